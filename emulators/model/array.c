@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "array.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define ERASED_BYTE 0xFF
+
+static size_t granule_count(uint32_t size_bytes)
+{
+	return size_bytes / ARRAY_GRANULE_BYTES;
+}
+
+size_t array_map_bytes(uint32_t size_bytes)
+{
+	return (granule_count(size_bytes) + 7) / 8;
+}
+
+void array_init(struct array *array, uint32_t size_bytes, uint8_t *bytes, uint8_t *map)
+{
+	assert(size_bytes > 0 && size_bytes % ARRAY_GRANULE_BYTES == 0);
+	array->bytes = bytes;
+	array->erased = map;
+	array->size_bytes = size_bytes;
+	memset(map, 0xFF, array_map_bytes(size_bytes));
+}
+
+bool array_granule_is_erased(const struct array *array, uint32_t address)
+{
+	uint32_t granule = address / ARRAY_GRANULE_BYTES;
+
+	return array->erased[granule / 8] >> (granule % 8) & 1;
+}
+
+static void mark_erased(struct array *array, uint32_t address)
+{
+	uint32_t granule = address / ARRAY_GRANULE_BYTES;
+
+	array->erased[granule / 8] |= (uint8_t)(1u << granule % 8);
+}
+
+static void materialise(struct array *array, uint32_t address)
+{
+	uint32_t granule = address / ARRAY_GRANULE_BYTES;
+
+	if (!array_granule_is_erased(array, address))
+		return;
+	memset(array->bytes + (size_t)granule * ARRAY_GRANULE_BYTES, ERASED_BYTE,
+		ARRAY_GRANULE_BYTES);
+	array->erased[granule / 8] &= (uint8_t) ~(1u << granule % 8);
+}
+
+/* How many of @len bytes from @address lie in the granule of @address. */
+static size_t run_in_granule(uint32_t address, size_t len)
+{
+	size_t room = ARRAY_GRANULE_BYTES - address % ARRAY_GRANULE_BYTES;
+
+	return len < room ? len : room;
+}
+
+void array_read(const struct array *array, uint32_t address, uint8_t *out, size_t len)
+{
+	address %= array->size_bytes;
+	while (len > 0) {
+		size_t run = run_in_granule(address, len);
+
+		if (array_granule_is_erased(array, address))
+			memset(out, ERASED_BYTE, run);
+		else
+			memcpy(out, array->bytes + address, run);
+		out += run;
+		len -= run;
+		address = (uint32_t)(address + run) % array->size_bytes;
+	}
+}
+
+void array_program(struct array *array, uint32_t address, const uint8_t *data, size_t len)
+{
+	assert(address < array->size_bytes && len <= array->size_bytes - address);
+	while (len > 0) {
+		size_t run = run_in_granule(address, len);
+
+		materialise(array, address);
+		for (size_t i = 0; i < run; i++)
+			array->bytes[address + i] &= data[i];
+		data += run;
+		len -= run;
+		address += (uint32_t)run;
+	}
+}
+
+static bool all_erased(const uint8_t *data, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		if (data[i] != ERASED_BYTE)
+			return false;
+	}
+	return true;
+}
+
+void array_load(struct array *array, uint32_t address, const uint8_t *data, size_t len)
+{
+	assert(address < array->size_bytes && len <= array->size_bytes - address);
+	while (len > 0) {
+		size_t run = run_in_granule(address, len);
+
+		if (!array_granule_is_erased(array, address) || !all_erased(data, run)) {
+			materialise(array, address);
+			memcpy(array->bytes + address, data, run);
+		}
+		data += run;
+		len -= run;
+		address += (uint32_t)run;
+	}
+}
+
+void array_erase(struct array *array, uint32_t address, uint32_t len)
+{
+	assert(address % ARRAY_GRANULE_BYTES == 0 && len % ARRAY_GRANULE_BYTES == 0);
+	assert(address < array->size_bytes && len <= array->size_bytes - address);
+	for (uint32_t offset = 0; offset < len; offset += ARRAY_GRANULE_BYTES)
+		mark_erased(array, address + offset);
+}
+
+void array_spoil(struct array *array, uint32_t address)
+{
+	uint32_t start = address - address % ARRAY_GRANULE_BYTES;
+
+	materialise(array, start);
+	memset(array->bytes + start, 0x00, ARRAY_GRANULE_BYTES);
+}

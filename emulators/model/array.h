@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The memory cells of a part, in granules of 4 KiB that are either erased or hold bytes.
+ *
+ * An erased granule's bytes are never touched: erasing 16 MiB, or starting with it erased, flips
+ * bits in a map of 512 bytes. A slow guest could not afford to write the megabytes.
+ */
+#ifndef EMULATORS_MODEL_ARRAY_H
+#define EMULATORS_MODEL_ARRAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ARRAY_GRANULE_BYTES 4096u
+
+struct array {
+	uint8_t *bytes;  /* stale where the granule is erased */
+	uint8_t *erased; /* one bit a granule */
+	uint32_t size_bytes;
+};
+
+/* Bytes that the map of a part of @size_bytes needs. */
+size_t array_map_bytes(uint32_t size_bytes);
+
+/* Both blocks belong to the caller and must outlive the array, which begins erased. */
+void array_init(struct array *array, uint32_t size_bytes, uint8_t *bytes, uint8_t *map);
+
+bool array_granule_is_erased(const struct array *array, uint32_t address);
+
+/* Copies out @len bytes; an address past the end goes on from 0, as the parts do. */
+void array_read(const struct array *array, uint32_t address, uint8_t *out, size_t len);
+
+/* Clears the bits that are clear in @data. [address, address + len) must lie inside the array. */
+void array_program(struct array *array, uint32_t address, const uint8_t *data, size_t len);
+
+/* Puts @data there whatever was there before: how an image is loaded. */
+void array_load(struct array *array, uint32_t address, const uint8_t *data, size_t len);
+
+/* Address and length are multiples of ARRAY_GRANULE_BYTES. */
+void array_erase(struct array *array, uint32_t address, uint32_t len);
+
+/* What an erase that was cut off leaves behind: the first granule reads as zeros. */
+void array_spoil(struct array *array, uint32_t address);
+
+#endif

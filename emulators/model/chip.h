@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A flash chip as a function of time: command bytes in, reply bytes and facts out.
+ *
+ * It never waits and never asks what time it is: the caller says, and time never runs backwards
+ * from one transfer to the next. It allocates nothing and includes no header of an OS.
+ */
+#ifndef EMULATORS_MODEL_CHIP_H
+#define EMULATORS_MODEL_CHIP_H
+
+#include "array.h"
+#include "part.h"
+
+struct family;
+
+/* Why a command was not obeyed. */
+enum chip_rule {
+	CHIP_RULE_NONE,
+	/* Too early: these rest on a figure, and margin_ns says by how much. */
+	CHIP_RULE_BUSY,
+	CHIP_RULE_DEEP_POWER_DOWN, /* within tDP after B9h */
+	CHIP_RULE_RELEASE,         /* within tRES after ABh */
+	CHIP_RULE_RESET,           /* within tRST after 66h 99h */
+	/* Wrong whenever it comes. */
+	CHIP_RULE_POWER_DOWN, /* the part sleeps and hears ABh only */
+	CHIP_RULE_WEL,        /* no write enable came before */
+	CHIP_RULE_PROTECTED,  /* a block protection bit is set */
+	CHIP_RULE_LENGTH,     /* a write command of a length that the part refuses */
+};
+
+enum chip_work {
+	CHIP_WORK_NONE,
+	CHIP_WORK_PROGRAM,
+	CHIP_WORK_ERASE,
+	CHIP_WORK_WRITE_STATUS,
+};
+
+/* One time that chip select was low. */
+struct chip_transfer {
+	uint64_t start_ns; /* when the command began to arrive */
+	uint64_t end_ns;   /* when chip select rose: busy times and waits count from here */
+	const uint8_t *command;
+	size_t command_len; /* at least 1 */
+	uint8_t *reply;     /* written in full, 0xFF where the part drives nothing */
+	size_t reply_len;
+};
+
+/* What one transfer was and did. */
+struct chip_facts {
+	const char *name;       /* of the command, "UNKNOWN" if the part has no such one */
+	uint64_t busy_left_ns;  /* when it came */
+	uint64_t busy_until_ns; /* of the last busy time, 0 before the first */
+	uint64_t work_ns;       /* how long the work that it started takes */
+	int64_t margin_ns;      /* start_ns less the moment from which it was allowed */
+	uint32_t address;
+	uint8_t opcode;
+	uint8_t status; /* status register 1 afterwards */
+	enum chip_rule rule;
+	enum chip_work work;   /* that it started */
+	enum grade work_grade; /* of work_ns */
+	enum grade grade;      /* of the figure behind margin_ns */
+	bool has_address;
+	bool owed; /* margin_ns and grade mean something */
+};
+
+/* A wait that the host owes. It is settled by the first command that comes after it. */
+struct chip_debt {
+	uint64_t ready_ns;
+	enum chip_rule rule;
+	enum grade grade;
+	bool open;
+};
+
+struct chip_pending {
+	enum chip_work work;
+	uint32_t address;
+	uint32_t size_bytes;
+	uint8_t status[PART_STATUS_REGISTERS_MAX];
+};
+
+/* Embedded by its owner; to be changed by the model only. */
+struct chip {
+	const struct part *part;
+	const struct family *family;
+	enum corner corner;
+	struct array array;
+	uint8_t status[PART_STATUS_REGISTERS_MAX]; /* without the two bits below */
+	bool write_enabled;
+	bool powered_down;
+	bool reset_enabled;
+	uint64_t busy_until_ns;
+	struct chip_debt debt;
+	struct chip_pending pending;
+};
+
+/* Bytes that @memory of chip_init() must hold for this part. */
+size_t chip_memory_bytes(const struct part *part);
+
+/*
+ * Begins erased, ready and with its status registers zero. @memory is the caller's, outlives the
+ * chip, and needs no content: pages of it are touched only when something is programmed there.
+ */
+void chip_init(struct chip *chip, const struct part *part, enum corner corner, void *memory);
+
+/* Never fails: what the part would ignore is a fact, not an error. */
+void chip_transfer(
+	struct chip *chip, const struct chip_transfer *transfer, struct chip_facts *facts);
+
+/* Finishes work whose time is over: to be called before the array is read from outside. */
+void chip_settle(struct chip *chip, uint64_t now_ns);
+
+/* NULL for CHIP_RULE_NONE and CHIP_WORK_NONE. */
+const char *chip_rule_name(enum chip_rule rule);
+const char *chip_work_name(enum chip_work work);
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "part.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* Names longer than this compare by their beginning only: no part's name comes near it. */
+#define NAME_LEN_MAX 32
+
+static char lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static bool same_name(const char *a, const char *b)
+{
+	while (*a && lower(*a) == lower(*b)) {
+		a++;
+		b++;
+	}
+	return *a == *b;
+}
+
+static size_t name_len(const char *name)
+{
+	size_t len = strlen(name);
+
+	return len < NAME_LEN_MAX ? len : NAME_LEN_MAX;
+}
+
+static size_t least(size_t a, size_t b, size_t c)
+{
+	size_t ab = a < b ? a : b;
+
+	return ab < c ? ab : c;
+}
+
+/* The number of single-letter edits between two names. */
+static size_t name_distance(const char *a, const char *b)
+{
+	size_t row[NAME_LEN_MAX + 1];
+	size_t a_len = name_len(a);
+	size_t b_len = name_len(b);
+
+	for (size_t j = 0; j <= b_len; j++)
+		row[j] = j;
+	for (size_t i = 1; i <= a_len; i++) {
+		size_t diagonal = row[0];
+
+		row[0] = i;
+		for (size_t j = 1; j <= b_len; j++) {
+			size_t swap = diagonal + (lower(a[i - 1]) != lower(b[j - 1]));
+
+			diagonal = row[j];
+			row[j] = least(row[j] + 1, row[j - 1] + 1, swap);
+		}
+	}
+	return row[b_len];
+}
+
+const struct part *part_find(const char *name)
+{
+	for (size_t i = 0; i < part_table_count; i++) {
+		if (same_name(part_table[i].name, name))
+			return &part_table[i];
+	}
+	return NULL;
+}
+
+const struct part *part_nearest(const char *name)
+{
+	const struct part *nearest = &part_table[0];
+
+	for (size_t i = 1; i < part_table_count; i++) {
+		if (name_distance(part_table[i].name, name) < name_distance(nearest->name, name))
+			nearest = &part_table[i];
+	}
+	return nearest;
+}
+
+const char *grade_name(enum grade grade)
+{
+	static const char *const names[] = {
+		[GRADE_DATASHEET] = "datasheet",
+		[GRADE_SECONDARY] = "secondary",
+		[GRADE_UNSURE] = "unsure",
+		[GRADE_ASSUMED] = "assumed",
+	};
+
+	assert((size_t)grade < sizeof(names) / sizeof(names[0]));
+	return names[grade];
+}
+
+const char *corner_name(enum corner corner)
+{
+	static const char *const names[CORNER_COUNT] = {"min", "typ", "max"};
+
+	assert(corner < CORNER_COUNT);
+	return names[corner];
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "clock.h"
+
+#include <errno.h>
+#include <time.h>
+
+#if defined(__x86_64__) || defined(__i386__)
+#include <x86intrin.h>
+#define HAVE_TSC 1
+#endif
+
+#define NS_PER_S UINT64_C(1000000000)
+#define STEP_READINGS 1000
+
+/* Timers of a guest without high resolution overshoot by up to two jiffies of 4 ms. */
+#define SPIN_NS UINT64_C(10000000)
+
+static uint64_t read_monotonic_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+/* The fence keeps the reading from moving before the system call it is meant to follow. */
+static uint64_t read_tsc_ns(void)
+{
+#ifdef HAVE_TSC
+	_mm_lfence();
+	return __rdtsc();
+#else
+	return 0;
+#endif
+}
+
+uint64_t clock_source_read_ns(enum clock_source source)
+{
+	return source == CLOCK_SOURCE_TSC ? read_tsc_ns() : read_monotonic_ns();
+}
+
+uint64_t clock_now_ns(struct clock *clock)
+{
+	uint64_t now_ns = clock_source_read_ns(clock->source);
+
+	if (now_ns < clock->last_ns) {
+		clock->backward_count++;
+		return clock->last_ns;
+	}
+	clock->last_ns = now_ns;
+	return now_ns;
+}
+
+static uint64_t measure_step_ns(struct clock *clock)
+{
+	uint64_t step_ns = UINT64_MAX;
+	uint64_t before_ns = clock_now_ns(clock);
+
+	for (int i = 0; i < STEP_READINGS; i++) {
+		uint64_t now_ns = clock_now_ns(clock);
+
+		if (now_ns > before_ns && now_ns - before_ns < step_ns)
+			step_ns = now_ns - before_ns;
+		before_ns = now_ns;
+	}
+	return step_ns;
+}
+
+int clock_init(struct clock *clock, enum clock_source source)
+{
+#ifndef HAVE_TSC
+	if (source == CLOCK_SOURCE_TSC)
+		return -ENOTSUP;
+#endif
+	*clock = (struct clock){.source = source};
+	/* A clock coarser than all the readings together still steps in the end. */
+	do
+		clock->step_ns = measure_step_ns(clock);
+	while (clock->step_ns == UINT64_MAX);
+	return 0;
+}
+
+void clock_wait_until(struct clock *clock, uint64_t deadline_ns)
+{
+	uint64_t now_ns = clock_now_ns(clock);
+
+	while (now_ns < deadline_ns) {
+		uint64_t left_ns = deadline_ns - now_ns;
+
+		if (left_ns > 2 * SPIN_NS) {
+			uint64_t sleep_ns = left_ns - SPIN_NS;
+			struct timespec wait = {
+				.tv_sec = (time_t)(sleep_ns / NS_PER_S),
+				.tv_nsec = (long)(sleep_ns % NS_PER_S),
+			};
+
+			nanosleep(&wait, NULL);
+		}
+		now_ns = clock_now_ns(clock);
+	}
+}
+
+const char *clock_source_name(enum clock_source source)
+{
+	return source == CLOCK_SOURCE_TSC ? "tsc" : "monotonic";
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "codec.h"
+
+#include <assert.h>
+
+enum body {
+	BODY_NONE,
+	BODY_VALUE,  /* the arguments are one little-endian number */
+	BODY_SPIOP,  /* u24 write length, u24 read length, then the bytes to write */
+	BODY_WRITEN, /* u24 length, u24 address, then the bytes to write */
+};
+
+struct format {
+	const char *name;
+	uint8_t argument_bytes;
+	enum body body;
+};
+
+/* Parallel commands are here to be refused in one piece: the stream stays in step. */
+static const struct format formats[] = {
+	[SERPROG_NOP] = {"NOP", 0, BODY_NONE},
+	[SERPROG_Q_IFACE] = {"Q_IFACE", 0, BODY_NONE},
+	[SERPROG_Q_CMDMAP] = {"Q_CMDMAP", 0, BODY_NONE},
+	[SERPROG_Q_PGMNAME] = {"Q_PGMNAME", 0, BODY_NONE},
+	[SERPROG_Q_SERBUF] = {"Q_SERBUF", 0, BODY_NONE},
+	[SERPROG_Q_BUSTYPE] = {"Q_BUSTYPE", 0, BODY_NONE},
+	[SERPROG_Q_CHIPSIZE] = {"Q_CHIPSIZE", 0, BODY_NONE},
+	[SERPROG_Q_OPBUF] = {"Q_OPBUF", 0, BODY_NONE},
+	[SERPROG_Q_WRNMAXLEN] = {"Q_WRNMAXLEN", 0, BODY_NONE},
+	[SERPROG_R_BYTE] = {"R_BYTE", 3, BODY_NONE},
+	[SERPROG_R_NBYTES] = {"R_NBYTES", 6, BODY_NONE},
+	[SERPROG_O_INIT] = {"O_INIT", 0, BODY_NONE},
+	[SERPROG_O_WRITEB] = {"O_WRITEB", 4, BODY_NONE},
+	[SERPROG_O_WRITEN] = {"O_WRITEN", 6, BODY_WRITEN},
+	[SERPROG_O_DELAY] = {"O_DELAY", 4, BODY_VALUE},
+	[SERPROG_O_EXEC] = {"O_EXEC", 0, BODY_NONE},
+	[SERPROG_SYNCNOP] = {"SYNCNOP", 0, BODY_NONE},
+	[SERPROG_Q_RDNMAXLEN] = {"Q_RDNMAXLEN", 0, BODY_NONE},
+	[SERPROG_S_BUSTYPE] = {"S_BUSTYPE", 1, BODY_VALUE},
+	[SERPROG_O_SPIOP] = {"O_SPIOP", 6, BODY_SPIOP},
+	[SERPROG_S_SPI_FREQ] = {"S_SPI_FREQ", 4, BODY_VALUE},
+	[SERPROG_S_PIN_STATE] = {"S_PIN_STATE", 1, BODY_VALUE},
+	[SERPROG_S_SPI_CS] = {"S_SPI_CS", 1, BODY_VALUE},
+};
+
+#define SPIOP_HEAD_BYTES 7
+
+static const struct format *format_find(uint8_t op)
+{
+	return op < sizeof(formats) / sizeof(formats[0]) ? &formats[op] : NULL;
+}
+
+static uint32_t get_number(const uint8_t *bytes, size_t len)
+{
+	uint32_t value = 0;
+
+	for (size_t i = len; i > 0; i--)
+		value = value << 8 | bytes[i - 1];
+	return value;
+}
+
+/* An oversized body is not waited for: its bytes are dropped as they come. */
+static enum serprog_parse parse_spiop(const uint8_t *bytes, size_t len,
+	const struct serprog_limits *limits, struct serprog_request *request)
+{
+	request->write_len = get_number(bytes + 1, 3);
+	request->read_len = get_number(bytes + 4, 3);
+	if (request->write_len > limits->write_len_max ||
+		request->read_len > limits->read_len_max) {
+		request->oversized = true;
+		request->skip_bytes = request->write_len;
+		return SERPROG_PARSE_DONE;
+	}
+	if (len - SPIOP_HEAD_BYTES < request->write_len)
+		return SERPROG_PARSE_MORE;
+	request->data = bytes + SPIOP_HEAD_BYTES;
+	request->size_bytes += request->write_len;
+	return SERPROG_PARSE_DONE;
+}
+
+enum serprog_parse serprog_parse(const uint8_t *bytes, size_t len,
+	const struct serprog_limits *limits, struct serprog_request *request)
+{
+	const struct format *format;
+	struct serprog_request parsed = {0};
+
+	if (len == 0)
+		return SERPROG_PARSE_MORE;
+	format = format_find(bytes[0]);
+	parsed.op = bytes[0];
+	parsed.known = format != NULL;
+	parsed.size_bytes = 1u + (format ? format->argument_bytes : 0);
+	if (len < parsed.size_bytes)
+		return SERPROG_PARSE_MORE;
+	if (format && format->body == BODY_VALUE)
+		parsed.value = get_number(bytes + 1, format->argument_bytes);
+	if (format && format->body == BODY_WRITEN)
+		parsed.skip_bytes = get_number(bytes + 1, 3);
+	if (format && format->body == BODY_SPIOP &&
+		parse_spiop(bytes, len, limits, &parsed) == SERPROG_PARSE_MORE)
+		return SERPROG_PARSE_MORE;
+	*request = parsed;
+	return SERPROG_PARSE_DONE;
+}
+
+size_t serprog_request_bytes_max(const struct serprog_limits *limits)
+{
+	return SPIOP_HEAD_BYTES + (size_t)limits->write_len_max;
+}
+
+const char *serprog_name(uint8_t op)
+{
+	const struct format *format = format_find(op);
+
+	return format ? format->name : "UNKNOWN";
+}
+
+static size_t put_number(uint8_t *out, uint32_t value, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		out[i] = (uint8_t)(value >> 8 * i);
+	return len;
+}
+
+size_t serprog_put_u16(uint8_t *out, uint16_t value)
+{
+	return put_number(out, value, 2);
+}
+
+size_t serprog_put_u24(uint8_t *out, uint32_t value)
+{
+	assert(value < 1u << 24);
+	return put_number(out, value, 3);
+}
+
+size_t serprog_put_u32(uint8_t *out, uint32_t value)
+{
+	return put_number(out, value, 4);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The serprog protocol, version 1, as bytes: requests are parsed, numbers of replies are written.
+ * Pure: it knows neither sockets nor chips.
+ */
+#ifndef EMULATORS_SERPROG_CODEC_H
+#define EMULATORS_SERPROG_CODEC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SERPROG_ACK 0x06
+#define SERPROG_NAK 0x15
+#define SERPROG_VERSION 1
+#define SERPROG_BUS_SPI 0x08
+#define SERPROG_CMDMAP_BYTES 32
+#define SERPROG_PGMNAME_BYTES 16
+
+enum serprog_op {
+	SERPROG_NOP = 0x00,
+	SERPROG_Q_IFACE = 0x01,
+	SERPROG_Q_CMDMAP = 0x02,
+	SERPROG_Q_PGMNAME = 0x03,
+	SERPROG_Q_SERBUF = 0x04,
+	SERPROG_Q_BUSTYPE = 0x05,
+	SERPROG_Q_CHIPSIZE = 0x06,
+	SERPROG_Q_OPBUF = 0x07,
+	SERPROG_Q_WRNMAXLEN = 0x08,
+	SERPROG_R_BYTE = 0x09,
+	SERPROG_R_NBYTES = 0x0A,
+	SERPROG_O_INIT = 0x0B,
+	SERPROG_O_WRITEB = 0x0C,
+	SERPROG_O_WRITEN = 0x0D,
+	SERPROG_O_DELAY = 0x0E,
+	SERPROG_O_EXEC = 0x0F,
+	SERPROG_SYNCNOP = 0x10,
+	SERPROG_Q_RDNMAXLEN = 0x11,
+	SERPROG_S_BUSTYPE = 0x12,
+	SERPROG_O_SPIOP = 0x13,
+	SERPROG_S_SPI_FREQ = 0x14,
+	SERPROG_S_PIN_STATE = 0x15,
+	SERPROG_S_SPI_CS = 0x16,
+};
+
+/* The longest write and read that a request may ask for; both fit in 24 bits. */
+struct serprog_limits {
+	uint32_t write_len_max;
+	uint32_t read_len_max;
+};
+
+struct serprog_request {
+	uint8_t op;
+	bool known;     /* the protocol defines op */
+	bool oversized; /* past the limits: answer NAK, and drop skip_bytes first */
+	uint32_t value; /* the argument of O_DELAY (us), S_SPI_FREQ (Hz) and the one-byte S_ ones */
+	uint32_t write_len; /* O_SPIOP */
+	uint32_t read_len;
+	const uint8_t *data; /* write_len bytes inside the parsed buffer, NULL if oversized */
+	size_t size_bytes;   /* of the request in the buffer */
+	uint32_t skip_bytes; /* that follow it and mean nothing */
+};
+
+enum serprog_parse {
+	SERPROG_PARSE_MORE, /* the buffer ends before the request does */
+	SERPROG_PARSE_DONE,
+};
+
+/* Reads the request at the head of @bytes. @request is written only when it is all there. */
+enum serprog_parse serprog_parse(const uint8_t *bytes, size_t len,
+	const struct serprog_limits *limits, struct serprog_request *request);
+
+/* The most bytes that one request within these limits takes. */
+size_t serprog_request_bytes_max(const struct serprog_limits *limits);
+
+/* "UNKNOWN" for an opcode that the protocol does not define. */
+const char *serprog_name(uint8_t op);
+
+/* Write @value in little endian; the number of bytes written. */
+size_t serprog_put_u16(uint8_t *out, uint16_t value);
+size_t serprog_put_u24(uint8_t *out, uint32_t value);
+size_t serprog_put_u32(uint8_t *out, uint32_t value);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A serprog programmer with one chip on its SPI bus: a parsed request in, reply bytes and a record
+ * out. Of the system it uses the clock alone.
+ */
+#ifndef EMULATORS_SERPROG_DEVICE_H
+#define EMULATORS_SERPROG_DEVICE_H
+
+#include "clock.h"
+#include "codec.h"
+#include "events.h"
+
+struct device_options {
+	bool native_delay;  /* offer O_DELAY and wait in O_EXEC */
+	bool spi_wire_time; /* once a host set a frequency, transfers take their time */
+};
+
+struct device {
+	struct chip *chip;
+	struct clock *clock;
+	struct device_options options;
+	/* What a host sets; forgotten when it disconnects. */
+	uint32_t spi_clock_hz; /* 0: never set */
+	uint64_t delay_us;
+	size_t delay_count;
+};
+
+extern const struct serprog_limits device_limits;
+
+/* The most bytes that device_answer() writes. */
+size_t device_reply_bytes_max(void);
+
+void device_init(struct device *device, struct chip *chip, struct clock *clock,
+	const struct device_options *options);
+
+/* A new host found the device: the chip stays as it is. */
+void device_reconnect(struct device *device);
+
+/*
+ * Begins at @start_ns. How many bytes of @reply to send. Fills @event but for its moments on the
+ * connection: empty_ns, read_ns and reply_ns.
+ */
+size_t device_answer(struct device *device, const struct serprog_request *request,
+	uint64_t start_ns, uint8_t *reply, struct event *event);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "events.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define CHUNK_BYTES (EVENTS_CHUNK_COUNT * sizeof(struct event))
+
+static int add_chunk(struct events *events)
+{
+	void *chunk;
+
+	if (events->chunk_count == EVENTS_CHUNKS_MAX)
+		return -ENOMEM;
+	chunk = mmap(NULL, CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (chunk == MAP_FAILED)
+		return -ENOMEM;
+	events->chunks[events->chunk_count++] = chunk;
+	return 0;
+}
+
+int events_init(struct events *events, size_t count)
+{
+	memset(events, 0, sizeof(*events));
+	while (events->chunk_count * EVENTS_CHUNK_COUNT < count) {
+		if (add_chunk(events) < 0) {
+			events_deinit(events);
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+void events_deinit(struct events *events)
+{
+	for (size_t i = 0; i < events->chunk_count; i++)
+		munmap(events->chunks[i], CHUNK_BYTES);
+	memset(events, 0, sizeof(*events));
+}
+
+static struct event *slot(const struct events *events, size_t index)
+{
+	return &events->chunks[index / EVENTS_CHUNK_COUNT][index % EVENTS_CHUNK_COUNT];
+}
+
+void events_append(struct events *events, const struct event *event)
+{
+	if (events->count == events->chunk_count * EVENTS_CHUNK_COUNT && add_chunk(events) < 0) {
+		events->lost_count++;
+		return;
+	}
+	*slot(events, events->count++) = *event;
+}
+
+const struct event *events_at(const struct events *events, size_t index)
+{
+	assert(index < events->count);
+	return slot(events, index);
+}

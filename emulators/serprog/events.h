@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What happened, as records of fixed size. Appending formats nothing and opens no file: a guest of
+ * 16 MIPS could not spare the time between two requests. jsonl.h writes them out at the end.
+ */
+#ifndef EMULATORS_SERPROG_EVENTS_H
+#define EMULATORS_SERPROG_EVENTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/chip.h"
+
+#define EVENTS_CHUNK_COUNT 16384
+#define EVENTS_CHUNKS_MAX 1024
+
+enum event_kind {
+	EVENT_ACCEPT,  /* at read_ns */
+	EVENT_BARRIER, /* reached at read_ns, released at reply_ns */
+	EVENT_SERPROG, /* a request that is not for the chip */
+	EVENT_SPI,
+	EVENT_DISCONNECT, /* at read_ns */
+};
+
+struct event {
+	enum event_kind kind;
+	uint8_t op; /* of serprog */
+	bool ack;
+	uint32_t write_len;
+	uint32_t read_len;
+	uint64_t empty_ns;      /* the request was known not to be all here */
+	uint64_t read_ns;       /* the request was read */
+	uint64_t reply_ns;      /* just before the reply was written */
+	uint64_t wire_ns;       /* time that the transfer took on the emulated wire */
+	struct chip_facts chip; /* of EVENT_SPI */
+};
+
+struct events {
+	struct event *chunks[EVENTS_CHUNKS_MAX];
+	size_t chunk_count;
+	size_t count;
+	size_t lost_count; /* not kept for want of memory: a sound run has none */
+};
+
+/* Holds @count records before it needs more memory. -ENOMEM. */
+int events_init(struct events *events, size_t count);
+void events_deinit(struct events *events);
+
+void events_append(struct events *events, const struct event *event);
+
+/* @index is below events->count. */
+const struct event *events_at(const struct events *events, size_t index);
+
+#endif

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "jsonl.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+#include "codec.h"
+
+/*
+ * Lines are put together here and not by printf(): a slow guest formats a hundred thousand of
+ * them. The longest has 20 keys of at most 20 digits and fits with room to spare.
+ */
+#define LINE_BYTES_MAX 1024
+
+struct line {
+	char text[LINE_BYTES_MAX];
+	size_t len;
+};
+
+struct counts {
+	uint64_t spi;
+	uint64_t serprog;
+	uint64_t violations;
+};
+
+static void put_char(struct line *line, char c)
+{
+	assert(line->len < sizeof(line->text));
+	line->text[line->len++] = c;
+}
+
+static void put_text(struct line *line, const char *text)
+{
+	size_t len = strlen(text);
+
+	assert(line->len + len <= sizeof(line->text));
+	memcpy(line->text + line->len, text, len);
+	line->len += len;
+}
+
+static void put_u64(struct line *line, uint64_t value)
+{
+	char digits[20];
+	size_t count = 0;
+
+	do
+		digits[count++] = (char)('0' + value % 10);
+	while (value /= 10);
+	while (count > 0)
+		put_char(line, digits[--count]);
+}
+
+static void put_key(struct line *line, const char *key)
+{
+	put_text(line, line->len == 0 ? "{\"" : ",\"");
+	put_text(line, key);
+	put_text(line, "\":");
+}
+
+static void put_number(struct line *line, const char *key, uint64_t value)
+{
+	put_key(line, key);
+	put_u64(line, value);
+}
+
+static void put_number_or_null(struct line *line, const char *key, bool known, uint64_t value)
+{
+	put_key(line, key);
+	if (known)
+		put_u64(line, value);
+	else
+		put_text(line, "null");
+}
+
+static void put_signed_or_null(struct line *line, const char *key, bool known, int64_t value)
+{
+	put_key(line, key);
+	if (!known) {
+		put_text(line, "null");
+		return;
+	}
+	if (value < 0)
+		put_char(line, '-');
+	put_u64(line, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+}
+
+/* The texts are names out of our own tables: nothing in them needs escaping. */
+static void put_name_or_null(struct line *line, const char *key, const char *name)
+{
+	put_key(line, key);
+	if (!name) {
+		put_text(line, "null");
+		return;
+	}
+	put_char(line, '"');
+	put_text(line, name);
+	put_char(line, '"');
+}
+
+static void put_bool(struct line *line, const char *key, bool value)
+{
+	put_key(line, key);
+	put_text(line, value ? "true" : "false");
+}
+
+static void put_octet(struct line *line, const char *key, uint8_t value)
+{
+	static const char digits[] = "0123456789abcdef";
+	char text[] = {'0', 'x', digits[value >> 4], digits[value & 15], '\0'};
+
+	put_name_or_null(line, key, text);
+}
+
+static void flush(struct line *line, FILE *out)
+{
+	put_text(line, "}\n");
+	fwrite(line->text, 1, line->len, out);
+	line->len = 0;
+}
+
+static void write_start(FILE *out, const struct run_facts *facts)
+{
+	struct line line = {.len = 0};
+
+	put_number(&line, "schema", 1);
+	put_name_or_null(&line, "ev", "start");
+	put_number(&line, "t_ns", facts->start_ns);
+	put_name_or_null(&line, "chip", facts->part->name);
+	put_name_or_null(&line, "corner", corner_name(facts->corner));
+	put_name_or_null(&line, "clock", clock_source_name(facts->clock_source));
+	put_number(&line, "clock_step_ns", facts->clock_step_ns);
+	put_number(&line, "clock_rate_error_ppm", 0);
+	put_number(&line, "seed", facts->seed);
+	put_bool(&line, "native_delay", facts->native_delay);
+	put_number_or_null(
+		&line, "wake_latency_ns_min", facts->wake_measured, facts->wake_latency_ns_min);
+	put_number_or_null(
+		&line, "wake_latency_ns_max", facts->wake_measured, facts->wake_latency_ns_max);
+	put_number(&line, "size_bytes", facts->part->size_bytes);
+	flush(&line, out);
+}
+
+static void write_moment(FILE *out, const struct event *event, const char *name)
+{
+	struct line line = {.len = 0};
+
+	put_name_or_null(&line, "ev", name);
+	put_number(&line, "t_ns", event->read_ns);
+	if (event->kind == EVENT_BARRIER)
+		put_number(&line, "released_ns", event->reply_ns);
+	flush(&line, out);
+}
+
+/* @previous_ns is the reply before, 0 if there was none on this connection. */
+static void put_times(struct line *line, const struct event *event, uint64_t previous_ns)
+{
+	put_number(line, "empty_ns", event->empty_ns);
+	put_number(line, "read_ns", event->read_ns);
+	put_number(line, "reply_ns", event->reply_ns);
+	/* Negative where a host sent it without waiting for the reply before. */
+	put_signed_or_null(
+		line, "gap_ns", previous_ns > 0, (int64_t)(event->read_ns - previous_ns));
+}
+
+static void write_serprog(FILE *out, const struct event *event, uint64_t previous_ns)
+{
+	struct line line = {.len = 0};
+
+	put_name_or_null(&line, "ev", "serprog");
+	put_octet(&line, "op", event->op);
+	put_name_or_null(&line, "name", serprog_name(event->op));
+	put_times(&line, event, previous_ns);
+	put_bool(&line, "ack", event->ack);
+	flush(&line, out);
+}
+
+static void write_spi(FILE *out, const struct event *event, uint64_t previous_ns)
+{
+	const struct chip_facts *chip = &event->chip;
+	struct line line = {.len = 0};
+
+	put_name_or_null(&line, "ev", "spi");
+	put_octet(&line, "op", chip->opcode);
+	put_name_or_null(&line, "name", chip->name);
+	put_number_or_null(&line, "addr", chip->has_address, chip->address);
+	put_number(&line, "wlen", event->write_len);
+	put_number(&line, "rlen", event->read_len);
+	put_times(&line, event, previous_ns);
+	put_number(&line, "wire_ns", event->wire_ns);
+	put_octet(&line, "sr", chip->status);
+	put_number(&line, "busy_left_ns", chip->busy_left_ns);
+	put_number(&line, "busy_until_ns", chip->busy_until_ns);
+	put_name_or_null(&line, "violation", chip_rule_name(chip->rule));
+	put_signed_or_null(&line, "margin_ns", chip->owed, chip->margin_ns);
+	put_name_or_null(&line, "grade", chip->owed ? grade_name(chip->grade) : NULL);
+	flush(&line, out);
+}
+
+static void write_busy(FILE *out, const struct chip_facts *chip)
+{
+	struct line line = {.len = 0};
+
+	put_name_or_null(&line, "ev", "busy");
+	put_name_or_null(&line, "kind", chip_work_name(chip->work));
+	put_octet(&line, "op", chip->opcode);
+	put_number_or_null(&line, "addr", chip->has_address, chip->address);
+	put_number(&line, "start_ns", chip->busy_until_ns - chip->work_ns);
+	put_number(&line, "until_ns", chip->busy_until_ns);
+	put_number(&line, "nominal_ns", chip->work_ns);
+	put_name_or_null(&line, "grade", grade_name(chip->work_grade));
+	flush(&line, out);
+}
+
+static void write_end(FILE *out, const struct run_end *end, const struct counts *counts)
+{
+	struct line line = {.len = 0};
+
+	put_name_or_null(&line, "ev", "end");
+	put_number(&line, "t_ns", end->end_ns);
+	put_number(&line, "spi_transactions", counts->spi);
+	put_number(&line, "serprog_requests", counts->serprog);
+	put_number(&line, "violations", counts->violations);
+	put_bool(&line, "clean", end->clean);
+	flush(&line, out);
+}
+
+static void write_event(
+	FILE *out, const struct event *event, uint64_t previous_ns, struct counts *counts)
+{
+	switch (event->kind) {
+	case EVENT_ACCEPT:
+		write_moment(out, event, "accept");
+		break;
+	case EVENT_BARRIER:
+		write_moment(out, event, "barrier");
+		break;
+	case EVENT_DISCONNECT:
+		write_moment(out, event, "disconnect");
+		break;
+	case EVENT_SERPROG:
+		counts->serprog++;
+		write_serprog(out, event, previous_ns);
+		break;
+	case EVENT_SPI:
+		counts->spi++;
+		counts->violations += event->chip.rule != CHIP_RULE_NONE;
+		write_spi(out, event, previous_ns);
+		if (event->chip.work != CHIP_WORK_NONE)
+			write_busy(out, &event->chip);
+		break;
+	}
+}
+
+static bool is_request(const struct event *event)
+{
+	return event->kind == EVENT_SERPROG || event->kind == EVENT_SPI;
+}
+
+int jsonl_write(FILE *out, const struct run_facts *facts, const struct events *events,
+	const struct run_end *end)
+{
+	struct counts counts = {0};
+	uint64_t previous_ns = 0;
+
+	write_start(out, facts);
+	for (size_t i = 0; i < events->count; i++) {
+		const struct event *event = events_at(events, i);
+
+		write_event(out, event, previous_ns, &counts);
+		/* A gap never spans two connections. */
+		previous_ns = is_request(event) ? event->reply_ns : 0;
+	}
+	write_end(out, end, &counts);
+	return fflush(out) == 0 && !ferror(out) ? 0 : -EIO;
+}

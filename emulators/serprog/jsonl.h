@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Writes events as JSON lines. The keys and their order are described in the README of emulators/.
+ */
+#ifndef EMULATORS_SERPROG_JSONL_H
+#define EMULATORS_SERPROG_JSONL_H
+
+#include <stdio.h>
+
+#include "clock.h"
+#include "events.h"
+
+/* What the first line says. */
+struct run_facts {
+	uint64_t start_ns;
+	const struct part *part;
+	enum corner corner;
+	uint64_t seed;
+	bool native_delay;
+	enum clock_source clock_source;
+	uint64_t clock_step_ns;
+	bool wake_measured;
+	uint64_t wake_latency_ns_min;
+	uint64_t wake_latency_ns_max;
+};
+
+/* What the last line says besides its counts. */
+struct run_end {
+	uint64_t end_ns;
+	bool clean; /* the clock never ran backwards and no record was lost */
+};
+
+/* Everything, from `start` to `end`. -EIO if the stream fails. */
+int jsonl_write(FILE *out, const struct run_facts *facts, const struct events *events,
+	const struct run_end *end);
+
+#endif

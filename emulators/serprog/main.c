@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * serprog-emu: allocates, opens and locks what a run needs, runs it, and writes what is left of it.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "image.h"
+#include "jsonl.h"
+#include "listener.h"
+#include "options.h"
+#include "outfile.h"
+#include "realtime.h"
+#include "server.h"
+#include "wake.h"
+
+#define EXIT_USAGE 2
+#define EXIT_FAULT 99
+
+/* What a long job makes: no memory is asked for while it runs. */
+#define EVENTS_REALTIME_COUNT 131072
+
+struct run {
+	const struct options *options;
+	struct clock clock;
+	struct chip chip;
+	struct device device;
+	struct events events;
+	struct server server;
+	struct run_facts facts;
+	struct outfile events_file;
+	struct outfile image_file;
+	struct outfile sparse_file;
+};
+
+static int fault(const char *what, int error, const char *remedy)
+{
+	fprintf(stderr, "serprog-emu: %s: %s; %s\n", what, strerror(-error), remedy);
+	return EXIT_FAULT;
+}
+
+static int bad_file(const char *option, const char *path, int error)
+{
+	fprintf(stderr, "serprog-emu: --%s %s: %s; give a file that can be used so\n", option, path,
+		strerror(-error));
+	return EXIT_USAGE;
+}
+
+static int open_out(struct outfile *file, const char *option, const char *path)
+{
+	int ret;
+
+	if (!path)
+		return 0;
+	ret = outfile_open(file, path);
+	return ret < 0 ? bad_file(option, path, ret) : 0;
+}
+
+static int open_files(struct run *run)
+{
+	const struct options *options = run->options;
+	int status = open_out(&run->events_file, "events", options->events_path);
+
+	if (status == 0)
+		status = open_out(&run->image_file, "image-out", options->image_out_path);
+	if (status == 0)
+		status = open_out(
+			&run->sparse_file, "image-out-sparse", options->image_out_sparse_path);
+	return status;
+}
+
+/* Pages that nothing is ever programmed into cost nothing, unless --realtime locks them all. */
+static void *map_memory(size_t bytes)
+{
+	void *memory =
+		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+static int load_chip(struct run *run)
+{
+	const struct options *options = run->options;
+	void *memory = map_memory(chip_memory_bytes(options->part));
+	int ret;
+
+	if (!memory)
+		return fault("chip", -ENOMEM, "free some memory or take a smaller --chip");
+	chip_init(&run->chip, options->part, options->corner, memory);
+	if (!options->image_in_path)
+		return 0;
+	ret = image_load(&run->chip.array, options->image_in_path, options->image_offset_bytes);
+	return ret < 0 ? bad_file("image-in", options->image_in_path, ret) : 0;
+}
+
+static int make_buffers(struct run *run)
+{
+	size_t event_count = run->options->realtime_priority > 0 ? EVENTS_REALTIME_COUNT : 1;
+	int ret = events_init(&run->events, event_count);
+
+	run->server.request_buffer = map_memory(serprog_request_bytes_max(&device_limits));
+	run->server.reply_buffer = map_memory(device_reply_bytes_max());
+	if (ret < 0 || !run->server.request_buffer || !run->server.reply_buffer)
+		return fault("buffers", -ENOMEM, "free some memory");
+	return 0;
+}
+
+/* Signals are read, not handled; a peer that went away is an error of write(), not a signal. */
+static int take_signals(struct run *run)
+{
+	sigset_t stop;
+	sigset_t blocked;
+
+	sigemptyset(&stop);
+	sigaddset(&stop, SIGTERM);
+	sigaddset(&stop, SIGINT);
+	blocked = stop;
+	sigaddset(&blocked, SIGPIPE);
+	sigprocmask(SIG_BLOCK, &blocked, NULL);
+	run->server.signal_fd = signalfd(-1, &stop, SFD_CLOEXEC);
+	return run->server.signal_fd < 0 ? fault("signalfd", -errno, "needs Linux") : 0;
+}
+
+static int start_clock(struct run *run)
+{
+	int ret = clock_init(&run->clock, run->options->clock_source);
+
+	if (ret == -ENOTSUP) {
+		fprintf(stderr, "serprog-emu: --clock tsc: this machine has none; "
+				"give --clock monotonic\n");
+		return EXIT_USAGE;
+	}
+	return ret < 0 ? fault("clock", ret, "give --clock monotonic") : 0;
+}
+
+/* The CPU first: memory is faulted in where it is used. */
+static int go_realtime(const struct options *options)
+{
+	int ret = options->cpu >= 0 ? realtime_pin(options->cpu) : 0;
+
+	if (ret < 0)
+		return fault("--cpu", ret, "give a CPU that this machine has");
+	if (options->realtime_priority == 0)
+		return 0;
+	ret = realtime_enable(options->realtime_priority);
+	return ret < 0 ? fault("--realtime", ret, "run as root, or leave it out") : 0;
+}
+
+static int measure_wake(struct run *run)
+{
+	struct wake_latency latency;
+	unsigned int round_count = run->options->wake_round_count;
+	int ret;
+
+	if (round_count == 0)
+		return 0;
+	ret = wake_measure(run->options->clock_source, round_count, &latency);
+	if (ret < 0)
+		return fault("--measure-wake", ret, "bring the loopback interface up, or give 0");
+	run->facts.wake_measured = true;
+	run->facts.wake_latency_ns_min = latency.ns_min;
+	run->facts.wake_latency_ns_max = latency.ns_max;
+	return 0;
+}
+
+static int announce(int ready_fd, uint16_t port)
+{
+	char line[16];
+	int len = snprintf(line, sizeof(line), "%u\n", port);
+
+	if (ready_fd < 0) {
+		fprintf(stderr, "serprog-emu: listening on port %u\n", port);
+		return 0;
+	}
+	if (write(ready_fd, line, (size_t)len) != len)
+		return fault("--ready-fd", -errno, "give a descriptor that is open for writing");
+	close(ready_fd);
+	return 0;
+}
+
+static void fill_facts(struct run *run)
+{
+	const struct options *options = run->options;
+
+	run->facts.start_ns = clock_now_ns(&run->clock);
+	run->facts.part = options->part;
+	run->facts.corner = options->corner;
+	run->facts.seed = options->seed;
+	run->facts.native_delay = options->device.native_delay;
+	run->facts.clock_source = options->clock_source;
+	run->facts.clock_step_ns = run->clock.step_ns;
+}
+
+static int prepare(struct run *run)
+{
+	int status = take_signals(run);
+
+	if (status == 0)
+		status = start_clock(run);
+	if (status == 0)
+		status = load_chip(run);
+	if (status == 0)
+		status = open_files(run);
+	if (status == 0)
+		status = make_buffers(run);
+	if (status == 0)
+		status = go_realtime(run->options);
+	if (status == 0)
+		status = measure_wake(run);
+	return status;
+}
+
+static int serve(struct run *run)
+{
+	const struct options *options = run->options;
+	uint16_t port;
+	int ret;
+
+	device_init(&run->device, &run->chip, &run->clock, &options->device);
+	run->server.device = &run->device;
+	run->server.clock = &run->clock;
+	run->server.events = &run->events;
+	run->server.barrier_out_fd = options->barrier_out_fd;
+	run->server.barrier_in_fd = options->barrier_in_fd;
+	fill_facts(run);
+	run->server.empty_ns = run->facts.start_ns;
+	ret = listener_open(&options->listen, &run->server.listener_fd, &port);
+	if (ret < 0)
+		return fault("--listen", ret, "give an address of this machine and a free port");
+	ret = announce(options->ready_fd, port);
+	if (ret != 0)
+		return ret;
+	ret = server_run(&run->server, options->client_count);
+	if (ret == -EPIPE)
+		return fault("--barrier-fds", ret, "keep both other ends open");
+	return ret < 0 ? fault("accept", ret, "see the kernel log") : 0;
+}
+
+static int commit(struct outfile *file, int written, const char *option)
+{
+	int ret = written;
+
+	if (ret == 0)
+		ret = outfile_commit(file);
+	return ret < 0 ? fault(option, ret, "make room for it") : 0;
+}
+
+static bool is_clean(const struct run *run)
+{
+	return run->clock.backward_count == 0 && run->events.lost_count == 0;
+}
+
+static int write_events(struct run *run)
+{
+	struct run_end end = {.end_ns = clock_now_ns(&run->clock), .clean = is_clean(run)};
+
+	if (!run->events_file.stream)
+		return 0;
+	return commit(&run->events_file,
+		jsonl_write(run->events_file.stream, &run->facts, &run->events, &end), "--events");
+}
+
+static int write_images(struct run *run)
+{
+	const struct array *array = &run->chip.array;
+	int status = 0;
+
+	if (run->image_file.stream)
+		status = commit(&run->image_file, image_write(array, run->image_file.stream),
+			"--image-out");
+	if (run->sparse_file.stream && status == 0)
+		status = commit(&run->sparse_file,
+			image_write_sparse(array, run->sparse_file.stream), "--image-out-sparse");
+	return status;
+}
+
+/* Evidence is written even after a fault: it may be what explains it. */
+static int finish(struct run *run)
+{
+	int events_status = write_events(run);
+	int images_status;
+
+	chip_settle(&run->chip, clock_now_ns(&run->clock));
+	images_status = write_images(run);
+	if (events_status || images_status)
+		return EXIT_FAULT;
+	if (is_clean(run))
+		return 0;
+	fprintf(stderr,
+		"serprog-emu: %llu steps back of the clock, %zu records lost; "
+		"take another --clock, or more memory\n",
+		(unsigned long long)run->clock.backward_count, run->events.lost_count);
+	return EXIT_FAULT;
+}
+
+static void drop_files(struct run *run)
+{
+	outfile_deinit(&run->events_file);
+	outfile_deinit(&run->image_file);
+	outfile_deinit(&run->sparse_file);
+}
+
+static int run_with(const struct options *options)
+{
+	struct run run = {.options = options};
+	int status = prepare(&run);
+
+	if (status == 0) {
+		int finished;
+
+		status = serve(&run);
+		finished = finish(&run);
+		if (status == 0)
+			status = finished;
+	}
+	drop_files(&run);
+	events_deinit(&run.events);
+	return status;
+}
+
+int main(int argc, char *argv[])
+{
+	struct options options;
+
+	switch (options_parse(argc, argv, &options)) {
+	case OPTIONS_RUN:
+		return run_with(&options);
+	case OPTIONS_DONE:
+		return 0;
+	case OPTIONS_BAD:
+		break;
+	}
+	return EXIT_USAGE;
+}

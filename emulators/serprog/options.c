@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "options.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "listener.h"
+
+#define REALTIME_PRIORITY_DEFAULT 50
+#define REALTIME_PRIORITY_MAX 99
+#define WAKE_ROUNDS_DEFAULT 32
+#define WAKE_ROUNDS_MAX 100000
+
+enum option_id {
+	OPTION_CHIP = 1,
+	OPTION_LIST_CHIPS,
+	OPTION_CORNER,
+	OPTION_SEED,
+	OPTION_LISTEN,
+	OPTION_ALLOW_REMOTE,
+	OPTION_CLOCK,
+	OPTION_EVENTS,
+	OPTION_IMAGE_IN,
+	OPTION_IMAGE_OFFSET,
+	OPTION_IMAGE_OUT,
+	OPTION_IMAGE_OUT_SPARSE,
+	OPTION_NATIVE_DELAY,
+	OPTION_SPI_WIRE_TIME,
+	OPTION_REALTIME,
+	OPTION_CPU,
+	OPTION_READY_FD,
+	OPTION_BARRIER_FDS,
+	OPTION_CLIENTS,
+	OPTION_MEASURE_WAKE,
+	OPTION_HELP,
+};
+
+static const struct option long_options[] = {
+	{"chip", required_argument, NULL, OPTION_CHIP},
+	{"list-chips", no_argument, NULL, OPTION_LIST_CHIPS},
+	{"corner", required_argument, NULL, OPTION_CORNER},
+	{"seed", required_argument, NULL, OPTION_SEED},
+	{"listen", required_argument, NULL, OPTION_LISTEN},
+	{"allow-remote", no_argument, NULL, OPTION_ALLOW_REMOTE},
+	{"clock", required_argument, NULL, OPTION_CLOCK},
+	{"events", required_argument, NULL, OPTION_EVENTS},
+	{"image-in", required_argument, NULL, OPTION_IMAGE_IN},
+	{"image-offset", required_argument, NULL, OPTION_IMAGE_OFFSET},
+	{"image-out", required_argument, NULL, OPTION_IMAGE_OUT},
+	{"image-out-sparse", required_argument, NULL, OPTION_IMAGE_OUT_SPARSE},
+	{"native-delay", no_argument, NULL, OPTION_NATIVE_DELAY},
+	{"spi-wire-time", no_argument, NULL, OPTION_SPI_WIRE_TIME},
+	{"realtime", optional_argument, NULL, OPTION_REALTIME},
+	{"cpu", required_argument, NULL, OPTION_CPU},
+	{"ready-fd", required_argument, NULL, OPTION_READY_FD},
+	{"barrier-fds", required_argument, NULL, OPTION_BARRIER_FDS},
+	{"clients", required_argument, NULL, OPTION_CLIENTS},
+	{"measure-wake", required_argument, NULL, OPTION_MEASURE_WAKE},
+	{"help", no_argument, NULL, OPTION_HELP},
+	{NULL, 0, NULL, 0},
+};
+
+static const char help[] =
+	"Usage: serprog-emu --chip NAME [OPTION]...\n"
+	"A flash chip behind a serprog programmer on a TCP port, that takes its time as the real\n"
+	"part does and records every command that came too early.\n"
+	"\n"
+	"Chip:\n"
+	"  --chip NAME                 the part to be\n"
+	"  --list-chips                print the parts, and what flashrom calls them\n"
+	"  --corner min|typ|max        how long it is busy (default typ)\n"
+	"  --seed N                    recorded with the run (default 0)\n"
+	"  --image-in FILE             what it holds at first (default: erased)\n"
+	"  --image-offset BYTES        where in the chip FILE begins (default 0)\n"
+	"  --image-out FILE            write all it holds at the end\n"
+	"  --image-out-sparse FILE     the same, without the erased 4 KiB granules\n"
+	"\n"
+	"Programmer:\n"
+	"  --listen tcp:ADDR:PORT      IPv4; port 0 takes a free one (default tcp:127.0.0.1:0)\n"
+	"  --allow-remote              let ADDR be other than this machine\n"
+	"  --clients N                 end after N connections, 0: never (default 1)\n"
+	"  --native-delay              offer serprog's own delays (default: the host must wait)\n"
+	"  --spi-wire-time             transfers take their time at the frequency the host set\n"
+	"\n"
+	"Time and records:\n"
+	"  --clock monotonic|tsc       whose nanoseconds the chip lives by (default monotonic);\n"
+	"                              tsc is right in a QEMU guest under -icount only\n"
+	"  --events FILE               write what happened as JSON lines at the end\n"
+	"  --realtime[=PRIO]           SCHED_FIFO and locked memory (default priority 50)\n"
+	"  --cpu N                     run on CPU N only\n"
+	"  --measure-wake N            measure the own wake-up latency N times before being ready\n"
+	"                              (default 32 with --realtime, else 0)\n"
+	"\n"
+	"For who starts it:\n"
+	"  --ready-fd FD               write `PORT\\n` there once listening, and close it\n"
+	"  --barrier-fds OUT,IN        at each connection write a byte to OUT, wait for one on IN\n"
+	"  --help                      this text\n"
+	"\n"
+	"Exit: 0 done, also by SIGTERM or SIGINT; 2 bad usage; 99 a fault of its own.\n";
+
+static enum options_status bad(const char *option, const char *problem, const char *remedy)
+{
+	fprintf(stderr, "serprog-emu: --%s: %s; %s\n", option, problem, remedy);
+	return OPTIONS_BAD;
+}
+
+static bool parse_number(const char *text, uint64_t max, uint64_t *number)
+{
+	char *end;
+	unsigned long long value;
+
+	if (*text < '0' || *text > '9')
+		return false;
+	errno = 0;
+	value = strtoull(text, &end, 0);
+	if (errno || *end || value > max)
+		return false;
+	*number = value;
+	return true;
+}
+
+static enum options_status set_number(
+	const char *option, const char *text, uint64_t min, uint64_t max, uint64_t *number)
+{
+	char remedy[80];
+	uint64_t value;
+
+	if (parse_number(text, max, &value) && value >= min) {
+		*number = value;
+		return OPTIONS_RUN;
+	}
+	snprintf(remedy, sizeof(remedy), "give a whole number from %llu to %llu",
+		(unsigned long long)min, (unsigned long long)max);
+	return bad(option, "not such a number", remedy);
+}
+
+static enum options_status set_int(
+	const char *option, const char *text, int min, int max, int *number)
+{
+	uint64_t value;
+	enum options_status status = set_number(option, text, (uint64_t)min, (uint64_t)max, &value);
+
+	if (status == OPTIONS_RUN)
+		*number = (int)value;
+	return status;
+}
+
+static enum options_status set_unsigned(
+	const char *option, const char *text, unsigned int max, unsigned int *number)
+{
+	uint64_t value;
+	enum options_status status = set_number(option, text, 0, max, &value);
+
+	if (status == OPTIONS_RUN)
+		*number = (unsigned int)value;
+	return status;
+}
+
+static enum options_status set_chip(const char *name, struct options *options)
+{
+	char remedy[128];
+
+	options->part = part_find(name);
+	if (options->part)
+		return OPTIONS_RUN;
+	snprintf(remedy, sizeof(remedy), "the nearest name is %s, --list-chips prints them all",
+		part_nearest(name)->name);
+	return bad("chip", "no such chip", remedy);
+}
+
+static enum options_status set_corner(const char *name, struct options *options)
+{
+	for (int corner = 0; corner < CORNER_COUNT; corner++) {
+		if (strcmp(name, corner_name((enum corner)corner)) == 0) {
+			options->corner = (enum corner)corner;
+			return OPTIONS_RUN;
+		}
+	}
+	return bad("corner", "no such corner", "give min, typ or max");
+}
+
+static enum options_status set_clock(const char *name, struct options *options)
+{
+	static const enum clock_source sources[] = {CLOCK_SOURCE_MONOTONIC, CLOCK_SOURCE_TSC};
+
+	for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
+		if (strcmp(name, clock_source_name(sources[i])) == 0) {
+			options->clock_source = sources[i];
+			return OPTIONS_RUN;
+		}
+	}
+	return bad("clock", "no such clock", "give monotonic or tsc");
+}
+
+static enum options_status set_barrier(char *text, struct options *options)
+{
+	char *comma = strchr(text, ',');
+	uint64_t out;
+	uint64_t in;
+
+	if (comma)
+		*comma = '\0';
+	if (!comma || !parse_number(text, INT_MAX, &out) || !parse_number(comma + 1, INT_MAX, &in))
+		return bad("barrier-fds", "not two numbers", "give OUT,IN such as 5,6");
+	options->barrier_out_fd = (int)out;
+	options->barrier_in_fd = (int)in;
+	return OPTIONS_RUN;
+}
+
+static enum options_status set_listen(const char *text, struct options *options)
+{
+	if (listener_parse(text, &options->listen) < 0)
+		return bad(
+			"listen", "not an address", "give tcp:ADDR:PORT such as tcp:127.0.0.1:0");
+	return OPTIONS_RUN;
+}
+
+static enum options_status set_realtime(const char *text, struct options *options)
+{
+	options->realtime_priority = REALTIME_PRIORITY_DEFAULT;
+	if (!text)
+		return OPTIONS_RUN;
+	return set_int("realtime", text, 1, REALTIME_PRIORITY_MAX, &options->realtime_priority);
+}
+
+static enum options_status list_chips(void)
+{
+	for (size_t i = 0; i < part_table_count; i++) {
+		const struct part *part = &part_table[i];
+
+		printf("%s\t%s\t%u KiB", part->name, part->vendor, part->size_bytes / 1024);
+		for (const char *const *name = part->flashrom_names; *name; name++)
+			printf("\t%s", *name);
+		printf("\n");
+	}
+	return OPTIONS_DONE;
+}
+
+static enum options_status print_help(void)
+{
+	fputs(help, stdout);
+	return OPTIONS_DONE;
+}
+
+static enum options_status apply(int option, char *text, struct options *options)
+{
+	switch ((enum option_id)option) {
+	case OPTION_CHIP:
+		return set_chip(text, options);
+	case OPTION_LIST_CHIPS:
+		return list_chips();
+	case OPTION_CORNER:
+		return set_corner(text, options);
+	case OPTION_SEED:
+		return set_number("seed", text, 0, UINT64_MAX, &options->seed);
+	case OPTION_LISTEN:
+		return set_listen(text, options);
+	case OPTION_ALLOW_REMOTE:
+		options->allow_remote = true;
+		return OPTIONS_RUN;
+	case OPTION_CLOCK:
+		return set_clock(text, options);
+	case OPTION_EVENTS:
+		options->events_path = text;
+		return OPTIONS_RUN;
+	case OPTION_IMAGE_IN:
+		options->image_in_path = text;
+		return OPTIONS_RUN;
+	case OPTION_IMAGE_OFFSET:
+		return set_unsigned("image-offset", text, UINT_MAX, &options->image_offset_bytes);
+	case OPTION_IMAGE_OUT:
+		options->image_out_path = text;
+		return OPTIONS_RUN;
+	case OPTION_IMAGE_OUT_SPARSE:
+		options->image_out_sparse_path = text;
+		return OPTIONS_RUN;
+	case OPTION_NATIVE_DELAY:
+		options->device.native_delay = true;
+		return OPTIONS_RUN;
+	case OPTION_SPI_WIRE_TIME:
+		options->device.spi_wire_time = true;
+		return OPTIONS_RUN;
+	case OPTION_REALTIME:
+		return set_realtime(text, options);
+	case OPTION_CPU:
+		return set_int("cpu", text, 0, CPU_SETSIZE - 1, &options->cpu);
+	case OPTION_READY_FD:
+		return set_int("ready-fd", text, 0, INT_MAX, &options->ready_fd);
+	case OPTION_BARRIER_FDS:
+		return set_barrier(text, options);
+	case OPTION_CLIENTS:
+		return set_unsigned("clients", text, UINT_MAX, &options->client_count);
+	case OPTION_MEASURE_WAKE:
+		return set_unsigned(
+			"measure-wake", text, WAKE_ROUNDS_MAX, &options->wake_round_count);
+	case OPTION_HELP:
+		return print_help();
+	}
+	fprintf(stderr, "serprog-emu: --help prints the options\n");
+	return OPTIONS_BAD;
+}
+
+static enum options_status check_together(const struct options *options)
+{
+	if (!options->part)
+		return bad("chip", "missing", "name a part, --list-chips prints them");
+	if (!options->allow_remote && !listener_is_loopback(&options->listen))
+		return bad("listen", "other machines could reach that address",
+			"listen on 127.0.0.1, or add --allow-remote");
+	if (options->image_offset_bytes >= options->part->size_bytes)
+		return bad("image-offset", "past the end of the chip", "give a smaller offset");
+	if (options->image_offset_bytes > 0 && !options->image_in_path)
+		return bad("image-offset", "nothing to place there", "add --image-in FILE");
+	return OPTIONS_RUN;
+}
+
+enum options_status options_parse(int argc, char *argv[], struct options *options)
+{
+	bool wake_given = false;
+	int option;
+
+	*options = (struct options){
+		.corner = CORNER_TYP,
+		.clock_source = CLOCK_SOURCE_MONOTONIC,
+		.listen = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)},
+		.cpu = -1,
+		.ready_fd = -1,
+		.barrier_out_fd = -1,
+		.barrier_in_fd = -1,
+		.client_count = 1,
+	};
+	while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
+		enum options_status status = apply(option, optarg, options);
+
+		if (status != OPTIONS_RUN)
+			return status;
+		wake_given |= option == OPTION_MEASURE_WAKE;
+	}
+	if (optind < argc) {
+		fprintf(stderr, "serprog-emu: %s: not an option; --help prints them\n",
+			argv[optind]);
+		return OPTIONS_BAD;
+	}
+	if (!wake_given && options->realtime_priority > 0)
+		options->wake_round_count = WAKE_ROUNDS_DEFAULT;
+	return check_together(options);
+}

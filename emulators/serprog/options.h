@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The command line of serprog-emu.
+ */
+#ifndef EMULATORS_SERPROG_OPTIONS_H
+#define EMULATORS_SERPROG_OPTIONS_H
+
+#include <netinet/in.h>
+
+#include "clock.h"
+#include "device.h"
+#include "model/part.h"
+
+struct options {
+	const struct part *part;
+	enum corner corner;
+	uint64_t seed;
+	struct sockaddr_in listen;
+	bool allow_remote;
+	enum clock_source clock_source;
+	struct device_options device;
+	const char *events_path; /* this and the paths below: NULL for none */
+	const char *image_in_path;
+	uint32_t image_offset_bytes;
+	const char *image_out_path;
+	const char *image_out_sparse_path;
+	int realtime_priority; /* 0: stay as started */
+	int cpu;               /* -1: any */
+	int ready_fd;          /* -1: none */
+	int barrier_out_fd;    /* -1: no barrier */
+	int barrier_in_fd;
+	unsigned int client_count;     /* 0: for ever */
+	unsigned int wake_round_count; /* 0: not measured */
+};
+
+enum options_status {
+	OPTIONS_RUN,
+	OPTIONS_DONE, /* what was asked for is printed */
+	OPTIONS_BAD,  /* and said so */
+};
+
+/* The strings in @options are those of @argv. */
+enum options_status options_parse(int argc, char *argv[], struct options *options);
+
+#endif

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <assert.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "erase_plan.h"
+
+#define COST_IMPOSSIBLE UINT64_MAX
+
+/* What has to happen to a page, found once; the planner then only counts. */
+#define PAGE_DIFFERS (1u << 0)
+#define PAGE_NEEDS_ERASE (1u << 1) /* some bit goes from 0 to 1 */
+#define PAGE_NOT_BLANK (1u << 2)   /* has to be programmed again after an erase */
+
+struct planner {
+	const struct flash_chip *chip;
+	struct range range;
+	uint8_t *pages;
+	struct erase_plan plan;
+};
+
+static bool gains_bits(const uint8_t *current, const uint8_t *target, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i++) {
+		if ((target[i] & ~current[i]) != 0)
+			return true;
+	}
+	return false;
+}
+
+static bool is_blank(const uint8_t *data, size_t bytes)
+{
+	return data[0] == 0xff && memcmp(data, data + 1, bytes - 1) == 0;
+}
+
+static uint8_t page_state(const uint8_t *current, const uint8_t *target, size_t bytes)
+{
+	uint8_t state = is_blank(target, bytes) ? 0 : PAGE_NOT_BLANK;
+
+	if (memcmp(current, target, bytes) == 0)
+		return state;
+	state |= PAGE_DIFFERS;
+	if (gains_bits(current, target, bytes))
+		state |= PAGE_NEEDS_ERASE;
+	return state;
+}
+
+static void classify_pages(struct planner *planner, const uint8_t *current, const uint8_t *target)
+{
+	const uint32_t page_bytes = planner->chip->page_bytes;
+
+	for (uint32_t at = planner->range.start; at < planner->range.end; at += page_bytes)
+		planner->pages[at / page_bytes] = page_state(current + at, target + at, page_bytes);
+}
+
+/* Number of pages in a block that show one of `flags`. */
+static uint64_t count_pages(const struct planner *planner, struct range block, uint8_t flags)
+{
+	const uint32_t page_bytes = planner->chip->page_bytes;
+	uint64_t count = 0;
+
+	for (uint32_t at = block.start; at < block.end; at += page_bytes)
+		count += (planner->pages[at / page_bytes] & flags) != 0;
+	return count;
+}
+
+static uint64_t programming_us(const struct planner *planner, struct range block, uint8_t flags)
+{
+	return count_pages(planner, block, flags) * planner->chip->page_program.typ_us;
+}
+
+/* Both meet on block boundaries, so one byte in is the whole block in. */
+static bool is_outside(const struct planner *planner, struct range block)
+{
+	return block.end <= planner->range.start || block.start >= planner->range.end;
+}
+
+static bool is_inside(const struct planner *planner, struct range block)
+{
+	return block.start >= planner->range.start && block.end <= planner->range.end;
+}
+
+static void append_step(struct planner *planner, const struct chip_erase *erase, uint32_t address)
+{
+	planner->plan.steps[planner->plan.count++] = (struct erase_step){erase, address};
+}
+
+static uint64_t plan_block(struct planner *planner, size_t level, uint32_t address);
+
+/* The block left as it is where that can be, else taken apart into smaller blocks. */
+static uint64_t plan_parts(struct planner *planner, size_t level, struct range block)
+{
+	uint64_t cost_us = 0;
+	uint32_t part_bytes;
+
+	if (level == 0) {
+		if (count_pages(planner, block, PAGE_NEEDS_ERASE) > 0)
+			return COST_IMPOSSIBLE;
+		return programming_us(planner, block, PAGE_DIFFERS);
+	}
+	part_bytes = planner->chip->erase[level - 1].block_bytes;
+	for (uint32_t at = block.start; at < block.end; at += part_bytes)
+		cost_us += plan_block(planner, level - 1, at);
+	return cost_us;
+}
+
+/* Appends the cheapest way to deal with one block and returns its cost. */
+static uint64_t plan_block(struct planner *planner, size_t level, uint32_t address)
+{
+	const struct chip_erase *erase = &planner->chip->erase[level];
+	const struct range block = {address, address + erase->block_bytes};
+	const size_t mark = planner->plan.count;
+	uint64_t parts_us, whole_us;
+
+	if (is_outside(planner, block))
+		return 0;
+	parts_us = plan_parts(planner, level, block);
+	if (parts_us == 0 || !is_inside(planner, block))
+		return parts_us;
+	whole_us = erase->busy.typ_us + programming_us(planner, block, PAGE_NOT_BLANK);
+	if (parts_us <= whole_us)
+		return parts_us;
+	planner->plan.count = mark;
+	append_step(planner, erase, address);
+	return whole_us;
+}
+
+int erase_plan_create(const struct flash_chip *chip, struct range range, const uint8_t *current,
+	const uint8_t *target, struct erase_plan *out)
+{
+	const uint32_t block_bytes = chip->erase[0].block_bytes;
+	struct planner planner = {.chip = chip, .range = range};
+
+	assert(range.start % block_bytes == 0 && range.end % block_bytes == 0);
+	planner.pages = calloc(chip->size_bytes / chip->page_bytes, 1);
+	planner.plan.steps =
+		calloc(range_bytes(range) / block_bytes + 1, sizeof(*planner.plan.steps));
+	if (planner.pages == NULL || planner.plan.steps == NULL) {
+		free(planner.pages);
+		free(planner.plan.steps);
+		return -ENOMEM;
+	}
+	classify_pages(&planner, current, target);
+	planner.plan.typ_us = plan_block(&planner, chip_erase_count(chip) - 1, 0);
+	free(planner.pages);
+	*out = planner.plan;
+	return 0;
+}
+
+void erase_plan_destroy(struct erase_plan *plan)
+{
+	free(plan->steps);
+	plan->steps = NULL;
+	plan->count = 0;
+}

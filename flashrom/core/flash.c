@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "erase_plan.h"
+#include "flash.h"
+#include "protection.h"
+
+/* Both images of a write: what the chip holds, and what it is to hold. */
+struct write_job {
+	const struct spi25 *flash;
+	struct range *ranges; /* the selection, grown to whole erase blocks */
+	size_t count;
+	uint8_t *current;
+	uint8_t *target;
+};
+
+static int read_range(const struct spi25 *flash, struct range range, uint8_t *image)
+{
+	return spi25_read(flash, range.start, image + range.start, range_bytes(range));
+}
+
+static int read_selection(const struct spi25 *flash, struct selection selection, uint8_t *image)
+{
+	for (size_t i = 0; i < selection.count; i++) {
+		const int error = read_range(flash, selection.ranges[i], image);
+
+		if (error != 0)
+			return error;
+	}
+	return 0;
+}
+
+static int report_no_memory(const struct spi25 *flash)
+{
+	log_error(flash->log, "Out of memory for the images of a %" PRIu32 " kB chip.\n",
+		flash->chip->size_bytes / 1024);
+	return -ENOMEM;
+}
+
+/* Ends the line that a step began. */
+static int finish(const struct spi25 *flash, int error, const char *done)
+{
+	log_info(flash->log, "%s\n", error == 0 ? done : "FAILED.");
+	return error;
+}
+
+int flash_read(const struct spi25 *flash, struct selection selection, uint8_t *image)
+{
+	log_info(flash->log, "Reading flash... ");
+	return finish(flash, read_selection(flash, selection, image), "done.");
+}
+
+static int report_difference(const struct spi25 *flash, struct range range, const uint8_t *found,
+	const uint8_t *expected)
+{
+	uint32_t first = range.end;
+	uint32_t count = 0;
+
+	for (uint32_t at = range.end; at-- > range.start;) {
+		if (found[at] != expected[at]) {
+			first = at;
+			count++;
+		}
+	}
+	log_error(flash->log,
+		"Verification failed at 0x%06" PRIx32 ": expected 0x%02x, found 0x%02x; %" PRIu32
+		" of %" PRIu32 " bytes from 0x%06" PRIx32 " to 0x%06" PRIx32 " differ.\n",
+		first, expected[first], found[first], count, range_bytes(range), range.start,
+		range.end - 1);
+	return -EILSEQ;
+}
+
+static int compare_selection(const struct spi25 *flash, struct selection selection,
+	const uint8_t *found, const uint8_t *expected)
+{
+	for (size_t i = 0; i < selection.count; i++) {
+		const struct range range = selection.ranges[i];
+
+		if (memcmp(found + range.start, expected + range.start, range_bytes(range)) != 0)
+			return report_difference(flash, range, found, expected);
+	}
+	return 0;
+}
+
+int flash_verify(const struct spi25 *flash, struct selection selection, const uint8_t *image)
+{
+	uint8_t *found = malloc(flash->chip->size_bytes);
+	int error;
+
+	if (found == NULL)
+		return report_no_memory(flash);
+	log_info(flash->log, "Verifying flash... ");
+	error = read_selection(flash, selection, found);
+	if (error == 0)
+		error = compare_selection(flash, selection, found, image);
+	free(found);
+	return finish(flash, error, "VERIFIED.");
+}
+
+/* Program the bytes of one page that differ, from the first to the last of them. */
+static int program_page(struct write_job *job, uint32_t start, uint32_t end)
+{
+	int error;
+
+	while (start < end && job->current[start] == job->target[start])
+		start++;
+	while (end > start && job->current[end - 1] == job->target[end - 1])
+		end--;
+	if (start == end)
+		return 0;
+	error = spi25_program(job->flash, start, job->target + start, end - start);
+	memcpy(job->current + start, job->target + start, end - start);
+	return error;
+}
+
+static int program_range(struct write_job *job, struct range range)
+{
+	const uint32_t page_bytes = job->flash->chip->page_bytes;
+
+	for (uint32_t at = range.start; at < range.end; at += page_bytes) {
+		int error;
+
+		if (memcmp(job->current + at, job->target + at, page_bytes) == 0)
+			continue;
+		error = program_page(job, at, at + page_bytes);
+		if (error != 0)
+			return error;
+	}
+	return 0;
+}
+
+/* Each block is filled right after its erase: an interruption costs one block at most. */
+static int run_step(struct write_job *job, const struct erase_step *step)
+{
+	const uint32_t bytes = step->erase->block_bytes;
+	const int error = spi25_erase(job->flash, step->erase, step->address);
+
+	if (error != 0)
+		return error;
+	memset(job->current + step->address, 0xff, bytes);
+	return program_range(job, (struct range){step->address, step->address + bytes});
+}
+
+static int run_plan(struct write_job *job, const struct erase_plan *plan, struct range range)
+{
+	for (size_t i = 0; i < plan->count; i++) {
+		const int error = run_step(job, &plan->steps[i]);
+
+		if (error != 0)
+			return error;
+	}
+	return program_range(job, range);
+}
+
+static int write_range(struct write_job *job, struct range range)
+{
+	struct erase_plan plan;
+	int error = erase_plan_create(job->flash->chip, range, job->current, job->target, &plan);
+
+	if (error != 0)
+		return report_no_memory(job->flash);
+	log_debug(job->flash->log,
+		"0x%06" PRIx32 "-0x%06" PRIx32 ": %zu erases, about %" PRIu64 " ms.\n", range.start,
+		range.end - 1, plan.count, plan.typ_us / 1000);
+	error = run_plan(job, &plan, range);
+	erase_plan_destroy(&plan);
+	return error;
+}
+
+static int write_all(struct write_job *job)
+{
+	for (size_t i = 0; i < job->count; i++) {
+		const int error = write_range(job, job->ranges[i]);
+
+		if (error != 0)
+			return error;
+	}
+	return 0;
+}
+
+static int erase_and_write(struct write_job *job)
+{
+	log_info(job->flash->log, "Erasing and writing flash chip... ");
+	return finish(job->flash, write_all(job), "Erase/write done.");
+}
+
+static int read_current(struct write_job *job)
+{
+	const struct selection touched = {job->ranges, job->count};
+
+	log_info(job->flash->log, "Reading old flash chip contents... ");
+	return finish(job->flash, read_selection(job->flash, touched, job->current), "done.");
+}
+
+/* Outside the selection a block has to end as it began. */
+static void fill_target(struct write_job *job, struct selection selection, const uint8_t *image)
+{
+	for (size_t i = 0; i < job->count; i++) {
+		const struct range touched = job->ranges[i];
+
+		memcpy(job->target + touched.start, job->current + touched.start,
+			range_bytes(touched));
+	}
+	for (size_t i = 0; i < selection.count; i++) {
+		const struct range wanted = selection.ranges[i];
+
+		memcpy(job->target + wanted.start, image + wanted.start, range_bytes(wanted));
+	}
+}
+
+static int verify_job(
+	const struct write_job *job, struct selection selection, enum verify_scope scope)
+{
+	switch (scope) {
+	case VERIFY_NOTHING:
+		return 0;
+	case VERIFY_SELECTED:
+		return flash_verify(job->flash, selection, job->target);
+	case VERIFY_TOUCHED:
+		return flash_verify(
+			job->flash, (struct selection){job->ranges, job->count}, job->target);
+	}
+	return -EINVAL;
+}
+
+static int write_unprotected(struct write_job *job, bool force)
+{
+	struct protection protection;
+	int error = protection_lift(job->flash, force, &protection);
+	int restore_error;
+
+	if (error != 0)
+		return error;
+	error = erase_and_write(job);
+	restore_error = protection_restore(job->flash, &protection);
+	return error != 0 ? error : restore_error;
+}
+
+static int write_job_run(struct write_job *job, struct selection selection, const uint8_t *image,
+	enum verify_scope verify, bool force)
+{
+	int error = read_current(job);
+
+	if (error != 0)
+		return error;
+	fill_target(job, selection, image);
+	error = write_unprotected(job, force);
+	if (error != 0)
+		return error;
+	return verify_job(job, selection, verify);
+}
+
+static void write_job_deinit(struct write_job *job)
+{
+	free(job->ranges);
+	free(job->current);
+	free(job->target);
+}
+
+static int write_job_init(
+	struct write_job *job, const struct spi25 *flash, struct selection selection)
+{
+	*job = (struct write_job){.flash = flash};
+	job->ranges = calloc(selection.count, sizeof(*job->ranges));
+	job->current = malloc(flash->chip->size_bytes);
+	job->target = malloc(flash->chip->size_bytes);
+	if (job->ranges == NULL || job->current == NULL || job->target == NULL) {
+		write_job_deinit(job);
+		return report_no_memory(flash);
+	}
+	memcpy(job->ranges, selection.ranges, selection.count * sizeof(*job->ranges));
+	job->count = ranges_align(job->ranges, selection.count, flash->chip->erase[0].block_bytes);
+	return 0;
+}
+
+int flash_write(const struct spi25 *flash, struct selection selection, const uint8_t *image,
+	enum verify_scope verify, bool force)
+{
+	struct write_job job;
+	int error = write_job_init(&job, flash, selection);
+
+	if (error != 0)
+		return error;
+	error = write_job_run(&job, selection, image, verify, force);
+	write_job_deinit(&job);
+	return error;
+}
+
+int flash_erase(
+	const struct spi25 *flash, struct selection selection, enum verify_scope verify, bool force)
+{
+	uint8_t *blank = malloc(flash->chip->size_bytes);
+	int error;
+
+	if (blank == NULL)
+		return report_no_memory(flash);
+	memset(blank, 0xff, flash->chip->size_bytes);
+	error = flash_write(flash, selection, blank, verify, force);
+	free(blank);
+	return error;
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "layout.h"
+#include "text.h"
+
+#define BLANKS " \t\r\n"
+
+/* Where a message points. */
+struct place {
+	const char *file;
+	size_t line;
+	const struct log *log;
+};
+
+static int report(const struct place *place, const char *cause, const char *word)
+{
+	log_error(place->log,
+		"%s:%zu: %s \"%s\". A line reads START:END NAME, like "
+		"\"000000:00ffff boot\".\n",
+		place->file, place->line, cause, word);
+	return -EINVAL;
+}
+
+static int parse_address(const struct place *place, const char *text, uint32_t *out)
+{
+	if (text_to_u32(text, 16, out))
+		return 0;
+	return report(place, "not a hexadecimal address:", text);
+}
+
+/* `end` in the file is the last address; a region up to the top of 32 bits has no end here. */
+static int parse_range(const struct place *place, char *text, struct range *out)
+{
+	char *colon = strchr(text, ':');
+	uint32_t last;
+	int error;
+
+	if (colon == NULL)
+		return report(place, "no colon in", text);
+	*colon = '\0';
+	error = parse_address(place, text, &out->start);
+	if (error == 0)
+		error = parse_address(place, colon + 1, &last);
+	if (error != 0)
+		return error;
+	if (last < out->start || last == UINT32_MAX)
+		return report(place, "region ends before it starts, or is too large:", colon + 1);
+	out->end = last + 1;
+	return 0;
+}
+
+static int append(struct layout *layout, const char *name, struct range range)
+{
+	struct layout_region *grown =
+		realloc(layout->regions, (layout->count + 1) * sizeof(*layout->regions));
+	char *copy;
+
+	if (grown == NULL)
+		return -ENOMEM;
+	layout->regions = grown;
+	copy = strdup(name);
+	if (copy == NULL)
+		return -ENOMEM;
+	grown[layout->count++] = (struct layout_region){copy, range};
+	return 0;
+}
+
+static int parse_line(const struct place *place, char *line, struct layout *layout)
+{
+	char *rest = NULL;
+	char *addresses, *name, *surplus;
+	struct range range;
+	int error;
+
+	line[strcspn(line, "#")] = '\0';
+	addresses = strtok_r(line, BLANKS, &rest);
+	if (addresses == NULL)
+		return 0;
+	name = strtok_r(NULL, BLANKS, &rest);
+	if (name == NULL)
+		return report(place, "no name after", addresses);
+	surplus = strtok_r(NULL, BLANKS, &rest);
+	if (surplus != NULL)
+		return report(place, "too many words, first one too many:", surplus);
+	if (layout_find(layout, name) != NULL)
+		return report(place, "a second region called", name);
+	error = parse_range(place, addresses, &range);
+	return error != 0 ? error : append(layout, name, range);
+}
+
+int layout_parse(FILE *file, const char *name, const struct log *log, struct layout *out)
+{
+	struct place place = {.file = name, .log = log};
+	struct layout layout = {0};
+	char *line = NULL;
+	size_t room = 0;
+	int error = 0;
+
+	while (error == 0 && getline(&line, &room, file) >= 0) {
+		place.line++;
+		error = parse_line(&place, line, &layout);
+	}
+	free(line);
+	if (error != 0) {
+		layout_deinit(&layout);
+		return error;
+	}
+	*out = layout;
+	return 0;
+}
+
+const struct layout_region *layout_find(const struct layout *layout, const char *name)
+{
+	for (size_t i = 0; i < layout->count; i++) {
+		if (strcmp(layout->regions[i].name, name) == 0)
+			return &layout->regions[i];
+	}
+	return NULL;
+}
+
+const char *layout_name_nearest(const struct layout *layout, const char *name)
+{
+	struct nearest nearest = {.wanted = name};
+
+	for (size_t i = 0; i < layout->count; i++)
+		nearest_offer(&nearest, layout->regions[i].name);
+	return nearest_found(&nearest);
+}
+
+void layout_deinit(struct layout *layout)
+{
+	for (size_t i = 0; i < layout->count; i++)
+		free(layout->regions[i].name);
+	free(layout->regions);
+	*layout = (struct layout){0};
+}

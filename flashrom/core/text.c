@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "text.h"
+
+#define NAME_BYTES_MAX 64
+
+static size_t min_size(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+static bool same_letter(char a, char b)
+{
+	return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
+
+/* Edit distance by the usual one-row table. Longer names than the row holds are never near. */
+static size_t edit_distance(const char *a, const char *b, size_t b_length)
+{
+	size_t row[NAME_BYTES_MAX + 1];
+
+	if (b_length > NAME_BYTES_MAX)
+		return SIZE_MAX;
+	for (size_t j = 0; j <= b_length; j++)
+		row[j] = j;
+	for (size_t i = 0; a[i] != '\0'; i++) {
+		size_t diagonal = row[0];
+
+		row[0] = i + 1;
+		for (size_t j = 0; j < b_length; j++) {
+			const size_t replace = diagonal + !same_letter(a[i], b[j]);
+
+			diagonal = row[j + 1];
+			row[j + 1] = min_size(replace, min_size(row[j], row[j + 1]) + 1);
+		}
+	}
+	return row[b_length];
+}
+
+static void offer_part(struct nearest *nearest, const char *name, const char *part, size_t length)
+{
+	const size_t distance = edit_distance(nearest->wanted, part, length);
+
+	if (nearest->name != NULL && distance >= nearest->distance)
+		return;
+	nearest->name = name;
+	nearest->distance = distance;
+}
+
+void nearest_offer(struct nearest *nearest, const char *name)
+{
+	const char *part = name;
+
+	offer_part(nearest, name, name, strlen(name));
+	for (const char *slash = strchr(part, '/'); slash != NULL; slash = strchr(part, '/')) {
+		offer_part(nearest, name, part, (size_t)(slash - part));
+		part = slash + 1;
+	}
+	offer_part(nearest, name, part, strlen(part));
+}
+
+const char *nearest_found(const struct nearest *nearest)
+{
+	const size_t tolerated = strlen(nearest->wanted) / 3 + 1;
+
+	return nearest->name != NULL && nearest->distance <= tolerated ? nearest->name : NULL;
+}
+
+bool text_to_u32(const char *text, int base, uint32_t *out)
+{
+	unsigned long long value;
+	char *end;
+
+	if (!isxdigit((unsigned char)text[0]))
+		return false;
+	errno = 0;
+	value = strtoull(text, &end, base);
+	if (errno != 0 || *end != '\0' || value > UINT32_MAX)
+		return false;
+	*out = (uint32_t)value;
+	return true;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef ERASE_PLAN_H
+#define ERASE_PLAN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "chip.h"
+#include "range.h"
+
+struct erase_step {
+	const struct chip_erase *erase;
+	uint32_t address;
+};
+
+/** Erases in rising order of address. */
+struct erase_plan {
+	struct erase_step *steps;
+	size_t count;
+	uint64_t typ_us; /* of these erases and the programming after them */
+};
+
+/**
+ * Find the erases that turn `current` into `target` (both images of the whole chip) fastest, going
+ * by typical times. A block that only loses bits (1 to 0) needs none. A larger block is worth it
+ * when its erase and programming all of it again takes less time than its parts would. Nothing
+ * outside `range` is erased, whose ends must lie on the chip's smallest blocks.
+ * 0 or -ENOMEM.
+ */
+int erase_plan_create(const struct flash_chip *chip, struct range range, const uint8_t *current,
+	const uint8_t *target, struct erase_plan *out);
+
+/** Frees the steps. */
+void erase_plan_destroy(struct erase_plan *plan);
+
+#endif

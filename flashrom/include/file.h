@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef FILE_H
+#define FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "log.h"
+
+/** A whole file in memory; free() `data`. */
+struct file_content {
+	uint8_t *data;
+	size_t bytes;
+};
+
+/** Read up to `bytes_max`; longer files are an error. 0 or -errno, cause logged. */
+int file_read(const char *path, size_t bytes_max, const struct log *log, struct file_content *out);
+
+/** 0 or -errno, cause logged. */
+int file_write(const char *path, const uint8_t *data, size_t bytes, const struct log *log);
+
+#endif

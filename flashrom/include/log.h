@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef LOG_H
+#define LOG_H
+
+/** How much a message matters; each step down is shown by one more -V. */
+enum log_level {
+	LOG_ERROR,
+	LOG_WARNING,
+	LOG_INFO,
+	LOG_DEBUG,
+	LOG_SPEW,
+};
+
+/**
+ * Where messages go. The core keeps no global state, so whoever owns a run hands one of these down.
+ * `emit` gets finished text, which need not end in a newline ("Reading flash... " then "done.\n").
+ * Levels past `level_max` are not even formatted, so that tracing costs nothing when it is off.
+ */
+struct log {
+	void (*emit)(void *sink, enum log_level level, const char *text);
+	void *sink;
+	enum log_level level_max;
+};
+
+/** Format one message; the part beyond 1023 bytes is cut off. */
+void log_emit(const struct log *log, enum log_level level, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+#define log_error(log, ...) log_emit(log, LOG_ERROR, __VA_ARGS__)
+#define log_warning(log, ...) log_emit(log, LOG_WARNING, __VA_ARGS__)
+#define log_info(log, ...) log_emit(log, LOG_INFO, __VA_ARGS__)
+#define log_debug(log, ...) log_emit(log, LOG_DEBUG, __VA_ARGS__)
+#define log_spew(log, ...) log_emit(log, LOG_SPEW, __VA_ARGS__)
+
+#endif

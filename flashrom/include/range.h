@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RANGE_H
+#define RANGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** A stretch of flash memory; `end` is the first address after it. */
+struct range {
+	uint32_t start;
+	uint32_t end;
+};
+
+static inline uint32_t range_bytes(struct range range)
+{
+	return range.end - range.start;
+}
+
+/**
+ * Sort ranges, grow each to whole blocks of `block_bytes`, and join those that then meet.
+ * Returns how many are left.
+ */
+size_t ranges_align(struct range *ranges, size_t count, uint32_t block_bytes);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "programmer.h"
+#include "serprog.h"
+#include "text.h"
+
+const struct programmer_driver *const programmer_drivers[] = {
+	&serprog_driver,
+	NULL,
+};
+
+static bool names(const char *spec, const char *name)
+{
+	const size_t length = strlen(name);
+
+	return strncmp(spec, name, length) == 0 && (spec[length] == ':' || spec[length] == '\0');
+}
+
+static const struct programmer_driver *find_driver(const char *spec)
+{
+	for (size_t i = 0; programmer_drivers[i] != NULL; i++) {
+		if (names(spec, programmer_drivers[i]->name))
+			return programmer_drivers[i];
+	}
+	return NULL;
+}
+
+static int report_unknown(const char *spec, const struct log *log)
+{
+	log_error(log, "Unknown programmer \"%.*s\" (-p). Known ones:", (int)strcspn(spec, ":"),
+		spec);
+	for (size_t i = 0; programmer_drivers[i] != NULL; i++)
+		log_error(log, " %s", programmer_drivers[i]->name);
+	log_error(log, "\n");
+	return -EINVAL;
+}
+
+int programmer_open(
+	const char *spec, const struct clock *clock, const struct log *log, struct programmer **out)
+{
+	const struct programmer_driver *driver = find_driver(spec);
+	const char *colon = strchr(spec, ':');
+
+	if (driver == NULL)
+		return report_unknown(spec, log);
+	return driver->open(colon == NULL ? "" : colon + 1, clock, log, out);
+}
+
+void programmer_destroy(struct programmer *programmer)
+{
+	if (programmer != NULL)
+		programmer->ops->destroy(programmer);
+}

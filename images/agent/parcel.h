@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The way back to the host: named byte strings in a window of guest memory that the kernel leaves
+ * alone (`memmap=`), which the host reads while the machine is paused.
+ *
+ * Layout, little-endian: magic "FDRPARC1", u64 bytes used in all, u64 entries; then per entry
+ * u64 length of name, u64 length of content, name, content.
+ */
+#ifndef AGENT_PARCEL_H
+#define AGENT_PARCEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct parcel {
+	uint8_t *window;
+	size_t capacity_bytes;
+	size_t used_bytes;
+	uint64_t entries;
+};
+
+/* Maps the window of physical memory at `address`; 0 or a negative errno. */
+int parcel_open(struct parcel *parcel, uint64_t address, size_t capacity_bytes);
+
+/* Adds one entry; 0 or -ENOSPC, with the parcel as before. */
+int parcel_add(struct parcel *parcel, const char *name, const void *content, size_t bytes);
+
+/*
+ * Adds `bytes` of the file `path` from `offset` on; 0 bytes mean all that is there.
+ * Returns 0, -ENOSPC, -EIO where the file is shorter, -ENOENT or what else reading it gave.
+ */
+int parcel_add_file(
+	struct parcel *parcel, const char *name, const char *path, off_t offset, size_t bytes);
+
+/* Makes the parcel complete: the header comes last, so that half a parcel has no magic. */
+void parcel_seal(struct parcel *parcel);
+
+#endif

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#define _GNU_SOURCE
+#include "process.h"
+#include "hypercall.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define AGENT_PRIORITY 40 /* the emulator takes 50: nothing of ours delays it */
+#define TURNS_STRIDE 8    /* uint64_t a cache line */
+#define NS_PER_S UINT64_C(1000000000)
+#define CORE_OF_SUBJECT 0
+#define READY_FD 3
+#define ARRIVED_FD 4
+#define RELEASE_FD 5
+#define EMULATOR_READY_MS 60000
+#define SIBLING_LOOKS_MAX 10000
+
+static void pin(unsigned int core)
+{
+	cpu_set_t cores;
+
+	CPU_ZERO(&cores);
+	CPU_SET(core, &cores);
+	sched_setaffinity(0, sizeof(cores), &cores);
+}
+
+static void become_ordinary(unsigned int core)
+{
+	struct sched_param param = {0};
+	sigset_t none;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	sched_setscheduler(0, SCHED_OTHER, &param);
+	pin(core);
+}
+
+int process_init(void)
+{
+	struct sched_param param = {.sched_priority = AGENT_PRIORITY};
+
+	pin(CORE_OF_SUBJECT);
+	return sched_setscheduler(0, SCHED_FIFO, &param) < 0 ? -errno : 0;
+}
+
+static void redirect_output(const char *path)
+{
+	int input = open("/dev/null", O_RDONLY);
+	int output = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0600);
+
+	dup2(input, STDIN_FILENO);
+	dup2(output, STDOUT_FILENO);
+	dup2(output, STDERR_FILENO);
+}
+
+int emulator_start(struct emulator *emulator, const struct spec *spec, const char *folder)
+{
+	int ready[2], arrived[2], release[2];
+	struct pollfd listening;
+	char first;
+
+	/* Kept clear of the numbers that the emulator is told to use. */
+	if (pipe2(ready, O_CLOEXEC) < 0 || pipe2(arrived, O_CLOEXEC) < 0 ||
+		pipe2(release, O_CLOEXEC) < 0)
+		return -errno;
+	emulator->pid = fork();
+	if (emulator->pid < 0)
+		return -errno;
+	if (emulator->pid == 0) {
+		int ready_fd = fcntl(ready[1], F_DUPFD_CLOEXEC, 16);
+		int arrived_fd = fcntl(arrived[1], F_DUPFD_CLOEXEC, 16);
+		int release_fd = fcntl(release[0], F_DUPFD_CLOEXEC, 16);
+
+		become_ordinary(CORE_OF_SUBJECT);
+		if (chdir(folder) < 0)
+			_exit(126);
+		redirect_output("emulator.log");
+		dup2(ready_fd, READY_FD);
+		dup2(arrived_fd, ARRIVED_FD);
+		dup2(release_fd, RELEASE_FD);
+		execv(spec->emulator.word[0], spec->emulator.word);
+		_exit(127);
+	}
+	close(ready[1]);
+	close(arrived[1]);
+	close(release[0]);
+	emulator->ready = ready[0];
+	emulator->arrived = arrived[0];
+	emulator->release = release[1];
+	listening = (struct pollfd){.fd = ready[0], .events = POLLIN};
+	if (poll(&listening, 1, EMULATOR_READY_MS) != 1)
+		return -ETIMEDOUT;
+	return read(ready[0], &first, 1) == 1 ? 0 : -EPIPE;
+}
+
+static bool all_turned(const struct siblings *siblings, const uint64_t *before)
+{
+	for (size_t i = 0; i < siblings->count; i++)
+		if (siblings->turns[i * TURNS_STRIDE] == before[i])
+			return false;
+	return true;
+}
+
+static int wait_until_turning(const struct siblings *siblings)
+{
+	const struct timespec look = {0, 1000000};
+	uint64_t before[SIBLINGS_MAX];
+
+	for (size_t i = 0; i < siblings->count; i++)
+		before[i] = siblings->turns[i * TURNS_STRIDE];
+	for (unsigned int looks = 0; looks < SIBLING_LOOKS_MAX; looks++) {
+		nanosleep(&look, NULL);
+		if (all_turned(siblings, before))
+			return 0;
+	}
+	return -ETIMEDOUT;
+}
+
+int siblings_start(struct siblings *siblings, unsigned int count)
+{
+	*siblings = (struct siblings){.count = 0};
+	if (count > SIBLINGS_MAX || (long)count >= sysconf(_SC_NPROCESSORS_ONLN))
+		return -EINVAL;
+	siblings->turns = mmap(NULL, SIBLINGS_MAX * TURNS_STRIDE * sizeof(uint64_t),
+		PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	if (siblings->turns == MAP_FAILED)
+		return -errno;
+	for (unsigned int core = 1; core <= count; core++) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			return -errno;
+		if (pid == 0) {
+			become_ordinary(core);
+			for (;;)
+				siblings->turns[(core - 1) * TURNS_STRIDE]++;
+		}
+		siblings->pid[siblings->count++] = pid;
+	}
+	return wait_until_turning(siblings);
+}
+
+void siblings_stop(struct siblings *siblings)
+{
+	for (size_t i = 0; i < siblings->count; i++)
+		kill(siblings->pid[i], SIGKILL);
+	/* Looking without sleeping keeps core 0: the subject must not run before they are gone. */
+	for (size_t i = 0; i < siblings->count; i++)
+		while (waitpid(siblings->pid[i], NULL, WNOHANG) == 0)
+			continue;
+	siblings->count = 0;
+}
+
+int subject_start(pid_t *pid, const struct spec *spec, const char *output)
+{
+	static char *const environment[] = {
+		"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/", "LANG=C", NULL};
+
+	*pid = fork();
+	if (*pid < 0)
+		return -errno;
+	if (*pid == 0) {
+		become_ordinary(CORE_OF_SUBJECT);
+		redirect_output(output);
+		if (chroot(spec->root) < 0 || chdir("/") < 0)
+			_exit(126);
+		execve(spec->subject.word[0], spec->subject.word, environment);
+		_exit(127);
+	}
+	return 0;
+}
+
+static int open_process(pid_t pid)
+{
+	return (int)syscall(SYS_pidfd_open, pid, 0);
+}
+
+/* Polls `set`, in which a negative descriptor is passed over, until the virtual clock says stop. */
+static bool poll_until(struct pollfd *set, nfds_t count, uint64_t deadline_ns)
+{
+	uint64_t now_ns = hypercall_virtual_ns();
+	uint64_t left_ns = deadline_ns > now_ns ? deadline_ns - now_ns : 0;
+	struct timespec left = {(time_t)(left_ns / NS_PER_S), (long)(left_ns % NS_PER_S)};
+
+	return ppoll(set, count, &left, NULL) > 0;
+}
+
+bool process_wait_readable(int fd, pid_t pid, uint64_t deadline_ns)
+{
+	struct pollfd set[2] = {{.fd = fd, .events = POLLIN}, {.events = POLLIN}};
+
+	set[1].fd = open_process(pid);
+	poll_until(set, 2, deadline_ns);
+	close(set[1].fd);
+	return set[0].revents & POLLIN;
+}
+
+static uint64_t timeval_ns(struct timeval time)
+{
+	return (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_usec * 1000;
+}
+
+void process_reap(pid_t pid, uint64_t deadline_ns, struct subject_end *end)
+{
+	struct pollfd ended = {.fd = open_process(pid), .events = POLLIN};
+	struct rusage usage;
+
+	memset(end, 0, sizeof(*end));
+	memset(&usage, 0, sizeof(usage));
+	end->timed_out = ended.fd < 0 || !poll_until(&ended, 1, deadline_ns);
+	end->t_ns = hypercall_virtual_ns();
+	if (end->timed_out)
+		kill(pid, SIGKILL);
+	wait4(pid, &end->wait_status, 0, &usage);
+	close(ended.fd);
+	end->user_ns = timeval_ns(usage.ru_utime);
+	end->sys_ns = timeval_ns(usage.ru_stime);
+	end->voluntary_switches = usage.ru_nvcsw;
+	end->involuntary_switches = usage.ru_nivcsw;
+}

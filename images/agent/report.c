@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#define _GNU_SOURCE
+#include "report.h"
+#include "hypercall.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NS_PER_S UINT64_C(1000000000)
+#define KERNEL_LOG_LEVEL_WARNING 4
+
+static void print_string(FILE *to, const char *text)
+{
+	fputc('"', to);
+	for (; *text != '\0'; text++) {
+		unsigned char c = (unsigned char)*text;
+
+		if (c == '"' || c == '\\')
+			fprintf(to, "\\%c", c);
+		else if (c < 0x20 || c > 0x7e)
+			fprintf(to, "\\u%04x", c);
+		else
+			fputc(c, to);
+	}
+	fputc('"', to);
+}
+
+static void print_first_line(FILE *to, const char *path)
+{
+	char line[1024] = "";
+	FILE *from = fopen(path, "re");
+
+	if (from) {
+		if (fgets(line, sizeof(line), from))
+			line[strcspn(line, "\n")] = '\0';
+		fclose(from);
+	}
+	print_string(to, line);
+}
+
+int report_open(struct report *report)
+{
+	*report = (struct report){.kernel_log = -1};
+	report->lines = open_memstream(&report->text, &report->bytes);
+	if (!report->lines)
+		return -errno;
+	report->kernel_log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (report->kernel_log >= 0)
+		lseek(report->kernel_log, 0, SEEK_END);
+	return 0;
+}
+
+void report_guest(struct report *report)
+{
+	struct utsname name;
+
+	uname(&name);
+	fprintf(report->lines, "{\"schema\":1,\"ev\":\"guest\",\"t_ns\":%" PRIu64 ",\"kernel\":",
+		hypercall_virtual_ns());
+	print_string(report->lines, name.release);
+	fputs(",\"machine\":", report->lines);
+	print_string(report->lines, name.machine);
+	fprintf(report->lines, ",\"cores\":%ld,\"cmdline\":", sysconf(_SC_NPROCESSORS_ONLN));
+	print_first_line(report->lines, "/proc/cmdline");
+	fputs(",\"clocksource\":", report->lines);
+	print_first_line(
+		report->lines, "/sys/devices/system/clocksource/clocksource0/current_clocksource");
+	fputs("}\n", report->lines);
+}
+
+static uint64_t monotonic_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+void report_clock_rate(struct report *report, uint64_t sleep_ns)
+{
+	struct timespec pause = {(time_t)(sleep_ns / NS_PER_S), (long)(sleep_ns % NS_PER_S)};
+	uint64_t raw_ns = hypercall_virtual_ns();
+	uint64_t kernel_ns = monotonic_ns();
+
+	nanosleep(&pause, NULL);
+	raw_ns = hypercall_virtual_ns() - raw_ns;
+	kernel_ns = monotonic_ns() - kernel_ns;
+	fprintf(report->lines,
+		"{\"ev\":\"clock_rate\",\"t_ns\":%" PRIu64 ",\"raw_ns\":%" PRIu64
+		",\"monotonic_ns\":%" PRIu64 "}\n",
+		hypercall_virtual_ns(), raw_ns, kernel_ns);
+}
+
+void report_moment(struct report *report, const char *event, const char *key, uint64_t value)
+{
+	fprintf(report->lines, "{\"ev\":\"%s\",\"t_ns\":%" PRIu64, event, hypercall_virtual_ns());
+	if (key)
+		fprintf(report->lines, ",\"%s\":%" PRIu64, key, value);
+	fputs("}\n", report->lines);
+}
+
+void report_subject_end(struct report *report, const struct subject_end *end)
+{
+	int status = end->wait_status;
+
+	fprintf(report->lines,
+		"{\"ev\":\"subject_end\",\"t_ns\":%" PRIu64 ",\"exit_code\":%d,\"signal\":%d"
+		",\"timed_out\":%s,\"user_ns\":%" PRIu64 ",\"sys_ns\":%" PRIu64
+		",\"voluntary_switches\":%ld,\"involuntary_switches\":%ld}\n",
+		end->t_ns, WIFEXITED(status) ? WEXITSTATUS(status) : -1,
+		WIFSIGNALED(status) ? WTERMSIG(status) : 0, end->timed_out ? "true" : "false",
+		end->user_ns, end->sys_ns, end->voluntary_switches, end->involuntary_switches);
+}
+
+void report_kernel_log(struct report *report)
+{
+	char record[4096];
+	ssize_t bytes;
+
+	while (report->kernel_log >= 0 &&
+		(bytes = read(report->kernel_log, record, sizeof(record) - 1)) > 0) {
+		char *text;
+		long level;
+
+		record[bytes] = '\0';
+		level = strtol(record, NULL, 10) & 7;
+		text = strchr(record, ';');
+		if (!text || level > KERNEL_LOG_LEVEL_WARNING)
+			continue;
+		text[strcspn(text, "\n")] = '\0';
+		fprintf(report->lines,
+			"{\"ev\":\"kernel_message\",\"t_ns\":%" PRIu64 ",\"level\":%ld,\"text\":",
+			hypercall_virtual_ns(), level);
+		print_string(report->lines, text + 1);
+		fputs("}\n", report->lines);
+	}
+}
+
+void report_error(struct report *report, const char *what, const char *detail)
+{
+	fprintf(report->lines, "{\"ev\":\"agent_error\",\"t_ns\":%" PRIu64 ",\"message\":",
+		hypercall_virtual_ns());
+	print_string(report->lines, what);
+	fputs(",\"detail\":", report->lines);
+	print_string(report->lines, detail);
+	fputs("}\n", report->lines);
+}

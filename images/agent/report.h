@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The agent's own events, as JSON lines; the host merges them with the emulator's by time. */
+#ifndef AGENT_REPORT_H
+#define AGENT_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct report {
+	FILE *lines;
+	char *text;
+	size_t bytes;
+	int kernel_log; /* /dev/kmsg, read up to the moment of the snapshot; -1 where there is none
+			 */
+};
+
+struct subject_end {
+	uint64_t t_ns;
+	int wait_status;
+	bool timed_out;
+	uint64_t user_ns;
+	uint64_t sys_ns;
+	long voluntary_switches;
+	long involuntary_switches;
+};
+
+int report_open(struct report *report);
+
+/* What this guest is: kernel, command line, clocksource, cores. */
+void report_guest(struct report *report);
+
+/* How far the guest's CLOCK_MONOTONIC and the raw counter went in the same `sleep_ns`. */
+void report_clock_rate(struct report *report, uint64_t sleep_ns);
+
+/* An event with up to one number of its own; pass a NULL key for none. */
+void report_moment(struct report *report, const char *event, const char *key, uint64_t value);
+
+void report_subject_end(struct report *report, const struct subject_end *end);
+
+/* Everything of level warning and above that the kernel said since report_open(). */
+void report_kernel_log(struct report *report);
+
+void report_error(struct report *report, const char *what, const char *detail);
+
+#endif

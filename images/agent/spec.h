@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a cell asks of the guest: a text file of `key value` lines, made by the rig for each cell.
+ *
+ *   schema 1            must come first
+ *   settle_ms N         idle time between restore and start of the subject
+ *   deadline_ms N       virtual time that the subject may take before it is ended
+ *   siblings N          loops on the cores 1 to N until the emulator accepts its client
+ *   emulator ARG        one word of the emulator's command line; repeated
+ *   root DIR            where the subject's own root is
+ *   subject ARG         one word of the subject's command line; repeated
+ *   image PATH SIZE_BYTES OFFSET_BYTES FROM
+ *                       a file of that size, zero but for the content of FROM at that offset
+ *   collect NAME PATH OFFSET_BYTES SIZE_BYTES
+ *                       a file, or a part of it, that goes back to the host; size 0 means all
+ */
+#ifndef AGENT_SPEC_H
+#define AGENT_SPEC_H
+
+#include <stddef.h>
+
+#define SPEC_WORDS_MAX 63
+
+struct spec_words {
+	char *word[SPEC_WORDS_MAX + 1]; /* ends with NULL, ready for execv() */
+	size_t count;
+};
+
+#define SPEC_FILES_MAX 16
+
+struct spec_image {
+	char *path;
+	unsigned long size_bytes;
+	unsigned long offset_bytes;
+	char *from;
+};
+
+struct spec_collect {
+	char *name;
+	char *path;
+	unsigned long offset_bytes;
+	unsigned long size_bytes;
+};
+
+struct spec {
+	unsigned int settle_ms;
+	unsigned int deadline_ms;
+	unsigned int siblings;
+	char *root;
+	struct spec_words emulator;
+	struct spec_words subject;
+	struct spec_image image[SPEC_FILES_MAX];
+	size_t images;
+	struct spec_collect collect[SPEC_FILES_MAX];
+	size_t collects;
+};
+
+/*
+ * Parses `text` in place; the spec then points into it.
+ * Returns 0, or the number of the first line that is wrong.
+ */
+size_t spec_parse(char *text, struct spec *spec);
+
+#endif

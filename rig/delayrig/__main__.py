@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`rig/rig` ends up here once set-up is done."""
+
+from delayrig.cli import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Witness 2, the bus: finds the waits of a profile in the events, each as an interval.
+
+A gap is opened by a reply (stamped before it is written) or by requests that need none (known
+not to have arrived at `empty_ns`, seen at `read_ns`), and closed by the next request: it came
+after `empty_ns`, and not earlier than the emulator's largest wake-up latency before `read_ns`.
+"""
+
+from collections.abc import Iterator
+
+from delayrig.events import Event, first
+from delayrig.evidence import Evidence, ObservedWait, Witness
+from delayrig.profile import OPENS_BUSY_STATUS, OPENS_SYNC_NOPS, Profile, Wait
+
+STATUS_READ = "0x05"
+STATUS_BUSY = 0x01
+NOP = "NOP"
+SYNCNOP = "SYNCNOP"
+
+
+def observe_waits(events: list[Event], profile: Profile, chip: str) -> list[ObservedWait]:
+    """Every wait of the profile that the events show."""
+    start = first(events, "start")
+    wake_ns = None if start is None else start.get("wake_latency_ns_max")
+    waits: list[ObservedWait] = []
+    for wait in profile.wait:
+        requested_ns = wait.requested_ns(chip)
+        if requested_ns is None:
+            continue
+        for opening, closing in _gaps(events, wait):
+            waits.append(_measure(wait, requested_ns, opening, closing, wake_ns))
+    return waits
+
+
+def _gaps(events: list[Event], wait: Wait) -> Iterator[tuple[Event, Event]]:
+    match wait.opens:
+        case kind if kind == OPENS_SYNC_NOPS:
+            yield from _sync_gap(events)
+        case kind if kind == OPENS_BUSY_STATUS:
+            yield from _status_gaps(events, wait.after)
+
+
+def _sync_gap(events: list[Event]) -> Iterator[tuple[Event, Event]]:
+    """From the last NOP of a run to the SYNCNOP after it, at the start of a connection."""
+    last_nop: Event | None = None
+    for event in _requests(events):
+        if event.get("name") == NOP:
+            last_nop = event
+        elif event.get("name") == SYNCNOP and last_nop is not None:
+            yield last_nop, event
+            return
+        else:
+            return
+
+
+def _status_gaps(events: list[Event], after: list[str]) -> Iterator[tuple[Event, Event]]:
+    """From a status read answered busy to the next one, within one of those operations."""
+    operation = ""
+    busy: Event | None = None
+    for event in _requests(events):
+        if event["ev"] != "spi" or event["op"] != STATUS_READ:
+            operation = event["op"] if event["ev"] == "spi" else ""
+            busy = None
+            continue
+        if busy is not None and operation in after:
+            yield busy, event
+        busy = event if int(event["sr"], 16) & STATUS_BUSY else None
+
+
+def _requests(events: list[Event]) -> Iterator[Event]:
+    return (event for event in events if event["ev"] in ("spi", "serprog"))
+
+
+def _measure(
+    wait: Wait, requested_ns: int, opening: Event, closing: Event, wake_ns: int | None
+) -> ObservedWait:
+    if wait.opens == OPENS_SYNC_NOPS:
+        earliest_ns, latest_ns = opening["empty_ns"], opening["read_ns"]
+    else:
+        earliest_ns = latest_ns = opening["reply_ns"]
+    closed_ns = closing["empty_ns"]
+    if wake_ns is not None:
+        closed_ns = max(closed_ns, closing["read_ns"] - wake_ns)
+    return ObservedWait(
+        kind=wait.kind,
+        what=wait.what,
+        requested_ns=requested_ns,
+        shortest_ns=max(closed_ns - latest_ns, 0),
+        longest_ns=closing["read_ns"] - earliest_ns,
+        opened_ns=earliest_ns,
+    )
+
+
+def convict_waits(waits: list[ObservedWait]) -> list[Evidence]:
+    """The waits that were too short, the worst of each kind, with how many there were."""
+    evidence = []
+    for what in dict.fromkeys(wait.what for wait in waits):
+        short = [wait for wait in waits if wait.what == what and wait.is_short]
+        if short:
+            worst = min(short, key=lambda wait: wait.longest_ns - wait.requested_ns)
+            evidence.append(_evidence(worst, len(short)))
+    return evidence
+
+
+def _evidence(wait: ObservedWait, count: int) -> Evidence:
+    return Evidence(
+        what=f"{wait.what} was too short",
+        witness=Witness.BUS,
+        requested_ns=wait.requested_ns,
+        actual_ns=(wait.shortest_ns, wait.longest_ns),
+        margin_ns=wait.longest_ns - wait.requested_ns,
+        grade="profile",
+        where=f"bus at {wait.opened_ns} ns",
+        count=count,
+    )

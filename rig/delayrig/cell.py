@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One cell: subject x guest x hazards x chip x job, and what its plan expects of it."""
+
+import hashlib
+import re
+from enum import StrEnum
+
+import msgspec
+
+from delayrig.guest.shape import GuestShape, Timers
+
+
+class Job(StrEnum):
+    """What the subject is told to do."""
+
+    READ = "read"
+    WRITE = "write"
+
+
+class Corner(StrEnum):
+    """Which of a chip's busy times it takes."""
+
+    MIN = "min"
+    TYP = "typ"
+    MAX = "max"
+
+
+class Load(StrEnum):
+    """What else runs in the guest."""
+
+    NONE = "none"
+    BUSY_SIBLINGS = "busy-siblings"
+
+
+class Programmer(StrEnum):
+    """How the subject reaches the chip."""
+
+    SERPROG_IP = "serprog:ip"
+    SERPROG_DEV = "serprog:dev"
+    DUMMY = "dummy"
+
+
+class Expect(StrEnum):
+    """A mark of a plan: the conviction that must come, or that may."""
+
+    PASS = "pass"
+    TOO_SHORT = "too_short"
+    ANY = "any"
+
+
+class Role(StrEnum):
+    """Cells that judge the rig itself."""
+
+    MEASURE = "measure"
+    CANARY = "canary"
+    CONTROL = "control"
+
+
+class Cell(msgspec.Struct, frozen=True, kw_only=True):
+    """The whole of what is to be done; everything that can change its outcome is in here."""
+
+    name: str
+    role: Role = Role.MEASURE
+    lane: str = "virtual"
+    subject: str
+    icount_shift: int
+    cores: int
+    timers: Timers
+    load: Load
+    chip: str
+    corner: Corner
+    job: Job
+    programmer: Programmer
+    expect: Expect = Expect.PASS
+    seed: int
+
+    @property
+    def shape(self) -> GuestShape:
+        """The guest that it runs in."""
+        return GuestShape(icount_shift=self.icount_shift, cores=self.cores, timers=self.timers)
+
+    @property
+    def hazards(self) -> list[str]:
+        """What happens to the subject while it runs."""
+        low_res = ["low-res-timers"] if self.timers is Timers.LOW_RES else []
+        siblings = [self.load.value] if self.load is not Load.NONE else []
+        return low_res + siblings
+
+    @property
+    def id(self) -> str:
+        """Unique in a plan, stable from run to run, and fit for a folder's name."""
+        return ".".join(
+            [
+                self.name,
+                _slug(self.subject),
+                f"{self.shape.nominal_mips}mips",
+                f"{self.cores}c",
+                "+".join(self.hazards) or "calm",
+                f"{self.chip}-{self.corner}",
+                *([] if self.programmer is Programmer.SERPROG_IP else [_slug(self.programmer)]),
+                self.job,
+            ]
+        )
+
+
+def _slug(name: str) -> str:
+    plain = re.sub(r"[^A-Za-z0-9_+-]+", "-", name.rsplit("/", maxsplit=1)[-1])
+    if "/" not in name:
+        return plain
+    return f"path-{plain}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"

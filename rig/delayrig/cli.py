@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The command line: reads options, calls the rest, turns errors into messages and exit codes."""
+
+import asyncio
+import datetime as dt
+import os
+import sys
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import NoReturn, ParamSpec, TypeVar
+
+import click
+
+from delayrig import __version__
+from delayrig.chips import read_chips
+from delayrig.compare import compare_exactly
+from delayrig.errors import ExitCode, RigError
+from delayrig.exit_code import exit_code_of_run
+from delayrig.images.lock import lock_entries, lock_state, lock_text
+from delayrig.images.recipes import read_recipes
+from delayrig.images.subject import BUNDLED, known_subjects
+from delayrig.paths import Paths, find_paths
+from delayrig.plan import find_plan, plan_names, read_plan
+from delayrig.request import Request, check_out, choose_cells
+from delayrig.result import Results
+from delayrig.run import run_request
+from delayrig.show import RunProgress, make_console, print_results
+from delayrig.supplies import CpuPool, Supplies, provide_supplies
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+SETUP_HELP = """\
+Before all else the launcher sets up what is missing; it also has these commands of its own:
+
+\b
+  rig/rig setup     installs, builds and fetches everything now
+  rig/rig doctor    tells what is wrong with this installation
+  rig/rig clean     takes it all back
+  --yes             sets up without asking
+  --no-install      never installs a package
+"""
+INTERRUPTED = 130
+
+
+def explained(function: Callable[P, R]) -> Callable[P, R]:
+    """Prints the rig's own errors with their remedies and exits with their codes."""
+
+    @wraps(function)
+    def inner(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return function(*args, **kwargs)
+        except BaseExceptionGroup as group:
+            error = _first_error(group)
+            if not isinstance(error, RigError):
+                raise
+            _fail(error)
+        except RigError as error:
+            _fail(error)
+
+    return inner
+
+
+def _first_error(group: BaseExceptionGroup) -> BaseException:
+    found: BaseException = group
+    while isinstance(found, BaseExceptionGroup):
+        found = found.exceptions[0]
+    return found
+
+
+def _fail(error: RigError) -> NoReturn:
+    console = make_console(stderr=True)
+    console.print(f"error: {error.message}", style="bold red", markup=False, soft_wrap=True)
+    if error.hint:
+        console.print(f"  {error.hint}", markup=False, soft_wrap=True)
+    sys.exit(error.exit_code)
+
+
+@click.group(
+    epilog=SETUP_HELP,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, prog_name="rig/rig")
+def main() -> None:
+    """Runs flashrom in guests of many speeds against chips that keep their own time.
+
+    It answers whether any operation was timed too short, and how long programming took.
+    """
+
+
+@main.command()
+@click.option("--plan", default="default", show_default=True, help="A plan's name, or a TOML file.")
+@click.option(
+    "--subject", "subjects", multiple=True, help="Runs this flashrom instead; repeatable."
+)
+@click.option("--cell", "patterns", multiple=True, help="Only cells whose id matches; repeatable.")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder for results and cells.")
+@click.option("--jobs", type=click.IntRange(1), help="Guests at a time; default: the CPUs.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data.")
+@click.option("--connect", metavar="URI", help="Runs guests through this libvirt.")
+@click.option("--dry-run", is_flag=True, help="Lists the cells and ends.")
+@click.option("--no-color", is_flag=True, help="Plain text; NO_COLOR does the same.")
+@explained
+def run(
+    plan: str,
+    subjects: tuple[str, ...],
+    patterns: tuple[str, ...],
+    out: Path | None,
+    jobs: int | None,
+    seed: int,
+    connect: str | None,
+    dry_run: bool,
+    no_color: bool,
+) -> None:
+    """Runs a plan: every cell in its guest, a verdict for each, and the answer."""
+    paths = find_paths()
+    cells, chips, recipes = choose_cells(
+        plan=plan, subjects=list(subjects), patterns=list(patterns), seed=seed, paths=paths
+    )
+    if dry_run:
+        for cell in cells:
+            click.echo(f"{cell.id}" + (f"  expect {cell.expect}" if cell.expect != "pass" else ""))
+        click.echo(f"{len(cells)} cells", err=True)
+        return
+    folder = out or _default_out(plan)
+    check_out(folder, len(cells))
+    request = Request(
+        plan=plan,
+        cells=cells,
+        chips=chips,
+        recipes=recipes,
+        out=folder,
+        jobs=jobs or len(os.sched_getaffinity(0)),
+        seed=seed,
+        connect=connect,
+        argv=sys.argv[1:],
+    )
+    results = _run(request, paths, no_color=no_color)
+    code = exit_code_of_run(results.cells)
+    print_results(results, code, make_console(no_color=no_color), out=str(folder))
+    sys.exit(code)
+
+
+def _run(request: Request, paths: Paths, *, no_color: bool) -> Results:
+    console = make_console(stderr=True, no_color=no_color)
+    with RunProgress(console) as progress:
+        try:
+            return asyncio.run(run_request(request, paths, progress))
+        except (KeyboardInterrupt, asyncio.CancelledError):
+            pass
+    console.print(f"interrupted; finished cells are kept in {request.out}", markup=False)
+    sys.exit(INTERRUPTED)
+
+
+def _default_out(plan: str) -> Path:
+    now = dt.datetime.now(dt.UTC)
+    return Path("out") / f"{Path(plan).stem}-{now:%Y%m%d-%H%M%S}"
+
+
+@main.command()
+@click.argument("first", type=click.Path(path_type=Path))
+@click.argument("second", type=click.Path(path_type=Path))
+@click.option("--exact", is_flag=True, required=True, help="Everything must be equal to the ns.")
+@click.option("--no-color", is_flag=True, help="Plain text; NO_COLOR does the same.")
+@explained
+def compare(first: Path, second: Path, exact: bool, no_color: bool) -> None:  # noqa: ARG001
+    """Compares the virtual cells of two runs, given their --out folders.
+
+    Exits 0 where every planned cell is the same in both, 4 where that cannot be said (unequal
+    images, cells or events missing), 99 where equal images gave unequal results.
+    """
+    console = make_console(no_color=no_color)
+    comparison = compare_exactly(first, second)
+    for line in comparison.differences:
+        console.print(f"differs: {line}", markup=False, soft_wrap=True)
+    for line in comparison.doubts:
+        console.print(f"doubt: {line}", markup=False, soft_wrap=True)
+    same = "all the same" if comparison.exit_code is ExitCode.PASS else "not shown to be the same"
+    console.print(f"{comparison.compared} cells compared: {same}", markup=False)
+    sys.exit(comparison.exit_code)
+
+
+@main.command()
+@explained
+def plans() -> None:
+    """Lists the plans that come with the rig."""
+    for name in plan_names():
+        click.echo(f"{name:12} {read_plan(find_plan(name)).about}")
+
+
+@main.command()
+@explained
+def chips() -> None:
+    """Lists the emulated chips."""
+    for chip in read_chips(find_paths().checkout).values():
+        click.echo(f"{chip.name:12} {chip.vendor:12} {chip.bus:4} {chip.size_bytes >> 10:6} KiB")
+
+
+@main.command()
+@explained
+def subjects() -> None:
+    """Lists the flashroms that can be put to the test."""
+    for name in known_subjects(read_recipes(find_paths().checkout)):
+        click.echo(name)
+
+
+@main.command()
+@click.option("--update-lock", is_flag=True, help="Writes images/lock.toml anew.")
+@explained
+def images(update_lock: bool) -> None:
+    """Fetches and packs what guests are made of, and boots the snapshots of the shipped plans."""
+    paths = find_paths()
+    supplies = asyncio.run(_provide_images(paths))
+    entries = lock_entries(supplies.image, list(supplies.subjects.values()))
+    if update_lock:
+        (paths.checkout / "images" / "lock.toml").write_text(lock_text(entries), "utf-8")
+    click.echo(
+        f"kernel, {len(supplies.subjects)} subjects, {len(supplies.snapshots)} snapshots;"
+        f" lock: {lock_state(entries, paths.checkout)}"
+    )
+
+
+PREPARED_PLANS = ("smoke", "default")
+
+
+async def _provide_images(paths: Paths) -> Supplies:
+    recipes = read_recipes(paths.checkout)
+    cells = []
+    for plan in PREPARED_PLANS:
+        cells += choose_cells(plan=plan, subjects=[], patterns=[], seed=1, paths=paths)[0]
+    return await provide_supplies(
+        shapes=[cell.shape for cell in cells],
+        subjects=dict.fromkeys([BUNDLED, *(cell.subject for cell in cells)]),
+        recipes=recipes,
+        paths=paths,
+        pool=CpuPool(len(os.sched_getaffinity(0))),
+        preparing=lambda what: click.echo(f"making {what}", err=True),
+    )

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Compares two runs exactly: in the virtual lane any difference is a fault to be found."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from delayrig import digest
+from delayrig.errors import ExitCode
+from delayrig.result import CellResult, Results, Verdict, read_results
+
+EXACT_LANE = "virtual"
+FIELDS = ("verdict", "time_ns", "cpu_ns", "evidence", "judged", "unjudged", "events_sha256")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """What was found: differences are faults, doubts mean that nothing can be claimed."""
+
+    compared: int
+    differences: list[str]
+    doubts: list[str]
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """0 only where every planned cell was compared and none differs."""
+        if self.differences:
+            return ExitCode.RIG_FAULT
+        return ExitCode.INCONCLUSIVE if self.doubts else ExitCode.PASS
+
+
+def compare_exactly(first: Path, second: Path) -> Comparison:
+    """Every virtual cell of both runs, from results.json and from the events on disk."""
+    runs = (read_results(first), read_results(second))
+    doubts = _unequal_images(*runs)
+    for folder, run in zip((first, second), runs, strict=True):
+        doubts += _incomplete(folder, run)
+    pairs, unpaired = _pair(*runs)
+    doubts += unpaired
+    differences: list[str] = []
+    for ours, theirs in pairs:
+        doubts += _doubts_of_events(first, ours) + _doubts_of_events(second, theirs)
+        differences += _differences(ours, theirs)
+    if not pairs:
+        doubts.append("no virtual cell is in both runs")
+    return Comparison(compared=len(pairs), differences=differences, doubts=doubts)
+
+
+def _unequal_images(first: Results, second: Results) -> list[str]:
+    ours, theirs = first.run.image_digests, second.run.image_digests
+    return [
+        f"images are unequal: {name} is {ours.get(name, 'missing')[:12]}"
+        f" and {theirs.get(name, 'missing')[:12]}"
+        for name in sorted(ours.keys() | theirs.keys())
+        if ours.get(name) != theirs.get(name)
+    ]
+
+
+def _incomplete(folder: Path, run: Results) -> list[str]:
+    done = [cell for cell in run.cells if cell.verdict is not Verdict.INFRA_ERROR]
+    planned = run.run.cells_planned
+    if run.run.interrupted or len(done) < planned:
+        return [f"{folder}: {len(done)} of {planned} planned cells were run"]
+    return []
+
+
+def _pair(first: Results, second: Results) -> tuple[list[tuple[CellResult, CellResult]], list[str]]:
+    ours = {cell.id: cell for cell in first.cells if _is_exact(cell)}
+    theirs = {cell.id: cell for cell in second.cells if _is_exact(cell)}
+    pairs = [(ours[id_], theirs[id_]) for id_ in ours if id_ in theirs]
+    unpaired = [f"{id_}: in one run only" for id_ in sorted(ours.keys() ^ theirs.keys())]
+    return pairs, unpaired
+
+
+def _is_exact(cell: CellResult) -> bool:
+    return cell.lane == EXACT_LANE and cell.verdict is not Verdict.SKIPPED
+
+
+def _doubts_of_events(run: Path, cell: CellResult) -> list[str]:
+    """The digest is taken anew, so that a result without its events claims nothing."""
+    folder = run if run.is_dir() else run.parent
+    path = folder / cell.id / "events.jsonl"
+    if not path.is_file() or path.stat().st_size == 0:
+        return [f"{path}: no events"]
+    if digest.of_file(path) != cell.events_sha256:
+        return [f"{path}: not the events that results.json was made from"]
+    return []
+
+
+def _differences(ours: CellResult, theirs: CellResult) -> list[str]:
+    return [
+        f"{ours.id}: {field} is {getattr(ours, field)} and {getattr(theirs, field)}"
+        for field in FIELDS
+        if getattr(ours, field) != getattr(theirs, field)
+    ]

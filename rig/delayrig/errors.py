@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What can go wrong, sorted by whose fault it is; every error carries its remedy."""
+
+import difflib
+from collections.abc import Iterable
+from enum import IntEnum
+from typing import ClassVar
+
+
+class ExitCode(IntEnum):
+    """The launcher's exit codes, fixed by the design."""
+
+    PASS = 0
+    UNSAFE = 1
+    BAD_INPUT = 2
+    SLOWER = 3
+    INCONCLUSIVE = 4
+    SKIPPED = 77
+    RIG_FAULT = 99
+
+
+class RigError(Exception):
+    """An error for a person to read: what is wrong, and what to do about it."""
+
+    exit_code: ClassVar[ExitCode] = ExitCode.RIG_FAULT
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class BadInputError(RigError):
+    """A plan, an option or a file of the user's is wrong; nothing was started."""
+
+    exit_code = ExitCode.BAD_INPUT
+
+
+class RigFaultError(RigError):
+    """The rig or its machine failed; says nothing about any flashrom."""
+
+
+class LostGuestError(RigFaultError):
+    """A guest hung, died or answered nonsense."""
+
+
+def nearest(name: str, known: Iterable[str], *, what: str) -> str:
+    """A hint that names the nearest of the known names, and all of them where they are few."""
+    names = sorted(known)
+    lowered = {candidate.lower(): candidate for candidate in names}
+    close = difflib.get_close_matches(name.lower(), lowered, n=1, cutoff=0.5)
+    hint = f"did you mean {lowered[close[0]]!r}? " if close else ""
+    return f"{hint}known {what}: {', '.join(names)}"

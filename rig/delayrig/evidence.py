@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What witnesses say: observed waits, and evidence of what was too short."""
+
+from enum import StrEnum
+
+import msgspec
+
+
+class Witness(StrEnum):
+    """Who saw it."""
+
+    CHIP = "chip"
+    BUS = "bus"
+    IMAGE = "image"
+
+
+class Evidence(msgspec.Struct, frozen=True, kw_only=True):
+    """One finding; `actual_ns` is [shortest, longest], `margin_ns` negative where too short."""
+
+    what: str
+    witness: Witness
+    requested_ns: int | None
+    actual_ns: tuple[int, int] | None
+    margin_ns: int | None
+    grade: str
+    where: str
+    count: int = 1
+
+
+class ObservedWait(msgspec.Struct, frozen=True, kw_only=True):
+    """One gap on the bus that a profile knows to be a wait."""
+
+    kind: str
+    what: str
+    requested_ns: int
+    shortest_ns: int
+    longest_ns: int
+    opened_ns: int
+
+    @property
+    def is_short(self) -> bool:
+        """Convicted: even the longest that it may have been is too short."""
+        return self.longest_ns < self.requested_ns
+
+    @property
+    def is_judged(self) -> bool:
+        """Either way, without doubt."""
+        return self.is_short or self.shortest_ns >= self.requested_ns
+
+    @property
+    def visible_short_ns(self) -> int:
+        """A shortening of at least this much would have been seen."""
+        return max(self.longest_ns - self.requested_ns, 0) + 1

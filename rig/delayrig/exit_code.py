@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""From the cells of a run to its exit code, by the design's rules."""
+
+from collections.abc import Iterable
+
+from delayrig.cell import Expect, Role
+from delayrig.errors import ExitCode
+from delayrig.result import CellResult, Verdict
+
+UNSAFE = (Verdict.TOO_SHORT, Verdict.CORRUPT)
+
+
+def is_expected(cell: CellResult) -> bool:
+    """Whether the plan foresaw this verdict."""
+    match Expect(cell.expect):
+        case Expect.PASS:
+            return cell.verdict is Verdict.PASS
+        case Expect.TOO_SHORT:
+            return cell.verdict is Verdict.TOO_SHORT
+        case Expect.ANY:
+            return cell.verdict in (Verdict.PASS, Verdict.TOO_SHORT, Verdict.INCONCLUSIVE)
+
+
+def exit_code_of(cell: CellResult) -> ExitCode:
+    """What this one cell asks for."""
+    if is_expected(cell):
+        return ExitCode.PASS
+    if cell.verdict is Verdict.SKIPPED:
+        return ExitCode.SKIPPED
+    if cell.verdict is Verdict.INFRA_ERROR or Role(cell.role) is not Role.MEASURE:
+        return ExitCode.RIG_FAULT
+    if cell.verdict in UNSAFE or cell.expect == Expect.TOO_SHORT:
+        return ExitCode.UNSAFE
+    return ExitCode.INCONCLUSIVE
+
+
+def exit_code_of_run(cells: Iterable[CellResult]) -> ExitCode:
+    """The gravest of all; a run of nothing but skipped cells is skipped."""
+    codes = [exit_code_of(cell) for cell in cells]
+    for grave in (ExitCode.RIG_FAULT, ExitCode.UNSAFE, ExitCode.INCONCLUSIVE):
+        if grave in codes:
+            return grave
+    if codes and all(code is ExitCode.SKIPPED for code in codes):
+        return ExitCode.SKIPPED
+    return ExitCode.PASS

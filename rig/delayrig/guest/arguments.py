@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The one place that knows how a guest is described to QEMU; pure functions of their inputs.
+
+Both backends start from `Hardware`: plain QEMU turns it into a command line, libvirt into a
+domain of the same devices. What makes two runs identical is in `timing_arguments`.
+
+Sources: QEMU docs/devel/tcg-icount, docs/specs/pvpanic, docs/specs/fw_cfg, qemu(1); Linux
+Documentation/admin-guide/kernel-parameters.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from delayrig.guest.shape import GuestShape, Timers
+
+MACHINE = "pc"
+CPU_MODEL = "qemu64"  # no RDRAND: its numbers would differ from run to run
+FIRMWARE = "qboot.rom"
+RAM_MIB = 160
+UUID = "6c7cd5c4-3ab5-4a9b-8d1e-9ea7b2a3f501"  # firmware tables hold it
+RTC_BASE = "2024-01-01T00:00:00"
+
+# The last 32 MiB are kept from the kernel: the guest leaves its results there for the host.
+WINDOW_MIB = 32
+WINDOW_ADDRESS = (RAM_MIB - WINDOW_MIB) << 20
+WINDOW_BYTES = WINDOW_MIB << 20
+
+CELL_FW_CFG = "opt/org.flashrom.rig/cell"
+SUBJECT_FW_CFG = "opt/org.flashrom.rig/subject"
+
+# Kernel initialisers that cost up to 1.5 s of virtual time and that no cell uses.
+UNUSED_INITCALLS = (
+    "load_system_certificate_list",
+    "init_blk_tracer",
+    "blake2s_mod_init",
+    "crypto_kdf108_init",
+    "init_encrypted",
+    "digsig_init",
+    "dquot_init",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hardware:
+    """A machine to start. `fw_cfg` maps names to files; `incoming` is a snapshot to resume."""
+
+    shape: GuestShape
+    kernel: Path
+    initrd: Path
+    console: Path
+    fw_cfg: dict[str, Path] = field(default_factory=dict)
+    incoming: Path | None = None
+
+
+def kernel_command_line(shape: GuestShape) -> str:
+    """What the guest kernel is told; part of a snapshot's identity."""
+    words = [
+        "console=ttyS0",
+        "loglevel=4",
+        "panic=-1",
+        "tsc=reliable",  # else AMD-like models with several cores fall back to a slow clock
+        "cryptomgr.notests",
+        "noreplace-smp",
+        "lsm=",
+        "8250.nr_uarts=1",
+        "pci=lastbus=0",
+        f"initcall_blacklist={','.join(UNUSED_INITCALLS)}",
+        f"memmap={WINDOW_MIB}M${WINDOW_ADDRESS >> 20}M",
+        f"rig.window_address={WINDOW_ADDRESS:#x}",
+        f"rig.window_bytes={WINDOW_BYTES:#x}",
+    ]
+    if shape.timers is Timers.LOW_RES:
+        words.append("highres=off")
+    return " ".join(words)
+
+
+def timing_arguments(shape: GuestShape) -> list[str]:
+    """What makes time virtual, and runs identical (the process must also keep to one CPU)."""
+    return [
+        *("-accel", "tcg,thread=single"),
+        *("-icount", f"shift={shape.icount_shift},sleep=off"),
+        *("-rtc", f"base={RTC_BASE},clock=vm"),
+    ]
+
+
+def hand_over_arguments(hardware: Hardware) -> list[str]:
+    """What both backends pass to QEMU word for word: the pause, the files, the snapshot."""
+    arguments = ["-device", "pvpanic", "-action", "panic=pause"]
+    for name, path in sorted(hardware.fw_cfg.items()):
+        arguments += ["-fw_cfg", f"name={name},file={_escaped(path)}"]
+    # Snapshots are sparse files; announcing a moved network card would start a host-clock timer.
+    arguments += ["-global", "migration.mapped-ram=on"]
+    arguments += ["-global", "migration.announce-rounds=0"]
+    if hardware.incoming is not None:
+        arguments += ["-incoming", f"file:{_escaped(hardware.incoming)}"]
+    return arguments
+
+
+def qemu_arguments(hardware: Hardware, *, monitor_fd: int) -> list[str]:
+    """The whole command line of plain QEMU, without the program's name."""
+    shape = hardware.shape
+    return [
+        *("-nodefaults", "-no-user-config"),
+        *("-name", "flashrom-rig"),
+        *("-uuid", UUID),
+        *("-boot", "strict=on"),  # as libvirt starts every domain
+        *("-display", "none"),
+        *("-machine", f"{MACHINE},usb=off,hpet=off,vmport=off"),
+        *("-cpu", CPU_MODEL),
+        *("-smp", f"{shape.cores},sockets={shape.cores},cores=1,threads=1"),
+        *("-m", str(RAM_MIB)),
+        *("-bios", FIRMWARE),
+        *("-kernel", str(hardware.kernel)),
+        *("-initrd", str(hardware.initrd)),
+        *("-append", kernel_command_line(shape)),
+        *("-chardev", f"file,id=console,path={_escaped(hardware.console)}"),
+        *("-serial", "chardev:console"),
+        *("-chardev", f"socket,id=monitor,fd={monitor_fd}"),
+        *("-mon", "chardev=monitor,mode=control"),
+        *timing_arguments(shape),
+        *hand_over_arguments(hardware),
+    ]
+
+
+def pinned(cpu: int, command: Sequence[str]) -> list[str]:
+    """`command`, kept to one host CPU and ended with its parent.
+
+    Unpinned, about one boot in a hundred of a guest with several cores took another path.
+    """
+    return ["setpriv", "--pdeathsig", "KILL", "taskset", "--cpu-list", str(cpu), *command]
+
+
+def _escaped(path: Path) -> str:
+    """QEMU's option syntax doubles commas."""
+    return str(path).replace(",", ",,")

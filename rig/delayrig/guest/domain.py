@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The same hardware as a libvirt domain; pure, and checked against plain QEMU by a test.
+
+What libvirt has no words for (icount, fw_cfg, the pause, the snapshot) comes from the same
+functions as plain QEMU's command line, through `<qemu:commandline>`.
+"""
+
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element, SubElement
+
+from delayrig.guest import arguments
+from delayrig.guest.arguments import Hardware
+
+QEMU_NAMESPACE = "http://libvirt.org/schemas/domain/qemu/1.0"
+
+
+def domain_xml(hardware: Hardware, *, name: str, emulator: str, cpu: int) -> str:
+    """The domain's description; the process keeps to the host CPU `cpu`."""
+    ElementTree.register_namespace("qemu", QEMU_NAMESPACE)
+    domain = Element("domain", {"type": "qemu"})
+    _text(domain, "name", name)
+    _text(domain, "uuid", arguments.UUID)
+    _text(domain, "memory", str(arguments.RAM_MIB), unit="MiB")
+    _text(domain, "vcpu", str(hardware.shape.cores), placement="static", cpuset=str(cpu))
+    _boot(domain, hardware)
+    features = SubElement(domain, "features")
+    SubElement(features, "acpi")
+    SubElement(features, "vmport", {"state": "off"})
+    processor = SubElement(domain, "cpu", {"mode": "custom", "match": "exact", "check": "none"})
+    _text(processor, "model", arguments.CPU_MODEL, fallback="forbid")
+    clock = SubElement(domain, "clock", {"offset": "utc"})
+    SubElement(clock, "timer", {"name": "hpet", "present": "no"})
+    _text(domain, "on_crash", "preserve")
+    _devices(domain, hardware, emulator)
+    _word_for_word(domain, hardware)
+    return ElementTree.tostring(domain, encoding="unicode")
+
+
+def _boot(domain: Element, hardware: Hardware) -> None:
+    system = SubElement(domain, "os")
+    _text(system, "type", "hvm", arch=hardware.shape.arch, machine=arguments.MACHINE)
+    _text(system, "loader", arguments.FIRMWARE, type="rom")
+    _text(system, "kernel", str(hardware.kernel))
+    _text(system, "initrd", str(hardware.initrd))
+    _text(system, "cmdline", arguments.kernel_command_line(hardware.shape))
+
+
+def _devices(domain: Element, hardware: Hardware, emulator: str) -> None:
+    devices = SubElement(domain, "devices")
+    _text(devices, "emulator", emulator)
+    SubElement(devices, "controller", {"type": "usb", "model": "none"})
+    SubElement(devices, "memballoon", {"model": "none"})
+    serial = SubElement(devices, "serial", {"type": "file"})
+    SubElement(serial, "source", {"path": str(hardware.console)})
+    SubElement(serial, "target", {"port": "0"})
+
+
+def _word_for_word(domain: Element, hardware: Hardware) -> None:
+    line = SubElement(domain, f"{{{QEMU_NAMESPACE}}}commandline")
+    words = [
+        *arguments.timing_arguments(hardware.shape),
+        *arguments.hand_over_arguments(hardware),
+    ]
+    for word in words:
+        SubElement(line, f"{{{QEMU_NAMESPACE}}}arg", {"value": word})
+
+
+def _text(parent: Element, tag: str, text: str, **attributes: str) -> Element:
+    element = SubElement(parent, tag, attributes)
+    element.text = text
+    return element

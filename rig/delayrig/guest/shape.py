@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a guest of the virtual lane is made of, apart from the cell that it will run."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+NS_PER_S = 1_000_000_000
+SHIFT_MAX = 10
+
+
+class Timers(StrEnum):
+    """Whether the guest kernel has high-resolution timers."""
+
+    HIGH_RES = "high-res"
+    LOW_RES = "low-res"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class GuestShape:
+    """One snapshot is built per shape; speed is part of it (a restore at another one jumps)."""
+
+    icount_shift: int
+    """One instruction takes 2**icount_shift ns of virtual time."""
+    cores: int
+    timers: Timers
+    arch: str = "x86_64"
+
+    @property
+    def mips(self) -> float:
+        """Million instructions a second that one busy core executes when alone."""
+        return 1000 / (1 << self.icount_shift)
+
+    @property
+    def nominal_mips(self) -> int:
+        """The speed as plans and tables give it."""
+        return round(self.mips)
+
+    @property
+    def name(self) -> str:
+        """A folder name."""
+        return f"{self.arch}-{self.nominal_mips}mips-{self.cores}c-{self.timers}"
+
+
+def shift_for_mips(mips: float) -> int | None:
+    """The icount shift whose speed, exact or rounded, is `mips`; None where there is none."""
+    for shift in range(SHIFT_MAX + 1):
+        if mips in (1000 / (1 << shift), round(1000 / (1 << shift))):
+            return shift
+    return None

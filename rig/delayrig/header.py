@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a run was made with: the first thing in its results."""
+
+import datetime as dt
+import os
+import platform
+import subprocess
+from pathlib import Path
+
+from delayrig import __version__, digest
+from delayrig.guest.qemu import PROGRAM
+from delayrig.guest.snapshot import qemu_sha256
+from delayrig.images.guest_image import GuestImage
+from delayrig.images.lock import lock_entries, lock_state
+from delayrig.images.subject import Subject
+from delayrig.paths import Paths
+from delayrig.result import HostFacts, RunHeader
+
+
+def make_header(
+    *,
+    plan: str,
+    seed: int,
+    argv: list[str],
+    image: GuestImage,
+    subjects: list[Subject],
+    paths: Paths,
+    cells_planned: int,
+) -> RunHeader:
+    """The header of a run that begins now."""
+    return RunHeader(
+        rig_version=__version__,
+        commit=_answer(["git", "-C", str(paths.checkout), "describe", "--always", "--dirty"]),
+        plan=plan,
+        seed=seed,
+        argv=argv,
+        started=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+        host=host_facts(),
+        qemu_version=_answer([PROGRAM, "--version"]).partition("\n")[0],
+        libvirt_version=_libvirt_version(),
+        image_digests=image_digests(image, subjects, paths),
+        lock=lock_state(lock_entries(image, subjects), paths.checkout),
+        cells_planned=cells_planned,
+    )
+
+
+def image_digests(image: GuestImage, subjects: list[Subject], paths: Paths) -> dict[str, str]:
+    """Everything that decides virtual times: equal digests, equal times."""
+    return {
+        "kernel": image.kernel_sha256,
+        "initrd": image.initrd_sha256,
+        "emulator": digest.of_file(paths.emulator),
+        "qemu": qemu_sha256(),
+        **{f"subject {subject.name}": subject.archive_sha256 for subject in subjects},
+    }
+
+
+def host_facts() -> HostFacts:
+    """The machine below."""
+    release = Path("/etc/os-release")
+    name = platform.system()
+    if release.is_file():
+        for line in release.read_text(encoding="utf-8").splitlines():
+            if line.startswith("PRETTY_NAME="):
+                name = line.partition("=")[2].strip('"')
+    return HostFacts(
+        cpus=len(os.sched_getaffinity(0)),
+        kernel=platform.release(),
+        machine=platform.machine(),
+        os=name,
+    )
+
+
+def _answer(command: list[str]) -> str:
+    """What a program prints; empty where it is not there or fails."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=20)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def _libvirt_version() -> str:
+    try:
+        import libvirt
+    except ImportError:
+        return ""
+    number = libvirt.getVersion()
+    return f"{number // 1000000}.{number // 1000 % 1000}.{number % 1000}"

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which files a program needs to run, read from its ELF headers without running it.
+
+The order of search is the dynamic linker's (ld.so(8)): DT_RPATH or DT_RUNPATH, LD_LIBRARY_PATH,
+the folders of ld.so.conf, the built-in ones.
+"""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.dynamic import DynamicSection
+from elftools.elf.elffile import ELFFile
+from elftools.elf.segments import InterpSegment
+
+from delayrig.errors import BadInputError
+
+MACHINES = {"EM_X86_64": "x86_64-linux-gnu", "EM_386": "i386-linux-gnu"}
+SYMLINKS_MAX = 40
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ElfFacts:
+    """What one file says of itself; `interpreter` is None for a static program or a library."""
+
+    machine: str
+    interpreter: str | None
+    needed: tuple[str, ...]
+    search: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Closure:
+    """The files that a program needs, and where each was found."""
+
+    program: Path
+    interpreter: tuple[str, Path] | None
+    """The path by which the kernel will look for it, and the file."""
+    libraries: dict[str, Path]
+    """By the names under which the dynamic linker will look for them."""
+
+
+def read_elf(path: Path) -> ElfFacts:
+    """Raises `BadInputError` for what is not a program or library for a PC."""
+    try:
+        with path.open("rb") as file:
+            return _facts(ELFFile(file), path)
+    except OSError as error:
+        raise BadInputError(
+            f"{path}: {error.strerror}", hint="name a flashrom program: path:BINARY"
+        ) from error
+    except ELFError as error:
+        raise BadInputError(
+            f"{path}: not an ELF program ({error})",
+            hint="name the program itself, not a script that starts it",
+        ) from error
+
+
+def _facts(elf: ELFFile, path: Path) -> ElfFacts:
+    machine = str(elf["e_machine"])
+    if machine not in MACHINES:
+        raise BadInputError(
+            f"{path}: built for {machine}, and guests are PCs",
+            hint=f"build it for one of {', '.join(MACHINES)}",
+        )
+    interpreter = None
+    for segment in elf.iter_segments():
+        if isinstance(segment, InterpSegment):
+            interpreter = segment.get_interp_name()
+    folders = [*_dynamic(elf, "DT_RPATH", "rpath"), *_dynamic(elf, "DT_RUNPATH", "runpath")]
+    return ElfFacts(
+        machine=machine,
+        interpreter=interpreter,
+        needed=tuple(_dynamic(elf, "DT_NEEDED", "needed")),
+        search=tuple(folder for entry in folders for folder in entry.split(":") if folder),
+    )
+
+
+def _dynamic(elf: ELFFile, kind: str, attribute: str) -> list[str]:
+    """The strings of one kind of entry in the dynamic section."""
+    return [
+        str(getattr(tag, attribute))
+        for section in elf.iter_sections()
+        if isinstance(section, DynamicSection)
+        for tag in section.iter_tags(kind)
+    ]
+
+
+def collect_program(program: str, root: Path) -> Closure:
+    """The program `program` (a path inside `root`) with its interpreter and libraries.
+
+    Raises `BadInputError` that names the library and who needs it where one is missing.
+    """
+    facts = read_elf(_resolve(root, program))
+    interpreter = None
+    if facts.interpreter is not None:
+        interpreter = facts.interpreter, _found_interpreter(root, program, facts.interpreter)
+    folders = _standard_folders(root, facts.machine)
+    libraries: dict[str, Path] = {}
+    waiting = [(program, facts)]
+    while waiting:
+        user, user_facts = waiting.pop()
+        for name in user_facts.needed:
+            if name not in libraries:
+                place, libraries[name] = _find_library(root, name, user, user_facts, folders)
+                waiting.append((place, read_elf(libraries[name])))
+    return Closure(program=_resolve(root, program), interpreter=interpreter, libraries=libraries)
+
+
+def _found_interpreter(root: Path, program: str, interpreter: str) -> Path:
+    # Packages of a merged /usr, unpacked without the link that base-files makes, lie in /usr.
+    path = next(
+        (
+            p
+            for p in (_resolve(root, interpreter), _resolve(root, f"/usr{interpreter}"))
+            if p.is_file()
+        ),
+        None,
+    )
+    if path is None:
+        raise BadInputError(
+            f"{program}: its dynamic linker {interpreter} is missing",
+            hint="install the C library that it was built with, or link it statically",
+        )
+    return path
+
+
+def _find_library(
+    root: Path, name: str, user: str, facts: ElfFacts, folders: list[str]
+) -> tuple[str, Path]:
+    origin = str(Path(user).parent)
+    own = [f.replace("${ORIGIN}", origin).replace("$ORIGIN", origin) for f in facts.search]
+    for folder in [*own, *folders]:
+        place = os.path.normpath(f"{folder}/{name}")
+        path = _resolve(root, place)
+        if path.is_file() and read_elf(path).machine == facts.machine:
+            return place, path
+    raise BadInputError(
+        f"{user}: needs the library {name}, which is not there",
+        hint="install it, or name its folder in LD_LIBRARY_PATH",
+    )
+
+
+def _standard_folders(root: Path, machine: str) -> list[str]:
+    triplet = MACHINES[machine]
+    wide = "lib64" if machine == "EM_X86_64" else "lib32"
+    named = os.environ.get("LD_LIBRARY_PATH", "") if root == Path("/") else ""
+    folders = [folder for folder in named.split(":") if folder]
+    for file in sorted((root / "etc/ld.so.conf.d").glob("*.conf")):
+        lines = file.read_text(errors="replace").splitlines()
+        folders += [line.strip() for line in lines if line.strip().startswith("/")]
+    folders += [f"/lib/{triplet}", f"/usr/lib/{triplet}", f"/{wide}", f"/usr/{wide}"]
+    return [*folders, "/lib", "/usr/lib", "/usr/local/lib"]
+
+
+def _resolve(root: Path, path: str) -> Path:
+    """Follows symbolic links as they would be followed inside `root`."""
+    parts = list(Path(os.path.normpath(path)).parts[1:])
+    here = root
+    links = 0
+    while parts:
+        part = parts.pop(0)
+        step = here / part
+        if not step.is_symlink() or links >= SYMLINKS_MAX:
+            here = step
+            continue
+        links += 1
+        target = str(step.readlink())
+        inside = target if target.startswith("/") else f"/{here.relative_to(root)}/{target}"
+        parts = [*Path(os.path.normpath(inside)).parts[1:], *parts]
+        here = root
+    return here

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""images/lock.toml: what the archive gave when the rig was released.
+
+Only what comes from the archive is locked; what this machine compiles is in a run's own digests.
+"""
+
+import tomllib
+from pathlib import Path
+
+from delayrig.images.guest_image import GuestImage
+from delayrig.images.subject import Subject
+
+HEADER = """\
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Written by `rig/rig images --update-lock`: versions and SHA-256 digests of what was fetched.
+schema = 1
+"""
+
+Entries = dict[str, dict[str, str]]
+
+
+def lock_entries(image: GuestImage, subjects: list[Subject]) -> Entries:
+    """What is to be compared, by what it is."""
+    entries: Entries = {
+        "kernel": {"sha256": image.kernel_sha256, **_kernel_version(image.packages)},
+        "busybox": {"sha256": image.busybox_sha256},
+    }
+    for subject in subjects:
+        if subject.packages:
+            entries[subject.name] = {
+                "archive_sha256": subject.archive_sha256,
+                "program_sha256": subject.program_sha256,
+                "version": subject.packages["flashrom"],
+            }
+    return entries
+
+
+def _kernel_version(packages: dict[str, str]) -> dict[str, str]:
+    for name, version in packages.items():
+        if name.startswith("linux-image-") and name[len("linux-image-")].isdigit():
+            return {"version": version}
+    return {}
+
+
+def lock_state(entries: Entries, checkout: Path) -> str:
+    """`same` where every entry is as locked, else `differs`."""
+    path = checkout / "images" / "lock.toml"
+    locked = tomllib.loads(path.read_text("utf-8")).get("image", {}) if path.is_file() else {}
+    return (
+        "same" if all(locked.get(name) == facts for name, facts in entries.items()) else "differs"
+    )
+
+
+def lock_text(entries: Entries) -> str:
+    """The file's new content."""
+    lines = [HEADER]
+    for name, facts in sorted(entries.items()):
+        lines.append(f'[image."{name}"]')
+        lines += [f'{key} = "{value}"' for key, value in sorted(facts.items())]
+        lines.append("")
+    return "\n".join(lines)

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Unpacks distribution packages into a folder, from the archive that this machine's apt uses."""
+
+import subprocess
+from pathlib import Path
+from urllib.parse import unquote
+
+from delayrig.errors import RigFaultError
+from delayrig.setup.apt import TARGETS_COMMAND, derive_suite
+from delayrig.setup.errors import SetupError
+from delayrig.setup.install import read_source_files
+
+LISTING = "packages.txt"
+
+
+def unpack_packages(suite: str, packages: list[str], folder: Path) -> dict[str, str]:
+    """Unpacks `packages` and all they depend on into the new `folder`.
+
+    Returns the version of every package unpacked. Nothing is configured and no script runs.
+    """
+    sources = _sources(suite)
+    done = subprocess.run(
+        [
+            "mmdebstrap",
+            "--variant=extract",
+            f"--include={','.join(packages)}",
+            f'--extract-hook=ls "$1"/var/cache/apt/archives > "$1"/{LISTING}',
+            suite,
+            str(folder),
+            "-",
+        ],
+        input=sources,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        raise RigFaultError(
+            f"mmdebstrap could not unpack {', '.join(packages)} of {suite}:\n"
+            + "\n".join(done.stderr.splitlines()[-8:]),
+            hint="does this machine's archive offer that suite? `rig/rig doctor` tells",
+        )
+    return _versions(folder)
+
+
+def _sources(suite: str) -> str:
+    """The suite in the archive that this machine's release comes from, as a .sources file."""
+    targets = subprocess.run(TARGETS_COMMAND, capture_output=True, text=True, check=False).stdout
+    os_release = Path("/etc/os-release").read_text(encoding="utf-8")
+    try:
+        return derive_suite(suite, targets, os_release, read_source_files())
+    except SetupError as error:
+        raise RigFaultError(error.message, hint=error.remedy) from error
+
+
+def _versions(folder: Path) -> dict[str, str]:
+    """From the names of the downloaded packages: NAME_VERSION_ARCH.deb, ':' written as %3a."""
+    names = (folder / LISTING).read_text(encoding="utf-8").split()
+    packages = [name.split("_") for name in names if name.endswith(".deb")]
+    return {package: unquote(version) for package, version, _ in packages}

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Reads images/recipes.toml."""
+
+from pathlib import Path
+
+import msgspec
+
+from delayrig.toml import read_toml
+
+
+class GuestRecipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The kernel and the few programs beside our agent."""
+
+    suite: str
+    kernel_package: str
+    packages: list[str]
+
+
+class SubjectRecipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A flashrom that a distribution ships."""
+
+    suite: str
+    package: str
+    program: str
+
+
+class Recipes(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The whole file."""
+
+    schema: int
+    guest: GuestRecipe
+    subjects: dict[str, SubjectRecipe]
+
+
+def read_recipes(checkout: Path) -> Recipes:
+    """The recipes of this checkout."""
+    return read_toml(checkout / "images" / "recipes.toml", Recipes)

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Packs flashroms with the libraries that each needs, as archives for the guest."""
+
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from delayrig import digest
+from delayrig.archive import write_archive
+from delayrig.errors import BadInputError, nearest
+from delayrig.images.elf import Closure, collect_program
+from delayrig.images.packages import unpack_packages
+from delayrig.images.recipes import Recipes, SubjectRecipe
+from delayrig.paths import Paths
+
+BUNDLED = "bundled"
+# Test builds of our own flashrom, by which the rig checks itself; see flashrom/README.md.
+TEST_BUILDS = {
+    "canary:bus": "flashrom-canary",
+    "canary:chip": "flashrom-fixed-canary",
+    "control:chip": "flashrom-fixed",
+}
+PATH_PREFIX = "path:"
+PROGRAM = "/usr/sbin/flashrom"
+"""Where every subject lies in its root: no path of this machine goes into a guest."""
+# Raised when packing changes, so that older caches are not taken for newer ones.
+PACKING = 2
+
+
+class Subject(msgspec.Struct, frozen=True, kw_only=True):
+    """A flashrom that is ready to be put into a guest."""
+
+    name: str
+    archive: str
+    archive_sha256: str
+    program_sha256: str
+    packages: dict[str, str]
+    package_version: str = ""
+    """Upstream's part of the version of the package that holds this very program, if any does."""
+
+    @property
+    def program_bytes(self) -> bytes:
+        """The program and its libflashrom, to see which chip names they know."""
+        return (Path(self.archive).parent / "program").read_bytes()
+
+
+def known_subjects(recipes: Recipes) -> list[str]:
+    """What `--subject` takes."""
+    return [BUNDLED, *TEST_BUILDS, *recipes.subjects, f"{PATH_PREFIX}BINARY"]
+
+
+def check_subject(name: str, recipes: Recipes) -> None:
+    """Raises `BadInputError` for a subject that could not be packed; fetches and builds nothing."""
+    if name.startswith(PATH_PREFIX):
+        _collect_path(name)
+    elif name not in known_subjects(recipes)[:-1]:
+        raise BadInputError(
+            f"unknown subject {name!r}",
+            hint=nearest(name, known_subjects(recipes), what="subjects"),
+        )
+
+
+def provide_subject(
+    name: str, recipes: Recipes, paths: Paths, preparing: Callable[[str], None]
+) -> Subject:
+    """The packed subject, from the cache where nothing changed."""
+    if name in recipes.subjects:
+        return _provide_packaged(name, recipes.subjects[name], paths, preparing)
+    if name == BUNDLED or name in TEST_BUILDS:
+        program = paths.flashrom_build / TEST_BUILDS.get(name, "flashrom")
+        return _pack(name, collect_program(str(program), Path("/")), {}, paths)
+    check_subject(name, recipes)
+    subject = _pack(name, _collect_path(name), {}, paths)
+    version = _packaged_version(subject.program_sha256, paths)
+    return msgspec.structs.replace(subject, package_version=version)
+
+
+def _collect_path(name: str) -> Closure:
+    program = os.path.abspath(name.removeprefix(PATH_PREFIX))  # noqa: PTH100 - keeps links
+    if not Path(program).is_file():
+        raise BadInputError(
+            f"subject {name!r}: there is no file {program}",
+            hint="give the path of a flashrom program: path:BINARY",
+        )
+    return collect_program(program, Path("/"))
+
+
+def _provide_packaged(
+    name: str, recipe: SubjectRecipe, paths: Paths, preparing: Callable[[str], None]
+) -> Subject:
+    key = digest.of_value(["subject", PACKING, name, recipe])
+    pointer = paths.images / "recipes" / f"{key}.json"
+    if pointer.is_file():
+        subject = msgspec.json.decode(pointer.read_bytes(), type=Subject)
+        if Path(subject.archive).is_file():
+            return subject
+    preparing(f"{recipe.package} of {recipe.suite}")
+    with tempfile.TemporaryDirectory(dir=paths.state, prefix="unpack-") as folder:
+        root = Path(folder) / "root"
+        versions = unpack_packages(recipe.suite, [recipe.package], root)
+        closure = collect_program(recipe.program, root)
+        subject = msgspec.structs.replace(
+            _pack(name, closure, versions, paths),
+            package_version=_upstream(versions.get(recipe.package, "")),
+        )
+    pointer.parent.mkdir(parents=True, exist_ok=True)
+    pointer.write_bytes(msgspec.json.encode(subject))
+    return subject
+
+
+def _upstream(version: str) -> str:
+    """`1:1.3.0-2.1` without epoch and revision: 1.3.0."""
+    return (
+        version.partition(":")[2].rpartition("-")[0]
+        if ":" in version
+        else version.rpartition("-")[0]
+    )
+
+
+def _packaged_version(program_sha256: str, paths: Paths) -> str:
+    """A copy under another name is still the package's program."""
+    for pointer in sorted((paths.images / "recipes").glob("*.json")):
+        subject = msgspec.json.decode(pointer.read_bytes(), type=Subject)
+        if subject.program_sha256 == program_sha256:
+            return subject.package_version
+    return ""
+
+
+def _pack(name: str, closure: Closure, packages: dict[str, str], paths: Paths) -> Subject:
+    """The same files give the same archive; where it lies follows from their digests."""
+    program_sha256 = digest.of_file(closure.program)
+    parts: list[object] = ["packed", PACKING, program_sha256]
+    if closure.interpreter is not None:
+        parts.append([closure.interpreter[0], digest.of_file(closure.interpreter[1])])
+    parts += [[lib, digest.of_file(path)] for lib, path in sorted(closure.libraries.items())]
+    folder = paths.images / "subjects" / digest.of_value(parts)[:24]
+    archive = folder / "subject.cpio"
+    if not archive.is_file():
+        _write(closure, folder)
+    return Subject(
+        name=name,
+        archive=str(archive),
+        archive_sha256=digest.of_file(archive),
+        program_sha256=program_sha256,
+        packages=packages,
+    )
+
+
+def _write(closure: Closure, folder: Path) -> None:
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
+        root = Path(scratch) / "root"
+        (root / "lib").mkdir(parents=True)
+        (root / "tmp").mkdir()
+        # Every C library looks for libraries in /lib or in /lib64, whatever else it knows.
+        (root / "lib64").symlink_to("lib")
+        _copy(closure.program, root / PROGRAM.lstrip("/"))
+        for library, path in closure.libraries.items():
+            _copy(path, root / "lib" / library)
+        if closure.interpreter is not None:
+            place, path = closure.interpreter
+            _copy(path, root / place.lstrip("/"))
+        made = Path(scratch) / "made"
+        made.mkdir()
+        libraries = [p for name, p in closure.libraries.items() if name.startswith("libflashrom")]
+        with (made / "program").open("wb") as names:
+            for path in [closure.program, *libraries]:
+                names.write(path.read_bytes() + b"\0")
+        write_archive(root, made / "subject.cpio")
+        shutil.rmtree(folder, ignore_errors=True)
+        made.rename(folder)
+
+
+def _copy(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(source, target)
+    target.chmod(0o755)
+
+
+def knows_string(program: bytes, text: str) -> bool:
+    """Whether the program holds `text` as a C string of its own."""
+    return re.search(rb"\0" + re.escape(text.encode()) + rb"\0", program) is not None

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where things are: the checkout, and the one folder of state that `rig/rig clean` removes."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paths:
+    """Folders of this installation."""
+
+    checkout: Path
+    state: Path
+
+    @property
+    def build(self) -> Path:
+        """What meson builds."""
+        return self.state / "build"
+
+    @property
+    def images(self) -> Path:
+        """Kernels, initial RAM file systems and subjects, by digest."""
+        return self.state / "images"
+
+    @property
+    def snapshots(self) -> Path:
+        """Booted guests, by digest of everything that they are made of."""
+        return self.state / "snapshots"
+
+    @property
+    def agent(self) -> Path:
+        """Process 1 of every guest."""
+        return self.build / "images" / "agent" / "agent"
+
+    @property
+    def emulator(self) -> Path:
+        """The serprog server with the chip model in it."""
+        return self.build / "emulators" / "serprog" / "serprog-emu"
+
+    @property
+    def flashrom_build(self) -> Path:
+        """Our own flashrom and its test builds."""
+        return self.build / "flashrom"
+
+
+def find_paths() -> Paths:
+    """The checkout that this package lies in; $FLASHROM_RIG_STATE moves the state elsewhere."""
+    checkout = Path(__file__).resolve().parents[2]
+    state = os.environ.get("FLASHROM_RIG_STATE")
+    return Paths(checkout=checkout, state=Path(state).absolute() if state else checkout / ".rig")

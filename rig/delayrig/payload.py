@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What goes into a guest for one cell: the spec that the agent reads, and the files beside it.
+
+The spec's format is in images/agent/spec.h.
+"""
+
+import shutil
+from pathlib import Path
+
+from delayrig import workload
+from delayrig.archive import write_archive
+from delayrig.cell import Cell, Job, Load
+from delayrig.chips import ChipFacts
+from delayrig.images.subject import PROGRAM
+
+CELL_FOLDER = "/cell"
+SUBJECT_ROOT = "/subject"
+SETTLE_MS = 200
+DEADLINE_MS = 600_000
+EMULATOR_CLIENTS = 1
+WAKE_MEASUREMENTS = 32
+
+
+def emulator_words(cell: Cell) -> list[str]:
+    """The emulator's command line inside the guest; descriptors 3 to 5 are the agent's."""
+    return [
+        f"{CELL_FOLDER}/serprog-emu",
+        *("--chip", cell.chip),
+        *("--corner", cell.corner),
+        *("--seed", str(cell.seed)),
+        *("--listen", f"tcp:127.0.0.1:{workload.SERPROG_PORT}"),
+        *("--clock", "tsc"),
+        "--realtime=50",
+        *("--cpu", "0"),
+        *("--measure-wake", str(WAKE_MEASUREMENTS)),
+        *("--clients", str(EMULATOR_CLIENTS)),
+        *("--ready-fd", "3"),
+        *("--barrier-fds", "4,5"),
+        *("--image-in", "before.bin"),
+        *("--image-offset", str(workload.REGION_OFFSET_BYTES)),
+        *("--image-out-sparse", "image.sparse"),
+        *("--events", "events.jsonl"),
+    ]
+
+
+def spec_text(cell: Cell, chip: ChipFacts, chip_name: str) -> str:
+    """The cell as the agent reads it."""
+    siblings = cell.cores - 1 if cell.load is Load.BUSY_SIBLINGS else 0
+    lines = [
+        "schema 1",
+        f"settle_ms {SETTLE_MS}",
+        f"deadline_ms {DEADLINE_MS}",
+        f"siblings {siblings}",
+        f"root {SUBJECT_ROOT}",
+        *(f"emulator {word}" for word in emulator_words(cell)),
+        *(f"subject {word}" for word in workload.subject_words(cell, PROGRAM, chip_name)),
+        f"image {SUBJECT_ROOT}{workload.LAYOUT_PATH} 0 0 {CELL_FOLDER}/layout",
+        f"image {SUBJECT_ROOT}{workload.WRITE_PATH} {chip.size_bytes}"
+        f" {workload.REGION_OFFSET_BYTES} {CELL_FOLDER}/after.bin",
+        f"collect events.jsonl {CELL_FOLDER}/events.jsonl 0 0",
+        f"collect emulator.log {CELL_FOLDER}/emulator.log 0 0",
+        f"collect image.sparse {CELL_FOLDER}/image.sparse 0 0",
+        f"collect stdout.txt {CELL_FOLDER}/stdout.txt 0 0",
+    ]
+    if cell.job is Job.READ:
+        lines.append(
+            f"collect read.bin {SUBJECT_ROOT}{workload.READ_PATH}"
+            f" {workload.REGION_OFFSET_BYTES} {workload.REGION_SIZE_BYTES}"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def write_payload(
+    cell: Cell, chip: ChipFacts, chip_name: str, *, emulator: Path, scratch: Path
+) -> Path:
+    """The archive for the guest, written below `scratch`."""
+    folder = scratch / "cell"
+    folder.mkdir()
+    shutil.copyfile(emulator, folder / "serprog-emu")
+    (folder / "serprog-emu").chmod(0o755)
+    (folder / "before.bin").write_bytes(workload.initial_content(cell))
+    (folder / "after.bin").write_bytes(workload.final_content(cell))
+    (folder / "layout").write_text(workload.layout_text())
+    (folder / "spec").write_text(spec_text(cell, chip, chip_name))
+    archive = scratch / "cell.cpio"
+    write_archive(folder, archive)
+    return archive

@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Plans: TOML files that name cells. `rig/README.md` describes the format.
+
+A plan's groups span dimensions, as a covering array or as a full product, and run for each
+subject; its single cells are named. Rules give cells their expectation, the last match wins.
+"""
+
+import fnmatch
+import itertools
+from collections.abc import Iterable, Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+from covertable import make as covering_array
+
+from delayrig.cell import Cell, Corner, Expect, Job, Load, Programmer, Role
+from delayrig.errors import BadInputError, nearest
+from delayrig.guest.shape import Timers, shift_for_mips
+from delayrig.toml import read_toml
+
+PLANS_FOLDER = Path(__file__).parent / "plans"
+CORES_KNOWN = (1, 2, 4)
+
+
+class Point(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One choice in every dimension."""
+
+    mips: float
+    cores: int
+    job: str
+    chip: str
+    corner: str = "typ"
+    timers: str = "high-res"
+    load: str = "none"
+    programmer: str = "serprog:ip"
+
+
+class Span(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The choices in every dimension of a group."""
+
+    mips: list[float]
+    cores: list[int]
+    job: list[str]
+    chip: list[str]
+    corner: list[str] = msgspec.field(default_factory=lambda: ["typ"])
+    timers: list[str] = msgspec.field(default_factory=lambda: ["high-res"])
+    load: list[str] = msgspec.field(default_factory=lambda: ["none"])
+    programmer: list[str] = msgspec.field(default_factory=lambda: ["serprog:ip"])
+
+
+class Group(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Cells over a span, for each subject; without a strength all of them."""
+
+    name: str
+    over: Span
+    strength: int | None = None
+
+
+class Single(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One cell by name: for its own subject, or for each subject of the run."""
+
+    name: str
+    at: Point
+    subject: str | None = None
+    role: str = "measure"
+
+
+class Match(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a rule is about; keys that are left out match everything, `*` in names works."""
+
+    name: str = "*"
+    subject: str = "*"
+    timers: str = "*"
+    load: str = "*"
+    job: str = "*"
+    chip: str = "*"
+    corner: str = "*"
+
+
+class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """An expectation and its reason."""
+
+    when: Match
+    expect: str
+    reason: str
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A whole file."""
+
+    schema: int
+    about: str
+    subjects: list[str]
+    group: list[Group] = []
+    cell: list[Single] = []
+    rule: list[Rule] = []
+
+
+def plan_names() -> list[str]:
+    """The plans that come with the rig."""
+    return sorted(file.stem for file in PLANS_FOLDER.glob("*.toml"))
+
+
+def find_plan(name: str) -> Path:
+    """A plan by name, or by the name of its file."""
+    if name in plan_names():
+        return PLANS_FOLDER / f"{name}.toml"
+    if "/" in name or name.endswith(".toml"):
+        return Path(name)
+    raise BadInputError(
+        f"unknown plan {name!r}",
+        hint=nearest(name, plan_names(), what="plans") + "; a file of your own ends in .toml",
+    )
+
+
+def read_plan(path: Path) -> Plan:
+    """The plan in a file; raises `BadInputError` that names file and key."""
+    return read_toml(path, Plan)
+
+
+def plan_cells(
+    plan: Plan, *, source: str, subjects: Iterable[str], chips: Iterable[str], seed: int
+) -> list[Cell]:
+    """Every cell of the plan, in order, each id once.
+
+    `subjects` replace the plan's own where there are any. `source` names the plan in errors.
+    """
+    reader = _Reader(source, list(chips), seed)
+    chosen = list(dict.fromkeys(subjects)) or plan.subjects
+    cells = [
+        reader.expectation(cell, plan.rule)
+        for cell in itertools.chain(
+            reader.group_cells(plan, chosen), reader.single_cells(plan, chosen)
+        )
+    ]
+    unique = {cell.id: cell for cell in cells}
+    if not unique:
+        raise BadInputError(
+            f"{source}: names no cell", hint="add a [[group]] or a [[cell]], and subjects"
+        )
+    return list(unique.values())
+
+
+C = TypeVar("C", bound=StrEnum)
+
+
+class _Reader:
+    """Turns the plan's words into cells; knows the file, for its errors."""
+
+    def __init__(self, source: str, chips: list[str], seed: int) -> None:
+        self._source = source
+        self._chips = chips
+        self._seed = seed
+
+    def group_cells(self, plan: Plan, subjects: list[str]) -> Iterator[Cell]:
+        for number, group in enumerate(plan.group):
+            key = f"group[{number}].over"
+            points = list(self._points(group, key))
+            for subject in subjects:
+                for point in points:
+                    yield self._cell(group.name, Role.MEASURE, subject, point, key)
+
+    def single_cells(self, plan: Plan, subjects: list[str]) -> Iterator[Cell]:
+        for number, single in enumerate(plan.cell):
+            key = f"cell[{number}]"
+            role = self._choice(Role, single.role, f"{key}.role")
+            # Canaries and controls judge the rig, so they run whoever the subjects are.
+            for subject in subjects if single.subject is None else [single.subject]:
+                yield self._cell(single.name, role, subject, single.at, f"{key}.at")
+
+    def expectation(self, cell: Cell, rules: list[Rule]) -> Cell:
+        expect = Expect.TOO_SHORT if cell.role is Role.CANARY else Expect.PASS
+        for number, rule in enumerate(rules):
+            chosen = self._choice(Expect, rule.expect, f"rule[{number}].expect")
+            if _matches(rule.when, cell):
+                expect = chosen
+        return msgspec.structs.replace(cell, expect=expect)
+
+    def _points(self, group: Group, key: str) -> Iterator[Point]:
+        factors: dict[str, list[Any]] = msgspec.structs.asdict(group.over)
+        for name, choices in factors.items():
+            if not choices:
+                raise BadInputError(
+                    f"{self._source}: key '{key}.{name}' is empty", hint="give it a value"
+                )
+            for choice in choices:
+                self._check(name, choice, f"{key}.{name}")
+        for row in self._rows(group, factors, key):
+            yield Point(**row)
+
+    def _rows(self, group: Group, factors: dict[str, list[Any]], key: str) -> list[dict[str, Any]]:
+        if group.strength is None:
+            rows = [
+                dict(zip(factors, values, strict=True))
+                for values in itertools.product(*factors.values())
+            ]
+            return [row for row in rows if _possible(row)]
+        if not 1 <= group.strength <= len(factors):
+            raise BadInputError(
+                f"{self._source}: key '{key.removesuffix('.over')}.strength' is {group.strength}",
+                hint=f"it may be 1 to {len(factors)}",
+            )
+        rows = covering_array(
+            factors,
+            strength=group.strength,
+            constraints=[
+                {
+                    "operator": "or",
+                    "conditions": [
+                        {"operator": "eq", "left": "load", "value": Load.NONE.value},
+                        {"operator": "gte", "left": "cores", "value": 2},
+                    ],
+                }
+            ],
+        )
+        return sorted(
+            ({name: row[name] for name in factors} for row in rows),
+            key=lambda row: [factors[name].index(row[name]) for name in factors],
+        )
+
+    def _cell(self, name: str, role: Role, subject: str, point: Point, key: str) -> Cell:
+        for field, value in msgspec.structs.asdict(point).items():
+            self._check(field, value, f"{key}.{field}")
+        row = msgspec.structs.asdict(point)
+        if not _possible(row):
+            raise BadInputError(
+                f"{self._source}: key '{key}.load' asks for busy siblings on one core",
+                hint=f"set '{key}.cores' to 2 or more",
+            )
+        shift = shift_for_mips(point.mips)
+        assert shift is not None
+        return Cell(
+            name=name,
+            role=role,
+            subject=subject,
+            icount_shift=shift,
+            cores=point.cores,
+            timers=Timers(point.timers),
+            load=Load(point.load),
+            chip=point.chip,
+            corner=Corner(point.corner),
+            job=Job(point.job),
+            programmer=Programmer(point.programmer),
+            seed=self._seed,
+        )
+
+    def _check(self, field: str, value: Any, key: str) -> None:
+        match field:
+            case "mips" if shift_for_mips(value) is None:
+                raise BadInputError(
+                    f"{self._source}: key '{key}' is {value:g}",
+                    hint="the virtual lane does 1000, 500, 250, 125, 62, 31, 16, 8, 4, 2 or 1 MIPS",
+                )
+            case "cores" if value not in CORES_KNOWN:
+                raise BadInputError(
+                    f"{self._source}: key '{key}' is {value}", hint="guests have 1, 2 or 4 cores"
+                )
+            case "chip" if value not in self._chips:
+                raise BadInputError(
+                    f"{self._source}: key '{key}': unknown chip {value!r}",
+                    hint=nearest(value, self._chips, what="chips"),
+                )
+            case "job" | "corner" | "timers" | "load" | "programmer":
+                self._choice(CHOICES[field], value, key)
+
+    def _choice(self, kind: type[C], value: str, key: str) -> C:
+        try:
+            return kind(value)
+        except ValueError:
+            raise BadInputError(
+                f"{self._source}: key '{key}': unknown value {value!r}",
+                hint=nearest(value, [choice.value for choice in kind], what="values"),
+            ) from None
+
+
+CHOICES: dict[str, type[StrEnum]] = {
+    "job": Job,
+    "corner": Corner,
+    "timers": Timers,
+    "load": Load,
+    "programmer": Programmer,
+}
+
+
+def _possible(row: dict[str, Any]) -> bool:
+    return bool(row["load"] == Load.NONE or row["cores"] > 1)
+
+
+def _matches(when: Match, cell: Cell) -> bool:
+    return all(
+        fnmatch.fnmatchcase(str(getattr(cell, field)), pattern)
+        for field, pattern in msgspec.structs.asdict(when).items()
+    )

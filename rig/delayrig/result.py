@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`results.json`: its shape is fixed by the design; the schema version comes first."""
+
+from enum import StrEnum
+from pathlib import Path
+
+import msgspec
+
+from delayrig.errors import BadInputError
+from delayrig.evidence import Evidence
+from delayrig.phases import TimeSplit
+
+SCHEMA = 1
+FILE_NAME = "results.json"
+
+
+class Verdict(StrEnum):
+    """What may be said of a cell."""
+
+    PASS = "pass"
+    TOO_SHORT = "too_short"
+    CORRUPT = "corrupt"
+    OP_FAILED = "op_failed"
+    HUNG = "hung"
+    INCONCLUSIVE = "inconclusive"
+    INFRA_ERROR = "infra_error"
+    SKIPPED = "skipped"
+
+
+class SubjectFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """Which flashrom it was; `version` is what it calls itself."""
+
+    name: str
+    version: str = ""
+    sha256: str = ""
+    threshold_us: int | None = None
+
+
+class GuestFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """The guest; speeds are million guest instructions a second of each core."""
+
+    arch: str
+    mips: list[float]
+    cores: int
+    kernel: str = ""
+    cmdline: str = ""
+    clocksource: str = ""
+
+
+class CpuTime(msgspec.Struct, frozen=True, kw_only=True):
+    """The subject's CPU time."""
+
+    user: int = 0
+    sys: int = 0
+
+
+class CellResult(msgspec.Struct, frozen=True, kw_only=True):
+    """One cell. `reason` says in words what the verdict rests on."""
+
+    id: str
+    lane: str
+    role: str
+    subject: SubjectFacts
+    guest: GuestFacts
+    hazards: list[str]
+    chip: str
+    corner: str
+    bus: str
+    programmer: str
+    job: str
+    verdict: Verdict
+    expect: str
+    reason: str
+    evidence: list[Evidence] = []
+    judged: list[str] = []
+    unjudged: list[str] = []
+    smallest_visible_short_ns: int | None = None
+    time_ns: TimeSplit = TimeSplit()
+    cpu_ns: CpuTime = CpuTime()
+    chip_busy_ns: int = 0
+    wire_ns: int = 0
+    overshoot_ns: int = 0
+    context_switches: int = 0
+    events_sha256: str = ""
+    host_s: float = 0.0
+    rerun: str
+
+
+class HostFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """The machine that the run was made on."""
+
+    cpus: int
+    kernel: str
+    machine: str
+    os: str
+
+
+class RunHeader(msgspec.Struct, frozen=True, kw_only=True):
+    """What was run, with what."""
+
+    rig_version: str
+    commit: str
+    plan: str
+    seed: int
+    argv: list[str]
+    started: str
+    host: HostFacts
+    qemu_version: str
+    libvirt_version: str
+    image_digests: dict[str, str]
+    lock: str
+    """`same` as images/lock.toml, or `differs` where the archive has moved on."""
+    cells_planned: int
+    interrupted: bool = False
+
+
+class Results(msgspec.Struct, frozen=True, kw_only=True):
+    """The whole file."""
+
+    schema: int = SCHEMA
+    run: RunHeader
+    cells: list[CellResult]
+
+
+def write_results(results: Results, folder: Path) -> None:
+    """Writes the file in one step: a reader sees the old one or the new one."""
+    scratch = folder / f".{FILE_NAME}.new"
+    scratch.write_bytes(msgspec.json.format(msgspec.json.encode(results), indent=1) + b"\n")
+    scratch.replace(folder / FILE_NAME)
+
+
+def read_results(run: Path) -> Results:
+    """The results of a run, given its folder or the file itself."""
+    path = run / FILE_NAME if run.is_dir() else run
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Results)
+    except OSError as error:
+        raise BadInputError(
+            f"{path}: {error.strerror}", hint="name the --out folder of a run"
+        ) from error
+    except msgspec.DecodeError as error:
+        raise BadInputError(
+            f"{path}: {error}", hint=f"is it a results.json of schema {SCHEMA}?"
+        ) from error

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The launcher's own commands, and the way from a fresh machine to the rig."""
+
+import errno
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from types import FrameType
+from typing import TYPE_CHECKING
+
+from delayrig.setup.arguments import HELP, Request, read_request
+from delayrig.setup.errors import (
+    EXIT_BAD_USAGE,
+    EXIT_INTERRUPTED,
+    EXIT_PASS,
+    EXIT_RIG_FAULT,
+    SetupError,
+    UsageError,
+)
+from delayrig.setup.handover import become_rig
+from delayrig.setup.layout import Layout, find_layout
+from delayrig.setup.stamp import stale_steps, wanted_marks
+
+if TYPE_CHECKING:
+    from delayrig.setup.context import Context
+
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Does what the command line says; does not return where the rig takes over."""
+    try:
+        request = read_request(arguments)
+    except UsageError as error:
+        sys.stderr.write(f"rig/rig: {error}\nremedy: see `rig/rig --help`\n")
+        return EXIT_BAD_USAGE
+    layout = find_layout(os.environ)
+    ready = not request.own and not stale_steps(layout, wanted_marks(layout))
+    if ready:
+        become_rig(layout, request.passed)
+    if request.help:
+        sys.stdout.write(HELP)
+        return EXIT_PASS
+    if request.command is None:
+        sys.stderr.write(HELP)
+        return EXIT_BAD_USAGE
+    return _guarded(layout, request)
+
+
+def _guarded(layout: Layout, request: Request) -> int:
+    # The fast way ends above: what it does not need is imported here.
+    from delayrig.setup.console import open_console
+    from delayrig.setup.context import Context
+
+    signal.signal(signal.SIGTERM, _stop)
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # as any tool whose output goes to `head`
+    # What set-up does is not what the command says; doctor and clean are commands themselves.
+    output = sys.stdout if request.command in ("doctor", "clean") else sys.stderr
+    console = open_console(output, sys.stdin, os.environ, no_color=request.no_color)
+    context = Context(
+        layout=layout,
+        console=console,
+        yes=request.yes,
+        no_install=request.no_install,
+        again=request.command == "setup" and not request.if_needed,
+    )
+    try:
+        return _dispatch(context, request)
+    except SetupError as error:
+        console.fail(error)
+    except OSError as error:
+        console.fail(_explain(error, layout))
+    except KeyboardInterrupt:
+        console.write("rig/rig: interrupted; the next start goes on from here")
+        return EXIT_INTERRUPTED
+    return EXIT_RIG_FAULT
+
+
+def _dispatch(context: "Context", request: Request) -> int:
+    from delayrig.setup.clean import clean
+    from delayrig.setup.doctor import examine
+    from delayrig.setup.steps import set_up
+
+    if request.command == "doctor":
+        return examine(context)
+    if request.command == "clean":
+        return clean(context)
+    set_up(context)
+    if request.command != "setup":
+        become_rig(context.layout, request.passed)
+    return EXIT_PASS
+
+
+def _explain(error: OSError, layout: Layout) -> SetupError:
+    place = error.filename or layout.state
+    if error.errno in NO_ROOM:
+        from delayrig.setup.command import disk_full
+
+        return disk_full(layout.state)
+    return SetupError(
+        f"{place}: {error.strerror}",
+        "make it writable, or move the state elsewhere with $FLASHROM_RIG_STATE",
+    )
+
+
+def _stop(_signal: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The system account that libvirt's driver looks up before it reads any setting.
+
+As root, the embedded driver does not start without it, even if told to run guests as somebody else.
+Debian makes it along with the whole system daemon, which the rig has no use for.
+"""
+
+import grp
+import os
+import pwd
+from collections.abc import Callable
+
+from delayrig.setup.command import commands, run_logged
+from delayrig.setup.context import Context
+from delayrig.setup.errors import SetupError
+
+NAME = "libvirt-qemu"
+# Debian keeps this number for this name, so a later install of the daemon finds what it expects.
+NUMBER = 64055
+HOME = "/var/lib/libvirt"
+
+
+def ensure_account(context: Context) -> bool:
+    """Makes the account where root runs the rig; False where nothing was to do."""
+    if os.geteuid() != 0 or account_exists():
+        return False
+    context.console.begin("system account")
+    context.console.say(f"missing: {NAME}, which libvirt's embedded driver looks up under root")
+    _agree(context)
+    for argv in making():
+        done = run_logged(argv, log=context.layout.logs / "account.log", console=context.console)
+        done.require(f"making the account {NAME}", _remedy())
+    context.console.say("made")
+    return True
+
+
+def account_exists() -> bool:
+    """True where both the user and the group are known."""
+    return _known(lambda: pwd.getpwnam(NAME)) and _known(lambda: grp.getgrnam(NAME))
+
+
+def making() -> list[list[str]]:
+    """The commands that make what is missing of the account."""
+    lines = []
+    if not _known(lambda: grp.getgrnam(NAME)):
+        number = [] if _known(lambda: grp.getgrgid(NUMBER)) else ["--gid", str(NUMBER)]
+        lines.append(["groupadd", "--system", *number, NAME])
+    if not _known(lambda: pwd.getpwnam(NAME)):
+        number = [] if _known(lambda: pwd.getpwuid(NUMBER)) else ["--uid", str(NUMBER)]
+        kvm = ["--groups", "kvm"] if _known(lambda: grp.getgrnam("kvm")) else []
+        place = ["--home-dir", HOME, "--no-create-home", "--shell", "/usr/sbin/nologin"]
+        lines.append(["useradd", "--system", *number, "--gid", NAME, *kvm, *place, NAME])
+    return lines
+
+
+def _known(look_up: Callable[[], object]) -> bool:
+    try:
+        look_up()
+    except KeyError:
+        return False
+    return True
+
+
+def _agree(context: Context) -> None:
+    if context.no_install:
+        raise SetupError(f"the account {NAME} is missing, and --no-install is set", _remedy())
+    asked = context.console.interactive and not context.yes
+    if asked and not context.console.ask("Make it now?"):
+        raise SetupError(f"the account {NAME} is missing, and was not to be made", _remedy())
+
+
+def _remedy() -> str:
+    return "run, as root:\n" + commands(*making())

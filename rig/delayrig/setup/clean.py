@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Takes back everything that set-up made."""
+
+import os
+import shutil
+from pathlib import Path
+
+from delayrig.setup.command import commands
+from delayrig.setup.console import human_size
+from delayrig.setup.context import Context
+from delayrig.setup.errors import EXIT_PASS, SetupError
+from delayrig.setup.layout import Layout
+from delayrig.setup.lock import TAG_NAME, hold_state
+from delayrig.setup.steps import disk_usage_bytes
+
+MOUNTS = Path("/proc/self/mounts")
+
+
+def clean(context: Context) -> int:
+    """Removes the state, where it is the rig's and nobody works in it."""
+    layout, console = context.layout, context.console
+    if not layout.state.exists():
+        console.write(f"nothing to clean: {layout.state} does not exist")
+        return EXIT_PASS
+    check_ours(layout)
+    size = human_size(disk_usage_bytes(layout.state))
+    console.write(f"{layout.state} uses {size} of disk")
+    if console.interactive and not context.yes and not console.ask("Remove all of it?"):
+        console.write("nothing was removed")
+        return EXIT_PASS
+    with hold_state(layout, console):
+        installed = _installed_names(layout)
+        remove(layout.state)
+    console.write(f"removed {layout.state}: {size} freed")
+    _tell_packages(context, installed)
+    return EXIT_PASS
+
+
+def check_ours(layout: Layout) -> None:
+    """Refuses a folder that set-up did not make, or in which something is mounted."""
+    if layout.moved and not (layout.state / TAG_NAME).is_file() and any(layout.state.iterdir()):
+        raise SetupError(
+            f"{layout.state} was not made by the rig's set-up; nothing was removed",
+            "check $FLASHROM_RIG_STATE, or remove the folder by hand",
+        )
+    mounted = mounts_below(layout.state, MOUNTS.read_text(encoding="utf-8"))
+    if mounted:
+        raise SetupError(
+            f"something is mounted below {layout.state}; nothing was removed",
+            "run, as root:\n" + commands(*(["umount", place] for place in mounted)),
+        )
+
+
+def mounts_below(folder: Path, mounts: str) -> list[str]:
+    """Mount points inside a folder, the deepest first."""
+    places = [line.split(" ")[1] for line in mounts.splitlines() if line.count(" ") >= 5]
+    return sorted((place for place in places if place.startswith(f"{folder}/")), reverse=True)
+
+
+def remove(folder: Path) -> None:
+    """Removes a folder, also where folders inside are not writable."""
+    for place, names, _ in os.walk(folder):
+        for name in names:
+            _open_up(Path(place) / name)
+    try:
+        shutil.rmtree(folder)
+    except OSError as error:
+        raise SetupError(
+            f"could not remove {error.filename or folder}: {error.strerror}",
+            "run:\n" + commands(["sudo", "rm", "-rf", "--", str(folder)]),
+        ) from error
+
+
+def _open_up(folder: Path) -> None:
+    if not folder.is_symlink() and not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
+        try:
+            folder.chmod(0o700)
+        except PermissionError:
+            return  # somebody else's: removing it says so
+
+
+def _installed_names(layout: Layout) -> list[str]:
+    if not layout.installed.is_file():
+        return []
+    return sorted(set(layout.installed.read_text(encoding="utf-8").split()))
+
+
+def _tell_packages(context: Context, names: list[str]) -> None:
+    if names:
+        context.console.write("distribution packages that set-up installed stay; to remove them:")
+        context.console.write(commands(["apt-get", "remove", "--auto-remove", *names]))

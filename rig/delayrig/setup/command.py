@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Runs other programs: short questions, and long jobs with a log."""
+
+import os
+import re
+import shlex
+import signal
+import subprocess
+from collections import deque
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+from delayrig.setup.console import Console
+from delayrig.setup.errors import SetupError
+
+TAIL_LINES = 12
+# Words of apt, pip, ninja and mmdebstrap alike: they come from the C library.
+DISK_FULL = ("No space left on device", "Disk quota exceeded")
+PASSWORD = re.compile(r"://[^/@\s'\"]+@")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """How a long job ended."""
+
+    code: int
+    tail: tuple[str, ...]
+    log: Path
+
+    def require(self, what: str, remedy: str) -> None:
+        """Raises where the job failed, with its last lines."""
+        if self.code == 0:
+            return
+        if any(word in line for line in self.tail for word in DISK_FULL):
+            raise disk_full(self.log)
+        shown = "".join(f"\n    {line}" for line in self.tail)
+        raise SetupError(f"{what} failed (exit {self.code}):{shown}", f"{remedy}\nlog: {self.log}")
+
+
+def disk_full(path: Path) -> SetupError:
+    """The same words wherever the disk ran full."""
+    return SetupError(
+        f"no space left on the disk that holds {path}",
+        "free some space (2 GB are enough), or move the state elsewhere with $FLASHROM_RIG_STATE",
+    )
+
+
+def answer(argv: Sequence[str], environment: Mapping[str, str] | None = None) -> str:
+    """The output of a short program; empty where it is missing or says nothing."""
+    try:
+        done = subprocess.run(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "LC_ALL": "C", **(environment or {})},
+            check=False,
+        )
+    except OSError:
+        return ""
+    return done.stdout.decode(errors="replace")
+
+
+def succeeds(argv: Sequence[str]) -> bool:
+    """True where a short program exits 0."""
+    try:
+        return subprocess.run(argv, capture_output=True, check=False).returncode == 0
+    except OSError:
+        return False
+
+
+def run_logged(
+    argv: Sequence[str],
+    *,
+    log: Path,
+    console: Console,
+    environment: Mapping[str, str] | None = None,
+) -> Done:
+    """Runs a long job; its output goes to the end of the log, the last line to the console."""
+    log.parent.mkdir(parents=True, exist_ok=True)
+    tail: deque[str] = deque(maxlen=TAIL_LINES)
+    with log.open("a", encoding="utf-8") as file:
+        file.write(f"$ {redact(' '.join(argv))}\n")
+        code = _follow(argv, file, tail, console, {**os.environ, **(environment or {})})
+        file.write(f"exit {code}\n")
+    console.erase()
+    return Done(code=code, tail=tuple(tail), log=log)
+
+
+def redact(text: str) -> str:
+    """The text without the user names and passwords that addresses may hold."""
+    return PASSWORD.sub("://***@", text)
+
+
+def commands(*lines: Sequence[str]) -> str:
+    """Command lines for a person to copy."""
+    return "\n".join(f"    {shlex.join(line)}" for line in lines)
+
+
+def _follow(
+    argv: Sequence[str],
+    file: TextIO,
+    tail: deque[str],
+    console: Console,
+    environment: Mapping[str, str],
+) -> int:
+    with subprocess.Popen(
+        argv,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        errors="replace",
+        env=environment,
+    ) as process:
+        try:
+            _copy(process, file, tail, console)
+        except BaseException:
+            _interrupt(process)
+            raise
+    return process.returncode
+
+
+def _copy(process: subprocess.Popen[str], file: TextIO, tail: deque[str], console: Console) -> None:
+    assert process.stdout is not None
+    for raw in process.stdout:
+        line = redact(raw.rstrip())
+        file.write(f"{line}\n")
+        if line.strip():
+            tail.append(line)
+            console.glance(line)
+
+
+def _interrupt(process: subprocess.Popen[str]) -> None:
+    # As from the keyboard: apt, pip, ninja and the rig itself all clean up then. Under sudo the
+    # signal is not ours to send, but the terminal has sent it.
+    with suppress(ProcessLookupError, PermissionError):
+        process.send_signal(signal.SIGINT)
+    process.wait()

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a person sees of set-up. During set-up all of it goes to stderr: stdout is the command's."""
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TextIO
+
+from delayrig.setup.errors import SetupError
+
+
+class Colour(StrEnum):
+    """Select Graphic Rendition codes."""
+
+    BOLD = "1"
+    DIM = "2"
+    RED = "31"
+    GREEN = "32"
+    YELLOW = "33"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Console:
+    """Where messages go, and where answers come from."""
+
+    output: TextIO
+    input: TextIO
+    colours: bool = False
+    live: bool = False
+    """True where a line may be drawn over, that is on a terminal."""
+
+    @property
+    def interactive(self) -> bool:
+        """True where somebody can answer."""
+        return self.input.isatty() and self.output.isatty()
+
+    def paint(self, text: str, colour: Colour) -> str:
+        """The text in a colour, where there are colours."""
+        return f"\033[{colour}m{text}\033[0m" if self.colours else text
+
+    def begin(self, title: str) -> None:
+        """Opens a step."""
+        self.write(self.paint(f"set-up: {title}", Colour.BOLD))
+
+    def say(self, text: str) -> None:
+        """A line inside a step."""
+        self.write(f"  {text}")
+
+    def warn(self, text: str) -> None:
+        """Something is not as it should be, but set-up goes on."""
+        self.write(f"  {self.paint('warning:', Colour.YELLOW)} {text}")
+
+    def fail(self, error: SetupError) -> None:
+        """Why set-up ends here, and what to do."""
+        self.write(f"{self.paint('rig/rig:', Colour.RED)} {error.message}")
+        for number, line in enumerate(error.remedy.splitlines()):
+            self.write(f"{self.paint('remedy:', Colour.BOLD)} {line}" if number == 0 else line)
+
+    def write(self, line: str) -> None:
+        """A whole line."""
+        self.erase()
+        self.output.write(f"{line}\n")
+        self.output.flush()
+
+    def glance(self, line: str) -> None:
+        """Shows a tool's last line, until the next line takes its place."""
+        if not self.live:
+            return
+        width = shutil.get_terminal_size().columns - 3
+        seen = "".join(letter for letter in line if letter.isprintable())[:width]
+        self.erase()
+        self.output.write("  " + self.paint(seen, Colour.DIM))
+        self.output.flush()
+
+    def erase(self) -> None:
+        """Removes what `glance` left."""
+        if self.live:
+            self.output.write("\r\033[K")
+
+    def ask(self, question: str) -> bool:
+        """Yes unless the answer says no; the end of input says no."""
+        self.erase()
+        self.output.write(f"  {question} [Y/n] ")
+        self.output.flush()
+        answer = self.input.readline()
+        return answer != "" and answer.strip().lower() in {"", "y", "yes"}
+
+
+def open_console(
+    output: TextIO, answers: TextIO, environment: Mapping[str, str], *, no_color: bool
+) -> Console:
+    """Colours and live lines only where a terminal shows them."""
+    terminal = output.isatty() and environment.get("TERM") != "dumb"
+    colours = terminal and not no_color and not environment.get("NO_COLOR")
+    return Console(output=output, input=answers, colours=colours, live=terminal)
+
+
+def human_size(size_bytes: int) -> str:
+    """Three digits at most: `312 MB`."""
+    for unit, unit_bytes in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if size_bytes >= unit_bytes:
+            size = size_bytes / unit_bytes
+            return f"{size:.1f} {unit}" if size < 10 else f"{size:.0f} {unit}"
+    return f"{size_bytes} bytes"
+
+
+def human_time(seconds: float) -> str:
+    """`0.4 s`, `43 s` or `2 min 3 s`."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def sentence(names: list[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    *head, last = names
+    return f"{', '.join(head)} and {last}" if head else last

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What every step of set-up is given."""
+
+from dataclasses import dataclass
+
+from delayrig.setup.console import Console
+from delayrig.setup.layout import Layout
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """Where set-up works, whom it talks to, and what it may do."""
+
+    layout: Layout
+    console: Console
+    yes: bool = False
+    """Never ask."""
+    no_install: bool = False
+    """Never install distribution packages."""
+    again: bool = False
+    """Check the step in full, though its mark is fresh."""

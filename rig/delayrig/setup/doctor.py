@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Says what is wrong with this machine, and what to do about it. Changes nothing."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from delayrig.setup.apt import TARGETS_COMMAND, find_base, parse_targets, read_codename
+from delayrig.setup.command import answer, succeeds
+from delayrig.setup.console import Colour, human_size
+from delayrig.setup.context import Context
+from delayrig.setup.environment import SYSTEM_PYTHON
+from delayrig.setup.errors import EXIT_PASS, EXIT_RIG_FAULT, SetupError
+from delayrig.setup.install import OS_RELEASE
+from delayrig.setup.native import is_configured
+from delayrig.setup.packages import (
+    find_lacking,
+    installed_versions,
+    new_enough,
+    read_packages,
+    refused,
+)
+from delayrig.setup.stamp import ENVIRONMENT, IMAGES, NATIVE, stale_steps, wanted_marks
+
+FREE_BYTES_MIN = 2 * 1024**3
+QEMU = "qemu-system-x86_64"
+QEMU_VERSION_MIN = "9.1"
+RT_RUNTIME = Path("/proc/sys/kernel/sched_rt_runtime_us")
+SET_UP = "rig/rig setup"
+
+LIBVIRT_WAIT_S = 20
+LIBVIRT_SETTINGS = """\
+stdio_handler = "file"
+security_driver = "none"
+namespaces = []
+cgroup_controllers = []
+"""
+LIBVIRT_PROBE = """\
+import sys, libvirt
+libvirt.virEventRegisterDefaultImpl()
+libvirt.registerErrorHandler(lambda *_: None, None)
+connection = libvirt.open("qemu:///embed?root=" + sys.argv[1])
+version = connection.getLibVersion()
+print(f"{version // 1000000}.{version // 1000 % 1000}.{version % 1000}")
+"""
+
+
+class Level(StrEnum):
+    """How a finding is to be taken."""
+
+    OK = "ok"
+    NOTE = "note"
+    PROBLEM = "problem"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What one check found."""
+
+    level: Level
+    text: str
+    remedy: str = ""
+
+
+COLOURS = {Level.OK: Colour.GREEN, Level.NOTE: Colour.YELLOW, Level.PROBLEM: Colour.RED}
+
+
+def examine(context: Context) -> int:
+    """Does every check, and prints each with its remedy."""
+    worst = EXIT_PASS
+    for name, check in CHECKS.items():
+        finding = _guarded(check, context)
+        show(context, name, finding)
+        if finding.level is Level.PROBLEM:
+            worst = EXIT_RIG_FAULT
+    return worst
+
+
+def show(context: Context, name: str, finding: Finding) -> None:
+    """A line for the finding, and its remedy below."""
+    level = context.console.paint(f"{finding.level:<7}", COLOURS[finding.level])
+    context.console.write(f"{level}  {name}: {finding.text}")
+    for line in finding.remedy.splitlines():
+        context.console.write(f"         {line}")
+
+
+def _guarded(check: Callable[[Context], Finding], context: Context) -> Finding:
+    try:
+        return check(context)
+    except SetupError as error:
+        return _problem(error.message, error.remedy)
+    except OSError as error:
+        return _problem(str(error), "see what the message names, then ask the doctor again")
+
+
+def _check_packages(context: Context) -> Finding:
+    wanted = read_packages(context.layout.setup / "packages.toml")
+    lacking = find_lacking(wanted, installed_versions(wanted), new_enough)
+    if lacking:
+        return _problem(
+            "missing " + ", ".join(lack.package.label for lack in lacking),
+            f"{SET_UP}, or {refused('', lacking).remedy}",
+        )
+    return _ok("all that the rig needs are installed")
+
+
+def _check_qemu(_context: Context) -> Finding:
+    words = answer([QEMU, "--version"]).split()
+    version = words[3] if len(words) > 3 else ""
+    where = shutil.which(QEMU)
+    if not version or where is None:
+        return _problem(f"{QEMU} does not start", SET_UP)
+    if new_enough(version, QEMU_VERSION_MIN):
+        return _ok(f"{version} ({where})")
+    return _problem(
+        f"{where} is {version}, older than {QEMU_VERSION_MIN}: hangs with icount and several cores",
+        SET_UP if where.startswith("/usr/bin/") else f"take {where} off the PATH",
+    )
+
+
+def _check_libvirt(context: Context) -> Finding:
+    python = context.layout.python if context.layout.python.exists() else Path(SYSTEM_PYTHON)
+    with tempfile.TemporaryDirectory(prefix="rig-doctor-") as root:
+        settings = Path(root) / "etc" / "qemu.conf"
+        settings.parent.mkdir()
+        settings.write_text(LIBVIRT_SETTINGS, encoding="utf-8")
+        return _probe_libvirt(python, root)
+
+
+def _probe_libvirt(python: Path, root: str) -> Finding:
+    try:
+        done = subprocess.run(
+            [python, "-P", "-c", LIBVIRT_PROBE, root],
+            capture_output=True,
+            text=True,
+            timeout=LIBVIRT_WAIT_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return _problem(f"no answer within {LIBVIRT_WAIT_S} s", f"{SET_UP}; {QEMU} may be broken")
+    if done.returncode == 0:
+        return _ok(f"embedded driver works, version {done.stdout.strip()}")
+    said = done.stderr.strip().splitlines() or ["no message"]
+    return _problem(f"embedded driver does not open: {said[-1]}", SET_UP)
+
+
+def _check_archive(_context: Context) -> Finding:
+    codename = read_codename(OS_RELEASE.read_text(encoding="utf-8"))
+    find_base(parse_targets(answer(TARGETS_COMMAND)), codename)
+    return _ok(f"apt knows an archive of {codename}")
+
+
+def _check_environment(context: Context) -> Finding:
+    python = context.layout.python
+    if not python.exists():
+        return _problem("not made yet", SET_UP)
+    modules = "click, covertable, mesonbuild, msgspec, elftools, qemu.qmp, rich"
+    if not succeeds([str(python), "-P", "-c", f"import {modules}"]):
+        return _problem(f"{python} lacks packages of requirements.lock", SET_UP)
+    return _fresh(context, ENVIRONMENT, "complete")
+
+
+def _check_build(context: Context) -> Finding:
+    if not is_configured(context):
+        return _problem("native programs are not built", SET_UP)
+    return _fresh(context, NATIVE, "native programs are built")
+
+
+def _check_images(context: Context) -> Finding:
+    return _fresh(context, IMAGES, "up to date")
+
+
+def _fresh(context: Context, step: str, text: str) -> Finding:
+    if step in stale_steps(context.layout, wanted_marks(context.layout)):
+        return _note("inputs have changed since; the next start does this step", "")
+    return _ok(text)
+
+
+def _check_disk(context: Context) -> Finding:
+    place = context.layout.state
+    while not place.exists():
+        place = place.parent
+    free_bytes = shutil.disk_usage(place).free
+    text = f"{human_size(free_bytes)} free at {place}"
+    if not os.access(place, os.W_OK):
+        return _problem(f"{place} is not writable", "move the state with $FLASHROM_RIG_STATE")
+    if free_bytes < FREE_BYTES_MIN:
+        wanted = human_size(FREE_BYTES_MIN)
+        return _problem(
+            f"{text}; {wanted} are wanted", "free some, or move it with $FLASHROM_RIG_STATE"
+        )
+    return _ok(text)
+
+
+def _check_realtime(_context: Context) -> Finding:
+    runtime = RT_RUNTIME.read_text(encoding="ascii").strip() if RT_RUNTIME.exists() else "-1"
+    if runtime == "0":
+        return _problem(
+            f"{RT_RUNTIME} is 0: no process may run above others, as the emulator must",
+            f"run, as root: echo 950000 > {RT_RUNTIME}",
+        )
+    return _ok(f"allowed ({RT_RUNTIME.name} is {runtime})")
+
+
+def _check_cores(_context: Context) -> Finding:
+    cores = len(os.sched_getaffinity(0))
+    if cores < 2:
+        return _note("1 core: cells run one after the other", "")
+    return _ok(f"{cores} for this process")
+
+
+def _check_kvm(_context: Context) -> Finding:
+    there = "there" if os.access("/dev/kvm", os.R_OK | os.W_OK) else "not there"
+    return _ok(f"{there}; the virtual lane does not need it")
+
+
+def _ok(text: str) -> Finding:
+    return Finding(level=Level.OK, text=text)
+
+
+def _note(text: str, remedy: str) -> Finding:
+    return Finding(level=Level.NOTE, text=text, remedy=remedy)
+
+
+def _problem(text: str, remedy: str) -> Finding:
+    return Finding(level=Level.PROBLEM, text=text, remedy=f"remedy: {remedy}")
+
+
+CHECKS: dict[str, Callable[[Context], Finding]] = {
+    "packages": _check_packages,
+    "QEMU": _check_qemu,
+    "libvirt": _check_libvirt,
+    "archive": _check_archive,
+    "Python environment": _check_environment,
+    "build": _check_build,
+    "images": _check_images,
+    "disk": _check_disk,
+    "realtime priority": _check_realtime,
+    "cores": _check_cores,
+    "KVM": _check_kvm,
+}

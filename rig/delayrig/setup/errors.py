@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What stops a set-up; every error carries its remedy."""
+
+EXIT_PASS = 0
+EXIT_BAD_USAGE = 2
+EXIT_RIG_FAULT = 99
+EXIT_INTERRUPTED = 130
+
+
+class SetupError(Exception):
+    """The machine is not fit for the rig, or set-up failed; says nothing about any flashrom."""
+
+    def __init__(self, message: str, remedy: str) -> None:
+        super().__init__(message)
+        self.message = message
+        self.remedy = remedy
+
+
+class UsageError(Exception):
+    """The command line is wrong; nothing was started."""

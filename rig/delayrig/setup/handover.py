@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How the rig is started once the machine is set up."""
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import NoReturn
+
+from delayrig.setup.layout import STATE_VARIABLE, Layout
+
+
+def rig_argv(layout: Layout, arguments: Sequence[str]) -> list[str]:
+    """The rig's command line, on its own Python."""
+    return [str(layout.python), "-P", "-m", "delayrig", *arguments]
+
+
+def rig_environment(layout: Layout, environment: Mapping[str, str]) -> dict[str, str]:
+    """Where the package and its state are; nothing from the user's own Python packages."""
+    return {
+        **environment,
+        "PYTHONPATH": str(layout.package_path),
+        "PYTHONNOUSERSITE": "1",
+        STATE_VARIABLE: str(layout.state),
+    }
+
+
+def become_rig(layout: Layout, arguments: Sequence[str]) -> NoReturn:
+    """Replaces this process by the rig."""
+    sys.stderr.flush()
+    argv = rig_argv(layout, arguments)
+    os.execve(argv[0], argv, rig_environment(layout, os.environ))

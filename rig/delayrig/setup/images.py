@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Kernel, guest root and subjects: made by the rig's own `images` command, which caches them."""
+
+import time
+
+from delayrig.setup.command import run_logged
+from delayrig.setup.console import human_time
+from delayrig.setup.context import Context
+from delayrig.setup.handover import rig_argv, rig_environment
+
+
+def ensure_images(context: Context) -> bool:
+    """Makes what is missing; quick where everything is up to date."""
+    context.console.begin("images")
+    started_s = time.monotonic()
+    done = run_logged(
+        rig_argv(context.layout, ["images"]),
+        log=context.layout.logs / "images.log",
+        console=context.console,
+        environment=rig_environment(context.layout, {}),
+    )
+    done.require(
+        "making the images",
+        "see the lines above; where the archive is out of reach, mend the machine's network or its"
+        " apt sources",
+    )
+    context.console.say(f"ready in {human_time(time.monotonic() - started_s)}")
+    return True

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The distribution's package manager, as root or through sudo."""
+
+import os
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from delayrig.setup.apt import TARGETS_COMMAND, Backports, derive_backports
+from delayrig.setup.command import Done, answer, run_logged, succeeds
+from delayrig.setup.context import Context
+from delayrig.setup.layout import Layout
+
+LOCK_WAIT_S = 300
+OS_RELEASE = Path("/etc/os-release")
+SOURCE_LIST = Path("/etc/apt/sources.list")
+SOURCE_PARTS = Path("/etc/apt/sources.list.d")
+
+
+def install_argv(names: Sequence[str], *options: str) -> list[str]:
+    """The command that installs packages and nothing beside what they depend on."""
+    return ["apt-get", "install", "--no-install-recommends", *options, *names]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AptGet:
+    """apt-get on the machine's sources, or on a folder of sources beside them."""
+
+    context: Context
+    privilege: tuple[str, ...] = ()
+    """What goes before a command that must run as root."""
+    sources: Path | None = None
+    """None for the machine's own."""
+    suite: str = ""
+    """The suite to prefer; empty for the machine's own choice."""
+
+    def beside(self, sources: Path, suite: str) -> "AptGet":
+        """The same apt-get on other sources, with lists of its own."""
+        return replace(self, sources=sources, suite=suite)
+
+    def update(self) -> None:
+        """Gets the lists of packages. The machine's own may be in part out of reach."""
+        verb = "fetching lists of packages"
+        done = self._run(verb, ["apt-get", *self._options(), "update"])
+        if self.sources is not None:
+            done.require("fetching the lists of backports", _archive_remedy())
+        elif done.code != 0:
+            self.context.console.warn(f"apt-get update failed (see {done.log}); going on without")
+
+    def install(self, names: Sequence[str]) -> None:
+        """Installs packages; waits where another package manager is at work."""
+        preferred = ["-t", self.suite] if self.suite else []
+        options = ["-y", "-o", f"DPkg::Lock::Timeout={LOCK_WAIT_S}", *self._options(), *preferred]
+        done = self._run(f"installing {', '.join(names)}", install_argv(names, *options))
+        done.require("installing packages", _archive_remedy())
+
+    def candidate(self, name: str) -> str:
+        """The version that would be installed; empty where there is none."""
+        policy = answer(["apt-cache", *self._options(), "policy", name])
+        lines = (line.strip() for line in policy.splitlines())
+        found = [line.partition(":")[2].strip() for line in lines if line.startswith("Candidate:")]
+        return found[0] if found and found[0] != "(none)" else ""
+
+    def offers(self, name: str) -> tuple[str, ...]:
+        """The versions that the sources offer, newest first."""
+        rows = answer(["apt-cache", *self._options(), "madison", name]).splitlines()
+        return tuple(row.split("|")[1].strip() for row in rows if row.count("|") == 2)
+
+    def download_size_bytes(self, names: Sequence[str]) -> int:
+        """How much would be downloaded by what is known now; 0 where that is unknown."""
+        options = ["-qq", "-y", "--print-uris"]
+        rows = answer(install_argv(names, *options, *self._options())).splitlines()
+        sizes = (row.rsplit(" ", 2)[1] for row in rows if row.startswith("'"))
+        return sum(int(size) for size in sizes if size.isdecimal())
+
+    def forget_lists(self) -> None:
+        """Removes lists of our own; they are large, and belong to root."""
+        if self.sources is not None:
+            succeeds([*self.privilege, "rm", "-rf", "--", os.fspath(self._lists())])
+
+    def _run(self, what: str, argv: list[str]) -> Done:
+        self.context.console.say(what)
+        return run_logged(
+            [*self.privilege, "env", "DEBIAN_FRONTEND=noninteractive", "LC_ALL=C.UTF-8", *argv],
+            log=self.context.layout.logs / "apt.log",
+            console=self.context.console,
+        )
+
+    def _options(self) -> list[str]:
+        if self.sources is None:
+            return []
+        return [
+            *("-o", "Dir::Etc::sourcelist=/dev/null"),
+            *("-o", f"Dir::Etc::sourceparts={self.sources}"),
+            *("-o", f"Dir::State::lists={self._lists()}"),
+        ]
+
+    def _lists(self) -> Path:
+        return self.context.layout.apt / "lists"
+
+
+def find_privilege(*, interactive: bool) -> tuple[str, ...] | str:
+    """What goes before a command to run it as root, or why there is no way."""
+    if shutil.which("apt-get") is None:
+        return "this distribution has no apt-get"
+    if os.geteuid() == 0:
+        return ()
+    if shutil.which("sudo") is None:
+        return "you are not root, and there is no sudo"
+    if not interactive and not succeeds(["sudo", "-n", "true"]):
+        return "you are not root, and sudo wants a password but there is no terminal to ask on"
+    return ("sudo",) if interactive else ("sudo", "-n")
+
+
+def find_backports() -> Backports:
+    """Sources for the backports of this machine's release."""
+    return derive_backports(
+        answer(TARGETS_COMMAND), OS_RELEASE.read_text(encoding="utf-8"), read_source_files()
+    )
+
+
+def read_source_files() -> dict[str, str]:
+    """The machine's own sources of packages, by path."""
+    files = [SOURCE_LIST, *sorted(SOURCE_PARTS.glob("*"))]
+    return {
+        str(file): file.read_text(encoding="utf-8", errors="replace")
+        for file in files
+        if file.is_file() and os.access(file, os.R_OK)
+    }
+
+
+def write_backports(layout: Layout, backports: Backports) -> Path:
+    """Writes the sources below the state, and returns their folder."""
+    folder = layout.apt / "sources.d"
+    folder.mkdir(parents=True, exist_ok=True)
+    (layout.apt / "lists" / "partial").mkdir(parents=True, exist_ok=True)
+    file = folder / "backports.sources"
+    file.touch(mode=0o600)  # an address may hold a password
+    file.write_text(backports.text, encoding="utf-8")
+    return folder
+
+
+def _archive_remedy() -> str:
+    return (
+        "look at the lines above; where the archive is out of reach, mend this machine's network or"
+        " its apt sources;\nwhere dpkg was interrupted, run as root: dpkg --configure -a"
+    )

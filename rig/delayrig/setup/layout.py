@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where set-up finds its inputs, and the one folder that it writes to."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+STATE_VARIABLE = "FLASHROM_RIG_STATE"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """Folders and files of this installation."""
+
+    checkout: Path
+    state: Path
+    """Everything that set-up makes, distribution packages apart."""
+    moved: bool = False
+    """True where the user chose the folder of state."""
+
+    @property
+    def package_path(self) -> Path:
+        """What PYTHONPATH must hold for `import delayrig`."""
+        return self.checkout / "rig"
+
+    @property
+    def setup(self) -> Path:
+        """This package."""
+        return self.package_path / "delayrig" / "setup"
+
+    @property
+    def lock_of_python(self) -> Path:
+        """Pins every Python package, with digests."""
+        return self.package_path / "requirements.lock"
+
+    @property
+    def venv(self) -> Path:
+        """The Python environment."""
+        return self.state / "venv"
+
+    @property
+    def python(self) -> Path:
+        """The Python that runs the rig."""
+        return self.venv / "bin" / "python"
+
+    @property
+    def build(self) -> Path:
+        """What meson builds."""
+        return self.state / "build"
+
+    @property
+    def logs(self) -> Path:
+        """One log a tool that set-up calls."""
+        return self.state / "log"
+
+    @property
+    def apt(self) -> Path:
+        """Package sources of our own, beside the machine's."""
+        return self.state / "apt"
+
+    @property
+    def stamp(self) -> Path:
+        """Which steps are done, and for which inputs."""
+        return self.state / "setup.stamp"
+
+    @property
+    def installed(self) -> Path:
+        """Names of the distribution packages that set-up asked for, one a line."""
+        return self.state / "packages.installed"
+
+
+def find_layout(environment: Mapping[str, str]) -> Layout:
+    """The checkout that this package lies in; $FLASHROM_RIG_STATE moves the state elsewhere."""
+    checkout = Path(__file__).resolve().parents[3]
+    state = environment.get(STATE_VARIABLE)
+    if state:
+        return Layout(checkout=checkout, state=Path(state).absolute(), moved=True)
+    return Layout(checkout=checkout, state=checkout / ".rig")

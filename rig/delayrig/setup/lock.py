@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The folder of state: made, marked as ours, and held by one set-up at a time."""
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from delayrig.setup.console import Console
+from delayrig.setup.errors import SetupError
+from delayrig.setup.layout import Layout
+
+TAG_NAME = "CACHEDIR.TAG"
+# The first line is fixed by the Cache Directory Tagging convention: backups leave such folders out.
+TAG_TEXT = """\
+Signature: 8a477f597d28d172789f06886806bc55
+# Made by `rig/rig setup` of the flashrom delay rig; `rig/rig clean` removes the whole folder.
+"""
+LOCK_NAME = "setup.lock"
+
+
+@contextmanager
+def hold_state(layout: Layout, console: Console) -> Iterator[None]:
+    """Makes the folder where it is missing, and waits until no other set-up works in it."""
+    prepare_state(layout)
+    lock = _acquire(layout.state / LOCK_NAME, console)
+    try:
+        yield
+    finally:
+        os.close(lock)
+
+
+def prepare_state(layout: Layout) -> None:
+    """Makes and tags the folder; refuses one that holds something else."""
+    state = layout.state
+    state.mkdir(parents=True, exist_ok=True)
+    tag = state / TAG_NAME
+    if tag.exists():
+        return
+    if layout.moved and any(state.iterdir()):
+        raise SetupError(
+            f"{state} is not empty, and not the rig's",
+            "point $FLASHROM_RIG_STATE at a folder that is new or empty",
+        )
+    tag.write_text(TAG_TEXT, encoding="utf-8")
+
+
+def _acquire(path: Path, console: Console) -> int:
+    while True:
+        lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        _wait_for(lock, console)
+        if _is_still(lock, path):
+            return lock
+        os.close(lock)  # `clean` took the file away while we waited for it
+        path.parent.mkdir(parents=True, exist_ok=True)
+
+
+def _wait_for(lock: int, console: Console) -> None:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        console.write("set-up: another one is at work here; waiting for it to end")
+        fcntl.flock(lock, fcntl.LOCK_EX)
+
+
+def _is_still(lock: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(lock), path.stat())
+    except FileNotFoundError:
+        return False

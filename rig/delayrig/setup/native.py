@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The native programs: emulators, the guest's agent and the bundled flashrom, built with meson."""
+
+import os
+import shutil
+import time
+
+from delayrig.setup.command import Done, run_logged
+from delayrig.setup.console import human_time
+from delayrig.setup.context import Context
+
+# What meson leaves when a folder is fit to be built in.
+CONFIGURED = ("build.ninja", "meson-private/coredata.dat", "meson-private/build.dat")
+
+
+def ensure_native(context: Context) -> bool:
+    """Configures where that is needed, and builds what is older than its sources."""
+    context.console.begin("native programs")
+    started_s = time.monotonic()
+    if not is_configured(context):
+        _configure(context)
+    _compile(context)
+    context.console.say(f"built in {human_time(time.monotonic() - started_s)}")
+    return True
+
+
+def is_configured(context: Context) -> bool:
+    """True where meson ended well here, for this checkout."""
+    build = context.layout.build
+    origin = build / "checkout"
+    return (
+        all((build / name).is_file() for name in CONFIGURED)
+        and origin.is_file()
+        and origin.read_text(encoding="utf-8") == str(context.layout.checkout)
+    )
+
+
+def _configure(context: Context) -> None:
+    layout = context.layout
+    if layout.build.exists():
+        shutil.rmtree(layout.build)
+    done = _meson(context, "setup", str(layout.build), str(layout.checkout))
+    done.require("configuring the native programs", "see the lines above, then start again")
+    (layout.build / "checkout").write_text(str(layout.checkout), encoding="utf-8")
+
+
+def _compile(context: Context) -> None:
+    done = _meson(context, "compile", "-C", str(context.layout.build))
+    done.require("building the native programs", "see the lines above, then start again")
+
+
+def _meson(context: Context, *arguments: str) -> Done:
+    # The build's own scripts must run on the environment's Python, not on the first of the PATH.
+    programs = context.layout.venv / "bin"
+    path = f"{programs}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+    return run_logged(
+        [str(programs / "meson"), *arguments],
+        log=context.layout.logs / "meson.log",
+        console=context.console,
+        environment={"PATH": path, "PYTHONPATH": ""},
+    )

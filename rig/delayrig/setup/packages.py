@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Distribution packages: which the rig needs, which are missing, and getting those."""
+
+import time
+import tomllib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from delayrig.setup.apt import Backports
+from delayrig.setup.command import answer, commands, succeeds
+from delayrig.setup.console import Console, human_size, human_time
+from delayrig.setup.context import Context
+from delayrig.setup.errors import SetupError
+from delayrig.setup.install import (
+    AptGet,
+    find_backports,
+    find_privilege,
+    install_argv,
+    write_backports,
+)
+
+QUERY = ("dpkg-query", "-W", "-f", "${Package}\t${Version}\t${db:Status-Status}\n")
+
+NewEnough = Callable[[str, str], bool]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Package:
+    """A package that the rig needs, and why."""
+
+    name: str
+    reason: str
+    version_min: str = ""
+    """Upstream's version; empty where any will do."""
+    optional: bool = False
+
+    @property
+    def label(self) -> str:
+        """The name, with the version where that matters."""
+        return f"{self.name} (>= {self.version_min})" if self.version_min else self.name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lack:
+    """A package that is not there, or not new enough."""
+
+    package: Package
+    installed: str
+    """The version that is too old; empty where none is installed."""
+
+    @property
+    def reason(self) -> str:
+        """What the package is for, and what is there instead."""
+        there = f" (installed: {self.installed})" if self.installed else ""
+        return self.package.reason + there
+
+
+def ensure_packages(context: Context) -> bool:
+    """Installs what is missing; False where nothing was."""
+    wanted = read_packages(context.layout.setup / "packages.toml")
+    lacking = find_lacking(wanted, installed_versions(wanted), new_enough)
+    if not lacking:
+        return False
+    context.console.begin("distribution packages")
+    explain(lacking, context.console)
+    apt = allowed_apt(context, lacking)
+    started_s = time.monotonic()
+    obtain(context, apt, lacking)
+    _check_again(wanted)
+    took = human_time(time.monotonic() - started_s)
+    count = f"{len(lacking)} packages" if len(lacking) > 1 else lacking[0].package.name
+    context.console.say(f"installed {count} in {took}")
+    return True
+
+
+def read_packages(path: Path) -> tuple[Package, ...]:
+    """The packages that packages.toml lists."""
+    content = tomllib.loads(path.read_text(encoding="utf-8"))
+    if content.get("schema") != 1:
+        raise SetupError(f"{path}: key 'schema' is not 1", "check out the whole tree again")
+    return tuple(Package(name=name, **entry) for name, entry in content["packages"].items())
+
+
+def installed_versions(packages: Iterable[Package]) -> dict[str, str]:
+    """Versions of those packages that are installed, by name."""
+    lines = answer([*QUERY, *(package.name for package in packages)]).splitlines()
+    rows = (line.split("\t") for line in lines if line.count("\t") == 2)
+    return {name: version for name, version, status in rows if status == "installed"}
+
+
+def find_lacking(
+    wanted: Iterable[Package], installed: Mapping[str, str], enough: NewEnough
+) -> tuple[Lack, ...]:
+    """What is missing or too old, optional packages apart."""
+    return tuple(
+        Lack(package=package, installed=installed.get(package.name, ""))
+        for package in wanted
+        if not package.optional and not _is_good(package, installed.get(package.name), enough)
+    )
+
+
+def new_enough(version: str, version_min: str) -> bool:
+    """True where a package's version is upstream's `version_min` or newer."""
+    upstream = version.split(":", 1)[-1]
+    return succeeds(["dpkg", "--compare-versions", upstream, "ge", version_min])
+
+
+def explain(lacking: Sequence[Lack], console: Console) -> None:
+    """Says which packages are missing, and what each is for."""
+    width = max(len(lack.package.label) for lack in lacking)
+    console.say("missing:")
+    for lack in lacking:
+        console.say(f"  {lack.package.label:<{width}}  {lack.reason}")
+
+
+def allowed_apt(context: Context, lacking: Sequence[Lack]) -> AptGet:
+    """The way to install, where this machine and its user allow it."""
+    if context.no_install:
+        raise refused("distribution packages are missing, and --no-install is set", lacking)
+    privilege = find_privilege(interactive=context.console.interactive)
+    if isinstance(privilege, str):
+        raise refused(f"distribution packages are missing, and {privilege}", lacking)
+    apt = AptGet(context=context, privilege=privilege)
+    _agree(context, apt, lacking)
+    return apt
+
+
+def refused(message: str, lacking: Sequence[Lack]) -> SetupError:
+    """Set-up may not install; names the packages and the commands for somebody who may."""
+    labels = ", ".join(lack.package.label for lack in lacking)
+    names = [lack.package.name for lack in lacking]
+    lines = commands(["apt-get", "update"], install_argv(names))
+    versioned = [lack.package.label for lack in lacking if lack.package.version_min]
+    advice = "".join(
+        f"\nwhere the release has no {label}, take it from its backports suite (-t SUITE)"
+        for label in versioned
+    )
+    return SetupError(f"{message}: {labels}", f"run, as root:\n{lines}{advice}")
+
+
+def _agree(context: Context, apt: AptGet, lacking: Sequence[Lack]) -> None:
+    size_bytes = apt.download_size_bytes([lack.package.name for lack in lacking])
+    if size_bytes:
+        context.console.say(f"to download: {human_size(size_bytes)}")
+    if context.yes or not context.console.interactive:
+        return
+    how = "with sudo" if apt.privilege else "as root"
+    if not context.console.ask(f"Install them now, {how}?"):
+        raise refused("distribution packages are missing, and were not to be installed", lacking)
+
+
+def obtain(context: Context, apt: AptGet, lacking: Sequence[Lack]) -> None:
+    """Installs from the release, and from its backports what the release has too old."""
+    apt.update()
+    from_release = [lack.package.name for lack in lacking if _release_has(apt, lack.package)]
+    backported = [lack.package for lack in lacking if lack.package.name not in from_release]
+    if from_release:
+        apt.install(from_release)
+    if backported:
+        obtain_backported(context, apt, backported)
+    context.layout.state.mkdir(parents=True, exist_ok=True)
+    with context.layout.installed.open("a", encoding="utf-8") as file:
+        file.writelines(f"{lack.package.name}\n" for lack in lacking if not lack.installed)
+
+
+def obtain_backported(context: Context, apt: AptGet, packages: Sequence[Package]) -> None:
+    """Takes packages from the release's backports, through sources of our own."""
+    backports = find_backports()
+    names = [package.name for package in packages]
+    context.console.say(f"{', '.join(names)}: from {backports.suite}, as the release's is too old")
+    own = apt.beside(write_backports(context.layout, backports), backports.suite)
+    try:
+        own.update()
+        for package in packages:
+            _check_offer(own, package, backports)
+        own.install([*names, *_relatives(names)])
+    finally:
+        own.forget_lists()
+
+
+def _check_offer(apt: AptGet, package: Package, backports: Backports) -> None:
+    offers = apt.offers(package.name)
+    if any(new_enough(version, package.version_min) for version in offers):
+        return
+    raise SetupError(
+        f"neither this release nor {backports.suite} offers {package.label};"
+        f" on offer: {', '.join(offers) or 'none'}",
+        "use a newer release of the distribution, or a mirror that carries backports",
+    )
+
+
+def _release_has(apt: AptGet, package: Package) -> bool:
+    if not package.version_min:
+        return True
+    candidate = apt.candidate(package.name)
+    return candidate != "" and new_enough(candidate, package.version_min)
+
+
+def _relatives(names: Sequence[str]) -> list[str]:
+    # Modules of another build than the program's are refused by QEMU, and libvirt's capability
+    # probe then dies: what is installed of the same source goes along.
+    query = ["dpkg-query", "-W", "-f", "${source:Package} ${Package} ${db:Status-Status}\n"]
+    rows = [line.split(" ") for line in answer(query).splitlines()]
+    installed = [row for row in rows if row[-1] == "installed"]
+    sources = {row[0] for row in installed if row[1] in names}
+    return [row[1] for row in installed if row[0] in sources and row[1] not in names]
+
+
+def _check_again(wanted: Iterable[Package]) -> None:
+    lacking = find_lacking(wanted, installed_versions(wanted), new_enough)
+    if lacking:
+        raise refused("apt-get ended well, but packages are still missing", lacking)
+
+
+def _is_good(package: Package, version: str | None, enough: NewEnough) -> bool:
+    if version is None:
+        return False
+    return not package.version_min or enough(version, package.version_min)

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which steps of set-up are done, and for which inputs.
+
+Every start of the rig computes all of this, so it must stay cheap: a few small files are read,
+sources are only listed, nothing is started.
+"""
+
+import hashlib
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from delayrig.setup.layout import Layout
+
+PACKAGES = "packages"
+ACCOUNT = "account"
+ENVIRONMENT = "environment"
+NATIVE = "native"
+IMAGES = "images"
+
+PACKAGE_DATABASE = Path("/var/lib/dpkg/status")
+ACCOUNT_DATABASE = Path("/etc/passwd")
+NATIVE_SOURCES = ("meson.build", "meson.options", "emulators", "flashrom", "images")
+IMAGE_SOURCES = ("rig/delayrig/images",)
+
+
+def wanted_marks(layout: Layout, database: Path = PACKAGE_DATABASE) -> dict[str, str]:
+    """The mark that each step leaves when it is done for the inputs of this moment."""
+    packages = _mark(_contents(layout, ["packages.toml", "packages.py"]), [_state_of(database)])
+    environment = _mark(
+        _contents(layout, ["environment.py"]),
+        [
+            _read(layout.lock_of_python),
+            f"{sys.version_info.major}.{sys.version_info.minor}",
+            str(layout.state),
+        ],
+    )
+    native = _mark(
+        _contents(layout, ["native.py"]),
+        [environment, str(layout.checkout), *_listing(layout.checkout, NATIVE_SOURCES)],
+    )
+    images = _mark(
+        _contents(layout, ["images.py"]), [native, *_listing(layout.checkout, IMAGE_SOURCES)]
+    )
+    account = _mark(
+        _contents(layout, ["account.py"]), [str(os.geteuid() == 0), _state_of(ACCOUNT_DATABASE)]
+    )
+    return {
+        PACKAGES: packages,
+        ACCOUNT: account,
+        ENVIRONMENT: environment,
+        NATIVE: native,
+        IMAGES: images,
+    }
+
+
+def stale_steps(layout: Layout, wanted: dict[str, str]) -> frozenset[str]:
+    """Steps that are to be done: their mark differs, or what they made is gone."""
+    found = read_marks(layout.stamp)
+    made = {ENVIRONMENT: layout.python, NATIVE: layout.build / "build.ninja"}
+    return frozenset(
+        step
+        for step, mark in wanted.items()
+        if found.get(step) != mark or (step in made and not made[step].exists())
+    )
+
+
+def read_marks(stamp: Path) -> dict[str, str]:
+    """Marks by step; a stamp that cannot be read holds none, so that everything is done again."""
+    try:
+        lines = stamp.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return {}
+    return dict(line.split(" ", 1) for line in lines if " " in line)
+
+
+def write_mark(stamp: Path, step: str, mark: str) -> None:
+    """Notes a step as done; an interruption leaves either the old stamp or the new one."""
+    marks = read_marks(stamp) | {step: mark}
+    text = "".join(f"{name} {value}\n" for name, value in sorted(marks.items()))
+    fresh = stamp.with_suffix(".new")
+    fresh.write_text(text, encoding="utf-8")
+    fresh.replace(stamp)
+
+
+def drop_mark(stamp: Path, step: str) -> None:
+    """Notes a step as begun, hence not done."""
+    if step in read_marks(stamp):
+        write_mark(stamp, step, "begun")
+
+
+def _mark(*groups: Iterable[str]) -> str:
+    digest = hashlib.sha256()
+    for group in groups:
+        for item in group:
+            digest.update(item.encode(errors="surrogateescape") + b"\0")
+    return digest.hexdigest()
+
+
+def _contents(layout: Layout, names: Iterable[str]) -> Iterator[str]:
+    return (_read(layout.setup / name) for name in names)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError:
+        return ""
+
+
+def _state_of(path: Path) -> str:
+    try:
+        status = path.stat()
+    except OSError:
+        return "missing"
+    return f"{status.st_size} {status.st_mtime_ns}"
+
+
+def _listing(top: Path, names: Iterable[str]) -> Iterator[str]:
+    for name in names:
+        path = top / name
+        if path.is_dir():
+            yield from _listed(os.fspath(path))
+        else:
+            yield f"{path} {_state_of(path)}"
+
+
+def _listed(folder: str) -> Iterator[str]:
+    with os.scandir(folder) as entries:
+        found = sorted((entry for entry in entries if _matters(entry.name)), key=lambda e: e.name)
+    for entry in found:
+        if entry.is_dir(follow_symlinks=False):
+            yield from _listed(entry.path)
+        else:
+            status = entry.stat(follow_symlinks=False)
+            yield f"{entry.path} {status.st_size} {status.st_mtime_ns}"
+
+
+def _matters(name: str) -> bool:
+    return not name.startswith(".") and not name.endswith(("~", ".pyc")) and name != "__pycache__"

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The steps of set-up, in order; each leaves its mark, so that an interruption costs one step."""
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from delayrig.setup.account import ensure_account
+from delayrig.setup.console import human_size, human_time, sentence
+from delayrig.setup.context import Context
+from delayrig.setup.environment import ensure_environment
+from delayrig.setup.images import ensure_images
+from delayrig.setup.lock import hold_state
+from delayrig.setup.native import ensure_native
+from delayrig.setup.packages import ensure_packages
+from delayrig.setup.stamp import (
+    ACCOUNT,
+    ENVIRONMENT,
+    IMAGES,
+    NATIVE,
+    PACKAGES,
+    stale_steps,
+    wanted_marks,
+    write_mark,
+)
+
+Ensure = Callable[[Context], bool]
+
+STEPS: dict[str, Ensure] = {
+    PACKAGES: ensure_packages,
+    ACCOUNT: ensure_account,
+    ENVIRONMENT: ensure_environment,
+    NATIVE: ensure_native,
+    IMAGES: ensure_images,
+}
+SYSTEM_STEPS = (PACKAGES, ACCOUNT)
+TITLES = {
+    PACKAGES: "distribution packages",
+    ACCOUNT: "system account",
+    ENVIRONMENT: "Python environment",
+    NATIVE: "native programs",
+    IMAGES: "images",
+}
+
+
+def set_up(context: Context) -> None:
+    """Does the stale steps, or all where they are to be checked again."""
+    started_s = time.monotonic()
+    with hold_state(context.layout, context.console):
+        done = [TITLES[step] for step in _do_steps(context)]
+    if done or context.again:
+        summarise(context, done, time.monotonic() - started_s)
+
+
+def _do_steps(context: Context) -> Iterator[str]:
+    for step, ensure in STEPS.items():
+        # Marks are taken before the step: what changes meanwhile is done again at the next start.
+        # Not so for the system's own databases, which the step itself changes.
+        marks = wanted_marks(context.layout)
+        if not context.again and step not in stale_steps(context.layout, marks):
+            continue
+        if ensure(context):
+            yield step
+        mark = wanted_marks(context.layout)[step] if step in SYSTEM_STEPS else marks[step]
+        write_mark(context.layout.stamp, step, mark)
+
+
+def summarise(context: Context, done: list[str], took_s: float) -> None:
+    """What was done, how much disk it takes, and how to take it back."""
+    layout, console = context.layout, context.console
+    what = sentence(done) if done else "nothing to do"
+    console.begin(f"done in {human_time(took_s)}: {what}")
+    size = human_size(disk_usage_bytes(layout.state))
+    console.say(f"{layout.state} uses {size} of disk; `rig/rig clean` takes it back")
+
+
+def disk_usage_bytes(folder: Path) -> int:
+    """What a folder takes on disk, whatever the sizes of its files say."""
+    total_bytes = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            try:
+                status = os.lstat(os.path.join(place, name))  # noqa: PTH118 - twice as fast
+            except FileNotFoundError:
+                continue
+            total_bytes += status.st_blocks * 512
+    return total_bytes

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a run looks like in a terminal: the progress, the table, the answer."""
+
+import sys
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+
+from delayrig.errors import ExitCode
+from delayrig.exit_code import exit_code_of, is_expected
+from delayrig.result import CellResult, Results, Verdict
+from delayrig.verdict import describe
+
+STYLES = {
+    Verdict.PASS: "green",
+    Verdict.TOO_SHORT: "bold red",
+    Verdict.CORRUPT: "bold red",
+    Verdict.OP_FAILED: "red",
+    Verdict.HUNG: "red",
+    Verdict.INCONCLUSIVE: "yellow",
+    Verdict.INFRA_ERROR: "bold magenta",
+    Verdict.SKIPPED: "dim",
+}
+PIPE_WIDTH = 160
+
+
+def make_console(*, stderr: bool = False, no_color: bool = False) -> Console:
+    """A console that keeps to NO_COLOR and to --no-color; a pipe is wide."""
+    stream = sys.stderr if stderr else sys.stdout
+    width = None if stream.isatty() else PIPE_WIDTH
+    return Console(
+        stderr=stderr, no_color=no_color or None, highlight=False, width=width, soft_wrap=False
+    )
+
+
+class RunProgress:
+    """A live bar on a terminal; a line per cell elsewhere."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._verdicts: dict[Verdict, int] = {}
+        self._done = 0
+        self._cells = 0
+        self._bar = Progress(
+            SpinnerColumn(),
+            BarColumn(bar_width=24),
+            MofNCompleteColumn(),
+            TextColumn("{task.description}"),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+            console=console,
+            transient=True,
+        )
+        self._task = self._bar.add_task("preparing", total=None)
+
+    def __enter__(self) -> "RunProgress":
+        if self._console.is_terminal:
+            self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+    def preparing(self, what: str) -> None:
+        """Says what is made before cells can run."""
+        self._bar.update(self._task, description=escape(what))
+        self._console.print(f"making {escape(what)}")
+
+    def started(self, cells: int) -> None:
+        """The bar has a length from now on."""
+        self._cells = cells
+        self._bar.reset(self._task, total=cells, description="running")
+
+    def finished(self, result: CellResult) -> None:
+        """Counts one cell."""
+        self._done += 1
+        self._verdicts[result.verdict] = self._verdicts.get(result.verdict, 0) + 1
+        so_far = " ".join(
+            f"[{STYLES[verdict]}]{count} {verdict}[/]" for verdict, count in self._verdicts.items()
+        )
+        self._bar.update(self._task, advance=1, description=so_far)
+        if not self._console.is_terminal:
+            self._console.print(
+                f"[{self._done}/{self._cells}] {result.verdict} {escape(result.id)}"
+                f" ({result.host_s:.2f} s)",
+                markup=False,
+            )
+
+
+def cell_table(results: Results) -> Table:
+    """Every cell: what it was, its verdict, programming time and CPU time side by side."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("subject", "MIPS", "cores", "hazards", "chip", "job", "verdict"):
+        table.add_column(name, no_wrap=name != "hazards")
+    for name in ("total s", "CPU s", "chip busy s", "overshoot s"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for cell in results.cells:
+        table.add_row(
+            escape(_subject_name(cell)),
+            f"{round(cell.guest.mips[0])}",
+            str(cell.guest.cores),
+            "+".join(cell.hazards) or "-",
+            f"{cell.chip} {cell.corner}",
+            cell.job,
+            f"[{STYLES[cell.verdict]}]{cell.verdict}[/]{_expectation(cell)}",
+            *_times(cell),
+        )
+    return table
+
+
+def _subject_name(cell: CellResult) -> str:
+    return cell.subject.name if cell.role == "measure" else f"{cell.subject.name} ({cell.role})"
+
+
+def _expectation(cell: CellResult) -> str:
+    if cell.expect == "pass":
+        return ""
+    if is_expected(cell):
+        return " (expected)" if cell.verdict is not Verdict.PASS else ""
+    return f" (expected {cell.expect})"
+
+
+def _times(cell: CellResult) -> list[str]:
+    if cell.time_ns.total == 0:
+        return ["-"] * 4
+    cpu_ns = cell.cpu_ns.user + cell.cpu_ns.sys
+    numbers = (cell.time_ns.total, cpu_ns, cell.chip_busy_ns, cell.overshoot_ns)
+    return [f"{number / 1e9:.3f}" for number in numbers]
+
+
+def print_results(results: Results, code: ExitCode, console: Console, *, out: str) -> None:
+    """The table, the evidence of whatever is not a pass, and the answer."""
+    console.print(cell_table(results))
+    for cell in results.cells:
+        if cell.verdict is not Verdict.PASS:
+            _print_findings(cell, console)
+    console.print()
+    console.print(f"[bold]{answer(results, code)}[/]")
+    if results.run.lock != "same":
+        console.print("lock: differs - the archive has moved on since images/lock.toml was made")
+    console.print(f"results: {escape(out)}/results.json")
+
+
+def _print_findings(cell: CellResult, console: Console) -> None:
+    console.print(f"\n[{STYLES[cell.verdict]}]{cell.verdict}[/] {escape(cell.id)}")
+    if not cell.evidence:
+        console.print(f"  {escape(cell.reason)}")
+    for item in cell.evidence:
+        times = f" ({item.count} times, the worst shown)" if item.count > 1 else ""
+        console.print(f"  {item.witness} witness: {escape(describe(item))}{times}")
+    if not is_expected(cell):
+        console.print(f"  again: {escape(cell.rerun)}", soft_wrap=True)
+
+
+def answer(results: Results, code: ExitCode) -> str:
+    """One sentence: was any operation timed too short?"""
+    cells = results.cells
+    short = [cell for cell in cells if cell.verdict in (Verdict.TOO_SHORT, Verdict.CORRUPT)]
+    expected = [cell for cell in short if exit_code_of(cell) is ExitCode.PASS]
+    passed = sum(cell.verdict is Verdict.PASS for cell in cells)
+    found = f"{len(short)} too short or corrupt ({len(expected)} of them expected)"
+    counts = f"{len(cells)} of {results.run.cells_planned} cells: {passed} pass, {found}"
+    match code:
+        case ExitCode.PASS:
+            return f"Nothing was timed too short but what was expected. {counts}."
+        case ExitCode.UNSAFE:
+            return f"Something was timed too short, or an expected conviction is missing. {counts}."
+        case ExitCode.RIG_FAULT:
+            return f"The rig itself failed; this run says nothing. {counts}."
+        case ExitCode.SKIPPED:
+            return f"Every cell was skipped. {counts}."
+        case _:
+            return f"In doubt: some cells could not be judged. {counts}."

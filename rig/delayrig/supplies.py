@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What cells are run with: the guest image, the subjects, a snapshot for every shape."""
+
+import asyncio
+import os
+import shutil
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from delayrig.errors import BadInputError
+from delayrig.guest.shape import GuestShape
+from delayrig.guest.snapshot import provide_snapshot, snapshot_path
+from delayrig.images.guest_image import GuestImage, provide_guest_image
+from delayrig.images.recipes import Recipes
+from delayrig.images.subject import Subject, provide_subject
+from delayrig.paths import Paths
+
+SNAPSHOT_BYTES = 110 << 20
+
+
+class Preparing(Protocol):
+    """Is told what is being provided."""
+
+    def __call__(self, what: str) -> None:
+        """`what` is about to be made."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Supplies:
+    """Everything that a cell needs and that is the same for many cells."""
+
+    image: GuestImage
+    subjects: dict[str, Subject]
+    snapshots: dict[GuestShape, Path]
+
+
+class CpuPool:
+    """Host CPUs to run guests on: each guest keeps to one, up to `jobs` guests at a time."""
+
+    def __init__(self, jobs: int) -> None:
+        cpus = sorted(os.sched_getaffinity(0))
+        self._free: asyncio.Queue[int] = asyncio.Queue()
+        for job in range(jobs):
+            self._free.put_nowait(cpus[job % len(cpus)])
+
+    @asynccontextmanager
+    async def one(self) -> AsyncIterator[int]:
+        """Waits for a free CPU and lends it."""
+        cpu = await self._free.get()
+        try:
+            yield cpu
+        finally:
+            self._free.put_nowait(cpu)
+
+
+async def provide_supplies(
+    *,
+    shapes: Iterable[GuestShape],
+    subjects: Iterable[str],
+    recipes: Recipes,
+    paths: Paths,
+    pool: CpuPool,
+    preparing: Preparing,
+) -> Supplies:
+    """Fetches, packs and boots what is not there yet."""
+    image = await asyncio.to_thread(provide_guest_image, recipes.guest, paths, preparing)
+    packed = {
+        name: await asyncio.to_thread(provide_subject, name, recipes, paths, preparing)
+        for name in subjects
+    }
+    snapshots = await _provide_snapshots(sorted(set(shapes)), image, paths, pool, preparing)
+    return Supplies(image=image, subjects=packed, snapshots=snapshots)
+
+
+async def _provide_snapshots(
+    shapes: list[GuestShape],
+    image: GuestImage,
+    paths: Paths,
+    pool: CpuPool,
+    preparing: Preparing,
+) -> dict[GuestShape, Path]:
+    missing = [shape for shape in shapes if not snapshot_path(shape, image, paths).is_file()]
+    _check_space(len(missing), paths)
+
+    async def provide(shape: GuestShape) -> Path:
+        async with pool.one() as cpu:
+            if shape in missing:
+                preparing(f"snapshot of {shape.name}")
+            return await provide_snapshot(shape, image, paths, cpu)
+
+    async with asyncio.TaskGroup() as group:
+        tasks = {shape: group.create_task(provide(shape)) for shape in shapes}
+    return {shape: task.result() for shape, task in tasks.items()}
+
+
+def _check_space(snapshots: int, paths: Paths) -> None:
+    paths.state.mkdir(parents=True, exist_ok=True)
+    needed, free = snapshots * SNAPSHOT_BYTES, shutil.disk_usage(paths.state).free
+    if free < needed:
+        raise BadInputError(
+            f"{paths.state}: {free >> 20} MiB free, and {snapshots} snapshots of guests"
+            f" need {needed >> 20} MiB",
+            hint="free some space, or set FLASHROM_RIG_STATE to a folder that has it",
+        )

@@ -1,0 +1,317 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""From what is on disk to a verdict: a pure fold over a cell's folder, which may be repeated.
+
+The order of questions is the order of soundness: first whether the rig itself can be trusted
+here, then what was proven, then what the subject says of itself, last what stays in doubt.
+"""
+
+import re
+from pathlib import Path
+
+import msgspec
+
+from delayrig import digest, phases, workload
+from delayrig.bus import convict_waits, observe_waits
+from delayrig.cell import Cell, Job, Load, Programmer
+from delayrig.chip_witness import DOUBTFUL_GRADES, broken_rules, convict_commands
+from delayrig.chips import ChipFacts
+from delayrig.errors import LostGuestError
+from delayrig.events import Event, first, of_kind, read_events
+from delayrig.evidence import Evidence, ObservedWait, Witness
+from delayrig.images.subject import Subject
+from delayrig.profile import Profile, find_profile, find_version, version_of_digest
+from delayrig.result import CellResult, CpuTime, GuestFacts, SubjectFacts, Verdict
+
+CLOCKSOURCE = "tsc"
+CLOCK_RATE_ERROR_PPM_MAX = 1000
+# What flashrom 1.x prints before and after it calibrates; other messages may stand between.
+CALIBRATION_BEGINS = "Calibrating delay loop..."
+CALIBRATION_WHOLE = re.compile(r"Calibrating delay loop\.\.\..*\bOK\.", re.DOTALL)
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """A verdict and what it rests on."""
+
+    verdict: Verdict
+    reason: str
+
+
+class Seen(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything that a finished cell left behind."""
+
+    events: list[Event]
+    stdout: str
+    image: bytes | None
+    read_back: bytes | None
+
+
+def read_seen(folder: Path) -> Seen:
+    """What is in the cell's folder."""
+    return Seen(
+        events=read_events(folder),
+        stdout=(_bytes(folder / "stdout.txt") or b"").decode("utf-8", errors="replace"),
+        image=_bytes(folder / "image.sparse"),
+        read_back=_bytes(folder / "read.bin"),
+    )
+
+
+def _bytes(path: Path) -> bytes | None:
+    return path.read_bytes() if path.is_file() else None
+
+
+def judge_cell(
+    cell: Cell, chip: ChipFacts, folder: Path, *, subject: Subject, host_s: float, rerun: str
+) -> CellResult:
+    """The cell's result; raises `LostGuestError` where its folder holds nonsense."""
+    seen = read_seen(folder)
+    version = subject_version(seen.stdout, subject)
+    profile = find_profile(version)
+    waits = observe_waits(seen.events, profile, cell.chip) if profile else []
+    evidence = [*convict_commands(seen.events), *convict_waits(waits)]
+    evidence += data_evidence(cell, chip, seen)
+    judged, unjudged = classify_waits(waits, profile)
+    finding = find_verdict(cell, seen, evidence, unjudged, profile)
+    guest = first(seen.events, "guest") or {}
+    started = first(seen.events, "subject_start")
+    ended = first(seen.events, "subject_end") or {}
+    split = phases.TimeSplit()
+    if started and ended:
+        split = phases.split_time(seen.events, started["t_ns"], ended["t_ns"])
+    judged_waits = [wait for wait in waits if wait.kind in judged]
+    return msgspec.structs.replace(
+        blank_result(cell, chip, finding, rerun=rerun),
+        subject=SubjectFacts(
+            name=cell.subject,
+            version=version,
+            sha256=subject.program_sha256,
+            threshold_us=_threshold_us(profile, version, seen.stdout),
+        ),
+        guest=GuestFacts(
+            arch=cell.shape.arch,
+            mips=[cell.shape.mips] * cell.cores,
+            cores=cell.cores,
+            kernel=guest.get("kernel", ""),
+            cmdline=guest.get("cmdline", ""),
+            clocksource=guest.get("clocksource", ""),
+        ),
+        evidence=evidence,
+        judged=judged,
+        unjudged=unjudged,
+        smallest_visible_short_ns=min((w.visible_short_ns for w in judged_waits), default=None),
+        time_ns=split,
+        cpu_ns=CpuTime(user=ended.get("user_ns", 0), sys=ended.get("sys_ns", 0)),
+        chip_busy_ns=phases.chip_busy_ns(seen.events),
+        wire_ns=phases.wire_ns(seen.events),
+        overshoot_ns=phases.overshoot_ns(seen.events),
+        context_switches=ended.get("voluntary_switches", 0) + ended.get("involuntary_switches", 0),
+        events_sha256=digest.of_file(folder / "events.jsonl"),
+        host_s=host_s,
+    )
+
+
+def subject_version(stdout: str, subject: Subject) -> str:
+    """What it calls itself, else what is known of that very program.
+
+    Debian's 1.3.0 calls itself "unknown".
+    """
+    printed = find_version(stdout)
+    if printed:
+        return printed
+    return subject.package_version or version_of_digest(subject.program_sha256)
+
+
+def blank_result(cell: Cell, chip: ChipFacts, finding: Finding, *, rerun: str) -> CellResult:
+    """A result of which nothing was measured."""
+    return CellResult(
+        id=cell.id,
+        lane=cell.lane,
+        role=cell.role,
+        subject=SubjectFacts(name=cell.subject),
+        guest=GuestFacts(
+            arch=cell.shape.arch, mips=[cell.shape.mips] * cell.cores, cores=cell.cores
+        ),
+        hazards=cell.hazards,
+        chip=cell.chip,
+        corner=cell.corner,
+        bus=chip.bus,
+        programmer=cell.programmer,
+        job=cell.job,
+        verdict=finding.verdict,
+        expect=cell.expect,
+        reason=finding.reason,
+        rerun=rerun,
+    )
+
+
+def skip_reason(cell: Cell) -> str:
+    """Why a cell says nothing about delays and is not run; empty where it is to be run."""
+    if cell.programmer is Programmer.DUMMY:
+        return "flashrom's own dummy programmer replaces every delay by nothing: no wait to judge"
+    return ""
+
+
+def find_verdict(
+    cell: Cell,
+    seen: Seen,
+    evidence: list[Evidence],
+    unjudged: list[str],
+    profile: Profile | None,
+) -> Finding:
+    """The first answer that holds."""
+    fault = rig_fault(cell, seen)
+    if fault:
+        return Finding(verdict=Verdict.INFRA_ERROR, reason=fault)
+    short = [item for item in evidence if item.witness is not Witness.IMAGE]
+    firm = [item for item in short if item.grade not in DOUBTFUL_GRADES]
+    if firm:
+        return Finding(verdict=Verdict.TOO_SHORT, reason=describe(firm[0]))
+    ended = first(seen.events, "subject_end") or {}
+    if ended.get("timed_out"):
+        return Finding(verdict=Verdict.HUNG, reason="the subject did not end by its deadline")
+    if ended.get("exit_code") != 0:
+        return Finding(verdict=Verdict.OP_FAILED, reason=_failure(ended, seen.stdout))
+    corrupt = [item for item in evidence if item.witness is Witness.IMAGE]
+    if corrupt:
+        return Finding(verdict=Verdict.CORRUPT, reason=corrupt[0].what)
+    if short:
+        return Finding(
+            verdict=Verdict.INCONCLUSIVE,
+            reason=f"rests on {short[0].grade} figures alone: {describe(short[0])}",
+        )
+    broken = broken_rules(seen.events)
+    if broken:
+        return Finding(
+            verdict=Verdict.INCONCLUSIVE,
+            reason=f"the subject broke the part's rules: {', '.join(broken)}",
+        )
+    owed = {wait.kind for wait in profile.wait if wait.always_judged} if profile else set()
+    missing = sorted(owed.intersection(unjudged))
+    if missing:
+        return Finding(
+            verdict=Verdict.INCONCLUSIVE, reason=f"could not be judged: {', '.join(missing)}"
+        )
+    return Finding(verdict=Verdict.PASS, reason=_pass_reason(profile))
+
+
+def _pass_reason(profile: Profile | None) -> str:
+    if profile is None:
+        return "no command came too early; no profile for this version, so its waits are unjudged"
+    return "no command came too early, and no judged wait was short"
+
+
+def describe(item: Evidence) -> str:
+    """One line for a person."""
+    if item.requested_ns is None or item.actual_ns is None:
+        return item.what
+    shortest_ns, longest_ns = item.actual_ns
+    return (
+        f"{item.what}: {item.requested_ns / 1e9:.6f} s asked,"
+        f" {shortest_ns / 1e9:.6f} to {longest_ns / 1e9:.6f} s seen"
+    )
+
+
+def _failure(ended: Event, stdout: str) -> str:
+    lines = [line for line in stdout.splitlines() if line.strip()]
+    last = lines[-1] if lines else "it printed nothing"
+    if ended.get("signal"):
+        return f"the subject was ended by signal {ended['signal']}: {last}"
+    return f"the subject failed with exit code {ended.get('exit_code')}: {last}"
+
+
+def classify_waits(
+    waits: list[ObservedWait], profile: Profile | None
+) -> tuple[list[str], list[str]]:
+    """Classes of waits of which every one was judged, and those that hold an unjudged one.
+
+    A class that must always be judged and did not come up at all is unjudged as well.
+    """
+    if profile is None:
+        return [], ["all (no profile)"]
+    kinds = sorted({wait.kind for wait in waits})
+    unjudged = [k for k in kinds if not all(w.is_judged for w in waits if w.kind == k)]
+    absent = {wait.kind for wait in profile.wait if wait.always_judged} - set(kinds)
+    return [kind for kind in kinds if kind not in unjudged], sorted({*unjudged, *absent})
+
+
+def data_evidence(cell: Cell, chip: ChipFacts, seen: Seen) -> list[Evidence]:
+    """Where the emulator's image, or what was read from it, is not what it must be."""
+    if seen.image is None:
+        return []
+    try:
+        wrong = workload.expected_image(cell, chip, seen.image)
+    except ValueError as error:
+        raise LostGuestError(str(error)) from error
+    found = []
+    if wrong:
+        found.append(
+            _data_fault(f"{len(wrong)} granules of 4 KiB differ in the part", f"{wrong[0]:#x}")
+        )
+    # Nothing was read back where the subject failed before; its exit code tells of that.
+    read_back = seen.read_back
+    if cell.job is Job.READ and read_back and read_back != workload.final_content(cell):
+        found.append(_data_fault("what was read differs from the part", "read.bin"))
+    return found
+
+
+def _data_fault(what: str, where: str) -> Evidence:
+    return Evidence(
+        what=what,
+        witness=Witness.IMAGE,
+        requested_ns=None,
+        actual_ns=None,
+        margin_ns=None,
+        grade="exact",
+        where=where,
+    )
+
+
+def rig_fault(cell: Cell, seen: Seen) -> str:
+    """What of the rig or its guest cannot be trusted in this cell; empty where all is well."""
+    events = seen.events
+    for kind in ("guest", "clock_rate", "start", "subject_start", "subject_end", "end"):
+        if first(events, kind) is None and not of_kind(events, "agent_error"):
+            return f"the events hold no {kind!r}"
+    for event in of_kind(events, "agent_error"):
+        return f"the guest's agent: {event['message']}: {event['detail']}"
+    for event in of_kind(events, "kernel_message"):
+        return f"the guest's kernel complains: {event['text']}"
+    clocksource = (first(events, "guest") or {})["clocksource"]
+    if clocksource != CLOCKSOURCE:
+        return f"the guest keeps time by {clocksource!r}, not by {CLOCKSOURCE!r}"
+    rate = first(events, "clock_rate") or {}
+    off = abs(rate["raw_ns"] - rate["monotonic_ns"])
+    if off * 1_000_000 > rate["raw_ns"] * CLOCK_RATE_ERROR_PPM_MAX:
+        return f"the guest's clock was off by {off} ns in {rate['raw_ns']} ns"
+    ended = first(events, "emulator_end")
+    if ended is None or ended["exit_code"] != 0:
+        return "the emulator failed: see emulator.log in the cell's folder"
+    if seen.image is None:
+        return "the emulator left no image"
+    return siblings_fault(cell, events, seen.stdout)
+
+
+def siblings_fault(cell: Cell, events: list[Event], stdout: str) -> str:
+    """Whether the siblings ran exactly while they should, a calibration inside."""
+    if cell.load is not Load.BUSY_SIBLINGS:
+        return ""
+    running = first(events, "siblings_running")
+    stopped = first(events, "siblings_stopped")
+    started = first(events, "subject_start") or {}
+    if running is None or running["count"] != cell.cores - 1:
+        return "not all of the busy siblings were seen running"
+    if running["t_ns"] > started["t_ns"]:
+        return "the busy siblings came after the subject"
+    if stopped is None:
+        return "" if first(events, "accept") is None else "the busy siblings were not stopped"
+    before_stop = stdout.encode()[: stopped["stdout_bytes"]].decode(errors="replace")
+    if CALIBRATION_BEGINS in stdout and not CALIBRATION_WHOLE.search(before_stop):
+        return "the subject's calibration was not inside the time of the busy siblings"
+    return ""
+
+
+def _threshold_us(profile: Profile | None, version: str, stdout: str) -> int | None:
+    """As the subject prints it, else as the profile knows it."""
+    printed = re.search(r"\bdelay_minimum_sleep_us[ =:]+([0-9]+)", stdout)
+    if printed:
+        return int(printed.group(1))
+    return profile.threshold_of(version) if profile else None

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Runs one cell in a guest of the virtual lane, and leaves what was seen in the cell's folder."""
+
+import asyncio
+import tempfile
+import time
+from pathlib import Path
+
+from delayrig.cell import Cell
+from delayrig.chips import ChipFacts
+from delayrig.errors import LostGuestError
+from delayrig.events import merge_events
+from delayrig.guest import parcel
+from delayrig.guest.arguments import (
+    CELL_FW_CFG,
+    SUBJECT_FW_CFG,
+    WINDOW_ADDRESS,
+    WINDOW_BYTES,
+    Hardware,
+)
+from delayrig.guest.machine import Machine
+from delayrig.guest.qemu import QemuMachine
+from delayrig.images.guest_image import GuestImage
+from delayrig.images.subject import Subject
+from delayrig.payload import write_payload
+
+CELL_LIMIT_S = 300.0
+
+ENTRIES = {"events.jsonl", "agent.jsonl", "emulator.log", "image.sparse", "stdout.txt", "read.bin"}
+
+
+async def run_guest(machine: Machine, scratch: Path) -> dict[str, bytes]:
+    """Takes a paused or booting guest through its cell; returns what it left for the host."""
+    await machine.start()
+    await machine.resume()
+    await machine.wait_paused(limit_s=CELL_LIMIT_S)
+    window = scratch / "window"
+    await machine.read_memory(WINDOW_ADDRESS, parcel.HEADER.size, window)
+    used = parcel.parcel_bytes(window.read_bytes(), window_bytes=WINDOW_BYTES)
+    await machine.read_memory(WINDOW_ADDRESS, used, window)
+    entries = parcel.unpack(window.read_bytes())
+    unknown = entries.keys() - ENTRIES
+    if unknown:
+        raise LostGuestError(f"the guest sent {', '.join(sorted(unknown))}, which nobody asked for")
+    return entries
+
+
+async def run_cell(
+    cell: Cell,
+    *,
+    chip: ChipFacts,
+    chip_name: str,
+    subject: Subject,
+    image: GuestImage,
+    snapshot: Path,
+    emulator: Path,
+    folder: Path,
+    cpu: int,
+) -> float:
+    """Runs the cell; writes events.jsonl, stdout.txt and the rest to `folder`.
+
+    Returns the host time it took in seconds. Raises `LostGuestError`.
+    """
+    began_s = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="flashrom-rig-") as name:
+        scratch = Path(name)
+        archive = await asyncio.to_thread(
+            write_payload, cell, chip, chip_name, emulator=emulator, scratch=scratch
+        )
+        hardware = Hardware(
+            shape=cell.shape,
+            kernel=Path(image.kernel),
+            initrd=Path(image.initrd),
+            console=folder / "console.log",
+            fw_cfg={CELL_FW_CFG: archive, SUBJECT_FW_CFG: Path(subject.archive)},
+            incoming=snapshot,
+        )
+        machine = QemuMachine(hardware, log=folder / "qemu.log", cpu=cpu)
+        try:
+            entries = await run_guest(machine, scratch)
+        finally:
+            await asyncio.shield(machine.stop())
+    write_entries(entries, folder)
+    return time.monotonic() - began_s
+
+
+def write_entries(entries: dict[str, bytes], folder: Path) -> None:
+    """Puts what the guest sent into the cell's folder, the two event streams as one."""
+    agent = entries.pop("agent.jsonl", b"")
+    emulator = entries.pop("events.jsonl", b"")
+    (folder / "events.jsonl").write_bytes(merge_events(agent, emulator))
+    for entry, content in entries.items():
+        (folder / entry).write_bytes(content)

@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The launcher as a person starts it, on an empty state. Nothing here installs anything."""
+
+import io
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from delayrig.setup.clean import check_ours, clean, mounts_below
+from delayrig.setup.command import redact, run_logged
+from delayrig.setup.console import Console, human_size, human_time, open_console
+from delayrig.setup.context import Context
+from delayrig.setup.errors import SetupError
+from delayrig.setup.layout import Layout, find_layout
+from delayrig.setup.lock import TAG_NAME, hold_state, prepare_state
+from delayrig.setup.packages import read_packages
+
+LAUNCHER = find_layout({}).package_path / "rig"
+SYSTEM_PYTHON = Path("/usr/bin/python3")
+
+pytestmark = pytest.mark.skipif(not SYSTEM_PYTHON.exists(), reason="needs the system's Python")
+
+
+def launch(state: Path, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [LAUNCHER, *arguments],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "FLASHROM_RIG_STATE": str(state), **more},
+        check=False,
+    )
+
+
+@pytest.fixture
+def silent() -> Console:
+    """Nobody sits there."""
+    return Console(output=io.StringIO(), input=io.StringIO())
+
+
+@pytest.fixture
+def layout(tmp_path: Path) -> Layout:
+    """A state that the user chose, not made yet."""
+    return Layout(checkout=tmp_path, state=tmp_path / "state", moved=True)
+
+
+def test_help_on_a_fresh_machine_needs_no_set_up(tmp_path: Path) -> None:
+    done = launch(tmp_path / "state", "--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "--no-install" in done.stdout
+    assert not (tmp_path / "state").exists()
+
+
+def test_no_command_on_a_fresh_machine_is_bad_usage(tmp_path: Path) -> None:
+    done = launch(tmp_path / "state")
+    assert (done.returncode, done.stdout) == (2, "")
+
+
+def test_unknown_option_of_clean_is_bad_usage_and_removes_nothing(tmp_path: Path) -> None:
+    (tmp_path / TAG_NAME).touch()
+    done = launch(tmp_path, "clean", "--all")
+    assert done.returncode == 2
+    assert "--all" in done.stderr
+    assert (tmp_path / TAG_NAME).exists()
+
+
+def test_clean_without_state_is_content(tmp_path: Path) -> None:
+    done = launch(tmp_path / "state", "clean", "--yes")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "nothing to clean" in done.stdout
+
+
+def test_state_that_holds_other_things_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "letters").touch()
+    done = launch(tmp_path, "run", "--no-install")
+    assert done.returncode == 99
+    assert "remedy:" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["letters"]
+
+
+def test_missing_package_with_no_install_exits_99_and_keeps_stdout_clean(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    query = tmp_path / "bin" / "dpkg-query"
+    query.write_text("#!/bin/sh\nexit 1\n", encoding="ascii")
+    query.chmod(0o755)
+    path = f"{query.parent}{os.pathsep}{os.environ['PATH']}"
+    done = launch(tmp_path / "state", "run", "--no-install", PATH=path)
+    assert (done.returncode, done.stdout) == (99, "")
+    for package in read_packages(find_layout({}).setup / "packages.toml"):
+        assert package.optional or package.name in done.stderr
+
+
+def test_machine_without_python_is_told_the_packages(tmp_path: Path) -> None:
+    copy = tmp_path / "rig"
+    text = LAUNCHER.read_text(encoding="utf-8")
+    copy.write_text(text.replace("/usr/bin/python3", "/nowhere/python3"), encoding="utf-8")
+    done = subprocess.run(["sh", copy, "run"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (99, "")
+    assert "apt-get install --no-install-recommends python3 python3-venv" in done.stderr
+
+
+def test_colours_need_a_terminal_and_consent() -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    def colours(output: io.StringIO, *, no_color: bool = False, **environment: str) -> bool:
+        return open_console(output, io.StringIO(), environment, no_color=no_color).colours
+
+    assert colours(Terminal())
+    assert not colours(io.StringIO())
+    assert not colours(Terminal(), no_color=True)
+    assert not colours(Terminal(), NO_COLOR="1")
+    assert not colours(Terminal(), TERM="dumb")
+
+
+def test_clean_removes_a_tagged_state_even_where_it_is_not_writable(
+    layout: Layout, silent: Console
+) -> None:
+    prepare_state(layout)
+    (layout.state / "images").mkdir()
+    (layout.state / "images" / "a").touch()
+    (layout.state / "images").chmod(0o500)
+    assert clean(Context(layout=layout, console=silent)) == 0
+    assert not layout.state.exists()
+
+
+def test_clean_refuses_a_folder_that_set_up_did_not_make(layout: Layout) -> None:
+    layout.state.mkdir()
+    (layout.state / "letters").touch()
+    with pytest.raises(SetupError, match="not made by"):
+        check_ours(layout)
+
+
+def test_mounts_inside_the_state_are_found_deepest_first() -> None:
+    mounts = "".join(f"x {place} proc rw 0 0\n" for place in ("/", "/s/a", "/s/a/b", "/ss", "/s"))
+    assert mounts_below(Path("/s"), mounts) == ["/s/a/b", "/s/a"]
+
+
+def test_second_set_up_waits_for_the_first(layout: Layout, silent: Console) -> None:
+    program = (
+        "import sys; from delayrig.setup.lock import hold_state;"
+        "from delayrig.setup.console import Console;"
+        "from delayrig.setup.layout import Layout; from pathlib import Path;"
+        "at = Layout(checkout=Path(sys.argv[1]), state=Path(sys.argv[2]));"
+        "hold = hold_state(at, Console(output=sys.stdout, input=sys.stdin));"
+        "hold.__enter__(); print('held', flush=True)"
+    )
+    argv = [sys.executable, "-c", program, str(layout.checkout), str(layout.state)]
+    with hold_state(layout, silent):
+        other = subprocess.Popen(
+            argv,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONPATH": str(LAUNCHER.parent)},
+        )
+        assert other.stdout is not None
+        assert "another one is at work" in other.stdout.readline()
+    assert other.communicate()[0] == "held\n"
+
+
+def test_addresses_lose_their_passwords_in_logs(tmp_path: Path, silent: Console) -> None:
+    log = tmp_path / "log" / "apt.log"
+    address = "http://me:secret@m.example.org/debian"
+    done = run_logged(["echo", f"Err: {address}"], log=log, console=silent)
+    assert done.tail == ("Err: http://***@m.example.org/debian",)
+    assert "secret" not in log.read_text(encoding="utf-8")
+    assert redact("http://m.example.org/a@b") == "http://m.example.org/a@b"
+
+
+def test_job_that_fills_the_disk_says_so(tmp_path: Path, silent: Console) -> None:
+    script = "echo 'write error: No space left on device'; exit 1"
+    done = run_logged(["sh", "-c", script], log=tmp_path / "log", console=silent)
+    with pytest.raises(SetupError, match="no space left"):
+        done.require("building", "start again")
+
+
+def test_job_that_fails_shows_its_end_and_its_log(tmp_path: Path, silent: Console) -> None:
+    done = run_logged(["sh", "-c", "seq 100; exit 3"], log=tmp_path / "build.log", console=silent)
+    with pytest.raises(SetupError, match=r"building failed \(exit 3\)") as raised:
+        done.require("building", "start again")
+    assert "100" in raised.value.message
+    assert "    88\n" not in raised.value.message
+    assert "build.log" in raised.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("size_bytes", "text"),
+    [(0, "0 bytes"), (999, "999 bytes"), (1200, "1.2 kB"), (312_000_000, "312 MB")],
+)
+def test_sizes_read_well(size_bytes: int, text: str) -> None:
+    assert human_size(size_bytes) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0.42, "0.4 s"), (43.2, "43 s"), (60, "1 min 0 s"), (123, "2 min 3 s")]
+)
+def test_times_read_well(seconds: float, text: str) -> None:
+    assert human_time(seconds) == text
+
+
+def test_ready_machine_goes_straight_to_the_rig(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    copy = tmp_path / "checkout" / "rig"
+    shutil.copytree(LAUNCHER.parent / "delayrig" / "setup", copy / "delayrig" / "setup")
+    shutil.copy(LAUNCHER, copy / "rig")
+    _pretend_ready(copy, state)
+    done = subprocess.run(
+        [copy / "rig", "run", "--yes", "--seed", "7"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "FLASHROM_RIG_STATE": str(state)},
+        check=False,
+    )
+    assert done.stderr == ""
+    assert done.stdout == f"-P -m delayrig run --seed 7\n{state}\n{copy}\n"
+
+
+def _pretend_ready(copy: Path, state: Path) -> None:
+    python = state / "venv" / "bin" / "python"
+    for path in (python, state / "build" / "build.ninja"):
+        path.parent.mkdir(parents=True)
+    (state / "build" / "build.ninja").touch()
+    words = '"$*" "$FLASHROM_RIG_STATE" "$PYTHONPATH"'
+    python.write_text(f"#!/bin/sh\nprintf '%s\\n' {words}\n", encoding="ascii")
+    python.chmod(0o755)
+    mark = (
+        "import os; from delayrig.setup.layout import find_layout;"
+        "from delayrig.setup.stamp import *; at = find_layout(os.environ);"
+        "[write_mark(at.stamp, *pair) for pair in wanted_marks(at).items()]"
+    )
+    environment = {**os.environ, "FLASHROM_RIG_STATE": str(state), "PYTHONPATH": str(copy)}
+    subprocess.run([SYSTEM_PYTHON, "-S", "-P", "-c", mark], env=environment, check=True)

@@ -1,0 +1,596 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "bench.h"
+
+#define STATUS_BUSY_AND_ENABLED 0x03
+
+static void set_up(void **state, const char *part, enum corner corner)
+{
+	struct bench *bench = malloc(sizeof(*bench));
+
+	bench_init(bench, part, corner);
+	*state = bench;
+}
+
+static int set_up_w25q128jv(void **state)
+{
+	set_up(state, "W25Q128JV", CORNER_TYP);
+	return 0;
+}
+
+static int set_up_w25q64fv(void **state)
+{
+	set_up(state, "W25Q64FV", CORNER_TYP);
+	return 0;
+}
+
+static int set_up_m25p80(void **state)
+{
+	set_up(state, "M25P80", CORNER_TYP);
+	return 0;
+}
+
+static int set_up_mx25l6436f(void **state)
+{
+	set_up(state, "MX25L6436F", CORNER_MAX);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	bench_deinit(*state);
+	free(*state);
+	return 0;
+}
+
+static void identity_is_the_parts_own(void **state)
+{
+	static const uint8_t rdid[] = {0xEF, 0x40, 0x18};
+	struct bench *bench = *state;
+
+	bench_op(bench, 0x9F, 3);
+	assert_memory_equal(bench->reply, rdid, sizeof(rdid));
+	bench_op_at(bench, 0x90, 0, 2);
+	assert_int_equal(bench->reply[0], 0xEF);
+	assert_int_equal(bench->reply[1], 0x17);
+	bench_op_at(bench, 0x90, 1, 2);
+	assert_int_equal(bench->reply[0], 0x17);
+	bench_op_at(bench, 0xAB, 0, 1);
+	assert_int_equal(bench->reply[0], 0x17);
+	assert_string_equal(bench->facts.name, "RES");
+}
+
+static void command_that_the_part_lacks_floats_and_is_no_violation(void **state)
+{
+	struct bench *bench = *state;
+
+	bench_op_at(bench, 0x90, 0, 2); /* M25P80 has no REMS */
+	assert_string_equal(bench->facts.name, "UNKNOWN");
+	assert_int_equal(bench->facts.rule, CHIP_RULE_NONE);
+	assert_int_equal(bench->reply[0], 0xFF);
+	bench_erase_at(bench, 0x20, 0); /* nor a 4 KiB erase */
+	assert_int_equal(bench->facts.work, CHIP_WORK_NONE);
+}
+
+static void status_read_during_erase_reports_busy(void **state)
+{
+	struct bench *bench = *state;
+
+	bench_erase_at(bench, 0x20, 0x1000);
+	assert_int_equal(bench->facts.work, CHIP_WORK_ERASE);
+	assert_int_equal(bench->facts.work_ns, 45 * MS);
+	assert_int_equal(bench_status(bench), STATUS_BUSY_AND_ENABLED);
+	assert_int_equal(bench->facts.rule, CHIP_RULE_NONE);
+	assert_false(bench->facts.owed);
+	assert_int_equal(bench->facts.busy_left_ns, 45 * MS);
+}
+
+static void read_during_erase_is_ignored_and_convicted(void **state)
+{
+	struct bench *bench = *state;
+	uint8_t zero = 0;
+
+	bench_program(bench, 0x2000, &zero, 1);
+	bench_finish_work(bench);
+	bench_erase_at(bench, 0x20, 0x1000);
+	bench->now_ns += 5 * MS;
+	assert_int_equal(bench_read(bench, 0x2000), 0xFF);
+	assert_int_equal(bench->facts.rule, CHIP_RULE_BUSY);
+	assert_true(bench->facts.owed);
+	assert_int_equal(bench->facts.margin_ns, -(int64_t)(40 * MS));
+	assert_int_equal(bench->facts.grade, GRADE_DATASHEET);
+}
+
+static void command_one_ns_before_the_end_is_convicted(void **state)
+{
+	struct bench *bench = *state;
+
+	bench_erase_at(bench, 0x20, 0);
+	bench->now_ns += 45 * MS - 1;
+	bench_op(bench, 0x9F, 3);
+	assert_int_equal(bench->facts.rule, CHIP_RULE_BUSY);
+	assert_int_equal(bench->facts.margin_ns, -1);
+	assert_int_equal(bench->facts.busy_left_ns, 1);
+	assert_int_equal(bench_status(bench), STATUS_BUSY_AND_ENABLED);
+}
+
+static void command_at_the_end_is_not_convicted(void **state)
+{
+	struct bench *bench = *state;
+
+	bench_erase_at(bench, 0x20, 0);
+	bench->now_ns += 45 * MS;
+	assert_int_equal(bench_status(bench), 0x00);
+	bench_op(bench, 0x9F, 3);
+	assert_int_equal(bench->facts.rule, CHIP_RULE_NONE);
+	assert_true(bench->facts.owed);
+	assert_int_equal(bench->facts.margin_ns, 0);
+	assert_int_equal(bench->reply[0], 0xEF);
+}
+
+static void margin_is_reported_once_a_wait(void **state)
+{
+	struct bench *bench = *state;
+
+	bench_op(bench, 0x9F, 3);
+	assert_false(bench->facts.owed);
+	bench_erase_at(bench, 0x20, 0);
+	bench->now_ns += 50 * MS;
+	bench_op(bench, 0x9F, 3);
+	assert_true(bench->facts.owed);
+	assert_int_equal(bench->facts.margin_ns, 5 * MS);
+	bench_op(bench, 0x9F, 3);
+	assert_false(bench->facts.owed);
+}
+
+static void early_command_leaves_the_wait_owed(void **state)
+{
+	struct bench *bench = *state;
+
+	bench_erase_at(bench, 0x20, 0);
+	bench_op(bench, 0x9F, 3);
+	assert_int_equal(bench->facts.rule, CHIP_RULE_BUSY);
+	bench->now_ns += 45 * MS + 7;
+	bench_op(bench, 0x9F, 3);
+	assert_true(bench->facts.owed);
+	assert_int_equal(bench->facts.margin_ns, 7);
+}
+
+static void transfer_with_wire_time_is_busy_from_its_end(void **state)
+{
+	struct bench *bench = *state;
+	uint8_t erase[] = {0x20, 0, 0, 0};
+	struct chip_transfer transfer = {
+		.start_ns = bench->now_ns,
+		.end_ns = bench->now_ns + 100 * US,
+		.command = erase,
+		.command_len = sizeof(erase),
+		.reply = bench->reply,
+	};
+
+	bench_op(bench, 0x06, 0);
+	chip_transfer(&bench->chip, &transfer, &bench->facts);
+	assert_int_equal(bench->facts.busy_until_ns, transfer.end_ns + 45 * MS);
+}
+
+static void program_past_the_page_end_wraps_inside_the_page(void **state)
+{
+	static const uint8_t data[] = {0x11, 0x22, 0x33};
+	struct bench *bench = *state;
+
+	bench_program(bench, 0x1FE, data, sizeof(data));
+	bench_finish_work(bench);
+	assert_int_equal(bench_read(bench, 0x1FE), 0x11);
+	assert_int_equal(bench_read(bench, 0x1FF), 0x22);
+	assert_int_equal(bench_read(bench, 0x100), 0x33);
+	assert_int_equal(bench_read(bench, 0x200), 0xFF);
+}
+
+static void program_of_more_than_a_page_keeps_the_last_bytes(void **state)
+{
+	struct bench *bench = *state;
+	uint8_t data[257];
+
+	memset(data, 0x11, sizeof(data));
+	data[256] = 0x77;
+	bench_program(bench, 0x100, data, sizeof(data));
+	bench_finish_work(bench);
+	assert_int_equal(bench_read(bench, 0x100), 0x77);
+	assert_int_equal(bench_read(bench, 0x101), 0x11);
+}
+
+static void program_twice_clears_bits_and_sets_none(void **state)
+{
+	static const uint8_t first = 0xF0;
+	static const uint8_t second = 0x3C;
+	struct bench *bench = *state;
+
+	bench_program(bench, 5, &first, 1);
+	bench_finish_work(bench);
+	bench_program(bench, 5, &second, 1);
+	bench_finish_work(bench);
+	assert_int_equal(bench_read(bench, 5), 0x30);
+}
+
+static void program_of_few_bytes_takes_the_byte_times_where_given(void **state)
+{
+	struct bench *bench = *state;
+	uint8_t data[256] = {0};
+
+	bench_program(bench, 0, data, 1);
+	assert_int_equal(bench->facts.work_ns, 20 * US);
+	bench_finish_work(bench);
+	bench_program(bench, 0, data, 3);
+	assert_int_equal(bench->facts.work_ns, 25 * US);
+	bench_finish_work(bench);
+	bench_program(bench, 0, data, 256);
+	assert_int_equal(bench->facts.work_ns, 700 * US);
+}
+
+static void erase_takes_its_own_block_and_no_more(void **state)
+{
+	static const struct {
+		uint8_t opcode;
+		uint32_t size_bytes;
+	} erases[] = {{0x20, 0x1000}, {0x52, 0x8000}, {0xD8, 0x10000}};
+	struct bench *bench = *state;
+	uint8_t zero = 0;
+
+	for (size_t i = 0; i < 3; i++) {
+		uint32_t start = 0x20000;
+		uint32_t last = start + erases[i].size_bytes - 1;
+
+		for (int j = -1; j <= 1; j += 2) {
+			bench_program(bench, j < 0 ? start - 1 : last + 1, &zero, 1);
+			bench_finish_work(bench);
+			bench_program(bench, j < 0 ? start : last, &zero, 1);
+			bench_finish_work(bench);
+		}
+		bench_erase_at(bench, erases[i].opcode, start + 0x123);
+		bench_finish_work(bench);
+		assert_int_equal(bench_read(bench, start - 1), 0x00);
+		assert_int_equal(bench_read(bench, start), 0xFF);
+		assert_int_equal(bench_read(bench, last), 0xFF);
+		assert_int_equal(bench_read(bench, last + 1), 0x00);
+	}
+}
+
+static void erase_changes_nothing_before_it_is_done(void **state)
+{
+	struct bench *bench = *state;
+	uint8_t zero = 0;
+	uint8_t byte;
+
+	bench_program(bench, 0, &zero, 1);
+	bench_finish_work(bench);
+	bench_erase_at(bench, 0x20, 0);
+	chip_settle(&bench->chip, bench->chip.busy_until_ns - 1);
+	array_read(&bench->chip.array, 0, &byte, 1);
+	assert_int_equal(byte, 0x00);
+	chip_settle(&bench->chip, bench->chip.busy_until_ns);
+	array_read(&bench->chip.array, 0, &byte, 1);
+	assert_int_equal(byte, 0xFF);
+}
+
+static void chip_erase_by_either_opcode_erases_all(void **state)
+{
+	static const uint8_t opcodes[] = {0xC7, 0x60};
+	struct bench *bench = *state;
+	uint8_t zero = 0;
+
+	for (size_t i = 0; i < sizeof(opcodes); i++) {
+		bench_program(bench, 0, &zero, 1);
+		bench_finish_work(bench);
+		bench_program(bench, 0xFFFFFF, &zero, 1);
+		bench_finish_work(bench);
+		bench_op(bench, 0x06, 0);
+		bench_op(bench, opcodes[i], 0);
+		assert_int_equal(bench->facts.work_ns, 40000 * MS);
+		bench_finish_work(bench);
+		assert_int_equal(bench_read(bench, 0), 0xFF);
+		assert_int_equal(bench_read(bench, 0xFFFFFF), 0xFF);
+	}
+}
+
+static void erase_with_a_byte_too_many_is_refused(void **state)
+{
+	struct bench *bench = *state;
+	uint8_t command[] = {0x20, 0, 0, 0, 0};
+
+	bench_op(bench, 0x06, 0);
+	bench_send(bench, command, 5, 0);
+	assert_int_equal(bench->facts.rule, CHIP_RULE_LENGTH);
+	bench_send(bench, command, 3, 0);
+	assert_int_equal(bench->facts.rule, CHIP_RULE_LENGTH);
+	assert_int_equal(bench->facts.work, CHIP_WORK_NONE);
+}
+
+static void program_without_write_enable_is_ignored(void **state)
+{
+	struct bench *bench = *state;
+	uint8_t command[] = {0x02, 0, 0, 0, 0x00};
+
+	bench_send(bench, command, sizeof(command), 0);
+	assert_int_equal(bench->facts.rule, CHIP_RULE_WEL);
+	assert_false(bench->facts.owed);
+	assert_int_equal(bench_status(bench), 0x00);
+	assert_int_equal(bench_read(bench, 0), 0xFF);
+}
+
+static void write_enable_is_seen_in_status_and_undone_by_disable(void **state)
+{
+	struct bench *bench = *state;
+
+	bench_op(bench, 0x06, 0);
+	assert_int_equal(bench->facts.status, 0x02);
+	assert_int_equal(bench_status(bench), 0x02);
+	bench_op(bench, 0x04, 0);
+	assert_int_equal(bench_status(bench), 0x00);
+}
+
+static void write_enable_ends_with_the_work(void **state)
+{
+	struct bench *bench = *state;
+
+	bench_erase_at(bench, 0x20, 0);
+	bench_finish_work(bench);
+	assert_int_equal(bench_status(bench), 0x00);
+	bench_op_at(bench, 0x20, 0, 0);
+	assert_int_equal(bench->facts.rule, CHIP_RULE_WEL);
+}
+
+static void write_enable_during_busy_is_ignored(void **state)
+{
+	struct bench *bench = *state;
+
+	bench_erase_at(bench, 0x20, 0);
+	bench_op(bench, 0x06, 0);
+	assert_int_equal(bench->facts.rule, CHIP_RULE_BUSY);
+	bench_finish_work(bench);
+	assert_int_equal(bench_status(bench), 0x00);
+}
+
+static void write_status(struct bench *bench, uint8_t value)
+{
+	uint8_t command[] = {0x01, value};
+
+	bench_op(bench, 0x06, 0);
+	bench_send(bench, command, sizeof(command), 0);
+}
+
+static void status_write_settles_when_its_time_is_over(void **state)
+{
+	struct bench *bench = *state;
+
+	write_status(bench, 0xFF);
+	assert_int_equal(bench->facts.work, CHIP_WORK_WRITE_STATUS);
+	assert_int_equal(bench->facts.work_ns, 10 * MS);
+	assert_int_equal(bench_status(bench), STATUS_BUSY_AND_ENABLED);
+	bench_finish_work(bench);
+	assert_int_equal(bench_status(bench), 0xFC); /* WIP and WEL are not storage */
+}
+
+static void status_write_of_two_bytes_sets_the_second_register(void **state)
+{
+	struct bench *bench = *state;
+	uint8_t command[] = {0x01, 0x00, 0x02};
+
+	bench_op(bench, 0x06, 0);
+	bench_send(bench, command, sizeof(command), 0);
+	bench_finish_work(bench);
+	bench_op(bench, 0x35, 1);
+	assert_int_equal(bench->reply[0], 0x02);
+}
+
+static void status_write_of_too_many_bytes_is_refused(void **state)
+{
+	struct bench *bench = *state;
+	uint8_t command[] = {0x01, 0x00, 0x02};
+
+	bench_op(bench, 0x06, 0); /* M25P80 has one register */
+	bench_send(bench, command, sizeof(command), 0);
+	assert_int_equal(bench->facts.rule, CHIP_RULE_LENGTH);
+	assert_int_equal(bench->facts.work, CHIP_WORK_NONE);
+}
+
+static void erase_of_a_protected_part_is_ignored(void **state)
+{
+	struct bench *bench = *state;
+
+	write_status(bench, 0x04);
+	bench_finish_work(bench);
+	bench_erase_at(bench, 0x20, 0);
+	assert_int_equal(bench->facts.rule, CHIP_RULE_PROTECTED);
+	assert_int_equal(bench->facts.work, CHIP_WORK_NONE);
+	write_status(bench, 0x00);
+	bench_finish_work(bench);
+	bench_erase_at(bench, 0x20, 0);
+	assert_int_equal(bench->facts.rule, CHIP_RULE_NONE);
+}
+
+static void sleeping_part_hears_release_only(void **state)
+{
+	struct bench *bench = *state;
+
+	bench_op(bench, 0xB9, 0);
+	bench->now_ns += 3 * US;
+	bench_op(bench, 0x05, 1);
+	assert_int_equal(bench->facts.rule, CHIP_RULE_POWER_DOWN);
+	assert_int_equal(bench->reply[0], 0xFF);
+	bench_op(bench, 0xAB, 0);
+	assert_int_equal(bench->facts.rule, CHIP_RULE_NONE);
+	bench->now_ns += 3 * US;
+	bench_op(bench, 0x9F, 3);
+	assert_int_equal(bench->reply[0], 0xEF);
+}
+
+static void release_within_tdp_is_convicted(void **state)
+{
+	struct bench *bench = *state;
+
+	bench_op(bench, 0xB9, 0);
+	bench->now_ns += 3 * US - 1;
+	bench_op(bench, 0xAB, 0);
+	assert_int_equal(bench->facts.rule, CHIP_RULE_DEEP_POWER_DOWN);
+	assert_int_equal(bench->facts.margin_ns, -1);
+}
+
+static void command_within_tres_is_convicted_even_a_status_read(void **state)
+{
+	struct bench *bench = *state;
+
+	bench_op(bench, 0xB9, 0);
+	bench->now_ns += 3 * US;
+	bench_op(bench, 0xAB, 0);
+	bench->now_ns += 3 * US - 1;
+	bench_op(bench, 0x05, 1);
+	assert_int_equal(bench->facts.rule, CHIP_RULE_RELEASE);
+	assert_int_equal(bench->facts.margin_ns, -1);
+	bench->now_ns += 1;
+	bench_op(bench, 0x05, 1);
+	assert_int_equal(bench->facts.rule, CHIP_RULE_NONE);
+	assert_int_equal(bench->facts.margin_ns, 0);
+}
+
+static void release_with_id_owes_the_shorter_wait(void **state)
+{
+	struct bench *bench = *state;
+
+	bench_op(bench, 0xB9, 0);
+	bench->now_ns += 3 * US;
+	bench_op_at(bench, 0xAB, 0, 1);
+	assert_int_equal(bench->reply[0], 0x17);
+	bench->now_ns += 1800;
+	bench_op(bench, 0x9F, 3);
+	assert_int_equal(bench->facts.rule, CHIP_RULE_NONE);
+	assert_int_equal(bench->facts.margin_ns, 0);
+}
+
+static void corners_scale_busy_times_and_no_waits(void **state)
+{
+	static const uint64_t page_program_ns[] = {350 * US, 700 * US, 3000 * US};
+
+	(void)state;
+	for (int corner = 0; corner < CORNER_COUNT; corner++) {
+		struct bench bench;
+		uint8_t data[256] = {0};
+
+		bench_init(&bench, "W25Q128JV", (enum corner)corner);
+		bench_program(&bench, 0, data, sizeof(data));
+		assert_int_equal(bench.facts.work_ns, page_program_ns[corner]);
+		bench_finish_work(&bench);
+		bench_op(&bench, 0xB9, 0);
+		bench.now_ns += 3 * US - 1;
+		bench_op(&bench, 0xAB, 0);
+		assert_int_equal(bench.facts.margin_ns, -1);
+		bench_deinit(&bench);
+	}
+}
+
+static void assumed_figure_is_graded_so(void **state)
+{
+	struct bench *bench = *state;
+
+	bench_erase_at(bench, 0x20, 0);
+	assert_int_equal(bench->facts.work_ns, 100 * MS);
+	assert_int_equal(bench->facts.work_grade, GRADE_ASSUMED);
+	bench_op(bench, 0x9F, 3);
+	assert_int_equal(bench->facts.rule, CHIP_RULE_BUSY);
+	assert_int_equal(bench->facts.grade, GRADE_ASSUMED);
+}
+
+static void reset_without_enable_does_nothing(void **state)
+{
+	struct bench *bench = *state;
+
+	bench_op(bench, 0x66, 0);
+	bench_op(bench, 0x9F, 3);
+	bench_op(bench, 0x99, 0);
+	bench_op(bench, 0x9F, 3);
+	assert_false(bench->facts.owed);
+	assert_int_equal(bench->reply[0], 0xEF);
+}
+
+static void reset_during_erase_spoils_it_and_owes_its_wait(void **state)
+{
+	struct bench *bench = *state;
+
+	bench_erase_at(bench, 0x20, 0x1000);
+	bench_op(bench, 0x66, 0);
+	bench_op(bench, 0x99, 0);
+	assert_int_equal(bench->facts.status, 0x00);
+	bench_op(bench, 0x05, 1);
+	assert_int_equal(bench->facts.rule, CHIP_RULE_RESET);
+	bench->now_ns += 30 * US;
+	assert_int_equal(bench_read(bench, 0x1000), 0x00);
+	assert_int_equal(bench_read(bench, 0x2000), 0xFF);
+}
+
+static void same_commands_at_same_times_give_same_facts(void **state)
+{
+	struct chip_facts traces[2][6];
+
+	(void)state;
+	for (size_t run = 0; run < 2; run++) {
+		struct bench bench;
+		uint8_t data[] = {1, 2, 3};
+
+		bench_init(&bench, "GD25Q16C", CORNER_TYP);
+		for (size_t i = 0; i < 6; i++) {
+			bench_program(&bench, (uint32_t)i * 100, data, sizeof(data));
+			bench.now_ns += i * 17 * US;
+			traces[run][i] = bench.facts;
+		}
+		bench_deinit(&bench);
+	}
+	assert_memory_equal(traces[0], traces[1], sizeof(traces[0]));
+}
+
+#define WITH(part, test) cmocka_unit_test_setup_teardown(test, set_up_##part, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH(w25q128jv, identity_is_the_parts_own),
+		WITH(m25p80, command_that_the_part_lacks_floats_and_is_no_violation),
+		WITH(w25q128jv, status_read_during_erase_reports_busy),
+		WITH(w25q128jv, read_during_erase_is_ignored_and_convicted),
+		WITH(w25q128jv, command_one_ns_before_the_end_is_convicted),
+		WITH(w25q128jv, command_at_the_end_is_not_convicted),
+		WITH(w25q128jv, margin_is_reported_once_a_wait),
+		WITH(w25q128jv, early_command_leaves_the_wait_owed),
+		WITH(w25q128jv, transfer_with_wire_time_is_busy_from_its_end),
+		WITH(w25q128jv, program_past_the_page_end_wraps_inside_the_page),
+		WITH(w25q128jv, program_of_more_than_a_page_keeps_the_last_bytes),
+		WITH(w25q128jv, program_twice_clears_bits_and_sets_none),
+		WITH(w25q64fv, program_of_few_bytes_takes_the_byte_times_where_given),
+		WITH(w25q128jv, erase_takes_its_own_block_and_no_more),
+		WITH(w25q128jv, erase_changes_nothing_before_it_is_done),
+		WITH(w25q128jv, chip_erase_by_either_opcode_erases_all),
+		WITH(w25q128jv, erase_with_a_byte_too_many_is_refused),
+		WITH(w25q128jv, program_without_write_enable_is_ignored),
+		WITH(w25q128jv, write_enable_is_seen_in_status_and_undone_by_disable),
+		WITH(w25q128jv, write_enable_ends_with_the_work),
+		WITH(w25q128jv, write_enable_during_busy_is_ignored),
+		WITH(w25q128jv, status_write_settles_when_its_time_is_over),
+		WITH(w25q128jv, status_write_of_two_bytes_sets_the_second_register),
+		WITH(m25p80, status_write_of_too_many_bytes_is_refused),
+		WITH(w25q128jv, erase_of_a_protected_part_is_ignored),
+		WITH(w25q128jv, sleeping_part_hears_release_only),
+		WITH(w25q128jv, release_within_tdp_is_convicted),
+		WITH(w25q128jv, command_within_tres_is_convicted_even_a_status_read),
+		WITH(w25q128jv, release_with_id_owes_the_shorter_wait),
+		cmocka_unit_test(corners_scale_busy_times_and_no_waits),
+		WITH(mx25l6436f, assumed_figure_is_graded_so),
+		WITH(w25q128jv, reset_without_enable_does_nothing),
+		WITH(w25q128jv, reset_during_erase_spoils_it_and_owes_its_wait),
+		cmocka_unit_test(same_commands_at_same_times_give_same_facts),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

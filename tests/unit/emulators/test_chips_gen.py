@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The generator takes good chip files and says how to mend bad ones."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EMULATORS = Path(__file__).resolve().parents[3] / "emulators"
+GENERATOR = EMULATORS / "gen" / "chips_to_c.py"
+GOOD = (EMULATORS / "chips" / "M25P80.toml").read_text(encoding="utf-8")
+
+
+def generate(out: Path, *chips: Path) -> subprocess.CompletedProcess[str]:
+    argv = [sys.executable, "-B", str(GENERATOR), str(out), *map(str, chips)]
+    return subprocess.run(argv, capture_output=True, text=True, check=False)
+
+
+def error_of(tmp_path: Path, text: str) -> str:
+    chip = tmp_path / "M25P80.toml"
+    chip.write_text(text, encoding="utf-8")
+    out = tmp_path / "out.c"
+    done = generate(out, chip)
+    assert done.returncode == 2
+    assert not out.exists()
+    assert "Traceback" not in done.stderr
+    return done.stderr
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        # Unknown and missing keys: the file, the key, the nearest or the remedy.
+        ("page_bytes =", "page_byte =", ("page_byte: unknown key", "`page_bytes`")),
+        ("typ_us = 640", "typ_ms = 640", ("busy.page_program.typ_ms", "`typ_us`")),
+        ("[busy.write_status]", "[busy.wrsr]", ("busy.wrsr: unknown key", "`write_status`")),
+        ('vendor = "Micron"\n', "", ("vendor: missing key", "add `vendor")),
+        ("typ_us = 640\nmax_us = 5000\n", "", ("busy.page_program.typ_us", "add `typ_us`")),
+        ("schema = 1\n", "", ("schema: missing key", "begin the file with")),
+        ("schema = 1", "schema = 2", ("schema: is 2", "`schema = 1`")),
+        # Wrong types and values.
+        ("page_bytes = 256", 'page_bytes = "256"', ("page_bytes: is str", "a whole number")),
+        ("page_bytes = 256", "page_bytes = 300", ("page_bytes: is 300", "power of two")),
+        ("typ_us = 640", 'typ_us = "fast"', ("page_program.typ_us", "number of microseconds")),
+        ("typ_us = 640", "typ_us = 6400", ("typ_us: is above max_us", "datasheet again")),
+        ("rdid = [0x20, 0x20, 0x14]", "rdid = [0x20]", ("id.rdid", "a list of 3 bytes")),
+        ("opcode = 0xD8", "opcode = 0xD9", ("erase[0].opcode", "0xD8")),
+        ("size_bytes = 65536", "size_bytes = 65537", ("erase[0].size_bytes", "multiple of 4096")),
+        # Names of other things.
+        ('grade = "datasheet"', 'grade = "datashet"', ("sources.main.grade", "`datasheet`")),
+        ('source = "main"', 'source = "mian"', ("source: unknown name `mian`", "`main`")),
+        ('family = "spi_nor"', 'family = "spinor"', ("family: unknown name", "`spi_nor`")),
+        ('name = "M25P80"', 'name = "M25P81"', ("name: is `M25P81`", "M25P81.toml")),
+    ],
+)
+def test_bad_chip_file_names_key_and_remedy(
+    tmp_path: Path, old: str, new: str, words: tuple[str, ...]
+) -> None:
+    assert old in GOOD
+    error = error_of(tmp_path, GOOD.replace(old, new, 1))
+    assert "M25P80.toml" in error
+    for word in words:
+        assert word in error
+
+
+def test_broken_toml_is_an_error_with_its_place(tmp_path: Path) -> None:
+    error = error_of(tmp_path, GOOD + "\n[oops\n")
+    assert "M25P80.toml: TOML:" in error
+    assert "line" in error
+
+
+def test_grade_assumed_is_ours_alone(tmp_path: Path) -> None:
+    error = error_of(tmp_path, GOOD.replace('grade = "datasheet"', 'grade = "assumed"', 1))
+    assert "sources.main.grade: unknown name `assumed`" in error
+
+
+def test_same_files_give_same_bytes(tmp_path: Path) -> None:
+    chips = sorted((EMULATORS / "chips").glob("*.toml"))
+    first, second = tmp_path / "a.c", tmp_path / "b.c"
+    assert generate(first, *chips).returncode == 0
+    assert generate(second, *chips).returncode == 0
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_every_chip_file_is_in_the_build() -> None:
+    build = (EMULATORS / "model" / "meson.build").read_text(encoding="utf-8")
+    for chip in (EMULATORS / "chips").glob("*.toml"):
+        assert f"'../chips/{chip.name}'" in build

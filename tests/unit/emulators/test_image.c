@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "serprog/image.h"
+#include "serprog/outfile.h"
+
+#define SIZE_BYTES (4 * ARRAY_GRANULE_BYTES)
+
+struct fixture {
+	struct array array;
+	uint8_t bytes[SIZE_BYTES];
+	uint8_t map[1];
+	char path[32];
+};
+
+static int set_up(void **state)
+{
+	struct fixture *fixture = calloc(1, sizeof(*fixture));
+	int fd;
+
+	strcpy(fixture->path, "/tmp/test_image.XXXXXX");
+	fd = mkstemp(fixture->path);
+	assert_true(fd >= 0);
+	close(fd);
+	array_init(&fixture->array, SIZE_BYTES, fixture->bytes, fixture->map);
+	*state = fixture;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *fixture = *state;
+
+	unlink(fixture->path);
+	free(fixture);
+	return 0;
+}
+
+static void put_file(const char *path, const void *bytes, size_t len)
+{
+	FILE *file = fopen(path, "w");
+
+	assert_int_equal(fwrite(bytes, 1, len, file), len);
+	fclose(file);
+}
+
+static void load_at_offset_leaves_the_rest_erased(void **state)
+{
+	struct fixture *fixture = *state;
+	uint8_t got[5];
+
+	put_file(fixture->path, "abc", 3);
+	assert_int_equal(image_load(&fixture->array, fixture->path, 4095), 0);
+	array_read(&fixture->array, 4094, got, sizeof(got));
+	assert_memory_equal(got,
+		"\xFF"
+		"abc"
+		"\xFF",
+		5);
+	assert_true(array_granule_is_erased(&fixture->array, 2 * ARRAY_GRANULE_BYTES));
+}
+
+static void load_past_the_end_is_an_error(void **state)
+{
+	struct fixture *fixture = *state;
+
+	put_file(fixture->path, "abc", 3);
+	assert_int_equal(image_load(&fixture->array, fixture->path, SIZE_BYTES - 3), 0);
+	assert_int_equal(image_load(&fixture->array, fixture->path, SIZE_BYTES - 2), -EFBIG);
+}
+
+static void sparse_image_holds_written_granules_and_nothing_else(void **state)
+{
+	static const uint8_t head[] = {0x00, 0x20, 0, 0, 0, 0, 0, 0};
+	struct fixture *fixture = *state;
+	uint8_t ones = 0xFF;
+	uint8_t zero = 0x00;
+	char *text;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	array_program(&fixture->array, 0, &ones, 1); /* not erased by the map, yet all FFh */
+	array_program(&fixture->array, 2 * ARRAY_GRANULE_BYTES + 9, &zero, 1);
+	assert_int_equal(image_write_sparse(&fixture->array, out), 0);
+	fclose(out);
+	assert_int_equal(len, 8 + ARRAY_GRANULE_BYTES);
+	assert_memory_equal(text, head, 8);
+	assert_int_equal((uint8_t)text[8 + 8], 0xFF);
+	assert_int_equal((uint8_t)text[8 + 9], 0x00);
+	free(text);
+}
+
+static void whole_image_holds_every_byte(void **state)
+{
+	struct fixture *fixture = *state;
+	char *text;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_int_equal(image_write(&fixture->array, out), 0);
+	fclose(out);
+	assert_int_equal(len, SIZE_BYTES);
+	assert_int_equal((uint8_t)text[SIZE_BYTES - 1], 0xFF);
+	free(text);
+}
+
+static void assert_content(const char *path, const char *expected)
+{
+	char got[16] = "";
+	FILE *file = fopen(path, "r");
+
+	assert_non_null(file);
+	assert_int_equal(fread(got, 1, sizeof(got) - 1, file), strlen(expected));
+	fclose(file);
+	assert_string_equal(got, expected);
+}
+
+static void outfile_not_committed_leaves_the_old_content(void **state)
+{
+	struct fixture *fixture = *state;
+	struct outfile file;
+
+	put_file(fixture->path, "old", 3);
+	assert_int_equal(outfile_open(&file, fixture->path), 0);
+	fputs("new", file.stream);
+	outfile_deinit(&file);
+	assert_content(fixture->path, "old");
+	assert_int_equal(outfile_open(&file, fixture->path), 0);
+	fputs("new", file.stream);
+	assert_int_equal(outfile_commit(&file), 0);
+	assert_content(fixture->path, "new");
+	assert_int_equal(access(file.temporary, F_OK), -1);
+}
+
+static void outfile_to_a_device_does_not_replace_it(void **state)
+{
+	struct outfile file;
+
+	(void)state;
+	assert_int_equal(outfile_open(&file, "/dev/null"), 0);
+	assert_string_equal(file.temporary, "");
+	fputs("new", file.stream);
+	assert_int_equal(outfile_commit(&file), 0);
+	assert_content("/dev/null", "");
+}
+
+#define WITH_FILE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_FILE(load_at_offset_leaves_the_rest_erased),
+		WITH_FILE(load_past_the_end_is_an_error),
+		WITH_FILE(sparse_image_holds_written_granules_and_nothing_else),
+		WITH_FILE(whole_image_holds_every_byte),
+		WITH_FILE(outfile_not_committed_leaves_the_old_content),
+		cmocka_unit_test(outfile_to_a_device_does_not_replace_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "serprog/jsonl.h"
+
+struct written {
+	char *text;
+	size_t len;
+};
+
+static struct run_facts some_facts(void)
+{
+	return (struct run_facts){
+		.start_ns = 10,
+		.part = part_find("M25P80"),
+		.corner = CORNER_TYP,
+		.seed = 18446744073709551615u,
+		.clock_source = CLOCK_SOURCE_TSC,
+		.clock_step_ns = 2,
+	};
+}
+
+static void write_all(
+	struct written *written, const struct run_facts *facts, const struct events *events)
+{
+	struct run_end end = {.end_ns = 99, .clean = true};
+	FILE *out = open_memstream(&written->text, &written->len);
+
+	assert_int_equal(jsonl_write(out, facts, events, &end), 0);
+	fclose(out);
+}
+
+/* Line @index of what was written, cut out. */
+static char *line_at(struct written *written, size_t index)
+{
+	char *line = written->text;
+	char *end;
+
+	for (size_t i = 0; i < index; i++)
+		line = strchr(line, '\n') + 1;
+	end = strchr(line, '\n');
+	*end = '\0';
+	return line;
+}
+
+static void start_line_without_wake_measure_says_null(void **state)
+{
+	struct run_facts facts = some_facts();
+	struct events events;
+	struct written written;
+
+	(void)state;
+	assert_int_equal(events_init(&events, 1), 0);
+	write_all(&written, &facts, &events);
+	assert_string_equal(line_at(&written, 0),
+		"{\"schema\":1,\"ev\":\"start\",\"t_ns\":10,\"chip\":\"M25P80\","
+		"\"corner\":\"typ\",\"clock\":\"tsc\",\"clock_step_ns\":2,"
+		"\"clock_rate_error_ppm\":0,\"seed\":18446744073709551615,"
+		"\"native_delay\":false,\"wake_latency_ns_min\":null,"
+		"\"wake_latency_ns_max\":null,\"size_bytes\":1048576}");
+	free(written.text);
+	events_deinit(&events);
+}
+
+static void requests_of_a_connection_come_with_gaps_and_counts(void **state)
+{
+	static const struct event script[] = {
+		{.kind = EVENT_ACCEPT, .read_ns = 20},
+		{.kind = EVENT_BARRIER, .read_ns = 21, .reply_ns = 25},
+		{.kind = EVENT_SERPROG,
+			.op = 0x10,
+			.ack = true,
+			.empty_ns = 1,
+			.read_ns = 30,
+			.reply_ns = 31},
+		{.kind = EVENT_SERPROG, .op = 0x0E, .empty_ns = 2, .read_ns = 30, .reply_ns = 33},
+		{.kind = EVENT_DISCONNECT, .read_ns = 40},
+		{.kind = EVENT_SERPROG,
+			.op = 0x00,
+			.ack = true,
+			.empty_ns = 41,
+			.read_ns = 50,
+			.reply_ns = 51},
+	};
+	static const char expected[] =
+		"{\"ev\":\"accept\",\"t_ns\":20}\n"
+		"{\"ev\":\"barrier\",\"t_ns\":21,\"released_ns\":25}\n"
+		"{\"ev\":\"serprog\",\"op\":\"0x10\",\"name\":\"SYNCNOP\",\"empty_ns\":1,"
+		"\"read_ns\":30,\"reply_ns\":31,\"gap_ns\":null,\"ack\":true}\n"
+		"{\"ev\":\"serprog\",\"op\":\"0x0e\",\"name\":\"O_DELAY\",\"empty_ns\":2,"
+		"\"read_ns\":30,\"reply_ns\":33,\"gap_ns\":-1,\"ack\":false}\n"
+		"{\"ev\":\"disconnect\",\"t_ns\":40}\n"
+		"{\"ev\":\"serprog\",\"op\":\"0x00\",\"name\":\"NOP\",\"empty_ns\":41,"
+		"\"read_ns\":50,\"reply_ns\":51,\"gap_ns\":null,\"ack\":true}\n"
+		"{\"ev\":\"end\",\"t_ns\":99,\"spi_transactions\":0,\"serprog_requests\":3,"
+		"\"violations\":0,\"clean\":true}\n";
+	struct run_facts facts = some_facts();
+	struct events events;
+	struct written written;
+
+	(void)state;
+	assert_int_equal(events_init(&events, 1), 0);
+	for (size_t i = 0; i < sizeof(script) / sizeof(script[0]); i++)
+		events_append(&events, &script[i]);
+	write_all(&written, &facts, &events);
+	assert_string_equal(strchr(written.text, '\n') + 1, expected);
+	free(written.text);
+	events_deinit(&events);
+}
+
+static void violation_says_rule_margin_and_grade(void **state)
+{
+	static const struct event event = {
+		.kind = EVENT_SPI,
+		.write_len = 4,
+		.read_len = 256,
+		.empty_ns = 100,
+		.read_ns = 200,
+		.reply_ns = 300,
+		.wire_ns = 7,
+		.chip = {.name = "READ",
+			.opcode = 0x03,
+			.has_address = true,
+			.address = 4096,
+			.status = 0x03,
+			.busy_left_ns = 5,
+			.busy_until_ns = 205,
+			.rule = CHIP_RULE_BUSY,
+			.owed = true,
+			.margin_ns = -5,
+			.grade = GRADE_UNSURE},
+	};
+	struct run_facts facts = some_facts();
+	struct events events;
+	struct written written;
+
+	(void)state;
+	assert_int_equal(events_init(&events, 1), 0);
+	events_append(&events, &event);
+	write_all(&written, &facts, &events);
+	assert_non_null(strstr(written.text, "\"violations\":1,"));
+	assert_string_equal(line_at(&written, 1),
+		"{\"ev\":\"spi\",\"op\":\"0x03\",\"name\":\"READ\",\"addr\":4096,\"wlen\":4,"
+		"\"rlen\":256,\"empty_ns\":100,\"read_ns\":200,\"reply_ns\":300,"
+		"\"gap_ns\":null,\"wire_ns\":7,\"sr\":\"0x03\",\"busy_left_ns\":5,"
+		"\"busy_until_ns\":205,\"violation\":\"busy\",\"margin_ns\":-5,"
+		"\"grade\":\"unsure\"}");
+	free(written.text);
+	events_deinit(&events);
+}
+
+static void started_work_is_a_line_of_its_own(void **state)
+{
+	static const struct event event = {
+		.kind = EVENT_SPI,
+		.write_len = 4,
+		.read_ns = 200,
+		.reply_ns = 201,
+		.chip = {.name = "SE",
+			.opcode = 0x20,
+			.has_address = true,
+			.address = 4096,
+			.status = 0x03,
+			.busy_until_ns = 1200,
+			.work = CHIP_WORK_ERASE,
+			.work_ns = 1000,
+			.work_grade = GRADE_ASSUMED},
+	};
+	struct run_facts facts = some_facts();
+	struct events events;
+	struct written written;
+
+	(void)state;
+	assert_int_equal(events_init(&events, 1), 0);
+	events_append(&events, &event);
+	write_all(&written, &facts, &events);
+	assert_string_equal(line_at(&written, 2),
+		"{\"ev\":\"busy\",\"kind\":\"erase\",\"op\":\"0x20\",\"addr\":4096,"
+		"\"start_ns\":200,\"until_ns\":1200,\"nominal_ns\":1000,"
+		"\"grade\":\"assumed\"}");
+	free(written.text);
+	events_deinit(&events);
+}
+
+static void store_grows_past_its_first_chunk(void **state)
+{
+	struct events events;
+
+	(void)state;
+	assert_int_equal(events_init(&events, 1), 0);
+	for (uint64_t i = 0; i <= EVENTS_CHUNK_COUNT; i++) {
+		struct event event = {.kind = EVENT_SERPROG, .read_ns = i};
+
+		events_append(&events, &event);
+	}
+	assert_int_equal(events.count, EVENTS_CHUNK_COUNT + 1);
+	assert_int_equal(events.lost_count, 0);
+	assert_int_equal(events_at(&events, EVENTS_CHUNK_COUNT)->read_ns, EVENTS_CHUNK_COUNT);
+	assert_int_equal(events_at(&events, 0)->read_ns, 0);
+	events_deinit(&events);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(start_line_without_wake_measure_says_null),
+		cmocka_unit_test(requests_of_a_connection_come_with_gaps_and_counts),
+		cmocka_unit_test(violation_says_rule_margin_and_grade),
+		cmocka_unit_test(started_work_is_a_line_of_its_own),
+		cmocka_unit_test(store_grows_past_its_first_chunk),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef BENCH_H
+#define BENCH_H
+
+#include <stdlib.h>
+
+#include "captured_log.h"
+#include "cmocka_headers.h"
+#include "fake_chip.h"
+#include "spi25.h"
+
+/* A fake chip, a driver on it, and what it logged: what most cases start from. */
+struct bench {
+	struct fake_chip fake;
+	struct captured_log captured;
+	struct log log;
+	struct spi25 flash;
+	uint8_t *image;
+};
+
+static inline void bench_start(struct bench *bench, const struct flash_chip *chip)
+{
+	bench->captured = (struct captured_log){0};
+	bench->log = captured_log(&bench->captured);
+	fake_chip_init(&bench->fake, chip);
+	bench->flash = (struct spi25){
+		.programmer = &bench->fake.base,
+		.clock = &bench->fake.clock,
+		.log = &bench->log,
+		.chip = chip,
+	};
+	bench->image = malloc(chip->size_bytes);
+	assert_non_null(bench->image);
+	memset(bench->image, 0xff, chip->size_bytes);
+}
+
+static inline void bench_stop(struct bench *bench)
+{
+	free(bench->image);
+	fake_chip_deinit(&bench->fake);
+}
+
+/* Bytes that differ from 0xff, from their neighbours and between seeds. */
+static inline void fill_pattern(uint8_t *data, size_t bytes, uint32_t seed)
+{
+	for (size_t i = 0; i < bytes; i++) {
+		seed = seed * 1103515245 + 12345;
+		data[i] = (uint8_t)((seed >> 16) & 0x7f);
+	}
+}
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef FAKE_PEER_H
+#define FAKE_PEER_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* How a peer misbehaves. */
+enum peer_fault {
+	PEER_FINE,
+	PEER_SILENT,         /* never answers anything */
+	PEER_BABBLES,        /* sends bytes without end */
+	PEER_SPIOP_REFUSED,  /* NAK */
+	PEER_SPIOP_GARBAGE,  /* neither ACK nor NAK */
+	PEER_SPIOP_HANGS_UP, /* closes half way through the answer */
+	PEER_SPIOP_STOPS,    /* goes silent half way through the answer */
+};
+
+/**
+ * A serprog device in a thread, at one end of a socket pair. Set the fields, start it, use `fd`,
+ * then stop it; counts may be read after that. A SPI operation is answered by bytes that count up
+ * from the first byte sent.
+ */
+struct fake_peer {
+	enum peer_fault fault;
+	uint16_t version;
+	uint8_t buses;
+	uint32_t write_bytes_max;
+	uint32_t read_bytes_max;
+	uint8_t map[32];
+	const char *late;     /* sent before the first answer to SYNCNOP */
+	unsigned int swallow; /* bytes of a request that an earlier client began */
+	const char *leftover; /* sent before anything else */
+
+	int fd; /* the client's end */
+	unsigned int counts[256];
+	uint8_t pins;
+	size_t spiop_bytes_seen_max;
+
+	int own_fd;
+	pthread_t thread;
+};
+
+/* A device that offers everything the client knows, and O_DELAY. */
+void fake_peer_init(struct fake_peer *peer);
+void fake_peer_start(struct fake_peer *peer);
+void fake_peer_stop(struct fake_peer *peer);
+
+void fake_peer_withhold(struct fake_peer *peer, uint8_t command);
+
+#endif

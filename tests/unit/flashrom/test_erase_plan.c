@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmocka_headers.h"
+#include "erase_plan.h"
+#include "fake_chip.h"
+
+#define BYTES 262144
+
+static const struct range whole = {0, BYTES};
+
+struct images {
+	uint8_t *current;
+	uint8_t *target;
+	struct erase_plan plan;
+};
+
+static int set_up(void **state)
+{
+	struct images *images = calloc(1, sizeof(*images));
+
+	images->current = malloc(BYTES);
+	images->target = malloc(BYTES);
+	memset(images->current, 0x00, BYTES);
+	memset(images->target, 0x00, BYTES);
+	*state = images;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct images *images = *state;
+
+	erase_plan_destroy(&images->plan);
+	free(images->current);
+	free(images->target);
+	free(images);
+	return 0;
+}
+
+static void plan(struct images *images, struct range range)
+{
+	assert_int_equal(erase_plan_create(&small_chip, range, images->current, images->target,
+				 &images->plan),
+		0);
+}
+
+static void assert_step(const struct images *images, size_t nth, uint8_t opcode, uint32_t address)
+{
+	assert_true(nth < images->plan.count);
+	assert_int_equal(images->plan.steps[nth].erase->opcode, opcode);
+	assert_int_equal(images->plan.steps[nth].address, address);
+}
+
+static void equal_images_need_nothing(void **state)
+{
+	struct images *images = *state;
+
+	plan(images, whole);
+	assert_int_equal(images->plan.count, 0);
+	assert_int_equal(images->plan.typ_us, 0);
+}
+
+static void scattered_changes_take_small_blocks_in_order(void **state)
+{
+	struct images *images = *state;
+
+	images->target[0x30000] = 0xff;
+	images->target[0x01000] = 0xff;
+	plan(images, whole);
+	assert_int_equal(images->plan.count, 2);
+	assert_step(images, 0, 0x20, 0x01000);
+	assert_step(images, 1, 0x20, 0x30000);
+}
+
+/* Four times 45 ms are more than 120 ms, when nothing has to be programmed again. */
+static void many_blank_blocks_take_a_larger_erase(void **state)
+{
+	struct images *images = *state;
+
+	memset(images->target + 0x8000, 0xff, 0x8000);
+	plan(images, whole);
+	assert_int_equal(images->plan.count, 1);
+	assert_step(images, 0, 0x52, 0x8000);
+	assert_int_equal(images->plan.typ_us, 120000);
+}
+
+/* Two of eight small blocks: 90 ms, against 120 ms and 96 pages to be put back. */
+static void few_changes_among_data_keep_small_erases(void **state)
+{
+	struct images *images = *state;
+
+	memset(images->target, 0xff, 0x2000);
+	plan(images, whole);
+	assert_int_equal(images->plan.count, 2);
+	assert_step(images, 0, 0x20, 0x0000);
+	assert_step(images, 1, 0x20, 0x1000);
+}
+
+static void range_limits_larger_erases(void **state)
+{
+	const struct range range = {0x1000, 0x11000};
+	struct images *images = *state;
+
+	memset(images->target, 0xff, BYTES);
+	plan(images, range);
+	for (size_t i = 0; i < images->plan.count; i++) {
+		const struct erase_step *step = &images->plan.steps[i];
+
+		assert_true(step->address >= range.start);
+		assert_true(step->address + step->erase->block_bytes <= range.end);
+	}
+	assert_int_equal(images->plan.count, 9); /* seven of 4 KiB, one of 32, one of 4 */
+}
+
+static void only_cleared_bits_need_no_erase(void **state)
+{
+	struct images *images = *state;
+
+	memset(images->current, 0x0f, BYTES);
+	memset(images->target, 0x05, BYTES);
+	plan(images, whole);
+	assert_int_equal(images->plan.count, 0);
+	assert_int_equal(images->plan.typ_us, 1024 * 700);
+}
+
+#define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(equal_images_need_nothing),
+		CASE(scattered_changes_take_small_blocks_in_order),
+		CASE(many_blank_blocks_take_a_larger_erase),
+		CASE(few_changes_among_data_keep_small_erases),
+		CASE(range_limits_larger_erases),
+		CASE(only_cleared_bits_need_no_erase),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

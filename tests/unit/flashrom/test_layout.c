@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <stdio.h>
+
+#include "captured_log.h"
+#include "cmocka_headers.h"
+#include "layout.h"
+
+static struct captured_log captured;
+
+static int parse(const char *text, struct layout *layout)
+{
+	const struct log log = captured_log(&captured);
+	FILE *file = fmemopen((void *)(uintptr_t)text, strlen(text), "r");
+	int error;
+
+	captured = (struct captured_log){0};
+	assert_non_null(file);
+	error = layout_parse(file, "test.layout", &log, layout);
+	fclose(file);
+	return error;
+}
+
+static void end_is_the_last_address_of_a_region(void **state)
+{
+	struct layout layout = {0};
+	const struct layout_region *main_region;
+
+	(void)state;
+	assert_int_equal(parse("0:fff boot\n0x1000:0xFFFF main\n", &layout), 0);
+	assert_int_equal(layout.count, 2);
+	main_region = layout_find(&layout, "main");
+	assert_non_null(main_region);
+	assert_int_equal(main_region->range.start, 0x1000);
+	assert_int_equal(main_region->range.end, 0x10000);
+	layout_deinit(&layout);
+}
+
+static void blank_lines_comments_and_missing_newline_are_fine(void **state)
+{
+	struct layout layout = {0};
+
+	(void)state;
+	assert_int_equal(parse("# map\n\n \t\r\n0:0 one # note\r\n1:1\ttwo", &layout), 0);
+	assert_int_equal(layout.count, 2);
+	assert_int_equal(range_bytes(layout.regions[0].range), 1);
+	layout_deinit(&layout);
+}
+
+static void bad_lines_are_reported_with_their_number(void **state)
+{
+	static const char *const bad[] = {
+		"0:0 a\n0-1 b\n",
+		"0:0 a\n0:1\n",
+		"0:0 a\nxyz:1 b\n",
+		"0:0 a\n:1 b\n",
+		"0:0 a\n2:1 b\n",
+		"0:0 a\n0:ffffffff b\n",
+		"0:0 a\n0:100000000 b\n",
+		"0:0 a\n-1:1 b\n",
+		"0:0 a\n0:1 b c\n",
+		"0:0 a\n1:1 a\n",
+	};
+	struct layout layout = {0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		assert_int_equal(parse(bad[i], &layout), -EINVAL);
+		assert_true(logged(&captured, "test.layout:2:"));
+		assert_null(layout.regions);
+	}
+}
+
+static void unknown_region_finds_the_nearest(void **state)
+{
+	struct layout layout = {0};
+
+	(void)state;
+	assert_int_equal(parse("0:1 bootblock\n2:3 main\n", &layout), 0);
+	assert_null(layout_find(&layout, "bootblok"));
+	assert_string_equal(layout_name_nearest(&layout, "bootblok"), "bootblock");
+	layout_deinit(&layout);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(end_is_the_last_address_of_a_region),
+		cmocka_unit_test(blank_lines_comments_and_missing_newline_are_fine),
+		cmocka_unit_test(bad_lines_are_reported_with_their_number),
+		cmocka_unit_test(unknown_region_finds_the_nearest),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

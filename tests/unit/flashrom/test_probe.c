@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+
+#include "bench.h"
+#include "flash.h"
+
+static const struct flash_chip twins[] = {
+	{.vendor = "Test", .name = "TWIN-A", .jedec_id = 0x112233, .size_bytes = 1},
+	{.vendor = "Test", .name = "TWIN-B/TWIN-C", .jedec_id = 0x112233, .size_bytes = 1},
+	{.vendor = "Test", .name = "OTHER", .jedec_id = 0x445566, .size_bytes = 1},
+};
+static const struct chip_list twin_list = {twins, 3};
+static const struct chip_list *const twin_lists[] = {&twin_list, NULL};
+
+/* Probes with what answers 112233; the chip it settled on, or NULL, is left in the bench. */
+static int probe(struct bench *bench, uint32_t id, const char *name, bool force)
+{
+	int error;
+
+	bench_start(bench, &small_chip);
+	bench->fake.jedec_id = id;
+	bench->flash.chip = NULL;
+	error = flash_probe(&bench->flash, twin_lists, name, force);
+	bench_stop(bench);
+	return error;
+}
+
+static void single_match_is_taken(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	assert_int_equal(probe(&bench, 0x445566, NULL, false), 0);
+	assert_ptr_equal(bench.flash.chip, &twins[2]);
+	assert_true(logged(&bench.captured, "\"OTHER\""));
+}
+
+static void several_matches_ask_for_a_name(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	assert_int_equal(probe(&bench, 0x112233, NULL, false), -ENOTUNIQ);
+	assert_true(logged(&bench.captured, "\"TWIN-A\" \"TWIN-B/TWIN-C\""));
+}
+
+static void name_decides_between_matches(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	assert_int_equal(probe(&bench, 0x112233, "TWIN-B/TWIN-C", false), 0);
+	assert_ptr_equal(bench.flash.chip, &twins[1]);
+}
+
+static void name_of_another_chip_is_refused_unless_forced(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	assert_int_equal(probe(&bench, 0x445566, "TWIN-A", false), -ENODEV);
+	assert_true(logged(&bench.captured, "which is \"OTHER\""));
+	assert_int_equal(probe(&bench, 0x445566, "TWIN-A", true), 0);
+	assert_ptr_equal(bench.flash.chip, &twins[0]);
+}
+
+static void unknown_name_is_refused_before_the_bus_is_used(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	assert_int_equal(probe(&bench, 0x445566, "TWIN-Z", false), -EINVAL);
+	assert_true(logged(&bench.captured, "Did you mean"));
+	assert_int_equal(bench.fake.counts[0x9f], 0);
+}
+
+static void unknown_id_is_shown(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	assert_int_equal(probe(&bench, 0x00beef, NULL, false), -ENODEV);
+	assert_true(logged(&bench.captured, "00beef"));
+}
+
+static void silent_bus_is_reported(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	assert_int_equal(probe(&bench, 0xffffff, NULL, false), -ENODEV);
+	assert_true(logged(&bench.captured, "nothing answers"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(single_match_is_taken),
+		cmocka_unit_test(several_matches_ask_for_a_name),
+		cmocka_unit_test(name_decides_between_matches),
+		cmocka_unit_test(name_of_another_chip_is_refused_unless_forced),
+		cmocka_unit_test(unknown_name_is_refused_before_the_bus_is_used),
+		cmocka_unit_test(unknown_id_is_shown),
+		cmocka_unit_test(silent_bus_is_reported),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
