@@ -75,27 +75,39 @@ void report_guest(struct report *report)
 	fputs("}\n", report->lines);
 }
 
-static uint64_t monotonic_ns(void)
+/* CLOCK_MONOTONIC, and the raw counter just before and just after it was read. */
+struct reading {
+	uint64_t before_ns;
+	uint64_t monotonic_ns;
+	uint64_t after_ns;
+};
+
+static struct reading read_clocks(void)
 {
+	struct reading reading;
 	struct timespec now;
 
+	clock_gettime(CLOCK_MONOTONIC, &now); /* the first call brings the code into memory */
+	reading.before_ns = hypercall_virtual_ns();
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+	reading.after_ns = hypercall_virtual_ns();
+	reading.monotonic_ns = (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+	return reading;
 }
 
 void report_clock_rate(struct report *report, uint64_t sleep_ns)
 {
 	struct timespec pause = {(time_t)(sleep_ns / NS_PER_S), (long)(sleep_ns % NS_PER_S)};
-	uint64_t raw_ns = hypercall_virtual_ns();
-	uint64_t kernel_ns = monotonic_ns();
+	struct reading begin = read_clocks();
+	struct reading end;
 
 	nanosleep(&pause, NULL);
-	raw_ns = hypercall_virtual_ns() - raw_ns;
-	kernel_ns = monotonic_ns() - kernel_ns;
+	end = read_clocks();
 	fprintf(report->lines,
-		"{\"ev\":\"clock_rate\",\"t_ns\":%" PRIu64 ",\"raw_ns\":%" PRIu64
-		",\"monotonic_ns\":%" PRIu64 "}\n",
-		hypercall_virtual_ns(), raw_ns, kernel_ns);
+		"{\"ev\":\"clock_rate\",\"t_ns\":%" PRIu64 ",\"raw_ns_min\":%" PRIu64
+		",\"raw_ns_max\":%" PRIu64 ",\"monotonic_ns\":%" PRIu64 "}\n",
+		end.after_ns, end.before_ns - begin.after_ns, end.after_ns - begin.before_ns,
+		end.monotonic_ns - begin.monotonic_ns);
 }
 
 void report_moment(struct report *report, const char *event, const char *key, uint64_t value)

@@ -17,7 +17,7 @@ from delayrig.guest.shape import GuestShape, Timers
 MACHINE = "pc"
 CPU_MODEL = "qemu64"  # no RDRAND: its numbers would differ from run to run
 FIRMWARE = "qboot.rom"
-RAM_MIB = 160
+RAM_MIB = 384
 UUID = "6c7cd5c4-3ab5-4a9b-8d1e-9ea7b2a3f501"  # firmware tables hold it
 RTC_BASE = "2024-01-01T00:00:00"
 
