@@ -33,6 +33,7 @@
 #define CELL_FOLDER "/cell"
 #define CELL_FILE "opt/org.flashrom.rig/cell"
 #define SUBJECT_FILE "opt/org.flashrom.rig/subject"
+#define BRIDGE_FILE "opt/org.flashrom.rig/bridge"
 #define WINDOW_ADDRESS_KEY "rig.window_address="
 #define WINDOW_BYTES_KEY "rig.window_bytes="
 #define BOOT_SETTLE_MS                                                                             \
@@ -49,18 +50,30 @@ static void sleep_ms(unsigned int ms)
 	nanosleep(&time, NULL);
 }
 
-static void mount_system(const char *under)
-{
-	static const char *const kinds[][2] = {
-		{"/dev", "devtmpfs"}, {"/proc", "proc"}, {"/sys", "sysfs"}};
+static const char *const system_folders[][2] = {
+	{"/dev", "devtmpfs"}, {"/proc", "proc"}, {"/sys", "sysfs"}, {"/dev/pts", "devpts"}};
+#define SYSTEM_FOLDERS (sizeof(system_folders) / sizeof(system_folders[0]))
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+static void mount_system(void)
+{
+	for (size_t i = 0; i < SYSTEM_FOLDERS; i++) {
+		mkdir(system_folders[i][0], 0755);
+		mount(system_folders[i][1], system_folders[i][0], system_folders[i][1], 0, NULL);
+	}
+}
+
+/* The same folders inside another root, so that a tty made in one is seen in the other. */
+static int show_system_in(const char *root)
+{
+	for (size_t i = 0; i < SYSTEM_FOLDERS; i++) {
 		char target[256];
 
-		snprintf(target, sizeof(target), "%s%s", under, kinds[i][0]);
+		snprintf(target, sizeof(target), "%s%s", root, system_folders[i][0]);
 		mkdir(target, 0755);
-		mount(kinds[i][1], target, kinds[i][1], 0, NULL);
+		if (mount(system_folders[i][0], target, NULL, MS_BIND, NULL) < 0)
+			return -errno;
 	}
+	return 0;
 }
 
 static int bring_up_loopback(void)
@@ -191,18 +204,39 @@ static int end_siblings_at_accept(struct emulator *emulator, struct siblings *si
 	return 0;
 }
 
+static int start_bridge(const struct spec *spec, pid_t *bridge)
+{
+	int error;
+
+	*bridge = 0;
+	if (spec->bridge.count == 0)
+		return 0;
+	error = unpack(BRIDGE_FILE, spec->bridge_root);
+	if (!error)
+		error = show_system_in(spec->bridge_root);
+	if (!error)
+		error = program_start(
+			bridge, &spec->bridge, spec->bridge_root, CELL_FOLDER "/bridge.log");
+	return error ? error : file_await(spec->bridge_makes);
+}
+
 static int run_subject(const struct spec *spec, struct report *report)
 {
 	struct emulator emulator;
 	struct siblings siblings;
 	struct subject_end end;
 	uint64_t deadline_ns;
-	pid_t subject;
+	pid_t subject, bridge;
 	int error;
 
 	error = emulator_start(&emulator, spec, CELL_FOLDER);
 	if (error) {
 		report_error(report, "the emulator did not start", strerror(-error));
+		return error;
+	}
+	error = start_bridge(spec, &bridge);
+	if (error) {
+		report_error(report, "the bridge did not start", strerror(-error));
 		return error;
 	}
 	error = siblings_start(&siblings, spec->siblings);
@@ -214,7 +248,8 @@ static int run_subject(const struct spec *spec, struct report *report)
 	report_moment(report, "siblings_running", "count", siblings.count);
 	deadline_ns = hypercall_virtual_ns() + spec->deadline_ms * NS_PER_MS;
 	report_moment(report, "subject_start", NULL, 0);
-	error = subject_start(&subject, spec, CELL_FOLDER "/stdout.txt");
+	error = program_start(
+		&subject, &spec->subject, spec->root, CELL_FOLDER "/stdout.txt");
 	if (!error)
 		error = end_siblings_at_accept(&emulator, &siblings, report, subject, deadline_ns);
 	if (error) {
@@ -224,6 +259,10 @@ static int run_subject(const struct spec *spec, struct report *report)
 	process_reap(subject, deadline_ns, &end);
 	report_subject_end(report, &end);
 
+	if (bridge > 0) {
+		kill(bridge, SIGKILL);
+		waitpid(bridge, NULL, 0);
+	}
 	/* The client is gone, so the emulator ends by itself, unless nobody ever came. */
 	kill(emulator.pid, SIGTERM);
 	process_reap(emulator.pid, hypercall_virtual_ns() + EMULATOR_END_MS * NS_PER_MS, &end);
@@ -264,7 +303,11 @@ static int run_cell(struct report *report, struct spec *spec)
 			return error;
 		}
 	}
-	mount_system(spec->root);
+	error = show_system_in(spec->root);
+	if (error) {
+		report_error(report, "no system folders for the subject", strerror(-error));
+		return error;
+	}
 	sleep_ms(spec->settle_ms);
 	report_guest(report);
 	report_clock_rate(report, CLOCK_RATE_SLEEP_NS);
@@ -303,7 +346,7 @@ int main(void)
 	struct spec spec = {0};
 	int error;
 
-	mount_system("");
+	mount_system();
 	error = hypercall_init();
 	if (error)
 		stop_here("no port access", error);

@@ -39,8 +39,15 @@ int siblings_start(struct siblings *siblings, unsigned int count);
 /* Ends and reaps them all. */
 void siblings_stop(struct siblings *siblings);
 
-/* Starts the subject on core 0 in its own root, its output in `output`. 0 or a negative errno. */
-int subject_start(pid_t *pid, const struct spec *spec, const char *output);
+/*
+ * Starts an ordinary program on core 0 in its own root, its output in the file `output`.
+ * Returns 0 or a negative errno.
+ */
+int program_start(
+	pid_t *pid, const struct spec_words *words, const char *root, const char *output);
+
+/* Waits until the file `path` is there: 0, or -ETIMEDOUT. */
+int file_await(const char *path);
 
 /* Waits until `fd` has something to read: false where `pid` ended or the deadline came first. */
 bool process_wait_readable(int fd, pid_t pid, uint64_t deadline_ns);

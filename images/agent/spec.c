@@ -67,6 +67,12 @@ static bool take_word(char *value, struct spec_words *words)
 	return true;
 }
 
+static bool take_path(char *value, char **path)
+{
+	*path = value;
+	return value[0] == '/';
+}
+
 static bool take_line(const char *key, char *value, struct spec *spec)
 {
 	if (strcmp(key, "settle_ms") == 0)
@@ -83,10 +89,14 @@ static bool take_line(const char *key, char *value, struct spec *spec)
 		return take_image(value, spec);
 	if (strcmp(key, "collect") == 0)
 		return take_collect(value, spec);
-	if (strcmp(key, "root") == 0) {
-		spec->root = value;
-		return true;
-	}
+	if (strcmp(key, "bridge") == 0)
+		return take_word(value, &spec->bridge);
+	if (strcmp(key, "bridge_root") == 0)
+		return take_path(value, &spec->bridge_root);
+	if (strcmp(key, "bridge_makes") == 0)
+		return take_path(value, &spec->bridge_makes);
+	if (strcmp(key, "root") == 0)
+		return take_path(value, &spec->root);
 	return false;
 }
 
@@ -109,6 +119,8 @@ size_t spec_parse(char *text, struct spec *spec)
 			return number;
 		line = end + 1;
 	}
+	if (spec->bridge.count && (!spec->bridge_root || !spec->bridge_makes))
+		return number + 1;
 	if (!spec->root || !spec->emulator.count || !spec->subject.count || !spec->deadline_ms)
 		return number + 1;
 	return 0;

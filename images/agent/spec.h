@@ -7,6 +7,9 @@
  *   deadline_ms N       virtual time that the subject may take before it is ended
  *   siblings N          loops on the cores 1 to N until the emulator accepts its client
  *   emulator ARG        one word of the emulator's command line; repeated
+ *   bridge ARG          one word of a command that stands between emulator and subject; repeated
+ *   bridge_root DIR     where its own root is
+ *   bridge_makes PATH   the file that is there when it is ready
  *   root DIR            where the subject's own root is
  *   subject ARG         one word of the subject's command line; repeated
  *   image PATH SIZE_BYTES OFFSET_BYTES FROM
@@ -47,8 +50,11 @@ struct spec {
 	unsigned int deadline_ms;
 	unsigned int siblings;
 	char *root;
+	char *bridge_root;
+	char *bridge_makes;
 	struct spec_words emulator;
 	struct spec_words subject;
+	struct spec_words bridge;
 	struct spec_image image[SPEC_FILES_MAX];
 	size_t images;
 	struct spec_collect collect[SPEC_FILES_MAX];

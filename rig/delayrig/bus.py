@@ -4,11 +4,17 @@
 A gap is opened by a reply (stamped before it is written) or by requests that need none (known
 not to have arrived at `empty_ns`, seen at `read_ns`), and closed by the next request: it came
 after `empty_ns`, and not earlier than the emulator's largest wake-up latency before `read_ns`.
+
+A bridge between subject and emulator (socat, for a tty) may hold bytes back for any time. Behind
+one, a request may have been sent at any time since the subject's start, and nothing is known of
+when the next one was sent but that it came: such waits can still be convicted after a reply,
+and are never judged good.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from delayrig.events import Event, first
+from delayrig.events import Event, event_time_ns, first
 from delayrig.evidence import Evidence, ObservedWait, Witness
 from delayrig.profile import OPENS_BUSY_STATUS, OPENS_SYNC_NOPS, Profile, Wait
 
@@ -18,17 +24,37 @@ NOP = "NOP"
 SYNCNOP = "SYNCNOP"
 
 
-def observe_waits(events: list[Event], profile: Profile, chip: str) -> list[ObservedWait]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _View:
+    """How well the emulator sees when the subject sent something."""
+
+    wake_ns: int | None
+    """The emulator reads a request at most this long after it arrived; None: not known."""
+    sent_since_ns: int | None
+    """Behind a bridge, the first moment at which a request may have been sent."""
+
+
+def _time_of(events: list[Event], kind: str) -> int:
+    event = first(events, kind)
+    return event_time_ns(event) if event else 0
+
+
+def observe_waits(
+    events: list[Event], profile: Profile, chip: str, *, bridged: bool
+) -> list[ObservedWait]:
     """Every wait of the profile that the events show."""
-    start = first(events, "start")
-    wake_ns = None if start is None else start.get("wake_latency_ns_max")
+    if bridged:
+        view = _View(wake_ns=None, sent_since_ns=_time_of(events, "subject_start"))
+    else:
+        start = first(events, "start") or {}
+        view = _View(wake_ns=start.get("wake_latency_ns_max"), sent_since_ns=None)
     waits: list[ObservedWait] = []
     for wait in profile.wait:
         requested_ns = wait.requested_ns(chip)
         if requested_ns is None:
             continue
         for opening, closing in _gaps(events, wait):
-            waits.append(_measure(wait, requested_ns, opening, closing, wake_ns))
+            waits.append(_measure(wait, requested_ns, opening, closing, view))
     return waits
 
 
@@ -72,15 +98,19 @@ def _requests(events: list[Event]) -> Iterator[Event]:
 
 
 def _measure(
-    wait: Wait, requested_ns: int, opening: Event, closing: Event, wake_ns: int | None
+    wait: Wait, requested_ns: int, opening: Event, closing: Event, view: _View
 ) -> ObservedWait:
     if wait.opens == OPENS_SYNC_NOPS:
-        earliest_ns, latest_ns = opening["empty_ns"], opening["read_ns"]
+        known_ns = view.sent_since_ns
+        earliest_ns = opening["empty_ns"] if known_ns is None else known_ns
+        latest_ns = opening["read_ns"]
     else:
         earliest_ns = latest_ns = opening["reply_ns"]
     closed_ns = closing["empty_ns"]
-    if wake_ns is not None:
-        closed_ns = max(closed_ns, closing["read_ns"] - wake_ns)
+    if view.wake_ns is not None:
+        closed_ns = max(closed_ns, closing["read_ns"] - view.wake_ns)
+    elif view.sent_since_ns is not None:
+        closed_ns = latest_ns
     return ObservedWait(
         kind=wait.kind,
         what=wait.what,

@@ -80,6 +80,11 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
         return GuestShape(icount_shift=self.icount_shift, cores=self.cores, timers=self.timers)
 
     @property
+    def bridged(self) -> bool:
+        """Whether a program stands between the subject and the emulator."""
+        return self.programmer is Programmer.SERPROG_DEV
+
+    @property
     def hazards(self) -> list[str]:
         """What happens to the subject while it runs."""
         low_res = ["low-res-timers"] if self.timers is Timers.LOW_RES else []

@@ -98,7 +98,9 @@ def main() -> None:
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for results and cells.")
 @click.option("--jobs", type=click.IntRange(1), help="Guests at a time; default: the CPUs.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data.")
-@click.option("--connect", metavar="URI", help="Runs guests through this libvirt.")
+@click.option(
+    "--connect", metavar="URI", help="Runs guests through this libvirt; `embed` needs no daemon."
+)
 @click.option("--dry-run", is_flag=True, help="Lists the cells and ends.")
 @click.option("--no-color", is_flag=True, help="Plain text; NO_COLOR does the same.")
 @explained
@@ -212,7 +214,7 @@ def images(update_lock: bool) -> None:
     """Fetches and packs what guests are made of, and boots the snapshots of the shipped plans."""
     paths = find_paths()
     supplies = asyncio.run(_provide_images(paths))
-    entries = lock_entries(supplies.image, list(supplies.subjects.values()))
+    entries = lock_entries(supplies.image, [*supplies.subjects.values(), supplies.bridge])
     if update_lock:
         (paths.checkout / "images" / "lock.toml").write_text(lock_text(entries), "utf-8")
     click.echo(

@@ -24,6 +24,7 @@ def make_header(
     argv: list[str],
     image: GuestImage,
     subjects: list[Subject],
+    bridge: Subject,
     paths: Paths,
     cells_planned: int,
 ) -> RunHeader:
@@ -38,8 +39,8 @@ def make_header(
         host=host_facts(),
         qemu_version=_answer([PROGRAM, "--version"]).partition("\n")[0],
         libvirt_version=_libvirt_version(),
-        image_digests=image_digests(image, subjects, paths),
-        lock=lock_state(lock_entries(image, subjects), paths.checkout),
+        image_digests=image_digests(image, [*subjects, bridge], paths),
+        lock=lock_state(lock_entries(image, [*subjects, bridge]), paths.checkout),
         cells_planned=cells_planned,
     )
 
@@ -82,8 +83,7 @@ def _answer(command: list[str]) -> str:
 
 def _libvirt_version() -> str:
     try:
-        import libvirt
+        from delayrig.guest.libvirt_machine import libvirt_version
     except ImportError:
         return ""
-    number = libvirt.getVersion()
-    return f"{number // 1000000}.{number // 1000 % 1000}.{number % 1000}"
+    return libvirt_version()

@@ -15,6 +15,7 @@ from delayrig.images.subject import PROGRAM
 
 CELL_FOLDER = "/cell"
 SUBJECT_ROOT = "/subject"
+BRIDGE_ROOT = "/bridge"
 SETTLE_MS = 200
 DEADLINE_MS = 600_000
 EMULATOR_CLIENTS = 1
@@ -43,6 +44,22 @@ def emulator_words(cell: Cell) -> list[str]:
     ]
 
 
+def bridge_lines(cell: Cell) -> list[str]:
+    """socat between tty and socket; it connects when the subject opens the tty."""
+    if not cell.bridged:
+        return []
+    words = [
+        PROGRAM,
+        f"PTY,link={workload.SERPROG_DEVICE},rawer,wait-slave,pty-interval=0.001",
+        f"TCP:127.0.0.1:{workload.SERPROG_PORT},nodelay",
+    ]
+    return [
+        f"bridge_root {BRIDGE_ROOT}",
+        f"bridge_makes {workload.SERPROG_DEVICE}",
+        *(f"bridge {word}" for word in words),
+    ]
+
+
 def spec_text(cell: Cell, chip: ChipFacts, chip_name: str) -> str:
     """The cell as the agent reads it."""
     siblings = cell.cores - 1 if cell.load is Load.BUSY_SIBLINGS else 0
@@ -54,10 +71,12 @@ def spec_text(cell: Cell, chip: ChipFacts, chip_name: str) -> str:
         f"root {SUBJECT_ROOT}",
         *(f"emulator {word}" for word in emulator_words(cell)),
         *(f"subject {word}" for word in workload.subject_words(cell, PROGRAM, chip_name)),
+        *bridge_lines(cell),
         f"image {SUBJECT_ROOT}{workload.LAYOUT_PATH} 0 0 {CELL_FOLDER}/layout",
         f"image {SUBJECT_ROOT}{workload.WRITE_PATH} {chip.size_bytes}"
         f" {workload.REGION_OFFSET_BYTES} {CELL_FOLDER}/after.bin",
         f"collect events.jsonl {CELL_FOLDER}/events.jsonl 0 0",
+        f"collect bridge.log {CELL_FOLDER}/bridge.log 0 0",
         f"collect emulator.log {CELL_FOLDER}/emulator.log 0 0",
         f"collect image.sparse {CELL_FOLDER}/image.sparse 0 0",
         f"collect stdout.txt {CELL_FOLDER}/stdout.txt 0 0",

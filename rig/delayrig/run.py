@@ -55,6 +55,7 @@ async def run_request(request: Request, paths: Paths, progress: Progress) -> Res
         argv=request.argv,
         image=supplies.image,
         subjects=list(supplies.subjects.values()),
+        bridge=supplies.bridge,
         paths=paths,
         cells_planned=len(request.cells),
     )
@@ -128,10 +129,9 @@ async def _measure(
             cell,
             chip=chip,
             chip_name=chip_name,
-            subject=subject,
-            image=supplies.image,
-            snapshot=supplies.snapshots[cell.shape],
-            emulator=paths.emulator,
+            supplies=supplies,
+            paths=paths,
+            connect=request.connect,
             folder=folder,
             cpu=cpu,
         )

@@ -15,7 +15,7 @@ from delayrig.guest.shape import GuestShape
 from delayrig.guest.snapshot import provide_snapshot, snapshot_path
 from delayrig.images.guest_image import GuestImage, provide_guest_image
 from delayrig.images.recipes import Recipes
-from delayrig.images.subject import Subject, provide_subject
+from delayrig.images.subject import Subject, provide_bridge, provide_subject
 from delayrig.paths import Paths
 
 SNAPSHOT_BYTES = 110 << 20
@@ -34,6 +34,7 @@ class Supplies:
     """Everything that a cell needs and that is the same for many cells."""
 
     image: GuestImage
+    bridge: Subject
     subjects: dict[str, Subject]
     snapshots: dict[GuestShape, Path]
 
@@ -68,12 +69,13 @@ async def provide_supplies(
 ) -> Supplies:
     """Fetches, packs and boots what is not there yet."""
     image = await asyncio.to_thread(provide_guest_image, recipes.guest, paths, preparing)
+    bridge = await asyncio.to_thread(provide_bridge, recipes, paths, preparing)
     packed = {
         name: await asyncio.to_thread(provide_subject, name, recipes, paths, preparing)
         for name in subjects
     }
     snapshots = await _provide_snapshots(sorted(set(shapes)), image, paths, pool, preparing)
-    return Supplies(image=image, subjects=packed, snapshots=snapshots)
+    return Supplies(image=image, bridge=bridge, subjects=packed, snapshots=snapshots)
 
 
 async def _provide_snapshots(

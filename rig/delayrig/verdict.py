@@ -66,11 +66,11 @@ def judge_cell(
     seen = read_seen(folder)
     version = subject_version(seen.stdout, subject)
     profile = find_profile(version)
-    waits = observe_waits(seen.events, profile, cell.chip) if profile else []
+    waits = observe_waits(seen.events, profile, cell.chip, bridged=cell.bridged) if profile else []
     evidence = [*convict_commands(seen.events), *convict_waits(waits)]
     evidence += data_evidence(cell, chip, seen)
     judged, unjudged = classify_waits(waits, profile)
-    finding = find_verdict(cell, seen, evidence, unjudged, profile)
+    finding = find_verdict(cell, seen, evidence, judged, unjudged, profile)
     guest = first(seen.events, "guest") or {}
     started = first(seen.events, "subject_start")
     ended = first(seen.events, "subject_end") or {}
@@ -154,6 +154,7 @@ def find_verdict(
     cell: Cell,
     seen: Seen,
     evidence: list[Evidence],
+    judged: list[str],
     unjudged: list[str],
     profile: Profile | None,
 ) -> Finding:
@@ -184,19 +185,27 @@ def find_verdict(
             verdict=Verdict.INCONCLUSIVE,
             reason=f"the subject broke the part's rules: {', '.join(broken)}",
         )
-    owed = {wait.kind for wait in profile.wait if wait.always_judged} if profile else set()
-    missing = sorted(owed.intersection(unjudged))
+    missing = sorted(declared_classes(cell, profile).intersection(unjudged))
     if missing:
         return Finding(
             verdict=Verdict.INCONCLUSIVE, reason=f"could not be judged: {', '.join(missing)}"
         )
-    return Finding(verdict=Verdict.PASS, reason=_pass_reason(profile))
+    return Finding(verdict=Verdict.PASS, reason=_pass_reason(profile, judged))
 
 
-def _pass_reason(profile: Profile | None) -> str:
+def declared_classes(cell: Cell, profile: Profile | None) -> set[str]:
+    """The classes of waits without whose judgement there is no pass."""
+    if profile is None or cell.bridged:
+        return set()
+    return {wait.kind for wait in profile.wait if wait.always_judged}
+
+
+def _pass_reason(profile: Profile | None, judged: list[str]) -> str:
     if profile is None:
         return "no command came too early; no profile for this version, so its waits are unjudged"
-    return "no command came too early, and no judged wait was short"
+    if not judged:
+        return "no command came too early; none of its waits could be judged on the bus"
+    return f"no command came too early, and no wait was short of: {', '.join(judged)}"
 
 
 def describe(item: Evidence) -> str:

@@ -12,6 +12,7 @@ from delayrig.errors import LostGuestError
 from delayrig.events import merge_events
 from delayrig.guest import parcel
 from delayrig.guest.arguments import (
+    BRIDGE_FW_CFG,
     CELL_FW_CFG,
     SUBJECT_FW_CFG,
     WINDOW_ADDRESS,
@@ -20,13 +21,22 @@ from delayrig.guest.arguments import (
 )
 from delayrig.guest.machine import Machine
 from delayrig.guest.qemu import QemuMachine
-from delayrig.images.guest_image import GuestImage
-from delayrig.images.subject import Subject
+from delayrig.paths import Paths
 from delayrig.payload import write_payload
+from delayrig.supplies import Supplies
 
 CELL_LIMIT_S = 300.0
+EMBED = "embed"
 
-ENTRIES = {"events.jsonl", "agent.jsonl", "emulator.log", "image.sparse", "stdout.txt", "read.bin"}
+ENTRIES = {
+    "agent.jsonl",
+    "bridge.log",
+    "emulator.log",
+    "events.jsonl",
+    "image.sparse",
+    "read.bin",
+    "stdout.txt",
+}
 
 
 async def run_guest(machine: Machine, scratch: Path) -> dict[str, bytes]:
@@ -50,10 +60,9 @@ async def run_cell(
     *,
     chip: ChipFacts,
     chip_name: str,
-    subject: Subject,
-    image: GuestImage,
-    snapshot: Path,
-    emulator: Path,
+    supplies: Supplies,
+    paths: Paths,
+    connect: str | None,
     folder: Path,
     cpu: int,
 ) -> float:
@@ -65,23 +74,45 @@ async def run_cell(
     with tempfile.TemporaryDirectory(prefix="flashrom-rig-") as name:
         scratch = Path(name)
         archive = await asyncio.to_thread(
-            write_payload, cell, chip, chip_name, emulator=emulator, scratch=scratch
+            write_payload, cell, chip, chip_name, emulator=paths.emulator, scratch=scratch
         )
         hardware = Hardware(
             shape=cell.shape,
-            kernel=Path(image.kernel),
-            initrd=Path(image.initrd),
+            kernel=Path(supplies.image.kernel),
+            initrd=Path(supplies.image.initrd),
             console=folder / "console.log",
-            fw_cfg={CELL_FW_CFG: archive, SUBJECT_FW_CFG: Path(subject.archive)},
-            incoming=snapshot,
+            fw_cfg={CELL_FW_CFG: archive, **_programs(cell, supplies)},
+            incoming=supplies.snapshots[cell.shape],
         )
-        machine = QemuMachine(hardware, log=folder / "qemu.log", cpu=cpu)
+        machine = make_machine(
+            hardware, log=folder / "qemu.log", cpu=cpu, connect=connect, paths=paths
+        )
         try:
             entries = await run_guest(machine, scratch)
         finally:
             await asyncio.shield(machine.stop())
     write_entries(entries, folder)
     return time.monotonic() - began_s
+
+
+def make_machine(
+    hardware: Hardware, *, log: Path, cpu: int, connect: str | None, paths: Paths
+) -> Machine:
+    """Plain QEMU, or a domain of the libvirt at `connect` (`embed` is libvirt without a daemon)."""
+    if connect is None:
+        return QemuMachine(hardware, log=log, cpu=cpu)
+    # Loading libvirt takes longer than many a cell, so it is loaded where it is asked for.
+    from delayrig.guest.libvirt_machine import LibvirtMachine, embed_uri
+
+    uri = embed_uri(paths) if connect == EMBED else connect
+    return LibvirtMachine(hardware, uri=uri, cpu=cpu)
+
+
+def _programs(cell: Cell, supplies: Supplies) -> dict[str, Path]:
+    programs = {SUBJECT_FW_CFG: Path(supplies.subjects[cell.subject].archive)}
+    if cell.bridged:
+        programs[BRIDGE_FW_CFG] = Path(supplies.bridge.archive)
+    return programs
 
 
 def write_entries(entries: dict[str, bytes], folder: Path) -> None:

@@ -28,6 +28,7 @@ WINDOW_BYTES = WINDOW_MIB << 20
 
 CELL_FW_CFG = "opt/org.flashrom.rig/cell"
 SUBJECT_FW_CFG = "opt/org.flashrom.rig/subject"
+BRIDGE_FW_CFG = "opt/org.flashrom.rig/bridge"
 
 # Kernel initialisers that cost up to 1.5 s of virtual time and that no cell uses.
 UNUSED_INITCALLS = (

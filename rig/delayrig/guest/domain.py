@@ -5,7 +5,8 @@ What libvirt has no words for (icount, fw_cfg, the pause, the snapshot) comes fr
 functions as plain QEMU's command line, through `<qemu:commandline>`.
 """
 
-from xml.etree import ElementTree
+from uuid import NAMESPACE_URL, uuid5
+from xml.etree import ElementTree as ET
 from xml.etree.ElementTree import Element, SubElement
 
 from delayrig.guest import arguments
@@ -16,10 +17,10 @@ QEMU_NAMESPACE = "http://libvirt.org/schemas/domain/qemu/1.0"
 
 def domain_xml(hardware: Hardware, *, name: str, emulator: str, cpu: int) -> str:
     """The domain's description; the process keeps to the host CPU `cpu`."""
-    ElementTree.register_namespace("qemu", QEMU_NAMESPACE)
+    ET.register_namespace("qemu", QEMU_NAMESPACE)
     domain = Element("domain", {"type": "qemu"})
     _text(domain, "name", name)
-    _text(domain, "uuid", arguments.UUID)
+    _text(domain, "uuid", _uuid(hardware, name))
     _text(domain, "memory", str(arguments.RAM_MIB), unit="MiB")
     _text(domain, "vcpu", str(hardware.shape.cores), placement="static", cpuset=str(cpu))
     _boot(domain, hardware)
@@ -33,7 +34,12 @@ def domain_xml(hardware: Hardware, *, name: str, emulator: str, cpu: int) -> str
     _text(domain, "on_crash", "preserve")
     _devices(domain, hardware, emulator)
     _word_for_word(domain, hardware)
-    return ElementTree.tostring(domain, encoding="unicode")
+    return ET.tostring(domain, encoding="unicode")
+
+
+def _uuid(hardware: Hardware, name: str) -> str:
+    """A booting guest reads it; to a restored one it is nothing, and libvirt wants it unique."""
+    return arguments.UUID if hardware.incoming is None else str(uuid5(NAMESPACE_URL, name))
 
 
 def _boot(domain: Element, hardware: Hardware) -> None:

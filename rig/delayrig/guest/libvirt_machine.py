@@ -5,6 +5,7 @@ libvirt's calls block, so each runs in a thread; its events come from a thread o
 """
 
 import asyncio
+import atexit
 import contextlib
 import ctypes
 import itertools
@@ -17,6 +18,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
+# Read when libvirt is loaded: it would warn of every option that it hands on word for word.
+os.environ.setdefault("LIBVIRT_LOG_OUTPUTS", "4:stderr")
+
 import libvirt
 import libvirt_qemu
 
@@ -27,6 +31,7 @@ from delayrig.guest.qemu import PROGRAM
 from delayrig.paths import Paths
 
 T = TypeVar("T")
+Listener = Callable[[str, dict[str, Any]], None]
 
 EMBEDDED = "/embed"
 # No daemon stands beside the embedded driver, so everything that one would do is turned off.
@@ -38,36 +43,82 @@ cgroup_controllers = []
 """
 RUN_AS_ROOT = 'user = "root"\ngroup = "root"\ndynamic_ownership = 0\n'
 PR_SET_CHILD_SUBREAPER = 36
+REAP_PAUSE_S = 0.02
 
 _numbers = itertools.count()
-
-
-def embed_uri(paths: Paths) -> str:
-    """The URI of the embedded driver, its folder below the state made ready."""
-    root = paths.state / "libvirt"
-    configuration = root / "etc" / "qemu.conf"
-    configuration.parent.mkdir(parents=True, exist_ok=True)
-    as_root = RUN_AS_ROOT if os.geteuid() == 0 else ""
-    configuration.write_text(EMBED_CONFIGURATION + as_root, encoding="utf-8")
-    return f"qemu:///embed?root={root}"
+_connecting = threading.Lock()
 
 
 @cache
-def connect(uri: str) -> libvirt.virConnect:
-    """The one connection of this process to that libvirt."""
-    _run_events()
-    try:
-        connection = libvirt.open(uri)
+def embed_uri(paths: Paths) -> str:
+    """The URI of an embedded driver for this process alone: one root serves one process.
+
+    What libvirt found out about QEMU (4 s of questions) is kept for the next one.
+    """
+    folder = paths.state / "libvirt"
+    root = folder / f"process-{os.getpid()}"
+    (root / "etc").mkdir(parents=True, exist_ok=True)
+    (folder / "cache").mkdir(exist_ok=True)
+    if not (root / "cache").exists():
+        (root / "cache").symlink_to(folder / "cache")
+    as_root = RUN_AS_ROOT if os.geteuid() == 0 else ""
+    (root / "etc" / "qemu.conf").write_text(EMBED_CONFIGURATION + as_root, encoding="utf-8")
+    atexit.register(shutil.rmtree, root, ignore_errors=True)
+    return f"qemu:///embed?root={root}"
+
+
+def libvirt_version() -> str:
+    """As libvirt gives it: 9.0.0."""
+    number = libvirt.getVersion()
+    return f"{number // 1000000}.{number // 1000 % 1000}.{number % 1000}"
+
+
+class Host:
+    """One connection to a libvirt, which tells each of its machines of QEMU's events."""
+
+    def __init__(self, uri: str) -> None:
         if EMBEDDED in uri:
-            # Has libvirt ask QEMU what it can do; those processes it must not wait for.
-            connection.getDomainCapabilities(shutil.which(PROGRAM))
-            # Else a guest that ended is reaped by process 1 at its leisure, and libvirt waits.
-            ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-        return connection
-    except libvirt.libvirtError as error:
-        raise RigFaultError(
-            f"libvirt at {uri}: {error}", hint="`rig/rig doctor` looks at libvirt"
-        ) from error
+            _adopt_orphans()
+        try:
+            self.connection = libvirt.open(uri)
+        except libvirt.libvirtError as error:
+            raise RigFaultError(
+                f"libvirt at {uri}: {error}", hint="`rig/rig doctor` looks at libvirt"
+            ) from error
+        self._listeners: dict[str, Listener] = {}
+        libvirt_qemu.qemuMonitorEventRegister(self.connection, None, None, self._on_event, None, 0)
+
+    def listen(self, domain: str, listener: Listener) -> None:
+        """Calls `listener` with the name and details of every event of that domain."""
+        self._listeners[domain] = listener
+
+    def forget(self, domain: str) -> None:
+        """Calls it no more."""
+        self._listeners.pop(domain, None)
+
+    def _on_event(
+        self,
+        _connection: object,
+        domain: libvirt.virDomain,
+        event: str,
+        _seconds: int,
+        _micros: int,
+        details: str | None,
+        _opaque: object,
+    ) -> None:
+        listener = self._listeners.get(domain.name())
+        if listener is not None:
+            listener(event, json.loads(details or "{}"))
+
+
+def find_host(uri: str) -> Host:
+    """The one connection of this process to that libvirt."""
+    with _connecting:
+        _run_events()
+        return _open_host(uri)
+
+
+_open_host = cache(Host)
 
 
 @cache
@@ -82,6 +133,27 @@ def _run_events() -> None:
     threading.Thread(target=run, name="libvirt-events", daemon=True).start()
 
 
+def _adopt_orphans() -> None:
+    """Makes every QEMU of the embedded driver a child of this process, and reaps it.
+
+    Such a QEMU has no parent but process 1, which may reap it late; libvirt waits for that, 2 s
+    and more. As a subreaper that did not reap, this process would make it wait for 40 s.
+    """
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    own_session = os.getsid(0)
+
+    def reap() -> None:
+        pause = threading.Event()
+        while not pause.wait(REAP_PAUSE_S):
+            with contextlib.suppress(ChildProcessError, ProcessLookupError):
+                ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+                # A daemon is in a session of its own; our own children are reaped by asyncio.
+                if ended is not None and os.getsid(ended.si_pid) != own_session:
+                    os.waitpid(ended.si_pid, 0)
+
+    threading.Thread(target=reap, name="reaper", daemon=True).start()
+
+
 class LibvirtMachine:
     """A `Machine` that is a domain of libvirt's."""
 
@@ -91,24 +163,22 @@ class LibvirtMachine:
         self._cpu = cpu
         self._name = f"flashrom-rig-{os.getpid()}-{next(_numbers)}"
         self._domain: libvirt.virDomain | None = None
-        self._callback: int | None = None
+        self._host: Host | None = None
         self._stopped = asyncio.Event()
         self._migrated = asyncio.Event()
 
     async def start(self) -> None:
         """Creates the domain; with a snapshot, returns when it is loaded and paused."""
-        loop = asyncio.get_running_loop()
         incoming = self._hardware.incoming is not None
         flags = libvirt.VIR_DOMAIN_START_PAUSED if incoming else 0
-        connection = await asyncio.to_thread(connect, self._uri)
-        self._callback = libvirt_qemu.qemuMonitorEventRegister(
-            connection, None, None, self._on_event, loop, 0
-        )
+        self._loop = asyncio.get_running_loop()
+        host = await asyncio.to_thread(find_host, self._uri)
+        host.listen(self._name, self._on_event)
+        self._host = host
         xml = domain_xml(
             self._hardware, name=self._name, emulator=shutil.which(PROGRAM) or "", cpu=self._cpu
         )
-        self._domain = await self._call(lambda: connection.createXML(xml, flags))
-        self._reap_when_ended()
+        self._domain = await self._call(lambda: host.connection.createXML(xml, flags))
         if incoming:
             await self._wait_loaded()
 
@@ -130,49 +200,23 @@ class LibvirtMachine:
 
     async def read_memory(self, address: int, size_bytes: int, path: Path) -> None:
         """Has QEMU write that memory to `path`."""
-        await self._command(
-            "pmemsave", {"val": address, "size": size_bytes, "filename": str(path)}
-        )
+        await self._command("pmemsave", {"val": address, "size": size_bytes, "filename": str(path)})
 
     async def stop(self) -> None:
         """Destroys the domain."""
         domain, self._domain = self._domain, None
-        if self._callback is not None:
-            libvirt_qemu.qemuMonitorEventDeregister(connect(self._uri), self._callback)
-            self._callback = None
+        if self._host is not None:
+            self._host.forget(self._name)
         if domain is not None:
             with contextlib.suppress(libvirt.libvirtError):
                 await asyncio.to_thread(domain.destroy)
 
-    def _on_event(  # noqa: PLR0913 - libvirt's signature
-        self,
-        _connection: object,
-        domain: libvirt.virDomain,
-        event: str,
-        _seconds: int,
-        _micros: int,
-        details: str | None,
-        loop: asyncio.AbstractEventLoop,
-    ) -> None:
-        if domain.name() != self._name:
-            return
+    def _on_event(self, event: str, details: dict[str, Any]) -> None:
+        """Called in libvirt's thread."""
         if event == "STOP":
-            loop.call_soon_threadsafe(self._stopped.set)
-        elif event == "MIGRATION" and json.loads(details or "{}").get("status") == "completed":
-            loop.call_soon_threadsafe(self._migrated.set)
-
-    def _reap_when_ended(self) -> None:
-        """The embedded driver's QEMU becomes our child; one that ended must be waited for."""
-        if EMBEDDED not in self._uri:
-            return
-        root = Path(self._uri.partition("root=")[2])
-        process = int((root / "run" / "qemu" / f"{self._name}.pid").read_text())
-
-        def reap() -> None:
-            with contextlib.suppress(ChildProcessError):
-                os.waitpid(process, 0)
-
-        threading.Thread(target=reap, name=f"reap-{process}", daemon=True).start()
+            self._loop.call_soon_threadsafe(self._stopped.set)
+        elif event == "MIGRATION" and details.get("status") == "completed":
+            self._loop.call_soon_threadsafe(self._migrated.set)
 
     async def _wait_loaded(self) -> None:
         await self._enable_migration_events()

@@ -30,7 +30,7 @@ def lock_entries(image: GuestImage, subjects: list[Subject]) -> Entries:
             entries[subject.name] = {
                 "archive_sha256": subject.archive_sha256,
                 "program_sha256": subject.program_sha256,
-                "version": subject.packages["flashrom"],
+                "version": subject.package_version,
             }
     return entries
 

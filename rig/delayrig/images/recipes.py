@@ -16,8 +16,8 @@ class GuestRecipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     packages: list[str]
 
 
-class SubjectRecipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A flashrom that a distribution ships."""
+class ProgramRecipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A program that a distribution ships: a flashrom, or the bridge between emulator and tty."""
 
     suite: str
     package: str
@@ -29,7 +29,8 @@ class Recipes(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     schema: int
     guest: GuestRecipe
-    subjects: dict[str, SubjectRecipe]
+    bridge: ProgramRecipe
+    subjects: dict[str, ProgramRecipe]
 
 
 def read_recipes(checkout: Path) -> Recipes:

@@ -15,10 +15,11 @@ from delayrig.archive import write_archive
 from delayrig.errors import BadInputError, nearest
 from delayrig.images.elf import Closure, collect_program
 from delayrig.images.packages import unpack_packages
-from delayrig.images.recipes import Recipes, SubjectRecipe
+from delayrig.images.recipes import ProgramRecipe, Recipes
 from delayrig.paths import Paths
 
 BUNDLED = "bundled"
+BRIDGE = "socat"
 # Test builds of our own flashrom, by which the rig checks itself; see flashrom/README.md.
 TEST_BUILDS = {
     "canary:bus": "flashrom-canary",
@@ -52,6 +53,11 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
 def known_subjects(recipes: Recipes) -> list[str]:
     """What `--subject` takes."""
     return [BUNDLED, *TEST_BUILDS, *recipes.subjects, f"{PATH_PREFIX}BINARY"]
+
+
+def provide_bridge(recipes: Recipes, paths: Paths, preparing: Callable[[str], None]) -> Subject:
+    """The packed program that makes a tty of the emulator's socket; packed like a subject."""
+    return _provide_packaged(BRIDGE, recipes.bridge, paths, preparing)
 
 
 def check_subject(name: str, recipes: Recipes) -> None:
@@ -91,7 +97,7 @@ def _collect_path(name: str) -> Closure:
 
 
 def _provide_packaged(
-    name: str, recipe: SubjectRecipe, paths: Paths, preparing: Callable[[str], None]
+    name: str, recipe: ProgramRecipe, paths: Paths, preparing: Callable[[str], None]
 ) -> Subject:
     key = digest.of_value(["subject", PACKING, name, recipe])
     pointer = paths.images / "recipes" / f"{key}.json"

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The chip's own word on what came too early."""
+
+import pytest
+from builders import early, spi
+from delayrig.chip_witness import broken_rules, convict_commands
+from delayrig.evidence import Witness
+
+
+@pytest.mark.parametrize("rule", ["busy", "tres", "tdp", "reset"])
+def test_command_before_its_time_is_convicted(rule: str) -> None:
+    events = [spi("0x02", read=700, violation=rule, margin=-1, grade="datasheet")]
+    (evidence,) = convict_commands(events)
+    assert (evidence.witness, evidence.margin_ns, evidence.grade) == (Witness.CHIP, -1, "datasheet")
+    assert evidence.where == "bus at 700 ns"
+    assert rule in evidence.what
+    assert broken_rules(events) == []
+
+
+@pytest.mark.parametrize("rule", ["wel", "protected", "length", "power_down"])
+def test_rule_that_is_not_about_time_is_broken_and_not_too_short(rule: str) -> None:
+    events = [spi("0x02", read=700, violation=rule)] * 2
+    assert convict_commands(events) == []
+    assert broken_rules(events) == [rule]
+
+
+def test_command_in_time_breaks_nothing() -> None:
+    events = [spi("0x02", read=700, margin=0, grade="datasheet"), spi("0x05", read=800)]
+    assert convict_commands(events) == []
+    assert broken_rules(events) == []
+
+
+def test_worst_margin_of_an_opcode_stands_for_all_of_them() -> None:
+    events = [early("0x02", read=at, margin=-margin) for at, margin in ((1, 30), (2, 50), (3, 40))]
+    (evidence,) = convict_commands(events)
+    assert (evidence.margin_ns, evidence.where, evidence.count) == (-50, "bus at 2 ns", 3)
+
+
+def test_rule_opcode_and_grade_are_told_apart() -> None:
+    events = [
+        early("0x02", read=1, margin=-3),
+        early("0x06", read=2, margin=-4),
+        early("0x02", read=3, margin=-9, grade="assumed"),
+        spi("0x02", read=4, violation="tres", margin=-7, grade="datasheet"),
+    ]
+    assert [(e.margin_ns, e.grade) for e in convict_commands(events)] == [
+        (-3, "datasheet"),
+        (-4, "datasheet"),
+        (-9, "assumed"),
+        (-7, "datasheet"),
+    ]
