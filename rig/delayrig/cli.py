@@ -4,8 +4,9 @@
 import asyncio
 import datetime as dt
 import os
+import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from functools import wraps
 from pathlib import Path
 from typing import NoReturn, ParamSpec, TypeVar
@@ -148,11 +149,19 @@ def _run(request: Request, paths: Paths, *, no_color: bool) -> Results:
     console = make_console(stderr=True, no_color=no_color)
     with RunProgress(console) as progress:
         try:
-            return asyncio.run(run_request(request, paths, progress))
+            return asyncio.run(_until_signalled(run_request(request, paths, progress)))
         except (KeyboardInterrupt, asyncio.CancelledError):
             pass
     console.print(f"interrupted; finished cells are kept in {request.out}", markup=False)
     sys.exit(INTERRUPTED)
+
+
+async def _until_signalled(work: Coroutine[None, None, R]) -> R:
+    """Ends the work in good order when this process is told to end, as Ctrl-C does."""
+    task = asyncio.ensure_future(work)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+    return await task
 
 
 def _default_out(plan: str) -> Path:

@@ -46,10 +46,16 @@ def choose_cells(
     """The cells of a plan that match any of the patterns; raises `BadInputError`."""
     chips = read_chips(paths.checkout)
     recipes = read_recipes(paths.checkout)
+    for name in subjects:
+        check_subject(name, recipes, "--subject")
     path = find_plan(plan)
-    cells = plan_cells(read_plan(path), source=str(path), subjects=subjects, chips=chips, seed=seed)
-    for name in dict.fromkeys([*subjects, *(cell.subject for cell in cells)]):
-        check_subject(name, recipes)
+    content = read_plan(path)
+    for number, name in enumerate(content.subjects):
+        check_subject(name, recipes, f"{path}: key 'subjects[{number}]'")
+    for number, single in enumerate(content.cell):
+        if single.subject is not None:
+            check_subject(single.subject, recipes, f"{path}: key 'cell[{number}].subject'")
+    cells = plan_cells(content, source=str(path), subjects=subjects, chips=chips, seed=seed)
     if patterns:
         cells = [c for c in cells if any(fnmatch.fnmatchcase(c.id, p) for p in patterns)]
     if not cells:
@@ -66,6 +72,7 @@ def check_out(out: Path, cells: int) -> None:
         raise BadInputError(
             f"--out {out}: holds a run already", hint="name another folder, or move that one away"
         )
+    _check_space(out, cells)
     try:
         out.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=out):
@@ -75,9 +82,13 @@ def check_out(out: Path, cells: int) -> None:
             f"--out {out}: {os.strerror(error.errno or 0)}",
             hint="name a folder that you may write to",
         ) from error
-    needed = cells * CELL_BYTES_MAX
-    free = shutil.disk_usage(out).free
-    if free < needed:
+
+
+def _check_space(out: Path, cells: int) -> None:
+    there = next(folder for folder in [out, *out.absolute().parents] if folder.is_dir())
+    needed, usage = cells * CELL_BYTES_MAX, shutil.disk_usage(there)
+    free = usage.free
+    if usage.total and free < needed:
         raise BadInputError(
             f"--out {out}: {free >> 20} MiB free, and {cells} cells may need {needed >> 20} MiB",
             hint="name a folder with more space, or run fewer cells",

@@ -13,6 +13,15 @@ from delayrig.errors import BadInputError, nearest
 T = TypeVar("T", bound=msgspec.Struct)
 
 SCHEMA = 1
+PLAIN_NAMES = {
+    "`float`": "a number",
+    "`int`": "a whole number",
+    "`str`": "text",
+    "`array`": "a list",
+    "`object`": "a table",
+    "`null`": "nothing",
+    "`bool`": "true or false",
+}
 
 
 def read_toml(path: Path, kind: type[T]) -> T:
@@ -61,6 +70,8 @@ def _explained(said: str, kind: type[msgspec.Struct], source: str) -> BadInputEr
         key = f"{path}.{missing.group(1)}" if path else missing.group(1)
         return BadInputError(f"{source}: key {key!r} is missing", hint="add it")
     what = said.split(" - at ")[0]
+    for ours, theirs in PLAIN_NAMES.items():
+        what = what.replace(ours, theirs)
     return BadInputError(f"{source}: key {path!r}: {what}", hint="see rig/README.md on plans")
 
 

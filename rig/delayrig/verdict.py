@@ -24,6 +24,9 @@ from delayrig.result import CellResult, CpuTime, GuestFacts, SubjectFacts, Verdi
 
 CLOCKSOURCE = "tsc"
 CLOCK_RATE_ERROR_PPM_MAX = 100
+# Classes of waits that no profile names.
+CHIP_BUSY = "chip-busy"
+NO_PROFILE = "bus (no profile for this version)"
 # What flashrom 1.x prints before and after it calibrates; other messages may stand between.
 CALIBRATION_BEGINS = "Calibrating delay loop..."
 CALIBRATION_WHOLE = re.compile(r"Calibrating delay loop\.\.\..*\bOK\.", re.DOTALL)
@@ -69,7 +72,7 @@ def judge_cell(
     waits = observe_waits(seen.events, profile, cell.chip, bridged=cell.bridged) if profile else []
     evidence = [*convict_commands(seen.events), *convict_waits(waits)]
     evidence += data_evidence(cell, chip, seen)
-    judged, unjudged = classify_waits(waits, profile)
+    judged, unjudged = classify_waits(waits, profile, seen.events)
     finding = find_verdict(cell, seen, evidence, judged, unjudged, profile)
     guest = first(seen.events, "guest") or {}
     started = first(seen.events, "subject_start")
@@ -77,7 +80,6 @@ def judge_cell(
     split = phases.TimeSplit()
     if started and ended:
         split = phases.split_time(seen.events, started["t_ns"], ended["t_ns"])
-    judged_waits = [wait for wait in waits if wait.kind in judged]
     return msgspec.structs.replace(
         blank_result(cell, chip, finding, rerun=rerun),
         subject=SubjectFacts(
@@ -97,7 +99,7 @@ def judge_cell(
         evidence=evidence,
         judged=judged,
         unjudged=unjudged,
-        smallest_visible_short_ns=min((w.visible_short_ns for w in judged_waits), default=None),
+        smallest_visible_short_ns=smallest_visible_short_ns(waits, judged, seen.events),
         time_ns=split,
         cpu_ns=CpuTime(user=ended.get("user_ns", 0), sys=ended.get("sys_ns", 0)),
         chip_busy_ns=phases.chip_busy_ns(seen.events),
@@ -228,18 +230,35 @@ def _failure(ended: Event, stdout: str) -> str:
 
 
 def classify_waits(
-    waits: list[ObservedWait], profile: Profile | None
+    waits: list[ObservedWait], profile: Profile | None, events: list[Event]
 ) -> tuple[list[str], list[str]]:
     """Classes of waits of which every one was judged, and those that hold an unjudged one.
 
-    A class that must always be judged and did not come up at all is unjudged as well.
+    A class that must always be judged and did not come up at all is unjudged as well; so are the
+    part's own busy times where no command after one showed whether the subject kept to them.
     """
-    if profile is None:
-        return [], ["all (no profile)"]
+    kept = any(event["margin_ns"] is not None for event in of_kind(events, "spi"))
     kinds = sorted({wait.kind for wait in waits})
-    unjudged = [k for k in kinds if not all(w.is_judged for w in waits if w.kind == k)]
-    absent = {wait.kind for wait in profile.wait if wait.always_judged} - set(kinds)
-    return [kind for kind in kinds if kind not in unjudged], sorted({*unjudged, *absent})
+    doubtful = {w.kind for w in waits if not w.is_judged}
+    if profile is None:
+        doubtful.add(NO_PROFILE)
+    else:
+        doubtful |= {wait.kind for wait in profile.wait if wait.always_judged} - set(kinds)
+    judged = [kind for kind in kinds if kind not in doubtful]
+    return (
+        sorted([*judged, CHIP_BUSY] if kept else judged),
+        sorted(doubtful if kept else {*doubtful, CHIP_BUSY}),
+    )
+
+
+def smallest_visible_short_ns(
+    waits: list[ObservedWait], judged: list[str], events: list[Event]
+) -> int | None:
+    """By how little a judged wait could have been shorter without passing unseen."""
+    bus = [wait.visible_short_ns for wait in waits if wait.kind in judged]
+    margins = [event["margin_ns"] for event in of_kind(events, "spi")]
+    chip = [max(margin, 0) + 1 for margin in margins if margin is not None]
+    return min([*bus, *chip], default=None)
 
 
 def data_evidence(cell: Cell, chip: ChipFacts, seen: Seen) -> list[Evidence]:

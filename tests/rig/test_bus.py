@@ -54,7 +54,8 @@ def sync(
 
 
 @pytest.mark.parametrize(
-    ("longest", "convicted"), [(ASKED - 1, True), (ASKED, False), (ASKED + 1, False), (0, True)]
+    ("longest", "convicted"),
+    [(ASKED - 1, True), (ASKED, False), (ASKED + 1, False), (0, True)],
 )
 def test_wait_is_convicted_only_if_its_longest_is_below_what_was_asked(
     longest: int, convicted: bool
@@ -88,7 +89,8 @@ def test_wait_that_ended_before_it_was_seen_to_open_is_no_less_than_nothing() ->
 
 
 @pytest.mark.parametrize(
-    ("longest", "visible"), [(ASKED - 1, 1), (ASKED, 1), (ASKED + 1, 2), (ASKED + 49, 50)]
+    ("longest", "visible"),
+    [(ASKED - 1, 1), (ASKED, 1), (ASKED + 1, 2), (ASKED + 49, 50)],
 )
 def test_smallest_visible_shortening_is_one_more_than_the_slack(longest: int, visible: int) -> None:
     (wait,) = observe(erase_polls(empty=OPENED, read=OPENED + longest))
@@ -130,7 +132,9 @@ def test_second_synchronisation_of_a_connection_is_not_a_wait() -> None:
         [serprog(NOP, empty=1, read=2)],
     ],
 )
-def test_synchronisation_without_nops_right_before_it_is_not_a_wait(events: list[Event]) -> None:
+def test_synchronisation_without_nops_right_before_it_is_not_a_wait(
+    events: list[Event],
+) -> None:
     assert observe(events, SYNC_WAIT) == []
 
 
@@ -193,7 +197,11 @@ def test_status_read_before_any_operation_opens_nothing() -> None:
 
 @pytest.mark.parametrize("sr", ["0x00", "0x02", "0xfe"])
 def test_status_answered_ready_opens_nothing(sr: str) -> None:
-    events = [spi("0x20", read=1000), spi("0x05", read=2000, sr=sr), spi("0x05", read=2001)]
+    events = [
+        spi("0x20", read=1000),
+        spi("0x05", read=2000, sr=sr),
+        spi("0x05", read=2001),
+    ]
     assert observe(events) == []
 
 
@@ -211,7 +219,10 @@ def test_figure_of_the_chip_goes_before_the_general_one() -> None:
 
 
 def test_profile_without_waits_observes_and_convicts_nothing() -> None:
-    events = [*sync(closing_empty=301, closing_read=302), *erase_polls(empty=OPENED, read=OPENED)]
+    events = [
+        *sync(closing_empty=301, closing_read=302),
+        *erase_polls(empty=OPENED, read=OPENED),
+    ]
     waits = observe_waits(events, make_profile(), CHIP, bridged=False)
     assert waits == []
     assert convict_waits(waits) == []
@@ -242,7 +253,9 @@ def test_kinds_of_waits_are_convicted_apart() -> None:
 
 def test_behind_a_bridge_no_wait_is_ever_acquitted() -> None:
     (wait,) = observe(
-        erase_polls(empty=OPENED + 5 * ASKED, read=OPENED + 6 * ASKED), wake=10, bridged=True
+        erase_polls(empty=OPENED + 5 * ASKED, read=OPENED + 6 * ASKED),
+        wake=10,
+        bridged=True,
     )
     assert (wait.shortest_ns, wait.longest_ns) == (0, 6 * ASKED)
     assert not wait.is_judged

@@ -60,15 +60,21 @@ def provide_bridge(recipes: Recipes, paths: Paths, preparing: Callable[[str], No
     return _provide_packaged(BRIDGE, recipes.bridge, paths, preparing)
 
 
-def check_subject(name: str, recipes: Recipes) -> None:
-    """Raises `BadInputError` for a subject that could not be packed; fetches and builds nothing."""
-    if name.startswith(PATH_PREFIX):
-        _collect_path(name)
-    elif name not in known_subjects(recipes)[:-1]:
-        raise BadInputError(
-            f"unknown subject {name!r}",
-            hint=nearest(name, known_subjects(recipes), what="subjects"),
-        )
+def check_subject(name: str, recipes: Recipes, where: str) -> None:
+    """Raises `BadInputError` for a subject that could not be packed; fetches and builds nothing.
+
+    `where` says who asked for it: an option, or a key of a plan.
+    """
+    known = known_subjects(recipes)
+    try:
+        if name.startswith(PATH_PREFIX):
+            _collect_path(name)
+        elif name not in known[:-1]:
+            raise BadInputError(
+                f"unknown subject {name!r}", hint=nearest(name, known, what="subjects")
+            )
+    except BadInputError as error:
+        raise BadInputError(f"{where}: {error.message}", hint=error.hint) from error
 
 
 def provide_subject(
@@ -80,7 +86,6 @@ def provide_subject(
     if name == BUNDLED or name in TEST_BUILDS:
         program = paths.flashrom_build / TEST_BUILDS.get(name, "flashrom")
         return _pack(name, collect_program(str(program), Path("/")), {}, paths)
-    check_subject(name, recipes)
     subject = _pack(name, _collect_path(name), {}, paths)
     version = _packaged_version(subject.program_sha256, paths)
     return msgspec.structs.replace(subject, package_version=version)

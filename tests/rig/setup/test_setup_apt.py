@@ -39,7 +39,11 @@ def test_stanza_with_signed_by_carries_it_to_backports() -> None:
     targets = target("bookworm", f"{SOURCES}:1") + target("bookworm-updates", f"{SOURCES}:1")
     backports = derive_backports(targets, OS_RELEASE, {SOURCES: STANZAS})
     assert backports.suite == "bookworm-backports"
-    assert suites_of(backports.text) == ["bookworm", "bookworm-updates", "bookworm-backports"]
+    assert suites_of(backports.text) == [
+        "bookworm",
+        "bookworm-updates",
+        "bookworm-backports",
+    ]
     assert stanza_of(backports.text, "bookworm-backports") == {
         "Types": "deb",
         "URIs": "http://mirror.example.org/debian/",
@@ -126,7 +130,9 @@ def test_suite_named_by_its_role_is_found_by_codename() -> None:
         target("trixie", f"{SOURCES}:1"),
     ],
 )
-def test_machine_without_its_releases_archive_is_told_where_to_look(targets: str) -> None:
+def test_machine_without_its_releases_archive_is_told_where_to_look(
+    targets: str,
+) -> None:
     with pytest.raises(SetupError, match="no archive of bookworm") as raised:
         derive_backports(targets, OS_RELEASE, {SOURCES: STANZAS})
     assert "apt-get update" in raised.value.remedy

@@ -59,7 +59,9 @@ def test_no_command_on_a_fresh_machine_is_bad_usage(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (2, "")
 
 
-def test_unknown_option_of_clean_is_bad_usage_and_removes_nothing(tmp_path: Path) -> None:
+def test_unknown_option_of_clean_is_bad_usage_and_removes_nothing(
+    tmp_path: Path,
+) -> None:
     (tmp_path / TAG_NAME).touch()
     done = launch(tmp_path, "clean", "--all")
     assert done.returncode == 2
@@ -81,7 +83,9 @@ def test_state_that_holds_other_things_is_refused(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["letters"]
 
 
-def test_missing_package_with_no_install_exits_99_and_keeps_stdout_clean(tmp_path: Path) -> None:
+def test_missing_package_with_no_install_exits_99_and_keeps_stdout_clean(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "bin").mkdir()
     query = tmp_path / "bin" / "dpkg-query"
     query.write_text("#!/bin/sh\nexit 1\n", encoding="ascii")
@@ -196,7 +200,8 @@ def test_sizes_read_well(size_bytes: int, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "text"), [(0.42, "0.4 s"), (43.2, "43 s"), (60, "1 min 0 s"), (123, "2 min 3 s")]
+    ("seconds", "text"),
+    [(0.42, "0.4 s"), (43.2, "43 s"), (60, "1 min 0 s"), (123, "2 min 3 s")],
 )
 def test_times_read_well(seconds: float, text: str) -> None:
     assert human_time(seconds) == text
@@ -232,5 +237,9 @@ def _pretend_ready(copy: Path, state: Path) -> None:
         "from delayrig.setup.stamp import *; at = find_layout(os.environ);"
         "[write_mark(at.stamp, *pair) for pair in wanted_marks(at).items()]"
     )
-    environment = {**os.environ, "FLASHROM_RIG_STATE": str(state), "PYTHONPATH": str(copy)}
+    environment = {
+        **os.environ,
+        "FLASHROM_RIG_STATE": str(state),
+        "PYTHONPATH": str(copy),
+    }
     subprocess.run([SYSTEM_PYTHON, "-S", "-P", "-c", mark], env=environment, check=True)

@@ -14,7 +14,13 @@ from delayrig.setup.console import Console
 from delayrig.setup.context import Context
 from delayrig.setup.errors import SetupError
 from delayrig.setup.layout import Layout, find_layout
-from delayrig.setup.packages import Lack, Package, find_lacking, new_enough, read_packages
+from delayrig.setup.packages import (
+    Lack,
+    Package,
+    find_lacking,
+    new_enough,
+    read_packages,
+)
 
 QEMU = Package(name="qemu-system-x86", reason="runs the guests", version_min="9.1")
 CPIO = Package(name="cpio", reason="packs")
@@ -117,7 +123,9 @@ def test_without_apt_get_the_way_is_closed(monkeypatch: pytest.MonkeyPatch) -> N
     assert "no apt-get" in str(install.find_privilege(interactive=True))
 
 
-def test_without_root_and_sudo_the_way_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_root_and_sudo_the_way_is_closed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     here = {"apt-get": "/usr/bin/apt-get"}
     monkeypatch.setattr(shutil, "which", here.get)
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
@@ -145,4 +153,8 @@ def test_launcher_options_are_taken_out_wherever_they_stand(
     line: list[str], passed: tuple[str, ...], *, yes: bool, no_install: bool
 ) -> None:
     request = read_request(line)
-    assert (request.passed, request.yes, request.no_install) == (passed, yes, no_install)
+    assert (request.passed, request.yes, request.no_install) == (
+        passed,
+        yes,
+        no_install,
+    )

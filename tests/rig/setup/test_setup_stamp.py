@@ -23,11 +23,22 @@ from delayrig.setup.stamp import (
 def layout(tmp_path: Path) -> Layout:
     """A small checkout that is set up."""
     layout = Layout(checkout=tmp_path / "checkout", state=tmp_path / "state")
-    for name in ("meson.build", "emulators/chips/a.toml", "flashrom/core/a.c", "images/agent/a.c"):
+    for name in (
+        "meson.build",
+        "emulators/chips/a.toml",
+        "flashrom/core/a.c",
+        "images/agent/a.c",
+    ):
         put(layout.checkout / name)
     put(layout.lock_of_python)
     put(layout.package_path / "delayrig" / "images" / "recipes.py")
-    for name in ("packages.toml", "packages.py", "environment.py", "native.py", "images.py"):
+    for name in (
+        "packages.toml",
+        "packages.py",
+        "environment.py",
+        "native.py",
+        "images.py",
+    ):
         put(layout.setup / name)
     put(layout.python)
     put(layout.build / "build.ninja")
@@ -57,11 +68,17 @@ def test_unchanged_checkout_has_nothing_to_do(layout: Layout) -> None:
 @pytest.mark.parametrize(
     ("change", "steps"),
     [
-        (lambda at: put(at.checkout / "emulators/chips/a.toml", "xy"), {NATIVE, IMAGES}),
+        (
+            lambda at: put(at.checkout / "emulators/chips/a.toml", "xy"),
+            {NATIVE, IMAGES},
+        ),
         (lambda at: put(at.checkout / "flashrom/core/new.c"), {NATIVE, IMAGES}),
         (lambda at: put(at.checkout / "meson.options"), {NATIVE, IMAGES}),
         (lambda at: (at.checkout / "images/agent/a.c").unlink(), {NATIVE, IMAGES}),
-        (lambda at: put(at.package_path / "delayrig/images/recipes.py", "xy"), {IMAGES}),
+        (
+            lambda at: put(at.package_path / "delayrig/images/recipes.py", "xy"),
+            {IMAGES},
+        ),
         (lambda at: put(at.lock_of_python, "xy"), {ENVIRONMENT, NATIVE, IMAGES}),
         (lambda at: put(at.setup / "packages.toml", "xy"), {PACKAGES}),
         (lambda at: put(database(at), "xy"), {PACKAGES}),

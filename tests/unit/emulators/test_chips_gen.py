@@ -36,23 +36,67 @@ def error_of(tmp_path: Path, text: str) -> str:
         # Unknown and missing keys: the file, the key, the nearest or the remedy.
         ("page_bytes =", "page_byte =", ("page_byte: unknown key", "`page_bytes`")),
         ("typ_us = 640", "typ_ms = 640", ("busy.page_program.typ_ms", "`typ_us`")),
-        ("[busy.write_status]", "[busy.wrsr]", ("busy.wrsr: unknown key", "`write_status`")),
+        (
+            "[busy.write_status]",
+            "[busy.wrsr]",
+            ("busy.wrsr: unknown key", "`write_status`"),
+        ),
         ('vendor = "Micron"\n', "", ("vendor: missing key", "add `vendor")),
-        ("typ_us = 640\nmax_us = 5000\n", "", ("busy.page_program.typ_us", "add `typ_us`")),
+        (
+            "typ_us = 640\nmax_us = 5000\n",
+            "",
+            ("busy.page_program.typ_us", "add `typ_us`"),
+        ),
         ("schema = 1\n", "", ("schema: missing key", "begin the file with")),
         ("schema = 1", "schema = 2", ("schema: is 2", "`schema = 1`")),
         # Wrong types and values.
-        ("page_bytes = 256", 'page_bytes = "256"', ("page_bytes: is str", "a whole number")),
-        ("page_bytes = 256", "page_bytes = 300", ("page_bytes: is 300", "power of two")),
-        ("typ_us = 640", 'typ_us = "fast"', ("page_program.typ_us", "number of microseconds")),
-        ("typ_us = 640", "typ_us = 6400", ("typ_us: is above max_us", "datasheet again")),
-        ("rdid = [0x20, 0x20, 0x14]", "rdid = [0x20]", ("id.rdid", "a list of 3 bytes")),
+        (
+            "page_bytes = 256",
+            'page_bytes = "256"',
+            ("page_bytes: is str", "a whole number"),
+        ),
+        (
+            "page_bytes = 256",
+            "page_bytes = 300",
+            ("page_bytes: is 300", "power of two"),
+        ),
+        (
+            "typ_us = 640",
+            'typ_us = "fast"',
+            ("page_program.typ_us", "number of microseconds"),
+        ),
+        (
+            "typ_us = 640",
+            "typ_us = 6400",
+            ("typ_us: is above max_us", "datasheet again"),
+        ),
+        (
+            "rdid = [0x20, 0x20, 0x14]",
+            "rdid = [0x20]",
+            ("id.rdid", "a list of 3 bytes"),
+        ),
         ("opcode = 0xD8", "opcode = 0xD9", ("erase[0].opcode", "0xD8")),
-        ("size_bytes = 65536", "size_bytes = 65537", ("erase[0].size_bytes", "multiple of 4096")),
+        (
+            "size_bytes = 65536",
+            "size_bytes = 65537",
+            ("erase[0].size_bytes", "multiple of 4096"),
+        ),
         # Names of other things.
-        ('grade = "datasheet"', 'grade = "datashet"', ("sources.main.grade", "`datasheet`")),
-        ('source = "main"', 'source = "mian"', ("source: unknown name `mian`", "`main`")),
-        ('family = "spi_nor"', 'family = "spinor"', ("family: unknown name", "`spi_nor`")),
+        (
+            'grade = "datasheet"',
+            'grade = "datashet"',
+            ("sources.main.grade", "`datasheet`"),
+        ),
+        (
+            'source = "main"',
+            'source = "mian"',
+            ("source: unknown name `mian`", "`main`"),
+        ),
+        (
+            'family = "spi_nor"',
+            'family = "spinor"',
+            ("family: unknown name", "`spi_nor`"),
+        ),
         ('name = "M25P80"', 'name = "M25P81"', ("name: is `M25P81`", "M25P81.toml")),
     ],
 )

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Virtual time is exact: under load, behind libvirt, booted instead of restored."""
+
+import asyncio
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+from delayrig.cell import Cell
+from delayrig.chips import read_chips
+from delayrig.errors import ExitCode, LostGuestError
+from delayrig.guest.arguments import CELL_FW_CFG, SUBJECT_FW_CFG, Hardware
+from delayrig.guest.qemu import QemuMachine
+from delayrig.guest.snapshot import boot_hardware
+from delayrig.images.guest_image import GuestImage, provide_guest_image
+from delayrig.images.recipes import read_recipes
+from delayrig.images.subject import provide_subject
+from delayrig.paths import Paths
+from delayrig.payload import write_payload
+from delayrig.virtual_lane import run_guest, write_entries
+
+from .conftest import FinishedRun, launch, run_plan
+
+BOOT_LIMIT_S = 120
+BOOTED_AGREES_TO = 0.01
+BURNERS = 3
+
+
+@pytest.fixture
+def load() -> Iterator[None]:
+    """Busy loops on this machine for the time of a test, bounded should it be lost."""
+    command = ["timeout", "120", "sh", "-c", "while :; do :; done"]
+    burners = [subprocess.Popen(command) for _ in range(BURNERS)]
+    yield
+    for burner in burners:
+        burner.terminate()
+        burner.wait()
+
+
+@pytest.mark.usefixtures("load")
+def test_second_run_under_load_is_the_same_to_the_nanosecond(
+    smoke: FinishedRun, paths: Paths, tmp_path: Path
+) -> None:
+    again = run_plan(paths, tmp_path / "out", "--plan", "smoke")
+    compared = launch(paths, "compare", "--exact", str(smoke.out), str(again.out))
+    assert compared.returncode == ExitCode.PASS, compared.stdout
+    assert f"{len(smoke.results.cells)} cells compared: all the same" in compared.stdout
+
+
+def test_libvirt_gives_the_same_events_as_plain_qemu(
+    smoke: FinishedRun, paths: Paths, tmp_path: Path
+) -> None:
+    behind = run_plan(
+        paths,
+        tmp_path / "out",
+        "--plan",
+        "smoke",
+        "--connect",
+        "embed",
+        "--cell",
+        "write.*",
+    )
+    assert behind.exit_code == ExitCode.PASS, behind.said
+    plain = {cell.id: cell for cell in smoke.results.cells}
+    assert len(behind.results.cells) == 3
+    for cell in behind.results.cells:
+        assert cell.events_sha256 == plain[cell.id].events_sha256
+        assert cell.time_ns == plain[cell.id].time_ns
+
+
+def test_run_with_a_cell_missing_is_not_called_the_same(
+    smoke: FinishedRun, paths: Paths, tmp_path: Path
+) -> None:
+    part = run_plan(paths, tmp_path / "out", "--plan", "smoke", "--cell", "write.*trixie*")
+    compared = launch(paths, "compare", "--exact", str(smoke.out), str(part.out))
+    assert compared.returncode == ExitCode.INCONCLUSIVE, compared.stdout
+
+
+def _image(paths: Paths) -> GuestImage:
+    recipes = read_recipes(paths.checkout)
+    return provide_guest_image(recipes.guest, paths, lambda _: None)
+
+
+def test_booted_cell_agrees_with_the_restored_one(
+    smoke: FinishedRun, paths: Paths, tmp_path: Path
+) -> None:
+    restored = smoke.cell("write", "debian:trixie")
+    cell = msgspec.json.decode((smoke.out / restored.id / "cell.json").read_bytes(), type=Cell)
+    recipes, image = read_recipes(paths.checkout), _image(paths)
+    subject = provide_subject(cell.subject, recipes, paths, lambda _: None)
+    archive = write_payload(
+        cell,
+        read_chips(paths.checkout)[cell.chip],
+        "GD25Q16(B)",
+        emulator=paths.emulator,
+        scratch=tmp_path,
+    )
+    hardware = Hardware(
+        shape=cell.shape,
+        kernel=Path(image.kernel),
+        initrd=Path(image.initrd),
+        console=tmp_path / "console.log",
+        fw_cfg={CELL_FW_CFG: archive, SUBJECT_FW_CFG: Path(subject.archive)},
+    )
+
+    async def boot() -> dict[str, bytes]:
+        machine = QemuMachine(hardware, log=tmp_path / "qemu.log", cpu=0)
+        try:
+            await machine.start()
+            await machine.wait_paused(limit_s=BOOT_LIMIT_S)
+            return await run_guest(machine, tmp_path, started=True)
+        finally:
+            await machine.stop()
+
+    write_entries(asyncio.run(boot()), tmp_path)
+    events = (tmp_path / "events.jsonl").read_bytes().splitlines()
+    moments = {e["ev"]: e for e in map(msgspec.json.decode, events)}
+    took_ns = moments["subject_end"]["t_ns"] - moments["subject_start"]["t_ns"]
+    assert took_ns == pytest.approx(restored.time_ns.total, rel=BOOTED_AGREES_TO)
+
+
+def test_guest_that_never_pauses_is_lost(smoke: FinishedRun, paths: Paths, tmp_path: Path) -> None:
+    image = _image(paths)
+    hollow = tmp_path / "hollow.cpio"
+    hollow.write_bytes(b"")
+    shape = msgspec.json.decode(
+        (smoke.out / smoke.results.cells[0].id / "cell.json").read_bytes(), type=Cell
+    ).shape
+    hardware = boot_hardware(shape, image, tmp_path / "console.log")
+    hardware = Hardware(
+        shape=shape, kernel=hardware.kernel, initrd=hollow, console=hardware.console
+    )
+
+    async def boot() -> None:
+        machine = QemuMachine(hardware, log=tmp_path / "qemu.log", cpu=0)
+        try:
+            await machine.start()
+            await machine.wait_paused(limit_s=8)
+        finally:
+            await machine.stop()
+
+    with pytest.raises(LostGuestError):
+        asyncio.run(boot())

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A run that is told to end leaves no guest behind and keeps what is finished."""
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+from delayrig.paths import Paths
+from delayrig.result import read_results
+
+INTERRUPTED = 130
+END_LIMIT_S = 30
+
+
+def qemu_of(out: Path) -> list[int]:
+    """The guests of the run that writes to `out`."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            line = (process / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if b"qemu-system" in line and os.fsencode(str(out)) in line:
+            found.append(int(process.name))
+    return found
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_told_to_end_leaves_no_guest_and_keeps_finished_cells(
+    paths: Paths, tmp_path: Path, number: signal.Signals
+) -> None:
+    out = tmp_path / "out"
+    command = [
+        str(paths.checkout / "rig" / "rig"),
+        "run",
+        "--no-color",
+        "--plan",
+        "smoke",
+    ]
+    run = subprocess.Popen(
+        [*command, "--out", str(out)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert run.stderr is not None
+    for line in run.stderr:
+        if line.startswith("[2/"):
+            break
+    assert qemu_of(out)
+    run.send_signal(number)
+    run.communicate(timeout=END_LIMIT_S)
+    assert run.returncode == INTERRUPTED
+    assert qemu_of(out) == []
+    results = read_results(out)
+    assert results.run.interrupted
+    assert 2 <= len(results.cells) < results.run.cells_planned

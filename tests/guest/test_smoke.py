@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What one run of the smoke plan must show."""
+
+import msgspec
+import pytest
+from delayrig.cell import Cell
+from delayrig.chips import read_chips
+from delayrig.errors import ExitCode
+from delayrig.events import first, read_events
+from delayrig.evidence import Witness
+from delayrig.paths import Paths
+from delayrig.result import Verdict
+from delayrig.workload import expected_image
+
+from .conftest import FinishedRun
+
+NS_PER_S = 1_000_000_000
+OTHERS = ("bundled", "debian:trixie")
+
+
+def test_smoke_with_all_as_expected_exits_0(smoke: FinishedRun) -> None:
+    assert smoke.exit_code == ExitCode.PASS, smoke.said
+    assert len(smoke.results.cells) == smoke.results.run.cells_planned
+
+
+def test_demonstration_convicts_the_calibrated_loop_by_its_1_s_wait(
+    smoke: FinishedRun,
+) -> None:
+    cell = smoke.cell("demonstration", "debian:bookworm")
+    assert cell.verdict is Verdict.TOO_SHORT
+    sync = [item for item in cell.evidence if item.requested_ns == NS_PER_S]
+    assert len(sync) == 1
+    assert sync[0].witness is Witness.BUS
+    assert sync[0].actual_ns is not None
+    shortest_ns, longest_ns = sync[0].actual_ns
+    assert 0 < shortest_ns <= longest_ns < NS_PER_S // 2
+    assert "1 s synchronisation wait" in smoke.said
+
+
+@pytest.mark.parametrize("subject", OTHERS)
+def test_demonstration_acquits_what_times_by_the_system(smoke: FinishedRun, subject: str) -> None:
+    assert smoke.cell("demonstration", subject).verdict is Verdict.PASS
+
+
+def test_siblings_run_while_the_subject_calibrates_and_stop_before_it_waits(
+    smoke: FinishedRun,
+) -> None:
+    cell = smoke.cell("demonstration", "debian:bookworm")
+    events = read_events(smoke.out / cell.id)
+    moments = [first(events, kind) for kind in ("siblings_running", "subject_start", "accept")]
+    stopped = first(events, "siblings_stopped")
+    assert all(moments)
+    assert stopped is not None
+    times = [event["t_ns"] for event in moments if event] + [stopped["t_ns"]]
+    assert times == sorted(times)
+    assert times[2] - times[1] > NS_PER_S  # the calibration lies between
+
+
+def test_canaries_are_convicted_each_by_its_witness(smoke: FinishedRun) -> None:
+    for witness in (Witness.BUS, Witness.CHIP):
+        cell = smoke.cell(f"canary-{witness}", f"canary:{witness}")
+        assert cell.verdict is Verdict.TOO_SHORT
+        assert witness in {item.witness for item in cell.evidence}
+
+
+def test_controls_are_acquitted_in_the_cells_of_the_canaries(
+    smoke: FinishedRun,
+) -> None:
+    assert smoke.cell("control-bus", "bundled").verdict is Verdict.PASS
+    assert smoke.cell("control-chip", "control:chip").verdict is Verdict.PASS
+
+
+def test_every_passed_write_left_the_emulator_with_exactly_what_was_to_be_written(
+    smoke: FinishedRun, paths: Paths
+) -> None:
+    chips = read_chips(paths.checkout)
+    written = [cell for cell in smoke.results.cells if cell.verdict is Verdict.PASS]
+    assert len(written) > 5
+    for result in written:
+        folder = smoke.out / result.id
+        cell = msgspec.json.decode((folder / "cell.json").read_bytes(), type=Cell)
+        sparse = (folder / "image.sparse").read_bytes()
+        assert len(sparse) > 64 * 1024
+        assert expected_image(cell, chips[cell.chip], sparse) == []
+
+
+def test_every_cell_says_what_it_judged_or_why_not(smoke: FinishedRun) -> None:
+    for cell in smoke.results.cells:
+        assert cell.judged or cell.unjudged, cell.id
+        if cell.judged:
+            assert cell.smallest_visible_short_ns is not None
+
+
+def test_time_splits_into_phases_that_add_up(smoke: FinishedRun) -> None:
+    for cell in smoke.results.cells:
+        split = cell.time_ns
+        phases = split.probe + split.read + split.erase + split.write + split.verify
+        assert phases == split.total > 0
+
+
+def test_sleeping_costs_less_cpu_than_polling(smoke: FinishedRun) -> None:
+    polled = smoke.cell("write", "debian:bookworm")
+    slept = smoke.cell("write", "debian:trixie")
+    assert polled.cpu_ns.user + polled.cpu_ns.sys > 5 * (slept.cpu_ns.user + slept.cpu_ns.sys)
+    assert polled.time_ns.total > slept.time_ns.total

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Subjects by path, subjects that cannot be judged, and images that come out the same."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import msgspec
+from delayrig.errors import ExitCode
+from delayrig.images.guest_image import provide_guest_image
+from delayrig.images.recipes import read_recipes
+from delayrig.images.subject import provide_subject
+from delayrig.paths import Paths
+from delayrig.result import Verdict
+
+from .conftest import FinishedRun, run_plan
+
+DUMMY_PLAN = """\
+schema = 1
+about = "an unmodified flashrom with its own dummy programmer"
+subjects = ["debian:trixie"]
+
+[[cell]]
+name = "dummy"
+at = { mips = 250, cores = 1, job = "write", chip = "W25Q128JV", programmer = "dummy" }
+"""
+
+
+def unpack_subject(name: str, paths: Paths, folder: Path) -> Path:
+    """The root of a packed subject, as a maintainer's own build might lie on a disk."""
+    subject = provide_subject(name, read_recipes(paths.checkout), paths, lambda _: None)
+    folder.mkdir()
+    with Path(subject.archive).open("rb") as archive:
+        subprocess.run(["cpio", "-i", "-d", "--quiet"], stdin=archive, cwd=folder, check=True)
+    return folder
+
+
+def test_same_program_by_path_under_another_name_is_convicted(
+    smoke: FinishedRun, paths: Paths, tmp_path: Path
+) -> None:
+    root = unpack_subject("debian:bookworm", paths, tmp_path / "root")
+    program = tmp_path / "some-tool"
+    (root / "usr/sbin/flashrom").rename(program)
+    name = f"path:{program}"
+    run = run_plan(
+        paths,
+        tmp_path / "out",
+        *("--plan", "smoke", "--subject", name, "--cell", "demonstration.*"),
+        environment={**os.environ, "LD_LIBRARY_PATH": str(root / "lib")},
+    )
+    assert run.exit_code == ExitCode.UNSAFE, run.said
+    ours = run.cell("demonstration", name)
+    theirs = smoke.cell("demonstration", "debian:bookworm")
+    assert ours.verdict is Verdict.TOO_SHORT
+    assert ours.subject.sha256 == theirs.subject.sha256
+    assert ours.evidence == theirs.evidence
+
+
+def test_missing_library_of_a_path_subject_names_it_and_starts_nothing(
+    paths: Paths, tmp_path: Path
+) -> None:
+    build = ["gcc", "-x", "c", "-", "-o"]
+    library, program = tmp_path / "libneeded.so", tmp_path / "flashrom"
+    subprocess.run(
+        [*build, str(library), "-shared"], input=b"int f(void) { return 0; }", check=True
+    )
+    subprocess.run(
+        [*build, str(program), str(library.relative_to(tmp_path))],
+        input=b"int f(void); int main(void) { return f(); }",
+        cwd=tmp_path,
+        check=True,
+    )
+    library.unlink()
+    run = run_plan(paths, tmp_path / "out", "--plan", "smoke", "--subject", f"path:{program}")
+    assert run.exit_code == ExitCode.BAD_INPUT, run.said
+    assert "libneeded.so" in run.said
+    assert not (tmp_path / "out").exists()
+
+
+def test_own_dummy_programmer_is_skipped_with_the_reason(paths: Paths, tmp_path: Path) -> None:
+    plan = tmp_path / "dummy.toml"
+    plan.write_text(DUMMY_PLAN)
+    run = run_plan(paths, tmp_path / "out", "--plan", str(plan))
+    assert run.exit_code == ExitCode.SKIPPED, run.said
+    cell = run.cell("dummy", "debian:trixie")
+    assert cell.verdict is Verdict.SKIPPED
+    assert "dummy programmer" in cell.reason
+
+
+def test_images_made_twice_have_the_same_digests(paths: Paths, tmp_path: Path) -> None:
+    recipes = read_recipes(paths.checkout)
+    elsewhere = Paths(checkout=paths.checkout, state=tmp_path / "state")
+    elsewhere.state.mkdir()
+    # The agent and our flashrom are compiled once; what is packed from them is made anew.
+    elsewhere.build.symlink_to(paths.build)
+    ours = provide_guest_image(recipes.guest, paths, lambda _: None)
+    theirs = provide_guest_image(recipes.guest, elsewhere, lambda _: None)
+    assert ours.initrd != theirs.initrd
+    assert (ours.kernel_sha256, ours.initrd_sha256) == (
+        theirs.kernel_sha256,
+        theirs.initrd_sha256,
+    )
+    for name in ("debian:trixie", "bundled"):
+        one = provide_subject(name, recipes, paths, lambda _: None)
+        other = provide_subject(name, recipes, elsewhere, lambda _: None)
+        assert one.archive != other.archive
+        assert one.archive_sha256 == other.archive_sha256
+
+
+def test_results_name_every_image_of_the_run(smoke: FinishedRun) -> None:
+    header = msgspec.to_builtins(smoke.results.run)
+    digests = header["image_digests"]
+    assert {
+        "kernel",
+        "initrd",
+        "emulator",
+        "qemu",
+        "subject debian:bookworm",
+    } <= digests.keys()
+    assert all(len(value) == 64 for value in digests.values())
+    assert header["lock"] in ("same", "differs")

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The profile by which the bus witness holds our own flashrom, against what it says it waits.
+
+A figure too high in the profile would convict a right wait, one too low would miss a short one.
+"""
+
+import re
+import socket
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from delayrig.chips import ChipFacts, read_chips
+from delayrig.images.subject import knows_string
+from delayrig.paths import Paths, find_paths
+from delayrig.profile import Profile, read_profiles
+
+LIMIT_S = 60
+REGION_BYTES = 65536
+PATHS = find_paths()
+CHIPS = read_chips(PATHS.checkout)
+
+
+@contextmanager
+def emulator(paths: Paths, chip: str, folder: Path) -> Iterator[int]:
+    """The serprog emulator on a free port of the loopback interface."""
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    before = folder / "before.bin"
+    before.write_bytes(bytes(REGION_BYTES))
+    command = [str(paths.emulator), "--chip", chip, "--corner", "min", "--image-in", str(before)]
+    command += ["--listen", f"tcp:127.0.0.1:{port}", "--events", str(folder / "events.jsonl")]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stderr is not None
+        process.stderr.readline()
+        yield port
+        process.wait(LIMIT_S)
+    finally:
+        process.kill()
+        process.wait()
+
+
+def bundled_profile() -> Profile:
+    """The profile of our own flashrom."""
+    return next(profile for profile in read_profiles() if profile.name == "bundled")
+
+
+@pytest.mark.parametrize("chip", sorted(CHIPS))
+def test_profile_has_the_intervals_that_the_program_itself_prints(
+    chip: str, tmp_path: Path
+) -> None:
+    facts = CHIPS[chip]
+    printed = printed_intervals_us(facts, tmp_path)
+    assert len(printed) == 2  # an erase and a page program
+    known = {
+        interval_us
+        for wait in bundled_profile().wait
+        if (interval_us := wait.requested_us_by_chip.get(chip)) is not None
+    }
+    assert printed <= known
+
+
+def printed_intervals_us(facts: ChipFacts, folder: Path) -> set[int]:
+    """Writes one region of the part, very talkatively."""
+    program = PATHS.flashrom_build / "flashrom"
+    name = next(n for n in facts.flashrom_names if knows_string(program.read_bytes(), n))
+    (folder / "layout").write_text(f"00000000:{REGION_BYTES - 1:08x} region\n")
+    (folder / "after.bin").write_bytes(b"\x5a" * facts.size_bytes)
+    with emulator(PATHS, facts.name, folder) as port:
+        done = subprocess.run(
+            [
+                *(str(program), "-VV", "--no-realtime", "-c", name, "-N"),
+                *("-p", f"serprog:ip=127.0.0.1:{port}"),
+                *("-l", str(folder / "layout"), "-i", "region", "-w", str(folder / "after.bin")),
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=LIMIT_S,
+        )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return {int(us) for us in re.findall(r"each ([0-9]+) us apart", done.stdout + done.stderr)}

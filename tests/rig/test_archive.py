@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The same files give the same archive, wherever and whenever they were made."""
+
+import os
+import random
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from delayrig.archive import write_archive
+from delayrig.errors import RigFaultError
+
+FILES = {
+    "spec": b"schema 1\n",
+    "bin/program": b"\x7fELF" + bytes(5000),
+    "bin/a": b"",
+    "lib/libz.so": b"z" * 4097,
+    "deep/er/still/x": b"x",
+    "name with space": b"1",
+    "caf\u00e9": b"2",
+}
+RUNNABLE = {"bin/program"}
+
+
+def fill(folder: Path, names: Iterable[str], *, mtime_s: int, mask: int = 0o022) -> Path:
+    """The files, made in that order, with that time and under that umask."""
+    before = os.umask(mask)
+    try:
+        folder.mkdir(parents=True)
+        for name in names:
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(FILES[name])
+            path.chmod(path.stat().st_mode | (0o100 if name in RUNNABLE else 0))
+        (folder / "lib64").symlink_to("lib")
+        (folder / "empty").mkdir()
+        for path in folder.rglob("*"):
+            os.utime(path, (mtime_s, mtime_s), follow_symlinks=False)
+    finally:
+        os.umask(before)
+    return folder
+
+
+def archived(folder: Path) -> bytes:
+    archive = folder.parent / f"{folder.name}.cpio"
+    write_archive(folder, archive)
+    return archive.read_bytes()
+
+
+def test_same_content_gives_the_same_bytes(tmp_path: Path) -> None:
+    names = list(FILES)
+    random.Random(3).shuffle(names)
+    one = archived(fill(tmp_path / "one", FILES, mtime_s=1_000_000_000))
+    other = archived(
+        fill(tmp_path / "far" / "away" / "other", names, mtime_s=1_600_000_000, mask=0o077)
+    )
+    assert one == other
+    assert str(tmp_path).encode() not in one
+
+
+def test_archiving_twice_gives_the_same_bytes(tmp_path: Path) -> None:
+    folder = fill(tmp_path / "one", FILES, mtime_s=1_000_000_000)
+    assert archived(folder) == archived(folder)
+
+
+@pytest.mark.parametrize("name", ["spec", "deep/er/still/x", "bin/a"])
+def test_other_content_gives_other_bytes(tmp_path: Path, name: str) -> None:
+    folder = fill(tmp_path / "one", FILES, mtime_s=1)
+    before = archived(folder)
+    (folder / name).write_bytes(b"!")
+    assert archived(folder) != before
+
+
+def test_whether_a_file_can_be_run_is_kept(tmp_path: Path) -> None:
+    folder = fill(tmp_path / "one", FILES, mtime_s=1)
+    before = archived(folder)
+    (folder / "bin/a").chmod(0o744)
+    assert archived(folder) != before
+
+
+def test_everything_is_in_the_archive_in_the_order_of_names(tmp_path: Path) -> None:
+    folder = fill(tmp_path / "one", FILES, mtime_s=1)
+    content = archived(folder)
+    listed = subprocess.run(
+        ["cpio", "-t", "--quiet"], input=content, capture_output=True, check=True
+    ).stdout.splitlines()
+    wanted = [os.fsencode(path.relative_to(folder)) for path in folder.rglob("*")]
+    assert len(listed) == len(wanted) == 14
+    escaped = [name.decode("unicode_escape").encode("latin-1") for name in listed]
+    assert escaped == sorted(wanted)
+
+
+def test_archive_that_cannot_be_written_is_a_fault_of_the_rig(tmp_path: Path) -> None:
+    full = Path("/dev/full")
+    if not full.exists():
+        pytest.skip("needs /dev/full")
+    with pytest.raises(RigFaultError, match="cpio could not write"):
+        write_archive(fill(tmp_path / "one", FILES, mtime_s=1), full)

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How a guest is described to QEMU and to libvirt: by the same words where it matters."""
+
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+from delayrig.guest import arguments
+from delayrig.guest.arguments import (
+    CELL_FW_CFG,
+    SUBJECT_FW_CFG,
+    Hardware,
+    hand_over_arguments,
+    kernel_command_line,
+    pinned,
+    qemu_arguments,
+    timing_arguments,
+)
+from delayrig.guest.domain import QEMU_NAMESPACE, domain_xml
+from delayrig.guest.shape import GuestShape, Timers
+
+SHAPE = GuestShape(icount_shift=4, cores=2, timers=Timers.HIGH_RES)
+BOOTING = Hardware(
+    shape=SHAPE,
+    kernel=Path("/i,1/vmlinuz"),
+    initrd=Path("/i,1/initrd"),
+    console=Path("/out,1/console.log"),
+)
+RESTORED = replace(
+    BOOTING,
+    fw_cfg={SUBJECT_FW_CFG: Path("/s,1/subject.cpio"), CELL_FW_CFG: Path("/c/cell.cpio")},
+    incoming=Path("/snap,1/a.snapshot"),
+)
+MACHINES = pytest.mark.parametrize("hardware", [BOOTING, RESTORED], ids=["booting", "restored"])
+
+
+def domain_of(hardware: Hardware, name: str = "guest") -> ET.Element:
+    return ET.fromstring(domain_xml(hardware, name=name, emulator="/usr/bin/qemu", cpu=3))
+
+
+def words_of_domain(hardware: Hardware) -> list[str]:
+    found = domain_of(hardware).findall(f"{{{QEMU_NAMESPACE}}}commandline/{{{QEMU_NAMESPACE}}}arg")
+    return [argument.attrib["value"] for argument in found]
+
+
+def options(words: list[str]) -> dict[str, list[str]]:
+    """The values of every option, in order."""
+    found: dict[str, list[str]] = {}
+    for option, value in zip(words, words[1:], strict=False):
+        if option.startswith("-"):
+            found.setdefault(option, []).append(value)
+    return found
+
+
+def text_of(domain: ET.Element, path: str) -> str:
+    element = domain.find(path)
+    assert element is not None
+    return element.text or ""
+
+
+@MACHINES
+def test_timing_and_hand_over_are_word_for_word_the_same_for_both(hardware: Hardware) -> None:
+    shared = [*timing_arguments(hardware.shape), *hand_over_arguments(hardware)]
+    assert words_of_domain(hardware) == shared
+    assert qemu_arguments(hardware, monitor_fd=5)[-len(shared) :] == shared
+
+
+@MACHINES
+def test_what_makes_time_virtual_is_there_once(hardware: Hardware) -> None:
+    for words in (words_of_domain(hardware), qemu_arguments(hardware, monitor_fd=5)):
+        given = options(words)
+        assert given["-icount"] == ["shift=4,sleep=off"]
+        assert given["-accel"] == ["tcg,thread=single"]
+        assert given["-rtc"] == [f"base={arguments.RTC_BASE},clock=vm"]
+
+
+@pytest.mark.parametrize("shift", range(11))
+def test_speed_of_the_shape_is_the_shift_given(shift: int) -> None:
+    shape = replace(SHAPE, icount_shift=shift)
+    assert f"shift={shift},sleep=off" in timing_arguments(shape)
+
+
+@MACHINES
+def test_both_describe_the_same_machine(hardware: Hardware) -> None:
+    given = options(qemu_arguments(hardware, monitor_fd=5))
+    domain = domain_of(hardware)
+    (command_line,) = given["-append"]
+    assert command_line == text_of(domain, "os/cmdline") == kernel_command_line(hardware.shape)
+    assert given["-kernel"] == [text_of(domain, "os/kernel")]
+    assert given["-initrd"] == [text_of(domain, "os/initrd")]
+    assert given["-bios"] == [text_of(domain, "os/loader")]
+    assert given["-cpu"] == [text_of(domain, "cpu/model")]
+    assert given["-m"] == [text_of(domain, "memory")]
+    assert given["-smp"] == ["2,sockets=2,cores=1,threads=1"]
+    assert text_of(domain, "vcpu") == "2"
+    machine = domain.find("os/type")
+    assert machine is not None
+    assert given["-machine"][0].split(",")[0] == machine.attrib["machine"]
+
+
+def test_commas_in_paths_are_doubled_where_qemu_parses_them() -> None:
+    given = options(qemu_arguments(RESTORED, monitor_fd=5))
+    assert given["-fw_cfg"] == [
+        f"name={CELL_FW_CFG},file=/c/cell.cpio",
+        f"name={SUBJECT_FW_CFG},file=/s,,1/subject.cpio",
+    ]
+    assert given["-incoming"] == ["file:/snap,,1/a.snapshot"]
+    assert "file,id=console,path=/out,,1/console.log" in given["-chardev"]
+    # These are taken as they stand.
+    assert given["-kernel"] == ["/i,1/vmlinuz"]
+    assert given["-initrd"] == ["/i,1/initrd"]
+
+
+def test_libvirt_doubles_the_commas_of_its_own_elements_itself() -> None:
+    source = domain_of(RESTORED).find("devices/serial/source")
+    assert source is not None
+    assert source.attrib["path"] == "/out,1/console.log"
+
+
+def test_markup_in_a_path_stays_a_path() -> None:
+    hardware = replace(RESTORED, incoming=Path('/a"<&>/b'))
+    assert words_of_domain(hardware)[-1] == 'file:/a"<&>/b'
+
+
+def test_booting_guest_is_given_no_snapshot() -> None:
+    given = options(qemu_arguments(BOOTING, monitor_fd=5))
+    assert "-incoming" not in given
+    assert "-fw_cfg" not in given
+
+
+@MACHINES
+def test_guest_that_panics_pauses(hardware: Hardware) -> None:
+    given = options(hand_over_arguments(hardware))
+    assert "pvpanic" in given["-device"]
+    assert given["-action"] == ["panic=pause"]
+
+
+def test_booting_guests_have_one_uuid_and_restored_domains_their_own() -> None:
+    booting = {text_of(domain_of(BOOTING, name), "uuid") for name in ("a", "b")}
+    assert booting == {arguments.UUID}
+    restored = {text_of(domain_of(RESTORED, name), "uuid") for name in ("a", "b")}
+    assert len(restored) == 2
+    assert options(qemu_arguments(RESTORED, monitor_fd=5))["-uuid"] == [arguments.UUID]
+
+
+def test_monitor_is_the_descriptor_given() -> None:
+    given = options(qemu_arguments(BOOTING, monitor_fd=17))
+    assert "socket,id=monitor,fd=17" in given["-chardev"]
+    assert given["-mon"] == ["chardev=monitor,mode=control"]
+
+
+def test_kernel_keeps_its_hands_off_the_window() -> None:
+    words = kernel_command_line(SHAPE).split()
+    assert "memmap=32M$352M" in words
+    assert "rig.window_address=0x16000000" in words
+    assert "rig.window_bytes=0x2000000" in words
+    end = arguments.WINDOW_ADDRESS + arguments.WINDOW_BYTES
+    assert end == arguments.RAM_MIB << 20
+
+
+def test_kernel_keeps_time_by_the_raw_counter() -> None:
+    assert "tsc=reliable" in kernel_command_line(SHAPE).split()
+
+
+def test_only_low_resolution_timers_change_the_kernel_command_line() -> None:
+    low = kernel_command_line(replace(SHAPE, timers=Timers.LOW_RES))
+    assert low == f"{kernel_command_line(SHAPE)} highres=off"
+    assert kernel_command_line(replace(SHAPE, cores=4, icount_shift=0)) == kernel_command_line(
+        SHAPE
+    )
+
+
+def test_pinned_process_keeps_to_one_cpu_and_ends_with_its_parent() -> None:
+    assert pinned(3, ["qemu", "-m", "1"]) == [
+        *("setpriv", "--pdeathsig", "KILL"),
+        *("taskset", "--cpu-list", "3"),
+        *("qemu", "-m", "1"),
+    ]
+
+
+def test_domain_keeps_to_the_cpu_given() -> None:
+    vcpu = domain_of(BOOTING).find("vcpu")
+    assert vcpu is not None
+    assert vcpu.attrib["cpuset"] == "3"

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Runs are the same only where every planned cell was shown to be."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from builders import make_cell, make_evidence, make_result, make_run_header
+from delayrig import digest
+from delayrig.cell import Cell
+from delayrig.compare import Comparison, compare_exactly
+from delayrig.errors import BadInputError
+from delayrig.phases import TimeSplit
+from delayrig.result import (
+    FILE_NAME,
+    CellResult,
+    CpuTime,
+    Results,
+    Verdict,
+    read_results,
+    write_results,
+)
+
+EVENTS = b'{"ev":"end","t_ns":1}\n'
+CELLS = [make_cell(name="a"), make_cell(name="b")]
+
+
+def keep_run(
+    folder: Path, *changes: dict[str, Any], cells: list[Cell] = CELLS, **header: Any
+) -> Path:
+    """A run of those cells; the changes go to its results one by one."""
+    results = []
+    for number, cell in enumerate(cells):
+        result = make_result(cell, events_sha256=digest.of_bytes(EVENTS))
+        results.append(msgspec.structs.replace(result, **dict(*changes[number : number + 1])))
+        (folder / cell.id).mkdir(parents=True)
+        (folder / cell.id / "events.jsonl").write_bytes(EVENTS)
+    folder.mkdir(exist_ok=True)
+    run = make_run_header(**{"cells_planned": len(cells), **header})
+    write_results(Results(run=run, cells=results), folder)
+    return folder
+
+
+def compared(tmp_path: Path, *changes: dict[str, Any], **more: Any) -> Comparison:
+    """A plain run against one with the changes."""
+    return compare_exactly(
+        keep_run(tmp_path / "one"), keep_run(tmp_path / "other", *changes, **more)
+    )
+
+
+def test_equal_runs_are_the_same_and_their_cells_counted(tmp_path: Path) -> None:
+    comparison = compared(tmp_path)
+    assert (comparison.exit_code, comparison.compared) == (0, 2)
+    assert (comparison.differences, comparison.doubts) == ([], [])
+
+
+def test_what_the_host_made_of_it_does_not_matter(tmp_path: Path) -> None:
+    comparison = compared(
+        tmp_path, {"host_s": 99.0, "rerun": "another"}, seed=1, commit="other", argv=[]
+    )
+    assert comparison.exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"verdict": Verdict.TOO_SHORT},
+        {"time_ns": TimeSplit(total=1)},
+        {"cpu_ns": CpuTime(user=1)},
+        {"evidence": [make_evidence()]},
+        {"judged": ["serprog-sync"]},
+        {"unjudged": ["serprog-sync"]},
+        {"events_sha256": "0" * 64},
+    ],
+)
+def test_cell_that_changed_is_a_fault(tmp_path: Path, change: dict[str, Any]) -> None:
+    comparison = compared(tmp_path, {}, change)
+    (field,) = change
+    assert comparison.exit_code == 99
+    assert len(comparison.differences) == 1
+    assert comparison.differences[0].startswith(f"{CELLS[1].id}: {field} is ")
+    assert comparison.compared == 2
+
+
+def test_missing_cell_is_a_doubt(tmp_path: Path) -> None:
+    comparison = compared(tmp_path, cells=CELLS[:1])
+    assert (comparison.exit_code, comparison.compared) == (4, 1)
+    assert comparison.doubts == [f"{CELLS[1].id}: in one run only"]
+
+
+def test_run_with_fewer_cells_than_planned_is_a_doubt(tmp_path: Path) -> None:
+    comparison = compared(tmp_path, cells_planned=3)
+    assert comparison.exit_code == 4
+    assert "2 of 3 planned cells" in comparison.doubts[0]
+
+
+def test_interrupted_run_is_a_doubt(tmp_path: Path) -> None:
+    comparison = compared(tmp_path, interrupted=True)
+    assert (comparison.exit_code, len(comparison.doubts)) == (4, 1)
+
+
+def test_cell_that_the_rig_lost_in_both_runs_is_a_doubt(tmp_path: Path) -> None:
+    lost = {"verdict": Verdict.INFRA_ERROR}
+    one, other = (keep_run(tmp_path / name, lost) for name in ("one", "other"))
+    comparison = compare_exactly(one, other)
+    assert (comparison.exit_code, comparison.differences) == (4, [])
+
+
+@pytest.mark.parametrize("content", [b"", None, b'{"ev":"end","t_ns":2}\n'])
+def test_events_that_are_not_those_of_the_result_are_a_doubt(
+    tmp_path: Path, content: bytes | None
+) -> None:
+    one, other = keep_run(tmp_path / "one"), keep_run(tmp_path / "other")
+    path = other / CELLS[0].id / "events.jsonl"
+    path.unlink()
+    if content is not None:
+        path.write_bytes(content)
+    for runs in ((one, other), (other, one)):
+        comparison = compare_exactly(*runs)
+        assert (comparison.exit_code, comparison.differences) == (4, [])
+        assert comparison.doubts[0].startswith(str(path))
+
+
+@pytest.mark.parametrize(
+    "images", [{"kernel": "e" * 64, "qemu": "d" * 64}, {"kernel": "c" * 64}, {}]
+)
+def test_unequal_images_are_a_doubt(tmp_path: Path, images: dict[str, str]) -> None:
+    comparison = compared(tmp_path, image_digests=images)
+    assert (comparison.exit_code, comparison.differences) == (4, [])
+    assert comparison.doubts[0].startswith("images are unequal: ")
+
+
+def test_runs_without_a_common_cell_are_a_doubt(tmp_path: Path) -> None:
+    one = keep_run(tmp_path / "one", cells=CELLS[:1])
+    comparison = compare_exactly(one, keep_run(tmp_path / "other", cells=CELLS[1:]))
+    assert (comparison.exit_code, comparison.compared) == (4, 0)
+    assert "no virtual cell is in both runs" in comparison.doubts
+
+
+def test_empty_runs_are_not_the_same(tmp_path: Path) -> None:
+    one, other = (keep_run(tmp_path / name, cells=[]) for name in ("one", "other"))
+    assert compare_exactly(one, other).exit_code == 4
+
+
+def test_cells_of_other_lanes_and_skipped_ones_are_not_compared(tmp_path: Path) -> None:
+    changes: list[dict[str, Any]] = [{"lane": "live"}, {"verdict": Verdict.SKIPPED}, {}]
+    cells = [*CELLS, make_cell(name="c")]
+    one, other = (keep_run(tmp_path / name, *changes, cells=cells) for name in ("one", "other"))
+    comparison = compare_exactly(one, other)
+    assert (comparison.exit_code, comparison.compared) == (0, 1)
+
+
+def test_results_file_stands_for_its_folder(tmp_path: Path) -> None:
+    one, other = keep_run(tmp_path / "one"), keep_run(tmp_path / "other")
+    assert compare_exactly(one / FILE_NAME, other / FILE_NAME).exit_code == 0
+
+
+@pytest.mark.parametrize("content", [None, b"", b"{", b"[]", b'{"schema":1}', b"\xff\xfe"])
+def test_unreadable_results_are_bad_input(tmp_path: Path, content: bytes | None) -> None:
+    one = keep_run(tmp_path / "one")
+    if content is not None:
+        (tmp_path / FILE_NAME).write_bytes(content)
+    with pytest.raises(BadInputError) as caught:
+        compare_exactly(one, tmp_path)
+    assert str(tmp_path / FILE_NAME) in caught.value.message
+    assert caught.value.hint
+
+
+def test_results_come_back_as_they_were_written(tmp_path: Path) -> None:
+    result: CellResult = make_result(evidence=[make_evidence()], unjudged=["erase-poll"])
+    results = Results(run=make_run_header(interrupted=True), cells=[result])
+    write_results(results, tmp_path)
+    assert read_results(tmp_path) == results
+    assert [path.name for path in tmp_path.iterdir()] == [FILE_NAME]

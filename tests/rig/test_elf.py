@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which libraries a program takes along, tried on small real programs."""
+
+import platform
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from delayrig.errors import BadInputError
+from delayrig.images.elf import collect_program, read_elf
+
+pytestmark = pytest.mark.skipif(
+    platform.machine() != "x86_64" or shutil.which("gcc") is None,
+    reason="needs gcc on a 64-bit PC",
+)
+
+ROOT = Path("/")
+MAIN = "int leaf(void); int main(void) { return leaf(); }\n"
+MIDDLE = "int deep(void); int leaf(void) { return deep(); }\n"
+DEEP = "int deep(void) { return 0; }\n"
+ORIGIN = "-Wl,-rpath,$ORIGIN/private"
+LOADER = "/lib64/ld-linux-x86-64.so.2"
+E_MACHINE_AT = 18
+
+
+def compiled(folder: Path, name: str, source: str, *options: str) -> Path:
+    """What gcc makes of the source; the name says where below the folder."""
+    out = folder / name
+    out.parent.mkdir(parents=True, exist_ok=True)
+    text = folder / f"{out.name}.c"
+    text.write_text(source, encoding="ascii")
+    subprocess.run(["gcc", "-o", out, text, *options], check=True, cwd=folder)
+    return out
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A program that needs libleaf of its own, and that libdeep of the same folder."""
+    folder = tmp_path_factory.mktemp("elf")
+    shared = ("-shared", "-fPIC", "-nostdlib")
+    compiled(folder, "private/libdeep.so", DEEP, *shared)
+    needs_deep = ("-Lprivate", "-ldeep", "-Wl,-rpath,$ORIGIN")
+    compiled(folder, "private/libleaf.so", MIDDLE, *shared, *needs_deep)
+    needs_leaf = ("-Lprivate", "-lleaf", "-Wl,-rpath-link,private")
+    compiled(folder, "program", MAIN, *needs_leaf, ORIGIN)
+    compiled(folder, "lost", MAIN, *needs_leaf)
+    compiled(folder, "static", "int main(void) { return 0; }\n", "-static")
+    return folder
+
+
+def test_private_libraries_are_found_from_where_their_users_lie(built: Path) -> None:
+    closure = collect_program(str(built / "program"), ROOT)
+    assert closure.program == built / "program"
+    assert set(closure.libraries) == {"libleaf.so", "libdeep.so", "libc.so.6"}
+    for name in ("libleaf.so", "libdeep.so"):
+        assert closure.libraries[name] == built / "private" / name
+    assert closure.libraries["libc.so.6"].is_file()
+    assert closure.interpreter is not None
+    place, loader = closure.interpreter
+    assert place == LOADER
+    assert loader.is_file()
+
+
+def test_program_says_what_it_needs(built: Path) -> None:
+    facts = read_elf(built / "program")
+    assert facts.machine == "EM_X86_64"
+    assert facts.interpreter == LOADER
+    assert facts.needed == ("libleaf.so", "libc.so.6")
+    assert facts.search == ("$ORIGIN/private",)
+
+
+def test_folder_that_lies_elsewhere_is_searched_elsewhere(built: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(built, copy)
+    closure = collect_program(str(copy / "program"), ROOT)
+    assert closure.libraries["libleaf.so"] == copy / "private" / "libleaf.so"
+
+
+def test_missing_library_is_named_with_its_user(built: Path) -> None:
+    with pytest.raises(BadInputError) as caught:
+        collect_program(str(built / "lost"), ROOT)
+    assert caught.value.message == (
+        f"{built / 'lost'}: needs the library libleaf.so, which is not there"
+    )
+    assert "LD_LIBRARY_PATH" in caught.value.hint
+
+
+def test_missing_library_of_a_library_is_named_with_that_library(
+    built: Path, tmp_path: Path
+) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(built, copy)
+    (copy / "private" / "libdeep.so").unlink()
+    with pytest.raises(BadInputError) as caught:
+        collect_program(str(copy / "program"), ROOT)
+    user = copy / "private" / "libleaf.so"
+    assert caught.value.message.startswith(f"{user}: needs the library libdeep.so")
+
+
+def test_named_folders_are_searched_for_libraries(
+    built: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LD_LIBRARY_PATH", f"/nowhere:{built / 'private'}")
+    closure = collect_program(str(built / "lost"), ROOT)
+    assert closure.libraries["libleaf.so"] == built / "private" / "libleaf.so"
+
+
+def test_library_for_another_machine_is_passed_over(built: Path, tmp_path: Path) -> None:
+    wrong, right = tmp_path / "wrong", tmp_path / "right"
+    for folder in (wrong, right):
+        shutil.copytree(built / "private", folder)
+    for library in wrong.iterdir():
+        patch_machine(library, 3)
+    program = compiled(
+        tmp_path,
+        "program",
+        MAIN,
+        "-Lright",
+        "-lleaf",
+        "-Wl,-rpath-link,right",
+        "-Wl,-rpath,$ORIGIN/wrong:$ORIGIN/right",
+    )
+    closure = collect_program(str(program), ROOT)
+    assert closure.libraries["libleaf.so"] == right / "libleaf.so"
+
+
+def test_static_program_needs_nothing(built: Path) -> None:
+    closure = collect_program(str(built / "static"), ROOT)
+    assert (closure.interpreter, closure.libraries) == (None, {})
+
+
+def patch_machine(path: Path, machine: int) -> Path:
+    content = bytearray(path.read_bytes())
+    content[E_MACHINE_AT : E_MACHINE_AT + 2] = machine.to_bytes(2, "little")
+    path.write_bytes(content)
+    return path
+
+
+@pytest.mark.parametrize(("machine", "name"), [(183, "EM_AARCH64"), (243, "EM_RISCV")])
+def test_program_for_another_machine_is_refused_by_name(
+    built: Path, tmp_path: Path, machine: int, name: str
+) -> None:
+    program = tmp_path / "program"
+    shutil.copyfile(built / "static", program)
+    with pytest.raises(BadInputError, match=name):
+        collect_program(str(patch_machine(program, machine)), ROOT)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"\x7fELF", b"#!/bin/sh\nexec flashrom\n", b"plain text\n", bytes(4096)]
+)
+def test_file_that_is_no_elf_is_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "script"
+    path.write_bytes(content)
+    with pytest.raises(BadInputError) as caught:
+        collect_program(str(path), ROOT)
+    assert f"{path}: not an ELF program" in caught.value.message
+
+
+@pytest.mark.parametrize("size", [20, 64, 1000, 5000])
+def test_program_cut_short_is_refused(built: Path, tmp_path: Path, size: int) -> None:
+    path = tmp_path / "cut"
+    path.write_bytes((built / "program").read_bytes()[:size])
+    with pytest.raises(BadInputError, match="not an ELF program"):
+        collect_program(str(path), ROOT)
+
+
+def test_missing_program_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInputError, match="No such file"):
+        collect_program(str(tmp_path / "none"), ROOT)
+
+
+# A program of another root, such as packages are unpacked to.
+
+
+@pytest.fixture
+def other_root(tmp_path: Path) -> Path:
+    """A root with a program that needs a library and a loader of that root."""
+    root = tmp_path / "root"
+    usr = root / "usr"
+    shared = ("-shared", "-fPIC", "-nostdlib")
+    library = compiled(tmp_path, "lib/libleaf.so", "int leaf(void) { return 0; }\n", *shared)
+    start = "int leaf(void); void _start(void) { leaf(); }\n"
+    link = ("-nostdlib", "-Llib", "-lleaf", "-Wl,-dynamic-linker,/lib64/ld-own.so")
+    program = compiled(tmp_path, "program", start, *link)
+    for source, target in (
+        (program, usr / "sbin" / "flashrom"),
+        (library, usr / "lib/x86_64-linux-gnu/libleaf.so.1.0"),
+        (library, usr / "lib64" / "ld-own.so"),
+    ):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, target)
+    (usr / "lib/x86_64-linux-gnu/libleaf.so").symlink_to("libleaf.so.1.0")
+    return root
+
+
+def test_loader_of_a_merged_usr_is_found_without_the_link(other_root: Path) -> None:
+    closure = collect_program("/usr/sbin/flashrom", other_root)
+    assert closure.interpreter == ("/lib64/ld-own.so", other_root / "usr/lib64/ld-own.so")
+
+
+def test_links_are_followed_inside_the_root(other_root: Path) -> None:
+    usr = other_root / "usr"
+    (usr / "bin").mkdir()
+    (usr / "bin" / "flashrom").symlink_to("/usr/sbin/flashrom")
+    closure = collect_program("/usr/bin/flashrom", other_root)
+    assert closure.program == usr / "sbin" / "flashrom"
+    (library,) = closure.libraries.items()
+    assert library == ("libleaf.so", usr / "lib/x86_64-linux-gnu/libleaf.so.1.0")
+
+
+def test_missing_loader_is_named(other_root: Path) -> None:
+    (other_root / "usr/lib64/ld-own.so").unlink()
+    with pytest.raises(BadInputError, match=r"dynamic linker /lib64/ld-own\.so is missing"):
+        collect_program("/usr/sbin/flashrom", other_root)
+
+
+def test_named_folders_of_the_host_are_not_those_of_another_root(
+    other_root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = other_root / "usr/lib/x86_64-linux-gnu"
+    hidden = other_root / "hidden"
+    folder.rename(hidden)
+    for value in (str(hidden), "/hidden"):
+        monkeypatch.setenv("LD_LIBRARY_PATH", value)
+        with pytest.raises(BadInputError, match=r"libleaf\.so"):
+            collect_program("/usr/sbin/flashrom", other_root)
+
+
+def test_folders_of_the_roots_own_configuration_are_searched(other_root: Path) -> None:
+    (other_root / "usr/lib/x86_64-linux-gnu").rename(other_root / "extra")
+    configuration = other_root / "etc" / "ld.so.conf.d" / "extra.conf"
+    configuration.parent.mkdir(parents=True)
+    configuration.write_text("# folders\n  /extra\n", encoding="ascii")
+    closure = collect_program("/usr/sbin/flashrom", other_root)
+    assert closure.libraries["libleaf.so"] == other_root / "extra" / "libleaf.so.1.0"
+
+
+def test_links_that_run_in_circles_are_given_up(other_root: Path) -> None:
+    (other_root / "a").symlink_to("/b")
+    (other_root / "b").symlink_to("/a")
+    with pytest.raises(BadInputError):
+        collect_program("/a", other_root)

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""From verdicts to exit codes, by one table."""
+
+import itertools
+
+import pytest
+from builders import make_result
+from delayrig.cell import Expect, Role
+from delayrig.exit_code import exit_code_of, exit_code_of_run
+from delayrig.result import CellResult, Verdict
+
+HEADINGS = "pass too_short corrupt op_failed hung inconclusive infra_error skipped"
+MEASURE = {
+    Expect.PASS: "0 1 1 4 4 4 99 77",
+    Expect.TOO_SHORT: "1 0 1 1 1 1 99 77",
+    Expect.ANY: "0 0 1 4 4 0 99 77",
+}
+# Canaries and controls judge the rig: what is not as expected is its fault.
+JUDGING = {
+    Expect.PASS: "0 99 99 99 99 99 99",
+    Expect.TOO_SHORT: "99 0 99 99 99 99 99",
+    Expect.ANY: "0 0 99 99 99 0 99",
+}
+TABLES = {Role.MEASURE: MEASURE, Role.CANARY: JUDGING, Role.CONTROL: JUDGING}
+
+
+def result(verdict: Verdict, expect: Expect = Expect.PASS, role: Role = Role.MEASURE) -> CellResult:
+    return make_result(verdict=verdict, expect=expect.value, role=role.value)
+
+
+def test_table_names_every_verdict() -> None:
+    assert sorted(HEADINGS.split()) == sorted(verdict.value for verdict in Verdict)
+
+
+@pytest.mark.parametrize(("role", "expect"), list(itertools.product(Role, Expect)))
+def test_verdict_expectation_and_role_give_the_exit_code(role: Role, expect: Expect) -> None:
+    row = dict(zip(HEADINGS.split(), TABLES[role][expect].split(), strict=False))
+    got = {name: str(int(exit_code_of(result(Verdict(name), expect, role)))) for name in row}
+    assert got == row
+
+
+FAULT = result(Verdict.INFRA_ERROR)
+UNSAFE = result(Verdict.TOO_SHORT)
+DOUBT = result(Verdict.INCONCLUSIVE)
+PASS = result(Verdict.PASS)
+SKIPPED = result(Verdict.SKIPPED)
+
+
+@pytest.mark.parametrize(
+    ("cells", "code"),
+    [
+        ([SKIPPED, PASS, DOUBT, UNSAFE, FAULT], 99),
+        ([FAULT, UNSAFE, DOUBT, PASS, SKIPPED], 99),
+        ([SKIPPED, PASS, DOUBT, UNSAFE], 1),
+        ([UNSAFE, DOUBT, PASS], 1),
+        ([SKIPPED, PASS, DOUBT], 4),
+        ([DOUBT, PASS], 4),
+        ([SKIPPED, DOUBT], 4),
+        ([SKIPPED, PASS], 0),
+        ([PASS], 0),
+        ([SKIPPED, SKIPPED], 77),
+    ],
+)
+def test_run_has_the_exit_code_of_its_gravest_cell(cells: list[CellResult], code: int) -> None:
+    assert exit_code_of_run(cells) == code
+
+
+def test_one_conviction_among_many_passes_is_not_averaged_away() -> None:
+    assert exit_code_of_run([*[PASS] * 1000, UNSAFE, *[PASS] * 1000]) == 1
+
+
+def test_canary_that_is_not_convicted_makes_the_run_a_fault() -> None:
+    blind = result(Verdict.PASS, Expect.TOO_SHORT, Role.CANARY)
+    assert exit_code_of_run([UNSAFE, PASS, blind]) == 99
+
+
+def test_control_that_is_convicted_makes_the_run_a_fault() -> None:
+    assert exit_code_of_run([UNSAFE, PASS, result(Verdict.TOO_SHORT, role=Role.CONTROL)]) == 99

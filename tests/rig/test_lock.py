@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Whether the archive gave what it gave when the rig was released."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import make_subject
+from delayrig.images.guest_image import GuestImage
+from delayrig.images.lock import Entries, lock_entries, lock_state, lock_text
+
+IMAGE = GuestImage(
+    kernel="/nowhere/vmlinuz",
+    kernel_sha256="1" * 64,
+    initrd="/nowhere/initrd",
+    initrd_sha256="2" * 64,
+    busybox_sha256="3" * 64,
+    packages={"linux-image-6.1.0-50-cloud-amd64": "6.1.1-1", "linux-image-cloud-amd64": "6.1"},
+)
+PACKAGED = make_subject(
+    name="debian:bookworm", packages={"flashrom": "1.3.0-2.1"}, package_version="1.3.0"
+)
+BUILT = make_subject(name="bundled")
+
+
+def entries(**changes: Any) -> Entries:
+    subject = make_subject(
+        **{
+            "name": PACKAGED.name,
+            "packages": PACKAGED.packages,
+            "package_version": "1.3.0",
+            **changes,
+        }
+    )
+    return lock_entries(IMAGE, [BUILT, subject])
+
+
+def lock(checkout: Path, text: str) -> None:
+    (checkout / "images").mkdir()
+    (checkout / "images" / "lock.toml").write_text(text, encoding="utf-8")
+
+
+def test_only_what_comes_from_the_archive_is_locked() -> None:
+    locked = entries()
+    assert sorted(locked) == ["busybox", "debian:bookworm", "kernel"]
+    assert locked["kernel"] == {"sha256": "1" * 64, "version": "6.1.1-1"}
+    assert "2" * 64 not in str(locked)
+
+
+def test_lock_that_was_just_written_is_the_same(tmp_path: Path) -> None:
+    lock(tmp_path, lock_text(entries()))
+    assert lock_state(entries(), tmp_path) == "same"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"archive_sha256": "e" * 64},
+        {"program_sha256": "e" * 64},
+        {"package_version": "1.3.1"},
+        {"name": "debian:sid"},
+    ],
+)
+def test_anything_else_from_the_archive_differs(tmp_path: Path, change: dict[str, str]) -> None:
+    lock(tmp_path, lock_text(entries()))
+    assert lock_state(entries(**change), tmp_path) == "differs"
+
+
+def test_run_of_fewer_subjects_is_still_the_same(tmp_path: Path) -> None:
+    lock(tmp_path, lock_text(entries()))
+    assert lock_state(lock_entries(IMAGE, [BUILT]), tmp_path) == "same"
+
+
+def test_without_a_lock_everything_differs(tmp_path: Path) -> None:
+    assert lock_state(entries(), tmp_path) == "differs"
+
+
+def test_lock_is_in_the_order_of_names_whatever_came_first() -> None:
+    turned = dict(reversed(entries().items()))
+    assert list(turned) != list(entries())
+    assert lock_text(turned) == lock_text(entries())
+    assert lock_text(turned).startswith("# SPDX-License-Identifier: GPL-2.0-or-later\n")

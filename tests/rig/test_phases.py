@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where the time of a job went."""
+
+import itertools
+import random
+
+import pytest
+from builders import busy, serprog, spi
+from delayrig.events import Event
+from delayrig.phases import TimeSplit, chip_busy_ns, overshoot_ns, split_time, wire_ns
+
+
+def split(*transactions: tuple[str, int], start: int = 0, end: int = 1000) -> TimeSplit:
+    return split_time([spi(op, read=at) for op, at in transactions], start, end)
+
+
+def test_job_without_transactions_is_all_probe() -> None:
+    assert split(start=100) == TimeSplit(total=900, probe=900)
+
+
+def test_phase_begins_with_the_transaction_that_decides_it() -> None:
+    found = split(
+        ("0x9f", 50), ("0x03", 100), ("0x20", 300), ("0x02", 600), ("0x03", 900), start=10
+    )
+    assert found == TimeSplit(total=990, probe=90, read=200, erase=300, write=300, verify=100)
+
+
+@pytest.mark.parametrize("opcode", ["0x20", "0xd8"])
+def test_write_enable_belongs_to_what_follows_it(opcode: str) -> None:
+    found = split(("0x03", 100), ("0x06", 300), (opcode, 310), ("0x06", 600), ("0x02", 610))
+    assert (found.read, found.erase, found.write) == (200, 300, 400)
+
+
+def test_write_enable_before_more_of_the_same_changes_nothing() -> None:
+    found = split(("0x06", 100), ("0x02", 110), ("0x06", 200), ("0x02", 210))
+    assert found == TimeSplit(total=1000, probe=100, write=900)
+
+
+def test_write_enable_as_the_last_of_all_changes_nothing() -> None:
+    assert split(("0x03", 100), ("0x06", 300)) == TimeSplit(total=1000, probe=100, read=900)
+
+
+def test_status_reads_belong_to_the_phase_they_stand_in() -> None:
+    found = split(("0x20", 100), ("0x05", 200), ("0x05", 300), ("0x02", 400), ("0x05", 500))
+    assert (found.erase, found.write) == (300, 600)
+
+
+def test_reading_back_after_an_erase_is_erase() -> None:
+    found = split(("0x03", 100), ("0x20", 200), ("0x03", 300), ("0x20", 400), ("0x03", 500))
+    assert found == TimeSplit(total=1000, probe=100, read=100, erase=800)
+
+
+def test_reading_back_after_a_program_is_verify() -> None:
+    found = split(("0x20", 100), ("0x02", 300), ("0x03", 600))
+    assert found == TimeSplit(total=1000, probe=100, erase=200, write=300, verify=400)
+
+
+def test_verify_goes_back_to_erase_and_write() -> None:
+    found = split(("0x02", 100), ("0x03", 200), ("0x20", 300), ("0x02", 500), ("0x03", 900))
+    assert (found.write, found.verify, found.erase) == (100 + 400, 100 + 100, 200)
+
+
+def test_requests_that_stay_with_the_programmer_decide_nothing() -> None:
+    events: list[Event] = [
+        spi("0x06", read=100),
+        serprog("Q_IFACE", empty=104, read=105),
+        spi("0x20", read=110),
+    ]
+    assert split_time(events, 0, 1000).erase == 900
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_phases_always_add_up_to_the_total(seed: int) -> None:
+    chance = random.Random(seed)
+    times = sorted(chance.sample(range(100, 10_000), 40))
+    opcodes = chance.choices(["0x02", "0x03", "0x05", "0x06", "0x20", "0x9f", "0xd8"], k=40)
+    found = split(*zip(opcodes, times, strict=True), start=50, end=10_001)
+    parts = (found.probe, found.read, found.erase, found.write, found.verify)
+    assert sum(parts) == found.total == 9951
+    assert min(parts) >= 0
+
+
+def test_chip_is_busy_for_the_sum_of_its_busy_times() -> None:
+    events = [busy("0x20", start=100, until=250), busy("0x02", start=400, until=401)]
+    assert chip_busy_ns([*events, spi("0x05", read=500)]) == 151
+
+
+def test_wire_time_is_summed_over_transactions() -> None:
+    assert wire_ns([spi("0x03", read=1, wire=7), spi("0x05", read=2, wire=5)]) == 12
+
+
+@pytest.mark.parametrize(
+    ("reads", "overshoot"),
+    [
+        ([150, 250], 50),  # noticed with the second read
+        ([200], 0),  # ready at that very moment
+        ([199], 0),  # never seen ready
+        ([250, 300, 400], 50),  # only the first that finds it ready counts
+        ([], 0),
+    ],
+)
+def test_overshoot_is_from_ready_until_noticed(reads: list[int], overshoot: int) -> None:
+    events = [spi("0x20", read=100), busy("0x20", start=100, until=200)]
+    events += [spi("0x05", read=at) for at in reads]
+    assert overshoot_ns(events) == overshoot
+
+
+def test_overshoots_are_summed() -> None:
+    rounds = [
+        [
+            spi("0x02", read=at),
+            busy("0x02", start=at, until=at + 30),
+            spi("0x05", read=at + 30 + late),
+        ]
+        for at, late in ((100, 5), (200, 7), (300, 0))
+    ]
+    assert overshoot_ns(list(itertools.chain(*rounds))) == 12

@@ -1,0 +1,443 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Plans: what they cover, whom they expect what of, and how they say that they are wrong."""
+
+import itertools
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from builders import CHECKOUT
+from delayrig.cell import Cell, Corner, Expect, Job, Load, Programmer, Role
+from delayrig.chips import read_chips
+from delayrig.errors import BadInputError
+from delayrig.guest.shape import Timers
+from delayrig.plan import Plan, find_plan, plan_cells, plan_names, read_plan
+from delayrig.toml import parse_toml
+
+CHIPS = list(read_chips(CHECKOUT))
+SHIPPED = ["default", "full", "smoke"]
+
+
+def shipped(name: str, *subjects: str, seed: int = 1) -> list[Cell]:
+    path = find_plan(name)
+    return plan_cells(read_plan(path), source=path.name, subjects=subjects, chips=CHIPS, seed=seed)
+
+
+def cells_of(text: str, *subjects: str) -> list[Cell]:
+    plan = parse_toml(text, Plan, source="my.toml")
+    return plan_cells(plan, source="my.toml", subjects=subjects, chips=CHIPS, seed=1)
+
+
+def error_of(text: str) -> BadInputError:
+    with pytest.raises(BadInputError) as caught:
+        cells_of(text)
+    assert caught.value.message.startswith("my.toml: ")
+    return caught.value
+
+
+def levels(cell: Cell) -> dict[str, Any]:
+    """The cell in the words of a plan's span."""
+    return {
+        "mips": cell.shape.nominal_mips,
+        "cores": cell.cores,
+        "job": cell.job.value,
+        "chip": cell.chip,
+        "corner": cell.corner.value,
+        "timers": cell.timers.value,
+        "load": cell.load.value,
+        "programmer": cell.programmer.value,
+    }
+
+
+def span_of(plan: Plan) -> dict[str, list[Any]]:
+    (group,) = plan.group
+    return dict(msgspec.structs.asdict(group.over))
+
+
+def is_possible(*choices: tuple[str, Any]) -> bool:
+    """Siblings need a core of their own; nothing else in a plan excludes anything."""
+    return not {("load", "busy-siblings"), ("cores", 1)} <= set(choices)
+
+
+def pairs_of(row: dict[str, Any]) -> set[tuple[tuple[str, Any], tuple[str, Any]]]:
+    return set(itertools.combinations(row.items(), 2))
+
+
+# The plans that come with the rig.
+
+
+def test_shipped_plans_are_the_three_of_the_design() -> None:
+    assert plan_names() == SHIPPED
+
+
+@pytest.mark.parametrize("subject", read_plan(find_plan("default")).subjects)
+def test_default_plan_covers_every_possible_pair_for_each_subject(subject: str) -> None:
+    span = span_of(read_plan(find_plan("default")))
+    rows = [levels(c) for c in shipped("default") if (c.name, c.subject) == ("pairs", subject)]
+    wanted = {
+        ((first, one), (second, other))
+        for first, second in itertools.combinations(span, 2)
+        for one in span[first]
+        for other in span[second]
+        if is_possible((first, one), (second, other))
+    }
+    assert set().union(*map(pairs_of, rows)) == wanted
+    # Speeds times cores is the least that pairs can do with.
+    assert 12 <= len(rows) <= 16
+
+
+def test_default_plan_spans_what_it_says() -> None:
+    span = span_of(read_plan(find_plan("default")))
+    assert {name: len(choices) for name, choices in span.items()} == {
+        "mips": 4,
+        "cores": 3,
+        "job": 2,
+        "chip": 2,
+        "corner": 2,
+        "timers": 2,
+        "load": 2,
+        "programmer": 1,
+    }
+
+
+def test_full_plan_is_the_product_without_the_impossible() -> None:
+    plan = read_plan(find_plan("full"))
+    span = span_of(plan)
+    wanted = {
+        tuple(zip(span, row, strict=True))
+        for row in itertools.product(*span.values())
+        if is_possible(*zip(span, row, strict=True))
+    }
+    assert span["chip"] == sorted(CHIPS, key=span["chip"].index)
+    for subject in plan.subjects:
+        cells = [c for c in shipped("full") if (c.name, c.subject) == ("product", subject)]
+        assert {tuple(levels(cell).items()) for cell in cells} == wanted
+        assert len(cells) == len(wanted)
+
+
+def test_smoke_plan_is_small() -> None:
+    assert len(shipped("smoke")) <= 20
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_ids_are_unique_and_fit_for_folders(name: str) -> None:
+    ids = [cell.id for cell in shipped(name)]
+    assert len(set(ids)) == len(ids)
+    assert not [id_ for id_ in ids if {"/", ":", " ", "*", "["} & set(id_) or len(id_) > 200]
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_canary_and_control_of_a_witness_stand_in_the_same_cell(name: str) -> None:
+    judging = {cell.name: cell for cell in shipped(name) if cell.role is not Role.MEASURE}
+    for witness in ("bus", "chip"):
+        canary, control = judging.pop(f"canary-{witness}"), judging.pop(f"control-{witness}")
+        assert levels(canary) == levels(control)
+        assert (canary.role, canary.expect) == (Role.CANARY, Expect.TOO_SHORT)
+        assert (control.role, control.expect) == (Role.CONTROL, Expect.PASS)
+        assert canary.subject != control.subject
+    assert judging == {}
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_demonstration_expects_a_conviction_of_one_subject_alone(name: str) -> None:
+    cells = [cell for cell in shipped(name) if cell.name == "demonstration"]
+    assert {cell.subject: cell.expect for cell in cells} == {
+        "bundled": Expect.PASS,
+        "debian:bookworm": Expect.TOO_SHORT,
+        "debian:trixie": Expect.PASS,
+    }
+
+
+def test_ids_stay_as_they_are() -> None:
+    ids = {cell.id for cell in shipped("smoke")}
+    assert {
+        "write.debian-trixie.250mips.1c.calm.GD25Q16C-typ.write",
+        "demonstration.bundled.62mips.4c.low-res-timers+busy-siblings.W25Q128JV-typ.write",
+        "canary-bus.canary-bus.250mips.1c.calm.W25Q128JV-max.write",
+    } <= ids
+
+
+def test_other_process_gives_the_same_cells_in_the_same_order() -> None:
+    program = (
+        "import msgspec, sys\n"
+        "from delayrig.plan import find_plan, plan_cells, read_plan\n"
+        "path = find_plan('default')\n"
+        "cells = plan_cells(read_plan(path), source='', subjects=[], chips=sys.argv[1:], seed=1)\n"
+        "sys.stdout.buffer.write(msgspec.json.encode(cells))\n"
+    )
+    answers = {
+        subprocess.run(
+            [sys.executable, "-c", program, *CHIPS],
+            capture_output=True,
+            check=True,
+            env={**os.environ, "PYTHONPATH": str(CHECKOUT / "rig"), "PYTHONHASHSEED": seed},
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert answers == {msgspec.json.encode(shipped("default"))}
+
+
+@pytest.mark.parametrize("name", ["default", "smoke"])
+def test_subject_of_a_cell_and_its_id_name_that_very_cell_again(name: str) -> None:
+    by_subject = {cell.subject: shipped(name, cell.subject) for cell in shipped(name)}
+    for cell in shipped(name):
+        assert [again for again in by_subject[cell.subject] if again.id == cell.id] == [cell]
+
+
+def test_seed_goes_into_cells_and_changes_nothing_else() -> None:
+    plain, seeded = shipped("default"), shipped("default", seed=7)
+    assert {cell.seed for cell in seeded} == {7}
+    assert [msgspec.structs.replace(cell, seed=1) for cell in seeded] == plain
+
+
+def test_subject_replaces_those_of_the_plan_and_canaries_and_controls_stay() -> None:
+    usual, cells = shipped("default"), shipped("default", "path:/opt/flashrom")
+    judging = [cell for cell in usual if cell.role is not Role.MEASURE]
+    assert [cell for cell in cells if cell.role is not Role.MEASURE] == judging
+    measured = {cell.subject for cell in cells if cell.role is Role.MEASURE}
+    assert measured == {"path:/opt/flashrom"}
+    theirs = [levels(c) for c in usual if c.subject == "debian:trixie"]
+    assert [levels(c) for c in cells if c.role is Role.MEASURE] == theirs
+
+
+def test_subject_named_twice_is_run_once() -> None:
+    assert shipped("smoke", "bundled", "bundled") == shipped("smoke", "bundled")
+
+
+def test_plan_is_found_by_name_and_by_file() -> None:
+    assert find_plan("smoke").name == "smoke.toml"
+    assert find_plan("mine.toml") == Path("mine.toml")
+    assert find_plan("there/mine") == Path("there/mine")
+
+
+def test_unknown_plan_gets_the_nearest_name() -> None:
+    with pytest.raises(BadInputError) as caught:
+        find_plan("defualt")
+    assert "did you mean 'default'?" in caught.value.hint
+
+
+# Plans of a user's own.
+
+HEAD = 'schema = 1\nabout = "mine"\nsubjects = ["bundled", "debian:trixie"]\n'
+OVER = 'mips = [250]\ncores = [1]\njob = ["write"]\nchip = ["M25P80"]\n'
+GROUP = f'[[group]]\nname = "g"\n[group.over]\n{OVER}'
+AT = 'mips = 250, cores = 1, job = "write", chip = "M25P80"'
+SINGLE = f'[[cell]]\nname = "s"\nat = {{ {AT} }}\n'
+
+
+def rule(when: str, expect: str) -> str:
+    return f'[[rule]]\nwhen = {{ {when} }}\nexpect = "{expect}"\nreason = "because"\n'
+
+
+def test_left_out_keys_have_plain_values() -> None:
+    (cell, _) = cells_of(HEAD + GROUP)
+    assert cell == Cell(
+        name="g",
+        subject="bundled",
+        icount_shift=2,
+        cores=1,
+        timers=Timers.HIGH_RES,
+        load=Load.NONE,
+        chip="M25P80",
+        corner=Corner.TYP,
+        job=Job.WRITE,
+        programmer=Programmer.SERPROG_IP,
+        seed=1,
+    )
+
+
+def test_single_cell_runs_for_each_subject_or_for_its_own() -> None:
+    assert [cell.subject for cell in cells_of(HEAD + SINGLE)] == ["bundled", "debian:trixie"]
+    own = SINGLE + 'subject = "debian:bookworm"\n'
+    assert [cell.subject for cell in cells_of(HEAD + own, "bundled")] == ["debian:bookworm"]
+
+
+def test_group_without_strength_leaves_out_siblings_on_one_core() -> None:
+    text = GROUP.replace("cores = [1]", "cores = [1, 2]") + 'load = ["none", "busy-siblings"]\n'
+    cells = cells_of(HEAD + text, "bundled")
+    assert [(c.cores, c.load.value) for c in cells] == [
+        (1, "none"),
+        (2, "none"),
+        (2, "busy-siblings"),
+    ]
+
+
+@pytest.mark.parametrize("strength", [1, 2, 8])
+def test_group_of_one_choice_each_is_one_cell_at_any_strength(strength: int) -> None:
+    text = GROUP.replace("[group.over]", f"strength = {strength}\n[group.over]")
+    assert len(cells_of(HEAD + text, "bundled")) == 1
+
+
+@pytest.mark.parametrize("strength", [-1, 0, 9])
+def test_strength_beyond_the_dimensions_is_refused(strength: int) -> None:
+    error = error_of(HEAD + GROUP.replace("[group.over]", f"strength = {strength}\n[group.over]"))
+    assert f"key 'group[0].strength' is {strength}" in error.message
+    assert "1 to 8" in error.hint
+
+
+def expectations(*rules: str) -> list[Expect]:
+    return [cell.expect for cell in cells_of(HEAD + SINGLE + "".join(rules))]
+
+
+def test_without_rules_everything_is_to_pass() -> None:
+    assert expectations() == [Expect.PASS, Expect.PASS]
+
+
+@pytest.mark.parametrize(("first", "last"), list(itertools.permutations(["pass", "too_short", "any"], 2)))
+def test_last_rule_that_matches_wins(first: str, last: str) -> None:
+    rules = [rule('name = "s"', first), rule('chip = "M25P80"', last), rule('name = "x"', "pass")]
+    assert expectations(*rules) == [Expect(last)] * 2
+
+
+@pytest.mark.parametrize(
+    ("when", "matched"),
+    [
+        ("", 2),
+        ('subject = "bundled"', 1),
+        ('subject = "debian:*"', 1),
+        ('subject = "debian"', 0),
+        ('subject = "Bundled"', 0),
+        ('name = "s", job = "write", timers = "high-res", load = "none", corner = "typ"', 2),
+        ('name = "s", job = "read"', 0),
+        ('timers = "low-res"', 0),
+        ('load = "busy-siblings"', 0),
+        ('corner = "max"', 0),
+        ('chip = "W25*"', 0),
+    ],
+)
+def test_rule_matches_by_every_key_it_gives(when: str, matched: int) -> None:
+    assert expectations(rule(when, "any")).count(Expect.ANY) == matched
+
+
+def test_canary_expects_a_conviction_without_any_rule() -> None:
+    (cell, _) = cells_of(HEAD + SINGLE + 'role = "canary"\n')
+    assert (cell.role, cell.expect) == (Role.CANARY, Expect.TOO_SHORT)
+    (cell, _) = cells_of(HEAD + SINGLE + 'role = "control"\n')
+    assert (cell.role, cell.expect) == (Role.CONTROL, Expect.PASS)
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "near"),
+    [
+        (HEAD + 'subject = ["a"]\n' + GROUP, "subject", "subjects"),
+        (HEAD + GROUP.replace('name = "g"', 'name = "g"\nstrenght = 2'), "strenght", "strength"),
+        (HEAD + GROUP + 'corners = ["typ"]\n', "corners", "corner"),
+        (HEAD + SINGLE + 'subjct = "bundled"\n', "subjct", "subject"),
+        (HEAD + SINGLE.replace("cores", "core"), "core", "cores"),
+        (HEAD + GROUP + rule('timer = "low-res"', "any"), "timer", "timers"),
+        (HEAD + GROUP + rule("", "any") + 'reasons = "x"\n', "reasons", "reason"),
+    ],
+)
+def test_unknown_key_names_the_file_the_key_and_the_nearest(text: str, key: str, near: str) -> None:
+    error = error_of(text)
+    assert "unknown key" in error.message
+    assert f"{key}'" in error.message
+    assert f"did you mean {near!r}?" in error.hint
+
+
+WRONG = [
+    ('chip = "M25P80"', 'chip = "M25P08"', "chip", "'M25P80'"),
+    ('job = "write"', 'job = "wrte"', "job", "'write'"),
+    ("cores = 1", "cores = 3", "cores", "1, 2 or 4"),
+    ("cores = 1", "cores = 0", "cores", "1, 2 or 4"),
+    ("mips = 250", "mips = 251", "mips", "250"),
+    ("mips = 250", "mips = 0", "mips", "250"),
+    ("mips = 250", "mips = 2000", "mips", "1000"),
+    ("cores = 1", 'cores = 1, corner = "maximum"', "corner", "max"),
+    ("cores = 1", 'cores = 1, timers = "lowres"', "timers", "'low-res'"),
+    ("cores = 1", 'cores = 2, load = "busy-sibling"', "load", "'busy-siblings'"),
+    ("cores = 1", 'cores = 1, programmer = "serprog:pi"', "programmer", "'serprog:ip'"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "key", "remedy"), WRONG)
+def test_wrong_value_of_a_cell_names_key_and_remedy(
+    old: str, new: str, key: str, remedy: str
+) -> None:
+    error = error_of(HEAD + GROUP + SINGLE.replace(old, new))
+    assert f"key 'cell[0].at.{key}'" in error.message
+    assert remedy in error.hint
+
+
+@pytest.mark.parametrize(("old", "new", "key", "remedy"), WRONG)
+def test_wrong_value_of_a_group_names_key_and_remedy(
+    old: str, new: str, key: str, remedy: str
+) -> None:
+    at = AT.replace(old, new)
+    over = "".join(
+        f"{name} = [{value}]\n" for name, value in (part.split(" = ") for part in at.split(", "))
+    )
+    second = f'[[group]]\nname = "h"\n[group.over]\n{over}'
+    error = error_of(HEAD + GROUP + second)
+    assert f"key 'group[1].over.{key}'" in error.message
+    assert remedy in error.hint
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "near"),
+    [
+        (HEAD + SINGLE + 'role = "canry"\n', "cell[0].role", "'canary'"),
+        (
+            HEAD + SINGLE + rule('name = "other"', "any") + rule('name = "no"', "tooshort"),
+            "rule[1].expect",
+            "'too_short'",
+        ),
+    ],
+)
+def test_wrong_word_of_a_role_or_rule_is_named_even_if_nothing_matches(
+    text: str, key: str, near: str
+) -> None:
+    error = error_of(text)
+    assert f"key '{key}': unknown value" in error.message
+    assert near in error.hint
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("mips = [250]", 'mips = ["fast"]'),
+        ("cores = [1]", "cores = [1.5]"),
+        ("cores = [1]", "cores = 1"),
+        ('job = ["write"]', "job = [5]"),
+    ],
+)
+def test_wrong_type_names_the_key(old: str, new: str) -> None:
+    error = error_of(HEAD + GROUP.replace(old, new))
+    assert f".over.{old.split()[0]}" in error.message
+
+
+@pytest.mark.parametrize("key", ["mips", "cores", "job", "chip"])
+@pytest.mark.parametrize("strength", ["", "strength = 2\n"])
+def test_empty_dimension_is_named(key: str, strength: str) -> None:
+    lines = [f"{key} = []\n" if line.startswith(key) else f"{line}\n" for line in OVER.splitlines()]
+    error = error_of(f'{HEAD}[[group]]\nname = "g"\n{strength}[group.over]\n{"".join(lines)}')
+    assert f"key 'group[0].over.{key}' is empty" in error.message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [HEAD, HEAD.replace('"bundled", "debian:trixie"', "") + GROUP + SINGLE],
+)
+def test_plan_without_cells_is_refused(text: str) -> None:
+    assert "names no cell" in error_of(text).message
+
+
+def test_group_that_is_impossible_as_a_whole_is_refused() -> None:
+    assert "names no cell" in error_of(HEAD + GROUP + 'load = ["busy-siblings"]\n').message
+
+
+def test_siblings_on_one_core_of_a_named_cell_are_refused() -> None:
+    error = error_of(HEAD + SINGLE.replace("cores = 1", 'cores = 1, load = "busy-siblings"'))
+    assert "key 'cell[0].at.load' asks for busy siblings on one core" in error.message
+    assert "'cell[0].at.cores'" in error.hint
+
+
+@pytest.mark.parametrize("missing", ["mips", "cores", "job", "chip"])
+def test_missing_dimension_is_named(missing: str) -> None:
+    kept = [line for line in OVER.splitlines() if not line.startswith(missing)]
+    error = error_of(f'{HEAD}[[group]]\nname = "g"\n[group.over]\n' + "\n".join(kept) + "\n")
+    assert f".over.{missing}' is missing" in error.message

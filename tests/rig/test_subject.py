@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which subjects there are, and which chips they know."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from builders import CHECKOUT
+from delayrig.errors import BadInputError
+from delayrig.images.recipes import read_recipes
+from delayrig.images.subject import check_subject, known_subjects, knows_string
+
+RECIPES = read_recipes(CHECKOUT)
+
+
+def test_every_subject_of_the_design_is_known() -> None:
+    assert {"bundled", "debian:bookworm", "debian:trixie", "path:BINARY"} <= set(
+        known_subjects(RECIPES)
+    )
+
+
+@pytest.mark.parametrize("name", known_subjects(RECIPES)[:-1])
+def test_known_subject_is_taken(name: str) -> None:
+    check_subject(name, RECIPES, "--subject")
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("bundeld", "'bundled'"),
+        ("debian:bookwurm", "'debian:bookworm'"),
+        ("canary:bsu", "'canary:bus'"),
+        ("", "path:BINARY"),
+    ],
+)
+def test_unknown_subject_gets_the_nearest_name(name: str, near: str) -> None:
+    with pytest.raises(BadInputError) as caught:
+        check_subject(name, RECIPES, "--subject")
+    assert caught.value.message.startswith("--subject: ")
+    assert f"unknown subject {name!r}" in caught.value.message
+    assert near in caught.value.hint
+
+
+def test_example_of_a_path_is_no_subject() -> None:
+    with pytest.raises(BadInputError, match="no file"):
+        check_subject("path:BINARY", RECIPES, "--subject")
+
+
+def test_path_to_nothing_is_refused_with_the_whole_path(tmp_path: Path) -> None:
+    with pytest.raises(BadInputError, match=str(tmp_path / "none")):
+        check_subject(f"path:{tmp_path}/none", RECIPES, "plan.toml: key 'subjects[0]'")
+
+
+def test_path_to_a_script_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "flashrom").write_text("#!/bin/sh\n", encoding="ascii")
+    with pytest.raises(BadInputError, match="not an ELF program"):
+        check_subject(f"path:{tmp_path}/flashrom", RECIPES, "--subject")
+
+
+def test_path_to_a_program_is_taken() -> None:
+    program = shutil.which("gcc")
+    if program is None:
+        pytest.skip("needs a program to point at")
+    check_subject(f"path:{program}", RECIPES, "--subject")
+
+
+@pytest.mark.parametrize(
+    ("program", "known"),
+    [
+        (b"x\0M25P80\0y", True),
+        (b"\0M25P80\0", True),
+        (b"x\0M25P80-A\0", False),
+        (b"x\0XM25P80\0", False),
+        (b"M25P80", False),
+        (b"", False),
+        (b"\0M25P80-A\0M25P80\0", True),
+    ],
+)
+def test_name_is_known_only_as_a_string_of_its_own(program: bytes, known: bool) -> None:
+    assert knows_string(program, "M25P80") is known
+
+
+def test_name_is_no_pattern() -> None:
+    assert knows_string(b"\0W25Q128.V\0", "W25Q128.V")
+    assert not knows_string(b"\0W25Q128JV\0", "W25Q128.V")
+    assert knows_string(b"\0GD25Q16(B)\0", "GD25Q16(B)")
+    assert not knows_string(b"\0GD25Q16B\0", "GD25Q16(B)")

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""TOML that is wrong is bad input, and the message names file, key and remedy."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from delayrig.errors import BadInputError, ExitCode, nearest
+from delayrig.toml import parse_toml, read_toml
+
+
+class Inner(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    speed: int
+    colour: str = "red"
+
+
+class Outer(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    schema: int
+    label: str
+    one: Inner | None = None
+    many: list[Inner] = []
+    named: dict[str, Inner] = {}
+
+
+GOOD = 'schema = 1\nlabel = "x"\n'
+
+
+def error_of(text: str) -> BadInputError:
+    with pytest.raises(BadInputError) as caught:
+        parse_toml(text, Outer, source="rack.toml")
+    assert caught.value.message.startswith("rack.toml: ")
+    assert caught.value.hint
+    assert caught.value.exit_code is ExitCode.BAD_INPUT
+    return caught.value
+
+
+def test_good_file_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "rack.toml"
+    path.write_text(GOOD + "[one]\nspeed = 3\n[[many]]\nspeed = 4\n", encoding="utf-8")
+    assert read_toml(path, Outer) == Outer(
+        schema=1, label="x", one=Inner(speed=3), many=[Inner(speed=4)]
+    )
+
+
+@pytest.mark.parametrize("schema", ["schema = 2\n", 'schema = "1"\n', "schema = 0\n", ""])
+def test_other_schema_is_refused_before_anything_else(schema: str) -> None:
+    error = error_of(schema + "nonsense = 1\n")
+    assert "key 'schema' is" in error.message
+    assert "`schema = 1`" in error.hint
+
+
+def test_invalid_toml_names_the_line() -> None:
+    assert "line 2" in error_of('schema = 1\nlabel = "x\n').message
+
+
+def test_missing_key_is_named() -> None:
+    assert "key 'label' is missing" in error_of("schema = 1\n").message
+
+
+@pytest.mark.parametrize(
+    ("table", "path"), [("[one]", "one"), ("[[many]]", "many"), ("[named.a]", "named")]
+)
+def test_missing_key_of_a_table_is_named_with_its_table(table: str, path: str) -> None:
+    message = error_of(f'{GOOD}{table}\ncolour = "blue"\n').message
+    assert f"key '{path}" in message
+    assert ".speed' is missing" in message
+
+
+def test_unknown_key_gets_the_nearest_name() -> None:
+    error = error_of(GOOD + "mani = []\n")
+    assert "unknown key 'mani'" in error.message
+    assert "did you mean 'many'?" in error.hint
+
+
+@pytest.mark.parametrize(
+    ("table", "path"), [("[one]", "one"), ("[[many]]", "many"), ("[named.a]", "named")]
+)
+def test_unknown_key_of_a_table_gets_the_nearest_name_of_that_table(table: str, path: str) -> None:
+    error = error_of(f"{GOOD}{table}\nspeed = 1\ncolor = 2\n")
+    assert f"unknown key '{path}" in error.message
+    assert ".color'" in error.message
+    assert "did you mean 'colour'?" in error.hint
+    assert "label" not in error.hint
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("schema = 1\nlabel = 5\n", "'label'"),
+        (GOOD + "many = 5\n", "'many'"),
+        (GOOD + '[one]\nspeed = "fast"\n', "'one.speed'"),
+        (GOOD + "[[many]]\nspeed = 1.5\n", ".speed'"),
+    ],
+)
+def test_wrong_type_names_the_key(text: str, key: str) -> None:
+    message = error_of(text).message
+    assert key in message
+    assert "xpected" in message
+
+
+def test_missing_file_is_bad_input(tmp_path: Path) -> None:
+    path = tmp_path / "none.toml"
+    with pytest.raises(BadInputError) as caught:
+        read_toml(path, Outer)
+    assert caught.value.message == f"{path}: No such file or directory"
+
+
+def test_folder_in_place_of_a_file_is_bad_input(tmp_path: Path) -> None:
+    with pytest.raises(BadInputError, match="directory"):
+        read_toml(tmp_path, Outer)
+
+
+def test_text_that_is_not_utf8_is_bad_input(tmp_path: Path) -> None:
+    path = tmp_path / "latin.toml"
+    path.write_bytes(b'schema = 1\nlabel = "\xe4"\n')
+    with pytest.raises(BadInputError, match="not UTF-8"):
+        read_toml(path, Outer)
+
+
+def test_nearest_ignores_case_and_lists_all_in_order() -> None:
+    assert nearest("w25q128JV", ["M25P80", "W25Q128JV"], what="chips") == (
+        "did you mean 'W25Q128JV'? known chips: M25P80, W25Q128JV"
+    )
+
+
+def test_nearest_does_not_guess_at_what_is_far_away() -> None:
+    assert nearest("zzzzzz", ["b", "a"], what="jobs") == "known jobs: a, b"

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "parcel.h"
+
+#define WINDOW_BYTES 128u
+#define HEADER_BYTES 24u
+#define ENTRY_HEADER_BYTES 16u
+#define UNTOUCHED 0xEE
+
+/* A window in ordinary memory, with a strip behind it that nobody may write to; and a file. */
+struct bench {
+	uint8_t memory[WINDOW_BYTES + 64];
+	struct parcel parcel;
+	char path[32];
+};
+
+static int bench_create(void **state)
+{
+	static const char content[] = "0123456789";
+	struct bench *bench = malloc(sizeof(*bench));
+	int file;
+
+	if (!bench)
+		return -1;
+	memset(bench->memory, UNTOUCHED, sizeof(bench->memory));
+	bench->parcel = (struct parcel){.window = bench->memory,
+		.capacity_bytes = WINDOW_BYTES,
+		.used_bytes = HEADER_BYTES};
+	strcpy(bench->path, "/tmp/parcel-test-XXXXXX");
+	file = mkstemp(bench->path);
+	*state = bench;
+	if (file < 0 || write(file, content, 10) != 10)
+		return -1;
+	return close(file);
+}
+
+static int bench_destroy(void **state)
+{
+	struct bench *bench = *state;
+
+	unlink(bench->path);
+	free(bench);
+	return 0;
+}
+
+static uint64_t u64_at(const struct bench *bench, size_t at)
+{
+	uint64_t value = 0;
+
+	for (size_t i = 8; i-- > 0;)
+		value = value << 8 | bench->memory[at + i];
+	return value;
+}
+
+static void assert_untouched(const struct bench *bench, size_t from, size_t to)
+{
+	for (size_t at = from; at < to; at++)
+		assert_int_equal(bench->memory[at], UNTOUCHED);
+}
+
+static void assert_counts(const struct bench *bench, size_t used_bytes, uint64_t entries)
+{
+	assert_int_equal(bench->parcel.used_bytes, used_bytes);
+	assert_int_equal(bench->parcel.entries, entries);
+}
+
+/* The entry at `at`, and where the next one would be. */
+static size_t assert_entry(
+	const struct bench *bench, size_t at, const char *name, const char *content)
+{
+	size_t name_bytes = strlen(name), content_bytes = strlen(content);
+
+	assert_int_equal(u64_at(bench, at), name_bytes);
+	assert_int_equal(u64_at(bench, at + 8), content_bytes);
+	at += ENTRY_HEADER_BYTES;
+	assert_memory_equal(bench->memory + at, name, name_bytes);
+	assert_memory_equal(bench->memory + at + name_bytes, content, content_bytes);
+	return at + name_bytes + content_bytes;
+}
+
+static void sealed_parcel_has_the_layout_that_the_host_reads(void **state)
+{
+	/* clang-format off */
+	static const uint8_t expected[] = {
+		'F', 'D', 'R', 'P', 'A', 'R', 'C', '1',
+		24 + 16 + 6 + 16 + 4, 0, 0, 0, 0, 0, 0, 0, /* bytes used in all */
+		2, 0, 0, 0, 0, 0, 0, 0,                    /* entries */
+		1, 0, 0, 0, 0, 0, 0, 0,                    /* length of name */
+		5, 0, 0, 0, 0, 0, 0, 0,                    /* length of content */
+		'a', 1, 0, 2, 0xFF, '\n',
+		4, 0, 0, 0, 0, 0, 0, 0,
+		0, 0, 0, 0, 0, 0, 0, 0,
+		'n', 'o', 'n', 'e',
+	};
+	/* clang-format on */
+	static const uint8_t content[] = {1, 0, 2, 0xFF, '\n'};
+	struct bench *bench = *state;
+
+	assert_int_equal(parcel_add(&bench->parcel, "a", content, sizeof(content)), 0);
+	assert_int_equal(parcel_add(&bench->parcel, "none", "", 0), 0);
+	parcel_seal(&bench->parcel);
+	assert_memory_equal(bench->memory, expected, sizeof(expected));
+	assert_untouched(bench, sizeof(expected), sizeof(bench->memory));
+}
+
+static void sealed_parcel_without_entries_is_a_header(void **state)
+{
+	struct bench *bench = *state;
+
+	parcel_seal(&bench->parcel);
+	assert_memory_equal(bench->memory, "FDRPARC1", 8);
+	assert_int_equal(u64_at(bench, 8), HEADER_BYTES);
+	assert_int_equal(u64_at(bench, 16), 0);
+	assert_untouched(bench, HEADER_BYTES, sizeof(bench->memory));
+}
+
+static void parcel_that_is_not_sealed_has_no_header(void **state)
+{
+	struct bench *bench = *state;
+
+	assert_int_equal(parcel_add(&bench->parcel, "a", "b", 1), 0);
+	assert_int_equal(parcel_add_file(&bench->parcel, "c", bench->path, 0, 0), 0);
+	assert_untouched(bench, 0, HEADER_BYTES);
+}
+
+static void entry_that_fits_to_the_last_byte_is_taken(void **state)
+{
+	uint8_t content[WINDOW_BYTES - HEADER_BYTES - ENTRY_HEADER_BYTES - 1];
+	struct bench *bench = *state;
+
+	memset(content, 'x', sizeof(content));
+	assert_int_equal(parcel_add(&bench->parcel, "n", content, sizeof(content)), 0);
+	assert_counts(bench, WINDOW_BYTES, 1);
+	assert_untouched(bench, WINDOW_BYTES, sizeof(bench->memory));
+	assert_int_equal(parcel_add(&bench->parcel, "", "", 0), -ENOSPC);
+	assert_counts(bench, WINDOW_BYTES, 1);
+}
+
+static void entry_that_does_not_fit_leaves_the_parcel_as_before(void **state)
+{
+	static const size_t too_many[] = {WINDOW_BYTES - HEADER_BYTES - ENTRY_HEADER_BYTES,
+		WINDOW_BYTES, SIZE_MAX - ENTRY_HEADER_BYTES, SIZE_MAX};
+	uint8_t content[WINDOW_BYTES] = {0};
+	struct bench *bench = *state;
+
+	for (size_t i = 0; i < 4; i++) {
+		assert_int_equal(parcel_add(&bench->parcel, "n", content, too_many[i]), -ENOSPC);
+		assert_counts(bench, HEADER_BYTES, 0);
+		assert_untouched(bench, 0, sizeof(bench->memory));
+	}
+}
+
+static void name_that_does_not_fit_leaves_the_parcel_as_before(void **state)
+{
+	char name[WINDOW_BYTES + 1];
+	struct bench *bench = *state;
+
+	memset(name, 'n', WINDOW_BYTES);
+	name[WINDOW_BYTES] = '\0';
+	assert_int_equal(parcel_add(&bench->parcel, name, "", 0), -ENOSPC);
+	name[WINDOW_BYTES - HEADER_BYTES - ENTRY_HEADER_BYTES + 1] = '\0';
+	assert_int_equal(parcel_add(&bench->parcel, name, "", 0), -ENOSPC);
+	assert_counts(bench, HEADER_BYTES, 0);
+	assert_untouched(bench, 0, sizeof(bench->memory));
+}
+
+static void smaller_entry_after_one_that_did_not_fit_is_taken(void **state)
+{
+	uint8_t content[WINDOW_BYTES] = {0};
+	struct bench *bench = *state;
+	size_t end;
+
+	assert_int_equal(parcel_add(&bench->parcel, "large", content, sizeof(content)), -ENOSPC);
+	assert_int_equal(parcel_add(&bench->parcel, "small", "s", 1), 0);
+	end = assert_entry(bench, HEADER_BYTES, "small", "s");
+	assert_counts(bench, end, 1);
+}
+
+static void file_asked_for_without_a_size_comes_whole(void **state)
+{
+	struct bench *bench = *state;
+	size_t end;
+
+	assert_int_equal(parcel_add_file(&bench->parcel, "f", bench->path, 0, 0), 0);
+	end = assert_entry(bench, HEADER_BYTES, "f", "0123456789");
+	assert_counts(bench, end, 1);
+	assert_untouched(bench, end, sizeof(bench->memory));
+}
+
+static void file_asked_for_from_an_offset_without_a_size_comes_to_its_end(void **state)
+{
+	struct bench *bench = *state;
+	size_t end;
+
+	assert_int_equal(parcel_add_file(&bench->parcel, "f", bench->path, 4, 0), 0);
+	end = assert_entry(bench, HEADER_BYTES, "f", "456789");
+	assert_counts(bench, end, 1);
+}
+
+static void ranges_of_a_file_come_as_asked(void **state)
+{
+	static const struct {
+		off_t offset;
+		size_t bytes;
+		const char *content;
+	} ranges[] = {{0, 1, "0"}, {3, 4, "3456"}, {9, 1, "9"}};
+	struct bench *bench = *state;
+	size_t at = HEADER_BYTES;
+
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(parcel_add_file(&bench->parcel, "f", bench->path, ranges[i].offset,
+					 ranges[i].bytes),
+			0);
+		at = assert_entry(bench, at, "f", ranges[i].content);
+		assert_counts(bench, at, i + 1);
+	}
+}
+
+static void file_that_is_empty_gives_an_empty_entry(void **state)
+{
+	struct bench *bench = *state;
+
+	assert_int_equal(truncate(bench->path, 0), 0);
+	assert_int_equal(parcel_add_file(&bench->parcel, "f", bench->path, 0, 0), 0);
+	assert_counts(bench, assert_entry(bench, HEADER_BYTES, "f", ""), 1);
+}
+
+static void file_shorter_than_asked_is_an_error_and_no_entry(void **state)
+{
+	static const struct {
+		off_t offset;
+		size_t bytes;
+	} ranges[] = {{0, 11}, {9, 2}, {10, 1}, {1000, 1}};
+	struct bench *bench = *state;
+
+	for (size_t i = 0; i < 4; i++) {
+		assert_int_equal(parcel_add_file(&bench->parcel, "f", bench->path, ranges[i].offset,
+					 ranges[i].bytes),
+			-EIO);
+		assert_counts(bench, HEADER_BYTES, 0);
+	}
+}
+
+static void entry_after_a_file_that_failed_takes_its_place(void **state)
+{
+	struct bench *bench = *state;
+
+	assert_int_equal(parcel_add_file(&bench->parcel, "f", bench->path, 0, 11), -EIO);
+	assert_int_equal(parcel_add(&bench->parcel, "n", "c", 1), 0);
+	assert_counts(bench, assert_entry(bench, HEADER_BYTES, "n", "c"), 1);
+}
+
+static void file_that_does_not_fit_leaves_the_parcel_as_before(void **state)
+{
+	struct bench *bench = *state;
+
+	assert_int_equal(truncate(bench->path, WINDOW_BYTES), 0);
+	assert_int_equal(parcel_add_file(&bench->parcel, "f", bench->path, 0, 0), -ENOSPC);
+	assert_int_equal(parcel_add_file(&bench->parcel, "f", bench->path, 0, SIZE_MAX), -ENOSPC);
+	assert_counts(bench, HEADER_BYTES, 0);
+	assert_untouched(bench, 0, sizeof(bench->memory));
+}
+
+static void file_that_is_missing_is_told_from_other_errors(void **state)
+{
+	struct bench *bench = *state;
+
+	assert_int_equal(unlink(bench->path), 0);
+	assert_int_equal(parcel_add_file(&bench->parcel, "f", bench->path, 0, 0), -ENOENT);
+	assert_int_equal(parcel_add_file(&bench->parcel, "f", "/tmp", 0, 1), -EISDIR);
+	assert_counts(bench, HEADER_BYTES, 0);
+}
+
+#define PARCEL_TEST(test) cmocka_unit_test_setup_teardown(test, bench_create, bench_destroy)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		PARCEL_TEST(sealed_parcel_has_the_layout_that_the_host_reads),
+		PARCEL_TEST(sealed_parcel_without_entries_is_a_header),
+		PARCEL_TEST(parcel_that_is_not_sealed_has_no_header),
+		PARCEL_TEST(entry_that_fits_to_the_last_byte_is_taken),
+		PARCEL_TEST(entry_that_does_not_fit_leaves_the_parcel_as_before),
+		PARCEL_TEST(name_that_does_not_fit_leaves_the_parcel_as_before),
+		PARCEL_TEST(smaller_entry_after_one_that_did_not_fit_is_taken),
+		PARCEL_TEST(file_asked_for_without_a_size_comes_whole),
+		PARCEL_TEST(file_asked_for_from_an_offset_without_a_size_comes_to_its_end),
+		PARCEL_TEST(ranges_of_a_file_come_as_asked),
+		PARCEL_TEST(file_that_is_empty_gives_an_empty_entry),
+		PARCEL_TEST(file_shorter_than_asked_is_an_error_and_no_entry),
+		PARCEL_TEST(entry_after_a_file_that_failed_takes_its_place),
+		PARCEL_TEST(file_that_does_not_fit_leaves_the_parcel_as_before),
+		PARCEL_TEST(file_that_is_missing_is_told_from_other_errors),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "hypercall.h"
+#include "report.h"
+
+#define STEP_NS UINT64_C(1000)
+
+/* The guest's clock: here it goes 1000 ns further with every look at it. */
+uint64_t hypercall_virtual_ns(void)
+{
+	return mock_type(uint64_t);
+}
+
+/* A report in memory; a socket that keeps the bounds of records stands for /dev/kmsg. */
+struct bench {
+	struct report report;
+	int kernel;
+};
+
+static int bench_create(void **state)
+{
+	struct bench *bench = calloc(1, sizeof(*bench));
+	int ends[2];
+
+	*state = bench;
+	if (!bench || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, ends) < 0)
+		return -1;
+	bench->report.kernel_log = ends[0];
+	bench->kernel = ends[1];
+	bench->report.lines = open_memstream(&bench->report.text, &bench->report.bytes);
+	return bench->report.lines ? 0 : -1;
+}
+
+static int bench_destroy(void **state)
+{
+	struct bench *bench = *state;
+
+	fclose(bench->report.lines);
+	free(bench->report.text);
+	close(bench->report.kernel_log);
+	close(bench->kernel);
+	free(bench);
+	return 0;
+}
+
+static void clock_shows(uint64_t now_ns, unsigned int looks)
+{
+	for (unsigned int i = 0; i < looks; i++)
+		will_return(hypercall_virtual_ns, now_ns + i * STEP_NS);
+}
+
+static void kernel_says(struct bench *bench, const char *record)
+{
+	assert_int_equal(send(bench->kernel, record, strlen(record), 0), strlen(record));
+}
+
+static void assert_text(struct bench *bench, const char *expected)
+{
+	assert_int_equal(fflush(bench->report.lines), 0);
+	assert_string_equal(bench->report.text, expected);
+}
+
+static void text_that_json_would_misread_is_escaped(void **state)
+{
+	struct bench *bench = *state;
+
+	clock_shows(7, 1);
+	report_error(&bench->report, "a \"quoted\" \\ path", "tab\tline\nbell\a");
+	assert_text(bench, "{\"ev\":\"agent_error\",\"t_ns\":7,"
+			   "\"message\":\"a \\\"quoted\\\" \\\\ path\","
+			   "\"detail\":\"tab\\u0009line\\u000abell\\u0007\"}\n");
+}
+
+static void byte_outside_ascii_is_escaped_by_its_number(void **state)
+{
+	struct bench *bench = *state;
+
+	clock_shows(0, 1);
+	report_error(&bench->report, "\x7f\x80\xc3\xa9\xff", " ~");
+	assert_text(bench, "{\"ev\":\"agent_error\",\"t_ns\":0,"
+			   "\"message\":\"\\u007f\\u0080\\u00c3\\u00a9\\u00ff\","
+			   "\"detail\":\" ~\"}\n");
+}
+
+static void moment_without_a_key_has_its_time_alone(void **state)
+{
+	struct bench *bench = *state;
+
+	clock_shows(UINT64_MAX, 1);
+	report_moment(&bench->report, "subject_start", NULL, 5);
+	assert_text(bench, "{\"ev\":\"subject_start\",\"t_ns\":18446744073709551615}\n");
+}
+
+static void moment_with_a_key_has_its_number(void **state)
+{
+	struct bench *bench = *state;
+
+	clock_shows(3, 1);
+	report_moment(&bench->report, "siblings_running", "count", UINT64_MAX);
+	assert_text(bench, "{\"ev\":\"siblings_running\",\"t_ns\":3,"
+			   "\"count\":18446744073709551615}\n");
+}
+
+static void subject_that_ended_by_itself_has_an_exit_code(void **state)
+{
+	struct bench *bench = *state;
+	const struct subject_end end = {.t_ns = 9,
+		.wait_status = 3 << 8,
+		.user_ns = 1,
+		.sys_ns = 2,
+		.voluntary_switches = 4,
+		.involuntary_switches = 5};
+
+	report_subject_end(&bench->report, &end);
+	assert_text(bench, "{\"ev\":\"subject_end\",\"t_ns\":9,\"exit_code\":3,\"signal\":0,"
+			   "\"timed_out\":false,\"user_ns\":1,\"sys_ns\":2,"
+			   "\"voluntary_switches\":4,\"involuntary_switches\":5}\n");
+}
+
+static void subject_ended_at_its_deadline_has_a_signal_and_no_exit_code(void **state)
+{
+	struct bench *bench = *state;
+	const struct subject_end end = {.wait_status = SIGKILL, .timed_out = true};
+
+	report_subject_end(&bench->report, &end);
+	assert_text(bench, "{\"ev\":\"subject_end\",\"t_ns\":0,\"exit_code\":-1,\"signal\":9,"
+			   "\"timed_out\":true,\"user_ns\":0,\"sys_ns\":0,"
+			   "\"voluntary_switches\":0,\"involuntary_switches\":0}\n");
+}
+
+static void clock_rate_brackets_what_the_raw_counter_went(void **state)
+{
+	static const char expected[] = "{\"ev\":\"clock_rate\",\"t_ns\":13000,\"raw_ns_min\":1000,"
+				       "\"raw_ns_max\":3000,\"monotonic_ns\":";
+	struct bench *bench = *state;
+
+	clock_shows(10000, 4);
+	report_clock_rate(&bench->report, 0);
+	fflush(bench->report.lines);
+	assert_memory_equal(bench->report.text, expected, sizeof(expected) - 1);
+}
+
+static void kernel_message_of_warning_and_above_is_reported(void **state)
+{
+	struct bench *bench = *state;
+
+	kernel_says(bench, "4,1,10,-;clock is \"off\"\n SUBSYSTEM=x\n");
+	kernel_says(bench, "6,2,20,-;only information\n");
+	kernel_says(bench, "5,3,30,-;only a notice\n");
+	kernel_says(bench, "11,4,40,-;an error of another facility\n");
+	clock_shows(1000, 2);
+	report_kernel_log(&bench->report);
+	assert_text(bench, "{\"ev\":\"kernel_message\",\"t_ns\":1000,\"level\":4,"
+			   "\"text\":\"clock is \\\"off\\\"\"}\n"
+			   "{\"ev\":\"kernel_message\",\"t_ns\":2000,\"level\":3,"
+			   "\"text\":\"an error of another facility\"}\n");
+}
+
+static void kernel_record_without_a_text_is_passed_over(void **state)
+{
+	struct bench *bench = *state;
+
+	kernel_says(bench, "3,1,10,-");
+	report_kernel_log(&bench->report);
+	assert_text(bench, "");
+}
+
+static void guest_without_a_kernel_log_reports_none(void **state)
+{
+	struct bench *bench = *state;
+	int kernel_log = bench->report.kernel_log;
+
+	bench->report.kernel_log = -1;
+	report_kernel_log(&bench->report);
+	bench->report.kernel_log = kernel_log;
+	assert_text(bench, "");
+}
+
+static void guest_is_told_in_one_line_with_the_schema_first(void **state)
+{
+	static const char begin[] = "{\"schema\":1,\"ev\":\"guest\",\"t_ns\":5,\"kernel\":\"";
+	struct bench *bench = *state;
+	char *newline;
+
+	clock_shows(5, 1);
+	report_guest(&bench->report);
+	fflush(bench->report.lines);
+	assert_memory_equal(bench->report.text, begin, sizeof(begin) - 1);
+	newline = strchr(bench->report.text, '\n');
+	assert_ptr_equal(newline, bench->report.text + bench->report.bytes - 1);
+	assert_int_equal(newline[-1], '}');
+}
+
+#define REPORT_TEST(test) cmocka_unit_test_setup_teardown(test, bench_create, bench_destroy)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		REPORT_TEST(text_that_json_would_misread_is_escaped),
+		REPORT_TEST(byte_outside_ascii_is_escaped_by_its_number),
+		REPORT_TEST(moment_without_a_key_has_its_time_alone),
+		REPORT_TEST(moment_with_a_key_has_its_number),
+		REPORT_TEST(subject_that_ended_by_itself_has_an_exit_code),
+		REPORT_TEST(subject_ended_at_its_deadline_has_a_signal_and_no_exit_code),
+		REPORT_TEST(clock_rate_brackets_what_the_raw_counter_went),
+		REPORT_TEST(kernel_message_of_warning_and_above_is_reported),
+		REPORT_TEST(kernel_record_without_a_text_is_passed_over),
+		REPORT_TEST(guest_without_a_kernel_log_reports_none),
+		REPORT_TEST(guest_is_told_in_one_line_with_the_schema_first),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <limits.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "spec.h"
+
+/* The least that a cell can ask for, in five lines. */
+#define LEAST                                                                                      \
+	"schema 1\n"                                                                               \
+	"root /subject\n"                                                                          \
+	"deadline_ms 5\n"                                                                          \
+	"emulator /cell/serprog-emu\n"                                                             \
+	"subject /usr/sbin/flashrom\n"
+#define LEAST_LINES 5u
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+struct bench {
+	char text[8192]; /* what the spec points into */
+	struct spec spec;
+};
+
+static size_t parse(struct bench *bench, const char *text)
+{
+	assert_true(strlen(text) < sizeof(bench->text));
+	strcpy(bench->text, text);
+	return spec_parse(bench->text, &bench->spec);
+}
+
+/* The least with `line` after it. */
+static size_t parse_line(struct bench *bench, const char *line)
+{
+	char text[1024];
+
+	snprintf(text, sizeof(text), "%s%s\n", LEAST, line);
+	return parse(bench, text);
+}
+
+/* The least with `count` times `line` after it. */
+static size_t parse_lines(struct bench *bench, const char *line, size_t count)
+{
+	char text[sizeof(bench->text)] = LEAST;
+	size_t used = strlen(text);
+
+	for (size_t i = 0; i < count; i++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s\n", line);
+	return parse(bench, text);
+}
+
+static void least_that_a_cell_needs_is_taken(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	assert_int_equal(parse(&bench, LEAST), 0);
+	assert_string_equal(bench.spec.root, "/subject");
+	assert_int_equal(bench.spec.deadline_ms, 5);
+	assert_int_equal(bench.spec.emulator.count, 1);
+	assert_string_equal(bench.spec.emulator.word[0], "/cell/serprog-emu");
+	assert_int_equal(bench.spec.subject.count, 1);
+	assert_string_equal(bench.spec.subject.word[0], "/usr/sbin/flashrom");
+}
+
+static void keys_left_out_are_zero(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	memset(&bench.spec, 0xEE, sizeof(bench.spec));
+	assert_int_equal(parse(&bench, LEAST), 0);
+	assert_int_equal(bench.spec.settle_ms, 0);
+	assert_int_equal(bench.spec.siblings, 0);
+	assert_null(bench.spec.bridge_root);
+	assert_null(bench.spec.bridge_makes);
+	assert_int_equal(bench.spec.bridge.count, 0);
+	assert_int_equal(bench.spec.images, 0);
+	assert_int_equal(bench.spec.collects, 0);
+}
+
+static void every_key_goes_to_its_place(void **state)
+{
+	struct bench bench;
+	const struct spec *spec = &bench.spec;
+
+	(void)state;
+	assert_int_equal(parse(&bench, LEAST "settle_ms 200\n"
+					     "siblings 3\n"
+					     "bridge /usr/sbin/socat\n"
+					     "bridge_root /bridge\n"
+					     "bridge_makes /dev/serprog\n"
+					     "image /tmp/w.bin 2097152 65536 /cell/after.bin\n"
+					     "collect read.bin /tmp/read.bin 4096 8192\n"),
+		0);
+	assert_int_equal(spec->settle_ms, 200);
+	assert_int_equal(spec->siblings, 3);
+	assert_int_equal(spec->bridge.count, 1);
+	assert_string_equal(spec->bridge.word[0], "/usr/sbin/socat");
+	assert_string_equal(spec->bridge_root, "/bridge");
+	assert_string_equal(spec->bridge_makes, "/dev/serprog");
+	assert_int_equal(spec->images, 1);
+	assert_string_equal(spec->image[0].path, "/tmp/w.bin");
+	assert_int_equal(spec->image[0].size_bytes, 2097152);
+	assert_int_equal(spec->image[0].offset_bytes, 65536);
+	assert_string_equal(spec->image[0].from, "/cell/after.bin");
+	assert_int_equal(spec->collects, 1);
+	assert_string_equal(spec->collect[0].name, "read.bin");
+	assert_string_equal(spec->collect[0].path, "/tmp/read.bin");
+	assert_int_equal(spec->collect[0].offset_bytes, 4096);
+	assert_int_equal(spec->collect[0].size_bytes, 8192);
+}
+
+static void repeated_words_keep_their_order_and_end_with_null(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	assert_int_equal(parse(&bench, LEAST "subject -p\nemulator --chip\nsubject -c\n"), 0);
+	assert_int_equal(bench.spec.subject.count, 3);
+	assert_string_equal(bench.spec.subject.word[1], "-p");
+	assert_string_equal(bench.spec.subject.word[2], "-c");
+	assert_null(bench.spec.subject.word[3]);
+	assert_int_equal(bench.spec.emulator.count, 2);
+	assert_null(bench.spec.emulator.word[2]);
+}
+
+static void word_that_holds_spaces_stays_one_word(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	assert_int_equal(parse_line(&bench, "subject  two spaces "), 0);
+	assert_string_equal(bench.spec.subject.word[1], " two spaces ");
+}
+
+static void word_that_is_empty_stays_a_word(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	assert_int_equal(parse_line(&bench, "subject "), 0);
+	assert_int_equal(bench.spec.subject.count, 2);
+	assert_string_equal(bench.spec.subject.word[1], "");
+}
+
+static void words_up_to_the_limit_are_taken(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	assert_int_equal(parse_lines(&bench, "emulator -x", SPEC_WORDS_MAX - 1), 0);
+	assert_int_equal(bench.spec.emulator.count, SPEC_WORDS_MAX);
+	assert_null(bench.spec.emulator.word[SPEC_WORDS_MAX]);
+}
+
+static void word_past_the_limit_is_refused(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	assert_int_equal(
+		parse_lines(&bench, "emulator -x", SPEC_WORDS_MAX), LEAST_LINES + SPEC_WORDS_MAX);
+	assert_int_equal(
+		parse_lines(&bench, "subject -x", SPEC_WORDS_MAX), LEAST_LINES + SPEC_WORDS_MAX);
+	assert_int_equal(parse_lines(&bench, "bridge -x", SPEC_WORDS_MAX + 1),
+		LEAST_LINES + SPEC_WORDS_MAX + 1);
+}
+
+static void files_up_to_the_limit_are_taken(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	assert_int_equal(parse_lines(&bench, "image /i 1 0 /f", SPEC_FILES_MAX), 0);
+	assert_int_equal(bench.spec.images, SPEC_FILES_MAX);
+	assert_int_equal(parse_lines(&bench, "collect n /p 0 0", SPEC_FILES_MAX), 0);
+	assert_int_equal(bench.spec.collects, SPEC_FILES_MAX);
+}
+
+static void file_past_the_limit_is_refused(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	assert_int_equal(parse_lines(&bench, "image /i 1 0 /f", SPEC_FILES_MAX + 1),
+		LEAST_LINES + SPEC_FILES_MAX + 1);
+	assert_int_equal(parse_lines(&bench, "collect n /p 0 0", SPEC_FILES_MAX + 1),
+		LEAST_LINES + SPEC_FILES_MAX + 1);
+}
+
+static void unknown_key_is_refused(void **state)
+{
+	static const char *const lines[] = {
+		"mystery 1", "Root /x", "roo /x", "roots /x", " root /x"};
+	struct bench bench;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(lines); i++)
+		assert_int_equal(parse_line(&bench, lines[i]), LEAST_LINES + 1);
+}
+
+static void first_of_two_wrong_lines_is_named(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	assert_int_equal(parse(&bench, "schema 1\nroot x\nmystery 1\n"), 2);
+}
+
+static void schema_that_is_not_first_is_refused(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	assert_int_equal(parse(&bench, "root /subject\nschema 1\n"), 1);
+}
+
+static void schema_given_twice_is_refused(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	assert_int_equal(parse_line(&bench, "schema 1"), LEAST_LINES + 1);
+}
+
+static void another_schema_is_refused(void **state)
+{
+	static const char *const texts[] = {
+		"schema 2\n", "schema 10\n", "schema 01\n", "schema \n"};
+	struct bench bench;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(texts); i++)
+		assert_int_equal(parse(&bench, texts[i]), 1);
+}
+
+static void text_that_is_empty_lacks_line_one(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	assert_int_equal(parse(&bench, ""), 1);
+}
+
+static void last_line_without_newline_is_refused(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	assert_int_equal(parse(&bench, LEAST "siblings 1"), LEAST_LINES + 1);
+}
+
+static void line_without_a_value_is_refused(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	assert_int_equal(parse(&bench, LEAST "siblings\n"), LEAST_LINES + 1);
+	assert_int_equal(parse(&bench, LEAST "siblings\nsettle_ms 1\n"), LEAST_LINES + 1);
+	assert_int_equal(parse(&bench, LEAST "\nsettle_ms 1\n"), LEAST_LINES + 1);
+}
+
+static void numbers_up_to_the_largest_are_taken(void **state)
+{
+	static const unsigned int numbers[] = {0, 1, 4294967, 4294968, UINT_MAX};
+	struct bench bench;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(numbers); i++) {
+		char line[64];
+
+		snprintf(line, sizeof(line), "settle_ms %u", numbers[i]);
+		assert_int_equal(parse_line(&bench, line), 0);
+		assert_int_equal(bench.spec.settle_ms, numbers[i]);
+	}
+}
+
+static void number_that_overflows_is_refused(void **state)
+{
+	static const char *const keys[] = {"settle_ms", "deadline_ms", "siblings"};
+	static const char *const numbers[] = {"4294967296", "18446744073709551615",
+		"18446744073709551616", "99999999999999999999"};
+	struct bench bench;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(keys) * COUNT(numbers); i++) {
+		char line[64];
+
+		snprintf(line, sizeof(line), "%s %s", keys[i % COUNT(keys)],
+			numbers[i / COUNT(keys)]);
+		assert_int_equal(parse_line(&bench, line), LEAST_LINES + 1);
+	}
+}
+
+static void text_that_is_no_number_is_refused(void **state)
+{
+	static const char *const values[] = {"", "x", "1x", "0x10", "1.5", "1 ", "1 2"};
+	struct bench bench;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(values); i++) {
+		char line[64];
+
+		snprintf(line, sizeof(line), "siblings %s", values[i]);
+		assert_int_equal(parse_line(&bench, line), LEAST_LINES + 1);
+	}
+}
+
+static void negative_number_is_refused(void **state)
+{
+	static const char *const lines[] = {
+		"siblings -1",
+		"siblings -18446744073709551615", /* which strtoul() takes for 1 */
+		"image /i -1 0 /f",
+		"image /i 1 -1 /f",
+		"collect n /p -1 0",
+		"collect n /p 0 -1",
+	};
+	struct bench bench;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(lines); i++)
+		assert_int_equal(parse_line(&bench, lines[i]), LEAST_LINES + 1);
+}
+
+static void sizes_have_64_bits_and_no_more(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	assert_int_equal(parse_line(&bench, "image /i 18446744073709551615 4294967296 /f"), 0);
+	assert_true(bench.spec.image[0].size_bytes == UINT64_MAX);
+	assert_true(bench.spec.image[0].offset_bytes == UINT64_C(4294967296));
+	assert_int_equal(parse_line(&bench, "image /i 18446744073709551616 0 /f"), LEAST_LINES + 1);
+	assert_int_equal(
+		parse_line(&bench, "collect n /p 0 18446744073709551616"), LEAST_LINES + 1);
+}
+
+static void image_of_another_number_of_fields_is_refused(void **state)
+{
+	static const char *const lines[] = {"image ", "image /i", "image /i 1", "image /i 1 0",
+		"image /i 1 0 /f more", "image /i 1 0 /f ", "image /i 1 0  /f"};
+	struct bench bench;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(lines); i++)
+		assert_int_equal(parse_line(&bench, lines[i]), LEAST_LINES + 1);
+}
+
+static void collect_of_another_number_of_fields_is_refused(void **state)
+{
+	static const char *const lines[] = {"collect ", "collect n", "collect n /p",
+		"collect n /p 0", "collect n /p 0 0 more", "collect n /p 0 0 ",
+		"collect n  /p 0 0"};
+	struct bench bench;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(lines); i++)
+		assert_int_equal(parse_line(&bench, lines[i]), LEAST_LINES + 1);
+}
+
+static void path_that_is_relative_is_refused(void **state)
+{
+	static const char *const keys[] = {"root", "bridge_root", "bridge_makes"};
+	static const char *const paths[] = {"", "subject", "./subject", " /subject"};
+	struct bench bench;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(keys) * COUNT(paths); i++) {
+		char line[64];
+
+		snprintf(
+			line, sizeof(line), "%s %s", keys[i % COUNT(keys)], paths[i / COUNT(keys)]);
+		assert_int_equal(parse_line(&bench, line), LEAST_LINES + 1);
+	}
+}
+
+static void bridge_needs_its_root_and_what_it_makes(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	assert_int_equal(parse(&bench, LEAST "bridge /b\n"), LEAST_LINES + 2);
+	assert_int_equal(parse(&bench, LEAST "bridge /b\nbridge_root /r\n"), LEAST_LINES + 3);
+	assert_int_equal(parse(&bench, LEAST "bridge /b\nbridge_makes /m\n"), LEAST_LINES + 3);
+	assert_int_equal(parse(&bench, LEAST "bridge_makes /m\nbridge_root /r\nbridge /b\n"), 0);
+}
+
+static void cell_that_lacks_a_needed_key_is_refused_after_its_last_line(void **state)
+{
+	static const char *const texts[] = {
+		"schema 1\ndeadline_ms 5\nemulator /e\nsubject /s\n",
+		"schema 1\nroot /r\nemulator /e\nsubject /s\n",
+		"schema 1\nroot /r\ndeadline_ms 5\nsubject /s\n",
+		"schema 1\nroot /r\ndeadline_ms 5\nemulator /e\n",
+	};
+	struct bench bench;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(texts); i++)
+		assert_int_equal(parse(&bench, texts[i]), 5);
+}
+
+static void deadline_of_zero_is_refused(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	assert_int_equal(parse_line(&bench, "deadline_ms 0"), LEAST_LINES + 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(least_that_a_cell_needs_is_taken),
+		cmocka_unit_test(keys_left_out_are_zero),
+		cmocka_unit_test(every_key_goes_to_its_place),
+		cmocka_unit_test(repeated_words_keep_their_order_and_end_with_null),
+		cmocka_unit_test(word_that_holds_spaces_stays_one_word),
+		cmocka_unit_test(word_that_is_empty_stays_a_word),
+		cmocka_unit_test(words_up_to_the_limit_are_taken),
+		cmocka_unit_test(word_past_the_limit_is_refused),
+		cmocka_unit_test(files_up_to_the_limit_are_taken),
+		cmocka_unit_test(file_past_the_limit_is_refused),
+		cmocka_unit_test(unknown_key_is_refused),
+		cmocka_unit_test(first_of_two_wrong_lines_is_named),
+		cmocka_unit_test(schema_that_is_not_first_is_refused),
+		cmocka_unit_test(schema_given_twice_is_refused),
+		cmocka_unit_test(another_schema_is_refused),
+		cmocka_unit_test(text_that_is_empty_lacks_line_one),
+		cmocka_unit_test(last_line_without_newline_is_refused),
+		cmocka_unit_test(line_without_a_value_is_refused),
+		cmocka_unit_test(numbers_up_to_the_largest_are_taken),
+		cmocka_unit_test(number_that_overflows_is_refused),
+		cmocka_unit_test(text_that_is_no_number_is_refused),
+		cmocka_unit_test(negative_number_is_refused),
+		cmocka_unit_test(sizes_have_64_bits_and_no_more),
+		cmocka_unit_test(image_of_another_number_of_fields_is_refused),
+		cmocka_unit_test(collect_of_another_number_of_fields_is_refused),
+		cmocka_unit_test(path_that_is_relative_is_refused),
+		cmocka_unit_test(bridge_needs_its_root_and_what_it_makes),
+		cmocka_unit_test(cell_that_lacks_a_needed_key_is_refused_after_its_last_line),
+		cmocka_unit_test(deadline_of_zero_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
