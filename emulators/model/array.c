@@ -47,7 +47,7 @@ static void materialise(struct array *array, uint32_t address)
 		return;
 	memset(array->bytes + (size_t)granule * ARRAY_GRANULE_BYTES, ERASED_BYTE,
 		ARRAY_GRANULE_BYTES);
-	array->erased[granule / 8] &= (uint8_t) ~(1u << granule % 8);
+	array->erased[granule / 8] &= (uint8_t)~(1u << granule % 8);
 }
 
 /* How many of @len bytes from @address lie in the granule of @address. */

@@ -5,14 +5,11 @@
 #include "chip.h"
 
 /* Datasheets give milliseconds for nearly everything; page programs are given in us here. */
-#define KIB(n) ((n)*UINT32_C(1024))
-#define MIB(n) ((n)*UINT32_C(1048576))
-#define MS(n) ((n)*UINT32_C(1000))
+#define KIB(n) ((n) * UINT32_C(1024))
+#define MIB(n) ((n) * UINT32_C(1048576))
+#define MS(n) ((n) * UINT32_C(1000))
 
-#define CHIP_LIST(chips)                                                                           \
-	{                                                                                          \
-		(chips), sizeof(chips) / sizeof((chips)[0])                                        \
-	}
+#define CHIP_LIST(chips) {(chips), sizeof(chips) / sizeof((chips)[0])}
 
 /* One list per vendor; lists.c strings them together. */
 extern const struct chip_list adesto_chips;

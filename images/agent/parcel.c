@@ -89,7 +89,7 @@ int parcel_add_file(
 		return -errno;
 	error = fstat(file, &status) < 0 ? -errno : 0;
 	if (!error && bytes == 0)
-		bytes = (size_t)status.st_size;
+		bytes = offset < status.st_size ? (size_t)(status.st_size - offset) : 0;
 	if (!error) {
 		to = reserve(parcel, name, bytes);
 		error = to ? read_all(file, to, offset, bytes) : -ENOSPC;

@@ -43,8 +43,7 @@ void siblings_stop(struct siblings *siblings);
  * Starts an ordinary program on core 0 in its own root, its output in the file `output`.
  * Returns 0 or a negative errno.
  */
-int program_start(
-	pid_t *pid, const struct spec_words *words, const char *root, const char *output);
+int program_start(pid_t *pid, const struct spec_words *words, const char *root, const char *output);
 
 /* Waits until the file `path` is there: 0, or -ETIMEDOUT. */
 int file_await(const char *path);

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "spec.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -13,9 +14,12 @@ static bool take_long(const char *value, unsigned long *number)
 	char *end;
 	unsigned long parsed;
 
+	/* A digit first: strtoul() would take spaces and signs, and turn -1 into the largest. */
+	if (!value || !isdigit((unsigned char)value[0]))
+		return false;
 	errno = 0;
-	parsed = value ? strtoul(value, &end, 10) : 0;
-	if (!value || errno || end == value || *end != '\0')
+	parsed = strtoul(value, &end, 10);
+	if (errno || *end != '\0')
 		return false;
 	*number = parsed;
 	return true;

@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-
 from delayrig.chips import ChipFacts, read_chips
 from delayrig.images.subject import knows_string
 from delayrig.paths import Paths, find_paths

@@ -2,6 +2,7 @@
 """How a guest is described to QEMU and to libvirt: by the same words where it matters."""
 
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -47,7 +48,7 @@ def words_of_domain(hardware: Hardware) -> list[str]:
 def options(words: list[str]) -> dict[str, list[str]]:
     """The values of every option, in order."""
     found: dict[str, list[str]] = {}
-    for option, value in zip(words, words[1:], strict=False):
+    for option, value in pairwise(words):
         if option.startswith("-"):
             found.setdefault(option, []).append(value)
     return found

@@ -3,7 +3,12 @@
 
 import msgspec
 import pytest
-from builders import (
+from delayrig.bus import convict_waits, observe_waits
+from delayrig.events import Event
+from delayrig.evidence import ObservedWait, Witness
+from delayrig.profile import Profile, Wait
+
+from tests.rig.builders import (
     ERASE_WAIT,
     MS,
     NOP,
@@ -15,10 +20,6 @@ from builders import (
     spi,
     started,
 )
-from delayrig.bus import convict_waits, observe_waits
-from delayrig.events import Event
-from delayrig.evidence import ObservedWait, Witness
-from delayrig.profile import Profile, Wait
 
 CHIP = "GD25Q16C"
 BUSY = "0x03"
@@ -54,8 +55,7 @@ def sync(
 
 
 @pytest.mark.parametrize(
-    ("longest", "convicted"),
-    [(ASKED - 1, True), (ASKED, False), (ASKED + 1, False), (0, True)],
+    ("longest", "convicted"), [(ASKED - 1, True), (ASKED, False), (ASKED + 1, False), (0, True)]
 )
 def test_wait_is_convicted_only_if_its_longest_is_below_what_was_asked(
     longest: int, convicted: bool
@@ -72,8 +72,19 @@ def test_wait_is_convicted_only_if_its_longest_is_below_what_was_asked(
 def test_wait_is_acquitted_only_if_its_shortest_reaches_what_was_asked(
     shortest: int, judged: bool
 ) -> None:
-    (wait,) = observe(erase_polls(empty=OPENED + shortest, read=OPENED + 2 * ASKED))
-    assert (wait.shortest_ns, wait.longest_ns) == (shortest, 2 * ASKED)
+    (wait,) = observe(erase_polls(empty=OPENED + shortest, read=OPENED + 2 * ASKED - 1))
+    assert (wait.shortest_ns, wait.longest_ns) == (shortest, 2 * ASKED - 1)
+    assert wait.is_judged is judged
+    assert not wait.is_short
+
+
+@pytest.mark.parametrize(
+    ("longest", "judged"), [(2 * ASKED - 1, True), (2 * ASKED, False), (9 * ASKED, False)]
+)
+def test_wait_that_a_round_trip_could_hide_whole_is_not_acquitted(
+    longest: int, judged: bool
+) -> None:
+    (wait,) = observe(erase_polls(empty=OPENED + ASKED, read=OPENED + longest))
     assert wait.is_judged is judged
     assert not wait.is_short
 
@@ -89,8 +100,7 @@ def test_wait_that_ended_before_it_was_seen_to_open_is_no_less_than_nothing() ->
 
 
 @pytest.mark.parametrize(
-    ("longest", "visible"),
-    [(ASKED - 1, 1), (ASKED, 1), (ASKED + 1, 2), (ASKED + 49, 50)],
+    ("longest", "visible"), [(ASKED - 1, 1), (ASKED, 1), (ASKED + 1, 2), (ASKED + 49, 50)]
 )
 def test_smallest_visible_shortening_is_one_more_than_the_slack(longest: int, visible: int) -> None:
     (wait,) = observe(erase_polls(empty=OPENED, read=OPENED + longest))
@@ -132,9 +142,7 @@ def test_second_synchronisation_of_a_connection_is_not_a_wait() -> None:
         [serprog(NOP, empty=1, read=2)],
     ],
 )
-def test_synchronisation_without_nops_right_before_it_is_not_a_wait(
-    events: list[Event],
-) -> None:
+def test_synchronisation_without_nops_right_before_it_is_not_a_wait(events: list[Event]) -> None:
     assert observe(events, SYNC_WAIT) == []
 
 
@@ -142,6 +150,7 @@ def test_synchronisation_without_nops_right_before_it_is_not_a_wait(
     ("wake", "closed"),
     [
         (None, 1000),  # nothing is known: only that it was not there at empty_ns
+        (0, 8000),
         (100, 7900),  # it arrived at most 100 ns before it was read
         (6999, 1001),
         (7000, 1000),
@@ -191,17 +200,24 @@ def test_request_between_two_polls_ends_the_wait(between: Event) -> None:
     assert observe(events) == []
 
 
+def test_poll_of_the_next_erase_does_not_end_the_wait_of_the_one_before() -> None:
+    events = [
+        spi("0x20", read=1000, sr=BUSY),
+        spi("0x05", read=2000, sr=BUSY),
+        spi("0x20", read=3000, sr=BUSY),
+        spi("0x05", read=4000, sr=BUSY),
+        spi("0x05", read=5000),
+    ]
+    assert [wait.longest_ns for wait in observe(events)] == [990]
+
+
 def test_status_read_before_any_operation_opens_nothing() -> None:
     assert observe([spi("0x05", read=1000, sr=BUSY), spi("0x05", read=2000, sr=BUSY)]) == []
 
 
 @pytest.mark.parametrize("sr", ["0x00", "0x02", "0xfe"])
 def test_status_answered_ready_opens_nothing(sr: str) -> None:
-    events = [
-        spi("0x20", read=1000),
-        spi("0x05", read=2000, sr=sr),
-        spi("0x05", read=2001),
-    ]
+    events = [spi("0x20", read=1000), spi("0x05", read=2000, sr=sr), spi("0x05", read=2001)]
     assert observe(events) == []
 
 
@@ -219,10 +235,7 @@ def test_figure_of_the_chip_goes_before_the_general_one() -> None:
 
 
 def test_profile_without_waits_observes_and_convicts_nothing() -> None:
-    events = [
-        *sync(closing_empty=301, closing_read=302),
-        *erase_polls(empty=OPENED, read=OPENED),
-    ]
+    events = [*sync(closing_empty=301, closing_read=302), *erase_polls(empty=OPENED, read=OPENED)]
     waits = observe_waits(events, make_profile(), CHIP, bridged=False)
     assert waits == []
     assert convict_waits(waits) == []
@@ -253,9 +266,7 @@ def test_kinds_of_waits_are_convicted_apart() -> None:
 
 def test_behind_a_bridge_no_wait_is_ever_acquitted() -> None:
     (wait,) = observe(
-        erase_polls(empty=OPENED + 5 * ASKED, read=OPENED + 6 * ASKED),
-        wake=10,
-        bridged=True,
+        erase_polls(empty=OPENED + 5 * ASKED, read=OPENED + 6 * ASKED), wake=10, bridged=True
     )
     assert (wait.shortest_ns, wait.longest_ns) == (0, 6 * ASKED)
     assert not wait.is_judged

@@ -2,9 +2,10 @@
 """What a cell is called, and the guest that it runs in."""
 
 import pytest
-from builders import make_cell
 from delayrig.cell import Corner, Job, Load, Programmer
 from delayrig.guest.shape import GuestShape, Timers, shift_for_mips
+
+from tests.rig.builders import make_cell
 
 
 def test_id_says_all_that_tells_cells_of_a_plan_apart() -> None:

@@ -2,20 +2,17 @@
 """The chip's own word on what came too early."""
 
 import pytest
-from builders import early, spi
 from delayrig.chip_witness import broken_rules, convict_commands
 from delayrig.evidence import Witness
+
+from tests.rig.builders import early, spi
 
 
 @pytest.mark.parametrize("rule", ["busy", "tres", "tdp", "reset"])
 def test_command_before_its_time_is_convicted(rule: str) -> None:
     events = [spi("0x02", read=700, violation=rule, margin=-1, grade="datasheet")]
     (evidence,) = convict_commands(events)
-    assert (evidence.witness, evidence.margin_ns, evidence.grade) == (
-        Witness.CHIP,
-        -1,
-        "datasheet",
-    )
+    assert (evidence.witness, evidence.margin_ns, evidence.grade) == (Witness.CHIP, -1, "datasheet")
     assert evidence.where == "bus at 700 ns"
     assert rule in evidence.what
     assert broken_rules(events) == []
@@ -37,11 +34,7 @@ def test_command_in_time_breaks_nothing() -> None:
 def test_worst_margin_of_an_opcode_stands_for_all_of_them() -> None:
     events = [early("0x02", read=at, margin=-margin) for at, margin in ((1, 30), (2, 50), (3, 40))]
     (evidence,) = convict_commands(events)
-    assert (evidence.margin_ns, evidence.where, evidence.count) == (
-        -50,
-        "bus at 2 ns",
-        3,
-    )
+    assert (evidence.margin_ns, evidence.where, evidence.count) == (-50, "bus at 2 ns", 3)
 
 
 def test_rule_opcode_and_grade_are_told_apart() -> None:

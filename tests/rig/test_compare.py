@@ -6,7 +6,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from builders import make_cell, make_evidence, make_result, make_run_header
 from delayrig import digest
 from delayrig.cell import Cell
 from delayrig.compare import Comparison, compare_exactly
@@ -21,6 +20,8 @@ from delayrig.result import (
     read_results,
     write_results,
 )
+
+from tests.rig.builders import make_cell, make_evidence, make_result, make_run_header
 
 EVENTS = b'{"ev":"end","t_ns":1}\n'
 CELLS = [make_cell(name="a"), make_cell(name="b")]
@@ -84,9 +85,11 @@ def test_cell_that_changed_is_a_fault(tmp_path: Path, change: dict[str, Any]) ->
 
 
 def test_missing_cell_is_a_doubt(tmp_path: Path) -> None:
-    comparison = compared(tmp_path, cells=CELLS[:1])
-    assert (comparison.exit_code, comparison.compared) == (4, 1)
-    assert comparison.doubts == [f"{CELLS[1].id}: in one run only"]
+    whole, part = keep_run(tmp_path / "one"), keep_run(tmp_path / "other", cells=CELLS[:1])
+    for runs in ((whole, part), (part, whole)):
+        comparison = compare_exactly(*runs)
+        assert (comparison.exit_code, comparison.compared) == (4, 1)
+        assert comparison.doubts == [f"{CELLS[1].id}: in one run only"]
 
 
 def test_run_with_fewer_cells_than_planned_is_a_doubt(tmp_path: Path) -> None:
@@ -120,6 +123,14 @@ def test_events_that_are_not_those_of_the_result_are_a_doubt(
         comparison = compare_exactly(*runs)
         assert (comparison.exit_code, comparison.differences) == (4, [])
         assert comparison.doubts[0].startswith(str(path))
+
+
+def test_events_that_are_empty_in_both_runs_are_a_doubt(tmp_path: Path) -> None:
+    empty = {"events_sha256": digest.of_bytes(b"")}
+    runs = [keep_run(tmp_path / name, empty, cells=CELLS[:1]) for name in ("one", "other")]
+    for run in runs:
+        (run / CELLS[0].id / "events.jsonl").write_bytes(b"")
+    assert compare_exactly(*runs).exit_code == 4
 
 
 @pytest.mark.parametrize(

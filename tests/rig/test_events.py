@@ -5,10 +5,11 @@ import json
 from pathlib import Path
 
 import pytest
-from builders import as_lines
 from delayrig.errors import LostGuestError
 from delayrig.events import Event, event_time_ns, first, merge_events, of_kind, parse_events
 from delayrig.events import read_events as read_folder
+
+from tests.rig.builders import as_lines
 
 
 def agent(t_ns: int, name: str) -> Event:
@@ -113,6 +114,12 @@ def test_events_of_a_kind_and_the_first_of_them() -> None:
     assert of_kind(events, "b") == events[1:]
     assert first(events, "b") == events[1]
     assert first(events, "c") is None
+
+
+def test_folder_with_an_event_without_a_time_is_a_lost_guest(tmp_path: Path) -> None:
+    (tmp_path / "events.jsonl").write_bytes(as_lines([agent(1, "a"), {"ev": "b"}]))
+    with pytest.raises(LostGuestError, match="'b' has no time"):
+        read_folder(tmp_path)
 
 
 def test_folder_without_events_is_a_lost_guest(tmp_path: Path) -> None:

@@ -4,10 +4,11 @@
 import itertools
 
 import pytest
-from builders import make_result
 from delayrig.cell import Expect, Role
 from delayrig.exit_code import exit_code_of, exit_code_of_run
 from delayrig.result import CellResult, Verdict
+
+from tests.rig.builders import make_result
 
 HEADINGS = "pass too_short corrupt op_failed hung inconclusive infra_error skipped"
 MEASURE = {

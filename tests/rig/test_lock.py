@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import make_subject
 from delayrig.images.guest_image import GuestImage
 from delayrig.images.lock import Entries, lock_entries, lock_state, lock_text
+
+from tests.rig.builders import make_subject
 
 IMAGE = GuestImage(
     kernel="/nowhere/vmlinuz",

@@ -5,9 +5,10 @@ import itertools
 import random
 
 import pytest
-from builders import busy, serprog, spi
 from delayrig.events import Event
 from delayrig.phases import TimeSplit, chip_busy_ns, overshoot_ns, split_time, wire_ns
+
+from tests.rig.builders import busy, serprog, spi
 
 
 def split(*transactions: tuple[str, int], start: int = 0, end: int = 1000) -> TimeSplit:
@@ -94,6 +95,7 @@ def test_wire_time_is_summed_over_transactions() -> None:
     [
         ([150, 250], 50),  # noticed with the second read
         ([200], 0),  # ready at that very moment
+        ([200, 250], 0),
         ([199], 0),  # never seen ready
         ([250, 300, 400], 50),  # only the first that finds it ready counts
         ([], 0),

@@ -10,13 +10,14 @@ from typing import Any
 
 import msgspec
 import pytest
-from builders import CHECKOUT
 from delayrig.cell import Cell, Corner, Expect, Job, Load, Programmer, Role
 from delayrig.chips import read_chips
 from delayrig.errors import BadInputError
 from delayrig.guest.shape import Timers
 from delayrig.plan import Plan, find_plan, plan_cells, plan_names, read_plan
 from delayrig.toml import parse_toml
+
+from tests.rig.builders import CHECKOUT
 
 CHIPS = list(read_chips(CHECKOUT))
 SHIPPED = ["default", "full", "smoke"]
@@ -287,7 +288,9 @@ def test_without_rules_everything_is_to_pass() -> None:
     assert expectations() == [Expect.PASS, Expect.PASS]
 
 
-@pytest.mark.parametrize(("first", "last"), list(itertools.permutations(["pass", "too_short", "any"], 2)))
+@pytest.mark.parametrize(
+    ("first", "last"), list(itertools.permutations(["pass", "too_short", "any"], 2))
+)
 def test_last_rule_that_matches_wins(first: str, last: str) -> None:
     rules = [rule('name = "s"', first), rule('chip = "M25P80"', last), rule('name = "x"', "pass")]
     assert expectations(*rules) == [Expect(last)] * 2
@@ -419,8 +422,7 @@ def test_empty_dimension_is_named(key: str, strength: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    [HEAD, HEAD.replace('"bundled", "debian:trixie"', "") + GROUP + SINGLE],
+    "text", [HEAD, HEAD.replace('"bundled", "debian:trixie"', "") + GROUP + SINGLE]
 )
 def test_plan_without_cells_is_refused(text: str) -> None:
     assert "names no cell" in error_of(text).message

@@ -5,10 +5,11 @@ import shutil
 from pathlib import Path
 
 import pytest
-from builders import CHECKOUT
 from delayrig.errors import BadInputError
 from delayrig.images.recipes import read_recipes
 from delayrig.images.subject import check_subject, known_subjects, knows_string
+
+from tests.rig.builders import CHECKOUT
 
 RECIPES = read_recipes(CHECKOUT)
 

@@ -118,9 +118,10 @@ def test_text_that_is_not_utf8_is_bad_input(tmp_path: Path) -> None:
 
 
 def test_nearest_ignores_case_and_lists_all_in_order() -> None:
-    assert nearest("w25q128JV", ["M25P80", "W25Q128JV"], what="chips") == (
-        "did you mean 'W25Q128JV'? known chips: M25P80, W25Q128JV"
+    assert nearest("BUNDELD", ["other", "bundled"], what="subjects") == (
+        "did you mean 'bundled'? known subjects: bundled, other"
     )
+    assert nearest("mx-p", ["MX-P"], what="chips").startswith("did you mean 'MX-P'?")
 
 
 def test_nearest_does_not_guess_at_what_is_far_away() -> None:

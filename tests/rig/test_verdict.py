@@ -7,8 +7,27 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import (
+from delayrig import digest, workload
+from delayrig.cell import Cell, Job, Load, Programmer
+from delayrig.errors import LostGuestError
+from delayrig.events import Event
+from delayrig.evidence import Evidence, ObservedWait, Witness
+from delayrig.profile import Profile, Wait
+from delayrig.result import CellResult, Verdict
+from delayrig.verdict import (
+    Seen,
+    classify_waits,
+    find_verdict,
+    judge_cell,
+    rig_fault,
+    skip_reason,
+    smallest_visible_short_ns,
+    subject_version,
+)
+
+from tests.rig.builders import (
     END_NS,
+    ERASE_WAIT,
     MS,
     NOP,
     SECOND,
@@ -29,22 +48,6 @@ from builders import (
     sparse_image,
     spi,
     without,
-)
-from delayrig import digest, workload
-from delayrig.cell import Cell, Job, Load, Programmer
-from delayrig.errors import LostGuestError
-from delayrig.events import Event
-from delayrig.evidence import Evidence, ObservedWait, Witness
-from delayrig.profile import Profile, Wait
-from delayrig.result import CellResult, Verdict
-from delayrig.verdict import (
-    Seen,
-    classify_waits,
-    find_verdict,
-    judge_cell,
-    rig_fault,
-    skip_reason,
-    subject_version,
 )
 
 SYNC = "serprog-sync"
@@ -193,10 +196,7 @@ def test_cell_without_one_of_its_marks_is_infra_error(kind: str) -> None:
 def test_clock_rate_may_be_off_by_100_ppm_of_its_bracket(monotonic: int, sound: bool) -> None:
     # 100 ppm of the larger bound, 1.0011 s less the fraction, on either side.
     step = with_fields(
-        "clock_rate",
-        raw_ns_min=1_000_000_100,
-        raw_ns_max=1_001_000_010,
-        monotonic_ns=monotonic,
+        "clock_rate", raw_ns_min=1_000_000_100, raw_ns_max=1_001_000_010, monotonic_ns=monotonic
     )
     assert (step(Case()).verdict() is Verdict.PASS) is sound
 
@@ -205,9 +205,7 @@ def siblings_case(**changes: Any) -> Case:
     """Four cores, the siblings running, a calibration while they ran."""
     cell = make_cell(load=Load.BUSY_SIBLINGS, cores=4)
     events = changed(
-        sound_events(siblings=3),
-        "siblings_stopped",
-        stdout_bytes=len(CALIBRATED.encode()),
+        sound_events(siblings=3), "siblings_stopped", stdout_bytes=len(CALIBRATED.encode())
     )
     return replace(Case(cell=cell, events=events, stdout=CALIBRATED + "done\n"), **changes)
 
@@ -278,11 +276,7 @@ def test_too_short_tells_of_the_firm_figure() -> None:
     firm = make_evidence(Witness.BUS, "profile")
     case = with_evidence(firm)(with_evidence(make_evidence(grade="assumed"))(Case()))
     timed = replace(
-        case,
-        evidence=(
-            *case.evidence[:1],
-            _timed(firm, asked=SECOND, shortest=1, longest=2 * MS),
-        ),
+        case, evidence=(*case.evidence[:1], _timed(firm, asked=SECOND, shortest=1, longest=2 * MS))
     )
     assert timed.finding()[1].endswith(": 1.000000 s asked, 0.000000 to 0.002000 s seen")
 
@@ -307,16 +301,8 @@ def _timed(evidence: Evidence, *, asked: int, shortest: int, longest: int) -> Ev
             "a\nError: no chip\n\n",
             "the subject failed with exit code 1: Error: no chip",
         ),
-        (
-            {"exit_code": 1},
-            "",
-            "the subject failed with exit code 1: it printed nothing",
-        ),
-        (
-            {"exit_code": -1, "signal": 11},
-            "a\n",
-            "the subject was ended by signal 11: a",
-        ),
+        ({"exit_code": 1}, "", "the subject failed with exit code 1: it printed nothing"),
+        ({"exit_code": -1, "signal": 11}, "a\n", "the subject was ended by signal 11: a"),
     ],
 )
 def test_failed_subject_is_quoted(ended: dict[str, int], stdout: str, reason: str) -> None:
@@ -325,18 +311,25 @@ def test_failed_subject_is_quoted(ended: dict[str, int], stdout: str, reason: st
 
 
 def test_pass_without_a_profile_says_that_waits_are_unjudged() -> None:
-    verdict, reason = replace(Case(), profile=None, unjudged=("all (no profile)",)).finding()
+    verdict, reason = replace(
+        Case(), profile=None, unjudged=("bus (no profile for this version)",)
+    ).finding()
     assert verdict is Verdict.PASS
     assert "no profile" in reason
 
 
 def test_unjudged_class_that_need_not_be_judged_does_not_matter() -> None:
-    assert replace(Case(), unjudged=("program-poll",)).verdict() is Verdict.PASS
+    profile = make_profile(SYNC_WAIT, ERASE_WAIT)
+    assert replace(Case(), profile=profile, unjudged=("erase-poll",)).verdict() is Verdict.PASS
 
 
 def test_bridged_cell_declares_no_class() -> None:
     cell = make_cell(programmer=Programmer.SERPROG_DEV)
     assert replace(Case(), cell=cell, unjudged=(SYNC,)).verdict() is Verdict.PASS
+
+
+# A command after a busy time, in time.
+KEPT = [spi("0x06", read=1, margin=5, grade="datasheet")]
 
 
 def observed(kind: str, *, shortest: int, longest: int) -> ObservedWait:
@@ -356,20 +349,51 @@ def test_class_with_one_unjudged_wait_is_unjudged() -> None:
         observed("erase-poll", shortest=100, longest=120),
         observed("erase-poll", shortest=99, longest=120),
     ]
-    assert classify_waits(waits, PROFILE) == ([SYNC], ["erase-poll"])
+    assert classify_waits(waits, PROFILE, KEPT) == (["chip-busy", SYNC], ["erase-poll"])
+
+
+def test_command_at_the_very_end_of_a_busy_time_puts_it_to_the_test() -> None:
+    events = [spi("0x06", read=1, margin=0, grade="datasheet")]
+    assert "chip-busy" in classify_waits([], PROFILE, events)[0]
 
 
 def test_class_that_must_be_judged_and_did_not_come_up_is_unjudged() -> None:
-    assert classify_waits([], PROFILE) == ([], [SYNC])
+    assert classify_waits([], PROFILE, KEPT) == (["chip-busy"], [SYNC])
 
 
 def test_convicted_wait_is_judged() -> None:
     waits = [observed(SYNC, shortest=0, longest=99)]
-    assert classify_waits(waits, PROFILE) == ([SYNC], [])
+    assert classify_waits(waits, PROFILE, KEPT) == (["chip-busy", SYNC], [])
 
 
-def test_without_a_profile_nothing_is_judged() -> None:
-    assert classify_waits([], None) == ([], ["all (no profile)"])
+def test_without_a_profile_the_bus_judges_nothing() -> None:
+    assert classify_waits([], None, KEPT) == (["chip-busy"], ["bus (no profile for this version)"])
+
+
+def test_busy_times_that_no_command_put_to_the_test_are_unjudged() -> None:
+    events = [spi("0x05", read=1, sr="0x03"), spi("0x05", read=2)]
+    waits = [observed(SYNC, shortest=100, longest=120)]
+    assert classify_waits(waits, PROFILE, events) == ([SYNC], ["chip-busy"])
+
+
+@pytest.mark.parametrize(
+    ("margins", "visible"),
+    [([], 21), ([None], 21), ([20], 21), ([19], 20), ([0, 50], 1), ([-5], 1)],
+)
+def test_smallest_visible_shortening_is_the_least_of_judged_waits_and_margins(
+    margins: list[int | None], visible: int
+) -> None:
+    waits = [
+        observed(SYNC, shortest=100, longest=120),
+        observed("erase-poll", shortest=99, longest=101),
+    ]
+    events = [spi("0x06", read=1, margin=margin) for margin in margins]
+    assert smallest_visible_short_ns(waits, [SYNC], events) == visible
+
+
+def test_without_judged_waits_no_shortening_is_visible() -> None:
+    waits = [observed("erase-poll", shortest=99, longest=101)]
+    assert smallest_visible_short_ns(waits, [], [spi("0x05", read=1)]) is None
 
 
 def test_version_is_what_the_subject_prints_else_its_package_else_its_digest() -> None:
@@ -393,26 +417,28 @@ POLL_NS = 11 * MS
 
 
 def bus_of_write(*, sync_ns: int = SECOND, poll_ns: int = POLL_NS) -> list[Event]:
-    """A synchronisation, an erase with two polls, a program, and reading back."""
+    """A synchronisation, an erase of 17 ms with three polls, a program, and reading back."""
     at = START_NS + 100 * MS
     begun = at + sync_ns + 20 * MS
-    erased = begun + 45 * MS
+    erased = begun + 17 * MS
+    second = begun + 100 + poll_ns + 50
+    third = second + 10 + poll_ns + 50
     programmed = erased + 40 * MS
     return [
         serprog(NOP, empty=at, read=at + 200_000),
         serprog(SYNCNOP, empty=at + sync_ns + 200_000, read=at + sync_ns + 250_000),
         spi("0x9f", read=begun - 10 * MS),
         spi("0x06", read=begun - MS),
-        spi("0x20", read=begun, reply=begun + 10, sr="0x03"),
+        spi("0x20", read=begun, sr="0x03"),
         busy("0x20", start=begun, until=erased),
         spi("0x05", read=begun + 50, reply=begun + 100, sr="0x03"),
-        spi("0x05", empty=begun + 100 + poll_ns, read=begun + 150 + poll_ns, sr="0x03"),
-        spi("0x05", empty=erased + 100, read=erased + 6 * MS, sr="0x00"),
-        spi("0x06", read=programmed - MS),
+        spi("0x05", empty=second - 50, read=second, sr="0x03"),
+        spi("0x05", empty=third - 50, read=third, sr="0x00"),
+        spi("0x06", read=programmed - MS, margin=39 * MS, grade="datasheet"),
         spi("0x02", read=programmed, sr="0x03"),
         busy("0x02", start=programmed, until=programmed + MS, kind="program"),
         spi("0x05", read=programmed + 2 * MS, sr="0x00"),
-        spi("0x03", read=programmed + 3 * MS),
+        spi("0x03", read=programmed + 3 * MS, margin=MS, grade="datasheet"),
     ]
 
 
@@ -433,28 +459,24 @@ def left_by(
     if read_back is not None:
         (folder / "read.bin").write_bytes(read_back)
     return judge_cell(
-        cell,
-        make_chip(),
-        folder,
-        subject=make_subject(),
-        host_s=1.5,
-        rerun="rig/rig run",
+        cell, make_chip(), folder, subject=make_subject(), host_s=1.5, rerun="rig/rig run"
     )
 
 
 def test_folder_of_a_sound_write_passes_with_its_figures(tmp_path: Path) -> None:
     result = left_by(tmp_path, *bus_of_write())
     assert (result.verdict, result.evidence) == (Verdict.PASS, [])
-    assert (result.judged, result.unjudged) == (["erase-poll", "serprog-sync"], [])
+    assert result.judged == ["chip-busy", "erase-poll", "serprog-sync"]
+    assert result.unjudged == []
     assert (result.subject.version, result.subject.threshold_us) == ("1.4.0", 100_000)
     assert (result.guest.kernel, result.guest.clocksource) == ("6.1.0", "tsc")
     assert (result.guest.mips, result.guest.cores) == ([250.0], 1)
     assert (result.cpu_ns.user, result.cpu_ns.sys) == (30 * MS, 7 * MS)
     assert result.context_switches == 42
-    assert (result.chip_busy_ns, result.wire_ns) == (46 * MS, 0)
-    assert result.overshoot_ns == 6 * MS + MS
+    assert (result.chip_busy_ns, result.wire_ns) == (18 * MS, 0)
+    assert result.overshoot_ns == 5 * MS + 210 + MS
     assert result.time_ns.total == END_NS - START_NS
-    # The sync gap is at most 250 us longer than asked, the first poll at most 1 ms and 50 ns.
+    # The sync gap is at most 250 us longer than asked, polls at most 1 ms and 50 ns.
     assert result.smallest_visible_short_ns == 250_000 + 1
     assert result.events_sha256 == digest.of_file(tmp_path / "events.jsonl")
     assert (result.host_s, result.rerun) == (1.5, "rig/rig run")
@@ -484,22 +506,19 @@ def test_folder_of_an_unknown_version_convicts_no_wait(tmp_path: Path) -> None:
         tmp_path, *bus_of_write(sync_ns=1, poll_ns=1), stdout="flashrom 7.0 on Linux\n"
     )
     assert (result.verdict, result.evidence) == (Verdict.PASS, [])
-    assert (result.judged, result.unjudged) == ([], ["all (no profile)"])
-    assert result.smallest_visible_short_ns is None
+    assert result.judged == ["chip-busy"]
+    assert result.unjudged == ["bus (no profile for this version)"]
+    assert result.smallest_visible_short_ns == MS + 1
 
 
-def test_folder_with_an_early_command_is_too_short_without_any_profile(
-    tmp_path: Path,
-) -> None:
+def test_folder_with_an_early_command_is_too_short_without_any_profile(tmp_path: Path) -> None:
     event = early("0x02", read=START_NS + 5, margin=-7)
     result = left_by(tmp_path, event, stdout="flashrom 7.0 on Linux\n")
     assert result.verdict is Verdict.TOO_SHORT
     assert result.evidence[0].margin_ns == -7
 
 
-def test_folder_without_the_owed_synchronisation_is_inconclusive(
-    tmp_path: Path,
-) -> None:
+def test_folder_without_the_owed_synchronisation_is_inconclusive(tmp_path: Path) -> None:
     result = left_by(tmp_path, *bus_of_write()[2:])
     assert (result.verdict, result.unjudged) == (Verdict.INCONCLUSIVE, ["serprog-sync"])
 
@@ -521,11 +540,7 @@ def test_byte_outside_the_region_is_corrupt(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "image",
-    [
-        b"\0" * 4103,
-        sparse_image(b"\0" * 4096, offset=2 << 20),
-        sparse_image(b"\0" * 4096) * 2,
-    ],
+    [b"\0" * 4103, sparse_image(b"\0" * 4096, offset=2 << 20), sparse_image(b"\0" * 4096) * 2],
 )
 def test_image_that_makes_no_sense_is_a_lost_guest(tmp_path: Path, image: bytes) -> None:
     with pytest.raises(LostGuestError):
@@ -545,26 +560,12 @@ def test_read_must_give_what_is_in_the_part(tmp_path: Path, flip: int, verdict: 
 def test_folder_with_nonsense_events_is_a_lost_guest(tmp_path: Path, broken: bytes) -> None:
     (tmp_path / "events.jsonl").write_bytes(broken)
     with pytest.raises(LostGuestError):
-        judge_cell(
-            make_cell(),
-            make_chip(),
-            tmp_path,
-            subject=make_subject(),
-            host_s=0,
-            rerun="",
-        )
+        judge_cell(make_cell(), make_chip(), tmp_path, subject=make_subject(), host_s=0, rerun="")
 
 
 def test_empty_folder_is_a_lost_guest(tmp_path: Path) -> None:
     with pytest.raises(LostGuestError):
-        judge_cell(
-            make_cell(),
-            make_chip(),
-            tmp_path,
-            subject=make_subject(),
-            host_s=0,
-            rerun="",
-        )
+        judge_cell(make_cell(), make_chip(), tmp_path, subject=make_subject(), host_s=0, rerun="")
 
 
 def test_wait_owed_by_a_profile_keeps_its_class_name() -> None:

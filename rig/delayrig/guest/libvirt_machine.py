@@ -140,18 +140,25 @@ def _adopt_orphans() -> None:
     and more. As a subreaper that did not reap, this process would make it wait for 40 s.
     """
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    own_session = os.getsid(0)
 
     def reap() -> None:
         pause = threading.Event()
         while not pause.wait(REAP_PAUSE_S):
-            with contextlib.suppress(ChildProcessError, ProcessLookupError):
+            with contextlib.suppress(ChildProcessError, ProcessLookupError, FileNotFoundError):
                 ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-                # A daemon is in a session of its own; our own children are reaped by asyncio.
-                if ended is not None and os.getsid(ended.si_pid) != own_session:
+                if ended is not None and _is_orphaned_qemu(ended.si_pid):
                     os.waitpid(ended.si_pid, 0)
 
     threading.Thread(target=reap, name="reaper", daemon=True).start()
+
+
+def _is_orphaned_qemu(process: int) -> bool:
+    """A daemon is in a session of its own.
+
+    libvirt's own helpers are waited for by libvirt, and plain children by asyncio.
+    """
+    name = Path(f"/proc/{process}/comm").read_text(encoding="utf-8")
+    return name.startswith("qemu-system") and os.getsid(process) != os.getsid(0)
 
 
 class LibvirtMachine:

@@ -360,10 +360,7 @@ static void bad_usage_exits_2_and_questions_0(void **state)
 	assert_int_equal(exit_status_of(served->program, list), 0);
 }
 
-#define WITH_SERVER(test)                                                                          \
-	{                                                                                          \
-#test, test, set_up, tear_down, program                                            \
-	}
+#define WITH_SERVER(test) {#test, test, set_up, tear_down, program}
 
 int main(int argc, char *argv[])
 {

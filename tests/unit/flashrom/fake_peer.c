@@ -189,7 +189,7 @@ void fake_peer_init(struct fake_peer *peer)
 
 void fake_peer_withhold(struct fake_peer *peer, uint8_t command)
 {
-	peer->map[command / 8] &= (uint8_t) ~(1 << command % 8);
+	peer->map[command / 8] &= (uint8_t)~(1 << command % 8);
 }
 
 void fake_peer_start(struct fake_peer *peer)

@@ -14,7 +14,7 @@ static int parse(const char *line, struct options *options)
 {
 	static char words[256];
 	const struct log log = captured_log(&captured);
-	char *argv[ARGUMENTS_MAX] = {(char *)(uintptr_t) "flashrom"};
+	char *argv[ARGUMENTS_MAX] = {(char *)(uintptr_t)"flashrom"};
 	char *rest = NULL;
 	int argc = 1;
 

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the rig knows of the emulated chips."""
+
+from pathlib import Path
+
+import pytest
+from delayrig.chips import read_chips
+from delayrig.errors import RigFaultError
+
+from tests.rig.builders import CHECKOUT
+
+GOOD = (
+    'schema = 1\nname = "X1"\nvendor = "V"\nfamily = "spi_nor"\nsize_bytes = 65536\n'
+    'flashrom_names = ["X.1"]\n'
+)
+
+
+def put_chip(checkout: Path, text: str) -> None:
+    folder = checkout / "emulators" / "chips"
+    folder.mkdir(parents=True)
+    (folder / "X1.toml").write_text(text, encoding="utf-8")
+
+
+def test_every_chip_has_a_name_of_flashroms_and_room_for_the_region() -> None:
+    chips = read_chips(CHECKOUT)
+    files = (CHECKOUT / "emulators" / "chips").glob("*.toml")
+    assert sorted(chips) == sorted(file.stem for file in files)
+    for name, chip in chips.items():
+        assert chip.name == name
+        assert chip.flashrom_names
+        assert chip.size_bytes >= 128 * 1024
+        assert chip.bus == "spi"
+
+
+def test_figures_that_the_rig_does_not_use_are_the_emulators_business(tmp_path: Path) -> None:
+    put_chip(tmp_path, GOOD + "[clock]\nmax_hz = 5\n")
+    assert read_chips(tmp_path)["X1"].size_bytes == 65536
+
+
+@pytest.mark.parametrize(
+    "text", [GOOD.replace('vendor = "V"\n', ""), GOOD.replace("65536", '"64K"'), GOOD + "="]
+)
+def test_broken_chip_file_is_a_fault_of_the_rig_that_names_it(tmp_path: Path, text: str) -> None:
+    put_chip(tmp_path, text)
+    with pytest.raises(RigFaultError, match=r"X1\.toml"):
+        read_chips(tmp_path)

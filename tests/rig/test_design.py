@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Names and numbers that others rely on: typed here once more, so that none changes unseen."""
+
+import json
+from pathlib import Path
+
+import pytest
+from delayrig import digest
+from delayrig.cell import Cell, Expect, Load
+from delayrig.errors import BadInputError, ExitCode, LostGuestError, RigError, RigFaultError
+from delayrig.evidence import Witness
+from delayrig.guest.shape import Timers
+from delayrig.result import FILE_NAME, Results, Verdict, write_results
+
+from tests.rig.builders import make_cell, make_evidence, make_result, make_run_header
+
+CELL_KEYS = [
+    *("id", "lane", "role", "subject", "guest", "hazards", "chip", "corner", "bus"),
+    *("programmer", "job", "verdict", "expect", "reason", "evidence", "judged", "unjudged"),
+    *("smallest_visible_short_ns", "time_ns", "cpu_ns", "chip_busy_ns", "wire_ns"),
+    *("overshoot_ns", "context_switches", "events_sha256", "host_s", "rerun"),
+]
+RUN_KEYS = [
+    *("rig_version", "commit", "plan", "seed", "argv", "started", "host", "qemu_version"),
+    *("libvirt_version", "image_digests", "lock", "cells_planned", "interrupted"),
+]
+INNER_KEYS = {
+    "subject": ["name", "version", "sha256", "threshold_us"],
+    "guest": ["arch", "mips", "cores", "kernel", "cmdline", "clocksource"],
+    "time_ns": ["total", "probe", "read", "erase", "write", "verify"],
+    "cpu_ns": ["user", "sys"],
+}
+EVIDENCE_KEYS = [
+    *("what", "witness", "requested_ns", "actual_ns", "margin_ns", "grade", "where", "count")
+]
+
+
+def test_exit_codes_are_those_of_the_design() -> None:
+    assert {code.name: int(code) for code in ExitCode} == {
+        "PASS": 0,
+        "UNSAFE": 1,
+        "BAD_INPUT": 2,
+        "SLOWER": 3,
+        "INCONCLUSIVE": 4,
+        "SKIPPED": 77,
+        "RIG_FAULT": 99,
+    }
+
+
+@pytest.mark.parametrize(
+    ("kind", "code"),
+    [(RigError, 99), (BadInputError, 2), (RigFaultError, 99), (LostGuestError, 99)],
+)
+def test_error_knows_its_exit_code_and_its_remedy(kind: type[RigError], code: int) -> None:
+    error = kind("it broke", hint="mend it")
+    assert (error.exit_code, str(error), error.hint) == (code, "it broke", "mend it")
+
+
+def test_lost_guest_is_a_fault_of_the_rig() -> None:
+    assert issubclass(LostGuestError, RigFaultError)
+    assert not issubclass(BadInputError, RigFaultError)
+
+
+def test_verdicts_are_those_of_the_design() -> None:
+    assert [verdict.value for verdict in Verdict] == [
+        *("pass", "too_short", "corrupt", "op_failed"),
+        *("hung", "inconclusive", "infra_error", "skipped"),
+    ]
+
+
+def test_words_of_plans_are_those_of_the_design() -> None:
+    assert {expect.value for expect in Expect} == {"pass", "too_short", "any"}
+    assert {timers.value for timers in Timers} == {"high-res", "low-res"}
+    assert {load.value for load in Load} == {"none", "busy-siblings"}
+    assert {"chip", "bus"} <= {witness.value for witness in Witness}
+
+
+def test_results_have_the_keys_of_the_design_in_order(tmp_path: Path) -> None:
+    result = make_result(make_cell(load=Load.BUSY_SIBLINGS, cores=2), evidence=[make_evidence()])
+    write_results(Results(run=make_run_header(), cells=[result]), tmp_path)
+    tree = json.loads((tmp_path / FILE_NAME).read_text(encoding="utf-8"))
+    assert list(tree) == ["schema", "run", "cells"]
+    assert tree["schema"] == 1
+    assert list(tree["run"]) == RUN_KEYS
+    assert list(tree["run"]["host"]) == ["cpus", "kernel", "machine", "os"]
+    (cell,) = tree["cells"]
+    assert list(cell) == CELL_KEYS
+    assert {key: list(cell[key]) for key in INNER_KEYS} == INNER_KEYS
+    assert [list(item) for item in cell["evidence"]] == [EVIDENCE_KEYS]
+    assert cell["hazards"] == ["busy-siblings"]
+    assert cell["guest"]["mips"] == [250.0, 250.0]
+
+
+def test_results_file_is_replaced_in_one_step(tmp_path: Path) -> None:
+    path = tmp_path / FILE_NAME
+    path.write_bytes(b"old")
+    with path.open("rb") as reader:
+        write_results(Results(run=make_run_header(), cells=[]), tmp_path)
+        assert reader.read() == b"old"
+    assert json.loads(path.read_bytes())["cells"] == []
+
+
+def test_times_of_results_carry_their_unit() -> None:
+    timed = {"time_ns", "cpu_ns", "host_s", "smallest_visible_short_ns"}
+    assert timed < set(CELL_KEYS)
+    assert set(Cell.__struct_fields__).isdisjoint({"time", "deadline", "timeout"})
+
+
+def test_digest_of_a_value_ignores_the_order_of_keys(tmp_path: Path) -> None:
+    assert digest.of_value({"a": 1, "b": [2]}) == digest.of_value({"b": [2], "a": 1})
+    assert digest.of_value({"a": 1}) != digest.of_value({"a": "1"})
+    (tmp_path / "x").write_bytes(b"abc")
+    known = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    assert digest.of_file(tmp_path / "x") == digest.of_bytes(b"abc") == known

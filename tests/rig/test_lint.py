@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The linters, and rules that every file of the checkout keeps."""
+
+import re
+import shutil
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.rig.builders import CHECKOUT
+
+CONFIG = CHECKOUT / "rig" / "pyproject.toml"
+PYTHON_FOLDERS = ["rig", "tests", "emulators/gen"]
+SOURCE_SUFFIXES = {".py", ".c", ".h", ".toml", ".build", ".options", ".sh"}
+SPDX = "SPDX-License-Identifier: GPL-2.0-or-later"
+NOT_OURS = {".git", ".rig", "__pycache__"}
+# The tests and the rig talk to servers of their own there.
+LOOPBACK = {"localhost", "127.0.0.1", "::1"}
+
+
+def tool(name: str) -> str:
+    """A linter of the environment that runs this test."""
+    path = Path(sys.executable).parent / name
+    assert path.is_file(), f"{path} is missing: `rig/rig setup` installs it"
+    return str(path)
+
+
+def answer(*command: str) -> tuple[int, str]:
+    done = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+@cache
+def our_files() -> list[Path]:
+    """Tracked files and new ones that git does not ignore; without git all that is there."""
+    git = shutil.which("git")
+    if git is not None and (CHECKOUT / ".git").exists():
+        listing = subprocess.run(
+            [git, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+            cwd=CHECKOUT,
+            capture_output=True,
+            check=False,
+        )
+        if listing.returncode == 0:
+            names = [name.decode() for name in listing.stdout.split(b"\0") if name]
+            return sorted({path for path in map(CHECKOUT.joinpath, names) if path.is_file()})
+    return sorted(
+        path
+        for path in CHECKOUT.rglob("*")
+        if path.is_file() and NOT_OURS.isdisjoint(path.relative_to(CHECKOUT).parts)
+    )
+
+
+def holders_of(pattern: re.Pattern[str]) -> list[str]:
+    """Where a text file of ours matches."""
+    return [
+        f"{path.relative_to(CHECKOUT)}:{number}: {line.strip()}"
+        for path in our_files()
+        for number, line in enumerate(path.read_text("utf-8", "replace").splitlines(), start=1)
+        if pattern.search(line)
+    ]
+
+
+def test_checkout_has_files_to_look_at() -> None:
+    names = {str(path.relative_to(CHECKOUT)) for path in our_files()}
+    assert {"rig/rig", "rig/delayrig/plan.py", "meson.build", "tests/rig/test_lint.py"} <= names
+    assert not [name for name in names if name.startswith((".rig/", ".git/"))]
+
+
+def test_ruff_finds_nothing() -> None:
+    code, said = answer(tool("ruff"), "check", "--config", str(CONFIG), *PYTHON_FOLDERS)
+    assert code == 0, said
+
+
+def test_ruff_would_format_nothing() -> None:
+    code, said = answer(tool("ruff"), "format", "--check", "--config", str(CONFIG), *PYTHON_FOLDERS)
+    assert code == 0, said
+
+
+def test_mypy_finds_nothing() -> None:
+    code, said = answer(tool("mypy"), "--strict", "--config-file", str(CONFIG), *PYTHON_FOLDERS)
+    assert code == 0, said
+
+
+def test_clang_format_would_change_nothing() -> None:
+    sources = [str(path) for path in our_files() if path.suffix in (".c", ".h")]
+    assert sources
+    code, said = answer(tool("clang-format"), "--dry-run", "-Werror", *sources)
+    assert code == 0, said
+
+
+def test_every_source_file_names_its_licence() -> None:
+    contents = {path: path.read_bytes() for path in our_files()}
+    sources = {
+        path: content.decode()
+        for path, content in contents.items()
+        # An empty file, such as marks a package, holds nothing to license.
+        if content and (path.suffix in SOURCE_SUFFIXES or content.startswith(b"#!"))
+    }
+    assert CHECKOUT / "rig" / "rig" in sources
+    bare = [
+        str(path.relative_to(CHECKOUT))
+        for path, text in sources.items()
+        if SPDX not in "\n".join(text.splitlines()[:3])
+    ]
+    assert bare == []
+
+
+def test_no_file_names_this_machines_package_archive() -> None:
+    apt = shutil.which("apt-get")
+    if apt is None:
+        pytest.skip("no apt here")
+    _, said = answer(apt, "indextargets", "--format", "$(SITE)")
+    hosts = {urlsplit(site).hostname for site in said.split()} - LOOPBACK
+    for host in sorted(host for host in hosts if host is not None):
+        assert holders_of(re.compile(rf"(?<![\w.-]){re.escape(host)}(?![\w-])")) == []
+
+
+def test_no_file_names_the_folder_of_this_checkout() -> None:
+    # A path of more than one name: in /src or so, too much else would look like it.
+    if len(CHECKOUT.parts) > 2:
+        assert holders_of(re.compile(rf"(?<![\w.-]){re.escape(str(CHECKOUT))}(?![\w-])")) == []

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Profiles: chosen by version alone, and whole."""
+
+import re
+import tomllib
+
+import pytest
+from delayrig.chips import read_chips
+from delayrig.profile import (
+    OPENS_BUSY_STATUS,
+    OPENS_SYNC_NOPS,
+    Profile,
+    find_profile,
+    find_version,
+    read_profiles,
+    version_of_digest,
+)
+
+from tests.rig.builders import CHECKOUT
+
+PROFILES = pytest.mark.parametrize("profile", read_profiles(), ids=lambda profile: profile.name)
+
+
+@pytest.mark.parametrize(
+    ("version", "name"),
+    [
+        ("1.3.0", "flashrom 1.x"),
+        ("1.4.0", "flashrom 1.x"),
+        ("1.4", "flashrom 1.x"),
+        ("1.10.2", "flashrom 1.x"),
+        ("0.1.0-rig", "bundled"),
+        ("0.1.0-rig-canary", "bundled"),
+    ],
+)
+def test_version_finds_its_profile(version: str, name: str) -> None:
+    profile = find_profile(version)
+    assert profile is not None
+    assert profile.name == name
+
+
+@pytest.mark.parametrize(
+    "version", ["", "1", "1.", "0.9.9", "2.0", "11.3", "1.4.0-rc1", "1x3", "unknown", "0.1.0"]
+)
+def test_other_version_has_no_profile(version: str) -> None:
+    assert find_profile(version) is None
+
+
+@pytest.mark.parametrize(
+    ("version", "threshold"),
+    [("1.3.0", 100_000), ("1.4.0", 100_000), ("1.5.0", 100), ("1.9", 100), ("1.10.0", None)],
+)
+def test_threshold_is_that_of_the_version(version: str, threshold: int | None) -> None:
+    profile = find_profile("1.3.0")
+    assert profile is not None
+    assert profile.threshold_of(version) == threshold
+
+
+@pytest.mark.parametrize(
+    ("stdout", "version"),
+    [
+        ("flashrom 1.4.0 on Linux 6.1 (x86_64)\n", "1.4.0"),
+        ("flashrom v1.3.0 on Linux\n", "1.3.0"),
+        ("noise\nflashrom 0.1.0-rig on Linux\n", "0.1.0-rig"),
+        ("flashrom 1.5.0-devel (git:v1.4-2-gabc)\n", "1.5.0-devel"),
+        ("flashrom unknown on Linux 6.1.0-50-cloud-amd64 (x86_64)\nhttps://flashrom.org\n", ""),
+        ("myflashrom 1.4.0\n", ""),
+        ("", ""),
+    ],
+)
+def test_version_is_read_from_what_is_printed(stdout: str, version: str) -> None:
+    assert find_version(stdout) == version
+
+
+def test_program_that_does_not_tell_its_version_is_known_by_digest() -> None:
+    (digest,) = {digest for profile in read_profiles() for digest in profile.digests}
+    assert find_profile(version_of_digest(digest)) is not None
+    assert version_of_digest(digest[::-1]) == ""
+
+
+@PROFILES
+def test_every_wait_has_an_opening_that_the_bus_knows_and_figures(profile: Profile) -> None:
+    assert profile.wait
+    chips = read_chips(CHECKOUT)
+    for wait in profile.wait:
+        assert wait.opens in (OPENS_SYNC_NOPS, OPENS_BUSY_STATUS)
+        assert bool(wait.after) is (wait.opens == OPENS_BUSY_STATUS)
+        assert all(re.fullmatch("0x[0-9a-f]{2}", opcode) for opcode in wait.after)
+        assert wait.requested_us_by_chip.keys() <= chips.keys()
+        figures = [*wait.requested_us_by_chip.values(), wait.requested_us]
+        assert any(figure is not None and figure > 0 for figure in figures)
+
+
+@PROFILES
+def test_no_operation_has_two_waits(profile: Profile) -> None:
+    opcodes = [opcode for wait in profile.wait for opcode in wait.after]
+    assert len(set(opcodes)) == len(opcodes)
+
+
+def test_profile_of_releases_is_that_of_the_design() -> None:
+    profile = find_profile("1.3.0")
+    assert profile is not None
+    waits = {opcode: wait.requested_us for wait in profile.wait for opcode in wait.after or ["nop"]}
+    assert waits == {
+        "nop": 1_000_000,
+        "0x02": 10,
+        "0x20": 10_000,
+        "0x52": 100_000,
+        "0xd8": 100_000,
+        "0x60": 1_000_000,
+        "0xc7": 1_000_000,
+    }
+    assert {wait.kind for wait in profile.wait if wait.always_judged} == {"serprog-sync"}
+
+
+def test_figures_of_the_chip_follow_from_typical_times_of_our_own_driver() -> None:
+    # An eighth of the typical time, at most 100 ms: told here from the emulator's chip file, which
+    # the driver agrees with for this part.
+    profile = find_profile("0.1.0-rig")
+    assert profile is not None
+    text = (CHECKOUT / "emulators/chips/W25Q128JV.toml").read_text(encoding="utf-8")
+    typical = {f"{erase['opcode']:#04x}": erase["typ_us"] for erase in tomllib.loads(text)["erase"]}
+    waits = {
+        opcode: wait.requested_ns("W25Q128JV")
+        for wait in profile.wait
+        for opcode in wait.after
+        if wait.kind == "erase-poll"
+    }
+    assert waits == {
+        opcode: min(typ_us // 8, 100_000) * 1000
+        for opcode, typ_us in typical.items()
+        if opcode in waits
+    }
+    assert len(waits) == 3

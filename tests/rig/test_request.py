@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A run is checked in full before it begins, and every cell of it can be run again alone."""
+
+import shlex
+import shutil
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from delayrig.cell import Cell
+from delayrig.errors import BadInputError
+from delayrig.images.recipes import read_recipes
+from delayrig.paths import Paths
+from delayrig.request import CELL_BYTES_MAX, Request, check_out, choose_cells
+from delayrig.result import FILE_NAME
+from delayrig.run import rerun_command
+
+from tests.rig.builders import CHECKOUT, make_cell
+
+PATHS = Paths(checkout=CHECKOUT, state=CHECKOUT / ".rig")
+
+
+class Usage(NamedTuple):
+    total: int
+    used: int
+    free: int
+
+
+def chosen(*patterns: str, plan: str = "smoke", subjects: tuple[str, ...] = ()) -> list[Cell]:
+    cells, _, _ = choose_cells(
+        plan=plan, subjects=list(subjects), patterns=list(patterns), seed=1, paths=PATHS
+    )
+    return cells
+
+
+def request_for(*cells: Cell, plan: str = "smoke", seed: int = 1) -> Request:
+    return Request(
+        plan=plan,
+        cells=list(cells),
+        chips={},
+        recipes=read_recipes(CHECKOUT),
+        out=Path("/nowhere"),
+        jobs=1,
+        seed=seed,
+        connect=None,
+        argv=[],
+    )
+
+
+def test_patterns_choose_cells_by_id() -> None:
+    assert len(chosen()) > len(chosen("canary-*", "control-*")) == 4
+    (cell,) = chosen("demonstration.debian-bookworm.*")
+    assert cell.subject == "debian:bookworm"
+
+
+def test_pattern_that_matches_nothing_is_bad_input() -> None:
+    with pytest.raises(BadInputError) as caught:
+        chosen("nonesuch*", "none")
+    assert "nonesuch*, none" in caught.value.message
+    assert "--plan smoke --dry-run" in caught.value.hint
+
+
+def test_unknown_subject_is_bad_input_before_anything_starts() -> None:
+    with pytest.raises(BadInputError, match="'debian:bookwurm'"):
+        chosen(subjects=("debian:bookwurm",))
+
+
+def test_unknown_subject_of_a_plan_names_the_plan(tmp_path: Path) -> None:
+    plan = tmp_path / "mine.toml"
+    plan.write_text(
+        'schema = 1\nabout = "mine"\nsubjects = ["bundeld"]\n[[cell]]\nname = "c"\n'
+        'at = { mips = 250, cores = 1, job = "read", chip = "M25P80" }\n',
+        encoding="utf-8",
+    )
+    with pytest.raises(BadInputError) as caught:
+        chosen(plan=str(plan))
+    assert str(plan) in caught.value.message
+    assert "'bundeld'" in caught.value.message
+
+
+@pytest.mark.parametrize("plan", ["smoke", "default"])
+def test_rerun_command_of_every_cell_runs_that_cell_alone(plan: str) -> None:
+    for cell in chosen(plan=plan):
+        words = shlex.split(rerun_command(cell, request_for(cell, plan=plan)))
+        assert words[:2] == ["rig/rig", "run"]
+        options = dict(zip(words[2::2], words[3::2], strict=True))
+        again = chosen(options["--cell"], plan=options["--plan"], subjects=(options["--subject"],))
+        assert again == [cell]
+
+
+def test_rerun_command_carries_the_seed_and_survives_a_shell() -> None:
+    cell = make_cell(subject="path:/opt/my build/flash'rom", seed=7)
+    command = rerun_command(cell, request_for(cell, plan="my plans/a.toml", seed=7))
+    assert shlex.split(command) == [
+        *("rig/rig", "run", "--plan", "my plans/a.toml", "--seed", "7"),
+        *("--subject", "path:/opt/my build/flash'rom", "--cell", cell.id),
+    ]
+    assert "\n" not in command
+
+
+def test_subjects_of_a_request_come_once_in_order() -> None:
+    cells = [make_cell(subject=name) for name in ("b", "a", "b")]
+    assert request_for(*cells).subjects == ["b", "a"]
+
+
+def test_new_folder_is_made(tmp_path: Path) -> None:
+    out = tmp_path / "there" / "and" / "then"
+    check_out(out, 1)
+    assert out.is_dir()
+    assert list(out.iterdir()) == []
+
+
+def test_folder_that_holds_a_run_is_refused_and_left_alone(tmp_path: Path) -> None:
+    (tmp_path / FILE_NAME).write_bytes(b"{}")
+    with pytest.raises(BadInputError, match="holds a run already"):
+        check_out(tmp_path, 1)
+    assert (tmp_path / FILE_NAME).read_bytes() == b"{}"
+
+
+def test_folder_below_a_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    for out in (tmp_path / "file", tmp_path / "file" / "below"):
+        with pytest.raises(BadInputError) as caught:
+            check_out(out, 1)
+        assert caught.value.message.startswith(f"--out {out}: ")
+
+
+@pytest.mark.parametrize(("spare", "refused"), [(-1, True), (0, False)])
+def test_disk_must_hold_every_cell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spare: int, refused: bool
+) -> None:
+    free = 10 * CELL_BYTES_MAX + spare
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(1 << 40, 0, free))
+    if not refused:
+        check_out(tmp_path, 10)
+        return
+    with pytest.raises(BadInputError, match="10 cells may need 20 MiB"):
+        check_out(tmp_path, 10)

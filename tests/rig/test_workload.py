@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a job does to which bytes, and what goes into the guest for it."""
+
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from delayrig.cell import Corner, Job, Load, Programmer
+from delayrig.payload import emulator_words, spec_text, write_payload
+from delayrig.workload import (
+    REGION_OFFSET_BYTES,
+    REGION_SIZE_BYTES,
+    expected_image,
+    final_content,
+    initial_content,
+    layout_text,
+    subject_words,
+)
+
+from tests.rig.builders import make_cell, make_chip, sparse_image
+
+CELL = make_cell()
+CHIP = make_chip()
+RIGHT = sparse_image(final_content(CELL))
+
+
+def test_content_follows_from_the_seed_alone() -> None:
+    other = make_cell(subject="debian:trixie", chip="M25P80", corner=Corner.MAX, cores=4)
+    assert initial_content(other) == initial_content(CELL)
+    assert final_content(other) == final_content(CELL)
+    seeded = [make_cell(seed=seed) for seed in range(10)]
+    contents = {initial_content(cell) for cell in seeded} | {final_content(cell) for cell in seeded}
+    assert len(contents) == 20
+
+
+def test_write_replaces_every_granule_and_read_none() -> None:
+    before, after = initial_content(CELL), final_content(CELL)
+    assert len(before) == len(after) == REGION_SIZE_BYTES
+    for at in range(0, REGION_SIZE_BYTES, 256):
+        assert before[at : at + 256] != after[at : at + 256]
+    assert final_content(make_cell(job=Job.READ)) == before
+
+
+def test_layout_names_the_region_with_its_last_byte() -> None:
+    assert layout_text() == "00010000:0001ffff rig\n"
+
+
+@pytest.mark.parametrize(
+    ("programmer", "argument"),
+    [
+        (Programmer.SERPROG_IP, "serprog:ip=127.0.0.1:4242"),
+        (Programmer.SERPROG_DEV, "serprog:dev=/dev/serprog:115200"),
+        (Programmer.DUMMY, "dummy"),
+    ],
+)
+def test_subject_is_given_programmer_chip_and_region(programmer: Programmer, argument: str) -> None:
+    words = subject_words(make_cell(programmer=programmer), "/bin/f", "W25Q128.V")
+    assert words[:9] == [
+        *("/bin/f", "-p", argument, "-c", "W25Q128.V", "-l", "/tmp/layout", "-i", "rig")
+    ]
+    assert words[9:] == ["-N", "-w", "/tmp/write.bin"]
+
+
+def test_read_is_told_where_to_put_what_it_reads() -> None:
+    words = subject_words(make_cell(job=Job.READ), "/bin/f", "W25Q128.V")
+    assert words[9:] == ["-r", "/tmp/read.bin"]
+
+
+def test_right_image_has_no_difference() -> None:
+    assert expected_image(CELL, CHIP, RIGHT) == []
+
+
+def test_image_in_another_order_is_the_same() -> None:
+    record = 8 + 4096
+    records = [RIGHT[at : at + record] for at in range(0, len(RIGHT), record)]
+    assert expected_image(CELL, CHIP, b"".join(reversed(records))) == []
+
+
+def test_granule_of_all_ff_is_as_good_as_none() -> None:
+    assert expected_image(CELL, CHIP, RIGHT + sparse_image(b"\xff" * 4096, offset=0)) == []
+
+
+@pytest.mark.parametrize("granule", [0, 7, 15])
+def test_missing_granule_is_a_difference(granule: int) -> None:
+    record = 8 + 4096
+    image = RIGHT[: granule * record] + RIGHT[(granule + 1) * record :]
+    assert expected_image(CELL, CHIP, image) == [REGION_OFFSET_BYTES + granule * 4096]
+
+
+@pytest.mark.parametrize("offset", [0, REGION_OFFSET_BYTES - 4096, 0x20000, (2 << 20) - 4096])
+def test_anything_outside_the_region_is_a_difference(offset: int) -> None:
+    stray = sparse_image(b"\xff" * 4095 + b"\xfe", offset=offset)
+    assert expected_image(CELL, CHIP, RIGHT + stray) == [offset]
+
+
+def test_part_that_was_never_written_differs_everywhere() -> None:
+    assert len(expected_image(CELL, CHIP, sparse_image(initial_content(CELL)))) == 16
+    assert len(expected_image(CELL, CHIP, b"")) == 16
+
+
+@pytest.mark.parametrize(
+    "image",
+    [
+        RIGHT[:-1],
+        RIGHT + b"\0",
+        RIGHT + sparse_image(b"\0" * 4096, offset=2 << 20),
+        RIGHT + sparse_image(b"\0" * 4096),
+    ],
+)
+def test_image_that_makes_no_sense_is_no_image(image: bytes) -> None:
+    with pytest.raises(ValueError, match="the emulator's image"):
+        expected_image(CELL, CHIP, image)
+
+
+def lines_of(spec: str, key: str) -> list[str]:
+    return [
+        line.removeprefix(f"{key} ") for line in spec.splitlines() if line.startswith(f"{key} ")
+    ]
+
+
+def test_spec_begins_with_its_schema_and_holds_both_command_lines() -> None:
+    spec = spec_text(CELL, CHIP, "GD25Q16(B)")
+    assert spec.startswith("schema 1\n")
+    assert lines_of(spec, "emulator") == emulator_words(CELL)
+    assert lines_of(spec, "subject") == subject_words(CELL, "/usr/sbin/flashrom", "GD25Q16(B)")
+    assert lines_of(spec, "deadline_ms") == ["600000"]
+
+
+@pytest.mark.parametrize(
+    ("load", "cores", "siblings"),
+    [
+        (Load.NONE, 1, "0"),
+        (Load.NONE, 4, "0"),
+        (Load.BUSY_SIBLINGS, 2, "1"),
+        (Load.BUSY_SIBLINGS, 4, "3"),
+    ],
+)
+def test_siblings_are_as_many_as_the_other_cores(load: Load, cores: int, siblings: str) -> None:
+    spec = spec_text(make_cell(load=load, cores=cores), CHIP, "x")
+    assert lines_of(spec, "siblings") == [siblings]
+
+
+@pytest.mark.parametrize("programmer", [Programmer.SERPROG_IP, Programmer.SERPROG_DEV])
+def test_bridge_stands_there_only_for_a_tty(programmer: Programmer) -> None:
+    spec = spec_text(make_cell(programmer=programmer), CHIP, "x")
+    assert bool(lines_of(spec, "bridge")) is (programmer is Programmer.SERPROG_DEV)
+
+
+@pytest.mark.parametrize("job", Job)
+def test_what_was_read_is_collected_after_a_read_alone(job: Job) -> None:
+    collected = lines_of(spec_text(make_cell(job=job), CHIP, "x"), "collect")
+    names = [line.split()[0] for line in collected]
+    assert {"events.jsonl", "emulator.log", "image.sparse", "stdout.txt"} <= set(names)
+    read = "read.bin /subject/tmp/read.bin 65536 65536"
+    assert (read in collected) is (job is Job.READ)
+
+
+def test_emulator_is_given_the_cells_chip_corner_and_seed() -> None:
+    words = emulator_words(make_cell(chip="M25P80", corner=Corner.MAX, seed=77))
+    given = dict(pairwise(words))
+    assert (given["--chip"], given["--corner"], given["--seed"]) == ("M25P80", "max", "77")
+    assert (given["--clock"], given["--image-offset"]) == ("tsc", "65536")
+
+
+def test_payload_has_the_same_bytes_wherever_it_is_made(tmp_path: Path) -> None:
+    emulator = tmp_path / "serprog-emu"
+    emulator.write_bytes(b"\x7fELF")
+    contents = []
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+        archive = write_payload(CELL, CHIP, "x", emulator=emulator, scratch=tmp_path / name)
+        contents.append(archive.read_bytes())
+    assert contents[0] == contents[1]
+    assert str(tmp_path).encode() not in contents[0]
