@@ -15,16 +15,20 @@ static const char PARCEL_MAGIC[8] = "FDRPARC1";
 
 int parcel_open(struct parcel *parcel, uint64_t address, size_t capacity_bytes)
 {
-	int memory = open("/dev/mem", O_RDWR | O_SYNC | O_CLOEXEC);
+	int error, memory;
 	void *window;
 
+	if (capacity_bytes < HEADER_BYTES)
+		return -EINVAL;
+	memory = open("/dev/mem", O_RDWR | O_SYNC | O_CLOEXEC);
 	if (memory < 0)
 		return -errno;
 	window = mmap(
 		NULL, capacity_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory, (off_t)address);
-	if (window == MAP_FAILED)
-		return -errno;
+	error = window == MAP_FAILED ? -errno : 0;
 	close(memory);
+	if (error)
+		return error;
 	*parcel = (struct parcel){
 		.window = window, .capacity_bytes = capacity_bytes, .used_bytes = HEADER_BYTES};
 	return 0;

@@ -131,27 +131,39 @@ void report_subject_end(struct report *report, const struct subject_end *end)
 		end->user_ns, end->sys_ns, end->voluntary_switches, end->involuntary_switches);
 }
 
+static void report_kernel_message(struct report *report, long level, const char *text)
+{
+	fprintf(report->lines,
+		"{\"ev\":\"kernel_message\",\"t_ns\":%" PRIu64 ",\"level\":%ld,\"text\":",
+		hypercall_virtual_ns(), level);
+	print_string(report->lines, text);
+	fputs("}\n", report->lines);
+}
+
 void report_kernel_log(struct report *report)
 {
 	char record[4096];
 	ssize_t bytes;
 
 	while (report->kernel_log >= 0 &&
-		(bytes = read(report->kernel_log, record, sizeof(record) - 1)) > 0) {
+		((bytes = read(report->kernel_log, record, sizeof(record) - 1)) > 0 ||
+			(bytes < 0 && errno == EPIPE))) {
 		char *text;
 		long level;
 
+		if (bytes < 0) {
+			/* Older messages were overwritten: what they said is not known. */
+			report_kernel_message(
+				report, KERNEL_LOG_LEVEL_WARNING, "the kernel log ran over");
+			continue;
+		}
 		record[bytes] = '\0';
 		level = strtol(record, NULL, 10) & 7;
 		text = strchr(record, ';');
 		if (!text || level > KERNEL_LOG_LEVEL_WARNING)
 			continue;
 		text[strcspn(text, "\n")] = '\0';
-		fprintf(report->lines,
-			"{\"ev\":\"kernel_message\",\"t_ns\":%" PRIu64 ",\"level\":%ld,\"text\":",
-			hypercall_virtual_ns(), level);
-		print_string(report->lines, text + 1);
-		fputs("}\n", report->lines);
+		report_kernel_message(report, level, text + 1);
 	}
 }
 

@@ -14,24 +14,30 @@ FIELDS = ("verdict", "time_ns", "cpu_ns", "evidence", "judged", "unjudged", "eve
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """What was found: differences are faults, doubts mean that nothing can be claimed."""
+    """What was found: doubts mean that nothing can be claimed.
+
+    Differences are faults of the rig where the images are equal, and doubts where they are not.
+    """
 
     compared: int
+    same_images: bool
     differences: list[str]
     doubts: list[str]
 
     @property
     def exit_code(self) -> ExitCode:
         """0 only where every planned cell was compared and none differs."""
-        if self.differences:
+        if self.differences and self.same_images:
             return ExitCode.RIG_FAULT
-        return ExitCode.INCONCLUSIVE if self.doubts else ExitCode.PASS
+        doubtful = self.doubts or self.differences
+        return ExitCode.INCONCLUSIVE if doubtful else ExitCode.PASS
 
 
 def compare_exactly(first: Path, second: Path) -> Comparison:
     """Every virtual cell of both runs, from results.json and from the events on disk."""
     runs = (read_results(first), read_results(second))
     doubts = _unequal_images(*runs)
+    same_images = not doubts
     for folder, run in zip((first, second), runs, strict=True):
         doubts += _incomplete(folder, run)
     pairs, unpaired = _pair(*runs)
@@ -42,7 +48,9 @@ def compare_exactly(first: Path, second: Path) -> Comparison:
         differences += _differences(ours, theirs)
     if not pairs:
         doubts.append("no virtual cell is in both runs")
-    return Comparison(compared=len(pairs), differences=differences, doubts=doubts)
+    return Comparison(
+        compared=len(pairs), same_images=same_images, differences=differences, doubts=doubts
+    )
 
 
 def _unequal_images(first: Results, second: Results) -> list[str]:

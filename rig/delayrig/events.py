@@ -18,7 +18,7 @@ TIME_KEYS = ("t_ns", "read_ns", "start_ns")
 def event_time_ns(event: Event) -> int:
     """When it happened, on the guest's virtual clock."""
     for key in TIME_KEYS:
-        if key in event:
+        if type(event.get(key)) is int:
             return int(event[key])
     raise LostGuestError(f"an event of kind {event.get('ev')!r} has no time")
 
@@ -29,7 +29,7 @@ def parse_events(text: bytes, *, source: str) -> list[Event]:
     for number, line in enumerate(text.splitlines(), start=1):
         try:
             event = msgspec.json.decode(line)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise LostGuestError(f"{source}, line {number}: {error}") from error
         if not isinstance(event, dict) or not isinstance(event.get("ev"), str):
             raise LostGuestError(f"{source}, line {number}: not an event")

@@ -25,10 +25,10 @@ def exit_code_of(cell: CellResult) -> ExitCode:
     """What this one cell asks for."""
     if is_expected(cell):
         return ExitCode.PASS
-    if cell.verdict is Verdict.SKIPPED:
-        return ExitCode.SKIPPED
     if cell.verdict is Verdict.INFRA_ERROR or Role(cell.role) is not Role.MEASURE:
         return ExitCode.RIG_FAULT
+    if cell.verdict is Verdict.SKIPPED:
+        return ExitCode.SKIPPED
     if cell.verdict in UNSAFE or cell.expect == Expect.TOO_SHORT:
         return ExitCode.UNSAFE
     return ExitCode.INCONCLUSIVE

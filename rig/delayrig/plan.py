@@ -7,6 +7,7 @@ subject; its single cells are named. Rules give cells their expectation, the las
 
 import fnmatch
 import itertools
+import re
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from pathlib import Path
@@ -22,6 +23,7 @@ from delayrig.toml import read_toml
 
 PLANS_FOLDER = Path(__file__).parent / "plans"
 CORES_KNOWN = (1, 2, 4)
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
 
 class Point(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -135,7 +137,13 @@ def plan_cells(
             reader.group_cells(plan, chosen), reader.single_cells(plan, chosen)
         )
     ]
-    unique = {cell.id: cell for cell in cells}
+    unique: dict[str, Cell] = {}
+    for cell in cells:
+        if unique.setdefault(cell.id, cell) != cell:
+            raise BadInputError(
+                f"{source}: two cells are called {cell.id!r}, and differ in role or expectation",
+                hint="give one of them another name",
+            )
     if not unique:
         raise BadInputError(
             f"{source}: names no cell", hint="add a [[group]] or a [[cell]], and subjects"
@@ -157,6 +165,7 @@ class _Reader:
     def group_cells(self, plan: Plan, subjects: list[str]) -> Iterator[Cell]:
         for number, group in enumerate(plan.group):
             key = f"group[{number}].over"
+            self._check_name(group.name, f"group[{number}].name")
             points = list(self._points(group, key))
             for subject in subjects:
                 for point in points:
@@ -165,6 +174,7 @@ class _Reader:
     def single_cells(self, plan: Plan, subjects: list[str]) -> Iterator[Cell]:
         for number, single in enumerate(plan.cell):
             key = f"cell[{number}]"
+            self._check_name(single.name, f"{key}.name")
             role = self._choice(Role, single.role, f"{key}.role")
             # Canaries and controls judge the rig, so they run whoever the subjects are.
             for subject in subjects if single.subject is None else [single.subject]:
@@ -174,7 +184,8 @@ class _Reader:
         expect = Expect.TOO_SHORT if cell.role is Role.CANARY else Expect.PASS
         for number, rule in enumerate(rules):
             chosen = self._choice(Expect, rule.expect, f"rule[{number}].expect")
-            if _matches(rule.when, cell):
+            # What must come of a canary or a control is not a plan's to say.
+            if cell.role is Role.MEASURE and _matches(rule.when, cell):
                 expect = chosen
         return msgspec.structs.replace(cell, expect=expect)
 
@@ -245,6 +256,13 @@ class _Reader:
             programmer=Programmer(point.programmer),
             seed=self._seed,
         )
+
+    def _check_name(self, name: str, key: str) -> None:
+        if not NAME.fullmatch(name):
+            raise BadInputError(
+                f"{self._source}: key '{key}' is {name!r}",
+                hint="names are made of letters, digits, - and _, as they become folders",
+            )
 
     def _check(self, field: str, value: Any, key: str) -> None:
         match field:

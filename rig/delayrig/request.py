@@ -68,12 +68,13 @@ def choose_cells(
 
 def check_out(out: Path, cells: int) -> None:
     """Makes the folder; raises `BadInputError` where a run could not be kept there."""
-    if (out / FILE_NAME).exists():
-        raise BadInputError(
-            f"--out {out}: holds a run already", hint="name another folder, or move that one away"
-        )
-    _check_space(out, cells)
     try:
+        if (out / FILE_NAME).exists():
+            raise BadInputError(
+                f"--out {out}: holds a run already",
+                hint="name another folder, or move that one away",
+            )
+        _check_space(out, cells)
         out.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=out):
             pass

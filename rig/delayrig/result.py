@@ -122,6 +122,10 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
     cells: list[CellResult]
 
 
+class _Schema(msgspec.Struct):
+    schema: int
+
+
 def write_results(results: Results, folder: Path) -> None:
     """Writes the file in one step: a reader sees the old one or the new one."""
     scratch = folder / f".{FILE_NAME}.new"
@@ -133,12 +137,15 @@ def read_results(run: Path) -> Results:
     """The results of a run, given its folder or the file itself."""
     path = run / FILE_NAME if run.is_dir() else run
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Results)
+        content = path.read_bytes()
+        if msgspec.json.decode(content, type=_Schema).schema != SCHEMA:
+            raise msgspec.ValidationError("another schema")
+        return msgspec.json.decode(content, type=Results)
     except OSError as error:
         raise BadInputError(
             f"{path}: {error.strerror}", hint="name the --out folder of a run"
         ) from error
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise BadInputError(
             f"{path}: {error}", hint=f"is it a results.json of schema {SCHEMA}?"
         ) from error

@@ -147,6 +147,10 @@ def print_results(results: Results, code: ExitCode, console: Console, *, out: st
             _print_findings(cell, console)
     console.print()
     console.print(f"[bold]{answer(results, code)}[/]")
+    if not {"canary", "control"} <= {cell.role for cell in results.cells}:
+        console.print(
+            "No canary and control were among the cells: nothing shows that the rig sees."
+        )
     if results.run.lock != "same":
         console.print("lock: differs - the archive has moved on since images/lock.toml was made")
     console.print(f"results: {escape(out)}/results.json")

@@ -41,7 +41,7 @@ def parse_toml(text: str, kind: type[T], *, source: str) -> T:
     """The text as a `kind`; `source` names it in errors."""
     try:
         tree = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise BadInputError(f"{source}: not valid TOML: {error}", hint="mend that line") from error
     if tree.get("schema") != SCHEMA:
         raise BadInputError(

@@ -28,8 +28,8 @@ CLOCK_RATE_ERROR_PPM_MAX = 100
 CHIP_BUSY = "chip-busy"
 NO_PROFILE = "bus (no profile for this version)"
 # What flashrom 1.x prints before and after it calibrates; other messages may stand between.
-CALIBRATION_BEGINS = "Calibrating delay loop..."
-CALIBRATION_WHOLE = re.compile(r"Calibrating delay loop\.\.\..*\bOK\.", re.DOTALL)
+CALIBRATION_BEGINS = b"Calibrating delay loop..."
+CALIBRATION_WHOLE = re.compile(rb"Calibrating delay loop\.\.\..*\bOK\.", re.DOTALL)
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,16 +43,21 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that a finished cell left behind."""
 
     events: list[Event]
-    stdout: str
+    output: bytes
     image: bytes | None
     read_back: bytes | None
+
+    @property
+    def stdout(self) -> str:
+        """What the subject printed, as text."""
+        return self.output.decode("utf-8", errors="replace")
 
 
 def read_seen(folder: Path) -> Seen:
     """What is in the cell's folder."""
     return Seen(
         events=read_events(folder),
-        stdout=(_bytes(folder / "stdout.txt") or b"").decode("utf-8", errors="replace"),
+        output=_bytes(folder / "stdout.txt") or b"",
         image=_bytes(folder / "image.sparse"),
         read_back=_bytes(folder / "read.bin"),
     )
@@ -66,6 +71,15 @@ def judge_cell(
     cell: Cell, chip: ChipFacts, folder: Path, *, subject: Subject, host_s: float, rerun: str
 ) -> CellResult:
     """The cell's result; raises `LostGuestError` where its folder holds nonsense."""
+    try:
+        return _judge(cell, chip, folder, subject, host_s, rerun)
+    except (KeyError, TypeError, ValueError) as error:
+        raise LostGuestError(f"{folder}/events.jsonl: not what it should be: {error!r}") from error
+
+
+def _judge(
+    cell: Cell, chip: ChipFacts, folder: Path, subject: Subject, host_s: float, rerun: str
+) -> CellResult:
     seen = read_seen(folder)
     version = subject_version(seen.stdout, subject)
     profile = find_profile(version)
@@ -274,9 +288,11 @@ def data_evidence(cell: Cell, chip: ChipFacts, seen: Seen) -> list[Evidence]:
         found.append(
             _data_fault(f"{len(wrong)} granules of 4 KiB differ in the part", f"{wrong[0]:#x}")
         )
-    # Nothing was read back where the subject failed before; its exit code tells of that.
-    read_back = seen.read_back
-    if cell.job is Job.READ and read_back and read_back != workload.final_content(cell):
+    # A subject that failed may have left nothing; its exit code tells of that.
+    read_back = b"" if seen.read_back is None else seen.read_back
+    ended = first(seen.events, "subject_end") or {}
+    owes_data = cell.job is Job.READ and ended.get("exit_code") == 0
+    if owes_data and read_back != workload.final_content(cell):
         found.append(_data_fault("what was read differs from the part", "read.bin"))
     return found
 
@@ -311,7 +327,7 @@ def rig_fault(cell: Cell, seen: Seen) -> str:
         return "the emulator failed: see emulator.log in the cell's folder"
     if seen.image is None:
         return "the emulator left no image"
-    return siblings_fault(cell, events, seen.stdout)
+    return siblings_fault(cell, events, seen.output)
 
 
 def clock_fault(events: list[Event]) -> str:
@@ -329,7 +345,7 @@ def clock_fault(events: list[Event]) -> str:
     )
 
 
-def siblings_fault(cell: Cell, events: list[Event], stdout: str) -> str:
+def siblings_fault(cell: Cell, events: list[Event], output: bytes) -> str:
     """Whether the siblings ran exactly while they should, a calibration inside."""
     if cell.load is not Load.BUSY_SIBLINGS:
         return ""
@@ -342,8 +358,8 @@ def siblings_fault(cell: Cell, events: list[Event], stdout: str) -> str:
         return "the busy siblings came after the subject"
     if stopped is None:
         return "" if first(events, "accept") is None else "the busy siblings were not stopped"
-    before_stop = stdout.encode()[: stopped["stdout_bytes"]].decode(errors="replace")
-    if CALIBRATION_BEGINS in stdout and not CALIBRATION_WHOLE.search(before_stop):
+    before_stop = output[: stopped["stdout_bytes"]]
+    if CALIBRATION_BEGINS in output and not CALIBRATION_WHOLE.search(before_stop):
         return "the subject's calibration was not inside the time of the busy siblings"
     return ""
 

@@ -13,13 +13,14 @@ from delayrig.chips import read_chips
 from delayrig.errors import ExitCode, LostGuestError
 from delayrig.guest.arguments import CELL_FW_CFG, SUBJECT_FW_CFG, Hardware
 from delayrig.guest.qemu import QemuMachine
+from delayrig.guest.session import run_guest
 from delayrig.guest.snapshot import boot_hardware
 from delayrig.images.guest_image import GuestImage, provide_guest_image
 from delayrig.images.recipes import read_recipes
 from delayrig.images.subject import provide_subject
 from delayrig.paths import Paths
 from delayrig.payload import write_payload
-from delayrig.virtual_lane import run_guest, write_entries
+from delayrig.virtual_lane import write_entries
 
 from .conftest import FinishedRun, launch, run_plan
 

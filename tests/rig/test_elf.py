@@ -67,7 +67,7 @@ def test_program_says_what_it_needs(built: Path) -> None:
     assert facts.machine == "EM_X86_64"
     assert facts.interpreter == LOADER
     assert facts.needed == ("libleaf.so", "libc.so.6")
-    assert facts.search == ("$ORIGIN/private",)
+    assert (*facts.rpath, *facts.runpath) == ("$ORIGIN/private",)
 
 
 def test_folder_that_lies_elsewhere_is_searched_elsewhere(built: Path, tmp_path: Path) -> None:
@@ -242,3 +242,38 @@ def test_links_that_run_in_circles_are_given_up(other_root: Path) -> None:
     (other_root / "b").symlink_to("/a")
     with pytest.raises(BadInputError):
         collect_program("/a", other_root)
+
+
+def test_rpath_of_the_program_finds_libraries_of_its_libraries(tmp_path: Path) -> None:
+    (tmp_path / "lib").mkdir()
+    soname = "-Wl,-soname,"
+    inner = compiled(
+        tmp_path, "lib/libb.so", "int b(void) { return 0; }", "-shared", f"{soname}libb.so"
+    )
+    outer = compiled(
+        tmp_path,
+        "lib/liba.so",
+        "int b(void); int a(void) { return b(); }",
+        *("-shared", f"{soname}liba.so", str(inner)),
+    )
+    compiled(
+        tmp_path,
+        "program",
+        "int a(void); int main(void) { return a(); }",
+        *(str(outer), f"-Wl,-rpath-link,{tmp_path}/lib"),
+        *("-Wl,--disable-new-dtags", "-Wl,-rpath,$ORIGIN/lib"),
+    )
+    assert read_elf(tmp_path / "program").needed == ("liba.so", "libc.so.6")
+    assert "libb.so" in collect_program(str(tmp_path / "program"), Path("/")).libraries
+
+
+def test_library_needed_by_its_path_is_taken_from_there(tmp_path: Path) -> None:
+    library = compiled(tmp_path, "liba.so", "int a(void) { return 0; }", "-shared")
+    compiled(tmp_path, "program", "int a(void); int main(void) { return a(); }", str(library))
+    assert collect_program(str(tmp_path / "program"), Path("/")).libraries[str(library)] == library
+
+
+def test_object_that_is_not_linked_is_refused(tmp_path: Path) -> None:
+    unlinked = compiled(tmp_path, "program.o", "int main(void) { return 0; }", "-c")
+    with pytest.raises(BadInputError, match="not linked"):
+        read_elf(unlinked)

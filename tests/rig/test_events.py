@@ -127,3 +127,14 @@ def test_folder_without_events_is_a_lost_guest(tmp_path: Path) -> None:
         read_folder(tmp_path)
     (tmp_path / "events.jsonl").write_bytes(as_lines([agent(1, "a")]))
     assert read_folder(tmp_path) == [agent(1, "a")]
+
+
+@pytest.mark.parametrize("time", [b"null", b"{}", b'"abc"', b'"5"', b"true", b"1.5"])
+def test_event_with_a_time_that_is_no_number_is_a_lost_guest(time: bytes) -> None:
+    with pytest.raises(LostGuestError):
+        parse_events(b'{"ev":"x","t_ns":' + time + b"}", source="it")
+
+
+def test_line_that_is_not_utf8_is_a_lost_guest() -> None:
+    with pytest.raises(LostGuestError):
+        parse_events(b'{"ev":"\xff","t_ns":1}', source="it")

@@ -18,9 +18,9 @@ MEASURE = {
 }
 # Canaries and controls judge the rig: what is not as expected is its fault.
 JUDGING = {
-    Expect.PASS: "0 99 99 99 99 99 99",
-    Expect.TOO_SHORT: "99 0 99 99 99 99 99",
-    Expect.ANY: "0 0 99 99 99 0 99",
+    Expect.PASS: "0 99 99 99 99 99 99 99",
+    Expect.TOO_SHORT: "99 0 99 99 99 99 99 99",
+    Expect.ANY: "0 0 99 99 99 0 99 99",
 }
 TABLES = {Role.MEASURE: MEASURE, Role.CANARY: JUDGING, Role.CONTROL: JUDGING}
 
@@ -35,7 +35,7 @@ def test_table_names_every_verdict() -> None:
 
 @pytest.mark.parametrize(("role", "expect"), list(itertools.product(Role, Expect)))
 def test_verdict_expectation_and_role_give_the_exit_code(role: Role, expect: Expect) -> None:
-    row = dict(zip(HEADINGS.split(), TABLES[role][expect].split(), strict=False))
+    row = dict(zip(HEADINGS.split(), TABLES[role][expect].split(), strict=True))
     got = {name: str(int(exit_code_of(result(Verdict(name), expect, role)))) for name in row}
     assert got == row
 
@@ -73,6 +73,10 @@ def test_one_conviction_among_many_passes_is_not_averaged_away() -> None:
 def test_canary_that_is_not_convicted_makes_the_run_a_fault() -> None:
     blind = result(Verdict.PASS, Expect.TOO_SHORT, Role.CANARY)
     assert exit_code_of_run([UNSAFE, PASS, blind]) == 99
+
+
+def test_canary_that_was_skipped_makes_the_run_a_fault() -> None:
+    assert exit_code_of_run([PASS, result(Verdict.SKIPPED, Expect.TOO_SHORT, Role.CANARY)]) == 99
 
 
 def test_control_that_is_convicted_makes_the_run_a_fault() -> None:

@@ -86,3 +86,11 @@ def test_absurd_length_of_an_entry_is_a_lost_guest(name: int, content: int) -> N
     entry = name.to_bytes(8, "little") + content.to_bytes(8, "little") + b"ab"
     with pytest.raises(LostGuestError, match="cut short"):
         unpack(header + entry)
+
+
+@pytest.mark.parametrize("header", [b"", b"FDRP", MAGIC])
+def test_parcel_without_a_header_is_a_lost_guest(header: bytes) -> None:
+    with pytest.raises(LostGuestError):
+        parcel_bytes(header, window_bytes=4096)
+    with pytest.raises(LostGuestError):
+        unpack(header)

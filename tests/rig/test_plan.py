@@ -443,3 +443,33 @@ def test_missing_dimension_is_named(missing: str) -> None:
     kept = [line for line in OVER.splitlines() if not line.startswith(missing)]
     error = error_of(f'{HEAD}[[group]]\nname = "g"\n[group.over]\n' + "\n".join(kept) + "\n")
     assert f".over.{missing}' is missing" in error.message
+
+
+ONE_CELL = """\
+schema = 1
+about = "x"
+subjects = ["bundled"]
+[[cell]]
+name = "NAME"
+at = { mips = 250, cores = 1, job = "write", chip = "W25Q128JV" }
+"""
+
+
+@pytest.mark.parametrize("name", ["", "../../x", "a b", "a.b", "-x", "x" * 65, "\\u0000"])
+def test_name_that_is_unfit_for_a_folder_is_refused(name: str) -> None:
+    error = error_of(ONE_CELL.replace("NAME", name))
+    assert "key 'cell[0].name'" in error.message
+
+
+def test_rule_over_everything_leaves_canaries_and_controls_alone() -> None:
+    rule = '[[rule]]\nwhen = {}\nexpect = "any"\nreason = "x"\n'
+    for role, expect in (("canary", Expect.TOO_SHORT), ("control", Expect.PASS)):
+        text = ONE_CELL.replace("NAME", "x").replace("at =", f'role = "{role}"\nat =')
+        (cell,) = cells_of(text + rule)
+        assert cell.expect is expect
+
+
+def test_two_cells_of_one_name_that_differ_in_role_are_refused() -> None:
+    cell = ONE_CELL.replace("NAME", "x")
+    canary = cell[cell.index("[[cell]]") :].replace("at =", 'role = "canary"\nat =')
+    assert "differ in role" in error_of(cell + canary).message

@@ -7,7 +7,12 @@ from pathlib import Path
 import pytest
 from delayrig.errors import BadInputError
 from delayrig.images.recipes import read_recipes
-from delayrig.images.subject import check_subject, known_subjects, knows_string
+from delayrig.images.subject import (
+    check_subject,
+    known_subjects,
+    knows_string,
+    upstream_version,
+)
 
 from tests.rig.builders import CHECKOUT
 
@@ -86,3 +91,13 @@ def test_name_is_no_pattern() -> None:
     assert not knows_string(b"\0W25Q128JV\0", "W25Q128.V")
     assert knows_string(b"\0GD25Q16(B)\0", "GD25Q16(B)")
     assert not knows_string(b"\0GD25Q16B\0", "GD25Q16(B)")
+
+
+@pytest.mark.parametrize(
+    ("version", "upstream"),
+    [("1.3.0-2.1", "1.3.0"), ("1:1.3.0-2", "1.3.0"), ("1.2", "1.2"), ("1:1.3.0", "1.3.0")],
+)
+def test_upstream_version_is_what_stands_between_epoch_and_revision(
+    version: str, upstream: str
+) -> None:
+    assert upstream_version(version) == upstream

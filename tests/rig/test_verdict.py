@@ -20,6 +20,7 @@ from delayrig.verdict import (
     find_verdict,
     judge_cell,
     rig_fault,
+    siblings_fault,
     skip_reason,
     smallest_visible_short_ns,
     subject_version,
@@ -70,7 +71,9 @@ class Case:
 
     @property
     def seen(self) -> Seen:
-        return Seen(events=self.events, stdout=self.stdout, image=self.image, read_back=None)
+        return Seen(
+            events=self.events, output=self.stdout.encode(), image=self.image, read_back=None
+        )
 
     def verdict(self) -> Verdict:
         return self.finding()[0]
@@ -570,3 +573,24 @@ def test_empty_folder_is_a_lost_guest(tmp_path: Path) -> None:
 
 def test_wait_owed_by_a_profile_keeps_its_class_name() -> None:
     assert Wait(kind="x", what="", opens="", requested_us=2).requested_ns("any") == 2000
+
+
+@pytest.mark.parametrize("read_back", [None, b""])
+def test_read_that_reports_success_and_left_nothing_is_corrupt(
+    tmp_path: Path, read_back: bytes | None
+) -> None:
+    cell = make_cell(job=Job.READ)
+    result = left_by(tmp_path, *bus_of_write(), cell=cell, read_back=read_back)
+    assert result.verdict is Verdict.CORRUPT
+
+
+def test_event_without_a_key_that_it_owes_is_a_lost_guest(tmp_path: Path) -> None:
+    nonsense = {"ev": "spi", "op": "0x05", "read_ns": 1}
+    with pytest.raises(LostGuestError):
+        left_by(tmp_path, nonsense)
+
+
+def test_calibration_after_bytes_that_are_not_text_is_seen() -> None:
+    output = b"\xff\xff\xff\xff\xff" + CALIBRATED.encode()
+    case = with_fields("siblings_stopped", stdout_bytes=len(output))(siblings_case())
+    assert siblings_fault(case.cell, case.events, output) == ""

@@ -12,6 +12,8 @@ ENTRY = struct.Struct("<QQ")
 
 def parcel_bytes(header: bytes, *, window_bytes: int) -> int:
     """How many bytes the parcel uses, header included; refuses a window with no parcel."""
+    if len(header) < HEADER.size:
+        raise LostGuestError("the guest's parcel has no header")
     magic, used, _ = HEADER.unpack_from(header)
     if magic != MAGIC:
         raise LostGuestError("the guest stopped without leaving its results")
@@ -22,6 +24,8 @@ def parcel_bytes(header: bytes, *, window_bytes: int) -> int:
 
 def unpack(parcel: bytes) -> dict[str, bytes]:
     """Every entry by name. Truncation, overlap, repeats or left-over bytes are a lost guest."""
+    if len(parcel) < HEADER.size:
+        raise LostGuestError("the guest's parcel has no header")
     _, _, count = HEADER.unpack_from(parcel)
     entries: dict[str, bytes] = {}
     at = HEADER.size

@@ -27,7 +27,9 @@ class ElfFacts:
     machine: str
     interpreter: str | None
     needed: tuple[str, ...]
-    search: tuple[str, ...]
+    rpath: tuple[str, ...]
+    """Searched for this file's libraries and, unless they have a runpath, for theirs."""
+    runpath: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +52,7 @@ def read_elf(path: Path) -> ElfFacts:
         raise BadInputError(
             f"{path}: {error.strerror}", hint="name a flashrom program: path:BINARY"
         ) from error
-    except ELFError as error:
+    except (ELFError, UnicodeDecodeError) as error:
         raise BadInputError(
             f"{path}: not an ELF program ({error})",
             hint="name the program itself, not a script that starts it",
@@ -64,17 +66,23 @@ def _facts(elf: ELFFile, path: Path) -> ElfFacts:
             f"{path}: built for {machine}, and guests are PCs",
             hint=f"build it for one of {', '.join(MACHINES)}",
         )
+    if elf["e_type"] not in ("ET_EXEC", "ET_DYN"):
+        raise ELFError("it is not linked")
     interpreter = None
     for segment in elf.iter_segments():
         if isinstance(segment, InterpSegment):
             interpreter = segment.get_interp_name()
-    folders = [*_dynamic(elf, "DT_RPATH", "rpath"), *_dynamic(elf, "DT_RUNPATH", "runpath")]
     return ElfFacts(
         machine=machine,
         interpreter=interpreter,
         needed=tuple(_dynamic(elf, "DT_NEEDED", "needed")),
-        search=tuple(folder for entry in folders for folder in entry.split(":") if folder),
+        rpath=_folders(_dynamic(elf, "DT_RPATH", "rpath")),
+        runpath=_folders(_dynamic(elf, "DT_RUNPATH", "runpath")),
     )
+
+
+def _folders(entries: list[str]) -> tuple[str, ...]:
+    return tuple(folder for entry in entries for folder in entry.split(":") if folder)
 
 
 def _dynamic(elf: ELFFile, kind: str, attribute: str) -> list[str]:
@@ -98,14 +106,43 @@ def collect_program(program: str, root: Path) -> Closure:
         interpreter = facts.interpreter, _found_interpreter(root, program, facts.interpreter)
     folders = _standard_folders(root, facts.machine)
     libraries: dict[str, Path] = {}
-    waiting = [(program, facts)]
+    waiting = [_User(place=program, facts=facts, inherited=())]
     while waiting:
-        user, user_facts = waiting.pop()
-        for name in user_facts.needed:
+        user = waiting.pop()
+        for name in user.facts.needed:
             if name not in libraries:
-                place, libraries[name] = _find_library(root, name, user, user_facts, folders)
-                waiting.append((place, read_elf(libraries[name])))
+                place, libraries[name] = _find_library(root, name, user, folders)
+                waiting.append(
+                    _User(
+                        place=place,
+                        facts=read_elf(libraries[name]),
+                        inherited=user.own_rpath,
+                    )
+                )
     return Closure(program=_resolve(root, program), interpreter=interpreter, libraries=libraries)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _User:
+    """A file that needs libraries, and where those that brought it in have them searched."""
+
+    place: str
+    facts: ElfFacts
+    inherited: tuple[str, ...]
+
+    @property
+    def own_rpath(self) -> tuple[str, ...]:
+        """DT_RPATH of this file and of its users; DT_RUNPATH turns both off."""
+        return () if self.facts.runpath else (*self._placed(self.facts.rpath), *self.inherited)
+
+    @property
+    def search(self) -> tuple[str, ...]:
+        """Where its own libraries are searched before all else."""
+        return self.own_rpath or self._placed(self.facts.runpath)
+
+    def _placed(self, folders: tuple[str, ...]) -> tuple[str, ...]:
+        origin = str(Path(self.place).parent)
+        return tuple(f.replace("${ORIGIN}", origin).replace("$ORIGIN", origin) for f in folders)
 
 
 def _found_interpreter(root: Path, program: str, interpreter: str) -> Path:
@@ -126,18 +163,15 @@ def _found_interpreter(root: Path, program: str, interpreter: str) -> Path:
     return path
 
 
-def _find_library(
-    root: Path, name: str, user: str, facts: ElfFacts, folders: list[str]
-) -> tuple[str, Path]:
-    origin = str(Path(user).parent)
-    own = [f.replace("${ORIGIN}", origin).replace("$ORIGIN", origin) for f in facts.search]
-    for folder in [*own, *folders]:
-        place = os.path.normpath(f"{folder}/{name}")
+def _find_library(root: Path, name: str, user: _User, folders: list[str]) -> tuple[str, Path]:
+    # A name with a slash is a path, and searched nowhere.
+    places = [name] if "/" in name else [f"{f}/{name}" for f in [*user.search, *folders]]
+    for place in map(os.path.normpath, places):
         path = _resolve(root, place)
-        if path.is_file() and read_elf(path).machine == facts.machine:
+        if path.is_file() and read_elf(path).machine == user.facts.machine:
             return place, path
     raise BadInputError(
-        f"{user}: needs the library {name}, which is not there",
+        f"{user.place}: needs the library {name}, which is not there",
         hint="install it, or name its folder in LD_LIBRARY_PATH",
     )
 

@@ -117,20 +117,17 @@ def _provide_packaged(
         closure = collect_program(recipe.program, root)
         subject = msgspec.structs.replace(
             _pack(name, closure, versions, paths),
-            package_version=_upstream(versions.get(recipe.package, "")),
+            package_version=upstream_version(versions.get(recipe.package, "")),
         )
     pointer.parent.mkdir(parents=True, exist_ok=True)
     pointer.write_bytes(msgspec.json.encode(subject))
     return subject
 
 
-def _upstream(version: str) -> str:
-    """`1:1.3.0-2.1` without epoch and revision: 1.3.0."""
-    return (
-        version.partition(":")[2].rpartition("-")[0]
-        if ":" in version
-        else version.rpartition("-")[0]
-    )
+def upstream_version(version: str) -> str:
+    """`1:1.3.0-2.1` without epoch and revision, either of which may be missing: 1.3.0."""
+    without_epoch = version.rpartition(":")[2]
+    return without_epoch.rpartition("-")[0] or without_epoch
 
 
 def _packaged_version(program_sha256: str, paths: Paths) -> str:
@@ -172,7 +169,8 @@ def _write(closure: Closure, folder: Path) -> None:
         (root / "lib64").symlink_to("lib")
         _copy(closure.program, root / PROGRAM.lstrip("/"))
         for library, path in closure.libraries.items():
-            _copy(path, root / "lib" / library)
+            place = library if "/" in library else f"lib/{library}"
+            _copy(path, root / place.lstrip("/"))
         if closure.interpreter is not None:
             place, path = closure.interpreter
             _copy(path, root / place.lstrip("/"))

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A guest from its pause at the snapshot to the results that it leaves."""
+
+from pathlib import Path
+
+from delayrig.errors import LostGuestError
+from delayrig.guest import parcel
+from delayrig.guest.arguments import WINDOW_ADDRESS, WINDOW_BYTES
+from delayrig.guest.machine import Machine
+
+CELL_LIMIT_S = 300.0
+
+ENTRIES = {
+    "agent.jsonl",
+    "bridge.log",
+    "emulator.log",
+    "events.jsonl",
+    "image.sparse",
+    "read.bin",
+    "stdout.txt",
+}
+
+
+async def run_guest(machine: Machine, scratch: Path, *, started: bool = False) -> dict[str, bytes]:
+    """Takes a guest through its cell; returns what it left for the host.
+
+    A guest that is `started` has booted and paused already.
+    """
+    if not started:
+        await machine.start()
+    await machine.resume()
+    await machine.wait_paused(limit_s=CELL_LIMIT_S)
+    window = scratch / "window"
+    await machine.read_memory(WINDOW_ADDRESS, parcel.HEADER.size, window)
+    used = parcel.parcel_bytes(window.read_bytes(), window_bytes=WINDOW_BYTES)
+    await machine.read_memory(WINDOW_ADDRESS, used, window)
+    entries = parcel.unpack(window.read_bytes())
+    unknown = entries.keys() - ENTRIES
+    if unknown:
+        raise LostGuestError(f"the guest sent {', '.join(sorted(unknown))}, which nobody asked for")
+    return entries
