@@ -32,6 +32,8 @@ STYLES = {
     Verdict.SKIPPED: "dim",
 }
 PIPE_WIDTH = 160
+WIDE = 140
+TIMES = ("total s", "CPU s", "chip busy s", "overshoot s")
 
 
 def make_console(*, stderr: bool = False, no_color: bool = False) -> Console:
@@ -98,12 +100,23 @@ class RunProgress:
             )
 
 
-def cell_table(results: Results) -> Table:
-    """Every cell: what it was, its verdict, programming time and CPU time side by side."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("subject", "MIPS", "cores", "hazards", "chip", "job", "verdict"):
-        table.add_column(name, no_wrap=name != "hazards")
-    for name in ("total s", "CPU s", "chip busy s", "overshoot s"):
+def cell_table(results: Results, width: int) -> Table:
+    """Every cell: what it was, its verdict, programming time and CPU time side by side.
+
+    A narrow terminal gets the columns that matter most, their words folded.
+    """
+    wide = width >= WIDE
+    table = Table(
+        box=None, pad_edge=False, header_style="bold", padding=(0, 2 if wide else 1, 0, 0)
+    )
+    table.add_column("subject", overflow="fold", no_wrap=wide)
+    table.add_column("MIPS", justify="right", no_wrap=True)
+    table.add_column("cores", justify="right", no_wrap=True)
+    for name in ("hazards", "chip"):
+        table.add_column(name, overflow="fold", no_wrap=wide)
+    table.add_column("job", no_wrap=True)
+    table.add_column("verdict", overflow="fold", no_wrap=wide, min_width=9)
+    for name in TIMES if wide else TIMES[:2]:
         table.add_column(name, justify="right", no_wrap=True)
     for cell in results.cells:
         table.add_row(
@@ -114,7 +127,7 @@ def cell_table(results: Results) -> Table:
             f"{cell.chip} {cell.corner}",
             cell.job,
             f"[{STYLES[cell.verdict]}]{cell.verdict}[/]{_expectation(cell)}",
-            *_times(cell),
+            *(_times(cell) if wide else _times(cell)[:2]),
         )
     return table
 
@@ -133,7 +146,7 @@ def _expectation(cell: CellResult) -> str:
 
 def _times(cell: CellResult) -> list[str]:
     if cell.time_ns.total == 0:
-        return ["-"] * 4
+        return ["-"] * len(TIMES)
     cpu_ns = cell.cpu_ns.user + cell.cpu_ns.sys
     numbers = (cell.time_ns.total, cpu_ns, cell.chip_busy_ns, cell.overshoot_ns)
     return [f"{number / 1e9:.3f}" for number in numbers]
@@ -141,7 +154,7 @@ def _times(cell: CellResult) -> list[str]:
 
 def print_results(results: Results, code: ExitCode, console: Console, *, out: str) -> None:
     """The table, the evidence of whatever is not a pass, and the answer."""
-    console.print(cell_table(results))
+    console.print(cell_table(results, console.width))
     for cell in results.cells:
         if cell.verdict is not Verdict.PASS:
             _print_findings(cell, console)

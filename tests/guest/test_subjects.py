@@ -119,3 +119,58 @@ def test_results_name_every_image_of_the_run(smoke: FinishedRun) -> None:
     } <= digests.keys()
     assert all(len(value) == 64 for value in digests.values())
     assert header["lock"] in ("same", "differs")
+
+
+PRETENDER = """\
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+static const char *const chips[] = {"", "W25Q128.V", ""};
+int main(int argc, char **argv)
+{
+	printf("flashrom 99.0 %s\\n", chips[argc > 99]);
+	fflush(stdout);
+	BEHAVIOUR;
+	return 0;
+}
+"""
+
+
+def run_pretender(paths: Paths, folder: Path, behaviour: str) -> FinishedRun:
+    """A program that is no flashrom at all, in the cell of the chip control."""
+    program = folder / "pretender"
+    subprocess.run(
+        ["gcc", "-O0", "-static", "-x", "c", "-", "-o", str(program)],
+        input=PRETENDER.replace("BEHAVIOUR", behaviour).encode(),
+        check=True,
+    )
+    plan = folder / "plan.toml"
+    plan.write_text(
+        DUMMY_PLAN.replace("debian:trixie", f"path:{program}").replace(', programmer = "dummy"', "")
+    )
+    return run_plan(paths, folder / "out", "--plan", str(plan))
+
+
+def test_subject_that_never_ends_is_hung_in_virtual_time(paths: Paths, tmp_path: Path) -> None:
+    run = run_pretender(paths, tmp_path, "pause()")
+    (cell,) = run.results.cells
+    assert cell.verdict is Verdict.HUNG, run.said
+    assert run.exit_code == ExitCode.INCONCLUSIVE
+    assert cell.time_ns.total >= 600_000_000_000  # ten minutes there, seconds here
+
+
+def test_subject_that_fails_is_op_failed_and_quoted(paths: Paths, tmp_path: Path) -> None:
+    run = run_pretender(paths, tmp_path, 'puts("no programmer, no luck"); return 3')
+    (cell,) = run.results.cells
+    assert cell.verdict is Verdict.OP_FAILED, run.said
+    assert run.exit_code == ExitCode.INCONCLUSIVE
+    assert "no programmer, no luck" in cell.reason
+
+
+def test_subject_that_claims_success_and_wrote_nothing_is_corrupt(
+    paths: Paths, tmp_path: Path
+) -> None:
+    run = run_pretender(paths, tmp_path, "(void)0")
+    (cell,) = run.results.cells
+    assert cell.verdict is Verdict.CORRUPT, run.said
+    assert run.exit_code == ExitCode.UNSAFE
