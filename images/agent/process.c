@@ -47,6 +47,13 @@ static void become_ordinary(unsigned int core)
 	pin(core);
 }
 
+void process_sleep_ms(unsigned int ms)
+{
+	struct timespec time = {ms / 1000, (long)(ms % 1000) * 1000000};
+
+	nanosleep(&time, NULL);
+}
+
 int process_init(void)
 {
 	struct sched_param param = {.sched_priority = AGENT_PRIORITY};

@@ -27,6 +27,9 @@ struct emulator {
 	int release; /* a byte sent here lets it go on */
 };
 
+/* Sleeps that long. */
+void process_sleep_ms(unsigned int ms);
+
 /* Real-time priority for the agent itself, on core 0. */
 int process_init(void);
 

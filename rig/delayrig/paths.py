@@ -5,6 +5,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from delayrig.setup.layout import find_layout
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paths:
@@ -45,7 +47,6 @@ class Paths:
 
 
 def find_paths() -> Paths:
-    """The checkout that this package lies in; $FLASHROM_RIG_STATE moves the state elsewhere."""
-    checkout = Path(__file__).resolve().parents[2]
-    state = os.environ.get("FLASHROM_RIG_STATE")
-    return Paths(checkout=checkout, state=Path(state).absolute() if state else checkout / ".rig")
+    """The folders that set-up uses, too."""
+    layout = find_layout(os.environ)
+    return Paths(checkout=layout.checkout, state=layout.state)

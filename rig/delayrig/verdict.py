@@ -12,24 +12,21 @@ import msgspec
 
 from delayrig import digest, phases, workload
 from delayrig.bus import convict_waits, observe_waits
-from delayrig.cell import Cell, Job, Load, Programmer
+from delayrig.cell import Cell, Job, Programmer
 from delayrig.chip_witness import DOUBTFUL_GRADES, broken_rules, convict_commands
 from delayrig.chips import ChipFacts
 from delayrig.errors import LostGuestError
-from delayrig.events import Event, first, of_kind, read_events
+from delayrig.events import Event, first, of_kind
 from delayrig.evidence import Evidence, ObservedWait, Witness
 from delayrig.images.subject import Subject
 from delayrig.profile import Profile, find_profile, find_version, version_of_digest
 from delayrig.result import CellResult, CpuTime, GuestFacts, SubjectFacts, Verdict
+from delayrig.seen import Seen, read_seen
+from delayrig.trust import rig_fault
 
-CLOCKSOURCE = "tsc"
-CLOCK_RATE_ERROR_PPM_MAX = 100
 # Classes of waits that no profile names.
 CHIP_BUSY = "chip-busy"
 NO_PROFILE = "bus (no profile for this version)"
-# What flashrom 1.x prints before and after it calibrates; other messages may stand between.
-CALIBRATION_BEGINS = b"Calibrating delay loop..."
-CALIBRATION_WHOLE = re.compile(rb"Calibrating delay loop\.\.\..*\bOK\.", re.DOTALL)
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,34 +34,6 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
     verdict: Verdict
     reason: str
-
-
-class Seen(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything that a finished cell left behind."""
-
-    events: list[Event]
-    output: bytes
-    image: bytes | None
-    read_back: bytes | None
-
-    @property
-    def stdout(self) -> str:
-        """What the subject printed, as text."""
-        return self.output.decode("utf-8", errors="replace")
-
-
-def read_seen(folder: Path) -> Seen:
-    """What is in the cell's folder."""
-    return Seen(
-        events=read_events(folder),
-        output=_bytes(folder / "stdout.txt") or b"",
-        image=_bytes(folder / "image.sparse"),
-        read_back=_bytes(folder / "read.bin"),
-    )
-
-
-def _bytes(path: Path) -> bytes | None:
-    return path.read_bytes() if path.is_file() else None
 
 
 def judge_cell(
@@ -307,61 +276,6 @@ def _data_fault(what: str, where: str) -> Evidence:
         grade="exact",
         where=where,
     )
-
-
-def rig_fault(cell: Cell, seen: Seen) -> str:
-    """What of the rig or its guest cannot be trusted in this cell; empty where all is well."""
-    events = seen.events
-    for event in of_kind(events, "agent_error"):
-        return f"the guest's agent: {event['message']}: {event['detail']}"
-    for event in of_kind(events, "kernel_message"):
-        return f"the guest's kernel complains: {event['text']}"
-    for kind in ("guest", "clock_rate", "start", "subject_start", "subject_end", "end"):
-        if first(events, kind) is None:
-            return f"the events hold no {kind!r}"
-    fault = clock_fault(events)
-    if fault:
-        return fault
-    ended = first(events, "emulator_end")
-    if ended is None or ended["exit_code"] != 0:
-        return "the emulator failed: see emulator.log in the cell's folder"
-    if seen.image is None:
-        return "the emulator left no image"
-    return siblings_fault(cell, events, seen.output)
-
-
-def clock_fault(events: list[Event]) -> str:
-    """Whether the guest keeps time by the raw counter, and at its rate."""
-    clocksource = (first(events, "guest") or {})["clocksource"]
-    if clocksource != CLOCKSOURCE:
-        return f"the guest keeps time by {clocksource!r}, not by {CLOCKSOURCE!r}"
-    rate = first(events, "clock_rate") or {}
-    slack_ns = rate["raw_ns_max"] * CLOCK_RATE_ERROR_PPM_MAX // 1_000_000
-    if rate["raw_ns_min"] - slack_ns <= rate["monotonic_ns"] <= rate["raw_ns_max"] + slack_ns:
-        return ""
-    return (
-        f"the guest's clock went {rate['monotonic_ns']} ns"
-        f" in {rate['raw_ns_min']} to {rate['raw_ns_max']} ns"
-    )
-
-
-def siblings_fault(cell: Cell, events: list[Event], output: bytes) -> str:
-    """Whether the siblings ran exactly while they should, a calibration inside."""
-    if cell.load is not Load.BUSY_SIBLINGS:
-        return ""
-    running = first(events, "siblings_running")
-    stopped = first(events, "siblings_stopped")
-    started = first(events, "subject_start") or {}
-    if running is None or running["count"] != cell.cores - 1:
-        return "not all of the busy siblings were seen running"
-    if running["t_ns"] > started["t_ns"]:
-        return "the busy siblings came after the subject"
-    if stopped is None:
-        return "" if first(events, "accept") is None else "the busy siblings were not stopped"
-    before_stop = output[: stopped["stdout_bytes"]]
-    if CALIBRATION_BEGINS in output and not CALIBRATION_WHOLE.search(before_stop):
-        return "the subject's calibration was not inside the time of the busy siblings"
-    return ""
 
 
 def _threshold_us(profile: Profile | None, version: str, stdout: str) -> int | None:

@@ -14,13 +14,12 @@ from delayrig.events import Event
 from delayrig.evidence import Evidence, ObservedWait, Witness
 from delayrig.profile import Profile, Wait
 from delayrig.result import CellResult, Verdict
+from delayrig.seen import Seen
+from delayrig.trust import rig_fault, siblings_fault
 from delayrig.verdict import (
-    Seen,
     classify_waits,
     find_verdict,
     judge_cell,
-    rig_fault,
-    siblings_fault,
     skip_reason,
     smallest_visible_short_ns,
     subject_version,

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#define _GNU_SOURCE
+#include "cell.h"
+#include "folders.h"
+#include "hypercall.h"
+#include "process.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CELL_FOLDER "/cell"
+#define CELL_FILE "opt/org.flashrom.rig/cell"
+#define SUBJECT_FILE "opt/org.flashrom.rig/subject"
+#define BRIDGE_FILE "opt/org.flashrom.rig/bridge"
+#define CLOCK_RATE_SLEEP_NS UINT64_C(100000000)
+#define NS_PER_MS UINT64_C(1000000)
+#define EMULATOR_END_MS 60000
+
+/*
+ * The emulator holds its new client until we answer, so that the siblings are gone before the
+ * first byte of the protocol is served. How much the subject had printed by then is kept: it
+ * tells whether its calibration was over.
+ */
+static int end_siblings_at_accept(struct emulator *emulator, struct siblings *siblings,
+	struct report *report, pid_t subject, uint64_t deadline_ns)
+{
+	struct stat output = {0};
+	char byte = 0;
+
+	if (process_wait_readable(emulator->arrived, subject, deadline_ns)) {
+		if (read(emulator->arrived, &byte, 1) != 1)
+			return -EPIPE;
+		siblings_stop(siblings);
+		stat(CELL_FOLDER "/stdout.txt", &output);
+		report_moment(report, "siblings_stopped", "stdout_bytes", (uint64_t)output.st_size);
+		return write(emulator->release, &byte, 1) == 1 ? 0 : -errno;
+	}
+	siblings_stop(siblings);
+	return 0;
+}
+
+static int start_bridge(const struct spec *spec, pid_t *bridge)
+{
+	int error;
+
+	*bridge = 0;
+	if (spec->bridge.count == 0)
+		return 0;
+	error = folders_unpack(BRIDGE_FILE, spec->bridge_root);
+	if (!error)
+		error = folders_show_system_in(spec->bridge_root);
+	if (!error)
+		error = program_start(
+			bridge, &spec->bridge, spec->bridge_root, CELL_FOLDER "/bridge.log");
+	return error ? error : file_await(spec->bridge_makes);
+}
+
+static int run_subject(const struct spec *spec, struct report *report)
+{
+	struct emulator emulator;
+	struct siblings siblings;
+	struct subject_end end;
+	uint64_t deadline_ns;
+	pid_t subject, bridge;
+	int error;
+
+	error = emulator_start(&emulator, spec, CELL_FOLDER);
+	if (error) {
+		report_error(report, "the emulator did not start", strerror(-error));
+		return error;
+	}
+	error = start_bridge(spec, &bridge);
+	if (error) {
+		report_error(report, "the bridge did not start", strerror(-error));
+		return error;
+	}
+	error = siblings_start(&siblings, spec->siblings);
+	if (error) {
+		report_error(report, "the busy siblings did not start", strerror(-error));
+		siblings_stop(&siblings);
+		return error;
+	}
+	report_moment(report, "siblings_running", "count", siblings.count);
+	deadline_ns = hypercall_virtual_ns() + spec->deadline_ms * NS_PER_MS;
+	report_moment(report, "subject_start", NULL, 0);
+	error = program_start(&subject, &spec->subject, spec->root, CELL_FOLDER "/stdout.txt");
+	if (!error)
+		error = end_siblings_at_accept(&emulator, &siblings, report, subject, deadline_ns);
+	if (error) {
+		report_error(report, "the subject was lost", strerror(-error));
+		return error;
+	}
+	process_reap(subject, deadline_ns, &end);
+	report_subject_end(report, &end);
+
+	if (bridge > 0) {
+		kill(bridge, SIGKILL);
+		waitpid(bridge, NULL, 0);
+	}
+	/* The client is gone, so the emulator ends by itself, unless nobody ever came. */
+	kill(emulator.pid, SIGTERM);
+	process_reap(emulator.pid, hypercall_virtual_ns() + EMULATOR_END_MS * NS_PER_MS, &end);
+	report_moment(report, "emulator_end", "exit_code",
+		WIFEXITED(end.wait_status) ? (uint64_t)WEXITSTATUS(end.wait_status) : 255);
+	return 0;
+}
+
+static int prepare(struct report *report, struct spec *spec)
+{
+	char *text;
+	size_t wrong_line;
+	int error;
+
+	error = folders_unpack(CELL_FILE, CELL_FOLDER);
+	if (error) {
+		report_error(report, "no cell came through fw_cfg", strerror(-error));
+		return error;
+	}
+	text = folders_read_text(CELL_FOLDER "/spec");
+	if (!text) {
+		report_error(report, "the cell has no spec", strerror(errno));
+		return -ENOENT;
+	}
+	wrong_line = spec_parse(text, spec);
+	if (wrong_line) {
+		char detail[32];
+
+		snprintf(detail, sizeof(detail), "line %zu", wrong_line);
+		report_error(report, "the cell's spec is wrong", detail);
+		return -EINVAL;
+	}
+	error = folders_unpack(SUBJECT_FILE, spec->root);
+	if (error) {
+		report_error(report, "no subject came through fw_cfg", strerror(-error));
+		return error;
+	}
+	for (size_t i = 0; i < spec->images; i++) {
+		error = folders_make_image(&spec->image[i]);
+		if (error) {
+			report_error(report, spec->image[i].path, strerror(-error));
+			return error;
+		}
+	}
+	error = folders_show_system_in(spec->root);
+	if (error) {
+		report_error(report, "no system folders for the subject", strerror(-error));
+		return error;
+	}
+	process_sleep_ms(spec->settle_ms);
+	report_guest(report);
+	report_clock_rate(report, CLOCK_RATE_SLEEP_NS);
+	return 0;
+}
+
+void cell_run(struct report *report, struct spec *spec)
+{
+	if (prepare(report, spec) == 0)
+		run_subject(spec, report);
+}
+
+void cell_send(struct parcel *parcel, const struct spec *spec, struct report *report)
+{
+	for (size_t i = 0; i < spec->collects; i++) {
+		const struct spec_collect *want = &spec->collect[i];
+		int error = parcel_add_file(parcel, want->name, want->path,
+			(off_t)want->offset_bytes, want->size_bytes);
+
+		if (error && error != -ENOENT)
+			report_error(report, want->name, strerror(-error));
+	}
+	report_kernel_log(report);
+	fflush(report->lines);
+	if (parcel_add(parcel, "agent.jsonl", report->text, report->bytes) == 0)
+		parcel_seal(parcel);
+}

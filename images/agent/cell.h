@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One cell, from the archive of the host to the end of emulator and subject. */
+#ifndef AGENT_CELL_H
+#define AGENT_CELL_H
+
+#include "parcel.h"
+#include "report.h"
+#include "spec.h"
+
+/* Runs what the host sent. Whatever fails is in the report, and `spec` holds what was read. */
+void cell_run(struct report *report, struct spec *spec);
+
+/* Puts the files that the spec asks for, and the report, into the parcel. */
+void cell_send(struct parcel *parcel, const struct spec *spec, struct report *report);
+
+#endif

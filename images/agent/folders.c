@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#define _GNU_SOURCE
+#include "folders.h"
+#include "hypercall.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char *const system_folders[][2] = {
+	{"/dev", "devtmpfs"}, {"/proc", "proc"}, {"/sys", "sysfs"}, {"/dev/pts", "devpts"}};
+#define SYSTEM_FOLDERS (sizeof(system_folders) / sizeof(system_folders[0]))
+
+void folders_mount_system(void)
+{
+	for (size_t i = 0; i < SYSTEM_FOLDERS; i++) {
+		mkdir(system_folders[i][0], 0755);
+		mount(system_folders[i][1], system_folders[i][0], system_folders[i][1], 0, NULL);
+	}
+}
+
+int folders_show_system_in(const char *root)
+{
+	for (size_t i = 0; i < SYSTEM_FOLDERS; i++) {
+		char target[256];
+
+		snprintf(target, sizeof(target), "%s%s", root, system_folders[i][0]);
+		mkdir(target, 0755);
+		if (mount(system_folders[i][0], target, NULL, MS_BIND, NULL) < 0)
+			return -errno;
+	}
+	return 0;
+}
+
+int folders_unpack(const char *fw_cfg_name, const char *folder)
+{
+	static const char archive[] = "/parcel.cpio";
+	int status, error = hypercall_fetch_file(fw_cfg_name, archive);
+	pid_t pid;
+
+	if (error)
+		return error;
+	mkdir(folder, 0755);
+	pid = fork();
+	if (pid == 0) {
+		if (chdir(folder) < 0)
+			_exit(126);
+		execl("/bin/busybox", "cpio", "-i", "-d", "-m", "-F", archive, (char *)NULL);
+		_exit(127);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid)
+		return -errno;
+	unlink(archive);
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EIO;
+}
+
+char *folders_read_text(const char *path)
+{
+	char *text = NULL;
+	size_t capacity = 0;
+	FILE *file = fopen(path, "re");
+
+	if (!file)
+		return NULL;
+	if (getdelim(&text, &capacity, '\0', file) < 0) {
+		free(text);
+		text = NULL;
+	}
+	fclose(file);
+	return text;
+}
+
+static int copy_into(const char *from, int to, off_t offset)
+{
+	uint8_t block[4096];
+	int error = 0;
+	ssize_t got = 0;
+	int file = open(from, O_RDONLY | O_CLOEXEC);
+
+	if (file < 0)
+		return -errno;
+	while (!error && (got = read(file, block, sizeof(block))) > 0) {
+		if (pwrite(to, block, (size_t)got, offset) != got)
+			error = -EIO;
+		offset += got;
+	}
+	close(file);
+	return got < 0 ? -EIO : error;
+}
+
+int folders_make_image(const struct spec_image *image)
+{
+	int file = open(image->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	int error;
+
+	if (file < 0)
+		return -errno;
+	error = ftruncate(file, (off_t)image->size_bytes) < 0
+			? -errno
+			: copy_into(image->from, file, (off_t)image->offset_bytes);
+	close(file);
+	return error;
+}

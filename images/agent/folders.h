@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Folders and files of the guest: the system's own, archives from the host, images for jobs. */
+#ifndef AGENT_FOLDERS_H
+#define AGENT_FOLDERS_H
+
+#include "spec.h"
+
+/* Mounts what a running system has: /dev, /proc, /sys, /dev/pts. */
+void folders_mount_system(void);
+
+/*
+ * Shows the same folders inside another root, so that a tty made in one is seen in the other.
+ * Returns 0 or a negative errno.
+ */
+int folders_show_system_in(const char *root);
+
+/* Fetches an archive through fw_cfg and unpacks it into `folder`; 0 or a negative errno. */
+int folders_unpack(const char *fw_cfg_name, const char *folder);
+
+/* The text of a file, to be freed; NULL where it cannot be read. */
+char *folders_read_text(const char *path);
+
+/* Makes one image of a spec; 0 or a negative errno. */
+int folders_make_image(const struct spec_image *image);
+
+#endif
