@@ -4,4 +4,4 @@
 from delayrig.cli import main
 
 if __name__ == "__main__":
-    main(prog_name="rig/rig")
+    main(prog_name="rig/rig", complete_var="_RIG_COMPLETE")

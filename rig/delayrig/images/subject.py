@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Packs flashroms with the libraries that each needs, as archives for the guest."""
 
+import contextlib
 import os
 import re
 import shutil
@@ -181,8 +182,9 @@ def _write(closure: Closure, folder: Path) -> None:
             for path in [closure.program, *libraries]:
                 names.write(path.read_bytes() + b"\0")
         write_archive(root, made / "subject.cpio")
-        shutil.rmtree(folder, ignore_errors=True)
-        made.rename(folder)
+        # Another run may have packed the same meanwhile: the same files, so either will do.
+        with contextlib.suppress(OSError):
+            made.rename(folder)
 
 
 def _copy(source: Path, target: Path) -> None:
