@@ -22,6 +22,7 @@ def unpack_packages(suite: str, packages: list[str], folder: Path) -> dict[str, 
     done = subprocess.run(
         [
             "mmdebstrap",
+            "--mode=chrootless",  # nothing is run in there, so nobody need be root
             "--variant=extract",
             f"--include={','.join(packages)}",
             f'--extract-hook=ls "$1"/var/cache/apt/archives > "$1"/{LISTING}',
