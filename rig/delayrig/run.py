@@ -4,7 +4,8 @@
 import asyncio
 import errno
 import shlex
-from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
@@ -59,15 +60,23 @@ async def run_request(request: Request, paths: Paths, progress: Progress) -> Res
         paths=paths,
         cells_planned=len(request.cells),
     )
-    progress.started(len(request.cells))
+    bench = _Bench(request=request, supplies=supplies, paths=paths)
     done: dict[str, CellResult] = {}
+
+    async def run_one(cell: Cell) -> None:
+        result = bench.refuse(cell)
+        if result is None:
+            async with pool.one() as cpu:
+                result = await bench.run(cell, cpu)
+        done[cell.id] = result
+        progress.finished(result)
+
+    progress.started(len(request.cells))
     finished = False
     try:
         async with asyncio.TaskGroup() as group:
             for cell in request.cells:
-                group.create_task(
-                    _run_one(cell, request, supplies, paths, pool, _keeper(done, progress))
-                )
+                group.create_task(run_one(cell))
         finished = True
     finally:
         ordered = [done[cell.id] for cell in request.cells if cell.id in done]
@@ -78,71 +87,73 @@ async def run_request(request: Request, paths: Paths, progress: Progress) -> Res
     return results
 
 
-def _keeper(done: dict[str, CellResult], progress: Progress) -> Callable[[CellResult], None]:
-    def keep(result: CellResult) -> None:
-        done[result.id] = result
-        progress.finished(result)
+@dataclass(frozen=True, kw_only=True)
+class _Bench:
+    """All that the cells of a run have in common."""
 
-    return keep
+    request: Request
+    supplies: Supplies
+    paths: Paths
 
+    @cached_property
+    def chip_names(self) -> dict[tuple[str, str], str]:
+        """What each subject calls each chip; empty where it knows none of the chip's names."""
+        wanted = {(cell.subject, cell.chip) for cell in self.request.cells}
+        programs = {name: subject.program_bytes for name, subject in self.supplies.subjects.items()}
+        return {
+            (subject, chip): next(
+                (
+                    name
+                    for name in self.request.chips[chip].flashrom_names
+                    if knows_string(programs[subject], name)
+                ),
+                "",
+            )
+            for subject, chip in wanted
+        }
 
-async def _run_one(
-    cell: Cell,
-    request: Request,
-    supplies: Supplies,
-    paths: Paths,
-    pool: CpuPool,
-    keep: Callable[[CellResult], None],
-) -> None:
-    chip = request.chips[cell.chip]
-    rerun = rerun_command(cell, request)
-    program = supplies.subjects[cell.subject].program_bytes
-    chip_name = next((n for n in chip.flashrom_names if knows_string(program, n)), "")
-    reason = skip_reason(cell)
-    if not chip_name and not reason:
-        reason = f"this flashrom knows none of the names {', '.join(chip.flashrom_names)}"
-    if reason:
+    def refuse(self, cell: Cell) -> CellResult | None:
+        """The result of a cell that is not to be run; None where it is."""
+        chip = self.request.chips[cell.chip]
+        reason = skip_reason(cell)
+        if not reason and not self.chip_names[cell.subject, cell.chip]:
+            reason = f"this flashrom knows none of the names {', '.join(chip.flashrom_names)}"
+        if not reason:
+            return None
         finding = Finding(verdict=Verdict.SKIPPED, reason=reason)
-        keep(blank_result(cell, chip, finding, rerun=rerun))
-        return
-    async with pool.one() as cpu:
+        return blank_result(cell, chip, finding, rerun=rerun_command(cell, self.request))
+
+    async def run(self, cell: Cell, cpu: int) -> CellResult:
+        """Runs and judges a cell; keeps its result in its folder."""
         try:
-            folder = _cell_folder(cell, request.out)
-            keep(await _measure(cell, chip_name, request, supplies, paths, folder, cpu, rerun))
+            folder = _cell_folder(cell, self.request.out)
+            result = await self._measure(cell, folder, cpu)
+            (folder / "result.json").write_bytes(msgspec.json.format(msgspec.json.encode(result)))
         except OSError as error:
-            raise _explained(error, request.out) from error
+            raise _explained(error, self.request.out) from error
+        return result
 
-
-async def _measure(
-    cell: Cell,
-    chip_name: str,
-    request: Request,
-    supplies: Supplies,
-    paths: Paths,
-    folder: Path,
-    cpu: int,
-    rerun: str,
-) -> CellResult:
-    chip, subject = request.chips[cell.chip], supplies.subjects[cell.subject]
-    try:
-        host_s = await run_cell(
-            cell,
-            chip=chip,
-            chip_name=chip_name,
-            supplies=supplies,
-            paths=paths,
-            connect=request.connect,
-            folder=folder,
-            cpu=cpu,
-        )
-        result = await asyncio.to_thread(
-            judge_cell, cell, chip, folder, subject=subject, host_s=host_s, rerun=rerun
-        )
-    except LostGuestError as error:
-        finding = Finding(verdict=Verdict.INFRA_ERROR, reason=error.message)
-        result = blank_result(cell, chip, finding, rerun=rerun)
-    (folder / "result.json").write_bytes(msgspec.json.format(msgspec.json.encode(result)))
-    return result
+    async def _measure(self, cell: Cell, folder: Path, cpu: int) -> CellResult:
+        chip = self.request.chips[cell.chip]
+        rerun = rerun_command(cell, self.request)
+        try:
+            host_s = await run_cell(
+                cell,
+                chip=chip,
+                chip_name=self.chip_names[cell.subject, cell.chip],
+                supplies=self.supplies,
+                paths=self.paths,
+                connect=self.request.connect,
+                folder=folder,
+                cpu=cpu,
+            )
+            subject = self.supplies.subjects[cell.subject]
+            return await asyncio.to_thread(
+                judge_cell, cell, chip, folder, subject=subject, host_s=host_s, rerun=rerun
+            )
+        except LostGuestError as error:
+            finding = Finding(verdict=Verdict.INFRA_ERROR, reason=error.message)
+            return blank_result(cell, chip, finding, rerun=rerun)
 
 
 def _cell_folder(cell: Cell, out: Path) -> Path:
