@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 from delayrig.errors import ExitCode
+from delayrig.images.elf import LIBRARY_PATH
 from delayrig.images.guest_image import provide_guest_image
 from delayrig.images.recipes import read_recipes
 from delayrig.images.subject import provide_subject
@@ -46,7 +47,7 @@ def test_same_program_by_path_under_another_name_is_convicted(
         paths,
         tmp_path / "out",
         *("--plan", "smoke", "--subject", name, "--cell", "demonstration.*"),
-        environment={**os.environ, "LD_LIBRARY_PATH": str(root / "lib")},
+        environment={**os.environ, LIBRARY_PATH: str(root / "lib")},
     )
     assert run.exit_code == ExitCode.UNSAFE, run.said
     ours = run.cell("demonstration", name)

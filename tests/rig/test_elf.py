@@ -98,10 +98,11 @@ def test_missing_library_of_a_library_is_named_with_that_library(
     assert caught.value.message.startswith(f"{user}: needs the library libdeep.so")
 
 
+@pytest.mark.parametrize("variable", ["LD_LIBRARY_PATH", "FLASHROM_RIG_LIBRARY_PATH"])
 def test_named_folders_are_searched_for_libraries(
-    built: Path, monkeypatch: pytest.MonkeyPatch
+    built: Path, monkeypatch: pytest.MonkeyPatch, variable: str
 ) -> None:
-    monkeypatch.setenv("LD_LIBRARY_PATH", f"/nowhere:{built / 'private'}")
+    monkeypatch.setenv(variable, f"/nowhere:{built / 'private'}")
     closure = collect_program(str(built / "lost"), ROOT)
     assert closure.libraries["libleaf.so"] == built / "private" / "libleaf.so"
 
@@ -277,3 +278,13 @@ def test_object_that_is_not_linked_is_refused(tmp_path: Path) -> None:
     unlinked = compiled(tmp_path, "program.o", "int main(void) { return 0; }", "-c")
     with pytest.raises(BadInputError, match="not linked"):
         read_elf(unlinked)
+
+
+def test_linker_in_a_named_folder_is_taken_with_its_library(
+    built: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    linker = tmp_path / Path(LOADER).name
+    shutil.copyfile(LOADER, linker)
+    monkeypatch.setenv("FLASHROM_RIG_LIBRARY_PATH", str(tmp_path))
+    closure = collect_program(str(built / "program"), ROOT)
+    assert closure.interpreter == (LOADER, linker)

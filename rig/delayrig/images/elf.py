@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Which files a program needs to run, read from its ELF headers without running it.
 
-The order of search is the dynamic linker's (ld.so(8)): DT_RPATH or DT_RUNPATH, LD_LIBRARY_PATH,
-the folders of ld.so.conf, the built-in ones.
+The order of search is the dynamic linker's (ld.so(8)): DT_RPATH or DT_RUNPATH, then
+FLASHROM_RIG_LIBRARY_PATH and LD_LIBRARY_PATH, the folders of ld.so.conf, the built-in ones.
 """
 
 import os
@@ -18,6 +18,8 @@ from delayrig.errors import BadInputError
 
 MACHINES = {"EM_X86_64": "x86_64-linux-gnu", "EM_386": "i386-linux-gnu"}
 SYMLINKS_MAX = 40
+# For libraries that the rig's own programs must not load: those of another distribution.
+LIBRARY_PATH = "FLASHROM_RIG_LIBRARY_PATH"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,21 +148,17 @@ class _User:
 
 
 def _found_interpreter(root: Path, program: str, interpreter: str) -> Path:
+    # A C library that came along brings its own linker: another one would not load it.
     # Packages of a merged /usr, unpacked without the link that base-files makes, lie in /usr.
-    path = next(
-        (
-            p
-            for p in (_resolve(root, interpreter), _resolve(root, f"/usr{interpreter}"))
-            if p.is_file()
-        ),
-        None,
+    named = [f"{folder}/{Path(interpreter).name}" for folder in _named_folders(root)]
+    for place in (*named, interpreter, f"/usr{interpreter}"):
+        path = _resolve(root, place)
+        if path.is_file():
+            return path
+    raise BadInputError(
+        f"{program}: its dynamic linker {interpreter} is missing",
+        hint="install the C library that it was built with, or link it statically",
     )
-    if path is None:
-        raise BadInputError(
-            f"{program}: its dynamic linker {interpreter} is missing",
-            hint="install the C library that it was built with, or link it statically",
-        )
-    return path
 
 
 def _find_library(root: Path, name: str, user: _User, folders: list[str]) -> tuple[str, Path]:
@@ -172,15 +170,21 @@ def _find_library(root: Path, name: str, user: _User, folders: list[str]) -> tup
             return place, path
     raise BadInputError(
         f"{user.place}: needs the library {name}, which is not there",
-        hint="install it, or name its folder in LD_LIBRARY_PATH",
+        hint=f"install it, or name its folder in {LIBRARY_PATH} or LD_LIBRARY_PATH",
     )
+
+
+def _named_folders(root: Path) -> list[str]:
+    """What the user names; folders of this machine say nothing of another root's."""
+    variables = (LIBRARY_PATH, "LD_LIBRARY_PATH") if root == Path("/") else ()
+    named = ":".join(os.environ.get(variable, "") for variable in variables)
+    return [folder for folder in named.split(":") if folder]
 
 
 def _standard_folders(root: Path, machine: str) -> list[str]:
     triplet = MACHINES[machine]
     wide = "lib64" if machine == "EM_X86_64" else "lib32"
-    named = os.environ.get("LD_LIBRARY_PATH", "") if root == Path("/") else ""
-    folders = [folder for folder in named.split(":") if folder]
+    folders = _named_folders(root)
     for file in sorted((root / "etc/ld.so.conf.d").glob("*.conf")):
         lines = file.read_text(errors="replace").splitlines()
         folders += [line.strip() for line in lines if line.strip().startswith("/")]
