@@ -183,10 +183,15 @@ def compare(first: Path, second: Path, exact: bool, no_color: bool) -> None:  # 
     """
     console = make_console(no_color=no_color)
     comparison = compare_exactly(first, second)
-    for line in comparison.differences:
-        console.print(f"differs: {line}", markup=False, soft_wrap=True)
     for line in comparison.doubts:
         console.print(f"doubt: {line}", markup=False, soft_wrap=True)
+    if comparison.same_images:
+        for line in comparison.differences:
+            console.print(f"differs: {line}", markup=False, soft_wrap=True)
+    elif comparison.differences:
+        console.print(
+            f"{len(comparison.differences)} figures differ, as those of unequal images do"
+        )
     same = "all the same" if comparison.exit_code is ExitCode.PASS else "not shown to be the same"
     console.print(f"{comparison.compared} cells compared: {same}", markup=False)
     sys.exit(comparison.exit_code)
