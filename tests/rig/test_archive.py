@@ -95,5 +95,25 @@ def test_archive_that_cannot_be_written_is_a_fault_of_the_rig(tmp_path: Path) ->
     full = Path("/dev/full")
     if not full.exists():
         pytest.skip("needs /dev/full")
-    with pytest.raises(RigFaultError, match="cpio could not write"):
+    with pytest.raises(RigFaultError, match="could not write"):
         write_archive(fill(tmp_path / "one", FILES, mtime_s=1), full)
+
+
+def test_unpacking_gives_back_every_file_as_it_was(tmp_path: Path) -> None:
+    content = archived(fill(tmp_path / "one", FILES, mtime_s=1))
+    back = tmp_path / "back"
+    back.mkdir()
+    subprocess.run(["cpio", "-i", "-d", "-m", "--quiet"], input=content, cwd=back, check=True)
+    assert {name: (back / name).read_bytes() for name in FILES} == FILES
+    assert (back / "lib64").readlink() == Path("lib")
+    assert (back / "empty").is_dir()
+    runnable = {name for name in FILES if (back / name).stat().st_mode & 0o100}
+    assert runnable == RUNNABLE
+
+
+def test_folders_say_nothing_of_the_file_system_they_were_on(tmp_path: Path) -> None:
+    for name in ("a", "b", "c"):
+        (tmp_path / "one" / "folder" / name).mkdir(parents=True)
+    header = archived(tmp_path / "one")[:110]
+    links = slice(6 + 4 * 8, 6 + 5 * 8)
+    assert header[links] == b"00000002"

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from delayrig import digest
-from delayrig.archive import write_archive
+from delayrig.archive import FORMAT, write_archive
 from delayrig.errors import RigFaultError
 from delayrig.images.packages import unpack_packages
 from delayrig.images.recipes import GuestRecipe
@@ -47,7 +47,7 @@ def provide_guest_image(
         _fetch(recipe, folder, paths)
     parts = msgspec.json.decode((folder / "parts.json").read_bytes(), type=_Parts)
     agent_sha256 = digest.of_file(paths.agent)
-    initrd = folder / f"initrd-{agent_sha256[:24]}.cpio"
+    initrd = folder / f"initrd-{digest.of_value([FORMAT, agent_sha256])[:24]}.cpio"
     if not initrd.is_file():
         _pack(folder, paths.agent, initrd)
     return GuestImage(

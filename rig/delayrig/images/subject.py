@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from delayrig import digest
-from delayrig.archive import write_archive
+from delayrig.archive import FORMAT, write_archive
 from delayrig.errors import BadInputError, nearest
 from delayrig.images.elf import Closure, collect_program
 from delayrig.images.packages import unpack_packages
@@ -105,7 +105,7 @@ def _collect_path(name: str) -> Closure:
 def _provide_packaged(
     name: str, recipe: ProgramRecipe, paths: Paths, preparing: Callable[[str], None]
 ) -> Subject:
-    key = digest.of_value(["subject", PACKING, name, recipe])
+    key = digest.of_value(["subject", PACKING, FORMAT, name, recipe])
     pointer = paths.images / "recipes" / f"{key}.json"
     if pointer.is_file():
         subject = msgspec.json.decode(pointer.read_bytes(), type=Subject)
@@ -143,7 +143,7 @@ def _packaged_version(program_sha256: str, paths: Paths) -> str:
 def _pack(name: str, closure: Closure, packages: dict[str, str], paths: Paths) -> Subject:
     """The same files give the same archive; where it lies follows from their digests."""
     program_sha256 = digest.of_file(closure.program)
-    parts: list[object] = ["packed", PACKING, program_sha256]
+    parts: list[object] = ["packed", PACKING, FORMAT, program_sha256]
     if closure.interpreter is not None:
         parts.append([closure.interpreter[0], digest.of_file(closure.interpreter[1])])
     parts += [[lib, digest.of_file(path)] for lib, path in sorted(closure.libraries.items())]
