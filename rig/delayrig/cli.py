@@ -179,18 +179,18 @@ def compare(first: Path, second: Path, exact: bool, no_color: bool) -> None:  # 
     """Compares the virtual cells of two runs, given their --out folders.
 
     Exits 0 where every planned cell is the same in both, 4 where that cannot be said (unequal
-    images, cells or events missing), 99 where equal images gave unequal results.
+    images or seeds, cells or events missing), 99 where equal ones gave unequal results.
     """
     console = make_console(no_color=no_color)
     comparison = compare_exactly(first, second)
     for line in comparison.doubts:
         console.print(f"doubt: {line}", markup=False, soft_wrap=True)
-    if comparison.same_images:
+    if comparison.same_inputs:
         for line in comparison.differences:
             console.print(f"differs: {line}", markup=False, soft_wrap=True)
     elif comparison.differences:
         console.print(
-            f"{len(comparison.differences)} figures differ, as those of unequal images do"
+            f"{len(comparison.differences)} figures differ, as those of unequal inputs do"
         )
     same = "all the same" if comparison.exit_code is ExitCode.PASS else "not shown to be the same"
     console.print(f"{comparison.compared} cells compared: {same}", markup=False)

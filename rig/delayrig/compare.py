@@ -16,18 +16,18 @@ FIELDS = ("verdict", "time_ns", "cpu_ns", "evidence", "judged", "unjudged", "eve
 class Comparison:
     """What was found: doubts mean that nothing can be claimed.
 
-    Differences are faults of the rig where the images are equal, and doubts where they are not.
+    Differences are faults of the rig where images and seed are equal, and doubts elsewhere.
     """
 
     compared: int
-    same_images: bool
+    same_inputs: bool
     differences: list[str]
     doubts: list[str]
 
     @property
     def exit_code(self) -> ExitCode:
         """0 only where every planned cell was compared and none differs."""
-        if self.differences and self.same_images:
+        if self.differences and self.same_inputs:
             return ExitCode.RIG_FAULT
         doubtful = self.doubts or self.differences
         return ExitCode.INCONCLUSIVE if doubtful else ExitCode.PASS
@@ -36,8 +36,8 @@ class Comparison:
 def compare_exactly(first: Path, second: Path) -> Comparison:
     """Every virtual cell of both runs, from results.json and from the events on disk."""
     runs = (read_results(first), read_results(second))
-    doubts = _unequal_images(*runs)
-    same_images = not doubts
+    doubts = [*_unequal_seeds(*runs), *_unequal_images(*runs)]
+    same_inputs = not doubts
     for folder, run in zip((first, second), runs, strict=True):
         doubts += _incomplete(folder, run)
     pairs, unpaired = _pair(*runs)
@@ -49,8 +49,13 @@ def compare_exactly(first: Path, second: Path) -> Comparison:
     if not pairs:
         doubts.append("no virtual cell is in both runs")
     return Comparison(
-        compared=len(pairs), same_images=same_images, differences=differences, doubts=doubts
+        compared=len(pairs), same_inputs=same_inputs, differences=differences, doubts=doubts
     )
+
+
+def _unequal_seeds(first: Results, second: Results) -> list[str]:
+    seeds = first.run.seed, second.run.seed
+    return [] if seeds[0] == seeds[1] else [f"seeds are unequal: {seeds[0]} and {seeds[1]}"]
 
 
 def _unequal_images(first: Results, second: Results) -> list[str]:

@@ -147,6 +147,12 @@ def test_difference_between_unequal_images_is_no_fault(tmp_path: Path) -> None:
     assert (comparison.exit_code, len(comparison.differences)) == (4, 1)
 
 
+def test_difference_between_unequal_seeds_is_no_fault(tmp_path: Path) -> None:
+    comparison = compared(tmp_path, {"time_ns": TimeSplit(total=1)}, seed=2)
+    assert (comparison.exit_code, len(comparison.differences)) == (4, 1)
+    assert comparison.doubts == ["seeds are unequal: 1 and 2"]
+
+
 def test_runs_without_a_common_cell_are_a_doubt(tmp_path: Path) -> None:
     one = keep_run(tmp_path / "one", cells=CELLS[:1])
     comparison = compare_exactly(one, keep_run(tmp_path / "other", cells=CELLS[1:]))
