@@ -157,7 +157,8 @@ class _Bench:
 
 
 def _cell_folder(cell: Cell, out: Path) -> Path:
-    folder = out / cell.id
+    # libvirt wants whole paths.
+    folder = out.absolute() / cell.id
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "cell.json").write_bytes(msgspec.json.format(msgspec.json.encode(cell)))
     return folder
