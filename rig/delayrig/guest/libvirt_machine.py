@@ -27,6 +27,7 @@ import libvirt_qemu
 from delayrig.errors import LostGuestError, RigFaultError
 from delayrig.guest.arguments import Hardware
 from delayrig.guest.domain import domain_xml
+from delayrig.guest.monitor import MIGRATION, STOP, MonitoredMachine, overdue
 from delayrig.guest.qemu import PROGRAM
 from delayrig.paths import Paths
 
@@ -161,7 +162,7 @@ def _is_orphaned_qemu(process: int) -> bool:
     return name.startswith("qemu-system") and os.getsid(process) != os.getsid(0)
 
 
-class LibvirtMachine:
+class LibvirtMachine(MonitoredMachine):
     """A `Machine` that is a domain of libvirt's."""
 
     def __init__(self, hardware: Hardware, *, uri: str, cpu: int) -> None:
@@ -171,8 +172,9 @@ class LibvirtMachine:
         self._name = f"flashrom-rig-{os.getpid()}-{next(_numbers)}"
         self._domain: libvirt.virDomain | None = None
         self._host: Host | None = None
-        self._stopped = asyncio.Event()
-        self._migrated = asyncio.Event()
+        self._events: dict[str, asyncio.Queue[dict[str, Any]]] = {
+            name: asyncio.Queue() for name in (STOP, MIGRATION)
+        }
 
     async def start(self) -> None:
         """Creates the domain; with a snapshot, returns when it is loaded and paused."""
@@ -189,26 +191,6 @@ class LibvirtMachine:
         if incoming:
             await self._wait_loaded()
 
-    async def resume(self) -> None:
-        """Lets the guest run on."""
-        self._stopped.clear()
-        await self._command("cont")
-
-    async def wait_paused(self, *, limit_s: float) -> None:
-        """Waits for the guest's own pause."""
-        await self._wait(self._stopped, limit_s, "the guest to pause")
-
-    async def save(self, path: Path, *, limit_s: float) -> None:
-        """Writes the snapshot file."""
-        self._migrated.clear()
-        await self._enable_migration_events()
-        await self._command("migrate", {"uri": f"file:{path}"})
-        await self._wait(self._migrated, limit_s, "the snapshot")
-
-    async def read_memory(self, address: int, size_bytes: int, path: Path) -> None:
-        """Has QEMU write that memory to `path`."""
-        await self._command("pmemsave", {"val": address, "size": size_bytes, "filename": str(path)})
-
     async def stop(self) -> None:
         """Destroys the domain."""
         domain, self._domain = self._domain, None
@@ -220,37 +202,30 @@ class LibvirtMachine:
 
     def _on_event(self, event: str, details: dict[str, Any]) -> None:
         """Called in libvirt's thread."""
-        if event == "STOP":
-            self._loop.call_soon_threadsafe(self._stopped.set)
-        elif event == "MIGRATION" and details.get("status") == "completed":
-            self._loop.call_soon_threadsafe(self._migrated.set)
+        if event in self._events:
+            self._loop.call_soon_threadsafe(self._events[event].put_nowait, details)
 
-    async def _wait_loaded(self) -> None:
-        await self._enable_migration_events()
-        status = await self._command("query-status")
-        if status["status"] == "inmigrate":
-            await self._wait(self._migrated, 60, "the snapshot")
-
-    async def _enable_migration_events(self) -> None:
-        capability = {"capability": "events", "state": True}
-        await self._command("migrate-set-capabilities", {"capabilities": [capability]})
-
-    async def _wait(self, event: asyncio.Event, limit_s: float, what: str) -> None:
+    async def _next(self, event: str, limit_s: float, what: str) -> dict[str, Any]:
         try:
-            await asyncio.wait_for(event.wait(), limit_s)
+            return await asyncio.wait_for(self._events[event].get(), limit_s)
         except TimeoutError:
-            raise LostGuestError(
-                f"waited {limit_s:.0f} s of host time for {what}",
-                hint="the guest hangs: see console.log in the cell's folder",
-            ) from None
+            raise overdue(limit_s, what) from None
 
-    async def _command(self, name: str, arguments: dict[str, object] | None = None) -> Any:
-        command = json.dumps({"execute": name, **({"arguments": arguments} if arguments else {})})
+    def _said(self) -> str:
+        return f"see libvirt's log of the domain {self._name}"
+
+    def _forget(self, event: str) -> None:
+        while not self._events[event].empty():
+            self._events[event].get_nowait()
+
+    async def _execute(self, command: str, arguments: dict[str, object] | None = None) -> Any:
+        more = {"arguments": arguments} if arguments else {}
+        request = json.dumps({"execute": command, **more})
         domain = self._domain
-        answer = await self._call(lambda: libvirt_qemu.qemuMonitorCommand(domain, command, 0))
+        answer = await self._call(lambda: libvirt_qemu.qemuMonitorCommand(domain, request, 0))
         parsed = json.loads(answer)
         if "error" in parsed:
-            raise LostGuestError(f"QEMU refused {name}: {parsed['error'].get('desc')}")
+            raise LostGuestError(f"QEMU refused {command}: {parsed['error'].get('desc')}")
         return parsed["return"]
 
     async def _call(self, function: Callable[[], T]) -> T:

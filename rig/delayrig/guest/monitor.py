@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is done over QEMU's monitor, whoever holds it: the part that both backends share."""
+
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import Any
+
+from delayrig.errors import LostGuestError
+
+LOAD_LIMIT_S = 60.0
+STOP = "STOP"
+MIGRATION = "MIGRATION"
+
+
+def overdue(limit_s: float, what: str) -> LostGuestError:
+    """The error of a wait that came to its limit."""
+    return LostGuestError(
+        f"waited {limit_s:.0f} s of host time for {what}",
+        hint="the guest hangs: see console.log in the cell's folder",
+    )
+
+
+class MonitoredMachine(ABC):
+    """A `Machine` but for its start and its end."""
+
+    @abstractmethod
+    async def _execute(self, command: str, arguments: dict[str, object] | None = None) -> Any:
+        """What QEMU answers to a command; raises `LostGuestError`."""
+
+    @abstractmethod
+    async def _next(self, event: str, limit_s: float, what: str) -> dict[str, Any]:
+        """The details of the next STOP or MIGRATION; raises `LostGuestError`."""
+
+    @abstractmethod
+    def _forget(self, event: str) -> None:
+        """Drops the events of that name that nobody waited for."""
+
+    @abstractmethod
+    def _said(self) -> str:
+        """QEMU's own words, or where they are."""
+
+    async def resume(self) -> None:
+        """Lets the guest run on."""
+        self._forget(STOP)
+        await self._execute("cont")
+
+    async def wait_paused(self, *, limit_s: float) -> None:
+        """Waits for the guest's own pause."""
+        await self._next(STOP, limit_s, "the guest to pause")
+
+    async def save(self, path: Path, *, limit_s: float) -> None:
+        """Writes the snapshot file."""
+        self._forget(MIGRATION)
+        await self._enable_migration_events()
+        await self._execute("migrate", {"uri": f"file:{path}"})
+        await self._wait_migrated(limit_s)
+
+    async def read_memory(self, address: int, size_bytes: int, path: Path) -> None:
+        """Has QEMU write that memory to `path`."""
+        await self._execute("pmemsave", {"val": address, "size": size_bytes, "filename": str(path)})
+
+    async def _wait_loaded(self) -> None:
+        await self._enable_migration_events()
+        status = await self._execute("query-status")
+        if status["status"] == "inmigrate":
+            await self._wait_migrated(LOAD_LIMIT_S)
+
+    async def _enable_migration_events(self) -> None:
+        capability = {"capability": "events", "state": True}
+        await self._execute("migrate-set-capabilities", {"capabilities": [capability]})
+
+    async def _wait_migrated(self, limit_s: float) -> None:
+        while True:
+            details = await self._next(MIGRATION, limit_s, "the snapshot")
+            match details["status"]:
+                case "completed":
+                    return
+                case "failed":
+                    raise LostGuestError(f"QEMU could not move the snapshot: {self._said()}")
