@@ -27,9 +27,8 @@
 
 #define WINDOW_ADDRESS_KEY "rig.window_address="
 #define WINDOW_BYTES_KEY "rig.window_bytes="
-#define BOOT_SETTLE_MS                                                                             \
-	3000 /* idle, so it costs nothing: late initcalls, RCU, timers of the boot                 \
-	      */
+/* Idle, so it costs nothing: late initcalls, RCU and the timers of the boot. */
+#define BOOT_SETTLE_MS 3000
 
 /*
  * Stops for the snapshot, and tells how far the virtual clock went on meanwhile.

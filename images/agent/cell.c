@@ -57,9 +57,9 @@ static int start_bridge(const struct spec *spec, pid_t *bridge)
 	if (!error)
 		error = folders_show_system_in(spec->bridge_root);
 	if (!error)
-		error = program_start(
+		error = process_start(
 			bridge, &spec->bridge, spec->bridge_root, CELL_FOLDER "/bridge.log");
-	return error ? error : file_await(spec->bridge_makes);
+	return error ? error : folders_await_file(spec->bridge_makes);
 }
 
 static int run_subject(const struct spec *spec, struct report *report)
@@ -90,7 +90,7 @@ static int run_subject(const struct spec *spec, struct report *report)
 	report_moment(report, "siblings_running", "count", siblings.count);
 	deadline_ns = hypercall_virtual_ns() + spec->deadline_ms * NS_PER_MS;
 	report_moment(report, "subject_start", NULL, 0);
-	error = program_start(&subject, &spec->subject, spec->root, CELL_FOLDER "/stdout.txt");
+	error = process_start(&subject, &spec->subject, spec->root, CELL_FOLDER "/stdout.txt");
 	if (!error)
 		error = end_siblings_at_accept(&emulator, &siblings, report, subject, deadline_ns);
 	if (error) {

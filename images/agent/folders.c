@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "folders.h"
 #include "hypercall.h"
+#include "process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,6 +17,7 @@
 static const char *const system_folders[][2] = {
 	{"/dev", "devtmpfs"}, {"/proc", "proc"}, {"/sys", "sysfs"}, {"/dev/pts", "devpts"}};
 #define SYSTEM_FOLDERS (sizeof(system_folders) / sizeof(system_folders[0]))
+#define LOOKS_MAX 10000
 
 void folders_mount_system(void)
 {
@@ -74,6 +76,16 @@ char *folders_read_text(const char *path)
 	}
 	fclose(file);
 	return text;
+}
+
+int folders_await_file(const char *path)
+{
+	for (unsigned int looks = 0; looks < LOOKS_MAX; looks++) {
+		if (access(path, F_OK) == 0)
+			return 0;
+		process_sleep_ms(1);
+	}
+	return -ETIMEDOUT;
 }
 
 static int copy_into(const char *from, int to, off_t offset)

@@ -20,6 +20,9 @@ int folders_unpack(const char *fw_cfg_name, const char *folder);
 /* The text of a file, to be freed; NULL where it cannot be read. */
 char *folders_read_text(const char *path);
 
+/* Waits until the file `path` is there, 10 s at most: 0 or -ETIMEDOUT. */
+int folders_await_file(const char *path);
+
 /* Makes one image of a spec; 0 or a negative errno. */
 int folders_make_image(const struct spec_image *image);
 

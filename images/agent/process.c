@@ -25,7 +25,7 @@
 #define ARRIVED_FD 4
 #define RELEASE_FD 5
 #define EMULATOR_READY_MS 60000
-#define LOOKS_MAX 10000
+#define SIBLING_LOOKS_MAX 10000
 
 static void pin(unsigned int core)
 {
@@ -127,7 +127,7 @@ static int wait_until_turning(const struct siblings *siblings)
 
 	for (size_t i = 0; i < siblings->count; i++)
 		before[i] = siblings->turns[i * TURNS_STRIDE];
-	for (unsigned int looks = 0; looks < LOOKS_MAX; looks++) {
+	for (unsigned int looks = 0; looks < SIBLING_LOOKS_MAX; looks++) {
 		nanosleep(&look, NULL);
 		if (all_turned(siblings, before))
 			return 0;
@@ -170,7 +170,7 @@ void siblings_stop(struct siblings *siblings)
 	siblings->count = 0;
 }
 
-int program_start(pid_t *pid, const struct spec_words *words, const char *root, const char *output)
+int process_start(pid_t *pid, const struct spec_words *words, const char *root, const char *output)
 {
 	static char *const environment[] = {
 		"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/", "LANG=C", NULL};
@@ -187,18 +187,6 @@ int program_start(pid_t *pid, const struct spec_words *words, const char *root, 
 		_exit(127);
 	}
 	return 0;
-}
-
-int file_await(const char *path)
-{
-	const struct timespec look = {0, 1000000};
-
-	for (unsigned int looks = 0; looks < LOOKS_MAX; looks++) {
-		if (access(path, F_OK) == 0)
-			return 0;
-		nanosleep(&look, NULL);
-	}
-	return -ETIMEDOUT;
 }
 
 static int open_process(pid_t pid)

@@ -46,10 +46,7 @@ void siblings_stop(struct siblings *siblings);
  * Starts an ordinary program on core 0 in its own root, its output in the file `output`.
  * Returns 0 or a negative errno.
  */
-int program_start(pid_t *pid, const struct spec_words *words, const char *root, const char *output);
-
-/* Waits until the file `path` is there: 0, or -ETIMEDOUT. */
-int file_await(const char *path);
+int process_start(pid_t *pid, const struct spec_words *words, const char *root, const char *output);
 
 /* Waits until `fd` has something to read: false where `pid` ended or the deadline came first. */
 bool process_wait_readable(int fd, pid_t pid, uint64_t deadline_ns);
