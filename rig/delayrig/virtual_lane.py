@@ -4,6 +4,7 @@
 import asyncio
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from delayrig.cell import Cell
@@ -18,6 +19,7 @@ from delayrig.guest.arguments import (
 from delayrig.guest.machine import Machine
 from delayrig.guest.qemu import QemuMachine
 from delayrig.guest.session import run_guest
+from delayrig.guest.snapshot import boot_hardware
 from delayrig.paths import Paths
 from delayrig.payload import write_payload
 from delayrig.supplies import Supplies
@@ -46,11 +48,8 @@ async def run_cell(
         archive = await asyncio.to_thread(
             write_payload, cell, chip, chip_name, emulator=paths.emulator, scratch=scratch
         )
-        hardware = Hardware(
-            shape=cell.shape,
-            kernel=Path(supplies.image.kernel),
-            initrd=Path(supplies.image.initrd),
-            console=folder / "console.log",
+        hardware = replace(
+            boot_hardware(cell.shape, supplies.image, folder / "console.log"),
             fw_cfg={CELL_FW_CFG: archive, **_programs(cell, supplies)},
             incoming=supplies.snapshots[cell.shape],
         )

@@ -4,6 +4,7 @@
 import asyncio
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -11,9 +12,9 @@ import pytest
 from delayrig.cell import Cell
 from delayrig.chips import read_chips
 from delayrig.errors import ExitCode, LostGuestError
-from delayrig.guest.arguments import CELL_FW_CFG, SUBJECT_FW_CFG, Hardware
+from delayrig.guest.arguments import CELL_FW_CFG, SUBJECT_FW_CFG
 from delayrig.guest.qemu import QemuMachine
-from delayrig.guest.session import run_guest
+from delayrig.guest.session import finish_guest
 from delayrig.guest.snapshot import boot_hardware
 from delayrig.images.guest_image import GuestImage, provide_guest_image
 from delayrig.images.recipes import read_recipes
@@ -98,11 +99,8 @@ def test_booted_cell_agrees_with_the_restored_one(
         emulator=paths.emulator,
         scratch=tmp_path,
     )
-    hardware = Hardware(
-        shape=cell.shape,
-        kernel=Path(image.kernel),
-        initrd=Path(image.initrd),
-        console=tmp_path / "console.log",
+    hardware = replace(
+        boot_hardware(cell.shape, image, tmp_path / "console.log"),
         fw_cfg={CELL_FW_CFG: archive, SUBJECT_FW_CFG: Path(subject.archive)},
     )
 
@@ -111,7 +109,7 @@ def test_booted_cell_agrees_with_the_restored_one(
         try:
             await machine.start()
             await machine.wait_paused(limit_s=BOOT_LIMIT_S)
-            return await run_guest(machine, tmp_path, started=True)
+            return await finish_guest(machine, tmp_path)
         finally:
             await machine.stop()
 
@@ -129,10 +127,7 @@ def test_guest_that_never_pauses_is_lost(smoke: FinishedRun, paths: Paths, tmp_p
     shape = msgspec.json.decode(
         (smoke.out / smoke.results.cells[0].id / "cell.json").read_bytes(), type=Cell
     ).shape
-    hardware = boot_hardware(shape, image, tmp_path / "console.log")
-    hardware = Hardware(
-        shape=shape, kernel=hardware.kernel, initrd=hollow, console=hardware.console
-    )
+    hardware = replace(boot_hardware(shape, image, tmp_path / "console.log"), initrd=hollow)
 
     async def boot() -> None:
         machine = QemuMachine(hardware, log=tmp_path / "qemu.log", cpu=0)

@@ -113,11 +113,11 @@ def collect_program(program: str, root: Path) -> Closure:
         user = waiting.pop()
         for name in user.facts.needed:
             if name not in libraries:
-                place, libraries[name] = _find_library(root, name, user, folders)
+                place, libraries[name], found = _find_library(root, name, user, folders)
                 waiting.append(
                     _User(
                         place=place,
-                        facts=read_elf(libraries[name]),
+                        facts=found,
                         inherited=user.own_rpath,
                     )
                 )
@@ -161,13 +161,15 @@ def _found_interpreter(root: Path, program: str, interpreter: str) -> Path:
     )
 
 
-def _find_library(root: Path, name: str, user: _User, folders: list[str]) -> tuple[str, Path]:
+def _find_library(
+    root: Path, name: str, user: _User, folders: list[str]
+) -> tuple[str, Path, ElfFacts]:
     # A name with a slash is a path, and searched nowhere.
     places = [name] if "/" in name else [f"{f}/{name}" for f in [*user.search, *folders]]
     for place in map(os.path.normpath, places):
         path = _resolve(root, place)
-        if path.is_file() and read_elf(path).machine == user.facts.machine:
-            return place, path
+        if path.is_file() and (facts := read_elf(path)).machine == user.facts.machine:
+            return place, path, facts
     raise BadInputError(
         f"{user.place}: needs the library {name}, which is not there",
         hint=f"install it, or name its folder in {LIBRARY_PATH} or LD_LIBRARY_PATH",
