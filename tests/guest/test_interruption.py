@@ -4,6 +4,7 @@
 import os
 import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,8 @@ from delayrig.result import read_results
 
 INTERRUPTED = 130
 END_LIMIT_S = 30
+GUEST_LIMIT_S = 30
+LOOK_AGAIN_S = 0.01
 
 
 def qemu_of(out: Path) -> list[int]:
@@ -25,6 +28,14 @@ def qemu_of(out: Path) -> list[int]:
         if b"qemu-system" in line and os.fsencode(str(out)) in line:
             found.append(int(process.name))
     return found
+
+
+def wait_for_guest(out: Path) -> None:
+    """Return while a guest is up: between two cells there is none for a moment."""
+    deadline = time.monotonic() + GUEST_LIMIT_S
+    while not qemu_of(out):
+        assert time.monotonic() < deadline, "no guest of the run was ever seen"
+        time.sleep(LOOK_AGAIN_S)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -49,7 +60,7 @@ def test_told_to_end_leaves_no_guest_and_keeps_finished_cells(
     for line in run.stderr:
         if line.startswith("[2/"):
             break
-    assert qemu_of(out)
+    wait_for_guest(out)
     run.send_signal(number)
     run.communicate(timeout=END_LIMIT_S)
     assert run.returncode == INTERRUPTED
