@@ -5,12 +5,13 @@
 #include "lists.h"
 
 /* clang-format off */
-#define AT25SF(part, id, bytes, erase_ms_typ, erase_ms_max)					\
+#define AT25SF(part, jedec, bytes, erase_ms_typ, erase_ms_max)					\
 {												\
-	.vendor = "Adesto", .name = (part), .jedec_id = (id), .size_bytes = (bytes),		\
-	.page_bytes = 256, .page_program = {700, 2500},						\
-	.status_write = {MS(5), MS(20)}, .wake_us_max = 20,					\
-	.protect_mask = 0x1c, .flags = CHIP_STATUS_TWO_BYTES,					\
+	.vendor = "Adesto", .name = (part), .id = (jedec), .size_bytes = (bytes),			\
+	SPI25_DRIVEN,										\
+	.page_bytes = 256, .program = {700, 2500},						\
+	.spi25 = {.status_write = {MS(5), MS(20)},						\
+		.wake_us_max = 20, .protect_mask = 0x1c, .status_two_bytes = true},		\
 	.erase = {										\
 		{0x20, KIB(4), {MS(70), MS(300)}},						\
 		{0x52, KIB(32), {MS(300), MS(1300)}},						\

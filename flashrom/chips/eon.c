@@ -5,12 +5,13 @@
 #include "lists.h"
 
 /* clang-format off */
-#define EN25Q(part, id, bytes, erase_ms_typ, erase_ms_max)					\
+#define EN25Q(part, jedec, bytes, erase_ms_typ, erase_ms_max)					\
 {												\
-	.vendor = "Eon", .name = (part), .jedec_id = (id), .size_bytes = (bytes),		\
-	.page_bytes = 256, .page_program = {1300, 5000},					\
-	.status_write = {MS(10), MS(50)}, .wake_us_max = 5,					\
-	.protect_mask = 0x3c,									\
+	.vendor = "Eon", .name = (part), .id = (jedec), .size_bytes = (bytes),			\
+	SPI25_DRIVEN,										\
+	.page_bytes = 256, .program = {1300, 5000},						\
+	.spi25 = {.status_write = {MS(10), MS(50)},						\
+		.wake_us_max = 5, .protect_mask = 0x3c},					\
 	.erase = {										\
 		{0x20, KIB(4), {MS(90), MS(300)}},						\
 		{0xd8, KIB(64), {MS(400), MS(2000)}},						\
@@ -18,12 +19,13 @@
 	}											\
 }
 
-#define EN25Q_32K(part, id, bytes, erase_ms_typ, erase_ms_max)					\
+#define EN25Q_32K(part, jedec, bytes, erase_ms_typ, erase_ms_max)					\
 {												\
-	.vendor = "Eon", .name = (part), .jedec_id = (id), .size_bytes = (bytes),		\
-	.page_bytes = 256, .page_program = {1300, 5000},					\
-	.status_write = {MS(10), MS(50)}, .wake_us_max = 5,					\
-	.protect_mask = 0x3c,									\
+	.vendor = "Eon", .name = (part), .id = (jedec), .size_bytes = (bytes),			\
+	SPI25_DRIVEN,										\
+	.page_bytes = 256, .program = {1300, 5000},						\
+	.spi25 = {.status_write = {MS(10), MS(50)},						\
+		.wake_us_max = 5, .protect_mask = 0x3c},					\
 	.erase = {										\
 		{0x20, KIB(4), {MS(90), MS(300)}},						\
 		{0x52, KIB(32), {MS(200), MS(1000)}},						\

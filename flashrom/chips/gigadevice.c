@@ -6,12 +6,13 @@
 #include "lists.h"
 
 /* clang-format off */
-#define GD25Q(part, id, bytes, erase_ms_typ, erase_ms_max)					\
+#define GD25Q(part, jedec, bytes, erase_ms_typ, erase_ms_max)					\
 {												\
-	.vendor = "GigaDevice", .name = (part), .jedec_id = (id), .size_bytes = (bytes),	\
-	.page_bytes = 256, .page_program = {600, 2400},						\
-	.status_write = {MS(10), MS(30)}, .wake_us_max = 20,					\
-	.protect_mask = 0x1c, .flags = CHIP_STATUS_TWO_BYTES,					\
+	.vendor = "GigaDevice", .name = (part), .id = (jedec), .size_bytes = (bytes),		\
+	SPI25_DRIVEN,										\
+	.page_bytes = 256, .program = {600, 2400},						\
+	.spi25 = {.status_write = {MS(10), MS(30)},						\
+		.wake_us_max = 20, .protect_mask = 0x1c, .status_two_bytes = true},		\
 	.erase = {										\
 		{0x20, KIB(4), {MS(50), MS(500)}},						\
 		{0x52, KIB(32), {MS(150), MS(1000)}},						\

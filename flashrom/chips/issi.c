@@ -5,12 +5,13 @@
 #include "lists.h"
 
 /* clang-format off */
-#define IS25LP(part, id, bytes, erase_ms_typ, erase_ms_max)					\
+#define IS25LP(part, jedec, bytes, erase_ms_typ, erase_ms_max)					\
 {												\
-	.vendor = "ISSI", .name = (part), .jedec_id = (id), .size_bytes = (bytes),		\
-	.page_bytes = 256, .page_program = {200, 1000},						\
-	.status_write = {MS(2), MS(15)}, .wake_us_max = 5,					\
-	.protect_mask = 0x3c,									\
+	.vendor = "ISSI", .name = (part), .id = (jedec), .size_bytes = (bytes),			\
+	SPI25_DRIVEN,										\
+	.page_bytes = 256, .program = {200, 1000},						\
+	.spi25 = {.status_write = {MS(2), MS(15)},						\
+		.wake_us_max = 5, .protect_mask = 0x3c},					\
 	.erase = {										\
 		{0x20, KIB(4), {MS(70), MS(300)}},						\
 		{0x52, KIB(32), {MS(130), MS(500)}},						\

@@ -3,11 +3,15 @@
 #define CHIPS_LISTS_H
 
 #include "chip.h"
+#include "spi25.h"
 
 /* Datasheets give milliseconds for nearly everything; page programs are given in us here. */
 #define KIB(n) ((n) * UINT32_C(1024))
 #define MIB(n) ((n) * UINT32_C(1048576))
 #define MS(n) ((n) * UINT32_C(1000))
+
+/* What all parts of the 25 series have in common. */
+#define SPI25_DRIVEN .buses = BUS_SPI, .identify = &spi25_rdid, .driver = &spi25_driver
 
 #define CHIP_LIST(chips) {(chips), sizeof(chips) / sizeof((chips)[0])}
 

@@ -6,12 +6,13 @@
 #include "lists.h"
 
 /* clang-format off */
-#define MX25L(part, id, bytes, erase_ms_typ, erase_ms_max)					\
+#define MX25L(part, jedec, bytes, erase_ms_typ, erase_ms_max)					\
 {												\
-	.vendor = "Macronix", .name = (part), .jedec_id = (id), .size_bytes = (bytes),		\
-	.page_bytes = 256, .page_program = {1400, 5000},					\
-	.status_write = {MS(5), MS(40)}, .wake_us_max = 100,					\
-	.protect_mask = 0x3c,									\
+	.vendor = "Macronix", .name = (part), .id = (jedec), .size_bytes = (bytes),		\
+	SPI25_DRIVEN,										\
+	.page_bytes = 256, .program = {1400, 5000},						\
+	.spi25 = {.status_write = {MS(5), MS(40)},						\
+		.wake_us_max = 100, .protect_mask = 0x3c},					\
 	.erase = {										\
 		{0x20, KIB(4), {MS(60), MS(300)}},						\
 		{0xd8, KIB(64), {MS(700), MS(2000)}},						\
@@ -19,12 +20,13 @@
 	}											\
 }
 
-#define MX25L_32K(part, id, bytes, erase_ms_typ, erase_ms_max)					\
+#define MX25L_32K(part, jedec, bytes, erase_ms_typ, erase_ms_max)					\
 {												\
-	.vendor = "Macronix", .name = (part), .jedec_id = (id), .size_bytes = (bytes),		\
-	.page_bytes = 256, .page_program = {1400, 5000},					\
-	.status_write = {MS(5), MS(40)}, .wake_us_max = 100,					\
-	.protect_mask = 0x3c,									\
+	.vendor = "Macronix", .name = (part), .id = (jedec), .size_bytes = (bytes),		\
+	SPI25_DRIVEN,										\
+	.page_bytes = 256, .program = {1400, 5000},						\
+	.spi25 = {.status_write = {MS(5), MS(40)},						\
+		.wake_us_max = 100, .protect_mask = 0x3c},					\
 	.erase = {										\
 		{0x20, KIB(4), {MS(60), MS(300)}},						\
 		{0x52, KIB(32), {MS(500), MS(2000)}},						\

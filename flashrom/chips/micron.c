@@ -6,24 +6,26 @@
 #include "lists.h"
 
 /* clang-format off */
-#define M25P(part, id, bytes, erase_ms_typ, erase_ms_max)					\
+#define M25P(part, jedec, bytes, erase_ms_typ, erase_ms_max)					\
 {												\
-	.vendor = "Micron/Numonyx/ST", .name = (part), .jedec_id = (id), .size_bytes = (bytes),	\
-	.page_bytes = 256, .page_program = {1400, 5000},					\
-	.status_write = {MS(5), MS(15)}, .wake_us_max = 30,					\
-	.protect_mask = 0x1c,									\
+	.vendor = "Micron/Numonyx/ST", .name = (part), .id = (jedec), .size_bytes = (bytes),	\
+	SPI25_DRIVEN,										\
+	.page_bytes = 256, .program = {1400, 5000},						\
+	.spi25 = {.status_write = {MS(5), MS(15)},						\
+		.wake_us_max = 30, .protect_mask = 0x1c},					\
 	.erase = {										\
 		{0xd8, KIB(64), {MS(1000), MS(3000)}},						\
 		{0xc7, (bytes), {MS(erase_ms_typ), MS(erase_ms_max)}},				\
 	}											\
 }
 
-#define N25Q(part, id, bytes, erase_ms_typ, erase_ms_max)					\
+#define N25Q(part, jedec, bytes, erase_ms_typ, erase_ms_max)					\
 {												\
-	.vendor = "Micron/Numonyx/ST", .name = (part), .jedec_id = (id), .size_bytes = (bytes),	\
-	.page_bytes = 256, .page_program = {500, 5000},						\
-	.status_write = {MS(2), MS(8)}, .wake_us_max = 30,					\
-	.protect_mask = 0x5c,									\
+	.vendor = "Micron/Numonyx/ST", .name = (part), .id = (jedec), .size_bytes = (bytes),	\
+	SPI25_DRIVEN,										\
+	.page_bytes = 256, .program = {500, 5000},						\
+	.spi25 = {.status_write = {MS(2), MS(8)},						\
+		.wake_us_max = 30, .protect_mask = 0x5c},					\
 	.erase = {										\
 		{0x20, KIB(4), {MS(300), MS(3000)}},						\
 		{0xd8, KIB(64), {MS(700), MS(3000)}},						\

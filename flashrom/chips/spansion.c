@@ -5,12 +5,13 @@
 #include "lists.h"
 
 /* clang-format off */
-#define S25FL1(part, id, bytes, erase_ms_typ, erase_ms_max)					\
+#define S25FL1(part, jedec, bytes, erase_ms_typ, erase_ms_max)					\
 {												\
-	.vendor = "Spansion", .name = (part), .jedec_id = (id), .size_bytes = (bytes),		\
-	.page_bytes = 256, .page_program = {700, 3000},						\
-	.status_write = {MS(5), MS(30)}, .wake_us_max = 3,					\
-	.protect_mask = 0x1c, .flags = CHIP_STATUS_TWO_BYTES,					\
+	.vendor = "Spansion", .name = (part), .id = (jedec), .size_bytes = (bytes),		\
+	SPI25_DRIVEN,										\
+	.page_bytes = 256, .program = {700, 3000},						\
+	.spi25 = {.status_write = {MS(5), MS(30)},						\
+		.wake_us_max = 3, .protect_mask = 0x1c, .status_two_bytes = true},		\
 	.erase = {										\
 		{0x20, KIB(4), {MS(50), MS(450)}},						\
 		{0xd8, KIB(64), {MS(500), MS(2000)}},						\

@@ -7,12 +7,13 @@
 #include "lists.h"
 
 /* clang-format off */
-#define W25Q(part, id, bytes, erase_ms_typ, erase_ms_max)					\
+#define W25Q(part, jedec, bytes, erase_ms_typ, erase_ms_max)					\
 {												\
-	.vendor = "Winbond", .name = (part), .jedec_id = (id), .size_bytes = (bytes),		\
-	.page_bytes = 256, .page_program = {700, 3000},						\
-	.status_write = {MS(10), MS(15)}, .wake_us_max = 3,					\
-	.protect_mask = 0x1c, .flags = CHIP_STATUS_TWO_BYTES,					\
+	.vendor = "Winbond", .name = (part), .id = (jedec), .size_bytes = (bytes),			\
+	SPI25_DRIVEN,										\
+	.page_bytes = 256, .program = {700, 3000},						\
+	.spi25 = {.status_write = {MS(10), MS(15)},						\
+		.wake_us_max = 3, .protect_mask = 0x1c, .status_two_bytes = true},		\
 	.erase = {										\
 		{0x20, KIB(4), {MS(45), MS(400)}},						\
 		{0x52, KIB(32), {MS(120), MS(1600)}},						\

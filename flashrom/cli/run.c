@@ -10,8 +10,8 @@
 #include "layout.h"
 #include "programmer.h"
 
-/* Three-byte addresses reach no further. */
-#define IMAGE_BYTES_MAX (UINT32_C(16) << 20)
+/* No chip in the lists is larger. */
+#define IMAGE_BYTES_MAX (UINT32_C(64) << 20)
 
 /* All that a run has opened; deinit lets go of it in one place. */
 struct session {
@@ -20,7 +20,7 @@ struct session {
 	struct layout layout;
 	struct file_content image;
 	struct programmer *programmer;
-	struct spi25 flash;
+	struct flash flash;
 	struct range ranges[INCLUDES_MAX];
 	struct selection selection;
 };
@@ -102,11 +102,7 @@ static int connect_chip(struct session *session)
 
 	if (error != 0)
 		return error;
-	session->flash = (struct spi25){
-		.programmer = session->programmer,
-		.clock = &system_clock,
-		.log = session->log,
-	};
+	flash_init(&session->flash, session->programmer, &system_clock, session->log);
 	return flash_probe(&session->flash, chip_lists, options->chip, options->force);
 }
 
@@ -190,6 +186,18 @@ static int operate(struct session *session)
 	}
 }
 
+/* The part is left as it was found also after a failure; the first error counts. */
+static int open_and_operate(struct session *session)
+{
+	int error = flash_open(&session->flash);
+	int close_error;
+
+	if (error == 0)
+		error = operate(session);
+	close_error = flash_close(&session->flash);
+	return error != 0 ? error : close_error;
+}
+
 static int session_run(struct session *session)
 {
 	int error = prepare(session);
@@ -201,7 +209,7 @@ static int session_run(struct session *session)
 	if (error == 0)
 		error = check_selection(session);
 	if (error == 0)
-		error = operate(session);
+		error = open_and_operate(session);
 	return error;
 }
 
@@ -214,14 +222,11 @@ static void session_deinit(struct session *session)
 
 static void list_chips(const struct log *log)
 {
-	for (const struct chip_list *const *list = chip_lists; *list != NULL; list++) {
-		for (size_t i = 0; i < (*list)->count; i++) {
-			const struct flash_chip *chip = &(*list)->chips[i];
+	const struct flash_chip *chip;
 
-			log_info(log, "%-18s %-58s %6" PRIu32 " kB  %06" PRIx32 "\n", chip->vendor,
-				chip->name, chip->size_bytes / 1024, chip->jedec_id);
-		}
-	}
+	for (size_t nth = 0; (chip = chip_at(chip_lists, nth)) != NULL; nth++)
+		log_info(log, "%-18s %-58s %6" PRIu32 " kB  %06" PRIx32 "\n", chip->vendor,
+			chip->name, chip->size_bytes / 1024, chip->id);
 	for (size_t i = 0; programmer_drivers[i] != NULL; i++)
 		log_info(log, "-p %s\n", programmer_drivers[i]->usage);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <assert.h>
 #include <strings.h>
 
 #include "chip.h"
@@ -19,6 +20,54 @@ size_t chip_erase_count(const struct flash_chip *chip)
 	return count;
 }
 
+static struct range block_of_size(uint32_t first, uint32_t address, uint32_t block_bytes)
+{
+	const uint32_t start = first + (address - first) / block_bytes * block_bytes;
+
+	return (struct range){start, start + block_bytes};
+}
+
+struct range chip_erase_block(const struct chip_erase *erase, uint32_t address)
+{
+	uint32_t first = 0;
+
+	for (const struct erase_run *run = erase->runs; run != NULL && run->count > 0; run++) {
+		const uint32_t run_bytes = run->block_bytes * run->count;
+
+		if (address - first < run_bytes)
+			return block_of_size(first, address, run->block_bytes);
+		first += run_bytes;
+	}
+	assert(erase->runs == NULL);
+	return block_of_size(0, address, erase->block_bytes);
+}
+
+struct range chip_smallest_block(const struct flash_chip *chip, uint32_t address)
+{
+	if (chip->overwrites || chip_erase_count(chip) == 0)
+		return block_of_size(0, address, chip->page_bytes);
+	return chip_erase_block(&chip->erase[0], address);
+}
+
+uint64_t chip_page_us_typ(const struct flash_chip *chip)
+{
+	const uint32_t unit_bytes =
+		chip->program_unit_bytes == 0 ? chip->page_bytes : chip->program_unit_bytes;
+
+	return (uint64_t)chip->page_bytes / unit_bytes * chip->program.typ_us;
+}
+
+const struct flash_chip *chip_at(const struct chip_list *const *lists, size_t nth)
+{
+	for_each_list(list, lists)
+	{
+		if (nth < (*list)->count)
+			return &(*list)->chips[nth];
+		nth -= (*list)->count;
+	}
+	return NULL;
+}
+
 const struct flash_chip *chip_by_name(const struct chip_list *const *lists, const char *name)
 {
 	for_each_list(list, lists)
@@ -26,20 +75,6 @@ const struct flash_chip *chip_by_name(const struct chip_list *const *lists, cons
 		for_each_chip(chip, *list)
 		{
 			if (strcasecmp(chip->name, name) == 0)
-				return chip;
-		}
-	}
-	return NULL;
-}
-
-const struct flash_chip *chip_by_id(
-	const struct chip_list *const *lists, uint32_t jedec_id, size_t nth)
-{
-	for_each_list(list, lists)
-	{
-		for_each_chip(chip, *list)
-		{
-			if (chip->jedec_id == jedec_id && nth-- == 0)
 				return chip;
 		}
 	}
@@ -55,19 +90,4 @@ const char *chip_name_nearest(const struct chip_list *const *lists, const char *
 		for_each_chip(chip, *list) nearest_offer(&nearest, chip->name);
 	}
 	return nearest_found(&nearest);
-}
-
-uint32_t chip_wake_us_max(const struct chip_list *const *lists)
-{
-	uint32_t us_max = 0;
-
-	for_each_list(list, lists)
-	{
-		for_each_chip(chip, *list)
-		{
-			if (chip->wake_us_max > us_max)
-				us_max = chip->wake_us_max;
-		}
-	}
-	return us_max;
 }

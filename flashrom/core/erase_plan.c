@@ -68,7 +68,7 @@ static uint64_t count_pages(const struct planner *planner, struct range block, u
 
 static uint64_t programming_us(const struct planner *planner, struct range block, uint8_t flags)
 {
-	return count_pages(planner, block, flags) * planner->chip->page_program.typ_us;
+	return count_pages(planner, block, flags) * chip_page_us_typ(planner->chip);
 }
 
 /* Both meet on block boundaries, so one byte in is the whole block in. */
@@ -82,35 +82,29 @@ static bool is_inside(const struct planner *planner, struct range block)
 	return block.start >= planner->range.start && block.end <= planner->range.end;
 }
 
-static void append_step(struct planner *planner, const struct chip_erase *erase, uint32_t address)
+static void append_step(struct planner *planner, const struct chip_erase *erase, struct range block)
 {
-	planner->plan.steps[planner->plan.count++] = (struct erase_step){erase, address};
+	planner->plan.steps[planner->plan.count++] = (struct erase_step){erase, block};
 }
 
-static uint64_t plan_block(struct planner *planner, size_t level, uint32_t address);
+static uint64_t plan_blocks(struct planner *planner, size_t level, struct range stretch);
 
 /* The block left as it is where that can be, else taken apart into smaller blocks. */
 static uint64_t plan_parts(struct planner *planner, size_t level, struct range block)
 {
-	uint64_t cost_us = 0;
-	uint32_t part_bytes;
+	const bool needs_erase = count_pages(planner, block, PAGE_NEEDS_ERASE) > 0;
 
-	if (level == 0) {
-		if (count_pages(planner, block, PAGE_NEEDS_ERASE) > 0)
-			return COST_IMPOSSIBLE;
-		return programming_us(planner, block, PAGE_DIFFERS);
-	}
-	part_bytes = planner->chip->erase[level - 1].block_bytes;
-	for (uint32_t at = block.start; at < block.end; at += part_bytes)
-		cost_us += plan_block(planner, level - 1, at);
-	return cost_us;
+	if (level > 0)
+		return plan_blocks(planner, level - 1, block);
+	if (needs_erase && !planner->chip->overwrites)
+		return COST_IMPOSSIBLE;
+	return programming_us(planner, block, PAGE_DIFFERS);
 }
 
 /* Appends the cheapest way to deal with one block and returns its cost. */
-static uint64_t plan_block(struct planner *planner, size_t level, uint32_t address)
+static uint64_t plan_block(struct planner *planner, size_t level, struct range block)
 {
 	const struct chip_erase *erase = &planner->chip->erase[level];
-	const struct range block = {address, address + erase->block_bytes};
 	const size_t mark = planner->plan.count;
 	uint64_t parts_us, whole_us;
 
@@ -123,27 +117,50 @@ static uint64_t plan_block(struct planner *planner, size_t level, uint32_t addre
 	if (parts_us <= whole_us)
 		return parts_us;
 	planner->plan.count = mark;
-	append_step(planner, erase, address);
+	append_step(planner, erase, block);
 	return whole_us;
+}
+
+static uint64_t plan_blocks(struct planner *planner, size_t level, struct range stretch)
+{
+	uint64_t cost_us = 0;
+
+	for (uint32_t at = stretch.start; at < stretch.end;) {
+		const struct range block = chip_erase_block(&planner->chip->erase[level], at);
+
+		cost_us += plan_block(planner, level, block);
+		at = block.end;
+	}
+	return cost_us;
+}
+
+/* Programming alone does for a part without erases. */
+static uint64_t plan_chip(struct planner *planner)
+{
+	const struct range chip = {0, planner->chip->size_bytes};
+	const size_t levels = chip_erase_count(planner->chip);
+
+	if (levels == 0)
+		return programming_us(planner, chip, PAGE_DIFFERS);
+	return plan_blocks(planner, levels - 1, chip);
 }
 
 int erase_plan_create(const struct flash_chip *chip, struct range range, const uint8_t *current,
 	const uint8_t *target, struct erase_plan *out)
 {
-	const uint32_t block_bytes = chip->erase[0].block_bytes;
+	const uint32_t pages = range_bytes(range) / chip->page_bytes;
 	struct planner planner = {.chip = chip, .range = range};
 
-	assert(range.start % block_bytes == 0 && range.end % block_bytes == 0);
+	assert(range.start % chip->page_bytes == 0 && range.end % chip->page_bytes == 0);
 	planner.pages = calloc(chip->size_bytes / chip->page_bytes, 1);
-	planner.plan.steps =
-		calloc(range_bytes(range) / block_bytes + 1, sizeof(*planner.plan.steps));
+	planner.plan.steps = calloc(pages + 1, sizeof(*planner.plan.steps));
 	if (planner.pages == NULL || planner.plan.steps == NULL) {
 		free(planner.pages);
 		free(planner.plan.steps);
 		return -ENOMEM;
 	}
 	classify_pages(&planner, current, target);
-	planner.plan.typ_us = plan_block(&planner, chip_erase_count(chip) - 1, 0);
+	planner.plan.typ_us = plan_chip(&planner);
 	free(planner.pages);
 	*out = planner.plan;
 	return 0;

@@ -6,23 +6,53 @@
 
 #include "erase_plan.h"
 #include "flash.h"
-#include "protection.h"
+
+void flash_init(struct flash *flash, struct programmer *programmer, const struct clock *clock,
+	const struct log *log)
+{
+	*flash = (struct flash){.programmer = programmer, .clock = clock, .log = log};
+}
+
+int flash_wait_us(struct flash *flash, uint32_t us)
+{
+	struct programmer *programmer = flash->programmer;
+	const int error = programmer->ops->flush == NULL ? 0 : programmer->ops->flush(programmer);
+
+	if (error == 0)
+		clock_delay_us(flash->clock, us);
+	return error;
+}
+
+int flash_open(struct flash *flash)
+{
+	const struct chip_driver *driver = flash->chip->driver;
+
+	return driver->open == NULL ? 0 : driver->open(flash);
+}
+
+int flash_close(struct flash *flash)
+{
+	if (flash->chip == NULL || flash->chip->driver->close == NULL)
+		return 0;
+	return flash->chip->driver->close(flash);
+}
 
 /* Both images of a write: what the chip holds, and what it is to hold. */
 struct write_job {
-	const struct spi25 *flash;
+	struct flash *flash;
 	struct range *ranges; /* the selection, grown to whole erase blocks */
 	size_t count;
 	uint8_t *current;
 	uint8_t *target;
 };
 
-static int read_range(const struct spi25 *flash, struct range range, uint8_t *image)
+static int read_range(struct flash *flash, struct range range, uint8_t *image)
 {
-	return spi25_read(flash, range.start, image + range.start, range_bytes(range));
+	return flash->chip->driver->read(
+		flash, range.start, image + range.start, range_bytes(range));
 }
 
-static int read_selection(const struct spi25 *flash, struct selection selection, uint8_t *image)
+static int read_selection(struct flash *flash, struct selection selection, uint8_t *image)
 {
 	for (size_t i = 0; i < selection.count; i++) {
 		const int error = read_range(flash, selection.ranges[i], image);
@@ -33,7 +63,7 @@ static int read_selection(const struct spi25 *flash, struct selection selection,
 	return 0;
 }
 
-static int report_no_memory(const struct spi25 *flash)
+static int report_no_memory(struct flash *flash)
 {
 	log_error(flash->log, "Out of memory for the images of a %" PRIu32 " kB chip.\n",
 		flash->chip->size_bytes / 1024);
@@ -41,20 +71,20 @@ static int report_no_memory(const struct spi25 *flash)
 }
 
 /* Ends the line that a step began. */
-static int finish(const struct spi25 *flash, int error, const char *done)
+static int finish(struct flash *flash, int error, const char *done)
 {
 	log_info(flash->log, "%s\n", error == 0 ? done : "FAILED.");
 	return error;
 }
 
-int flash_read(const struct spi25 *flash, struct selection selection, uint8_t *image)
+int flash_read(struct flash *flash, struct selection selection, uint8_t *image)
 {
 	log_info(flash->log, "Reading flash... ");
 	return finish(flash, read_selection(flash, selection, image), "done.");
 }
 
-static int report_difference(const struct spi25 *flash, struct range range, const uint8_t *found,
-	const uint8_t *expected)
+static int report_difference(
+	struct flash *flash, struct range range, const uint8_t *found, const uint8_t *expected)
 {
 	uint32_t first = range.end;
 	uint32_t count = 0;
@@ -73,8 +103,8 @@ static int report_difference(const struct spi25 *flash, struct range range, cons
 	return -EILSEQ;
 }
 
-static int compare_selection(const struct spi25 *flash, struct selection selection,
-	const uint8_t *found, const uint8_t *expected)
+static int compare_selection(struct flash *flash, struct selection selection, const uint8_t *found,
+	const uint8_t *expected)
 {
 	for (size_t i = 0; i < selection.count; i++) {
 		const struct range range = selection.ranges[i];
@@ -85,7 +115,7 @@ static int compare_selection(const struct spi25 *flash, struct selection selecti
 	return 0;
 }
 
-int flash_verify(const struct spi25 *flash, struct selection selection, const uint8_t *image)
+int flash_verify(struct flash *flash, struct selection selection, const uint8_t *image)
 {
 	uint8_t *found = malloc(flash->chip->size_bytes);
 	int error;
@@ -100,20 +130,25 @@ int flash_verify(const struct spi25 *flash, struct selection selection, const ui
 	return finish(flash, error, "VERIFIED.");
 }
 
-/* Program the bytes of one page that differ, from the first to the last of them. */
-static int program_page(struct write_job *job, uint32_t start, uint32_t end)
+/* The bytes of a page that have to be programmed: from the first to the last that differ. */
+static struct range differing(const struct write_job *job, struct range page)
 {
-	int error;
+	if (job->flash->chip->whole_pages)
+		return page;
+	while (job->current[page.start] == job->target[page.start])
+		page.start++;
+	while (job->current[page.end - 1] == job->target[page.end - 1])
+		page.end--;
+	return page;
+}
 
-	while (start < end && job->current[start] == job->target[start])
-		start++;
-	while (end > start && job->current[end - 1] == job->target[end - 1])
-		end--;
-	if (start == end)
-		return 0;
-	error = spi25_program(job->flash, start, job->target + start, end - start);
-	memcpy(job->current + start, job->target + start, end - start);
-	return error;
+static int program_page(struct write_job *job, struct range page)
+{
+	const struct range range = differing(job, page);
+	const uint8_t *data = job->target + range.start;
+
+	memcpy(job->current + range.start, data, range_bytes(range));
+	return job->flash->chip->driver->program(job->flash, range.start, data, range_bytes(range));
 }
 
 static int program_range(struct write_job *job, struct range range)
@@ -125,7 +160,7 @@ static int program_range(struct write_job *job, struct range range)
 
 		if (memcmp(job->current + at, job->target + at, page_bytes) == 0)
 			continue;
-		error = program_page(job, at, at + page_bytes);
+		error = program_page(job, (struct range){at, at + page_bytes});
 		if (error != 0)
 			return error;
 	}
@@ -135,13 +170,16 @@ static int program_range(struct write_job *job, struct range range)
 /* Each block is filled right after its erase: an interruption costs one block at most. */
 static int run_step(struct write_job *job, const struct erase_step *step)
 {
-	const uint32_t bytes = step->erase->block_bytes;
-	const int error = spi25_erase(job->flash, step->erase, step->address);
+	struct flash *flash = job->flash;
+	int error;
 
+	log_debug(flash->log, "Erasing 0x%06" PRIx32 "-0x%06" PRIx32 " with opcode %02x.\n",
+		step->block.start, step->block.end - 1, step->erase->opcode);
+	error = flash->chip->driver->erase(flash, step->erase, step->block.start);
 	if (error != 0)
 		return error;
-	memset(job->current + step->address, 0xff, bytes);
-	return program_range(job, (struct range){step->address, step->address + bytes});
+	memset(job->current + step->block.start, 0xff, range_bytes(step->block));
+	return program_range(job, step->block);
 }
 
 static int run_plan(struct write_job *job, const struct erase_plan *plan, struct range range)
@@ -226,16 +264,29 @@ static int verify_job(
 	return -EINVAL;
 }
 
+static int unprotect(struct flash *flash, bool force)
+{
+	const struct chip_driver *driver = flash->chip->driver;
+
+	return driver->unprotect == NULL ? 0 : driver->unprotect(flash, force);
+}
+
+static int reprotect(struct flash *flash)
+{
+	const struct chip_driver *driver = flash->chip->driver;
+
+	return driver->reprotect == NULL ? 0 : driver->reprotect(flash);
+}
+
 static int write_unprotected(struct write_job *job, bool force)
 {
-	struct protection protection;
-	int error = protection_lift(job->flash, force, &protection);
+	int error = unprotect(job->flash, force);
 	int restore_error;
 
 	if (error != 0)
 		return error;
 	error = erase_and_write(job);
-	restore_error = protection_restore(job->flash, &protection);
+	restore_error = reprotect(job->flash);
 	return error != 0 ? error : restore_error;
 }
 
@@ -260,8 +311,15 @@ static void write_job_deinit(struct write_job *job)
 	free(job->target);
 }
 
-static int write_job_init(
-	struct write_job *job, const struct spi25 *flash, struct selection selection)
+static struct range whole_blocks(const struct flash_chip *chip, struct range range)
+{
+	return (struct range){
+		chip_smallest_block(chip, range.start).start,
+		chip_smallest_block(chip, range.end - 1).end,
+	};
+}
+
+static int write_job_init(struct write_job *job, struct flash *flash, struct selection selection)
 {
 	*job = (struct write_job){.flash = flash};
 	job->ranges = calloc(selection.count, sizeof(*job->ranges));
@@ -271,12 +329,13 @@ static int write_job_init(
 		write_job_deinit(job);
 		return report_no_memory(flash);
 	}
-	memcpy(job->ranges, selection.ranges, selection.count * sizeof(*job->ranges));
-	job->count = ranges_align(job->ranges, selection.count, flash->chip->erase[0].block_bytes);
+	for (size_t i = 0; i < selection.count; i++)
+		job->ranges[i] = whole_blocks(flash->chip, selection.ranges[i]);
+	job->count = ranges_join(job->ranges, selection.count);
 	return 0;
 }
 
-int flash_write(const struct spi25 *flash, struct selection selection, const uint8_t *image,
+int flash_write(struct flash *flash, struct selection selection, const uint8_t *image,
 	enum verify_scope verify, bool force)
 {
 	struct write_job job;
@@ -290,7 +349,7 @@ int flash_write(const struct spi25 *flash, struct selection selection, const uin
 }
 
 int flash_erase(
-	const struct spi25 *flash, struct selection selection, enum verify_scope verify, bool force)
+	struct flash *flash, struct selection selection, enum verify_scope verify, bool force)
 {
 	uint8_t *blank = malloc(flash->chip->size_bytes);
 	int error;

@@ -1,8 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <inttypes.h>
+#include <string.h>
 
 #include "flash.h"
+
+/*
+ * One pass over the chips of a list. An answer is kept for as long as the next chip would ask the
+ * same question, so that a hundred parts of one kind cost one command.
+ */
+struct search {
+	struct flash *flash;
+	const struct chip_list *const *lists;
+	uint8_t bus;
+	const struct flash_chip *asked; /* for whom `answer` was got, or NULL */
+	uint32_t answer;
+};
 
 static int report_unknown_name(
 	const struct log *log, const struct chip_list *const *lists, const char *name)
@@ -18,94 +31,211 @@ static int report_unknown_name(
 	return -EINVAL;
 }
 
-static int report_silence(const struct spi25 *flash)
+static int report_wrong_bus(const struct flash *flash, const struct flash_chip *wanted)
+{
+	log_error(flash->log, "\"%s\" (-c) is not a chip that can sit on %s: it has another bus.\n",
+		wanted->name, flash->programmer->name);
+	return -ENODEV;
+}
+
+static bool is_same_question(const struct flash_chip *a, const struct flash_chip *b)
+{
+	if (a->identify != b->identify)
+		return false;
+	return a->identify->same_question == NULL || a->identify->same_question(a, b);
+}
+
+static int ask(struct search *search, const struct flash_chip *chip)
+{
+	int error;
+
+	if (search->asked != NULL && is_same_question(search->asked, chip))
+		return 0;
+	error = chip->identify->ask(search->flash, chip, &search->answer);
+	if (error == 0)
+		search->asked = chip;
+	return error;
+}
+
+/* The next chip of the lists from `nth` on that is what the bus answers, or NULL. */
+static int find_next(struct search *search, size_t *nth, const struct flash_chip **found)
+{
+	const struct flash_chip *chip;
+
+	*found = NULL;
+	while ((chip = chip_at(search->lists, (*nth)++)) != NULL) {
+		int error;
+
+		if ((chip->buses & search->bus) == 0)
+			continue;
+		error = ask(search, chip);
+		if (error != 0)
+			return error;
+		if (search->answer != chip->id)
+			continue;
+		*found = chip;
+		return 0;
+	}
+	return 0;
+}
+
+static int report_several(struct search *search, const struct flash_chip *first)
+{
+	const struct flash_chip *chip;
+	size_t nth = 0;
+	int error;
+
+	log_error(search->flash->log,
+		"Several chips answer to ID %06" PRIx32 "; choose one with -c:", first->id);
+	do {
+		error = find_next(search, &nth, &chip);
+		if (chip != NULL)
+			log_error(search->flash->log, " \"%s\"", chip->name);
+	} while (chip != NULL);
+	log_error(search->flash->log, "\n");
+	return error != 0 ? error : -ENOTUNIQ;
+}
+
+static int take(struct search *search, const struct flash_chip *chip)
+{
+	search->flash->chip = chip;
+	search->flash->bus = search->bus;
+	return 0;
+}
+
+/* 0 with `flash->chip` still NULL if nothing on this bus is known. */
+static int search_any(struct search *search)
+{
+	const struct flash_chip *first, *second;
+	size_t nth = 0;
+	int error = find_next(search, &nth, &first);
+
+	if (error != 0 || first == NULL)
+		return error;
+	error = find_next(search, &nth, &second);
+	if (error != 0)
+		return error;
+	return second != NULL ? report_several(search, first) : take(search, first);
+}
+
+static int search_named(struct search *search, const struct flash_chip *wanted, bool force)
+{
+	const int error = ask(search, wanted);
+
+	if (error != 0)
+		return error;
+	if (search->answer == wanted->id)
+		return take(search, wanted);
+	if (!force)
+		return 0;
+	log_warning(search->flash->log, "Using \"%s\" for a part with ID %06" PRIx32 ".\n",
+		wanted->name, search->answer);
+	return take(search, wanted);
+}
+
+static int select_bus(struct flash *flash, uint8_t bus)
+{
+	struct programmer *programmer = flash->programmer;
+
+	if (programmer->ops->select_bus == NULL)
+		return 0;
+	return programmer->ops->select_bus(programmer, bus);
+}
+
+static int search_bus(struct search *search, const struct flash_chip *wanted, bool force)
+{
+	const int error = select_bus(search->flash, search->bus);
+
+	if (error != 0)
+		return error;
+	search->asked = NULL;
+	return wanted != NULL ? search_named(search, wanted, force) : search_any(search);
+}
+
+static bool is_silence(uint32_t answer)
+{
+	return answer == 0 || answer == 0xffff || answer == 0xffffff;
+}
+
+static const struct flash_chip *chip_with_answer(const struct search *search)
+{
+	const struct flash_chip *chip;
+
+	for (size_t nth = 0; (chip = chip_at(search->lists, nth)) != NULL; nth++) {
+		if (chip->id == search->answer && is_same_question(chip, search->asked))
+			return chip;
+	}
+	return NULL;
+}
+
+static int report_silence(const struct flash *flash)
 {
 	log_error(flash->log,
-		"No chip found: nothing answers on %s. Check the wiring, the supply "
-		"and that the chip sits on the programmer's chip select.\n",
+		"No chip found: nothing answers on %s. Check the wiring, the supply and that the "
+		"chip sits on the programmer's chip select.\n",
 		flash->programmer->name);
 	return -ENODEV;
 }
 
-static int report_unknown_id(const struct spi25 *flash, uint32_t id)
+static int report_other_chip(const struct search *search, const struct flash_chip *wanted)
 {
-	log_error(flash->log,
-		"No known chip found: the ID %06" PRIx32 " is none of ours. A chip of the "
-		"same kind can be named with -c NAME --force.\n",
-		id);
-	return -ENODEV;
-}
+	const struct flash_chip *found = chip_with_answer(search);
 
-static int report_other_chip(const struct spi25 *flash, const struct flash_chip *wanted,
-	uint32_t id, const struct flash_chip *found)
-{
-	log_error(flash->log,
+	log_error(search->flash->log,
 		"Another chip found: -c asks for \"%s\" (ID %06" PRIx32 "), but the part "
 		"answers %06" PRIx32 "%s%s%s. Name the part that is there, or add --force.\n",
-		wanted->name, wanted->jedec_id, id, found ? ", which is \"" : "",
+		wanted->name, wanted->id, search->answer, found ? ", which is \"" : "",
 		found ? found->name : "", found ? "\"" : "");
 	return -ENODEV;
 }
 
-static int report_several(
-	const struct spi25 *flash, const struct chip_list *const *lists, uint32_t id)
+static int report_nothing_found(const struct search *search, const struct flash_chip *wanted)
 {
-	const struct flash_chip *chip;
-
-	log_error(flash->log, "Several chips answer to ID %06" PRIx32 "; choose one with -c:", id);
-	for (size_t nth = 0; (chip = chip_by_id(lists, id, nth)) != NULL; nth++)
-		log_error(flash->log, " \"%s\"", chip->name);
-	log_error(flash->log, "\n");
-	return -ENOTUNIQ;
+	if (search->asked == NULL || is_silence(search->answer))
+		return report_silence(search->flash);
+	if (wanted != NULL)
+		return report_other_chip(search, wanted);
+	log_error(search->flash->log,
+		"No known chip found: the ID %06" PRIx32 " is none of ours. A chip of the "
+		"same kind can be named with -c NAME --force.\n",
+		search->answer);
+	return -ENODEV;
 }
 
-static int choose(struct spi25 *flash, const struct chip_list *const *lists, uint32_t id)
+static int search_buses(struct search *search, const struct flash_chip *wanted, bool force)
 {
-	const struct flash_chip *chip = chip_by_id(lists, id, 0);
+	const uint8_t buses =
+		search->flash->programmer->buses & (wanted != NULL ? wanted->buses : 0xff);
 
-	if (chip == NULL)
-		return report_unknown_id(flash, id);
-	if (chip_by_id(lists, id, 1) != NULL)
-		return report_several(flash, lists, id);
-	flash->chip = chip;
-	return 0;
-}
+	if (buses == 0)
+		return report_wrong_bus(search->flash, wanted);
+	for (unsigned int bit = 0; bit < 8 && search->flash->chip == NULL; bit++) {
+		int error;
 
-static int choose_named(struct spi25 *flash, const struct chip_list *const *lists,
-	const struct flash_chip *wanted, uint32_t id, bool force)
-{
-	if (id != wanted->jedec_id && !force)
-		return report_other_chip(flash, wanted, id, chip_by_id(lists, id, 0));
-	if (id != wanted->jedec_id)
-		log_warning(flash->log, "Using \"%s\" for a part with ID %06" PRIx32 ".\n",
-			wanted->name, id);
-	flash->chip = wanted;
-	return 0;
+		search->bus = (uint8_t)(1u << bit);
+		if ((buses & search->bus) == 0)
+			continue;
+		error = search_bus(search, wanted, force);
+		if (error != 0)
+			return error;
+	}
+	return search->flash->chip != NULL ? 0 : report_nothing_found(search, wanted);
 }
 
 int flash_probe(
-	struct spi25 *flash, const struct chip_list *const *lists, const char *name, bool force)
+	struct flash *flash, const struct chip_list *const *lists, const char *name, bool force)
 {
 	const struct flash_chip *wanted = name == NULL ? NULL : chip_by_name(lists, name);
-	uint32_t wake_us = chip_wake_us_max(lists);
-	uint32_t id;
+	struct search search = {.flash = flash, .lists = lists};
 	int error;
 
 	if (name != NULL && wanted == NULL)
 		return report_unknown_name(flash->log, lists, name);
-	if (wanted != NULL)
-		wake_us = wanted->wake_us_max;
-	error = spi25_identify(flash, wake_us, &id);
-	if (error == -ENODEV)
-		return report_silence(flash);
-	if (error == 0 && wanted != NULL)
-		error = choose_named(flash, lists, wanted, id, force);
-	else if (error == 0)
-		error = choose(flash, lists, id);
+	error = search_buses(&search, wanted, force);
 	if (error != 0)
 		return error;
-	log_info(flash->log, "Found %s flash chip \"%s\" (%" PRIu32 " kB, SPI) on %s.\n",
+	log_info(flash->log, "Found %s flash chip \"%s\" (%" PRIu32 " kB, %s) on %s.\n",
 		flash->chip->vendor, flash->chip->name, flash->chip->size_bytes / 1024,
-		flash->programmer->name);
+		bus_name(flash->bus), flash->programmer->name);
 	return 0;
 }

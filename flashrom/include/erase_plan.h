@@ -10,7 +10,7 @@
 
 struct erase_step {
 	const struct chip_erase *erase;
-	uint32_t address;
+	struct range block;
 };
 
 /** Erases in rising order of address. */
@@ -24,7 +24,7 @@ struct erase_plan {
  * Find the erases that turn `current` into `target` (both images of the whole chip) fastest, going
  * by typical times. A block that only loses bits (1 to 0) needs none. A larger block is worth it
  * when its erase and programming all of it again takes less time than its parts would. Nothing
- * outside `range` is erased, whose ends must lie on the chip's smallest blocks.
+ * outside `range` is erased, whose ends must lie on ends of chip_smallest_block().
  * 0 or -ENOMEM.
  */
 int erase_plan_create(const struct flash_chip *chip, struct range range, const uint8_t *current,

@@ -5,9 +5,41 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "busy.h"
 #include "chip.h"
+#include "clock.h"
+#include "driver.h"
+#include "log.h"
+#include "programmer.h"
 #include "range.h"
-#include "spi25.h"
+
+/** Write protection as it was found. */
+struct protection {
+	bool lifted;
+	uint8_t status;
+};
+
+/** A part behind a programmer. `chip` is NULL until it is known; the rest is the drivers' own. */
+struct flash {
+	struct programmer *programmer;
+	const struct clock *clock;
+	const struct log *log;
+	const struct flash_chip *chip;
+	uint8_t bus; /* that the chip was found on */
+
+	struct protection protection;
+	struct busy_history history[BUSY_OPERATIONS_MAX];
+};
+
+/** A part yet to be found behind `programmer`. */
+void flash_init(struct flash *flash, struct programmer *programmer, const struct clock *clock,
+	const struct log *log);
+
+/**
+ * Let the host wait, counted from the moment at which all that was sent has reached the part. 0 or
+ * -errno, cause logged.
+ */
+int flash_wait_us(struct flash *flash, uint32_t us);
 
 /** The parts of a chip that an operation is about; never empty. */
 struct selection {
@@ -22,29 +54,35 @@ enum verify_scope {
 };
 
 /**
- * Find the chip behind `flash` and set `flash->chip`. `name` asks for one by name, NULL takes what
- * answers; `force` believes the name even if another ID answers. 0 or -errno, cause logged.
+ * Find the chip behind `flash` and set `flash->chip` and `flash->bus`. `name` asks for one by name,
+ * NULL takes what answers; `force` believes the name even if another ID answers. 0 or -errno,
+ * cause logged: -EINVAL no such name, -ENODEV nothing (else) found, -ENOTUNIQ several.
  */
 int flash_probe(
-	struct spi25 *flash, const struct chip_list *const *lists, const char *name, bool force);
+	struct flash *flash, const struct chip_list *const *lists, const char *name, bool force);
+
+/** To be called between flash_probe() and the rest, and at the end. The latter without a chip too.
+ */
+int flash_open(struct flash *flash);
+int flash_close(struct flash *flash);
 
 /* `image` is always of the whole chip; only what is selected is read or written in it. */
 
-int flash_read(const struct spi25 *flash, struct selection selection, uint8_t *image);
+int flash_read(struct flash *flash, struct selection selection, uint8_t *image);
 
 /** Compares and reports the first difference: 0, -EILSEQ if there is one, or another -errno. */
-int flash_verify(const struct spi25 *flash, struct selection selection, const uint8_t *image);
+int flash_verify(struct flash *flash, struct selection selection, const uint8_t *image);
 
 /**
  * Bring what is selected to what `image` says: read, erase as little as needed, program what
  * differs, verify. What shares an erase block with it is put back. `force` goes on when write
  * protection stays.
  */
-int flash_write(const struct spi25 *flash, struct selection selection, const uint8_t *image,
+int flash_write(struct flash *flash, struct selection selection, const uint8_t *image,
 	enum verify_scope verify, bool force);
 
 /** A write of nothing but blank bytes. */
-int flash_erase(const struct spi25 *flash, struct selection selection, enum verify_scope verify,
-	bool force);
+int flash_erase(
+	struct flash *flash, struct selection selection, enum verify_scope verify, bool force);
 
 #endif

@@ -5,18 +5,34 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bus.h"
 #include "clock.h"
 #include "log.h"
 
 struct programmer;
 
+/** Functions return 0, or a negative errno after having logged the cause. */
 struct programmer_ops {
+	/** Speak to the part on one of `buses` from now on. NULL: there is one bus only. */
+	int (*select_bus)(struct programmer *programmer, uint8_t bus);
+
 	/**
 	 * One chip-select cycle: send `tx_bytes`, then receive `rx_bytes`. Sizes stay within the
-	 * programmer's limits. Returns 0, or a negative errno after having logged the cause.
+	 * programmer's limits. NULL without BUS_SPI.
 	 */
 	int (*spi_command)(struct programmer *programmer, const uint8_t *tx, size_t tx_bytes,
 		uint8_t *rx, size_t rx_bytes);
+
+	/**
+	 * Memory cycles, for a part on one of BUSES_MEMORY. Addresses have 24 bits; the part's last
+	 * byte is at 0xffffff. Writes may be held back until flush() or the next read, which come
+	 * after them in any case. NULL without such a bus.
+	 */
+	int (*read_bytes)(
+		struct programmer *programmer, uint32_t address, uint8_t *data, size_t bytes);
+	int (*write_byte)(struct programmer *programmer, uint32_t address, uint8_t value);
+	int (*flush)(struct programmer *programmer);
+
 	/** Let go of the bus and free the programmer. */
 	void (*destroy)(struct programmer *programmer);
 };
@@ -25,6 +41,8 @@ struct programmer_ops {
 struct programmer {
 	const char *name;
 	const struct programmer_ops *ops;
+	uint8_t buses;
+	/* The longest of one SPI command; reads of memory cycles are bounded by the latter, too. */
 	size_t write_bytes_max;
 	size_t read_bytes_max;
 };

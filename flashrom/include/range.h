@@ -16,10 +16,7 @@ static inline uint32_t range_bytes(struct range range)
 	return range.end - range.start;
 }
 
-/**
- * Sort ranges, grow each to whole blocks of `block_bytes`, and join those that then meet.
- * Returns how many are left.
- */
-size_t ranges_align(struct range *ranges, size_t count, uint32_t block_bytes);
+/** Sort ranges and join those that meet. Returns how many are left. */
+size_t ranges_join(struct range *ranges, size_t count);
 
 #endif

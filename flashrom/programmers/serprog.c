@@ -38,7 +38,6 @@ enum request {
 };
 
 #define INTERFACE_VERSION 1
-#define BUS_SPI 0x08
 
 #define NAME_BYTES 16
 #define MAP_BYTES 32
@@ -405,7 +404,8 @@ int serprog_attach(int fd, const char *peer, const struct serprog_options *optio
 		close(fd);
 		return -ENOMEM;
 	}
-	serprog->base = (struct programmer){.name = "serprog", .ops = &serprog_ops};
+	serprog->base =
+		(struct programmer){.name = "serprog", .ops = &serprog_ops, .buses = BUS_SPI};
 	serprog->link = (struct serprog_link){.fd = fd, .clock = clock};
 	serprog->log = log;
 	serprog->options = *options;

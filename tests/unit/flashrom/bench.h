@@ -7,6 +7,7 @@
 #include "captured_log.h"
 #include "cmocka_headers.h"
 #include "fake_chip.h"
+#include "flash.h"
 #include "spi25.h"
 
 /* A fake chip, a driver on it, and what it logged: what most cases start from. */
@@ -14,7 +15,7 @@ struct bench {
 	struct fake_chip fake;
 	struct captured_log captured;
 	struct log log;
-	struct spi25 flash;
+	struct flash flash;
 	uint8_t *image;
 };
 
@@ -23,12 +24,8 @@ static inline void bench_start(struct bench *bench, const struct flash_chip *chi
 	bench->captured = (struct captured_log){0};
 	bench->log = captured_log(&bench->captured);
 	fake_chip_init(&bench->fake, chip);
-	bench->flash = (struct spi25){
-		.programmer = &bench->fake.base,
-		.clock = &bench->fake.clock,
-		.log = &bench->log,
-		.chip = chip,
-	};
+	flash_init(&bench->flash, &bench->fake.base, &bench->fake.clock, &bench->log);
+	bench->flash.chip = chip;
 	bench->image = malloc(chip->size_bytes);
 	assert_non_null(bench->image);
 	memset(bench->image, 0xff, chip->size_bytes);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "fake_chip.h"
+#include "spi25.h"
 
 #define BUSY 0x01
 #define WRITE_ENABLED 0x02
@@ -13,14 +14,17 @@
 const struct flash_chip small_chip = {
 	.vendor = "Test",
 	.name = "SMALL",
-	.jedec_id = 0x112233,
+	.id = 0x112233,
 	.size_bytes = 262144,
 	.page_bytes = 256,
-	.page_program = {700, 3000},
-	.status_write = {10000, 15000},
-	.wake_us_max = 30,
-	.protect_mask = 0x1c,
-	.flags = CHIP_STATUS_TWO_BYTES,
+	.buses = BUS_SPI,
+	.identify = &spi25_rdid,
+	.driver = &spi25_driver,
+	.program = {700, 3000},
+	.spi25 = {.status_write = {10000, 15000},
+		.wake_us_max = 30,
+		.protect_mask = 0x1c,
+		.status_two_bytes = true},
 	.erase = {{0x20, 4096, {45000, 400000}}, {0x52, 32768, {120000, 1600000}},
 		{0xd8, 65536, {150000, 2000000}}, {0xc7, 262144, {500000, 4000000}}},
 };
@@ -28,13 +32,14 @@ const struct flash_chip small_chip = {
 const struct flash_chip sector_chip = {
 	.vendor = "Test",
 	.name = "SECTOR",
-	.jedec_id = 0x112244,
+	.id = 0x112244,
 	.size_bytes = 262144,
 	.page_bytes = 256,
-	.page_program = {1400, 5000},
-	.status_write = {5000, 15000},
-	.wake_us_max = 100,
-	.protect_mask = 0x1c,
+	.buses = BUS_SPI,
+	.identify = &spi25_rdid,
+	.driver = &spi25_driver,
+	.program = {1400, 5000},
+	.spi25 = {.status_write = {5000, 15000}, .wake_us_max = 100, .protect_mask = 0x1c},
 	.erase = {{0xd8, 65536, {1000000, 3000000}}, {0xc7, 262144, {10000000, 20000000}}},
 };
 
@@ -70,10 +75,10 @@ static void page_program(struct fake_chip *fake, const uint8_t *tx, size_t tx_by
 	fake->crossed_pages += address % page_bytes + tx_bytes - 4 > page_bytes;
 	for (size_t i = 4; i < tx_bytes; i++)
 		program_byte(fake, page + (address + (uint32_t)i - 4) % page_bytes, tx[i]);
-	become_busy(fake, fake->chip->page_program.typ_us);
+	become_busy(fake, fake->chip->program.typ_us);
 }
 
-static void erase(struct fake_chip *fake, const struct chip_erase *erase, const uint8_t *tx)
+static void start_erase(struct fake_chip *fake, const struct chip_erase *erase, const uint8_t *tx)
 {
 	const bool whole = erase->block_bytes == fake->chip->size_bytes;
 	const uint32_t address =
@@ -91,7 +96,7 @@ static void status_write(struct fake_chip *fake, const uint8_t *tx, size_t tx_by
 	if (!fake->protection_stuck)
 		fake->status = tx[1];
 	fake->status_2 = tx_bytes > 2 ? tx[2] : 0;
-	become_busy(fake, fake->chip->status_write.typ_us);
+	become_busy(fake, fake->chip->spi25.status_write.typ_us);
 }
 
 static const struct chip_erase *erase_by_opcode(const struct flash_chip *chip, uint8_t opcode)
@@ -117,7 +122,7 @@ static void modify(struct fake_chip *fake, const uint8_t *tx, size_t tx_bytes)
 	else if (tx[0] == 0x01)
 		status_write(fake, tx, tx_bytes);
 	else if (by_opcode != NULL)
-		erase(fake, by_opcode, tx);
+		start_erase(fake, by_opcode, tx);
 }
 
 static uint8_t status_now(const struct fake_chip *fake)
@@ -166,7 +171,7 @@ static bool is_deaf(struct fake_chip *fake, uint8_t opcode)
 {
 	if (fake->asleep && opcode == 0xab) {
 		fake->asleep = false;
-		fake->awake_from_ns = fake->now_ns + fake->chip->wake_us_max * NS_PER_US;
+		fake->awake_from_ns = fake->now_ns + fake->chip->spi25.wake_us_max * NS_PER_US;
 		return true;
 	}
 	if (fake->asleep)
@@ -228,12 +233,13 @@ void fake_chip_init(struct fake_chip *fake, const struct flash_chip *chip)
 	*fake = (struct fake_chip){
 		.base = {.name = "fake",
 			.ops = &fake_ops,
+			.buses = BUS_SPI,
 			.write_bytes_max = 1024,
 			.read_bytes_max = 65536},
 		.chip = chip,
 		.clock = {.now_ns = fake_now_ns, .delay_us = fake_delay_us, .context = fake},
 		.memory = malloc(chip->size_bytes),
-		.jedec_id = chip->jedec_id,
+		.jedec_id = chip->id,
 		.status_2 = 0x02,
 		.now_ns = 1,
 	};

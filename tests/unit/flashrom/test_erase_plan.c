@@ -50,7 +50,7 @@ static void assert_step(const struct images *images, size_t nth, uint8_t opcode,
 {
 	assert_true(nth < images->plan.count);
 	assert_int_equal(images->plan.steps[nth].erase->opcode, opcode);
-	assert_int_equal(images->plan.steps[nth].address, address);
+	assert_int_equal(images->plan.steps[nth].block.start, address);
 }
 
 static void equal_images_need_nothing(void **state)
@@ -108,8 +108,8 @@ static void range_limits_larger_erases(void **state)
 	for (size_t i = 0; i < images->plan.count; i++) {
 		const struct erase_step *step = &images->plan.steps[i];
 
-		assert_true(step->address >= range.start);
-		assert_true(step->address + step->erase->block_bytes <= range.end);
+		assert_true(step->block.start >= range.start);
+		assert_true(step->block.end <= range.end);
 	}
 	assert_int_equal(images->plan.count, 9); /* seven of 4 KiB, one of 32, one of 4 */
 }

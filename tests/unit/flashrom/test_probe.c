@@ -2,12 +2,20 @@
 #include <errno.h>
 
 #include "bench.h"
-#include "flash.h"
+#include "spi25.h"
+
+#define TWIN(part, jedec_id)                                                                       \
+	{.vendor = "Test",                                                                         \
+		.name = (part),                                                                    \
+		.id = (jedec_id),                                                                  \
+		.size_bytes = 1,                                                                   \
+		.buses = BUS_SPI,                                                                  \
+		.identify = &spi25_rdid}
 
 static const struct flash_chip twins[] = {
-	{.vendor = "Test", .name = "TWIN-A", .jedec_id = 0x112233, .size_bytes = 1},
-	{.vendor = "Test", .name = "TWIN-B/TWIN-C", .jedec_id = 0x112233, .size_bytes = 1},
-	{.vendor = "Test", .name = "OTHER", .jedec_id = 0x445566, .size_bytes = 1},
+	TWIN("TWIN-A", 0x112233),
+	TWIN("TWIN-B/TWIN-C", 0x112233),
+	TWIN("OTHER", 0x445566),
 };
 static const struct chip_list twin_list = {twins, 3};
 static const struct chip_list *const twin_lists[] = {&twin_list, NULL};
@@ -83,6 +91,30 @@ static void unknown_id_is_shown(void **state)
 	assert_true(logged(&bench.captured, "00beef"));
 }
 
+static void chip_of_another_bus_is_refused_before_it_is_asked(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	bench_start(&bench, &small_chip);
+	bench.fake.base.buses = BUS_LPC;
+	bench.flash.chip = NULL;
+	assert_int_equal(flash_probe(&bench.flash, twin_lists, "OTHER", false), -ENODEV);
+	assert_true(logged(&bench.captured, "another bus"));
+	assert_int_equal(bench.fake.counts[0x9f], 0);
+	bench_stop(&bench);
+}
+
+/* Two parts that ask alike are asked once. */
+static void one_question_serves_all_who_ask_alike(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	assert_int_equal(probe(&bench, 0x445566, NULL, false), 0);
+	assert_int_equal(bench.fake.counts[0x9f], 1);
+}
+
 static void silent_bus_is_reported(void **state)
 {
 	struct bench bench;
@@ -101,6 +133,8 @@ int main(void)
 		cmocka_unit_test(name_of_another_chip_is_refused_unless_forced),
 		cmocka_unit_test(unknown_name_is_refused_before_the_bus_is_used),
 		cmocka_unit_test(unknown_id_is_shown),
+		cmocka_unit_test(chip_of_another_bus_is_refused_before_it_is_asked),
+		cmocka_unit_test(one_question_serves_all_who_ask_alike),
 		cmocka_unit_test(silent_bus_is_reported),
 	};
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 
-#include "protection.h"
+#include "spi25.h"
 
-static int report_stays(const struct spi25 *flash, uint8_t status, bool force)
+static int report_stays(const struct flash *flash, uint8_t status, bool force)
 {
 	log_emit(flash->log, force ? LOG_WARNING : LOG_ERROR,
 		"The chip stays write-protected (status register 0x%02x): release its WP# pin or "
@@ -12,15 +12,15 @@ static int report_stays(const struct spi25 *flash, uint8_t status, bool force)
 	return force ? 0 : -EPERM;
 }
 
-int protection_lift(const struct spi25 *flash, bool force, struct protection *out)
+int spi25_unprotect(struct flash *flash, bool force)
 {
-	const uint8_t mask = flash->chip->protect_mask;
+	const uint8_t mask = flash->chip->spi25.protect_mask;
 	uint8_t before, after;
 	int error = spi25_status_read(flash, &before);
 
 	if (error != 0)
 		return error;
-	*out = (struct protection){.status = before};
+	flash->protection = (struct protection){.status = before};
 	if ((before & mask) == 0)
 		return 0;
 	log_debug(flash->log, "Lifting block protection (status register 0x%02x).\n", before);
@@ -31,13 +31,14 @@ int protection_lift(const struct spi25 *flash, bool force, struct protection *ou
 		return error;
 	if ((after & mask) != 0)
 		return report_stays(flash, after, force);
-	out->lifted = true;
+	flash->protection.lifted = true;
 	return 0;
 }
 
-int protection_restore(const struct spi25 *flash, const struct protection *protection)
+int spi25_reprotect(struct flash *flash)
 {
-	if (!protection->lifted)
+	if (!flash->protection.lifted)
 		return 0;
-	return spi25_status_write(flash, protection->status);
+	flash->protection.lifted = false;
+	return spi25_status_write(flash, flash->protection.status);
 }

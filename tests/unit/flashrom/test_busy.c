@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* When the part is asked: often enough to notice it soon, and never so early that it costs much. */
+#include <errno.h>
+
+#include "bench.h"
+
+static const struct busy_time program = {.typ_us = 700, .max_us = 3000};
+static const struct busy_time erase = {.typ_us = 150000, .max_us = 2000000};
+
+/* One operation of `busy_us`; how many questions it took, and how late the end was noticed. */
+struct outcome {
+	unsigned int polls;
+	uint64_t late_us;
+};
+
+static int ask_fake(struct flash *flash, uint32_t address, bool *ready)
+{
+	uint8_t status;
+	const int error = spi25_status_read(flash, &status);
+
+	(void)address;
+	*ready = (status & 1) == 0;
+	return error;
+}
+
+static struct outcome operate(struct bench *bench, const struct busy_time *busy, uint64_t busy_us)
+{
+	struct fake_chip *fake = &bench->fake;
+	const unsigned int before = fake->counts[0x05];
+
+	fake->busy_until_ns = fake->now_ns + busy_us * NS_PER_US;
+	assert_int_equal(busy_wait(&bench->flash, busy, "a test", ask_fake, 0), 0);
+	assert_true(fake->now_ns >= fake->busy_until_ns);
+	return (struct outcome){
+		.polls = fake->counts[0x05] - before,
+		.late_us = (fake->now_ns - fake->busy_until_ns) / NS_PER_US,
+	};
+}
+
+static void poll_interval_is_a_fraction_of_typical_time(void **state)
+{
+	(void)state;
+	assert_int_equal(busy_poll_us(0), 0);
+	assert_int_equal(busy_poll_us(1599), 0);
+	assert_int_equal(busy_poll_us(1600), 50);
+	assert_int_equal(busy_poll_us(45000), 1406);
+	assert_int_equal(busy_poll_us(150000), 4687);
+	assert_int_equal(busy_poll_us(3200000), 100000);
+	assert_int_equal(busy_poll_us(UINT32_MAX), 100000);
+}
+
+static void timeout_is_beyond_the_maximum_of_any_part(void **state)
+{
+	const struct busy_time longest = {.typ_us = UINT32_MAX, .max_us = UINT32_MAX};
+
+	(void)state;
+	assert_true(busy_timeout_ns(&erase) > erase.max_us * NS_PER_US);
+	assert_true(busy_timeout_ns(&longest) > longest.max_us * NS_PER_US);
+}
+
+/* Nothing is known yet: half the typical time is what the fastest part takes. */
+static void first_operation_is_noticed_within_a_poll_interval(void **state)
+{
+	static const uint64_t busy_us[] = {75000, 100000, 150000, 400000, 2000000};
+	struct bench bench;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(busy_us) / sizeof(busy_us[0]); i++) {
+		bench_start(&bench, &small_chip);
+		assert_true(operate(&bench, &erase, busy_us[i]).late_us <=
+			    busy_poll_us(erase.typ_us) + 1);
+		bench_stop(&bench);
+	}
+}
+
+static void part_of_constant_speed_is_asked_a_few_times_only(void **state)
+{
+	struct bench bench;
+	struct outcome last = {0};
+
+	(void)state;
+	bench_start(&bench, &small_chip);
+	for (unsigned int i = 0; i < 20; i++)
+		last = operate(&bench, &erase, 400000);
+	assert_true(last.polls <= 400000 / 8 / busy_poll_us(erase.typ_us) + 2);
+	bench_stop(&bench);
+}
+
+/* What was learnt from slow operations must not make a fast one wait for long. */
+static void part_that_gets_faster_is_followed(void **state)
+{
+	struct bench bench;
+	struct outcome outcome = {0};
+
+	(void)state;
+	bench_start(&bench, &small_chip);
+	for (unsigned int i = 0; i < BUSY_LENGTHS_MAX; i++)
+		operate(&bench, &program, 3000);
+	assert_true(operate(&bench, &program, 350).late_us < 3000);
+	for (unsigned int i = 0; i < 20; i++)
+		outcome = operate(&bench, &program, 350);
+	assert_true(outcome.late_us <= 350 / 8);
+	bench_stop(&bench);
+}
+
+/* A length that was much too long, as after a stall of the host, is not waited out again. */
+static void stall_is_not_taken_for_the_length_of_an_operation(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	bench_start(&bench, &small_chip);
+	bench.fake.answer_stall_ns = UINT64_C(600000000000);
+	operate(&bench, &program, 700);
+	assert_true(operate(&bench, &program, 700).late_us <= program.max_us);
+	bench_stop(&bench);
+}
+
+static void lengths_that_vary_are_noticed_soon(void **state)
+{
+	struct bench bench;
+	uint32_t seed = 1;
+	uint64_t late_us = 0, busy_us = 0;
+
+	(void)state;
+	bench_start(&bench, &small_chip);
+	for (unsigned int i = 0; i < 200; i++) {
+		seed = seed * 1103515245 + 12345;
+		const uint64_t length_us = 700 + (seed >> 8) % 2300;
+
+		late_us += operate(&bench, &program, length_us).late_us;
+		busy_us += length_us;
+	}
+	assert_true(late_us * 50 < busy_us);
+	bench_stop(&bench);
+}
+
+/* Operations beyond the table are waited for as well, only without memory. */
+static void more_kinds_than_are_remembered_still_end(void **state)
+{
+	struct busy_time kinds[BUSY_OPERATIONS_MAX + 2];
+	struct bench bench;
+
+	(void)state;
+	bench_start(&bench, &small_chip);
+	for (size_t i = 0; i < BUSY_OPERATIONS_MAX + 2; i++) {
+		kinds[i] = program;
+		operate(&bench, &kinds[i], 700);
+	}
+	bench_stop(&bench);
+}
+
+static void question_that_fails_ends_the_wait(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	bench_start(&bench, &small_chip);
+	bench.fake.fail_countdown = 1;
+	assert_int_equal(busy_wait(&bench.flash, &program, "a test", ask_fake, 0), -EIO);
+	bench_stop(&bench);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(poll_interval_is_a_fraction_of_typical_time),
+		cmocka_unit_test(timeout_is_beyond_the_maximum_of_any_part),
+		cmocka_unit_test(first_operation_is_noticed_within_a_poll_interval),
+		cmocka_unit_test(part_of_constant_speed_is_asked_a_few_times_only),
+		cmocka_unit_test(part_that_gets_faster_is_followed),
+		cmocka_unit_test(stall_is_not_taken_for_the_length_of_an_operation),
+		cmocka_unit_test(lengths_that_vary_are_noticed_soon),
+		cmocka_unit_test(more_kinds_than_are_remembered_still_end),
+		cmocka_unit_test(question_that_fails_ends_the_wait),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
