@@ -30,8 +30,103 @@ uint64_t busy_timeout_ns(const struct busy_time *busy)
 	return 2 * NS_PER_US * busy->max_us + 1000 * NS_PER_MS;
 }
 
-/* Where the lengths of such operations are kept; NULL if there are too many kinds. */
-static struct busy_history *history_of(struct flash *flash, const struct busy_time *busy)
+#ifdef CONFIG_BUSY_TEST_FIXED_WAITS
+/*
+ * A flashrom that trusts its delays, for those who test whether short ones get caught: nothing but
+ * the wait keeps the next command from a part that is still busy.
+ */
+int busy_wait(struct flash *flash, const struct busy_time *busy, const char *what, busy_ask_fn ask,
+	uint32_t address)
+{
+	(void)what;
+	(void)ask;
+	(void)address;
+	return flash_wait_us(flash, busy->max_us);
+}
+#else
+/* One wait, from the end of the command on. Times count from there. */
+struct wait {
+	struct flash *flash;
+	const struct busy_time *busy;
+	uint64_t start_ns;
+	uint32_t polls;
+	uint32_t first_asked_us;
+	struct busy_length length;
+};
+
+static uint64_t elapsed_ns(const struct wait *wait)
+{
+	return clock_now_ns(wait->flash->clock) - wait->start_ns;
+}
+
+static uint32_t to_us(uint64_t ns)
+{
+	const uint64_t us = ns / NS_PER_US;
+
+	return us < UINT32_MAX ? (uint32_t)us : UINT32_MAX;
+}
+
+/* The part was looked at somewhere between question and answer: half way is taken for it. */
+static int ask_once(struct wait *wait, busy_ask_fn ask, uint32_t address, bool *ready)
+{
+	const uint64_t asked_ns = elapsed_ns(wait);
+	const int error = ask(wait->flash, address, ready);
+	uint32_t looked_us;
+
+	if (error != 0)
+		return error;
+	looked_us = to_us(asked_ns + (elapsed_ns(wait) - asked_ns) / 2);
+	if (wait->polls++ == 0)
+		wait->first_asked_us = looked_us;
+	*(*ready ? &wait->length.below_us : &wait->length.above_us) = looked_us;
+	return 0;
+}
+
+static int report_stuck(const struct wait *wait, const char *what)
+{
+	log_error(wait->flash->log,
+		"The chip is still busy %" PRIu64 " ms after the start of %s: check its supply and "
+		"wiring, and that -c names the right chip.\n",
+		busy_timeout_ns(wait->busy) / NS_PER_MS, what);
+	return -ETIMEDOUT;
+}
+
+static int report_ready(const struct wait *wait, const char *what)
+{
+	log_spew(wait->flash->log,
+		"Ready from %s at status read %" PRIu32 ", each %" PRIu32 " us apart.\n", what,
+		wait->polls, busy_poll_us(wait->busy->typ_us));
+	return 0;
+}
+
+/*
+ * The deadline is looked at before the question, so that the last one comes after it: a host that
+ * slept through the deadline still learns that the part got ready in time.
+ */
+static int poll_until_ready(struct wait *wait, const char *what, busy_ask_fn ask, uint32_t address)
+{
+	const uint32_t poll_us = busy_poll_us(wait->busy->typ_us);
+
+	while (true) {
+		const bool last = elapsed_ns(wait) >= busy_timeout_ns(wait->busy);
+		bool ready;
+		int error = ask_once(wait, ask, address, &ready);
+
+		if (error != 0)
+			return error;
+		if (ready)
+			return report_ready(wait, what);
+		if (last)
+			return report_stuck(wait, what);
+		error = poll_us == 0 ? 0 : flash_wait_us(wait->flash, poll_us);
+		if (error != 0)
+			return error;
+	}
+}
+
+/* Where the lengths of such operations are kept: past the table they are forgotten at once. */
+static struct busy_history *history_of(
+	struct flash *flash, const struct busy_time *busy, struct busy_history *nowhere)
 {
 	for (size_t i = 0; i < BUSY_OPERATIONS_MAX; i++) {
 		struct busy_history *history = &flash->history[i];
@@ -41,119 +136,23 @@ static struct busy_history *history_of(struct flash *flash, const struct busy_ti
 		if (history->of == busy)
 			return history;
 	}
-	return NULL;
+	*nowhere = (struct busy_history){.of = busy};
+	return nowhere;
 }
 
-static uint32_t shortest_us(const struct busy_history *history)
-{
-	const unsigned int kept =
-		history->count < BUSY_LENGTHS_MAX ? history->count : BUSY_LENGTHS_MAX;
-	uint32_t us = UINT32_MAX;
-
-	for (unsigned int i = 0; i < kept; i++)
-		us = history->length_us[i] < us ? history->length_us[i] : us;
-	return us;
-}
-
-static void remember(struct busy_history *history, uint64_t length_us)
-{
-	if (history == NULL)
-		return;
-	history->length_us[history->count++ % BUSY_LENGTHS_MAX] =
-		length_us < UINT32_MAX ? (uint32_t)length_us : UINT32_MAX;
-}
-
-/*
- * An eighth is left to questions: a part that got faster is noticed, and the shortest length of
- * late goes down again, by an eighth each time.
- */
-static uint32_t first_wait_us(const struct busy_history *history, const struct busy_time *busy)
-{
-	uint32_t us;
-
-	if (history == NULL || history->count == 0)
-		return busy->typ_us / 2;
-	us = shortest_us(history);
-	us = us < busy->max_us ? us : busy->max_us;
-	return us - us / 8;
-}
-
-static int report_stuck(const struct flash *flash, const char *what, uint64_t timeout_ns)
-{
-	log_error(flash->log,
-		"The chip is still busy %" PRIu64 " ms after the start of %s: check its supply and "
-		"wiring, and that -c names the right chip.\n",
-		timeout_ns / NS_PER_MS, what);
-	return -ETIMEDOUT;
-}
-
-static int report_ready(
-	const struct flash *flash, const char *what, uint32_t polls, uint32_t poll_us)
-{
-	log_spew(flash->log,
-		"Ready from %s at status read %" PRIu32 ", each %" PRIu32 " us apart.\n", what,
-		polls, poll_us);
-	return 0;
-}
-
-static uint64_t elapsed_ns(const struct flash *flash, uint64_t start_ns)
-{
-	return clock_now_ns(flash->clock) - start_ns;
-}
-
-/* Gives up only on an answer that was asked for after the deadline: the host may have stalled. */
-static int poll_until_ready(struct flash *flash, const struct busy_time *busy, const char *what,
-	busy_ask_fn ask, uint32_t address, uint64_t start_ns)
-{
-	const uint64_t timeout_ns = busy_timeout_ns(busy);
-	const uint32_t poll_us = busy_poll_us(busy->typ_us);
-
-	for (uint32_t polls = 1;; polls++) {
-		const bool last = elapsed_ns(flash, start_ns) >= timeout_ns;
-		bool ready;
-		int error = ask(flash, address, &ready);
-
-		if (error != 0)
-			return error;
-		if (ready)
-			return report_ready(flash, what, polls, poll_us);
-		if (last)
-			return report_stuck(flash, what, timeout_ns);
-		error = poll_us == 0 ? 0 : flash_wait_us(flash, poll_us);
-		if (error != 0)
-			return error;
-	}
-}
-
-#ifdef CONFIG_BUSY_TEST_FIXED_WAITS
-/*
- * A flashrom that trusts its delays, for those who test whether short ones get caught: nothing but
- * the wait keeps the next command from a part that is still busy.
- */
 int busy_wait(struct flash *flash, const struct busy_time *busy, const char *what, busy_ask_fn ask,
 	uint32_t address)
 {
-	(void)poll_until_ready;
-	(void)first_wait_us;
-	(void)history_of;
-	(void)remember;
-	(void)what;
-	(void)ask;
-	(void)address;
-	return flash_wait_us(flash, busy->max_us);
-}
-#else
-int busy_wait(struct flash *flash, const struct busy_time *busy, const char *what, busy_ask_fn ask,
-	uint32_t address)
-{
-	struct busy_history *history = history_of(flash, busy);
-	const uint64_t start_ns = clock_now_ns(flash->clock);
-	int error = flash_wait_us(flash, first_wait_us(history, busy));
+	struct wait wait = {.flash = flash, .busy = busy, .start_ns = clock_now_ns(flash->clock)};
+	struct busy_history nowhere;
+	struct busy_history *history = history_of(flash, busy, &nowhere);
+	const uint32_t wait_us = busy_history_wait_us(history);
+	int error = flash_wait_us(flash, wait_us);
 
 	if (error == 0)
-		error = poll_until_ready(flash, busy, what, ask, address, start_ns);
+		error = poll_until_ready(&wait, what, ask, address);
 	if (error == 0)
-		remember(history, elapsed_ns(flash, start_ns) / NS_PER_US);
+		busy_history_add(history, wait.length, wait_us, wait.first_asked_us);
 	return error;
 }
 #endif

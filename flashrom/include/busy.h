@@ -5,20 +5,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "chip.h"
+#include "busy_history.h"
 
 struct flash;
 
-/** Operations of one part whose past lengths are remembered, and how many lengths of each. */
+/** Kinds of operations of one part whose past lengths are remembered. */
 #define BUSY_OPERATIONS_MAX 8
-#define BUSY_LENGTHS_MAX 8
-
-/** What operations of a kind lately took, from the command's end to the first ready answer. */
-struct busy_history {
-	const struct busy_time *of; /* NULL: not in use */
-	uint32_t length_us[BUSY_LENGTHS_MAX];
-	unsigned int count; /* of all lengths there ever were; the newest are kept */
-};
 
 /** Ask the part whether it is ready. 0, or a negative errno with the cause logged. */
 typedef int (*busy_ask_fn)(struct flash *flash, uint32_t address, bool *ready);
@@ -27,10 +19,10 @@ typedef int (*busy_ask_fn)(struct flash *flash, uint32_t address, bool *ready);
  * Wait for the end of the operation that was begun just now; `what` names it in messages ("an
  * erase"), `address` is handed to `ask`.
  *
- * The first question comes after most of what such an operation took of late, half its typical time
- * when nothing is known of it; then one every busy_poll_us() until the part is ready. Operations
- * are told apart by the address of `busy`. 0, -ETIMEDOUT (logged) after busy_timeout_ns(), or what
- * `ask` returned.
+ * When the first question comes depends on what such operations took of late (busy_history.h), and
+ * is half the typical time when nothing is known of them; then there is one every busy_poll_us()
+ * until the part is ready. Operations are told apart by the address of `busy`. 0, -ETIMEDOUT
+ * (logged) after busy_timeout_ns(), or what `ask` returned.
  */
 int busy_wait(struct flash *flash, const struct busy_time *busy, const char *what, busy_ask_fn ask,
 	uint32_t address);

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef BUSY_HISTORY_H
+#define BUSY_HISTORY_H
+
+#include <stdint.h>
+
+#include "chip.h"
+
+#define BUSY_LENGTHS_MAX 8
+
+/** How long an operation took, as far as questions could tell. */
+struct busy_length {
+	uint32_t above_us; /* when it was last seen busy, 0 if it never was */
+	uint32_t below_us; /* when it was first seen ready */
+};
+
+/** What operations of one kind took of late. Starts as {0}, and belongs to one part. */
+struct busy_history {
+	const struct busy_time *of; /* NULL: not in use */
+	struct busy_length lengths[BUSY_LENGTHS_MAX];
+	unsigned int count; /* of all lengths there ever were; the newest are kept */
+	uint32_t lead_us;   /* by which the first question came after the end of the last wait */
+	unsigned int never_busy; /* operations in a row that were ready at the first question */
+};
+
+/**
+ * How long to wait before the first question, at most `of->max_us`.
+ *
+ * Each length is an interval. While they have a point in common, the part is taken to be steady:
+ * the interval is halved until the question comes just after the part gets ready. Otherwise lengths
+ * vary, and the wait is 7/8 of the shortest: what is left is for questions.
+ */
+uint32_t busy_history_wait_us(const struct busy_history *history);
+
+/** Adds a length; `waited_us` is what was waited before the question asked at `first_asked_us`. */
+void busy_history_add(struct busy_history *history, struct busy_length length, uint32_t waited_us,
+	uint32_t first_asked_us);
+
+#endif

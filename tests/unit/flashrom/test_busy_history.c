@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* When to ask first, from what earlier operations took. Questions take no time here. */
+#include <stdint.h>
+
+#include "busy_history.h"
+#include "cmocka_headers.h"
+
+static const struct busy_time program = {.typ_us = 700, .max_us = 3000};
+
+/* A part and a host whose questions come `lead_us` after the wait, and then each `poll_us`. */
+struct scene {
+	struct busy_history history;
+	uint32_t lead_us;
+	uint32_t poll_us;
+};
+
+struct outcome {
+	uint32_t late_us;
+	unsigned int questions;
+};
+
+static struct scene scene(uint32_t lead_us, uint32_t poll_us)
+{
+	return (struct scene){.history = {.of = &program}, .lead_us = lead_us, .poll_us = poll_us};
+}
+
+static struct outcome operate(struct scene *scene, uint32_t busy_us)
+{
+	const uint32_t wait_us = busy_history_wait_us(&scene->history);
+	const uint32_t first_us = wait_us + scene->lead_us;
+	struct busy_length length = {0};
+	unsigned int questions = 1;
+	uint32_t at = first_us;
+
+	for (; at < busy_us; at += scene->poll_us, questions++)
+		length.above_us = at;
+	length.below_us = at;
+	busy_history_add(&scene->history, length, wait_us, first_us);
+	return (struct outcome){.late_us = at - busy_us, .questions = questions};
+}
+
+static void nothing_known_waits_half_the_typical_time(void **state)
+{
+	const struct busy_history history = {.of = &program};
+
+	(void)state;
+	assert_int_equal(busy_history_wait_us(&history), 350);
+}
+
+/* As long as its lengths stay the same, a part is asked once, and just in time. */
+static void steady_part_is_asked_just_after_it_is_ready(void **state)
+{
+	static const uint32_t lengths_us[] = {20, 350, 700, 1850, 3000, 150000};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lengths_us) / sizeof(lengths_us[0]); i++) {
+		const struct busy_time busy = {.typ_us = 700, .max_us = 300000};
+		struct scene s = scene(40, 54);
+		uint64_t late_us = 0;
+
+		s.history.of = &busy;
+		for (unsigned int n = 0; n < 50; n++)
+			operate(&s, lengths_us[i]);
+		for (unsigned int n = 0; n < 100; n++)
+			late_us += operate(&s, lengths_us[i]).late_us;
+		assert_true(late_us / 100 <= 25 + lengths_us[i] / 64);
+	}
+}
+
+static void unknown_shorter_length_is_reached_in_a_few_operations(void **state)
+{
+	struct scene s = scene(40, 54);
+
+	(void)state;
+	for (unsigned int n = 0; n < 50; n++)
+		operate(&s, 3000);
+	for (unsigned int n = 0; n < 16; n++)
+		operate(&s, 350);
+	assert_true(operate(&s, 350).late_us <= 54);
+}
+
+/* The shortest of late decides: a wait of the average would be too long half of the time. */
+static void lengths_that_vary_are_asked_for_before_the_shortest_ends(void **state)
+{
+	static const uint32_t lengths_us[] = {900, 2500, 1200, 3000, 2000, 1100, 1700, 2900};
+	struct scene s = scene(0, 54);
+
+	(void)state;
+	for (unsigned int n = 0; n < 80; n++) {
+		const uint32_t wait_us = busy_history_wait_us(&s.history);
+		const struct outcome outcome = operate(&s, lengths_us[n % 8]);
+
+		assert_true(outcome.late_us <= 54);
+		if (n > 8)
+			assert_true(wait_us < 900 && wait_us > 700);
+	}
+}
+
+static void wait_never_exceeds_the_maximum(void **state)
+{
+	struct busy_history history = {.of = &program};
+	const struct busy_length stalled = {.above_us = UINT32_MAX - 1, .below_us = UINT32_MAX};
+
+	(void)state;
+	for (unsigned int n = 0; n < 2 * BUSY_LENGTHS_MAX; n++) {
+		busy_history_add(&history, stalled, 0, UINT32_MAX);
+		assert_true(busy_history_wait_us(&history) <= program.max_us);
+	}
+}
+
+static void part_without_busy_time_is_asked_at_once(void **state)
+{
+	struct scene s = scene(0, 1);
+
+	(void)state;
+	for (unsigned int n = 0; n < 50; n++)
+		operate(&s, 0);
+	assert_true(busy_history_wait_us(&s.history) <= 4);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_known_waits_half_the_typical_time),
+		cmocka_unit_test(steady_part_is_asked_just_after_it_is_ready),
+		cmocka_unit_test(unknown_shorter_length_is_reached_in_a_few_operations),
+		cmocka_unit_test(lengths_that_vary_are_asked_for_before_the_shortest_ends),
+		cmocka_unit_test(wait_never_exceeds_the_maximum),
+		cmocka_unit_test(part_without_busy_time_is_asked_at_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
