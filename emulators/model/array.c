@@ -114,18 +114,30 @@ void array_load(struct array *array, uint32_t address, const uint8_t *data, size
 	}
 }
 
-void array_erase(struct array *array, uint32_t address, uint32_t len)
+static void erase_in_granule(struct array *array, uint32_t address, size_t len)
 {
-	assert(address % ARRAY_GRANULE_BYTES == 0 && len % ARRAY_GRANULE_BYTES == 0);
-	assert(address < array->size_bytes && len <= array->size_bytes - address);
-	for (uint32_t offset = 0; offset < len; offset += ARRAY_GRANULE_BYTES)
-		mark_erased(array, address + offset);
+	if (len == ARRAY_GRANULE_BYTES)
+		mark_erased(array, address);
+	else if (!array_granule_is_erased(array, address))
+		memset(array->bytes + address, ERASED_BYTE, len);
 }
 
-void array_spoil(struct array *array, uint32_t address)
+void array_erase(struct array *array, uint32_t address, uint32_t len)
 {
-	uint32_t start = address - address % ARRAY_GRANULE_BYTES;
+	assert(address < array->size_bytes && len <= array->size_bytes - address);
+	while (len > 0) {
+		size_t run = run_in_granule(address, len);
 
-	materialise(array, start);
-	memset(array->bytes + start, 0x00, ARRAY_GRANULE_BYTES);
+		erase_in_granule(array, address, run);
+		address += (uint32_t)run;
+		len -= (uint32_t)run;
+	}
+}
+
+void array_spoil(struct array *array, uint32_t address, uint32_t len)
+{
+	size_t run = run_in_granule(address, len);
+
+	materialise(array, address);
+	memset(array->bytes + address, 0x00, run);
 }

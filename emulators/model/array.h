@@ -37,10 +37,13 @@ void array_program(struct array *array, uint32_t address, const uint8_t *data, s
 /* Puts @data there whatever was there before: how an image is loaded. */
 void array_load(struct array *array, uint32_t address, const uint8_t *data, size_t len);
 
-/* Address and length are multiples of ARRAY_GRANULE_BYTES. */
+/* [address, address + len) must lie inside the array. Whole granules cost a bit each. */
 void array_erase(struct array *array, uint32_t address, uint32_t len);
 
-/* What an erase that was cut off leaves behind: the first granule reads as zeros. */
-void array_spoil(struct array *array, uint32_t address);
+/*
+ * What an erase of [address, address + len) leaves behind where it was cut off: what of it lies in
+ * the first granule reads as zeros.
+ */
+void array_spoil(struct array *array, uint32_t address, uint32_t len);
 
 #endif

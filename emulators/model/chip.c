@@ -6,47 +6,31 @@
 
 #include "family.h"
 
-#define STATUS_WIP 0x01
-#define STATUS_WEL 0x02
 #define BUS_FLOATING 0xFF
 
 static const struct family *const families[] = {
 	[PART_SPI_NOR] = &family_spi_nor,
 };
 
+/* The cells, then the map of those that are erased, then the counts of uses. */
 size_t chip_memory_bytes(const struct part *part)
 {
-	return part->size_bytes + array_map_bytes(part->size_bytes);
+	return part->size_bytes + array_map_bytes(part->size_bytes) + uses_bytes(part);
 }
 
-void chip_init(struct chip *chip, const struct part *part, enum corner corner, void *memory)
+void chip_init(
+	struct chip *chip, const struct part *part, const struct corner *corner, void *memory)
 {
 	uint8_t *bytes = (uint8_t *)memory;
+	uint8_t *map = bytes + part->size_bytes;
 
 	memset(chip, 0, sizeof(*chip));
 	chip->part = part;
 	chip->family = families[part->family];
-	chip->corner = corner;
-	array_init(&chip->array, part->size_bytes, bytes, bytes + part->size_bytes);
-}
-
-uint8_t chip_status(const struct chip *chip, size_t index)
-{
-	uint8_t status = chip->status[index];
-
-	if (index > 0)
-		return status;
-	if (chip->pending.work != CHIP_WORK_NONE)
-		status |= STATUS_WIP;
-	if (chip->write_enabled)
-		status |= STATUS_WEL;
-	return status;
-}
-
-static void end_work(struct chip *chip)
-{
-	chip->pending.work = CHIP_WORK_NONE;
-	chip->write_enabled = false;
+	chip->corner = *corner;
+	array_init(&chip->array, part->size_bytes, bytes, map);
+	uses_init(&chip->uses, part, map + array_map_bytes(part->size_bytes));
+	chip->family->power_up(chip);
 }
 
 void chip_settle(struct chip *chip, uint64_t now_ns)
@@ -57,20 +41,8 @@ void chip_settle(struct chip *chip, uint64_t now_ns)
 		return;
 	if (pending->work == CHIP_WORK_ERASE)
 		array_erase(&chip->array, pending->address, pending->size_bytes);
-	if (pending->work == CHIP_WORK_WRITE_STATUS)
-		memcpy(chip->status, pending->status, sizeof(chip->status));
-	end_work(chip);
-}
-
-void chip_start_work(struct chip *chip, const struct chip_transfer *transfer,
-	const struct chip_pending *work, struct figure busy, struct chip_facts *facts)
-{
-	chip->pending = *work;
-	chip->busy_until_ns = transfer->end_ns + busy.ns;
-	chip_owe(chip, transfer, busy, CHIP_RULE_BUSY);
-	facts->work = work->work;
-	facts->work_ns = busy.ns;
-	facts->work_grade = busy.grade;
+	chip->family->finish(chip, false);
+	chip->pending.work = CHIP_WORK_NONE;
 }
 
 void chip_abort_work(struct chip *chip, uint64_t now_ns)
@@ -78,47 +50,62 @@ void chip_abort_work(struct chip *chip, uint64_t now_ns)
 	if (chip->pending.work == CHIP_WORK_NONE)
 		return;
 	if (chip->pending.work == CHIP_WORK_ERASE)
-		array_spoil(&chip->array, chip->pending.address);
+		array_spoil(&chip->array, chip->pending.address, chip->pending.size_bytes);
 	chip->busy_until_ns = now_ns;
-	end_work(chip);
+	chip->family->finish(chip, true);
+	chip->pending.work = CHIP_WORK_NONE;
 }
 
-void chip_owe(struct chip *chip, const struct chip_transfer *transfer, struct figure wait,
-	enum chip_rule rule)
+static struct corner_use next_use(
+	struct chip *chip, const struct chip_pending *work, uint8_t opcode)
 {
-	chip->debt.ready_ns = transfer->end_ns + wait.ns;
+	switch (work->work) {
+	case CHIP_WORK_PROGRAM:
+		return uses_next_program(&chip->uses, opcode, work->address);
+	case CHIP_WORK_ERASE:
+		return uses_next_erase(&chip->uses, opcode, work->address);
+	default:
+		return uses_next(&chip->uses, opcode);
+	}
+}
+
+/* Uses are counted for the draws alone: the counts' memory stays untouched at other corners. */
+static struct figure figure_now(struct chip *chip, const struct chip_pending *work,
+	const struct busy_time *busy, uint8_t opcode)
+{
+	struct corner_use use = {0};
+
+	if (chip->corner.kind == CORNER_DRAW)
+		use = next_use(chip, work, opcode);
+	return corner_figure(&chip->corner, busy, &use);
+}
+
+void chip_start_work(struct chip *chip, uint64_t end_ns, const struct chip_pending *work,
+	const struct busy_time *busy, struct chip_facts *facts)
+{
+	struct figure figure = figure_now(chip, work, busy, facts->opcode);
+
+	chip->pending = *work;
+	chip->busy_until_ns = end_ns + figure.ns;
+	chip_owe(chip, end_ns, figure, CHIP_RULE_BUSY);
+	facts->work = work->work;
+	facts->work_ns = figure.ns;
+	facts->work_grade = figure.grade;
+}
+
+void chip_owe(struct chip *chip, uint64_t end_ns, struct figure wait, enum chip_rule rule)
+{
+	chip->debt.ready_ns = end_ns + wait.ns;
 	chip->debt.rule = rule;
 	chip->debt.grade = wait.grade;
 	chip->debt.open = true;
 }
 
-static const struct command *command_find(const struct chip *chip, uint8_t opcode)
-{
-	for (size_t i = 0; i < chip->family->command_count; i++) {
-		const struct command *command = &chip->family->commands[i];
-
-		if (command->opcode != opcode)
-			continue;
-		if (!command->part_has || command->part_has(chip->part, opcode))
-			return command;
-	}
-	return NULL;
-}
-
-static bool works_when(const struct command *command, unsigned int when)
-{
-	return command && command->when & when;
-}
-
-/* The first command after a wait settles it, or comes too early and leaves it open. */
-static enum chip_rule check_debt(
-	struct chip *chip, const struct command *command, uint64_t now_ns, struct chip_facts *facts)
+enum chip_rule chip_check_debt(struct chip *chip, uint64_t now_ns, struct chip_facts *facts)
 {
 	struct chip_debt *debt = &chip->debt;
 
 	if (!debt->open)
-		return CHIP_RULE_NONE;
-	if (debt->rule == CHIP_RULE_BUSY && works_when(command, COMMAND_WHILE_BUSY))
 		return CHIP_RULE_NONE;
 	facts->owed = true;
 	facts->grade = debt->grade;
@@ -129,78 +116,19 @@ static enum chip_rule check_debt(
 	return CHIP_RULE_NONE;
 }
 
-static bool is_protected(const struct chip *chip)
-{
-	for (size_t i = 0; i < chip->part->status_count; i++) {
-		if (chip->status[i] & chip->part->status[i].protect_mask)
-			return true;
-	}
-	return false;
-}
-
-static enum chip_rule check_length(const struct command *command, size_t command_len)
-{
-	size_t head = 1u + command->address_bytes + command->dummy_bytes;
-
-	if (command_len < head + command->data_len_min)
-		return CHIP_RULE_LENGTH;
-	return command_len - head > command->data_len_max ? CHIP_RULE_LENGTH : CHIP_RULE_NONE;
-}
-
-static enum chip_rule check_command(
-	const struct chip *chip, const struct command *command, size_t command_len)
-{
-	if (chip->powered_down && !works_when(command, COMMAND_WHILE_POWERED_DOWN))
-		return CHIP_RULE_POWER_DOWN;
-	if (!command)
-		return CHIP_RULE_NONE;
-	if (command->when & COMMAND_NEEDS_WRITE_ENABLE && !chip->write_enabled)
-		return CHIP_RULE_WEL;
-	if (command->when & COMMAND_NEEDS_NO_PROTECTION && is_protected(chip))
-		return CHIP_RULE_PROTECTED;
-	return check_length(command, command_len);
-}
-
-/* The part decodes only as many address bits as it has. */
-static void decode_address(const struct chip *chip, const struct command *command,
-	const struct chip_transfer *transfer, struct chip_facts *facts)
-{
-	uint32_t address = 0;
-
-	if (command->address_bytes == 0 || transfer->command_len < 1u + command->address_bytes)
-		return;
-	for (size_t i = 1; i <= command->address_bytes; i++)
-		address = address << 8 | transfer->command[i];
-	facts->has_address = true;
-	facts->address = address % chip->part->size_bytes;
-}
-
 void chip_transfer(
 	struct chip *chip, const struct chip_transfer *transfer, struct chip_facts *facts)
 {
-	const struct command *command;
-
 	assert(transfer->command_len > 0 && transfer->start_ns <= transfer->end_ns);
 	memset(transfer->reply, BUS_FLOATING, transfer->reply_len);
 	memset(facts, 0, sizeof(*facts));
 	chip_settle(chip, transfer->start_ns);
 	if (chip->pending.work != CHIP_WORK_NONE)
 		facts->busy_left_ns = chip->busy_until_ns - transfer->start_ns;
-
-	command = command_find(chip, transfer->command[0]);
 	facts->opcode = transfer->command[0];
-	facts->name = command ? command->name : "UNKNOWN";
-	if (command)
-		decode_address(chip, command, transfer, facts);
-	facts->rule = check_debt(chip, command, transfer->start_ns, facts);
-	if (facts->rule == CHIP_RULE_NONE)
-		facts->rule = check_command(chip, command, transfer->command_len);
-	if (facts->rule == CHIP_RULE_NONE && command)
-		command->run(chip, transfer, facts);
-	if (!works_when(command, COMMAND_KEEPS_RESET_ENABLED))
-		chip->reset_enabled = false;
+	chip->family->transfer(chip, transfer, facts);
 	facts->busy_until_ns = chip->busy_until_ns;
-	facts->status = chip_status(chip, 0);
+	facts->status = chip->family->status(chip);
 }
 
 const char *chip_rule_name(enum chip_rule rule)

@@ -9,7 +9,10 @@
 #define EMULATORS_MODEL_CHIP_H
 
 #include "array.h"
+#include "corner.h"
 #include "part.h"
+#include "spi.h"
+#include "uses.h"
 
 struct family;
 
@@ -74,33 +77,35 @@ struct chip_debt {
 struct chip_pending {
 	enum chip_work work;
 	uint32_t address;
-	uint32_t size_bytes;
-	uint8_t status[PART_STATUS_REGISTERS_MAX];
+	uint32_t size_bytes; /* of an erase */
 };
 
 /* Embedded by its owner; to be changed by the model only. */
 struct chip {
 	const struct part *part;
 	const struct family *family;
-	enum corner corner;
+	struct corner corner;
 	struct array array;
-	uint8_t status[PART_STATUS_REGISTERS_MAX]; /* without the two bits below */
-	bool write_enabled;
-	bool powered_down;
-	bool reset_enabled;
+	struct uses uses;
+	uint64_t powered_ns;
 	uint64_t busy_until_ns;
 	struct chip_debt debt;
 	struct chip_pending pending;
+	/* Of what the family keeps, by kind of part. */
+	union {
+		struct spi_state spi;
+	};
 };
 
 /* Bytes that @memory of chip_init() must hold for this part. */
 size_t chip_memory_bytes(const struct part *part);
 
 /*
- * Begins erased, ready and with its status registers zero. @memory is the caller's, outlives the
- * chip, and needs no content: pages of it are touched only when something is programmed there.
+ * Begins erased and ready, as it is long after power came. @memory is the caller's, all zeros, and
+ * outlives the chip: pages of it are touched only when something is programmed there.
  */
-void chip_init(struct chip *chip, const struct part *part, enum corner corner, void *memory);
+void chip_init(
+	struct chip *chip, const struct part *part, const struct corner *corner, void *memory);
 
 /* Never fails: what the part would ignore is a fact, not an error. */
 void chip_transfer(

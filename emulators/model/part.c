@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "part.h"
 
-#include <assert.h>
 #include <string.h>
 
 /* Names longer than this compare by their beginning only: no part's name comes near it. */
@@ -78,23 +77,11 @@ const struct part *part_nearest(const char *name)
 	return nearest;
 }
 
-const char *grade_name(enum grade grade)
+const struct part_erase *part_erase_find(const struct part *part, uint8_t opcode)
 {
-	static const char *const names[] = {
-		[GRADE_DATASHEET] = "datasheet",
-		[GRADE_SECONDARY] = "secondary",
-		[GRADE_UNSURE] = "unsure",
-		[GRADE_ASSUMED] = "assumed",
-	};
-
-	assert((size_t)grade < sizeof(names) / sizeof(names[0]));
-	return names[grade];
-}
-
-const char *corner_name(enum corner corner)
-{
-	static const char *const names[CORNER_COUNT] = {"min", "typ", "max"};
-
-	assert(corner < CORNER_COUNT);
-	return names[corner];
+	for (size_t i = 0; i < part->erase_count; i++) {
+		if (part->erases[i].opcode == opcode)
+			return &part->erases[i];
+	}
+	return NULL;
 }

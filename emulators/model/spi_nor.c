@@ -1,62 +1,63 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The commands of SPI NOR flash, as the six datasheets in chips/ agree on them.
+ * The commands of SPI NOR flash, as the datasheets behind chips/ agree on them.
  */
 #include <assert.h>
 #include <string.h>
 
-#include "family.h"
+#include "spi_command.h"
+
+#define STATUS_WIP 0x01
+#define STATUS_WEL 0x02
 
 /* The longest page of any part here; the generator refuses longer ones. */
 #define PAGE_BYTES_MAX 512
 
-static void fill_repeating(const struct chip_transfer *transfer, const uint8_t *pattern,
-	size_t pattern_len, size_t skip)
+static void run_rdid(struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
 {
-	for (size_t i = 0; i < transfer->reply_len; i++)
-		transfer->reply[i] = pattern[(i + skip) % pattern_len];
-}
+	const struct part_spi *part = chip->part->spi;
 
-static void run_rdid(
-	struct chip *chip, const struct chip_transfer *transfer, struct chip_facts *facts)
-{
 	(void)facts;
-	fill_repeating(transfer, chip->part->rdid, sizeof(chip->part->rdid), 0);
+	spi_reply_repeating(request, part->rdid, part->rdid_len, 0);
 }
 
 /* Bit 0 of the address chooses which of the two bytes comes first. */
-static void run_rems(
-	struct chip *chip, const struct chip_transfer *transfer, struct chip_facts *facts)
+static void run_rems(struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
 {
-	fill_repeating(transfer, chip->part->rems, sizeof(chip->part->rems), facts->address & 1);
+	const uint8_t *rems = chip->part->spi->rems;
+
+	spi_reply_repeating(request, rems, sizeof(chip->part->spi->rems), facts->address & 1);
 }
 
 /* ABh with its three dummy bytes reads the ID; it wakes a sleeping part either way. */
 static void run_release(
-	struct chip *chip, const struct chip_transfer *transfer, struct chip_facts *facts)
+	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
 {
-	bool with_id = transfer->command_len >= 4 && transfer->reply_len > 0;
+	const struct part_spi *part = chip->part->spi;
+	const struct chip_transfer *transfer = request->transfer;
+	bool with_id = request->data_len >= 3 && transfer->reply_len > 0;
 
 	(void)facts;
 	if (with_id)
-		fill_repeating(transfer, &chip->part->res, 1, 0);
-	if (!chip->powered_down)
+		spi_reply_repeating(request, &part->res, 1, 0);
+	if (!chip->spi.powered_down)
 		return;
-	chip->powered_down = false;
-	chip_owe(chip, transfer,
-		with_id ? chip->part->release_power_down_with_id : chip->part->release_power_down,
+	chip->spi.powered_down = false;
+	chip_owe(chip, transfer->end_ns,
+		with_id ? part->release_power_down_with_id : part->release_power_down,
 		CHIP_RULE_RELEASE);
 }
 
 static void run_power_down(
-	struct chip *chip, const struct chip_transfer *transfer, struct chip_facts *facts)
+	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
 {
 	(void)facts;
-	chip->powered_down = true;
-	chip_owe(chip, transfer, chip->part->deep_power_down, CHIP_RULE_DEEP_POWER_DOWN);
+	chip->spi.powered_down = true;
+	chip_owe(chip, request->transfer->end_ns, chip->part->spi->deep_power_down,
+		CHIP_RULE_DEEP_POWER_DOWN);
 }
 
-static size_t status_index(const struct part *part, uint8_t opcode)
+static size_t status_index(const struct part_spi *part, uint8_t opcode)
 {
 	size_t index = 0;
 
@@ -66,179 +67,221 @@ static size_t status_index(const struct part *part, uint8_t opcode)
 	return index;
 }
 
-static void run_read_status(
-	struct chip *chip, const struct chip_transfer *transfer, struct chip_facts *facts)
+/* Status register @index as a host reads it. */
+static uint8_t status_read(const struct chip *chip, size_t index)
 {
-	uint8_t status = chip_status(chip, status_index(chip->part, facts->opcode));
+	uint8_t status = chip->spi.status[index];
 
-	fill_repeating(transfer, &status, 1, 0);
+	if (index > 0)
+		return status;
+	if (chip->pending.work != CHIP_WORK_NONE)
+		status |= STATUS_WIP;
+	if (chip->spi.write_enabled)
+		status |= STATUS_WEL;
+	return status;
+}
+
+static void run_read_status(
+	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+{
+	uint8_t status = status_read(chip, status_index(chip->part->spi, facts->opcode));
+
+	spi_reply_repeating(request, &status, 1, 0);
 }
 
 /* 01h takes the following registers as further bytes; 31h and 11h write one. */
 static void run_write_status(
-	struct chip *chip, const struct chip_transfer *transfer, struct chip_facts *facts)
+	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
 {
-	const struct part *part = chip->part;
+	const struct part_spi *part = chip->part->spi;
 	struct chip_pending work = {.work = CHIP_WORK_WRITE_STATUS};
 	size_t first = status_index(part, facts->opcode);
-	size_t data_len = transfer->command_len - 1;
+	uint8_t *pending = chip->spi.status_pending;
 
-	if (data_len > (first == 0 ? part->wrsr_bytes_max : 1)) {
+	if (request->data_len > (first == 0 ? part->wrsr_bytes_max : 1)) {
 		facts->rule = CHIP_RULE_LENGTH;
 		return;
 	}
-	memcpy(work.status, chip->status, sizeof(work.status));
-	for (size_t i = 0; i < data_len; i++) {
+	memcpy(pending, chip->spi.status, sizeof(chip->spi.status));
+	for (size_t i = 0; i < request->data_len; i++) {
 		uint8_t mask = part->status[first + i].writable_mask;
 
-		work.status[first + i] = (uint8_t)((chip->status[first + i] & ~mask) |
-						   (transfer->command[1 + i] & mask));
+		pending[first + i] = (uint8_t)((chip->spi.status[first + i] & ~mask) |
+					       (request->data[i] & mask));
 	}
-	chip_start_work(chip, transfer, &work, part->write_status.at[chip->corner], facts);
+	chip_start_work(chip, request->transfer->end_ns, &work, &part->write_status, facts);
 }
 
 static void run_write_enable(
-	struct chip *chip, const struct chip_transfer *transfer, struct chip_facts *facts)
+	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
 {
-	(void)transfer;
+	(void)request;
 	(void)facts;
-	chip->write_enabled = true;
+	chip->spi.write_enabled = true;
 }
 
 static void run_write_disable(
-	struct chip *chip, const struct chip_transfer *transfer, struct chip_facts *facts)
+	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
 {
-	(void)transfer;
+	(void)request;
 	(void)facts;
-	chip->write_enabled = false;
+	chip->spi.write_enabled = false;
 }
 
-static void run_read(
-	struct chip *chip, const struct chip_transfer *transfer, struct chip_facts *facts)
+static void run_read(struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
 {
+	const struct chip_transfer *transfer = request->transfer;
+
 	array_read(&chip->array, facts->address, transfer->reply, transfer->reply_len);
 }
 
-/* A part that gives times for single bytes needs no whole page time for a few of them. */
-static struct figure program_time(const struct chip *chip, size_t len)
+static bool is_protected(const struct chip *chip)
 {
-	struct figure page = chip->part->page_program.at[chip->corner];
-	struct figure first = chip->part->byte_program_first.at[chip->corner];
-	struct figure next = chip->part->byte_program_next.at[chip->corner];
-	struct figure bytes = {
-		.ns = first.ns + (len - 1) * next.ns,
-		.grade = first.grade > next.grade ? first.grade : next.grade,
-	};
+	const struct part_spi *part = chip->part->spi;
 
-	if (first.ns == 0 || len >= chip->part->page_bytes || bytes.ns > page.ns)
-		return page;
-	return bytes;
+	for (size_t i = 0; i < part->status_count; i++) {
+		if (chip->spi.status[i] & part->status[i].protect_mask)
+			return true;
+	}
+	return false;
+}
+
+static bool refuses(const struct chip *chip, struct chip_facts *facts)
+{
+	if (!is_protected(chip))
+		return false;
+	facts->rule = CHIP_RULE_PROTECTED;
+	return true;
+}
+
+static struct figure bytes_figure(struct figure first, struct figure next, size_t len)
+{
+	return (struct figure){
+		.ns = first.ns + (len - 1) * next.ns,
+		.grade = grade_weaker(first.grade, next.grade),
+	};
+}
+
+static struct figure shorter(struct figure a, struct figure b)
+{
+	return a.ns < b.ns ? a : b;
+}
+
+/* A part that gives times for single bytes needs no whole page time for a few of them. */
+static struct busy_time program_time(const struct part *part, size_t len)
+{
+	const struct busy_time *page = &part->spi->page_program;
+	const struct busy_time *first = &part->spi->byte_program_first;
+	const struct busy_time *next = &part->spi->byte_program_next;
+
+	if (first->max.ns == 0 || len >= part->page_bytes)
+		return *page;
+	return (struct busy_time){
+		.min = shorter(bytes_figure(first->min, next->min, len), page->min),
+		.typ = shorter(bytes_figure(first->typ, next->typ, len), page->typ),
+		.max = shorter(bytes_figure(first->max, next->max, len), page->max),
+	};
 }
 
 /* The page latch: bytes past the page's end go to its beginning, later ones replace earlier. */
 static void run_page_program(
-	struct chip *chip, const struct chip_transfer *transfer, struct chip_facts *facts)
+	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
 {
 	struct chip_pending work = {.work = CHIP_WORK_PROGRAM, .address = facts->address};
+	struct busy_time busy = program_time(chip->part, request->data_len);
 	uint8_t latch[PAGE_BYTES_MAX];
 	uint32_t page_bytes = chip->part->page_bytes;
 	uint32_t offset = facts->address % page_bytes;
-	size_t data_len = transfer->command_len - 4;
 
+	if (refuses(chip, facts))
+		return;
 	assert(page_bytes <= PAGE_BYTES_MAX);
 	memset(latch, 0xFF, page_bytes);
-	for (size_t i = 0; i < data_len; i++)
-		latch[(offset + i) % page_bytes] = transfer->command[4 + i];
+	for (size_t i = 0; i < request->data_len; i++)
+		latch[(offset + i) % page_bytes] = request->data[i];
 	array_program(&chip->array, facts->address - offset, latch, page_bytes);
-	chip_start_work(chip, transfer, &work,
-		program_time(chip, data_len < page_bytes ? data_len : page_bytes), facts);
-}
-
-static const struct part_erase *erase_find(const struct part *part, uint8_t opcode)
-{
-	for (size_t i = 0; i < part->erase_count; i++) {
-		if (part->erases[i].opcode == opcode)
-			return &part->erases[i];
-	}
-	return NULL;
+	chip_start_work(chip, request->transfer->end_ns, &work, &busy, facts);
 }
 
 static void run_erase(
-	struct chip *chip, const struct chip_transfer *transfer, struct chip_facts *facts)
+	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
 {
-	const struct part_erase *erase = erase_find(chip->part, facts->opcode);
+	const struct part_erase *erase = part_erase_find(chip->part, facts->opcode);
 	struct chip_pending work = {
 		.work = CHIP_WORK_ERASE,
 		.address = facts->address - facts->address % erase->size_bytes,
 		.size_bytes = erase->size_bytes,
 	};
 
-	chip_start_work(chip, transfer, &work, erase->busy.at[chip->corner], facts);
+	if (refuses(chip, facts))
+		return;
+	chip_start_work(chip, request->transfer->end_ns, &work, &erase->busy, facts);
 }
 
 static void run_reset_enable(
-	struct chip *chip, const struct chip_transfer *transfer, struct chip_facts *facts)
+	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
 {
-	(void)transfer;
+	(void)request;
 	(void)facts;
-	chip->reset_enabled = true;
+	chip->spi.reset_enabled = true;
 }
 
 static void run_reset(
-	struct chip *chip, const struct chip_transfer *transfer, struct chip_facts *facts)
+	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
 {
+	const struct part_spi *part = chip->part->spi;
 	bool erasing = chip->pending.work == CHIP_WORK_ERASE;
+	uint64_t end_ns = request->transfer->end_ns;
 
 	(void)facts;
-	if (!chip->reset_enabled)
+	if (!chip->spi.reset_enabled)
 		return;
-	chip_abort_work(chip, transfer->end_ns);
-	chip->write_enabled = false;
-	chip_owe(chip, transfer,
-		erasing ? chip->part->soft_reset_during_erase : chip->part->soft_reset,
+	chip_abort_work(chip, end_ns);
+	chip->spi.write_enabled = false;
+	chip_owe(chip, end_ns, erasing ? part->soft_reset_during_erase : part->soft_reset,
 		CHIP_RULE_RESET);
 }
 
 static bool has_rems(const struct part *part, uint8_t opcode)
 {
 	(void)opcode;
-	return part->has_rems;
+	return part->spi->has_rems;
 }
 
 static bool has_reset(const struct part *part, uint8_t opcode)
 {
 	(void)opcode;
-	return part->soft_reset.ns > 0;
+	return part->spi->soft_reset.ns > 0;
 }
 
 static bool has_status(const struct part *part, uint8_t opcode)
 {
-	return status_index(part, opcode) < part->status_count;
+	return status_index(part->spi, opcode) < part->spi->status_count;
 }
 
 static bool has_erase(const struct part *part, uint8_t opcode)
 {
-	return erase_find(part, opcode) != NULL;
+	return part_erase_find(part, opcode) != NULL;
 }
 
-#define WRITES (COMMAND_NEEDS_WRITE_ENABLE | COMMAND_NEEDS_NO_PROTECTION)
-#define RESETS (COMMAND_WHILE_BUSY | COMMAND_KEEPS_RESET_ENABLED)
-#define ANY COMMAND_DATA_ANY
+#define WRITES SPI_NEEDS_WRITE_ENABLE
+#define RESETS (SPI_WHILE_BUSY | SPI_KEEPS_RESET_ENABLED)
+#define ANY SPI_DATA_ANY
 
 /* Opcode, name, address and dummy bytes, when, which parts, data bytes from and to, what to do. */
-static const struct command commands[] = {
+static const struct spi_command commands[] = {
 	{0x9F, "RDID", 0, 0, 0, NULL, 0, ANY, run_rdid},
 	{0x90, "REMS", 3, 0, 0, has_rems, 0, ANY, run_rems},
-	{0xAB, "RES", 0, 0, COMMAND_WHILE_POWERED_DOWN, NULL, 0, ANY, run_release},
+	{0xAB, "RES", 0, 0, SPI_WHILE_POWERED_DOWN, NULL, 0, ANY, run_release},
 	{0xB9, "DP", 0, 0, 0, NULL, 0, 0, run_power_down},
-	{0x05, "RDSR", 0, 0, COMMAND_WHILE_BUSY, NULL, 0, ANY, run_read_status},
-	{0x35, "RDSR2", 0, 0, COMMAND_WHILE_BUSY, has_status, 0, ANY, run_read_status},
-	{0x15, "RDSR3", 0, 0, COMMAND_WHILE_BUSY, has_status, 0, ANY, run_read_status},
+	{0x05, "RDSR", 0, 0, SPI_WHILE_BUSY, NULL, 0, ANY, run_read_status},
+	{0x35, "RDSR2", 0, 0, SPI_WHILE_BUSY, has_status, 0, ANY, run_read_status},
+	{0x15, "RDSR3", 0, 0, SPI_WHILE_BUSY, has_status, 0, ANY, run_read_status},
 	{0x06, "WREN", 0, 0, 0, NULL, 0, ANY, run_write_enable},
 	{0x04, "WRDI", 0, 0, 0, NULL, 0, ANY, run_write_disable},
-	{0x01, "WRSR", 0, 0, COMMAND_NEEDS_WRITE_ENABLE, NULL, 1, ANY, run_write_status},
-	{0x31, "WRSR2", 0, 0, COMMAND_NEEDS_WRITE_ENABLE, has_status, 1, ANY, run_write_status},
-	{0x11, "WRSR3", 0, 0, COMMAND_NEEDS_WRITE_ENABLE, has_status, 1, ANY, run_write_status},
+	{0x01, "WRSR", 0, 0, WRITES, NULL, 1, ANY, run_write_status},
+	{0x31, "WRSR2", 0, 0, WRITES, has_status, 1, ANY, run_write_status},
+	{0x11, "WRSR3", 0, 0, WRITES, has_status, 1, ANY, run_write_status},
 	{0x03, "READ", 3, 0, 0, NULL, 0, ANY, run_read},
 	{0x0B, "FAST_READ", 3, 1, 0, NULL, 0, ANY, run_read},
 	{0x02, "PP", 3, 0, WRITES, NULL, 1, ANY, run_page_program},
@@ -248,10 +291,35 @@ static const struct command commands[] = {
 	{0xC7, "CE", 0, 0, WRITES, has_erase, 0, 0, run_erase},
 	{0x60, "CE", 0, 0, WRITES, has_erase, 0, 0, run_erase},
 	{0x66, "RSTEN", 0, 0, RESETS, has_reset, 0, 0, run_reset_enable},
-	{0x99, "RST", 0, 0, COMMAND_WHILE_BUSY, has_reset, 0, 0, run_reset},
+	{0x99, "RST", 0, 0, SPI_WHILE_BUSY, has_reset, 0, 0, run_reset},
 };
 
+static void power_up(struct chip *chip)
+{
+	memset(&chip->spi, 0, sizeof(chip->spi));
+}
+
+static void transfer_one(
+	struct chip *chip, const struct chip_transfer *transfer, struct chip_facts *facts)
+{
+	spi_transfer(chip, commands, sizeof(commands) / sizeof(commands[0]), transfer, facts);
+}
+
+static void finish(struct chip *chip, bool cut_off)
+{
+	if (chip->pending.work == CHIP_WORK_WRITE_STATUS && !cut_off)
+		memcpy(chip->spi.status, chip->spi.status_pending, sizeof(chip->spi.status));
+	chip->spi.write_enabled = false;
+}
+
+static uint8_t status(const struct chip *chip)
+{
+	return status_read(chip, 0);
+}
+
 const struct family family_spi_nor = {
-	.commands = commands,
-	.command_count = sizeof(commands) / sizeof(commands[0]),
+	.power_up = power_up,
+	.transfer = transfer_one,
+	.finish = finish,
+	.status = status,
 };

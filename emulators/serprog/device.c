@@ -171,7 +171,7 @@ static size_t answer_set_bustype(
 static size_t answer_spi_freq(
 	struct device *device, const struct serprog_request *request, uint8_t *out)
 {
-	uint32_t hz_max = device->chip->part->spi_clock_hz_max;
+	uint32_t hz_max = device->chip->part->spi->clock_hz_max;
 
 	if (request->value == 0)
 		return REFUSED;

@@ -122,12 +122,14 @@ static void flush(struct line *line, FILE *out)
 static void write_start(FILE *out, const struct run_facts *facts)
 {
 	struct line line = {.len = 0};
+	char corner[CORNER_TEXT_BYTES];
 
+	corner_format(&facts->corner, corner);
 	put_number(&line, "schema", 1);
 	put_name_or_null(&line, "ev", "start");
 	put_number(&line, "t_ns", facts->start_ns);
 	put_name_or_null(&line, "chip", facts->part->name);
-	put_name_or_null(&line, "corner", corner_name(facts->corner));
+	put_name_or_null(&line, "corner", corner);
 	put_name_or_null(&line, "clock", clock_source_name(facts->clock_source));
 	put_number(&line, "clock_step_ns", facts->clock_step_ns);
 	put_number(&line, "clock_rate_error_ppm", 0);

@@ -14,7 +14,7 @@
 struct run_facts {
 	uint64_t start_ns;
 	const struct part *part;
-	enum corner corner;
+	struct corner corner;
 	uint64_t seed;
 	bool native_delay;
 	enum clock_source clock_source;

@@ -91,7 +91,7 @@ static int load_chip(struct run *run)
 
 	if (!memory)
 		return fault("chip", -ENOMEM, "free some memory or take a smaller --chip");
-	chip_init(&run->chip, options->part, options->corner, memory);
+	chip_init(&run->chip, options->part, &options->corner, memory);
 	if (!options->image_in_path)
 		return 0;
 	ret = image_load(&run->chip.array, options->image_in_path, options->image_offset_bytes);

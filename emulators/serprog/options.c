@@ -75,6 +75,9 @@ static const char help[] =
 	"  --chip NAME                 the part to be\n"
 	"  --list-chips                print the parts, and what flashrom calls them\n"
 	"  --corner min|typ|max        how long it is busy (default typ)\n"
+	"  --corner zero               never busy: round trips alone\n"
+	"  --corner draw:SEED          between typ and max, drawn for each use\n"
+	"  --corner slow:FACTOR        worn: FACTOR times max\n"
 	"  --seed N                    recorded with the run (default 0)\n"
 	"  --image-in FILE             what it holds at first (default: erased)\n"
 	"  --image-offset BYTES        where in the chip FILE begins (default 0)\n"
@@ -174,15 +177,13 @@ static enum options_status set_chip(const char *name, struct options *options)
 	return bad("chip", "no such chip", remedy);
 }
 
-static enum options_status set_corner(const char *name, struct options *options)
+static enum options_status set_corner(const char *text, struct options *options)
 {
-	for (int corner = 0; corner < CORNER_COUNT; corner++) {
-		if (strcmp(name, corner_name((enum corner)corner)) == 0) {
-			options->corner = (enum corner)corner;
-			return OPTIONS_RUN;
-		}
-	}
-	return bad("corner", "no such corner", "give min, typ or max");
+	if (corner_parse(text, &options->corner) < 0)
+		return bad("corner", "no such corner",
+			"give min, typ, max, zero, draw:SEED or slow:FACTOR with a FACTOR from 1 "
+			"to 1000");
+	return OPTIONS_RUN;
 }
 
 static enum options_status set_clock(const char *name, struct options *options)
@@ -326,7 +327,7 @@ enum options_status options_parse(int argc, char *argv[], struct options *option
 	int option;
 
 	*options = (struct options){
-		.corner = CORNER_TYP,
+		.corner = {.kind = CORNER_TYP},
 		.clock_source = CLOCK_SOURCE_MONOTONIC,
 		.listen = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)},
 		.cpu = -1,

@@ -9,11 +9,12 @@
 
 #include "clock.h"
 #include "device.h"
+#include "model/corner.h"
 #include "model/part.h"
 
 struct options {
 	const struct part *part;
-	enum corner corner;
+	struct corner corner;
 	uint64_t seed;
 	struct sockaddr_in listen;
 	bool allow_remote;

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from chipgen.figures import BusyTime, Figure
-from chipgen.part import Erase, Part, StatusRegister
+from chipgen.ctext import c_busy_time, c_fields, c_text
+from chipgen.family import Erase, Kind
+from chipgen.part import Part
 
 HEAD = """\
 /* SPDX-License-Identifier: GPL-2.0-or-later */
@@ -16,15 +17,14 @@ HEAD = """\
 
 
 def c_table(parts: Sequence[Part]) -> str:
-    names = [_names(index, part) for index, part in enumerate(parts)]
-    rows = [_part(index, part) for index, part in enumerate(parts)]
+    headers = dict.fromkeys(part.family.header for part in parts)
     return "\n".join(
         [
-            HEAD,
-            *names,
+            HEAD + "".join(f'#include "{header}"\n' for header in headers),
+            *(line for index, part in enumerate(parts) for line in _definitions(index, part)),
             "",
             "const struct part part_table[] = {",
-            *rows,
+            *(line for index, part in enumerate(parts) for line in _part(index, part)),
             "};",
             "",
             f"const size_t part_table_count = {len(parts)};",
@@ -33,67 +33,42 @@ def c_table(parts: Sequence[Part]) -> str:
     )
 
 
-def _text(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+def _definitions(index: int, part: Part) -> list[str]:
+    names = ", ".join(c_text(name) for name in part.flashrom_names)
+    lines = [f"static const char *const names_{index}[] = {{ {names}, NULL }};"]
+    for kind in part.kinds:
+        lines += [
+            f"static const struct part_{kind.member} {_symbol(index, kind)} = {{",
+            *kind.lines,
+            "};",
+        ]
+    return lines
 
 
-def _octets(octets: Iterable[int]) -> str:
-    return "{ " + ", ".join(f"0x{octet:02X}" for octet in octets) + " }"
-
-
-def _figure(figure: Figure) -> str:
-    return f"{{ UINT64_C({figure.ns}), GRADE_{figure.grade.name} }}"
-
-
-def _busy_time(busy: BusyTime) -> str:
-    return f"{{ {{ {_figure(busy.min)}, {_figure(busy.typ)}, {_figure(busy.max)} }} }}"
-
-
-def _status_register(register: StatusRegister) -> str:
-    octets = (
-        register.read_opcode,
-        register.write_opcode or 0,
-        register.writable_mask,
-        register.protect_mask,
-    )
-    return f"\t\t\t{_octets(octets)},"
+def _symbol(index: int, kind: Kind) -> str:
+    return f"{kind.member}_{index}"
 
 
 def _erase(erase: Erase) -> str:
-    return f"\t\t\t{{ 0x{erase.opcode:02X}, {erase.size_bytes}, {_busy_time(erase.busy)} }},"
+    return f"\t\t{{ 0x{erase.opcode:02X}, {erase.size_bytes}, {c_busy_time(erase.busy)} }},"
 
 
-def _names(index: int, part: Part) -> str:
-    names = ", ".join(_text(name) for name in part.flashrom_names)
-    return f"static const char *const names_{index}[] = {{ {names}, NULL }};"
-
-
-def _part(index: int, part: Part) -> str:
-    rems = part.rems or (0, 0)
-    lines = [
+def _part(index: int, part: Part) -> list[str]:
+    head = {
+        "name": c_text(part.name),
+        "vendor": c_text(part.vendor),
+        "family": f"PART_{part.family.name.upper()}",
+        "size_bytes": str(part.size_bytes),
+        "page_bytes": str(part.page_bytes),
+        "flashrom_names": f"names_{index}",
+        "erase_count": str(len(part.erases)),
+        **{kind.member: f"&{_symbol(index, kind)}" for kind in part.kinds},
+    }
+    return [
         "\t{",
-        f"\t\t.name = {_text(part.name)},",
-        f"\t\t.vendor = {_text(part.vendor)},",
-        f"\t\t.family = PART_{part.family.upper()},",
-        f"\t\t.size_bytes = {part.size_bytes},",
-        f"\t\t.page_bytes = {part.page_bytes},",
-        f"\t\t.spi_clock_hz_max = {part.spi_clock_hz_max}u,",
-        f"\t\t.rdid = {_octets(part.rdid)},",
-        f"\t\t.res = 0x{part.res:02X},",
-        f"\t\t.rems = {_octets(rems)},",
-        f"\t\t.has_rems = {'true' if part.rems else 'false'},",
-        "\t\t.status = {",
-        *(_status_register(register) for register in part.status),
-        "\t\t},",
-        f"\t\t.status_count = {len(part.status)},",
-        f"\t\t.wrsr_bytes_max = {part.wrsr_bytes_max},",
-        "\t\t.erases = {",
+        *c_fields(head),
+        "\t.erases = {",
         *(_erase(erase) for erase in part.erases),
-        "\t\t},",
-        f"\t\t.erase_count = {len(part.erases)},",
-        *(f"\t\t.{key} = {_busy_time(busy)}," for key, busy in sorted(part.busy.items())),
-        *(f"\t\t.{key} = {_figure(wait)}," for key, wait in sorted(part.wait.items())),
-        f"\t\t.flashrom_names = names_{index},",
+        "\t},",
         "\t},",
     ]
-    return "\n".join(lines)

@@ -21,12 +21,15 @@ struct bench {
 	struct chip_facts facts;
 };
 
-static inline void bench_init(struct bench *bench, const char *part, enum corner corner)
+static inline void bench_init(struct bench *bench, const char *part, const char *corner_text)
 {
+	struct corner corner;
+
 	memset(bench, 0, sizeof(*bench));
 	bench->memory = calloc(1, chip_memory_bytes(part_find(part)));
 	bench->now_ns = 1000 * MS;
-	chip_init(&bench->chip, part_find(part), corner, bench->memory);
+	assert_int_equal(corner_parse(corner_text, &corner), 0);
+	chip_init(&bench->chip, part_find(part), &corner, bench->memory);
 }
 
 static inline void bench_deinit(struct bench *bench)

@@ -9,7 +9,7 @@
 
 #define STATUS_BUSY_AND_ENABLED 0x03
 
-static void set_up(void **state, const char *part, enum corner corner)
+static void set_up(void **state, const char *part, const char *corner)
 {
 	struct bench *bench = malloc(sizeof(*bench));
 
@@ -19,25 +19,25 @@ static void set_up(void **state, const char *part, enum corner corner)
 
 static int set_up_w25q128jv(void **state)
 {
-	set_up(state, "W25Q128JV", CORNER_TYP);
+	set_up(state, "W25Q128JV", "typ");
 	return 0;
 }
 
 static int set_up_w25q64fv(void **state)
 {
-	set_up(state, "W25Q64FV", CORNER_TYP);
+	set_up(state, "W25Q64FV", "typ");
 	return 0;
 }
 
 static int set_up_m25p80(void **state)
 {
-	set_up(state, "M25P80", CORNER_TYP);
+	set_up(state, "M25P80", "typ");
 	return 0;
 }
 
 static int set_up_mx25l6436f(void **state)
 {
-	set_up(state, "MX25L6436F", CORNER_MAX);
+	set_up(state, "MX25L6436F", "max");
 	return 0;
 }
 
@@ -473,16 +473,20 @@ static void release_with_id_owes_the_shorter_wait(void **state)
 
 static void corners_scale_busy_times_and_no_waits(void **state)
 {
-	static const uint64_t page_program_ns[] = {350 * US, 700 * US, 3000 * US};
+	static const struct {
+		const char *corner;
+		uint64_t page_program_ns;
+	} corners[] = {{"min", 350 * US}, {"typ", 700 * US}, {"max", 3000 * US}, {"zero", 0},
+		{"slow:3", 9000 * US}};
 
 	(void)state;
-	for (int corner = 0; corner < CORNER_COUNT; corner++) {
+	for (size_t i = 0; i < sizeof(corners) / sizeof(corners[0]); i++) {
 		struct bench bench;
 		uint8_t data[256] = {0};
 
-		bench_init(&bench, "W25Q128JV", (enum corner)corner);
+		bench_init(&bench, "W25Q128JV", corners[i].corner);
 		bench_program(&bench, 0, data, sizeof(data));
-		assert_int_equal(bench.facts.work_ns, page_program_ns[corner]);
+		assert_int_equal(bench.facts.work_ns, corners[i].page_program_ns);
 		bench_finish_work(&bench);
 		bench_op(&bench, 0xB9, 0);
 		bench.now_ns += 3 * US - 1;
@@ -490,6 +494,59 @@ static void corners_scale_busy_times_and_no_waits(void **state)
 		assert_int_equal(bench.facts.margin_ns, -1);
 		bench_deinit(&bench);
 	}
+}
+
+static uint64_t drawn_erase_ns(struct bench *bench, uint8_t opcode, uint32_t address)
+{
+	bench_erase_at(bench, opcode, address);
+	bench_finish_work(bench);
+	return bench->facts.work_ns;
+}
+
+static void draw_is_not_shifted_by_uses_elsewhere(void **state)
+{
+	struct bench quiet;
+	struct bench noisy;
+	uint8_t zero = 0;
+
+	(void)state;
+	bench_init(&quiet, "W25Q128JV", "draw:5");
+	bench_init(&noisy, "W25Q128JV", "draw:5");
+	for (int i = 0; i < 3; i++) {
+		drawn_erase_ns(&noisy, 0x20, 0x2000);
+		drawn_erase_ns(&noisy, 0xD8, 0);
+		bench_program(&noisy, 0x1000, &zero, 1);
+		bench_finish_work(&noisy);
+		assert_int_equal(
+			drawn_erase_ns(&noisy, 0x20, 0x1000), drawn_erase_ns(&quiet, 0x20, 0x1234));
+	}
+	bench_deinit(&quiet);
+	bench_deinit(&noisy);
+}
+
+static void draw_of_a_second_use_is_another(void **state)
+{
+	struct bench bench;
+	uint64_t first_ns;
+
+	(void)state;
+	bench_init(&bench, "W25Q128JV", "draw:5");
+	first_ns = drawn_erase_ns(&bench, 0x20, 0x1000);
+	assert_int_not_equal(first_ns, drawn_erase_ns(&bench, 0x20, 0x1000));
+	bench_deinit(&bench);
+}
+
+static void zero_corner_is_ready_at_once(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	bench_init(&bench, "W25Q128JV", "zero");
+	bench_erase_at(&bench, 0xD8, 0);
+	assert_int_equal(bench_status(&bench), 0x00);
+	assert_int_equal(bench_read(&bench, 0), 0xFF);
+	assert_int_equal(bench.facts.rule, CHIP_RULE_NONE);
+	bench_deinit(&bench);
 }
 
 static void assumed_figure_is_graded_so(void **state)
@@ -540,7 +597,7 @@ static void same_commands_at_same_times_give_same_facts(void **state)
 		struct bench bench;
 		uint8_t data[] = {1, 2, 3};
 
-		bench_init(&bench, "GD25Q16C", CORNER_TYP);
+		bench_init(&bench, "GD25Q16C", "typ");
 		for (size_t i = 0; i < 6; i++) {
 			bench_program(&bench, (uint32_t)i * 100, data, sizeof(data));
 			bench.now_ns += i * 17 * US;
@@ -586,6 +643,9 @@ int main(void)
 		WITH(w25q128jv, command_within_tres_is_convicted_even_a_status_read),
 		WITH(w25q128jv, release_with_id_owes_the_shorter_wait),
 		cmocka_unit_test(corners_scale_busy_times_and_no_waits),
+		cmocka_unit_test(draw_is_not_shifted_by_uses_elsewhere),
+		cmocka_unit_test(draw_of_a_second_use_is_another),
+		cmocka_unit_test(zero_corner_is_ready_at_once),
 		WITH(mx25l6436f, assumed_figure_is_graded_so),
 		WITH(w25q128jv, reset_without_enable_does_nothing),
 		WITH(w25q128jv, reset_during_erase_spoils_it_and_owes_its_wait),

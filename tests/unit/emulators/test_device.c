@@ -25,7 +25,7 @@ static void fixture_init(struct fixture *fixture, const struct device_options *o
 
 	memset(fixture, 0, sizeof(*fixture));
 	fixture->memory = calloc(1, chip_memory_bytes(part));
-	chip_init(&fixture->chip, part, CORNER_TYP, fixture->memory);
+	chip_init(&fixture->chip, part, &(struct corner){.kind = CORNER_TYP}, fixture->memory);
 	assert_int_equal(clock_init(&fixture->clock, CLOCK_SOURCE_MONOTONIC), 0);
 	device_init(&fixture->device, &fixture->chip, &fixture->clock, options);
 }

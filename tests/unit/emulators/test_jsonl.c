@@ -19,7 +19,7 @@ static struct run_facts some_facts(void)
 	return (struct run_facts){
 		.start_ns = 10,
 		.part = part_find("M25P80"),
-		.corner = CORNER_TYP,
+		.corner = {.kind = CORNER_TYP},
 		.seed = 18446744073709551615u,
 		.clock_source = CLOCK_SOURCE_TSC,
 		.clock_step_ns = 2,

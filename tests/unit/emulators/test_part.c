@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "model/part.h"
+#include "model/spi.h"
 
 #define US UINT64_C(1000)
 #define MS UINT64_C(1000000)
@@ -23,9 +24,9 @@ static void assert_figure(struct figure figure, uint64_t ns, enum grade grade)
 
 static void assert_busy(const struct busy_time *busy, uint64_t typ_ns, uint64_t max_ns)
 {
-	assert_figure(busy->at[CORNER_MIN], typ_ns / 2, GRADE_ASSUMED);
-	assert_figure(busy->at[CORNER_TYP], typ_ns, GRADE_DATASHEET);
-	assert_figure(busy->at[CORNER_MAX], max_ns, GRADE_DATASHEET);
+	assert_figure(busy->min, typ_ns / 2, GRADE_ASSUMED);
+	assert_figure(busy->typ, typ_ns, GRADE_DATASHEET);
+	assert_figure(busy->max, max_ns, GRADE_DATASHEET);
 }
 
 static void assert_erase(const struct part_erase *erase, uint8_t opcode, uint32_t size_bytes,
@@ -43,21 +44,21 @@ static void w25q128jv_is_as_its_datasheet_says(void **state)
 	(void)state;
 	assert_int_equal(part->size_bytes, 16 << 20);
 	assert_int_equal(part->page_bytes, 256);
-	assert_int_equal(part->rdid[0], 0xEF);
-	assert_int_equal(part->rdid[1], 0x40);
-	assert_int_equal(part->rdid[2], 0x18);
+	assert_int_equal(part->spi->rdid[0], 0xEF);
+	assert_int_equal(part->spi->rdid[1], 0x40);
+	assert_int_equal(part->spi->rdid[2], 0x18);
 	assert_int_equal(part->erase_count, 5);
 	assert_erase(&part->erases[0], 0x20, 4 << 10, 45 * MS, 400 * MS);
 	assert_erase(&part->erases[1], 0x52, 32 << 10, 120 * MS, 1600 * MS);
 	assert_erase(&part->erases[2], 0xD8, 64 << 10, 150 * MS, 2 * S);
 	assert_erase(&part->erases[3], 0xC7, 16 << 20, 40 * S, 200 * S);
 	assert_erase(&part->erases[4], 0x60, 16 << 20, 40 * S, 200 * S);
-	assert_busy(&part->page_program, 700 * US, 3 * MS);
-	assert_busy(&part->write_status, 10 * MS, 15 * MS);
-	assert_figure(part->deep_power_down, 3 * US, GRADE_DATASHEET);
-	assert_figure(part->release_power_down, 3 * US, GRADE_DATASHEET);
-	assert_figure(part->release_power_down_with_id, 1800, GRADE_DATASHEET);
-	assert_figure(part->soft_reset, 30 * US, GRADE_DATASHEET);
+	assert_busy(&part->spi->page_program, 700 * US, 3 * MS);
+	assert_busy(&part->spi->write_status, 10 * MS, 15 * MS);
+	assert_figure(part->spi->deep_power_down, 3 * US, GRADE_DATASHEET);
+	assert_figure(part->spi->release_power_down, 3 * US, GRADE_DATASHEET);
+	assert_figure(part->spi->release_power_down_with_id, 1800, GRADE_DATASHEET);
+	assert_figure(part->spi->soft_reset, 30 * US, GRADE_DATASHEET);
 	assert_string_equal(part->flashrom_names[0], "W25Q128.V");
 }
 
@@ -67,40 +68,40 @@ static void m25p80_is_as_its_datasheet_says(void **state)
 
 	(void)state;
 	assert_int_equal(part->size_bytes, 1 << 20);
-	assert_int_equal(part->rdid[0], 0x20);
-	assert_int_equal(part->rdid[1], 0x20);
-	assert_int_equal(part->rdid[2], 0x14);
-	assert_int_equal(part->res, 0x13);
-	assert_false(part->has_rems);
+	assert_int_equal(part->spi->rdid[0], 0x20);
+	assert_int_equal(part->spi->rdid[1], 0x20);
+	assert_int_equal(part->spi->rdid[2], 0x14);
+	assert_int_equal(part->spi->res, 0x13);
+	assert_false(part->spi->has_rems);
 	assert_int_equal(part->erase_count, 2);
 	assert_erase(&part->erases[0], 0xD8, 64 << 10, 600 * MS, 3 * S);
 	assert_erase(&part->erases[1], 0xC7, 1 << 20, 8 * S, 20 * S);
-	assert_busy(&part->page_program, 640 * US, 5 * MS);
-	assert_busy(&part->write_status, 1300 * US, 15 * MS);
-	assert_figure(part->deep_power_down, 3 * US, GRADE_DATASHEET);
-	assert_figure(part->release_power_down, 30 * US, GRADE_DATASHEET);
-	assert_figure(part->release_power_down_with_id, 30 * US, GRADE_DATASHEET);
-	assert_int_equal(part->soft_reset.ns, 0);
+	assert_busy(&part->spi->page_program, 640 * US, 5 * MS);
+	assert_busy(&part->spi->write_status, 1300 * US, 15 * MS);
+	assert_figure(part->spi->deep_power_down, 3 * US, GRADE_DATASHEET);
+	assert_figure(part->spi->release_power_down, 30 * US, GRADE_DATASHEET);
+	assert_figure(part->spi->release_power_down_with_id, 30 * US, GRADE_DATASHEET);
+	assert_int_equal(part->spi->soft_reset.ns, 0);
 }
 
 static void missing_maximum_is_assumed_from_the_typical(void **state)
 {
-	const struct busy_time *busy = &part_find("MX25L6436F")->page_program;
+	const struct busy_time *busy = &part_find("MX25L6436F")->spi->page_program;
 
 	(void)state;
-	assert_figure(busy->at[CORNER_MIN], 165 * US, GRADE_ASSUMED);
-	assert_figure(busy->at[CORNER_TYP], 330 * US, GRADE_SECONDARY);
-	assert_figure(busy->at[CORNER_MAX], 1320 * US, GRADE_ASSUMED);
+	assert_figure(busy->min, 165 * US, GRADE_ASSUMED);
+	assert_figure(busy->typ, 330 * US, GRADE_SECONDARY);
+	assert_figure(busy->max, 1320 * US, GRADE_ASSUMED);
 }
 
 static void missing_typical_is_assumed_from_the_maximum(void **state)
 {
-	const struct busy_time *busy = &part_find("AT25SF161")->write_status;
+	const struct busy_time *busy = &part_find("AT25SF161")->spi->write_status;
 
 	(void)state;
-	assert_figure(busy->at[CORNER_MIN], 3750 * US, GRADE_ASSUMED);
-	assert_figure(busy->at[CORNER_TYP], 7500 * US, GRADE_ASSUMED);
-	assert_figure(busy->at[CORNER_MAX], 15 * MS, GRADE_DATASHEET);
+	assert_figure(busy->min, 3750 * US, GRADE_ASSUMED);
+	assert_figure(busy->typ, 7500 * US, GRADE_ASSUMED);
+	assert_figure(busy->max, 15 * MS, GRADE_DATASHEET);
 }
 
 static void part_is_found_in_any_case_and_misspelt_one_has_a_nearest(void **state)
@@ -119,11 +120,11 @@ static void corners_of_every_part_are_in_order(void **state)
 		const struct part *part = &part_table[i];
 
 		for (size_t j = 0; j < part->erase_count; j++) {
-			const struct figure *at = part->erases[j].busy.at;
+			const struct busy_time *busy = &part->erases[j].busy;
 
-			assert_true(0 < at[CORNER_MIN].ns);
-			assert_true(at[CORNER_MIN].ns < at[CORNER_TYP].ns);
-			assert_true(at[CORNER_TYP].ns < at[CORNER_MAX].ns);
+			assert_true(0 < busy->min.ns);
+			assert_true(busy->min.ns < busy->typ.ns);
+			assert_true(busy->typ.ns < busy->max.ns);
 		}
 	}
 }

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Where between its shortest and its longest busy times a part runs. A value: to copy, to compare
+ * and to write as text. It scales busy times only, never a wait that the host owes.
+ */
+#ifndef EMULATORS_MODEL_CORNER_H
+#define EMULATORS_MODEL_CORNER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "figure.h"
+
+#define CORNER_FACTOR_MAX 1000u
+#define CORNER_TEXT_BYTES 32 /* room for any corner as text, with its end */
+
+enum corner_kind {
+	CORNER_MIN,
+	CORNER_TYP,
+	CORNER_MAX,
+	CORNER_ZERO, /* never busy: what is left is the round trips */
+	CORNER_DRAW, /* between typ and max, drawn anew for every use */
+	CORNER_SLOW, /* a worn part: factor x max */
+};
+
+struct corner {
+	enum corner_kind kind;
+	uint64_t seed;   /* of CORNER_DRAW */
+	uint32_t factor; /* of CORNER_SLOW, 1 to CORNER_FACTOR_MAX */
+};
+
+/* What a draw depends on, and nothing else: another use elsewhere shifts nothing here. */
+struct corner_use {
+	uint8_t opcode;
+	uint32_t address;
+	uint32_t count; /* of earlier uses of that opcode at that address */
+};
+
+/* Of min, typ, max, zero, draw:SEED and slow:FACTOR. -EINVAL for any other text. */
+int corner_parse(const char *text, struct corner *corner);
+
+/* The text that corner_parse() takes. */
+void corner_format(const struct corner *corner, char text[CORNER_TEXT_BYTES]);
+
+/* The busy time in force. @use counts for CORNER_DRAW only. */
+struct figure corner_figure(
+	const struct corner *corner, const struct busy_time *busy, const struct corner_use *use);
+
+#endif

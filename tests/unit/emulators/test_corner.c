@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "model/corner.h"
+
+static const struct busy_time busy = {
+	.min = {100, GRADE_ASSUMED},
+	.typ = {1000, GRADE_DATASHEET},
+	.max = {5000, GRADE_UNSURE},
+};
+
+static uint64_t ns_of(const char *text, const struct corner_use *use)
+{
+	struct corner corner;
+
+	assert_int_equal(corner_parse(text, &corner), 0);
+	return corner_figure(&corner, &busy, use).ns;
+}
+
+static void text_of_a_corner_reads_back_as_the_same(void **state)
+{
+	static const char *const texts[] = {"min", "typ", "max", "zero", "draw:0",
+		"draw:18446744073709551615", "slow:1", "slow:1000"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		char text[CORNER_TEXT_BYTES];
+		struct corner corner;
+
+		assert_int_equal(corner_parse(texts[i], &corner), 0);
+		corner_format(&corner, text);
+		assert_string_equal(text, texts[i]);
+	}
+}
+
+static void other_text_is_no_corner_and_changes_nothing(void **state)
+{
+	static const char *const texts[] = {"", "Max", "max ", "typical", "draw",
+		"draw:", "draw:-1", "draw:x", "draw:18446744073709551616", "slow:", "slow:0",
+		"slow:1001", "slow:2.5", "zero:1", "min:"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct corner corner = {.kind = CORNER_MAX, .seed = 7};
+
+		assert_true(corner_parse(texts[i], &corner) < 0);
+		assert_int_equal(corner.kind, CORNER_MAX);
+		assert_int_equal(corner.seed, 7);
+	}
+}
+
+static void fixed_corners_give_their_own_figure(void **state)
+{
+	struct corner_use use = {0};
+
+	(void)state;
+	assert_int_equal(ns_of("min", &use), 100);
+	assert_int_equal(ns_of("typ", &use), 1000);
+	assert_int_equal(ns_of("max", &use), 5000);
+	assert_int_equal(ns_of("zero", &use), 0);
+	assert_int_equal(ns_of("slow:1", &use), 5000);
+	assert_int_equal(ns_of("slow:7", &use), 35000);
+}
+
+static void grade_is_that_of_what_the_figure_rests_on(void **state)
+{
+	static const struct {
+		const char *text;
+		enum grade grade;
+	} rows[] = {{"typ", GRADE_DATASHEET}, {"max", GRADE_UNSURE}, {"draw:1", GRADE_UNSURE},
+		{"slow:2", GRADE_ASSUMED}};
+	struct corner_use use = {0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct corner corner;
+
+		assert_int_equal(corner_parse(rows[i].text, &corner), 0);
+		assert_int_equal(corner_figure(&corner, &busy, &use).grade, rows[i].grade);
+	}
+}
+
+static void draws_lie_between_typ_and_max_and_use_that_room(void **state)
+{
+	uint64_t lowest_ns = UINT64_MAX;
+	uint64_t highest_ns = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < 1000; i++) {
+		struct corner_use use = {.opcode = 0x20, .address = i * 4096};
+		uint64_t ns = ns_of("draw:1", &use);
+
+		assert_in_range(ns, 1000, 5000);
+		lowest_ns = ns < lowest_ns ? ns : lowest_ns;
+		highest_ns = ns > highest_ns ? ns : highest_ns;
+	}
+	assert_true(lowest_ns < 1100);
+	assert_true(highest_ns > 4900);
+}
+
+static void draw_depends_on_each_of_its_keys(void **state)
+{
+	struct corner_use use = {.opcode = 0x20, .address = 0x1000, .count = 3};
+	struct corner_use other_opcode = {.opcode = 0xD8, .address = 0x1000, .count = 3};
+	struct corner_use other_address = {.opcode = 0x20, .address = 0x2000, .count = 3};
+	struct corner_use other_count = {.opcode = 0x20, .address = 0x1000, .count = 4};
+	uint64_t ns = ns_of("draw:1", &use);
+
+	(void)state;
+	assert_int_equal(ns, ns_of("draw:1", &use));
+	assert_int_not_equal(ns, ns_of("draw:2", &use));
+	assert_int_not_equal(ns, ns_of("draw:1", &other_opcode));
+	assert_int_not_equal(ns, ns_of("draw:1", &other_address));
+	assert_int_not_equal(ns, ns_of("draw:1", &other_count));
+}
+
+static void draw_of_the_longest_erase_does_not_overflow(void **state)
+{
+	static const struct busy_time erase = {
+		.typ = {UINT64_C(40000000000), GRADE_DATASHEET},
+		.max = {UINT64_C(1000000000000), GRADE_DATASHEET},
+	};
+	struct corner corner = {.kind = CORNER_DRAW};
+
+	(void)state;
+	for (uint32_t i = 0; i < 100; i++) {
+		struct corner_use use = {.opcode = 0xC7, .count = i};
+
+		assert_in_range(
+			corner_figure(&corner, &erase, &use).ns, erase.typ.ns, erase.max.ns);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(text_of_a_corner_reads_back_as_the_same),
+		cmocka_unit_test(other_text_is_no_corner_and_changes_nothing),
+		cmocka_unit_test(fixed_corners_give_their_own_figure),
+		cmocka_unit_test(grade_is_that_of_what_the_figure_rests_on),
+		cmocka_unit_test(draws_lie_between_typ_and_max_and_use_that_room),
+		cmocka_unit_test(draw_depends_on_each_of_its_keys),
+		cmocka_unit_test(draw_of_the_longest_erase_does_not_overflow),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
