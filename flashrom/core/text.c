@@ -84,3 +84,21 @@ bool text_to_u32(const char *text, int base, uint32_t *out)
 	*out = (uint32_t)value;
 	return true;
 }
+
+bool text_to_hz(const char *text, uint32_t *hz)
+{
+	char digits[16] = "";
+	size_t length = strlen(text);
+	uint32_t unit = 1;
+	uint32_t count;
+
+	if (length > 0 && length < sizeof(digits)) {
+		unit = strchr("kK", text[length - 1]) ? 1000 : unit;
+		unit = strchr("mM", text[length - 1]) ? 1000000 : unit;
+		memcpy(digits, text, unit == 1 ? length : length - 1);
+	}
+	if (!text_to_u32(digits, 10, &count) || count == 0 || count > UINT32_MAX / unit)
+		return false;
+	*hz = count * unit;
+	return true;
+}

@@ -22,4 +22,7 @@ const char *nearest_found(const struct nearest *nearest);
 /** Whole text as a number in `base`, without sign or leftovers. */
 bool text_to_u32(const char *text, int base, uint32_t *out);
 
+/** A frequency above 0 Hz: "2000000", "2M" and "500k" alike. */
+bool text_to_hz(const char *text, uint32_t *hz);
+
 #endif

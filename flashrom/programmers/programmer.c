@@ -3,11 +3,13 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "dummy.h"
 #include "programmer.h"
 #include "serprog.h"
 #include "text.h"
 
 const struct programmer_driver *const programmer_drivers[] = {
+	&dummy_driver,
 	&serprog_driver,
 	NULL,
 };

@@ -419,25 +419,6 @@ int serprog_attach(int fd, const char *peer, const struct serprog_options *optio
 	return 0;
 }
 
-/* "2000000", "2M" and "500k" alike. */
-static bool parse_hz(const char *text, uint32_t *hz)
-{
-	char digits[16] = "";
-	size_t length = strlen(text);
-	uint32_t unit = 1;
-	uint32_t count;
-
-	if (length > 0 && length < sizeof(digits)) {
-		unit = strchr("kK", text[length - 1]) ? 1000 : unit;
-		unit = strchr("mM", text[length - 1]) ? 1000000 : unit;
-		memcpy(digits, text, unit == 1 ? length : length - 1);
-	}
-	if (!text_to_u32(digits, 10, &count) || count == 0 || count > UINT32_MAX / unit)
-		return false;
-	*hz = count * unit;
-	return true;
-}
-
 struct serprog_params {
 	const char *ip;
 	const char *dev;
@@ -450,7 +431,7 @@ static int check_params(const struct serprog_params *params, const struct log *l
 		log_error(log, "serprog: give one of ip=HOST:PORT and dev=PATH[:BAUD].\n");
 		return -EINVAL;
 	}
-	if (params->spispeed == NULL || parse_hz(params->spispeed, hz))
+	if (params->spispeed == NULL || text_to_hz(params->spispeed, hz))
 		return 0;
 	log_error(log,
 		"serprog: spispeed=%s is no frequency. Write it in Hz, like 2000000 or "

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Every part of emulators/, which knows its datasheet, against the driver, which knows it by other
+ * hands: whole jobs at each corner, on a clock that stands still unless somebody waits or looks.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "captured_log.h"
+#include "cmocka_headers.h"
+#include "dummy.h"
+#include "flash.h"
+
+#define LOOK_NS 100 /* by which each look at the clock moves it */
+#define SPI_HZ 20000000
+#define STRETCH_BYTES 65536
+
+struct scene {
+	uint64_t now_ns;
+	struct clock clock;
+	struct captured_log captured;
+	struct log log;
+	struct programmer *programmer;
+	struct flash flash;
+	uint8_t *before;
+	uint8_t *image;
+	struct range ranges[2];
+	struct selection selection;
+};
+
+static uint64_t look(void *context)
+{
+	return ((struct scene *)context)->now_ns += LOOK_NS;
+}
+
+static void wait(void *context, unsigned int us)
+{
+	((struct scene *)context)->now_ns += us * NS_PER_US;
+}
+
+static void fill_noise(uint8_t *data, size_t bytes, uint32_t seed)
+{
+	for (size_t i = 0; i < bytes; i++) {
+		seed = seed * 1103515245 + 12345;
+		data[i] = (uint8_t)(seed >> 16);
+	}
+}
+
+/* The name by which the driver's table has the part. */
+static const char *driver_name(const struct dummy_part *part)
+{
+	for (const char *const *name = part->flashrom_names; *name != NULL; name++) {
+		if (chip_by_name(chip_lists, *name) != NULL)
+			return *name;
+	}
+	return NULL;
+}
+
+/* The two ends of the part: one page short of whole blocks, and beyond 16 MiB where it goes there.
+ */
+static void choose_ranges(struct scene *scene, const struct dummy_part *part)
+{
+	const uint32_t size_bytes = part->size_bytes;
+	const uint32_t most = size_bytes / 4 < STRETCH_BYTES ? size_bytes / 4 : STRETCH_BYTES;
+
+	scene->ranges[0] = (struct range){part->page_bytes, most};
+	scene->ranges[1] = (struct range){size_bytes - most, size_bytes};
+	scene->selection = (struct selection){scene->ranges, 2};
+}
+
+static void start(struct scene *scene, const struct dummy_part *part, const char *corner)
+{
+	const struct dummy_options options = {
+		.emulate = part->name, .corner = corner, .spi_hz = SPI_HZ};
+	const char *name = driver_name(part);
+
+	memset(scene, 0, sizeof(*scene));
+	scene->clock = (struct clock){.now_ns = look, .delay_us = wait, .context = scene};
+	scene->log = captured_log(&scene->captured);
+	assert_non_null(name);
+	assert_int_equal(dummy_create(&options, &scene->clock, &scene->log, &scene->programmer), 0);
+	scene->before = malloc(part->size_bytes);
+	scene->image = malloc(part->size_bytes);
+	fill_noise(scene->before, part->size_bytes, 1);
+	memcpy(scene->image, scene->before, part->size_bytes);
+	dummy_content_write(scene->programmer, scene->before);
+	choose_ranges(scene, part);
+	flash_init(&scene->flash, scene->programmer, &scene->clock, &scene->log);
+	assert_int_equal(flash_probe(&scene->flash, chip_lists, name, false), 0);
+	assert_int_equal(scene->flash.chip->size_bytes, part->size_bytes);
+	assert_int_equal(flash_open(&scene->flash), 0);
+}
+
+static void assert_content(struct scene *scene, const uint8_t *expected)
+{
+	const uint32_t size_bytes = scene->flash.chip->size_bytes;
+	uint8_t *found = malloc(size_bytes);
+
+	dummy_content_read(scene->programmer, found);
+	assert_memory_equal(found, expected, size_bytes);
+	free(found);
+}
+
+static void stop(struct scene *scene)
+{
+	assert_int_equal(flash_close(&scene->flash), 0);
+	assert_int_equal(dummy_violations(scene->programmer), 0);
+	programmer_destroy(scene->programmer);
+	free(scene->before);
+	free(scene->image);
+}
+
+static void fill_ranges(struct scene *scene, uint32_t seed)
+{
+	for (size_t i = 0; i < scene->selection.count; i++) {
+		const struct range range = scene->ranges[i];
+
+		if (seed == 0)
+			memset(scene->image + range.start, 0xff, range_bytes(range));
+		else
+			fill_noise(scene->image + range.start, range_bytes(range), seed);
+	}
+}
+
+static void read_back(struct scene *scene)
+{
+	uint8_t *found = malloc(scene->flash.chip->size_bytes);
+
+	assert_int_equal(flash_read(&scene->flash, scene->selection, found), 0);
+	for (size_t i = 0; i < scene->selection.count; i++) {
+		const struct range range = scene->ranges[i];
+
+		assert_memory_equal(
+			found + range.start, scene->image + range.start, range_bytes(range));
+	}
+	free(found);
+}
+
+static void every_job(const struct dummy_part *part, const char *corner)
+{
+	struct scene scene;
+
+	start(&scene, part, corner);
+	read_back(&scene);
+	fill_ranges(&scene, 2);
+	assert_int_equal(
+		flash_write(&scene.flash, scene.selection, scene.image, VERIFY_TOUCHED, false), 0);
+	assert_content(&scene, scene.image);
+	read_back(&scene);
+	fill_ranges(&scene, 0);
+	assert_int_equal(flash_erase(&scene.flash, scene.selection, VERIFY_TOUCHED, false), 0);
+	assert_int_equal(flash_verify(&scene.flash, scene.selection, scene.image), 0);
+	assert_content(&scene, scene.image);
+	stop(&scene);
+}
+
+static void jobs_at_every_corner_break_no_rule(void **state)
+{
+	const struct dummy_part *part = *state;
+	static const char *const corners[] = {"min", "typ", "max"};
+
+	for (size_t i = 0; i < sizeof(corners) / sizeof(corners[0]); i++)
+		every_job(part, corners[i]);
+}
+
+#define PARTS_MAX 256
+
+/* One case a part, so that a failure names it. */
+int main(void)
+{
+	static struct dummy_part parts[PARTS_MAX];
+	static struct CMUnitTest tests[PARTS_MAX];
+	size_t count = 0;
+
+	for (; count < PARTS_MAX && dummy_part_at(count, &parts[count]); count++)
+		tests[count] = (struct CMUnitTest){
+			.name = parts[count].name,
+			.test_func = jobs_at_every_corner_break_no_rule,
+			.initial_state = &parts[count],
+		};
+	return _cmocka_run_group_tests("parts", tests, count, NULL, NULL);
+}
