@@ -73,6 +73,18 @@ static void first_operation_is_noticed_within_a_poll_interval(void **state)
 	}
 }
 
+/* Between two questions the host has better things to do. */
+static void questions_of_a_long_operation_keep_their_distance(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	bench_start(&bench, &small_chip);
+	assert_true(
+		operate(&bench, &erase, 2000000).polls <= 2000000 / busy_poll_us(erase.typ_us) + 1);
+	bench_stop(&bench);
+}
+
 static void part_of_constant_speed_is_asked_a_few_times_only(void **state)
 {
 	struct bench bench;
@@ -167,6 +179,7 @@ int main(void)
 		cmocka_unit_test(poll_interval_is_a_fraction_of_typical_time),
 		cmocka_unit_test(timeout_is_beyond_the_maximum_of_any_part),
 		cmocka_unit_test(first_operation_is_noticed_within_a_poll_interval),
+		cmocka_unit_test(questions_of_a_long_operation_keep_their_distance),
 		cmocka_unit_test(part_of_constant_speed_is_asked_a_few_times_only),
 		cmocka_unit_test(part_that_gets_faster_is_followed),
 		cmocka_unit_test(stall_is_not_taken_for_the_length_of_an_operation),

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The test build that trusts its waits: nothing but the wait keeps it from a busy part. */
+#include "bench.h"
+
+static int never_asked(struct flash *flash, uint32_t address, bool *ready)
+{
+	(void)flash;
+	(void)address;
+	(void)ready;
+	fail();
+	return 0;
+}
+
+static void maximum_is_waited_out_without_a_question(void **state)
+{
+	const struct busy_time busy = {.typ_us = 700, .max_us = 3000};
+	struct bench bench;
+	uint64_t start_ns;
+
+	(void)state;
+	bench_start(&bench, &small_chip);
+	start_ns = bench.fake.now_ns;
+	assert_int_equal(busy_wait(&bench.flash, &busy, "a test", never_asked, 0), 0);
+	assert_true(bench.fake.now_ns - start_ns >= busy.max_us * NS_PER_US);
+	bench_stop(&bench);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(maximum_is_waited_out_without_a_question),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
