@@ -10,12 +10,13 @@ static int load_stream(struct array *array, FILE *in, uint32_t offset_bytes)
 	uint64_t at = offset_bytes;
 	size_t got;
 
-	while ((got = fread(granule, 1, sizeof(granule), in)) > 0) {
+	do {
+		got = fread(granule, 1, sizeof(granule), in);
 		if (at + got > array->size_bytes)
 			return -EFBIG;
 		array_load(array, (uint32_t)at, granule, got);
 		at += got;
-	}
+	} while (got == sizeof(granule));
 	return ferror(in) ? -EIO : 0;
 }
 

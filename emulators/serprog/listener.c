@@ -56,7 +56,7 @@ bool listener_is_loopback(const struct sockaddr_in *address)
 
 static int bind_and_listen(int fd, const struct sockaddr_in *address, uint16_t *port)
 {
-	struct sockaddr_in bound;
+	struct sockaddr_in bound = {0};
 	socklen_t len = sizeof(bound);
 	int on = 1;
 

@@ -15,7 +15,7 @@
 #define WARM_UP_ROUNDS 4
 
 /* Kept small, since a locked process would have to lock eight megabytes of default stack. */
-#define STACK_BYTES (64 * 1024)
+#define STACK_BYTES ((size_t)64 * 1024)
 
 struct sender {
 	int fd;

@@ -5,12 +5,6 @@
 #include "chip.h"
 #include "text.h"
 
-#define for_each_list(list, lists)                                                                 \
-	for (const struct chip_list *const *list = (lists); *list != NULL; list++)
-#define for_each_chip(chip, list)                                                                  \
-	for (const struct flash_chip *chip = (list)->chips; chip < (list)->chips + (list)->count;  \
-		chip++)
-
 size_t chip_erase_count(const struct flash_chip *chip)
 {
 	size_t count = 0;
@@ -59,24 +53,21 @@ uint64_t chip_page_us_typ(const struct flash_chip *chip)
 
 const struct flash_chip *chip_at(const struct chip_list *const *lists, size_t nth)
 {
-	for_each_list(list, lists)
-	{
-		if (nth < (*list)->count)
-			return &(*list)->chips[nth];
-		nth -= (*list)->count;
+	for (; *lists != NULL; lists++) {
+		if (nth < (*lists)->count)
+			return &(*lists)->chips[nth];
+		nth -= (*lists)->count;
 	}
 	return NULL;
 }
 
 const struct flash_chip *chip_by_name(const struct chip_list *const *lists, const char *name)
 {
-	for_each_list(list, lists)
-	{
-		for_each_chip(chip, *list)
-		{
-			if (strcasecmp(chip->name, name) == 0)
-				return chip;
-		}
+	const struct flash_chip *chip;
+
+	for (size_t nth = 0; (chip = chip_at(lists, nth)) != NULL; nth++) {
+		if (strcasecmp(chip->name, name) == 0)
+			return chip;
 	}
 	return NULL;
 }
@@ -84,10 +75,9 @@ const struct flash_chip *chip_by_name(const struct chip_list *const *lists, cons
 const char *chip_name_nearest(const struct chip_list *const *lists, const char *name)
 {
 	struct nearest nearest = {.wanted = name};
+	const struct flash_chip *chip;
 
-	for_each_list(list, lists)
-	{
-		for_each_chip(chip, *list) nearest_offer(&nearest, chip->name);
-	}
+	for (size_t nth = 0; (chip = chip_at(lists, nth)) != NULL; nth++)
+		nearest_offer(&nearest, chip->name);
 	return nearest_found(&nearest);
 }

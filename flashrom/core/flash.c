@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -332,6 +333,7 @@ static int write_job_init(struct write_job *job, struct flash *flash, struct sel
 	for (size_t i = 0; i < selection.count; i++)
 		job->ranges[i] = whole_blocks(flash->chip, selection.ranges[i]);
 	job->count = ranges_join(job->ranges, selection.count);
+	assert(job->count <= selection.count);
 	return 0;
 }
 

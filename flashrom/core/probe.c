@@ -207,7 +207,7 @@ static int search_buses(struct search *search, const struct flash_chip *wanted, 
 	const uint8_t buses =
 		search->flash->programmer->buses & (wanted != NULL ? wanted->buses : 0xff);
 
-	if (buses == 0)
+	if (buses == 0 && wanted != NULL)
 		return report_wrong_bus(search->flash, wanted);
 	for (unsigned int bit = 0; bit < 8 && search->flash->chip == NULL; bit++) {
 		int error;

@@ -114,7 +114,7 @@ static void put_le(uint8_t *bytes, size_t count, uint32_t value)
 static int exchange(struct serprog *serprog, const uint8_t *request, size_t request_bytes,
 	uint8_t *answer, size_t answer_bytes)
 {
-	uint8_t first;
+	uint8_t first = 0;
 	struct iovec parts[] = {{&first, 1}, {answer, answer_bytes}};
 	int error = serprog_link_send(&serprog->link, request, request_bytes);
 

@@ -17,8 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define AGENT_PRIORITY 40 /* the emulator takes 50: nothing of ours delays it */
-#define TURNS_STRIDE 8    /* uint64_t a cache line */
+#define AGENT_PRIORITY 40        /* the emulator takes 50: nothing of ours delays it */
+#define TURNS_STRIDE ((size_t)8) /* uint64_t a cache line */
 #define NS_PER_S UINT64_C(1000000000)
 #define CORE_OF_SUBJECT 0
 #define READY_FD 3
@@ -67,9 +67,12 @@ static void redirect_output(const char *path)
 	int input = open("/dev/null", O_RDONLY);
 	int output = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0600);
 
-	dup2(input, STDIN_FILENO);
-	dup2(output, STDOUT_FILENO);
-	dup2(output, STDERR_FILENO);
+	if (input >= 0)
+		dup2(input, STDIN_FILENO);
+	if (output >= 0) {
+		dup2(output, STDOUT_FILENO);
+		dup2(output, STDERR_FILENO);
+	}
 }
 
 int emulator_start(struct emulator *emulator, const struct spec *spec, const char *folder)

@@ -36,12 +36,15 @@ static void print_first_line(FILE *to, const char *path)
 {
 	char line[1024] = "";
 	FILE *from = fopen(path, "re");
+	char *end = NULL;
 
 	if (from) {
 		if (fgets(line, sizeof(line), from))
-			line[strcspn(line, "\n")] = '\0';
+			end = strchr(line, '\n');
 		fclose(from);
 	}
+	if (end)
+		*end = '\0';
 	print_string(to, line);
 }
 

@@ -118,7 +118,7 @@ size_t spec_parse(char *text, struct spec *spec)
 			return number;
 		*end = '\0';
 		*value++ = '\0';
-		if (number == 1 ? strcmp(line, "schema") || strcmp(value, "1")
+		if (number == 1 ? strcmp(line, "schema") != 0 || strcmp(value, "1") != 0
 				: !take_line(line, value, spec))
 			return number;
 		line = end + 1;

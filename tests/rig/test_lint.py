@@ -1,19 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The linters, and rules that every file of the checkout keeps."""
 
+import os
 import re
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from delayrig.paths import find_paths
 
 from tests.rig.builders import CHECKOUT
 
 CONFIG = CHECKOUT / "rig" / "pyproject.toml"
+PRODUCT_FOLDERS = {"emulators", "flashrom", "images"}
 PYTHON_FOLDERS = ["rig", "tests", "emulators/gen"]
 SOURCE_SUFFIXES = {".py", ".c", ".h", ".toml", ".build", ".options", ".sh"}
 SPDX = "SPDX-License-Identifier: GPL-2.0-or-later"
@@ -91,6 +95,22 @@ def test_clang_format_would_change_nothing() -> None:
     assert sources
     code, said = answer(tool("clang-format"), "--dry-run", "-Werror", *sources)
     assert code == 0, said
+
+
+def test_clang_tidy_finds_nothing() -> None:
+    """In the build's own configuration; .clang-tidy explains what is not looked for."""
+    build = find_paths().build
+    sources = [path for path in our_files() if path.suffix == ".c" and is_product(path)]
+    assert sources
+    clang_tidy = (tool("clang-tidy"), "-p", str(build), "--quiet")
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        answers = list(pool.map(lambda path: answer(*clang_tidy, str(path)), sources))
+    assert [said for code, said in answers if code != 0] == []
+
+
+def is_product(path: Path) -> bool:
+    """Whether it ends up in a program, rather than in a test of one."""
+    return path.relative_to(CHECKOUT).parts[0] in PRODUCT_FOLDERS
 
 
 def test_every_source_file_names_its_licence() -> None:

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Every chip, every job, by the real program against the real emulator over TCP, in real time.
+
+The clock is the machine's, so nothing here asserts how long anything took: the chip alone says
+whether a command came too early, and the chip's content whether the job was done.
+"""
+
+import json
+import random
+import subprocess
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from delayrig.chips import ChipFacts, read_chips
+from delayrig.images.subject import knows_string
+from delayrig.paths import find_paths
+
+PATHS = find_paths()
+CHIPS = read_chips(PATHS.checkout)
+FLASHROM = PATHS.flashrom_build / "flashrom"
+CORNERS = ("min", "typ", "max")
+# Chips spend their time waiting, so that a few of them fit on one core.
+AT_ONCE = 8
+LIMIT_S = 300
+REGION_BYTES = 4096
+NEIGHBOUR_BYTES = 1024
+JOBS = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Served:
+    """What is left when the last job is done."""
+
+    said: list[str]
+    violations: list[str]
+    read: bytes
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """One chip at one corner, and a folder for its files."""
+
+    facts: ChipFacts
+    corner: str
+    folder: Path
+
+    @property
+    def region(self) -> bytes:
+        """What the region holds at first."""
+        return random.Random(1).randbytes(REGION_BYTES)
+
+    @property
+    def neighbour(self) -> bytes:
+        """What follows the region, and has to stay."""
+        return random.Random(2).randbytes(NEIGHBOUR_BYTES)
+
+    @property
+    def image(self) -> bytes:
+        """What is to be written; only the region of it counts."""
+        return random.Random(3).randbytes(REGION_BYTES).ljust(self.facts.size_bytes, b"\x00")
+
+    def path(self, name: str) -> Path:
+        """A file of the scene."""
+        return self.folder / name
+
+
+def flashrom_name(facts: ChipFacts) -> str:
+    """The best name that our flashrom knows the part by."""
+    program = FLASHROM.read_bytes()
+    return next(name for name in facts.flashrom_names if knows_string(program, name))
+
+
+@contextmanager
+def emulator(scene: Scene) -> Iterator[int]:
+    """The part behind a port, for as many clients as there are jobs."""
+    command = [str(PATHS.emulator), "--chip", scene.facts.name, "--corner", scene.corner]
+    command += ["--image-in", str(scene.path("before.bin")), "--clients", str(JOBS)]
+    command += ["--image-out", str(scene.path("content.bin"))]
+    command += ["--events", str(scene.path("events.jsonl"))]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stderr is not None
+        yield int(process.stderr.readline().rsplit(" ", 1)[1])
+        assert process.wait(LIMIT_S) == 0
+    finally:
+        process.kill()
+        process.wait()
+
+
+def run_flashrom(scene: Scene, port: int, *job: str) -> str:
+    """One job; what the program said, and how it ended."""
+    command = [str(FLASHROM), "-p", f"serprog:ip=127.0.0.1:{port}"]
+    command += ["-c", flashrom_name(scene.facts), "-l", str(scene.path("layout")), *job]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LIMIT_S)
+    return f"{done.stdout}{done.stderr}exit {done.returncode}"
+
+
+def serve(scene: Scene) -> Served:
+    """Probe, read, write, verify and erase, each by a flashrom of its own."""
+    scene.path("before.bin").write_bytes(scene.region + scene.neighbour)
+    scene.path("image.bin").write_bytes(scene.image)
+    scene.path("layout").write_text(f"00000000:{REGION_BYTES - 1:08x} region\n")
+    region = ("-i", "region")
+    with emulator(scene) as port:
+        said = [
+            run_flashrom(scene, port),
+            run_flashrom(scene, port, *region, "-r", str(scene.path("read.bin"))),
+            run_flashrom(scene, port, *region, "-w", str(scene.path("image.bin"))),
+            run_flashrom(scene, port, *region, "-v", str(scene.path("image.bin"))),
+            run_flashrom(scene, port, *region, "-E"),
+        ]
+    events = [json.loads(line) for line in scene.path("events.jsonl").read_text().splitlines()]
+    return Served(
+        said=said,
+        violations=[str(event) for event in events if event.get("violation")],
+        read=scene.path("read.bin").read_bytes()[:REGION_BYTES],
+        content=scene.path("content.bin").read_bytes(),
+    )
+
+
+@pytest.fixture(scope="session")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[tuple[str, str], Future[Served]]]:
+    """Every chip at every corner, some at once; a test waits for its own."""
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        yield {
+            (chip, corner): pool.submit(
+                serve,
+                Scene(
+                    facts=facts,
+                    corner=corner,
+                    folder=tmp_path_factory.mktemp(f"{chip}-{corner}"),
+                ),
+            )
+            for chip, facts in CHIPS.items()
+            for corner in CORNERS
+        }
+
+
+@pytest.mark.parametrize("corner", CORNERS)
+@pytest.mark.parametrize("chip", sorted(CHIPS))
+def test_every_job_is_done_and_no_command_comes_too_early(
+    chip: str, corner: str, served: dict[tuple[str, str], Future[Served]]
+) -> None:
+    result = served[chip, corner].result(LIMIT_S)
+    for said in result.said:
+        assert said.endswith("exit 0"), said
+    assert result.violations == []
+    assert result.read == random.Random(1).randbytes(REGION_BYTES)
+    assert result.content[:REGION_BYTES] == b"\xff" * REGION_BYTES
+    after = result.content[REGION_BYTES : REGION_BYTES + NEIGHBOUR_BYTES]
+    assert after == random.Random(2).randbytes(NEIGHBOUR_BYTES)
+    rest = result.content[REGION_BYTES + NEIGHBOUR_BYTES :]
+    assert rest == b"\xff" * len(rest)
