@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <errno.h>
-#include <sched.h>
 #include <string.h>
 
 #include "cli.h"
@@ -15,18 +13,12 @@
  */
 #define POLL_US_MAX 10000
 
-static int request_lowest(void)
-{
-	const struct sched_param lowest = {.sched_priority = sched_get_priority_min(SCHED_FIFO)};
-
-	return sched_setscheduler(0, SCHED_FIFO, &lowest) == 0 ? 0 : -errno;
-}
-
-void realtime_request(const struct log *log)
+void realtime_begin(const struct log *log, struct realtime *found)
 {
 	const unsigned int threshold_us = CONFIG_DELAY_MINIMUM_SLEEP_US;
 	int error;
 
+	*found = (struct realtime){0};
 	if (threshold_us > POLL_US_MAX) {
 		log_info(log,
 			"Staying at normal priority: this build polls for up to %u us at a "
@@ -34,12 +26,20 @@ void realtime_request(const struct log *log)
 			threshold_us);
 		return;
 	}
-	error = request_lowest();
+	error = realtime_acquire(found);
 	if (error != 0)
 		log_info(log,
-			"Staying at normal priority (%s); with the right to realtime "
-			"scheduling, waits may end sooner.\n",
+			"Staying at normal priority (%s); granting CAP_SYS_NICE or RLIMIT_RTPRIO "
+			"can make this faster.\n",
 			strerror(-error));
 	else
 		log_debug(log, "Running at realtime priority.\n");
+}
+
+void realtime_end(const struct log *log, const struct realtime *found)
+{
+	const int error = realtime_restore(found);
+
+	if (error != 0)
+		log_warning(log, "Cannot go back to normal priority: %s.\n", strerror(-error));
 }

@@ -234,6 +234,7 @@ static void list_chips(const struct log *log)
 int run(const struct options *options, const struct log *log)
 {
 	struct session session = {.options = options, .log = log};
+	struct realtime found = {0};
 	int error;
 
 	if (options->operation == OPERATION_LIST) {
@@ -241,8 +242,9 @@ int run(const struct options *options, const struct log *log)
 		return 0;
 	}
 	if (options->realtime)
-		realtime_request(log);
+		realtime_begin(log, &found);
 	error = session_run(&session);
 	session_deinit(&session);
+	realtime_end(log, &found);
 	return error;
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "log.h"
+#include "realtime.h"
 
 #define INCLUDES_MAX 64
 
@@ -57,10 +58,13 @@ struct log console_log(struct console *console);
 void version_print(const struct log *log);
 
 /**
- * Ask for the lowest SCHED_FIFO priority: sleeps then end closer to their deadline. Nothing depends
- * on it. For programs only; a library has no say in its host's scheduling.
+ * Ask for realtime priority, and say once if that may not be: nothing depends on it. Not in a build
+ * that polls long enough to shut others out. `found` is for realtime_end().
  */
-void realtime_request(const struct log *log);
+void realtime_begin(const struct log *log, struct realtime *found);
+
+/** Back to what was found. */
+void realtime_end(const struct log *log, const struct realtime *found);
 
 /** Do what the options say. 0 or -errno, cause logged. */
 int run(const struct options *options, const struct log *log);

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "realtime.h"
+
+#include <errno.h>
+#include <sched.h>
+
+#ifdef SCHED_RESET_ON_FORK
+
+static int set_policy(int policy, int priority)
+{
+	const struct sched_param param = {.sched_priority = priority};
+
+	return sched_setscheduler(0, policy, &param) == 0 ? 0 : -errno;
+}
+
+static int get_policy(struct realtime *found)
+{
+	struct sched_param param;
+
+	*found = (struct realtime){0};
+	found->policy = sched_getscheduler(0);
+	if (found->policy < 0 || sched_getparam(0, &param) != 0)
+		return -errno;
+	found->priority = param.sched_priority;
+	return 0;
+}
+
+/* SCHED_FIFO, SCHED_RR and SCHED_DEADLINE: somebody has chosen, and chosen more. */
+static bool is_realtime(int policy)
+{
+	switch (policy & ~SCHED_RESET_ON_FORK) {
+	case SCHED_OTHER:
+	case SCHED_BATCH:
+	case SCHED_IDLE:
+		return false;
+	default:
+		return true;
+	}
+}
+
+int realtime_acquire(struct realtime *found)
+{
+	int error = get_policy(found);
+
+	if (error != 0 || is_realtime(found->policy))
+		return error;
+	error = set_policy(SCHED_FIFO | SCHED_RESET_ON_FORK, sched_get_priority_min(SCHED_FIFO));
+	found->changed = error == 0;
+	return error;
+}
+
+int realtime_restore(const struct realtime *found)
+{
+	int error;
+
+	if (!found->changed)
+		return 0;
+	error = set_policy(found->policy, found->priority);
+	if (error == -EPERM)
+		error = set_policy(found->policy | SCHED_RESET_ON_FORK, found->priority);
+	return error;
+}
+
+#else
+
+int realtime_acquire(struct realtime *found)
+{
+	*found = (struct realtime){0};
+	return -ENOSYS;
+}
+
+int realtime_restore(const struct realtime *found)
+{
+	(void)found;
+	return 0;
+}
+
+#endif

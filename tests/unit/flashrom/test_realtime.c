@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Realtime priority: what is asked of the system, what is given back, and what the user is told. */
+#include <errno.h>
+#include <sched.h>
+
+#include "captured_log.h"
+#include "cli.h"
+#include "cmocka_headers.h"
+#include "realtime.h"
+
+/* cli/realtime.c in a build that polls for more than 10 ms: meson.build gives it this name. */
+void realtime_begin_polling(const struct log *log, struct realtime *found);
+
+/* The thread's scheduling. Wrapped functions get no context, so it has to be here. */
+static struct fake_scheduler {
+	int policy;
+	int priority;
+	bool may_take_realtime;
+	bool may_unmark; /* children that start at normal priority */
+	int get_error;
+	unsigned int sets;
+} fake;
+
+int __wrap_sched_getscheduler(pid_t pid);
+int __wrap_sched_getparam(pid_t pid, struct sched_param *param);
+int __wrap_sched_setscheduler(pid_t pid, int policy, const struct sched_param *param);
+
+int __wrap_sched_getscheduler(pid_t pid)
+{
+	assert_int_equal(pid, 0);
+	errno = fake.get_error;
+	return fake.get_error == 0 ? fake.policy : -1;
+}
+
+int __wrap_sched_getparam(pid_t pid, struct sched_param *param)
+{
+	assert_int_equal(pid, 0);
+	param->sched_priority = fake.priority;
+	return 0;
+}
+
+static bool allowed(int policy)
+{
+	if (!fake.may_take_realtime && (policy & ~SCHED_RESET_ON_FORK) == SCHED_FIFO)
+		return false;
+	return fake.may_unmark || !(fake.policy & SCHED_RESET_ON_FORK) ||
+	       (policy & SCHED_RESET_ON_FORK);
+}
+
+int __wrap_sched_setscheduler(pid_t pid, int policy, const struct sched_param *param)
+{
+	assert_int_equal(pid, 0);
+	fake.sets++;
+	if (!allowed(policy)) {
+		errno = EPERM;
+		return -1;
+	}
+	fake.policy = policy;
+	fake.priority = param->sched_priority;
+	return 0;
+}
+
+static int start(void **state)
+{
+	(void)state;
+	fake = (struct fake_scheduler){
+		.policy = SCHED_OTHER,
+		.may_take_realtime = true,
+		.may_unmark = true,
+	};
+	return 0;
+}
+
+static void allowed_thread_gets_lowest_fifo_for_itself_alone(void **state)
+{
+	struct realtime found;
+
+	(void)state;
+	assert_int_equal(realtime_acquire(&found), 0);
+	assert_int_equal(fake.policy, SCHED_FIFO | SCHED_RESET_ON_FORK);
+	assert_int_equal(fake.priority, sched_get_priority_min(SCHED_FIFO));
+}
+
+static void restore_gives_back_what_was_found(void **state)
+{
+	static const int policies[] = {SCHED_OTHER, SCHED_BATCH, SCHED_IDLE | SCHED_RESET_ON_FORK};
+	struct realtime found;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(policies) / sizeof(policies[0]); i++) {
+		fake.policy = policies[i];
+		assert_int_equal(realtime_acquire(&found), 0);
+		assert_int_equal(realtime_restore(&found), 0);
+		assert_int_equal(fake.policy, policies[i]);
+		assert_int_equal(fake.priority, 0);
+	}
+}
+
+static void restore_without_privilege_leaves_the_mark_alone(void **state)
+{
+	struct realtime found;
+
+	(void)state;
+	fake.may_unmark = false;
+	assert_int_equal(realtime_acquire(&found), 0);
+	assert_int_equal(realtime_restore(&found), 0);
+	assert_int_equal(fake.policy, SCHED_OTHER | SCHED_RESET_ON_FORK);
+}
+
+static void refusal_changes_nothing(void **state)
+{
+	struct realtime found;
+
+	(void)state;
+	fake.may_take_realtime = false;
+	assert_int_equal(realtime_acquire(&found), -EPERM);
+	assert_int_equal(fake.policy, SCHED_OTHER);
+	assert_int_equal(realtime_restore(&found), 0);
+	assert_int_equal(fake.sets, 1);
+}
+
+static void thread_that_is_realtime_already_is_left_alone(void **state)
+{
+	static const int policies[] = {SCHED_FIFO, SCHED_RR, SCHED_RR | SCHED_RESET_ON_FORK, 6};
+	struct realtime found;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(policies) / sizeof(policies[0]); i++) {
+		fake.policy = policies[i];
+		fake.priority = 50;
+		assert_int_equal(realtime_acquire(&found), 0);
+		assert_int_equal(realtime_restore(&found), 0);
+		assert_int_equal(fake.sets, 0);
+	}
+}
+
+static void unknown_scheduling_is_left_alone(void **state)
+{
+	struct realtime found;
+
+	(void)state;
+	fake.get_error = ENOSYS;
+	assert_int_equal(realtime_acquire(&found), -ENOSYS);
+	assert_int_equal(realtime_restore(&found), 0);
+	assert_int_equal(fake.sets, 0);
+}
+
+static void program_that_may_not_says_once_what_would_help(void **state)
+{
+	struct captured_log captured = {0};
+	struct log log = captured_log(&captured);
+	struct realtime found;
+	const char *told;
+
+	(void)state;
+	log.level_max = LOG_INFO;
+	fake.may_take_realtime = false;
+	realtime_begin(&log, &found);
+	realtime_end(&log, &found);
+	told = strstr(captured.text, "CAP_SYS_NICE");
+	assert_non_null(told);
+	assert_null(strstr(told + 1, "CAP_SYS_NICE"));
+	assert_true(logged(&captured, "RLIMIT_RTPRIO"));
+}
+
+static void program_that_may_says_nothing_at_info_level(void **state)
+{
+	struct captured_log captured = {0};
+	struct log log = captured_log(&captured);
+	struct realtime found;
+
+	(void)state;
+	log.level_max = LOG_INFO;
+	realtime_begin(&log, &found);
+	assert_int_equal(fake.policy, SCHED_FIFO | SCHED_RESET_ON_FORK);
+	realtime_end(&log, &found);
+	assert_int_equal(fake.policy, SCHED_OTHER);
+	assert_string_equal(captured.text, "");
+}
+
+static void program_that_polls_for_long_stays_at_normal_priority(void **state)
+{
+	struct captured_log captured = {0};
+	const struct log log = captured_log(&captured);
+	struct realtime found;
+
+	(void)state;
+	realtime_begin_polling(&log, &found);
+	realtime_end(&log, &found);
+	assert_int_equal(fake.sets, 0);
+	assert_true(logged(&captured, "polls for up to 10001 us"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(allowed_thread_gets_lowest_fifo_for_itself_alone, start),
+		cmocka_unit_test_setup(restore_gives_back_what_was_found, start),
+		cmocka_unit_test_setup(restore_without_privilege_leaves_the_mark_alone, start),
+		cmocka_unit_test_setup(refusal_changes_nothing, start),
+		cmocka_unit_test_setup(thread_that_is_realtime_already_is_left_alone, start),
+		cmocka_unit_test_setup(unknown_scheduling_is_left_alone, start),
+		cmocka_unit_test_setup(program_that_may_not_says_once_what_would_help, start),
+		cmocka_unit_test_setup(program_that_may_says_nothing_at_info_level, start),
+		cmocka_unit_test_setup(program_that_polls_for_long_stays_at_normal_priority, start),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
