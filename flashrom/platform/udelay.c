@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The delay layer. One self-contained file: it needs a POSIX.1-2008 libc and its own header, and is
- * configured by CONFIG_DELAY_MINIMUM_SLEEP_US alone.
+ * The delay layer. One self-contained file: it needs a POSIX libc and its own header, and is
+ * configured by CONFIG_DELAY_MINIMUM_SLEEP_US alone. The other switches below find their own value
+ * where nobody sets them.
  *
  * Nothing is calibrated and no resolution is asked for. A count of loop iterations says nothing
  * about time once the CPU's clock may change, or the thread may move to a faster core, and a timer
@@ -14,8 +15,14 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <sys/time.h>
 #include <time.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 
 #include "platform/udelay.h"
 
@@ -24,50 +31,364 @@
 #define CONFIG_DELAY_MINIMUM_SLEEP_US 100
 #endif
 
-#define US_PER_S 1000000u
-#define NS_PER_US 1000
-#define NS_PER_S 1000000000L
+/* clock_gettime(CLOCK_MONOTONIC) where there is one, gettimeofday() elsewhere. */
+#ifndef CONFIG_DELAY_CLOCK_GETTIME
+#ifdef CLOCK_MONOTONIC
+#define CONFIG_DELAY_CLOCK_GETTIME 1
+#else
+#define CONFIG_DELAY_CLOCK_GETTIME 0
+#endif
+#endif
 
-static struct timespec clock_now(void)
+/* clock_nanosleep(TIMER_ABSTIME) or nanosleep(): macOS and some BSDs have the latter alone. */
+#ifndef CONFIG_DELAY_ABSOLUTE_SLEEP
+#if CONFIG_DELAY_CLOCK_GETTIME && defined(_POSIX_CLOCK_SELECTION) && _POSIX_CLOCK_SELECTION + 0 > 0
+#define CONFIG_DELAY_ABSOLUTE_SLEEP 1
+#else
+#define CONFIG_DELAY_ABSOLUTE_SLEEP 0
+#endif
+#endif
+
+#if CONFIG_DELAY_ABSOLUTE_SLEEP && !CONFIG_DELAY_CLOCK_GETTIME
+#error "an absolute sleep needs clock_gettime: on a clock that can be stepped it may end at any time"
+#endif
+
+/* Sleep to just before the deadline and poll the rest. */
+#ifndef CONFIG_DELAY_HYBRID
+#define CONFIG_DELAY_HYBRID 1
+#endif
+
+/* Learn how long "just before" has to be; needs a variable for each thread. */
+#ifndef CONFIG_DELAY_LEARN_MARGIN
+#define CONFIG_DELAY_LEARN_MARGIN 1
+#endif
+
+/* Ask Linux not to round our own sleeps up by its 50 us. */
+#ifndef CONFIG_DELAY_TIMER_SLACK
+#define CONFIG_DELAY_TIMER_SLACK 1
+#endif
+
+/* Tell the CPU that it is polling, which leaves more to the other thread of its core. */
+#ifndef CONFIG_DELAY_CPU_RELAX
+#define CONFIG_DELAY_CPU_RELAX 1
+#endif
+
+#if defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L && !defined(__STDC_NO_THREADS__)
+#define THREAD_LOCAL _Thread_local
+#elif defined(__GNUC__)
+#define THREAD_LOCAL __thread
+#endif
+
+/* 64 bits hold every wait, and for 292 years every moment; no product or sum below leaves them. */
+#define NS_PER_US 1000
+#define NS_PER_S INT64_C(1000000000)
+
+static struct timespec timespec_of(int64_t ns)
+{
+	struct timespec result;
+
+	result.tv_sec = (time_t)(ns / NS_PER_S);
+	result.tv_nsec = (long)(ns % NS_PER_S);
+	return result;
+}
+
+#if CONFIG_DELAY_CLOCK_GETTIME
+
+/* How much of a wait has passed. */
+struct watch {
+	int64_t start_ns;
+	int64_t elapsed_ns; /* at the last look */
+};
+
+static int64_t now_ns(void)
 {
 	struct timespec now;
 
 	/* Without a clock no wait can be kept. Returning would be a wait of no length at all. */
 	if (clock_gettime(CLOCK_MONOTONIC, &now) != 0)
 		abort();
-	return now;
+	return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
 }
+
+static void watch_start(struct watch *watch)
+{
+	watch->start_ns = now_ns();
+	watch->elapsed_ns = 0;
+}
+
+/* True: this clock is never in doubt. */
+static bool watch_look(struct watch *watch)
+{
+	watch->elapsed_ns = now_ns() - watch->start_ns;
+	return true;
+}
+
+#if CONFIG_DELAY_ABSOLUTE_SLEEP
+/* An absolute deadline needs no sum over what is left: a signal only means to go back to sleep. */
+static int sleep_once(const struct watch *watch, int64_t until_ns)
+{
+	const struct timespec until = timespec_of(watch->start_ns + until_ns);
+
+	return clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+}
+#else
+/* What is left is taken from the clock each time: remainders that are passed on would add up. */
+static int sleep_once(const struct watch *watch, int64_t until_ns)
+{
+	const struct timespec rest = timespec_of(until_ns - watch->elapsed_ns);
+
+	return nanosleep(&rest, NULL) == 0 ? 0 : errno;
+}
+#endif
+
+/* Sleep once and look; false where the system cannot sleep. */
+static bool watch_sleep(struct watch *watch, int64_t until_ns)
+{
+	const int error = sleep_once(watch, until_ns);
+
+	watch_look(watch);
+	return error == 0 || error == EINTR;
+}
+
+#else /* gettimeofday */
 
 /*
- * Seconds and nanoseconds stay apart, so that no product or sum leaves a 32-bit long: nanoseconds
- * reach 999,999,999 + 999,999,000 at most.
+ * The wall clock may be stepped, either way and at any time. So a wait is not the difference of two
+ * readings but a sum over many, and each of them has to be plausible:
+ *
+ * - Backwards: counts nothing. It prolongs the wait by what passed since the last look, which is
+ *   SLEEP_NS_MAX at most.
+ * - Forwards by STEP_NS_MAX or less: believed. A step that small cannot be told from time.
+ * - Forwards by more, after a sleep: at most what the sleep itself has lasted. nanosleep() counts
+ *   on a clock that is not stepped.
+ * - Forwards by more, while polling: counts nothing, and the rest of the wait is slept. It may be
+ *   time (the thread had lost its CPU, the clock ticks slowly), but only a sleep can tell.
+ *
+ * Readings are cut to whole microseconds: the difference of two may be up to one more than what
+ * passed between them. That is taken off once for each unbroken row of readings.
  */
-static struct timespec deadline_after(struct timespec now, unsigned int usecs)
+#define TICK_NS INT64_C(1000)
+#define STEP_NS_MAX INT64_C(50000)
+#define SLEEP_NS_MAX INT64_C(100000000)
+
+struct watch {
+	struct timeval last;
+	int64_t elapsed_ns; /* at the last look, never more than has passed */
+	int64_t certain_ns; /* of a step that is too long; 0 while a sleep can tell */
+	bool tick_owed;
+};
+
+static struct timeval wall_now(void)
 {
-	now.tv_sec += (time_t)(usecs / US_PER_S);
-	now.tv_nsec += (long)(usecs % US_PER_S) * NS_PER_US;
-	if (now.tv_nsec >= NS_PER_S) {
-		now.tv_sec++;
-		now.tv_nsec -= NS_PER_S;
-	}
+	struct timeval now;
+
+	if (gettimeofday(&now, NULL) != 0)
+		abort();
 	return now;
 }
 
-static bool deadline_passed(const struct timespec *deadline)
+static void watch_start(struct watch *watch)
 {
-	const struct timespec now = clock_now();
-
-	if (now.tv_sec != deadline->tv_sec)
-		return now.tv_sec > deadline->tv_sec;
-	return now.tv_nsec >= deadline->tv_nsec;
+	watch->last = wall_now();
+	watch->elapsed_ns = 0;
+	watch->certain_ns = 0;
+	watch->tick_owed = true;
 }
 
-/* An absolute deadline needs no sum over what is left: a signal only means to go back to sleep. */
-static bool sleep_toward(const struct timespec *deadline)
+/* How far the clock went since the last look. Beyond a day in either direction it is no matter. */
+static int64_t watch_moved_ns(struct watch *watch)
 {
-	const int status = clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, deadline, NULL);
+	const struct timeval last = watch->last;
+	int64_t seconds;
 
-	return status == 0 || status == EINTR;
+	watch->last = wall_now();
+	seconds = (int64_t)watch->last.tv_sec - last.tv_sec;
+	if (seconds > 86400)
+		seconds = 86400;
+	if (seconds < -86400)
+		seconds = -86400;
+	return seconds * NS_PER_S + (int64_t)(watch->last.tv_usec - last.tv_usec) * NS_PER_US;
+}
+
+/* False where the clock is not believed; `slept_ns` of the time since the last look are certain. */
+static bool watch_count(struct watch *watch, int64_t slept_ns)
+{
+	int64_t moved_ns = watch_moved_ns(watch);
+
+	if (moved_ns < 0 || (moved_ns > STEP_NS_MAX && moved_ns > slept_ns)) {
+		watch->elapsed_ns += moved_ns < 0 ? 0 : slept_ns;
+		watch->tick_owed = true;
+		return false;
+	}
+	if (watch->tick_owed && moved_ns > 0) {
+		moved_ns -= TICK_NS;
+		watch->tick_owed = false;
+	}
+	watch->elapsed_ns += moved_ns;
+	return true;
+}
+
+static bool watch_look(struct watch *watch)
+{
+	return watch_count(watch, watch->certain_ns);
+}
+
+static int64_t slept_ns(int64_t asked_ns, const struct timespec *left)
+{
+	const int64_t left_ns = (int64_t)left->tv_sec * NS_PER_S + left->tv_nsec;
+
+	return left_ns < asked_ns ? asked_ns - left_ns : 0;
+}
+
+/* Sleep once and look; false where the system cannot sleep. */
+static bool watch_sleep(struct watch *watch, int64_t until_ns)
+{
+	const int64_t rest_ns = until_ns - watch->elapsed_ns + TICK_NS;
+	const int64_t ask_ns = rest_ns < SLEEP_NS_MAX ? rest_ns : SLEEP_NS_MAX;
+	const struct timespec ask = timespec_of(ask_ns);
+	struct timespec left = {0, 0};
+
+	if (nanosleep(&ask, &left) == 0 || errno == EINTR) {
+		watch_count(watch, slept_ns(ask_ns, &left));
+		return true;
+	}
+	/* Nobody can tell steps from time then, and the wait has to end some day. */
+	watch->certain_ns = STEP_NS_MAX;
+	watch_look(watch);
+	return false;
+}
+
+#endif /* CONFIG_DELAY_CLOCK_GETTIME */
+
+#if CONFIG_DELAY_TIMER_SLACK && defined(PR_SET_TIMERSLACK)
+/* 0 if nothing was changed: the slack is unknown or as small already, as it is under SCHED_FIFO. */
+static int slack_tighten(void)
+{
+	const int old_ns = prctl(PR_GET_TIMERSLACK, 0L, 0L, 0L, 0L);
+
+	if (old_ns <= 1 || prctl(PR_SET_TIMERSLACK, 1L, 0L, 0L, 0L) != 0)
+		return 0;
+	return old_ns;
+}
+
+static void slack_restore(int old_ns)
+{
+	if (old_ns != 0)
+		prctl(PR_SET_TIMERSLACK, (long)old_ns, 0L, 0L, 0L);
+}
+#else
+static int slack_tighten(void)
+{
+	return 0;
+}
+
+static void slack_restore(int old_ns)
+{
+	(void)old_ns;
+}
+#endif
+
+/* The clock has the last word: a sleep that came back too soon is slept again. */
+static bool sleep_until(struct watch *watch, int64_t until_ns)
+{
+	const int slack_ns = slack_tighten();
+	bool can_sleep = true;
+
+	while (can_sleep && watch->elapsed_ns < until_ns)
+		can_sleep = watch_sleep(watch, until_ns);
+	slack_restore(slack_ns);
+	return can_sleep;
+}
+
+/* On the fallback clock the end of a sleep is the one thing that is certain: nothing to gain. */
+#if CONFIG_DELAY_HYBRID && CONFIG_DELAY_CLOCK_GETTIME
+
+/*
+ * How long before the deadline a sleep is to end. Enough for most wake-ups, since one that comes
+ * late is lost, while one that comes early costs CPU time; and never more than MARGIN_NS_MAX, or
+ * one busy spell would have everything polled.
+ */
+#define MARGIN_NS_DEFAULT INT64_C(60000)
+#define MARGIN_NS_MIN INT64_C(2000)
+#define MARGIN_NS_MAX INT64_C(125000)
+
+#if CONFIG_DELAY_LEARN_MARGIN && defined(THREAD_LOCAL)
+static THREAD_LOCAL int64_t margin_ns = MARGIN_NS_DEFAULT;
+
+/*
+ * Up fast, down slowly: settles where about one wake-up in a hundred comes later. `latency_ns` is
+ * from when a sleep was to end to when it had.
+ */
+static void margin_learn(int64_t latency_ns)
+{
+	if (latency_ns > MARGIN_NS_MAX)
+		latency_ns = MARGIN_NS_MAX;
+	margin_ns += (latency_ns - margin_ns) / (latency_ns > margin_ns ? 2 : 128);
+	if (margin_ns < MARGIN_NS_MIN)
+		margin_ns = MARGIN_NS_MIN;
+}
+
+static int64_t margin_known_ns(void)
+{
+	return margin_ns;
+}
+#else
+static void margin_learn(int64_t latency_ns)
+{
+	(void)latency_ns;
+}
+
+static int64_t margin_known_ns(void)
+{
+	return MARGIN_NS_DEFAULT;
+}
+#endif
+
+/* An eighth at least is slept, whatever was learnt: the threshold promises so, and it teaches. */
+static void sleep_most(struct watch *watch, int64_t length_ns)
+{
+	const int64_t least_ns = length_ns / 8;
+	int64_t until_ns = length_ns - margin_known_ns();
+
+	if (until_ns < least_ns)
+		until_ns = least_ns;
+	if (sleep_until(watch, until_ns))
+		margin_learn(watch->elapsed_ns - until_ns);
+}
+
+#else
+
+static void sleep_most(struct watch *watch, int64_t length_ns)
+{
+	sleep_until(watch, length_ns);
+}
+
+#endif
+
+static void cpu_relax(void)
+{
+#if CONFIG_DELAY_CPU_RELAX && defined(__GNUC__)
+#if defined(__i386__) || defined(__x86_64__)
+	__asm__ __volatile__("pause");
+#elif defined(__aarch64__) || (defined(__ARM_ARCH) && __ARM_ARCH >= 7)
+	__asm__ __volatile__("yield");
+#elif defined(__riscv)
+	/* pause, spelt out for assemblers that do not know it; CPUs that do not take it for a
+	 * fence. */
+	__asm__ __volatile__(".4byte 0x0100000f");
+#elif defined(__powerpc__)
+	__asm__ __volatile__("or 27,27,27");
+#endif
+#endif
+}
+
+static void poll_until(struct watch *watch, int64_t until_ns)
+{
+	while (watch->elapsed_ns < until_ns) {
+		cpu_relax();
+		if (!watch_look(watch))
+			sleep_until(watch, until_ns);
+	}
 }
 
 /* A variable, since comparing with a literal threshold of 0 draws a warning (-Wtype-limits). */
@@ -94,17 +415,13 @@ static unsigned int requested(unsigned int usecs)
 void default_delay(unsigned int usecs)
 {
 	const unsigned int wait_us = requested(usecs);
-	struct timespec deadline;
-	bool may_sleep;
+	const int64_t length_ns = (int64_t)wait_us * NS_PER_US;
+	struct watch watch;
 
 	if (wait_us == 0)
 		return;
-	deadline = deadline_after(clock_now(), wait_us);
-	may_sleep = long_enough_to_sleep(wait_us);
-
-	/* The clock has the last word: a sleep that came back too soon is slept again. */
-	while (!deadline_passed(&deadline)) {
-		if (may_sleep)
-			may_sleep = sleep_toward(&deadline);
-	}
+	watch_start(&watch);
+	if (long_enough_to_sleep(wait_us))
+		sleep_most(&watch, length_ns);
+	poll_until(&watch, length_ns);
 }

@@ -7,7 +7,10 @@
  *
  * Never early on that clock, whatever the CPU's speed, signals or a stepped wall clock do; how late
  * is up to the system. Waits of CONFIG_DELAY_MINIMUM_SLEEP_US and more give up the CPU, shorter
- * ones poll the clock. Keeps no state, so any thread may call it.
+ * ones poll the clock. Any thread may call it. The thread's scheduling class is left alone, and its
+ * timer slack is as it was when the call returns.
+ *
+ * Systems without CLOCK_MONOTONIC count on the wall clock, and forgive steps of it.
  */
 void default_delay(unsigned int usecs);
 

@@ -1,44 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The delay layer on a fake clock, built once for each of several thresholds. */
+/* The delay layer on a fake CLOCK_MONOTONIC, in all builds that use it. */
 #include <errno.h>
-#include <limits.h>
-#include <stdbool.h>
+#include <pthread.h>
 #include <time.h>
 
 #include "cmocka_headers.h"
+#include "fake_slack.h"
+#include "udelay_builds.h"
 
 #define NS_PER_S UINT64_C(1000000000)
+#define SLACK_NS 50000
 
-/* The names that meson.build gives default_delay() in each build. */
-void delay_threshold_0(unsigned int usecs);
-void delay_threshold_1(unsigned int usecs);
-void delay_threshold_100(unsigned int usecs);
-void delay_threshold_100000(unsigned int usecs);
-void delay_threshold_4294967295(unsigned int usecs);
-void delay_threshold_unset(unsigned int usecs);
-void delay_cut_to_half(unsigned int usecs);
-
-struct variant {
-	void (*delay)(unsigned int usecs);
-	unsigned int threshold_us;
-};
-
-static const struct variant variants[] = {
-	{delay_threshold_0, 0},
-	{delay_threshold_1, 1},
-	{delay_threshold_100, 100},
-	{delay_threshold_100000, 100000},
-	{delay_threshold_4294967295, UINT_MAX},
-	{delay_threshold_unset, 100},
-};
-
-#define VARIANTS (sizeof(variants) / sizeof(variants[0]))
-
-/* 4,294,967 us is where a product with 1000 leaves 32 bits. */
-static const unsigned int waits_us[] = {0, 1, 2, 99, 100, 101, 99999, 100000, 100001, 999999,
-	1000000, 1000001, 4294967, 4294968, 5000000, UINT_MAX - 1, UINT_MAX};
-
-#define WAITS (sizeof(waits_us) / sizeof(waits_us[0]))
+/* What udelay.c keeps to. */
+#define MARGIN_NS_DEFAULT 60000
+#define MARGIN_NS_MIN 2000
+#define MARGIN_NS_MAX 125000
 
 /*
  * A clock that moves by `step_ns` whenever it is read, and by what is slept. Wrapped functions get
@@ -47,18 +23,26 @@ static const unsigned int waits_us[] = {0, 1, 2, 99, 100, 101, 99999, 100000, 10
 static struct fake_clock {
 	uint64_t now_ns;
 	uint64_t step_ns;
-	uint64_t first_ns; /* of the readings since the start */
+	uint64_t latency_ns; /* from when a sleep should end, beside the slack */
+	uint64_t first_ns;   /* of the readings since the start */
 	uint64_t last_ns;
+	uint64_t until_ns; /* where the last sleep was to end */
 	unsigned int readings;
-	unsigned int sleeps;
+	unsigned int absolute_sleeps;
+	unsigned int relative_sleeps;
 	unsigned int interruptions_left;
 	unsigned int early_wakes_left;
+	unsigned int reading_that_goes_back;
 	int sleep_error;
+	int slack_ns_max; /* while asleep */
+	struct fake_slack slack;
 } fake;
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
 int __wrap_clock_nanosleep(
 	clockid_t clock, int flags, const struct timespec *until, struct timespec *left);
+int __wrap_nanosleep(const struct timespec *length, struct timespec *left);
+int __wrap_prctl(int option, ...);
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 {
@@ -67,6 +51,8 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 	now->tv_nsec = (long)(fake.now_ns % NS_PER_S);
 	if (fake.readings++ == 0)
 		fake.first_ns = fake.now_ns;
+	else if (fake.readings == fake.reading_that_goes_back)
+		now->tv_sec -= 3;
 	fake.last_ns = fake.now_ns;
 	fake.now_ns += fake.step_ns;
 	return 0;
@@ -79,16 +65,11 @@ static void sleep_half(uint64_t until_ns)
 		fake.now_ns += (until_ns - fake.now_ns) / 2;
 }
 
-int __wrap_clock_nanosleep(
-	clockid_t clock, int flags, const struct timespec *until, struct timespec *left)
+static int sleep_until(uint64_t until_ns)
 {
-	const uint64_t until_ns = (uint64_t)until->tv_sec * NS_PER_S + (uint64_t)until->tv_nsec;
-
-	assert_int_equal(clock, CLOCK_MONOTONIC);
-	assert_int_equal(flags, TIMER_ABSTIME);
-	assert_null(left);
-	assert_in_range(until->tv_nsec, 0, NS_PER_S - 1);
-	fake.sleeps++;
+	fake.until_ns = until_ns;
+	if (fake.slack.now_ns > fake.slack_ns_max)
+		fake.slack_ns_max = fake.slack.now_ns;
 	if (fake.sleep_error != 0)
 		return fake.sleep_error;
 	if (fake.interruptions_left > 0) {
@@ -103,18 +84,65 @@ int __wrap_clock_nanosleep(
 	}
 	if (fake.now_ns < until_ns)
 		fake.now_ns = until_ns;
+	fake.now_ns += fake.latency_ns + (uint64_t)fake.slack.now_ns;
 	return 0;
 }
 
-/* One nanosecond before a full second, so that every sum has to carry. */
-static void fake_start(unsigned int usecs)
+static uint64_t timespec_ns(const struct timespec *time)
 {
-	const uint64_t wait_ns = (uint64_t)usecs * 1000;
+	assert_in_range(time->tv_nsec, 0, NS_PER_S - 1);
+	assert_true(time->tv_sec >= 0);
+	return (uint64_t)time->tv_sec * NS_PER_S + (uint64_t)time->tv_nsec;
+}
 
+int __wrap_clock_nanosleep(
+	clockid_t clock, int flags, const struct timespec *until, struct timespec *left)
+{
+	assert_int_equal(clock, CLOCK_MONOTONIC);
+	assert_int_equal(flags, TIMER_ABSTIME);
+	assert_null(left);
+	fake.absolute_sleeps++;
+	return sleep_until(timespec_ns(until));
+}
+
+int __wrap_nanosleep(const struct timespec *length, struct timespec *left)
+{
+	assert_null(left);
+	fake.relative_sleeps++;
+	errno = sleep_until(fake.last_ns + timespec_ns(length));
+	return errno == 0 ? 0 : -1;
+}
+
+int __wrap_prctl(int option, ...)
+{
+	va_list arguments;
+	int result;
+
+	va_start(arguments, option);
+	result = fake_slack_prctl(&fake.slack, option, arguments);
+	va_end(arguments);
+	return result;
+}
+
+/* One nanosecond before a full second, so that every sum has to carry. */
+static void fake_start(uint64_t step_ns)
+{
 	fake = (struct fake_clock){
 		.now_ns = 5 * NS_PER_S - 1,
-		.step_ns = wait_ns / 512 + 1,
+		.step_ns = step_ns,
+		.slack = {.now_ns = SLACK_NS},
 	};
+}
+
+/* A step with which the wait needs no more than some 500 readings. */
+static uint64_t step_for(unsigned int usecs)
+{
+	return (uint64_t)usecs * 1000 / 512 + 1;
+}
+
+static unsigned int sleeps(void)
+{
+	return fake.absolute_sleeps + fake.relative_sleeps;
 }
 
 static uint64_t seen_ns(void)
@@ -122,25 +150,32 @@ static uint64_t seen_ns(void)
 	return fake.last_ns - fake.first_ns;
 }
 
-static void assert_not_early(unsigned int usecs)
+static void assert_not_early(const struct build *build, unsigned int usecs)
 {
-	assert_true(seen_ns() >= (uint64_t)usecs * 1000);
+	if (seen_ns() < (uint64_t)kept_us(build, usecs) * 1000)
+		print_message("%s(%u) is early\n", build->name, usecs);
+	assert_true(seen_ns() >= (uint64_t)kept_us(build, usecs) * 1000);
 }
 
-static bool sleeps_for(const struct variant *variant, unsigned int usecs)
+static bool next_build(const struct build **build)
 {
-	return usecs >= variant->threshold_us && usecs > 0;
+	do {
+		*build = *build == NULL ? builds : *build + 1;
+	} while (*build != builds + BUILDS && !(*build)->monotonic);
+	return *build != builds + BUILDS;
 }
 
 static void each_wait_is_not_early_and_not_long(void **state)
 {
 	(void)state;
-	for (size_t v = 0; v < VARIANTS; v++) {
+	for (const struct build *build = NULL; next_build(&build);) {
 		for (size_t w = 0; w < WAITS; w++) {
-			fake_start(waits_us[w]);
-			variants[v].delay(waits_us[w]);
-			assert_not_early(waits_us[w]);
-			assert_true(seen_ns() <= (uint64_t)waits_us[w] * 1000 + 2 * fake.step_ns);
+			const uint64_t wait_ns = (uint64_t)kept_us(build, waits_us[w]) * 1000;
+
+			fake_start(step_for(waits_us[w]));
+			build->delay(waits_us[w]);
+			assert_not_early(build, waits_us[w]);
+			assert_true(seen_ns() <= wait_ns + SLACK_NS + 2 * fake.step_ns);
 		}
 	}
 }
@@ -148,11 +183,13 @@ static void each_wait_is_not_early_and_not_long(void **state)
 static void sleep_begins_at_threshold(void **state)
 {
 	(void)state;
-	for (size_t v = 0; v < VARIANTS; v++) {
+	for (const struct build *build = NULL; next_build(&build);) {
 		for (size_t w = 0; w < WAITS; w++) {
-			fake_start(waits_us[w]);
-			variants[v].delay(waits_us[w]);
-			assert_int_equal(fake.sleeps > 0, sleeps_for(&variants[v], waits_us[w]));
+			fake_start(step_for(waits_us[w]));
+			build->delay(waits_us[w]);
+			assert_int_equal(sleeps() > 0, sleeps_for(build, waits_us[w]));
+			assert_int_equal(
+				build->absolute ? fake.relative_sleeps : fake.absolute_sleeps, 0);
 		}
 	}
 }
@@ -160,91 +197,296 @@ static void sleep_begins_at_threshold(void **state)
 static void zero_returns_without_reading_clock(void **state)
 {
 	(void)state;
-	for (size_t v = 0; v < VARIANTS; v++) {
-		fake_start(0);
-		variants[v].delay(0);
-		assert_int_equal(fake.readings, 0);
-		assert_int_equal(fake.sleeps, 0);
+	for (const struct build *build = NULL; next_build(&build);) {
+		fake_start(1);
+		build->delay(0);
+		assert_int_equal(fake.readings + sleeps() + fake.slack.gets, 0);
 	}
 }
 
 static void delay_across_32bit_nanoseconds_is_not_early(void **state)
 {
 	(void)state;
-	for (unsigned int usecs = 4294960; usecs < 4294975; usecs++) {
-		fake_start(usecs);
-		delay_threshold_100(usecs);
-		assert_not_early(usecs);
+	for (const struct build *build = NULL; next_build(&build);) {
+		fake_start(step_for(4294968));
+		fake.now_ns = (UINT64_C(1) << 32) - 1;
+		build->delay(4294968);
+		assert_not_early(build, 4294968);
+	}
+}
+
+/* With 32 bits the deadline's seconds wrap: no moment to sleep until, but a wait to keep. */
+static void delay_at_the_end_of_32bit_seconds_is_not_early(void **state)
+{
+	(void)state;
+	for (const struct build *build = NULL; next_build(&build);) {
+		fake_start(step_for(1000000));
+		fake.now_ns = (uint64_t)(INT32_MAX - 2) * NS_PER_S;
+		build->delay(1000000);
+		assert_not_early(build, 1000000);
 	}
 }
 
 static void signal_storm_is_slept_through(void **state)
 {
 	(void)state;
-	for (size_t w = 1; w < WAITS; w++) {
-		fake_start(waits_us[w]);
-		fake.step_ns = 0;
-		fake.interruptions_left = 10000;
-		delay_threshold_0(waits_us[w]);
-		assert_not_early(waits_us[w]);
-		assert_int_equal(seen_ns(), (uint64_t)waits_us[w] * 1000);
+	for (const struct build *build = NULL; next_build(&build);) {
+		if (!sleeps_for(build, 5000000))
+			continue;
+		fake_start(1000);
+		fake.interruptions_left = 20;
+		build->delay(5000000);
+		assert_not_early(build, 5000000);
+		assert_int_equal(fake.interruptions_left, 0);
+		assert_in_range(sleeps(), 21, 22);
+		assert_int_equal(fake.slack.now_ns, SLACK_NS);
 	}
 }
 
 static void sleep_that_wakes_early_is_slept_again(void **state)
 {
 	(void)state;
-	fake_start(5000000);
-	fake.step_ns = 1;
-	fake.early_wakes_left = 7;
-	delay_threshold_100(5000000);
-	assert_not_early(5000000);
-	assert_int_equal(fake.sleeps, 8);
+	for (const struct build *build = NULL; next_build(&build);) {
+		if (!sleeps_for(build, 5000000))
+			continue;
+		fake_start(1000);
+		fake.early_wakes_left = 7;
+		build->delay(5000000);
+		assert_not_early(build, 5000000);
+		assert_int_equal(sleeps(), 8);
+	}
 }
 
 static void sleep_that_fails_is_polled_instead(void **state)
 {
 	(void)state;
-	fake_start(5000000);
-	fake.sleep_error = ENOTSUP;
-	delay_threshold_100(5000000);
-	assert_not_early(5000000);
-	assert_int_equal(fake.sleeps, 1);
+	for (const struct build *build = NULL; next_build(&build);) {
+		if (!sleeps_for(build, 5000000))
+			continue;
+		fake_start(step_for(5000000));
+		fake.sleep_error = ENOTSUP;
+		build->delay(5000000);
+		assert_not_early(build, 5000000);
+		assert_int_equal(sleeps(), 1);
+		assert_int_equal(fake.slack.now_ns, SLACK_NS);
+	}
 }
 
 /* A tick of 4 ms, as without high-resolution timers: late by one tick at most, never early. */
 static void coarse_clock_is_not_early(void **state)
 {
 	(void)state;
-	fake_start(10);
-	fake.step_ns = 4000000;
-	delay_threshold_100(10);
-	assert_not_early(10);
+	for (const struct build *build = NULL; next_build(&build);) {
+		fake_start(4000000);
+		build->delay(10);
+		assert_not_early(build, 10);
+	}
 }
 
 static void every_start_within_a_second_carries(void **state)
 {
 	(void)state;
-	for (uint64_t start_ns = 0; start_ns < NS_PER_S; start_ns += 99999999) {
-		fake_start(999999);
-		fake.now_ns = start_ns;
-		delay_threshold_100(999999);
-		assert_not_early(999999);
-		assert_true(seen_ns() <= UINT64_C(999999000) + 2 * fake.step_ns);
+	for (const struct build *build = NULL; next_build(&build);) {
+		for (uint64_t start_ns = 0; start_ns < NS_PER_S; start_ns += 99999999) {
+			fake_start(step_for(999999));
+			fake.now_ns = start_ns;
+			build->delay(999999);
+			assert_not_early(build, 999999);
+		}
+	}
+}
+
+/* It must not, but some machines' clocks did. */
+static void clock_that_goes_back_is_waited_out(void **state)
+{
+	(void)state;
+	for (const struct build *build = NULL; next_build(&build);) {
+		fake_start(step_for(100000));
+		fake.reading_that_goes_back = 2;
+		build->delay(100000);
+		assert_not_early(build, 100000);
 	}
 }
 
 /* What the rig has to convict is really wrong, by as much as it says. */
-static void cut_build_is_early_by_half(void **state)
+static void cut_build_is_early_by_what_it_says(void **state)
+{
+	unsigned int seen = 0;
+
+	(void)state;
+	for (const struct build *build = NULL; next_build(&build);) {
+		if (build->percent == 100)
+			continue;
+		fake_start(1000);
+		build->delay(1000);
+		assert_true(seen_ns() < 600000 + SLACK_NS);
+		seen++;
+	}
+	assert_in_range(seen, 1, BUILDS);
+}
+
+/* Teach a build that wake-ups come so late; returns the margin that it then keeps. */
+static uint64_t margin_after(const struct build *build, uint64_t latency_ns, unsigned int waits)
+{
+	for (unsigned int i = 0; i < waits; i++) {
+		fake_start(100);
+		fake.slack.now_ns = 1; /* so that the latency is all there is */
+		fake.latency_ns = latency_ns;
+		build->delay(1000);
+	}
+	return fake.first_ns + 1000000 - fake.until_ns;
+}
+
+static bool next_learner(const struct build **build)
+{
+	do {
+		if (!next_build(build))
+			return false;
+	} while (!(*build)->learns || !(*build)->hybrid || (*build)->percent != 100 ||
+		 !sleeps_for(*build, 1000));
+	return true;
+}
+
+static void margin_follows_latency(void **state)
 {
 	(void)state;
-	for (size_t w = 0; w < WAITS; w++) {
-		const uint64_t half_ns = (uint64_t)(waits_us[w] / 2) * 1000;
+	for (const struct build *build = NULL; next_learner(&build);) {
+		assert_in_range(margin_after(build, 20000, 2000), 20000, 22000);
+		assert_in_range(margin_after(build, 90000, 50), 85000, 91000);
+		assert_in_range(margin_after(build, 30000, 2000), 30000, 32000);
+	}
+}
 
-		fake_start(waits_us[w]);
-		delay_cut_to_half(waits_us[w]);
-		assert_true(seen_ns() >= half_ns);
-		assert_true(seen_ns() <= half_ns + 2 * fake.step_ns);
+static void margin_is_bounded(void **state)
+{
+	(void)state;
+	for (const struct build *build = NULL; next_learner(&build);) {
+		assert_in_range(margin_after(build, 100000000, 50), 1, MARGIN_NS_MAX);
+		assert_in_range(margin_after(build, 0, 5000), MARGIN_NS_MIN, MARGIN_NS_MIN + 500);
+	}
+}
+
+static void learnt_margin_hides_latency(void **state)
+{
+	(void)state;
+	for (const struct build *build = NULL; next_learner(&build);) {
+		margin_after(build, 40000, 1000);
+		assert_not_early(build, 1000);
+		assert_true(seen_ns() <= 1000000 + 2 * fake.step_ns);
+	}
+}
+
+/* The longest margin is longer than the wait: still an eighth of it is slept. */
+static void eighth_of_a_wait_is_slept_at_least(void **state)
+{
+	(void)state;
+	for (const struct build *build = NULL; next_learner(&build);) {
+		if (!sleeps_for(build, 100))
+			continue;
+		margin_after(build, 100000000, 50);
+		fake_start(100);
+		build->delay(100);
+		assert_not_early(build, 100);
+		assert_int_equal(fake.until_ns - fake.first_ns, 100000 / 8);
+	}
+}
+
+static void build_that_cannot_learn_keeps_its_margin(void **state)
+{
+	unsigned int seen = 0;
+
+	(void)state;
+	for (const struct build *build = NULL; next_build(&build);) {
+		if (build->learns || !build->hybrid)
+			continue;
+		assert_int_equal(margin_after(build, 90000, 10), MARGIN_NS_DEFAULT);
+		assert_int_equal(margin_after(build, 0, 10), MARGIN_NS_DEFAULT);
+		seen++;
+	}
+	assert_in_range(seen, 1, BUILDS);
+}
+
+static void build_without_hybrid_sleeps_to_the_end(void **state)
+{
+	(void)state;
+	for (const struct build *build = NULL; next_build(&build);) {
+		if (build->hybrid || !sleeps_for(build, 1000))
+			continue;
+		fake_start(100);
+		build->delay(1000);
+		assert_int_equal(fake.until_ns - fake.first_ns, 1000000);
+	}
+}
+
+struct first_margin {
+	const struct build *build;
+	uint64_t margin_ns;
+};
+
+static void *measure_first_margin(void *context)
+{
+	struct first_margin *first = context;
+
+	first->margin_ns = margin_after(first->build, 0, 1);
+	return NULL;
+}
+
+static void margin_belongs_to_its_thread(void **state)
+{
+	(void)state;
+	for (const struct build *build = NULL; next_learner(&build);) {
+		struct first_margin first = {.build = build};
+		pthread_t thread;
+
+		margin_after(build, 110000, 50);
+		assert_int_equal(pthread_create(&thread, NULL, measure_first_margin, &first), 0);
+		assert_int_equal(pthread_join(thread, NULL), 0);
+		assert_int_equal(first.margin_ns, MARGIN_NS_DEFAULT);
+		assert_in_range(margin_after(build, 110000, 1), 100000, MARGIN_NS_MAX);
+	}
+}
+
+static void slack_is_one_in_a_sleep_and_as_before_after_it(void **state)
+{
+	(void)state;
+	for (const struct build *build = NULL; next_build(&build);) {
+		for (size_t w = 0; w < WAITS; w++) {
+			fake_start(step_for(waits_us[w]));
+			build->delay(waits_us[w]);
+			assert_int_equal(fake.slack.now_ns, SLACK_NS);
+			if (!sleeps_for(build, waits_us[w]) || !build->slack)
+				assert_int_equal(fake.slack.gets + fake.slack.sets, 0);
+			else
+				assert_int_equal(fake.slack_ns_max, 1);
+		}
+	}
+}
+
+static void slack_that_is_small_or_unknown_is_left_alone(void **state)
+{
+	static const int answers[] = {-1, 1};
+
+	(void)state;
+	for (const struct build *build = NULL; next_build(&build);) {
+		for (size_t a = 0; a < sizeof(answers) / sizeof(answers[0]); a++) {
+			fake_start(step_for(1000));
+			fake.slack.get_result = answers[a];
+			build->delay(1000);
+			assert_not_early(build, 1000);
+			assert_int_equal(fake.slack.sets, 0);
+		}
+	}
+}
+
+static void slack_that_cannot_be_set_is_not_restored(void **state)
+{
+	(void)state;
+	for (const struct build *build = NULL; next_build(&build);) {
+		fake_start(step_for(1000));
+		fake.slack.set_result = -1;
+		build->delay(1000);
+		assert_not_early(build, 1000);
+		assert_in_range(fake.slack.sets, 0, 1);
 	}
 }
 
@@ -255,12 +497,24 @@ int main(void)
 		cmocka_unit_test(sleep_begins_at_threshold),
 		cmocka_unit_test(zero_returns_without_reading_clock),
 		cmocka_unit_test(delay_across_32bit_nanoseconds_is_not_early),
+		cmocka_unit_test(delay_at_the_end_of_32bit_seconds_is_not_early),
 		cmocka_unit_test(signal_storm_is_slept_through),
 		cmocka_unit_test(sleep_that_wakes_early_is_slept_again),
 		cmocka_unit_test(sleep_that_fails_is_polled_instead),
 		cmocka_unit_test(coarse_clock_is_not_early),
 		cmocka_unit_test(every_start_within_a_second_carries),
-		cmocka_unit_test(cut_build_is_early_by_half),
+		cmocka_unit_test(clock_that_goes_back_is_waited_out),
+		cmocka_unit_test(cut_build_is_early_by_what_it_says),
+		cmocka_unit_test(margin_follows_latency),
+		cmocka_unit_test(margin_is_bounded),
+		cmocka_unit_test(learnt_margin_hides_latency),
+		cmocka_unit_test(eighth_of_a_wait_is_slept_at_least),
+		cmocka_unit_test(build_that_cannot_learn_keeps_its_margin),
+		cmocka_unit_test(build_without_hybrid_sleeps_to_the_end),
+		cmocka_unit_test(margin_belongs_to_its_thread),
+		cmocka_unit_test(slack_is_one_in_a_sleep_and_as_before_after_it),
+		cmocka_unit_test(slack_that_is_small_or_unknown_is_left_alone),
+		cmocka_unit_test(slack_that_cannot_be_set_is_not_restored),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
