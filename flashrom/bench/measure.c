@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "measure.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+const unsigned int bench_lengths_us[LENGTHS] = {1, 10, 100, 1000};
+
+static int compare(const void *left, const void *right)
+{
+	const double a = *(const double *)left;
+	const double b = *(const double *)right;
+
+	return (a > b) - (a < b);
+}
+
+static void run_batch(const struct wait *wait, unsigned int usecs, unsigned int waits,
+	double *overshoots_ns, struct batch *out)
+{
+	const int64_t cpu_ns = bench_cpu_ns();
+	double sum_ns = 0;
+
+	for (unsigned int i = 0; i < waits; i++) {
+		const int64_t start_ns = bench_now_ns();
+
+		wait->wait(usecs);
+		overshoots_ns[i] = (double)(bench_now_ns() - start_ns - (int64_t)usecs * 1000);
+		sum_ns += overshoots_ns[i];
+	}
+	out->cpu_ns = (double)(bench_cpu_ns() - cpu_ns) / waits;
+	qsort(overshoots_ns, waits, sizeof(*overshoots_ns), compare);
+	out->overshoot_ns_mean = sum_ns / waits;
+	out->overshoot_ns_p99 = overshoots_ns[(waits - 1) * 99 / 100];
+	out->overshoot_ns_max = overshoots_ns[waits - 1];
+}
+
+/* All batches in the order of their making: batch, length, wait. */
+static void run_batches(
+	unsigned int batches, unsigned int waits, double *scratch, struct batch *results)
+{
+	for (unsigned int b = 0; b < batches; b++) {
+		for (unsigned int l = 0; l < LENGTHS; l++) {
+			for (unsigned int w = 0; w < WAITS; w++)
+				run_batch(&bench_waits[w], bench_lengths_us[l], waits, scratch,
+					results++);
+		}
+	}
+}
+
+/* The median of the double that lies `offset` bytes into every LENGTHS * WAITS-th batch. */
+static double median_of(
+	const struct batch *first, unsigned int batches, size_t offset, double *scratch)
+{
+	for (unsigned int b = 0; b < batches; b++) {
+		const char *batch = (const char *)(first + (size_t)b * LENGTHS * WAITS);
+
+		scratch[b] = *(const double *)(const void *)(batch + offset);
+	}
+	qsort(scratch, batches, sizeof(*scratch), compare);
+	return scratch[batches / 2];
+}
+
+static void fold(
+	const struct batch *results, unsigned int batches, double *scratch, struct table *out)
+{
+	static const size_t offsets[] = {
+		offsetof(struct batch, overshoot_ns_mean),
+		offsetof(struct batch, overshoot_ns_p99),
+		offsetof(struct batch, overshoot_ns_max),
+		offsetof(struct batch, cpu_ns),
+	};
+	struct batch *medians = &out->median[0][0];
+
+	for (size_t i = 0; i < LENGTHS * WAITS; i++) {
+		for (size_t o = 0; o < sizeof(offsets) / sizeof(offsets[0]); o++) {
+			double *to = (double *)(void *)((char *)&medians[i] + offsets[o]);
+
+			*to = median_of(&results[i], batches, offsets[o], scratch);
+		}
+	}
+}
+
+int table_measure(unsigned int batches, unsigned int waits, struct table *out)
+{
+	const size_t scratch_length = waits > batches ? waits : batches;
+	double *scratch = calloc(scratch_length, sizeof(*scratch));
+	struct batch *results = calloc((size_t)batches * LENGTHS * WAITS, sizeof(*results));
+	int error = -ENOMEM;
+
+	if (scratch != NULL && results != NULL) {
+		run_batches(batches, waits, scratch, results);
+		fold(results, batches, scratch, out);
+		error = 0;
+	}
+	free(results);
+	free(scratch);
+	return error;
+}

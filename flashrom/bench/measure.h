@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef BENCH_MEASURE_H
+#define BENCH_MEASURE_H
+
+#include <stdint.h>
+
+#include "waits.h"
+
+#define LENGTHS 4
+
+/** 1, 10, 100 and 1000 us. */
+extern const unsigned int bench_lengths_us[LENGTHS];
+
+/** A batch of waits of one kind and length. Overshoot is what a wait took beyond its length. */
+struct batch {
+	double overshoot_ns_mean;
+	double overshoot_ns_p99;
+	double overshoot_ns_max;
+	double cpu_ns; /* of a wait, on average */
+};
+
+/** The medians of many batches, of each wait at each length. */
+struct table {
+	struct batch median[LENGTHS][WAITS];
+};
+
+/**
+ * Measure `batches` batches of `waits` waits. They are interleaved, one of each kind and length in
+ * turn, so that whatever else the machine does meets them all alike. 0 or -ENOMEM.
+ */
+int table_measure(unsigned int batches, unsigned int waits, struct table *out);
+
+#endif

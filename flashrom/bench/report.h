@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef BENCH_REPORT_H
+#define BENCH_REPORT_H
+
+#include <stdbool.h>
+
+#include "measure.h"
+
+/** What was measured, and under which scheduling. */
+struct report {
+	unsigned int batches;
+	unsigned int waits;
+	struct table normal;
+	struct table fifo;
+	bool has_fifo;
+};
+
+/** A table for people, or one JSON object; both to stdout. */
+void report_print(const struct report *report);
+void report_print_json(const struct report *report);
+
+#endif
