@@ -317,12 +317,13 @@ static THREAD_LOCAL int64_t margin_ns = MARGIN_NS_DEFAULT;
 
 /*
  * Up fast, down slowly: settles where about one wake-up in a hundred comes later. `latency_ns` is
- * from when a sleep was to end to when it had.
+ * from when a sleep was to end to when it had. One that no margin could hide teaches nothing:
+ * others had the CPU, and to poll more would only use up what the thread may have of it.
  */
 static void margin_learn(int64_t latency_ns)
 {
 	if (latency_ns > MARGIN_NS_MAX)
-		latency_ns = MARGIN_NS_MAX;
+		return;
 	margin_ns += (latency_ns - margin_ns) / (latency_ns > margin_ns ? 2 : 128);
 	if (margin_ns < MARGIN_NS_MIN)
 		margin_ns = MARGIN_NS_MIN;

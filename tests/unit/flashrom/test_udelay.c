@@ -361,8 +361,20 @@ static void margin_is_bounded(void **state)
 {
 	(void)state;
 	for (const struct build *build = NULL; next_learner(&build);) {
-		assert_in_range(margin_after(build, 100000000, 50), 1, MARGIN_NS_MAX);
+		assert_in_range(
+			margin_after(build, MARGIN_NS_MAX - 1000, 50), 120000, MARGIN_NS_MAX);
 		assert_in_range(margin_after(build, 0, 5000), MARGIN_NS_MIN, MARGIN_NS_MIN + 500);
+	}
+}
+
+static void latency_that_cannot_be_hidden_teaches_nothing(void **state)
+{
+	(void)state;
+	for (const struct build *build = NULL; next_learner(&build);) {
+		const uint64_t margin_ns = margin_after(build, 20000, 2000);
+
+		assert_int_equal(margin_after(build, MARGIN_NS_MAX + 1, 50), margin_ns);
+		assert_int_equal(margin_after(build, 100000000, 50), margin_ns);
 	}
 }
 
@@ -383,7 +395,7 @@ static void eighth_of_a_wait_is_slept_at_least(void **state)
 	for (const struct build *build = NULL; next_learner(&build);) {
 		if (!sleeps_for(build, 100))
 			continue;
-		margin_after(build, 100000000, 50);
+		margin_after(build, MARGIN_NS_MAX - 1000, 50);
 		fake_start(100);
 		build->delay(100);
 		assert_not_early(build, 100);
@@ -507,6 +519,7 @@ int main(void)
 		cmocka_unit_test(cut_build_is_early_by_what_it_says),
 		cmocka_unit_test(margin_follows_latency),
 		cmocka_unit_test(margin_is_bounded),
+		cmocka_unit_test(latency_that_cannot_be_hidden_teaches_nothing),
 		cmocka_unit_test(learnt_margin_hides_latency),
 		cmocka_unit_test(eighth_of_a_wait_is_slept_at_least),
 		cmocka_unit_test(build_that_cannot_learn_keeps_its_margin),
