@@ -14,6 +14,7 @@ extern const unsigned int bench_lengths_us[LENGTHS];
 /** A batch of waits of one kind and length. Overshoot is what a wait took beyond its length. */
 struct batch {
 	double overshoot_ns_mean;
+	double overshoot_ns_p50;
 	double overshoot_ns_p99;
 	double overshoot_ns_max;
 	double cpu_ns; /* of a wait, on average */

@@ -11,9 +11,10 @@ static void print_table(const char *scheduling, const struct table *table)
 		for (unsigned int w = 0; w < WAITS; w++) {
 			const struct batch *batch = &table->median[l][w];
 
-			printf("| %-6s | %4u | %-12s | %7.2f | %7.2f | %7.2f | %7.2f |\n",
+			printf("| %-6s | %4u | %-12s | %7.2f | %7.2f | %7.2f | %7.2f | %7.2f |\n",
 				scheduling, bench_lengths_us[l], bench_waits[w].name,
 				batch->overshoot_ns_mean / NS_PER_US,
+				batch->overshoot_ns_p50 / NS_PER_US,
 				batch->overshoot_ns_p99 / NS_PER_US,
 				batch->overshoot_ns_max / NS_PER_US, batch->cpu_ns / NS_PER_US);
 		}
@@ -24,8 +25,12 @@ void report_print(const struct report *report)
 {
 	printf("Medians of %u interleaved batches of %u waits, in us.\n\n", report->batches,
 		report->waits);
-	printf("| class  |  us  | wait         | late by | p99     | max     | CPU     |\n");
-	printf("|--------|-----:|--------------|--------:|--------:|--------:|--------:|\n");
+	fputs("| class  |   us | wait         | late by | p50     | p99     | max     | CPU     "
+	      "|\n",
+		stdout);
+	fputs("|--------|-----:|--------------|--------:|--------:|--------:|--------:|--------:|"
+	      "\n",
+		stdout);
 	print_table("normal", &report->normal);
 	if (report->has_fifo)
 		print_table("FIFO", &report->fifo);
@@ -40,11 +45,13 @@ static void print_json_rows(const char *scheduling, const struct table *table, b
 
 			printf("%s\n  {\"scheduling\": \"%s\", \"length_us\": %u, \"wait\": "
 			       "\"%s\", "
-			       "\"overshoot_ns_mean\": %.0f, \"overshoot_ns_p99\": %.0f, "
-			       "\"overshoot_ns_max\": %.0f, \"cpu_ns\": %.0f}",
+			       "\"overshoot_ns_mean\": %.0f, \"overshoot_ns_p50\": %.0f, "
+			       "\"overshoot_ns_p99\": %.0f, \"overshoot_ns_max\": %.0f, "
+			       "\"cpu_ns\": %.0f}",
 				first ? "" : ",", scheduling, bench_lengths_us[l],
 				bench_waits[w].name, batch->overshoot_ns_mean,
-				batch->overshoot_ns_p99, batch->overshoot_ns_max, batch->cpu_ns);
+				batch->overshoot_ns_p50, batch->overshoot_ns_p99,
+				batch->overshoot_ns_max, batch->cpu_ns);
 			first = false;
 		}
 	}
