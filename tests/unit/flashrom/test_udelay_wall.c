@@ -284,6 +284,28 @@ static void backward_step_while_polling_prolongs_by_little(void **state)
 	}
 }
 
+/* Every other reading is after a step, and so that the one between them always shows a tick. */
+static void poll_between_steps(const struct build *build, int64_t phase_ns, int64_t read_ns)
+{
+	step_while_polling(-HOUR_NS - 2 * read_ns % NS_PER_US, 2, 100);
+	fake.now_ns += phase_ns;
+	fake.read_ns = read_ns;
+	fake.sleep_error = ENOSYS;
+	build->delay(40);
+	assert_not_early(build, 40);
+}
+
+static void ticks_between_many_steps_do_not_add_up(void **state)
+{
+	(void)state;
+	for (const struct build *build = NULL; next_build(&build);) {
+		for (int64_t phase_ns = 0; phase_ns < NS_PER_US; phase_ns += 100) {
+			for (int64_t read_ns = 300; read_ns < 2000; read_ns += 100)
+				poll_between_steps(build, phase_ns, read_ns);
+		}
+	}
+}
+
 static void step_in_a_sleep(const struct build *build, int64_t step_ns)
 {
 	fake_start();
@@ -438,6 +460,7 @@ int main(void)
 		cmocka_unit_test(steps_at_any_reading_are_not_early),
 		cmocka_unit_test(step_too_small_to_tell_costs_no_more_than_itself),
 		cmocka_unit_test(backward_step_while_polling_prolongs_by_little),
+		cmocka_unit_test(ticks_between_many_steps_do_not_add_up),
 		cmocka_unit_test(step_in_a_sleep_is_not_early_and_prolongs_by_one_sleep),
 		cmocka_unit_test(clock_that_wraps_is_waited_out),
 		cmocka_unit_test(signal_storm_is_slept_through),
