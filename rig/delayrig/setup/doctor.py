@@ -22,7 +22,7 @@ from delayrig.setup.packages import (
     find_lacking,
     installed_versions,
     new_enough,
-    read_packages,
+    read_wanted,
     refused,
 )
 from delayrig.setup.stamp import ENVIRONMENT, IMAGES, NATIVE, stale_steps, wanted_marks
@@ -99,7 +99,7 @@ def _guarded(check: Callable[[Context], Finding], context: Context) -> Finding:
 
 
 def _check_packages(context: Context) -> Finding:
-    wanted = read_packages(context.layout.setup / "packages.toml")
+    wanted = read_wanted(context.layout)
     lacking = find_lacking(wanted, installed_versions(wanted), new_enough)
     if lacking:
         return _problem(

@@ -6,6 +6,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from delayrig.setup.apt import Backports
 from delayrig.setup.command import answer, commands, succeeds
@@ -19,6 +20,7 @@ from delayrig.setup.install import (
     install_argv,
     write_backports,
 )
+from delayrig.setup.layout import Layout
 
 QUERY = ("dpkg-query", "-W", "-f", "${Package}\t${Version}\t${db:Status-Status}\n")
 
@@ -34,6 +36,10 @@ class Package:
     version_min: str = ""
     """Upstream's version; empty where any will do."""
     optional: bool = False
+    architectures: tuple[str, ...] = ()
+    """dpkg's names of those that need it; empty for all."""
+    displaces: str = ""
+    """dpkg-query's pattern of packages that cannot be beside it: not wanted where one is."""
 
     @property
     def label(self) -> str:
@@ -58,7 +64,7 @@ class Lack:
 
 def ensure_packages(context: Context) -> bool:
     """Installs what is missing; False where nothing was."""
-    wanted = read_packages(context.layout.setup / "packages.toml")
+    wanted = read_wanted(context.layout)
     lacking = find_lacking(wanted, installed_versions(wanted), new_enough)
     if not lacking:
         return False
@@ -79,7 +85,36 @@ def read_packages(path: Path) -> tuple[Package, ...]:
     content = tomllib.loads(path.read_text(encoding="utf-8"))
     if content.get("schema") != 1:
         raise SetupError(f"{path}: key 'schema' is not 1", "check out the whole tree again")
-    return tuple(Package(name=name, **entry) for name, entry in content["packages"].items())
+    return tuple(_package(name, entry) for name, entry in content["packages"].items())
+
+
+def _package(name: str, entry: dict[str, Any]) -> Package:
+    architectures = tuple(entry.pop("architectures", ()))
+    return Package(name=name, architectures=architectures, **entry)
+
+
+def read_wanted(layout: Layout) -> tuple[Package, ...]:
+    """The packages of packages.toml that are for a machine like this one."""
+    listed = read_packages(layout.setup / "packages.toml")
+    return wanted_on(listed, answer(["dpkg", "--print-architecture"]).strip(), any_installed)
+
+
+def wanted_on(
+    listed: Iterable[Package], architecture: str, is_there: Callable[[str], bool]
+) -> tuple[Package, ...]:
+    """Those that the architecture needs, and that push nothing off the machine."""
+    return tuple(
+        package
+        for package in listed
+        if (not package.architectures or architecture in package.architectures)
+        and not (package.displaces and is_there(package.displaces))
+    )
+
+
+def any_installed(pattern: str) -> bool:
+    """True where a package is installed whose name is like the pattern."""
+    rows = answer(["dpkg-query", "-W", "-f", "${db:Status-Status}\n", pattern])
+    return "installed" in rows.splitlines()
 
 
 def installed_versions(packages: Iterable[Package]) -> dict[str, str]:

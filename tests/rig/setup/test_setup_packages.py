@@ -20,10 +20,14 @@ from delayrig.setup.packages import (
     find_lacking,
     new_enough,
     read_packages,
+    wanted_on,
 )
 
 QEMU = Package(name="qemu-system-x86", reason="runs the guests", version_min="9.1")
 CPIO = Package(name="cpio", reason="packs")
+MULTILIB = Package(
+    name="gcc-multilib", reason="32 bits", architectures=("amd64",), displaces="gcc-*-cross"
+)
 GIT = Package(name="git", reason="names the commit", optional=True)
 
 needs_dpkg = pytest.mark.skipif(shutil.which("dpkg") is None, reason="dpkg is not here")
@@ -78,6 +82,23 @@ def test_list_of_packages_gives_a_reason_for_each() -> None:
     listed = read_packages(find_layout({}).setup / "packages.toml")
     assert all(package.reason for package in listed)
     assert {"qemu-system-x86", "python3-venv"} <= {package.name for package in listed}
+
+
+@pytest.mark.parametrize(
+    ("architecture", "cross_compiler", "wanted"),
+    [("amd64", False, [CPIO, MULTILIB]), ("amd64", True, [CPIO]), ("arm64", False, [CPIO])],
+)
+def test_package_for_one_architecture_is_wanted_there_and_displaces_nothing(
+    architecture: str, wanted: list[Package], *, cross_compiler: bool
+) -> None:
+    asked: list[str] = []
+
+    def is_there(pattern: str) -> bool:
+        asked.append(pattern)
+        return cross_compiler
+
+    assert list(wanted_on([CPIO, MULTILIB], architecture, is_there)) == wanted
+    assert set(asked) <= {"gcc-*-cross"}
 
 
 def test_no_install_names_packages_and_commands(tmp_path: Path) -> None:
