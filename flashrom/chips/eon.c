@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Eon EN25Q and EN25QH; only the EN25QH64 erases 32 KiB.
+ * Eon EN25Q and EN25QH: none of these erases 32 KiB.
  */
 #include "lists.h"
 
@@ -19,24 +19,9 @@
 	}											\
 }
 
-#define EN25Q_32K(part, jedec, bytes, erase_ms_typ, erase_ms_max)					\
-{												\
-	.vendor = "Eon", .name = (part), .id = (jedec), .size_bytes = (bytes),			\
-	SPI25_DRIVEN,										\
-	.page_bytes = 256, .program = {1300, 5000},						\
-	.spi25 = {.status_write = {MS(10), MS(50)},						\
-		.wake_us_max = 5, .protect_mask = 0x3c},					\
-	.erase = {										\
-		{0x20, KIB(4), {MS(90), MS(300)}},						\
-		{0x52, KIB(32), {MS(200), MS(1000)}},						\
-		{0xd8, KIB(64), {MS(400), MS(2000)}},						\
-		{0xc7, (bytes), {MS(erase_ms_typ), MS(erase_ms_max)}},				\
-	}											\
-}
-
 static const struct flash_chip chips[] = {
 	EN25Q("EN25Q64", 0x1c3017, MIB(8), 35000, 70000),
-	EN25Q_32K("EN25QH64", 0x1c7017, MIB(8), 35000, 70000),
+	EN25Q("EN25QH64", 0x1c7017, MIB(8), 35000, 70000),
 	EN25Q("EN25QH128", 0x1c7018, MIB(16), 70000, 140000),
 };
 /* clang-format on */
