@@ -10,6 +10,9 @@
 
 static const struct family *const families[] = {
 	[PART_SPI_NOR] = &family_spi_nor,
+	[PART_SPI_AAI] = &family_spi_aai,
+	[PART_SPI_EEPROM] = &family_spi_eeprom,
+	[PART_SPI_DATAFLASH] = &family_spi_dataflash,
 };
 
 /* The cells, then the map of those that are erased, then the counts of uses. */
@@ -30,7 +33,18 @@ void chip_init(
 	chip->corner = *corner;
 	array_init(&chip->array, part->size_bytes, bytes, map);
 	uses_init(&chip->uses, part, map + array_map_bytes(part->size_bytes));
-	chip->family->power_up(chip);
+	chip->family->init(chip);
+	chip->family->power_up(chip, 0);
+	chip->debt.open = false;
+	chip->write_debt.open = false;
+}
+
+void chip_power_cycle(struct chip *chip, uint64_t at_ns)
+{
+	chip_settle(chip, at_ns);
+	chip_abort_work(chip, at_ns);
+	chip->debt.open = false;
+	chip->family->power_up(chip, at_ns);
 }
 
 void chip_settle(struct chip *chip, uint64_t now_ns)
@@ -85,9 +99,15 @@ void chip_start_work(struct chip *chip, uint64_t end_ns, const struct chip_pendi
 {
 	struct figure figure = figure_now(chip, work, busy, facts->opcode);
 
+	chip_start_fixed_work(chip, end_ns, work, figure, CHIP_RULE_BUSY, facts);
+}
+
+void chip_start_fixed_work(struct chip *chip, uint64_t end_ns, const struct chip_pending *work,
+	struct figure figure, enum chip_rule rule, struct chip_facts *facts)
+{
 	chip->pending = *work;
 	chip->busy_until_ns = end_ns + figure.ns;
-	chip_owe(chip, end_ns, figure, CHIP_RULE_BUSY);
+	chip_owe(chip, end_ns, figure, rule);
 	facts->work = work->work;
 	facts->work_ns = figure.ns;
 	facts->work_grade = figure.grade;
@@ -101,10 +121,8 @@ void chip_owe(struct chip *chip, uint64_t end_ns, struct figure wait, enum chip_
 	chip->debt.open = true;
 }
 
-enum chip_rule chip_check_debt(struct chip *chip, uint64_t now_ns, struct chip_facts *facts)
+enum chip_rule chip_check_debt(struct chip_debt *debt, uint64_t now_ns, struct chip_facts *facts)
 {
-	struct chip_debt *debt = &chip->debt;
-
 	if (!debt->open)
 		return CHIP_RULE_NONE;
 	facts->owed = true;
@@ -139,10 +157,18 @@ const char *chip_rule_name(enum chip_rule rule)
 		[CHIP_RULE_DEEP_POWER_DOWN] = "tdp",
 		[CHIP_RULE_RELEASE] = "tres",
 		[CHIP_RULE_RESET] = "reset",
+		[CHIP_RULE_SUSPEND] = "tsus",
+		[CHIP_RULE_SELECT] = "tvsl",
+		[CHIP_RULE_WRITE] = "tpuw",
 		[CHIP_RULE_POWER_DOWN] = "power_down",
 		[CHIP_RULE_WEL] = "wel",
 		[CHIP_RULE_PROTECTED] = "protected",
 		[CHIP_RULE_LENGTH] = "length",
+		[CHIP_RULE_SEQUENCE] = "sequence",
+		[CHIP_RULE_REGION] = "region",
+		[CHIP_RULE_SUSPENDED] = "suspended",
+		[CHIP_RULE_ERROR] = "error",
+		[CHIP_RULE_AAI] = "aai",
 	};
 
 	assert((size_t)rule < sizeof(names) / sizeof(names[0]));
@@ -156,6 +182,8 @@ const char *chip_work_name(enum chip_work work)
 		[CHIP_WORK_PROGRAM] = "program",
 		[CHIP_WORK_ERASE] = "erase",
 		[CHIP_WORK_WRITE_STATUS] = "write_status",
+		[CHIP_WORK_SUSPEND] = "suspend",
+		[CHIP_WORK_PAGE_READ] = "page_read",
 	};
 
 	assert((size_t)work < sizeof(names) / sizeof(names[0]));

@@ -10,6 +10,7 @@
 
 #include "array.h"
 #include "corner.h"
+#include "dataflash.h"
 #include "part.h"
 #include "spi.h"
 #include "uses.h"
@@ -23,12 +24,20 @@ enum chip_rule {
 	CHIP_RULE_BUSY,
 	CHIP_RULE_DEEP_POWER_DOWN, /* within tDP after B9h */
 	CHIP_RULE_RELEASE,         /* within tRES after ABh */
-	CHIP_RULE_RESET,           /* within tRST after 66h 99h */
+	CHIP_RULE_RESET,           /* within tRST after a reset */
+	CHIP_RULE_SUSPEND,         /* within tSUS after a suspend */
+	CHIP_RULE_SELECT,          /* within tVSL after power came */
+	CHIP_RULE_WRITE,           /* a write within tPUW after power came */
 	/* Wrong whenever it comes. */
 	CHIP_RULE_POWER_DOWN, /* the part sleeps and hears ABh only */
 	CHIP_RULE_WEL,        /* no write enable came before */
-	CHIP_RULE_PROTECTED,  /* a block protection bit is set */
+	CHIP_RULE_PROTECTED,  /* block protection is on there */
 	CHIP_RULE_LENGTH,     /* a write command of a length that the part refuses */
+	CHIP_RULE_SEQUENCE,   /* further opcode bytes that are not those of a command */
+	CHIP_RULE_REGION,     /* an erase where there are no blocks of that size */
+	CHIP_RULE_SUSPENDED,  /* not while an erase or program is suspended */
+	CHIP_RULE_ERROR,      /* an error was not cleared yet */
+	CHIP_RULE_AAI,        /* against the rules of auto address increment */
 };
 
 enum chip_work {
@@ -36,6 +45,8 @@ enum chip_work {
 	CHIP_WORK_PROGRAM,
 	CHIP_WORK_ERASE,
 	CHIP_WORK_WRITE_STATUS,
+	CHIP_WORK_SUSPEND,
+	CHIP_WORK_PAGE_READ, /* from the array into a buffer */
 };
 
 /* One time that chip select was low. */
@@ -87,13 +98,14 @@ struct chip {
 	struct corner corner;
 	struct array array;
 	struct uses uses;
-	uint64_t powered_ns;
 	uint64_t busy_until_ns;
 	struct chip_debt debt;
+	struct chip_debt write_debt; /* owed by writes only, after power came */
 	struct chip_pending pending;
-	/* Of what the family keeps, by kind of part. */
+	/* What the families keep. */
+	struct spi_state spi;
 	union {
-		struct spi_state spi;
+		struct dataflash_state dataflash;
 	};
 };
 
@@ -106,6 +118,12 @@ size_t chip_memory_bytes(const struct part *part);
  */
 void chip_init(
 	struct chip *chip, const struct part *part, const struct corner *corner, void *memory);
+
+/*
+ * Power went and came back at @at_ns: volatile registers and work in hand are lost, and the part
+ * is not ready before its power-up times are over.
+ */
+void chip_power_cycle(struct chip *chip, uint64_t at_ns);
 
 /* Never fails: what the part would ignore is a fact, not an error. */
 void chip_transfer(

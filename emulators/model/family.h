@@ -8,8 +8,10 @@
 #include "chip.h"
 
 struct family {
-	/* Registers and modes as they are when power comes; what is non-volatile stays. */
-	void (*power_up)(struct chip *chip);
+	/* Non-volatile registers as they are delivered. */
+	void (*init)(struct chip *chip);
+	/* The other registers and modes as they are when power comes at @at_ns. */
+	void (*power_up)(struct chip *chip, uint64_t at_ns);
 	/* One transfer. @reply floats and @facts are empty but for busy_left_ns and opcode. */
 	void (*transfer)(
 		struct chip *chip, const struct chip_transfer *transfer, struct chip_facts *facts);
@@ -20,6 +22,9 @@ struct family {
 };
 
 extern const struct family family_spi_nor;
+extern const struct family family_spi_aai;
+extern const struct family family_spi_eeprom;
+extern const struct family family_spi_dataflash;
 
 /*
  * The part is busy from @end_ns on, at the corner of the chip, and the host owes it that wait.
@@ -28,6 +33,10 @@ extern const struct family family_spi_nor;
 void chip_start_work(struct chip *chip, uint64_t end_ns, const struct chip_pending *work,
 	const struct busy_time *busy, struct chip_facts *facts);
 
+/* The same for a time that no corner scales; a command that comes too early breaks @rule. */
+void chip_start_fixed_work(struct chip *chip, uint64_t end_ns, const struct chip_pending *work,
+	struct figure figure, enum chip_rule rule, struct chip_facts *facts);
+
 /* The host owes @wait from @end_ns on. */
 void chip_owe(struct chip *chip, uint64_t end_ns, struct figure wait, enum chip_rule rule);
 
@@ -35,7 +44,7 @@ void chip_owe(struct chip *chip, uint64_t end_ns, struct figure wait, enum chip_
  * The first command after a wait settles it, or comes too early and leaves it open: then its rule
  * is returned. facts->owed, grade and margin_ns are set.
  */
-enum chip_rule chip_check_debt(struct chip *chip, uint64_t now_ns, struct chip_facts *facts);
+enum chip_rule chip_check_debt(struct chip_debt *debt, uint64_t now_ns, struct chip_facts *facts);
 
 /* Drops the work in hand and what it would have done. */
 void chip_abort_work(struct chip *chip, uint64_t now_ns);

@@ -13,18 +13,36 @@
 #include "figure.h"
 
 #define PART_ERASES_MAX 10
+#define PART_REGIONS_MAX 6
 
 enum part_family {
 	PART_SPI_NOR,
+	PART_SPI_AAI,
+	PART_SPI_EEPROM,
+	PART_SPI_DATAFLASH,
+};
+
+struct part_region {
+	uint32_t block_count;
+	uint32_t block_bytes;
 };
 
 struct part_erase {
 	uint8_t opcode;
-	uint32_t size_bytes;
+	uint32_t size_bytes; /* of a block; of the smallest where they differ */
 	struct busy_time busy;
+	/* From address 0 on, where not the whole part is blocks of the same size. */
+	struct part_region regions[PART_REGIONS_MAX];
+	size_t region_count;
 };
 
-struct part_spi; /* spi.h */
+struct part_block {
+	uint32_t address;
+	uint32_t size_bytes;
+};
+
+struct part_spi;       /* spi.h */
+struct part_dataflash; /* dataflash.h */
 
 struct part {
 	const char *name;
@@ -38,6 +56,7 @@ struct part {
 
 	/* By kind; NULL where the part is none of it. */
 	const struct part_spi *spi;
+	const struct part_dataflash *dataflash;
 };
 
 /* The generated table, in the order of the file names. */
@@ -52,5 +71,8 @@ const struct part *part_nearest(const char *name);
 
 /* The part's erase by that opcode, or NULL. */
 const struct part_erase *part_erase_find(const struct part *part, uint8_t opcode);
+
+/* The block that this erase takes at @address; false: there is none. */
+bool part_erase_block(const struct part_erase *erase, uint32_t address, struct part_block *block);
 
 #endif

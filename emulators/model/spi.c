@@ -1,16 +1,57 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "spi.h"
 
+#include <string.h>
+
 #include "spi_command.h"
 
-static const struct spi_command *command_find(const struct part *part,
-	const struct spi_command *commands, size_t command_count, uint8_t opcode)
+void spi_init(struct chip *chip)
 {
-	for (size_t i = 0; i < command_count; i++) {
-		if (commands[i].opcode != opcode)
+	const struct part_spi *part = chip->part->spi;
+
+	for (size_t i = 0; i < part->status_count; i++)
+		chip->spi.status_stored[i] = part->status[i].delivered;
+}
+
+static bool is_locked_by_power(const struct part_spi *part)
+{
+	return part->protection.kind == PROTECTION_GLOBAL ||
+	       part->protection.kind == PROTECTION_UNLOCK;
+}
+
+static void owe_power_up(struct chip *chip, uint64_t at_ns)
+{
+	const struct part_spi *part = chip->part->spi;
+
+	chip_owe(chip, at_ns, part->power_up_to_select, CHIP_RULE_SELECT);
+	chip->write_debt = (struct chip_debt){
+		.ready_ns = at_ns + part->power_up_to_write.ns,
+		.rule = CHIP_RULE_WRITE,
+		.grade = part->power_up_to_write.grade,
+		.open = true,
+	};
+}
+
+void spi_power_up(struct chip *chip, uint64_t at_ns)
+{
+	struct spi_state fresh = {.locked = is_locked_by_power(chip->part->spi)};
+
+	memcpy(fresh.status_stored, chip->spi.status_stored, sizeof(fresh.status_stored));
+	memcpy(fresh.status, chip->spi.status_stored, sizeof(fresh.status));
+	chip->spi = fresh;
+	owe_power_up(chip, at_ns);
+}
+
+static const struct spi_command *command_find(
+	const struct part *part, const struct spi_table *table, uint8_t opcode)
+{
+	for (size_t i = 0; i < table->command_count; i++) {
+		const struct spi_command *command = &table->commands[i];
+
+		if (command->opcode != opcode)
 			continue;
-		if (!commands[i].part_has || commands[i].part_has(part, opcode))
-			return &commands[i];
+		if (!command->part_has || command->part_has(part, opcode))
+			return command;
 	}
 	return NULL;
 }
@@ -20,49 +61,103 @@ static bool works_when(const struct spi_command *command, unsigned int when)
 	return command && command->when & when;
 }
 
-static enum chip_rule check_debt(struct chip *chip, const struct spi_command *command,
+static bool is_write(const struct spi_command *command)
+{
+	return works_when(
+		command, SPI_NEEDS_WRITE_ENABLE | SPI_NEEDS_STATUS_ENABLE | SPI_BEGINS_WRITE);
+}
+
+/* While it is busy, or about to suspend, a part can still be asked how far it is. */
+static bool is_polled(const struct chip *chip)
+{
+	return chip->debt.rule == CHIP_RULE_BUSY || chip->debt.rule == CHIP_RULE_SUSPEND;
+}
+
+static enum chip_rule check_debts(struct chip *chip, const struct spi_command *command,
 	uint64_t now_ns, struct chip_facts *facts)
 {
-	if (chip->debt.rule == CHIP_RULE_BUSY && works_when(command, SPI_WHILE_BUSY))
-		return CHIP_RULE_NONE;
-	return chip_check_debt(chip, now_ns, facts);
+	enum chip_rule rule = CHIP_RULE_NONE;
+
+	if (!is_polled(chip) || !works_when(command, SPI_WHILE_BUSY))
+		rule = chip_check_debt(&chip->debt, now_ns, facts);
+	if (rule == CHIP_RULE_NONE && is_write(command))
+		rule = chip_check_debt(&chip->write_debt, now_ns, facts);
+	return rule;
 }
 
-static size_t head_len(const struct spi_command *command)
+static size_t address_bytes(const struct chip *chip, const struct spi_command *command)
 {
-	return 1u + command->address_bytes + command->dummy_bytes;
+	if (command->address_bytes != SPI_ADDRESS_BY_MODE)
+		return command->address_bytes;
+	return chip->spi.four_byte_mode ? 4 : 3;
 }
 
-static enum chip_rule check_length(const struct spi_command *command, size_t command_len)
+static size_t head_len(const struct chip *chip, const struct spi_command *command)
 {
-	size_t head = head_len(command);
+	return 1u + address_bytes(chip, command) + command->dummy_bytes;
+}
+
+static enum chip_rule check_length(
+	const struct chip *chip, const struct spi_command *command, size_t command_len)
+{
+	size_t head = head_len(chip, command);
 
 	if (command_len < head + command->data_len_min)
 		return CHIP_RULE_LENGTH;
 	return command_len - head > command->data_len_max ? CHIP_RULE_LENGTH : CHIP_RULE_NONE;
 }
 
+/* What the part's modes let pass. */
+static enum chip_rule check_modes(const struct chip *chip, const struct spi_command *command)
+{
+	const struct spi_state *spi = &chip->spi;
+
+	if (spi->powered_down && !works_when(command, SPI_WHILE_POWERED_DOWN))
+		return CHIP_RULE_POWER_DOWN;
+	if (spi->error_bits && !works_when(command, SPI_WHILE_ERROR))
+		return CHIP_RULE_ERROR;
+	if (spi->aai && !works_when(command, SPI_WHILE_AAI))
+		return CHIP_RULE_AAI;
+	if (spi->suspended.open && works_when(command, SPI_NOT_WHILE_SUSPENDED))
+		return CHIP_RULE_SUSPENDED;
+	return CHIP_RULE_NONE;
+}
+
+static bool is_enabled(const struct chip *chip, const struct spi_command *command)
+{
+	const struct spi_state *spi = &chip->spi;
+
+	if (spi->write_enabled)
+		return true;
+	if (works_when(command, SPI_NEEDS_STATUS_ENABLE))
+		return spi->status_enabled || spi->bank_access;
+	return !works_when(command, SPI_NEEDS_WRITE_ENABLE);
+}
+
 static enum chip_rule check_command(
 	const struct chip *chip, const struct spi_command *command, size_t command_len)
 {
-	if (chip->spi.powered_down && !works_when(command, SPI_WHILE_POWERED_DOWN))
-		return CHIP_RULE_POWER_DOWN;
-	if (!command)
-		return CHIP_RULE_NONE;
-	if (command->when & SPI_NEEDS_WRITE_ENABLE && !chip->spi.write_enabled)
+	enum chip_rule rule = check_modes(chip, command);
+
+	if (rule != CHIP_RULE_NONE || !command)
+		return rule;
+	if (!is_enabled(chip, command))
 		return CHIP_RULE_WEL;
-	return check_length(command, command_len);
+	return check_length(chip, command, command_len);
 }
 
 /* The part decodes only as many address bits as it has. */
 static void decode_address(const struct chip *chip, const struct spi_command *command,
 	const struct chip_transfer *transfer, struct chip_facts *facts)
 {
+	size_t count = address_bytes(chip, command);
 	uint32_t address = 0;
 
-	if (command->address_bytes == 0 || transfer->command_len < 1u + command->address_bytes)
+	if (count == 0 || transfer->command_len < 1u + count)
 		return;
-	for (size_t i = 1; i <= command->address_bytes; i++)
+	if (count == 3 && command->address_bytes == SPI_ADDRESS_BY_MODE)
+		address = chip->spi.address_high;
+	for (size_t i = 1; i <= count; i++)
 		address = address << 8 | transfer->command[i];
 	facts->has_address = true;
 	facts->address = address % chip->part->size_bytes;
@@ -71,7 +166,7 @@ static void decode_address(const struct chip *chip, const struct spi_command *co
 static void run(struct chip *chip, const struct spi_command *command,
 	const struct chip_transfer *transfer, struct chip_facts *facts)
 {
-	size_t head = head_len(command);
+	size_t head = head_len(chip, command);
 	struct spi_request request = {
 		.transfer = transfer,
 		.data = transfer->command + head,
@@ -81,22 +176,35 @@ static void run(struct chip *chip, const struct spi_command *command,
 	command->run(chip, &request, facts);
 }
 
-void spi_transfer(struct chip *chip, const struct spi_command *commands, size_t command_count,
+void spi_transfer(struct chip *chip, const struct spi_table *table,
 	const struct chip_transfer *transfer, struct chip_facts *facts)
 {
-	const struct spi_command *command =
-		command_find(chip->part, commands, command_count, facts->opcode);
+	const struct spi_command *command = command_find(chip->part, table, facts->opcode);
+	bool bank_access = chip->spi.bank_access;
 
 	facts->name = command ? command->name : "UNKNOWN";
 	if (command)
 		decode_address(chip, command, transfer, facts);
-	facts->rule = check_debt(chip, command, transfer->start_ns, facts);
+	facts->rule = check_debts(chip, command, transfer->start_ns, facts);
 	if (facts->rule == CHIP_RULE_NONE)
 		facts->rule = check_command(chip, command, transfer->command_len);
 	if (facts->rule == CHIP_RULE_NONE && command)
 		run(chip, command, transfer, facts);
 	if (!works_when(command, SPI_KEEPS_RESET_ENABLED))
 		chip->spi.reset_enabled = false;
+	if (bank_access)
+		chip->spi.bank_access = false;
+}
+
+bool spi_refuses(const struct chip *chip, uint32_t address, uint32_t len, struct chip_facts *facts)
+{
+	const struct part *part = chip->part;
+
+	if (!chip->spi.locked && !protection_covers(&part->spi->protection, part->size_bytes,
+					 chip->spi.status, address, len))
+		return false;
+	facts->rule = CHIP_RULE_PROTECTED;
+	return true;
 }
 
 void spi_reply_repeating(
@@ -106,4 +214,80 @@ void spi_reply_repeating(
 
 	for (size_t i = 0; i < transfer->reply_len; i++)
 		transfer->reply[i] = pattern[(i + skip) % pattern_len];
+}
+
+void spi_run_rdid(struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+{
+	const struct part_spi *part = chip->part->spi;
+
+	(void)facts;
+	spi_reply_repeating(request, part->rdid, part->rdid_len, 0);
+}
+
+/* Bit 0 of the address chooses which of the two bytes comes first. */
+void spi_run_rems(struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+{
+	const uint8_t *rems = chip->part->spi->rems;
+
+	spi_reply_repeating(request, rems, sizeof(chip->part->spi->rems), facts->address & 1);
+}
+
+void spi_run_read(struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+{
+	const struct chip_transfer *transfer = request->transfer;
+
+	array_read(&chip->array, facts->address, transfer->reply, transfer->reply_len);
+}
+
+void spi_run_erase(struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+{
+	const struct part_erase *erase = part_erase_find(chip->part, facts->opcode);
+	struct part_block block;
+	struct chip_pending work;
+
+	if (!part_erase_block(erase, facts->address, &block)) {
+		facts->rule = CHIP_RULE_REGION;
+		return;
+	}
+	if (spi_refuses(chip, block.address, block.size_bytes, facts))
+		return;
+	work = (struct chip_pending){
+		.work = CHIP_WORK_ERASE,
+		.address = block.address,
+		.size_bytes = block.size_bytes,
+	};
+	chip_start_work(chip, request->transfer->end_ns, &work, &erase->busy, facts);
+}
+
+void spi_run_write_enable(
+	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+{
+	(void)request;
+	(void)facts;
+	chip->spi.write_enabled = true;
+}
+
+void spi_run_write_disable(
+	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+{
+	(void)request;
+	(void)facts;
+	chip->spi.write_enabled = false;
+}
+
+bool spi_has_rdid(const struct part *part, uint8_t opcode)
+{
+	(void)opcode;
+	return part->spi->rdid_len > 0;
+}
+
+bool spi_has_rems(const struct part *part, uint8_t opcode)
+{
+	(void)opcode;
+	return part->spi->has_rems;
+}
+
+bool spi_has_erase(const struct part *part, uint8_t opcode)
+{
+	return part_erase_find(part, opcode) != NULL;
 }

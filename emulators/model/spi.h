@@ -10,32 +10,62 @@
 #include <stdint.h>
 
 #include "figure.h"
+#include "protection.h"
 
-#define SPI_STATUS_REGISTERS_MAX 4
+#define SPI_STATUS_REGISTERS_MAX 5
 #define SPI_RDID_BYTES_MAX 5
-#define SPI_PROTECT_BITS_MAX 4
+
+/* What some parts have and others lack. */
+enum spi_feature {
+	SPI_HAS_FOUR_BYTE_MODE = 1 << 0,    /* B7h and E9h */
+	SPI_HAS_FOUR_BYTE_OPCODES = 1 << 1, /* 13h, 0Ch and 12h; erases are rows of their own */
+	SPI_HAS_EXTENDED_ADDRESS = 1 << 2,  /* C5h and C8h: the address byte that three lack */
+	SPI_HAS_BANK_REGISTER = 1 << 3,     /* 17h and 16h, B9h before 01h: that byte and EXTADD */
+	SPI_HAS_FLAG_STATUS = 1 << 4,       /* 70h, cleared by 50h */
+	SPI_HAS_ERROR_BITS = 1 << 5,        /* P_ERR and E_ERR hold the part busy until 30h */
+	SPI_HAS_VOLATILE_STATUS = 1 << 6,   /* 50h before 01h: at once, until power goes */
+	SPI_HAS_SFDP = 1 << 7,              /* 5Ah */
+	SPI_HAS_RESET_F0 = 1 << 8,          /* F0h alone resets */
+};
 
 struct part_status_register {
 	uint8_t read_opcode;
 	uint8_t write_opcode; /* 0: only reachable as a further data byte of 01h */
 	uint8_t writable_mask;
-	uint8_t protect_mask; /* any of these bits set protects the array */
+	uint8_t delivered; /* its value when new; at every power-up where it is volatile */
 };
 
+/* Opcode 0: the part cannot suspend. */
+struct part_suspend {
+	uint8_t opcode;
+	uint8_t resume_opcode;
+	bool programs; /* not only erases */
+	/* What shows it; mask 0: no register that the model has. */
+	struct part_flag erase_flag;
+	struct part_flag program_flag;
+};
+
+/* A figure of 0 ns: the part lacks the command. */
 struct part_spi {
 	uint32_t clock_hz_max;
+	unsigned int features; /* of enum spi_feature */
 
 	uint8_t rdid[SPI_RDID_BYTES_MAX];
-	size_t rdid_len;
+	size_t rdid_len; /* 0: no 9Fh */
 	uint8_t res;
+	bool has_res;
 	uint8_t rems[2];
 	bool has_rems;
 
 	struct part_status_register status[SPI_STATUS_REGISTERS_MAX];
 	size_t status_count;
 	size_t wrsr_bytes_max;
+	uint8_t busy_mask; /* of the first register */
+	struct part_protection protection;
+	struct part_flag four_byte_flag; /* shows the address mode; mask 0: nothing does */
+	struct part_suspend suspend;
 
-	struct busy_time page_program;
+	struct busy_time page_program; /* of a byte or a word where a page has one byte */
 	struct busy_time byte_program_first;
 	struct busy_time byte_program_next;
 	struct busy_time write_status;
@@ -44,16 +74,44 @@ struct part_spi {
 	struct figure deep_power_down;
 	struct figure release_power_down;
 	struct figure release_power_down_with_id;
-	struct figure soft_reset; /* 0 ns: the part has no 66h/99h */
+	struct figure soft_reset;
+	struct figure soft_reset_during_program;
 	struct figure soft_reset_during_erase;
+	struct figure soft_reset_during_write_status;
+	struct figure suspend_latency;
+	struct figure power_up_to_select;
+	struct figure power_up_to_write;
+};
+
+/* An erase or program that waits to go on. */
+struct spi_suspended {
+	bool open;
+	bool is_erase;
+	uint32_t address;
+	uint32_t size_bytes;
+	struct figure left;
 };
 
 struct spi_state {
-	uint8_t status[SPI_STATUS_REGISTERS_MAX]; /* without the two bits below */
+	uint8_t status[SPI_STATUS_REGISTERS_MAX]; /* without the bits that are computed */
+	uint8_t status_stored[SPI_STATUS_REGISTERS_MAX];
 	uint8_t status_pending[SPI_STATUS_REGISTERS_MAX];
 	bool write_enabled;
+	bool status_enabled; /* 50h came before a status register write */
 	bool powered_down;
 	bool reset_enabled;
+	bool locked; /* see enum protection_kind */
+	bool lock_pending;
+
+	bool four_byte_mode;
+	uint8_t address_high; /* what three address bytes lack */
+	bool bank_access;     /* B9h came just before */
+	uint8_t error_bits;   /* of the first status register */
+	uint8_t flag_errors;  /* of the flag status register */
+	struct spi_suspended suspended;
+
+	bool aai;
+	uint32_t aai_address;
 };
 
 #endif

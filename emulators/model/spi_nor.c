@@ -5,153 +5,37 @@
 #include <assert.h>
 #include <string.h>
 
-#include "spi_command.h"
-
-#define STATUS_WIP 0x01
-#define STATUS_WEL 0x02
+#include "sfdp.h"
+#include "spi_nor.h"
+#include "spi_status.h"
 
 /* The longest page of any part here; the generator refuses longer ones. */
 #define PAGE_BYTES_MAX 512
 
-static void run_rdid(struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
-{
-	const struct part_spi *part = chip->part->spi;
+#define ERROR_ERASE 0x20   /* E_ERR of S25FL-S, in status register 1 */
+#define ERROR_PROGRAM 0x40 /* P_ERR */
 
-	(void)facts;
-	spi_reply_repeating(request, part->rdid, part->rdid_len, 0);
+#define FLAG_READY 0x80 /* flag status register of Micron parts */
+#define FLAG_ERASE_SUSPENDED 0x40
+#define FLAG_ERASE_FAILED 0x20
+#define FLAG_PROGRAM_FAILED 0x10
+#define FLAG_PROGRAM_SUSPENDED 0x04
+#define FLAG_PROTECTED 0x02
+#define FLAG_FOUR_BYTE 0x01
+
+static bool has_feature(const struct part *part, unsigned int features)
+{
+	return part->spi->features & features;
 }
 
-/* Bit 0 of the address chooses which of the two bytes comes first. */
-static void run_rems(struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+/* How a refused write shows in registers, where it does. */
+static void note_refusal(struct chip *chip, bool is_erase)
 {
-	const uint8_t *rems = chip->part->spi->rems;
-
-	spi_reply_repeating(request, rems, sizeof(chip->part->spi->rems), facts->address & 1);
-}
-
-/* ABh with its three dummy bytes reads the ID; it wakes a sleeping part either way. */
-static void run_release(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
-{
-	const struct part_spi *part = chip->part->spi;
-	const struct chip_transfer *transfer = request->transfer;
-	bool with_id = request->data_len >= 3 && transfer->reply_len > 0;
-
-	(void)facts;
-	if (with_id)
-		spi_reply_repeating(request, &part->res, 1, 0);
-	if (!chip->spi.powered_down)
-		return;
-	chip->spi.powered_down = false;
-	chip_owe(chip, transfer->end_ns,
-		with_id ? part->release_power_down_with_id : part->release_power_down,
-		CHIP_RULE_RELEASE);
-}
-
-static void run_power_down(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
-{
-	(void)facts;
-	chip->spi.powered_down = true;
-	chip_owe(chip, request->transfer->end_ns, chip->part->spi->deep_power_down,
-		CHIP_RULE_DEEP_POWER_DOWN);
-}
-
-static size_t status_index(const struct part_spi *part, uint8_t opcode)
-{
-	size_t index = 0;
-
-	while (index < part->status_count && part->status[index].read_opcode != opcode &&
-		part->status[index].write_opcode != opcode)
-		index++;
-	return index;
-}
-
-/* Status register @index as a host reads it. */
-static uint8_t status_read(const struct chip *chip, size_t index)
-{
-	uint8_t status = chip->spi.status[index];
-
-	if (index > 0)
-		return status;
-	if (chip->pending.work != CHIP_WORK_NONE)
-		status |= STATUS_WIP;
-	if (chip->spi.write_enabled)
-		status |= STATUS_WEL;
-	return status;
-}
-
-static void run_read_status(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
-{
-	uint8_t status = status_read(chip, status_index(chip->part->spi, facts->opcode));
-
-	spi_reply_repeating(request, &status, 1, 0);
-}
-
-/* 01h takes the following registers as further bytes; 31h and 11h write one. */
-static void run_write_status(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
-{
-	const struct part_spi *part = chip->part->spi;
-	struct chip_pending work = {.work = CHIP_WORK_WRITE_STATUS};
-	size_t first = status_index(part, facts->opcode);
-	uint8_t *pending = chip->spi.status_pending;
-
-	if (request->data_len > (first == 0 ? part->wrsr_bytes_max : 1)) {
-		facts->rule = CHIP_RULE_LENGTH;
-		return;
-	}
-	memcpy(pending, chip->spi.status, sizeof(chip->spi.status));
-	for (size_t i = 0; i < request->data_len; i++) {
-		uint8_t mask = part->status[first + i].writable_mask;
-
-		pending[first + i] = (uint8_t)((chip->spi.status[first + i] & ~mask) |
-					       (request->data[i] & mask));
-	}
-	chip_start_work(chip, request->transfer->end_ns, &work, &part->write_status, facts);
-}
-
-static void run_write_enable(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
-{
-	(void)request;
-	(void)facts;
-	chip->spi.write_enabled = true;
-}
-
-static void run_write_disable(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
-{
-	(void)request;
-	(void)facts;
-	chip->spi.write_enabled = false;
-}
-
-static void run_read(struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
-{
-	const struct chip_transfer *transfer = request->transfer;
-
-	array_read(&chip->array, facts->address, transfer->reply, transfer->reply_len);
-}
-
-static bool is_protected(const struct chip *chip)
-{
-	const struct part_spi *part = chip->part->spi;
-
-	for (size_t i = 0; i < part->status_count; i++) {
-		if (chip->spi.status[i] & part->status[i].protect_mask)
-			return true;
-	}
-	return false;
-}
-
-static bool refuses(const struct chip *chip, struct chip_facts *facts)
-{
-	if (!is_protected(chip))
-		return false;
-	facts->rule = CHIP_RULE_PROTECTED;
-	return true;
+	if (has_feature(chip->part, SPI_HAS_ERROR_BITS))
+		chip->spi.error_bits |= is_erase ? ERROR_ERASE : ERROR_PROGRAM;
+	if (has_feature(chip->part, SPI_HAS_FLAG_STATUS))
+		chip->spi.flag_errors |=
+			FLAG_PROTECTED | (is_erase ? FLAG_ERASE_FAILED : FLAG_PROGRAM_FAILED);
 }
 
 static struct figure bytes_figure(struct figure first, struct figure next, size_t len)
@@ -184,141 +68,253 @@ static struct busy_time program_time(const struct part *part, size_t len)
 }
 
 /* The page latch: bytes past the page's end go to its beginning, later ones replace earlier. */
+static void fill_page(struct chip *chip, uint32_t address, const struct spi_request *request)
+{
+	uint8_t latch[PAGE_BYTES_MAX];
+	uint32_t page_bytes = chip->part->page_bytes;
+	uint32_t offset = address % page_bytes;
+
+	assert(page_bytes <= PAGE_BYTES_MAX);
+	memset(latch, 0xFF, page_bytes);
+	for (size_t i = 0; i < request->data_len; i++)
+		latch[(offset + i) % page_bytes] = request->data[i];
+	array_program(&chip->array, address - offset, latch, page_bytes);
+}
+
+/* While an erase is suspended its block cannot be programmed; a page cannot be left half done. */
+static bool meets_suspended(const struct chip *chip, uint32_t address)
+{
+	const struct spi_suspended *suspended = &chip->spi.suspended;
+
+	if (!suspended->open)
+		return false;
+	return !suspended->is_erase || address - suspended->address < suspended->size_bytes;
+}
+
 static void run_page_program(
 	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
 {
 	struct chip_pending work = {.work = CHIP_WORK_PROGRAM, .address = facts->address};
 	struct busy_time busy = program_time(chip->part, request->data_len);
-	uint8_t latch[PAGE_BYTES_MAX];
-	uint32_t page_bytes = chip->part->page_bytes;
-	uint32_t offset = facts->address % page_bytes;
 
-	if (refuses(chip, facts))
+	if (meets_suspended(chip, facts->address)) {
+		facts->rule = CHIP_RULE_SUSPENDED;
 		return;
-	assert(page_bytes <= PAGE_BYTES_MAX);
-	memset(latch, 0xFF, page_bytes);
-	for (size_t i = 0; i < request->data_len; i++)
-		latch[(offset + i) % page_bytes] = request->data[i];
-	array_program(&chip->array, facts->address - offset, latch, page_bytes);
+	}
+	if (spi_refuses(chip, facts->address, 1, facts)) {
+		note_refusal(chip, false);
+		return;
+	}
+	fill_page(chip, facts->address, request);
 	chip_start_work(chip, request->transfer->end_ns, &work, &busy, facts);
 }
 
 static void run_erase(
 	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
 {
-	const struct part_erase *erase = part_erase_find(chip->part, facts->opcode);
-	struct chip_pending work = {
-		.work = CHIP_WORK_ERASE,
-		.address = facts->address - facts->address % erase->size_bytes,
-		.size_bytes = erase->size_bytes,
-	};
-
-	if (refuses(chip, facts))
-		return;
-	chip_start_work(chip, request->transfer->end_ns, &work, &erase->busy, facts);
+	spi_run_erase(chip, request, facts);
+	if (facts->rule == CHIP_RULE_PROTECTED)
+		note_refusal(chip, true);
 }
 
-static void run_reset_enable(
+static uint8_t flag_status(const struct chip *chip)
+{
+	const struct spi_suspended *suspended = &chip->spi.suspended;
+	uint8_t flags = chip->spi.flag_errors;
+
+	if (chip->pending.work == CHIP_WORK_NONE)
+		flags |= FLAG_READY;
+	if (suspended->open)
+		flags |= suspended->is_erase ? FLAG_ERASE_SUSPENDED : FLAG_PROGRAM_SUSPENDED;
+	if (chip->spi.four_byte_mode)
+		flags |= FLAG_FOUR_BYTE;
+	return flags;
+}
+
+static void run_read_flags(
+	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+{
+	uint8_t flags = flag_status(chip);
+
+	(void)facts;
+	spi_reply_repeating(request, &flags, 1, 0);
+}
+
+static void run_clear_flags(
 	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
 {
 	(void)request;
 	(void)facts;
-	chip->spi.reset_enabled = true;
+	chip->spi.flag_errors = 0;
 }
 
-static void run_reset(
+static void run_clear_errors(
 	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
 {
-	const struct part_spi *part = chip->part->spi;
-	bool erasing = chip->pending.work == CHIP_WORK_ERASE;
-	uint64_t end_ns = request->transfer->end_ns;
-
+	(void)request;
 	(void)facts;
-	if (!chip->spi.reset_enabled)
-		return;
-	chip_abort_work(chip, end_ns);
+	chip->spi.error_bits = 0;
+}
+
+static void run_read_sfdp(
+	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+{
+	const struct chip_transfer *transfer = request->transfer;
+
+	sfdp_read(chip->part, facts->address, transfer->reply, transfer->reply_len);
+}
+
+static void run_unlock(
+	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+{
+	(void)request;
+	(void)facts;
+	chip->spi.locked = false;
 	chip->spi.write_enabled = false;
-	chip_owe(chip, end_ns, erasing ? part->soft_reset_during_erase : part->soft_reset,
-		CHIP_RULE_RESET);
 }
 
-static bool has_rems(const struct part *part, uint8_t opcode)
+/* After BRAC it is the bank register that 01h writes. */
+static void run_write_status(
+	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+{
+	if (chip->spi.bank_access)
+		nor_run_write_bank(chip, request, facts);
+	else
+		spi_run_write_status(chip, request, facts);
+}
+
+static bool has_unlock(const struct part *part, uint8_t opcode)
 {
 	(void)opcode;
-	return part->spi->has_rems;
+	return part->spi->protection.kind == PROTECTION_UNLOCK;
 }
 
-static bool has_reset(const struct part *part, uint8_t opcode)
+static bool has_sfdp(const struct part *part, uint8_t opcode)
 {
 	(void)opcode;
-	return part->spi->soft_reset.ns > 0;
+	return has_feature(part, SPI_HAS_SFDP);
 }
 
-static bool has_status(const struct part *part, uint8_t opcode)
+static bool has_flags(const struct part *part, uint8_t opcode)
 {
-	return status_index(part->spi, opcode) < part->spi->status_count;
+	(void)opcode;
+	return has_feature(part, SPI_HAS_FLAG_STATUS);
 }
 
-static bool has_erase(const struct part *part, uint8_t opcode)
+static bool has_errors(const struct part *part, uint8_t opcode)
 {
-	return part_erase_find(part, opcode) != NULL;
+	(void)opcode;
+	return has_feature(part, SPI_HAS_ERROR_BITS);
+}
+
+static bool has_volatile_status(const struct part *part, uint8_t opcode)
+{
+	(void)opcode;
+	return has_feature(part, SPI_HAS_VOLATILE_STATUS);
+}
+
+static bool has_four_byte_opcodes(const struct part *part, uint8_t opcode)
+{
+	(void)opcode;
+	return has_feature(part, SPI_HAS_FOUR_BYTE_OPCODES);
 }
 
 #define WRITES SPI_NEEDS_WRITE_ENABLE
-#define RESETS (SPI_WHILE_BUSY | SPI_KEEPS_RESET_ENABLED)
+#define ERASES (SPI_NEEDS_WRITE_ENABLE | SPI_NOT_WHILE_SUSPENDED)
+#define WRITES_STATUS (SPI_NEEDS_STATUS_ENABLE | SPI_NOT_WHILE_SUSPENDED)
+#define POLLS (SPI_WHILE_BUSY | SPI_WHILE_ERROR)
+#define MODE SPI_ADDRESS_BY_MODE
 #define ANY SPI_DATA_ANY
 
 /* Opcode, name, address and dummy bytes, when, which parts, data bytes from and to, what to do. */
 static const struct spi_command commands[] = {
-	{0x9F, "RDID", 0, 0, 0, NULL, 0, ANY, run_rdid},
-	{0x90, "REMS", 3, 0, 0, has_rems, 0, ANY, run_rems},
-	{0xAB, "RES", 0, 0, SPI_WHILE_POWERED_DOWN, NULL, 0, ANY, run_release},
-	{0xB9, "DP", 0, 0, 0, NULL, 0, 0, run_power_down},
-	{0x05, "RDSR", 0, 0, SPI_WHILE_BUSY, NULL, 0, ANY, run_read_status},
-	{0x35, "RDSR2", 0, 0, SPI_WHILE_BUSY, has_status, 0, ANY, run_read_status},
-	{0x15, "RDSR3", 0, 0, SPI_WHILE_BUSY, has_status, 0, ANY, run_read_status},
-	{0x06, "WREN", 0, 0, 0, NULL, 0, ANY, run_write_enable},
-	{0x04, "WRDI", 0, 0, 0, NULL, 0, ANY, run_write_disable},
-	{0x01, "WRSR", 0, 0, WRITES, NULL, 1, ANY, run_write_status},
-	{0x31, "WRSR2", 0, 0, WRITES, has_status, 1, ANY, run_write_status},
-	{0x11, "WRSR3", 0, 0, WRITES, has_status, 1, ANY, run_write_status},
-	{0x03, "READ", 3, 0, 0, NULL, 0, ANY, run_read},
-	{0x0B, "FAST_READ", 3, 1, 0, NULL, 0, ANY, run_read},
-	{0x02, "PP", 3, 0, WRITES, NULL, 1, ANY, run_page_program},
-	{0x20, "SE", 3, 0, WRITES, has_erase, 0, 0, run_erase},
-	{0x52, "BE32", 3, 0, WRITES, has_erase, 0, 0, run_erase},
-	{0xD8, "BE64", 3, 0, WRITES, has_erase, 0, 0, run_erase},
-	{0xC7, "CE", 0, 0, WRITES, has_erase, 0, 0, run_erase},
-	{0x60, "CE", 0, 0, WRITES, has_erase, 0, 0, run_erase},
-	{0x66, "RSTEN", 0, 0, RESETS, has_reset, 0, 0, run_reset_enable},
-	{0x99, "RST", 0, 0, SPI_WHILE_BUSY, has_reset, 0, 0, run_reset},
+	/* Who it is. */
+	{0x9F, "RDID", 0, 0, 0, spi_has_rdid, 0, ANY, spi_run_rdid},
+	{0x90, "REMS", 3, 0, 0, spi_has_rems, 0, ANY, spi_run_rems},
+	{0x5A, "RDSFDP", 3, 1, 0, has_sfdp, 0, ANY, run_read_sfdp},
+	/* Power and resets. */
+	{0xAB, "RES", 0, 0, SPI_WHILE_POWERED_DOWN, nor_has_release, 0, ANY, nor_run_release},
+	{0xB9, "DP", 0, 0, SPI_NOT_WHILE_SUSPENDED, nor_has_power_down, 0, 0, nor_run_power_down},
+	{0x66, "RSTEN", 0, 0, POLLS | SPI_KEEPS_RESET_ENABLED, nor_has_reset, 0, 0,
+		nor_run_reset_enable},
+	{0x99, "RST", 0, 0, POLLS, nor_has_reset, 0, 0, nor_run_reset},
+	{0xF0, "RESET", 0, 0, POLLS, nor_has_reset_f0, 0, 0, nor_run_reset_f0},
+	/* Registers. */
+	{0x05, "RDSR", 0, 0, POLLS, NULL, 0, ANY, spi_run_read_status},
+	{0x35, "RDSR2", 0, 0, POLLS, spi_has_status, 0, ANY, spi_run_read_status},
+	{0x15, "RDSR3", 0, 0, POLLS, spi_has_status, 0, ANY, spi_run_read_status},
+	{0x07, "RDSR2V", 0, 0, POLLS, spi_has_status, 0, ANY, spi_run_read_status},
+	{0x33, "RDCR3", 0, 0, POLLS, spi_has_status, 0, ANY, spi_run_read_status},
+	{0x06, "WREN", 0, 0, SPI_BEGINS_WRITE, NULL, 0, ANY, spi_run_write_enable},
+	{0x04, "WRDI", 0, 0, 0, NULL, 0, ANY, spi_run_write_disable},
+	{0x50, "VSREN", 0, 0, SPI_BEGINS_WRITE, has_volatile_status, 0, 0, spi_run_status_enable},
+	{0x01, "WRSR", 0, 0, WRITES_STATUS, NULL, 1, ANY, run_write_status},
+	{0x31, "WRSR2", 0, 0, WRITES_STATUS, spi_has_status, 1, ANY, spi_run_write_status},
+	{0x11, "WRSR3", 0, 0, WRITES_STATUS, spi_has_status, 1, ANY, spi_run_write_status},
+	{0x70, "RDFSR", 0, 0, POLLS, has_flags, 0, ANY, run_read_flags},
+	{0x50, "CLFSR", 0, 0, 0, has_flags, 0, 0, run_clear_flags},
+	{0x30, "CLSR", 0, 0, POLLS, has_errors, 0, 0, run_clear_errors},
+	{0x98, "ULBPR", 0, 0, WRITES, has_unlock, 0, 0, run_unlock},
+	/* Addresses of parts above 16 MiB. */
+	{0xB7, "EN4B", 0, 0, 0, nor_has_four_byte_mode, 0, 0, nor_run_enter_four_byte},
+	{0xE9, "EX4B", 0, 0, 0, nor_has_four_byte_mode, 0, 0, nor_run_exit_four_byte},
+	{0xC8, "RDEAR", 0, 0, 0, nor_has_extended_address, 0, ANY, nor_run_read_extended},
+	{0xC5, "WREAR", 0, 0, WRITES, nor_has_extended_address, 1, 1, nor_run_write_extended},
+	{0x16, "BRRD", 0, 0, 0, nor_has_bank_register, 0, ANY, nor_run_read_bank},
+	{0x17, "BRWR", 0, 0, 0, nor_has_bank_register, 1, 1, nor_run_write_bank},
+	{0xB9, "BRAC", 0, 0, 0, nor_has_bank_register, 0, 0, nor_run_bank_access},
+	/* The array. */
+	{0x03, "READ", MODE, 0, 0, NULL, 0, ANY, spi_run_read},
+	{0x0B, "FAST_READ", MODE, 1, 0, NULL, 0, ANY, spi_run_read},
+	{0x13, "READ4", 4, 0, 0, has_four_byte_opcodes, 0, ANY, spi_run_read},
+	{0x0C, "FAST_READ4", 4, 1, 0, has_four_byte_opcodes, 0, ANY, spi_run_read},
+	{0x02, "PP", MODE, 0, WRITES, NULL, 1, ANY, run_page_program},
+	{0x12, "PP4", 4, 0, WRITES, has_four_byte_opcodes, 1, ANY, run_page_program},
+	{0x81, "PE", MODE, 0, ERASES, spi_has_erase, 0, 0, run_erase},
+	{0x20, "SE", MODE, 0, ERASES, spi_has_erase, 0, 0, run_erase},
+	{0xD7, "SE", MODE, 0, ERASES, spi_has_erase, 0, 0, run_erase},
+	{0x52, "BE32", MODE, 0, ERASES, spi_has_erase, 0, 0, run_erase},
+	{0xD8, "BE64", MODE, 0, ERASES, spi_has_erase, 0, 0, run_erase},
+	{0x21, "SE4", 4, 0, ERASES, spi_has_erase, 0, 0, run_erase},
+	{0x5C, "BE32_4", 4, 0, ERASES, spi_has_erase, 0, 0, run_erase},
+	{0xDC, "BE64_4", 4, 0, ERASES, spi_has_erase, 0, 0, run_erase},
+	{0xC7, "CE", 0, 0, ERASES, spi_has_erase, 0, 0, run_erase},
+	{0x60, "CE", 0, 0, ERASES, spi_has_erase, 0, 0, run_erase},
+	{0x75, "SUSPEND", 0, 0, POLLS, nor_has_suspend, 0, 0, nor_run_suspend},
+	{0xB0, "SUSPEND", 0, 0, POLLS, nor_has_suspend, 0, 0, nor_run_suspend},
+	{0x7A, "RESUME", 0, 0, 0, nor_has_resume, 0, 0, nor_run_resume},
+	{0x30, "RESUME", 0, 0, 0, nor_has_resume, 0, 0, nor_run_resume},
 };
 
-static void power_up(struct chip *chip)
-{
-	memset(&chip->spi, 0, sizeof(chip->spi));
-}
+static const struct spi_table table = {
+	.commands = commands,
+	.command_count = sizeof(commands) / sizeof(commands[0]),
+};
 
 static void transfer_one(
 	struct chip *chip, const struct chip_transfer *transfer, struct chip_facts *facts)
 {
-	spi_transfer(chip, commands, sizeof(commands) / sizeof(commands[0]), transfer, facts);
+	spi_transfer(chip, &table, transfer, facts);
 }
 
+/* The write enable of a work that is suspended lasts until that work is done. */
 static void finish(struct chip *chip, bool cut_off)
 {
-	if (chip->pending.work == CHIP_WORK_WRITE_STATUS && !cut_off)
-		memcpy(chip->spi.status, chip->spi.status_pending, sizeof(chip->spi.status));
+	if (chip->pending.work == CHIP_WORK_SUSPEND)
+		return;
+	if (chip->pending.work == CHIP_WORK_WRITE_STATUS)
+		spi_status_finish(chip, cut_off);
 	chip->spi.write_enabled = false;
 }
 
 static uint8_t status(const struct chip *chip)
 {
-	return status_read(chip, 0);
+	return spi_status_read(chip, 0);
 }
 
 const struct family family_spi_nor = {
-	.power_up = power_up,
+	.init = spi_init,
+	.power_up = spi_power_up,
 	.transfer = transfer_one,
 	.finish = finish,
 	.status = status,

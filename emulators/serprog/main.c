@@ -215,6 +215,15 @@ static int prepare(struct run *run)
 	return status;
 }
 
+static void power_up(struct run *run)
+{
+	uint64_t now_ns = run->facts.start_ns;
+	uint64_t ago_ns = run->options->powered_up_ns_ago;
+
+	if (run->options->power_up_given)
+		chip_power_cycle(&run->chip, ago_ns < now_ns ? now_ns - ago_ns : 0);
+}
+
 static int serve(struct run *run)
 {
 	const struct options *options = run->options;
@@ -228,6 +237,7 @@ static int serve(struct run *run)
 	run->server.barrier_out_fd = options->barrier_out_fd;
 	run->server.barrier_in_fd = options->barrier_in_fd;
 	fill_facts(run);
+	power_up(run);
 	run->server.empty_ns = run->facts.start_ns;
 	ret = listener_open(&options->listen, &run->server.listener_fd, &port);
 	if (ret < 0)

@@ -22,6 +22,7 @@ enum option_id {
 	OPTION_LIST_CHIPS,
 	OPTION_CORNER,
 	OPTION_SEED,
+	OPTION_POWERED_UP,
 	OPTION_LISTEN,
 	OPTION_ALLOW_REMOTE,
 	OPTION_CLOCK,
@@ -46,6 +47,7 @@ static const struct option long_options[] = {
 	{"list-chips", no_argument, NULL, OPTION_LIST_CHIPS},
 	{"corner", required_argument, NULL, OPTION_CORNER},
 	{"seed", required_argument, NULL, OPTION_SEED},
+	{"powered-up-ns-ago", required_argument, NULL, OPTION_POWERED_UP},
 	{"listen", required_argument, NULL, OPTION_LISTEN},
 	{"allow-remote", no_argument, NULL, OPTION_ALLOW_REMOTE},
 	{"clock", required_argument, NULL, OPTION_CLOCK},
@@ -79,6 +81,7 @@ static const char help[] =
 	"  --corner draw:SEED          between typ and max, drawn for each use\n"
 	"  --corner slow:FACTOR        worn: FACTOR times max\n"
 	"  --seed N                    recorded with the run (default 0)\n"
+	"  --powered-up-ns-ago N       power came N ns before it listens (default: long ago)\n"
 	"  --image-in FILE             what it holds at first (default: erased)\n"
 	"  --image-offset BYTES        where in the chip FILE begins (default 0)\n"
 	"  --image-out FILE            write all it holds at the end\n"
@@ -260,6 +263,10 @@ static enum options_status apply(int option, char *text, struct options *options
 		return set_corner(text, options);
 	case OPTION_SEED:
 		return set_number("seed", text, 0, UINT64_MAX, &options->seed);
+	case OPTION_POWERED_UP:
+		options->power_up_given = true;
+		return set_number(
+			"powered-up-ns-ago", text, 0, UINT64_MAX, &options->powered_up_ns_ago);
 	case OPTION_LISTEN:
 		return set_listen(text, options);
 	case OPTION_ALLOW_REMOTE:

@@ -16,6 +16,8 @@ struct options {
 	const struct part *part;
 	struct corner corner;
 	uint64_t seed;
+	bool power_up_given;
+	uint64_t powered_up_ns_ago;
 	struct sockaddr_in listen;
 	bool allow_remote;
 	enum clock_source clock_source;

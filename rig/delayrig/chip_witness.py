@@ -5,7 +5,7 @@ from delayrig.events import Event, of_kind
 from delayrig.evidence import Evidence, Witness
 
 # Broken rules that are not about time: they are reported, and never called too short.
-RULES_OF_TIME = ("busy", "tres", "tdp", "reset")
+RULES_OF_TIME = ("busy", "tres", "tdp", "reset", "tsus", "tvsl", "tpuw")
 DOUBTFUL_GRADES = ("unsure", "assumed")
 
 

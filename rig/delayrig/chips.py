@@ -8,7 +8,7 @@ import msgspec
 
 from delayrig.errors import RigFaultError
 
-BUS_OF_FAMILY = {"spi_nor": "spi"}
+BUS_OF_FAMILY = {"spi_nor": "spi", "spi_aai": "spi", "spi_eeprom": "spi", "spi_dataflash": "spi"}
 
 
 class ChipFacts(msgspec.Struct, frozen=True, kw_only=True):

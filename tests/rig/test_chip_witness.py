@@ -8,7 +8,7 @@ from delayrig.evidence import Witness
 from tests.rig.builders import early, spi
 
 
-@pytest.mark.parametrize("rule", ["busy", "tres", "tdp", "reset"])
+@pytest.mark.parametrize("rule", ["busy", "tres", "tdp", "reset", "tsus", "tvsl", "tpuw"])
 def test_command_before_its_time_is_convicted(rule: str) -> None:
     events = [spi("0x02", read=700, violation=rule, margin=-1, grade="datasheet")]
     (evidence,) = convict_commands(events)
@@ -18,7 +18,9 @@ def test_command_before_its_time_is_convicted(rule: str) -> None:
     assert broken_rules(events) == []
 
 
-@pytest.mark.parametrize("rule", ["wel", "protected", "length", "power_down"])
+@pytest.mark.parametrize(
+    "rule", ["wel", "protected", "length", "power_down", "region", "suspended", "error", "aai"]
+)
 def test_rule_that_is_not_about_time_is_broken_and_not_too_short(rule: str) -> None:
     events = [spi("0x02", read=700, violation=rule)] * 2
     assert convict_commands(events) == []

@@ -113,7 +113,7 @@ def test_full_plan_is_the_product_without_the_impossible() -> None:
         for row in itertools.product(*span.values())
         if is_possible(*zip(span, row, strict=True))
     }
-    assert span["chip"] == sorted(CHIPS, key=span["chip"].index)
+    assert set(span["chip"]) <= set(CHIPS)
     for subject in plan.subjects:
         cells = [c for c in shipped("full") if (c.name, c.subject) == ("product", subject)]
         assert {tuple(levels(cell).items()) for cell in cells} == wanted

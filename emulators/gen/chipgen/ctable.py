@@ -17,7 +17,7 @@ HEAD = """\
 
 
 def c_table(parts: Sequence[Part]) -> str:
-    headers = dict.fromkeys(part.family.header for part in parts)
+    headers = dict.fromkeys(header for part in parts for header in part.family.headers)
     return "\n".join(
         [
             HEAD + "".join(f'#include "{header}"\n' for header in headers),
@@ -50,7 +50,12 @@ def _symbol(index: int, kind: Kind) -> str:
 
 
 def _erase(erase: Erase) -> str:
-    return f"\t\t{{ 0x{erase.opcode:02X}, {erase.size_bytes}, {c_busy_time(erase.busy)} }},"
+    regions = "".join(f"{{ {count}, {size_bytes} }}, " for count, size_bytes in erase.regions)
+    return (
+        f"\t\t{{ .opcode = 0x{erase.opcode:02X}, .size_bytes = {erase.size_bytes},"
+        f" .busy = {c_busy_time(erase.busy)},"
+        f" .regions = {{ {regions}}}, .region_count = {len(erase.regions)} }},"
+    )
 
 
 def _part(index: int, part: Part) -> list[str]:

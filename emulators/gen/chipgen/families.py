@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
-from chipgen import spi_nor
+from chipgen import spi_aai, spi_dataflash, spi_eeprom, spi_nor
 from chipgen.family import Family
 
-FAMILIES: dict[str, Family] = {family.name: family for family in (spi_nor.FAMILY,)}
+FAMILIES: dict[str, Family] = {
+    module.FAMILY.name: module.FAMILY for module in (spi_aai, spi_dataflash, spi_eeprom, spi_nor)
+}

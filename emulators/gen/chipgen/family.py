@@ -15,7 +15,10 @@ from chipgen.table import Table
 class Erase:
     opcode: int
     size_bytes: int
+    """Of a block; of the smallest where they differ."""
     busy: BusyTime
+    regions: tuple[tuple[int, int], ...] = ()
+    """How many blocks of how many bytes, from address 0 on; none: all are alike."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +44,7 @@ class Family:
     keys_required: tuple[str, ...]
     """The family's own keys at the top of a chip file."""
     keys_optional: tuple[str, ...] = ()
-    header: str
-    """The header that declares its kinds."""
+    headers: tuple[str, ...]
+    """Those that declare its kinds."""
     read: Callable[[Table, int, Sources], FamilyFacts]
     """From the whole file, the size of the part in bytes and its sources."""

@@ -24,6 +24,7 @@ class Work(Enum):
     PAGE_PROGRAM = "page_program"
     BYTE_PROGRAM = "byte_program"
     WRITE_STATUS = "write_status"
+    PAGE_READ = "page_read"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,26 +49,72 @@ MAX_PER_TYP: dict[Work, int] = {
     Work.PAGE_PROGRAM: 4,  # found 3.6 to 7.8
     Work.BYTE_PROGRAM: 4,  # found 1.7 to 4.8
     Work.WRITE_STATUS: 4,  # found 1.3 to 11.5
+    Work.PAGE_READ: 4,  # none found
 }
 
 # No source gives minima, and a typical without a maximum is rarer than the other way round.
 TYP_PER_MIN = 2
 MAX_PER_TYP_WHEN_TYP_IS_MISSING = 2
 
+# Typicals where no source gives anything (`assumed = true` in the chip file), in the middle of what
+# the datasheets of chips/ give for such work. An erase that is not here takes the next larger one.
+TYP_NS: dict[Work, int] = {
+    Work.PAGE_PROGRAM: 700_000,  # found 0.12 to 1.4 ms
+    Work.BYTE_PROGRAM: 10_000,  # found 7 to 30 us
+    Work.WRITE_STATUS: 10_000_000,  # found 1.3 to 40 ms
+    Work.PAGE_READ: 200_000,
+}
+SECTOR_ERASE_TYP_NS: dict[int, int] = {
+    4096: 50_000_000,  # found 18 to 250 ms
+    32768: 150_000_000,  # found 18 to 500 ms
+    65536: 250_000_000,  # found 18 to 1000 ms
+    1 << 26: 500_000_000,
+}
+CHIP_ERASE_TYP_NS_PER_MIB = 2_500_000_000  # found 1.2 to 10 s
 
-def busy_time(
-    work: Work, *, typ_ns: int | None, max_ns: int | None, grade: Grade
-) -> BusyTime | None:
+# The same for waits that a host owes: long ones, since too short a wait must not look good.
+WAIT_NS: dict[str, int] = {
+    "deep_power_down": 10_000,  # found 1 to 20 us
+    "release_power_down": 100_000,  # found 3 to 100 us
+    "release_power_down_with_id": 100_000,
+    "soft_reset": 100_000,  # found 0.04 to 100 us
+    "soft_reset_during_program": 100_000,
+    "soft_reset_during_erase": 12_000_000,  # found 1 to 500 ms
+    "soft_reset_during_write_status": 15_000_000,  # found 15 ms
+}
+
+
+def assumed_typ_ns(work: Work, size_bytes: int) -> int:
+    """Of erases by what they erase; of other work the size does not count."""
+    if work is Work.CHIP_ERASE:
+        return size_bytes * CHIP_ERASE_TYP_NS_PER_MIB >> 20
+    if work is Work.SECTOR_ERASE:
+        return next(ns for limit, ns in SECTOR_ERASE_TYP_NS.items() if size_bytes <= limit)
+    return TYP_NS[work]
+
+
+def busy_time(work: Work, *, typ: Figure | None, longest: Figure | None) -> BusyTime | None:
     """Fills in what is missing, graded `assumed`; None if there is nothing to start from."""
-    if typ_ns is not None:
-        typ = Figure(ns=typ_ns, grade=grade)
-    elif max_ns is not None:
-        typ = Figure(ns=max_ns // MAX_PER_TYP_WHEN_TYP_IS_MISSING, grade=Grade.ASSUMED)
-    else:
+    if typ is None and longest is not None:
+        typ = _assumed(longest.ns // MAX_PER_TYP_WHEN_TYP_IS_MISSING)
+    if typ is None:
         return None
-    if max_ns is not None:
-        longest = Figure(ns=max_ns, grade=grade)
-    else:
-        longest = Figure(ns=typ.ns * MAX_PER_TYP[work], grade=Grade.ASSUMED)
-    shortest = Figure(ns=typ.ns // TYP_PER_MIN, grade=Grade.ASSUMED)
-    return BusyTime(min=shortest, typ=typ, max=longest)
+    if longest is None:
+        longest = _assumed(typ.ns * MAX_PER_TYP[work])
+    return BusyTime(min=_assumed(typ.ns // TYP_PER_MIN), typ=typ, max=longest)
+
+
+def _assumed(ns: int) -> Figure:
+    return Figure(ns=ns, grade=Grade.ASSUMED)
+
+
+def assumed_busy_time(work: Work, size_bytes: int) -> BusyTime:
+    """Where no source gives anything."""
+    busy = busy_time(work, typ=_assumed(assumed_typ_ns(work, size_bytes)), longest=None)
+    assert busy is not None
+    return busy
+
+
+def assumed_wait(name: str) -> Figure | None:
+    """None: there is no rule for that wait, so it has to be known."""
+    return _assumed(WAIT_NS[name]) if name in WAIT_NS else None

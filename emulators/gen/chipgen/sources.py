@@ -5,7 +5,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from chipgen.figures import BusyTime, Figure, Grade, Work, busy_time
+from chipgen.figures import (
+    BusyTime,
+    Figure,
+    Grade,
+    Work,
+    assumed_busy_time,
+    assumed_wait,
+    busy_time,
+)
 from chipgen.table import Table
 
 
@@ -13,23 +21,50 @@ from chipgen.table import Table
 class Sources:
     grades: dict[str, Grade]
 
-    def grade(self, table: Table) -> Grade:
-        """That of the table's own `source`."""
-        return self.grades[table.choice("source", tuple(self.grades))]
+    def grade(self, table: Table, key: str = "source") -> Grade:
+        """That of the source which the table names."""
+        return self.grades[table.choice(key, tuple(self.grades))]
 
-    def busy_time(self, table: Table, work: Work) -> BusyTime:
-        """Of a row with `typ_us`, `max_us` or both."""
-        typ_ns = table.microseconds_as_ns("typ_us") if "typ_us" in table.values else None
-        max_ns = table.microseconds_as_ns("max_us") if "max_us" in table.values else None
-        if typ_ns is not None and max_ns is not None and typ_ns > max_ns:
+    def busy_time(
+        self, table: Table, work: Work, *, size_bytes: int = 0, others: tuple[str, ...] = ()
+    ) -> BusyTime:
+        """Of a row with `typ_us`, `max_us` or both, or `assumed`; with the keys @others besides."""
+        if "assumed" in table.values:
+            table.check_keys(required=("assumed", *others))
+            table.true("assumed")
+            return assumed_busy_time(work, size_bytes)
+        table.check_keys(
+            required=(*others, "source"),
+            optional=("typ_us", "max_us", "typ_source", "max_source"),
+        )
+        typ, longest = (self._figure(table, name) for name in ("typ", "max"))
+        if typ and longest and typ.ns > longest.ns:
             raise table.error("typ_us", "is above max_us", remedy="read the datasheet again")
-        busy = busy_time(work, typ_ns=typ_ns, max_ns=max_ns, grade=self.grade(table))
+        busy = busy_time(work, typ=typ, longest=longest)
         if busy is None:
-            raise table.error("typ_us", "missing key", remedy="add `typ_us` or `max_us`")
+            remedy = "add `typ_us` or `max_us`, or write `assumed = true` alone"
+            raise table.error("typ_us", "missing key", remedy=remedy)
         return busy
 
-    def wait(self, table: Table) -> Figure:
-        """Of a row with the longest time that the part may take."""
+    def _figure(self, table: Table, name: str) -> Figure | None:
+        """One of the two; `NAME_source` stands for it where the row's source does not."""
+        source = f"{name}_source"
+        if f"{name}_us" not in table.values:
+            if source in table.values:
+                raise table.error(source, "has no figure", remedy=f"add `{name}_us`")
+            return None
+        key = source if source in table.values else "source"
+        return Figure(ns=table.microseconds_as_ns(f"{name}_us"), grade=self.grade(table, key))
+
+    def wait(self, table: Table, name: str) -> Figure:
+        """Of a row with the longest time that the part may take, or `assumed`."""
+        if "assumed" in table.values:
+            table.check_keys(required=("assumed",))
+            table.true("assumed")
+            figure = assumed_wait(name)
+            if figure is None:
+                raise table.error("assumed", "no rule for it", remedy="find the figure")
+            return figure
         table.check_keys(required=("max_us", "source"))
         return Figure(ns=table.microseconds_as_ns("max_us"), grade=self.grade(table))
 

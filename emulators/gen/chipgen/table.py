@@ -74,6 +74,21 @@ class Table:
             )
         return value
 
+    def true(self, key: str) -> None:
+        """For a key that is left out where it is not so."""
+        if self.values[key] is not True:
+            raise self.error(key, "is not true", remedy=f"write `{key} = true`, or leave it out")
+
+    def numbers(self, key: str, *, low: int, high: int) -> tuple[int, ...]:
+        value = self.values[key]
+        wanted = f"a list of whole numbers from {low} to {high}"
+        if not isinstance(value, list) or not value:
+            raise self._wrong_type(key, wanted)
+        numbers = tuple(item for item in value if isinstance(item, int) and low <= item <= high)
+        if len(numbers) != len(value):
+            raise self._wrong_type(key, wanted)
+        return numbers
+
     def octets(self, key: str, *, count: int) -> tuple[int, ...]:
         value = self.values[key]
         wanted = f"a list of {count} bytes"
@@ -111,8 +126,15 @@ class Table:
             found.append(Table(file=self.file, where=f"{self.path(key)}[{index}]", values=item))
         return tuple(found)
 
+    def only(self, *keys: str) -> Table:
+        """The same table without its other keys."""
+        values = {key: self.values[key] for key in keys if key in self.values}
+        return Table(file=self.file, where=self.where, values=values)
+
     def choice(self, key: str, known: Sequence[str]) -> str:
-        value = self.text(key)
+        return self.one_of(key, self.text(key), known)
+
+    def one_of(self, key: str, value: str, known: Sequence[str]) -> str:
         if value not in known:
             near = nearest(value, known)
             raise self.error(

@@ -67,6 +67,33 @@ static inline void bench_op_at(
 	bench_send(bench, command, sizeof(command), reply_len);
 }
 
+static inline void bench_op_at4(
+	struct bench *bench, uint8_t opcode, uint32_t address, size_t reply_len)
+{
+	uint8_t command[] = {opcode, (uint8_t)(address >> 24), (uint8_t)(address >> 16),
+		(uint8_t)(address >> 8), (uint8_t)address};
+
+	bench_send(bench, command, sizeof(command), reply_len);
+}
+
+/* One byte of a register that @opcode reads. */
+static inline uint8_t bench_register(struct bench *bench, uint8_t opcode)
+{
+	bench_op(bench, opcode, 1);
+	return bench->reply[0];
+}
+
+/* @opcode with its data, after a write enable. */
+static inline void bench_write_register(
+	struct bench *bench, uint8_t opcode, const uint8_t *data, size_t len)
+{
+	uint8_t command[8] = {opcode};
+
+	memcpy(command + 1, data, len);
+	bench_op(bench, 0x06, 0);
+	bench_send(bench, command, 1 + len, 0);
+}
+
 static inline void bench_program(
 	struct bench *bench, uint32_t address, const uint8_t *data, size_t len)
 {
@@ -95,6 +122,31 @@ static inline uint8_t bench_read(struct bench *bench, uint32_t address)
 	bench_op_at(bench, 0x03, address, 1);
 	return bench->reply[0];
 }
+
+/* For tables of tests: *@state becomes a bench with that part at its typical times. */
+static inline int bench_set_up(void **state, const char *part)
+{
+	struct bench *bench = malloc(sizeof(*bench));
+
+	bench_init(bench, part, "typ");
+	*state = bench;
+	return 0;
+}
+
+static inline int bench_tear_down(void **state)
+{
+	bench_deinit(*state);
+	free(*state);
+	return 0;
+}
+
+#define BENCH_SET_UP(name, part)                                                                   \
+	static int set_up_##name(void **state)                                                     \
+	{                                                                                          \
+		return bench_set_up(state, part);                                                  \
+	}
+
+#define WITH(name, test) cmocka_unit_test_setup_teardown(test, set_up_##name, bench_tear_down)
 
 static inline void bench_finish_work(struct bench *bench)
 {

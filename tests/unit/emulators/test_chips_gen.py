@@ -79,9 +79,59 @@ def error_of(tmp_path: Path, text: str) -> str:
         (
             "size_bytes = 65536",
             "size_bytes = 65537",
-            ("erase[0].size_bytes", "multiple of 4096"),
+            ("erase[0].size_bytes", "divides 1048576"),
+        ),
+        (
+            "size_bytes = 65536\n",
+            "regions = [[17, 65536]]\n",
+            ("erase[0].regions: reach past", "1048576"),
+        ),
+        ("size_bytes = 65536\n", "regions = [[4]]\n", ("regions: has 1 numbers", "pairs")),
+        ("bits = [2, 3, 4]", "bits = [8]", ("protection.bits", "from 0 to 7")),
+        ("bits = [2, 3, 4]\n", "", ("protection.bits: missing key", "add `bits")),
+        (
+            'kind = "ranges"',
+            'kind = "range"',
+            ("protection.kind: unknown name `range`", "`ranges`"),
+        ),
+        (
+            "unit_bytes = 65536",
+            "unit_bytes = 65536\nbottom = { read_opcode = 0x35, mask = 0x20 }",
+            ("protection.bottom.read_opcode", "use one of 0x05"),
+        ),
+        # What no source gives is said, not left out.
+        (
+            "typ_us = 640\n",
+            "typ_us = 640\nassumed = true\n",
+            ("busy.page_program.typ_us: unknown key", "`assumed`"),
+        ),
+        (
+            'typ_us = 640\nmax_us = 5000\nsource = "main"',
+            "assumed = false",
+            ("busy.page_program.assumed: is not true", "leave it out"),
+        ),
+        (
+            "max_us = 5000",
+            'min_source = "main"',
+            ("min_source: unknown key", "`max_source`"),
+        ),
+        ("max_us = 5000", 'max_source = "main"', ("max_source: has no figure", "`max_us`")),
+        (
+            '[wait.release_power_down]\nmax_us = 30\nsource = "main"\n',
+            "",
+            ("wait.release_power_down: only one", "both or neither"),
+        ),
+        (
+            '[wait.power_up_to_select]\nmax_us = 10\nsource = "main"',
+            "[wait.power_up_to_select]\nassumed = true",
+            ("power_up_to_select.assumed: no rule", "find the figure"),
         ),
         # Names of other things.
+        (
+            "page_bytes = 256\n",
+            'page_bytes = 256\nfeatures = ["sdfp"]\n',
+            ("features: unknown name `sdfp`", "`sfdp`"),
+        ),
         (
             'grade = "datasheet"',
             'grade = "datashet"',

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What SPI parts share: the tables of a chip file that fill in `struct part_spi`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from chipgen.ctext import c_bool, c_busy_time, c_figure, c_octets
+from chipgen.erases import opcode
+from chipgen.figures import Work
+from chipgen.sources import Sources
+from chipgen.table import Table
+
+STATUS_REGISTERS_MAX = 5
+RDID_BYTES_MAX = 5
+READ_STATUS_OPCODES = (0x05, 0x35, 0x15, 0x07, 0x33)
+WRITE_STATUS_OPCODES = (0x01, 0x31, 0x11)
+PROTECTION_BITS_MAX = 4
+POWER_UP = ("power_up_to_select", "power_up_to_write")
+
+# What each kind of protection needs: `bits` are those of the first status register, lowest first.
+PROTECTIONS: dict[str, tuple[str, ...]] = {
+    "none": (),
+    "any": ("bits",),
+    "ranges": ("bits", "unit_bytes"),
+    "global": (),
+    "unlock": (),
+}
+RANGE_FLAGS = ("bottom", "sectors", "complement")
+
+Fields = dict[str, str]
+
+
+def read_id(table: Table, sources: Sources) -> Fields:
+    table.check_keys(required=("source",), optional=("rdid", "res", "rems"))
+    sources.grade(table)
+    fields: Fields = {}
+    if "rdid" in table.values:
+        rdid = table.numbers("rdid", low=0, high=0xFF)
+        if not 3 <= len(rdid) <= RDID_BYTES_MAX:
+            remedy = f"write a list of 3 bytes, up to {RDID_BYTES_MAX}"
+            raise table.error("rdid", f"has {len(rdid)} bytes", remedy=remedy)
+        fields |= {"rdid": c_octets(rdid), "rdid_len": str(len(rdid))}
+    if "res" in table.values:
+        fields |= {"res": str(table.integer("res", low=0, high=0xFF)), "has_res": c_bool(True)}
+    if "rems" in table.values:
+        fields |= {"rems": c_octets(table.octets("rems", count=2)), "has_rems": c_bool(True)}
+    return fields
+
+
+def read_clock(table: Table, sources: Sources) -> Fields:
+    table.check_keys(required=("max_hz", "source"))
+    sources.grade(table)
+    return {"clock_hz_max": f"{table.integer('max_hz', low=1, high=(1 << 32) - 1)}u"}
+
+
+def read_features(top: Table, known: Sequence[str]) -> Fields:
+    if "features" not in top.values:
+        return {}
+    names = [top.one_of("features", name, known) for name in top.texts("features")]
+    return {"features": " | ".join(f"SPI_HAS_{name.upper()}" for name in names)}
+
+
+def read_status(table: Table, sources: Sources) -> Fields:
+    table.check_keys(
+        required=("wrsr_bytes_max", "register", "source"), optional=("busy_mask", "four_byte")
+    )
+    sources.grade(table)
+    registers = table.tables("register")
+    rows = [_status_register(register) for register in registers]
+    if len(rows) > STATUS_REGISTERS_MAX or rows[0][0] != 0x05:
+        remedy = f"write 1 to {STATUS_REGISTERS_MAX} registers, the one of 05h first"
+        raise table.error("register", "wrong number or order of registers", remedy=remedy)
+    busy_mask = 1
+    if "busy_mask" in table.values:
+        busy_mask = table.integer("busy_mask", low=1, high=0xFF)
+    fields = {
+        "status": "{ " + ", ".join(c_octets(row) for row in rows) + " }",
+        "status_count": str(len(rows)),
+        "wrsr_bytes_max": str(table.integer("wrsr_bytes_max", low=1, high=len(rows))),
+        "busy_mask": str(busy_mask),
+    }
+    if "four_byte" in table.values:
+        fields["four_byte_flag"] = _flag(table.table("four_byte"), _read_opcodes(table))
+    return fields
+
+
+def _status_register(table: Table) -> tuple[int, int, int, int]:
+    table.check_keys(
+        required=("read_opcode", "writable_mask"), optional=("write_opcode", "delivered")
+    )
+    write_opcode = delivered = 0
+    if "write_opcode" in table.values:
+        write_opcode = opcode(table, "write_opcode", WRITE_STATUS_OPCODES)
+    if "delivered" in table.values:
+        delivered = table.integer("delivered", low=0, high=0xFF)
+    return (
+        opcode(table, "read_opcode", READ_STATUS_OPCODES),
+        write_opcode,
+        table.integer("writable_mask", low=0, high=0xFF),
+        delivered,
+    )
+
+
+def _read_opcodes(status: Table) -> list[int]:
+    return [
+        register.integer("read_opcode", low=0, high=0xFF) for register in status.tables("register")
+    ]
+
+
+def _flag(table: Table, read_opcodes: list[int]) -> str:
+    """`{ read_opcode = 0x35, mask = 0x40 }`: bits of one of the part's status registers."""
+    table.check_keys(required=("read_opcode", "mask"))
+    index = read_opcodes.index(opcode(table, "read_opcode", tuple(read_opcodes)))
+    return f"{{ {index}, 0x{table.integer('mask', low=1, high=0xFF):02X} }}"
+
+
+def read_protection(table: Table, status: Table, sources: Sources) -> Fields:
+    kind = table.choice("kind", tuple(PROTECTIONS)) if "kind" in table.values else "any"
+    flags = RANGE_FLAGS if kind == "ranges" else ()
+    table.check_keys(required=("kind", *PROTECTIONS[kind], "source"), optional=flags)
+    sources.grade(table)
+    fields = {"kind": f"PROTECTION_{kind.upper()}"}
+    if "bits" in table.values:
+        bits = table.numbers("bits", low=0, high=7)
+        if len(bits) > PROTECTION_BITS_MAX:
+            remedy = f"write up to {PROTECTION_BITS_MAX}"
+            raise table.error("bits", f"has {len(bits)} bits", remedy=remedy)
+        fields |= {"bits": c_octets(bits), "bit_count": str(len(bits))}
+    if "unit_bytes" in table.values:
+        fields["unit_bytes"] = str(table.integer("unit_bytes", low=4096, high=1 << 26))
+    for flag in flags:
+        if flag in table.values:
+            fields[flag] = _flag(table.table(flag), _read_opcodes(status))
+    inner = ", ".join(f".{name} = {value}" for name, value in fields.items())
+    return {"protection": f"{{ {inner} }}"}
+
+
+def read_suspend(table: Table, status: Table, sources: Sources) -> Fields:
+    table.check_keys(
+        required=("opcode", "resume_opcode", "max_us", "source"),
+        optional=("programs", "erase_flag", "program_flag"),
+    )
+    fields = {
+        "opcode": str(opcode(table, "opcode", (0x75, 0xB0))),
+        "resume_opcode": str(opcode(table, "resume_opcode", (0x7A, 0x30))),
+    }
+    if "programs" in table.values:
+        table.true("programs")
+        fields["programs"] = c_bool(True)
+    for flag in ("erase_flag", "program_flag"):
+        if flag in table.values:
+            fields[flag] = _flag(table.table(flag), _read_opcodes(status))
+    inner = ", ".join(f".{name} = {value}" for name, value in fields.items())
+    latency = sources.wait(table.only("max_us", "source"), "suspend")
+    return {"suspend": f"{{ {inner} }}", "suspend_latency": c_figure(latency)}
+
+
+def read_busy(
+    table: Table,
+    required: Mapping[str, Work],
+    sources: Sources,
+    *,
+    optional: Mapping[str, Work] | None = None,
+) -> Fields:
+    """Rows `[busy.NAME]`, each a busy time of that name in C."""
+    works = {**required, **(optional or {})}
+    table.check_keys(required=tuple(required), optional=tuple(optional or {}))
+    return {
+        key: c_busy_time(sources.busy_time(table.table(key), works[key])) for key in table.values
+    }
+
+
+def read_wait(
+    table: Table,
+    sources: Sources,
+    *,
+    required: Sequence[str] = (),
+    optional: Sequence[str] = (),
+    defaults: Mapping[str, str] | None = None,
+) -> Fields:
+    """Rows `[wait.NAME]`; a missing one of @defaults is the one it names, where that is there."""
+    table.check_keys(required=required, optional=optional)
+    wait = {key: sources.wait(table.table(key), key) for key in table.values}
+    for key, other in (defaults or {}).items():
+        if other in wait:
+            wait.setdefault(key, wait[other])
+    return {key: c_figure(figure) for key, figure in wait.items()}

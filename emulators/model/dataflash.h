@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * AT45 DataFlash: what is known of a part beyond what SPI parts share, and what one remembers.
+ */
+#ifndef EMULATORS_MODEL_DATAFLASH_H
+#define EMULATORS_MODEL_DATAFLASH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "figure.h"
+
+#define DATAFLASH_BUFFERS 2
+#define DATAFLASH_PAGE_BYTES_MAX 528
+
+struct part_dataflash {
+	uint32_t binary_page_bytes; /* of a page in the other configuration, a power of two */
+	uint8_t density;            /* bits 5 to 2 of the status register */
+	struct busy_time page_program_with_erase;
+	struct busy_time page_to_buffer;
+	struct busy_time buffer_compare;
+};
+
+struct dataflash_state {
+	uint8_t buffers[DATAFLASH_BUFFERS][DATAFLASH_PAGE_BYTES_MAX];
+	int busy_buffer; /* -1: the work in hand uses none */
+	bool differs;    /* the last compare said so */
+	bool binary_pages;
+	bool binary_pages_stored; /* takes effect when power comes */
+};
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <string.h>
+
+#include "spi_nor.h"
+
+void nor_run_power_down(
+	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+{
+	(void)facts;
+	chip->spi.powered_down = true;
+	chip_owe(chip, request->transfer->end_ns, chip->part->spi->deep_power_down,
+		CHIP_RULE_DEEP_POWER_DOWN);
+}
+
+/* ABh with its three dummy bytes reads the ID; it wakes a sleeping part either way. */
+void nor_run_release(struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+{
+	const struct part_spi *part = chip->part->spi;
+	const struct chip_transfer *transfer = request->transfer;
+	bool with_id = part->has_res && request->data_len >= 3 && transfer->reply_len > 0;
+
+	(void)facts;
+	if (with_id)
+		spi_reply_repeating(request, &part->res, 1, 0);
+	if (!chip->spi.powered_down)
+		return;
+	chip->spi.powered_down = false;
+	chip_owe(chip, transfer->end_ns,
+		with_id ? part->release_power_down_with_id : part->release_power_down,
+		CHIP_RULE_RELEASE);
+}
+
+void nor_run_reset_enable(
+	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+{
+	(void)request;
+	(void)facts;
+	chip->spi.reset_enabled = true;
+}
+
+static struct figure reset_wait(const struct part_spi *part, enum chip_work cut_off)
+{
+	switch (cut_off) {
+	case CHIP_WORK_PROGRAM:
+		return part->soft_reset_during_program;
+	case CHIP_WORK_ERASE:
+		return part->soft_reset_during_erase;
+	case CHIP_WORK_WRITE_STATUS:
+		return part->soft_reset_during_write_status;
+	default:
+		return part->soft_reset;
+	}
+}
+
+/* As after power-up, but for what is done in its own time and for the locks. */
+static void forget_modes(struct chip *chip)
+{
+	struct spi_state fresh = {.locked = chip->spi.locked};
+
+	memcpy(fresh.status, chip->spi.status_stored, sizeof(fresh.status));
+	memcpy(fresh.status_stored, chip->spi.status_stored, sizeof(fresh.status_stored));
+	chip->spi = fresh;
+}
+
+static void spoil_suspended(struct chip *chip)
+{
+	const struct spi_suspended *suspended = &chip->spi.suspended;
+
+	if (suspended->open && suspended->is_erase)
+		array_spoil(&chip->array, suspended->address, suspended->size_bytes);
+}
+
+static void reset(struct chip *chip, uint64_t end_ns)
+{
+	struct figure wait = reset_wait(chip->part->spi, chip->pending.work);
+
+	chip_abort_work(chip, end_ns);
+	spoil_suspended(chip);
+	forget_modes(chip);
+	chip_owe(chip, end_ns, wait, CHIP_RULE_RESET);
+}
+
+void nor_run_reset(struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+{
+	(void)facts;
+	if (chip->spi.reset_enabled)
+		reset(chip, request->transfer->end_ns);
+}
+
+void nor_run_reset_f0(
+	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+{
+	(void)facts;
+	reset(chip, request->transfer->end_ns);
+}
+
+bool nor_has_power_down(const struct part *part, uint8_t opcode)
+{
+	(void)opcode;
+	return part->spi->deep_power_down.ns > 0;
+}
+
+bool nor_has_release(const struct part *part, uint8_t opcode)
+{
+	return part->spi->has_res || nor_has_power_down(part, opcode);
+}
+
+bool nor_has_reset(const struct part *part, uint8_t opcode)
+{
+	return part->spi->soft_reset.ns > 0 && !nor_has_reset_f0(part, opcode);
+}
+
+bool nor_has_reset_f0(const struct part *part, uint8_t opcode)
+{
+	(void)opcode;
+	return part->spi->features & SPI_HAS_RESET_F0;
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * SST25VF parts: single bytes by 02h, or words one after the other by ADh, whose address counts up
+ * by itself until 04h (auto address increment). Their status register is volatile and at once.
+ */
+#include "spi_status.h"
+
+#define STATUS_AAI 0x40
+#define WORD_BYTES 2u
+
+static void program(struct chip *chip, uint32_t address, const struct spi_request *request,
+	struct chip_facts *facts)
+{
+	struct chip_pending work = {.work = CHIP_WORK_PROGRAM, .address = address};
+
+	array_program(&chip->array, address, request->data, request->data_len);
+	chip_start_work(
+		chip, request->transfer->end_ns, &work, &chip->part->spi->page_program, facts);
+}
+
+static void run_byte_program(
+	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+{
+	if (!spi_refuses(chip, facts->address, 1, facts))
+		program(chip, facts->address, request, facts);
+}
+
+/* The first word comes with its address, which is even; the others with their data only. */
+static bool take_address(const struct spi_request *request, uint32_t *address)
+{
+	const uint8_t *data = request->data;
+
+	*address = (uint32_t)data[0] << 16 | (uint32_t)data[1] << 8 | data[2];
+	return *address % WORD_BYTES == 0;
+}
+
+static void program_word(struct chip *chip, uint32_t address, const struct spi_request *word,
+	struct chip_facts *facts)
+{
+	facts->has_address = true;
+	facts->address = address;
+	if (spi_refuses(chip, address, WORD_BYTES, facts)) {
+		chip->spi.aai = false;
+		return;
+	}
+	program(chip, address, word, facts);
+	chip->spi.aai = true;
+	chip->spi.aai_address = address + WORD_BYTES;
+}
+
+static void run_first_word(
+	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+{
+	struct spi_request word = *request;
+	uint32_t address;
+
+	if (request->data_len != 3 + WORD_BYTES) {
+		facts->rule = CHIP_RULE_LENGTH;
+		return;
+	}
+	if (!take_address(request, &address)) {
+		facts->rule = CHIP_RULE_AAI;
+		return;
+	}
+	word.data += 3;
+	word.data_len = WORD_BYTES;
+	program_word(chip, address % chip->part->size_bytes, &word, facts);
+}
+
+static void run_aai_program(
+	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+{
+	if (!chip->spi.aai)
+		run_first_word(chip, request, facts);
+	else if (request->data_len != WORD_BYTES)
+		facts->rule = CHIP_RULE_LENGTH;
+	else
+		program_word(chip, chip->spi.aai_address, request, facts);
+}
+
+static void run_write_disable(
+	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+{
+	spi_run_write_disable(chip, request, facts);
+	chip->spi.aai = false;
+}
+
+/* Whether SO shows when a word is done: a host on a bus without that wire cannot tell. */
+static void run_busy_output(
+	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+{
+	(void)chip;
+	(void)request;
+	(void)facts;
+}
+
+static uint8_t status(const struct chip *chip)
+{
+	return spi_status_read(chip, 0) | (chip->spi.aai ? STATUS_AAI : 0);
+}
+
+static void run_read_status(
+	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+{
+	uint8_t octet = status(chip);
+
+	(void)facts;
+	spi_reply_repeating(request, &octet, 1, 0);
+}
+
+#define WRITES SPI_NEEDS_WRITE_ENABLE
+#define ANY SPI_DATA_ANY
+
+/* Opcode, name, address and dummy bytes, when, which parts, data bytes from and to, what to do. */
+static const struct spi_command commands[] = {
+	{0x9F, "RDID", 0, 0, 0, spi_has_rdid, 0, ANY, spi_run_rdid},
+	{0x90, "REMS", 3, 0, 0, spi_has_rems, 0, ANY, spi_run_rems},
+	{0xAB, "RES", 3, 0, 0, spi_has_rems, 0, ANY, spi_run_rems},
+	{0x05, "RDSR", 0, 0, SPI_WHILE_BUSY | SPI_WHILE_AAI, NULL, 0, ANY, run_read_status},
+	{0x50, "EWSR", 0, 0, SPI_BEGINS_WRITE, NULL, 0, 0, spi_run_status_enable},
+	{0x01, "WRSR", 0, 0, SPI_NEEDS_STATUS_ENABLE, NULL, 1, 1, spi_run_write_status},
+	{0x06, "WREN", 0, 0, SPI_BEGINS_WRITE, NULL, 0, 0, spi_run_write_enable},
+	{0x04, "WRDI", 0, 0, SPI_WHILE_AAI, NULL, 0, 0, run_write_disable},
+	{0x70, "EBSY", 0, 0, 0, NULL, 0, 0, run_busy_output},
+	{0x80, "DBSY", 0, 0, 0, NULL, 0, 0, run_busy_output},
+	{0x03, "READ", 3, 0, 0, NULL, 0, ANY, spi_run_read},
+	{0x0B, "FAST_READ", 3, 1, 0, NULL, 0, ANY, spi_run_read},
+	{0x02, "BP", 3, 0, WRITES, NULL, 1, 1, run_byte_program},
+	{0xAD, "AAI", 0, 0, WRITES | SPI_WHILE_AAI, NULL, WORD_BYTES, ANY, run_aai_program},
+	{0x20, "SE", 3, 0, WRITES, spi_has_erase, 0, 0, spi_run_erase},
+	{0x52, "BE32", 3, 0, WRITES, spi_has_erase, 0, 0, spi_run_erase},
+	{0xD8, "BE64", 3, 0, WRITES, spi_has_erase, 0, 0, spi_run_erase},
+	{0xC7, "CE", 0, 0, WRITES, spi_has_erase, 0, 0, spi_run_erase},
+	{0x60, "CE", 0, 0, WRITES, spi_has_erase, 0, 0, spi_run_erase},
+};
+
+static const struct spi_table table = {
+	.commands = commands,
+	.command_count = sizeof(commands) / sizeof(commands[0]),
+};
+
+static void transfer_one(
+	struct chip *chip, const struct chip_transfer *transfer, struct chip_facts *facts)
+{
+	bool status_enabled = chip->spi.status_enabled;
+
+	spi_transfer(chip, &table, transfer, facts);
+	/* 50h opens the status register for the very next command only. */
+	if (status_enabled)
+		chip->spi.status_enabled = false;
+}
+
+/* The write enable lasts through all words; it ends with the last one of the part. */
+static void finish(struct chip *chip, bool cut_off)
+{
+	if (chip->spi.aai && !cut_off && chip->spi.aai_address < chip->part->size_bytes)
+		return;
+	chip->spi.aai = false;
+	chip->spi.write_enabled = false;
+}
+
+const struct family family_spi_aai = {
+	.init = spi_init,
+	.power_up = spi_power_up,
+	.transfer = transfer_one,
+	.finish = finish,
+	.status = status,
+};

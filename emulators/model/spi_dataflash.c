@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * AT45 DataFlash. Pages are 528 bytes, and the array keeps them so; in the other configuration
+ * only the first 512 of each can be reached. All writes go through one of two SRAM buffers, the
+ * other one of which can be used meanwhile.
+ */
+#include "dataflash.h"
+
+#include <string.h>
+
+#include "spi_command.h"
+
+#define STATUS_READY 0x80
+#define STATUS_DIFFERS 0x40
+#define STATUS_BINARY_PAGES 0x01
+#define DENSITY_SHIFT 2
+
+#define NO_BUFFER (-1)
+
+/* Where a command points: three bytes, in which the byte in the page has 9 or 10 bits. */
+struct place {
+	uint32_t page;
+	uint32_t offset;
+};
+
+static uint32_t page_bytes(const struct chip *chip)
+{
+	return chip->dataflash.binary_pages ? chip->part->dataflash->binary_page_bytes
+					    : chip->part->page_bytes;
+}
+
+static unsigned int offset_bits(const struct chip *chip)
+{
+	unsigned int bits = 0;
+
+	while (1u << bits < page_bytes(chip))
+		bits++;
+	return bits;
+}
+
+static struct place place_of(const struct chip *chip, const struct chip_transfer *transfer)
+{
+	const uint8_t *bytes = transfer->command + 1;
+	uint32_t address = (uint32_t)bytes[0] << 16 | (uint32_t)bytes[1] << 8 | bytes[2];
+	unsigned int bits = offset_bits(chip);
+	uint32_t page_count = chip->part->size_bytes / chip->part->page_bytes;
+
+	return (struct place){
+		.page = (address >> bits) % page_count,
+		.offset = (address & ((1u << bits) - 1)) % page_bytes(chip),
+	};
+}
+
+static uint32_t page_address(const struct chip *chip, uint32_t page)
+{
+	return page * chip->part->page_bytes;
+}
+
+/* What facts->address becomes: where the command points, in the array as it is kept. */
+static struct place decode(
+	const struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+{
+	struct place place = place_of(chip, request->transfer);
+
+	facts->address = page_address(chip, place.page) + place.offset;
+	return place;
+}
+
+static bool is_second(const uint8_t *opcodes, size_t count, uint8_t opcode)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (opcodes[i] == opcode)
+			return true;
+	}
+	return false;
+}
+
+static int buffer_of(uint8_t opcode)
+{
+	static const uint8_t second[] = {0xD3, 0xD6, 0x87, 0x86, 0x89, 0x85, 0x55, 0x61, 0x59};
+
+	return is_second(second, sizeof(second), opcode);
+}
+
+/* A buffer that the work in hand uses cannot be reached; the other one can. */
+static bool buffer_is_busy(
+	struct chip *chip, int buffer, const struct spi_request *request, struct chip_facts *facts)
+{
+	if (chip->pending.work == CHIP_WORK_NONE)
+		return false;
+	if (chip->dataflash.busy_buffer != buffer)
+		return false;
+	facts->rule = chip_check_debt(&chip->debt, request->transfer->start_ns, facts);
+	return facts->rule != CHIP_RULE_NONE;
+}
+
+static void start(struct chip *chip, const struct spi_request *request, enum chip_work kind,
+	uint32_t page, const struct busy_time *busy, int buffer, struct chip_facts *facts)
+{
+	struct chip_pending work = {.work = kind, .address = page_address(chip, page)};
+
+	chip->dataflash.busy_buffer = buffer;
+	chip_start_work(chip, request->transfer->end_ns, &work, busy, facts);
+}
+
+/* On and on through the pages, then again from the first. */
+static void run_read(struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+{
+	const struct chip_transfer *transfer = request->transfer;
+	struct place place = decode(chip, request, facts);
+	uint32_t page_count = chip->part->size_bytes / chip->part->page_bytes;
+	size_t done = 0;
+
+	while (done < transfer->reply_len) {
+		size_t room = page_bytes(chip) - place.offset;
+		size_t left = transfer->reply_len - done;
+		size_t len = left < room ? left : room;
+
+		array_read(&chip->array, page_address(chip, place.page) + place.offset,
+			transfer->reply + done, len);
+		done += len;
+		place.page = (place.page + 1) % page_count;
+		place.offset = 0;
+	}
+}
+
+static void run_page_read(
+	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+{
+	const struct chip_transfer *transfer = request->transfer;
+	struct place place = decode(chip, request, facts);
+
+	for (size_t i = 0; i < transfer->reply_len; i++)
+		array_read(&chip->array,
+			page_address(chip, place.page) + (place.offset + i) % page_bytes(chip),
+			&transfer->reply[i], 1);
+}
+
+static void run_buffer_read(
+	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+{
+	const struct chip_transfer *transfer = request->transfer;
+	int buffer = buffer_of(facts->opcode);
+	uint32_t offset = place_of(chip, transfer).offset;
+
+	if (buffer_is_busy(chip, buffer, request, facts))
+		return;
+	for (size_t i = 0; i < transfer->reply_len; i++)
+		transfer->reply[i] =
+			chip->dataflash.buffers[buffer][(offset + i) % page_bytes(chip)];
+}
+
+static void fill_buffer(struct chip *chip, int buffer, const struct spi_request *request)
+{
+	uint32_t offset = place_of(chip, request->transfer).offset;
+
+	for (size_t i = 0; i < request->data_len; i++)
+		chip->dataflash.buffers[buffer][(offset + i) % page_bytes(chip)] = request->data[i];
+}
+
+static void run_buffer_write(
+	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+{
+	int buffer = buffer_of(facts->opcode);
+
+	if (!buffer_is_busy(chip, buffer, request, facts))
+		fill_buffer(chip, buffer, request);
+}
+
+static void buffer_to_page(
+	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+{
+	struct place place = decode(chip, request, facts);
+	int buffer = buffer_of(facts->opcode);
+
+	array_load(&chip->array, page_address(chip, place.page), chip->dataflash.buffers[buffer],
+		page_bytes(chip));
+	start(chip, request, CHIP_WORK_PROGRAM, place.page,
+		&chip->part->dataflash->page_program_with_erase, buffer, facts);
+}
+
+static void run_program_without_erase(
+	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+{
+	struct place place = decode(chip, request, facts);
+	int buffer = buffer_of(facts->opcode);
+
+	array_program(&chip->array, page_address(chip, place.page), chip->dataflash.buffers[buffer],
+		page_bytes(chip));
+	start(chip, request, CHIP_WORK_PROGRAM, place.page, &chip->part->spi->page_program, buffer,
+		facts);
+}
+
+static void run_program_through(
+	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+{
+	fill_buffer(chip, buffer_of(facts->opcode), request);
+	buffer_to_page(chip, request, facts);
+}
+
+static void page_to_buffer(struct chip *chip, uint32_t page, int buffer)
+{
+	array_read(&chip->array, page_address(chip, page), chip->dataflash.buffers[buffer],
+		page_bytes(chip));
+}
+
+static void run_page_to_buffer(
+	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+{
+	struct place place = decode(chip, request, facts);
+	int buffer = buffer_of(facts->opcode);
+
+	page_to_buffer(chip, place.page, buffer);
+	start(chip, request, CHIP_WORK_PAGE_READ, place.page,
+		&chip->part->dataflash->page_to_buffer, buffer, facts);
+}
+
+static void run_rewrite(
+	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+{
+	page_to_buffer(chip, decode(chip, request, facts).page, buffer_of(facts->opcode));
+	buffer_to_page(chip, request, facts);
+}
+
+static void run_compare(
+	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+{
+	struct place place = decode(chip, request, facts);
+	int buffer = buffer_of(facts->opcode);
+	uint8_t page[DATAFLASH_PAGE_BYTES_MAX];
+
+	array_read(&chip->array, page_address(chip, place.page), page, page_bytes(chip));
+	chip->dataflash.differs =
+		memcmp(page, chip->dataflash.buffers[buffer], page_bytes(chip)) != 0;
+	start(chip, request, CHIP_WORK_PAGE_READ, place.page,
+		&chip->part->dataflash->buffer_compare, buffer, facts);
+}
+
+static void run_erase(
+	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+{
+	facts->address = page_address(chip, place_of(chip, request->transfer).page);
+	chip->dataflash.busy_buffer = NO_BUFFER;
+	spi_run_erase(chip, request, facts);
+}
+
+static bool is_sequence(const struct spi_request *request, const uint8_t expected[3])
+{
+	return memcmp(request->data, expected, 3) == 0;
+}
+
+static void run_chip_erase(
+	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+{
+	static const uint8_t further[] = {0x94, 0x80, 0x9A};
+
+	if (!is_sequence(request, further)) {
+		facts->rule = CHIP_RULE_SEQUENCE;
+		return;
+	}
+	chip->dataflash.busy_buffer = NO_BUFFER;
+	spi_run_erase(chip, request, facts);
+}
+
+/* One-time: from the next power-up on pages have a power of two of bytes. */
+static void run_configure(
+	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+{
+	static const uint8_t binary_pages[] = {0x2A, 0x80, 0xA6};
+	struct chip_pending work = {.work = CHIP_WORK_WRITE_STATUS};
+
+	if (!is_sequence(request, binary_pages)) {
+		facts->rule = CHIP_RULE_SEQUENCE;
+		return;
+	}
+	chip->dataflash.busy_buffer = NO_BUFFER;
+	chip_start_work(
+		chip, request->transfer->end_ns, &work, &chip->part->spi->page_program, facts);
+}
+
+static uint8_t status(const struct chip *chip)
+{
+	const struct dataflash_state *state = &chip->dataflash;
+	uint8_t bits = (uint8_t)(chip->part->dataflash->density << DENSITY_SHIFT);
+
+	if (chip->pending.work == CHIP_WORK_NONE)
+		bits |= STATUS_READY;
+	if (state->differs)
+		bits |= STATUS_DIFFERS;
+	if (state->binary_pages)
+		bits |= STATUS_BINARY_PAGES;
+	return bits;
+}
+
+static void run_read_status(
+	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+{
+	uint8_t octet = status(chip);
+
+	(void)facts;
+	spi_reply_repeating(request, &octet, 1, 0);
+}
+
+static void run_power_down(
+	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+{
+	(void)facts;
+	chip->spi.powered_down = true;
+	chip_owe(chip, request->transfer->end_ns, chip->part->spi->deep_power_down,
+		CHIP_RULE_DEEP_POWER_DOWN);
+}
+
+static void run_release(
+	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+{
+	(void)facts;
+	if (!chip->spi.powered_down)
+		return;
+	chip->spi.powered_down = false;
+	chip_owe(chip, request->transfer->end_ns, chip->part->spi->release_power_down,
+		CHIP_RULE_RELEASE);
+}
+
+#define WRITES SPI_BEGINS_WRITE
+#define ANY SPI_DATA_ANY
+
+/* Opcode, name, address and dummy bytes, when, which parts, data bytes from and to, what to do. */
+static const struct spi_command commands[] = {
+	{0x9F, "RDID", 0, 0, 0, NULL, 0, ANY, spi_run_rdid},
+	{0xD7, "RDSR", 0, 0, SPI_WHILE_BUSY, NULL, 0, ANY, run_read_status},
+	{0xB9, "DP", 0, 0, 0, NULL, 0, 0, run_power_down},
+	{0xAB, "RDP", 0, 0, SPI_WHILE_POWERED_DOWN, NULL, 0, ANY, run_release},
+	{0x03, "READ", 3, 0, 0, NULL, 0, ANY, run_read},
+	{0x0B, "FAST_READ", 3, 1, 0, NULL, 0, ANY, run_read},
+	{0xE8, "READ_LEGACY", 3, 4, 0, NULL, 0, ANY, run_read},
+	{0xD2, "READ_PAGE", 3, 4, 0, NULL, 0, ANY, run_page_read},
+	{0xD1, "READ_BUF1", 3, 0, SPI_WHILE_BUSY, NULL, 0, ANY, run_buffer_read},
+	{0xD3, "READ_BUF2", 3, 0, SPI_WHILE_BUSY, NULL, 0, ANY, run_buffer_read},
+	{0xD4, "READ_BUF1", 3, 1, SPI_WHILE_BUSY, NULL, 0, ANY, run_buffer_read},
+	{0xD6, "READ_BUF2", 3, 1, SPI_WHILE_BUSY, NULL, 0, ANY, run_buffer_read},
+	{0x84, "WRITE_BUF1", 3, 0, SPI_WHILE_BUSY, NULL, 1, ANY, run_buffer_write},
+	{0x87, "WRITE_BUF2", 3, 0, SPI_WHILE_BUSY, NULL, 1, ANY, run_buffer_write},
+	{0x83, "BUF1_TO_PAGE_ERASE", 3, 0, WRITES, NULL, 0, 0, buffer_to_page},
+	{0x86, "BUF2_TO_PAGE_ERASE", 3, 0, WRITES, NULL, 0, 0, buffer_to_page},
+	{0x88, "BUF1_TO_PAGE", 3, 0, WRITES, NULL, 0, 0, run_program_without_erase},
+	{0x89, "BUF2_TO_PAGE", 3, 0, WRITES, NULL, 0, 0, run_program_without_erase},
+	{0x82, "PAGE_THROUGH_BUF1", 3, 0, WRITES, NULL, 1, ANY, run_program_through},
+	{0x85, "PAGE_THROUGH_BUF2", 3, 0, WRITES, NULL, 1, ANY, run_program_through},
+	{0x53, "PAGE_TO_BUF1", 3, 0, 0, NULL, 0, 0, run_page_to_buffer},
+	{0x55, "PAGE_TO_BUF2", 3, 0, 0, NULL, 0, 0, run_page_to_buffer},
+	{0x60, "COMPARE_BUF1", 3, 0, 0, NULL, 0, 0, run_compare},
+	{0x61, "COMPARE_BUF2", 3, 0, 0, NULL, 0, 0, run_compare},
+	{0x58, "REWRITE_BUF1", 3, 0, WRITES, NULL, 0, 0, run_rewrite},
+	{0x59, "REWRITE_BUF2", 3, 0, WRITES, NULL, 0, 0, run_rewrite},
+	{0x81, "PAGE_ERASE", 3, 0, WRITES, spi_has_erase, 0, 0, run_erase},
+	{0x50, "BLOCK_ERASE", 3, 0, WRITES, spi_has_erase, 0, 0, run_erase},
+	{0x7C, "SECTOR_ERASE", 3, 0, WRITES, spi_has_erase, 0, 0, run_erase},
+	{0xC7, "CHIP_ERASE", 0, 0, WRITES, spi_has_erase, 3, 3, run_chip_erase},
+	{0x3D, "CONFIGURE", 0, 0, WRITES, NULL, 3, 3, run_configure},
+};
+
+static const struct spi_table table = {
+	.commands = commands,
+	.command_count = sizeof(commands) / sizeof(commands[0]),
+};
+
+static void transfer_one(
+	struct chip *chip, const struct chip_transfer *transfer, struct chip_facts *facts)
+{
+	spi_transfer(chip, &table, transfer, facts);
+}
+
+static void init(struct chip *chip)
+{
+	spi_init(chip);
+	chip->dataflash.binary_pages_stored = false;
+}
+
+static void power_up(struct chip *chip, uint64_t at_ns)
+{
+	struct dataflash_state fresh = {
+		.busy_buffer = NO_BUFFER,
+		.binary_pages = chip->dataflash.binary_pages_stored,
+		.binary_pages_stored = chip->dataflash.binary_pages_stored,
+	};
+
+	chip->dataflash = fresh;
+	spi_power_up(chip, at_ns);
+}
+
+static void finish(struct chip *chip, bool cut_off)
+{
+	if (chip->pending.work == CHIP_WORK_WRITE_STATUS && !cut_off)
+		chip->dataflash.binary_pages_stored = true;
+	chip->dataflash.busy_buffer = NO_BUFFER;
+}
+
+const struct family family_spi_dataflash = {
+	.init = init,
+	.power_up = power_up,
+	.transfer = transfer_one,
+	.finish = finish,
+	.status = status,
+};

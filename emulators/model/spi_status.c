@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "spi_status.h"
+
+#include <string.h>
+
+/* How a part with PROTECTION_GLOBAL shows its lock, and takes it (AT25DF641, "global protect"). */
+#define GLOBAL_LOCKED 0x0C
+#define GLOBAL_MASK 0x3C
+#define GLOBAL_REGISTER_LOCK 0x80
+
+static size_t index_of(const struct part_spi *part, uint8_t opcode)
+{
+	size_t index = 0;
+
+	while (index < part->status_count && part->status[index].read_opcode != opcode &&
+		part->status[index].write_opcode != opcode)
+		index++;
+	return index;
+}
+
+bool spi_has_status(const struct part *part, uint8_t opcode)
+{
+	return index_of(part->spi, opcode) < part->spi->status_count;
+}
+
+static uint8_t flag_bits(const struct part_flag *flag, size_t index, bool on)
+{
+	return on && flag->index == index ? flag->mask : 0;
+}
+
+static uint8_t suspend_bits(const struct chip *chip, size_t index)
+{
+	const struct part_suspend *part = &chip->part->spi->suspend;
+	const struct spi_suspended *suspended = &chip->spi.suspended;
+	bool on = suspended->open && chip->pending.work != CHIP_WORK_SUSPEND;
+
+	return flag_bits(&part->erase_flag, index, on && suspended->is_erase) |
+	       flag_bits(&part->program_flag, index, on && !suspended->is_erase);
+}
+
+/* A part that waits for an error to be cleared says that it is busy. */
+static uint8_t first_register_bits(const struct chip *chip)
+{
+	const struct part_spi *part = chip->part->spi;
+	uint8_t bits = chip->spi.error_bits;
+
+	if (chip->pending.work != CHIP_WORK_NONE || chip->spi.error_bits)
+		bits |= part->busy_mask;
+	if (chip->spi.write_enabled)
+		bits |= SPI_STATUS_WEL;
+	if (part->protection.kind == PROTECTION_GLOBAL && chip->spi.locked)
+		bits |= GLOBAL_LOCKED;
+	return bits;
+}
+
+uint8_t spi_status_read(const struct chip *chip, size_t index)
+{
+	const struct part_spi *part = chip->part->spi;
+	uint8_t status = chip->spi.status[index];
+
+	status |= flag_bits(&part->four_byte_flag, index, chip->spi.four_byte_mode);
+	status |= suspend_bits(chip, index);
+	return index == 0 ? status | first_register_bits(chip) : status;
+}
+
+void spi_run_read_status(
+	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+{
+	uint8_t status = spi_status_read(chip, index_of(chip->part->spi, facts->opcode));
+
+	spi_reply_repeating(request, &status, 1, 0);
+}
+
+static void set_pending_lock(struct chip *chip, uint8_t data)
+{
+	bool register_locked = chip->spi.status[0] & GLOBAL_REGISTER_LOCK;
+	uint8_t wanted = data & GLOBAL_MASK;
+
+	chip->spi.lock_pending = chip->spi.locked;
+	if (chip->part->spi->protection.kind != PROTECTION_GLOBAL || register_locked)
+		return;
+	if (wanted == GLOBAL_MASK || wanted == 0)
+		chip->spi.lock_pending = wanted != 0;
+}
+
+static void set_pending(struct chip *chip, size_t first, const struct spi_request *request)
+{
+	uint8_t *pending = chip->spi.status_pending;
+
+	memcpy(pending, chip->spi.status, sizeof(chip->spi.status));
+	for (size_t i = 0; i < request->data_len; i++) {
+		uint8_t mask = chip->part->spi->status[first + i].writable_mask;
+
+		pending[first + i] =
+			(uint8_t)((pending[first + i] & ~mask) | (request->data[i] & mask));
+	}
+	set_pending_lock(chip, first == 0 ? request->data[0] : 0xFF);
+}
+
+static void take_pending(struct chip *chip)
+{
+	memcpy(chip->spi.status, chip->spi.status_pending, sizeof(chip->spi.status));
+	chip->spi.locked = chip->spi.lock_pending;
+}
+
+/* Without a time for it the registers are volatile, and take effect at once. */
+static bool is_immediate(const struct chip *chip)
+{
+	return chip->spi.status_enabled || chip->part->spi->write_status.max.ns == 0;
+}
+
+/* 01h takes the following registers as further bytes; 31h and 11h write one. */
+void spi_run_write_status(
+	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+{
+	const struct part_spi *part = chip->part->spi;
+	struct chip_pending work = {.work = CHIP_WORK_WRITE_STATUS};
+	size_t first = index_of(part, facts->opcode);
+
+	if (request->data_len > (first == 0 ? part->wrsr_bytes_max : 1)) {
+		facts->rule = CHIP_RULE_LENGTH;
+		return;
+	}
+	set_pending(chip, first, request);
+	if (!is_immediate(chip)) {
+		chip_start_work(chip, request->transfer->end_ns, &work, &part->write_status, facts);
+		return;
+	}
+	take_pending(chip);
+	chip->spi.status_enabled = false;
+	chip->spi.write_enabled = false;
+}
+
+void spi_run_status_enable(
+	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+{
+	(void)request;
+	(void)facts;
+	chip->spi.status_enabled = true;
+}
+
+void spi_status_finish(struct chip *chip, bool cut_off)
+{
+	if (cut_off)
+		return;
+	take_pending(chip);
+	memcpy(chip->spi.status_stored, chip->spi.status, sizeof(chip->spi.status_stored));
+}
