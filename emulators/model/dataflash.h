@@ -23,8 +23,9 @@ struct part_dataflash {
 
 struct dataflash_state {
 	uint8_t buffers[DATAFLASH_BUFFERS][DATAFLASH_PAGE_BYTES_MAX];
-	int busy_buffer; /* -1: the work in hand uses none */
-	bool differs;    /* the last compare said so */
+	int busy_buffer;    /* -1: the work in hand uses none */
+	bool differs;       /* the last compare said so */
+	bool protection_on; /* of no sector: which ones cannot be set */
 	bool binary_pages;
 	bool binary_pages_stored; /* takes effect when power comes */
 };

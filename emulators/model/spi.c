@@ -101,10 +101,11 @@ static enum chip_rule check_length(
 	const struct chip *chip, const struct spi_command *command, size_t command_len)
 {
 	size_t head = head_len(chip, command);
+	size_t data_len = command_len > head ? command_len - head : 0;
 
-	if (command_len < head + command->data_len_min)
+	if (command_len < head - command->dummy_bytes || data_len < command->data_len_min)
 		return CHIP_RULE_LENGTH;
-	return command_len - head > command->data_len_max ? CHIP_RULE_LENGTH : CHIP_RULE_NONE;
+	return data_len > command->data_len_max ? CHIP_RULE_LENGTH : CHIP_RULE_NONE;
 }
 
 /* What the part's modes let pass. */
@@ -163,14 +164,33 @@ static void decode_address(const struct chip *chip, const struct spi_command *co
 	facts->address = address % chip->part->size_bytes;
 }
 
+/*
+ * A dummy is eight clocks, whoever drives the bus meanwhile: those that a host did not write are
+ * the first bytes that it reads.
+ */
+static struct chip_transfer without_dummies(const struct chip_transfer *transfer, size_t head)
+{
+	struct chip_transfer wire = *transfer;
+	size_t missing = transfer->command_len < head ? head - transfer->command_len : 0;
+
+	if (missing > transfer->reply_len)
+		missing = transfer->reply_len;
+	if (missing > 0) {
+		wire.reply += missing;
+		wire.reply_len -= missing;
+	}
+	return wire;
+}
+
 static void run(struct chip *chip, const struct spi_command *command,
 	const struct chip_transfer *transfer, struct chip_facts *facts)
 {
 	size_t head = head_len(chip, command);
+	struct chip_transfer wire = without_dummies(transfer, head);
 	struct spi_request request = {
-		.transfer = transfer,
-		.data = transfer->command + head,
-		.data_len = transfer->command_len - head,
+		.transfer = &wire,
+		.data = wire.command + head,
+		.data_len = wire.command_len > head ? wire.command_len - head : 0,
 	};
 
 	command->run(chip, &request, facts);

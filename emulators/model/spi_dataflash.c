@@ -12,6 +12,7 @@
 
 #define STATUS_READY 0x80
 #define STATUS_DIFFERS 0x40
+#define STATUS_PROTECTION_ON 0x02
 #define STATUS_BINARY_PAGES 0x01
 #define DENSITY_SHIFT 2
 
@@ -263,19 +264,42 @@ static void run_chip_erase(
 }
 
 /* One-time: from the next power-up on pages have a power of two of bytes. */
+static void store_binary_pages(
+	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+{
+	struct chip_pending work = {.work = CHIP_WORK_WRITE_STATUS};
+
+	chip->dataflash.busy_buffer = NO_BUFFER;
+	chip_start_work(
+		chip, request->transfer->end_ns, &work, &chip->part->spi->page_program, facts);
+}
+
 static void run_configure(
 	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
 {
 	static const uint8_t binary_pages[] = {0x2A, 0x80, 0xA6};
-	struct chip_pending work = {.work = CHIP_WORK_WRITE_STATUS};
+	static const uint8_t protection_on[] = {0x2A, 0x7F, 0xA9};
+	static const uint8_t protection_off[] = {0x2A, 0x7F, 0x9A};
 
-	if (!is_sequence(request, binary_pages)) {
+	if (is_sequence(request, binary_pages))
+		store_binary_pages(chip, request, facts);
+	else if (is_sequence(request, protection_on))
+		chip->dataflash.protection_on = true;
+	else if (is_sequence(request, protection_off))
+		chip->dataflash.protection_on = false;
+	else
 		facts->rule = CHIP_RULE_SEQUENCE;
-		return;
-	}
-	chip->dataflash.busy_buffer = NO_BUFFER;
-	chip_start_work(
-		chip, request->transfer->end_ns, &work, &chip->part->spi->page_program, facts);
+}
+
+/* As delivered: no sector is to be protected, and none locked down. */
+static void run_read_sectors(
+	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+{
+	static const uint8_t none = 0x00;
+
+	(void)chip;
+	(void)facts;
+	spi_reply_repeating(request, &none, 1, 0);
 }
 
 static uint8_t status(const struct chip *chip)
@@ -287,6 +311,8 @@ static uint8_t status(const struct chip *chip)
 		bits |= STATUS_READY;
 	if (state->differs)
 		bits |= STATUS_DIFFERS;
+	if (state->protection_on)
+		bits |= STATUS_PROTECTION_ON;
 	if (state->binary_pages)
 		bits |= STATUS_BINARY_PAGES;
 	return bits;
@@ -356,6 +382,8 @@ static const struct spi_command commands[] = {
 	{0x50, "BLOCK_ERASE", 3, 0, WRITES, spi_has_erase, 0, 0, run_erase},
 	{0x7C, "SECTOR_ERASE", 3, 0, WRITES, spi_has_erase, 0, 0, run_erase},
 	{0xC7, "CHIP_ERASE", 0, 0, WRITES, spi_has_erase, 3, 3, run_chip_erase},
+	{0x32, "READ_PROTECTION", 3, 0, 0, NULL, 0, ANY, run_read_sectors},
+	{0x35, "READ_LOCKDOWN", 3, 0, 0, NULL, 0, ANY, run_read_sectors},
 	{0x3D, "CONFIGURE", 0, 0, WRITES, NULL, 3, 3, run_configure},
 };
 

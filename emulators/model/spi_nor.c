@@ -244,6 +244,7 @@ static const struct spi_command commands[] = {
 	{0x35, "RDSR2", 0, 0, POLLS, spi_has_status, 0, ANY, spi_run_read_status},
 	{0x15, "RDSR3", 0, 0, POLLS, spi_has_status, 0, ANY, spi_run_read_status},
 	{0x07, "RDSR2V", 0, 0, POLLS, spi_has_status, 0, ANY, spi_run_read_status},
+	{0x2B, "RDSCUR", 0, 0, POLLS, spi_has_status, 0, ANY, spi_run_read_status},
 	{0x33, "RDCR3", 0, 0, POLLS, spi_has_status, 0, ANY, spi_run_read_status},
 	{0x06, "WREN", 0, 0, SPI_BEGINS_WRITE, NULL, 0, ANY, spi_run_write_enable},
 	{0x04, "WRDI", 0, 0, 0, NULL, 0, ANY, spi_run_write_disable},

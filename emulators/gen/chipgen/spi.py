@@ -13,7 +13,7 @@ from chipgen.table import Table
 
 STATUS_REGISTERS_MAX = 5
 RDID_BYTES_MAX = 5
-READ_STATUS_OPCODES = (0x05, 0x35, 0x15, 0x07, 0x33)
+READ_STATUS_OPCODES = (0x05, 0x35, 0x15, 0x07, 0x33, 0x2B)
 WRITE_STATUS_OPCODES = (0x01, 0x31, 0x11)
 PROTECTION_BITS_MAX = 4
 POWER_UP = ("power_up_to_select", "power_up_to_write")

@@ -197,6 +197,24 @@ static void program_of_few_bytes_takes_the_byte_times_where_given(void **state)
 	assert_int_equal(bench->facts.work_ns, 700 * US);
 }
 
+static void dummies_that_were_not_written_are_the_first_bytes_read(void **state)
+{
+	static const uint8_t data[] = {0x11, 0x22};
+	struct bench *bench = *state;
+
+	bench_program(bench, 0x100, data, sizeof(data));
+	bench_finish_work(bench);
+	bench_op_at(bench, 0x0B, 0x100, 3);
+	assert_int_equal(bench->facts.rule, CHIP_RULE_NONE);
+	assert_memory_equal(bench->reply, ((uint8_t[]){0xFF, 0x11, 0x22}), 3);
+	bench_send(bench, (uint8_t[]){0x0B, 0, 1, 0, 0}, 5, 2);
+	assert_memory_equal(bench->reply, data, 2);
+	bench_op_at(bench, 0x0B, 0x100, 0);
+	assert_int_equal(bench->facts.rule, CHIP_RULE_NONE);
+	bench_send(bench, (uint8_t[]){0x0B, 0, 1}, 3, 4);
+	assert_int_equal(bench->facts.rule, CHIP_RULE_LENGTH);
+}
+
 static void erase_takes_its_own_block_and_no_more(void **state)
 {
 	static const struct {
@@ -595,6 +613,7 @@ int main(void)
 		WITH(w25q128jv, program_of_more_than_a_page_keeps_the_last_bytes),
 		WITH(w25q128jv, program_twice_clears_bits_and_sets_none),
 		WITH(w25q64fv, program_of_few_bytes_takes_the_byte_times_where_given),
+		WITH(w25q128jv, dummies_that_were_not_written_are_the_first_bytes_read),
 		WITH(w25q128jv, erase_takes_its_own_block_and_no_more),
 		WITH(w25q128jv, erase_changes_nothing_before_it_is_done),
 		WITH(w25q128jv, chip_erase_by_either_opcode_erases_all),

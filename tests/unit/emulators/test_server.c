@@ -316,6 +316,54 @@ static void host_is_not_answered_before_the_barrier_opens(void **state)
 	close(in[1]);
 }
 
+/* The events of a run in which one write enable is all that came. */
+static char *events_of_write_enable(struct served *served, const char *const *extra)
+{
+	static const uint8_t wren[] = {0x06};
+	uint8_t reply[1];
+
+	start(served, extra);
+	connect_host(served);
+	spi(served, wren, sizeof(wren), reply, 0);
+	disconnect_host(served);
+	assert_int_equal(wait_for_exit(served), 0);
+	return slurp(served->events);
+}
+
+/* What the first write owes is there either way; whether it came too early is the machine's. */
+static void part_that_was_just_powered_is_owed_its_time(void **state)
+{
+	static const char *const extra[] = {"--powered-up-ns-ago=0", NULL};
+	char *events = events_of_write_enable(*state, extra);
+
+	assert_int_equal(count_of(events, "\"grade\":\"datasheet\""), 1);
+	free(events);
+}
+
+static void part_is_long_powered_unless_told_otherwise(void **state)
+{
+	static const char *const extra[] = {NULL};
+	char *events = events_of_write_enable(*state, extra);
+
+	assert_int_equal(count_of(events, "\"margin_ns\":null"), 1);
+	free(events);
+}
+
+static void drawn_corner_stands_in_the_events_with_its_seed(void **state)
+{
+	static const char *const extra[] = {"--corner=draw:42", NULL};
+	struct served *served = *state;
+	char *events;
+
+	start(served, extra);
+	connect_host(served);
+	disconnect_host(served);
+	assert_int_equal(wait_for_exit(served), 0);
+	events = slurp(served->events);
+	assert_int_equal(count_of(events, "\"corner\":\"draw:42\""), 1);
+	free(events);
+}
+
 static int exit_status_of(const char *program, const char *const *args)
 {
 	const char *argv[ARGS_MAX] = {program};
@@ -342,6 +390,8 @@ static void bad_usage_exits_2_and_questions_0(void **state)
 		{NULL},
 		{"--chip", "W25Q129JV"},
 		{"--chip", "M25P80", "--corner=middle"},
+		{"--chip", "M25P80", "--corner=draw"},
+		{"--chip", "M25P80", "--powered-up-ns-ago=-1"},
 		{"--chip", "M25P80", "--listen=tcp:0.0.0.0:0"},
 		{"--chip", "M25P80", "--image-offset=4"},
 		{"--chip", "M25P80", "--events=/nowhere/at/all"},
@@ -372,6 +422,9 @@ int main(int argc, char *argv[])
 		WITH_SERVER(chip_keeps_its_content_from_host_to_host),
 		WITH_SERVER(terminated_server_still_writes_its_events),
 		WITH_SERVER(host_is_not_answered_before_the_barrier_opens),
+		WITH_SERVER(part_that_was_just_powered_is_owed_its_time),
+		WITH_SERVER(part_is_long_powered_unless_told_otherwise),
+		WITH_SERVER(drawn_corner_stands_in_the_events_with_its_seed),
 		WITH_SERVER(bad_usage_exits_2_and_questions_0),
 	};
 

@@ -11,6 +11,7 @@
 #define READY 0x80
 #define DIFFERS 0x40
 #define DENSITY 0x34
+#define PROTECTION_ON 0x02
 #define BINARY_PAGES 0x01
 
 BENCH_SET_UP(at45db321d, "AT45DB321D")
@@ -244,6 +245,20 @@ static void binary_pages_begin_with_the_next_power_up(void **state)
 	assert_int_equal(read_at(bench, 512), 0x11);
 }
 
+static void protection_is_turned_on_and_off_and_covers_no_sector(void **state)
+{
+	struct bench *bench = *state;
+
+	send_sequence(bench, (uint8_t[]){0x3D, 0x2A, 0x7F, 0xA9});
+	assert_int_equal(status(bench), READY | DENSITY | PROTECTION_ON);
+	bench_op_at(bench, 0x32, 0, 2);
+	assert_memory_equal(bench->reply, ((uint8_t[]){0x00, 0x00}), 2);
+	put(bench, 0, 0, 0x12);
+	assert_int_equal(read_at(bench, 0), 0x12);
+	send_sequence(bench, (uint8_t[]){0x3D, 0x2A, 0x7F, 0x9A});
+	assert_int_equal(status(bench), READY | DENSITY);
+}
+
 static void wrong_configuration_bytes_change_nothing(void **state)
 {
 	struct bench *bench = *state;
@@ -286,6 +301,7 @@ int main(void)
 		WITH(at45db321d, reads_go_on_through_pages_but_page_reads_stay),
 		WITH(at45db321d, page_goes_to_a_buffer_and_compares_with_it),
 		WITH(at45db321d, binary_pages_begin_with_the_next_power_up),
+		WITH(at45db321d, protection_is_turned_on_and_off_and_covers_no_sector),
 		WITH(at45db321d, wrong_configuration_bytes_change_nothing),
 		WITH(at45db321d, sleeping_part_hears_release_only_and_needs_its_time),
 	};
