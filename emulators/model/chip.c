@@ -13,6 +13,9 @@ static const struct family *const families[] = {
 	[PART_SPI_AAI] = &family_spi_aai,
 	[PART_SPI_EEPROM] = &family_spi_eeprom,
 	[PART_SPI_DATAFLASH] = &family_spi_dataflash,
+	[PART_JEDEC_BYTE] = &family_jedec_byte,
+	[PART_JEDEC_PAGE] = &family_jedec_page,
+	[PART_FWH] = &family_fwh,
 };
 
 /* The cells, then the map of those that are erased, then the counts of uses. */
@@ -160,6 +163,8 @@ const char *chip_rule_name(enum chip_rule rule)
 		[CHIP_RULE_SUSPEND] = "tsus",
 		[CHIP_RULE_SELECT] = "tvsl",
 		[CHIP_RULE_WRITE] = "tpuw",
+		[CHIP_RULE_ID_ACCESS] = "tida",
+		[CHIP_RULE_WINDOW] = "window",
 		[CHIP_RULE_POWER_DOWN] = "power_down",
 		[CHIP_RULE_WEL] = "wel",
 		[CHIP_RULE_PROTECTED] = "protected",
@@ -169,6 +174,8 @@ const char *chip_rule_name(enum chip_rule rule)
 		[CHIP_RULE_SUSPENDED] = "suspended",
 		[CHIP_RULE_ERROR] = "error",
 		[CHIP_RULE_AAI] = "aai",
+		[CHIP_RULE_ID_MODE] = "id_mode",
+		[CHIP_RULE_PAGE] = "page",
 	};
 
 	assert((size_t)rule < sizeof(names) / sizeof(names[0]));

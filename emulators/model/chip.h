@@ -11,6 +11,7 @@
 #include "array.h"
 #include "corner.h"
 #include "dataflash.h"
+#include "parallel.h"
 #include "part.h"
 #include "spi.h"
 #include "uses.h"
@@ -28,16 +29,21 @@ enum chip_rule {
 	CHIP_RULE_SUSPEND,         /* within tSUS after a suspend */
 	CHIP_RULE_SELECT,          /* within tVSL after power came */
 	CHIP_RULE_WRITE,           /* a write within tPUW after power came */
+	CHIP_RULE_ID_ACCESS,       /* within tIDA after ID mode was entered or left */
+	/* Too late: margin_ns is less than 0 by as much. */
+	CHIP_RULE_WINDOW, /* the part had stopped waiting for a further sector, byte or cycle */
 	/* Wrong whenever it comes. */
 	CHIP_RULE_POWER_DOWN, /* the part sleeps and hears ABh only */
 	CHIP_RULE_WEL,        /* no write enable came before */
 	CHIP_RULE_PROTECTED,  /* block protection is on there */
 	CHIP_RULE_LENGTH,     /* a write command of a length that the part refuses */
-	CHIP_RULE_SEQUENCE,   /* further opcode bytes that are not those of a command */
+	CHIP_RULE_SEQUENCE,   /* what follows the first byte or cycle makes no command of it */
 	CHIP_RULE_REGION,     /* an erase where there are no blocks of that size */
 	CHIP_RULE_SUSPENDED,  /* not while an erase or program is suspended */
 	CHIP_RULE_ERROR,      /* an error was not cleared yet */
 	CHIP_RULE_AAI,        /* against the rules of auto address increment */
+	CHIP_RULE_ID_MODE,    /* only leaving ID mode is obeyed there */
+	CHIP_RULE_PAGE,       /* a byte for another page than the one that is being loaded */
 };
 
 enum chip_work {
@@ -68,13 +74,14 @@ struct chip_facts {
 	int64_t margin_ns;      /* start_ns less the moment from which it was allowed */
 	uint32_t address;
 	uint8_t opcode;
-	uint8_t status; /* status register 1 afterwards */
+	uint8_t status; /* status register 1 afterwards; of a read cycle the value */
 	enum chip_rule rule;
 	enum chip_work work;   /* that it started */
 	enum grade work_grade; /* of work_ns */
 	enum grade grade;      /* of the figure behind margin_ns */
 	bool has_address;
-	bool owed; /* margin_ns and grade mean something */
+	bool owed;    /* margin_ns and grade mean something */
+	bool partial; /* a write cycle to which further ones of its command belong */
 };
 
 /* A wait that the host owes. It is settled by the first command that comes after it. */
@@ -106,6 +113,7 @@ struct chip {
 	struct spi_state spi;
 	union {
 		struct dataflash_state dataflash;
+		struct parallel_state parallel;
 	};
 };
 
@@ -128,6 +136,16 @@ void chip_power_cycle(struct chip *chip, uint64_t at_ns);
 /* Never fails: what the part would ignore is a fact, not an error. */
 void chip_transfer(
 	struct chip *chip, const struct chip_transfer *transfer, struct chip_facts *facts);
+
+/*
+ * One cycle on the bus of a part that is none of SPI. Of the address a part takes the bits that it
+ * decodes. LPC and FWH parts are seen at the top of 16 MiB, and have registers 4 MiB below that.
+ * A read returns status bits while the part is busy, and that breaks no rule.
+ */
+void chip_write_cycle(struct chip *chip, uint64_t start_ns, uint64_t end_ns, uint32_t address,
+	uint8_t value, struct chip_facts *facts);
+uint8_t chip_read_cycle(struct chip *chip, uint64_t start_ns, uint64_t end_ns, uint32_t address,
+	struct chip_facts *facts);
 
 /* Finishes work whose time is over: to be called before the array is read from outside. */
 void chip_settle(struct chip *chip, uint64_t now_ns);

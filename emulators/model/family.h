@@ -7,17 +7,26 @@
 
 #include "chip.h"
 
+struct cycle; /* cycle.h */
+
 struct family {
 	/* Non-volatile registers as they are delivered. */
 	void (*init)(struct chip *chip);
 	/* The other registers and modes as they are when power comes at @at_ns. */
 	void (*power_up)(struct chip *chip, uint64_t at_ns);
-	/* One transfer. @reply floats and @facts are empty but for busy_left_ns and opcode. */
+	/*
+	 * Of parts on an SPI bus: one transfer. @reply floats and @facts are empty but for
+	 * busy_left_ns and opcode.
+	 */
 	void (*transfer)(
 		struct chip *chip, const struct chip_transfer *transfer, struct chip_facts *facts);
+	/* Of the others: one cycle. @facts are empty but for busy_left_ns, opcode and address. */
+	void (*write_cycle)(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts);
+	uint8_t (*read_cycle)(
+		struct chip *chip, const struct cycle *cycle, struct chip_facts *facts);
 	/* The work in chip->pending is over, or was cut off: what follows but for the array. */
 	void (*finish)(struct chip *chip, bool cut_off);
-	/* The status register as a host reads it. */
+	/* Of parts on an SPI bus: the status register as a host reads it. */
 	uint8_t (*status)(const struct chip *chip);
 };
 
@@ -25,6 +34,9 @@ extern const struct family family_spi_nor;
 extern const struct family family_spi_aai;
 extern const struct family family_spi_eeprom;
 extern const struct family family_spi_dataflash;
+extern const struct family family_jedec_byte;
+extern const struct family family_jedec_page;
+extern const struct family family_fwh;
 
 /*
  * The part is busy from @end_ns on, at the corner of the chip, and the host owes it that wait.

@@ -20,6 +20,9 @@ enum part_family {
 	PART_SPI_AAI,
 	PART_SPI_EEPROM,
 	PART_SPI_DATAFLASH,
+	PART_JEDEC_BYTE,
+	PART_JEDEC_PAGE,
+	PART_FWH,
 };
 
 struct part_region {
@@ -43,6 +46,7 @@ struct part_block {
 
 struct part_spi;       /* spi.h */
 struct part_dataflash; /* dataflash.h */
+struct part_parallel;  /* parallel.h */
 
 struct part {
 	const char *name;
@@ -57,6 +61,7 @@ struct part {
 	/* By kind; NULL where the part is none of it. */
 	const struct part_spi *spi;
 	const struct part_dataflash *dataflash;
+	const struct part_parallel *parallel;
 };
 
 /* The generated table, in the order of the file names. */

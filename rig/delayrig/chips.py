@@ -8,7 +8,13 @@ import msgspec
 
 from delayrig.errors import RigFaultError
 
-BUS_OF_FAMILY = {"spi_nor": "spi", "spi_aai": "spi", "spi_eeprom": "spi", "spi_dataflash": "spi"}
+BUS_WITHOUT_A_TABLE = "spi"
+
+
+class BusFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """The table `[bus]`, which only parts that are on none of SPI have."""
+
+    kind: str
 
 
 class ChipFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -19,11 +25,12 @@ class ChipFacts(msgspec.Struct, frozen=True, kw_only=True):
     family: str
     size_bytes: int
     flashrom_names: list[str]
+    bus_facts: BusFacts | None = msgspec.field(default=None, name="bus")
 
     @property
     def bus(self) -> str:
-        """What connects it to its programmer."""
-        return BUS_OF_FAMILY[self.family]
+        """What connects it to its programmer: spi, parallel, lpc or fwh."""
+        return self.bus_facts.kind if self.bus_facts else BUS_WITHOUT_A_TABLE
 
 
 def read_chips(checkout: Path) -> dict[str, ChipFacts]:

@@ -16,6 +16,7 @@ from delayrig.images.subject import check_subject
 from delayrig.paths import Paths
 from delayrig.plan import find_plan, plan_cells, read_plan
 from delayrig.result import FILE_NAME
+from delayrig.workload import REGION_END_BYTES
 
 CELL_BYTES_MAX = 2 << 20
 
@@ -63,7 +64,17 @@ def choose_cells(
             f"no cell of {plan} matches {', '.join(patterns)}",
             hint=f"`rig/rig run --plan {plan} --dry-run` lists them; * stands for anything",
         )
+    for cell in cells:
+        _check_room(chips[cell.chip], cell)
     return cells, chips, recipes
+
+
+def _check_room(chip: ChipFacts, cell: Cell) -> None:
+    if chip.size_bytes < REGION_END_BYTES:
+        raise BadInputError(
+            f"{cell.id}: {chip.name} ends before the region that every job is about",
+            hint=f"`rig/rig chips` lists those of {REGION_END_BYTES >> 10} KiB and more",
+        )
 
 
 def check_out(out: Path, cells: int) -> None:

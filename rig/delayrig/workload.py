@@ -12,6 +12,7 @@ from delayrig.chips import ChipFacts
 
 REGION_OFFSET_BYTES = 64 * 1024
 REGION_SIZE_BYTES = 64 * 1024
+REGION_END_BYTES = REGION_OFFSET_BYTES + REGION_SIZE_BYTES
 REGION_NAME = "rig"
 
 SERPROG_PORT = 4242
@@ -23,8 +24,7 @@ READ_PATH = "/tmp/read.bin"
 
 def layout_text() -> str:
     """A flashrom layout file with the one region."""
-    last = REGION_OFFSET_BYTES + REGION_SIZE_BYTES - 1
-    return f"{REGION_OFFSET_BYTES:08x}:{last:08x} {REGION_NAME}\n"
+    return f"{REGION_OFFSET_BYTES:08x}:{REGION_END_BYTES - 1:08x} {REGION_NAME}\n"
 
 
 def initial_content(cell: Cell) -> bytes:

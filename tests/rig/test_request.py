@@ -65,6 +65,17 @@ def test_unknown_subject_is_bad_input_before_anything_starts() -> None:
         chosen(subjects=("debian:bookwurm",))
 
 
+def test_chip_that_the_region_does_not_fit_is_bad_input(tmp_path: Path) -> None:
+    plan = tmp_path / "mine.toml"
+    plan.write_text(
+        'schema = 1\nabout = "mine"\nsubjects = ["bundled"]\n[[cell]]\nname = "c"\n'
+        'at = { mips = 250, cores = 1, job = "read", chip = "AT29C512" }\n',
+        encoding="utf-8",
+    )
+    with pytest.raises(BadInputError, match="AT29C512 ends before the region"):
+        chosen(plan=str(plan))
+
+
 def test_unknown_subject_of_a_plan_names_the_plan(tmp_path: Path) -> None:
     plan = tmp_path / "mine.toml"
     plan.write_text(

@@ -3,9 +3,13 @@
 
 from __future__ import annotations
 
-from chipgen import spi_aai, spi_dataflash, spi_eeprom, spi_nor
+from chipgen import parallel, spi_aai, spi_dataflash, spi_eeprom, spi_nor
 from chipgen.family import Family
 
 FAMILIES: dict[str, Family] = {
-    module.FAMILY.name: module.FAMILY for module in (spi_aai, spi_dataflash, spi_eeprom, spi_nor)
+    family.name: family
+    for family in (
+        *(module.FAMILY for module in (spi_aai, spi_dataflash, spi_eeprom, spi_nor)),
+        *parallel.FAMILIES,
+    )
 }

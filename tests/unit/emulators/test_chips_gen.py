@@ -12,6 +12,10 @@ import pytest
 EMULATORS = Path(__file__).resolve().parents[3] / "emulators"
 GENERATOR = EMULATORS / "gen" / "chips_to_c.py"
 GOOD = (EMULATORS / "chips" / "M25P80.toml").read_text(encoding="utf-8")
+GOOD_CYCLES = {
+    name: (EMULATORS / "chips" / f"{name}.toml").read_text(encoding="utf-8")
+    for name in ("SST39SF040", "AT29C020", "AT49F002", "SST29EE010", "M50FW040")
+}
 
 
 def generate(out: Path, *chips: Path) -> subprocess.CompletedProcess[str]:
@@ -19,8 +23,8 @@ def generate(out: Path, *chips: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(argv, capture_output=True, text=True, check=False)
 
 
-def error_of(tmp_path: Path, text: str) -> str:
-    chip = tmp_path / "M25P80.toml"
+def error_of(tmp_path: Path, text: str, *, name: str = "M25P80") -> str:
+    chip = tmp_path / f"{name}.toml"
     chip.write_text(text, encoding="utf-8")
     out = tmp_path / "out.c"
     done = generate(out, chip)
@@ -156,6 +160,39 @@ def test_bad_chip_file_names_key_and_remedy(
     assert old in GOOD
     error = error_of(tmp_path, GOOD.replace(old, new, 1))
     assert "M25P80.toml" in error
+    for word in words:
+        assert word in error
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "words"),
+    [
+        ("SST39SF040", "[bus]", "[buss]", ("buss: unknown key", "`bus`")),
+        ("SST39SF040", 'kind = "parallel"', 'kind = "paralel"', ("bus.kind", "`parallel`")),
+        ("SST39SF040", "cycle_ns = 70\n", "", ("bus.cycle_ns: missing key",)),
+        ("SST39SF040", "maker = 0xBF", "maker = 0x1BF", ("id.maker", "from 0 to 255")),
+        ("SST39SF040", "[0x5555, 0x2AAA]", "[0x5555]", ("unlock.addresses", "the two")),
+        ("SST39SF040", "[0x5555, 0x2AAA]", "[0x5555, 0xFFFF]", ("unlock.addresses", "32767")),
+        ("SST39SF040", "id_entry = [0x90]", "id_entry = [0x91]", ("unlock.id_entry", "0x90")),
+        ("SST39SF040", "opcode = 0x30", "opcode = 0x20", ("erase[0].opcode", "0x30")),
+        ("SST39SF040", "[wait.id_exit]", "[wait.id_exti]", ("wait.id_exti", "`id_exit`")),
+        ("SST39SF040", 'max_source = "recalled"', 'max_source = "x"', ("max_source", "unknown")),
+        ("SST39SF040", "[busy.byte_program]", "[busy.page_write]", ("page_write: unknown",)),
+        ("AT29C020", "[window.byte_load]", "[window.sector_erase]", ("window.sector_erase",)),
+        ("AT29C020", '"indeterminate"', '"anything"', ("load.unloaded", "`indeterminate`")),
+        ("AT29C020", "at_start = true", "at_start = 1", ("load.protected_at_start", "not true")),
+        ("SST29EE010", "\nus = 200", "\nus = 50", ("byte_load_end: is below",)),
+        ("AT49F002", "98304", "98305", ("erase[0].regions", "past the part")),
+        ("M50FW040", "lock_block_bytes = 65536", "lock_block_bytes = 16384", ("16 blocks",)),
+        ("M50FW040", "[registers]", "[unlock]", ("unlock: unknown key",)),
+    ],
+)
+def test_bad_file_of_a_part_on_a_bus_of_cycles_names_key_and_remedy(
+    tmp_path: Path, name: str, old: str, new: str, words: tuple[str, ...]
+) -> None:
+    assert old in GOOD_CYCLES[name]
+    error = error_of(tmp_path, GOOD_CYCLES[name].replace(old, new, 1), name=name)
+    assert f"{name}.toml" in error
     for word in words:
         assert word in error
 

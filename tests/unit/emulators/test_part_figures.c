@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "model/dataflash.h"
+#include "model/parallel.h"
 #include "model/part.h"
 #include "model/spi.h"
 
@@ -83,6 +84,90 @@ static void m25p80_is_as_its_datasheet_says(void **state)
 	assert_figure(part->spi->release_power_down, 30 * US, GRADE_DATASHEET);
 	assert_figure(part->spi->release_power_down_with_id, 30 * US, GRADE_DATASHEET);
 	assert_int_equal(part->spi->soft_reset.ns, 0);
+}
+
+static void sst39sf040_is_as_its_datasheet_says(void **state)
+{
+	const struct part *part = part_find("SST39SF040");
+	const struct part_parallel *parallel = part->parallel;
+
+	(void)state;
+	assert_null(part->spi);
+	assert_int_equal(part->size_bytes, 512 << 10);
+	assert_int_equal(parallel->bus, PARALLEL_BUS_PARALLEL);
+	assert_int_equal(parallel->maker, 0xBF);
+	assert_int_equal(parallel->device, 0xB7);
+	assert_busy(&parallel->program, 14 * US, 20 * US);
+	assert_int_equal(part->erase_count, 2);
+	assert_int_equal(part->erases[0].opcode, 0x30);
+	assert_int_equal(part->erases[0].size_bytes, 4 << 10);
+	assert_figure(part->erases[0].busy.typ, 18 * MS, GRADE_DATASHEET);
+	assert_figure(part->erases[0].busy.max, 25 * MS, GRADE_UNSURE); /* another source */
+	assert_int_equal(part->erases[1].opcode, 0x10);
+	assert_figure(part->erases[1].busy.typ, 70 * MS, GRADE_DATASHEET);
+	assert_figure(parallel->id_entry_wait, 150, GRADE_SECONDARY);
+	assert_figure(parallel->id_exit_wait, 150, GRADE_SECONDARY);
+	assert_int_equal(parallel->erase_window.ns, 0);
+}
+
+static void at29c020_is_as_its_datasheet_says(void **state)
+{
+	const struct part *part = part_find("AT29C020");
+	const struct part_parallel *parallel = part->parallel;
+
+	(void)state;
+	assert_int_equal(part->size_bytes, 256 << 10);
+	assert_int_equal(part->page_bytes, 256);
+	assert_int_equal(parallel->maker, 0x1F);
+	assert_int_equal(parallel->device, 0xDA);
+	assert_figure(parallel->program.max, 10 * MS, GRADE_DATASHEET);
+	assert_figure(parallel->load.window, 150 * US, GRADE_DATASHEET);
+	assert_figure(parallel->load.timeout, 150 * US, GRADE_DATASHEET);
+	assert_false(parallel->load.unloaded_erased);
+	assert_figure(parallel->id_entry_wait, 10 * MS, GRADE_SECONDARY);
+}
+
+static void at49f002_has_its_sectors_from_the_boot_block_up(void **state)
+{
+	static const uint32_t kib[] = {0, 16, 24, 32, 128, 256};
+	const struct part *part = part_find("AT49F002");
+	struct part_block block;
+
+	(void)state;
+	for (size_t i = 0; i < 5; i++) {
+		assert_true(part_erase_block(&part->erases[0], (kib[i + 1] << 10) - 1, &block));
+		assert_int_equal(block.address, kib[i] << 10);
+		assert_int_equal(block.size_bytes, (kib[i + 1] - kib[i]) << 10);
+	}
+	assert_figure(part->erases[1].busy.max, 10 * S, GRADE_DATASHEET);
+	assert_int_equal(part->parallel->id_entry_wait.ns, 0);
+}
+
+static void lpc_and_fwh_parts_are_on_their_buses(void **state)
+{
+	static const struct {
+		const char *name;
+		enum parallel_bus bus;
+		uint8_t maker;
+		uint8_t device;
+		uint32_t lock_block_bytes;
+	} rows[] = {
+		{"W39V040A", PARALLEL_BUS_LPC, 0xDA, 0x3D, 0},
+		{"SST49LF040", PARALLEL_BUS_LPC, 0xBF, 0x51, 0},
+		{"SST49LF004B", PARALLEL_BUS_FWH, 0xBF, 0x60, 64 << 10},
+		{"82802AB", PARALLEL_BUS_FWH, 0x89, 0xAD, 64 << 10},
+		{"M50FW040", PARALLEL_BUS_FWH, 0x20, 0x2C, 64 << 10},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct part_parallel *parallel = part_find(rows[i].name)->parallel;
+
+		assert_int_equal(parallel->bus, rows[i].bus);
+		assert_int_equal(parallel->maker, rows[i].maker);
+		assert_int_equal(parallel->device, rows[i].device);
+		assert_int_equal(parallel->registers.lock_block_bytes, rows[i].lock_block_bytes);
+	}
 }
 
 static void missing_maximum_is_assumed_from_the_typical(void **state)
@@ -339,6 +424,10 @@ int main(void)
 		cmocka_unit_test(m95m02_is_as_its_datasheet_says),
 		cmocka_unit_test(s25fl128s_of_both_kinds_differ_in_page_and_sector),
 		cmocka_unit_test(at45db321d_has_pages_of_two_sizes),
+		cmocka_unit_test(sst39sf040_is_as_its_datasheet_says),
+		cmocka_unit_test(at29c020_is_as_its_datasheet_says),
+		cmocka_unit_test(at49f002_has_its_sectors_from_the_boot_block_up),
+		cmocka_unit_test(lpc_and_fwh_parts_are_on_their_buses),
 		cmocka_unit_test(missing_maximum_is_assumed_from_the_typical),
 		cmocka_unit_test(missing_typical_is_assumed_from_the_maximum),
 		cmocka_unit_test(figure_without_any_source_is_assumed_by_its_family),

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Parts on a parallel, LPC or FWH bus: what model/cycle.c and its families need to know of one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+from chipgen.ctext import c_bool, c_busy_time, c_fields, c_figure, c_octets
+from chipgen.erases import read_erases
+from chipgen.family import Family, FamilyFacts, Kind
+from chipgen.figures import Figure, Work
+from chipgen.sources import Sources
+from chipgen.table import Table
+
+BUSES = ("parallel", "lpc", "fwh")
+CYCLE_NS_MAX = 10_000
+ADDRESS_MAX = (1 << 24) - 1
+GRANULE_BYTES = 4096
+PAGE_BYTES_MAX = 256
+BLOCKS_MAX = 16
+ID_ENTRIES = ((0x90,), (0x80, 0x60))
+UNLOADED = ("erased", "indeterminate")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Commands:
+    """What a family's source in model/ can do."""
+
+    program: str
+    """The name of its time in `busy`."""
+    work: Work
+    erase_opcodes: tuple[int, ...]
+    windows_required: tuple[str, ...] = ()
+    windows_optional: tuple[str, ...] = ()
+
+
+JEDEC_BYTE = Commands(
+    program="byte_program",
+    work=Work.BYTE_PROGRAM,
+    erase_opcodes=(0x30, 0x50, 0x10),
+    windows_optional=("sector_erase",),
+)
+JEDEC_PAGE = Commands(
+    program="page_write",
+    work=Work.PAGE_PROGRAM,
+    erase_opcodes=(0x10,),
+    windows_required=("byte_load",),
+    windows_optional=("byte_load_end",),
+)
+FWH = Commands(program="byte_program", work=Work.BYTE_PROGRAM, erase_opcodes=(0x20,))
+
+
+def _read(commands: Commands, top: Table, size_bytes: int, sources: Sources) -> FamilyFacts:
+    page_bytes = top.integer("page_bytes", low=1, high=PAGE_BYTES_MAX)
+    if size_bytes & (size_bytes - 1) or page_bytes & (page_bytes - 1):
+        raise top.error("size_bytes", "or page_bytes is odd", remedy="write powers of two")
+    fields = {
+        **_bus(top.table("bus"), sources),
+        **_id(top.table("id"), sources),
+        **_program(commands, top.table("busy"), sources),
+    }
+    if "unlock" in top.values:
+        fields |= _unlock(top.table("unlock"), sources)
+    if "wait" in top.values:
+        fields |= _waits(top.table("wait"), sources)
+    if "window" in top.values:
+        fields |= _windows(commands, top.table("window"), sources)
+    if "load" in top.values:
+        fields |= _load(top.table("load"), sources)
+    if "registers" in top.values:
+        fields |= _registers(top.table("registers"), size_bytes, sources)
+    return FamilyFacts(
+        erases=read_erases(
+            top, opcodes=commands.erase_opcodes, size_bytes=size_bytes, sources=sources
+        ),
+        kinds=(Kind(member="parallel", lines=tuple(c_fields(fields))),),
+    )
+
+
+FAMILIES = (
+    Family(
+        name="jedec_byte",
+        keys_required=("bus", "id", "unlock", "erase", "busy"),
+        keys_optional=("wait", "window", "registers"),
+        headers=("parallel.h",),
+        read=partial(_read, JEDEC_BYTE),
+    ),
+    Family(
+        name="jedec_page",
+        keys_required=("bus", "id", "unlock", "erase", "busy", "wait", "window", "load"),
+        headers=("parallel.h",),
+        read=partial(_read, JEDEC_PAGE),
+    ),
+    Family(
+        name="fwh",
+        keys_required=("bus", "id", "erase", "busy", "registers"),
+        headers=("parallel.h",),
+        read=partial(_read, FWH),
+    ),
+)
+
+
+def _octet(table: Table, key: str) -> str:
+    return f"0x{table.integer(key, low=0, high=0xFF):02X}"
+
+
+def _bus(table: Table, sources: Sources) -> dict[str, str]:
+    table.check_keys(required=("kind", "cycle_ns", "source"))
+    sources.grade(table)
+    return {
+        "bus": f"PARALLEL_BUS_{table.choice('kind', BUSES).upper()}",
+        "cycle_ns": str(table.integer("cycle_ns", low=1, high=CYCLE_NS_MAX)),
+    }
+
+
+def _id(table: Table, sources: Sources) -> dict[str, str]:
+    table.check_keys(required=("maker", "device", "source"))
+    sources.grade(table)
+    return {"maker": _octet(table, "maker"), "device": _octet(table, "device")}
+
+
+def _unlock(table: Table, sources: Sources) -> dict[str, str]:
+    table.check_keys(required=("addresses", "mask", "id_entry", "source"))
+    sources.grade(table)
+    mask = table.integer("mask", low=1, high=ADDRESS_MAX)
+    addresses = table.numbers("addresses", low=0, high=mask)
+    if len(addresses) != 2:
+        remedy = "write the two of AAh and 55h"
+        raise table.error("addresses", f"has {len(addresses)}", remedy=remedy)
+    entry = table.numbers("id_entry", low=0, high=0xFF)
+    if entry not in ID_ENTRIES:
+        known = " or ".join(str([f"0x{octet:02X}" for octet in row]) for row in ID_ENTRIES)
+        raise table.error("id_entry", "the model has no such sequence", remedy=f"write {known}")
+    return {
+        "unlock": f"{{ {{ 0x{addresses[0]:04X}, 0x{addresses[1]:04X} }}, 0x{mask:04X} }}",
+        "id_entry": c_octets(entry),
+    }
+
+
+def _program(commands: Commands, table: Table, sources: Sources) -> dict[str, str]:
+    table.check_keys(required=(commands.program,))
+    row = table.table(commands.program)
+    return {"program": c_busy_time(sources.busy_time(row, commands.work))}
+
+
+def _waits(table: Table, sources: Sources) -> dict[str, str]:
+    table.check_keys(required=("id_entry", "id_exit"))
+    return {
+        f"{key}_wait": c_figure(sources.wait(table.table(key), key))
+        for key in ("id_entry", "id_exit")
+    }
+
+
+def _window(table: Table, sources: Sources) -> Figure:
+    table.check_keys(required=("us", "source"))
+    return Figure(ns=table.microseconds_as_ns("us"), grade=sources.grade(table))
+
+
+def _windows(commands: Commands, table: Table, sources: Sources) -> dict[str, str]:
+    table.check_keys(required=commands.windows_required, optional=commands.windows_optional)
+    windows = {key: _window(table.table(key), sources) for key in table.values}
+    fields: dict[str, str] = {}
+    if "sector_erase" in windows:
+        fields["erase_window"] = c_figure(windows["sector_erase"])
+    if "byte_load" in windows:
+        end = windows.get("byte_load_end", windows["byte_load"])
+        if end.ns < windows["byte_load"].ns:
+            raise table.error(
+                "byte_load_end", "is below byte_load", remedy="read the datasheet again"
+            )
+        fields["load.window"] = c_figure(windows["byte_load"])
+        fields["load.timeout"] = c_figure(end)
+    return fields
+
+
+def _load(table: Table, sources: Sources) -> dict[str, str]:
+    table.check_keys(required=("unloaded", "source"), optional=("protected_at_start",))
+    sources.grade(table)
+    fields = {"load.unloaded_erased": c_bool(table.choice("unloaded", UNLOADED) == "erased")}
+    if "protected_at_start" in table.values:
+        table.true("protected_at_start")
+        fields["load.protected_at_start"] = c_bool(True)
+    return fields
+
+
+def _registers(table: Table, size_bytes: int, sources: Sources) -> dict[str, str]:
+    table.check_keys(required=("lock_block_bytes", "lock_at_start", "source"))
+    sources.grade(table)
+    block_bytes = table.integer("lock_block_bytes", low=GRANULE_BYTES, high=size_bytes)
+    if size_bytes % block_bytes or size_bytes // block_bytes > BLOCKS_MAX:
+        remedy = f"write a number that divides {size_bytes} into at most {BLOCKS_MAX} blocks"
+        raise table.error("lock_block_bytes", f"is {block_bytes}", remedy=remedy)
+    return {
+        "registers": f"{{ {block_bytes}, {_octet(table, 'lock_at_start')} }}",
+    }

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cycle.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "registers.h"
+
+/* Of the addresses of an LPC or FWH part: set for the array, clear for its registers. */
+#define SELECTS_ARRAY UINT32_C(0x400000)
+
+void cycle_init(struct chip *chip)
+{
+	chip->parallel.write_protected = chip->part->parallel->load.protected_at_start;
+}
+
+/* No source gives power-up times for these parts. */
+void cycle_power_up(struct chip *chip, uint64_t at_ns)
+{
+	const struct part_parallel *part = chip->part->parallel;
+	struct parallel_state *state = &chip->parallel;
+	bool write_protected = state->write_protected;
+
+	(void)at_ns;
+	memset(state, 0, sizeof(*state));
+	state->write_protected = write_protected;
+	memset(state->locks, part->registers.lock_at_start, sizeof(state->locks));
+}
+
+void cycle_start_work(struct chip *chip, uint64_t start_ns, const struct chip_pending *work,
+	const struct busy_time *busy, struct chip_facts *facts)
+{
+	chip_start_work(chip, start_ns, work, busy, facts);
+	chip->parallel.work = (struct figure){.ns = facts->work_ns, .grade = facts->work_grade};
+}
+
+void cycle_defer_work(struct chip *chip, uint64_t start_ns, struct chip_facts *facts)
+{
+	struct chip_pending work = chip->pending;
+
+	chip_start_fixed_work(chip, start_ns, &work, chip->parallel.work, CHIP_RULE_BUSY, facts);
+}
+
+void cycle_owe(struct chip *chip, const struct cycle *cycle, struct figure wait)
+{
+	if (wait.ns > 0)
+		chip_owe(chip, cycle->end_ns, wait, CHIP_RULE_ID_ACCESS);
+}
+
+void cycle_forget_work(struct chip *chip, const struct cycle *cycle)
+{
+	chip->pending.work = CHIP_WORK_NONE;
+	chip->busy_until_ns = cycle->start_ns;
+	chip->debt.open = false;
+	chip->parallel.sectors = 0;
+}
+
+enum chip_rule cycle_check_write(
+	struct chip *chip, const struct cycle *cycle, struct chip_facts *facts)
+{
+	facts->rule = chip_check_debt(&chip->debt, cycle->start_ns, facts);
+	return facts->rule;
+}
+
+void cycle_came_late(
+	uint64_t until_ns, enum grade grade, const struct cycle *cycle, struct chip_facts *facts)
+{
+	facts->rule = CHIP_RULE_WINDOW;
+	facts->owed = true;
+	facts->grade = grade;
+	facts->margin_ns = (int64_t)(until_ns - cycle->start_ns);
+}
+
+uint8_t cycle_noise(const struct chip *chip, uint32_t address, uint32_t nth)
+{
+	uint64_t bits = chip->corner.seed ^ ((uint64_t)nth << 32 | address);
+
+	bits *= UINT64_C(0x9E3779B97F4A7C15);
+	return (uint8_t)(bits >> 40 ^ bits >> 56);
+}
+
+uint8_t cycle_read_array(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts)
+{
+	uint8_t value;
+
+	facts->name = "READ";
+	array_read(&chip->array, cycle->address, &value, 1);
+	return value;
+}
+
+/* Only the lowest two addresses say something; no sector is ever protected. */
+uint8_t cycle_read_id(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts)
+{
+	facts->name = "ID";
+	switch (cycle->address & 0xFF) {
+	case 0:
+		return chip->part->parallel->maker;
+	case 1:
+		return chip->part->parallel->device;
+	default:
+		return 0x00;
+	}
+}
+
+static bool is_for_registers(const struct part *part, uint32_t address)
+{
+	return part->parallel->bus != PARALLEL_BUS_PARALLEL && !(address & SELECTS_ARRAY);
+}
+
+/* Also for registers the part decodes only as many address bits as it has. */
+static void begin(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts)
+{
+	assert(cycle->start_ns <= cycle->end_ns);
+	memset(facts, 0, sizeof(*facts));
+	chip_settle(chip, cycle->start_ns);
+	if (chip->pending.work != CHIP_WORK_NONE)
+		facts->busy_left_ns = chip->busy_until_ns - cycle->start_ns;
+	facts->name = "UNKNOWN";
+	facts->opcode = cycle->value;
+	facts->has_address = true;
+	facts->address = cycle->address;
+}
+
+void chip_write_cycle(struct chip *chip, uint64_t start_ns, uint64_t end_ns, uint32_t address,
+	uint8_t value, struct chip_facts *facts)
+{
+	struct cycle cycle = {start_ns, end_ns, address % chip->part->size_bytes, value};
+
+	begin(chip, &cycle, facts);
+	if (is_for_registers(chip->part, address))
+		registers_write(chip, &cycle, facts);
+	else
+		chip->family->write_cycle(chip, &cycle, facts);
+	facts->busy_until_ns = chip->busy_until_ns;
+}
+
+/* A busy part may be read at any time: that is how hosts find out. */
+static uint8_t read_now(
+	struct chip *chip, uint32_t address, const struct cycle *cycle, struct chip_facts *facts)
+{
+	if (is_for_registers(chip->part, address))
+		return registers_read(chip, cycle, facts);
+	if (chip->debt.rule != CHIP_RULE_BUSY)
+		facts->rule = chip_check_debt(&chip->debt, cycle->start_ns, facts);
+	if (facts->rule == CHIP_RULE_NONE)
+		return chip->family->read_cycle(chip, cycle, facts);
+	facts->name = "READ";
+	return cycle_noise(chip, cycle->address, (uint32_t)cycle->start_ns);
+}
+
+uint8_t chip_read_cycle(struct chip *chip, uint64_t start_ns, uint64_t end_ns, uint32_t address,
+	struct chip_facts *facts)
+{
+	struct cycle cycle = {start_ns, end_ns, address % chip->part->size_bytes, 0};
+
+	begin(chip, &cycle, facts);
+	facts->status = read_now(chip, address, &cycle, facts);
+	facts->busy_until_ns = chip->busy_until_ns;
+	return facts->status;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Bus cycles inside the model: what the families of parallel.h have in common. Only they include
+ * this; callers have chip_write_cycle() and chip_read_cycle().
+ */
+#ifndef EMULATORS_MODEL_CYCLE_H
+#define EMULATORS_MODEL_CYCLE_H
+
+#include "family.h"
+
+struct cycle {
+	uint64_t start_ns;
+	uint64_t end_ns;  /* busy times and waits count from here */
+	uint32_t address; /* inside the array */
+	uint8_t value;    /* 0 for a read */
+};
+
+/* Their family.init and family.power_up. */
+void cycle_init(struct chip *chip);
+void cycle_power_up(struct chip *chip, uint64_t at_ns);
+
+/*
+ * The part is busy from @start_ns on, and the host owes it that wait: the end of the cycle, or of
+ * the window in which more may follow.
+ */
+void cycle_start_work(struct chip *chip, uint64_t start_ns, const struct chip_pending *work,
+	const struct busy_time *busy, struct chip_facts *facts);
+
+/* The work in hand begins at @start_ns only. */
+void cycle_defer_work(struct chip *chip, uint64_t start_ns, struct chip_facts *facts);
+
+/* The host owes the part @wait, if it is not 0. */
+void cycle_owe(struct chip *chip, const struct cycle *cycle, struct figure wait);
+
+/* The work in hand is as if it had never been asked for. */
+void cycle_forget_work(struct chip *chip, const struct cycle *cycle);
+
+/* The cycle came after @until_ns, when the part had stopped waiting for it. */
+void cycle_came_late(
+	uint64_t until_ns, enum grade grade, const struct cycle *cycle, struct chip_facts *facts);
+
+/* The rule that a write breaks by coming too early; settles the wait that is over. */
+enum chip_rule cycle_check_write(
+	struct chip *chip, const struct cycle *cycle, struct chip_facts *facts);
+
+uint8_t cycle_read_array(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts);
+uint8_t cycle_read_id(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts);
+
+/* A byte that the part promises nothing about; the same at each run. @nth tells uses apart. */
+uint8_t cycle_noise(const struct chip *chip, uint32_t address, uint32_t nth);
+
+#endif

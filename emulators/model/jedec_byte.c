@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Parts that program byte by byte after unlock cycles: 39SF, 29F, 49F, and over LPC or FWH 39V and
+ * 49LF.
+ */
+#include "family.h"
+#include "registers.h"
+#include "unlock.h"
+
+#define PROGRAM 0xA0
+#define RESET 0xF0
+#define ERASE_SECTOR 0x30
+
+static void arm_program(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts)
+{
+	(void)cycle;
+	chip->parallel.armed = PROGRAM;
+	facts->partial = true;
+}
+
+static void program(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts)
+{
+	struct chip_pending work = {.work = CHIP_WORK_PROGRAM, .address = cycle->address};
+
+	chip->parallel.armed = 0;
+	facts->name = "PROGRAM";
+	facts->opcode = PROGRAM;
+	if (registers_forbid(chip, cycle->address, 1)) {
+		facts->rule = CHIP_RULE_PROTECTED;
+		return;
+	}
+	array_program(&chip->array, cycle->address, &cycle->value, 1);
+	chip->parallel.polled_value = cycle->value;
+	cycle_start_work(chip, cycle->end_ns, &work, &chip->part->parallel->program, facts);
+}
+
+/* false: the erase has no block there. */
+static bool find_sector(const struct part_erase *erase, uint32_t address, struct chip_pending *work)
+{
+	struct part_block block;
+
+	if (!part_erase_block(erase, address, &block))
+		return false;
+	work->work = CHIP_WORK_ERASE;
+	work->address = block.address;
+	work->size_bytes = block.size_bytes;
+	return true;
+}
+
+/* Where the part takes further sectors, it begins only when that window is over. */
+static uint64_t open_window(struct chip *chip, const struct cycle *cycle)
+{
+	uint64_t window_ns = chip->part->parallel->erase_window.ns;
+
+	if (cycle->value != ERASE_SECTOR)
+		window_ns = 0;
+	chip->parallel.window_until_ns = cycle->end_ns + window_ns;
+	return chip->parallel.window_until_ns;
+}
+
+static void erase(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts)
+{
+	const struct part_erase *erase = part_erase_find(chip->part, cycle->value);
+	struct chip_pending work;
+
+	if (!find_sector(erase, cycle->address, &work)) {
+		facts->rule = CHIP_RULE_REGION;
+		return;
+	}
+	if (registers_forbid(chip, work.address, work.size_bytes)) {
+		facts->rule = CHIP_RULE_PROTECTED;
+		return;
+	}
+	chip->parallel.sectors = 0;
+	chip->parallel.polled_value = 0xFF;
+	cycle_start_work(chip, open_window(chip, cycle), &work, &erase->busy, facts);
+}
+
+/* 30h at a further sector, while the window of the erase before is open. */
+static void add_sector(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts)
+{
+	struct parallel_state *state = &chip->parallel;
+	const struct part_erase *erase = part_erase_find(chip->part, ERASE_SECTOR);
+	struct chip_pending first = chip->pending;
+	struct chip_pending more;
+	struct figure sum = state->work;
+	uint64_t bit;
+
+	facts->name = "ERASE";
+	if (!find_sector(erase, cycle->address, &more)) {
+		facts->rule = CHIP_RULE_REGION;
+		return;
+	}
+	bit = UINT64_C(1) << more.address / more.size_bytes;
+	if (more.address != first.address && !(state->sectors & bit)) {
+		cycle_start_work(chip, cycle->end_ns, &more, &erase->busy, facts);
+		sum.ns += state->work.ns;
+		sum.grade = grade_weaker(sum.grade, state->work.grade);
+		state->sectors |= bit;
+	}
+	state->work = sum;
+	chip->pending = first;
+	cycle_defer_work(chip, open_window(chip, cycle), facts);
+}
+
+/* A bare 30h is a further sector of the erase before: in the window, or too late for it. */
+static bool takes_sector(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts)
+{
+	const struct parallel_state *state = &chip->parallel;
+	struct figure window = chip->part->parallel->erase_window;
+
+	if (chip->pending.work != CHIP_WORK_ERASE || window.ns == 0 ||
+		state->step != UNLOCK_NOTHING || cycle->value != ERASE_SECTOR)
+		return false;
+	if (cycle->start_ns > state->window_until_ns)
+		cycle_came_late(state->window_until_ns, window.grade, cycle, facts);
+	else
+		add_sector(chip, cycle, facts);
+	return true;
+}
+
+/* Anything else in the window makes the part forget the erase (29F datasheets: it resets). */
+static void check_busy(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts)
+{
+	if (cycle_check_write(chip, cycle, facts) == CHIP_RULE_BUSY &&
+		chip->pending.work == CHIP_WORK_ERASE &&
+		cycle->start_ns < chip->parallel.window_until_ns)
+		cycle_forget_work(chip, cycle);
+}
+
+static void forget_sequence(struct chip *chip)
+{
+	chip->parallel.step = UNLOCK_NOTHING;
+	chip->parallel.armed = 0;
+}
+
+static const struct unlock_command commands[] = {
+	{0xA0, UNLOCK_COMMAND, false, "PROGRAM", NULL, arm_program},
+	{0x90, UNLOCK_COMMAND, false, "ID_ENTRY", unlock_has_id_entry, unlock_enter_id},
+	{0xF0, UNLOCK_COMMAND, false, "ID_EXIT", NULL, unlock_leave_id},
+	{0x60, UNLOCK_SETUP_COMMAND, false, "ID_ENTRY", unlock_has_id_entry, unlock_enter_id},
+	{0x30, UNLOCK_SETUP_COMMAND, true, "ERASE", unlock_has_erase, erase},
+	{0x50, UNLOCK_SETUP_COMMAND, true, "ERASE", unlock_has_erase, erase},
+	{0x10, UNLOCK_SETUP_COMMAND, false, "CHIP_ERASE", unlock_has_erase, erase},
+};
+
+static const struct unlock_table table = {commands, sizeof(commands) / sizeof(commands[0])};
+
+/* F0h alone, at any address and after anything but A0h, ends a sequence and ID mode. */
+static void reset(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts)
+{
+	forget_sequence(chip);
+	facts->name = chip->parallel.id_mode ? "ID_EXIT" : "RESET";
+	unlock_leave_id(chip, cycle, facts);
+}
+
+static void write_cycle(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts)
+{
+	enum unlock_result result;
+
+	if (takes_sector(chip, cycle, facts))
+		return;
+	check_busy(chip, cycle, facts);
+	if (facts->rule != CHIP_RULE_NONE) {
+		forget_sequence(chip);
+		return;
+	}
+	if (chip->parallel.armed == PROGRAM) {
+		program(chip, cycle, facts);
+		return;
+	}
+	if (cycle->value == RESET) {
+		reset(chip, cycle, facts);
+		return;
+	}
+	result = unlock_feed(&chip->parallel.step, &chip->part->parallel->unlock, cycle);
+	facts->partial = result == UNLOCK_PREFIX;
+	unlock_run(chip, &table, result, cycle, facts);
+}
+
+static void finish(struct chip *chip, bool cut_off)
+{
+	const struct part_erase *erase = part_erase_find(chip->part, ERASE_SECTOR);
+
+	for (uint32_t i = 0; chip->parallel.sectors >> i; i++) {
+		if (!cut_off && chip->parallel.sectors >> i & 1)
+			array_erase(&chip->array, i * erase->size_bytes, erase->size_bytes);
+	}
+	chip->parallel.sectors = 0;
+}
+
+const struct family family_jedec_byte = {
+	.init = cycle_init,
+	.power_up = cycle_power_up,
+	.write_cycle = write_cycle,
+	.read_cycle = unlock_read,
+	.finish = finish,
+};

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Parts that take the bytes of a page one after the other, then erase and write it by themselves:
+ * 29C, 29EE and W29.
+ *
+ * Cycles of an unlock sequence that is broken off are not taken for data, though a part without
+ * its software protection may do so.
+ */
+#include <assert.h>
+#include <string.h>
+
+#include "family.h"
+#include "unlock.h"
+
+#define PROTECT 0xA0
+
+static struct parallel_state *state_of(struct chip *chip)
+{
+	return &chip->parallel;
+}
+
+static void wait_for_next(struct chip *chip, const struct cycle *cycle)
+{
+	chip->parallel.window_until_ns = cycle->end_ns + chip->part->parallel->load.window.ns;
+}
+
+/* The bytes of a page may follow. */
+static void open_load(struct chip *chip, const struct cycle *cycle)
+{
+	struct parallel_state *state = state_of(chip);
+
+	state->loading = true;
+	memset(state->loaded, 0, sizeof(state->loaded));
+	wait_for_next(chip, cycle);
+}
+
+/* A0h turns the protection on, and lets this page through. */
+static void protect(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts)
+{
+	facts->partial = true;
+	chip->parallel.write_protected = true;
+	open_load(chip, cycle);
+}
+
+static void unprotect(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts)
+{
+	(void)facts;
+	chip->parallel.write_protected = false;
+	open_load(chip, cycle);
+}
+
+static void erase_chip(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts)
+{
+	const struct part_erase *erase = part_erase_find(chip->part, cycle->value);
+	struct chip_pending work = {
+		.work = CHIP_WORK_ERASE,
+		.size_bytes = chip->part->size_bytes,
+	};
+
+	chip->parallel.polled_value = 0xFF;
+	cycle_start_work(chip, cycle->end_ns, &work, &erase->busy, facts);
+}
+
+static const struct unlock_command commands[] = {
+	{PROTECT, UNLOCK_COMMAND, false, "PAGE_WRITE", NULL, protect},
+	{0x90, UNLOCK_COMMAND, false, "ID_ENTRY", unlock_has_id_entry, unlock_enter_id},
+	{0xF0, UNLOCK_COMMAND, false, "ID_EXIT", NULL, unlock_leave_id},
+	{0x60, UNLOCK_SETUP_COMMAND, false, "ID_ENTRY", unlock_has_id_entry, unlock_enter_id},
+	{0x20, UNLOCK_SETUP_COMMAND, false, "UNPROTECT", NULL, unprotect},
+	{0x10, UNLOCK_SETUP_COMMAND, false, "CHIP_ERASE", unlock_has_erase, erase_chip},
+};
+
+static const struct unlock_table table = {commands, sizeof(commands) / sizeof(commands[0])};
+
+static uint32_t page_of(const struct chip *chip, uint32_t address)
+{
+	return address - address % chip->part->page_bytes;
+}
+
+static bool is_loaded(const struct chip *chip)
+{
+	return chip->parallel.loading && chip->pending.work == CHIP_WORK_PROGRAM;
+}
+
+/* Each byte puts the write off: the part begins when none has come for a while. */
+static void load_byte(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts)
+{
+	const struct part_parallel *part = chip->part->parallel;
+	struct parallel_state *state = state_of(chip);
+	uint64_t start_ns = cycle->end_ns + part->load.timeout.ns;
+	struct chip_pending work = {
+		.work = CHIP_WORK_PROGRAM, .address = page_of(chip, cycle->address)};
+
+	facts->name = "PAGE_WRITE";
+	facts->opcode = PROTECT;
+	wait_for_next(chip, cycle);
+	if (is_loaded(chip) && state->page != work.address) {
+		facts->rule = CHIP_RULE_PAGE;
+		return;
+	}
+	if (is_loaded(chip))
+		cycle_defer_work(chip, start_ns, facts);
+	else
+		cycle_start_work(chip, start_ns, &work, &part->program, facts);
+	state->page = work.address;
+	state->latch[cycle->address % chip->part->page_bytes] = cycle->value;
+	state->loaded[cycle->address % chip->part->page_bytes] = true;
+	state->polled_value = cycle->value;
+}
+
+/*
+ * A cycle after the window belongs to the load before, and is too late for it, if it begins no new
+ * command, and: if the part writes, it is for the same page; if no byte came, it could not be
+ * taken on its own.
+ */
+static bool is_late_byte(const struct chip *chip, const struct cycle *cycle)
+{
+	const struct parallel_state *state = &chip->parallel;
+
+	if (unlock_goes_on(UNLOCK_NOTHING, &chip->part->parallel->unlock, cycle))
+		return false;
+	return is_loaded(chip) ? state->page == page_of(chip, cycle->address)
+			       : state->write_protected;
+}
+
+static bool takes_byte(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts)
+{
+	struct parallel_state *state = state_of(chip);
+	bool late;
+
+	if (!state->loading)
+		return false;
+	if (cycle->start_ns <= state->window_until_ns) {
+		load_byte(chip, cycle, facts);
+		return true;
+	}
+	late = is_late_byte(chip, cycle);
+	if (!is_loaded(chip))
+		state->loading = false;
+	if (late) {
+		facts->name = "PAGE_WRITE";
+		cycle_came_late(state->window_until_ns, chip->part->parallel->load.window.grade,
+			cycle, facts);
+	}
+	return late;
+}
+
+/* The cycles of a sequence must follow one another as the bytes of a page do. */
+static bool breaks_sequence(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts)
+{
+	struct parallel_state *state = state_of(chip);
+	bool expected = unlock_goes_on(state->step, &chip->part->parallel->unlock, cycle) ||
+			state->step == UNLOCK_SECOND || state->step == UNLOCK_SETUP_SECOND;
+	bool fresh = unlock_goes_on(UNLOCK_NOTHING, &chip->part->parallel->unlock, cycle);
+
+	if (state->step == UNLOCK_NOTHING || cycle->start_ns <= state->window_until_ns)
+		return false;
+	state->step = UNLOCK_NOTHING;
+	if (!expected || fresh)
+		return false;
+	cycle_came_late(
+		state->window_until_ns, chip->part->parallel->load.window.grade, cycle, facts);
+	return true;
+}
+
+static void take_data(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts)
+{
+	facts->name = "PAGE_WRITE";
+	if (chip->parallel.id_mode) {
+		facts->rule = CHIP_RULE_ID_MODE;
+	} else if (chip->parallel.write_protected) {
+		facts->rule = CHIP_RULE_PROTECTED;
+	} else {
+		open_load(chip, cycle);
+		load_byte(chip, cycle, facts);
+	}
+}
+
+static void take_cycle(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts)
+{
+	enum unlock_result result =
+		unlock_feed(&chip->parallel.step, &chip->part->parallel->unlock, cycle);
+
+	if (result == UNLOCK_OTHER) {
+		take_data(chip, cycle, facts);
+		return;
+	}
+	facts->partial = result == UNLOCK_PREFIX;
+	wait_for_next(chip, cycle);
+	unlock_run(chip, &table, result, cycle, facts);
+}
+
+static void write_cycle(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts)
+{
+	if (takes_byte(chip, cycle, facts))
+		return;
+	if (cycle_check_write(chip, cycle, facts) != CHIP_RULE_NONE)
+		chip->parallel.step = UNLOCK_NOTHING;
+	else if (!breaks_sequence(chip, cycle, facts))
+		take_cycle(chip, cycle, facts);
+}
+
+static uint8_t byte_written(const struct chip *chip, uint32_t offset)
+{
+	const struct parallel_state *state = &chip->parallel;
+
+	if (state->loaded[offset])
+		return state->latch[offset];
+	if (chip->part->parallel->load.unloaded_erased)
+		return 0xFF;
+	return cycle_noise(chip, state->page + offset, state->page_count);
+}
+
+/* The page is erased and written anew, whatever was in it. */
+static void finish(struct chip *chip, bool cut_off)
+{
+	struct parallel_state *state = state_of(chip);
+	uint32_t page_bytes = chip->part->page_bytes;
+
+	if (!is_loaded(chip) || cut_off)
+		return;
+	assert(page_bytes <= sizeof(state->latch));
+	for (uint32_t i = 0; i < page_bytes; i++)
+		state->latch[i] = byte_written(chip, i);
+	array_load(&chip->array, state->page, state->latch, page_bytes);
+	state->loading = false;
+	state->page_count++;
+}
+
+const struct family family_jedec_page = {
+	.init = cycle_init,
+	.power_up = cycle_power_up,
+	.write_cycle = write_cycle,
+	.read_cycle = unlock_read,
+	.finish = finish,
+};

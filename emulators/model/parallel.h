@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Parts that are written and read by bus cycles of one byte: parallel, LPC and FWH. What is known
+ * of such a part, and what it keeps in mind between two cycles.
+ */
+#ifndef EMULATORS_MODEL_PARALLEL_H
+#define EMULATORS_MODEL_PARALLEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "figure.h"
+
+#define PARALLEL_PAGE_BYTES_MAX 256
+#define PARALLEL_BLOCKS_MAX 16
+
+enum parallel_bus {
+	PARALLEL_BUS_PARALLEL,
+	PARALLEL_BUS_LPC,
+	PARALLEL_BUS_FWH,
+};
+
+/* AAh at the first address and 55h at the second go before a command. */
+struct part_unlock {
+	uint32_t addresses[2];
+	uint32_t mask; /* the address bits that the part decodes */
+};
+
+/* How many bytes a page write takes, and for how long it waits for them. */
+struct part_page_load {
+	struct figure window;  /* the longest gap that a host may leave between two bytes */
+	struct figure timeout; /* the part begins to write that long after the last byte */
+	bool unloaded_erased;  /* bytes that were not loaded become FFh; false: anything */
+	bool protected_at_start;
+};
+
+/* Registers that are seen 4 MiB below the array: of LPC and FWH parts. */
+struct part_registers {
+	uint32_t lock_block_bytes; /* each block has a lock register; 0: there are none */
+	uint8_t lock_at_start;
+};
+
+struct part_parallel {
+	enum parallel_bus bus;
+	uint32_t cycle_ns; /* how long one cycle takes on the bus */
+	uint8_t maker;
+	uint8_t device;
+
+	/* Of the JEDEC families. */
+	struct part_unlock unlock;
+	uint8_t id_entry[2];         /* the third byte, and the sixth where it is not 0 */
+	struct figure id_entry_wait; /* that a host owes the part: never scaled by a corner */
+	struct figure id_exit_wait;  /* 0 ns: there is no such wait */
+	struct figure erase_window;  /* in which further sectors are taken; 0 ns: none */
+	struct part_page_load load;
+
+	struct part_registers registers;
+	struct busy_time program; /* of a byte or of a page */
+};
+
+enum unlock_step {
+	UNLOCK_NOTHING,
+	UNLOCK_FIRST,
+	UNLOCK_SECOND,
+	UNLOCK_SETUP, /* 80h came third */
+	UNLOCK_SETUP_FIRST,
+	UNLOCK_SETUP_SECOND,
+};
+
+/* To be changed by the model only. */
+struct parallel_state {
+	enum unlock_step step;
+	uint8_t armed; /* the command whose last cycle comes next, 0: none */
+	uint8_t polled_value;
+	uint8_t status; /* of the FWH command set: without the ready bit */
+	bool toggle;
+	bool id_mode;
+	bool status_mode;
+	uint64_t window_until_ns; /* how long the part waits for the cycle after this one */
+
+	struct figure work; /* how long the work in hand takes once it begins */
+	uint64_t sectors;   /* further ones that an erase takes, a bit each */
+
+	bool write_protected;
+	bool loading;
+	uint32_t page;
+	uint32_t page_count; /* of page writes so far */
+	uint8_t latch[PARALLEL_PAGE_BYTES_MAX];
+	bool loaded[PARALLEL_PAGE_BYTES_MAX];
+
+	uint8_t locks[PARALLEL_BLOCKS_MAX];
+};
+
+#endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "unlock.h"
+
+/* The status bits of a busy part; the others are not driven to anything in particular. */
+#define POLL_DATA 0x80    /* the complement of what is being written */
+#define POLL_TOGGLE 0x40  /* another value at each read */
+#define POLL_ERASING 0x08 /* no further sector is taken */
+
+static bool is_at(const struct part_unlock *unlock, size_t which, uint32_t address)
+{
+	return ((address ^ unlock->addresses[which]) & unlock->mask) == 0;
+}
+
+bool unlock_goes_on(
+	enum unlock_step step, const struct part_unlock *unlock, const struct cycle *cycle)
+{
+	static const struct {
+		size_t which;
+		uint8_t value;
+	} wanted[] = {
+		[UNLOCK_NOTHING] = {0, 0xAA},
+		[UNLOCK_FIRST] = {1, 0x55},
+		[UNLOCK_SECOND] = {0, 0x80},
+		[UNLOCK_SETUP] = {0, 0xAA},
+		[UNLOCK_SETUP_FIRST] = {1, 0x55},
+	};
+
+	return step < UNLOCK_SETUP_SECOND && cycle->value == wanted[step].value &&
+	       is_at(unlock, wanted[step].which, cycle->address);
+}
+
+enum unlock_result unlock_feed(
+	enum unlock_step *step, const struct part_unlock *unlock, const struct cycle *cycle)
+{
+	enum unlock_step before = *step;
+
+	if (unlock_goes_on(before, unlock, cycle)) {
+		*step = before + 1;
+		return UNLOCK_PREFIX;
+	}
+	*step = UNLOCK_NOTHING;
+	if (before == UNLOCK_SECOND)
+		return UNLOCK_COMMAND;
+	if (before == UNLOCK_SETUP_SECOND)
+		return UNLOCK_SETUP_COMMAND;
+	if (!unlock_goes_on(UNLOCK_NOTHING, unlock, cycle))
+		return UNLOCK_OTHER;
+	*step = UNLOCK_FIRST;
+	return UNLOCK_PREFIX;
+}
+
+bool unlock_has_id_entry(const struct part *part, uint8_t opcode)
+{
+	const uint8_t *entry = part->parallel->id_entry;
+
+	return opcode == (entry[1] ? entry[1] : entry[0]);
+}
+
+bool unlock_has_erase(const struct part *part, uint8_t opcode)
+{
+	return part_erase_find(part, opcode) != NULL;
+}
+
+void unlock_enter_id(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts)
+{
+	(void)facts;
+	chip->parallel.id_mode = true;
+	cycle_owe(chip, cycle, chip->part->parallel->id_entry_wait);
+}
+
+void unlock_leave_id(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts)
+{
+	(void)facts;
+	if (chip->parallel.id_mode)
+		cycle_owe(chip, cycle, chip->part->parallel->id_exit_wait);
+	chip->parallel.id_mode = false;
+}
+
+static bool is_command(const struct unlock_command *command, const struct part *part,
+	enum unlock_result result, const struct cycle *cycle)
+{
+	if (command->opcode != cycle->value || command->after != result)
+		return false;
+	if (!command->anywhere && !is_at(&part->parallel->unlock, 0, cycle->address))
+		return false;
+	return !command->part_has || command->part_has(part, command->opcode);
+}
+
+static const struct unlock_command *command_find(const struct unlock_table *table,
+	const struct part *part, enum unlock_result result, const struct cycle *cycle)
+{
+	for (size_t i = 0; i < table->count; i++) {
+		if (is_command(&table->commands[i], part, result, cycle))
+			return &table->commands[i];
+	}
+	return NULL;
+}
+
+void unlock_run(struct chip *chip, const struct unlock_table *table, enum unlock_result result,
+	const struct cycle *cycle, struct chip_facts *facts)
+{
+	const struct unlock_command *command = command_find(table, chip->part, result, cycle);
+
+	if (!command)
+		return;
+	facts->name = command->name;
+	if (chip->parallel.id_mode && command->run != unlock_enter_id &&
+		command->run != unlock_leave_id)
+		facts->rule = CHIP_RULE_ID_MODE;
+	else
+		command->run(chip, cycle, facts);
+}
+
+static uint8_t read_polling(struct chip *chip, const struct cycle *cycle)
+{
+	struct parallel_state *state = &chip->parallel;
+	uint8_t status = (uint8_t)(~state->polled_value & POLL_DATA);
+
+	state->toggle = !state->toggle;
+	if (state->toggle)
+		status |= POLL_TOGGLE;
+	if (chip->part->parallel->erase_window.ns > 0 && chip->pending.work == CHIP_WORK_ERASE &&
+		cycle->start_ns > state->window_until_ns)
+		status |= POLL_ERASING;
+	return status;
+}
+
+uint8_t unlock_read(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts)
+{
+	if (chip->pending.work != CHIP_WORK_NONE) {
+		facts->name = "STATUS";
+		return read_polling(chip, cycle);
+	}
+	return chip->parallel.id_mode ? cycle_read_id(chip, cycle, facts)
+				      : cycle_read_array(chip, cycle, facts);
+}
