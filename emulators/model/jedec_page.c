@@ -102,7 +102,7 @@ static void load_byte(struct chip *chip, const struct cycle *cycle, struct chip_
 		cycle_defer_work(chip, start_ns, facts);
 	else
 		cycle_start_work(chip, start_ns, &work, &part->program, facts);
-	state->page = work.address;
+	state->page = facts->address = work.address;
 	state->latch[cycle->address % chip->part->page_bytes] = cycle->value;
 	state->loaded[cycle->address % chip->part->page_bytes] = true;
 	state->polled_value = cycle->value;

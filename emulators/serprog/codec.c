@@ -6,8 +6,11 @@
 enum body {
 	BODY_NONE,
 	BODY_VALUE,  /* the arguments are one little-endian number */
-	BODY_SPIOP,  /* u24 write length, u24 read length, then the bytes to write */
+	BODY_READ,   /* u24 address */
+	BODY_READN,  /* u24 address, u24 length */
+	BODY_WRITE,  /* u24 address, the byte */
 	BODY_WRITEN, /* u24 length, u24 address, then the bytes to write */
+	BODY_SPIOP,  /* u24 write length, u24 read length, then the bytes to write */
 };
 
 struct format {
@@ -16,7 +19,7 @@ struct format {
 	enum body body;
 };
 
-/* Parallel commands are here to be refused in one piece: the stream stays in step. */
+/* A device refuses what it does not offer in one piece: the stream stays in step. */
 static const struct format formats[] = {
 	[SERPROG_NOP] = {"NOP", 0, BODY_NONE},
 	[SERPROG_Q_IFACE] = {"Q_IFACE", 0, BODY_NONE},
@@ -27,10 +30,10 @@ static const struct format formats[] = {
 	[SERPROG_Q_CHIPSIZE] = {"Q_CHIPSIZE", 0, BODY_NONE},
 	[SERPROG_Q_OPBUF] = {"Q_OPBUF", 0, BODY_NONE},
 	[SERPROG_Q_WRNMAXLEN] = {"Q_WRNMAXLEN", 0, BODY_NONE},
-	[SERPROG_R_BYTE] = {"R_BYTE", 3, BODY_NONE},
-	[SERPROG_R_NBYTES] = {"R_NBYTES", 6, BODY_NONE},
+	[SERPROG_R_BYTE] = {"R_BYTE", 3, BODY_READ},
+	[SERPROG_R_NBYTES] = {"R_NBYTES", 6, BODY_READN},
 	[SERPROG_O_INIT] = {"O_INIT", 0, BODY_NONE},
-	[SERPROG_O_WRITEB] = {"O_WRITEB", 4, BODY_NONE},
+	[SERPROG_O_WRITEB] = {"O_WRITEB", 4, BODY_WRITE},
 	[SERPROG_O_WRITEN] = {"O_WRITEN", 6, BODY_WRITEN},
 	[SERPROG_O_DELAY] = {"O_DELAY", 4, BODY_VALUE},
 	[SERPROG_O_EXEC] = {"O_EXEC", 0, BODY_NONE},
@@ -43,7 +46,7 @@ static const struct format formats[] = {
 	[SERPROG_S_SPI_CS] = {"S_SPI_CS", 1, BODY_VALUE},
 };
 
-#define SPIOP_HEAD_BYTES 7
+#define HEAD_BYTES_MAX 7 /* the opcode and its arguments */
 
 static const struct format *format_find(uint8_t op)
 {
@@ -59,45 +62,76 @@ static uint32_t get_number(const uint8_t *bytes, size_t len)
 	return value;
 }
 
-/* An oversized body is not waited for: its bytes are dropped as they come. */
-static enum serprog_parse parse_spiop(const uint8_t *bytes, size_t len,
-	const struct serprog_limits *limits, struct serprog_request *request)
+static void parse_arguments(
+	const uint8_t *arguments, const struct format *format, struct serprog_request *request)
 {
-	request->write_len = get_number(bytes + 1, 3);
-	request->read_len = get_number(bytes + 4, 3);
-	if (request->write_len > limits->write_len_max ||
-		request->read_len > limits->read_len_max) {
-		request->oversized = true;
-		request->skip_bytes = request->write_len;
-		return SERPROG_PARSE_DONE;
+	switch (format->body) {
+	case BODY_NONE:
+		break;
+	case BODY_VALUE:
+		request->value = get_number(arguments, format->argument_bytes);
+		break;
+	case BODY_READ:
+		request->address = get_number(arguments, 3);
+		request->read_len = 1;
+		break;
+	case BODY_READN:
+		request->address = get_number(arguments, 3);
+		request->read_len = get_number(arguments + 3, 3);
+		break;
+	case BODY_WRITE:
+		request->address = get_number(arguments, 3);
+		request->write_len = 1;
+		request->data = arguments + 3;
+		break;
+	case BODY_WRITEN:
+		request->write_len = get_number(arguments, 3);
+		request->address = get_number(arguments + 3, 3);
+		break;
+	case BODY_SPIOP:
+		request->write_len = get_number(arguments, 3);
+		request->read_len = get_number(arguments + 3, 3);
+		break;
 	}
-	if (len - SPIOP_HEAD_BYTES < request->write_len)
-		return SERPROG_PARSE_MORE;
-	request->data = bytes + SPIOP_HEAD_BYTES;
-	request->size_bytes += request->write_len;
-	return SERPROG_PARSE_DONE;
+}
+
+static bool has_data(const struct format *format)
+{
+	return format->body == BODY_WRITEN || format->body == BODY_SPIOP;
+}
+
+/* An oversized body is not waited for: its bytes are dropped as they come. */
+static void refuse(const struct format *format, struct serprog_request *request)
+{
+	request->oversized = true;
+	request->skip_bytes = has_data(format) ? request->write_len : 0;
 }
 
 enum serprog_parse serprog_parse(const uint8_t *bytes, size_t len,
 	const struct serprog_limits *limits, struct serprog_request *request)
 {
+	struct serprog_request parsed = {.bytes = bytes, .size_bytes = 1};
 	const struct format *format;
-	struct serprog_request parsed = {0};
 
 	if (len == 0)
 		return SERPROG_PARSE_MORE;
 	format = format_find(bytes[0]);
 	parsed.op = bytes[0];
 	parsed.known = format != NULL;
-	parsed.size_bytes = 1u + (format ? format->argument_bytes : 0);
+	if (format) {
+		parsed.size_bytes += format->argument_bytes;
+		if (len < parsed.size_bytes)
+			return SERPROG_PARSE_MORE;
+		parse_arguments(bytes + 1, format, &parsed);
+		if (parsed.write_len > limits->write_len_max ||
+			parsed.read_len > limits->read_len_max) {
+			refuse(format, &parsed);
+		} else if (has_data(format)) {
+			parsed.data = bytes + parsed.size_bytes;
+			parsed.size_bytes += parsed.write_len;
+		}
+	}
 	if (len < parsed.size_bytes)
-		return SERPROG_PARSE_MORE;
-	if (format && format->body == BODY_VALUE)
-		parsed.value = get_number(bytes + 1, format->argument_bytes);
-	if (format && format->body == BODY_WRITEN)
-		parsed.skip_bytes = get_number(bytes + 1, 3);
-	if (format && format->body == BODY_SPIOP &&
-		parse_spiop(bytes, len, limits, &parsed) == SERPROG_PARSE_MORE)
 		return SERPROG_PARSE_MORE;
 	*request = parsed;
 	return SERPROG_PARSE_DONE;
@@ -105,7 +139,7 @@ enum serprog_parse serprog_parse(const uint8_t *bytes, size_t len,
 
 size_t serprog_request_bytes_max(const struct serprog_limits *limits)
 {
-	return SPIOP_HEAD_BYTES + (size_t)limits->write_len_max;
+	return HEAD_BYTES_MAX + (size_t)limits->write_len_max;
 }
 
 const char *serprog_name(uint8_t op)

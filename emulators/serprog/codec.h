@@ -13,6 +13,9 @@
 #define SERPROG_ACK 0x06
 #define SERPROG_NAK 0x15
 #define SERPROG_VERSION 1
+#define SERPROG_BUS_PARALLEL 0x01
+#define SERPROG_BUS_LPC 0x02
+#define SERPROG_BUS_FWH 0x04
 #define SERPROG_BUS_SPI 0x08
 #define SERPROG_CMDMAP_BYTES 32
 #define SERPROG_PGMNAME_BYTES 16
@@ -54,11 +57,13 @@ struct serprog_request {
 	bool known;     /* the protocol defines op */
 	bool oversized; /* past the limits: answer NAK, and drop skip_bytes first */
 	uint32_t value; /* the argument of O_DELAY (us), S_SPI_FREQ (Hz) and the one-byte S_ ones */
-	uint32_t write_len; /* O_SPIOP */
-	uint32_t read_len;
-	const uint8_t *data; /* write_len bytes inside the parsed buffer, NULL if oversized */
-	size_t size_bytes;   /* of the request in the buffer */
-	uint32_t skip_bytes; /* that follow it and mean nothing */
+	uint32_t address;     /* R_ and O_WRITE ones */
+	uint32_t write_len;   /* O_SPIOP and O_WRITE ones */
+	uint32_t read_len;    /* O_SPIOP and R_ ones */
+	const uint8_t *data;  /* write_len bytes inside the parsed buffer, NULL if oversized */
+	const uint8_t *bytes; /* the whole request in the parsed buffer */
+	size_t size_bytes;    /* of it */
+	uint32_t skip_bytes;  /* that follow it and mean nothing */
 };
 
 enum serprog_parse {

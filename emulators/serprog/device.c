@@ -4,18 +4,27 @@
 #include <assert.h>
 #include <string.h>
 
-#define NS_PER_US UINT64_C(1000)
+#include "cycles.h"
+
 #define NS_PER_S UINT64_C(1000000000)
 
 #define SERIAL_BUFFER_BYTES 0xFFFF
-#define OPERATION_BUFFER_BYTES 0x1000
-#define DELAY_BYTES 5 /* of one O_DELAY in the operation buffer */
+#define READ_LEN_MAX 0xF000
 
-/* Below 2^16, since some hosts keep these lengths in 16 bits. */
-const struct serprog_limits device_limits = {
-	.write_len_max = 0xF000,
-	.read_len_max = 0xF000,
-};
+const struct serprog_limits *device_limits(const struct part *part)
+{
+	/* Below 2^16, since some hosts keep these lengths in 16 bits. */
+	static const struct serprog_limits spi = {
+		.write_len_max = READ_LEN_MAX,
+		.read_len_max = READ_LEN_MAX,
+	};
+	static const struct serprog_limits cycles = {
+		.write_len_max = OPERATIONS_WRITE_LEN_MAX,
+		.read_len_max = READ_LEN_MAX,
+	};
+
+	return part->spi ? &spi : &cycles;
+}
 
 /* Returns how many bytes follow the ACK in @out, or REFUSED. */
 typedef size_t (*answer_fn)(
@@ -23,35 +32,40 @@ typedef size_t (*answer_fn)(
 
 #define REFUSED SIZE_MAX
 
+/* To whom an opcode is offered. */
+enum offer {
+	OFFER_ALWAYS,
+	OFFER_SPI,
+	OFFER_CYCLES,   /* on any bus but SPI */
+	OFFER_PARALLEL, /* on the parallel bus */
+	OFFER_DELAY,    /* where delays are native */
+	OFFER_BUFFER,   /* where there is something to put into the operation buffer */
+};
+
 struct answer {
 	answer_fn run;
-	bool native_delay_only;
+	enum offer offer;
 };
 
 size_t device_reply_bytes_max(void)
 {
-	return 1u + (size_t)device_limits.read_len_max;
+	return 1u + READ_LEN_MAX;
 }
 
 void device_init(struct device *device, struct chip *chip, struct clock *clock,
-	const struct device_options *options)
+	struct events *executed, const struct device_options *options)
 {
 	memset(device, 0, sizeof(*device));
 	device->chip = chip;
 	device->clock = clock;
+	device->executed = executed;
 	device->options = *options;
-}
-
-static void clear_operations(struct device *device)
-{
-	device->delay_us = 0;
-	device->delay_count = 0;
 }
 
 void device_reconnect(struct device *device)
 {
 	device->spi_clock_hz = 0;
-	clear_operations(device);
+	operations_clear(&device->operations);
 }
 
 static size_t answer_nop(struct device *device, const struct serprog_request *request, uint8_t *out)
@@ -93,12 +107,33 @@ static size_t answer_serbuf(
 	return serprog_put_u16(out, SERIAL_BUFFER_BYTES);
 }
 
+static uint8_t bus_of(const struct part *part)
+{
+	static const uint8_t buses[] = {
+		[PARALLEL_BUS_PARALLEL] = SERPROG_BUS_PARALLEL,
+		[PARALLEL_BUS_LPC] = SERPROG_BUS_LPC,
+		[PARALLEL_BUS_FWH] = SERPROG_BUS_FWH,
+	};
+
+	return part->parallel ? buses[part->parallel->bus] : SERPROG_BUS_SPI;
+}
+
 static size_t answer_bustype(
 	struct device *device, const struct serprog_request *request, uint8_t *out)
 {
-	(void)device;
 	(void)request;
-	out[0] = SERPROG_BUS_SPI;
+	out[0] = bus_of(device->chip->part);
+	return 1;
+}
+
+/* How many address lines the part has. */
+static size_t answer_chipsize(
+	struct device *device, const struct serprog_request *request, uint8_t *out)
+{
+	(void)request;
+	out[0] = 0;
+	while (device->chip->part->size_bytes >> out[0] > 1)
+		out[0]++;
 	return 1;
 }
 
@@ -107,15 +142,14 @@ static size_t answer_opbuf(
 {
 	(void)device;
 	(void)request;
-	return serprog_put_u16(out, OPERATION_BUFFER_BYTES);
+	return serprog_put_u16(out, OPERATIONS_BYTES);
 }
 
 static size_t answer_wrnmaxlen(
 	struct device *device, const struct serprog_request *request, uint8_t *out)
 {
-	(void)device;
 	(void)request;
-	return serprog_put_u24(out, device_limits.write_len_max);
+	return serprog_put_u24(out, device_limits(device->chip->part)->write_len_max);
 }
 
 static size_t answer_rdnmaxlen(
@@ -123,7 +157,7 @@ static size_t answer_rdnmaxlen(
 {
 	(void)device;
 	(void)request;
-	return serprog_put_u24(out, device_limits.read_len_max);
+	return serprog_put_u24(out, READ_LEN_MAX);
 }
 
 static size_t answer_init(
@@ -131,40 +165,28 @@ static size_t answer_init(
 {
 	(void)request;
 	(void)out;
-	clear_operations(device);
+	operations_clear(&device->operations);
 	return 0;
 }
 
-static size_t answer_delay(
+static size_t answer_operation(
 	struct device *device, const struct serprog_request *request, uint8_t *out)
 {
 	(void)out;
-	if ((device->delay_count + 1) * DELAY_BYTES > OPERATION_BUFFER_BYTES)
-		return REFUSED;
-	device->delay_us += request->value;
-	device->delay_count++;
-	return 0;
+	return operations_append(&device->operations, request) < 0 ? REFUSED : 0;
 }
 
-/* The delays run in the chip's own time: this programmer is never the one that is too short. */
-static size_t answer_exec(
+static size_t answer_write(
 	struct device *device, const struct serprog_request *request, uint8_t *out)
 {
-	uint64_t now_ns = clock_now_ns(device->clock);
-
-	(void)request;
-	(void)out;
-	clock_wait_until(device->clock, now_ns + device->delay_us * NS_PER_US);
-	clear_operations(device);
-	return 0;
+	return request->write_len > 0 ? answer_operation(device, request, out) : REFUSED;
 }
 
 static size_t answer_set_bustype(
 	struct device *device, const struct serprog_request *request, uint8_t *out)
 {
-	(void)device;
 	(void)out;
-	return request->value & SERPROG_BUS_SPI ? 0 : REFUSED;
+	return request->value & bus_of(device->chip->part) ? 0 : REFUSED;
 }
 
 /* A programmer may choose a slower clock than it was asked for: never above what the part takes. */
@@ -187,34 +209,60 @@ static size_t answer_spi_cs(
 	return request->value == 0 ? 0 : REFUSED;
 }
 
+/* answer_spi(), answer_read() and answer_exec() answer those of which only the offer is here. */
 static const struct answer answers[] = {
-	[SERPROG_NOP] = {answer_nop, false},
-	[SERPROG_Q_IFACE] = {answer_iface, false},
-	[SERPROG_Q_CMDMAP] = {answer_cmdmap, false},
-	[SERPROG_Q_PGMNAME] = {answer_pgmname, false},
-	[SERPROG_Q_SERBUF] = {answer_serbuf, false},
-	[SERPROG_Q_BUSTYPE] = {answer_bustype, false},
-	[SERPROG_Q_OPBUF] = {answer_opbuf, true},
-	[SERPROG_Q_WRNMAXLEN] = {answer_wrnmaxlen, false},
-	[SERPROG_O_INIT] = {answer_init, true},
-	[SERPROG_O_DELAY] = {answer_delay, true},
-	[SERPROG_O_EXEC] = {answer_exec, true},
-	[SERPROG_SYNCNOP] = {answer_nop, false},
-	[SERPROG_Q_RDNMAXLEN] = {answer_rdnmaxlen, false},
-	[SERPROG_S_BUSTYPE] = {answer_set_bustype, false},
-	[SERPROG_O_SPIOP] = {answer_nop, false}, /* offered here, answered by answer_spi() */
-	[SERPROG_S_SPI_FREQ] = {answer_spi_freq, false},
-	[SERPROG_S_PIN_STATE] = {answer_nop, false},
-	[SERPROG_S_SPI_CS] = {answer_spi_cs, false},
+	[SERPROG_NOP] = {answer_nop, OFFER_ALWAYS},
+	[SERPROG_Q_IFACE] = {answer_iface, OFFER_ALWAYS},
+	[SERPROG_Q_CMDMAP] = {answer_cmdmap, OFFER_ALWAYS},
+	[SERPROG_Q_PGMNAME] = {answer_pgmname, OFFER_ALWAYS},
+	[SERPROG_Q_SERBUF] = {answer_serbuf, OFFER_ALWAYS},
+	[SERPROG_Q_BUSTYPE] = {answer_bustype, OFFER_ALWAYS},
+	[SERPROG_Q_CHIPSIZE] = {answer_chipsize, OFFER_PARALLEL},
+	[SERPROG_Q_OPBUF] = {answer_opbuf, OFFER_BUFFER},
+	[SERPROG_Q_WRNMAXLEN] = {answer_wrnmaxlen, OFFER_ALWAYS},
+	[SERPROG_R_BYTE] = {answer_nop, OFFER_CYCLES},
+	[SERPROG_R_NBYTES] = {answer_nop, OFFER_CYCLES},
+	[SERPROG_O_INIT] = {answer_init, OFFER_BUFFER},
+	[SERPROG_O_WRITEB] = {answer_write, OFFER_CYCLES},
+	[SERPROG_O_WRITEN] = {answer_write, OFFER_CYCLES},
+	[SERPROG_O_DELAY] = {answer_operation, OFFER_DELAY},
+	[SERPROG_O_EXEC] = {answer_nop, OFFER_BUFFER},
+	[SERPROG_SYNCNOP] = {answer_nop, OFFER_ALWAYS},
+	[SERPROG_Q_RDNMAXLEN] = {answer_rdnmaxlen, OFFER_ALWAYS},
+	[SERPROG_S_BUSTYPE] = {answer_set_bustype, OFFER_ALWAYS},
+	[SERPROG_O_SPIOP] = {answer_nop, OFFER_SPI},
+	[SERPROG_S_SPI_FREQ] = {answer_spi_freq, OFFER_SPI},
+	[SERPROG_S_PIN_STATE] = {answer_nop, OFFER_ALWAYS},
+	[SERPROG_S_SPI_CS] = {answer_spi_cs, OFFER_SPI},
 };
 
 #define ANSWER_COUNT (sizeof(answers) / sizeof(answers[0]))
 
+static bool has(const struct device *device, enum offer offer)
+{
+	const struct part *part = device->chip->part;
+	bool delays = device->options.native_delay;
+
+	switch (offer) {
+	case OFFER_ALWAYS:
+		return true;
+	case OFFER_SPI:
+		return part->spi != NULL;
+	case OFFER_CYCLES:
+		return part->parallel != NULL;
+	case OFFER_PARALLEL:
+		return bus_of(part) == SERPROG_BUS_PARALLEL;
+	case OFFER_DELAY:
+		return delays;
+	case OFFER_BUFFER:
+		return delays || part->parallel;
+	}
+	return false;
+}
+
 static bool offers(const struct device *device, uint8_t op)
 {
-	if (op >= ANSWER_COUNT || !answers[op].run)
-		return false;
-	return device->options.native_delay || !answers[op].native_delay_only;
+	return op < ANSWER_COUNT && answers[op].run && has(device, answers[op].offer);
 }
 
 static size_t answer_cmdmap(
@@ -262,20 +310,43 @@ static size_t answer_spi(struct device *device, const struct serprog_request *re
 	return 1u + (size_t)request->read_len;
 }
 
+static size_t answer_read(struct device *device, const struct serprog_request *request,
+	uint64_t start_ns, uint8_t *reply, struct event *event)
+{
+	uint64_t end_ns = cycles_read(device->chip, request, start_ns, reply + 1, event);
+
+	clock_wait_until(device->clock, end_ns);
+	reply[0] = SERPROG_ACK;
+	return 1u + (size_t)request->read_len;
+}
+
+/* Delays pass in the chip's own time: this programmer is never the one that is too short. */
+static void execute(struct device *device, uint64_t start_ns)
+{
+	uint64_t end_ns =
+		cycles_execute(device->chip, &device->operations, start_ns, device->executed);
+
+	operations_clear(&device->operations);
+	clock_wait_until(device->clock, end_ns);
+}
+
 static size_t answer_serprog(
 	struct device *device, const struct serprog_request *request, uint8_t *reply)
 {
-	size_t len = REFUSED;
+	size_t len = answers[request->op].run(device, request, reply + 1);
 
-	if (offers(device, request->op) && !request->oversized)
-		len = answers[request->op].run(device, request, reply + 1);
 	reply[0] = len == REFUSED ? SERPROG_NAK : SERPROG_ACK;
 	return len == REFUSED ? 1 : 1 + len;
 }
 
-static bool is_for_chip(const struct serprog_request *request)
+/* Also for what asks for nothing, of which a length of 0 is the sign. */
+static bool is_refused(const struct device *device, const struct serprog_request *request)
 {
-	return request->op == SERPROG_O_SPIOP && !request->oversized && request->write_len > 0;
+	if (!offers(device, request->op) || request->oversized)
+		return true;
+	if (request->op == SERPROG_O_SPIOP)
+		return request->write_len == 0;
+	return request->op == SERPROG_R_NBYTES && request->read_len == 0;
 }
 
 size_t device_answer(struct device *device, const struct serprog_request *request,
@@ -285,18 +356,24 @@ size_t device_answer(struct device *device, const struct serprog_request *reques
 
 	memset(event, 0, sizeof(*event));
 	event->op = request->op;
-	if (is_for_chip(request))
-		return answer_spi(device, request, start_ns, reply, event);
-
 	event->kind = EVENT_SERPROG;
-	if (request->op == SERPROG_SYNCNOP) { /* the one reply that begins with a NAK */
+	if (is_refused(device, request)) {
+		reply[0] = SERPROG_NAK;
+		return 1;
+	}
+	switch (request->op) {
+	case SERPROG_O_SPIOP:
+		return answer_spi(device, request, start_ns, reply, event);
+	case SERPROG_R_BYTE:
+	case SERPROG_R_NBYTES:
+		return answer_read(device, request, start_ns, reply, event);
+	case SERPROG_SYNCNOP: /* the one reply that begins with a NAK */
 		serprog_put_u16(reply, SERPROG_ACK << 8 | SERPROG_NAK);
 		event->ack = true;
 		return 2;
-	}
-	if (request->op == SERPROG_O_SPIOP) { /* nothing to say to the chip, or too much */
-		reply[0] = SERPROG_NAK;
-		return 1;
+	case SERPROG_O_EXEC:
+		execute(device, start_ns);
+		break;
 	}
 	len = answer_serprog(device, request, reply);
 	event->ack = reply[0] == SERPROG_ACK;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A serprog programmer with one chip on its SPI bus: a parsed request in, reply bytes and a record
- * out. Of the system it uses the clock alone.
+ * A serprog programmer with one chip on its bus: a parsed request in, reply bytes and a record out.
+ * Of the system it uses the clock alone.
  */
 #ifndef EMULATORS_SERPROG_DEVICE_H
 #define EMULATORS_SERPROG_DEVICE_H
@@ -9,6 +9,7 @@
 #include "clock.h"
 #include "codec.h"
 #include "events.h"
+#include "operations.h"
 
 struct device_options {
 	bool native_delay;  /* offer O_DELAY and wait in O_EXEC */
@@ -18,20 +19,22 @@ struct device_options {
 struct device {
 	struct chip *chip;
 	struct clock *clock;
+	struct events *executed;
 	struct device_options options;
 	/* What a host sets; forgotten when it disconnects. */
 	uint32_t spi_clock_hz; /* 0: never set */
-	uint64_t delay_us;
-	size_t delay_count;
+	struct operations operations;
 };
 
-extern const struct serprog_limits device_limits;
+/* What one request may ask for where that part is the chip. */
+const struct serprog_limits *device_limits(const struct part *part);
 
 /* The most bytes that device_answer() writes. */
 size_t device_reply_bytes_max(void);
 
+/* Records of what the operation buffer did go to @executed, still without their moments. */
 void device_init(struct device *device, struct chip *chip, struct clock *clock,
-	const struct device_options *options);
+	struct events *executed, const struct device_options *options);
 
 /* A new host found the device: the chip stays as it is. */
 void device_reconnect(struct device *device);

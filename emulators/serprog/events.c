@@ -54,6 +54,17 @@ void events_append(struct events *events, const struct event *event)
 	*slot(events, events->count++) = *event;
 }
 
+void events_stamp(struct events *events, size_t first, const struct event *request)
+{
+	for (size_t i = first; i < events->count; i++) {
+		struct event *event = slot(events, i);
+
+		event->empty_ns = request->empty_ns;
+		event->read_ns = request->read_ns;
+		event->reply_ns = request->reply_ns;
+	}
+}
+
 const struct event *events_at(const struct events *events, size_t index)
 {
 	assert(index < events->count);

@@ -20,6 +20,7 @@ enum event_kind {
 	EVENT_BARRIER, /* reached at read_ns, released at reply_ns */
 	EVENT_SERPROG, /* a request that is not for the chip */
 	EVENT_SPI,
+	EVENT_CYCLE,      /* cycles on a bus that is not SPI: all of a command, or of a read */
 	EVENT_DISCONNECT, /* at read_ns */
 };
 
@@ -27,13 +28,15 @@ struct event {
 	enum event_kind kind;
 	uint8_t op; /* of serprog */
 	bool ack;
+	bool executed; /* by the request of a record that follows */
 	uint32_t write_len;
 	uint32_t read_len;
 	uint64_t empty_ns;      /* the request was known not to be all here */
 	uint64_t read_ns;       /* the request was read */
 	uint64_t reply_ns;      /* just before the reply was written */
+	uint64_t start_ns;      /* of EVENT_CYCLE: its first cycle, in the chip's time */
 	uint64_t wire_ns;       /* time that the transfer took on the emulated wire */
-	struct chip_facts chip; /* of EVENT_SPI */
+	struct chip_facts chip; /* of EVENT_SPI and EVENT_CYCLE */
 };
 
 struct events {
@@ -48,6 +51,9 @@ int events_init(struct events *events, size_t count);
 void events_deinit(struct events *events);
 
 void events_append(struct events *events, const struct event *event);
+
+/* The moments on the connection of the request that made the records from @first on. */
+void events_stamp(struct events *events, size_t first, const struct event *request);
 
 /* @index is below events->count. */
 const struct event *events_at(const struct events *events, size_t index);

@@ -20,6 +20,7 @@ struct line {
 
 struct counts {
 	uint64_t spi;
+	uint64_t cycles;
 	uint64_t serprog;
 	uint64_t violations;
 };
@@ -112,6 +113,14 @@ static void put_octet(struct line *line, const char *key, uint8_t value)
 	put_name_or_null(line, key, text);
 }
 
+static void put_octet_or_null(struct line *line, const char *key, bool known, uint8_t value)
+{
+	if (known)
+		put_octet(line, key, value);
+	else
+		put_name_or_null(line, key, NULL);
+}
+
 static void flush(struct line *line, FILE *out)
 {
 	put_text(line, "}\n");
@@ -177,6 +186,16 @@ static void write_serprog(FILE *out, const struct event *event, uint64_t previou
 	flush(&line, out);
 }
 
+/* What a rule and its figure said. */
+static void put_verdict(struct line *line, const struct chip_facts *chip)
+{
+	put_number(line, "busy_left_ns", chip->busy_left_ns);
+	put_number(line, "busy_until_ns", chip->busy_until_ns);
+	put_name_or_null(line, "violation", chip_rule_name(chip->rule));
+	put_signed_or_null(line, "margin_ns", chip->owed, chip->margin_ns);
+	put_name_or_null(line, "grade", chip->owed ? grade_name(chip->grade) : NULL);
+}
+
 static void write_spi(FILE *out, const struct event *event, uint64_t previous_ns)
 {
 	const struct chip_facts *chip = &event->chip;
@@ -191,11 +210,27 @@ static void write_spi(FILE *out, const struct event *event, uint64_t previous_ns
 	put_times(&line, event, previous_ns);
 	put_number(&line, "wire_ns", event->wire_ns);
 	put_octet(&line, "sr", chip->status);
-	put_number(&line, "busy_left_ns", chip->busy_left_ns);
-	put_number(&line, "busy_until_ns", chip->busy_until_ns);
-	put_name_or_null(&line, "violation", chip_rule_name(chip->rule));
-	put_signed_or_null(&line, "margin_ns", chip->owed, chip->margin_ns);
-	put_name_or_null(&line, "grade", chip->owed ? grade_name(chip->grade) : NULL);
+	put_verdict(&line, chip);
+	flush(&line, out);
+}
+
+static void write_cycle(FILE *out, const struct event *event, uint64_t previous_ns)
+{
+	const struct chip_facts *chip = &event->chip;
+	bool is_read = event->read_len > 0;
+	struct line line = {.len = 0};
+
+	put_name_or_null(&line, "ev", "cycle");
+	put_octet_or_null(&line, "op", !is_read, chip->opcode);
+	put_name_or_null(&line, "name", chip->name);
+	put_number(&line, "addr", chip->address);
+	put_number(&line, "wlen", event->write_len);
+	put_number(&line, "rlen", event->read_len);
+	put_times(&line, event, previous_ns);
+	put_number(&line, "start_ns", event->start_ns);
+	put_number(&line, "wire_ns", event->wire_ns);
+	put_octet_or_null(&line, "value", is_read, chip->status);
+	put_verdict(&line, chip);
 	flush(&line, out);
 }
 
@@ -221,6 +256,7 @@ static void write_end(FILE *out, const struct run_end *end, const struct counts 
 	put_name_or_null(&line, "ev", "end");
 	put_number(&line, "t_ns", end->end_ns);
 	put_number(&line, "spi_transactions", counts->spi);
+	put_number(&line, "cycle_transactions", counts->cycles);
 	put_number(&line, "serprog_requests", counts->serprog);
 	put_number(&line, "violations", counts->violations);
 	put_bool(&line, "clean", end->clean);
@@ -246,17 +282,29 @@ static void write_event(
 		break;
 	case EVENT_SPI:
 		counts->spi++;
-		counts->violations += event->chip.rule != CHIP_RULE_NONE;
 		write_spi(out, event, previous_ns);
-		if (event->chip.work != CHIP_WORK_NONE)
-			write_busy(out, &event->chip);
+		break;
+	case EVENT_CYCLE:
+		counts->cycles++;
+		write_cycle(out, event, previous_ns);
 		break;
 	}
+	counts->violations += event->chip.rule != CHIP_RULE_NONE;
+	if (event->chip.work != CHIP_WORK_NONE)
+		write_busy(out, &event->chip);
 }
 
-static bool is_request(const struct event *event)
+/* A gap never spans two connections. What a request executed shares its gap. */
+static uint64_t previous_reply_ns(const struct event *event, uint64_t before_ns)
 {
-	return event->kind == EVENT_SERPROG || event->kind == EVENT_SPI;
+	switch (event->kind) {
+	case EVENT_SERPROG:
+	case EVENT_SPI:
+	case EVENT_CYCLE:
+		return event->executed ? before_ns : event->reply_ns;
+	default:
+		return 0;
+	}
 }
 
 int jsonl_write(FILE *out, const struct run_facts *facts, const struct events *events,
@@ -270,8 +318,7 @@ int jsonl_write(FILE *out, const struct run_facts *facts, const struct events *e
 		const struct event *event = events_at(events, i);
 
 		write_event(out, event, previous_ns, &counts);
-		/* A gap never spans two connections. */
-		previous_ns = is_request(event) ? event->reply_ns : 0;
+		previous_ns = previous_reply_ns(event, previous_ns);
 	}
 	write_end(out, end, &counts);
 	return fflush(out) == 0 && !ferror(out) ? 0 : -EIO;

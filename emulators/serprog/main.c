@@ -103,7 +103,8 @@ static int make_buffers(struct run *run)
 	size_t event_count = run->options->realtime_priority > 0 ? EVENTS_REALTIME_COUNT : 1;
 	int ret = events_init(&run->events, event_count);
 
-	run->server.request_buffer = map_memory(serprog_request_bytes_max(&device_limits));
+	run->server.request_buffer =
+		map_memory(serprog_request_bytes_max(device_limits(run->options->part)));
 	run->server.reply_buffer = map_memory(device_reply_bytes_max());
 	if (ret < 0 || !run->server.request_buffer || !run->server.reply_buffer)
 		return fault("buffers", -ENOMEM, "free some memory");
@@ -230,7 +231,7 @@ static int serve(struct run *run)
 	uint16_t port;
 	int ret;
 
-	device_init(&run->device, &run->chip, &run->clock, &options->device);
+	device_init(&run->device, &run->chip, &run->clock, &run->events, &options->device);
 	run->server.device = &run->device;
 	run->server.clock = &run->clock;
 	run->server.events = &run->events;

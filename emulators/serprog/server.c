@@ -62,6 +62,7 @@ static enum link_status serve_request(
 {
 	struct event event;
 	enum link_status status;
+	size_t first = server->events->count;
 	uint64_t start_ns = later(link->read_ns, server->replied_ns);
 	size_t len = device_answer(server->device, request, start_ns, server->reply_buffer, &event);
 
@@ -69,6 +70,7 @@ static enum link_status serve_request(
 	event.read_ns = link->read_ns;
 	status = link_send(link, server->reply_buffer, len, &event.reply_ns);
 	server->replied_ns = event.reply_ns;
+	events_stamp(server->events, first, &event);
 	events_append(server->events, &event);
 	return status;
 }
@@ -94,8 +96,9 @@ static int serve_connection(struct server *server, int fd)
 
 	record_moment(server, EVENT_ACCEPT);
 	device_reconnect(server->device);
-	link_init(&link, fd, server->signal_fd, server->clock, &device_limits,
-		server->request_buffer, server->empty_ns);
+	link_init(&link, fd, server->signal_fd, server->clock,
+		device_limits(server->device->chip->part), server->request_buffer,
+		server->empty_ns);
 	ret = pass_barrier(server);
 	if (ret == 0) {
 		status = serve_link(server, &link);

@@ -16,7 +16,7 @@ struct server {
 	int signal_fd;      /* readable: stop */
 	int barrier_out_fd; /* -1: no barrier */
 	int barrier_in_fd;
-	uint8_t *request_buffer; /* of serprog_request_bytes_max(&device_limits) */
+	uint8_t *request_buffer; /* of serprog_request_bytes_max() for device_limits() */
 	uint8_t *reply_buffer;   /* of device_reply_bytes_max() */
 	uint64_t empty_ns;       /* no host could be there yet */
 	uint64_t replied_ns; /* the last reply: no transfer begins before the one before ended */

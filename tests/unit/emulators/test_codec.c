@@ -141,14 +141,64 @@ static void spi_lengths_past_the_limit_are_skipped_unread(void **state)
 	}
 }
 
-static void parallel_write_is_skipped_with_its_bytes(void **state)
+static void write_past_the_limit_is_skipped_with_its_bytes(void **state)
 {
 	static const uint8_t bytes[] = {0x0D, 5, 1, 0, 0, 0, 0};
 	struct serprog_request request;
 
 	(void)state;
 	assert_int_equal(parse(bytes, sizeof(bytes), &request), SERPROG_PARSE_DONE);
+	assert_true(request.oversized);
+	assert_int_equal(request.size_bytes, 7);
 	assert_int_equal(request.skip_bytes, 0x105);
+}
+
+static void write_of_bytes_split_at_each_byte_waits_for_the_last(void **state)
+{
+	static const uint8_t bytes[] = {0x0D, 3, 0, 0, 0x56, 0x34, 0x12, 0xA1, 0xA2, 0xA3};
+	struct serprog_request request;
+
+	(void)state;
+	for (size_t len = 0; len < sizeof(bytes); len++)
+		assert_int_equal(parse(bytes, len, &request), SERPROG_PARSE_MORE);
+	assert_int_equal(parse(bytes, sizeof(bytes), &request), SERPROG_PARSE_DONE);
+	assert_int_equal(request.address, 0x123456);
+	assert_int_equal(request.write_len, 3);
+	assert_ptr_equal(request.data, bytes + 7);
+	assert_ptr_equal(request.bytes, bytes);
+	assert_int_equal(request.size_bytes, sizeof(bytes));
+}
+
+static void write_of_a_byte_has_an_address_and_that_byte(void **state)
+{
+	static const uint8_t bytes[] = {0x0C, 0x56, 0x34, 0x12, 0xA1};
+	struct serprog_request request;
+
+	(void)state;
+	assert_int_equal(parse(bytes, sizeof(bytes), &request), SERPROG_PARSE_DONE);
+	assert_int_equal(request.address, 0x123456);
+	assert_int_equal(request.write_len, 1);
+	assert_int_equal(request.data[0], 0xA1);
+}
+
+static void reads_have_an_address_and_a_length(void **state)
+{
+	static const uint8_t one[] = {0x09, 0x56, 0x34, 0x12};
+	static const uint8_t some[] = {0x0A, 0x56, 0x34, 0x12, 32, 0, 0};
+	static const uint8_t many[] = {0x0A, 0x56, 0x34, 0x12, 33, 0, 0};
+	struct serprog_request request;
+
+	(void)state;
+	assert_int_equal(parse(one, sizeof(one), &request), SERPROG_PARSE_DONE);
+	assert_int_equal(request.address, 0x123456);
+	assert_int_equal(request.read_len, 1);
+	assert_int_equal(parse(some, sizeof(some), &request), SERPROG_PARSE_DONE);
+	assert_int_equal(request.address, 0x123456);
+	assert_int_equal(request.read_len, 32);
+	assert_false(request.oversized);
+	assert_int_equal(parse(many, sizeof(many), &request), SERPROG_PARSE_DONE);
+	assert_true(request.oversized);
+	assert_int_equal(request.skip_bytes, 0); /* nothing follows a read */
 }
 
 static void numbers_are_written_low_byte_first(void **state)
@@ -174,7 +224,10 @@ int main(void)
 		cmocka_unit_test(spi_request_without_bytes_is_whole),
 		cmocka_unit_test(spi_lengths_at_the_limit_are_taken),
 		cmocka_unit_test(spi_lengths_past_the_limit_are_skipped_unread),
-		cmocka_unit_test(parallel_write_is_skipped_with_its_bytes),
+		cmocka_unit_test(write_past_the_limit_is_skipped_with_its_bytes),
+		cmocka_unit_test(write_of_bytes_split_at_each_byte_waits_for_the_last),
+		cmocka_unit_test(write_of_a_byte_has_an_address_and_that_byte),
+		cmocka_unit_test(reads_have_an_address_and_a_length),
 		cmocka_unit_test(numbers_are_written_low_byte_first),
 	};
 

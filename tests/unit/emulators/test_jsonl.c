@@ -98,7 +98,8 @@ static void requests_of_a_connection_come_with_gaps_and_counts(void **state)
 		"{\"ev\":\"disconnect\",\"t_ns\":40}\n"
 		"{\"ev\":\"serprog\",\"op\":\"0x00\",\"name\":\"NOP\",\"empty_ns\":41,"
 		"\"read_ns\":50,\"reply_ns\":51,\"gap_ns\":null,\"ack\":true}\n"
-		"{\"ev\":\"end\",\"t_ns\":99,\"spi_transactions\":0,\"serprog_requests\":3,"
+		"{\"ev\":\"end\",\"t_ns\":99,\"spi_transactions\":0,\"cycle_transactions\":0,"
+		"\"serprog_requests\":3,"
 		"\"violations\":0,\"clean\":true}\n";
 	struct run_facts facts = some_facts();
 	struct events events;
@@ -188,6 +189,98 @@ static void started_work_is_a_line_of_its_own(void **state)
 	events_deinit(&events);
 }
 
+static void executed_cycles_share_the_gap_of_their_request(void **state)
+{
+	static const struct event script[] = {
+		{.kind = EVENT_SERPROG, .op = 0x0C, .ack = true, .read_ns = 10, .reply_ns = 20},
+		{.kind = EVENT_CYCLE,
+			.executed = true,
+			.write_len = 4,
+			.empty_ns = 21,
+			.read_ns = 30,
+			.reply_ns = 400,
+			.start_ns = 30,
+			.wire_ns = 280,
+			.chip = {.name = "PROGRAM",
+				.opcode = 0xA0,
+				.has_address = true,
+				.address = 4660,
+				.busy_until_ns = 14310,
+				.owed = true,
+				.margin_ns = 5,
+				.work = CHIP_WORK_PROGRAM,
+				.work_ns = 14000}},
+		{.kind = EVENT_SERPROG,
+			.op = 0x0F,
+			.ack = true,
+			.empty_ns = 21,
+			.read_ns = 30,
+			.reply_ns = 400},
+		{.kind = EVENT_CYCLE,
+			.read_len = 1,
+			.empty_ns = 401,
+			.read_ns = 410,
+			.reply_ns = 480,
+			.start_ns = 410,
+			.wire_ns = 70,
+			.chip = {.name = "STATUS",
+				.has_address = true,
+				.address = 4660,
+				.status = 0x40,
+				.busy_left_ns = 13900,
+				.busy_until_ns = 14310}},
+	};
+	struct run_facts facts = some_facts();
+	struct events events;
+	struct written written;
+
+	(void)state;
+	assert_int_equal(events_init(&events, 1), 0);
+	for (size_t i = 0; i < sizeof(script) / sizeof(script[0]); i++)
+		events_append(&events, &script[i]);
+	write_all(&written, &facts, &events);
+	assert_string_equal(strstr(written.text, "{\"ev\":\"cycle\""),
+		"{\"ev\":\"cycle\",\"op\":\"0xa0\",\"name\":\"PROGRAM\",\"addr\":4660,"
+		"\"wlen\":4,\"rlen\":0,\"empty_ns\":21,\"read_ns\":30,\"reply_ns\":400,"
+		"\"gap_ns\":10,\"start_ns\":30,\"wire_ns\":280,\"value\":null,"
+		"\"busy_left_ns\":0,\"busy_until_ns\":14310,\"violation\":null,"
+		"\"margin_ns\":5,\"grade\":\"datasheet\"}\n"
+		"{\"ev\":\"busy\",\"kind\":\"program\",\"op\":\"0xa0\",\"addr\":4660,"
+		"\"start_ns\":310,\"until_ns\":14310,\"nominal_ns\":14000,"
+		"\"grade\":\"datasheet\"}\n"
+		"{\"ev\":\"serprog\",\"op\":\"0x0f\",\"name\":\"O_EXEC\",\"empty_ns\":21,"
+		"\"read_ns\":30,\"reply_ns\":400,\"gap_ns\":10,\"ack\":true}\n"
+		"{\"ev\":\"cycle\",\"op\":null,\"name\":\"STATUS\",\"addr\":4660,"
+		"\"wlen\":0,\"rlen\":1,\"empty_ns\":401,\"read_ns\":410,\"reply_ns\":480,"
+		"\"gap_ns\":10,\"start_ns\":410,\"wire_ns\":70,\"value\":\"0x40\","
+		"\"busy_left_ns\":13900,\"busy_until_ns\":14310,\"violation\":null,"
+		"\"margin_ns\":null,\"grade\":null}\n"
+		"{\"ev\":\"end\",\"t_ns\":99,\"spi_transactions\":0,\"cycle_transactions\":2,"
+		"\"serprog_requests\":2,\"violations\":0,\"clean\":true}\n");
+	free(written.text);
+	events_deinit(&events);
+}
+
+static void stamp_reaches_the_records_of_one_request_alone(void **state)
+{
+	static const struct event request = {.empty_ns = 7, .read_ns = 8, .reply_ns = 9};
+	struct event event = {.kind = EVENT_CYCLE, .empty_ns = 1, .read_ns = 2, .reply_ns = 3};
+	struct events events;
+
+	(void)state;
+	assert_int_equal(events_init(&events, 1), 0);
+	for (size_t i = 0; i < 3; i++)
+		events_append(&events, &event);
+	events_stamp(&events, 1, &request);
+	assert_int_equal(events_at(&events, 0)->read_ns, 2);
+	for (size_t i = 1; i < 3; i++) {
+		assert_int_equal(events_at(&events, i)->empty_ns, 7);
+		assert_int_equal(events_at(&events, i)->read_ns, 8);
+		assert_int_equal(events_at(&events, i)->reply_ns, 9);
+	}
+	events_deinit(&events);
+}
+
 static void store_grows_past_its_first_chunk(void **state)
 {
 	struct events events;
@@ -213,6 +306,8 @@ int main(void)
 		cmocka_unit_test(requests_of_a_connection_come_with_gaps_and_counts),
 		cmocka_unit_test(violation_says_rule_margin_and_grade),
 		cmocka_unit_test(started_work_is_a_line_of_its_own),
+		cmocka_unit_test(executed_cycles_share_the_gap_of_their_request),
+		cmocka_unit_test(stamp_reaches_the_records_of_one_request_alone),
 		cmocka_unit_test(store_grows_past_its_first_chunk),
 	};
 

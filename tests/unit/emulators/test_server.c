@@ -241,6 +241,87 @@ static void early_read_is_recorded_with_a_negative_margin(void **state)
 	free(events);
 }
 
+/* A byte program of a parallel part, all of it sent before the first reply is read. */
+static void program_byte(struct served *served, uint8_t address, uint8_t value)
+{
+	const uint8_t requests[] = {
+		0x0C,
+		0x55,
+		0x55,
+		0x00,
+		0xAA, /* O_WRITEB */
+		0x0C,
+		0xAA,
+		0x2A,
+		0x00,
+		0x55, /* O_WRITEB */
+		0x0C,
+		0x55,
+		0x55,
+		0x00,
+		0xA0, /* O_WRITEB */
+		0x0D,
+		1,
+		0,
+		0,
+		address,
+		0x00,
+		0x00, /* O_WRITEN */
+		value,
+		0x0F, /* O_EXEC */
+	};
+	uint8_t acks[5];
+
+	ask(served, requests, sizeof(requests), acks, sizeof(acks));
+	assert_memory_equal(acks, "\x06\x06\x06\x06\x06", 5);
+}
+
+static void parallel_part_is_programmed_and_read_over_its_own_bus(void **state)
+{
+	static const char *const extra[] = {"--chip", "SST39SF040", NULL};
+	struct served *served = *state;
+	uint8_t reply[4];
+	char *events;
+
+	start(served, extra);
+	connect_host(served);
+	ask(served, "\x05", 1, reply, 2);
+	assert_memory_equal(reply, "\x06\x01", 2);
+	ask(served, "\x13\x01\x00\x00\x03\x00\x00\x9F", 8, reply, 1);
+	assert_int_equal(reply[0], 0x15);
+	program_byte(served, 0x10, 0x5A);
+	do
+		ask(served, "\x09\x10\x00\x00", 4, reply, 2);
+	while (reply[1] != 0x5A);
+	ask(served, "\x0A\x0F\x00\x00\x03\x00\x00", 7, reply, 4);
+	assert_memory_equal(reply, "\x06\xFF\x5A\xFF", 4);
+	disconnect_host(served);
+	assert_int_equal(wait_for_exit(served), 0);
+	events = slurp(served->events);
+	assert_int_equal(count_of(events, "\"ev\":\"cycle\",\"op\":\"0xa0\""), 1);
+	assert_int_equal(count_of(events, "\"ev\":\"busy\",\"kind\":\"program\""), 1);
+	assert_int_equal(count_of(events, "\"violations\":0,\"clean\":true}"), 1);
+	free(events);
+}
+
+static void write_of_too_many_bytes_leaves_the_stream_in_step(void **state)
+{
+	static const char *const extra[] = {"--chip", "SST39SF040", NULL};
+	struct served *served = *state;
+	uint8_t request[7 + 4090] = {0x0D, 0xFA, 0x0F};
+	uint8_t reply[2];
+
+	start(served, extra);
+	connect_host(served);
+	memset(request + 7, 0x0F, 4090); /* each of them an O_EXEC, were it taken for one */
+	ask(served, request, sizeof(request), reply, 1);
+	assert_int_equal(reply[0], 0x15);
+	ask(served, "\x10", 1, reply, 2);
+	assert_memory_equal(reply, "\x15\x06", 2);
+	disconnect_host(served);
+	assert_int_equal(wait_for_exit(served), 0);
+}
+
 static void chip_keeps_its_content_from_host_to_host(void **state)
 {
 	static const char *const extra[] = {"--clients", "2", NULL};
@@ -419,6 +500,8 @@ int main(int argc, char *argv[])
 		WITH_SERVER(host_gets_the_handshake_and_no_delay_opcode),
 		WITH_SERVER(written_bytes_are_read_back_and_stand_in_the_image),
 		WITH_SERVER(early_read_is_recorded_with_a_negative_margin),
+		WITH_SERVER(parallel_part_is_programmed_and_read_over_its_own_bus),
+		WITH_SERVER(write_of_too_many_bytes_leaves_the_stream_in_step),
 		WITH_SERVER(chip_keeps_its_content_from_host_to_host),
 		WITH_SERVER(terminated_server_still_writes_its_events),
 		WITH_SERVER(host_is_not_answered_before_the_barrier_opens),

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cycles.h"
+
+#include <assert.h>
+
+#define NS_PER_US UINT64_C(1000)
+
+/* The part of a buffer that is being run. */
+struct execution {
+	struct chip *chip;
+	struct events *events;
+	struct event event; /* of the command so far; nothing yet if write_len is 0 */
+	uint64_t now_ns;
+};
+
+static void flush(struct execution *execution)
+{
+	if (execution->event.write_len > 0)
+		events_append(execution->events, &execution->event);
+	execution->event = (struct event){
+		.kind = EVENT_CYCLE,
+		.op = SERPROG_O_EXEC,
+		.executed = true,
+		.start_ns = execution->now_ns,
+	};
+}
+
+/* The first cycle of a command is the one that settles a wait. */
+static void add_facts(struct execution *execution, const struct chip_facts *facts)
+{
+	struct chip_facts first = execution->event.chip;
+	struct chip_facts *all = &execution->event.chip;
+
+	*all = *facts;
+	if (execution->event.write_len == 0)
+		return;
+	all->busy_left_ns = first.busy_left_ns;
+	if (first.owed && !facts->owed) {
+		all->owed = true;
+		all->margin_ns = first.margin_ns;
+		all->grade = first.grade;
+	}
+}
+
+static void write_byte(struct execution *execution, uint32_t address, uint8_t value)
+{
+	uint64_t cycle_ns = execution->chip->part->parallel->cycle_ns;
+	struct chip_facts facts;
+
+	chip_write_cycle(execution->chip, execution->now_ns, execution->now_ns + cycle_ns, address,
+		value, &facts);
+	if (facts.rule != CHIP_RULE_NONE)
+		flush(execution);
+	add_facts(execution, &facts);
+	execution->event.write_len++;
+	execution->event.wire_ns += cycle_ns;
+	execution->now_ns += cycle_ns;
+	if (facts.rule != CHIP_RULE_NONE)
+		flush(execution);
+}
+
+static void write_bytes(struct execution *execution, const struct serprog_request *request)
+{
+	for (uint32_t i = 0; i < request->write_len; i++)
+		write_byte(execution, request->address + i, request->data[i]);
+	if (!execution->event.chip.partial)
+		flush(execution);
+}
+
+uint64_t cycles_execute(struct chip *chip, const struct operations *operations, uint64_t start_ns,
+	struct events *events)
+{
+	struct execution execution = {.chip = chip, .events = events, .now_ns = start_ns};
+	struct serprog_request request;
+	size_t offset = 0;
+
+	flush(&execution);
+	while (operations_next(operations, &offset, &request)) {
+		if (request.op == SERPROG_O_DELAY)
+			execution.now_ns += request.value * NS_PER_US;
+		else
+			write_bytes(&execution, &request);
+		if (execution.event.write_len == 0)
+			execution.event.start_ns = execution.now_ns;
+	}
+	flush(&execution);
+	return execution.now_ns;
+}
+
+/* What is known of the first cycle stands, unless a later one was the first to break a rule. */
+static void keep_facts(struct event *event, const struct chip_facts *facts)
+{
+	if (event->chip.rule == CHIP_RULE_NONE && facts->rule != CHIP_RULE_NONE)
+		event->chip = *facts;
+	event->chip.status = facts->status;
+}
+
+uint64_t cycles_read(struct chip *chip, const struct serprog_request *request, uint64_t start_ns,
+	uint8_t *out, struct event *event)
+{
+	uint64_t cycle_ns = chip->part->parallel->cycle_ns;
+	uint64_t now_ns = start_ns;
+	struct chip_facts facts;
+
+	assert(request->read_len > 0);
+	event->kind = EVENT_CYCLE;
+	event->start_ns = start_ns;
+	event->read_len = request->read_len;
+	event->wire_ns = request->read_len * cycle_ns;
+	for (uint32_t i = 0; i < request->read_len; i++, now_ns += cycle_ns) {
+		out[i] = chip_read_cycle(
+			chip, now_ns, now_ns + cycle_ns, request->address + i, &facts);
+		if (i == 0)
+			event->chip = facts;
+		keep_facts(event, &facts);
+	}
+	return now_ns;
+}
