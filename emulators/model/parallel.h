@@ -49,7 +49,7 @@ struct part_parallel {
 
 	/* Of the JEDEC families. */
 	struct part_unlock unlock;
-	uint8_t id_entry[2];         /* the third byte, and the sixth where it is not 0 */
+	uint8_t id_entry[2];         /* the commands that enter ID mode, 0: no second one */
 	struct figure id_entry_wait; /* that a host owes the part: never scaled by a corner */
 	struct figure id_exit_wait;  /* 0 ns: there is no such wait */
 	struct figure erase_window;  /* in which further sectors are taken; 0 ns: none */

@@ -53,7 +53,7 @@ bool unlock_has_id_entry(const struct part *part, uint8_t opcode)
 {
 	const uint8_t *entry = part->parallel->id_entry;
 
-	return opcode == (entry[1] ? entry[1] : entry[0]);
+	return opcode == entry[0] || opcode == entry[1];
 }
 
 bool unlock_has_erase(const struct part *part, uint8_t opcode)

@@ -14,7 +14,7 @@ and are never judged good.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from delayrig.events import Event, event_time_ns, first
+from delayrig.events import TRANSACTIONS, Event, event_time_ns, first
 from delayrig.evidence import Evidence, ObservedWait, Witness
 from delayrig.profile import OPENS_BUSY_STATUS, OPENS_SYNC_NOPS, Profile, Wait
 
@@ -80,7 +80,10 @@ def _sync_gap(events: list[Event]) -> Iterator[tuple[Event, Event]]:
 
 
 def _status_gaps(events: list[Event], after: list[str]) -> Iterator[tuple[Event, Event]]:
-    """From a status read answered busy to the next one, within one of those operations."""
+    """From a status read answered busy to the next one, within one of those operations.
+
+    Only on an SPI bus: the opcodes of other buses mean other things.
+    """
     operation = ""
     busy: Event | None = None
     for event in _requests(events):
@@ -94,7 +97,7 @@ def _status_gaps(events: list[Event], after: list[str]) -> Iterator[tuple[Event,
 
 
 def _requests(events: list[Event]) -> Iterator[Event]:
-    return (event for event in events if event["ev"] in ("spi", "serprog"))
+    return (event for event in events if event["ev"] in (*TRANSACTIONS, "serprog"))
 
 
 def _measure(

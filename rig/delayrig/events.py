@@ -12,6 +12,9 @@ from delayrig.errors import LostGuestError
 
 Event = dict[str, Any]
 
+TRANSACTIONS = ("spi", "cycle")
+"""What reaches the chip: transfers on an SPI bus, commands and reads on any other."""
+
 TIME_KEYS = ("t_ns", "read_ns", "start_ns")
 
 
@@ -68,6 +71,11 @@ def read_events(folder: Path) -> list[Event]:
 def of_kind(events: list[Event], kind: str) -> list[Event]:
     """Those of one kind."""
     return [event for event in events if event["ev"] == kind]
+
+
+def transactions(events: list[Event]) -> list[Event]:
+    """Those that reached the chip, over whatever bus."""
+    return [event for event in events if event["ev"] in TRANSACTIONS]
 
 
 def first(events: list[Event], kind: str) -> Event | None:

@@ -3,15 +3,28 @@
 
 import msgspec
 
-from delayrig.events import Event, of_kind
+from delayrig.events import TRANSACTIONS, Event, of_kind, transactions
 
 PROBE, READ, ERASE, WRITE, VERIFY = "probe", "read", "erase", "write", "verify"
 PHASES = (PROBE, READ, ERASE, WRITE, VERIFY)
 
-READ_OPCODES = ("0x03", "0x0b")
-PROGRAM_OPCODES = ("0x02",)
-ERASE_OPCODES = ("0x20", "0x52", "0xd8", "0xc7", "0x60")
+WORK_OF_OPCODE = {
+    **dict.fromkeys(("0x03", "0x0b"), READ),
+    **dict.fromkeys(("0x02",), WRITE),
+    **dict.fromkeys(("0x20", "0x52", "0xd8", "0xc7", "0x60"), ERASE),
+}
 WRITE_ENABLE = "0x06"
+
+# Of parts that are not on an SPI bus: their opcodes mean other things.
+WORK_OF_NAME = {
+    "READ": READ,
+    "PROGRAM": WRITE,
+    "PAGE_WRITE": WRITE,
+    "ERASE": ERASE,
+    "CHIP_ERASE": ERASE,
+}
+POLL_BYTES = 1
+"""A read of no more than that may be a poll."""
 
 
 class TimeSplit(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,12 +42,12 @@ def split_time(events: list[Event], start_ns: int, end_ns: int) -> TimeSplit:
     """Each stretch of time belongs to the phase of the transaction that began it."""
     sums = dict.fromkeys(PHASES, 0)
     phase, since_ns = PROBE, start_ns
-    transactions = of_kind(events, "spi")
-    for index, event in enumerate(transactions):
+    reached = transactions(events)
+    for index, event in enumerate(reached):
         deciding = event
-        if event["op"] == WRITE_ENABLE and index + 1 < len(transactions):
-            deciding = transactions[index + 1]
-        following = _next_phase(phase, str(deciding["op"]))
+        if _enables_writing(event) and index + 1 < len(reached):
+            deciding = reached[index + 1]
+        following = _next_phase(phase, deciding)
         if following != phase:
             sums[phase] += event["read_ns"] - since_ns
             phase, since_ns = following, event["read_ns"]
@@ -42,12 +55,24 @@ def split_time(events: list[Event], start_ns: int, end_ns: int) -> TimeSplit:
     return TimeSplit(total=end_ns - start_ns, **sums)
 
 
-def _next_phase(phase: str, opcode: str) -> str:
-    if opcode in ERASE_OPCODES:
-        return ERASE
-    if opcode in PROGRAM_OPCODES:
-        return WRITE
-    if opcode in READ_OPCODES:
+def _enables_writing(event: Event) -> bool:
+    return bool(event["ev"] == "spi" and event["op"] == WRITE_ENABLE)
+
+
+def _work_of(event: Event) -> str:
+    """What a transaction does, as a phase; empty for what belongs to any."""
+    if event["ev"] == "spi":
+        return WORK_OF_OPCODE.get(event["op"], "")
+    if event["rlen"] == POLL_BYTES:
+        return ""
+    return WORK_OF_NAME.get(event["name"], "")
+
+
+def _next_phase(phase: str, event: Event) -> str:
+    work = _work_of(event)
+    if work in (ERASE, WRITE):
+        return work
+    if work == READ:
         # Reading back what was just erased is part of erasing it.
         return {PROBE: READ, WRITE: VERIFY}.get(phase, phase)
     return phase
@@ -60,7 +85,7 @@ def chip_busy_ns(events: list[Event]) -> int:
 
 def wire_ns(events: list[Event]) -> int:
     """How long bits took on the wire, where the emulator models that."""
-    return sum(event["wire_ns"] for event in of_kind(events, "spi"))
+    return sum(event["wire_ns"] for event in transactions(events))
 
 
 def overshoot_ns(events: list[Event]) -> int:
@@ -70,7 +95,12 @@ def overshoot_ns(events: list[Event]) -> int:
     for event in events:
         if event["ev"] == "busy":
             ready_ns = event["until_ns"]
-        elif event["ev"] == "spi" and ready_ns is not None and event["read_ns"] >= ready_ns:
-            total += event["read_ns"] - ready_ns
+        elif event["ev"] in TRANSACTIONS and ready_ns is not None and _begin_ns(event) >= ready_ns:
+            total += _begin_ns(event) - ready_ns
             ready_ns = None
     return total
+
+
+def _begin_ns(event: Event) -> int:
+    """A cycle may begin after delays that were executed with it."""
+    return int(event["start_ns"] if event["ev"] == "cycle" else event["read_ns"])

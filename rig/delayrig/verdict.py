@@ -13,10 +13,15 @@ import msgspec
 from delayrig import digest, phases, workload
 from delayrig.bus import convict_waits, observe_waits
 from delayrig.cell import Cell, Job, Programmer
-from delayrig.chip_witness import DOUBTFUL_GRADES, broken_rules, convict_commands
+from delayrig.chip_witness import (
+    DOUBTFUL_GRADES,
+    broken_rules,
+    convict_commands,
+    margins_ns,
+)
 from delayrig.chips import ChipFacts
 from delayrig.errors import LostGuestError
-from delayrig.events import Event, first, of_kind
+from delayrig.events import Event, first
 from delayrig.evidence import Evidence, ObservedWait, Witness
 from delayrig.images.subject import Subject
 from delayrig.profile import Profile, find_profile, find_version, version_of_digest
@@ -220,7 +225,7 @@ def classify_waits(
     A class that must always be judged and did not come up at all is unjudged as well; so are the
     part's own busy times where no command after one showed whether the subject kept to them.
     """
-    kept = any(event["margin_ns"] is not None for event in of_kind(events, "spi"))
+    kept = bool(margins_ns(events))
     kinds = sorted({wait.kind for wait in waits})
     doubtful = {w.kind for w in waits if not w.is_judged}
     if profile is None:
@@ -239,8 +244,7 @@ def smallest_visible_short_ns(
 ) -> int | None:
     """By how little a judged wait could have been shorter without passing unseen."""
     bus = [wait.visible_short_ns for wait in waits if wait.kind in judged]
-    margins = [event["margin_ns"] for event in of_kind(events, "spi")]
-    chip = [max(margin, 0) + 1 for margin in margins if margin is not None]
+    chip = [max(margin, 0) + 1 for margin in margins_ns(events)]
     return min([*bus, *chip], default=None)
 
 

@@ -128,6 +128,41 @@ def spi(
     }
 
 
+def cycle(
+    name: str,
+    *,
+    read: int,
+    op: str | None = None,
+    start: int | None = None,
+    rlen: int = 0,
+    wire: int = 0,
+    violation: str | None = None,
+    margin: int | None = None,
+    grade: str | None = None,
+) -> Event:
+    """A command, or with `rlen` a read, of a part on a parallel, LPC or FWH bus."""
+    return {
+        "ev": "cycle",
+        "op": op,
+        "name": name,
+        "addr": 65536,
+        "wlen": 0 if rlen else 4,
+        "rlen": rlen,
+        "empty_ns": read - 5,
+        "read_ns": read,
+        "reply_ns": read + 10,
+        "gap_ns": 100,
+        "start_ns": read if start is None else start,
+        "wire_ns": wire,
+        "value": "0x40" if rlen else None,
+        "busy_left_ns": 0,
+        "busy_until_ns": 0,
+        "violation": violation,
+        "margin_ns": margin,
+        "grade": grade,
+    }
+
+
 def busy(op: str, *, start: int, until: int, kind: str = "erase") -> Event:
     """The chip's work on the transaction before."""
     return {
@@ -212,6 +247,7 @@ def sound_events(*bus: Event, siblings: int = 0) -> list[Event]:
             "ev": "end",
             "t_ns": END_NS + 2,
             "spi_transactions": len(bus),
+            "cycle_transactions": 0,
             "serprog_requests": 0,
             "violations": 0,
             "clean": True,

@@ -15,6 +15,7 @@ from tests.rig.builders import (
     SECOND,
     SYNC_WAIT,
     SYNCNOP,
+    cycle,
     make_profile,
     serprog,
     spi,
@@ -289,3 +290,22 @@ def test_behind_a_bridge_sync_gap_may_have_opened_at_the_start_of_the_subject(
     (wait,) = observe(events, SYNC_WAIT, wake=10, bridged=True)
     assert (wait.shortest_ns, wait.longest_ns) == (0, longest)
     assert wait.is_short is convicted
+
+
+def test_opcode_of_another_bus_is_not_the_operation_of_the_profile() -> None:
+    """20h erases over FWH as well, where this subject polls without a wait."""
+    events = [
+        cycle("ERASE", op="0x20", read=OPENED - 1000),
+        cycle("STATUS", read=OPENED, rlen=1),
+        cycle("STATUS", read=OPENED + 100, rlen=1),
+    ]
+    assert observe(events) == []
+
+
+def test_cycle_ends_the_run_of_nops() -> None:
+    events = [
+        serprog(NOP, empty=OPENED, read=OPENED + 10),
+        cycle("READ", read=OPENED + 20, rlen=1),
+        serprog(SYNCNOP, empty=OPENED + 30, read=OPENED + 40),
+    ]
+    assert observe(events, SYNC_WAIT) == []

@@ -2,10 +2,10 @@
 """The chip's own word on what came too early."""
 
 import pytest
-from delayrig.chip_witness import broken_rules, convict_commands
+from delayrig.chip_witness import broken_rules, convict_commands, margins_ns
 from delayrig.evidence import Witness
 
-from tests.rig.builders import early, spi
+from tests.rig.builders import cycle, early, spi
 
 
 @pytest.mark.parametrize("rule", ["busy", "tres", "tdp", "reset", "tsus", "tvsl", "tpuw"])
@@ -37,6 +37,43 @@ def test_worst_margin_of_an_opcode_stands_for_all_of_them() -> None:
     events = [early("0x02", read=at, margin=-margin) for at, margin in ((1, 30), (2, 50), (3, 40))]
     (evidence,) = convict_commands(events)
     assert (evidence.margin_ns, evidence.where, evidence.count) == (-50, "bus at 2 ns", 3)
+
+
+@pytest.mark.parametrize("rule", ["busy", "tida"])
+def test_write_cycle_before_its_time_is_convicted(rule: str) -> None:
+    events = [
+        cycle("PROGRAM", op="0xa0", read=700, violation=rule, margin=-9, grade="datasheet"),
+        cycle("PROGRAM", op="0xa0", read=900, margin=0, grade="datasheet"),
+    ]
+    (evidence,) = convict_commands(events)
+    assert (evidence.witness, evidence.margin_ns, evidence.grade) == (Witness.CHIP, -9, "datasheet")
+    assert evidence.what == (f"PROGRAM (0xa0) came 9 ns before the part was ready (rule {rule})")
+    assert evidence.where == "bus at 700 ns"
+
+
+def test_read_cycle_within_tida_is_convicted_without_an_opcode() -> None:
+    events = [cycle("READ", read=7, rlen=1, violation="tida", margin=-1, grade="secondary")]
+    (evidence,) = convict_commands(events)
+    assert evidence.what == "READ came 1 ns before the part was ready (rule tida)"
+
+
+@pytest.mark.parametrize("rule", ["window", "protected", "id_mode", "page", "sequence"])
+def test_cycle_that_is_late_or_wrong_is_broken_and_not_too_short(rule: str) -> None:
+    margin = -50 if rule == "window" else None
+    events = [cycle("PAGE_WRITE", op="0xa0", read=7, violation=rule, margin=margin, grade="unsure")]
+    assert convict_commands(events) == []
+    assert broken_rules(events) == [rule]
+    assert margins_ns(events) == []
+
+
+def test_margins_are_those_of_waits_that_the_part_was_owed() -> None:
+    events = [
+        spi("0x02", read=1, margin=5, grade="datasheet"),
+        early("0x02", read=2, margin=-3),
+        cycle("ERASE", op="0x30", read=3, margin=7, grade="datasheet"),
+        cycle("STATUS", read=4, rlen=1),
+    ]
+    assert margins_ns(events) == [5, -3, 7]
 
 
 def test_rule_opcode_and_grade_are_told_apart() -> None:

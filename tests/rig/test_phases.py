@@ -8,7 +8,7 @@ import pytest
 from delayrig.events import Event
 from delayrig.phases import TimeSplit, chip_busy_ns, overshoot_ns, split_time, wire_ns
 
-from tests.rig.builders import busy, serprog, spi
+from tests.rig.builders import busy, cycle, serprog, spi
 
 
 def split(*transactions: tuple[str, int], start: int = 0, end: int = 1000) -> TimeSplit:
@@ -117,3 +117,33 @@ def test_overshoots_are_summed() -> None:
         for at, late in ((100, 5), (200, 7), (300, 0))
     ]
     assert overshoot_ns(list(itertools.chain(*rounds))) == 12
+
+
+def test_phases_of_other_buses_go_by_name_and_by_reads_of_more_than_a_poll() -> None:
+    events = [
+        cycle("ID_ENTRY", op="0x90", read=50),
+        cycle("READ", read=60, rlen=1),
+        cycle("READ", read=100, rlen=256),
+        cycle("ERASE", op="0x30", read=300),
+        cycle("STATUS", read=310, rlen=1),
+        cycle("PROGRAM", op="0xa0", read=600),
+        cycle("READ", read=610, rlen=1),
+        cycle("READ", read=900, rlen=256),
+    ]
+    found = split_time(events, 0, 1000)
+    assert found == TimeSplit(total=1000, probe=100, read=200, erase=300, write=300, verify=100)
+
+
+def test_opcode_of_another_bus_is_not_taken_for_a_write_enable() -> None:
+    events = [cycle("UNKNOWN", op="0x06", read=100), cycle("ERASE", op="0x30", read=200)]
+    assert split_time(events, 0, 1000) == TimeSplit(total=1000, probe=200, erase=800)
+
+
+def test_cycle_after_an_executed_delay_overshoots_by_its_own_time() -> None:
+    events = [
+        cycle("PROGRAM", op="0xa0", read=100, wire=280),
+        busy("0xa0", start=380, until=14_380, kind="program"),
+        cycle("PROGRAM", op="0xa0", read=100, start=14_400, wire=280),
+    ]
+    assert overshoot_ns(events) == 20
+    assert wire_ns(events) == 560

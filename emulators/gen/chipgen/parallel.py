@@ -19,7 +19,8 @@ ADDRESS_MAX = (1 << 24) - 1
 GRANULE_BYTES = 4096
 PAGE_BYTES_MAX = 256
 BLOCKS_MAX = 16
-ID_ENTRIES = ((0x90,), (0x80, 0x60))
+ID_ENTRIES = (0x90, 0x60)
+ID_ENTRIES_MAX = 2
 UNLOADED = ("erased", "indeterminate")
 
 
@@ -129,9 +130,9 @@ def _unlock(table: Table, sources: Sources) -> dict[str, str]:
         remedy = "write the two of AAh and 55h"
         raise table.error("addresses", f"has {len(addresses)}", remedy=remedy)
     entry = table.numbers("id_entry", low=0, high=0xFF)
-    if entry not in ID_ENTRIES:
-        known = " or ".join(str([f"0x{octet:02X}" for octet in row]) for row in ID_ENTRIES)
-        raise table.error("id_entry", "the model has no such sequence", remedy=f"write {known}")
+    if not set(entry) <= set(ID_ENTRIES) or len(entry) > ID_ENTRIES_MAX:
+        known = " and ".join(f"0x{octet:02X}" for octet in ID_ENTRIES)
+        raise table.error("id_entry", "the model has no such command", remedy=f"use {known}")
     return {
         "unlock": f"{{ {{ 0x{addresses[0]:04X}, 0x{addresses[1]:04X} }}, 0x{mask:04X} }}",
         "id_entry": c_octets(entry),
