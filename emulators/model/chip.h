@@ -147,6 +147,13 @@ void chip_write_cycle(struct chip *chip, uint64_t start_ns, uint64_t end_ns, uin
 uint8_t chip_read_cycle(struct chip *chip, uint64_t start_ns, uint64_t end_ns, uint32_t address,
 	struct chip_facts *facts);
 
+/*
+ * @len reads in a row, each as long as a cycle of the part takes. @facts are those of the first
+ * one, or of the first that broke a rule; facts->status is the last value.
+ */
+void chip_read_cycles(struct chip *chip, uint64_t start_ns, uint32_t address, uint8_t *out,
+	size_t len, struct chip_facts *facts);
+
 /* Finishes work whose time is over: to be called before the array is read from outside. */
 void chip_settle(struct chip *chip, uint64_t now_ns);
 

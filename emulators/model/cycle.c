@@ -158,3 +158,49 @@ uint8_t chip_read_cycle(struct chip *chip, uint64_t start_ns, uint64_t end_ns, u
 	facts->busy_until_ns = chip->busy_until_ns;
 	return facts->status;
 }
+
+/* How many of @len reads from @address on are reads of the array, whatever the time may be. */
+static size_t plain_reads(const struct chip *chip, uint32_t address, size_t len)
+{
+	size_t room = SELECTS_ARRAY - address % SELECTS_ARRAY;
+	bool owed = chip->debt.open && chip->debt.rule != CHIP_RULE_BUSY;
+
+	if (owed || chip->pending.work != CHIP_WORK_NONE || chip->parallel.id_mode ||
+		chip->parallel.status_mode || is_for_registers(chip->part, address))
+		return 0;
+	return len < room ? len : room;
+}
+
+static uint64_t read_one(struct chip *chip, uint64_t start_ns, uint32_t address, uint8_t *out,
+	struct chip_facts *facts)
+{
+	uint64_t end_ns = start_ns + chip->part->parallel->cycle_ns;
+	struct chip_facts now;
+
+	*out = chip_read_cycle(chip, start_ns, end_ns, address, &now);
+	if (!facts->name || (facts->rule == CHIP_RULE_NONE && now.rule != CHIP_RULE_NONE))
+		*facts = now;
+	return end_ns;
+}
+
+/* Most bytes of a long read are copied: a slow guest could not afford each as a cycle. */
+void chip_read_cycles(struct chip *chip, uint64_t start_ns, uint32_t address, uint8_t *out,
+	size_t len, struct chip_facts *facts)
+{
+	size_t done = 0;
+
+	assert(len > 0);
+	facts->name = NULL;
+	facts->rule = CHIP_RULE_NONE;
+	while (done < len) {
+		uint32_t at = (uint32_t)(address + done);
+		size_t plain;
+
+		start_ns = read_one(chip, start_ns, at, out + done++, facts);
+		plain = plain_reads(chip, ++at, len - done);
+		array_read(&chip->array, at % chip->part->size_bytes, out + done, plain);
+		start_ns += plain * chip->part->parallel->cycle_ns;
+		done += plain;
+	}
+	facts->status = out[len - 1];
+}

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cycles.h"
 
-#include <assert.h>
-
 #define NS_PER_US UINT64_C(1000)
 
 /* The part of a buffer that is being run. */
@@ -87,32 +85,13 @@ uint64_t cycles_execute(struct chip *chip, const struct operations *operations, 
 	return execution.now_ns;
 }
 
-/* What is known of the first cycle stands, unless a later one was the first to break a rule. */
-static void keep_facts(struct event *event, const struct chip_facts *facts)
-{
-	if (event->chip.rule == CHIP_RULE_NONE && facts->rule != CHIP_RULE_NONE)
-		event->chip = *facts;
-	event->chip.status = facts->status;
-}
-
 uint64_t cycles_read(struct chip *chip, const struct serprog_request *request, uint64_t start_ns,
 	uint8_t *out, struct event *event)
 {
-	uint64_t cycle_ns = chip->part->parallel->cycle_ns;
-	uint64_t now_ns = start_ns;
-	struct chip_facts facts;
-
-	assert(request->read_len > 0);
 	event->kind = EVENT_CYCLE;
 	event->start_ns = start_ns;
 	event->read_len = request->read_len;
-	event->wire_ns = request->read_len * cycle_ns;
-	for (uint32_t i = 0; i < request->read_len; i++, now_ns += cycle_ns) {
-		out[i] = chip_read_cycle(
-			chip, now_ns, now_ns + cycle_ns, request->address + i, &facts);
-		if (i == 0)
-			event->chip = facts;
-		keep_facts(event, &facts);
-	}
-	return now_ns;
+	event->wire_ns = (uint64_t)request->read_len * chip->part->parallel->cycle_ns;
+	chip_read_cycles(chip, start_ns, request->address, out, request->read_len, &event->chip);
+	return start_ns + event->wire_ns;
 }

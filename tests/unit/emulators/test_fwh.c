@@ -157,6 +157,40 @@ static void registers_answer_while_busy(void **state)
 	assert_false(bench->facts.owed);
 }
 
+static void reads_in_a_row_cross_from_registers_to_the_array(void **state)
+{
+	struct bench *bench = *state;
+	uint8_t byte = 0x12;
+	uint8_t out[4];
+
+	array_load(&bench->chip.array, 0, &byte, 1);
+	bench_write(bench, REGISTERS_512K + 0x70002, 0x07);
+	chip_read_cycles(&bench->chip, bench->now_ns, 0x3FFFFF, out, 2, &bench->facts);
+	assert_int_equal(out[0], 0x00); /* the last register, then the first byte of the array */
+	assert_int_equal(out[1], 0x12);
+	assert_string_equal(bench->facts.name, "REGISTER");
+	assert_int_equal(bench->facts.status, 0x12);
+	chip_read_cycles(&bench->chip, bench->now_ns, 0xFFFFFFFF, out, 2, &bench->facts);
+	assert_int_equal(out[0], 0xFF);
+	assert_int_equal(out[1], 0x00);
+}
+
+static void reads_in_a_row_see_the_end_of_a_program(void **state)
+{
+	struct bench *bench = *state;
+	uint64_t cycle_ns = bench->chip.part->parallel->cycle_ns;
+	uint8_t out[4];
+
+	unlock_block(bench, 0);
+	send(bench, 0, 0x40);
+	send(bench, 0, 0x00);
+	chip_read_cycles(&bench->chip, bench->chip.busy_until_ns - 2 * cycle_ns, ARRAY_512K, out, 4,
+		&bench->facts);
+	assert_memory_equal(out, "\x00\x00\x80\x80", 4);
+	assert_int_equal(bench->facts.busy_left_ns, 2 * cycle_ns);
+	assert_int_equal(bench->facts.status, 0x80);
+}
+
 static void id_needs_no_wait_and_ends_with_the_next_command(void **state)
 {
 	struct bench *bench = *state;
@@ -183,6 +217,8 @@ int main(void)
 		WITH(m50fw040, locked_block_fails_with_its_status),
 		WITH(m50fw040, lock_register_that_is_locked_down_stays),
 		WITH(m50fw040, registers_answer_while_busy),
+		WITH(m50fw040, reads_in_a_row_cross_from_registers_to_the_array),
+		WITH(m50fw040, reads_in_a_row_see_the_end_of_a_program),
 		WITH(m50fw040, id_needs_no_wait_and_ends_with_the_next_command),
 	};
 

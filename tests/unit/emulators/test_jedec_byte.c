@@ -194,6 +194,35 @@ static void read_within_tida_is_convicted_and_returns_noise(void **state)
 	assert_early(bench, CHIP_RULE_ID_ACCESS, -(int64_t)ID_ACCESS_NS);
 }
 
+static void reads_in_a_row_tell_of_the_first_that_was_too_early(void **state)
+{
+	struct bench *bench = *state;
+	uint8_t out[4];
+
+	bench_command(bench, 0, 0x90);
+	chip_read_cycles(&bench->chip, bench->now_ns + ID_ACCESS_NS - 1, 0, out, 4, &bench->facts);
+	assert_early(bench, CHIP_RULE_ID_ACCESS, -1);
+	assert_int_equal(out[1], 0xB7);
+	bench->now_ns += US;
+	chip_read_cycles(&bench->chip, bench->now_ns, 0, out, 2, &bench->facts);
+	assert_memory_equal(out, "\xBF\xB7", 2);
+	assert_obeyed(bench);
+}
+
+static void reads_in_a_row_wrap_as_the_part_does(void **state)
+{
+	struct bench *bench = *state;
+	uint8_t data[] = {0x12, 0x34};
+	uint8_t out[5];
+
+	array_load(&bench->chip.array, 0x7FFFF, data, 1);
+	array_load(&bench->chip.array, 0, data + 1, 1);
+	chip_read_cycles(&bench->chip, bench->now_ns, 0x7FFFE, out, 5, &bench->facts);
+	assert_memory_equal(out, "\xFF\x12\x34\xFF\xFF", 5);
+	assert_string_equal(bench->facts.name, "READ");
+	assert_int_equal(bench->facts.address, 0x7FFFE);
+}
+
 static void single_f0_ends_id_mode_and_a_sequence(void **state)
 {
 	struct bench *bench = *state;
@@ -382,6 +411,8 @@ int main(void)
 		WITH(am29f040b, unlock_of_am29f040b_decodes_eleven_bits),
 		WITH(sst39sf040, id_is_seen_after_its_entry_and_gone_after_its_exit),
 		WITH(sst39sf040, read_within_tida_is_convicted_and_returns_noise),
+		WITH(sst39sf040, reads_in_a_row_tell_of_the_first_that_was_too_early),
+		WITH(sst39sf040, reads_in_a_row_wrap_as_the_part_does),
 		WITH(sst39sf040, single_f0_ends_id_mode_and_a_sequence),
 		WITH(sst39sf040, f0_after_a0_is_data),
 		WITH(sst39sf040, program_in_id_mode_is_refused),
