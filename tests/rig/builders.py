@@ -114,17 +114,10 @@ def spi(
         "addr": None,
         "wlen": 1,
         "rlen": 0,
-        "empty_ns": read - 5 if empty is None else empty,
-        "read_ns": read,
-        "reply_ns": read + 10 if reply is None else reply,
-        "gap_ns": 100,
+        **_moments(read, empty=empty, reply=reply),
         "wire_ns": wire,
         "sr": sr,
-        "busy_left_ns": 0,
-        "busy_until_ns": 0,
-        "violation": violation,
-        "margin_ns": margin,
-        "grade": grade,
+        **_said(violation, margin, grade),
     }
 
 
@@ -148,13 +141,25 @@ def cycle(
         "addr": 65536,
         "wlen": 0 if rlen else 4,
         "rlen": rlen,
-        "empty_ns": read - 5,
-        "read_ns": read,
-        "reply_ns": read + 10,
-        "gap_ns": 100,
+        **_moments(read),
         "start_ns": read if start is None else start,
         "wire_ns": wire,
         "value": "0x40" if rlen else None,
+        **_said(violation, margin, grade),
+    }
+
+
+def _moments(read: int, *, empty: int | None = None, reply: int | None = None) -> Event:
+    return {
+        "empty_ns": read - 5 if empty is None else empty,
+        "read_ns": read,
+        "reply_ns": read + 10 if reply is None else reply,
+        "gap_ns": 100,
+    }
+
+
+def _said(violation: str | None, margin: int | None, grade: str | None) -> Event:
+    return {
         "busy_left_ns": 0,
         "busy_until_ns": 0,
         "violation": violation,

@@ -65,24 +65,24 @@ def test_unknown_subject_is_bad_input_before_anything_starts() -> None:
         chosen(subjects=("debian:bookwurm",))
 
 
-def test_chip_that_the_region_does_not_fit_is_bad_input(tmp_path: Path) -> None:
-    plan = tmp_path / "mine.toml"
+def put_plan(folder: Path, *, subject: str, chip: str) -> Path:
+    plan = folder / "mine.toml"
     plan.write_text(
-        'schema = 1\nabout = "mine"\nsubjects = ["bundled"]\n[[cell]]\nname = "c"\n'
-        'at = { mips = 250, cores = 1, job = "read", chip = "AT29C512" }\n',
+        f'schema = 1\nabout = "mine"\nsubjects = ["{subject}"]\n[[cell]]\nname = "c"\n'
+        f'at = {{ mips = 250, cores = 1, job = "read", chip = "{chip}" }}\n',
         encoding="utf-8",
     )
+    return plan
+
+
+def test_chip_that_the_region_does_not_fit_is_bad_input(tmp_path: Path) -> None:
+    plan = put_plan(tmp_path, subject="bundled", chip="AT29C512")
     with pytest.raises(BadInputError, match="AT29C512 ends before the region"):
         chosen(plan=str(plan))
 
 
 def test_unknown_subject_of_a_plan_names_the_plan(tmp_path: Path) -> None:
-    plan = tmp_path / "mine.toml"
-    plan.write_text(
-        'schema = 1\nabout = "mine"\nsubjects = ["bundeld"]\n[[cell]]\nname = "c"\n'
-        'at = { mips = 250, cores = 1, job = "read", chip = "M25P80" }\n',
-        encoding="utf-8",
-    )
+    plan = put_plan(tmp_path, subject="bundeld", chip="M25P80")
     with pytest.raises(BadInputError) as caught:
         chosen(plan=str(plan))
     assert str(plan) in caught.value.message

@@ -26,13 +26,19 @@ static struct run_facts some_facts(void)
 	};
 }
 
-static void write_all(
-	struct written *written, const struct run_facts *facts, const struct events *events)
+/* All that a run of those events leaves. */
+static void write_script(struct written *written, const struct event *script, size_t count)
 {
+	struct run_facts facts = some_facts();
 	struct run_end end = {.end_ns = 99, .clean = true};
 	FILE *out = open_memstream(&written->text, &written->len);
+	struct events events;
 
-	assert_int_equal(jsonl_write(out, facts, events, &end), 0);
+	assert_int_equal(events_init(&events, 1), 0);
+	for (size_t i = 0; i < count; i++)
+		events_append(&events, &script[i]);
+	assert_int_equal(jsonl_write(out, &facts, &events, &end), 0);
+	events_deinit(&events);
 	fclose(out);
 }
 
@@ -51,13 +57,10 @@ static char *line_at(struct written *written, size_t index)
 
 static void start_line_without_wake_measure_says_null(void **state)
 {
-	struct run_facts facts = some_facts();
-	struct events events;
 	struct written written;
 
 	(void)state;
-	assert_int_equal(events_init(&events, 1), 0);
-	write_all(&written, &facts, &events);
+	write_script(&written, NULL, 0);
 	assert_string_equal(line_at(&written, 0),
 		"{\"schema\":1,\"ev\":\"start\",\"t_ns\":10,\"chip\":\"M25P80\","
 		"\"corner\":\"typ\",\"clock\":\"tsc\",\"clock_step_ns\":2,"
@@ -65,7 +68,6 @@ static void start_line_without_wake_measure_says_null(void **state)
 		"\"native_delay\":false,\"wake_latency_ns_min\":null,"
 		"\"wake_latency_ns_max\":null,\"size_bytes\":1048576}");
 	free(written.text);
-	events_deinit(&events);
 }
 
 static void requests_of_a_connection_come_with_gaps_and_counts(void **state)
@@ -101,18 +103,12 @@ static void requests_of_a_connection_come_with_gaps_and_counts(void **state)
 		"{\"ev\":\"end\",\"t_ns\":99,\"spi_transactions\":0,\"cycle_transactions\":0,"
 		"\"serprog_requests\":3,"
 		"\"violations\":0,\"clean\":true}\n";
-	struct run_facts facts = some_facts();
-	struct events events;
 	struct written written;
 
 	(void)state;
-	assert_int_equal(events_init(&events, 1), 0);
-	for (size_t i = 0; i < sizeof(script) / sizeof(script[0]); i++)
-		events_append(&events, &script[i]);
-	write_all(&written, &facts, &events);
+	write_script(&written, script, sizeof(script) / sizeof(script[0]));
 	assert_string_equal(strchr(written.text, '\n') + 1, expected);
 	free(written.text);
-	events_deinit(&events);
 }
 
 static void violation_says_rule_margin_and_grade(void **state)
@@ -137,14 +133,10 @@ static void violation_says_rule_margin_and_grade(void **state)
 			.margin_ns = -5,
 			.grade = GRADE_UNSURE},
 	};
-	struct run_facts facts = some_facts();
-	struct events events;
 	struct written written;
 
 	(void)state;
-	assert_int_equal(events_init(&events, 1), 0);
-	events_append(&events, &event);
-	write_all(&written, &facts, &events);
+	write_script(&written, &event, 1);
 	assert_non_null(strstr(written.text, "\"violations\":1,"));
 	assert_string_equal(line_at(&written, 1),
 		"{\"ev\":\"spi\",\"op\":\"0x03\",\"name\":\"READ\",\"addr\":4096,\"wlen\":4,"
@@ -153,7 +145,6 @@ static void violation_says_rule_margin_and_grade(void **state)
 		"\"busy_until_ns\":205,\"violation\":\"busy\",\"margin_ns\":-5,"
 		"\"grade\":\"unsure\"}");
 	free(written.text);
-	events_deinit(&events);
 }
 
 static void started_work_is_a_line_of_its_own(void **state)
@@ -173,20 +164,15 @@ static void started_work_is_a_line_of_its_own(void **state)
 			.work_ns = 1000,
 			.work_grade = GRADE_ASSUMED},
 	};
-	struct run_facts facts = some_facts();
-	struct events events;
 	struct written written;
 
 	(void)state;
-	assert_int_equal(events_init(&events, 1), 0);
-	events_append(&events, &event);
-	write_all(&written, &facts, &events);
+	write_script(&written, &event, 1);
 	assert_string_equal(line_at(&written, 2),
 		"{\"ev\":\"busy\",\"kind\":\"erase\",\"op\":\"0x20\",\"addr\":4096,"
 		"\"start_ns\":200,\"until_ns\":1200,\"nominal_ns\":1000,"
 		"\"grade\":\"assumed\"}");
 	free(written.text);
-	events_deinit(&events);
 }
 
 static void executed_cycles_share_the_gap_of_their_request(void **state)
@@ -230,15 +216,10 @@ static void executed_cycles_share_the_gap_of_their_request(void **state)
 				.busy_left_ns = 13900,
 				.busy_until_ns = 14310}},
 	};
-	struct run_facts facts = some_facts();
-	struct events events;
 	struct written written;
 
 	(void)state;
-	assert_int_equal(events_init(&events, 1), 0);
-	for (size_t i = 0; i < sizeof(script) / sizeof(script[0]); i++)
-		events_append(&events, &script[i]);
-	write_all(&written, &facts, &events);
+	write_script(&written, script, sizeof(script) / sizeof(script[0]));
 	assert_string_equal(strstr(written.text, "{\"ev\":\"cycle\""),
 		"{\"ev\":\"cycle\",\"op\":\"0xa0\",\"name\":\"PROGRAM\",\"addr\":4660,"
 		"\"wlen\":4,\"rlen\":0,\"empty_ns\":21,\"read_ns\":30,\"reply_ns\":400,"
@@ -258,7 +239,6 @@ static void executed_cycles_share_the_gap_of_their_request(void **state)
 		"{\"ev\":\"end\",\"t_ns\":99,\"spi_transactions\":0,\"cycle_transactions\":2,"
 		"\"serprog_requests\":2,\"violations\":0,\"clean\":true}\n");
 	free(written.text);
-	events_deinit(&events);
 }
 
 static void stamp_reaches_the_records_of_one_request_alone(void **state)
