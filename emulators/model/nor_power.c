@@ -62,20 +62,12 @@ static void forget_modes(struct chip *chip)
 	chip->spi = fresh;
 }
 
-static void spoil_suspended(struct chip *chip)
-{
-	const struct spi_suspended *suspended = &chip->spi.suspended;
-
-	if (suspended->open && suspended->is_erase)
-		array_spoil(&chip->array, suspended->address, suspended->size_bytes);
-}
-
 static void reset(struct chip *chip, uint64_t end_ns)
 {
 	struct figure wait = reset_wait(chip->part->spi, chip->pending.work);
 
 	chip_abort_work(chip, end_ns);
-	spoil_suspended(chip);
+	nor_drop_suspended(chip);
 	forget_modes(chip);
 	chip_owe(chip, end_ns, wait, CHIP_RULE_RESET);
 }

@@ -52,6 +52,15 @@ void nor_run_resume(struct chip *chip, const struct spi_request *request, struct
 		chip, request->transfer->end_ns, &work, suspended->left, CHIP_RULE_BUSY, facts);
 }
 
+void nor_drop_suspended(struct chip *chip)
+{
+	const struct spi_suspended *suspended = &chip->spi.suspended;
+
+	if (suspended->open && suspended->is_erase)
+		array_spoil(&chip->array, suspended->address, suspended->size_bytes);
+	chip->spi.suspended.open = false;
+}
+
 bool nor_has_suspend(const struct part *part, uint8_t opcode)
 {
 	return part->spi->suspend.opcode == opcode;

@@ -292,6 +292,12 @@ static const struct spi_table table = {
 	.command_count = sizeof(commands) / sizeof(commands[0]),
 };
 
+static void power_up(struct chip *chip, uint64_t at_ns)
+{
+	nor_drop_suspended(chip);
+	spi_power_up(chip, at_ns);
+}
+
 static void transfer_one(
 	struct chip *chip, const struct chip_transfer *transfer, struct chip_facts *facts)
 {
@@ -315,7 +321,7 @@ static uint8_t status(const struct chip *chip)
 
 const struct family family_spi_nor = {
 	.init = spi_init,
-	.power_up = spi_power_up,
+	.power_up = power_up,
 	.transfer = transfer_one,
 	.finish = finish,
 	.status = status,

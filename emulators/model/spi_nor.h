@@ -49,6 +49,9 @@ void nor_run_suspend(
 	struct chip *chip, const struct spi_request *request, struct chip_facts *facts);
 void nor_run_resume(struct chip *chip, const struct spi_request *request, struct chip_facts *facts);
 
+/* What is suspended never goes on: an erase leaves what one that was cut off leaves. */
+void nor_drop_suspended(struct chip *chip);
+
 bool nor_has_suspend(const struct part *part, uint8_t opcode);
 bool nor_has_resume(const struct part *part, uint8_t opcode);
 
