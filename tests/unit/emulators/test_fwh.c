@@ -145,6 +145,17 @@ static void lock_register_that_is_locked_down_stays(void **state)
 	assert_int_equal(bench_get(bench, REGISTERS_512K + 0x20002), 0x01);
 }
 
+static void power_that_comes_back_locks_every_block(void **state)
+{
+	struct bench *bench = *state;
+
+	unlock_block(bench, 0);
+	bench_write(bench, REGISTERS_512K + 0x30002, 0x02);
+	chip_power_cycle(&bench->chip, bench->now_ns);
+	assert_int_equal(bench_get(bench, REGISTERS_512K + 2), 0x01);
+	assert_int_equal(bench_get(bench, REGISTERS_512K + 0x30002), 0x01);
+}
+
 static void registers_answer_while_busy(void **state)
 {
 	struct bench *bench = *state;
@@ -216,6 +227,7 @@ int main(void)
 		WITH(m50fw040, status_may_be_asked_for_while_busy),
 		WITH(m50fw040, locked_block_fails_with_its_status),
 		WITH(m50fw040, lock_register_that_is_locked_down_stays),
+		WITH(m50fw040, power_that_comes_back_locks_every_block),
 		WITH(m50fw040, registers_answer_while_busy),
 		WITH(m50fw040, reads_in_a_row_cross_from_registers_to_the_array),
 		WITH(m50fw040, reads_in_a_row_see_the_end_of_a_program),

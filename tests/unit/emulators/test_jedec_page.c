@@ -251,6 +251,32 @@ static void id_entry_of_winbond_has_six_bytes(void **state)
 	assert_int_equal(bench_get(bench, 1), 0xC1);
 }
 
+static void power_that_goes_ends_id_mode_and_keeps_the_protection(void **state)
+{
+	struct bench *bench = *state;
+
+	bench_setup_command(bench, 0, 0x5555, 0x20);
+	bench->now_ns += 20 * MS;
+	bench_command(bench, 0, 0x90);
+	chip_power_cycle(&bench->chip, bench->now_ns);
+	assert_int_equal(bench_get(bench, 0), 0xFF);
+	assert_int_equal(bench->facts.rule, CHIP_RULE_NONE);
+	bench_write(bench, 0, 0x11); /* taken: the protection was off, and stays so */
+	assert_int_equal(bench->facts.rule, CHIP_RULE_NONE);
+}
+
+static void page_that_power_cut_off_is_not_written(void **state)
+{
+	struct bench *bench = *state;
+
+	load_page(bench, 0, 256, 0x00);
+	chip_power_cycle(&bench->chip, bench->now_ns);
+	assert_int_equal(bench_get(bench, 0), 0xFF);
+	assert_string_equal(bench->facts.name, "READ");
+	bench_write(bench, 0x5555, 0xAA);
+	assert_int_equal(bench->facts.rule, CHIP_RULE_NONE);
+}
+
 static void chip_erase_takes_all(void **state)
 {
 	struct bench *bench = *state;
@@ -292,6 +318,8 @@ int main(void)
 		WITH(at29c020, first_byte_that_comes_late_is_told_as_late),
 		WITH(at29c020, id_entry_is_a_write_cycle_that_cannot_be_polled),
 		WITH(w29ee011, id_entry_of_winbond_has_six_bytes),
+		WITH(at29c020, power_that_goes_ends_id_mode_and_keeps_the_protection),
+		WITH(at29c020, page_that_power_cut_off_is_not_written),
 		WITH(w29ee011, chip_erase_takes_all),
 		cmocka_unit_test(part_that_is_never_busy_still_gathers_a_page),
 	};
