@@ -9,6 +9,7 @@
 
 #include "file.h"
 #include "model/chip.h" /* of emulators/ */
+#include "model/parallel.h"
 #include "params.h"
 #include "text.h"
 
@@ -16,13 +17,24 @@
 #define WRITE_BYTES_MAX 4096
 #define READ_BYTES_MAX 65536
 
+/* A write cycle that waits for flush(). */
+struct held_write {
+	uint32_t address;
+	uint8_t value;
+};
+
+#define HELD_WRITES_MAX 1024
+
 struct dummy {
 	struct programmer base; /* first: see self() */
 	struct chip chip;
 	const struct clock *clock;
 	const struct log *log;
 	uint32_t spi_hz;
-	char *image; /* NULL: what was written is forgotten */
+	struct held_write held[HELD_WRITES_MAX];
+	size_t held_count;
+	uint64_t free_ns; /* when the last cycle was over */
+	char *image;      /* NULL: what was written is forgotten */
 	void *memory;
 	unsigned int commands;
 	unsigned int violations;
@@ -118,6 +130,69 @@ static int dummy_spi_command(struct programmer *programmer, const uint8_t *tx, s
 	return 0;
 }
 
+/* The programmer runs cycles by itself: a host that is late makes no gap between two of them. */
+static uint64_t cycle_start_ns(const struct dummy *dummy)
+{
+	const uint64_t now_ns = clock_now_ns(dummy->clock);
+
+	return now_ns > dummy->free_ns ? now_ns : dummy->free_ns;
+}
+
+/* Nor may a host get ahead of them: its waits count from the end of the last cycle. */
+static void wait_until_free(const struct dummy *dummy)
+{
+	const uint64_t now_ns = clock_now_ns(dummy->clock);
+
+	if (now_ns < dummy->free_ns)
+		clock_delay_us(
+			dummy->clock, (unsigned int)((dummy->free_ns - now_ns) / NS_PER_US) + 1);
+}
+
+static int dummy_flush(struct programmer *programmer)
+{
+	struct dummy *dummy = self(programmer);
+	const uint32_t cycle_ns = dummy->chip.part->parallel->cycle_ns;
+	uint64_t start_ns = cycle_start_ns(dummy);
+
+	for (size_t i = 0; i < dummy->held_count; i++, start_ns += cycle_ns) {
+		struct chip_facts facts;
+
+		chip_write_cycle(&dummy->chip, start_ns, start_ns + cycle_ns,
+			dummy->held[i].address, dummy->held[i].value, &facts);
+		take_facts(dummy, &facts);
+	}
+	dummy->held_count = 0;
+	dummy->free_ns = start_ns;
+	wait_until_free(dummy);
+	return 0;
+}
+
+static int dummy_write_byte(struct programmer *programmer, uint32_t address, uint8_t value)
+{
+	struct dummy *dummy = self(programmer);
+
+	if (dummy->held_count == HELD_WRITES_MAX)
+		(void)dummy_flush(programmer);
+	dummy->held[dummy->held_count++] = (struct held_write){address, value};
+	return 0;
+}
+
+static int dummy_read_bytes(
+	struct programmer *programmer, uint32_t address, uint8_t *data, size_t bytes)
+{
+	struct dummy *dummy = self(programmer);
+	struct chip_facts facts;
+	uint64_t start_ns;
+
+	(void)dummy_flush(programmer);
+	start_ns = cycle_start_ns(dummy);
+	chip_read_cycles(&dummy->chip, start_ns, address, data, bytes, &facts);
+	take_facts(dummy, &facts);
+	dummy->free_ns = start_ns + bytes * dummy->chip.part->parallel->cycle_ns;
+	wait_until_free(dummy);
+	return 0;
+}
+
 static int load_image(struct dummy *dummy)
 {
 	const uint32_t size_bytes = dummy->chip.part->size_bytes;
@@ -181,6 +256,24 @@ static const struct programmer_ops spi_ops = {
 	.destroy = dummy_destroy,
 };
 
+static const struct programmer_ops memory_ops = {
+	.read_bytes = dummy_read_bytes,
+	.write_byte = dummy_write_byte,
+	.flush = dummy_flush,
+	.destroy = dummy_destroy,
+};
+
+static uint8_t bus_of(const struct part *part)
+{
+	static const uint8_t buses[] = {
+		[PARALLEL_BUS_PARALLEL] = BUS_PARALLEL,
+		[PARALLEL_BUS_LPC] = BUS_LPC,
+		[PARALLEL_BUS_FWH] = BUS_FWH,
+	};
+
+	return part->spi != NULL ? BUS_SPI : buses[part->parallel->bus];
+}
+
 static int choose_part(const char *name, const struct log *log, const struct part **part)
 {
 	if (name == NULL) {
@@ -230,6 +323,8 @@ static int begin(struct dummy *dummy, const struct dummy_options *options)
 		error = allocate(dummy, part, options->image);
 	if (error != 0)
 		return error;
+	dummy->base.buses = bus_of(part);
+	dummy->base.ops = dummy->base.buses == BUS_SPI ? &spi_ops : &memory_ops;
 	chip_init(&dummy->chip, part, &corner, dummy->memory);
 	return load_image(dummy);
 }
@@ -244,8 +339,6 @@ int dummy_create(const struct dummy_options *options, const struct clock *clock,
 		return -ENOMEM;
 	dummy->base = (struct programmer){
 		.name = "dummy",
-		.ops = &spi_ops,
-		.buses = BUS_SPI,
 		.write_bytes_max = WRITE_BYTES_MAX,
 		.read_bytes_max = READ_BYTES_MAX,
 	};
