@@ -309,6 +309,17 @@ static int finish(struct run *run)
 	return EXIT_FAULT;
 }
 
+/*
+ * A subject hangs up before it ends: records written at once would be part of its time, 0.2 s to
+ * 0.4 s of a write of 1 MiB in a guest of 500 MIPS.
+ */
+static int let_subject_end(const struct options *options)
+{
+	int ret = options->realtime_priority > 0 ? realtime_leave() : 0;
+
+	return ret < 0 ? fault("--realtime", ret, "leave it out") : 0;
+}
+
 static void drop_files(struct run *run)
 {
 	outfile_deinit(&run->events_file);
@@ -325,6 +336,8 @@ static int run_with(const struct options *options)
 		int finished;
 
 		status = serve(&run);
+		if (status == 0)
+			status = let_subject_end(options);
 		finished = finish(&run);
 		if (status == 0)
 			status = finished;

@@ -36,3 +36,10 @@ int realtime_enable(int priority)
 	prefault_stack();
 	return sched_setscheduler(0, SCHED_FIFO, &param) < 0 ? -errno : 0;
 }
+
+int realtime_leave(void)
+{
+	const struct sched_param param = {.sched_priority = 0};
+
+	return sched_setscheduler(0, SCHED_IDLE, &param) < 0 ? -errno : 0;
+}

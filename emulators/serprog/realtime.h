@@ -14,4 +14,7 @@ int realtime_pin(int cpu);
  */
 int realtime_enable(int priority);
 
+/* Below everything else from now on: what is left to do is nobody's to wait for. Negative errno. */
+int realtime_leave(void);
+
 #endif
