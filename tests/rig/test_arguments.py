@@ -153,9 +153,9 @@ def test_monitor_is_the_descriptor_given() -> None:
 
 def test_kernel_keeps_its_hands_off_the_window() -> None:
     words = kernel_command_line(SHAPE).split()
-    assert "memmap=32M$352M" in words
-    assert "rig.window_address=0x16000000" in words
-    assert "rig.window_bytes=0x2000000" in words
+    assert "memmap=128M$384M" in words
+    assert "rig.window_address=0x18000000" in words
+    assert "rig.window_bytes=0x8000000" in words
     end = arguments.WINDOW_ADDRESS + arguments.WINDOW_BYTES
     assert end == arguments.RAM_MIB << 20
 
