@@ -17,6 +17,12 @@ class BusFacts(msgspec.Struct, frozen=True, kw_only=True):
     kind: str
 
 
+class EraseFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """One of the ways to erase a part of it."""
+
+    size_bytes: int
+
+
 class ChipFacts(msgspec.Struct, frozen=True, kw_only=True):
     """The few keys of emulators/chips/NAME.toml that the rig uses."""
 
@@ -26,6 +32,12 @@ class ChipFacts(msgspec.Struct, frozen=True, kw_only=True):
     size_bytes: int
     flashrom_names: list[str]
     bus_facts: BusFacts | None = msgspec.field(default=None, name="bus")
+    erase: list[EraseFacts] = []
+
+    @property
+    def erase_unit_bytes(self) -> int:
+        """The least that can be erased without touching what lies beside it."""
+        return min((erase.size_bytes for erase in self.erase), default=1)
 
     @property
     def bus(self) -> str:

@@ -79,6 +79,9 @@ def version_of_digest(sha256: str) -> str:
 
 
 def find_version(stdout: str) -> str:
-    """The version that a flashrom prints of itself; empty where it prints none."""
-    found = re.search(r"\bflashrom v?([0-9][0-9A-Za-z.\-+~]*)", stdout)
+    """The version that a flashrom prints of itself; empty where it prints none.
+
+    `serprog-floor`, which stands in for one, prints its own in the same way.
+    """
+    found = re.search(r"\b(?:flashrom|serprog-floor) v?([0-9][0-9A-Za-z.\-+~]*)", stdout)
     return found.group(1) if found else ""

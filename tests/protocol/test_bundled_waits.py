@@ -5,43 +5,21 @@ A figure too high in the profile would convict a right wait, one too low would m
 """
 
 import re
-import socket
 import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from delayrig.chips import ChipFacts, read_chips
 from delayrig.images.subject import knows_string
-from delayrig.paths import Paths, find_paths
+from delayrig.paths import find_paths
 from delayrig.profile import Profile, read_profiles
 
-LIMIT_S = 60
+from .emulator import LIMIT_S, emulator
+
 REGION_BYTES = 65536
 POLLED_WITHOUT_A_WAIT = 0
 PATHS = find_paths()
 CHIPS = read_chips(PATHS.checkout)
-
-
-@contextmanager
-def emulator(paths: Paths, chip: str, folder: Path) -> Iterator[int]:
-    """The serprog emulator on a free port of the loopback interface."""
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
-    before = folder / "before.bin"
-    before.write_bytes(bytes(REGION_BYTES))
-    command = [str(paths.emulator), "--chip", chip, "--corner", "min", "--image-in", str(before)]
-    command += ["--listen", f"tcp:127.0.0.1:{port}", "--events", str(folder / "events.jsonl")]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    try:
-        assert process.stderr is not None
-        process.stderr.readline()
-        yield port
-        process.wait(LIMIT_S)
-    finally:
-        process.kill()
-        process.wait()
 
 
 def bundled_profile() -> Profile:
@@ -70,7 +48,7 @@ def printed_intervals_us(facts: ChipFacts, folder: Path) -> set[int]:
     name = next(n for n in facts.flashrom_names if knows_string(program.read_bytes(), n))
     (folder / "layout").write_text(f"00000000:{REGION_BYTES - 1:08x} region\n")
     (folder / "after.bin").write_bytes(b"\x5a" * facts.size_bytes)
-    with emulator(PATHS, facts.name, folder) as port:
+    with emulator(PATHS, facts.name, "min", folder, bytes(REGION_BYTES)) as port:
         done = subprocess.run(
             [
                 *(str(program), "-VV", "--no-realtime", "-c", name, "-N"),

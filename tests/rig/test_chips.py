@@ -45,6 +45,11 @@ def test_figures_that_the_rig_does_not_use_are_the_emulators_business(tmp_path: 
     assert read_chips(tmp_path)["X1"].size_bytes == 65536
 
 
+def test_smallest_erase_is_the_unit_of_a_chip(tmp_path: Path) -> None:
+    put_chip(tmp_path, GOOD + "[[erase]]\nsize_bytes = 65536\n[[erase]]\nsize_bytes = 4096\n")
+    assert read_chips(tmp_path)["X1"].erase_unit_bytes == 4096
+
+
 @pytest.mark.parametrize(
     "text", [GOOD.replace('vendor = "V"\n', ""), GOOD.replace("65536", '"64K"'), GOOD + "="]
 )

@@ -30,6 +30,7 @@ PROFILES = pytest.mark.parametrize("profile", read_profiles(), ids=lambda profil
         ("1.10.2", "flashrom 1.x"),
         ("0.1.0-rig", "bundled"),
         ("0.1.0-rig-canary", "bundled"),
+        ("0.1.0-floor", "floor"),
     ],
 )
 def test_version_finds_its_profile(version: str, name: str) -> None:
@@ -63,6 +64,7 @@ def test_threshold_is_that_of_the_version(version: str, threshold: int | None) -
         ("noise\nflashrom 0.1.0-rig on Linux\n", "0.1.0-rig"),
         ("flashrom 1.5.0-devel (git:v1.4-2-gabc)\n", "1.5.0-devel"),
         ("flashrom unknown on Linux 6.1.0-50-cloud-amd64 (x86_64)\nhttps://flashrom.org\n", ""),
+        ("serprog-floor 0.1.0-floor\n", "0.1.0-floor"),
         ("myflashrom 1.4.0\n", ""),
         ("", ""),
     ],
@@ -79,7 +81,7 @@ def test_program_that_does_not_tell_its_version_is_known_by_digest() -> None:
 
 @PROFILES
 def test_every_wait_has_an_opening_that_the_bus_knows_and_figures(profile: Profile) -> None:
-    assert profile.wait
+    assert bool(profile.wait) is (profile.name != "floor")
     chips = read_chips(CHECKOUT)
     for wait in profile.wait:
         assert wait.opens in (OPENS_SYNC_NOPS, OPENS_BUSY_STATUS)

@@ -21,11 +21,14 @@ from delayrig.paths import Paths
 
 BUNDLED = "bundled"
 BRIDGE = "socat"
-# Test builds of our own flashrom, by which the rig checks itself; see flashrom/README.md.
-TEST_BUILDS = {
-    "canary:bus": "flashrom-canary",
-    "canary:chip": "flashrom-fixed-canary",
-    "control:chip": "flashrom-fixed",
+# Programs of this checkout, below the build folder: our own flashrom, its test builds by which the
+# rig checks itself (flashrom/README.md), and the least that can write (emulators/README.md).
+OWN_PROGRAMS = {
+    BUNDLED: "flashrom/flashrom",
+    "canary:bus": "flashrom/flashrom-canary",
+    "canary:chip": "flashrom/flashrom-fixed-canary",
+    "control:chip": "flashrom/flashrom-fixed",
+    "floor": "emulators/floor/serprog-floor",
 }
 PATH_PREFIX = "path:"
 PROGRAM = "/usr/sbin/flashrom"
@@ -53,7 +56,7 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
 
 def known_subjects(recipes: Recipes) -> list[str]:
     """What `--subject` takes."""
-    return [BUNDLED, *TEST_BUILDS, *recipes.subjects, f"{PATH_PREFIX}BINARY"]
+    return [*OWN_PROGRAMS, *recipes.subjects, f"{PATH_PREFIX}BINARY"]
 
 
 def provide_bridge(recipes: Recipes, paths: Paths, preparing: Callable[[str], None]) -> Subject:
@@ -84,8 +87,8 @@ def provide_subject(
     """The packed subject, from the cache where nothing changed."""
     if name in recipes.subjects:
         return _provide_packaged(name, recipes.subjects[name], paths, preparing)
-    if name == BUNDLED or name in TEST_BUILDS:
-        program = paths.flashrom_build / TEST_BUILDS.get(name, "flashrom")
+    if name in OWN_PROGRAMS:
+        program = paths.build / OWN_PROGRAMS[name]
         return _pack(name, collect_program(str(program), Path("/")), {}, paths)
     subject = _pack(name, _collect_path(name), {}, paths)
     version = _packaged_version(subject.program_sha256, paths)

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "client.h"
+
+#include <arpa/inet.h>
+#include <assert.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "serprog/codec.h"
+
+#define READ_LEN_WANTED 65536
+#define SPIOP_HEADER_BYTES 7
+
+static int parse_target(const char *target, struct sockaddr_in *address)
+{
+	const char *colon = strrchr(target, ':');
+	char host[INET_ADDRSTRLEN] = "";
+	size_t len = colon ? (size_t)(colon - target) : 0;
+	char *end;
+	unsigned long port;
+
+	if (len == 0 || len >= sizeof(host))
+		return -EINVAL;
+	memcpy(host, target, len);
+	port = strtoul(colon + 1, &end, 10);
+	if (*end != '\0' || port == 0 || port > UINT16_MAX)
+		return -EINVAL;
+	*address = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+	return inet_pton(AF_INET, host, &address->sin_addr) == 1 ? 0 : -EINVAL;
+}
+
+/* Nothing is sent while a reply is due, so what one call does not take is never for long. */
+static int send_all(int fd, const uint8_t *bytes, size_t len)
+{
+	while (len > 0) {
+		ssize_t sent = send(fd, bytes, len, MSG_NOSIGNAL);
+
+		if (sent < 0)
+			return -errno;
+		bytes += sent;
+		len -= (size_t)sent;
+	}
+	return 0;
+}
+
+/* The acknowledgement and what follows it in one call, wherever the two are to be put. */
+static int receive_all(int fd, uint8_t *first, uint8_t *rest, size_t rest_len)
+{
+	struct iovec parts[] = {{first, 1}, {rest, rest_len}};
+	struct msghdr message = {.msg_iov = parts, .msg_iovlen = rest_len > 0 ? 2 : 1};
+	ssize_t got = recvmsg(fd, &message, MSG_WAITALL);
+
+	if (got < 0)
+		return -errno;
+	return (size_t)got == 1 + rest_len ? 0 : -ECONNRESET;
+}
+
+static int exchange(
+	int fd, const uint8_t *request, size_t request_len, uint8_t *answer, size_t answer_len)
+{
+	uint8_t first;
+	int error = send_all(fd, request, request_len);
+
+	if (!error)
+		error = receive_all(fd, &first, answer, answer_len);
+	if (!error && first != SERPROG_ACK)
+		error = -EPROTO;
+	return error;
+}
+
+/* Answered by a NAK and an ACK, which nothing else is. */
+static int synchronise(int fd)
+{
+	const uint8_t request = SERPROG_SYNCNOP;
+	uint8_t answer[2];
+	int error = send_all(fd, &request, 1);
+
+	if (!error)
+		error = receive_all(fd, &answer[0], &answer[1], 1);
+	if (!error && (answer[0] != SERPROG_NAK || answer[1] != SERPROG_ACK))
+		error = -EPROTO;
+	return error;
+}
+
+/* A device's 0 stands for all that 24 bits can say. */
+static int ask_read_len(struct client *client)
+{
+	const uint8_t request = SERPROG_Q_RDNMAXLEN;
+	uint8_t answer[3];
+	int error = exchange(client->fd, &request, 1, answer, sizeof(answer));
+	uint32_t len;
+
+	if (error)
+		return error;
+	len = (uint32_t)(answer[0] | answer[1] << 8 | answer[2] << 16);
+	client->read_len_max = len == 0 || len > READ_LEN_WANTED ? READ_LEN_WANTED : len;
+	return 0;
+}
+
+static int open_link(const struct sockaddr_in *address)
+{
+	const int one = 1;
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int error;
+
+	if (fd < 0)
+		return -errno;
+	if (setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)) == 0 &&
+		connect(fd, (const struct sockaddr *)address, sizeof(*address)) == 0)
+		return fd;
+	error = -errno;
+	close(fd);
+	return error;
+}
+
+int client_init(struct client *client, const char *target)
+{
+	struct sockaddr_in address;
+	int error = parse_target(target, &address);
+
+	if (error)
+		return error;
+	client->fd = open_link(&address);
+	if (client->fd < 0)
+		return client->fd;
+	error = synchronise(client->fd);
+	if (!error)
+		error = ask_read_len(client);
+	if (error)
+		client_deinit(client);
+	return error;
+}
+
+void client_deinit(struct client *client)
+{
+	close(client->fd);
+	client->fd = -1;
+}
+
+int client_transfer(struct client *client, const uint8_t *command, size_t command_len,
+	uint8_t *reply, size_t reply_len)
+{
+	uint8_t request[SPIOP_HEADER_BYTES + CLIENT_COMMAND_BYTES_MAX] = {SERPROG_O_SPIOP};
+
+	assert(command_len <= CLIENT_COMMAND_BYTES_MAX);
+	serprog_put_u24(request + 1, (uint32_t)command_len);
+	serprog_put_u24(request + 4, (uint32_t)reply_len);
+	memcpy(request + SPIOP_HEADER_BYTES, command, command_len);
+	return exchange(client->fd, request, SPIOP_HEADER_BYTES + command_len, reply, reply_len);
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "job.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OP_PAGE_PROGRAM 0x02
+#define OP_READ 0x03
+#define OP_STATUS_READ 0x05
+#define OP_WRITE_ENABLE 0x06
+#define OP_CHIP_ERASE_60 0x60
+#define OP_CHIP_ERASE_C7 0xC7
+
+#define STATUS_BUSY 0x01
+#define HEADER_BYTES 4
+#define ADDRESSABLE_BYTES (UINT32_C(1) << 24)
+
+static void put_header(uint8_t *command, uint8_t opcode, uint32_t address)
+{
+	command[0] = opcode;
+	command[1] = (uint8_t)(address >> 16);
+	command[2] = (uint8_t)(address >> 8);
+	command[3] = (uint8_t)address;
+}
+
+static uint32_t min_u32(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+static int read_region(struct client *client, const struct region *region, uint8_t *content)
+{
+	uint8_t command[HEADER_BYTES];
+	int error = 0;
+
+	for (uint32_t at = 0, len; !error && at < region->size_bytes; at += len) {
+		len = min_u32(region->size_bytes - at, client->read_len_max);
+		put_header(command, OP_READ, region->offset_bytes + at);
+		error = client_transfer(client, command, sizeof(command), content + at, len);
+	}
+	return error;
+}
+
+static int change(struct client *client, const uint8_t *command, size_t command_len)
+{
+	const uint8_t enable = OP_WRITE_ENABLE;
+	const uint8_t read_status = OP_STATUS_READ;
+	uint8_t status;
+	int error = client_transfer(client, &enable, 1, NULL, 0);
+
+	if (!error)
+		error = client_transfer(client, command, command_len, NULL, 0);
+	if (!error)
+		error = client_transfer(client, &read_status, 1, &status, 1);
+	if (!error && status & STATUS_BUSY)
+		error = -EBUSY;
+	return error;
+}
+
+static bool erases_chip(uint8_t opcode)
+{
+	return opcode == OP_CHIP_ERASE_60 || opcode == OP_CHIP_ERASE_C7;
+}
+
+/* The largest that begins at @address and ends by @end; NULL where none does. */
+static const struct part_erase *choose_erase(
+	const struct part *part, uint32_t address, uint32_t end)
+{
+	const struct part_erase *largest = NULL;
+
+	for (size_t i = 0; i < part->erase_count; i++) {
+		const struct part_erase *erase = &part->erases[i];
+
+		if (address % erase->size_bytes == 0 && erase->size_bytes <= end - address &&
+			(!largest || erase->size_bytes > largest->size_bytes))
+			largest = erase;
+	}
+	return largest;
+}
+
+static int erase_region(struct client *client, const struct part *part, const struct region *region)
+{
+	const uint32_t end = region->offset_bytes + region->size_bytes;
+	const struct part_erase *erase;
+	uint8_t command[HEADER_BYTES];
+	int error = 0;
+
+	for (uint32_t at = region->offset_bytes; !error && at < end; at += erase->size_bytes) {
+		erase = choose_erase(part, at, end);
+		if (!erase)
+			return -EINVAL;
+		put_header(command, erase->opcode, at);
+		error = change(client, command, erases_chip(erase->opcode) ? 1 : sizeof(command));
+	}
+	return error;
+}
+
+static bool is_blank(const uint8_t *bytes, size_t len)
+{
+	while (len > 0 && *bytes == 0xFF) {
+		bytes++;
+		len--;
+	}
+	return len == 0;
+}
+
+static int program_region(struct client *client, const struct part *part,
+	const struct region *region, const uint8_t *content)
+{
+	uint8_t command[CLIENT_COMMAND_BYTES_MAX];
+	int error = 0;
+
+	for (uint32_t at = 0, len; !error && at < region->size_bytes; at += len) {
+		const uint32_t address = region->offset_bytes + at;
+
+		len = part->page_bytes - address % part->page_bytes;
+		len = min_u32(len, region->size_bytes - at);
+		if (is_blank(content + at, len))
+			continue;
+		put_header(command, OP_PAGE_PROGRAM, address);
+		memcpy(command + HEADER_BYTES, content + at, len);
+		error = change(client, command, HEADER_BYTES + len);
+	}
+	return error;
+}
+
+static bool can_write(const struct part *part)
+{
+	return part->family == PART_SPI_NOR && part->size_bytes <= ADDRESSABLE_BYTES &&
+	       part->page_bytes <= CLIENT_COMMAND_BYTES_MAX - HEADER_BYTES;
+}
+
+int job_write(struct client *client, const struct part *part, const struct region *region,
+	const uint8_t *content)
+{
+	uint8_t *found;
+	int error;
+
+	if (!can_write(part))
+		return -ENOTSUP;
+	found = malloc(region->size_bytes);
+	if (!found)
+		return -ENOMEM;
+	error = read_region(client, region, found);
+	if (!error)
+		error = erase_region(client, part, region);
+	if (!error)
+		error = program_region(client, part, region, content);
+	if (!error)
+		error = read_region(client, region, found);
+	if (!error && memcmp(found, content, region->size_bytes) != 0)
+		error = -EIO;
+	free(found);
+	return error;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A write as short as it can be: what was there is read, everything is erased in the largest
+ * blocks that fit, what is not blank is programmed page by page, and all is read back. Each
+ * erase and each program is a write enable, the command and one status read. Nothing waits: the
+ * part must never be busy.
+ */
+#ifndef EMULATORS_FLOOR_JOB_H
+#define EMULATORS_FLOOR_JOB_H
+
+#include "client.h"
+#include "model/part.h"
+
+struct region {
+	uint32_t offset_bytes;
+	uint32_t size_bytes;
+};
+
+/*
+ * Puts the @region.size_bytes bytes of @content into the region. -EBUSY where the part was busy
+ * after all, -EIO where it does not hold them in the end, -EINVAL where its erases do not fit the
+ * region, -ENOTSUP for a family of parts that it cannot write.
+ */
+int job_write(struct client *client, const struct part *part, const struct region *region,
+	const uint8_t *content);
+
+#endif

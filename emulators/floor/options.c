@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "options.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PROGRAMMER "serprog:ip="
+#define NAME_BYTES_MAX 64
+
+/* By a name that flashrom has for it: that is what follows -c. */
+static const struct part *find_part(const char *flashrom_name)
+{
+	for (size_t i = 0; i < part_table_count; i++) {
+		for (const char *const *name = part_table[i].flashrom_names; *name; name++) {
+			if (strcmp(*name, flashrom_name) == 0)
+				return &part_table[i];
+		}
+	}
+	return NULL;
+}
+
+static int set_programmer(const char *text, struct options *options)
+{
+	if (strncmp(text, PROGRAMMER, strlen(PROGRAMMER)) != 0)
+		return -EINVAL;
+	options->target = text + strlen(PROGRAMMER);
+	return 0;
+}
+
+static int apply(int option, char *text, struct options *options)
+{
+	switch (option) {
+	case 'p':
+		return set_programmer(text, options);
+	case 'c':
+		options->part = find_part(text);
+		return options->part ? 0 : -EINVAL;
+	case 'l':
+		options->layout_path = text;
+		return 0;
+	case 'i':
+		options->region_name = text;
+		return 0;
+	case 'w':
+		options->image_path = text;
+		return 0;
+	case 'N': /* to leave what is not in the region alone, as is done anyway */
+		return 0;
+	default:
+		return -EINVAL;
+	}
+}
+
+int options_parse(int argc, char *argv[], struct options *options)
+{
+	int option;
+
+	*options = (struct options){0};
+	while ((option = getopt(argc, argv, "p:c:l:i:w:N")) != -1) {
+		int error = apply(option, optarg, options);
+
+		if (error)
+			return error;
+	}
+	if (optind < argc || !options->target || !options->part || !options->layout_path ||
+		!options->region_name || !options->image_path)
+		return -EINVAL;
+	return 0;
+}
+
+int options_read_region(const struct options *options, struct region *region)
+{
+	FILE *file = fopen(options->layout_path, "re");
+	char name[NAME_BYTES_MAX];
+	uint32_t first, last;
+	int error = -EINVAL;
+
+	if (!file)
+		return -errno;
+	while (error && fscanf(file, "%" SCNx32 ":%" SCNx32 " %63s", &first, &last, name) == 3) {
+		if (strcmp(name, options->region_name) != 0)
+			continue;
+		if (first > last || last >= options->part->size_bytes)
+			break;
+		*region = (struct region){.offset_bytes = first, .size_bytes = last - first + 1};
+		error = 0;
+	}
+	fclose(file);
+	return error;
+}
+
+int options_read_content(
+	const struct options *options, const struct region *region, uint8_t **content)
+{
+	FILE *file = fopen(options->image_path, "re");
+	uint8_t *bytes;
+	int error = 0;
+
+	if (!file)
+		return -errno;
+	bytes = malloc(region->size_bytes);
+	if (!bytes)
+		error = -ENOMEM;
+	else if (fseek(file, (long)region->offset_bytes, SEEK_SET) != 0 ||
+		 fread(bytes, 1, region->size_bytes, file) != region->size_bytes)
+		error = -EIO;
+	fclose(file);
+	if (error)
+		free(bytes);
+	else
+		*content = bytes;
+	return error;
+}

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""serprog-floor writes what it is told to, with the transfers that this takes and no other."""
+
+import random
+import subprocess
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from delayrig.chips import read_chips
+from delayrig.events import of_kind, read_events
+from delayrig.images.subject import OWN_PROGRAMS
+from delayrig.paths import find_paths
+
+from .emulator import LIMIT_S, emulator
+
+PATHS = find_paths()
+CHIPS = read_chips(PATHS.checkout)
+PROGRAM = PATHS.build / OWN_PROGRAMS["floor"]
+CHIP = CHIPS["GD25Q16C"]
+READ_BYTES = 61440  # the emulator's most
+PAGE_BYTES = 256
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """A write that ended, and what it left."""
+
+    exit_code: int
+    said: str
+    commands: Counter[str]
+    part: bytes
+
+
+def write(
+    folder: Path, content: bytes, *, at: int, corner: str = "zero", chip: str = CHIP.name
+) -> Written:
+    """Writes `content` at `at` into a part full of zeros, as the agent would have it written."""
+    facts = CHIPS[chip]
+    (folder / "layout").write_text(
+        f"00000000:00000fff other\n{at:08x}:{at + len(content) - 1:08x} rig\n"
+    )
+    blank = b"\xff" * facts.size_bytes
+    (folder / "write.bin").write_bytes(blank[:at] + content + blank[at + len(content) :])
+    with emulator(PATHS, chip, corner, folder, bytes(facts.size_bytes)) as port:
+        done = floor(
+            *("-p", f"serprog:ip=127.0.0.1:{port}", "-c", facts.flashrom_names[0]),
+            *("-l", str(folder / "layout"), "-i", "rig", "-N", "-w", str(folder / "write.bin")),
+        )
+    return Written(
+        exit_code=done.returncode,
+        said=done.stdout + done.stderr,
+        commands=Counter(event["op"] for event in of_kind(read_events(folder), "spi")),
+        part=(folder / "after.img").read_bytes(),
+    )
+
+
+def floor(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(PROGRAM), *words], capture_output=True, text=True, check=False, timeout=LIMIT_S
+    )
+
+
+def bytes_of(size: int) -> bytes:
+    return random.Random(size).randbytes(size)
+
+
+@pytest.mark.parametrize("chip", sorted(name for name, c in CHIPS.items() if c.family == "spi_nor"))
+def test_region_is_written_and_nothing_else_is_touched(chip: str, tmp_path: Path) -> None:
+    unit = CHIPS[chip].erase_unit_bytes
+    content = bytes_of(2 * unit)
+    done = write(tmp_path, content, at=unit, chip=chip)
+    assert done.exit_code == 0, done.said
+    assert done.part[unit : 3 * unit] == content
+    assert not any(done.part[:unit] + done.part[3 * unit :])
+
+
+def test_write_takes_two_reads_and_three_transfers_for_each_change(tmp_path: Path) -> None:
+    size = 128 * 1024
+    done = write(tmp_path, bytes_of(size), at=64 * 1024)
+    pages, blocks, reads = size // PAGE_BYTES, 2, -(-size // READ_BYTES)
+    assert done.commands == {
+        "0x03": 2 * reads,
+        "0xd8": blocks,
+        "0x02": pages,
+        "0x06": pages + blocks,
+        "0x05": pages + blocks,
+    }
+
+
+def test_erases_are_the_largest_that_begin_and_end_in_the_region(tmp_path: Path) -> None:
+    done = write(tmp_path, bytes_of(108 * 1024), at=28 * 1024)
+    assert done.exit_code == 0, done.said
+    erases = {op: done.commands[op] for op in ("0x20", "0x52", "0xd8", "0x60", "0xc7")}
+    assert erases == {"0x20": 3, "0x52": 1, "0xd8": 1, "0x60": 0, "0xc7": 0}
+
+
+def test_whole_part_takes_one_erase(tmp_path: Path) -> None:
+    content = bytes_of(4096).ljust(CHIP.size_bytes, b"\xff")
+    done = write(tmp_path, content, at=0)
+    assert done.part == content
+    assert done.commands["0x60"] + done.commands["0xc7"] == 1
+    assert done.commands["0xd8"] == 0
+
+
+def test_blank_pages_are_not_programmed(tmp_path: Path) -> None:
+    content = bytearray(b"\xff" * 4096)
+    content[PAGE_BYTES - 1] = content[2 * PAGE_BYTES] = 0
+    done = write(tmp_path, bytes(content), at=0)
+    assert done.exit_code == 0, done.said
+    assert done.commands["0x02"] == 2
+    assert done.part[:4096] == content
+
+
+def test_part_that_is_busy_ends_it(tmp_path: Path) -> None:
+    done = write(tmp_path, bytes_of(4096), at=0, corner="typ")
+    assert done.exit_code == 1
+    assert "the part is busy" in done.said
+    assert done.commands["0x05"] == 1
+
+
+def test_region_that_no_erase_fits_is_refused(tmp_path: Path) -> None:
+    done = write(tmp_path, bytes_of(4096), at=2048)
+    assert (done.exit_code, done.commands["0x20"]) == (1, 0)
+    assert "no erase that fits" in done.said
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        ["-p", "dummy", "-c", "GD25Q16(B)", "-l", "l", "-i", "rig", "-w", "w"],
+        ["-p", "serprog:ip=127.0.0.1:1", "-c", "nonesuch", "-l", "l", "-i", "rig", "-w", "w"],
+        ["-p", "serprog:ip=127.0.0.1:1", "-c", "GD25Q16(B)", "-l", "l", "-i", "rig"],
+        ["-p", "serprog:ip=127.0.0.1:1", "-c", "GD25Q16(B)", "-l", "l", "-r", "r"],
+    ],
+)
+def test_other_command_line_is_answered_with_the_right_one(words: list[str]) -> None:
+    done = floor(*words)
+    assert done.returncode == 2
+    assert "Usage: serprog-floor -p serprog:ip=" in done.stderr
+
+
+@pytest.mark.parametrize("layout", ["", "00000000:00000fff other\n", "00000000:00ffffff rig\n"])
+def test_layout_without_such_a_region_is_named(layout: str, tmp_path: Path) -> None:
+    (tmp_path / "layout").write_text(layout)
+    done = floor(
+        *("-p", "serprog:ip=127.0.0.1:1", "-c", CHIP.flashrom_names[0]),
+        *("-l", str(tmp_path / "layout"), "-i", "rig", "-w", "/dev/null"),
+    )
+    assert done.returncode == 1
+    assert f"{tmp_path}/layout" in done.stderr
