@@ -9,20 +9,15 @@ import msgspec
 
 from delayrig.guest.shape import GuestShape, Timers
 
+REGION_KIB = 64
+"""How much a job is about where its plan says nothing."""
+
 
 class Job(StrEnum):
     """What the subject is told to do."""
 
     READ = "read"
     WRITE = "write"
-
-
-class Corner(StrEnum):
-    """Which of a chip's busy times it takes."""
-
-    MIN = "min"
-    TYP = "typ"
-    MAX = "max"
 
 
 class Load(StrEnum):
@@ -41,19 +36,21 @@ class Programmer(StrEnum):
 
 
 class Expect(StrEnum):
-    """A mark of a plan: the conviction that must come, or that may."""
+    """A mark of a plan: the verdict that must come, or that may."""
 
     PASS = "pass"
     TOO_SHORT = "too_short"
+    OP_FAILED = "op_failed"
     ANY = "any"
 
 
 class Role(StrEnum):
-    """Cells that judge the rig itself."""
+    """Cells that judge a subject, cells that judge the rig itself, and what times stand on."""
 
     MEASURE = "measure"
     CANARY = "canary"
     CONTROL = "control"
+    FLOOR = "floor"
 
 
 class Cell(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,8 +65,10 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     timers: Timers
     load: Load
     chip: str
-    corner: Corner
+    corner: str
+    """One of `corner.FORMS`."""
     job: Job
+    region_kib: int = REGION_KIB
     programmer: Programmer
     expect: Expect = Expect.PASS
     seed: int
@@ -101,7 +100,8 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
                 f"{self.shape.nominal_mips}mips",
                 f"{self.cores}c",
                 "+".join(self.hazards) or "calm",
-                f"{self.chip}-{self.corner}",
+                f"{self.chip}-{_slug(self.corner)}",
+                *([] if self.region_kib == REGION_KIB else [f"{self.region_kib}kib"]),
                 *([] if self.programmer is Programmer.SERPROG_IP else [_slug(self.programmer)]),
                 self.job,
             ]

@@ -127,7 +127,7 @@ def run(
         click.echo(f"{len(cells)} cells", err=True)
         return
     folder = out or _default_out(plan)
-    check_out(folder, len(cells))
+    check_out(folder, cells)
     request = Request(
         plan=plan,
         cells=cells,

@@ -12,6 +12,7 @@ from delayrig.archive import write_archive
 from delayrig.cell import Cell, Job, Load
 from delayrig.chips import ChipFacts
 from delayrig.images.subject import PROGRAM
+from delayrig.workload import Region
 
 CELL_FOLDER = "/cell"
 SUBJECT_ROOT = "/subject"
@@ -22,7 +23,7 @@ EMULATOR_CLIENTS = 1
 WAKE_MEASUREMENTS = 32
 
 
-def emulator_words(cell: Cell) -> list[str]:
+def emulator_words(cell: Cell, region: Region) -> list[str]:
     """The emulator's command line inside the guest; descriptors 3 to 5 are the agent's."""
     return [
         f"{CELL_FOLDER}/serprog-emu",
@@ -38,7 +39,7 @@ def emulator_words(cell: Cell) -> list[str]:
         *("--ready-fd", "3"),
         *("--barrier-fds", "4,5"),
         *("--image-in", "before.bin"),
-        *("--image-offset", str(workload.REGION_OFFSET_BYTES)),
+        *("--image-offset", str(region.offset_bytes)),
         *("--image-out-sparse", "image.sparse"),
         *("--events", "events.jsonl"),
     ]
@@ -62,6 +63,7 @@ def bridge_lines(cell: Cell) -> list[str]:
 
 def spec_text(cell: Cell, chip: ChipFacts, chip_name: str) -> str:
     """The cell as the agent reads it."""
+    region = workload.region_of(cell, chip)
     siblings = cell.cores - 1 if cell.load is Load.BUSY_SIBLINGS else 0
     lines = [
         "schema 1",
@@ -69,12 +71,12 @@ def spec_text(cell: Cell, chip: ChipFacts, chip_name: str) -> str:
         f"deadline_ms {DEADLINE_MS}",
         f"siblings {siblings}",
         f"root {SUBJECT_ROOT}",
-        *(f"emulator {word}" for word in emulator_words(cell)),
+        *(f"emulator {word}" for word in emulator_words(cell, region)),
         *(f"subject {word}" for word in workload.subject_words(cell, PROGRAM, chip_name)),
         *bridge_lines(cell),
         f"image {SUBJECT_ROOT}{workload.LAYOUT_PATH} 0 0 {CELL_FOLDER}/layout",
         f"image {SUBJECT_ROOT}{workload.WRITE_PATH} {chip.size_bytes}"
-        f" {workload.REGION_OFFSET_BYTES} {CELL_FOLDER}/after.bin",
+        f" {region.offset_bytes} {CELL_FOLDER}/after.bin",
         f"collect events.jsonl {CELL_FOLDER}/events.jsonl 0 0",
         f"collect bridge.log {CELL_FOLDER}/bridge.log 0 0",
         f"collect emulator.log {CELL_FOLDER}/emulator.log 0 0",
@@ -84,7 +86,7 @@ def spec_text(cell: Cell, chip: ChipFacts, chip_name: str) -> str:
     if cell.job is Job.READ:
         lines.append(
             f"collect read.bin {SUBJECT_ROOT}{workload.READ_PATH}"
-            f" {workload.REGION_OFFSET_BYTES} {workload.REGION_SIZE_BYTES}"
+            f" {region.offset_bytes} {region.size_bytes}"
         )
     return "\n".join(lines) + "\n"
 
@@ -93,13 +95,14 @@ def write_payload(
     cell: Cell, chip: ChipFacts, chip_name: str, *, emulator: Path, scratch: Path
 ) -> Path:
     """The archive for the guest, written below `scratch`."""
+    region = workload.region_of(cell, chip)
     folder = scratch / "cell"
     folder.mkdir()
     shutil.copyfile(emulator, folder / "serprog-emu")
     (folder / "serprog-emu").chmod(0o755)
-    (folder / "before.bin").write_bytes(workload.initial_content(cell))
-    (folder / "after.bin").write_bytes(workload.final_content(cell))
-    (folder / "layout").write_text(workload.layout_text())
+    (folder / "before.bin").write_bytes(workload.initial_content(cell, region))
+    (folder / "after.bin").write_bytes(workload.final_content(cell, region))
+    (folder / "layout").write_text(workload.layout_text(region))
     (folder / "spec").write_text(spec_text(cell, chip, chip_name))
     archive = scratch / "cell.cpio"
     write_archive(folder, archive)

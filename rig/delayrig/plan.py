@@ -16,13 +16,15 @@ from typing import Any, TypeVar
 import msgspec
 from covertable import make as covering_array
 
-from delayrig.cell import Cell, Corner, Expect, Job, Load, Programmer, Role
+from delayrig.cell import REGION_KIB, Cell, Expect, Job, Load, Programmer, Role
+from delayrig.corner import FORMS, Corner, is_corner
 from delayrig.errors import BadInputError, nearest
 from delayrig.guest.shape import Timers, shift_for_mips
 from delayrig.toml import read_toml
 
 PLANS_FOLDER = Path(__file__).parent / "plans"
 CORES_KNOWN = (1, 2, 4)
+REGIONS_KIB = range(1, 4097)
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
 
@@ -53,11 +55,14 @@ class Span(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class Group(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Cells over a span, for each subject; without a strength all of them."""
+    """Cells over a span, for its own subject or for each; without a strength all of them."""
 
     name: str
     over: Span
     strength: int | None = None
+    subject: str | None = None
+    role: str = "measure"
+    region_kib: int = REGION_KIB
 
 
 class Single(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -67,6 +72,7 @@ class Single(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     at: Point
     subject: str | None = None
     role: str = "measure"
+    region_kib: int = REGION_KIB
 
 
 class Match(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -164,21 +170,32 @@ class _Reader:
 
     def group_cells(self, plan: Plan, subjects: list[str]) -> Iterator[Cell]:
         for number, group in enumerate(plan.group):
-            key = f"group[{number}].over"
-            self._check_name(group.name, f"group[{number}].name")
-            points = list(self._points(group, key))
-            for subject in subjects:
+            key = f"group[{number}]"
+            points = list(self._points(group, f"{key}.over"))
+            for subject in self._check_owner(group, subjects, key):
                 for point in points:
-                    yield self._cell(group.name, Role.MEASURE, subject, point, key)
+                    yield self._cell(group, subject, point, f"{key}.over")
 
     def single_cells(self, plan: Plan, subjects: list[str]) -> Iterator[Cell]:
         for number, single in enumerate(plan.cell):
             key = f"cell[{number}]"
-            self._check_name(single.name, f"{key}.name")
-            role = self._choice(Role, single.role, f"{key}.role")
-            # Canaries and controls judge the rig, so they run whoever the subjects are.
-            for subject in subjects if single.subject is None else [single.subject]:
-                yield self._cell(single.name, role, subject, single.at, f"{key}.at")
+            for subject in self._check_owner(single, subjects, key):
+                yield self._cell(single, subject, single.at, f"{key}.at")
+
+    def _check_owner(self, owner: Group | Single, subjects: list[str], key: str) -> list[str]:
+        """Whom it runs for: its own subject, whoever the others are, or each of them."""
+        if not NAME.fullmatch(owner.name):
+            raise BadInputError(
+                f"{self._source}: key '{key}.name' is {owner.name!r}",
+                hint="names are made of letters, digits, - and _, as they become folders",
+            )
+        self._choice(Role, owner.role, f"{key}.role")
+        if owner.region_kib not in REGIONS_KIB:
+            raise BadInputError(
+                f"{self._source}: key '{key}.region_kib' is {owner.region_kib}",
+                hint=f"a region has {REGIONS_KIB[0]} to {REGIONS_KIB[-1]} KiB",
+            )
+        return subjects if owner.subject is None else [owner.subject]
 
     def expectation(self, cell: Cell, rules: list[Rule]) -> Cell:
         expect = Expect.TOO_SHORT if cell.role is Role.CANARY else Expect.PASS
@@ -231,7 +248,7 @@ class _Reader:
             key=lambda row: [factors[name].index(row[name]) for name in factors],
         )
 
-    def _cell(self, name: str, role: Role, subject: str, point: Point, key: str) -> Cell:
+    def _cell(self, owner: Group | Single, subject: str, point: Point, key: str) -> Cell:
         for field, value in msgspec.structs.asdict(point).items():
             self._check(field, value, f"{key}.{field}")
         row = msgspec.structs.asdict(point)
@@ -240,10 +257,17 @@ class _Reader:
                 f"{self._source}: key '{key}.load' asks for busy siblings on one core",
                 hint=f"set '{key}.cores' to 2 or more",
             )
+        role = Role(owner.role)
+        if (role is Role.FLOOR) is not (point.corner == Corner.ZERO):
+            raise BadInputError(
+                f"{self._source}: key '{key}.corner' is {point.corner!r} in a {role} cell",
+                hint="a part that is never busy judges nobody: it is for cells of role 'floor',"
+                " and these are for it",
+            )
         shift = shift_for_mips(point.mips)
         assert shift is not None
         return Cell(
-            name=name,
+            name=owner.name,
             role=role,
             subject=subject,
             icount_shift=shift,
@@ -251,18 +275,12 @@ class _Reader:
             timers=Timers(point.timers),
             load=Load(point.load),
             chip=point.chip,
-            corner=Corner(point.corner),
+            corner=point.corner,
             job=Job(point.job),
+            region_kib=owner.region_kib,
             programmer=Programmer(point.programmer),
             seed=self._seed,
         )
-
-    def _check_name(self, name: str, key: str) -> None:
-        if not NAME.fullmatch(name):
-            raise BadInputError(
-                f"{self._source}: key '{key}' is {name!r}",
-                hint="names are made of letters, digits, - and _, as they become folders",
-            )
 
     def _check(self, field: str, value: Any, key: str) -> None:
         match field:
@@ -280,7 +298,12 @@ class _Reader:
                     f"{self._source}: key '{key}': unknown chip {value!r}",
                     hint=nearest(value, self._chips, what="chips"),
                 )
-            case "job" | "corner" | "timers" | "load" | "programmer":
+            case "corner" if not is_corner(value):
+                raise BadInputError(
+                    f"{self._source}: key '{key}': unknown value {value!r}",
+                    hint=nearest(value, FORMS, what="values"),
+                )
+            case "job" | "timers" | "load" | "programmer":
                 self._choice(CHOICES[field], value, key)
 
     def _choice(self, kind: type[C], value: str, key: str) -> C:
@@ -295,7 +318,6 @@ class _Reader:
 
 CHOICES: dict[str, type[StrEnum]] = {
     "job": Job,
-    "corner": Corner,
     "timers": Timers,
     "load": Load,
     "programmer": Programmer,

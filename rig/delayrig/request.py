@@ -8,7 +8,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from delayrig.cell import Cell
+from delayrig.cell import REGION_KIB, Cell
 from delayrig.chips import ChipFacts, read_chips
 from delayrig.errors import BadInputError
 from delayrig.images.recipes import Recipes, read_recipes
@@ -16,9 +16,10 @@ from delayrig.images.subject import check_subject
 from delayrig.paths import Paths
 from delayrig.plan import find_plan, plan_cells, read_plan
 from delayrig.result import FILE_NAME
-from delayrig.workload import REGION_END_BYTES
+from delayrig.workload import region_of
 
-CELL_BYTES_MAX = 2 << 20
+REGION_BYTES_MAX = 2 << 20
+"""What a cell leaves on disk for each 64 KiB of its region."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,10 +54,14 @@ def choose_cells(
     content = read_plan(path)
     for number, name in enumerate(content.subjects):
         check_subject(name, recipes, f"{path}: key 'subjects[{number}]'")
-    for number, single in enumerate(content.cell):
-        if single.subject is not None:
-            check_subject(single.subject, recipes, f"{path}: key 'cell[{number}].subject'")
+    owners = [(f"group[{number}]", owner.subject) for number, owner in enumerate(content.group)]
+    owners += [(f"cell[{number}]", owner.subject) for number, owner in enumerate(content.cell)]
+    for key, subject in owners:
+        if subject is not None:
+            check_subject(subject, recipes, f"{path}: key '{key}.subject'")
     cells = plan_cells(content, source=str(path), subjects=subjects, chips=chips, seed=seed)
+    for cell in cells:
+        check_region(cell, chips, path)
     if patterns:
         cells = [c for c in cells if any(fnmatch.fnmatchcase(c.id, p) for p in patterns)]
     if not cells:
@@ -69,15 +74,15 @@ def choose_cells(
     return cells, chips, recipes
 
 
-def _check_room(chip: ChipFacts, cell: Cell) -> None:
-    if chip.size_bytes < REGION_END_BYTES:
-        raise BadInputError(
-            f"{cell.id}: {chip.name} ends before the region that every job is about",
-            hint=f"`rig/rig chips` lists those of {REGION_END_BYTES >> 10} KiB and more",
-        )
+def check_region(cell: Cell, chips: dict[str, ChipFacts], plan: Path) -> None:
+    """Raises `BadInputError` where the cell's region does not fit its chip."""
+    try:
+        region_of(cell, chips[cell.chip])
+    except BadInputError as error:
+        raise BadInputError(f"{plan}: cell {cell.id}: {error.message}", hint=error.hint) from error
 
 
-def check_out(out: Path, cells: int) -> None:
+def check_out(out: Path, cells: list[Cell]) -> None:
     """Makes the folder; raises `BadInputError` where a run could not be kept there."""
     try:
         if (out / FILE_NAME).exists():
@@ -96,12 +101,15 @@ def check_out(out: Path, cells: int) -> None:
         ) from error
 
 
-def _check_space(out: Path, cells: int) -> None:
+def _check_space(out: Path, cells: list[Cell]) -> None:
     there = next(folder for folder in [out, *out.absolute().parents] if folder.is_dir())
-    needed, usage = cells * CELL_BYTES_MAX, shutil.disk_usage(there)
+    regions = sum(max(cell.region_kib, REGION_KIB) for cell in cells) // REGION_KIB
+    needed = regions * REGION_BYTES_MAX
+    usage = shutil.disk_usage(there)
     free = usage.free
     if usage.total and free < needed:
         raise BadInputError(
-            f"--out {out}: {free >> 20} MiB free, and {cells} cells may need {needed >> 20} MiB",
+            f"--out {out}: {free >> 20} MiB free, and {len(cells)} cells may need"
+            f" {needed >> 20} MiB",
             hint="name a folder with more space, or run fewer cells",
         )

@@ -68,6 +68,7 @@ class CellResult(msgspec.Struct, frozen=True, kw_only=True):
     bus: str
     programmer: str
     job: str
+    region_bytes: int = 0
     verdict: Verdict
     expect: str
     reason: str
@@ -80,6 +81,7 @@ class CellResult(msgspec.Struct, frozen=True, kw_only=True):
     chip_busy_ns: int = 0
     wire_ns: int = 0
     overshoot_ns: int = 0
+    transfers: int = 0
     context_switches: int = 0
     events_sha256: str = ""
     host_s: float = 0.0

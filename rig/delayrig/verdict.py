@@ -20,6 +20,7 @@ from delayrig.chip_witness import (
     margins_ns,
 )
 from delayrig.chips import ChipFacts
+from delayrig.corner import is_beyond_the_datasheet
 from delayrig.errors import LostGuestError
 from delayrig.events import Event, first
 from delayrig.evidence import Evidence, ObservedWait, Witness
@@ -93,6 +94,7 @@ def _judge(
         chip_busy_ns=phases.chip_busy_ns(seen.events),
         wire_ns=phases.wire_ns(seen.events),
         overshoot_ns=phases.overshoot_ns(seen.events),
+        transfers=len(of_kind(seen.events, "spi")),
         context_switches=ended.get("voluntary_switches", 0) + ended.get("involuntary_switches", 0),
         events_sha256=digest.of_file(folder / "events.jsonl"),
         host_s=host_s,
@@ -126,6 +128,7 @@ def blank_result(cell: Cell, chip: ChipFacts, finding: Finding, *, rerun: str) -
         bus=chip.bus,
         programmer=cell.programmer,
         job=cell.job,
+        region_bytes=workload.region_of(cell, chip).size_bytes,
         verdict=finding.verdict,
         expect=cell.expect,
         reason=finding.reason,
@@ -154,6 +157,11 @@ def find_verdict(
         return Finding(verdict=Verdict.INFRA_ERROR, reason=fault)
     short = [item for item in evidence if item.witness is not Witness.IMAGE]
     firm = [item for item in short if item.grade not in DOUBTFUL_GRADES]
+    if short and is_beyond_the_datasheet(cell.corner):
+        return Finding(
+            verdict=Verdict.OP_FAILED,
+            reason=f"the part is slower than its datasheet allows: {describe(short[0])}",
+        )
     if firm:
         return Finding(verdict=Verdict.TOO_SHORT, reason=describe(firm[0]))
     ended = first(seen.events, "subject_end") or {}
@@ -265,7 +273,7 @@ def data_evidence(cell: Cell, chip: ChipFacts, seen: Seen) -> list[Evidence]:
     read_back = b"" if seen.read_back is None else seen.read_back
     ended = first(seen.events, "subject_end") or {}
     owes_data = cell.job is Job.READ and ended.get("exit_code") == 0
-    if owes_data and read_back != workload.final_content(cell):
+    if owes_data and read_back != workload.final_content(cell, workload.region_of(cell, chip)):
         found.append(_data_fault("what was read differs from the part", "read.bin"))
     return found
 

@@ -1,19 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a job does to which bytes; pure functions of the cell and its chip.
 
-Every job is about one region of 64 KiB. Before a job the region holds one random content; a
-write puts another in its place, so that everything must be erased, programmed and verified.
+Every job is about one region. Before a job the region holds one random content; a write puts
+another in its place, so that everything must be erased, programmed and verified.
 """
 
 import random
 
+import msgspec
+
 from delayrig.cell import Cell, Job, Programmer
 from delayrig.chips import ChipFacts
+from delayrig.errors import BadInputError
 
+# Not at the start, so that a subject which ignores the layout is seen.
 REGION_OFFSET_BYTES = 64 * 1024
-REGION_SIZE_BYTES = 64 * 1024
-REGION_END_BYTES = REGION_OFFSET_BYTES + REGION_SIZE_BYTES
 REGION_NAME = "rig"
+GRANULE_BYTES = 4096
 
 SERPROG_PORT = 4242
 SERPROG_DEVICE = "/dev/serprog"
@@ -22,21 +25,53 @@ WRITE_PATH = "/tmp/write.bin"
 READ_PATH = "/tmp/read.bin"
 
 
-def layout_text() -> str:
+class Region(msgspec.Struct, frozen=True, kw_only=True):
+    """The bytes of the part that a job is about."""
+
+    offset_bytes: int
+    size_bytes: int
+
+    @property
+    def end_bytes(self) -> int:
+        """The first byte after it."""
+        return self.offset_bytes + self.size_bytes
+
+
+def region_of(cell: Cell, chip: ChipFacts) -> Region:
+    """Where the cell's region lies in that chip: after 64 KiB where it fits there, else at 0.
+
+    It begins and ends with what the part can erase; parts whose blocks are no power of two get
+    the most that does. Raises `BadInputError` where the chip is too small.
+    """
+    unit = chip.erase_unit_bytes
+    size = cell.region_kib * 1024 // unit * unit
+    offset = -(-REGION_OFFSET_BYTES // unit) * unit
+    if offset + size > chip.size_bytes:
+        offset = 0
+    if not 0 < size <= chip.size_bytes:
+        raise BadInputError(
+            f"key 'region_kib' is {cell.region_kib}, and {chip.name} holds"
+            f" {chip.size_bytes // 1024} KiB and erases {unit} bytes at least",
+            hint="set 'region_kib' to what fits, in a group of its own where other chips take more",
+        )
+    return Region(offset_bytes=offset, size_bytes=size)
+
+
+def layout_text(region: Region) -> str:
     """A flashrom layout file with the one region."""
-    return f"{REGION_OFFSET_BYTES:08x}:{REGION_END_BYTES - 1:08x} {REGION_NAME}\n"
+    return f"{region.offset_bytes:08x}:{region.end_bytes - 1:08x} {REGION_NAME}\n"
 
 
-def initial_content(cell: Cell) -> bytes:
+def initial_content(cell: Cell, region: Region) -> bytes:
     """What the region holds before the job."""
-    return random.Random(f"before {cell.seed}").randbytes(REGION_SIZE_BYTES)
+    return random.Random(f"before {cell.seed}").randbytes(region.size_bytes)
 
 
-def final_content(cell: Cell) -> bytes:
+def final_content(cell: Cell, region: Region) -> bytes:
     """What the region must hold after the job."""
     if cell.job is Job.READ:
-        return initial_content(cell)
-    return random.Random(f"after {cell.seed}").randbytes(REGION_SIZE_BYTES)
+        return initial_content(cell, region)
+    return random.Random(f"after {cell.seed}").randbytes(region.size_bytes)
 
 
 def programmer_argument(cell: Cell) -> str:
@@ -63,19 +98,33 @@ def subject_words(cell: Cell, program: str, chip_name: str) -> list[str]:
 
 
 def expected_image(cell: Cell, chip: ChipFacts, sparse: bytes) -> list[int]:
-    """Addresses of the granules in which the emulator's image is not what it should be.
+    """Addresses of the granules in which the emulator's image is not what it should be."""
+    wanted = _wanted_granules(cell, region_of(cell, chip))
+    found = _found_granules(chip, sparse)
+    blank = b"\xff" * GRANULE_BYTES
+    return [
+        address
+        for address in sorted(wanted.keys() | found.keys())
+        if wanted.get(address, blank) != found.get(address, blank)
+    ]
 
-    `sparse` is the emulator's own image: u64 offset and 4096 bytes for each granule that is not
-    all FF (emulators/README.md).
-    """
-    granule = 4096
-    final = final_content(cell)
-    wanted = {
-        REGION_OFFSET_BYTES + at: final[at : at + granule]
-        for at in range(0, REGION_SIZE_BYTES, granule)
+
+def _wanted_granules(cell: Cell, region: Region) -> dict[int, bytes]:
+    before = region.offset_bytes % GRANULE_BYTES
+    after = -region.end_bytes % GRANULE_BYTES
+    whole = b"\xff" * before + final_content(cell, region) + b"\xff" * after
+    return {
+        region.offset_bytes - before + at: whole[at : at + GRANULE_BYTES]
+        for at in range(0, len(whole), GRANULE_BYTES)
     }
-    blank = b"\xff" * granule
-    record = 8 + granule
+
+
+def _found_granules(chip: ChipFacts, sparse: bytes) -> dict[int, bytes]:
+    """The emulator's own image: u64 offset and 4096 bytes for each granule that is not all FF.
+
+    Where it makes no sense (emulators/README.md), raises `ValueError`.
+    """
+    record = 8 + GRANULE_BYTES
     if len(sparse) % record:
         raise ValueError("the emulator's image is cut short")
     found: dict[int, bytes] = {}
@@ -84,8 +133,4 @@ def expected_image(cell: Cell, chip: ChipFacts, sparse: bytes) -> list[int]:
         if address >= chip.size_bytes or address in found:
             raise ValueError(f"the emulator's image has a granule at {address:#x}")
         found[address] = sparse[at + 8 : at + record]
-    return [
-        address
-        for address in sorted(wanted.keys() | found.keys())
-        if wanted.get(address, blank) != found.get(address, blank)
-    ]
+    return found

@@ -6,8 +6,9 @@ from typing import Any
 
 import msgspec
 from delayrig import workload
-from delayrig.cell import Cell, Corner, Expect, Job, Load, Programmer, Role
+from delayrig.cell import Cell, Expect, Job, Load, Programmer, Role
 from delayrig.chips import ChipFacts
+from delayrig.corner import Corner
 from delayrig.events import Event
 from delayrig.evidence import Evidence, Witness
 from delayrig.guest.shape import Timers

@@ -2,7 +2,8 @@
 """What a cell is called, and the guest that it runs in."""
 
 import pytest
-from delayrig.cell import Corner, Job, Load, Programmer
+from delayrig.cell import Job, Load, Programmer
+from delayrig.corner import Corner
 from delayrig.guest.shape import GuestShape, Timers, shift_for_mips
 
 from tests.rig.builders import make_cell
@@ -21,6 +22,11 @@ def test_id_says_all_that_tells_cells_of_a_plan_apart() -> None:
         make_cell(timers=Timers.LOW_RES, load=Load.BUSY_SIBLINGS),
         make_cell(chip="M25P80"),
         make_cell(corner=Corner.MAX),
+        make_cell(corner=Corner.ZERO),
+        make_cell(corner="draw:1"),
+        make_cell(corner="draw:2"),
+        make_cell(corner="slow:2"),
+        make_cell(region_kib=1024),
         make_cell(job=Job.READ),
         make_cell(programmer=Programmer.SERPROG_DEV),
         make_cell(programmer=Programmer.DUMMY),
@@ -31,6 +37,16 @@ def test_id_says_all_that_tells_cells_of_a_plan_apart() -> None:
 def test_programmer_is_in_the_id_only_where_it_is_not_the_usual_one() -> None:
     cell = make_cell(programmer=Programmer.SERPROG_DEV)
     assert cell.id == "group.bundled.250mips.1c.calm.GD25Q16C-typ.serprog-dev.write"
+
+
+def test_corner_with_a_number_is_a_plain_word_of_the_id() -> None:
+    assert make_cell(corner="draw:17").id == "group.bundled.250mips.1c.calm.GD25Q16C-draw-17.write"
+
+
+def test_region_is_in_the_id_only_where_it_is_not_the_usual_one() -> None:
+    assert make_cell(region_kib=64).id == make_cell().id
+    cell = make_cell(region_kib=1024)
+    assert cell.id == "group.bundled.250mips.1c.calm.GD25Q16C-typ.1024kib.write"
 
 
 def test_paths_that_end_alike_have_ids_of_their_own() -> None:

@@ -16,9 +16,10 @@ from tests.rig.builders import make_cell, make_evidence, make_result, make_run_h
 
 CELL_KEYS = [
     *("id", "lane", "role", "subject", "guest", "hazards", "chip", "corner", "bus"),
-    *("programmer", "job", "verdict", "expect", "reason", "evidence", "judged", "unjudged"),
-    *("smallest_visible_short_ns", "time_ns", "cpu_ns", "chip_busy_ns", "wire_ns"),
-    *("overshoot_ns", "context_switches", "events_sha256", "host_s", "rerun"),
+    *("programmer", "job", "region_bytes", "verdict", "expect", "reason", "evidence"),
+    *("judged", "unjudged", "smallest_visible_short_ns", "time_ns", "cpu_ns", "chip_busy_ns"),
+    *("wire_ns", "overshoot_ns", "transfers", "context_switches", "events_sha256"),
+    *("host_s", "rerun"),
 ]
 RUN_KEYS = [
     *("rig_version", "commit", "plan", "seed", "argv", "started", "host", "qemu_version"),
@@ -69,7 +70,7 @@ def test_verdicts_are_those_of_the_design() -> None:
 
 
 def test_words_of_plans_are_those_of_the_design() -> None:
-    assert {expect.value for expect in Expect} == {"pass", "too_short", "any"}
+    assert {expect.value for expect in Expect} == {"pass", "too_short", "op_failed", "any"}
     assert {timers.value for timers in Timers} == {"high-res", "low-res"}
     assert {load.value for load in Load} == {"none", "busy-siblings"}
     assert {"chip", "bus"} <= {witness.value for witness in Witness}

@@ -14,15 +14,17 @@ HEADINGS = "pass too_short corrupt op_failed hung inconclusive infra_error skipp
 MEASURE = {
     Expect.PASS: "0 1 1 4 4 4 99 77",
     Expect.TOO_SHORT: "1 0 1 1 1 1 99 77",
+    Expect.OP_FAILED: "4 1 1 0 4 4 99 77",
     Expect.ANY: "0 0 1 4 4 0 99 77",
 }
-# Canaries and controls judge the rig: what is not as expected is its fault.
+# Canaries, controls and floors judge the rig: what is not as expected is its fault.
 JUDGING = {
     Expect.PASS: "0 99 99 99 99 99 99 99",
     Expect.TOO_SHORT: "99 0 99 99 99 99 99 99",
+    Expect.OP_FAILED: "99 99 99 0 99 99 99 99",
     Expect.ANY: "0 0 99 99 99 0 99 99",
 }
-TABLES = {Role.MEASURE: MEASURE, Role.CANARY: JUDGING, Role.CONTROL: JUDGING}
+TABLES = {Role.MEASURE: MEASURE, Role.CANARY: JUDGING, Role.CONTROL: JUDGING, Role.FLOOR: JUDGING}
 
 
 def result(verdict: Verdict, expect: Expect = Expect.PASS, role: Role = Role.MEASURE) -> CellResult:

@@ -5,13 +5,15 @@ import itertools
 import os
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
-from delayrig.cell import Cell, Corner, Expect, Job, Load, Programmer, Role
+from delayrig.cell import Cell, Expect, Job, Load, Programmer, Role
 from delayrig.chips import read_chips
+from delayrig.corner import Corner
 from delayrig.errors import BadInputError
 from delayrig.guest.shape import Timers
 from delayrig.plan import Plan, find_plan, plan_cells, plan_names, read_plan
@@ -20,7 +22,8 @@ from delayrig.toml import parse_toml
 from tests.rig.builders import CHECKOUT
 
 CHIPS = list(read_chips(CHECKOUT))
-SHIPPED = ["default", "full", "smoke"]
+SHIPPED = ["default", "full", "smoke", "write-time"]
+DEMONSTRATING = ["default", "full", "smoke"]
 
 
 def shipped(name: str, *subjects: str, seed: int = 1) -> list[Cell]:
@@ -47,7 +50,7 @@ def levels(cell: Cell) -> dict[str, Any]:
         "cores": cell.cores,
         "job": cell.job.value,
         "chip": cell.chip,
-        "corner": cell.corner.value,
+        "corner": cell.corner,
         "timers": cell.timers.value,
         "load": cell.load.value,
         "programmer": cell.programmer.value,
@@ -71,7 +74,7 @@ def pairs_of(row: dict[str, Any]) -> set[tuple[tuple[str, Any], tuple[str, Any]]
 # The plans that come with the rig.
 
 
-def test_shipped_plans_are_the_three_of_the_design() -> None:
+def test_shipped_plans_are_those_of_the_design() -> None:
     assert plan_names() == SHIPPED
 
 
@@ -133,7 +136,7 @@ def test_ids_are_unique_and_fit_for_folders(name: str) -> None:
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_canary_and_control_of_a_witness_stand_in_the_same_cell(name: str) -> None:
-    judging = {cell.name: cell for cell in shipped(name) if cell.role is not Role.MEASURE}
+    judging = {c.name: c for c in shipped(name) if c.role in (Role.CANARY, Role.CONTROL)}
     for witness in ("bus", "chip"):
         canary, control = judging.pop(f"canary-{witness}"), judging.pop(f"control-{witness}")
         assert levels(canary) == levels(control)
@@ -143,7 +146,7 @@ def test_canary_and_control_of_a_witness_stand_in_the_same_cell(name: str) -> No
     assert judging == {}
 
 
-@pytest.mark.parametrize("name", SHIPPED)
+@pytest.mark.parametrize("name", DEMONSTRATING)
 def test_demonstration_expects_a_conviction_of_one_subject_alone(name: str) -> None:
     cells = [cell for cell in shipped(name) if cell.name == "demonstration"]
     assert {cell.subject: cell.expect for cell in cells} == {
@@ -321,6 +324,72 @@ def test_canary_expects_a_conviction_without_any_rule() -> None:
     assert (cell.role, cell.expect) == (Role.CANARY, Expect.TOO_SHORT)
     (cell, _) = cells_of(HEAD + SINGLE + 'role = "control"\n')
     assert (cell.role, cell.expect) == (Role.CONTROL, Expect.PASS)
+
+
+@pytest.mark.parametrize("region_kib", [1, 64, 1024, 4096])
+@pytest.mark.parametrize("text", [GROUP, SINGLE])
+def test_region_of_a_group_or_a_cell_is_that_of_its_cells(text: str, region_kib: int) -> None:
+    key = f'name = "{text.split(chr(34))[1]}"\n'
+    cells = cells_of(HEAD + text.replace(key, f"{key}region_kib = {region_kib}\n"))
+    assert [cell.region_kib for cell in cells] == [region_kib] * 2
+
+
+@pytest.mark.parametrize("region_kib", [-1, 0, 4097])
+def test_region_that_no_cell_may_have_names_its_key(region_kib: int) -> None:
+    single = SINGLE + f"region_kib = {region_kib}\n"
+    assert f"key 'cell[0].region_kib' is {region_kib}" in error_of(HEAD + single).message
+    group = GROUP.replace("[group.over]", f"region_kib = {region_kib}\n[group.over]")
+    assert f"key 'group[0].region_kib' is {region_kib}" in error_of(HEAD + group).message
+
+
+def test_group_with_a_subject_of_its_own_runs_for_that_one_whoever_the_others_are() -> None:
+    group = GROUP.replace("[group.over]", 'subject = "debian:bookworm"\n[group.over]')
+    assert [cell.subject for cell in cells_of(HEAD + group, "bundled")] == ["debian:bookworm"]
+
+
+CORNERS = ["min", "typ", "max", "draw:0", "draw:18446744073709551615", "slow:2", "slow:1000"]
+FLOOR = GROUP.replace("[group.over]", 'role = "floor"\n[group.over]')
+
+
+@pytest.mark.parametrize("corner", CORNERS)
+def test_corner_of_a_cell_is_as_the_plan_has_it(corner: str) -> None:
+    (cell, _) = cells_of(HEAD + GROUP + f'corner = ["{corner}"]\n')
+    assert cell.corner == corner
+
+
+@pytest.mark.parametrize(
+    "corner",
+    [
+        *("", "draw", "draw:", "draw:-1", "draw:01", "draw:x", "draw:18446744073709551616"),
+        *("slow", "slow:0", "slow:1", "slow:1001", "slow:1.5", "typ:1", "zero:1", "Zero", "min "),
+    ],
+)
+def test_corner_that_the_emulator_does_not_know_is_named(corner: str) -> None:
+    error = error_of(HEAD + GROUP + f'corner = ["{corner}"]\n')
+    assert f"key 'group[0].over.corner': unknown value {corner!r}" in error.message
+    assert "draw:SEED" in error.hint
+
+
+def test_floor_is_where_nothing_is_ever_busy_and_nothing_else_is() -> None:
+    (cell, _) = cells_of(HEAD + FLOOR + 'corner = ["zero"]\n')
+    assert (cell.role, cell.corner, cell.expect) == (Role.FLOOR, "zero", Expect.PASS)
+    for text in (FLOOR, GROUP + 'corner = ["zero"]\n'):
+        assert "key 'group[0].over.corner' is" in error_of(HEAD + text).message
+
+
+def test_floors_of_the_write_time_plan_stand_under_every_measured_cell() -> None:
+    cells = shipped("write-time")
+
+    def work(cell: Cell) -> dict[str, Any]:
+        return {**levels(cell), "corner": "", "region_kib": cell.region_kib}
+
+    floors = [work(cell) for cell in cells if cell.role is Role.FLOOR]
+    measured = [cell for cell in cells if cell.role is Role.MEASURE]
+    assert {cell.subject for cell in measured} == {"bundled", "debian:trixie"}
+    assert {cell.region_kib for cell in measured} == {1024}
+    assert all(floors.count(work(cell)) == 1 for cell in measured)
+    by_corner = Counter(cell.corner.partition(":")[0] for cell in measured)
+    assert by_corner["draw"] >= 2 * by_corner["typ"] > 0
 
 
 @pytest.mark.parametrize(

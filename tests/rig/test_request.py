@@ -11,7 +11,7 @@ from delayrig.cell import Cell
 from delayrig.errors import BadInputError
 from delayrig.images.recipes import read_recipes
 from delayrig.paths import Paths
-from delayrig.request import CELL_BYTES_MAX, Request, check_out, choose_cells
+from delayrig.request import REGION_BYTES_MAX, Request, check_out, choose_cells
 from delayrig.result import FILE_NAME
 from delayrig.run import rerun_command
 
@@ -89,7 +89,22 @@ def test_unknown_subject_of_a_plan_names_the_plan(tmp_path: Path) -> None:
     assert "'bundeld'" in caught.value.message
 
 
-@pytest.mark.parametrize("plan", ["smoke", "default"])
+def test_region_that_does_not_fit_its_chip_names_plan_cell_and_key(tmp_path: Path) -> None:
+    plan = tmp_path / "mine.toml"
+    plan.write_text(
+        'schema = 1\nabout = "mine"\nsubjects = ["bundled"]\n[[cell]]\nname = "c"\n'
+        'region_kib = 1088\nat = { mips = 250, cores = 1, job = "read", chip = "M25P80" }\n',
+        encoding="utf-8",
+    )
+    with pytest.raises(BadInputError) as caught:
+        chosen(plan=str(plan))
+    assert caught.value.message.startswith(f"{plan}: cell c.bundled.")
+    assert "'region_kib' is 1088" in caught.value.message
+    plan.write_text(plan.read_text(encoding="utf-8").replace("1088", "1024"), encoding="utf-8")
+    assert [cell.region_kib for cell in chosen(plan=str(plan))] == [1024]
+
+
+@pytest.mark.parametrize("plan", ["smoke", "default", "write-time"])
 def test_rerun_command_of_every_cell_runs_that_cell_alone(plan: str) -> None:
     for cell in chosen(plan=plan):
         words = shlex.split(rerun_command(cell, request_for(cell, plan=plan)))
@@ -116,7 +131,7 @@ def test_subjects_of_a_request_come_once_in_order() -> None:
 
 def test_new_folder_is_made(tmp_path: Path) -> None:
     out = tmp_path / "there" / "and" / "then"
-    check_out(out, 1)
+    check_out(out, [make_cell()])
     assert out.is_dir()
     assert list(out.iterdir()) == []
 
@@ -124,7 +139,7 @@ def test_new_folder_is_made(tmp_path: Path) -> None:
 def test_folder_that_holds_a_run_is_refused_and_left_alone(tmp_path: Path) -> None:
     (tmp_path / FILE_NAME).write_bytes(b"{}")
     with pytest.raises(BadInputError, match="holds a run already"):
-        check_out(tmp_path, 1)
+        check_out(tmp_path, [make_cell()])
     assert (tmp_path / FILE_NAME).read_bytes() == b"{}"
 
 
@@ -132,18 +147,21 @@ def test_folder_below_a_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     for out in (tmp_path / "file", tmp_path / "file" / "below"):
         with pytest.raises(BadInputError) as caught:
-            check_out(out, 1)
+            check_out(out, [make_cell()])
         assert caught.value.message.startswith(f"--out {out}: ")
 
 
 @pytest.mark.parametrize(("spare", "refused"), [(-1, True), (0, False)])
-def test_disk_must_hold_every_cell(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spare: int, refused: bool
+@pytest.mark.parametrize(
+    "cells", [[make_cell()] * 10, [make_cell(region_kib=1)] + [make_cell(region_kib=192)] * 3]
+)
+def test_disk_must_hold_every_cell_by_its_region(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cells: list[Cell], spare: int, refused: bool
 ) -> None:
-    free = 10 * CELL_BYTES_MAX + spare
+    free = 10 * REGION_BYTES_MAX + spare
     monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(1 << 40, 0, free))
     if not refused:
-        check_out(tmp_path, 10)
+        check_out(tmp_path, cells)
         return
-    with pytest.raises(BadInputError, match="10 cells may need 20 MiB"):
-        check_out(tmp_path, 10)
+    with pytest.raises(BadInputError, match=f"{len(cells)} cells may need 20 MiB"):
+        check_out(tmp_path, cells)

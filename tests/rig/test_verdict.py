@@ -269,6 +269,18 @@ def test_conviction_by_doubtful_figures_alone_is_inconclusive(grade: str) -> Non
     assert with_evidence(make_evidence())(case).verdict() is Verdict.TOO_SHORT
 
 
+@pytest.mark.parametrize("evidence", [make_evidence(), make_evidence(grade="assumed")])
+def test_early_command_to_a_part_slower_than_its_datasheet_is_op_failed(evidence: Evidence) -> None:
+    case = with_evidence(evidence)(replace(Case(), cell=make_cell(corner="slow:3")))
+    verdict, reason = case.finding()
+    assert verdict is Verdict.OP_FAILED
+    assert "slower than its datasheet allows: PP came too early" in reason
+
+
+def test_subject_that_is_patient_with_a_slow_part_passes() -> None:
+    assert replace(Case(), cell=make_cell(corner="slow:3")).verdict() is Verdict.PASS
+
+
 @pytest.mark.parametrize("grade", ["datasheet", "recalled", "profile"])
 def test_conviction_by_firm_figures_is_too_short(grade: str) -> None:
     assert with_evidence(make_evidence(grade=grade))(Case()).verdict() is Verdict.TOO_SHORT
@@ -444,6 +456,9 @@ def bus_of_write(*, sync_ns: int = SECOND, poll_ns: int = POLL_NS) -> list[Event
     ]
 
 
+REGION = workload.region_of(make_cell(), make_chip())
+
+
 def left_by(
     folder: Path,
     *bus: Event,
@@ -456,7 +471,7 @@ def left_by(
     cell = cell or make_cell()
     (folder / "events.jsonl").write_bytes(as_lines(sound_events(*bus)))
     (folder / "stdout.txt").write_text(stdout, encoding="utf-8")
-    whole = sparse_image(workload.final_content(cell))
+    whole = sparse_image(workload.final_content(cell, REGION))
     (folder / "image.sparse").write_bytes(whole if image is None else image)
     if read_back is not None:
         (folder / "read.bin").write_bytes(read_back)
@@ -475,6 +490,7 @@ def test_folder_of_a_sound_write_passes_with_its_figures(tmp_path: Path) -> None
     assert (result.guest.mips, result.guest.cores) == ([250.0], 1)
     assert (result.cpu_ns.user, result.cpu_ns.sys) == (30 * MS, 7 * MS)
     assert result.context_switches == 42
+    assert (result.region_bytes, result.transfers) == (65536, len(bus_of_write()) - 4)
     assert (result.chip_busy_ns, result.wire_ns) == (18 * MS, 0)
     assert result.overshoot_ns == 5 * MS + 210 + MS
     assert result.time_ns.total == END_NS - START_NS
@@ -526,7 +542,7 @@ def test_folder_without_the_owed_synchronisation_is_inconclusive(tmp_path: Path)
 
 
 def test_wrong_byte_in_the_part_is_corrupt(tmp_path: Path) -> None:
-    content = bytearray(workload.final_content(make_cell()))
+    content = bytearray(workload.final_content(make_cell(), REGION))
     content[5 * 4096 + 17] ^= 1
     result = left_by(tmp_path, *bus_of_write(), image=sparse_image(bytes(content)))
     assert result.verdict is Verdict.CORRUPT
@@ -534,7 +550,7 @@ def test_wrong_byte_in_the_part_is_corrupt(tmp_path: Path) -> None:
 
 
 def test_byte_outside_the_region_is_corrupt(tmp_path: Path) -> None:
-    image = sparse_image(workload.final_content(make_cell()))
+    image = sparse_image(workload.final_content(make_cell(), REGION))
     image += sparse_image(b"\0" * 4096, offset=0x1000)
     result = left_by(tmp_path, *bus_of_write(), image=image)
     assert (result.verdict, result.evidence[0].where) == (Verdict.CORRUPT, "0x1000")
@@ -552,7 +568,7 @@ def test_image_that_makes_no_sense_is_a_lost_guest(tmp_path: Path, image: bytes)
 @pytest.mark.parametrize(("flip", "verdict"), [(0, Verdict.PASS), (1, Verdict.CORRUPT)])
 def test_read_must_give_what_is_in_the_part(tmp_path: Path, flip: int, verdict: Verdict) -> None:
     cell = make_cell(job=Job.READ)
-    content = bytearray(workload.initial_content(cell))
+    content = bytearray(workload.initial_content(cell, REGION))
     content[-1] ^= flip
     result = left_by(tmp_path, *bus_of_write(), cell=cell, read_back=bytes(content))
     assert result.verdict is verdict

@@ -5,15 +5,19 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from delayrig.cell import Corner, Job, Load, Programmer
+from delayrig.cell import Job, Load, Programmer
+from delayrig.chips import EraseFacts
+from delayrig.corner import Corner
+from delayrig.errors import BadInputError
 from delayrig.payload import emulator_words, spec_text, write_payload
 from delayrig.workload import (
     REGION_OFFSET_BYTES,
-    REGION_SIZE_BYTES,
+    Region,
     expected_image,
     final_content,
     initial_content,
     layout_text,
+    region_of,
     subject_words,
 )
 
@@ -21,28 +25,96 @@ from tests.rig.builders import make_cell, make_chip, sparse_image
 
 CELL = make_cell()
 CHIP = make_chip()
-RIGHT = sparse_image(final_content(CELL))
+REGION = region_of(CELL, CHIP)
+RIGHT = sparse_image(final_content(CELL, REGION))
 
 
 def test_content_follows_from_the_seed_alone() -> None:
     other = make_cell(subject="debian:trixie", chip="M25P80", corner=Corner.MAX, cores=4)
-    assert initial_content(other) == initial_content(CELL)
-    assert final_content(other) == final_content(CELL)
+    assert initial_content(other, REGION) == initial_content(CELL, REGION)
+    assert final_content(other, REGION) == final_content(CELL, REGION)
     seeded = [make_cell(seed=seed) for seed in range(10)]
-    contents = {initial_content(cell) for cell in seeded} | {final_content(cell) for cell in seeded}
+    contents = {initial_content(cell, REGION) for cell in seeded}
+    contents |= {final_content(cell, REGION) for cell in seeded}
     assert len(contents) == 20
 
 
 def test_write_replaces_every_granule_and_read_none() -> None:
-    before, after = initial_content(CELL), final_content(CELL)
-    assert len(before) == len(after) == REGION_SIZE_BYTES
-    for at in range(0, REGION_SIZE_BYTES, 256):
+    before, after = initial_content(CELL, REGION), final_content(CELL, REGION)
+    assert len(before) == len(after) == 65536
+    for at in range(0, 65536, 256):
         assert before[at : at + 256] != after[at : at + 256]
-    assert final_content(make_cell(job=Job.READ)) == before
+    assert final_content(make_cell(job=Job.READ), REGION) == before
 
 
 def test_layout_names_the_region_with_its_last_byte() -> None:
-    assert layout_text() == "00010000:0001ffff rig\n"
+    assert layout_text(REGION) == "00010000:0001ffff rig\n"
+    high = Region(offset_bytes=0x1FF0000, size_bytes=0x10000)
+    assert layout_text(high) == "01ff0000:01ffffff rig\n"
+
+
+@pytest.mark.parametrize(
+    ("region_kib", "chip_kib", "offset"),
+    [
+        (64, 2048, 65536),
+        (64, 128, 65536),  # ends with the part
+        (64, 127, 0),
+        (64, 64, 0),  # the whole part
+        (1024, 2048, 65536),
+        (1024, 1088, 65536),
+        (1024, 1087, 0),
+        (1024, 1024, 0),
+        (1024, 64 * 1024, 65536),
+    ],
+)
+def test_region_lies_behind_64_kib_where_it_fits_there_else_at_the_start(
+    region_kib: int, chip_kib: int, offset: int
+) -> None:
+    region = region_of(make_cell(region_kib=region_kib), make_chip(size_bytes=chip_kib * 1024))
+    assert (region.offset_bytes, region.size_bytes) == (offset, region_kib * 1024)
+
+
+@pytest.mark.parametrize(("region_kib", "chip_kib"), [(64, 63), (1024, 1023), (1024, 64)])
+def test_region_larger_than_the_part_is_refused_by_its_key(region_kib: int, chip_kib: int) -> None:
+    with pytest.raises(BadInputError, match=f"'region_kib' is {region_kib}, and GD25Q16C holds"):
+        region_of(make_cell(region_kib=region_kib), make_chip(size_bytes=chip_kib * 1024))
+
+
+@pytest.mark.parametrize(
+    ("unit", "offset", "size"),
+    [(4096, 65536, 65536), (264, 65736, 65472), (65536, 65536, 65536), (131072, None, None)],
+)
+def test_region_begins_and_ends_with_what_the_part_can_erase(
+    unit: int, offset: int | None, size: int | None
+) -> None:
+    chip = make_chip(erase=[EraseFacts(size_bytes=2 << 20), EraseFacts(size_bytes=unit)])
+    if offset is None or size is None:
+        with pytest.raises(BadInputError, match="erases 131072 bytes at least"):
+            region_of(CELL, chip)
+        return
+    assert region_of(CELL, chip) == Region(offset_bytes=offset, size_bytes=size)
+
+
+def test_region_that_begins_inside_a_granule_is_expected_there() -> None:
+    chip = make_chip(erase=[EraseFacts(size_bytes=264)])
+    region = region_of(CELL, chip)
+    whole = bytearray(b"\xff" * (2 << 20))
+    whole[region.offset_bytes : region.end_bytes] = final_content(CELL, region)
+    right = sparse_image(bytes(whole), offset=0)
+    assert expected_image(CELL, chip, right) == []
+    whole[region.offset_bytes - 1] = 0
+    assert expected_image(CELL, chip, sparse_image(bytes(whole), offset=0)) == [65536]
+    whole[region.offset_bytes - 1] = 0xFF
+    whole[region.end_bytes] = 0
+    assert expected_image(CELL, chip, sparse_image(bytes(whole), offset=0)) == [131072]
+
+
+def test_larger_region_is_expected_whole() -> None:
+    cell = make_cell(region_kib=1024)
+    region = region_of(cell, CHIP)
+    right = sparse_image(final_content(cell, region))
+    assert expected_image(cell, CHIP, right) == []
+    assert expected_image(cell, CHIP, right[:-4104]) == [region.end_bytes - 4096]
 
 
 @pytest.mark.parametrize(
@@ -94,7 +166,7 @@ def test_anything_outside_the_region_is_a_difference(offset: int) -> None:
 
 
 def test_part_that_was_never_written_differs_everywhere() -> None:
-    assert len(expected_image(CELL, CHIP, sparse_image(initial_content(CELL)))) == 16
+    assert len(expected_image(CELL, CHIP, sparse_image(initial_content(CELL, REGION)))) == 16
     assert len(expected_image(CELL, CHIP, b"")) == 16
 
 
@@ -121,7 +193,7 @@ def lines_of(spec: str, key: str) -> list[str]:
 def test_spec_begins_with_its_schema_and_holds_both_command_lines() -> None:
     spec = spec_text(CELL, CHIP, "GD25Q16(B)")
     assert spec.startswith("schema 1\n")
-    assert lines_of(spec, "emulator") == emulator_words(CELL)
+    assert lines_of(spec, "emulator") == emulator_words(CELL, REGION)
     assert lines_of(spec, "subject") == subject_words(CELL, "/usr/sbin/flashrom", "GD25Q16(B)")
     assert lines_of(spec, "deadline_ms") == ["600000"]
 
@@ -156,10 +228,25 @@ def test_what_was_read_is_collected_after_a_read_alone(job: Job) -> None:
 
 
 def test_emulator_is_given_the_cells_chip_corner_and_seed() -> None:
-    words = emulator_words(make_cell(chip="M25P80", corner=Corner.MAX, seed=77))
+    words = emulator_words(make_cell(chip="M25P80", corner=Corner.MAX, seed=77), REGION)
     given = dict(pairwise(words))
     assert (given["--chip"], given["--corner"], given["--seed"]) == ("M25P80", "max", "77")
     assert (given["--clock"], given["--image-offset"]) == ("tsc", "65536")
+
+
+@pytest.mark.parametrize("corner", ["zero", "draw:7", "slow:3"])
+def test_corner_reaches_the_emulator_in_the_words_of_the_plan(corner: str) -> None:
+    given = dict(pairwise(emulator_words(make_cell(corner=corner), REGION)))
+    assert given["--corner"] == corner
+
+
+def test_region_of_the_cell_goes_to_emulator_subject_and_collection_alike() -> None:
+    cell = make_cell(region_kib=1024, job=Job.READ)
+    chip = make_chip(size_bytes=1 << 20)
+    spec = spec_text(cell, chip, "x")
+    assert "emulator --image-offset\nemulator 0\n" in spec
+    assert "image /subject/tmp/write.bin 1048576 0 /cell/after.bin" in spec.splitlines()
+    assert "read.bin /subject/tmp/read.bin 0 1048576" in lines_of(spec, "collect")
 
 
 def test_payload_has_the_same_bytes_wherever_it_is_made(tmp_path: Path) -> None:
