@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NoReturn, ParamSpec, TypeVar
 
 import click
+import msgspec
 
 from delayrig import __version__
 from delayrig.chips import read_chips
@@ -24,10 +25,11 @@ from delayrig.images.subject import BUNDLED, known_subjects
 from delayrig.paths import Paths, find_paths
 from delayrig.plan import find_plan, plan_names, read_plan
 from delayrig.request import Request, check_out, choose_cells
-from delayrig.result import Results
+from delayrig.result import Results, read_results
 from delayrig.run import run_request
-from delayrig.show import RunProgress, make_console, print_results
+from delayrig.show import RunProgress, make_console, print_results, time_table
 from delayrig.supplies import CpuPool, Supplies, provide_supplies
+from delayrig.times import time_rows
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -195,6 +197,25 @@ def compare(first: Path, second: Path, exact: bool, no_color: bool) -> None:  # 
     same = "all the same" if comparison.exit_code is ExitCode.PASS else "not shown to be the same"
     console.print(f"{comparison.compared} cells compared: {same}", markup=False)
     sys.exit(comparison.exit_code)
+
+
+@main.command()
+@click.argument("run_folder", metavar="RUN", type=click.Path(path_type=Path))
+@click.option("--beside", metavar="SUBJECT", default="debian:trixie", show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="For machines; all times in nanoseconds.")
+@click.option("--no-color", is_flag=True, help="Plain text; NO_COLOR does the same.")
+@explained
+def times(run_folder: Path, beside: str, as_json: bool, no_color: bool) -> None:
+    """Tells what each cell of a run took, beside what it could not do without.
+
+    The ratio is that of the total to the chip's busy time and the floor: the same bytes, written
+    with the fewest transfers in the same guest. Each stands beside the total of another SUBJECT.
+    """
+    rows = time_rows(read_results(run_folder), beside=beside)
+    if as_json:
+        click.echo(msgspec.json.format(msgspec.json.encode(rows)))
+    else:
+        make_console(no_color=no_color).print(time_table(rows, beside=beside))
 
 
 @main.command()

@@ -19,6 +19,7 @@ from rich.table import Table
 from delayrig.errors import ExitCode
 from delayrig.exit_code import exit_code_of, is_expected
 from delayrig.result import CellResult, Results, Verdict
+from delayrig.times import TimeRow
 from delayrig.verdict import describe
 
 STYLES = {
@@ -130,6 +131,36 @@ def cell_table(results: Results, width: int) -> Table:
             *(_times(cell) if wide else _times(cell)[:2]),
         )
     return table
+
+
+def time_table(rows: list[TimeRow], *, beside: str) -> Table:
+    """What each cell took, and the least that it could have."""
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for name in ("subject", "chip", "job"):
+        table.add_column(name, overflow="fold")
+    for name in ("KiB", "MIPS", "cores", "total s", "busy s", "floor s", "ratio", "overshoot s"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("transfers", justify="right", no_wrap=True)
+    table.add_column(f"{escape(beside)} s", justify="right", no_wrap=True)
+    for row in rows:
+        table.add_row(
+            escape(row.subject),
+            f"{row.chip} {row.corner}",
+            row.job,
+            f"{row.region_bytes / 1024:g}",
+            f"{round(row.mips)}",
+            f"{row.cores}",
+            *(_seconds(ns) for ns in (row.total_ns, row.chip_busy_ns, row.floor_ns)),
+            "-" if row.ratio is None else f"{row.ratio:.3f}",
+            _seconds(row.overshoot_ns),
+            f"{row.transfers}" + (f"/{row.floor_transfers}" if row.floor_transfers else ""),
+            _seconds(row.beside_ns),
+        )
+    return table
+
+
+def _seconds(ns: int | None) -> str:
+    return "-" if ns is None else f"{ns / 1e9:.3f}"
 
 
 def _subject_name(cell: CellResult) -> str:
