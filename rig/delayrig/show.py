@@ -136,7 +136,7 @@ def cell_table(results: Results, width: int) -> Table:
 def time_table(rows: list[TimeRow], *, beside: str) -> Table:
     """What each cell took, and the least that it could have."""
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for name in ("subject", "chip", "job"):
+    for name in ("subject", "chip", "job", "verdict"):
         table.add_column(name, overflow="fold")
     for name in ("KiB", "MIPS", "cores", "total s", "busy s", "floor s", "ratio", "overshoot s"):
         table.add_column(name, justify="right", no_wrap=True)
@@ -147,6 +147,7 @@ def time_table(rows: list[TimeRow], *, beside: str) -> Table:
             escape(row.subject),
             f"{row.chip} {row.corner}",
             row.job,
+            f"[{STYLES[row.verdict]}]{row.verdict}[/]",
             f"{row.region_bytes / 1024:g}",
             f"{round(row.mips)}",
             f"{row.cores}",

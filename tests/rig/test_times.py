@@ -101,12 +101,19 @@ def test_command_prints_a_line_for_each_cell(kept: Path) -> None:
     done = CliRunner().invoke(main, ["times", str(kept), "--no-color"])
     assert done.exit_code == ExitCode.PASS, done.output
     lines = [line.split() for line in done.output.splitlines()]
-    assert lines[1][:4] == ["bundled", "GD25Q16C", "typ", "write"]
-    assert lines[1][4:] == [
+    assert lines[1][:5] == ["bundled", "GD25Q16C", "typ", "write", "pass"]
+    assert lines[1][5:] == [
         *("1024", "250", "1", "6.000", "5.000", "1.000", "1.000", "0.003", "250/100", "9.000")
     ]
     assert lines[2][0] == TRIXIE
-    assert lines[2][10] == "1.500"
+    assert lines[2][11] == "1.500"
+
+
+def test_command_says_of_a_fast_cell_that_it_was_wrong(tmp_path: Path) -> None:
+    corrupt = timed(SECOND, verdict=Verdict.CORRUPT)
+    write_results(run_of(corrupt, floor(SECOND)), tmp_path)
+    done = CliRunner().invoke(main, ["times", str(tmp_path), "--no-color"])
+    assert "corrupt" in done.output.splitlines()[1].split()
 
 
 def test_command_gives_the_same_rows_as_json_with_units_in_their_keys(kept: Path) -> None:
