@@ -126,9 +126,11 @@ static int program_region(struct client *client, const struct part *part,
 	return error;
 }
 
-static bool can_write(const struct part *part)
+/* Larger parts begin with addresses of three bytes too, which reach as far as any region lies. */
+static bool can_write(const struct part *part, const struct region *region)
 {
-	return part->family == PART_SPI_NOR && part->size_bytes <= ADDRESSABLE_BYTES &&
+	return part->family == PART_SPI_NOR &&
+	       region->offset_bytes + region->size_bytes <= ADDRESSABLE_BYTES &&
 	       part->page_bytes <= CLIENT_COMMAND_BYTES_MAX - HEADER_BYTES;
 }
 
@@ -138,7 +140,7 @@ int job_write(struct client *client, const struct part *part, const struct regio
 	uint8_t *found;
 	int error;
 
-	if (!can_write(part))
+	if (!can_write(part, region))
 		return -ENOTSUP;
 	found = malloc(region->size_bytes);
 	if (!found)

@@ -19,7 +19,7 @@ struct region {
 /*
  * Puts the @region.size_bytes bytes of @content into the region. -EBUSY where the part was busy
  * after all, -EIO where it does not hold them in the end, -EINVAL where its erases do not fit the
- * region, -ENOTSUP for a family of parts that it cannot write.
+ * region, -ENOTSUP for a family of parts that it cannot write, or a region past 16 MiB.
  */
 int job_write(struct client *client, const struct part *part, const struct region *region,
 	const uint8_t *content);

@@ -27,7 +27,7 @@ static const char *cause_of(int error)
 	case -EINVAL:
 		return "the part has no erase that fits the region";
 	case -ENOTSUP:
-		return "parts of this kind are not written here";
+		return "such parts, or places past 16 MiB, are not written here";
 	default:
 		return strerror(-error);
 	}

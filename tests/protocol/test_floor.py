@@ -104,6 +104,13 @@ def test_whole_part_takes_one_erase(tmp_path: Path) -> None:
     assert done.commands["0xd8"] == 0
 
 
+def test_last_block_of_16_mib_is_in_reach(tmp_path: Path) -> None:
+    content = bytes_of(4096)
+    done = write(tmp_path, content, at=(16 << 20) - 4096, chip="W25Q128JV")
+    assert done.exit_code == 0, done.said
+    assert done.part[-4096:] == content
+
+
 def test_blank_pages_are_not_programmed(tmp_path: Path) -> None:
     content = bytearray(b"\xff" * 4096)
     content[PAGE_BYTES - 1] = content[2 * PAGE_BYTES] = 0
