@@ -6,11 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/spi.h"
+
+#define OP_STATUS_WRITE 0x01
 #define OP_PAGE_PROGRAM 0x02
 #define OP_READ 0x03
 #define OP_STATUS_READ 0x05
 #define OP_WRITE_ENABLE 0x06
 #define OP_CHIP_ERASE_60 0x60
+#define OP_UNLOCK 0x98
 #define OP_CHIP_ERASE_C7 0xC7
 
 #define STATUS_BUSY 0x01
@@ -59,36 +63,56 @@ static int change(struct client *client, const uint8_t *command, size_t command_
 	return error;
 }
 
+/* Some parts come up with all of them protected, and take one change to be rid of that. */
+static int unlock(struct client *client, const struct part *part)
+{
+	static const uint8_t clear_status[] = {OP_STATUS_WRITE, 0};
+	static const uint8_t unlock_all[] = {OP_UNLOCK};
+
+	switch (part->spi->protection.kind) {
+	case PROTECTION_GLOBAL:
+		return change(client, clear_status, sizeof(clear_status));
+	case PROTECTION_UNLOCK:
+		return change(client, unlock_all, sizeof(unlock_all));
+	default:
+		return 0;
+	}
+}
+
 static bool erases_chip(uint8_t opcode)
 {
 	return opcode == OP_CHIP_ERASE_60 || opcode == OP_CHIP_ERASE_C7;
 }
 
-/* The largest that begins at @address and ends by @end; NULL where none does. */
+/* The largest block that begins at @address and ends by @end, and its erase; NULL where none does.
+ */
 static const struct part_erase *choose_erase(
-	const struct part *part, uint32_t address, uint32_t end)
+	const struct part *part, uint32_t address, uint32_t end, struct part_block *largest)
 {
-	const struct part_erase *largest = NULL;
+	const struct part_erase *chosen = NULL;
+	struct part_block block;
 
 	for (size_t i = 0; i < part->erase_count; i++) {
-		const struct part_erase *erase = &part->erases[i];
-
-		if (address % erase->size_bytes == 0 && erase->size_bytes <= end - address &&
-			(!largest || erase->size_bytes > largest->size_bytes))
-			largest = erase;
+		if (!part_erase_block(&part->erases[i], address, &block) ||
+			block.address != address || block.size_bytes > end - address ||
+			(chosen && block.size_bytes <= largest->size_bytes))
+			continue;
+		chosen = &part->erases[i];
+		*largest = block;
 	}
-	return largest;
+	return chosen;
 }
 
 static int erase_region(struct client *client, const struct part *part, const struct region *region)
 {
 	const uint32_t end = region->offset_bytes + region->size_bytes;
 	const struct part_erase *erase;
+	struct part_block block;
 	uint8_t command[HEADER_BYTES];
 	int error = 0;
 
-	for (uint32_t at = region->offset_bytes; !error && at < end; at += erase->size_bytes) {
-		erase = choose_erase(part, at, end);
+	for (uint32_t at = region->offset_bytes; !error && at < end; at += block.size_bytes) {
+		erase = choose_erase(part, at, end, &block);
 		if (!erase)
 			return -EINVAL;
 		put_header(command, erase->opcode, at);
@@ -146,6 +170,8 @@ int job_write(struct client *client, const struct part *part, const struct regio
 	if (!found)
 		return -ENOMEM;
 	error = read_region(client, region, found);
+	if (!error)
+		error = unlock(client, part);
 	if (!error)
 		error = erase_region(client, part, region);
 	if (!error)

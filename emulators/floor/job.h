@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A write as short as it can be: what was there is read, everything is erased in the largest
- * blocks that fit, what is not blank is programmed page by page, and all is read back. Each
- * erase and each program is a write enable, the command and one status read. Nothing waits: the
- * part must never be busy.
+ * A write as short as it can be: what was there is read, a part that comes up locked is unlocked,
+ * everything is erased in the largest blocks that fit, what is not blank is programmed page by
+ * page, and all is read back. Each change is a write enable, the command and one status read.
+ * Nothing waits: the part must never be busy.
  */
 #ifndef EMULATORS_FLOOR_JOB_H
 #define EMULATORS_FLOOR_JOB_H

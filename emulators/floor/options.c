@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,16 +12,31 @@
 #define PROGRAMMER "serprog:ip="
 #define NAME_BYTES_MAX 64
 
-/* By a name that flashrom has for it: that is what follows -c. */
+/* How far down its list a part has the name, INT_MAX where it has not. */
+static int rank_of_name(const struct part *part, const char *flashrom_name)
+{
+	for (int rank = 0; part->flashrom_names[rank]; rank++) {
+		if (strcmp(part->flashrom_names[rank], flashrom_name) == 0)
+			return rank;
+	}
+	return INT_MAX;
+}
+
+/* What follows -c is a name of flashrom's; of parts that share it, the one that it fits best. */
 static const struct part *find_part(const char *flashrom_name)
 {
+	const struct part *best = NULL;
+	int best_rank = INT_MAX;
+
 	for (size_t i = 0; i < part_table_count; i++) {
-		for (const char *const *name = part_table[i].flashrom_names; *name; name++) {
-			if (strcmp(*name, flashrom_name) == 0)
-				return &part_table[i];
+		int rank = rank_of_name(&part_table[i], flashrom_name);
+
+		if (rank < best_rank) {
+			best = &part_table[i];
+			best_rank = rank;
 		}
 	}
-	return NULL;
+	return best;
 }
 
 static int set_programmer(const char *text, struct options *options)

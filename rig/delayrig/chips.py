@@ -18,9 +18,9 @@ class BusFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EraseFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """One of the ways to erase a part of it."""
+    """One of the ways to erase a part of it; of blocks of unequal sizes nothing is known here."""
 
-    size_bytes: int
+    size_bytes: int | None = None
 
 
 class ChipFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,7 +37,7 @@ class ChipFacts(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def erase_unit_bytes(self) -> int:
         """The least that can be erased without touching what lies beside it."""
-        return min((erase.size_bytes for erase in self.erase), default=1)
+        return min((erase.size_bytes for erase in self.erase if erase.size_bytes), default=1)
 
     @property
     def bus(self) -> str:

@@ -40,18 +40,19 @@ class Region(msgspec.Struct, frozen=True, kw_only=True):
 def region_of(cell: Cell, chip: ChipFacts) -> Region:
     """Where the cell's region lies in that chip: after 64 KiB where it fits there, else at 0.
 
-    It begins and ends with what the part can erase; parts whose blocks are no power of two get
-    the most that does. Raises `BadInputError` where the chip is too small.
+    It begins and ends with what the part can erase, and is one such block at least; parts whose
+    blocks are no power of two get the most that does. Raises `BadInputError` where the chip is
+    too small.
     """
     unit = chip.erase_unit_bytes
-    size = cell.region_kib * 1024 // unit * unit
+    size = max(cell.region_kib * 1024 // unit, 1) * unit
     offset = -(-REGION_OFFSET_BYTES // unit) * unit
     if offset + size > chip.size_bytes:
         offset = 0
-    if not 0 < size <= chip.size_bytes:
+    if size > chip.size_bytes:
         raise BadInputError(
             f"key 'region_kib' is {cell.region_kib}, and {chip.name} holds"
-            f" {chip.size_bytes // 1024} KiB and erases {unit} bytes at least",
+            f" {chip.size_bytes // 1024} KiB",
             hint="set 'region_kib' to what fits, in a group of its own where other chips take more",
         )
     return Region(offset_bytes=offset, size_bytes=size)

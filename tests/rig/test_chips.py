@@ -38,8 +38,9 @@ def test_figures_that_the_rig_does_not_use_are_the_emulators_business(tmp_path: 
     assert read_chips(tmp_path)["X1"].size_bytes == 65536
 
 
-def test_smallest_erase_is_the_unit_of_a_chip(tmp_path: Path) -> None:
-    put_chip(tmp_path, GOOD + "[[erase]]\nsize_bytes = 65536\n[[erase]]\nsize_bytes = 4096\n")
+def test_smallest_erase_of_the_whole_part_is_its_unit(tmp_path: Path) -> None:
+    sizes = ("size_bytes = 65536", "size_bytes = 4096", "regions = [[2, 512]]")
+    put_chip(tmp_path, GOOD + "".join(f"[[erase]]\n{size}\n" for size in sizes))
     assert read_chips(tmp_path)["X1"].erase_unit_bytes == 4096
 
 

@@ -389,7 +389,7 @@ def test_floors_of_the_write_time_plan_stand_under_every_measured_cell() -> None
     assert {cell.region_kib for cell in measured} == {1024}
     assert all(floors.count(work(cell)) == 1 for cell in measured)
     by_corner = Counter(cell.corner.partition(":")[0] for cell in measured)
-    assert by_corner["draw"] >= 2 * by_corner["typ"] > 0
+    assert by_corner["draw"] > by_corner["typ"] > 0
 
 
 @pytest.mark.parametrize(
