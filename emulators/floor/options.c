@@ -2,15 +2,15 @@
 #include "options.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define PROGRAMMER "serprog:ip="
-#define NAME_BYTES_MAX 64
+#define LINE_BYTES_MAX 256
 
 /* How far down its list a part has the name, INT_MAX where it has not. */
 static int rank_of_name(const struct part *part, const char *flashrom_name)
@@ -88,22 +88,40 @@ int options_parse(int argc, char *argv[], struct options *options)
 	return 0;
 }
 
+/* FIRST:LAST NAME, the numbers in hexadecimal and LAST inside. False: the region is another one. */
+static bool parse_line(const char *line, const struct options *options, struct region *region)
+{
+	char *rest;
+	unsigned long first = strtoul(line, &rest, 16);
+	unsigned long last;
+	size_t name_len;
+
+	if (*rest != ':')
+		return false;
+	last = strtoul(rest + 1, &rest, 16);
+	rest += strspn(rest, " \t");
+	name_len = strcspn(rest, " \t\n");
+	if (strlen(options->region_name) != name_len ||
+		strncmp(rest, options->region_name, name_len) != 0)
+		return false;
+	if (first > last || last >= options->part->size_bytes)
+		return false;
+	*region = (struct region){
+		.offset_bytes = (uint32_t)first, .size_bytes = (uint32_t)(last - first + 1)};
+	return true;
+}
+
 int options_read_region(const struct options *options, struct region *region)
 {
 	FILE *file = fopen(options->layout_path, "re");
-	char name[NAME_BYTES_MAX];
-	uint32_t first, last;
+	char line[LINE_BYTES_MAX];
 	int error = -EINVAL;
 
 	if (!file)
 		return -errno;
-	while (error && fscanf(file, "%" SCNx32 ":%" SCNx32 " %63s", &first, &last, name) == 3) {
-		if (strcmp(name, options->region_name) != 0)
-			continue;
-		if (first > last || last >= options->part->size_bytes)
-			break;
-		*region = (struct region){.offset_bytes = first, .size_bytes = last - first + 1};
-		error = 0;
+	while (error && fgets(line, sizeof(line), file)) {
+		if (parse_line(line, options, region))
+			error = 0;
 	}
 	fclose(file);
 	return error;

@@ -22,7 +22,7 @@ from delayrig.chip_witness import (
 from delayrig.chips import ChipFacts
 from delayrig.corner import is_beyond_the_datasheet
 from delayrig.errors import LostGuestError
-from delayrig.events import Event, first
+from delayrig.events import Event, first, transactions
 from delayrig.evidence import Evidence, ObservedWait, Witness
 from delayrig.images.subject import Subject
 from delayrig.profile import Profile, find_profile, find_version, version_of_digest
@@ -94,7 +94,7 @@ def _judge(
         chip_busy_ns=phases.chip_busy_ns(seen.events),
         wire_ns=phases.wire_ns(seen.events),
         overshoot_ns=phases.overshoot_ns(seen.events),
-        transfers=len(of_kind(seen.events, "spi")),
+        transfers=len(transactions(seen.events)),
         context_switches=ended.get("voluntary_switches", 0) + ended.get("involuntary_switches", 0),
         events_sha256=digest.of_file(folder / "events.jsonl"),
         host_s=host_s,

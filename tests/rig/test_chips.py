@@ -30,7 +30,16 @@ def test_every_chip_has_a_name_of_flashroms_and_a_bus() -> None:
         assert chip.name == name
         assert chip.flashrom_names
         assert region_of(make_cell(), chip).end_bytes <= chip.size_bytes
-        assert chip.bus == "spi"
+        assert chip.bus in ("spi", "parallel", "lpc", "fwh")
+        assert (chip.bus == "spi") is chip.family.startswith("spi")
+
+
+def test_chip_is_on_the_bus_that_its_file_says(tmp_path: Path) -> None:
+    chips = read_chips(CHECKOUT)
+    named = ("W25Q128JV", "SST39SF040", "SST49LF040", "SST49LF004B")
+    assert [chips[name].bus for name in named] == ["spi", "parallel", "lpc", "fwh"]
+    put_chip(tmp_path, GOOD + '[bus]\nkind = "lpc"\n')
+    assert read_chips(tmp_path)["X1"].bus == "lpc"
 
 
 def test_figures_that_the_rig_does_not_use_are_the_emulators_business(tmp_path: Path) -> None:

@@ -75,12 +75,6 @@ def put_plan(folder: Path, *, subject: str, chip: str) -> Path:
     return plan
 
 
-def test_chip_that_the_region_does_not_fit_is_bad_input(tmp_path: Path) -> None:
-    plan = put_plan(tmp_path, subject="bundled", chip="AT29C512")
-    with pytest.raises(BadInputError, match="AT29C512 ends before the region"):
-        chosen(plan=str(plan))
-
-
 def test_unknown_subject_of_a_plan_names_the_plan(tmp_path: Path) -> None:
     plan = put_plan(tmp_path, subject="bundeld", chip="M25P80")
     with pytest.raises(BadInputError) as caught:
