@@ -8,11 +8,17 @@ from delayrig.events import TRANSACTIONS, Event, of_kind, transactions
 PROBE, READ, ERASE, WRITE, VERIFY = "probe", "read", "erase", "write", "verify"
 PHASES = (PROBE, READ, ERASE, WRITE, VERIFY)
 
+# Of SPI parts: NOR, SST25VF (0xad), EEPROM and DataFlash (from 0xe8, 0x84 and 0x7c on) alike.
 WORK_OF_OPCODE = {
-    **dict.fromkeys(("0x03", "0x0b"), READ),
-    **dict.fromkeys(("0x02",), WRITE),
-    **dict.fromkeys(("0x20", "0x52", "0xd8", "0xc7", "0x60"), ERASE),
+    **dict.fromkeys(("0x03", "0x0b", "0x13", "0x0c"), READ),
+    **dict.fromkeys(("0xe8", "0xd2"), READ),
+    **dict.fromkeys(("0x02", "0x12", "0xad"), WRITE),
+    **dict.fromkeys(("0x84", "0x87", "0x83", "0x86", "0x88", "0x89", "0x82", "0x85"), WRITE),
+    **dict.fromkeys(("0x20", "0xd7", "0x52", "0xd8", "0xc7", "0x60"), ERASE),
+    **dict.fromkeys(("0x21", "0x5c", "0xdc", "0x81", "0x7c"), ERASE),
 }
+# 0x50 is an erase by this name; elsewhere it opens or clears a register.
+ERASE_BY_NAME = "BLOCK_ERASE"
 WRITE_ENABLE = "0x06"
 
 # Of parts that are not on an SPI bus: their opcodes mean other things.
@@ -62,7 +68,7 @@ def _enables_writing(event: Event) -> bool:
 def _work_of(event: Event) -> str:
     """What a transaction does, as a phase; empty for what belongs to any."""
     if event["ev"] == "spi":
-        return WORK_OF_OPCODE.get(event["op"], "")
+        return ERASE if event["name"] == ERASE_BY_NAME else WORK_OF_OPCODE.get(event["op"], "")
     if event["rlen"] == POLL_BYTES:
         return ""
     return WORK_OF_NAME.get(event["name"], "")

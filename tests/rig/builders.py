@@ -29,10 +29,18 @@ NAMES = {
     "0x03": "READ",
     "0x05": "RDSR",
     "0x06": "WREN",
+    "0x12": "PP4",
+    "0x13": "READ4",
     "0x20": "SE",
+    "0x21": "SE4",
+    "0x50": "BLOCK_ERASE",
+    "0x83": "BUF1_TO_PAGE_ERASE",
+    "0x84": "WRITE_BUF1",
     "0x9f": "RDID",
     "0xab": "RES",
+    "0xad": "AAI",
     "0xd8": "BE",
+    "0xe8": "READ_LEGACY",
 }
 SERPROG_OPS = {NOP: "0x00", "Q_IFACE": "0x01", SYNCNOP: "0x10", "S_PIN_STATE": "0x15"}
 

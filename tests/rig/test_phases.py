@@ -56,6 +56,20 @@ def test_reading_back_after_a_program_is_verify() -> None:
     assert found == TimeSplit(total=1000, probe=100, erase=200, write=300, verify=400)
 
 
+@pytest.mark.parametrize(
+    ("erase", "program", "read"),
+    [("0x21", "0x12", "0x13"), ("0x20", "0xad", "0x03"), ("0x50", "0x84", "0xe8")],
+)
+def test_other_families_have_commands_of_their_own(erase: str, program: str, read: str) -> None:
+    found = split((read, 100), (erase, 200), (program, 500), (read, 900))
+    assert found == TimeSplit(total=1000, probe=100, read=100, erase=300, write=400, verify=100)
+
+
+def test_opcode_50h_that_opens_a_register_erases_nothing() -> None:
+    events = [spi("0x03", read=100), spi("0x50", read=200) | {"name": "VSREN"}]
+    assert split_time(events, 0, 1000) == TimeSplit(total=1000, probe=100, read=900)
+
+
 def test_verify_goes_back_to_erase_and_write() -> None:
     found = split(("0x02", 100), ("0x03", 200), ("0x20", 300), ("0x02", 500), ("0x03", 900))
     assert (found.write, found.verify, found.erase) == (100 + 400, 100 + 100, 200)
