@@ -8,6 +8,9 @@
 #include "erase_plan.h"
 #include "flash.h"
 
+/* As much as a programmer reads at most in one go: progress costs no commands. */
+#define READ_STEP_BYTES UINT32_C(65536)
+
 void flash_init(struct flash *flash, struct programmer *programmer, const struct clock *clock,
 	const struct log *log)
 {
@@ -41,22 +44,50 @@ int flash_close(struct flash *flash)
 /* Both images of a write: what the chip holds, and what it is to hold. */
 struct write_job {
 	struct flash *flash;
-	struct range *ranges; /* the selection, grown to whole erase blocks */
+	struct range *ranges;     /* the selection, grown to whole erase blocks, in rising order */
+	struct erase_plan *plans; /* one a range */
 	size_t count;
 	uint8_t *current;
 	uint8_t *target;
+	struct progress_step erasing;
+	struct progress_step writing;
+	struct range in_doubt; /* what is being erased or programmed */
 };
 
-static int read_range(struct flash *flash, struct range range, uint8_t *image)
+static uint32_t ranges_bytes(const struct range *ranges, size_t count)
 {
-	return flash->chip->driver->read(
-		flash, range.start, image + range.start, range_bytes(range));
+	uint32_t bytes = 0;
+
+	for (size_t i = 0; i < count; i++)
+		bytes += range_bytes(ranges[i]);
+	return bytes;
+}
+
+static int read_range(
+	struct flash *flash, struct range range, uint8_t *image, struct progress_step *step)
+{
+	while (range.start < range.end) {
+		const uint32_t left = range_bytes(range);
+		const uint32_t bytes = left < READ_STEP_BYTES ? left : READ_STEP_BYTES;
+		const int error =
+			flash->chip->driver->read(flash, range.start, image + range.start, bytes);
+
+		if (error != 0)
+			return error;
+		progress_advance(step, bytes);
+		range.start += bytes;
+	}
+	return 0;
 }
 
 static int read_selection(struct flash *flash, struct selection selection, uint8_t *image)
 {
+	struct progress_step step;
+
+	progress_begin(&step, flash->progress, PROGRESS_READ,
+		ranges_bytes(selection.ranges, selection.count));
 	for (size_t i = 0; i < selection.count; i++) {
-		const int error = read_range(flash, selection.ranges[i], image);
+		const int error = read_range(flash, selection.ranges[i], image, &step);
 
 		if (error != 0)
 			return error;
@@ -143,6 +174,13 @@ static struct range differing(const struct write_job *job, struct range page)
 	return page;
 }
 
+/* Nobody knows what is there from now on, until program_range() or the step is through. */
+static void begin_change(struct write_job *job, struct range range)
+{
+	job->flash->written = WRITE_BEGUN;
+	job->in_doubt = range;
+}
+
 static int program_page(struct write_job *job, struct range page)
 {
 	const struct range range = differing(job, page);
@@ -152,18 +190,29 @@ static int program_page(struct write_job *job, struct range page)
 	return job->flash->chip->driver->program(job->flash, range.start, data, range_bytes(range));
 }
 
-static int program_range(struct write_job *job, struct range range)
+static bool is_equal(const struct write_job *job, struct range range)
+{
+	return memcmp(job->current + range.start, job->target + range.start, range_bytes(range)) ==
+	       0;
+}
+
+/* `erased` is the block that these pages are part of, or NULL. */
+static int program_range(struct write_job *job, struct range range, const struct range *erased)
 {
 	const uint32_t page_bytes = job->flash->chip->page_bytes;
 
 	for (uint32_t at = range.start; at < range.end; at += page_bytes) {
-		int error;
+		const struct range page = {at, at + page_bytes};
 
-		if (memcmp(job->current + at, job->target + at, page_bytes) == 0)
-			continue;
-		error = program_page(job, (struct range){at, at + page_bytes});
-		if (error != 0)
-			return error;
+		if (!is_equal(job, page)) {
+			int error;
+
+			begin_change(job, erased != NULL ? *erased : page);
+			error = program_page(job, page);
+			if (error != 0)
+				return error;
+		}
+		progress_advance(&job->writing, page_bytes);
 	}
 	return 0;
 }
@@ -176,48 +225,81 @@ static int run_step(struct write_job *job, const struct erase_step *step)
 
 	log_debug(flash->log, "Erasing 0x%06" PRIx32 "-0x%06" PRIx32 " with opcode %02x.\n",
 		step->block.start, step->block.end - 1, step->erase->opcode);
+	begin_change(job, step->block);
 	error = flash->chip->driver->erase(flash, step->erase, step->block.start);
 	if (error != 0)
 		return error;
+	progress_advance(&job->erasing, range_bytes(step->block));
 	memset(job->current + step->block.start, 0xff, range_bytes(step->block));
-	return program_range(job, step->block);
+	return program_range(job, step->block, &step->block);
 }
 
+/* In rising order of address, so that what is done and what is not are two halves. */
 static int run_plan(struct write_job *job, const struct erase_plan *plan, struct range range)
 {
 	for (size_t i = 0; i < plan->count; i++) {
-		const int error = run_step(job, &plan->steps[i]);
+		const struct erase_step *step = &plan->steps[i];
+		const struct range before = {range.start, step->block.start};
+		int error = program_range(job, before, NULL);
 
+		if (error == 0)
+			error = run_step(job, step);
 		if (error != 0)
 			return error;
+		range.start = step->block.end;
 	}
-	return program_range(job, range);
+	return program_range(job, range, NULL);
 }
 
-static int write_range(struct write_job *job, struct range range)
+static uint32_t plan_bytes(const struct erase_plan *plan)
 {
-	struct erase_plan plan;
-	int error = erase_plan_create(job->flash->chip, range, job->current, job->target, &plan);
+	uint32_t bytes = 0;
 
-	if (error != 0)
+	for (size_t i = 0; i < plan->count; i++)
+		bytes += range_bytes(plan->steps[i].block);
+	return bytes;
+}
+
+static int plan_range(struct write_job *job, size_t nth)
+{
+	const struct range range = job->ranges[nth];
+	struct erase_plan *plan = &job->plans[nth];
+
+	if (erase_plan_create(job->flash->chip, range, job->current, job->target, plan) != 0)
 		return report_no_memory(job->flash);
 	log_debug(job->flash->log,
 		"0x%06" PRIx32 "-0x%06" PRIx32 ": %zu erases, about %" PRIu64 " ms.\n", range.start,
-		range.end - 1, plan.count, plan.typ_us / 1000);
-	error = run_plan(job, &plan, range);
-	erase_plan_destroy(&plan);
-	return error;
+		range.end - 1, plan->count, plan->typ_us / 1000);
+	return 0;
+}
+
+/* All plans come before the first erase: progress has to know its end. */
+static int plan_all(struct write_job *job)
+{
+	uint32_t erased_bytes = 0;
+
+	for (size_t i = 0; i < job->count; i++) {
+		const int error = plan_range(job, i);
+
+		if (error != 0)
+			return error;
+		erased_bytes += plan_bytes(&job->plans[i]);
+	}
+	progress_begin(&job->erasing, job->flash->progress, PROGRESS_ERASE, erased_bytes);
+	progress_begin(&job->writing, job->flash->progress, PROGRESS_WRITE,
+		ranges_bytes(job->ranges, job->count));
+	return 0;
 }
 
 static int write_all(struct write_job *job)
 {
-	for (size_t i = 0; i < job->count; i++) {
-		const int error = write_range(job, job->ranges[i]);
+	int error = plan_all(job);
 
-		if (error != 0)
-			return error;
-	}
-	return 0;
+	for (size_t i = 0; i < job->count && error == 0; i++)
+		error = run_plan(job, &job->plans[i], job->ranges[i]);
+	if (error == 0 && job->flash->written == WRITE_BEGUN)
+		job->flash->written = WRITE_DONE;
+	return error;
 }
 
 static int erase_and_write(struct write_job *job)
@@ -232,6 +314,13 @@ static int read_current(struct write_job *job)
 
 	log_info(job->flash->log, "Reading old flash chip contents... ");
 	return finish(job->flash, read_selection(job->flash, touched, job->current), "done.");
+}
+
+/* The caller knows what the chip holds. */
+static int copy_held(struct write_job *job, const uint8_t *held)
+{
+	memcpy(job->current, held, job->flash->chip->size_bytes);
+	return 0;
 }
 
 /* Outside the selection a block has to end as it began. */
@@ -291,14 +380,45 @@ static int write_unprotected(struct write_job *job, bool force)
 	return error != 0 ? error : restore_error;
 }
 
-static int write_job_run(struct write_job *job, struct selection selection, const uint8_t *image,
-	enum verify_scope verify, bool force)
+static void report_half_done(const struct write_job *job)
 {
-	int error = read_current(job);
+	log_error(job->flash->log,
+		"The chip is in an unknown state from 0x%06" PRIx32 " to 0x%06" PRIx32
+		"; the new contents are in place below, the old ones above. Do not reset or "
+		"switch off what starts from it; repeat the command, which leaves alone what is "
+		"right.\n",
+		job->in_doubt.start, job->in_doubt.end - 1);
+}
+
+/* What a user has to know after a failure, whatever caused it. */
+static int report_state(const struct write_job *job, int error)
+{
+	const struct log *log = job->flash->log;
+
+	if (error == 0)
+		return 0;
+	if (job->flash->written == WRITE_BEGUN)
+		report_half_done(job);
+	else if (job->flash->written == WRITE_UNTOUCHED)
+		log_error(log, "Nothing was erased or written: the chip holds what it held.\n");
+	else if (error == -EILSEQ)
+		log_error(log, "All was written, but the chip is in an unknown state. Repeat the "
+			       "command; if the same address fails, the chip is worn out, "
+			       "protected, or not the one that it is taken for.\n");
+	else
+		log_error(log, "All was written, but not verified: verify (-v) once the cause is "
+			       "gone.\n");
+	return error;
+}
+
+static int write_job_run(struct write_job *job, struct selection selection,
+	const struct write_images *images, enum verify_scope verify, bool force)
+{
+	int error = images->held == NULL ? read_current(job) : copy_held(job, images->held);
 
 	if (error != 0)
 		return error;
-	fill_target(job, selection, image);
+	fill_target(job, selection, images->wanted);
 	error = write_unprotected(job, force);
 	if (error != 0)
 		return error;
@@ -307,6 +427,9 @@ static int write_job_run(struct write_job *job, struct selection selection, cons
 
 static void write_job_deinit(struct write_job *job)
 {
+	for (size_t i = 0; i < job->count; i++)
+		erase_plan_destroy(&job->plans[i]);
+	free(job->plans);
 	free(job->ranges);
 	free(job->current);
 	free(job->target);
@@ -323,10 +446,13 @@ static struct range whole_blocks(const struct flash_chip *chip, struct range ran
 static int write_job_init(struct write_job *job, struct flash *flash, struct selection selection)
 {
 	*job = (struct write_job){.flash = flash};
+	flash->written = WRITE_UNTOUCHED;
 	job->ranges = calloc(selection.count, sizeof(*job->ranges));
+	job->plans = calloc(selection.count, sizeof(*job->plans));
 	job->current = malloc(flash->chip->size_bytes);
 	job->target = malloc(flash->chip->size_bytes);
-	if (job->ranges == NULL || job->current == NULL || job->target == NULL) {
+	if (job->ranges == NULL || job->plans == NULL || job->current == NULL ||
+		job->target == NULL) {
 		write_job_deinit(job);
 		return report_no_memory(flash);
 	}
@@ -337,17 +463,25 @@ static int write_job_init(struct write_job *job, struct flash *flash, struct sel
 	return 0;
 }
 
-int flash_write(struct flash *flash, struct selection selection, const uint8_t *image,
-	enum verify_scope verify, bool force)
+int flash_write_over(struct flash *flash, struct selection selection,
+	const struct write_images *images, enum verify_scope verify, bool force)
 {
 	struct write_job job;
 	int error = write_job_init(&job, flash, selection);
 
 	if (error != 0)
 		return error;
-	error = write_job_run(&job, selection, image, verify, force);
+	error = report_state(&job, write_job_run(&job, selection, images, verify, force));
 	write_job_deinit(&job);
 	return error;
+}
+
+int flash_write(struct flash *flash, struct selection selection, const uint8_t *image,
+	enum verify_scope verify, bool force)
+{
+	const struct write_images images = {.wanted = image};
+
+	return flash_write_over(flash, selection, &images, verify, force);
 }
 
 int flash_erase(

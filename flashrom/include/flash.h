@@ -11,6 +11,7 @@
 #include "driver.h"
 #include "log.h"
 #include "programmer.h"
+#include "progress.h"
 #include "range.h"
 
 /** Write protection as it was found. */
@@ -19,13 +20,22 @@ struct protection {
 	uint8_t status;
 };
 
+/** What the last write (or erase) has done to the part, whether it failed or not. */
+enum write_state {
+	WRITE_UNTOUCHED, /* nothing was erased or programmed */
+	WRITE_BEGUN,     /* and it broke off in the middle */
+	WRITE_DONE, /* to the end; what comes after it, such as verification, may have failed */
+};
+
 /** A part behind a programmer. `chip` is NULL until it is known; the rest is the drivers' own. */
 struct flash {
 	struct programmer *programmer;
 	const struct clock *clock;
 	const struct log *log;
 	const struct flash_chip *chip;
-	uint8_t bus; /* that the chip was found on */
+	uint8_t bus;                     /* that the chip was found on */
+	const struct progress *progress; /* NULL: nobody asks */
+	enum write_state written;
 
 	struct protection protection;
 	struct busy_history history[BUSY_OPERATIONS_MAX];
@@ -76,10 +86,19 @@ int flash_verify(struct flash *flash, struct selection selection, const uint8_t 
 /**
  * Bring what is selected to what `image` says: read, erase as little as needed, program what
  * differs, verify. What shares an erase block with it is put back. `force` goes on when write
- * protection stays.
+ * protection stays. After a failure the state of the part is logged, too; see `flash->written`.
  */
 int flash_write(struct flash *flash, struct selection selection, const uint8_t *image,
 	enum verify_scope verify, bool force);
+
+/** Both of the whole chip. */
+struct write_images {
+	const uint8_t *wanted;
+	const uint8_t *held; /* what the chip holds now, which is then not read; or NULL */
+};
+
+int flash_write_over(struct flash *flash, struct selection selection,
+	const struct write_images *images, enum verify_scope verify, bool force);
 
 /** A write of nothing but blank bytes. */
 int flash_erase(

@@ -145,6 +145,9 @@ static void stuck_cell_is_reported_with_its_address(void **state)
 		flash_write(&bench.flash, everything, bench.image, VERIFY_TOUCHED, false), -EILSEQ);
 	assert_true(logged(&bench.captured,
 		"Verification failed at 0x002345: expected 0x5a, found 0xff; 1 of 262144"));
+	assert_true(
+		logged(&bench.captured, "All was written, but the chip is in an unknown state"));
+	assert_int_equal(bench.flash.written, WRITE_DONE);
 	bench_stop(&bench);
 }
 
@@ -210,6 +213,147 @@ static void protection_that_stays_stops_the_write(void **state)
 	bench_stop(&bench);
 }
 
+/* What a run told of its progress; keeps to the rules of struct progress or fails the test. */
+struct watcher {
+	bool begun[3];
+	uint32_t done_bytes[3];
+	uint32_t total_bytes[3];
+	unsigned int ended[3];
+};
+
+static void watch(void *sink, enum progress_stage stage, uint32_t done_bytes, uint32_t total_bytes)
+{
+	struct watcher *watcher = sink;
+
+	assert_true(total_bytes > 0);
+	if (!watcher->begun[stage]) {
+		assert_int_equal(done_bytes, 0);
+		watcher->total_bytes[stage] = total_bytes;
+	}
+	assert_int_equal(total_bytes, watcher->total_bytes[stage]);
+	assert_true(done_bytes <= total_bytes);
+	assert_true(!watcher->begun[stage] || done_bytes > watcher->done_bytes[stage]);
+	watcher->done_bytes[stage] = done_bytes;
+	watcher->begun[stage] = done_bytes < total_bytes;
+	watcher->ended[stage] += done_bytes == total_bytes;
+}
+
+static void progress_grows_from_nothing_to_its_total(void **state)
+{
+	static const struct range ranges[] = {{0x3000, 0x5000}, {0x11000, 0x11010}};
+	const struct selection selection = {ranges, 2};
+	struct watcher watcher = {0};
+	const struct progress progress = {watch, &watcher};
+	struct bench bench;
+
+	(void)state;
+	bench_start(&bench, &small_chip);
+	memset(bench.fake.memory, 0x00, small_chip.size_bytes);
+	fill_pattern(bench.image, small_chip.size_bytes, 5);
+	bench.flash.progress = &progress;
+	assert_int_equal(
+		flash_write(&bench.flash, selection, bench.image, VERIFY_TOUCHED, false), 0);
+	assert_int_equal(watcher.ended[PROGRESS_READ], 2); /* before, and to verify */
+	assert_int_equal(watcher.ended[PROGRESS_ERASE], 1);
+	assert_int_equal(watcher.total_bytes[PROGRESS_ERASE], 0x3000);
+	assert_int_equal(watcher.ended[PROGRESS_WRITE], 1);
+	assert_int_equal(watcher.total_bytes[PROGRESS_WRITE], 0x3000);
+	bench_stop(&bench);
+}
+
+static void progress_of_an_idle_step_is_not_told(void **state)
+{
+	struct watcher watcher = {0};
+	const struct progress progress = {watch, &watcher};
+	struct bench bench;
+
+	(void)state;
+	bench_start(&bench, &small_chip);
+	bench.flash.progress = &progress;
+	assert_int_equal(
+		flash_write(&bench.flash, everything, bench.image, VERIFY_NOTHING, false), 0);
+	assert_int_equal(watcher.ended[PROGRESS_ERASE], 0);
+	assert_int_equal(watcher.ended[PROGRESS_WRITE], 1);
+	bench_stop(&bench);
+}
+
+/* The n-th command of a write of two pages fails: which state does the user hear of? */
+static enum write_state state_after_failed_command(unsigned int nth, const char *told)
+{
+	struct bench bench;
+	enum write_state written;
+
+	bench_start(&bench, &small_chip);
+	memset(bench.image + 0x2000, 0x5a, 512);
+	bench.fake.busy_ns_override = 1;
+	bench.fake.fail_countdown = nth;
+	assert_int_equal(
+		flash_write(&bench.flash, everything, bench.image, VERIFY_TOUCHED, false), -EIO);
+	assert_true(logged(&bench.captured, told));
+	written = bench.flash.written;
+	bench_stop(&bench);
+	return written;
+}
+
+static void failure_while_reading_leaves_the_chip_untouched(void **state)
+{
+	(void)state;
+	assert_int_equal(
+		state_after_failed_command(1, "Nothing was erased or written"), WRITE_UNTOUCHED);
+}
+
+/* Four reads and one of the status register; then write enable, program, status for each page. */
+static void failure_between_pages_names_what_is_in_doubt(void **state)
+{
+	(void)state;
+	assert_int_equal(state_after_failed_command(7, "unknown state from 0x002000 to 0x0020ff"),
+		WRITE_BEGUN);
+	assert_int_equal(state_after_failed_command(10, "unknown state from 0x002100 to 0x0021ff"),
+		WRITE_BEGUN);
+}
+
+static void failure_while_verifying_says_that_all_was_written(void **state)
+{
+	(void)state;
+	assert_int_equal(state_after_failed_command(13, "written, but not verified"), WRITE_DONE);
+}
+
+static void failed_erase_puts_its_whole_block_in_doubt(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	bench_start(&bench, &small_chip);
+	memset(bench.fake.memory, 0x00, small_chip.size_bytes);
+	memset(bench.image, 0x00, small_chip.size_bytes);
+	bench.image[0x21234] = 0x80;
+	bench.fake.fail_countdown = 7;
+	assert_int_equal(
+		flash_write(&bench.flash, everything, bench.image, VERIFY_TOUCHED, false), -EIO);
+	assert_true(logged(&bench.captured, "unknown state from 0x021000 to 0x021fff"));
+	bench_stop(&bench);
+}
+
+static void contents_known_beforehand_are_not_read(void **state)
+{
+	struct bench bench;
+	struct write_images images;
+	uint8_t *held;
+
+	(void)state;
+	bench_start(&bench, &small_chip);
+	held = calloc(1, small_chip.size_bytes);
+	assert_non_null(held);
+	images = (struct write_images){bench.image, held};
+	memset(bench.fake.memory, 0x00, small_chip.size_bytes);
+	assert_int_equal(
+		flash_write_over(&bench.flash, everything, &images, VERIFY_NOTHING, false), 0);
+	assert_int_equal(bench.fake.counts[0x03], 0);
+	assert_holds_image(&bench);
+	free(held);
+	bench_stop(&bench);
+}
+
 /* Whatever was there and whatever is wanted: the outcome is the image, and no rule is broken. */
 static void random_contents_end_as_the_image(void **state)
 {
@@ -247,6 +391,13 @@ int main(void)
 		cmocka_unit_test(verify_reports_first_difference_and_count),
 		cmocka_unit_test(protection_is_lifted_and_put_back),
 		cmocka_unit_test(protection_that_stays_stops_the_write),
+		cmocka_unit_test(progress_grows_from_nothing_to_its_total),
+		cmocka_unit_test(progress_of_an_idle_step_is_not_told),
+		cmocka_unit_test(failure_while_reading_leaves_the_chip_untouched),
+		cmocka_unit_test(failure_between_pages_names_what_is_in_doubt),
+		cmocka_unit_test(failure_while_verifying_says_that_all_was_written),
+		cmocka_unit_test(failed_erase_puts_its_whole_block_in_doubt),
+		cmocka_unit_test(contents_known_beforehand_are_not_read),
 		cmocka_unit_test(random_contents_end_as_the_image),
 	};
 
