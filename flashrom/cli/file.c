@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "file.h"
 
@@ -17,13 +22,19 @@ static int read_all(FILE *file, size_t bytes_max, struct file_content *out)
 {
 	uint8_t *data = malloc(bytes_max + 1);
 	size_t bytes;
+	int error = 0;
 
 	if (data == NULL)
 		return -ENOMEM;
+	errno = 0;
 	bytes = fread(data, 1, bytes_max + 1, file);
-	if (ferror(file) || bytes > bytes_max) {
+	if (ferror(file))
+		error = errno != 0 ? -errno : -EIO;
+	else if (bytes > bytes_max)
+		error = -EFBIG;
+	if (error != 0) {
 		free(data);
-		return ferror(file) ? -EIO : -EFBIG;
+		return error;
 	}
 	*out = (struct file_content){data, bytes};
 	return 0;
@@ -39,16 +50,123 @@ int file_read(const char *path, size_t bytes_max, const struct log *log, struct 
 	return error == 0 ? 0 : report(log, "read", path, error);
 }
 
-int file_write(const char *path, const uint8_t *data, size_t bytes, const struct log *log)
+/* A file, or a name that is free. Devices and pipes have no contents to be kept. */
+static bool is_replaceable(const char *path)
 {
-	FILE *file = fopen(path, "wb");
+	struct stat status;
+
+	return stat(path, &status) != 0 || S_ISREG(status.st_mode);
+}
+
+/* Links stay links: what they point to is replaced. To be freed. */
+static char *resolve(const char *path)
+{
+	char *real = realpath(path, NULL);
+
+	return real != NULL ? real : strdup(path);
+}
+
+static int check_folder(const char *path)
+{
+	char *copy = resolve(path);
 	int error = 0;
 
-	if (file == NULL)
-		return report(log, "create", path, -errno);
-	if (fwrite(data, 1, bytes, file) != bytes)
+	if (copy == NULL)
+		return -ENOMEM;
+	if (access(dirname(copy), W_OK | X_OK) != 0)
 		error = -errno;
-	if (fclose(file) != 0 && error == 0)
+	free(copy);
+	return error;
+}
+
+int file_check_writable(const char *path, const struct log *log)
+{
+	struct stat status;
+	int error = 0;
+
+	if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
+		error = -EISDIR;
+	else if (access(path, F_OK) == 0 && access(path, W_OK) != 0)
 		error = -errno;
+	else if (is_replaceable(path))
+		error = check_folder(path);
+	return error == 0 ? 0 : report(log, "write", path, error);
+}
+
+static int write_all(int fd, const uint8_t *data, size_t bytes)
+{
+	while (bytes > 0) {
+		const ssize_t written = write(fd, data, bytes);
+
+		if (written < 0 && errno != EINTR)
+			return -errno;
+		if (written > 0) {
+			data += written;
+			bytes -= (size_t)written;
+		}
+	}
+	return 0;
+}
+
+static int write_straight(const char *path, const uint8_t *data, size_t bytes)
+{
+	const int fd = open(path, O_WRONLY | O_CLOEXEC);
+	int error;
+
+	if (fd < 0)
+		return -errno;
+	error = write_all(fd, data, bytes);
+	if (close(fd) != 0 && error == 0)
+		error = -errno;
+	return error;
+}
+
+/* The new file gets the mode of the old one, or what the user's mask leaves. */
+static void copy_mode(int fd, const char *path)
+{
+	struct stat status;
+
+	if (stat(path, &status) == 0)
+		(void)fchmod(fd, status.st_mode & 07777);
+}
+
+static int write_beside(const char *temporary, const char *path, const uint8_t *data, size_t bytes)
+{
+	const int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	int error;
+
+	if (fd < 0)
+		return -errno;
+	copy_mode(fd, path);
+	error = write_all(fd, data, bytes);
+	if (error == 0 && fsync(fd) != 0)
+		error = -errno;
+	if (close(fd) != 0 && error == 0)
+		error = -errno;
+	if (error == 0 && rename(temporary, path) != 0)
+		error = -errno;
+	if (error != 0)
+		(void)unlink(temporary);
+	return error;
+}
+
+static int replace(const char *path, const uint8_t *data, size_t bytes)
+{
+	char *real = resolve(path);
+	char *temporary = NULL;
+	int error = -ENOMEM;
+
+	if (real != NULL && asprintf(&temporary, "%s.%ld.part", real, (long)getpid()) >= 0)
+		error = write_beside(temporary, real, data, bytes);
+	free(temporary);
+	free(real);
+	return error;
+}
+
+int file_write(const char *path, const uint8_t *data, size_t bytes, const struct log *log)
+{
+	const int error = is_replaceable(path) ? replace(path, data, bytes)
+					       : write_straight(path, data, bytes);
+
 	return error == 0 ? 0 : report(log, "write", path, error);
 }

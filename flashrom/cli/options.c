@@ -8,18 +8,22 @@
 #include "text.h"
 
 enum long_only {
-	OPT_VERSION = 256,
-	OPT_NO_REALTIME,
+	OPT_NO_REALTIME = 256,
+	OPT_PROGRESS,
+	OPT_FLASH_NAME,
+	OPT_FLASH_SIZE,
+	OPT_FLASH_CONTENTS,
+	OPT_NOT_HERE, /* flashrom has it, this one does not */
 };
 
-static const char short_options[] = ":p:c:r:w:v:El:i:VNnfo:Lh";
+static const char short_options[] = ":p:c:r::w::v::El:i:VNnfo:LhRx::z";
 
 static const struct option long_options[] = {
 	{"programmer", required_argument, NULL, 'p'},
 	{"chip", required_argument, NULL, 'c'},
-	{"read", required_argument, NULL, 'r'},
-	{"write", required_argument, NULL, 'w'},
-	{"verify", required_argument, NULL, 'v'},
+	{"read", optional_argument, NULL, 'r'},
+	{"write", optional_argument, NULL, 'w'},
+	{"verify", optional_argument, NULL, 'v'},
 	{"erase", no_argument, NULL, 'E'},
 	{"layout", required_argument, NULL, 'l'},
 	{"include", required_argument, NULL, 'i'},
@@ -30,8 +34,25 @@ static const struct option long_options[] = {
 	{"output", required_argument, NULL, 'o'},
 	{"list-supported", no_argument, NULL, 'L'},
 	{"help", no_argument, NULL, 'h'},
-	{"version", no_argument, NULL, OPT_VERSION},
+	{"version", no_argument, NULL, 'R'},
 	{"no-realtime", no_argument, NULL, OPT_NO_REALTIME},
+	{"progress", no_argument, NULL, OPT_PROGRESS},
+	{"flash-name", no_argument, NULL, OPT_FLASH_NAME},
+	{"flash-size", no_argument, NULL, OPT_FLASH_SIZE},
+	{"flash-contents", required_argument, NULL, OPT_FLASH_CONTENTS},
+	{"extract", optional_argument, NULL, OPT_NOT_HERE},
+	{"fmap", no_argument, NULL, OPT_NOT_HERE},
+	{"fmap-file", optional_argument, NULL, OPT_NOT_HERE},
+	{"ifd", no_argument, NULL, OPT_NOT_HERE},
+	{"image", optional_argument, NULL, OPT_NOT_HERE},
+	{"list-supported-wiki", no_argument, NULL, OPT_NOT_HERE},
+	{"sacrifice-ratio", optional_argument, NULL, OPT_NOT_HERE},
+	{"wp-disable", no_argument, NULL, OPT_NOT_HERE},
+	{"wp-enable", optional_argument, NULL, OPT_NOT_HERE},
+	{"wp-list", no_argument, NULL, OPT_NOT_HERE},
+	{"wp-range", optional_argument, NULL, OPT_NOT_HERE},
+	{"wp-region", optional_argument, NULL, OPT_NOT_HERE},
+	{"wp-status", no_argument, NULL, OPT_NOT_HERE},
 	{NULL, 0, NULL, 0},
 };
 
@@ -39,30 +60,39 @@ static const char usage[] =
 	"Usage: flashrom -p PROGRAMMER [-c CHIP] [-r FILE | -w FILE | -v FILE | -E] [OPTION]...\n"
 	"  -p, --programmer NAME:KEY=VALUE,...  the programmer, see below\n"
 	"  -c, --chip NAME        take the chip to be this one\n"
-	"  -r, --read FILE        read the chip into FILE\n"
-	"  -w, --write FILE       make the chip hold FILE\n"
-	"  -v, --verify FILE      compare the chip with FILE\n"
+	"  -r, --read [FILE]      read the chip into FILE\n"
+	"  -w, --write [FILE]     make the chip hold FILE\n"
+	"  -v, --verify [FILE]    compare the chip with FILE\n"
 	"  -E, --erase            blank the chip\n"
+	"      --flash-name       print the chip's vendor and name\n"
+	"      --flash-size       print the chip's size in bytes\n"
 	"  -l, --layout FILE      regions, a line each: START:END NAME (hexadecimal)\n"
-	"  -i, --include NAME     only this region of the layout; may be repeated\n"
+	"  -i, --include NAME[:RFILE]\n"
+	"                         only this region of the layout; may be repeated. RFILE holds "
+	"the\n"
+	"                         region alone; where each region has one, FILE may be left out\n"
+	"      --flash-contents FILE\n"
+	"                         take FILE for what the chip holds, and do not read it for -w\n"
 	"  -N, --noverify-all     verify the regions only, not what was put back around them\n"
 	"  -n, --noverify         do not verify after writing\n"
 	"  -f, --force            trust -c against the ID, and go on when protection stays\n"
 	"  -o, --output LOGFILE   write all messages there too\n"
 	"  -V, --verbose          tell more; may be repeated\n"
+	"      --progress         show how far it is, in percent\n"
 	"      --no-realtime      do not ask for realtime priority\n"
 	"  -L, --list-supported   list chips and programmers\n"
 	"  -h, --help             this text\n"
-	"      --version          version and delay threshold\n"
+	"  -R, --version          version and delay threshold\n"
+	"Exit: 0 done, 1 it failed, 2 the command line makes no sense.\n"
 	"Programmers:\n";
 
 void options_usage(const struct log *log)
 {
-	/* In two halves: a message has a limit. */
-	const size_t half = sizeof(usage) / 2;
+	/* In parts: a message has a limit. */
+	const size_t part = 512;
 
-	log_info(log, "%.*s", (int)half, usage);
-	log_info(log, "%s", usage + half);
+	for (size_t at = 0; at < sizeof(usage) - 1; at += part)
+		log_info(log, "%.*s", (int)part, usage + at);
 	for (size_t i = 0; programmer_drivers[i] != NULL; i++)
 		log_info(log, "  -p %s\n", programmer_drivers[i]->usage);
 }
@@ -71,7 +101,8 @@ static int set_operation(
 	const struct log *log, struct options *options, enum operation operation, const char *file)
 {
 	if (options->operation != OPERATION_NONE) {
-		log_error(log, "Only one of -r, -w, -v, -E, -L, -h and --version at a time.\n");
+		log_error(log, "Only one of -r, -w, -v, -E, --flash-name, --flash-size, -L, -h "
+			       "and -R at a time.\n");
 		return -EINVAL;
 	}
 	options->operation = operation;
@@ -90,14 +121,43 @@ static int set_once(
 	return 0;
 }
 
-static int add_include(const struct log *log, struct options *options, const char *name)
+/* "NAME:FILE", taken apart in place: getopt's words are the program's own. */
+static int add_include(const struct log *log, struct options *options, char *argument)
 {
+	char *colon = strchr(argument, ':');
+
 	if (options->include_count == INCLUDES_MAX) {
 		log_error(log, "More than %d regions (-i).\n", INCLUDES_MAX);
 		return -EINVAL;
 	}
-	options->includes[options->include_count++] = name;
+	if (colon != NULL)
+		*colon++ = '\0';
+	if (argument[0] == '\0' || (colon != NULL && colon[0] == '\0')) {
+		log_error(log, "-i takes NAME or NAME:FILE, neither of them empty.\n");
+		return -EINVAL;
+	}
+	options->includes[options->include_count++] = (struct include){argument, colon};
 	return 0;
+}
+
+/* What follows -r, -w or -v is its file, unless it is an option. NULL if there is none. */
+static char *take_file(int argc, char **argv, char *attached)
+{
+	if (attached != NULL || optind == argc || argv[optind][0] == '-')
+		return attached;
+	return argv[optind++];
+}
+
+/* `name` is that of a long option, or NULL. */
+static int report_not_here(const struct log *log, int option, const char *name)
+{
+	static const char cause[] = "is not supported here: flashrom has it, this one does not";
+
+	if (name != NULL)
+		log_error(log, "--%s %s.\n", name, cause);
+	else
+		log_error(log, "-%c %s.\n", option, cause);
+	return -EINVAL;
 }
 
 static int report_unknown(const struct log *log, const char *argument)
@@ -113,6 +173,16 @@ static int report_unknown(const struct log *log, const char *argument)
 	else
 		log_error(log, "Unknown option %s. See --help.\n", argument);
 	return -EINVAL;
+}
+
+/* A letter may be one of several in its word, which is then not the last that getopt took. */
+static int report_refused(const struct log *log, const char *word)
+{
+	const char letter[] = {'-', (char)optopt, '\0'};
+
+	if (optopt > 0 && optopt < 256 && strchr(short_options, optopt) == NULL)
+		return report_unknown(log, letter);
+	return report_unknown(log, word);
 }
 
 static int take_flag(struct options *options, int option)
@@ -132,6 +202,9 @@ static int take_flag(struct options *options, int option)
 		return 0;
 	case OPT_NO_REALTIME:
 		options->realtime = false;
+		return 0;
+	case OPT_PROGRESS:
+		options->progress = true;
 		return 0;
 	default:
 		return -EINVAL;
@@ -153,8 +226,14 @@ static int take(const struct log *log, struct options *options, int option, char
 		return set_operation(log, options, OPERATION_LIST, NULL);
 	case 'h':
 		return set_operation(log, options, OPERATION_HELP, NULL);
-	case OPT_VERSION:
+	case 'R':
 		return set_operation(log, options, OPERATION_VERSION, NULL);
+	case OPT_FLASH_NAME:
+		return set_operation(log, options, OPERATION_NAME, NULL);
+	case OPT_FLASH_SIZE:
+		return set_operation(log, options, OPERATION_SIZE, NULL);
+	case OPT_FLASH_CONTENTS:
+		return set_once(log, &options->held_file, argument, "--flash-contents");
 	case 'p':
 		return set_once(log, &options->programmer, argument, "-p/--programmer");
 	case 'c':
@@ -172,45 +251,101 @@ static int take(const struct log *log, struct options *options, int option, char
 
 static bool needs_programmer(const struct options *options)
 {
-	return options->operation <= OPERATION_ERASE;
+	return options->operation <= OPERATION_SIZE;
+}
+
+static bool lacks_file(const struct options *options)
+{
+	if (options->file != NULL || !operation_has_file(options->operation))
+		return false;
+	for (size_t i = 0; i < options->include_count; i++) {
+		if (options->includes[i].file == NULL)
+			return true;
+	}
+	return options->include_count == 0;
+}
+
+static bool has_idle_region_file(const struct options *options)
+{
+	for (size_t i = 0; i < options->include_count; i++) {
+		if (options->includes[i].file != NULL)
+			return !operation_has_file(options->operation);
+	}
+	return false;
+}
+
+static const char *find_lack(const struct options *options)
+{
+	if (needs_programmer(options) && options->programmer == NULL)
+		return "Which programmer? Add -p, for example -p serprog:ip=localhost:2000.\n";
+	if (options->include_count > 0 && options->layout == NULL)
+		return "-i needs a layout to take its region from: add -l FILE.\n";
+	if (lacks_file(options))
+		return "Which file? It goes after -r, -w or -v, or, for each region, after its "
+		       "name: -i NAME:FILE.\n";
+	if (has_idle_region_file(options))
+		return "A file for a region (-i NAME:FILE) needs -r, -w or -v.\n";
+	if (options->held_file != NULL && options->operation != OPERATION_WRITE)
+		return "--flash-contents needs -w.\n";
+	return NULL;
 }
 
 static int check(const struct log *log, const struct options *options)
 {
-	const char *lack = NULL;
+	const char *lack = find_lack(options);
 
-	if (needs_programmer(options) && options->programmer == NULL)
-		lack = "Which programmer? Add -p, for example -p serprog:ip=localhost:2000.\n";
-	else if (options->include_count > 0 && options->layout == NULL)
-		lack = "-i needs a layout to take its region from: add -l FILE.\n";
 	if (lack == NULL)
 		return 0;
 	log_error(log, "%s", lack);
 	return -EINVAL;
 }
 
+static int take_one(int argc, char **argv, const struct log *log, struct options *options)
+{
+	int nth = -1;
+	const int option = getopt_long(argc, argv, short_options, long_options, &nth);
+
+	switch (option) {
+	case -1:
+		return 1;
+	case ':':
+		log_error(log, "%s needs a value. See --help.\n", argv[optind - 1]);
+		return -EINVAL;
+	case '?':
+		return report_refused(log, argv[optind - 1]);
+	case 'x':
+	case 'z':
+	case OPT_NOT_HERE:
+		return report_not_here(log, option, nth < 0 ? NULL : long_options[nth].name);
+	case 'r':
+	case 'w':
+	case 'v':
+		return take(log, options, option, take_file(argc, argv, optarg));
+	default:
+		return take(log, options, option, optarg);
+	}
+}
+
 static int take_all(int argc, char **argv, const struct log *log, struct options *options)
 {
-	int option;
+	int status;
 
 	optind = 0; /* glibc: forget an earlier command line */
-	while ((option = getopt_long(argc, argv, short_options, long_options, NULL)) != -1) {
-		int error;
-
-		if (option == ':') {
-			log_error(log, "%s needs a value. See --help.\n", argv[optind - 1]);
-			return -EINVAL;
-		}
-		if (option == '?')
-			return report_unknown(log, argv[optind - 1]);
-		error = take(log, options, option, optarg);
-		if (error != 0)
-			return error;
-	}
+	do
+		status = take_one(argc, argv, log, options);
+	while (status == 0);
+	if (status < 0)
+		return status;
 	if (optind == argc)
 		return 0;
 	log_error(log, "What is \"%s\" for? A file goes after -r, -w or -v.\n", argv[optind]);
 	return -EINVAL;
+}
+
+bool operation_has_file(enum operation operation)
+{
+	return operation == OPERATION_READ || operation == OPERATION_WRITE ||
+	       operation == OPERATION_VERIFY;
 }
 
 int options_parse(int argc, char **argv, const struct log *log, struct options *out)

@@ -6,7 +6,7 @@
 
 #include "cli.h"
 #include "file.h"
-#include "flash.h"
+#include "job.h"
 #include "layout.h"
 #include "programmer.h"
 
@@ -18,11 +18,14 @@ struct session {
 	const struct options *options;
 	const struct log *log;
 	struct layout layout;
-	struct file_content image;
+	struct file_content file;                       /* of -w or -v */
+	struct file_content held;                       /* of --flash-contents */
+	struct file_content region_files[INCLUDES_MAX]; /* in the order of options->includes */
 	struct programmer *programmer;
 	struct flash flash;
-	struct range ranges[INCLUDES_MAX];
+	struct range *ranges;
 	struct selection selection;
+	uint8_t *image; /* of the whole chip: what was read, or is to be written */
 };
 
 static int load_layout(struct session *session)
@@ -44,18 +47,6 @@ static int load_layout(struct session *session)
 	return error;
 }
 
-static bool reads_file(enum operation operation)
-{
-	return operation == OPERATION_WRITE || operation == OPERATION_VERIFY;
-}
-
-static int load_image(struct session *session)
-{
-	if (!reads_file(session->options->operation))
-		return 0;
-	return file_read(session->options->file, IMAGE_BYTES_MAX, session->log, &session->image);
-}
-
 static int report_region(const struct session *session, const char *name)
 {
 	const char *near = layout_name_nearest(&session->layout, name);
@@ -66,20 +57,73 @@ static int report_region(const struct session *session, const char *name)
 	return -EINVAL;
 }
 
-static int select_regions(struct session *session)
+static int include_regions(struct session *session)
 {
 	const struct options *options = session->options;
 
 	for (size_t i = 0; i < options->include_count; i++) {
-		const struct layout_region *region =
-			layout_find(&session->layout, options->includes[i]);
+		const char *name = options->includes[i].name;
+		struct layout_region *region = layout_find(&session->layout, name);
 
 		if (region == NULL)
-			return report_region(session, options->includes[i]);
-		session->ranges[i] = region->range;
+			return report_region(session, name);
+		region->included = true;
 	}
-	session->selection = (struct selection){session->ranges, options->include_count};
 	return 0;
+}
+
+static int load_file(struct session *session, const char *path, struct file_content *out)
+{
+	return path == NULL ? 0 : file_read(path, IMAGE_BYTES_MAX, session->log, out);
+}
+
+static int load_region_files(struct session *session)
+{
+	for (size_t i = 0; i < session->options->include_count; i++) {
+		const int error = load_file(
+			session, session->options->includes[i].file, &session->region_files[i]);
+
+		if (error != 0)
+			return error;
+	}
+	return 0;
+}
+
+static int load_files(struct session *session)
+{
+	int error = load_file(session, session->options->file, &session->file);
+
+	if (error == 0)
+		error = load_file(session, session->options->held_file, &session->held);
+	if (error == 0)
+		error = load_region_files(session);
+	return error;
+}
+
+/* Reading a chip takes minutes: a name that cannot be written is better known before. */
+static int check_outputs(const struct session *session)
+{
+	const struct options *options = session->options;
+	int error = options->file == NULL ? 0 : file_check_writable(options->file, session->log);
+
+	for (size_t i = 0; i < options->include_count && error == 0; i++) {
+		if (options->includes[i].file != NULL)
+			error = file_check_writable(options->includes[i].file, session->log);
+	}
+	return error;
+}
+
+static int prepare_files(struct session *session)
+{
+	switch (session->options->operation) {
+	case OPERATION_READ:
+		return check_outputs(session);
+	case OPERATION_WRITE:
+	case OPERATION_VERIFY:
+		return load_files(session);
+	default:
+		return 0;
+	}
 }
 
 /* Everything that can be known to be wrong before a chip is touched. */
@@ -88,13 +132,13 @@ static int prepare(struct session *session)
 	int error = load_layout(session);
 
 	if (error == 0)
-		error = select_regions(session);
+		error = include_regions(session);
 	if (error == 0)
-		error = load_image(session);
+		error = prepare_files(session);
 	return error;
 }
 
-static int connect_chip(struct session *session)
+static int connect_chip(struct session *session, const struct progress *progress)
 {
 	const struct options *options = session->options;
 	const int error = programmer_open(
@@ -103,42 +147,102 @@ static int connect_chip(struct session *session)
 	if (error != 0)
 		return error;
 	flash_init(&session->flash, session->programmer, &system_clock, session->log);
+	if (options->progress)
+		session->flash.progress = progress;
 	return flash_probe(&session->flash, chip_lists, options->chip, options->force);
 }
 
-static int check_image(const struct session *session)
+static int select_ranges(struct session *session)
+{
+	return layout_ranges(&session->layout, session->flash.chip->size_bytes, session->log,
+		&session->ranges, &session->selection.count);
+}
+
+static int check_file_size(
+	const struct session *session, const char *path, const struct file_content *file)
 {
 	const uint32_t size_bytes = session->flash.chip->size_bytes;
 
-	if (!reads_file(session->options->operation) || session->image.bytes == size_bytes)
+	if (path == NULL || file->data == NULL || file->bytes == size_bytes)
 		return 0;
 	log_error(session->log,
-		"%s has %zu bytes, the chip %" PRIu32 ". Make it the size of the chip, also for a "
-		"region (-i).\n",
-		session->options->file, session->image.bytes, size_bytes);
+		"%s has %zu bytes, the chip %" PRIu32 ". Make it the size of the chip; a file for "
+		"one region goes after its name (-i NAME:FILE).\n",
+		path, file->bytes, size_bytes);
 	return -EINVAL;
 }
 
-/* Without regions the chip as a whole. */
-static int check_selection(struct session *session)
+/* Without a file of its own a region is taken from that of the whole chip. */
+static int overlay_region(struct session *session, size_t nth)
+{
+	const struct include *include = &session->options->includes[nth];
+	const struct file_content *file = &session->region_files[nth];
+	const struct range range = layout_find(&session->layout, include->name)->range;
+
+	if (include->file == NULL)
+		return 0;
+	if (file->bytes == range_bytes(range)) {
+		memcpy(session->image + range.start, file->data, file->bytes);
+		return 0;
+	}
+	log_error(session->log, "%s has %zu bytes, region \"%s\" %" PRIu32 ".\n", include->file,
+		file->bytes, include->name, range_bytes(range));
+	return -EINVAL;
+}
+
+static int fill_image(struct session *session)
+{
+	const struct options *options = session->options;
+	int error = check_file_size(session, options->file, &session->file);
+
+	if (error == 0)
+		error = check_file_size(session, options->held_file, &session->held);
+	if (error != 0)
+		return error;
+	if (session->file.data != NULL)
+		memcpy(session->image, session->file.data, session->file.bytes);
+	for (size_t i = 0; i < options->include_count && error == 0; i++)
+		error = overlay_region(session, i);
+	return error;
+}
+
+/* What is not read stays blank in the file. */
+static int create_image(struct session *session)
 {
 	const uint32_t size_bytes = session->flash.chip->size_bytes;
 
-	for (size_t i = 0; i < session->selection.count; i++) {
-		if (session->ranges[i].end <= size_bytes)
-			continue;
-		log_error(session->log,
-			"Region \"%s\" of layout %s ends at 0x%06" PRIx32 ", beyond the chip's "
-			"0x%06" PRIx32 " bytes.\n",
-			session->options->includes[i], session->options->layout,
-			session->ranges[i].end - 1, size_bytes);
-		return -EINVAL;
+	session->image = malloc(size_bytes);
+	if (session->image == NULL) {
+		log_error(session->log, "Out of memory for %" PRIu32 " bytes.\n", size_bytes);
+		return -ENOMEM;
 	}
-	if (session->selection.count == 0) {
-		session->ranges[0] = (struct range){0, size_bytes};
-		session->selection.count = 1;
-	}
-	return 0;
+	memset(session->image, 0xff, size_bytes);
+	if (session->options->operation == OPERATION_READ)
+		return 0;
+	return fill_image(session);
+}
+
+static int save_region(const struct session *session, const struct include *include)
+{
+	const struct range range = layout_find(&session->layout, include->name)->range;
+
+	if (include->file == NULL)
+		return 0;
+	return file_write(
+		include->file, session->image + range.start, range_bytes(range), session->log);
+}
+
+static int save(const struct session *session)
+{
+	const struct options *options = session->options;
+	int error = 0;
+
+	if (options->file != NULL)
+		error = file_write(options->file, session->image, session->flash.chip->size_bytes,
+			session->log);
+	for (size_t i = 0; i < options->include_count && error == 0; i++)
+		error = save_region(session, &options->includes[i]);
+	return error;
 }
 
 static enum verify_scope verify_scope(const struct options *options)
@@ -148,75 +252,79 @@ static enum verify_scope verify_scope(const struct options *options)
 	return options->verify_all ? VERIFY_TOUCHED : VERIFY_SELECTED;
 }
 
-/* What was not read is left blank in the file. */
-static int read_to_file(struct session *session)
+static int run_job(struct session *session, enum job_action action)
 {
-	const uint32_t size_bytes = session->flash.chip->size_bytes;
-	uint8_t *image = malloc(size_bytes);
-	int error;
+	const struct job job = {
+		.action = action,
+		.selection = {session->ranges, session->selection.count},
+		.into = session->image,
+		.image = session->image,
+		.held = session->held.data,
+		.verify = verify_scope(session->options),
+		.force = session->options->force,
+	};
 
-	if (image == NULL)
-		return -ENOMEM;
-	memset(image, 0xff, size_bytes);
-	error = flash_read(&session->flash, session->selection, image);
+	return job_run(&session->flash, &job);
+}
+
+static int run_file_job(struct session *session, enum job_action action)
+{
+	int error = create_image(session);
+
 	if (error == 0)
-		error = file_write(session->options->file, image, size_bytes, session->log);
-	free(image);
+		error = run_job(session, action);
+	if (error == 0 && action == JOB_READ)
+		error = save(session);
 	return error;
 }
 
 static int operate(struct session *session)
 {
-	const struct options *options = session->options;
+	const struct flash_chip *chip = session->flash.chip;
 
-	switch (options->operation) {
+	switch (session->options->operation) {
 	case OPERATION_READ:
-		return read_to_file(session);
+		return run_file_job(session, JOB_READ);
 	case OPERATION_WRITE:
-		return flash_write(&session->flash, session->selection, session->image.data,
-			verify_scope(options), options->force);
+		return run_file_job(session, JOB_WRITE);
 	case OPERATION_VERIFY:
-		return flash_verify(&session->flash, session->selection, session->image.data);
+		return run_file_job(session, JOB_VERIFY);
 	case OPERATION_ERASE:
-		return flash_erase(
-			&session->flash, session->selection, verify_scope(options), options->force);
+		return run_job(session, JOB_ERASE);
+	case OPERATION_NAME:
+		log_info(session->log, "vendor=\"%s\" name=\"%s\"\n", chip->vendor, chip->name);
+		return 0;
+	case OPERATION_SIZE:
+		log_info(session->log, "%" PRIu32 "\n", chip->size_bytes);
+		return 0;
 	default:
 		log_info(session->log, "No operation was asked for.\n");
 		return 0;
 	}
 }
 
-/* The part is left as it was found also after a failure; the first error counts. */
-static int open_and_operate(struct session *session)
-{
-	int error = flash_open(&session->flash);
-	int close_error;
-
-	if (error == 0)
-		error = operate(session);
-	close_error = flash_close(&session->flash);
-	return error != 0 ? error : close_error;
-}
-
-static int session_run(struct session *session)
+static int session_run(struct session *session, const struct progress *progress)
 {
 	int error = prepare(session);
 
 	if (error == 0)
-		error = connect_chip(session);
+		error = connect_chip(session, progress);
 	if (error == 0)
-		error = check_image(session);
+		error = select_ranges(session);
 	if (error == 0)
-		error = check_selection(session);
-	if (error == 0)
-		error = open_and_operate(session);
+		error = operate(session);
 	return error;
 }
 
 static void session_deinit(struct session *session)
 {
 	programmer_destroy(session->programmer);
-	free(session->image.data);
+	for (size_t i = 0; i < session->options->include_count; i++)
+		free(session->region_files[i].data);
+	free(session->file.data);
+	free(session->held.data);
+	free(session->ranges);
+	free(session->image);
 	layout_deinit(&session->layout);
 }
 
@@ -234,6 +342,8 @@ static void list_chips(const struct log *log)
 int run(const struct options *options, const struct log *log)
 {
 	struct session session = {.options = options, .log = log};
+	struct percent percent;
+	const struct progress progress = percent_progress(&percent);
 	struct realtime found = {0};
 	int error;
 
@@ -243,7 +353,7 @@ int run(const struct options *options, const struct log *log)
 	}
 	if (options->realtime)
 		realtime_begin(log, &found);
-	error = session_run(&session);
+	error = session_run(&session, &progress);
 	session_deinit(&session);
 	realtime_end(log, &found);
 	return error;

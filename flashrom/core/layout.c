@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,22 +53,6 @@ static int parse_range(const struct place *place, char *text, struct range *out)
 	return 0;
 }
 
-static int append(struct layout *layout, const char *name, struct range range)
-{
-	struct layout_region *grown =
-		realloc(layout->regions, (layout->count + 1) * sizeof(*layout->regions));
-	char *copy;
-
-	if (grown == NULL)
-		return -ENOMEM;
-	layout->regions = grown;
-	copy = strdup(name);
-	if (copy == NULL)
-		return -ENOMEM;
-	grown[layout->count++] = (struct layout_region){copy, range};
-	return 0;
-}
-
 static int parse_line(const struct place *place, char *line, struct layout *layout)
 {
 	char *rest = NULL;
@@ -88,7 +73,7 @@ static int parse_line(const struct place *place, char *line, struct layout *layo
 	if (layout_find(layout, name) != NULL)
 		return report(place, "a second region called", name);
 	error = parse_range(place, addresses, &range);
-	return error != 0 ? error : append(layout, name, range);
+	return error != 0 ? error : layout_add(layout, name, range);
 }
 
 int layout_parse(FILE *file, const char *name, const struct log *log, struct layout *out)
@@ -112,7 +97,23 @@ int layout_parse(FILE *file, const char *name, const struct log *log, struct lay
 	return 0;
 }
 
-const struct layout_region *layout_find(const struct layout *layout, const char *name)
+int layout_add(struct layout *layout, const char *name, struct range range)
+{
+	struct layout_region *grown =
+		realloc(layout->regions, (layout->count + 1) * sizeof(*layout->regions));
+	char *copy;
+
+	if (grown == NULL)
+		return -ENOMEM;
+	layout->regions = grown;
+	copy = strdup(name);
+	if (copy == NULL)
+		return -ENOMEM;
+	grown[layout->count++] = (struct layout_region){.name = copy, .range = range};
+	return 0;
+}
+
+struct layout_region *layout_find(const struct layout *layout, const char *name)
 {
 	for (size_t i = 0; i < layout->count; i++) {
 		if (strcmp(layout->regions[i].name, name) == 0)
@@ -128,6 +129,54 @@ const char *layout_name_nearest(const struct layout *layout, const char *name)
 	for (size_t i = 0; i < layout->count; i++)
 		nearest_offer(&nearest, layout->regions[i].name);
 	return nearest_found(&nearest);
+}
+
+static int check_region(
+	const struct layout_region *region, uint32_t size_bytes, const struct log *log)
+{
+	if (region->range.end <= size_bytes)
+		return 0;
+	log_error(log,
+		"Region \"%s\" of the layout ends at 0x%06" PRIx32
+		", beyond the chip's 0x%06" PRIx32 " bytes.\n",
+		region->name, region->range.end - 1, size_bytes);
+	return -ERANGE;
+}
+
+static int collect(const struct layout *layout, uint32_t size_bytes, const struct log *log,
+	struct range *ranges, size_t *count)
+{
+	for (size_t i = 0; i < layout->count; i++) {
+		const struct layout_region *region = &layout->regions[i];
+		int error;
+
+		if (!region->included)
+			continue;
+		error = check_region(region, size_bytes, log);
+		if (error != 0)
+			return error;
+		ranges[(*count)++] = region->range;
+	}
+	return 0;
+}
+
+int layout_ranges(const struct layout *layout, uint32_t size_bytes, const struct log *log,
+	struct range **ranges, size_t *count)
+{
+	struct range *found = calloc(layout->count + 1, sizeof(*found));
+	size_t found_count = 0;
+	int error;
+
+	if (found == NULL)
+		return -ENOMEM;
+	error = collect(layout, size_bytes, log, found, &found_count);
+	if (error != 0) {
+		free(found);
+		return error;
+	}
+	*ranges = found;
+	*count = found_count;
+	return 0;
 }
 
 void layout_deinit(struct layout *layout)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "log.h"
+#include "progress.h"
 #include "realtime.h"
 
 #define INCLUDES_MAX 64
@@ -17,27 +18,40 @@ enum operation {
 	OPERATION_WRITE,
 	OPERATION_VERIFY,
 	OPERATION_ERASE,
+	OPERATION_NAME,
+	OPERATION_SIZE,
 	OPERATION_LIST,
 	OPERATION_HELP,
 	OPERATION_VERSION,
 };
 
+/** A region of the layout, and the file that holds it and nothing else, or NULL. */
+struct include {
+	const char *name;
+	const char *file;
+};
+
 /** A command line. Strings are those of argv. */
 struct options {
 	enum operation operation;
-	const char *file;
+	const char *file;      /* may be NULL where each of `includes` has one */
+	const char *held_file; /* what the chip holds, or NULL */
 	const char *programmer;
 	const char *chip;
 	const char *layout;
 	const char *log_file;
-	const char *includes[INCLUDES_MAX];
+	struct include includes[INCLUDES_MAX];
 	size_t include_count;
 	unsigned int verbosity;
 	bool verify;     /* after a write or erase */
 	bool verify_all; /* also what shares erase blocks with the regions */
 	bool force;
 	bool realtime;
+	bool progress;
 };
+
+/** Whether -r, -w or -v. */
+bool operation_has_file(enum operation operation);
 
 /** 0, or -EINVAL with the cause logged. Starts over on each call. */
 int options_parse(int argc, char **argv, const struct log *log, struct options *out);
@@ -53,6 +67,15 @@ struct console {
 
 /** Messages to stdout, errors and warnings to stderr, each flushed at once. */
 struct log console_log(struct console *console);
+
+/** How far a run is, on stdout: rewritten in place on a terminal, else in steps of ten. */
+struct percent {
+	bool in_place;
+	unsigned int shown[3]; /* by enum progress_stage */
+};
+
+/** Start to show it. It fits on the line that a step of the run has begun. */
+struct progress percent_progress(struct percent *percent);
 
 /** Begin a line that says which flashrom this is, and from which wait on it sleeps. */
 void version_print(const struct log *log);

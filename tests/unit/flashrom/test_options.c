@@ -47,7 +47,7 @@ static void short_and_long_names_mean_the_same(void **state)
 		parse("-p serprog:ip=h:1 -c X -w f -l m -i a -i b -N -n -f -o log -VV", &brief), 0);
 	assert_int_equal(brief.operation, OPERATION_WRITE);
 	assert_string_equal(brief.file, "f");
-	assert_string_equal(brief.includes[1], "b");
+	assert_string_equal(brief.includes[1].name, "b");
 	assert_int_equal(parse("--programmer serprog:ip=h:1 --chip X --write f --layout m "
 			       "--include a --include b --noverify-all --noverify --force "
 			       "--output log --verbose --verbose",
@@ -79,6 +79,8 @@ static void version_and_help_need_no_programmer(void **state)
 	(void)state;
 	assert_int_equal(parse("--version", &options), 0);
 	assert_int_equal(options.operation, OPERATION_VERSION);
+	assert_int_equal(parse("-R", &options), 0);
+	assert_int_equal(options.operation, OPERATION_VERSION);
 	assert_int_equal(parse("-h", &options), 0);
 	assert_int_equal(parse("-L", &options), 0);
 }
@@ -100,8 +102,85 @@ static void missing_programmer_is_refused(void **state)
 static void missing_value_is_refused(void **state)
 {
 	(void)state;
-	assert_refused("-p x -r", "-r needs a value");
-	assert_refused("-p x --write", "--write needs a value");
+	assert_refused("-p x -o", "-o needs a value");
+	assert_refused("-p x --layout", "--layout needs a value");
+}
+
+static void image_file_may_be_attached_or_follow(void **state)
+{
+	static const char *const lines[] = {"-p x -r f", "-p x -rf", "-p x --read f",
+		"-p x --read=f", "-r f -p x", "-V -r f -p x"};
+	struct options options;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		assert_int_equal(parse(lines[i], &options), 0);
+		assert_int_equal(options.operation, OPERATION_READ);
+		assert_string_equal(options.file, "f");
+	}
+}
+
+static void missing_file_is_refused(void **state)
+{
+	(void)state;
+	assert_refused("-p x -r", "Which file?");
+	assert_refused("-p x --write -V", "Which file?");
+	assert_refused("-p x -v -l m -i a:fa -i b", "Which file?");
+}
+
+static void files_of_all_regions_make_that_of_the_chip_needless(void **state)
+{
+	struct options options;
+
+	(void)state;
+	assert_int_equal(parse("-p x -w -l m -i a:fa -i b:/dir/fb", &options), 0);
+	assert_null(options.file);
+	assert_string_equal(options.includes[0].name, "a");
+	assert_string_equal(options.includes[0].file, "fa");
+	assert_string_equal(options.includes[1].file, "/dir/fb");
+	assert_int_equal(parse("-p x -w f -l m -i a:fa -i b", &options), 0);
+	assert_null(options.includes[1].file);
+}
+
+static void file_of_a_region_without_use_is_refused(void **state)
+{
+	(void)state;
+	assert_refused("-p x -E -l m -i a:fa", "needs -r, -w or -v");
+	assert_refused("-p x -l m -i a:fa", "needs -r, -w or -v");
+	assert_refused("-p x -r f -l m -i :fa", "neither of them empty");
+	assert_refused("-p x -r f -l m -i a:", "neither of them empty");
+}
+
+static void contents_known_beforehand_serve_a_write_only(void **state)
+{
+	struct options options;
+
+	(void)state;
+	assert_int_equal(parse("-p x -w f --flash-contents old", &options), 0);
+	assert_string_equal(options.held_file, "old");
+	assert_refused("-p x -r f --flash-contents old", "needs -w");
+}
+
+static void questions_about_the_chip_are_operations(void **state)
+{
+	struct options options;
+
+	(void)state;
+	assert_int_equal(parse("-p x --flash-size", &options), 0);
+	assert_int_equal(options.operation, OPERATION_SIZE);
+	assert_int_equal(parse("-p x --flash-name", &options), 0);
+	assert_int_equal(options.operation, OPERATION_NAME);
+	assert_refused("--flash-name", "Add -p");
+}
+
+static void option_of_flashrom_alone_is_called_so(void **state)
+{
+	(void)state;
+	assert_refused("-p x --ifd -r f", "--ifd is not supported here");
+	assert_refused("-p x --wp-range 0,4", "--wp-range is not supported here");
+	assert_refused("-p x --wp-range=0,4", "--wp-range is not supported here");
+	assert_refused("-p x --wp-stat", "--wp-status is not supported here");
+	assert_refused("-z", "-z is not supported here");
 }
 
 static void region_without_layout_is_refused(void **state)
@@ -115,6 +194,7 @@ static void unknown_option_names_the_nearest(void **state)
 	(void)state;
 	assert_refused("-p x --wrte f", "--write");
 	assert_refused("-p x -Z", "-Z");
+	assert_refused("-p x -VVZ", "-Z");
 }
 
 static void stray_word_is_refused(void **state)
@@ -139,6 +219,13 @@ int main(void)
 		cmocka_unit_test(two_operations_are_refused),
 		cmocka_unit_test(missing_programmer_is_refused),
 		cmocka_unit_test(missing_value_is_refused),
+		cmocka_unit_test(image_file_may_be_attached_or_follow),
+		cmocka_unit_test(missing_file_is_refused),
+		cmocka_unit_test(files_of_all_regions_make_that_of_the_chip_needless),
+		cmocka_unit_test(file_of_a_region_without_use_is_refused),
+		cmocka_unit_test(contents_known_beforehand_serve_a_write_only),
+		cmocka_unit_test(questions_about_the_chip_are_operations),
+		cmocka_unit_test(option_of_flashrom_alone_is_called_so),
 		cmocka_unit_test(region_without_layout_is_refused),
 		cmocka_unit_test(unknown_option_names_the_nearest),
 		cmocka_unit_test(stray_word_is_refused),

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef JOB_H
+#define JOB_H
+
+#include "flash.h"
+
+enum job_action {
+	JOB_READ,
+	JOB_WRITE,
+	JOB_VERIFY,
+	JOB_ERASE,
+};
+
+/** What a command line, or a caller of the library, wants done to a chip that was found. */
+struct job {
+	enum job_action action;
+	struct selection selection; /* a count of 0 stands for the whole chip */
+	uint8_t *into;              /* JOB_READ: outside the selection it keeps what it has */
+	const uint8_t *image;       /* JOB_WRITE, JOB_VERIFY */
+	const uint8_t *held;        /* JOB_WRITE: what the chip holds, if known; else NULL */
+	enum verify_scope verify;   /* JOB_WRITE, JOB_ERASE */
+	bool force;                 /* the same: go on when protection stays */
+};
+
+/**
+ * Open the chip, do the job, and close the chip also after a failure. 0 or what flash_read() and
+ * its kin return; the first error counts.
+ */
+int job_run(struct flash *flash, const struct job *job);
+
+#endif

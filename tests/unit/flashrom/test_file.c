@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "captured_log.h"
+#include "cmocka_headers.h"
+#include "file.h"
+
+/* A folder of its own for each case, with one file in it. */
+struct folder {
+	char path[64];
+	char file[80];
+	struct captured_log captured;
+	struct log log;
+};
+
+static int folder_create(void **state)
+{
+	struct folder *folder = calloc(1, sizeof(*folder));
+
+	if (folder == NULL)
+		return -1;
+	strcpy(folder->path, "/tmp/flashrom-file-XXXXXX");
+	if (mkdtemp(folder->path) == NULL)
+		return -1;
+	sprintf(folder->file, "%s/image", folder->path);
+	folder->log = captured_log(&folder->captured);
+	*state = folder;
+	return 0;
+}
+
+static int folder_destroy(void **state)
+{
+	struct folder *folder = *state;
+	DIR *listing = opendir(folder->path);
+	struct dirent *entry;
+
+	while ((entry = readdir(listing)) != NULL)
+		(void)unlinkat(dirfd(listing), entry->d_name, 0);
+	closedir(listing);
+	rmdir(folder->path);
+	free(folder);
+	return 0;
+}
+
+static unsigned int count_entries(const struct folder *folder)
+{
+	DIR *listing = opendir(folder->path);
+	unsigned int count = 0;
+
+	while (readdir(listing) != NULL)
+		count++;
+	closedir(listing);
+	return count - 2;
+}
+
+static void put(struct folder *folder, const char *text)
+{
+	assert_int_equal(
+		file_write(folder->file, (const uint8_t *)text, strlen(text), &folder->log), 0);
+}
+
+static void assert_content(struct folder *folder, const char *path, const char *text)
+{
+	struct file_content content;
+
+	assert_int_equal(file_read(path, 100, &folder->log, &content), 0);
+	assert_int_equal(content.bytes, strlen(text));
+	assert_memory_equal(content.data, text, content.bytes);
+	free(content.data);
+}
+
+static void file_written_twice_holds_the_second_alone(void **state)
+{
+	struct folder *folder = *state;
+
+	put(folder, "long first content");
+	put(folder, "second");
+	assert_content(folder, folder->file, "second");
+	assert_int_equal(count_entries(folder), 1);
+}
+
+static void mode_of_a_replaced_file_stays(void **state)
+{
+	struct folder *folder = *state;
+	struct stat status;
+
+	put(folder, "first");
+	assert_int_equal(chmod(folder->file, 0640), 0);
+	put(folder, "second");
+	assert_int_equal(stat(folder->file, &status), 0);
+	assert_int_equal(status.st_mode & 07777, 0640);
+}
+
+static void link_stays_and_what_it_points_to_is_replaced(void **state)
+{
+	struct folder *folder = *state;
+	char link[128];
+	struct stat status;
+
+	put(folder, "first");
+	sprintf(link, "%s/link", folder->path);
+	assert_int_equal(symlink("image", link), 0);
+	assert_int_equal(file_write(link, (const uint8_t *)"second", 6, &folder->log), 0);
+	assert_int_equal(lstat(link, &status), 0);
+	assert_true(S_ISLNK(status.st_mode));
+	assert_content(folder, folder->file, "second");
+}
+
+/* A device that is always full takes the place of a full disk. */
+static void device_is_written_straight_and_its_error_told(void **state)
+{
+	struct folder *folder = *state;
+
+	assert_int_equal(file_write("/dev/full", (const uint8_t *)"x", 1, &folder->log), -ENOSPC);
+	assert_true(logged(&folder->captured, "Cannot write /dev/full"));
+	assert_int_equal(file_check_writable("/dev/null", &folder->log), 0);
+}
+
+/* The new file cannot be created, since one of its name is in the way. */
+static void failed_write_keeps_the_old_file(void **state)
+{
+	struct folder *folder = *state;
+	char obstacle[128];
+	FILE *file;
+
+	put(folder, "old");
+	sprintf(obstacle, "%s.%ld.part", folder->file, (long)getpid());
+	file = fopen(obstacle, "w");
+	assert_non_null(file);
+	fclose(file);
+	assert_int_equal(
+		file_write(folder->file, (const uint8_t *)"new", 3, &folder->log), -EEXIST);
+	assert_content(folder, folder->file, "old");
+}
+
+static void folder_that_is_not_there_is_known_beforehand(void **state)
+{
+	struct folder *folder = *state;
+	char path[128];
+
+	sprintf(path, "%s/none/image", folder->path);
+	assert_int_equal(file_check_writable(path, &folder->log), -ENOENT);
+	assert_int_equal(file_check_writable(folder->path, &folder->log), -EISDIR);
+	assert_int_equal(file_check_writable(folder->file, &folder->log), 0);
+	assert_int_equal(count_entries(folder), 0);
+}
+
+static void file_beyond_the_limit_is_refused(void **state)
+{
+	struct folder *folder = *state;
+	struct file_content content = {NULL, 77};
+
+	put(folder, "12345");
+	assert_int_equal(file_read(folder->file, 4, &folder->log, &content), -EFBIG);
+	assert_int_equal(content.bytes, 77);
+	assert_int_equal(file_read(folder->file, 5, &folder->log, &content), 0);
+	assert_int_equal(content.bytes, 5);
+	free(content.data);
+}
+
+static void folder_is_no_file_to_read(void **state)
+{
+	struct folder *folder = *state;
+	struct file_content content;
+
+	assert_int_equal(file_read(folder->path, 100, &folder->log, &content), -EISDIR);
+}
+
+#define in_folder(test) cmocka_unit_test_setup_teardown(test, folder_create, folder_destroy)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		in_folder(file_written_twice_holds_the_second_alone),
+		in_folder(mode_of_a_replaced_file_stays),
+		in_folder(link_stays_and_what_it_points_to_is_replaced),
+		in_folder(device_is_written_straight_and_its_error_told),
+		in_folder(failed_write_keeps_the_old_file),
+		in_folder(folder_that_is_not_there_is_known_beforehand),
+		in_folder(file_beyond_the_limit_is_refused),
+		in_folder(folder_is_no_file_to_read),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
