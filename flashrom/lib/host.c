@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The process around the library: its log callback, and whether it is fit to be used. */
+#include "internal.h"
+
+/*
+ * The only variable of the library. The interface leaves no choice: messages of a programmer that
+ * fails to open belong to no object of the caller's.
+ */
+static struct {
+	flashrom_log_callback *callback;
+	flashrom_log_callback_v2 *callback_v2;
+	void *user_data;
+	enum flashrom_log_level level_max;
+} host = {.level_max = FLASHROM_MSG_SPEW};
+
+static enum flashrom_log_level public_level(enum log_level level)
+{
+	static const enum flashrom_log_level levels[] = {
+		[LOG_ERROR] = FLASHROM_MSG_ERROR,
+		[LOG_WARNING] = FLASHROM_MSG_WARN,
+		[LOG_INFO] = FLASHROM_MSG_INFO,
+		[LOG_DEBUG] = FLASHROM_MSG_DEBUG,
+		[LOG_SPEW] = FLASHROM_MSG_SPEW,
+	};
+
+	return levels[level];
+}
+
+static void call_with_format(enum flashrom_log_level level, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	(void)host.callback(level, format, args);
+	va_end(args);
+}
+
+static void emit(void *sink, enum log_level level, const char *text)
+{
+	const enum flashrom_log_level shown = public_level(level);
+
+	(void)sink;
+	if (shown > host.level_max)
+		return;
+	if (host.callback != NULL)
+		call_with_format(shown, "%s", text);
+	else if (host.callback_v2 != NULL)
+		host.callback_v2(shown, text, host.user_data);
+}
+
+const struct log host_log = {.emit = emit, .level_max = LOG_SPEW};
+
+void flashrom_set_log_callback(flashrom_log_callback *log_callback)
+{
+	host.callback = log_callback;
+	host.callback_v2 = NULL;
+}
+
+void flashrom_set_log_callback_v2(flashrom_log_callback_v2 *log_callback, void *user_data)
+{
+	host.callback = NULL;
+	host.callback_v2 = log_callback;
+	host.user_data = user_data;
+}
+
+void flashrom_set_log_level(enum flashrom_log_level level)
+{
+	host.level_max = level;
+}
+
+#define CHECKED_WAIT_US 200
+
+static bool is_wait_long_enough(void)
+{
+	const uint64_t start_ns = clock_now_ns(&system_clock);
+
+	clock_delay_us(&system_clock, CHECKED_WAIT_US);
+	return clock_now_ns(&system_clock) - start_ns >= CHECKED_WAIT_US * NS_PER_US;
+}
+
+static bool is_sound(const struct flash_chip *chip)
+{
+	return chip->name != NULL && chip->driver != NULL && chip->identify != NULL &&
+	       chip->page_bytes > 0 && chip->size_bytes % chip->page_bytes == 0;
+}
+
+static bool are_chips_sound(void)
+{
+	const struct flash_chip *chip;
+
+	for (size_t nth = 0; (chip = chip_at(chip_lists, nth)) != NULL; nth++) {
+		if (!is_sound(chip))
+			return false;
+	}
+	return true;
+}
+
+int flashrom_init(int perform_selfcheck)
+{
+	if (perform_selfcheck == 0)
+		return 0;
+	return is_wait_long_enough() && are_chips_sound() ? 0 : 1;
+}
+
+int flashrom_shutdown(void)
+{
+	flashrom_set_log_callback(NULL);
+	return 0;
+}
