@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A link to the serprog emulator that goes wrong at one chosen SPI operation."""
+
+import select
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import Enum
+
+ACK = b"\x06"
+O_SPIOP = 0x13
+HEADER_BYTES = 7  # the request, and two lengths of 24 bits
+CHUNK_BYTES = 65536
+
+
+class Fault(Enum):
+    """What becomes of the operation."""
+
+    HANG_UP = "the link is cut before it gets through"
+    GARBAGE = "its answer is no serprog answer"
+    SILENCE = "it is never answered"
+    LIE = "it is answered as done, but never gets through"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FaultyOperation:
+    """The `nth` operation that sends `opcode` to the chip, and each one after it if `forever`."""
+
+    fault: Fault
+    opcode: int
+    nth: int = 1
+    forever: bool = False
+    answer: bytes | None = None  # of a LIE; zeros if not said
+
+
+def is_operation(request: bytes, opcode: int) -> bool:
+    """A host that awaits each answer sends one whole request at a time."""
+    return len(request) > HEADER_BYTES and request[0] == O_SPIOP and request[7] == opcode
+
+
+def false_answer(request: bytes, answer: bytes | None) -> bytes:
+    """As long as the true one."""
+    return ACK + (answer or bytes(int.from_bytes(request[4:7], "little")))
+
+
+class _Relay:
+    """Both ends of the link, and how often the operation was seen."""
+
+    def __init__(
+        self, host: socket.socket, device: socket.socket, operation: FaultyOperation
+    ) -> None:
+        self._host = host
+        self._device = device
+        self._operation = operation
+        self._seen = 0
+
+    def run(self) -> None:
+        """Until either end, or the fault, ends it."""
+        going = True
+        while going:
+            ready, _, _ = select.select([self._host, self._device], [], [])
+            if self._device in ready:
+                going = self._pass_answer()
+            if going and self._host in ready:
+                going = self._pass_request()
+
+    def _pass_answer(self) -> bool:
+        answer = self._device.recv(CHUNK_BYTES)
+        self._host.sendall(answer)
+        return bool(answer)
+
+    def _pass_request(self) -> bool:
+        request = self._host.recv(CHUNK_BYTES)
+        if self._is_hit(request):
+            return self._go_wrong(request)
+        self._device.sendall(request)
+        return bool(request)
+
+    def _is_hit(self, request: bytes) -> bool:
+        if not is_operation(request, self._operation.opcode):
+            return False
+        self._seen += 1
+        late = self._operation.forever and self._seen > self._operation.nth
+        return self._seen == self._operation.nth or late
+
+    def _go_wrong(self, request: bytes) -> bool:
+        match self._operation.fault:
+            case Fault.HANG_UP:
+                return False
+            case Fault.GARBAGE:
+                self._host.sendall(b"\x55")
+            case Fault.SILENCE:
+                pass
+            case Fault.LIE:
+                self._host.sendall(false_answer(request, self._operation.answer))
+        return True
+
+
+def _serve(listener: socket.socket, device_port: int, operation: FaultyOperation) -> None:
+    host, _ = listener.accept()
+    with host, socket.create_connection(("127.0.0.1", device_port)) as device:
+        # A host that has hung up has had what it came for.
+        try:
+            _Relay(host, device, operation).run()
+        except ConnectionError:
+            return
+
+
+@contextmanager
+def faulty_link(device_port: int, operation: FaultyOperation) -> Iterator[int]:
+    """The port of a link to `device_port`; it serves one host."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=_serve, args=(listener, device_port, operation))
+        thread.start()
+        yield listener.getsockname()[1]
+        thread.join()

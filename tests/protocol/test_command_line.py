@@ -1,0 +1,313 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Our flashrom as a user meets it: what it says, how it exits, and what it leaves behind."""
+
+import os
+import pty
+import re
+import socket
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from delayrig.paths import find_paths
+
+from .emulator import LIMIT_S, emulator
+from .faulty_link import Fault, FaultyOperation, faulty_link
+
+PATHS = find_paths()
+PROGRAM = PATHS.flashrom_build / "flashrom"
+CHIP = "M25P80"
+CHIP_BYTES = 1 << 20
+BOOT_BYTES = 0x10000
+LAYOUT = "000000:00ffff boot\n010000:0fffff rest\n"
+
+RDID = 0x9F
+READ = 0x03
+PAGE_PROGRAM = 0x02
+NO_ID = bytes(3)
+
+
+def pattern(size_bytes: int, seed: int) -> bytes:
+    """Bytes without a long run, and never blank."""
+    return bytes((i * 7 + i // 256 + seed) % 251 for i in range(size_bytes))
+
+
+def flashrom(port: int, *words: str | Path) -> subprocess.CompletedProcess[str]:
+    """Our flashrom with the programmer on that port, to its end."""
+    return subprocess.run(
+        [PROGRAM, "--no-realtime", "-p", f"serprog:ip=127.0.0.1:{port}", *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=LIMIT_S,
+    )
+
+
+@pytest.fixture
+def chip(tmp_path: Path) -> Iterator[int]:
+    """The port of a blank chip that takes no time."""
+    with emulator(PATHS, CHIP, "zero", tmp_path) as port:
+        yield port
+
+
+@pytest.fixture
+def layout(tmp_path: Path) -> Path:
+    """Two regions that fill the chip."""
+    path = tmp_path / "layout"
+    path.write_text(LAYOUT)
+    return path
+
+
+@pytest.fixture
+def image(tmp_path: Path) -> Path:
+    """A file for the whole chip."""
+    path = tmp_path / "image"
+    path.write_bytes(pattern(CHIP_BYTES, 1))
+    return path
+
+
+def assert_failed(done: subprocess.CompletedProcess[str], *messages: str) -> None:
+    """It failed, and said why where errors go."""
+    assert done.returncode == 1, done.stdout + done.stderr
+    for message in messages:
+        assert message in done.stderr
+
+
+def test_region_files_are_written_and_read_alone(tmp_path: Path, layout: Path) -> None:
+    boot = tmp_path / "boot"
+    boot.write_bytes(pattern(BOOT_BYTES, 2))
+    with emulator(PATHS, CHIP, "zero", tmp_path) as port:
+        done = flashrom(port, "-w", "-l", layout, "-i", f"boot:{boot}")
+    assert done.returncode == 0, done.stderr
+    held = (tmp_path / "after.img").read_bytes()
+    assert held == boot.read_bytes() + b"\xff" * (CHIP_BYTES - BOOT_BYTES)
+
+    got_boot, got_rest = tmp_path / "got-boot", tmp_path / "got-rest"
+    with emulator(PATHS, CHIP, "zero", tmp_path, before=held) as port:
+        done = flashrom(
+            port, "-r", "-l", layout, "-i", f"boot:{got_boot}", "-i", f"rest:{got_rest}"
+        )
+    assert done.returncode == 0, done.stderr
+    assert got_boot.read_bytes() + got_rest.read_bytes() == held
+
+
+def test_region_without_a_file_comes_from_that_of_the_chip(
+    tmp_path: Path, layout: Path, image: Path
+) -> None:
+    boot = tmp_path / "boot"
+    boot.write_bytes(pattern(BOOT_BYTES, 2))
+    with emulator(PATHS, CHIP, "zero", tmp_path) as port:
+        done = flashrom(port, "-w", image, "-l", layout, "-i", f"boot:{boot}", "-i", "rest")
+    assert done.returncode == 0, done.stderr
+    held = (tmp_path / "after.img").read_bytes()
+    assert held == boot.read_bytes() + image.read_bytes()[BOOT_BYTES:]
+
+
+def test_region_file_of_another_size_is_refused(chip: int, tmp_path: Path, layout: Path) -> None:
+    boot = tmp_path / "boot"
+    boot.write_bytes(bytes(100))
+    done = flashrom(chip, "-w", "-l", layout, "-i", f"boot:{boot}")
+    assert_failed(done, f'boot has 100 bytes, region "boot" {BOOT_BYTES}.')
+
+
+@pytest.mark.parametrize("size_bytes", [0, CHIP_BYTES - 1, CHIP_BYTES + 1])
+@pytest.mark.parametrize("option", ["-w", "-v"])
+def test_file_of_another_size_than_the_chip_is_refused(
+    chip: int, tmp_path: Path, size_bytes: int, option: str
+) -> None:
+    wrong = tmp_path / "wrong"
+    wrong.write_bytes(bytes(size_bytes))
+    assert_failed(flashrom(chip, option, wrong), f"wrong has {size_bytes} bytes, the chip 1048576")
+
+
+def test_file_larger_than_any_chip_is_not_even_read(tmp_path: Path) -> None:
+    huge = tmp_path / "huge"
+    with huge.open("wb") as file:
+        file.truncate((64 << 20) + 1)
+    assert_failed(flashrom(1, "-w", huge), f"Cannot read {huge}: File too large")
+
+
+def test_questions_are_answered_in_flashroms_words(tmp_path: Path) -> None:
+    with emulator(PATHS, CHIP, "zero", tmp_path) as port:
+        assert "\n1048576\n" in flashrom(port, "--flash-size").stdout
+    with emulator(PATHS, CHIP, "zero", tmp_path) as port:
+        assert re.search(
+            r'^vendor="\S+" name="M25P80"$', flashrom(port, "--flash-name").stdout, re.M
+        )
+
+
+def test_chip_of_no_such_name_is_refused_with_the_nearest(chip: int) -> None:
+    assert_failed(
+        flashrom(chip, "-c", "M25P8"), 'Unknown chip "M25P8" (-c). Did you mean "M25P80"?'
+    )
+
+
+def test_other_chip_than_asked_for_is_named(chip: int) -> None:
+    done = flashrom(chip, "-c", "W25Q128.V")
+    assert_failed(done, "Another chip found", '"M25P80"')
+
+
+def test_no_answer_is_no_chip(chip: int) -> None:
+    operation = FaultyOperation(fault=Fault.LIE, opcode=RDID, forever=True)
+    with faulty_link(chip, operation) as port:
+        assert_failed(flashrom(port), "No chip found: nothing answers on serprog.")
+
+
+def shared_id() -> str | None:
+    """An ID that several chips of the table answer."""
+    listed = subprocess.run([PROGRAM, "-L"], capture_output=True, text=True, check=True).stdout
+    seen: set[str] = set()
+    for chip_id in re.findall(r" kB  ([0-9a-f]{6})$", listed, re.M):
+        if chip_id in seen:
+            return str(chip_id)
+        seen.add(chip_id)
+    return None
+
+
+def test_several_chips_of_one_id_have_to_be_told_apart(chip: int) -> None:
+    chip_id = shared_id()
+    if chip_id is None:
+        flashrom(chip)
+        pytest.skip("no two chips of the table share an ID")
+    operation = FaultyOperation(
+        fault=Fault.LIE, opcode=RDID, forever=True, answer=bytes.fromhex(chip_id)
+    )
+    with faulty_link(chip, operation) as port:
+        assert_failed(flashrom(port), f"Several chips answer to ID {chip_id}; choose one with -c:")
+
+
+def test_programmer_that_is_not_there_is_said_to_be(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    done = flashrom(port, "-r", tmp_path / "out")
+    assert_failed(done, f"cannot connect to ip=127.0.0.1:{port}: Connection refused")
+    assert not (tmp_path / "out").exists()
+
+
+SAID = {
+    Fault.HANG_UP: "hung up (SPI operation)",
+    Fault.GARBAGE: "sent something that is no serprog answer",
+    Fault.SILENCE: "stopped answering",
+}
+
+
+@pytest.mark.parametrize("fault", SAID)
+def test_link_lost_in_a_write_leaves_word_of_the_chips_state(
+    chip: int, image: Path, fault: Fault
+) -> None:
+    with faulty_link(chip, FaultyOperation(fault=fault, opcode=PAGE_PROGRAM, nth=3)) as port:
+        done = flashrom(port, "-w", image)
+    assert_failed(
+        done, SAID[fault], "unknown state from 0x000200 to 0x0002ff", "repeat the command"
+    )
+    assert "FAILED." in done.stdout
+    assert "VERIFIED." not in done.stdout
+
+
+def test_write_repeated_after_a_lost_link_ends_well(tmp_path: Path, image: Path) -> None:
+    operation = FaultyOperation(fault=Fault.HANG_UP, opcode=PAGE_PROGRAM, nth=100)
+    with emulator(PATHS, CHIP, "zero", tmp_path) as device, faulty_link(device, operation) as port:
+        assert_failed(flashrom(port, "-w", image))
+    held = (tmp_path / "after.img").read_bytes()
+    assert held[: 99 * 256] == image.read_bytes()[: 99 * 256]
+    with emulator(PATHS, CHIP, "zero", tmp_path, before=held) as port:
+        done = flashrom(port, "-w", image)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "after.img").read_bytes() == image.read_bytes()
+
+
+def test_link_lost_before_a_write_leaves_the_chip_as_it_was(chip: int, image: Path) -> None:
+    with faulty_link(chip, FaultyOperation(fault=Fault.HANG_UP, opcode=READ, nth=2)) as port:
+        done = flashrom(port, "-w", image)
+    assert_failed(done, "hung up", "Nothing was erased or written")
+
+
+def test_page_that_was_lost_fails_the_verification(chip: int, image: Path) -> None:
+    with faulty_link(chip, FaultyOperation(fault=Fault.LIE, opcode=PAGE_PROGRAM, nth=5)) as port:
+        done = flashrom(port, "-w", image)
+    assert_failed(done, "Verification failed at 0x000400", "All was written, but the chip is in")
+    assert "Erase/write done." in done.stdout
+
+
+def test_page_that_was_lost_goes_unnoticed_without_verification(
+    chip: int, layout: Path, image: Path
+) -> None:
+    with faulty_link(chip, FaultyOperation(fault=Fault.LIE, opcode=PAGE_PROGRAM, nth=5)) as port:
+        done = flashrom(port, "-n", "-l", layout, "-i", "boot", "-w", image)
+    assert done.returncode == 0
+    assert "Verifying" not in done.stdout
+
+
+@pytest.mark.parametrize("nth", [1, 9])
+def test_failed_read_keeps_the_file_there_was(chip: int, tmp_path: Path, nth: int) -> None:
+    folder = tmp_path / "kept"
+    folder.mkdir()
+    (folder / "out").write_text("precious")
+    with faulty_link(chip, FaultyOperation(fault=Fault.HANG_UP, opcode=READ, nth=nth)) as port:
+        assert_failed(flashrom(port, "-r", folder / "out"), "hung up")
+    assert [path.name for path in folder.iterdir()] == ["out"]
+    assert (folder / "out").read_text() == "precious"
+
+
+def test_file_that_cannot_be_written_is_known_before_the_chip_is_read(tmp_path: Path) -> None:
+    done = flashrom(1, "-r", tmp_path / "none" / "out")
+    assert_failed(done, "Cannot write", "No such file or directory")
+
+
+def test_command_line_without_sense_exits_otherwise(tmp_path: Path) -> None:
+    for words in (["--ifd", "-r", "x"], ["-r"], ["-w", "x", "-E"], ["--wp-enable"]):
+        done = flashrom(1, *words)
+        assert done.returncode == 2, words
+        assert done.stderr.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_log_file_tells_more_than_the_screen(chip: int, tmp_path: Path, image: Path) -> None:
+    done = flashrom(chip, "-w", image, "-o", tmp_path / "log")
+    assert done.returncode == 0
+    log = (tmp_path / "log").read_text()
+    assert "0 erases" in log
+    assert "0 erases" not in done.stdout
+    assert "Verifying flash... VERIFIED." in log
+
+
+def test_progress_is_told_where_it_is_asked_for(tmp_path: Path, layout: Path, image: Path) -> None:
+    words: list[str | Path] = ["-l", layout, "-i", "boot", "-w", image]
+    before = bytes(BOOT_BYTES)
+    with emulator(PATHS, CHIP, "zero", tmp_path, before=before) as port:
+        quiet = flashrom(port, *words).stdout
+    with emulator(PATHS, CHIP, "zero", tmp_path, before=before) as port:
+        told = flashrom(port, "--progress", *words).stdout
+    assert "%" not in quiet
+    tens = [f"{percent}%" for percent in range(10, 101, 10)]
+    assert re.findall(r"(?<!e )\b\d+%", told) == tens * 2  # before, and to verify
+    assert re.findall(r"write (\d+%)", told) == tens
+    assert re.findall(r"erase (\d+%)", told) == tens
+
+
+def run_on_a_terminal(words: list[str | Path]) -> tuple[int, str]:
+    """Exit code, and all that a terminal was sent."""
+    ours, its = pty.openpty()
+    process = subprocess.Popen(words, stdout=its, stderr=its)
+    os.close(its)
+    sent = b""
+    try:
+        while chunk := os.read(ours, 65536):
+            sent += chunk
+    except OSError:  # how Linux reports the other end's last close
+        pass
+    os.close(ours)
+    return process.wait(LIMIT_S), sent.decode()
+
+
+def test_progress_on_a_terminal_gives_way_to_what_follows(chip: int, tmp_path: Path) -> None:
+    programmer = f"serprog:ip=127.0.0.1:{chip}"
+    code, sent = run_on_a_terminal(
+        [PROGRAM, "--no-realtime", "-p", programmer, "--progress", "-r", tmp_path / "out"]
+    )
+    assert code == 0
+    shown = re.findall(r"([ \d]{3}%)\x08{4}", sent)
+    assert shown[0] == "  0%"
+    assert shown == sorted(shown)
+    assert "100%\x08\x08\x08\x08done." in sent

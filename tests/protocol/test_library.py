@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""libflashrom.so.1 as the programs of others use it."""
+
+import ctypes
+import json
+import re
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from delayrig.paths import find_paths
+
+from .emulator import LIMIT_S, emulator
+from .faulty_link import Fault, FaultyOperation, faulty_link
+
+PATHS = find_paths()
+LIBRARY = PATHS.flashrom_build / "lib" / "libflashrom.so.1"
+CLIENT = PATHS.build / "tests" / "protocol" / "library_client"
+CHIP = "M25P80"
+CHIP_BYTES = 1 << 20
+
+RDID = 0x9F
+READ = 0x03
+PAGE_PROGRAM = 0x02
+
+# What flashrom 1.3.0 exports, each as NAME@LIBFLASHROM_1.0.
+NAMES_OF_1_3 = [
+    "data_free",
+    "flag_get",
+    "flag_set",
+    "flash_erase",
+    "flash_getsize",
+    "flash_probe",
+    "flash_release",
+    "image_read",
+    "image_verify",
+    "image_write",
+    "init",
+    "layout_add_region",
+    "layout_get_region_range",
+    "layout_include_region",
+    "layout_new",
+    "layout_read_fmap_from_buffer",
+    "layout_read_fmap_from_rom",
+    "layout_read_from_ifd",
+    "layout_release",
+    "layout_set",
+    "programmer_init",
+    "programmer_shutdown",
+    "set_log_callback",
+    "shutdown",
+    "supported_boards",
+    "supported_chipsets",
+    "supported_flash_chips",
+    "version_info",
+    "wp_cfg_new",
+    "wp_cfg_release",
+    "wp_get_available_ranges",
+    "wp_get_mode",
+    "wp_get_range",
+    "wp_ranges_get_count",
+    "wp_ranges_get_range",
+    "wp_ranges_release",
+    "wp_read_cfg",
+    "wp_set_mode",
+    "wp_set_range",
+    "wp_write_cfg",
+]
+NAMES_SINCE = [
+    "layout_exclude_region",
+    "set_log_callback_v2",
+    "set_log_level",
+    "set_progress_callback",
+    "set_progress_callback_v2",
+    "supported_programmers",
+]
+
+
+def output_of(*words: str | Path) -> str:
+    """What a tool prints."""
+    return subprocess.run(words, capture_output=True, text=True, check=True).stdout
+
+
+def test_names_are_those_of_flashrom_and_no_others() -> None:
+    listed = output_of("nm", "-D", "--defined-only", LIBRARY)
+    names = {line.split()[-1] for line in listed.splitlines()} - {"LIBFLASHROM_1.0"}
+    assert names == {f"flashrom_{n}@@LIBFLASHROM_1.0" for n in NAMES_OF_1_3 + NAMES_SINCE}
+
+
+def test_soname_is_the_one_that_programs_are_linked_to() -> None:
+    assert "[libflashrom.so.1]" in output_of("readelf", "-d", LIBRARY)
+
+
+def test_only_the_log_callback_is_kept_between_calls() -> None:
+    """Also the delay layer's margin, which is one for each thread."""
+    listed = output_of("readelf", "-sW", LIBRARY.resolve())
+    sections = dict(re.findall(r"\[ *(\d+)\] (\S+)", output_of("readelf", "-SW", LIBRARY)))
+    writable = {number for number, name in sections.items() if name in {".data", ".bss"}}
+    found = {
+        words[7]
+        for words in map(str.split, listed.splitlines())
+        if len(words) == 8 and words[3] == "OBJECT" and words[6] in writable
+    }
+    assert {name for name in found if not name.startswith(("completed.", "__"))} == {"host"}
+
+
+@pytest.mark.parametrize("host", [[], ["signals"]], ids=["calm", "with a signal each ms"])
+def test_session_of_a_client_ends_as_expected(host: list[str], tmp_path: Path) -> None:
+    with emulator(PATHS, CHIP, "min", tmp_path) as port:
+        done = subprocess.run(
+            [CLIENT, "serprog", f"ip=127.0.0.1:{port}", CHIP, *host],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=LIMIT_S,
+        )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.endswith("all as expected\n")
+    end = json.loads((tmp_path / "events.jsonl").read_text().splitlines()[-1])
+    assert end["ev"] == "end"
+    assert end["violations"] == 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Library:
+    """The library in this process, with a programmer open."""
+
+    calls: ctypes.CDLL
+    programmer: ctypes.c_void_p
+
+    def probe(self, chip: bytes | None = None) -> tuple[int, ctypes.c_void_p]:
+        """What flashrom_flash_probe() returns, and the context."""
+        context = ctypes.c_void_p()
+        status = self.calls.flashrom_flash_probe(ctypes.byref(context), self.programmer, chip)
+        return status, context
+
+
+@contextmanager
+def library(port: int) -> Iterator[Library]:
+    """Programmer on that port."""
+    calls = ctypes.CDLL(str(LIBRARY))
+    programmer = ctypes.c_void_p()
+    parameters = f"ip=127.0.0.1:{port}".encode()
+    assert calls.flashrom_init(0) == 0
+    assert calls.flashrom_programmer_init(ctypes.byref(programmer), b"serprog", parameters) == 0
+    yield Library(calls=calls, programmer=programmer)
+    assert calls.flashrom_programmer_shutdown(programmer) == 0
+    assert calls.flashrom_shutdown() == 0
+
+
+@contextmanager
+def faulty_library(folder: Path, operation: FaultyOperation) -> Iterator[Library]:
+    """The library behind a link that goes wrong."""
+    with (
+        emulator(PATHS, CHIP, "zero", folder) as device,
+        faulty_link(device, operation) as port,
+        library(port) as opened,
+    ):
+        yield opened
+
+
+def write(opened: Library, flags: tuple[int, ...] = ()) -> int:
+    """What flashrom_image_write() returns for an image without a blank page."""
+    status, context = opened.probe()
+    assert status == 0
+    for flag in flags:
+        opened.calls.flashrom_flag_set(context, flag, ctypes.c_bool(True))
+    image = ctypes.create_string_buffer(b"\x5a" * CHIP_BYTES, CHIP_BYTES)
+    size = ctypes.c_size_t(CHIP_BYTES)
+    result: int = opened.calls.flashrom_image_write(context, image, size, None)
+    opened.calls.flashrom_flash_release(context)
+    return result
+
+
+VERIFY_AFTER_WRITE = 2  # of enum flashrom_flag
+
+
+def test_write_that_breaks_off_returns_that_the_chip_has_changed(tmp_path: Path) -> None:
+    operation = FaultyOperation(fault=Fault.HANG_UP, opcode=PAGE_PROGRAM, nth=3)
+    with faulty_library(tmp_path, operation) as opened:
+        assert write(opened) == 2
+
+
+def test_write_that_never_begins_returns_another_error(tmp_path: Path) -> None:
+    operation = FaultyOperation(fault=Fault.HANG_UP, opcode=READ)
+    with faulty_library(tmp_path, operation) as opened:
+        assert write(opened) == 1
+
+
+@pytest.mark.parametrize(("flags", "status"), [((), 0), ((VERIFY_AFTER_WRITE,), 2)])
+def test_lost_page_is_found_only_by_those_who_asked_to_verify(
+    flags: tuple[int, ...], status: int, tmp_path: Path
+) -> None:
+    operation = FaultyOperation(fault=Fault.LIE, opcode=PAGE_PROGRAM, nth=3)
+    with faulty_library(tmp_path, operation) as opened:
+        assert write(opened, flags) == status
+
+
+@pytest.mark.parametrize(("fault", "status"), [(Fault.LIE, 2), (Fault.HANG_UP, 1)])
+def test_probe_tells_no_chip_from_no_link(fault: Fault, status: int, tmp_path: Path) -> None:
+    operation = FaultyOperation(fault=fault, opcode=RDID, forever=True)
+    with faulty_library(tmp_path, operation) as opened:
+        assert opened.probe()[0] == status

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The corners of libflashrom's interface; tests/protocol has whole sessions. */
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmocka_headers.h"
+#include "libflashrom.h"
+
+#define CHIP "M25P80"
+#define CHIP_BYTES (1u << 20)
+#define PARAMETERS "emulate=" CHIP ",corner=zero"
+
+/* A chip in this process that takes no time. */
+struct session {
+	struct flashrom_programmer *programmer;
+	struct flashrom_flashctx *flash;
+	struct flashrom_layout *layout;
+	uint8_t *image;
+};
+
+static int session_begin(void **state)
+{
+	struct session *session = calloc(1, sizeof(*session));
+
+	if (session == NULL)
+		return -1;
+	*state = session;
+	session->image = malloc(CHIP_BYTES);
+	if (session->image == NULL || flashrom_init(0) != 0)
+		return -1;
+	memset(session->image, 0x5a, CHIP_BYTES);
+	if (flashrom_programmer_init(&session->programmer, "dummy", PARAMETERS) != 0)
+		return -1;
+	if (flashrom_flash_probe(&session->flash, session->programmer, NULL) != 0)
+		return -1;
+	return flashrom_layout_new(&session->layout);
+}
+
+static int session_end(void **state)
+{
+	struct session *session = *state;
+
+	flashrom_flash_release(session->flash);
+	flashrom_layout_release(session->layout);
+	flashrom_programmer_shutdown(session->programmer);
+	flashrom_shutdown();
+	free(session->image);
+	free(session);
+	return 0;
+}
+
+static uint8_t first_byte_held(struct session *session)
+{
+	uint8_t first;
+	uint8_t *held = malloc(CHIP_BYTES);
+
+	assert_non_null(held);
+	flashrom_layout_set(session->flash, NULL);
+	assert_int_equal(flashrom_image_read(session->flash, held, CHIP_BYTES), 0);
+	first = held[0];
+	free(held);
+	return first;
+}
+
+static void layout_without_an_included_region_does_nothing(void **state)
+{
+	struct session *session = *state;
+
+	assert_int_equal(flashrom_layout_add_region(session->layout, 0, 0xfff, "a"), 0);
+	flashrom_layout_set(session->flash, session->layout);
+	assert_int_equal(flashrom_image_write(session->flash, session->image, CHIP_BYTES, NULL), 0);
+	assert_int_equal(first_byte_held(session), 0xff);
+}
+
+static void excluded_region_is_left_alone(void **state)
+{
+	struct session *session = *state;
+	struct flashrom_layout *layout = session->layout;
+
+	assert_int_equal(flashrom_layout_add_region(layout, 0, 0xfff, "a"), 0);
+	assert_int_equal(flashrom_layout_add_region(layout, 0x1000, 0x1fff, "b"), 0);
+	assert_int_equal(flashrom_layout_include_region(layout, "a"), 0);
+	assert_int_equal(flashrom_layout_include_region(layout, "b"), 0);
+	assert_int_equal(flashrom_layout_exclude_region(layout, "a"), 0);
+	assert_int_equal(flashrom_layout_exclude_region(layout, "none"), 1);
+	flashrom_layout_set(session->flash, layout);
+	assert_int_equal(flashrom_image_write(session->flash, session->image, CHIP_BYTES, NULL), 0);
+	assert_int_equal(first_byte_held(session), 0xff);
+}
+
+static void region_that_cannot_be_is_refused(void **state)
+{
+	struct session *session = *state;
+
+	assert_int_equal(flashrom_layout_add_region(session->layout, 1, 0, "a"), 1);
+	assert_int_equal(flashrom_layout_add_region(session->layout, 0, SIZE_MAX, "a"), 1);
+	assert_int_equal(flashrom_layout_add_region(session->layout, 0, UINT32_MAX, "a"), 1);
+	assert_int_equal(flashrom_layout_add_region(session->layout, 7, 7, "a"), 0);
+}
+
+static void region_beyond_the_chip_fails_before_anything_is_written(void **state)
+{
+	struct session *session = *state;
+
+	assert_int_equal(flashrom_layout_add_region(session->layout, 0, CHIP_BYTES, "a"), 0);
+	assert_int_equal(flashrom_layout_include_region(session->layout, "a"), 0);
+	flashrom_layout_set(session->flash, session->layout);
+	assert_int_equal(flashrom_image_write(session->flash, session->image, CHIP_BYTES, NULL), 1);
+	assert_int_equal(first_byte_held(session), 0xff);
+}
+
+/* The chip is blank, but is said to hold the image already. */
+static void reference_is_believed(void **state)
+{
+	struct session *session = *state;
+
+	assert_int_equal(
+		flashrom_image_write(session->flash, session->image, CHIP_BYTES, session->image),
+		0);
+	assert_int_equal(first_byte_held(session), 0xff);
+}
+
+static void flag_that_does_not_exist_is_off(void **state)
+{
+	struct session *session = *state;
+	const enum flashrom_flag none = (enum flashrom_flag)77;
+
+	flashrom_flag_set(session->flash, none, true);
+	assert_false(flashrom_flag_get(session->flash, none));
+	flashrom_flag_set(session->flash, FLASHROM_FLAG_SKIP_UNWRITABLE_REGIONS, true);
+	assert_true(flashrom_flag_get(session->flash, FLASHROM_FLAG_SKIP_UNWRITABLE_REGIONS));
+}
+
+static void programmers_may_be_several_at_a_time(void **state)
+{
+	struct session *session = *state;
+	struct flashrom_programmer *second;
+	struct flashrom_flashctx *flash;
+
+	assert_int_equal(
+		flashrom_programmer_init(&second, "dummy", "emulate=W25Q64FV,corner=zero"), 0);
+	assert_int_equal(flashrom_flash_probe(&flash, second, NULL), 0);
+	assert_int_equal(flashrom_flash_getsize(flash), 8u << 20);
+	assert_int_equal(flashrom_flash_getsize(session->flash), CHIP_BYTES);
+	flashrom_flash_release(flash);
+	flashrom_programmer_shutdown(second);
+}
+
+static void nothing_to_let_go_of_is_fine(void **state)
+{
+	(void)state;
+	flashrom_flash_release(NULL);
+	flashrom_layout_release(NULL);
+	flashrom_wp_cfg_release(NULL);
+	flashrom_wp_ranges_release(NULL);
+	assert_int_equal(flashrom_programmer_shutdown(NULL), 0);
+	assert_int_equal(flashrom_data_free(NULL), 0);
+}
+
+/* Counts messages by level, through one interface and the other. */
+static unsigned int old_style[FLASHROM_MSG_SPEW + 1];
+
+static int see_format(enum flashrom_log_level level, const char *format, va_list args)
+{
+	(void)args;
+	assert_string_equal(format, "%s");
+	old_style[level]++;
+	return 0;
+}
+
+static void see_text(enum flashrom_log_level level, const char *message, void *user_data)
+{
+	unsigned int *counts = user_data;
+
+	assert_true(strlen(message) > 0);
+	counts[level]++;
+}
+
+static void open_unknown_programmer(void)
+{
+	struct flashrom_programmer *programmer = NULL;
+
+	assert_int_equal(flashrom_programmer_init(&programmer, "none", NULL), 1);
+	assert_null(programmer);
+}
+
+static void messages_go_to_the_callback_that_was_set_last(void **state)
+{
+	unsigned int counts[FLASHROM_MSG_SPEW + 1] = {0};
+
+	(void)state;
+	memset(old_style, 0, sizeof(old_style));
+	flashrom_set_log_callback_v2(see_text, counts);
+	flashrom_set_log_callback(see_format);
+	open_unknown_programmer();
+	assert_true(old_style[FLASHROM_MSG_ERROR] > 0);
+	assert_int_equal(counts[FLASHROM_MSG_ERROR], 0);
+	flashrom_set_log_callback_v2(see_text, counts);
+	open_unknown_programmer();
+	assert_int_equal(counts[FLASHROM_MSG_ERROR], old_style[FLASHROM_MSG_ERROR]);
+	flashrom_set_log_callback(NULL);
+	open_unknown_programmer();
+	assert_int_equal(counts[FLASHROM_MSG_ERROR], old_style[FLASHROM_MSG_ERROR]);
+}
+
+static void messages_beyond_the_level_are_kept_back(void **state)
+{
+	struct session *session = *state;
+	unsigned int counts[FLASHROM_MSG_SPEW + 1] = {0};
+
+	flashrom_set_log_callback_v2(see_text, counts);
+	flashrom_set_log_level(FLASHROM_MSG_WARN);
+	assert_int_equal(flashrom_image_verify(session->flash, session->image, CHIP_BYTES), 3);
+	assert_int_equal(counts[FLASHROM_MSG_ERROR], 1);
+	assert_int_equal(counts[FLASHROM_MSG_INFO], 0);
+	flashrom_set_log_level(FLASHROM_MSG_SPEW);
+	assert_int_equal(flashrom_image_verify(session->flash, session->image, CHIP_BYTES), 3);
+	assert_true(counts[FLASHROM_MSG_INFO] > 0);
+}
+
+static void lists_end_with_an_empty_entry(void **state)
+{
+	const char **programmers = flashrom_supported_programmers();
+	struct flashrom_board_info *boards = flashrom_supported_boards();
+	struct flashrom_chipset_info *chipsets = flashrom_supported_chipsets();
+	unsigned int found = 0;
+
+	(void)state;
+	assert_non_null(programmers);
+	for (size_t i = 0; programmers[i] != NULL; i++)
+		found += strcmp(programmers[i], "serprog") == 0;
+	assert_int_equal(found, 1);
+	assert_null(boards[0].name);
+	assert_null(chipsets[0].chipset);
+	flashrom_data_free(programmers);
+	flashrom_data_free(boards);
+	flashrom_data_free(chipsets);
+}
+
+#define in_session(test) cmocka_unit_test_setup_teardown(test, session_begin, session_end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		in_session(layout_without_an_included_region_does_nothing),
+		in_session(excluded_region_is_left_alone),
+		in_session(region_that_cannot_be_is_refused),
+		in_session(region_beyond_the_chip_fails_before_anything_is_written),
+		in_session(reference_is_believed),
+		in_session(flag_that_does_not_exist_is_off),
+		in_session(programmers_may_be_several_at_a_time),
+		cmocka_unit_test(nothing_to_let_go_of_is_fine),
+		cmocka_unit_test(messages_go_to_the_callback_that_was_set_last),
+		in_session(messages_beyond_the_level_are_kept_back),
+		cmocka_unit_test(lists_end_with_an_empty_entry),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
