@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Completion for bash. What can be completed is asked of the program itself.
+
+_flashrom()
+{
+	local program=$1 word=$2 before=$3
+
+	case $before in
+	-p | --programmer)
+		mapfile -t COMPREPLY < <(compgen -W "$("$program" --list-supported |
+			sed -n 's/^-p \([a-z_]*\):.*/\1/p')" -- "$word")
+		compopt -o nospace
+		;;
+	-c | --chip)
+		mapfile -t COMPREPLY < <(compgen -W "$("$program" --list-supported |
+			awk '/ kB / { print $2 }')" -- "$word")
+		;;
+	*)
+		if [[ $word == -* ]]; then
+			mapfile -t COMPREPLY < <(compgen -W "$("$program" --help |
+				grep -oE -- '--[a-z-]+')" -- "$word")
+		fi
+		;;
+	esac
+}
+
+complete -o default -F _flashrom flashrom
