@@ -14,7 +14,8 @@ static int load_stream(struct array *array, FILE *in, uint32_t offset_bytes)
 		got = fread(granule, 1, sizeof(granule), in);
 		if (at + got > array->size_bytes)
 			return -EFBIG;
-		array_load(array, (uint32_t)at, granule, got);
+		if (got > 0)
+			array_load(array, (uint32_t)at, granule, got);
 		at += got;
 	} while (got == sizeof(granule));
 	return ferror(in) ? -EIO : 0;

@@ -77,6 +77,18 @@ static void load_past_the_end_is_an_error(void **state)
 	assert_int_equal(image_load(&fixture->array, fixture->path, SIZE_BYTES - 2), -EFBIG);
 }
 
+static void image_as_large_as_the_part_is_loaded(void **state)
+{
+	static const uint8_t content[SIZE_BYTES] = {[0] = 1, [SIZE_BYTES - 1] = 2};
+	struct fixture *fixture = *state;
+	uint8_t got;
+
+	put_file(fixture->path, content, sizeof(content));
+	assert_int_equal(image_load(&fixture->array, fixture->path, 0), 0);
+	array_read(&fixture->array, SIZE_BYTES - 1, &got, 1);
+	assert_int_equal(got, 2);
+}
+
 static void sparse_image_holds_written_granules_and_nothing_else(void **state)
 {
 	static const uint8_t head[] = {0x00, 0x20, 0, 0, 0, 0, 0, 0};
@@ -159,6 +171,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WITH_FILE(load_at_offset_leaves_the_rest_erased),
 		WITH_FILE(load_past_the_end_is_an_error),
+		WITH_FILE(image_as_large_as_the_part_is_loaded),
 		WITH_FILE(sparse_image_holds_written_granules_and_nothing_else),
 		WITH_FILE(whole_image_holds_every_byte),
 		WITH_FILE(outfile_not_committed_leaves_the_old_content),
