@@ -5,26 +5,21 @@
 #include <string.h>
 
 #include "cli.h"
-#include "file.h"
+#include "image_files.h"
 #include "job.h"
 #include "layout.h"
 #include "programmer.h"
-
-/* No chip in the lists is larger. */
-#define IMAGE_BYTES_MAX (UINT32_C(64) << 20)
 
 /* All that a run has opened; deinit lets go of it in one place. */
 struct session {
 	const struct options *options;
 	const struct log *log;
 	struct layout layout;
-	struct file_content file;                       /* of -w or -v */
-	struct file_content held;                       /* of --flash-contents */
-	struct file_content region_files[INCLUDES_MAX]; /* in the order of options->includes */
+	struct image_files files;
 	struct programmer *programmer;
 	struct flash flash;
 	struct range *ranges;
-	struct selection selection;
+	size_t range_count;
 	uint8_t *image; /* of the whole chip: what was read, or is to be written */
 };
 
@@ -72,60 +67,6 @@ static int include_regions(struct session *session)
 	return 0;
 }
 
-static int load_file(struct session *session, const char *path, struct file_content *out)
-{
-	return path == NULL ? 0 : file_read(path, IMAGE_BYTES_MAX, session->log, out);
-}
-
-static int load_region_files(struct session *session)
-{
-	for (size_t i = 0; i < session->options->include_count; i++) {
-		const int error = load_file(
-			session, session->options->includes[i].file, &session->region_files[i]);
-
-		if (error != 0)
-			return error;
-	}
-	return 0;
-}
-
-static int load_files(struct session *session)
-{
-	int error = load_file(session, session->options->file, &session->file);
-
-	if (error == 0)
-		error = load_file(session, session->options->held_file, &session->held);
-	if (error == 0)
-		error = load_region_files(session);
-	return error;
-}
-
-/* Reading a chip takes minutes: a name that cannot be written is better known before. */
-static int check_outputs(const struct session *session)
-{
-	const struct options *options = session->options;
-	int error = options->file == NULL ? 0 : file_check_writable(options->file, session->log);
-
-	for (size_t i = 0; i < options->include_count && error == 0; i++) {
-		if (options->includes[i].file != NULL)
-			error = file_check_writable(options->includes[i].file, session->log);
-	}
-	return error;
-}
-
-static int prepare_files(struct session *session)
-{
-	switch (session->options->operation) {
-	case OPERATION_READ:
-		return check_outputs(session);
-	case OPERATION_WRITE:
-	case OPERATION_VERIFY:
-		return load_files(session);
-	default:
-		return 0;
-	}
-}
-
 /* Everything that can be known to be wrong before a chip is touched. */
 static int prepare(struct session *session)
 {
@@ -134,7 +75,7 @@ static int prepare(struct session *session)
 	if (error == 0)
 		error = include_regions(session);
 	if (error == 0)
-		error = prepare_files(session);
+		error = image_files_prepare(&session->files);
 	return error;
 }
 
@@ -155,55 +96,7 @@ static int connect_chip(struct session *session, const struct progress *progress
 static int select_ranges(struct session *session)
 {
 	return layout_ranges(&session->layout, session->flash.chip->size_bytes, session->log,
-		&session->ranges, &session->selection.count);
-}
-
-static int check_file_size(
-	const struct session *session, const char *path, const struct file_content *file)
-{
-	const uint32_t size_bytes = session->flash.chip->size_bytes;
-
-	if (path == NULL || file->data == NULL || file->bytes == size_bytes)
-		return 0;
-	log_error(session->log,
-		"%s has %zu bytes, the chip %" PRIu32 ". Make it the size of the chip; a file for "
-		"one region goes after its name (-i NAME:FILE).\n",
-		path, file->bytes, size_bytes);
-	return -EINVAL;
-}
-
-/* Without a file of its own a region is taken from that of the whole chip. */
-static int overlay_region(struct session *session, size_t nth)
-{
-	const struct include *include = &session->options->includes[nth];
-	const struct file_content *file = &session->region_files[nth];
-	const struct range range = layout_find(&session->layout, include->name)->range;
-
-	if (include->file == NULL)
-		return 0;
-	if (file->bytes == range_bytes(range)) {
-		memcpy(session->image + range.start, file->data, file->bytes);
-		return 0;
-	}
-	log_error(session->log, "%s has %zu bytes, region \"%s\" %" PRIu32 ".\n", include->file,
-		file->bytes, include->name, range_bytes(range));
-	return -EINVAL;
-}
-
-static int fill_image(struct session *session)
-{
-	const struct options *options = session->options;
-	int error = check_file_size(session, options->file, &session->file);
-
-	if (error == 0)
-		error = check_file_size(session, options->held_file, &session->held);
-	if (error != 0)
-		return error;
-	if (session->file.data != NULL)
-		memcpy(session->image, session->file.data, session->file.bytes);
-	for (size_t i = 0; i < options->include_count && error == 0; i++)
-		error = overlay_region(session, i);
-	return error;
+		&session->ranges, &session->range_count);
 }
 
 /* What is not read stays blank in the file. */
@@ -219,30 +112,7 @@ static int create_image(struct session *session)
 	memset(session->image, 0xff, size_bytes);
 	if (session->options->operation == OPERATION_READ)
 		return 0;
-	return fill_image(session);
-}
-
-static int save_region(const struct session *session, const struct include *include)
-{
-	const struct range range = layout_find(&session->layout, include->name)->range;
-
-	if (include->file == NULL)
-		return 0;
-	return file_write(
-		include->file, session->image + range.start, range_bytes(range), session->log);
-}
-
-static int save(const struct session *session)
-{
-	const struct options *options = session->options;
-	int error = 0;
-
-	if (options->file != NULL)
-		error = file_write(options->file, session->image, session->flash.chip->size_bytes,
-			session->log);
-	for (size_t i = 0; i < options->include_count && error == 0; i++)
-		error = save_region(session, &options->includes[i]);
-	return error;
+	return image_files_fill(&session->files, session->image, size_bytes);
 }
 
 static enum verify_scope verify_scope(const struct options *options)
@@ -256,10 +126,10 @@ static int run_job(struct session *session, enum job_action action)
 {
 	const struct job job = {
 		.action = action,
-		.selection = {session->ranges, session->selection.count},
+		.selection = {session->ranges, session->range_count},
 		.into = session->image,
 		.image = session->image,
-		.held = session->held.data,
+		.held = session->files.held.data,
 		.verify = verify_scope(session->options),
 		.force = session->options->force,
 	};
@@ -274,7 +144,8 @@ static int run_file_job(struct session *session, enum job_action action)
 	if (error == 0)
 		error = run_job(session, action);
 	if (error == 0 && action == JOB_READ)
-		error = save(session);
+		error = image_files_save(
+			&session->files, session->image, session->flash.chip->size_bytes);
 	return error;
 }
 
@@ -319,10 +190,7 @@ static int session_run(struct session *session, const struct progress *progress)
 static void session_deinit(struct session *session)
 {
 	programmer_destroy(session->programmer);
-	for (size_t i = 0; i < session->options->include_count; i++)
-		free(session->region_files[i].data);
-	free(session->file.data);
-	free(session->held.data);
+	image_files_deinit(&session->files);
 	free(session->ranges);
 	free(session->image);
 	layout_deinit(&session->layout);
@@ -347,6 +215,8 @@ int run(const struct options *options, const struct log *log)
 	struct realtime found = {0};
 	int error;
 
+	session.files =
+		(struct image_files){.options = options, .layout = &session.layout, .log = log};
 	if (options->operation == OPERATION_LIST) {
 		list_chips(log);
 		return 0;

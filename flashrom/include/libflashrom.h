@@ -111,7 +111,7 @@ struct flashrom_board_info *flashrom_supported_boards(void);
 struct flashrom_chipset_info *flashrom_supported_chipsets(void);
 
 /** Frees what a function above has returned; NULL is fine. Returns 0. */
-int flashrom_data_free(void *const p);
+int flashrom_data_free(void *p);
 
 /* Programmers */
 
@@ -191,7 +191,7 @@ typedef void(flashrom_progress_callback_v2)(
  * turns, then reads again where it verifies; a stage with nothing to do is left out. Called from
  * within the call, whose context it must not use. The last of both setters counts; NULL ends it.
  */
-void flashrom_set_progress_callback(struct flashrom_flashctx *const flashctx,
+void flashrom_set_progress_callback(struct flashrom_flashctx *flashctx,
 	flashrom_progress_callback *progress_callback, struct flashrom_progress *progress_state);
 void flashrom_set_progress_callback_v2(struct flashrom_flashctx *flashctx,
 	flashrom_progress_callback_v2 *progress_callback, void *user_data);

@@ -107,7 +107,7 @@ static void listen(struct flashrom_flashctx *context, struct progress_listener l
 	context->flash.progress = any ? &context->progress : NULL;
 }
 
-void flashrom_set_progress_callback(struct flashrom_flashctx *const flashctx,
+void flashrom_set_progress_callback(struct flashrom_flashctx *flashctx,
 	flashrom_progress_callback *progress_callback, struct flashrom_progress *progress_state)
 {
 	listen(flashctx,

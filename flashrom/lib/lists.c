@@ -21,7 +21,7 @@ static size_t count_programmers(void)
 const char **flashrom_supported_programmers(void)
 {
 	const size_t count = count_programmers();
-	const char **names = calloc(count + 1, sizeof(*names));
+	const char **names = (const char **)calloc(count + 1, sizeof(*names));
 
 	for (size_t i = 0; i < count && names != NULL; i++)
 		names[i] = programmer_drivers[i]->name;
@@ -68,7 +68,7 @@ struct flashrom_chipset_info *flashrom_supported_chipsets(void)
 	return calloc(1, sizeof(struct flashrom_chipset_info));
 }
 
-int flashrom_data_free(void *const p)
+int flashrom_data_free(void *p)
 {
 	free(p);
 	return 0;
