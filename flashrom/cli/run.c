@@ -8,6 +8,7 @@
 #include "image_files.h"
 #include "job.h"
 #include "layout.h"
+#include "priority.h"
 #include "programmer.h"
 
 /* All that a run has opened; deinit lets go of it in one place. */
@@ -222,9 +223,9 @@ int run(const struct options *options, const struct log *log)
 		return 0;
 	}
 	if (options->realtime)
-		realtime_begin(log, &found);
+		priority_raise(log, &found);
 	error = session_run(&session, &progress);
 	session_deinit(&session);
-	realtime_end(log, &found);
+	priority_restore(log, &found);
 	return error;
 }

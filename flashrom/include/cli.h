@@ -8,7 +8,6 @@
 
 #include "log.h"
 #include "progress.h"
-#include "realtime.h"
 
 #define INCLUDES_MAX 64
 
@@ -79,15 +78,6 @@ struct progress percent_progress(struct percent *percent);
 
 /** Begin a line that says which flashrom this is, and from which wait on it sleeps. */
 void version_print(const struct log *log);
-
-/**
- * Ask for realtime priority, and say once if that may not be: nothing depends on it. Not in a build
- * that polls long enough to shut others out. `found` is for realtime_end().
- */
-void realtime_begin(const struct log *log, struct realtime *found);
-
-/** Back to what was found. */
-void realtime_end(const struct log *log, const struct realtime *found);
 
 /** Do what the options say. 0 or -errno, cause logged. */
 int run(const struct options *options, const struct log *log);

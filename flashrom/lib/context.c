@@ -62,6 +62,11 @@ bool flashrom_flag_get(const struct flashrom_flashctx *flashctx, enum flashrom_f
 	return is_flag(flag) && flashctx->flags[flag];
 }
 
+void flashrom_rig_set_realtime(struct flashrom_flashctx *flashctx, bool value)
+{
+	flashctx->realtime = value;
+}
+
 static enum flashrom_progress_stage public_stage(enum progress_stage stage)
 {
 	static const enum flashrom_progress_stage stages[] = {

@@ -4,6 +4,7 @@
 
 #include "internal.h"
 #include "job.h"
+#include "priority.h"
 
 /* `count` 0 without a layout, -ENODATA if there is one that includes nothing. */
 static int select_ranges(
@@ -20,6 +21,18 @@ static int select_ranges(
 	return error == 0 && *count == 0 ? -ENODATA : error;
 }
 
+static int run_at_priority(struct flashrom_flashctx *context, const struct job *job)
+{
+	struct realtime found = {0};
+	int error;
+
+	if (context->realtime)
+		priority_raise(&host_log, &found);
+	error = job_run(&context->flash, job);
+	priority_restore(&host_log, &found);
+	return error;
+}
+
 static int run_selected(struct flashrom_flashctx *context, struct job *job)
 {
 	struct range *ranges;
@@ -33,7 +46,7 @@ static int run_selected(struct flashrom_flashctx *context, struct job *job)
 	} else if (error == 0) {
 		job->selection = (struct selection){ranges, count};
 		job->force = context->flags[FLASHROM_FLAG_FORCE];
-		error = job_run(&context->flash, job);
+		error = run_at_priority(context, job);
 	}
 	free(ranges);
 	return error;

@@ -5,6 +5,7 @@
 #include "flash.h"
 #include "layout.h"
 #include "libflashrom.h"
+#include "libflashrom_rig.h"
 #include "log.h"
 #include "programmer.h"
 #include "progress.h"
@@ -36,6 +37,7 @@ struct flashrom_flashctx {
 	struct progress_listener listener;
 	const struct flashrom_layout *layout; /* NULL: the whole chip */
 	bool flags[FLAGS_COUNT];
+	bool realtime;
 };
 
 #endif

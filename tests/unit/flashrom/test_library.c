@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The corners of libflashrom's interface; tests/protocol has whole sessions. */
 #include <errno.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmocka_headers.h"
 #include "libflashrom.h"
+#include "libflashrom_rig.h"
 
 #define CHIP "M25P80"
 #define CHIP_BYTES (1u << 20)
@@ -221,6 +223,59 @@ static void messages_beyond_the_level_are_kept_back(void **state)
 	flashrom_set_log_callback(NULL); /* before `counts` goes: a shutdown has messages, too */
 }
 
+/* The scheduling that operations run under, as seen from within. */
+static void see_policy(
+	enum flashrom_progress_stage stage, size_t current, size_t total, void *user_data)
+{
+	int *policy = user_data;
+
+	(void)stage;
+	(void)current;
+	(void)total;
+	*policy = sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
+}
+
+static int policy_of_a_read(struct session *session)
+{
+	int policy = -1;
+
+	flashrom_set_progress_callback_v2(session->flash, see_policy, &policy);
+	assert_int_equal(flashrom_image_read(session->flash, session->image, CHIP_BYTES), 0);
+	flashrom_set_progress_callback_v2(session->flash, NULL, NULL);
+	return policy;
+}
+
+static void scheduling_of_the_host_is_left_alone(void **state)
+{
+	struct session *session = *state;
+	const int before = sched_getscheduler(0);
+
+	assert_int_equal(policy_of_a_read(session), before);
+	assert_int_equal(sched_getscheduler(0), before);
+}
+
+static bool may_run_in_realtime(void)
+{
+	const struct sched_param normal = {0};
+	const struct sched_param lowest = {.sched_priority = 1};
+
+	return sched_setscheduler(0, SCHED_FIFO, &lowest) == 0 &&
+	       sched_setscheduler(0, SCHED_OTHER, &normal) == 0;
+}
+
+static void realtime_lasts_as_long_as_an_operation(void **state)
+{
+	struct session *session = *state;
+
+	if (!may_run_in_realtime())
+		skip();
+	flashrom_rig_set_realtime(session->flash, true);
+	assert_int_equal(policy_of_a_read(session), SCHED_FIFO);
+	assert_int_equal(sched_getscheduler(0) & ~SCHED_RESET_ON_FORK, SCHED_OTHER);
+	flashrom_rig_set_realtime(session->flash, false);
+	assert_int_equal(policy_of_a_read(session), SCHED_OTHER);
+}
+
 static void lists_end_with_an_empty_entry(void **state)
 {
 	const char **programmers = flashrom_supported_programmers();
@@ -255,6 +310,8 @@ int main(void)
 		cmocka_unit_test(nothing_to_let_go_of_is_fine),
 		cmocka_unit_test(messages_go_to_the_callback_that_was_set_last),
 		in_session(messages_beyond_the_level_are_kept_back),
+		in_session(scheduling_of_the_host_is_left_alone),
+		in_session(realtime_lasts_as_long_as_an_operation),
 		cmocka_unit_test(lists_end_with_an_empty_entry),
 	};
 

@@ -4,12 +4,12 @@
 #include <sched.h>
 
 #include "captured_log.h"
-#include "cli.h"
+#include "priority.h"
 #include "cmocka_headers.h"
 #include "realtime.h"
 
-/* cli/realtime.c in a build that polls for more than 10 ms: meson.build gives it this name. */
-void realtime_begin_polling(const struct log *log, struct realtime *found);
+/* core/priority.c in a build that polls for more than 10 ms: meson.build gives it this name. */
+void priority_raise_polling(const struct log *log, struct realtime *found);
 
 /* The thread's scheduling. Wrapped functions get no context, so it has to be here. */
 static struct fake_scheduler {
@@ -155,8 +155,8 @@ static void program_that_may_not_says_once_what_would_help(void **state)
 	(void)state;
 	log.level_max = LOG_INFO;
 	fake.may_take_realtime = false;
-	realtime_begin(&log, &found);
-	realtime_end(&log, &found);
+	priority_raise(&log, &found);
+	priority_restore(&log, &found);
 	told = strstr(captured.text, "CAP_SYS_NICE");
 	assert_non_null(told);
 	assert_null(strstr(told + 1, "CAP_SYS_NICE"));
@@ -171,9 +171,9 @@ static void program_that_may_says_nothing_at_info_level(void **state)
 
 	(void)state;
 	log.level_max = LOG_INFO;
-	realtime_begin(&log, &found);
+	priority_raise(&log, &found);
 	assert_int_equal(fake.policy, SCHED_FIFO | SCHED_RESET_ON_FORK);
-	realtime_end(&log, &found);
+	priority_restore(&log, &found);
 	assert_int_equal(fake.policy, SCHED_OTHER);
 	assert_string_equal(captured.text, "");
 }
@@ -185,8 +185,8 @@ static void program_that_polls_for_long_stays_at_normal_priority(void **state)
 	struct realtime found;
 
 	(void)state;
-	realtime_begin_polling(&log, &found);
-	realtime_end(&log, &found);
+	priority_raise_polling(&log, &found);
+	priority_restore(&log, &found);
 	assert_int_equal(fake.sets, 0);
 	assert_true(logged(&captured, "polls for up to 10001 us"));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <string.h>
 
-#include "cli.h"
+#include "priority.h"
 
 #ifndef CONFIG_DELAY_MINIMUM_SLEEP_US
 #define CONFIG_DELAY_MINIMUM_SLEEP_US 100
@@ -13,7 +13,7 @@
  */
 #define POLL_US_MAX 10000
 
-void realtime_begin(const struct log *log, struct realtime *found)
+void priority_raise(const struct log *log, struct realtime *found)
 {
 	const unsigned int threshold_us = CONFIG_DELAY_MINIMUM_SLEEP_US;
 	int error;
@@ -36,7 +36,7 @@ void realtime_begin(const struct log *log, struct realtime *found)
 		log_debug(log, "Running at realtime priority.\n");
 }
 
-void realtime_end(const struct log *log, const struct realtime *found)
+void priority_restore(const struct log *log, const struct realtime *found)
 {
 	const int error = realtime_restore(found);
 
