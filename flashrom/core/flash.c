@@ -8,7 +8,7 @@
 #include "erase_plan.h"
 #include "flash.h"
 
-/* As much as a programmer reads at most in one go: progress costs no commands. */
+/* How often reading tells of its progress. */
 #define READ_STEP_BYTES UINT32_C(65536)
 
 void flash_init(struct flash *flash, struct programmer *programmer, const struct clock *clock,
@@ -63,12 +63,24 @@ static uint32_t ranges_bytes(const struct range *ranges, size_t count)
 	return bytes;
 }
 
+/* Whole transfers of the programmer: to be told of progress costs no command. */
+static uint32_t read_step_bytes(const struct flash *flash)
+{
+	const size_t transfer_bytes = flash->programmer->read_bytes_max;
+
+	if (transfer_bytes == 0 || transfer_bytes > READ_STEP_BYTES)
+		return READ_STEP_BYTES;
+	return (uint32_t)(READ_STEP_BYTES / transfer_bytes * transfer_bytes);
+}
+
 static int read_range(
 	struct flash *flash, struct range range, uint8_t *image, struct progress_step *step)
 {
+	const uint32_t step_bytes = read_step_bytes(flash);
+
 	while (range.start < range.end) {
 		const uint32_t left = range_bytes(range);
-		const uint32_t bytes = left < READ_STEP_BYTES ? left : READ_STEP_BYTES;
+		const uint32_t bytes = left < step_bytes ? left : step_bytes;
 		const int error =
 			flash->chip->driver->read(flash, range.start, image + range.start, bytes);
 

@@ -261,6 +261,18 @@ static void progress_grows_from_nothing_to_its_total(void **state)
 	bench_stop(&bench);
 }
 
+static void progress_costs_no_command(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	bench_start(&bench, &small_chip);
+	bench.fake.base.read_bytes_max = 1000;
+	assert_int_equal(flash_read(&bench.flash, everything, bench.image), 0);
+	assert_int_equal(bench.fake.counts[0x03], 263); /* 262144 bytes, 1000 at a time */
+	bench_stop(&bench);
+}
+
 static void progress_of_an_idle_step_is_not_told(void **state)
 {
 	struct watcher watcher = {0};
@@ -392,6 +404,7 @@ int main(void)
 		cmocka_unit_test(protection_is_lifted_and_put_back),
 		cmocka_unit_test(protection_that_stays_stops_the_write),
 		cmocka_unit_test(progress_grows_from_nothing_to_its_total),
+		cmocka_unit_test(progress_costs_no_command),
 		cmocka_unit_test(progress_of_an_idle_step_is_not_told),
 		cmocka_unit_test(failure_while_reading_leaves_the_chip_untouched),
 		cmocka_unit_test(failure_between_pages_names_what_is_in_doubt),
