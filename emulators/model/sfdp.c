@@ -6,8 +6,9 @@
 #include "spi.h"
 
 #define HEADER_BYTES 16 /* the SFDP header and one parameter header */
-#define BFPT_WORDS 9
-#define TABLE_BYTES (HEADER_BYTES + 4 * BFPT_WORDS)
+#define BFPT_WORDS 9u
+#define BFPT_BYTES ((size_t)4 * BFPT_WORDS)
+#define TABLE_BYTES (HEADER_BYTES + BFPT_BYTES)
 #define ERASE_TYPES_MAX 4
 
 /* Reserved bits read as ones. Neither dual nor quad reads, nor DTR: the model has none. */
@@ -67,7 +68,7 @@ static void put_erase_types(const struct part *part, uint8_t *out)
 {
 	size_t count = 0;
 
-	memset(out, 0, 2 * ERASE_TYPES_MAX);
+	memset(out, 0, (size_t)2 * ERASE_TYPES_MAX);
 	for (size_t i = 0; i < part->erase_count && count < ERASE_TYPES_MAX; i++) {
 		const struct part_erase *erase = &part->erases[i];
 
@@ -102,7 +103,7 @@ static void build(const struct part *part, uint8_t table[TABLE_BYTES])
 	uint8_t *words = table + HEADER_BYTES;
 
 	memcpy(table, header, HEADER_BYTES);
-	memset(words, 0, 4 * BFPT_WORDS);
+	memset(words, 0, BFPT_BYTES);
 	put_u32(words, word1(part));
 	put_u32(words + 4, (uint32_t)((uint64_t)part->size_bytes * 8 - 1));
 	put_u32(words + 16, WORD5_NO_FAST_READS);
