@@ -141,7 +141,8 @@ void chip_transfer(
 	struct chip *chip, const struct chip_transfer *transfer, struct chip_facts *facts)
 {
 	assert(transfer->command_len > 0 && transfer->start_ns <= transfer->end_ns);
-	memset(transfer->reply, BUS_FLOATING, transfer->reply_len);
+	if (transfer->reply_len > 0)
+		memset(transfer->reply, BUS_FLOATING, transfer->reply_len);
 	memset(facts, 0, sizeof(*facts));
 	chip_settle(chip, transfer->start_ns);
 	if (chip->pending.work != CHIP_WORK_NONE)
