@@ -6,7 +6,7 @@
 /* Lengths that differ by less count as the same: a 128th of them, or a few us of noise. */
 #define STEPS_PER_LENGTH 128
 #define STEP_US_MIN 4
-#define DOUBLINGS_MAX 6
+#define DOUBLINGS_WHILE_YOUNG 2
 
 static uint32_t step_us(uint32_t length_us)
 {
@@ -33,11 +33,20 @@ static struct busy_length common_length(const struct busy_history *history)
 	return common;
 }
 
-/* Only upper bounds are known: go down, faster each time that this was not enough. */
+static bool is_young(const struct busy_history *history)
+{
+	return history->count < BUSY_LENGTHS_MAX;
+}
+
+/*
+ * Only upper bounds are known: go down, faster each time that this was not enough. Once all that is
+ * kept was ready at the first question, begin anew with small steps: a part that is asked just in
+ * time looks like that.
+ */
 static uint32_t search_down_us(const struct busy_history *history, uint32_t below_us)
 {
-	const unsigned int doublings =
-		history->never_busy < DOUBLINGS_MAX ? history->never_busy : DOUBLINGS_MAX;
+	const unsigned int doublings = history->never_busy % BUSY_LENGTHS_MAX +
+				       (is_young(history) ? DOUBLINGS_WHILE_YOUNG : 0);
 	const uint64_t down_us = (uint64_t)step_us(below_us) << doublings;
 
 	return down_us < below_us / 2 ? below_us - (uint32_t)down_us : below_us / 2;
@@ -57,15 +66,27 @@ static uint32_t question_us(const struct busy_history *history)
 	return common.below_us < UINT32_MAX - step ? common.below_us + step : UINT32_MAX;
 }
 
+/*
+ * A few lengths are no proof that the next one is not much shorter: until there are enough, a
+ * typical part is what to expect.
+ */
+static uint32_t longest_wait_us(const struct busy_history *history)
+{
+	const struct busy_time *of = history->of;
+
+	return is_young(history) ? of->typ_us - of->typ_us / 8 : of->max_us;
+}
+
 uint32_t busy_history_wait_us(const struct busy_history *history)
 {
+	const uint32_t longest_us = longest_wait_us(history);
 	uint32_t wait_us;
 
 	if (history->count == 0)
 		return history->of->typ_us / 2;
 	wait_us = question_us(history);
 	wait_us = wait_us > history->lead_us ? wait_us - history->lead_us : 0;
-	return wait_us < history->of->max_us ? wait_us : history->of->max_us;
+	return wait_us < longest_us ? wait_us : longest_us;
 }
 
 void busy_history_add(struct busy_history *history, struct busy_length length, uint32_t waited_us,

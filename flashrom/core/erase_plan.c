@@ -114,7 +114,7 @@ static uint64_t plan_block(struct planner *planner, size_t level, struct range b
 	if (parts_us == 0 || !is_inside(planner, block))
 		return parts_us;
 	whole_us = erase->busy.typ_us + programming_us(planner, block, PAGE_NOT_BLANK);
-	if (parts_us <= whole_us)
+	if (parts_us < whole_us)
 		return parts_us;
 	planner->plan.count = mark;
 	append_step(planner, erase, block);

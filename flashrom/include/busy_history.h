@@ -24,7 +24,8 @@ struct busy_history {
 };
 
 /**
- * How long to wait before the first question, at most `of->max_us`.
+ * How long to wait before the first question: at most `of->max_us`, and 7/8 of the typical time
+ * while fewer than BUSY_LENGTHS_MAX lengths are known.
  *
  * Each length is an interval. While they have a point in common, the part is taken to be steady:
  * the interval is halved until the question comes just after the part gets ready. Otherwise lengths

@@ -23,7 +23,7 @@ struct erase_plan {
 /**
  * Find the erases that turn `current` into `target` (both images of the whole chip) fastest, going
  * by typical times. A block that only loses bits (1 to 0) needs none. A larger block is worth it
- * when its erase and programming all of it again takes less time than its parts would. Nothing
+ * when its erase and programming all of it again takes no more time than its parts would. Nothing
  * outside `range` is erased, whose ends must lie on ends of chip_smallest_block().
  * 0 or -ENOMEM.
  */

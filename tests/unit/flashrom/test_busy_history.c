@@ -96,6 +96,17 @@ static void lengths_that_vary_are_asked_for_before_the_shortest_ends(void **stat
 	}
 }
 
+/* Long ones first: the short one that follows must not be missed by much. */
+static void few_long_lengths_do_not_make_a_short_one_wait(void **state)
+{
+	static const uint32_t lengths_us[] = {3000, 2900, 2950, 700, 2800, 3000, 710};
+	struct scene s = scene(0, 54);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lengths_us) / sizeof(lengths_us[0]); i++)
+		assert_true(operate(&s, lengths_us[i]).late_us <= 54);
+}
+
 static void wait_never_exceeds_the_maximum(void **state)
 {
 	struct busy_history history = {.of = &program};
@@ -125,6 +136,7 @@ int main(void)
 		cmocka_unit_test(steady_part_is_asked_just_after_it_is_ready),
 		cmocka_unit_test(unknown_shorter_length_is_reached_in_a_few_operations),
 		cmocka_unit_test(lengths_that_vary_are_asked_for_before_the_shortest_ends),
+		cmocka_unit_test(few_long_lengths_do_not_make_a_short_one_wait),
 		cmocka_unit_test(wait_never_exceeds_the_maximum),
 		cmocka_unit_test(part_without_busy_time_is_asked_at_once),
 	};

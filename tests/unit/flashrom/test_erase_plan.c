@@ -125,6 +125,20 @@ static void only_cleared_bits_need_no_erase(void **state)
 	assert_int_equal(images->plan.typ_us, 1024 * 700);
 }
 
+/* Fewer commands for the same time. */
+static void larger_block_that_takes_as_long_as_its_parts_is_preferred(void **state)
+{
+	struct images *images = *state;
+	struct flash_chip even = small_chip;
+
+	even.erase[2].busy.typ_us = 2 * even.erase[1].busy.typ_us;
+	memset(images->target, 0x55, 65536);
+	assert_int_equal(
+		erase_plan_create(&even, whole, images->current, images->target, &images->plan), 0);
+	assert_int_equal(images->plan.count, 1);
+	assert_step(images, 0, 0xd8, 0);
+}
+
 #define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -135,6 +149,7 @@ int main(void)
 		CASE(many_blank_blocks_take_a_larger_erase),
 		CASE(few_changes_among_data_keep_small_erases),
 		CASE(range_limits_larger_erases),
+		CASE(larger_block_that_takes_as_long_as_its_parts_is_preferred),
 		CASE(only_cleared_bits_need_no_erase),
 	};
 
