@@ -13,7 +13,10 @@ struct programmer;
 
 /** Functions return 0, or a negative errno after having logged the cause. */
 struct programmer_ops {
-	/** Speak to the part on one of `buses` from now on. NULL: there is one bus only. */
+	/**
+	 * Speak to the part on one of `buses` from now on; limits below hold from then on. NULL:
+	 * there is one bus only.
+	 */
 	int (*select_bus)(struct programmer *programmer, uint8_t bus);
 
 	/**
@@ -45,6 +48,11 @@ struct programmer {
 	/* The longest of one SPI command; reads of memory cycles are bounded by the latter, too. */
 	size_t write_bytes_max;
 	size_t read_bytes_max;
+	/*
+	 * Memory cycles: how many neighbours reach the part without a pause when they are written
+	 * right after a flush and at most three other writes. 0: any number.
+	 */
+	size_t burst_bytes_max;
 };
 
 /** A kind of programmer, as named before the colon of `-p NAME:KEY=VALUE,...`. */

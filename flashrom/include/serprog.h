@@ -2,13 +2,17 @@
 #ifndef SERPROG_H
 #define SERPROG_H
 
+#include <stdbool.h>
+
 #include "programmer.h"
 
-/** `-p serprog:ip=HOST:PORT` and `-p serprog:dev=PATH[:BAUD]`, both with `,spispeed=HZ`. */
+/** `-p serprog:ip=HOST:PORT` and `-p serprog:dev=PATH[:BAUD]`, both with `,spispeed=HZ,cs=N`. */
 extern const struct programmer_driver serprog_driver;
 
 struct serprog_options {
-	uint32_t spi_hz;         /* 0 leaves the device's own */
+	uint32_t spi_hz;      /* 0 leaves the device's own */
+	bool has_chip_select; /* else the device's own */
+	uint8_t chip_select;
 	uint32_t quiet_ms;       /* silence that ends the answers to the NOPs */
 	uint32_t sync_ms_max;    /* for the whole synchronisation */
 	uint32_t silence_ms_max; /* until a device counts as dead */
@@ -16,7 +20,8 @@ struct serprog_options {
 
 /**
  * Speak serprog on an open stream. `fd` is non-blocking and is closed in the end, also on error;
- * `peer` is how messages call the other side. 0 or -errno, cause logged.
+ * `peer` is how messages call the other side. A bus has to be selected before anything else. 0 or
+ * -errno, cause logged.
  */
 int serprog_attach(int fd, const char *peer, const struct serprog_options *options,
 	const struct clock *clock, const struct log *log, struct programmer **out);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <assert.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -87,9 +89,97 @@ static bool set_pins(struct fake_peer *peer)
 
 static bool set_bus(struct fake_peer *peer)
 {
-	uint8_t bus;
+	return take(peer, &peer->bus, 1) && give_after_ack(peer, "", 0);
+}
 
-	return take(peer, &bus, 1) && give_after_ack(peer, "", 0);
+static bool set_chip_select(struct fake_peer *peer)
+{
+	return take(peer, &peer->chip_select, 1) && give_after_ack(peer, "", 0);
+}
+
+static bool answer_write(struct fake_peer *peer)
+{
+	static const uint8_t other[] = {NAK, 0x42};
+	const bool third = peer->counts[0x0c] + peer->counts[0x0d] == 3;
+
+	if (third && peer->fault == PEER_WRITE_REFUSED)
+		return give(peer, &other[0], 1);
+	if (third && peer->fault == PEER_WRITE_GARBAGE)
+		return give(peer, &other[1], 1);
+	if (third && peer->fault == PEER_WRITE_HANGS_UP)
+		return false;
+	return give_after_ack(peer, "", 0);
+}
+
+static bool write_byte(struct fake_peer *peer)
+{
+	uint8_t request[4];
+
+	if (!take(peer, request, sizeof(request)))
+		return false;
+	fake_peer_memory_write(&peer->memory, u24(request), request + 3, 1);
+	return answer_write(peer);
+}
+
+static bool write_run(struct fake_peer *peer)
+{
+	uint8_t header[6];
+	uint8_t data[2048];
+
+	if (!take(peer, header, sizeof(header)))
+		return false;
+	assert(u24(header) > 0 && u24(header) <= sizeof(data));
+	if (!take(peer, data, u24(header)))
+		return false;
+	fake_peer_memory_write(&peer->memory, u24(header + 3), data, u24(header));
+	return answer_write(peer);
+}
+
+static bool init_opbuf(struct fake_peer *peer)
+{
+	fake_peer_memory_clear(&peer->memory);
+	return give_after_ack(peer, "", 0);
+}
+
+static bool execute(struct fake_peer *peer)
+{
+	static const uint8_t refusal = NAK;
+
+	if (peer->fault == PEER_EXEC_REFUSED)
+		return give(peer, &refusal, 1);
+	fake_peer_memory_execute(&peer->memory);
+	return give_after_ack(peer, "", 0);
+}
+
+static bool give_memory(struct fake_peer *peer, uint32_t address, uint32_t bytes)
+{
+	static const uint8_t answers[] = {ACK, NAK};
+	const bool refused = peer->fault == PEER_READ_REFUSED;
+
+	if (!give(peer, &answers[refused], 1) || refused)
+		return refused;
+	for (uint32_t i = 0; i < bytes; i++) {
+		const uint8_t byte = fake_peer_memory_read(&peer->memory, address + i);
+
+		if (!give(peer, &byte, 1))
+			return false;
+	}
+	return true;
+}
+
+static bool read_byte(struct fake_peer *peer)
+{
+	uint8_t address[3];
+
+	return take(peer, address, sizeof(address)) && give_memory(peer, u24(address), 1);
+}
+
+static bool read_run(struct fake_peer *peer)
+{
+	uint8_t request[6];
+
+	return take(peer, request, sizeof(request)) &&
+	       give_memory(peer, u24(request), u24(request + 3));
 }
 
 static bool set_frequency(struct fake_peer *peer)
@@ -121,10 +211,26 @@ static bool serve_command(struct fake_peer *peer, uint8_t command)
 		return give_after_ack(peer, peer->map, sizeof(peer->map));
 	case 0x03:
 		return give_after_ack(peer, "fake peer\0\0\0\0\0\0\0", 16);
+	case 0x04:
+		return give_number(peer, peer->serbuf_bytes, 2);
 	case 0x05:
 		return give_number(peer, peer->buses, 1);
+	case 0x07:
+		return give_number(peer, peer->memory.opbuf_bytes_max, 2);
 	case 0x08:
 		return give_number(peer, peer->write_bytes_max, 3);
+	case 0x09:
+		return read_byte(peer);
+	case 0x0a:
+		return read_run(peer);
+	case 0x0b:
+		return init_opbuf(peer);
+	case 0x0c:
+		return write_byte(peer);
+	case 0x0d:
+		return write_run(peer);
+	case 0x0f:
+		return execute(peer);
 	case 0x10:
 		return give_sync(peer);
 	case 0x11:
@@ -137,6 +243,8 @@ static bool serve_command(struct fake_peer *peer, uint8_t command)
 		return set_frequency(peer);
 	case 0x15:
 		return set_pins(peer);
+	case 0x16:
+		return set_chip_select(peer);
 	default:
 		return give(peer, &refusal, 1);
 	}
@@ -146,6 +254,22 @@ static void babble(struct fake_peer *peer)
 {
 	while (give(peer, "babble", 6))
 		;
+}
+
+/* What the client sends without waiting for an answer is all there after this. */
+static void let_serial_buffer_fill(struct fake_peer *peer)
+{
+	int unread = 0;
+	int before;
+
+	do {
+		before = unread;
+		poll(NULL, 0, 5);
+		ioctl(peer->own_fd, FIONREAD, &unread);
+	} while (unread > before);
+	/* The command byte is out already. */
+	if ((size_t)unread + 1 > peer->unread_bytes_max)
+		peer->unread_bytes_max = (size_t)unread + 1;
 }
 
 static void serve(struct fake_peer *peer)
@@ -160,6 +284,8 @@ static void serve(struct fake_peer *peer)
 			continue;
 		}
 		peer->counts[command]++;
+		if (peer->slow && command >= 0x09 && command <= 0x0f)
+			let_serial_buffer_fill(peer);
 		if (peer->fault != PEER_SILENT && !serve_command(peer, command))
 			return;
 	}
@@ -179,10 +305,11 @@ static void *peer_main(void *context)
 
 void fake_peer_init(struct fake_peer *peer)
 {
-	static const uint8_t offered[] = {
-		0, 1, 2, 3, 4, 5, 8, 0x0e, 0x10, 0x11, 0x12, 0x13, 0x14, 0x15};
+	static const uint8_t offered[] = {0, 1, 2, 3, 4, 5, 7, 8, 9, 0x0a, 0x0b, 0x0c, 0x0d, 0x0e,
+		0x0f, 0x10, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16};
 
-	*peer = (struct fake_peer){.version = 1, .buses = 0x08};
+	*peer = (struct fake_peer){.version = 1, .buses = 0x08, .serbuf_bytes = UINT16_MAX};
+	fake_peer_memory_init(&peer->memory);
 	for (size_t i = 0; i < sizeof(offered); i++)
 		peer->map[offered[i] / 8] |= (uint8_t)(1 << offered[i] % 8);
 }

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "fake_peer_memory.h"
+
 /* How a peer misbehaves. */
 enum peer_fault {
 	PEER_FINE,
@@ -16,6 +18,11 @@ enum peer_fault {
 	PEER_SPIOP_GARBAGE,  /* neither ACK nor NAK */
 	PEER_SPIOP_HANGS_UP, /* closes half way through the answer */
 	PEER_SPIOP_STOPS,    /* goes silent half way through the answer */
+	PEER_WRITE_REFUSED,  /* NAK for the third memory write */
+	PEER_WRITE_GARBAGE,  /* neither ACK nor NAK for it */
+	PEER_WRITE_HANGS_UP, /* closes instead of answering it */
+	PEER_EXEC_REFUSED,   /* NAK */
+	PEER_READ_REFUSED,   /* NAK for a memory read */
 };
 
 /**
@@ -29,6 +36,8 @@ struct fake_peer {
 	uint8_t buses;
 	uint32_t write_bytes_max;
 	uint32_t read_bytes_max;
+	uint16_t serbuf_bytes;
+	bool slow; /* reads on only when nothing more comes in, so that the serial buffer fills */
 	uint8_t map[32];
 	const char *late;     /* sent before the first answer to SYNCNOP */
 	unsigned int swallow; /* bytes of a request that an earlier client began */
@@ -37,13 +46,17 @@ struct fake_peer {
 	int fd; /* the client's end */
 	unsigned int counts[256];
 	uint8_t pins;
+	uint8_t bus;         /* the last one chosen */
+	uint8_t chip_select; /* likewise */
 	size_t spiop_bytes_seen_max;
+	size_t unread_bytes_max; /* there ever were in the serial buffer, if `slow` */
+	struct fake_peer_memory memory;
 
 	int own_fd;
 	pthread_t thread;
 };
 
-/* A device that offers everything the client knows, and O_DELAY. */
+/* A SPI device that offers everything the client knows, and O_DELAY. */
 void fake_peer_init(struct fake_peer *peer);
 void fake_peer_start(struct fake_peer *peer);
 void fake_peer_stop(struct fake_peer *peer);

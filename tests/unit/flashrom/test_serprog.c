@@ -28,9 +28,14 @@ static void wire_init(struct wire *wire)
 
 static int attach(struct wire *wire, const struct serprog_options *options)
 {
+	int error;
+
 	fake_peer_start(&wire->peer);
-	return serprog_attach(
+	error = serprog_attach(
 		wire->peer.fd, "the peer", options, &system_clock, &wire->log, &wire->programmer);
+	if (error != 0)
+		assert_null(wire->programmer);
+	return error == 0 ? wire->programmer->ops->select_bus(wire->programmer, BUS_SPI) : error;
 }
 
 static void detach(struct wire *wire)
@@ -50,7 +55,6 @@ static void assert_attach_fails(
 	struct wire *wire, const struct serprog_options *options, int error, const char *message)
 {
 	assert_int_equal(attach(wire, options), error);
-	assert_null(wire->programmer);
 	assert_true(logged(&wire->captured, message));
 	detach(wire);
 }
@@ -191,17 +195,52 @@ static void other_version_is_refused(void **state)
 	assert_attach_fails(&wire, &patient, -EPROTONOSUPPORT, "version 2");
 }
 
-static void peer_without_spi_is_refused(void **state)
+static void peer_without_commands_for_its_bus_is_refused(void **state)
 {
 	struct wire wire;
 
 	(void)state;
 	wire_init(&wire);
-	wire.peer.buses = 0x01;
-	assert_attach_fails(&wire, &patient, -EOPNOTSUPP, "no SPI bus");
-	wire_init(&wire);
 	fake_peer_withhold(&wire.peer, 0x13);
-	assert_attach_fails(&wire, &patient, -EOPNOTSUPP, "no SPI operation");
+	assert_attach_fails(&wire, &patient, -EOPNOTSUPP, "no bus that can be used");
+	wire_init(&wire);
+	wire.peer.buses = BUS_PARALLEL;
+	fake_peer_withhold(&wire.peer, 0x0f);
+	assert_attach_fails(&wire, &patient, -EOPNOTSUPP, "no bus that can be used");
+	wire_init(&wire);
+	wire.peer.buses = 0;
+	assert_attach_fails(&wire, &patient, -EOPNOTSUPP, "no bus that can be used");
+}
+
+static void chip_select_is_set_where_asked_for(void **state)
+{
+	struct serprog_options options = patient;
+	struct wire wire;
+
+	(void)state;
+	wire_init(&wire);
+	assert_int_equal(attach(&wire, &options), 0);
+	detach(&wire);
+	assert_int_equal(wire.peer.counts[0x16], 0);
+	wire_init(&wire);
+	options.has_chip_select = true;
+	options.chip_select = 2;
+	assert_int_equal(attach(&wire, &options), 0);
+	detach(&wire);
+	assert_int_equal(wire.peer.chip_select, 2);
+}
+
+/* Without it, the wrong chip would be written. */
+static void chip_select_that_cannot_be_set_is_an_error(void **state)
+{
+	struct serprog_options options = patient;
+	struct wire wire;
+
+	(void)state;
+	wire_init(&wire);
+	options.has_chip_select = true;
+	fake_peer_withhold(&wire.peer, 0x16);
+	assert_attach_fails(&wire, &options, -EOPNOTSUPP, "cs=");
 }
 
 static void limits_come_from_the_peer(void **state)
@@ -237,12 +276,13 @@ static void limit_too_small_for_flash_is_refused(void **state)
 	(void)state;
 	wire_init(&wire);
 	wire.peer.write_bytes_max = 4;
-	assert_attach_fails(&wire, &patient, -EOPNOTSUPP, "4 bytes at a time");
+	assert_attach_fails(&wire, &patient, -EOPNOTSUPP, "writes 4 bytes at a time");
 }
 
 static void peer_with_bare_minimum_is_used(void **state)
 {
-	static const uint8_t optional[] = {0x03, 0x05, 0x08, 0x11, 0x12, 0x14, 0x15};
+	static const uint8_t optional[] = {0x03, 0x04, 0x05, 0x07, 0x08, 0x09, 0x0a, 0x0b, 0x0c,
+		0x0d, 0x0f, 0x11, 0x12, 0x14, 0x15, 0x16};
 	struct wire wire;
 	uint8_t rx[3];
 
@@ -320,6 +360,8 @@ static void bad_parameters_are_refused_by_name(void **state)
 	assert_open_fails("serprog:ip=127.0.0.1", "lacks a host or a port");
 	assert_open_fails("serprog:ip=127.0.0.1:1,spispeed=fast", "no frequency");
 	assert_open_fails("serprog:ip=127.0.0.1:1,spispeed=9999M", "no frequency");
+	assert_open_fails("serprog:ip=127.0.0.1:1,cs=256", "no chip select");
+	assert_open_fails("serprog:ip=127.0.0.1:1,cs=x", "no chip select");
 	assert_open_fails("serprog:dev=/dev/null:12345", "no baud rate");
 	assert_open_fails("serprog:dev=/nonexistent/tty", "dev=/nonexistent/tty");
 }
@@ -344,7 +386,9 @@ int main(void)
 		cmocka_unit_test(silent_peer_is_given_up),
 		cmocka_unit_test(babbling_peer_is_given_up),
 		cmocka_unit_test(other_version_is_refused),
-		cmocka_unit_test(peer_without_spi_is_refused),
+		cmocka_unit_test(peer_without_commands_for_its_bus_is_refused),
+		cmocka_unit_test(chip_select_is_set_where_asked_for),
+		cmocka_unit_test(chip_select_that_cannot_be_set_is_an_error),
 		cmocka_unit_test(limits_come_from_the_peer),
 		cmocka_unit_test(zero_limit_means_no_limit),
 		cmocka_unit_test(limit_too_small_for_flash_is_refused),

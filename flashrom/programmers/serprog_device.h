@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SERPROG_DEVICE_H
+#define SERPROG_DEVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "programmer.h"
+#include "serprog.h"
+#include "serprog_link.h"
+
+/* Between the files of the serprog client; nothing else includes this. */
+
+enum serprog_command {
+	S_CMD_NOP = 0x00,
+	S_CMD_Q_IFACE = 0x01,
+	S_CMD_Q_CMDMAP = 0x02,
+	S_CMD_Q_PGMNAME = 0x03,
+	S_CMD_Q_SERBUF = 0x04,
+	S_CMD_Q_BUSTYPE = 0x05,
+	S_CMD_Q_OPBUF = 0x07,
+	S_CMD_Q_WRNMAXLEN = 0x08,
+	S_CMD_R_BYTE = 0x09,
+	S_CMD_R_NBYTES = 0x0a,
+	S_CMD_O_INIT = 0x0b,
+	S_CMD_O_WRITEB = 0x0c,
+	S_CMD_O_WRITEN = 0x0d,
+	S_CMD_O_EXEC = 0x0f,
+	S_CMD_SYNCNOP = 0x10,
+	S_CMD_Q_RDNMAXLEN = 0x11,
+	S_CMD_S_BUSTYPE = 0x12,
+	S_CMD_O_SPIOP = 0x13,
+	S_CMD_S_SPI_FREQ = 0x14,
+	S_CMD_S_PIN_STATE = 0x15,
+	S_CMD_S_SPI_CS = 0x16,
+};
+
+enum serprog_answer {
+	S_ACK = 0x06,
+	S_NAK = 0x15,
+};
+
+/* Room for the largest page program; more per read only makes a hang-up show later. */
+#define SERPROG_WRITE_BYTES_MAX 1024
+#define SERPROG_READ_BYTES_MAX 65536
+
+/* More would save nothing: the device reads them one after the other. */
+#define SERPROG_QUEUE_BYTES 4096
+
+/* Requests that are sent together and whose ACKs are read together. */
+struct serprog_queue {
+	uint8_t requests[SERPROG_QUEUE_BYTES];
+	size_t bytes;
+	size_t bytes_max; /* what the device's serial buffer takes, unless a single one is longer */
+	unsigned int count;
+};
+
+/* Memory writes in the device's operation buffer, and neighbours that are to become one request. */
+struct serprog_opbuf {
+	size_t bytes; /* taken up, without the run */
+	size_t bytes_max;
+	uint8_t run[SERPROG_WRITE_BYTES_MAX];
+	uint32_t run_address;
+	size_t run_bytes;
+	size_t run_bytes_max;
+};
+
+struct serprog {
+	struct programmer base; /* first: see serprog_self() */
+	struct serprog_link link;
+	const struct log *log;
+	struct serprog_options options;
+	char peer[256];
+	uint8_t version[2];
+	uint8_t map[32];
+	struct serprog_queue queue;
+	struct serprog_opbuf opbuf;
+	bool broken; /* out of step or gone: nothing more is sent */
+};
+
+static inline struct serprog *serprog_self(struct programmer *programmer)
+{
+	return (struct serprog *)programmer;
+}
+
+/* Whether the command map has `command`. */
+bool serprog_offers(const struct serprog *serprog, uint8_t command);
+
+/* Logs what `error` was the end of, and gives the device up. Returns `error`. */
+int serprog_fail(struct serprog *serprog, const char *during, int error);
+
+/*
+ * A request and what follows its ACK. Errors are not logged yet: a NAK (-EOPNOTSUPP) may be what
+ * one expects.
+ */
+int serprog_exchange(struct serprog *serprog, const uint8_t *request, size_t request_bytes,
+	uint8_t *answer, size_t answer_bytes);
+
+/* A request of one byte. */
+int serprog_query(struct serprog *serprog, uint8_t command, uint8_t *answer, size_t bytes);
+
+/* A request that is answered by nothing but an ACK, sent by settle at the latest. Cause logged. */
+int serprog_queue_push(struct serprog *serprog, const uint8_t *request, size_t bytes);
+int serprog_queue_settle(struct serprog *serprog);
+
+/* Numbers of the protocol, little-endian. */
+uint32_t serprog_get(const uint8_t *bytes, size_t count);
+void serprog_put(uint8_t *bytes, size_t count, uint32_t value);
+
+/*
+ * The answer to a question for a size, 0 standing for `zero`. A device without that question leaves
+ * `*size` as it is; a larger answer does, too.
+ */
+int serprog_read_size(
+	struct serprog *serprog, uint8_t command, size_t answer_bytes, uint32_t zero, size_t *size);
+
+/* Logs that `bytes` at a time (of `what`) are too few. Returns -EOPNOTSUPP. */
+int serprog_report_too_small(struct serprog *serprog, const char *what, size_t bytes);
+
+/* Bring client and device to the same byte of the conversation, and learn the version. */
+int serprog_synchronise(struct serprog *serprog);
+
+/* The buses of SPI and of memory cycles: whether the device has what it takes, ... */
+bool serprog_has_spi(const struct serprog *serprog);
+bool serprog_has_memory(const struct serprog *serprog);
+
+/* ... what is to be set once the bus is selected, ... */
+int serprog_prepare_spi(struct serprog *serprog);
+int serprog_prepare_memory(struct serprog *serprog);
+
+/* ... and the operations of struct programmer_ops. */
+int serprog_spi_command(struct programmer *programmer, const uint8_t *tx, size_t tx_bytes,
+	uint8_t *rx, size_t rx_bytes);
+int serprog_read_bytes(
+	struct programmer *programmer, uint32_t address, uint8_t *data, size_t bytes);
+int serprog_write_byte(struct programmer *programmer, uint32_t address, uint8_t value);
+int serprog_flush(struct programmer *programmer);
+
+#endif
