@@ -4,12 +4,19 @@
 /* The order is that of --list-supported. */
 const struct chip_list *const chip_lists[] = {
 	&adesto_chips,
+	&amd_memory_chips,
+	&atmel_memory_chips,
 	&eon_chips,
 	&gigadevice_chips,
+	&intel_memory_chips,
 	&issi_chips,
 	&macronix_chips,
+	&macronix_memory_chips,
 	&micron_chips,
 	&spansion_chips,
+	&sst_memory_chips,
+	&st_memory_chips,
 	&winbond_chips,
+	&winbond_memory_chips,
 	NULL,
 };

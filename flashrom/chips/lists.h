@@ -3,6 +3,8 @@
 #define CHIPS_LISTS_H
 
 #include "chip.h"
+#include "fwh.h"
+#include "jedec.h"
 #include "spi25.h"
 
 /* Datasheets give milliseconds for nearly everything; page programs are given in us here. */
@@ -13,16 +15,32 @@
 /* What all parts of the 25 series have in common. */
 #define SPI25_DRIVEN .buses = BUS_SPI, .identify = &spi25_rdid, .driver = &spi25_driver
 
+/*
+ * Parts with JEDEC commands. Byte parts are programmed in stretches of 256 for the planner's sake
+ * only; page parts lose what is not written of a page.
+ */
+#define JEDEC_IDENTIFIED(part_id) .identify = &jedec_id, .id = (part_id)
+#define JEDEC_BYTE_DRIVEN .driver = &jedec_byte_driver, .page_bytes = 256, .program_unit_bytes = 1
+#define JEDEC_PAGE_DRIVEN(bytes)                                                                   \
+	.driver = &jedec_page_driver, .page_bytes = (bytes), .overwrites = true, .whole_pages = true
+
 #define CHIP_LIST(chips) {(chips), sizeof(chips) / sizeof((chips)[0])}
 
 /* One list per vendor; lists.c strings them together. */
 extern const struct chip_list adesto_chips;
+extern const struct chip_list amd_memory_chips;
+extern const struct chip_list atmel_memory_chips;
 extern const struct chip_list eon_chips;
 extern const struct chip_list gigadevice_chips;
+extern const struct chip_list intel_memory_chips;
 extern const struct chip_list issi_chips;
 extern const struct chip_list macronix_chips;
+extern const struct chip_list macronix_memory_chips;
 extern const struct chip_list micron_chips;
 extern const struct chip_list spansion_chips;
+extern const struct chip_list sst_memory_chips;
+extern const struct chip_list st_memory_chips;
 extern const struct chip_list winbond_chips;
+extern const struct chip_list winbond_memory_chips;
 
 #endif

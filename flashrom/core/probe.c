@@ -120,8 +120,10 @@ static int search_any(struct search *search)
 
 static int search_named(struct search *search, const struct flash_chip *wanted, bool force)
 {
-	const int error = ask(search, wanted);
+	int error;
 
+	search->flash->is_named = true;
+	error = ask(search, wanted);
 	if (error != 0)
 		return error;
 	if (search->answer == wanted->id)

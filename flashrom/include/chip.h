@@ -46,6 +46,13 @@ struct spi25_traits {
 	bool status_two_bytes; /* a write of one byte clears the second register; write both */
 };
 
+/** What only parts with JEDEC commands have. */
+struct jedec_traits {
+	/* tIDA: from a command that enters or leaves ID mode until it has. It cannot be polled. */
+	uint32_t id_wait_us;
+	bool id_six_bytes; /* 80h, then 60h, instead of 90h */
+};
+
 /** What the drivers know about a part. */
 struct flash_chip {
 	const char *vendor;
@@ -63,6 +70,7 @@ struct flash_chip {
 	struct chip_erase erase[CHIP_ERASES_MAX]; /* unused ones have block_bytes 0 */
 	union {
 		struct spi25_traits spi25;
+		struct jedec_traits jedec;
 	};
 };
 

@@ -14,10 +14,14 @@
 #include "progress.h"
 #include "range.h"
 
+/** Blocks with lock registers of their own in the largest FWH part. */
+#define FWH_BLOCKS_MAX 16
+
 /** Write protection as it was found. */
 struct protection {
 	bool lifted;
 	uint8_t status;
+	uint8_t blocks[FWH_BLOCKS_MAX]; /* lock registers of FWH parts */
 };
 
 /** What the last write (or erase) has done to the part, whether it failed or not. */
@@ -36,8 +40,10 @@ struct flash {
 	uint8_t bus;                     /* that the chip was found on */
 	const struct progress *progress; /* NULL: nobody asks */
 	enum write_state written;
+	bool is_named; /* the chip was asked for by name: questions may rely on what it is */
 
 	struct protection protection;
+	uint8_t polled_value; /* what a driver's question waits to see, or saw last */
 	struct busy_history history[BUSY_OPERATIONS_MAX];
 };
 

@@ -5,6 +5,7 @@
 
 #include "chip.h"
 #include "cmocka_headers.h"
+#include "jedec.h"
 #include "spi25.h"
 
 static void for_each(void (*check)(const struct flash_chip *chip))
@@ -65,7 +66,7 @@ static void check_times(const struct flash_chip *chip)
 	for (size_t i = 0; i < chip_erase_count(chip); i++)
 		assert_plausible(chip->erase[i].busy);
 	for (size_t i = 1; i < chip_erase_count(chip); i++)
-		assert_true(chip->erase[i].busy.typ_us > chip->erase[i - 1].busy.typ_us);
+		assert_true(chip->erase[i].busy.typ_us >= chip->erase[i - 1].busy.typ_us);
 }
 
 static void busy_times_are_given_and_ordered(void **state)
@@ -98,6 +99,21 @@ static void every_part_wakes_within_the_wait_of_identification(void **state)
 	for_each(check_wake);
 }
 
+static void check_id_wait(const struct flash_chip *chip)
+{
+	const bool parallel = (chip->buses & BUS_PARALLEL) != 0;
+
+	if (chip->identify == &jedec_id)
+		assert_true(chip->jedec.id_wait_us <=
+			    (parallel ? JEDEC_ID_US_MAX_PARALLEL : JEDEC_ID_US_MAX));
+}
+
+static void every_id_comes_within_the_wait_for_unknown_parts(void **state)
+{
+	(void)state;
+	for_each(check_id_wait);
+}
+
 static void unknown_name_finds_the_nearest(void **state)
 {
 	(void)state;
@@ -115,6 +131,7 @@ int main(void)
 		cmocka_unit_test(busy_times_are_given_and_ordered),
 		cmocka_unit_test(names_are_unique),
 		cmocka_unit_test(every_part_wakes_within_the_wait_of_identification),
+		cmocka_unit_test(every_id_comes_within_the_wait_for_unknown_parts),
 		cmocka_unit_test(unknown_name_finds_the_nearest),
 	};
 

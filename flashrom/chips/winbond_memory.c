@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Winbond on memory buses. W29 writes pages and has a six-byte ID entry, tIDA 10 us. W39V040A
+ * erases sectors of 64 KiB and pages of 4 KiB; all that is given are maxima.
+ */
+#include "lists.h"
+
+/* clang-format off */
+#define W29(part, part_id, bytes)								\
+{												\
+	.vendor = "Winbond", .name = (part), .buses = BUS_PARALLEL,				\
+	JEDEC_IDENTIFIED(part_id), .size_bytes = (bytes),					\
+	JEDEC_PAGE_DRIVEN(128), .program = {5000, 10000},					\
+	.jedec = {.id_wait_us = 10, .id_six_bytes = true},		\
+	.erase = {{0x10, (bytes), {MS(50), MS(100)}}},						\
+}
+
+static const struct flash_chip chips[] = {
+	W29("W29EE011", 0xdac1, KIB(128)),
+	W29("W29C020(C)/W29C022", 0xda45, KIB(256)),
+	{
+		.vendor = "Winbond", .name = "W39V040A", .buses = BUS_LPC,
+		JEDEC_IDENTIFIED(0xda3d), .size_bytes = KIB(512),
+		JEDEC_BYTE_DRIVEN, .program = {35, 100}, .jedec = {.id_wait_us = 10},
+		.erase = {
+			{0x50, KIB(4), {MS(12), MS(25)}},
+			{0x30, KIB(64), {MS(12), MS(25)}},
+			{0x10, KIB(512), {MS(50), MS(100)}},
+		},
+	},
+};
+/* clang-format on */
+
+const struct chip_list winbond_memory_chips = CHIP_LIST(chips);
