@@ -5,7 +5,7 @@
 /* clang-format off */
 static const struct flash_chip chips[] = {
 	{
-		.vendor = "Intel", .name = "82802AB", .buses = BUS_FWH,
+		.vendor = "Intel", .name = "AT82802AB", .buses = BUS_FWH,
 		.identify = &fwh_id, .id = 0x89ad, .driver = &fwh_driver,
 		.size_bytes = KIB(512), .page_bytes = 256, .program_unit_bytes = 1,
 		.program = {15, 300},

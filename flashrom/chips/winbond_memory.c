@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Winbond on memory buses. W29 writes pages and has a six-byte ID entry, tIDA 10 us. W39V040A
- * erases sectors of 64 KiB and pages of 4 KiB; all that is given are maxima.
+ * Winbond on memory buses. W29 writes pages and has a six-byte ID entry, tIDA 10 us;
+ * steppings with the usual entry are not here. W39V040A erases sectors of 64 KiB and pages of
+ * 4 KiB; all that is given are maxima.
  */
 #include "lists.h"
 
@@ -16,7 +17,7 @@
 }
 
 static const struct flash_chip chips[] = {
-	W29("W29EE011", 0xdac1, KIB(128)),
+	W29("W29C010(M)/W29C011A/W29EE011/W29EE012-old", 0xdac1, KIB(128)),
 	W29("W29C020(C)/W29C022", 0xda45, KIB(256)),
 	{
 		.vendor = "Winbond", .name = "W39V040A", .buses = BUS_LPC,
