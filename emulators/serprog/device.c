@@ -374,6 +374,8 @@ size_t device_answer(struct device *device, const struct serprog_request *reques
 	case SERPROG_O_EXEC:
 		execute(device, start_ns);
 		break;
+	default:
+		break;
 	}
 	len = answer_serprog(device, request, reply);
 	event->ack = reply[0] == SERPROG_ACK;

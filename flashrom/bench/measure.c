@@ -40,24 +40,24 @@ static void run_batch(const struct wait *wait, unsigned int usecs, unsigned int 
  * after everyone in turn.
  */
 static void run_round(unsigned int round, unsigned int length_us, unsigned int waits,
-	double *scratch, struct batch *results)
+	double *overshoots_ns, struct batch *results)
 {
 	const unsigned int stride = round % 2 == 0 ? 1 : WAITS - 1;
 
 	for (unsigned int i = 0; i < WAITS; i++) {
 		const unsigned int w = (round + i * stride) % WAITS;
 
-		run_batch(&bench_waits[w], length_us, waits, scratch, &results[w]);
+		run_batch(&bench_waits[w], length_us, waits, overshoots_ns, &results[w]);
 	}
 }
 
 /* In the order of rounds, then lengths, then waits. */
 static void run_batches(
-	unsigned int batches, unsigned int waits, double *scratch, struct batch *results)
+	unsigned int batches, unsigned int waits, double *overshoots_ns, struct batch *results)
 {
 	for (unsigned int b = 0; b < batches; b++) {
 		for (unsigned int l = 0; l < LENGTHS; l++) {
-			run_round(b, bench_lengths_us[l], waits, scratch, results);
+			run_round(b, bench_lengths_us[l], waits, overshoots_ns, results);
 			results += WAITS;
 		}
 	}
@@ -65,19 +65,19 @@ static void run_batches(
 
 /* The median of the double that lies `offset` bytes into every LENGTHS * WAITS-th batch. */
 static double median_of(
-	const struct batch *first, unsigned int batches, size_t offset, double *scratch)
+	const struct batch *first, unsigned int batches, size_t offset, double *column)
 {
 	for (unsigned int b = 0; b < batches; b++) {
 		const char *batch = (const char *)(first + (size_t)b * LENGTHS * WAITS);
 
-		scratch[b] = *(const double *)(const void *)(batch + offset);
+		column[b] = *(const double *)(const void *)(batch + offset);
 	}
-	qsort(scratch, batches, sizeof(*scratch), compare);
-	return scratch[batches / 2];
+	qsort(column, batches, sizeof(*column), compare);
+	return column[batches / 2];
 }
 
 static void fold(
-	const struct batch *results, unsigned int batches, double *scratch, struct table *out)
+	const struct batch *results, unsigned int batches, double *column, struct table *out)
 {
 	static const size_t offsets[] = {
 		offsetof(struct batch, overshoot_ns_mean),
@@ -88,28 +88,29 @@ static void fold(
 	};
 	struct batch *medians = &out->median[0][0];
 
-	for (size_t i = 0; i < LENGTHS * WAITS; i++) {
+	for (int i = 0; i < LENGTHS * WAITS; i++) {
 		for (size_t o = 0; o < sizeof(offsets) / sizeof(offsets[0]); o++) {
 			double *to = (double *)(void *)((char *)&medians[i] + offsets[o]);
 
-			*to = median_of(&results[i], batches, offsets[o], scratch);
+			*to = median_of(&results[i], batches, offsets[o], column);
 		}
 	}
 }
 
 int table_measure(unsigned int batches, unsigned int waits, struct table *out)
 {
-	const size_t scratch_length = waits > batches ? waits : batches;
-	double *scratch = calloc(scratch_length, sizeof(*scratch));
+	double *overshoots_ns = calloc(waits, sizeof(*overshoots_ns));
+	double *column = calloc(batches, sizeof(*column));
 	struct batch *results = calloc((size_t)batches * LENGTHS * WAITS, sizeof(*results));
 	int error = -ENOMEM;
 
-	if (scratch != NULL && results != NULL) {
-		run_batches(batches, waits, scratch, results);
-		fold(results, batches, scratch, out);
+	if (overshoots_ns != NULL && column != NULL && results != NULL) {
+		run_batches(batches, waits, overshoots_ns, results);
+		fold(results, batches, column, out);
 		error = 0;
 	}
 	free(results);
-	free(scratch);
+	free(column);
+	free(overshoots_ns);
 	return error;
 }

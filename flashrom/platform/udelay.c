@@ -88,6 +88,7 @@ static struct timespec timespec_of(int64_t ns)
 	struct timespec result;
 
 	result.tv_sec = (time_t)(ns / NS_PER_S);
+	/* NOLINTNEXTLINE(readability-redundant-casting): long has 32 bits elsewhere */
 	result.tv_nsec = (long)(ns % NS_PER_S);
 	return result;
 }
