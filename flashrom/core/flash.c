@@ -385,9 +385,8 @@ static int write_unprotected(struct write_job *job, bool force)
 	int error = unprotect(job->flash, force);
 	int restore_error;
 
-	if (error != 0)
-		return error;
-	error = erase_and_write(job);
+	if (error == 0)
+		error = erase_and_write(job);
 	restore_error = reprotect(job->flash);
 	return error != 0 ? error : restore_error;
 }

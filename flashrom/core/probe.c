@@ -15,6 +15,10 @@ struct search {
 	uint8_t bus;
 	const struct flash_chip *asked; /* for whom `answer` was got, or NULL */
 	uint32_t answer;
+	/* The first answer that was not silence: what is there, if nothing matches. */
+	const struct flash_chip *heard;
+	uint32_t heard_answer;
+	bool matched; /* by one that is no last resort */
 };
 
 static int report_unknown_name(
@@ -45,6 +49,20 @@ static bool is_same_question(const struct flash_chip *a, const struct flash_chip
 	return a->identify->same_question == NULL || a->identify->same_question(a, b);
 }
 
+static bool is_silence(uint32_t answer)
+{
+	return answer == 0 || answer == 0xffff || answer == 0xffffff;
+}
+
+static void remember(struct search *search, const struct flash_chip *asked)
+{
+	search->asked = asked;
+	if (search->heard != NULL || is_silence(search->answer))
+		return;
+	search->heard = asked;
+	search->heard_answer = search->answer;
+}
+
 static int ask(struct search *search, const struct flash_chip *chip)
 {
 	int error;
@@ -53,8 +71,15 @@ static int ask(struct search *search, const struct flash_chip *chip)
 		return 0;
 	error = chip->identify->ask(search->flash, chip, &search->answer);
 	if (error == 0)
-		search->asked = chip;
+		remember(search, chip);
 	return error;
+}
+
+static bool is_worth_asking(const struct search *search, const struct flash_chip *chip)
+{
+	if (chip->identify->last_resort && search->matched)
+		return false;
+	return (chip->buses & search->bus) != 0;
 }
 
 /* The next chip of the lists from `nth` on that is what the bus answers, or NULL. */
@@ -66,13 +91,14 @@ static int find_next(struct search *search, size_t *nth, const struct flash_chip
 	while ((chip = chip_at(search->lists, (*nth)++)) != NULL) {
 		int error;
 
-		if ((chip->buses & search->bus) == 0)
+		if (!is_worth_asking(search, chip))
 			continue;
 		error = ask(search, chip);
 		if (error != 0)
 			return error;
 		if (search->answer != chip->id)
 			continue;
+		search->matched |= !chip->identify->last_resort;
 		*found = chip;
 		return 0;
 	}
@@ -96,8 +122,24 @@ static int report_several(struct search *search, const struct flash_chip *first)
 	return error != 0 ? error : -ENOTUNIQ;
 }
 
+static int describe(struct flash *flash, const struct flash_chip **chip)
+{
+	int error;
+
+	if ((*chip)->identify->describe == NULL)
+		return 0;
+	flash->described = **chip;
+	error = (*chip)->identify->describe(flash, &flash->described);
+	*chip = &flash->described;
+	return error;
+}
+
 static int take(struct search *search, const struct flash_chip *chip)
 {
+	const int error = describe(search->flash, &chip);
+
+	if (error != 0)
+		return error;
 	search->flash->chip = chip;
 	search->flash->bus = search->bus;
 	return 0;
@@ -154,17 +196,12 @@ static int search_bus(struct search *search, const struct flash_chip *wanted, bo
 	return wanted != NULL ? search_named(search, wanted, force) : search_any(search);
 }
 
-static bool is_silence(uint32_t answer)
-{
-	return answer == 0 || answer == 0xffff || answer == 0xffffff;
-}
-
-static const struct flash_chip *chip_with_answer(const struct search *search)
+static const struct flash_chip *chip_heard(const struct search *search)
 {
 	const struct flash_chip *chip;
 
 	for (size_t nth = 0; (chip = chip_at(search->lists, nth)) != NULL; nth++) {
-		if (chip->id == search->answer && is_same_question(chip, search->asked))
+		if (chip->id == search->heard_answer && is_same_question(chip, search->heard))
 			return chip;
 	}
 	return NULL;
@@ -181,26 +218,26 @@ static int report_silence(const struct flash *flash)
 
 static int report_other_chip(const struct search *search, const struct flash_chip *wanted)
 {
-	const struct flash_chip *found = chip_with_answer(search);
+	const struct flash_chip *found = chip_heard(search);
 
 	log_error(search->flash->log,
 		"Another chip found: -c asks for \"%s\" (ID %06" PRIx32 "), but the part "
 		"answers %06" PRIx32 "%s%s%s. Name the part that is there, or add --force.\n",
-		wanted->name, wanted->id, search->answer, found ? ", which is \"" : "",
+		wanted->name, wanted->id, search->heard_answer, found ? ", which is \"" : "",
 		found ? found->name : "", found ? "\"" : "");
 	return -ENODEV;
 }
 
 static int report_nothing_found(const struct search *search, const struct flash_chip *wanted)
 {
-	if (search->asked == NULL || is_silence(search->answer))
+	if (search->heard == NULL)
 		return report_silence(search->flash);
 	if (wanted != NULL)
 		return report_other_chip(search, wanted);
 	log_error(search->flash->log,
 		"No known chip found: the ID %06" PRIx32 " is none of ours. A chip of the "
 		"same kind can be named with -c NAME --force.\n",
-		search->answer);
+		search->heard_answer);
 	return -ENODEV;
 }
 

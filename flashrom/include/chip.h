@@ -37,13 +37,55 @@ struct chip_erase {
 
 #define CHIP_ERASES_MAX 5
 
+/** Bits of a register in which a part of the 25 series tells something about itself. */
+struct spi25_bits {
+	uint8_t opcode; /* that reads the register; 0: the part has no such bits */
+	uint8_t mask;
+};
+
+/** How a part of the 25 series takes addresses. */
+enum spi25_addresses {
+	SPI25_ADDRESS_3,         /* of three bytes */
+	SPI25_ADDRESS_4_OPCODES, /* of four, with commands of their own: 13h, 12h, erases as listed
+				  */
+	SPI25_ADDRESS_4_MODE,    /* of four, while in the mode between B7h and E9h */
+	SPI25_ADDRESS_4_ALWAYS,  /* of four, with the usual commands */
+};
+
+enum spi25_reset {
+	SPI25_RESET_NONE,
+	SPI25_RESET_66_99,
+	SPI25_RESET_F0,
+};
+
 /** What only SPI NOR parts of the 25 series have. */
 struct spi25_traits {
 	struct busy_time status_write;
 	/* Release from power-down until the next command: a wait that cannot be polled. */
 	uint32_t wake_us_max;
-	uint8_t protect_mask;  /* block protection bits of the first status register */
-	bool status_two_bytes; /* a write of one byte clears the second register; write both */
+
+	/* Protection bits of the status registers: 05h, 35h and 15h read them. */
+	uint8_t protect_mask;
+	uint8_t protect_mask_2;
+	uint8_t protect_mask_3;    /* that register is written with 11h */
+	bool status_two_bytes;     /* 01h takes the second register too; one byte may clear it */
+	bool status_2_apart;       /* 31h writes the second register */
+	bool status_write_enable2; /* 50h instead of 06h comes before a status register write */
+
+	enum spi25_addresses addresses;
+	bool mode_write_enable;         /* B7h and E9h have to follow a write enable */
+	struct spi25_bits address_mode; /* set in the mode for addresses of four bytes */
+
+	/* An erase or program that somebody suspended, and how to go on with it. */
+	struct spi25_bits suspended;
+	uint8_t resume_opcode;
+	enum spi25_reset reset;
+	uint32_t reset_us_max; /* from a reset until the next command, also out of a suspension */
+
+	/* What tells that an erase or program failed, and the command that clears it or 0. */
+	struct spi25_bits failed;
+	uint8_t clear_failed_opcode;
+	bool busy_after_failure; /* the part stays busy until it is cleared */
 };
 
 /** What only parts with JEDEC commands have. */

@@ -33,7 +33,8 @@ struct chip_driver {
 
 	/**
 	 * Clear write protection, -EPERM if some stays (0 and a warning with `force`), and restore
-	 * what it was from `flash->protection`. Both may be NULL.
+	 * what it was from `flash->protection`, also after the former failed halfway. Both may be
+	 * NULL.
 	 */
 	int (*unprotect)(struct flash *flash, bool force);
 	int (*reprotect)(struct flash *flash);
@@ -52,6 +53,15 @@ struct identify_method {
 	 * a bus without a part shows; or a negative errno, cause logged.
 	 */
 	int (*ask)(struct flash *flash, const struct flash_chip *chip, uint32_t *id);
+
+	/**
+	 * Complete a copy of the table's entry with what the part says of itself. NULL: the table
+	 * says it all. 0 or -errno, cause logged.
+	 */
+	int (*describe)(struct flash *flash, struct flash_chip *chip);
+
+	/** Chips that are found like this count only where no other chip of the lists is found. */
+	bool last_resort;
 };
 
 #endif

@@ -17,11 +17,21 @@
 /** Blocks with lock registers of their own in the largest FWH part. */
 #define FWH_BLOCKS_MAX 16
 
+/** Room for what the part that protects its blocks in most detail tells of them. */
+#define PROTECTION_BLOCK_BYTES_MAX 18
+
 /** Write protection as it was found. */
 struct protection {
 	bool lifted;
 	uint8_t status;
-	uint8_t blocks[FWH_BLOCKS_MAX]; /* lock registers of FWH parts */
+	uint8_t status_2;
+	uint8_t status_3;
+	uint8_t blocks[PROTECTION_BLOCK_BYTES_MAX]; /* of parts that protect blocks one by one */
+};
+
+/** What the driver for parts of the 25 series has to undo. */
+struct spi25_state {
+	bool address_mode_entered;
 };
 
 /** What the last write (or erase) has done to the part, whether it failed or not. */
@@ -41,6 +51,9 @@ struct flash {
 	const struct progress *progress; /* NULL: nobody asks */
 	enum write_state written;
 	bool is_named; /* the chip was asked for by name: questions may rely on what it is */
+
+	struct flash_chip described; /* what `chip` points to if the part told about itself */
+	struct spi25_state spi25;
 
 	struct protection protection;
 	uint8_t polled_value; /* what a driver's question waits to see, or saw last */

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Ways to ask a part of the 25 series what it is. All but RDID are for parts that are not known by
+ * it, so that they ask RDID first: that also waits for what the part is doing, and wakes it.
+ */
+#include "spi25.h"
+
+enum opcode {
+	OP_REMS = 0x90,
+	OP_JEDEC_ID = 0x9f,
+	OP_RELEASE_POWER_DOWN = 0xab, /* with three more bytes: RES */
+};
+
+#define STATUS_BUSY 0x01
+
+#define ID_LOW UINT32_C(0x000000)
+#define ID_HIGH UINT32_C(0xffffff)
+
+#define ID_BYTES_MAX 5
+
+/* What a part found busy before it is known may have been doing; a chip erase takes minutes. */
+static const struct busy_time unknown_operation = {.typ_us = 800000, .max_us = 250000000};
+
+static uint32_t join(const uint8_t *bytes, size_t count)
+{
+	uint32_t value = 0;
+
+	for (size_t i = 0; i < count; i++)
+		value = value << 8 | bytes[i];
+	return value;
+}
+
+static int read_id(struct flash *flash, uint32_t *id)
+{
+	const uint8_t opcode = OP_JEDEC_ID;
+	uint8_t bytes[3];
+	const int error = spi_command(flash, &opcode, 1, bytes, sizeof(bytes));
+
+	if (error == 0)
+		*id = join(bytes, sizeof(bytes));
+	return error;
+}
+
+static bool is_silence(uint32_t id)
+{
+	return id == ID_LOW || id == ID_HIGH;
+}
+
+/* A part that an interrupted session left erasing ignores everything but status reads. */
+static int wait_for_earlier_operation(struct flash *flash)
+{
+	uint8_t status;
+	const int error = spi25_status_read(flash, &status);
+
+	if (error != 0 || status == SPI25_FLOATING || (status & STATUS_BUSY) == 0)
+		return error;
+	log_info(flash->log, "The chip is busy with an earlier operation, waiting for its end.\n");
+	return busy_wait(flash, &unknown_operation, "this session", spi25_ask_ready, 0);
+}
+
+/* Powered down, a part answers to nothing, not even status reads: only here is a wait blind. */
+static int wake(struct flash *flash)
+{
+	const int error = spi_simple_command(flash, OP_RELEASE_POWER_DOWN);
+
+	return error == 0 ? flash_wait_us(flash, SPI25_WAKE_US_MAX) : error;
+}
+
+static int ask_rdid(struct flash *flash, const struct flash_chip *chip, uint32_t *id)
+{
+	int error = wait_for_earlier_operation(flash);
+
+	(void)chip;
+	if (error == 0)
+		error = read_id(flash, id);
+	if (error != 0 || !is_silence(*id))
+		return error;
+	error = wake(flash);
+	return error == 0 ? read_id(flash, id) : error;
+}
+
+/* The type byte has to go: an ID has room for four, and it says least. */
+static int ask_rdid_extended(struct flash *flash, const struct flash_chip *chip, uint32_t *id)
+{
+	const uint8_t opcode = OP_JEDEC_ID;
+	uint8_t bytes[ID_BYTES_MAX];
+	int error = ask_rdid(flash, chip, id);
+
+	if (error != 0 || is_silence(*id))
+		return error;
+	error = spi_command(flash, &opcode, 1, bytes, sizeof(bytes));
+	if (error == 0)
+		*id = (uint32_t)bytes[0] << 24 | join(bytes + 2, 3);
+	return error;
+}
+
+/* What answers RDID is known by that or not at all; for it the answer is silence. */
+static int ask_older(struct flash *flash, uint8_t opcode, size_t id_bytes, uint32_t *id)
+{
+	const uint8_t tx[] = {opcode, 0, 0, 0};
+	uint8_t bytes[ID_BYTES_MAX];
+	int error = ask_rdid(flash, NULL, id);
+
+	if (error != 0)
+		return error;
+	if (!is_silence(*id)) {
+		*id = 0;
+		return 0;
+	}
+	error = spi_command(flash, tx, sizeof(tx), bytes, id_bytes);
+	if (error == 0)
+		*id = join(bytes, id_bytes);
+	return error;
+}
+
+static int ask_rems(struct flash *flash, const struct flash_chip *chip, uint32_t *id)
+{
+	(void)chip;
+	return ask_older(flash, OP_REMS, 2, id);
+}
+
+/* One byte says little: many parts have the same, and a bad line shows one, too. */
+static int ask_res(struct flash *flash, const struct flash_chip *chip, uint32_t *id)
+{
+	const int error = ask_older(flash, OP_RELEASE_POWER_DOWN, 1, id);
+
+	if (error == 0 && *id != chip->id)
+		*id = 0;
+	return error;
+}
+
+static bool is_same_signature(const struct flash_chip *a, const struct flash_chip *b)
+{
+	return a->id == b->id;
+}
+
+const struct identify_method spi25_rdid = {
+	.ask = ask_rdid,
+};
+
+const struct identify_method spi25_rdid_extended = {
+	.ask = ask_rdid_extended,
+};
+
+const struct identify_method spi25_rems = {
+	.ask = ask_rems,
+};
+
+const struct identify_method spi25_res = {
+	.same_question = is_same_signature,
+	.ask = ask_res,
+};

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The modes that a part has to be in while it is worked on, and in which it may be found.
+ */
+#include <errno.h>
+
+#include "spi25.h"
+
+enum opcode {
+	OP_WRITE_ENABLE = 0x06,
+	OP_RESET_ENABLE = 0x66,
+	OP_RESET = 0x99,
+	OP_ENTER_4_BYTE_MODE = 0xb7,
+	OP_EXIT_4_BYTE_MODE = 0xe9,
+	OP_RESET_SPANSION = 0xf0,
+};
+
+/* What goes on may be any erase but that of the whole chip, which cannot be suspended. */
+static const struct busy_time resumed_operation = {.typ_us = 20000, .max_us = 5000000};
+
+static bool is_suspended(struct flash *flash, int *error)
+{
+	bool suspended, known;
+
+	*error = spi25_bits_read(flash, flash->chip->spi25.suspended, &suspended, &known);
+	return *error == 0 && suspended;
+}
+
+static int resume(struct flash *flash)
+{
+	const int error = spi_simple_command(flash, flash->chip->spi25.resume_opcode);
+
+	log_info(flash->log,
+		"The chip holds a suspended operation, which is let come to its end.\n");
+	if (error != 0)
+		return error;
+	return busy_wait(flash, &resumed_operation, "a suspended operation", spi25_ask_ready, 0);
+}
+
+static int send_reset(struct flash *flash)
+{
+	int error;
+
+	if (flash->chip->spi25.reset == SPI25_RESET_F0)
+		return spi_simple_command(flash, OP_RESET_SPANSION);
+	error = spi_simple_command(flash, OP_RESET_ENABLE);
+	return error == 0 ? spi_simple_command(flash, OP_RESET) : error;
+}
+
+static int report_suspended(const struct flash *flash)
+{
+	log_error(flash->log, "The chip stays in a suspended operation: cycle its power.\n");
+	return -EIO;
+}
+
+static int reset(struct flash *flash)
+{
+	const int error = send_reset(flash);
+
+	log_warning(flash->log, "The suspended operation cannot be resumed; resetting the chip.\n");
+	if (error != 0)
+		return error;
+	return flash_wait_us(flash, flash->chip->spi25.reset_us_max);
+}
+
+static int reset_suspended(struct flash *flash)
+{
+	int error = flash->chip->spi25.reset == SPI25_RESET_NONE ? report_suspended(flash)
+								 : reset(flash);
+
+	if (error == 0 && is_suspended(flash, &error))
+		error = report_suspended(flash);
+	return error;
+}
+
+/*
+ * A suspended erase is brought to its end rather than reset: a reset would leave a block half
+ * erased, whose cells need not even read the same twice.
+ */
+static int end_suspension(struct flash *flash)
+{
+	int error;
+
+	if (!is_suspended(flash, &error))
+		return error;
+	error = resume(flash);
+	if (error == 0 && is_suspended(flash, &error))
+		error = reset_suspended(flash);
+	return error;
+}
+
+static int send_mode_command(struct flash *flash, uint8_t opcode)
+{
+	int error = 0;
+
+	if (flash->chip->spi25.mode_write_enable)
+		error = spi_simple_command(flash, OP_WRITE_ENABLE);
+	return error == 0 ? spi_simple_command(flash, opcode) : error;
+}
+
+static int report_no_mode(const struct flash *flash)
+{
+	log_error(flash->log,
+		"The chip does not enter its mode for addresses of four bytes: check that -c names "
+		"the right chip.\n");
+	return -EIO;
+}
+
+/* A part that was found in the mode stays in it, and one that does not tell is taken to obey. */
+static int enter_address_mode(struct flash *flash)
+{
+	const struct spi25_bits mode = flash->chip->spi25.address_mode;
+	bool entered, known;
+	int error;
+
+	if (flash->chip->spi25.addresses != SPI25_ADDRESS_4_MODE)
+		return 0;
+	error = spi25_bits_read(flash, mode, &entered, &known);
+	if (error != 0 || entered)
+		return error;
+	flash->spi25.address_mode_entered = true;
+	error = send_mode_command(flash, OP_ENTER_4_BYTE_MODE);
+	if (error == 0)
+		error = spi25_bits_read(flash, mode, &entered, &known);
+	return error == 0 && known && !entered ? report_no_mode(flash) : error;
+}
+
+static int check_programmer(const struct flash *flash)
+{
+	if (flash->programmer->write_bytes_max > spi25_header_bytes(flash->chip))
+		return 0;
+	log_error(flash->log,
+		"%s sends %zu bytes at a time, too few to write to a chip of this size.\n",
+		flash->programmer->name, flash->programmer->write_bytes_max);
+	return -ENOTSUP;
+}
+
+int spi25_open(struct flash *flash)
+{
+	int error = check_programmer(flash);
+
+	if (error == 0)
+		error = end_suspension(flash);
+	if (error == 0)
+		error = spi25_clear_failed(flash);
+	if (error == 0)
+		error = enter_address_mode(flash);
+	return error;
+}
+
+/*
+ * An operation that was given up may still run, and the part would not hear the command. It is sent
+ * all the same: that is the best that can be done.
+ */
+int spi25_close(struct flash *flash)
+{
+	if (!flash->spi25.address_mode_entered)
+		return 0;
+	flash->spi25.address_mode_entered = false;
+	return send_mode_command(flash, OP_EXIT_4_BYTE_MODE);
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Registers of a 25-series part: what it is doing, how that ended, and how they are written.
+ */
+#include <errno.h>
+
+#include "spi25.h"
+
+enum opcode {
+	OP_STATUS_WRITE = 0x01,
+	OP_WRITE_DISABLE = 0x04,
+	OP_STATUS_READ = 0x05,
+	OP_WRITE_ENABLE = 0x06,
+	OP_STATUS_3_WRITE = 0x11,
+	OP_STATUS_3_READ = 0x15,
+	OP_STATUS_2_WRITE = 0x31,
+	OP_STATUS_2_READ = 0x35,
+	OP_STATUS_WRITE_ENABLE = 0x50,
+};
+
+#define STATUS_BUSY 0x01
+#define STATUS_WRITE_ENABLED 0x02
+
+int spi_command(
+	struct flash *flash, const uint8_t *tx, size_t tx_bytes, uint8_t *rx, size_t rx_bytes)
+{
+	return flash->programmer->ops->spi_command(flash->programmer, tx, tx_bytes, rx, rx_bytes);
+}
+
+int spi_simple_command(struct flash *flash, uint8_t opcode)
+{
+	return spi_command(flash, &opcode, 1, NULL, 0);
+}
+
+int spi25_register_read(struct flash *flash, uint8_t opcode, uint8_t *value)
+{
+	return spi_command(flash, &opcode, 1, value, 1);
+}
+
+int spi25_status_read(struct flash *flash, uint8_t *status)
+{
+	return spi25_register_read(flash, OP_STATUS_READ, status);
+}
+
+int spi25_bits_read(struct flash *flash, struct spi25_bits bits, bool *set, bool *known)
+{
+	uint8_t value = SPI25_FLOATING;
+	const int error = bits.opcode == 0 ? 0 : spi25_register_read(flash, bits.opcode, &value);
+
+	*known = error == 0 && value != SPI25_FLOATING;
+	*set = *known && (value & bits.mask) != 0;
+	return error;
+}
+
+int spi25_ask_ready(struct flash *flash, uint32_t address, bool *ready)
+{
+	uint8_t status;
+	const int error = spi25_status_read(flash, &status);
+
+	(void)address;
+	if (error == 0)
+		*ready = (status & STATUS_BUSY) == 0;
+	return error;
+}
+
+/* Such a part would answer busy until the end of time: its failure counts as an end, too. */
+static int ask_ended(struct flash *flash, uint32_t address, bool *ready)
+{
+	const struct spi25_traits *traits = &flash->chip->spi25;
+	uint8_t status;
+	const int error = spi25_status_read(flash, &status);
+
+	(void)address;
+	if (error != 0)
+		return error;
+	*ready = (status & STATUS_BUSY) == 0;
+	if (traits->busy_after_failure && (status & traits->failed.mask) != 0)
+		*ready = true;
+	return 0;
+}
+
+/* The write enable latch of a part that gave up may still be set. */
+static int clear_failed(struct flash *flash)
+{
+	const uint8_t opcode = flash->chip->spi25.clear_failed_opcode;
+	int error = 0;
+
+	if (opcode != 0)
+		error = spi_simple_command(flash, opcode);
+	if (error == 0)
+		error = spi_simple_command(flash, OP_WRITE_DISABLE);
+	return error;
+}
+
+int spi25_clear_failed(struct flash *flash)
+{
+	bool failed, known;
+	const int error = spi25_bits_read(flash, flash->chip->spi25.failed, &failed, &known);
+
+	return error == 0 && failed ? clear_failed(flash) : error;
+}
+
+static int report_failed(struct flash *flash, const char *what)
+{
+	const int error = clear_failed(flash);
+
+	log_error(flash->log,
+		"The chip reports that %s failed: it is write-protected there, or worn out.\n",
+		what);
+	return error != 0 ? error : -EIO;
+}
+
+static int check_failed(struct flash *flash, const char *what)
+{
+	bool failed, known;
+	const int error = spi25_bits_read(flash, flash->chip->spi25.failed, &failed, &known);
+
+	return error == 0 && failed ? report_failed(flash, what) : error;
+}
+
+static int busy_command(struct flash *flash, uint8_t enable_opcode, const uint8_t *tx,
+	size_t tx_bytes, const struct busy_time *busy, const char *what)
+{
+	int error = spi_simple_command(flash, enable_opcode);
+
+	if (error == 0)
+		error = spi_command(flash, tx, tx_bytes, NULL, 0);
+	if (error == 0)
+		error = busy_wait(flash, busy, what, ask_ended, 0);
+	if (error == 0)
+		error = check_failed(flash, what);
+	return error;
+}
+
+int spi25_busy_command(struct flash *flash, const uint8_t *tx, size_t tx_bytes,
+	const struct busy_time *busy, const char *what)
+{
+	return busy_command(flash, OP_WRITE_ENABLE, tx, tx_bytes, busy, what);
+}
+
+static int write_register(struct flash *flash, const uint8_t *tx, size_t tx_bytes)
+{
+	const struct spi25_traits *traits = &flash->chip->spi25;
+
+	return busy_command(flash,
+		traits->status_write_enable2 ? OP_STATUS_WRITE_ENABLE : OP_WRITE_ENABLE, tx,
+		tx_bytes, &traits->status_write, "a status register write");
+}
+
+/* A second register of all ones is none: written back, it would lock the part's OTP areas. */
+static int write_first(struct flash *flash, uint8_t first, uint8_t second)
+{
+	const uint8_t tx[] = {OP_STATUS_WRITE, first, second};
+	const bool both = flash->chip->spi25.status_two_bytes && second != SPI25_FLOATING;
+
+	return write_register(flash, tx, both ? 3 : 2);
+}
+
+int spi25_status_write(struct flash *flash, uint8_t status)
+{
+	uint8_t second = SPI25_FLOATING;
+	int error = 0;
+
+	if (flash->chip->spi25.status_two_bytes)
+		error = spi25_register_read(flash, OP_STATUS_2_READ, &second);
+	return error == 0 ? write_first(flash, status, second) : error;
+}
+
+int spi25_status_read_all(struct flash *flash, struct spi25_status *status)
+{
+	const struct spi25_traits *traits = &flash->chip->spi25;
+	int error = spi25_status_read(flash, &status->first);
+
+	status->first &= (uint8_t)~(STATUS_BUSY | STATUS_WRITE_ENABLED);
+	status->second = SPI25_FLOATING;
+	status->third = SPI25_FLOATING;
+	if (error == 0 && (traits->status_two_bytes || traits->protect_mask_2 != 0))
+		error = spi25_register_read(flash, OP_STATUS_2_READ, &status->second);
+	if (error == 0 && traits->protect_mask_3 != 0)
+		error = spi25_register_read(flash, OP_STATUS_3_READ, &status->third);
+	return error;
+}
+
+static int write_one(struct flash *flash, uint8_t opcode, uint8_t before, uint8_t after)
+{
+	const uint8_t tx[] = {opcode, after};
+
+	return before == after ? 0 : write_register(flash, tx, sizeof(tx));
+}
+
+static int write_one_by_one(
+	struct flash *flash, const struct spi25_status *before, const struct spi25_status *after)
+{
+	int error = write_one(flash, OP_STATUS_WRITE, before->first, after->first);
+
+	if (error == 0 && flash->chip->spi25.status_2_apart)
+		error = write_one(flash, OP_STATUS_2_WRITE, before->second, after->second);
+	if (error == 0)
+		error = write_one(flash, OP_STATUS_3_WRITE, before->third, after->third);
+	return error;
+}
+
+/*
+ * Revisions of a part that take both bytes and ones that take each by its own command may share an
+ * ID. What the former way did not change, the other then does.
+ */
+int spi25_status_write_all(
+	struct flash *flash, const struct spi25_status *before, const struct spi25_status *after)
+{
+	const struct spi25_traits *traits = &flash->chip->spi25;
+	struct spi25_status now = *before;
+	int error;
+
+	if (!traits->status_two_bytes || (now.first == after->first && now.second == after->second))
+		return write_one_by_one(flash, &now, after);
+	error = write_first(flash, after->first, after->second);
+	now.first = after->first;
+	now.second = after->second;
+	if (error == 0 && traits->status_2_apart)
+		error = spi25_status_read_all(flash, &now);
+	return error == 0 ? write_one_by_one(flash, &now, after) : error;
+}
