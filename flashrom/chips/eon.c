@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Eon EN25Q and EN25QH: none of these erases 32 KiB.
+ * Eon EN25Q and EN25QH: datasheet of the EN25Q64 for typical times; maxima are the family's.
  */
 #include "lists.h"
 
@@ -10,11 +10,10 @@
 	.vendor = "Eon", .name = (part), .id = (jedec), .size_bytes = (bytes),			\
 	SPI25_DRIVEN,										\
 	.page_bytes = 256, .program = {1300, 5000},						\
-	.spi25 = {.status_write = {MS(10), MS(50)},						\
-		.wake_us_max = 5, .protect_mask = 0x3c},					\
+	.spi25 = {.status_write = {MS(10), MS(50)}, .wake_us_max = 5, .protect_mask = 0x3c},	\
 	.erase = {										\
 		{0x20, KIB(4), {MS(90), MS(300)}},						\
-		{0xd8, KIB(64), {MS(400), MS(2000)}},						\
+		{0xd8, KIB(64), {MS(500), MS(2000)}},						\
 		{0xc7, (bytes), {MS(erase_ms_typ), MS(erase_ms_max)}},				\
 	}											\
 }

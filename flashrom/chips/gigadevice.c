@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * GigaDevice GD25Q. tRES1 is 20 us on the slower revisions; erase maxima are those of the hot
- * temperature grades.
+ * GigaDevice GD25Q: datasheet of the GD25Q16C (Rev 2.9), with the erase maxima of worn parts; the
+ * others are of the same family. Revisions that share an ID differ in how the second status
+ * register is written: B parts take it together with the first, C parts by itself from 64 Mbit on.
+ * A reset takes 12 ms out of an erase.
  */
 #include "lists.h"
 
@@ -12,11 +14,14 @@
 	SPI25_DRIVEN,										\
 	.page_bytes = 256, .program = {600, 2400},						\
 	.spi25 = {.status_write = {MS(10), MS(30)},						\
-		.wake_us_max = 20, .protect_mask = 0x1c, .status_two_bytes = true},		\
+		.wake_us_max = 20, .protect_mask = 0x7c, .protect_mask_2 = 0x40,		\
+		.status_two_bytes = true, .status_2_apart = (bytes) >= MIB(8),			\
+		.suspended = {0x35, 0x80}, .resume_opcode = 0x7a,				\
+		.reset = SPI25_RESET_66_99, .reset_us_max = MS(12)},				\
 	.erase = {										\
 		{0x20, KIB(4), {MS(50), MS(500)}},						\
-		{0x52, KIB(32), {MS(150), MS(1000)}},						\
-		{0xd8, KIB(64), {MS(200), MS(1600)}},						\
+		{0x52, KIB(32), {MS(150), MS(1200)}},						\
+		{0xd8, KIB(64), {MS(250), MS(2000)}},						\
 		{0xc7, (bytes), {MS(erase_ms_typ), MS(erase_ms_max)}},				\
 	}											\
 }

@@ -31,16 +31,20 @@ extern const struct chip_list adesto_chips;
 extern const struct chip_list amd_memory_chips;
 extern const struct chip_list atmel_memory_chips;
 extern const struct chip_list eon_chips;
+extern const struct chip_list generic_chips;
 extern const struct chip_list gigadevice_chips;
 extern const struct chip_list intel_memory_chips;
 extern const struct chip_list issi_chips;
 extern const struct chip_list macronix_chips;
 extern const struct chip_list macronix_memory_chips;
+extern const struct chip_list microchip_chips;
 extern const struct chip_list micron_chips;
+extern const struct chip_list puya_chips;
 extern const struct chip_list spansion_chips;
 extern const struct chip_list sst_memory_chips;
 extern const struct chip_list st_memory_chips;
 extern const struct chip_list winbond_chips;
 extern const struct chip_list winbond_memory_chips;
+extern const struct chip_list xmc_chips;
 
 #endif

@@ -1,18 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Macronix MX25L. Old mask revisions take up to 100 us to wake. On the D and small E parts 52h
- * erases 64 KiB like D8h, so it is not listed there.
+ * Macronix MX25L: the datasheets of the E revisions, which are slower than the F ones that share
+ * their IDs. Old mask revisions take up to 100 us to wake. On the D and small E parts 52h erases
+ * 64 KiB like D8h, so it is not listed there.
+ *
+ * Of 256 Mbit, E parts know no commands for addresses of four bytes, while both E and F have the
+ * mode. Only F parts tell (15h) that they are in it. The security register (2Bh) tells of a
+ * suspension, with a bit for programs that on the E part of 256 Mbit is about something else.
  */
 #include "lists.h"
 
 /* clang-format off */
-#define MX25L(part, jedec, bytes, erase_ms_typ, erase_ms_max)					\
-{												\
+#define MX25L_FIELDS(part, jedec, bytes)							\
 	.vendor = "Macronix", .name = (part), .id = (jedec), .size_bytes = (bytes),		\
 	SPI25_DRIVEN,										\
-	.page_bytes = 256, .program = {1400, 5000},						\
-	.spi25 = {.status_write = {MS(5), MS(40)},						\
-		.wake_us_max = 100, .protect_mask = 0x3c},					\
+	.page_bytes = 256, .program = {1400, 5000}
+
+#define MX25L_TRAITS										\
+	.status_write = {MS(40), MS(100)}, .wake_us_max = 100, .protect_mask = 0x3c
+
+#define MX25L_F_TRAITS										\
+	MX25L_TRAITS,										\
+	.resume_opcode = 0x30, .reset = SPI25_RESET_66_99, .reset_us_max = MS(12)
+
+#define MX25L(part, jedec, bytes, erase_ms_typ, erase_ms_max)					\
+{												\
+	MX25L_FIELDS(part, jedec, bytes),							\
+	.spi25 = {MX25L_TRAITS},								\
 	.erase = {										\
 		{0x20, KIB(4), {MS(60), MS(300)}},						\
 		{0xd8, KIB(64), {MS(700), MS(2000)}},						\
@@ -20,13 +34,11 @@
 	}											\
 }
 
-#define MX25L_32K(part, jedec, bytes, erase_ms_typ, erase_ms_max)					\
+#define MX25L_32K(part, jedec, bytes, erase_ms_typ, erase_ms_max)				\
 {												\
-	.vendor = "Macronix", .name = (part), .id = (jedec), .size_bytes = (bytes),		\
-	SPI25_DRIVEN,										\
-	.page_bytes = 256, .program = {1400, 5000},						\
-	.spi25 = {.status_write = {MS(5), MS(40)},						\
-		.wake_us_max = 100, .protect_mask = 0x3c},					\
+	MX25L_FIELDS(part, jedec, bytes),							\
+	.spi25 = {MX25L_F_TRAITS,								\
+		.suspended = {0x2b, 0x0c}},							\
 	.erase = {										\
 		{0x20, KIB(4), {MS(60), MS(300)}},						\
 		{0x52, KIB(32), {MS(500), MS(2000)}},						\
@@ -35,13 +47,43 @@
 	}											\
 }
 
+#define MX25L_MODE(part, jedec, bytes, erase_ms_typ, erase_ms_max)				\
+{												\
+	MX25L_FIELDS(part, jedec, bytes),							\
+	.spi25 = {MX25L_F_TRAITS,								\
+		.suspended = {0x2b, 0x08}, .address_mode = {0x15, 0x20}, .addresses = SPI25_ADDRESS_4_MODE},	\
+	.erase = {										\
+		{0x20, KIB(4), {MS(60), MS(300)}},						\
+		{0x52, KIB(32), {MS(500), MS(2000)}},						\
+		{0xd8, KIB(64), {MS(700), MS(2000)}},						\
+		{0xc7, (bytes), {MS(erase_ms_typ), MS(erase_ms_max)}},				\
+	}											\
+}
+
+#define MX66L(part, jedec, bytes, erase_ms_typ, erase_ms_max)					\
+{												\
+	MX25L_FIELDS(part, jedec, bytes),							\
+	.spi25 = {MX25L_F_TRAITS,								\
+		.suspended = {0x2b, 0x0c}, .addresses = SPI25_ADDRESS_4_OPCODES},		\
+	.erase = {										\
+		{0x21, KIB(4), {MS(60), MS(300)}},						\
+		{0x5c, KIB(32), {MS(500), MS(2000)}},						\
+		{0xdc, KIB(64), {MS(700), MS(2000)}},						\
+		{0xc7, (bytes), {MS(erase_ms_typ), MS(erase_ms_max)}},				\
+	}											\
+}
+
 static const struct flash_chip chips[] = {
 	MX25L("MX25L8005/MX25L8006E/MX25L8008E/MX25V8005", 0xc22014, MIB(1), 7000, 15000),
 	MX25L("MX25L1605D/MX25L1608D/MX25L1673E", 0xc22015, MIB(2), 14000, 30000),
 	MX25L("MX25L3206E/MX25L3208E", 0xc22016, MIB(4), 25000, 50000),
+	MX25L("MX25L6406E/MX25L6408E", 0xc22017, MIB(8), 50000, 80000),
 	MX25L_32K("MX25L6436E/MX25L6445E/MX25L6465E/MX25L6473E/MX25L6473F",
 		0xc22017, MIB(8), 50000, 80000),
-	MX25L_32K("MX25L12835F/MX25L12845E/MX25L12865E", 0xc22018, MIB(16), 80000, 200000),
+	MX25L_32K("MX25L12833F/MX25L12835F/MX25L12845E/MX25L12865E/MX25L12873F",
+		0xc22018, MIB(16), 80000, 200000),
+	MX25L_MODE("MX25L25635F/MX25L25645G", 0xc22019, MIB(32), 160000, 400000),
+	MX66L("MX66L51235F/MX25L51245G", 0xc2201a, MIB(64), 200000, 600000),
 };
 /* clang-format on */
 

@@ -1,20 +1,105 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Spansion S25FL1-K.
+ * Spansion, now Infineon. S25FL1-K: their datasheets.
+ *
+ * S25FL-S: datasheets 001-98283 and 001-98284. The fifth ID byte tells parts with sectors of 64
+ * KiB from those of 256 KiB. B9h accesses a bank register: there is no power-down. Errors stop the
+ * part until they are cleared. Of 256 Mbit all commands are used in their form for addresses of
+ * four bytes. The 4 KiB parameter sectors are left out: D8h erases them along with their 64 KiB.
+ *
+ * S25FL-L: datasheet 002-00124, the register write of the slowest family member.
  */
 #include "lists.h"
 
 /* clang-format off */
-#define S25FL1(part, jedec, bytes, erase_ms_typ, erase_ms_max)					\
-{												\
+#define S25FL1_FIELDS(part, jedec, bytes)							\
 	.vendor = "Spansion", .name = (part), .id = (jedec), .size_bytes = (bytes),		\
 	SPI25_DRIVEN,										\
-	.page_bytes = 256, .program = {700, 3000},						\
-	.spi25 = {.status_write = {MS(5), MS(30)},						\
-		.wake_us_max = 3, .protect_mask = 0x1c, .status_two_bytes = true},		\
+	.page_bytes = 256, .program = {700, 3000}
+
+#define S25FL1_TRAITS										\
+	.status_write = {MS(5), MS(30)}, .wake_us_max = 3, .status_two_bytes = true,		\
+	.protect_mask = 0x7c, .protect_mask_2 = 0x40,						\
+	.suspended = {0x35, 0x80}, .resume_opcode = 0x7a
+
+#define S25FL1(part, jedec, bytes, erase_ms_typ, erase_ms_max)					\
+{												\
+	S25FL1_FIELDS(part, jedec, bytes),							\
+	.spi25 = {S25FL1_TRAITS},								\
 	.erase = {										\
 		{0x20, KIB(4), {MS(50), MS(450)}},						\
 		{0xd8, KIB(64), {MS(500), MS(2000)}},						\
+		{0xc7, (bytes), {MS(erase_ms_typ), MS(erase_ms_max)}},				\
+	}											\
+}
+
+#define S25FL_L_FIELDS(part, jedec, bytes)							\
+	.vendor = "Spansion", .name = (part), .id = (jedec), .size_bytes = (bytes),		\
+	SPI25_DRIVEN,										\
+	.page_bytes = 256, .program = {300, 1350}
+
+#define S25FL_L_TRAITS										\
+	.status_write = {MS(145), MS(1200)}, .wake_us_max = 5, .status_two_bytes = true,	\
+	.protect_mask = 0x7c, .protect_mask_2 = 0x40,						\
+	.failed = {0x07, 0x60}, .clear_failed_opcode = 0x30,					\
+	.suspended = {0x07, 0x03}, .resume_opcode = 0x7a,					\
+	.reset = SPI25_RESET_66_99, .reset_us_max = 100
+
+#define S25FL_L(part, jedec, bytes, erase_ms_typ, erase_ms_max)					\
+{												\
+	S25FL_L_FIELDS(part, jedec, bytes),							\
+	.spi25 = {S25FL_L_TRAITS},								\
+	.erase = {										\
+		{0x20, KIB(4), {MS(50), MS(320)}},						\
+		{0x52, KIB(32), {MS(190), MS(600)}},						\
+		{0xd8, KIB(64), {MS(270), MS(1150)}},						\
+		{0xc7, (bytes), {MS(erase_ms_typ), MS(erase_ms_max)}},				\
+	}											\
+}
+
+#define S25FL_S_TRAITS										\
+	.status_write = {MS(140), MS(500)}, .status_two_bytes = true, .protect_mask = 0x1c,	\
+	.failed = {0x05, 0x60}, .clear_failed_opcode = 0x30, .busy_after_failure = true,	\
+	.suspended = {0x07, 0x03}, .resume_opcode = 0x7a,					\
+	.reset = SPI25_RESET_F0, .reset_us_max = 35
+
+#define S25FL_S_64K_FIELDS(part, jedec, bytes)							\
+	.vendor = "Spansion", .name = (part), .id = (jedec), .size_bytes = (bytes),		\
+	.buses = BUS_SPI, .identify = &spi25_rdid_extended, .driver = &spi25_driver,		\
+	.page_bytes = 256, .program = {250, 750}
+
+#define S25FL_S_64K(part, jedec, bytes, erase_ms_typ, erase_ms_max)				\
+{												\
+	S25FL_S_64K_FIELDS(part, jedec, bytes),							\
+	.spi25 = {S25FL_S_TRAITS},								\
+	.erase = {										\
+		{0xd8, KIB(64), {MS(130), MS(650)}},						\
+		{0xc7, (bytes), {MS(erase_ms_typ), MS(erase_ms_max)}},				\
+	}											\
+}
+
+#define S25FL_S_64K_4(part, jedec, bytes, erase_ms_typ, erase_ms_max)				\
+{												\
+	S25FL_S_64K_FIELDS(part, jedec, bytes),							\
+	.spi25 = {S25FL_S_TRAITS,								\
+		.addresses = SPI25_ADDRESS_4_OPCODES},						\
+	.erase = {										\
+		{0xdc, KIB(64), {MS(130), MS(650)}},						\
+		{0xc7, (bytes), {MS(erase_ms_typ), MS(erase_ms_max)}},				\
+	}											\
+}
+
+#define S25FL_S_256K_FIELDS(part, jedec, bytes)							\
+	.vendor = "Spansion", .name = (part), .id = (jedec), .size_bytes = (bytes),		\
+	.buses = BUS_SPI, .identify = &spi25_rdid_extended, .driver = &spi25_driver,		\
+	.page_bytes = 512, .program = {340, 750}
+
+#define S25FL_S_256K(part, jedec, bytes, erase_ms_typ, erase_ms_max)				\
+{												\
+	S25FL_S_256K_FIELDS(part, jedec, bytes),						\
+	.spi25 = {S25FL_S_TRAITS},								\
+	.erase = {										\
+		{0xd8, KIB(256), {MS(520), MS(2600)}},						\
 		{0xc7, (bytes), {MS(erase_ms_typ), MS(erase_ms_max)}},				\
 	}											\
 }
@@ -23,6 +108,10 @@ static const struct flash_chip chips[] = {
 	S25FL1("S25FL116K/S25FL216K", 0x014015, MIB(2), 11200, 64000),
 	S25FL1("S25FL132K", 0x014016, MIB(4), 32000, 64000),
 	S25FL1("S25FL164K", 0x014017, MIB(8), 64000, 128000),
+	S25FL_L("S25FL128L", 0x016018, MIB(16), 70000, 180000),
+	S25FL_S_64K("S25FL128S......0", 0x01184d01, MIB(16), 33000, 165000),
+	S25FL_S_256K("S25FL128S......1", 0x01184d00, MIB(16), 33000, 165000),
+	S25FL_S_64K_4("S25FL256S......0", 0x01194d01, MIB(32), 66000, 330000),
 };
 /* clang-format on */
 

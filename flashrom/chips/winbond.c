@@ -1,23 +1,62 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Winbond W25Q. Figures are the slowest of the revisions that share an ID, since they cannot be
- * told apart. tRES1 is 3 us. A one-byte 01h write clears the second status register (QE) on older
- * ones.
+ * Winbond W25Q: datasheets of W25Q16DV (Rev D), W25Q16JV (Rev D), W25Q64FV (Rev D), W25Q64JV (Rev
+ * J), W25Q128FV (Rev H) and W25Q128JV (Rev D). Maxima are the slowest of the revisions that share
+ * an ID, since they cannot be told apart; typical erase times are those of most of them, and the
+ * W25Q16DV takes a third more. tRES1 is 3 us, but 30 us on the W25Q64FV. A one-byte 01h write
+ * clears the second status register (QE) on older ones. WPS in the third, where there is one, hands
+ * protection over to volatile block locks, which are all set at power-up.
+ *
+ * Of the 256 Mbit parts only the JV has all commands for addresses of four bytes.
  */
 #include "lists.h"
 
 /* clang-format off */
+#define W25Q_FIELDS(part, jedec, bytes)								\
+	.vendor = "Winbond", .name = (part), .id = (jedec), .size_bytes = (bytes),		\
+	SPI25_DRIVEN,										\
+	.page_bytes = 256, .program = {700, 3000}
+
+#define W25Q_TRAITS										\
+	.status_write = {MS(15), MS(20)}, .wake_us_max = 30,					\
+	.protect_mask = 0x7c, .protect_mask_2 = 0x40, .protect_mask_3 = 0x04,			\
+	.status_two_bytes = true,								\
+	.suspended = {0x35, 0x80}, .resume_opcode = 0x7a,					\
+	.reset = SPI25_RESET_66_99, .reset_us_max = 30
+
 #define W25Q(part, jedec, bytes, erase_ms_typ, erase_ms_max)					\
 {												\
-	.vendor = "Winbond", .name = (part), .id = (jedec), .size_bytes = (bytes),			\
-	SPI25_DRIVEN,										\
-	.page_bytes = 256, .program = {700, 3000},						\
-	.spi25 = {.status_write = {MS(10), MS(15)},						\
-		.wake_us_max = 3, .protect_mask = 0x1c, .status_two_bytes = true},		\
+	W25Q_FIELDS(part, jedec, bytes),							\
+	.spi25 = {W25Q_TRAITS},									\
 	.erase = {										\
 		{0x20, KIB(4), {MS(45), MS(400)}},						\
 		{0x52, KIB(32), {MS(120), MS(1600)}},						\
 		{0xd8, KIB(64), {MS(150), MS(2000)}},						\
+		{0xc7, (bytes), {MS(erase_ms_typ), MS(erase_ms_max)}},				\
+	}											\
+}
+
+#define W25Q_MODE(part, jedec, bytes, erase_ms_typ, erase_ms_max)				\
+{												\
+	W25Q_FIELDS(part, jedec, bytes),							\
+	.spi25 = {W25Q_TRAITS,									\
+		.addresses = SPI25_ADDRESS_4_MODE, .address_mode = {0x15, 0x01}},		\
+	.erase = {										\
+		{0x20, KIB(4), {MS(45), MS(400)}},						\
+		{0x52, KIB(32), {MS(120), MS(1600)}},						\
+		{0xd8, KIB(64), {MS(150), MS(2000)}},						\
+		{0xc7, (bytes), {MS(erase_ms_typ), MS(erase_ms_max)}},				\
+	}											\
+}
+
+#define W25Q_4(part, jedec, bytes, erase_ms_typ, erase_ms_max)					\
+{												\
+	W25Q_FIELDS(part, jedec, bytes),							\
+	.spi25 = {W25Q_TRAITS,									\
+		.addresses = SPI25_ADDRESS_4_OPCODES},						\
+	.erase = {										\
+		{0x21, KIB(4), {MS(45), MS(400)}},						\
+		{0xdc, KIB(64), {MS(150), MS(2000)}},						\
 		{0xc7, (bytes), {MS(erase_ms_typ), MS(erase_ms_max)}},				\
 	}											\
 }
@@ -27,13 +66,18 @@ static const struct flash_chip chips[] = {
 	W25Q("W25Q80.V", 0xef4014, MIB(1), 2000, 10000),
 	W25Q("W25Q16.V", 0xef4015, MIB(2), 5000, 25000),
 	W25Q("W25Q32BV/W25Q32CV/W25Q32DV", 0xef4016, MIB(4), 10000, 50000),
-	W25Q("W25Q64BV/W25Q64CV/W25Q64FV", 0xef4017, MIB(8), 20000, 100000),
+	W25Q("W25Q64BV/W25Q64CV/W25Q64FV", 0xef4017, MIB(8), 30000, 120000),
+	W25Q("W25Q64JV-.Q", 0xef4017, MIB(8), 20000, 100000),
 	W25Q("W25Q128.V", 0xef4018, MIB(16), 40000, 200000),
+	W25Q_MODE("W25Q256FV", 0xef4019, MIB(32), 80000, 400000),
+	W25Q_4("W25Q256JV_Q", 0xef4019, MIB(32), 80000, 400000),
+	W25Q_4("W25Q512JV", 0xef4020, MIB(64), 200000, 1000000),
 	W25Q("W25Q32.W", 0xef6016, MIB(4), 10000, 50000),
 	W25Q("W25Q64.W", 0xef6017, MIB(8), 20000, 100000),
 	W25Q("W25Q128.W", 0xef6018, MIB(16), 40000, 200000),
 	W25Q("W25Q64JV-.M", 0xef7017, MIB(8), 20000, 100000),
 	W25Q("W25Q128.V..M", 0xef7018, MIB(16), 40000, 200000),
+	W25Q_4("W25Q256JV_M", 0xef7019, MIB(32), 80000, 400000),
 };
 /* clang-format on */
 

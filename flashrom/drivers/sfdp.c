@@ -165,9 +165,9 @@ static void fill_erase(const struct reader *reader, unsigned int type, struct fl
 {
 	const uint32_t field = dword(reader, 8 + type / 2) >> (16 * (type % 2));
 	const uint32_t exponent = bits(field, 7, 0);
-	const uint32_t block_bytes = exponent < 32 ? UINT32_C(1) << exponent : 0;
+	const uint32_t block_bytes = UINT32_C(1) << exponent % 32;
 
-	if (block_bytes < chip->page_bytes || block_bytes >= chip->size_bytes ||
+	if (exponent >= 32 || block_bytes < chip->page_bytes || block_bytes >= chip->size_bytes ||
 		chip->size_bytes % block_bytes != 0)
 		return;
 	insert_erase(chip, &(struct chip_erase){

@@ -38,6 +38,16 @@ static bool has_locks(const struct flash *flash, const uint8_t *locks)
 	return any != 0;
 }
 
+/* Locks for reading make no sense on all blocks at once: that is a bus on which nothing answers. */
+static bool are_unreadable(const struct flash *flash, const uint8_t *locks)
+{
+	uint8_t all = SPI25_FLOATING;
+
+	for (size_t i = 0; i < lock_bytes(flash->chip); i++)
+		all &= locks[i];
+	return all == SPI25_FLOATING;
+}
+
 static int write_locks(struct flash *flash, const uint8_t *tx, size_t tx_bytes)
 {
 	return spi25_busy_command(flash, tx, tx_bytes, &flash->chip->spi25.status_write,
@@ -53,7 +63,7 @@ static int clear_locks(struct flash *flash, bool force)
 
 	if (error == 0)
 		error = read_locks(flash, after);
-	if (error != 0 || !has_locks(flash, after))
+	if (error != 0 || !has_locks(flash, after) || are_unreadable(flash, after))
 		return error;
 	error = spi25_status_read(flash, &status);
 	return error == 0 ? spi25_report_protected(flash, status, force) : error;
@@ -67,7 +77,8 @@ static int sst26_unprotect(struct flash *flash, bool force)
 	if (error != 0 || !has_locks(flash, protection->blocks))
 		return error;
 	log_debug(flash->log, "Lifting the block locks.\n");
-	protection->lifted = true;
+	/* What cannot be read cannot be put back. Power-up does, as the locks are volatile. */
+	protection->lifted = !are_unreadable(flash, protection->blocks);
 	return clear_locks(flash, force);
 }
 

@@ -78,10 +78,14 @@ static bool is_wait_long_enough(void)
 	return clock_now_ns(&system_clock) - start_ns >= CHECKED_WAIT_US * NS_PER_US;
 }
 
+/* Of a part that describes itself the table knows no sizes. */
 static bool is_sound(const struct flash_chip *chip)
 {
-	return chip->name != NULL && chip->driver != NULL && chip->identify != NULL &&
-	       chip->page_bytes > 0 && chip->size_bytes % chip->page_bytes == 0;
+	if (chip->name == NULL || chip->driver == NULL || chip->identify == NULL)
+		return false;
+	if (chip->identify->describe != NULL)
+		return true;
+	return chip->page_bytes > 0 && chip->size_bytes % chip->page_bytes == 0;
 }
 
 static bool are_chips_sound(void)

@@ -142,7 +142,7 @@ static void programmers_may_be_several_at_a_time(void **state)
 	struct flashrom_flashctx *flash;
 
 	assert_int_equal(
-		flashrom_programmer_init(&second, "dummy", "emulate=W25Q64FV,corner=zero"), 0);
+		flashrom_programmer_init(&second, "dummy", "emulate=EN25QH64,corner=zero"), 0);
 	assert_int_equal(flashrom_flash_probe(&flash, second, NULL), 0);
 	assert_int_equal(flashrom_flash_getsize(flash), 8u << 20);
 	assert_int_equal(flashrom_flash_getsize(session->flash), CHIP_BYTES);

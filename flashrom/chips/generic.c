@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What no other list knows. It has to come last.
+ */
+#include "lists.h"
+
+static const struct flash_chip chips[] = {
+	{
+		.vendor = "Unknown",
+		.name = "SFDP-capable chip",
+		.id = SPI25_SFDP_ID,
+		.buses = BUS_SPI,
+		.identify = &spi25_sfdp,
+		.driver = &spi25_driver,
+	},
+};
+
+const struct chip_list generic_chips = CHIP_LIST(chips);

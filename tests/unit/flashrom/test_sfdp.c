@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a part says of itself may be anything: it is used, or refused, and never more than read. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmocka_headers.h"
+#include "sfdp.h"
+#include "sfdp_example.h"
+#include "spi25.h"
+
+#define DWORD_BYTES 4
+#define TABLE_BYTES (SFDP_EXAMPLE_DWORDS * DWORD_BYTES)
+
+/* On the heap and of that length, so that a read beyond it is noticed. */
+static int parse(const uint8_t *table, size_t bytes, struct flash_chip *chip, const char **why)
+{
+	uint8_t *copy = malloc(bytes);
+	int error;
+
+	memcpy(copy, table, bytes);
+	memset(chip, 0, sizeof(*chip));
+	error = sfdp_parse_table(copy, bytes, chip, why);
+	free(copy);
+	return error;
+}
+
+static void set_dword(uint8_t *table, unsigned int number, uint32_t value)
+{
+	const uint8_t bytes[] = {SFDP_DWORD(value)};
+
+	memcpy(table + (number - 1) * DWORD_BYTES, bytes, DWORD_BYTES);
+}
+
+static void copy_example(uint8_t *table)
+{
+	memcpy(table, sfdp_example + SFDP_EXAMPLE_TABLE, TABLE_BYTES);
+}
+
+static void assert_erase(const struct flash_chip *chip, size_t at, struct chip_erase expected)
+{
+	assert_int_equal(chip->erase[at].opcode, expected.opcode);
+	assert_int_equal(chip->erase[at].block_bytes, expected.block_bytes);
+	assert_int_equal(chip->erase[at].busy.typ_us, expected.busy.typ_us);
+	assert_int_equal(chip->erase[at].busy.max_us, expected.busy.max_us);
+}
+
+static void example_is_read_as_the_standard_says(void **state)
+{
+	uint8_t table[TABLE_BYTES];
+	struct flash_chip chip;
+	const char *why;
+
+	(void)state;
+	copy_example(table);
+	assert_int_equal(parse(table, sizeof(table), &chip, &why), 0);
+	assert_int_equal(chip.size_bytes, 16777216);
+	assert_int_equal(chip.page_bytes, 256);
+	assert_int_equal(chip.program.typ_us, 640);
+	assert_int_equal(chip.program.max_us, 2560);
+	assert_int_equal(chip_erase_count(&chip), 4);
+	assert_erase(&chip, 0, (struct chip_erase){0x20, 4096, {48000, 288000}, NULL});
+	assert_erase(&chip, 1, (struct chip_erase){0x52, 32768, {128000, 768000}, NULL});
+	assert_erase(&chip, 2, (struct chip_erase){0xd8, 65536, {160000, 960000}, NULL});
+	assert_erase(&chip, 3, (struct chip_erase){0xc7, 16777216, {40000000, 240000000}, NULL});
+	assert_int_equal(chip.spi25.addresses, SPI25_ADDRESS_3);
+	assert_true(chip.spi25.status_two_bytes);
+}
+
+static void first_revision_without_times_gets_slow_ones(void **state)
+{
+	uint8_t table[TABLE_BYTES];
+	struct flash_chip chip;
+	const char *why;
+
+	(void)state;
+	copy_example(table);
+	assert_int_equal(parse(table, 9 * DWORD_BYTES, &chip, &why), 0);
+	assert_int_equal(chip.page_bytes, 256);
+	assert_int_equal(chip_erase_count(&chip), 4);
+	for (size_t i = 0; i < 4; i++)
+		assert_true(chip.erase[i].busy.typ_us >= 100000);
+}
+
+static void table_shorter_than_the_first_revision_is_refused(void **state)
+{
+	uint8_t table[TABLE_BYTES];
+	struct flash_chip chip;
+	const char *why;
+
+	(void)state;
+	copy_example(table);
+	for (size_t bytes = 0; bytes < 9 * DWORD_BYTES; bytes++)
+		assert_int_equal(parse(table, bytes, &chip, &why), -EINVAL);
+	for (size_t bytes = 9 * DWORD_BYTES; bytes <= TABLE_BYTES; bytes++)
+		assert_int_equal(parse(table, bytes, &chip, &why), 0);
+}
+
+static void sizes_are_read_in_both_forms_and_bounded(void **state)
+{
+	static const struct {
+		uint32_t density;
+		int error;
+		uint32_t size_bytes;
+	} sizes[] = {
+		{0x00007fff, 0, 4096},
+		{0x07ffffff, 0, 16777216},
+		{0x1fffffff, 0, 67108864},
+		{0x8000001b, 0, 16777216},
+		{0x8000001d, 0, 67108864},
+		{0x8000001e, -ENOTSUP, 0},
+		{0x3fffffff, -ENOTSUP, 0},
+		{0x80000022, -ENOTSUP, 0},
+		{0x80000023, -EINVAL, 0},
+		{0x80000000, -EINVAL, 0},
+		{0x00000000, -EINVAL, 0},
+		{0x07fffffe, -EINVAL, 0},
+		{0xffffffff, -EINVAL, 0},
+		{0x00003fff, -EINVAL, 0},
+	};
+	uint8_t table[TABLE_BYTES];
+	struct flash_chip chip;
+	const char *why;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		copy_example(table);
+		set_dword(table, 1, 0xfff320e5);
+		set_dword(table, 2, sizes[i].density);
+		set_dword(table, 16, UINT32_C(0x01000000));
+		assert_int_equal(parse(table, sizeof(table), &chip, &why), sizes[i].error);
+		if (sizes[i].error == 0)
+			assert_int_equal(chip.size_bytes, sizes[i].size_bytes);
+	}
+}
+
+/* Bits 18 and 17 of the first double word, and bits 31 to 24 of the sixteenth. */
+static void addresses_of_four_bytes_are_taken_where_known(void **state)
+{
+	static const struct {
+		uint32_t address_bytes;
+		uint32_t ways;
+		size_t bytes;
+		int error;
+		enum spi25_addresses addresses;
+	} cases[] = {
+		{1, 0x01, TABLE_BYTES, 0, SPI25_ADDRESS_4_MODE},
+		{1, 0x02, TABLE_BYTES, 0, SPI25_ADDRESS_4_MODE},
+		{1, 0x40, TABLE_BYTES, 0, SPI25_ADDRESS_4_ALWAYS},
+		{2, 0x00, TABLE_BYTES, 0, SPI25_ADDRESS_4_ALWAYS},
+		{1, 0x00, 9 * DWORD_BYTES, 0, SPI25_ADDRESS_4_MODE},
+		{1, 0x0c, TABLE_BYTES, -ENOTSUP, 0},
+		{0, 0x01, TABLE_BYTES, -ENOTSUP, 0},
+	};
+	uint8_t table[TABLE_BYTES];
+	struct flash_chip chip;
+	const char *why;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		copy_example(table);
+		set_dword(table, 1, 0xfff120e5 | cases[i].address_bytes << 17);
+		set_dword(table, 2, 0x0fffffff);
+		set_dword(table, 16, cases[i].ways << 24);
+		assert_int_equal(parse(table, cases[i].bytes, &chip, &why), cases[i].error);
+		if (cases[i].error == 0)
+			assert_int_equal(chip.spi25.addresses, cases[i].addresses);
+	}
+}
+
+static void erase_types_that_do_not_fit_are_left_out(void **state)
+{
+	uint8_t table[TABLE_BYTES];
+	struct flash_chip chip;
+	const char *why;
+
+	(void)state;
+	copy_example(table);
+	set_dword(table, 8, 0x210c200c); /* two for 4 KiB: the first counts */
+	set_dword(table, 9, 0xd818ff03); /* as large as the chip; 8 bytes */
+	assert_int_equal(parse(table, sizeof(table), &chip, &why), 0);
+	assert_int_equal(chip_erase_count(&chip), 2);
+	assert_int_equal(chip.erase[0].opcode, 0x20);
+	assert_int_equal(chip.erase[1].opcode, 0xc7);
+}
+
+static void headers_are_told_from_noise(void **state)
+{
+	uint8_t header[SFDP_HEADER_BYTES];
+	struct sfdp_table table;
+
+	(void)state;
+	assert_int_equal(sfdp_header_count(sfdp_example), 2);
+	for (size_t at = 0; at < 6; at++) {
+		memcpy(header, sfdp_example, sizeof(header));
+		header[at] ^= 0x01;
+		if (at != 4) /* the minor revision is free */
+			assert_int_equal(sfdp_header_count(header), 0);
+	}
+	assert_int_equal(sfdp_parse_header(sfdp_example + 8, &table), 0);
+	assert_int_equal(table.address, SFDP_EXAMPLE_TABLE);
+	assert_int_equal(table.bytes, TABLE_BYTES);
+	assert_int_equal(sfdp_parse_header(sfdp_example + 16, &table), -ENOENT);
+	memcpy(header, sfdp_example + 8, sizeof(header));
+	header[3] = 0xff;
+	assert_int_equal(sfdp_parse_header(header, &table), 0);
+	assert_int_equal(table.bytes, SFDP_TABLE_BYTES_MAX);
+}
+
+/* What the rest of the program takes for granted. */
+static void assert_usable(const struct flash_chip *chip)
+{
+	const size_t count = chip_erase_count(chip);
+
+	assert_in_range(chip->size_bytes, 4096, 64 << 20);
+	assert_in_range(chip->page_bytes, 1, SPI25_PAGE_BYTES_MAX);
+	assert_int_equal(chip->size_bytes % chip->page_bytes, 0);
+	assert_in_range(chip->program.typ_us, 1, chip->program.max_us);
+	assert_in_range(count, 1, CHIP_ERASES_MAX);
+	assert_int_equal(chip->erase[count - 1].block_bytes, chip->size_bytes);
+	for (size_t i = 0; i < count; i++) {
+		assert_in_range(chip->erase[i].busy.typ_us, 1, chip->erase[i].busy.max_us);
+		assert_int_equal(chip->erase[i].block_bytes % chip->page_bytes, 0);
+		if (i > 0)
+			assert_int_equal(
+				chip->erase[i].block_bytes % chip->erase[i - 1].block_bytes, 0);
+	}
+}
+
+static uint32_t next_random(uint32_t *seed)
+{
+	*seed = *seed * 1664525 + 1013904223;
+	return *seed >> 8;
+}
+
+/* A few bytes of the example changed, or all, and cut anywhere. */
+static void mutate(uint8_t *table, uint32_t *seed)
+{
+	const uint32_t changes = next_random(seed) % 5 == 0 ? TABLE_BYTES : next_random(seed) % 8;
+
+	copy_example(table);
+	for (uint32_t i = 0; i < changes; i++)
+		table[next_random(seed) % TABLE_BYTES] = (uint8_t)next_random(seed);
+}
+
+#define MUTATIONS 20000
+
+static void mutated_tables_are_usable_or_refused(void **state)
+{
+	unsigned int usable = 0;
+	uint32_t seed = 1;
+
+	(void)state;
+	for (unsigned int i = 0; i < MUTATIONS; i++) {
+		uint8_t table[TABLE_BYTES];
+		struct flash_chip chip;
+		const char *why = NULL;
+		size_t bytes;
+
+		mutate(table, &seed);
+		bytes = next_random(&seed) % 2 == 0 ? TABLE_BYTES
+						    : next_random(&seed) % (TABLE_BYTES + 1);
+		if (parse(table, bytes, &chip, &why) == 0) {
+			assert_usable(&chip);
+			usable++;
+		} else {
+			assert_non_null(why);
+		}
+	}
+	assert_in_range(usable, MUTATIONS / 10, MUTATIONS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(example_is_read_as_the_standard_says),
+		cmocka_unit_test(first_revision_without_times_gets_slow_ones),
+		cmocka_unit_test(table_shorter_than_the_first_revision_is_refused),
+		cmocka_unit_test(sizes_are_read_in_both_forms_and_bounded),
+		cmocka_unit_test(addresses_of_four_bytes_are_taken_where_known),
+		cmocka_unit_test(erase_types_that_do_not_fit_are_left_out),
+		cmocka_unit_test(headers_are_told_from_noise),
+		cmocka_unit_test(mutated_tables_are_usable_or_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Every kind of write protection is lifted, and afterwards exactly what it was. */
+#include <errno.h>
+
+#include "fake_registers.h"
+
+/* Registers 05h, 35h and 15h that 01h, 31h and 11h write. */
+static void obey_status(struct fake_registers *fake, const uint8_t *tx, size_t tx_bytes)
+{
+	if (tx[0] == 0x01)
+		fake->answers[0x05][0] = tx[1];
+	if (tx[0] == 0x01 && tx_bytes > 2)
+		fake->answers[0x35][0] = tx[2];
+	if (tx[0] == 0x31)
+		fake->answers[0x35][0] = tx[1];
+	if (tx[0] == 0x11)
+		fake->answers[0x15][0] = tx[1];
+}
+
+static void start(struct fake_registers *fake, const struct flash_chip *chip,
+	const struct spi25_status *status)
+{
+	fake_registers_init(fake, chip);
+	fake->obey = obey_status;
+	fake->answers[0x05][0] = status->first;
+	fake->answers[0x35][0] = status->second;
+	fake->answers[0x15][0] = status->third;
+}
+
+static void assert_status(const struct fake_registers *fake, const struct spi25_status *status)
+{
+	assert_int_equal(fake->answers[0x05][0], status->first);
+	assert_int_equal(fake->answers[0x35][0], status->second);
+	assert_int_equal(fake->answers[0x15][0], status->third);
+}
+
+struct protection_case {
+	const char *name;
+	struct spi25_status found;
+	struct spi25_status lifted;
+};
+
+static const struct protection_case cases[] = {
+	/* Blocks, with QE and the register lock bit left alone. */
+	{"W25Q128.V", {0x9c, 0x02, 0x60}, {0x80, 0x02, 0x60}},
+	/* Sector and top/bottom bits, and the complement: with it no block bit means all. */
+	{"W25Q128.V", {0x60, 0x42, 0x60}, {0x00, 0x02, 0x60}},
+	/* Individual block locks. */
+	{"W25Q128.V", {0x00, 0x02, 0x64}, {0x00, 0x02, 0x60}},
+	{"W25Q16.V", {0x1c, 0x42, 0xff}, {0x00, 0x02, 0xff}},
+	{"GD25Q127C/GD25Q128C", {0x7c, 0x42, 0xff}, {0x00, 0x02, 0xff}},
+	{"GD25Q16(B)", {0x04, 0x00, 0xff}, {0x00, 0x00, 0xff}},
+	{"MX25L12833F/MX25L12835F/MX25L12845E/MX25L12865E/MX25L12873F", {0x7c, 0xff, 0xff},
+		{0x40, 0xff, 0xff}},
+	{"N25Q128..3E", {0x7c, 0xff, 0xff}, {0x00, 0xff, 0xff}},
+	{"S25FL128S......1", {0x1c, 0x02, 0xff}, {0x00, 0x02, 0xff}},
+	{"S25FL128L", {0x5c, 0x42, 0xff}, {0x00, 0x02, 0xff}},
+	{"IS25LP128", {0x7c, 0xff, 0xff}, {0x40, 0xff, 0xff}},
+	{"AT25SF161", {0x7c, 0x42, 0xff}, {0x00, 0x02, 0xff}},
+	{"EN25QH64", {0x3c, 0xff, 0xff}, {0x00, 0xff, 0xff}},
+	{"M25P80", {0x9c, 0xff, 0xff}, {0x80, 0xff, 0xff}},
+};
+
+static void bits_that_protect_are_cleared_and_put_back(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct flash_chip chip = chip_named(cases[i].name);
+		struct fake_registers fake;
+
+		start(&fake, &chip, &cases[i].found);
+		assert_int_equal(chip.driver->unprotect(&fake.flash, false), 0);
+		assert_status(&fake, &cases[i].lifted);
+		assert_int_equal(chip.driver->reprotect(&fake.flash), 0);
+		assert_status(&fake, &cases[i].found);
+		assert_int_equal(chip.driver->reprotect(&fake.flash), 0);
+	}
+}
+
+static void part_without_protection_is_not_written(void **state)
+{
+	static const struct spi25_status found = {0x80, 0x02, 0x60};
+	const struct flash_chip chip = chip_named("W25Q128.V");
+	struct fake_registers fake;
+
+	(void)state;
+	start(&fake, &chip, &found);
+	assert_int_equal(chip.driver->unprotect(&fake.flash, false), 0);
+	assert_int_equal(chip.driver->reprotect(&fake.flash), 0);
+	assert_sent(&fake, "05; 35; 15; ");
+}
+
+/* WP# held low: the second register gives way, the first does not. */
+static void obey_second_only(struct fake_registers *fake, const uint8_t *tx, size_t tx_bytes)
+{
+	if (tx[0] == 0x01 && tx_bytes > 2)
+		fake->answers[0x35][0] = tx[2];
+}
+
+static void protection_that_half_stays_is_reported_and_put_back(void **state)
+{
+	static const struct spi25_status found = {0x9c, 0x42, 0x60};
+	const struct flash_chip chip = chip_named("W25Q128.V");
+	struct fake_registers fake;
+
+	(void)state;
+	for (unsigned int force = 0; force < 2; force++) {
+		start(&fake, &chip, &found);
+		fake.obey = obey_second_only;
+		assert_int_equal(chip.driver->unprotect(&fake.flash, force), force ? 0 : -EPERM);
+		assert_true(logged(&fake.captured, "stays write-protected"));
+		assert_int_equal(fake.answers[0x35][0], 0x02);
+		assert_int_equal(chip.driver->reprotect(&fake.flash), 0);
+		assert_status(&fake, &found);
+	}
+}
+
+static void protection_is_put_back_after_an_error_of_any_command(void **state)
+{
+	static const struct spi25_status found = {0x1c, 0x42, 0x64};
+	const struct flash_chip chip = chip_named("W25Q128.V");
+	struct fake_registers fake;
+
+	(void)state;
+	for (unsigned int nth = 1; nth <= 12; nth++) {
+		start(&fake, &chip, &found);
+		fake.fail_countdown = nth;
+		assert_int_equal(chip.driver->unprotect(&fake.flash, false), -EIO);
+		assert_int_equal(chip.driver->reprotect(&fake.flash), 0);
+		assert_status(&fake, &found);
+	}
+}
+
+/* The block lock register of an SST26VF064B, which 42h writes and 98h clears. */
+static void obey_locks(struct fake_registers *fake, const uint8_t *tx, size_t tx_bytes)
+{
+	if (tx[0] == 0x42)
+		memcpy(fake->answers[0x72], tx + 1, tx_bytes - 1);
+	if (tx[0] == 0x98)
+		memset(fake->answers[0x72], 0, 18);
+}
+
+static void block_locks_are_lifted_and_put_back(void **state)
+{
+	const struct flash_chip chip = chip_named("SST26VF064B(A)");
+	struct fake_registers fake;
+	uint8_t found[18];
+
+	(void)state;
+	fake_registers_init(&fake, &chip);
+	fake.obey = obey_locks;
+	for (uint8_t i = 0; i < sizeof(found); i++)
+		found[i] = (uint8_t)(0x55 + i);
+	memcpy(fake.answers[0x72], found, sizeof(found));
+	assert_int_equal(chip.driver->unprotect(&fake.flash, false), 0);
+	assert_sent(&fake, "72; 06; 98; 05; 72; ");
+	assert_int_equal(fake.answers[0x72][0], 0);
+	assert_int_equal(chip.driver->reprotect(&fake.flash), 0);
+	assert_memory_equal(fake.answers[0x72], found, sizeof(found));
+}
+
+static void open_blocks_are_left_alone(void **state)
+{
+	const struct flash_chip chip = chip_named("SST26VF064B(A)");
+	struct fake_registers fake;
+
+	(void)state;
+	fake_registers_init(&fake, &chip);
+	memset(fake.answers[0x72], 0, 18);
+	assert_int_equal(chip.driver->unprotect(&fake.flash, false), 0);
+	assert_int_equal(chip.driver->reprotect(&fake.flash), 0);
+	assert_sent(&fake, "72; ");
+}
+
+static void block_locks_that_cannot_be_read_are_cleared_for_good(void **state)
+{
+	const struct flash_chip chip = chip_named("SST26VF064B(A)");
+	struct fake_registers fake;
+
+	(void)state;
+	fake_registers_init(&fake, &chip);
+	assert_int_equal(chip.driver->unprotect(&fake.flash, false), 0);
+	assert_int_equal(chip.driver->reprotect(&fake.flash), 0);
+	assert_sent(&fake, "72; 06; 98; 05; 72; ");
+}
+
+static void block_lock_that_stays_is_reported(void **state)
+{
+	const struct flash_chip chip = chip_named("SST26VF064B(A)");
+	struct fake_registers fake;
+
+	(void)state;
+	fake_registers_init(&fake, &chip);
+	memset(fake.answers[0x72], 0, 18);
+	fake.answers[0x72][17] = 0x01;
+	assert_int_equal(chip.driver->unprotect(&fake.flash, false), -EPERM);
+	assert_int_equal(chip.driver->unprotect(&fake.flash, true), 0);
+}
+
+/* Sector registers of an AT25DF641 are kept in what 36h would answer, a bit for each. */
+#define SECTORS 128
+#define SECTOR_MAP_BYTES (SECTORS / 8)
+
+static uint8_t *sector_map(struct fake_registers *fake)
+{
+	return fake->answers[0x36];
+}
+
+static bool is_set(struct fake_registers *fake, unsigned int sector)
+{
+	return (sector_map(fake)[sector / 8] >> sector % 8 & 1) != 0;
+}
+
+static void show_sectors(struct fake_registers *fake)
+{
+	unsigned int count = 0;
+
+	for (unsigned int i = 0; i < SECTORS; i++)
+		count += is_set(fake, i);
+	fake->answers[0x05][0] &= 0x80;
+	fake->answers[0x05][0] |= count == 0 ? 0x00 : count == SECTORS ? 0x0c : 0x04;
+}
+
+static void write_at25df_status(struct fake_registers *fake, uint8_t status)
+{
+	const bool locked = (fake->answers[0x05][0] & 0x80) != 0;
+
+	fake->answers[0x05][0] = status & 0x80;
+	if (!locked && (status & 0x3c) == 0x3c)
+		memset(sector_map(fake), 0xff, SECTOR_MAP_BYTES);
+	if (!locked && (status & 0x3c) == 0x00)
+		memset(sector_map(fake), 0x00, SECTOR_MAP_BYTES);
+}
+
+static void obey_sectors(struct fake_registers *fake, const uint8_t *tx, size_t tx_bytes)
+{
+	if (tx[0] == 0x01)
+		write_at25df_status(fake, tx[1]);
+	if (tx[0] == 0x36 && (fake->answers[0x05][0] & 0x80) == 0)
+		sector_map(fake)[tx[1] / 8] |= (uint8_t)(1u << tx[1] % 8);
+	/* The answer to the next question: sectors are asked about in order. */
+	if (tx[0] == 0x3c && tx_bytes == 4)
+		fake->answers[0x3c][0] = is_set(fake, (tx[1] + 1u) % SECTORS) ? 0xff : 0x00;
+	show_sectors(fake);
+}
+
+static void start_sectors(
+	struct fake_registers *fake, const struct flash_chip *chip, const uint8_t *map, bool locked)
+{
+	fake_registers_init(fake, chip);
+	fake->obey = obey_sectors;
+	fake->answers[0x05][0] = locked ? 0x80 : 0x00;
+	memcpy(sector_map(fake), map, SECTOR_MAP_BYTES);
+	show_sectors(fake);
+	fake->answers[0x3c][0] = is_set(fake, 0) ? 0xff : 0x00;
+}
+
+static void sectors_are_opened_and_closed_as_found(void **state)
+{
+	static const uint8_t patterns[] = {0xff, 0x00, 0xa5, 0x01};
+	const struct flash_chip chip = chip_named("AT25DF641(A)");
+	struct fake_registers fake;
+	uint8_t found[SECTOR_MAP_BYTES], status;
+
+	(void)state;
+	for (unsigned int i = 0; i < 2 * sizeof(patterns); i++) {
+		memset(found, patterns[i / 2], sizeof(found));
+		start_sectors(&fake, &chip, found, i % 2 != 0);
+		status = fake.answers[0x05][0];
+		assert_int_equal(chip.driver->unprotect(&fake.flash, false), 0);
+		assert_int_equal(fake.answers[0x05][0] & 0x0c, 0);
+		assert_int_equal(chip.driver->reprotect(&fake.flash), 0);
+		assert_memory_equal(sector_map(&fake), found, sizeof(found));
+		assert_int_equal(fake.answers[0x05][0], status);
+	}
+}
+
+static void sectors_that_stay_closed_are_reported(void **state)
+{
+	const struct flash_chip chip = chip_named("AT25DF641(A)");
+	struct fake_registers fake;
+
+	(void)state;
+	fake_registers_init(&fake, &chip);
+	fake.answers[0x05][0] = 0x8c;
+	assert_int_equal(chip.driver->unprotect(&fake.flash, false), -EPERM);
+	assert_true(logged(&fake.captured, "stays write-protected"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bits_that_protect_are_cleared_and_put_back),
+		cmocka_unit_test(part_without_protection_is_not_written),
+		cmocka_unit_test(protection_that_half_stays_is_reported_and_put_back),
+		cmocka_unit_test(protection_is_put_back_after_an_error_of_any_command),
+		cmocka_unit_test(block_locks_are_lifted_and_put_back),
+		cmocka_unit_test(open_blocks_are_left_alone),
+		cmocka_unit_test(block_locks_that_cannot_be_read_are_cleared_for_good),
+		cmocka_unit_test(block_lock_that_stays_is_reported),
+		cmocka_unit_test(sectors_are_opened_and_closed_as_found),
+		cmocka_unit_test(sectors_that_stay_closed_are_reported),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
