@@ -15,7 +15,7 @@
 	.page_bytes = 256, .program = {600, 2400},						\
 	.spi25 = {.status_write = {MS(10), MS(30)},						\
 		.wake_us_max = 20, .protect_mask = 0x7c, .protect_mask_2 = 0x40,		\
-		.status_two_bytes = true, .status_2_apart = (bytes) >= MIB(8),			\
+		.status_two_bytes = (bytes) < MIB(16), .status_2_apart = (bytes) >= MIB(8),		\
 		.suspended = {0x35, 0x80}, .resume_opcode = 0x7a,				\
 		.reset = SPI25_RESET_66_99, .reset_us_max = MS(12)},				\
 	.erase = {										\

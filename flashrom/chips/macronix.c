@@ -5,8 +5,8 @@
  * 64 KiB like D8h, so it is not listed there.
  *
  * Of 256 Mbit, E parts know no commands for addresses of four bytes, while both E and F have the
- * mode. Only F parts tell (15h) that they are in it. The security register (2Bh) tells of a
- * suspension, with a bit for programs that on the E part of 256 Mbit is about something else.
+ * mode. F parts tell in a register of their own (15h) that they are in it, E parts in the security
+ * register (2Bh), with the bit that on F parts is about suspended programs.
  */
 #include "lists.h"
 
@@ -51,7 +51,7 @@
 {												\
 	MX25L_FIELDS(part, jedec, bytes),							\
 	.spi25 = {MX25L_F_TRAITS,								\
-		.suspended = {0x2b, 0x08}, .address_mode = {0x15, 0x20}, .addresses = SPI25_ADDRESS_4_MODE},	\
+		.suspended = {0x2b, 0x08}, .address_mode = {{0x15, 0x20}, {0x2b, 0x04}}, .addresses = SPI25_ADDRESS_4_MODE},	\
 	.erase = {										\
 		{0x20, KIB(4), {MS(60), MS(300)}},						\
 		{0x52, KIB(32), {MS(500), MS(2000)}},						\

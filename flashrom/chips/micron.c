@@ -8,7 +8,8 @@
  * N25Q and MT25Q: the N25Q datasheets; SFDP of the MT25QL128, whose maxima are coarse. BP3 sits
  * apart from the other protection bits. The flag status register (70h) tells how an operation
  * ended, of suspensions and of the mode for addresses of four bytes. A reset takes up to half a
- * second out of an erase. An N25Q and an MT25Q of one size share an ID.
+ * second out of an erase. An N25Q and an MT25Q of one size share an ID; only the latter can be
+ * powered down.
  */
 #include "lists.h"
 
@@ -62,7 +63,7 @@
 	.page_bytes = 256, .program = {500, 5000}
 
 #define N25Q_TRAITS										\
-	.status_write = {MS(2), MS(8)}, .wake_us_max = 30, .protect_mask = 0x7c,		\
+	.status_write = {MS(2), MS(8)}, .protect_mask = 0x7c,					\
 	.failed = {0x70, 0x32}, .clear_failed_opcode = 0x50,					\
 	.suspended = {0x70, 0x44}, .resume_opcode = 0x7a,					\
 	.reset = SPI25_RESET_66_99, .reset_us_max = MS(500)
@@ -82,7 +83,7 @@
 {												\
 	N25Q_FIELDS(part, jedec, bytes),							\
 	.spi25 = {N25Q_TRAITS,									\
-		.addresses = SPI25_ADDRESS_4_MODE, .mode_write_enable = true, .address_mode = {0x70, 0x01}},	\
+		.addresses = SPI25_ADDRESS_4_MODE, .mode_write_enable = true, .address_mode = {{0x70, 0x01}}},	\
 	.erase = {										\
 		{0x20, KIB(4), {MS(250), MS(3000)}},						\
 		{0xd8, KIB(64), {MS(700), MS(3000)}},						\
@@ -98,7 +99,7 @@
 #define MT25Q(part, jedec, bytes, erase_ms_typ, erase_ms_max)					\
 {												\
 	MT25Q_FIELDS(part, jedec, bytes),							\
-	.spi25 = {N25Q_TRAITS},									\
+	.spi25 = {N25Q_TRAITS, .wake_us_max = 30},						\
 	.erase = {										\
 		{0x20, KIB(4), {MS(50), MS(480)}},						\
 		{0x52, KIB(32), {MS(112), MS(1120)}},						\

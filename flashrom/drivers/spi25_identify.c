@@ -41,7 +41,7 @@ static int read_id(struct flash *flash, uint32_t *id)
 	return error;
 }
 
-static bool is_silence(uint32_t id)
+bool spi25_is_silence(uint32_t id)
 {
 	return id == ID_LOW || id == ID_HIGH;
 }
@@ -73,7 +73,7 @@ static int ask_rdid(struct flash *flash, const struct flash_chip *chip, uint32_t
 	(void)chip;
 	if (error == 0)
 		error = read_id(flash, id);
-	if (error != 0 || !is_silence(*id))
+	if (error != 0 || !spi25_is_silence(*id))
 		return error;
 	error = wake(flash);
 	return error == 0 ? read_id(flash, id) : error;
@@ -86,7 +86,7 @@ static int ask_rdid_extended(struct flash *flash, const struct flash_chip *chip,
 	uint8_t bytes[ID_BYTES_MAX];
 	int error = ask_rdid(flash, chip, id);
 
-	if (error != 0 || is_silence(*id))
+	if (error != 0 || spi25_is_silence(*id))
 		return error;
 	error = spi_command(flash, &opcode, 1, bytes, sizeof(bytes));
 	if (error == 0)
@@ -103,7 +103,7 @@ static int ask_older(struct flash *flash, uint8_t opcode, size_t id_bytes, uint3
 
 	if (error != 0)
 		return error;
-	if (!is_silence(*id)) {
+	if (!spi25_is_silence(*id)) {
 		*id = 0;
 		return 0;
 	}

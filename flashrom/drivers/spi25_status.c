@@ -147,25 +147,6 @@ static int write_register(struct flash *flash, const uint8_t *tx, size_t tx_byte
 		tx_bytes, &traits->status_write, "a status register write");
 }
 
-/* A second register of all ones is none: written back, it would lock the part's OTP areas. */
-static int write_first(struct flash *flash, uint8_t first, uint8_t second)
-{
-	const uint8_t tx[] = {OP_STATUS_WRITE, first, second};
-	const bool both = flash->chip->spi25.status_two_bytes && second != SPI25_FLOATING;
-
-	return write_register(flash, tx, both ? 3 : 2);
-}
-
-int spi25_status_write(struct flash *flash, uint8_t status)
-{
-	uint8_t second = SPI25_FLOATING;
-	int error = 0;
-
-	if (flash->chip->spi25.status_two_bytes)
-		error = spi25_register_read(flash, OP_STATUS_2_READ, &second);
-	return error == 0 ? write_first(flash, status, second) : error;
-}
-
 int spi25_status_read_all(struct flash *flash, struct spi25_status *status)
 {
 	const struct spi25_traits *traits = &flash->chip->spi25;
@@ -181,6 +162,14 @@ int spi25_status_read_all(struct flash *flash, struct spi25_status *status)
 	return error;
 }
 
+/* A second register of all ones is none: written back, it would lock the part's OTP areas. */
+static int write_both(struct flash *flash, const struct spi25_status *status)
+{
+	const uint8_t tx[] = {OP_STATUS_WRITE, status->first, status->second};
+
+	return write_register(flash, tx, status->second != SPI25_FLOATING ? 3 : 2);
+}
+
 static int write_one(struct flash *flash, uint8_t opcode, uint8_t before, uint8_t after)
 {
 	const uint8_t tx[] = {opcode, after};
@@ -191,32 +180,58 @@ static int write_one(struct flash *flash, uint8_t opcode, uint8_t before, uint8_
 static int write_one_by_one(
 	struct flash *flash, const struct spi25_status *before, const struct spi25_status *after)
 {
-	int error = write_one(flash, OP_STATUS_WRITE, before->first, after->first);
+	const int error = write_one(flash, OP_STATUS_WRITE, before->first, after->first);
 
-	if (error == 0 && flash->chip->spi25.status_2_apart)
-		error = write_one(flash, OP_STATUS_2_WRITE, before->second, after->second);
-	if (error == 0)
-		error = write_one(flash, OP_STATUS_3_WRITE, before->third, after->third);
-	return error;
+	if (error != 0 || !flash->chip->spi25.status_2_apart)
+		return error;
+	return write_one(flash, OP_STATUS_2_WRITE, before->second, after->second);
 }
 
-/*
- * Revisions of a part that take both bytes and ones that take each by its own command may share an
- * ID. What the former way did not change, the other then does.
- */
-int spi25_status_write_all(
+static bool first_two_differ(const struct spi25_status *a, const struct spi25_status *b)
+{
+	return a->first != b->first || a->second != b->second;
+}
+
+/* What one way did not change, or even cleared, the other one puts right. */
+static int write_either_way(
+	struct flash *flash, const struct spi25_status *before, const struct spi25_status *after)
+{
+	struct spi25_status now;
+	int error = write_one_by_one(flash, before, after);
+
+	if (error == 0)
+		error = spi25_status_read_all(flash, &now);
+	return error == 0 && first_two_differ(&now, after) ? write_both(flash, after) : error;
+}
+
+static int write_first_two(
 	struct flash *flash, const struct spi25_status *before, const struct spi25_status *after)
 {
 	const struct spi25_traits *traits = &flash->chip->spi25;
-	struct spi25_status now = *before;
-	int error;
 
-	if (!traits->status_two_bytes || (now.first == after->first && now.second == after->second))
-		return write_one_by_one(flash, &now, after);
-	error = write_first(flash, after->first, after->second);
-	now.first = after->first;
-	now.second = after->second;
-	if (error == 0 && traits->status_2_apart)
-		error = spi25_status_read_all(flash, &now);
-	return error == 0 ? write_one_by_one(flash, &now, after) : error;
+	if (!first_two_differ(before, after))
+		return 0;
+	if (!traits->status_two_bytes)
+		return write_one_by_one(flash, before, after);
+	return traits->status_2_apart ? write_either_way(flash, before, after)
+				      : write_both(flash, after);
+}
+
+int spi25_status_write_all(
+	struct flash *flash, const struct spi25_status *before, const struct spi25_status *after)
+{
+	const int error = write_first_two(flash, before, after);
+
+	return error == 0 ? write_one(flash, OP_STATUS_3_WRITE, before->third, after->third)
+			  : error;
+}
+
+int spi25_status_write(struct flash *flash, uint8_t status)
+{
+	struct spi25_status before, after;
+	const int error = spi25_status_read_all(flash, &before);
+
+	after = before;
+	after.first = status;
+	return error == 0 ? spi25_status_write_all(flash, &before, &after) : error;
 }

@@ -67,14 +67,16 @@ struct spi25_traits {
 	/* Protection bits of the status registers: 05h, 35h and 15h read them. */
 	uint8_t protect_mask;
 	uint8_t protect_mask_2;
-	uint8_t protect_mask_3;    /* that register is written with 11h */
-	bool status_two_bytes;     /* 01h takes the second register too; one byte may clear it */
-	bool status_2_apart;       /* 31h writes the second register */
+	uint8_t protect_mask_3; /* that register is written with 11h */
+	/* How the second register is written; with both, revisions of one ID differ. */
+	bool status_two_bytes;     /* along with the first: one byte alone may clear it */
+	bool status_2_apart;       /* by 31h */
 	bool status_write_enable2; /* 50h instead of 06h comes before a status register write */
 
 	enum spi25_addresses addresses;
-	bool mode_write_enable;         /* B7h and E9h have to follow a write enable */
-	struct spi25_bits address_mode; /* set in the mode for addresses of four bytes */
+	bool mode_write_enable; /* B7h and E9h have to follow a write enable */
+	/* Set in the mode for addresses of four bytes; the first register that answers counts. */
+	struct spi25_bits address_mode[2];
 
 	/* An erase or program that somebody suspended, and how to go on with it. */
 	struct spi25_bits suspended;

@@ -42,6 +42,9 @@ extern const struct identify_method spi25_res;
 extern const struct identify_method spi25_sfdp;
 #define SPI25_SFDP_ID UINT32_C(0x50444653)
 
+/** Whether such an answer is what a bus shows that nothing drives. */
+bool spi25_is_silence(uint32_t jedec_id);
+
 /** Release from power-down (tRES1, tRES2): the longest of all parts, for one that is unknown. */
 #define SPI25_WAKE_US_MAX 100
 
@@ -87,8 +90,8 @@ int spi25_unprotect(struct flash *flash, bool force);
 int spi25_reprotect(struct flash *flash);
 
 /**
- * Set the first status register, keeping the second where the chip would clear it. `status` is
- * what to write; protection and other non-volatile bits take effect before this returns.
+ * Bring the first status register to `status`, leaving the others. Protection and other
+ * non-volatile bits have taken effect when this returns.
  */
 int spi25_status_write(struct flash *flash, uint8_t status);
 
