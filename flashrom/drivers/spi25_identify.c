@@ -79,13 +79,18 @@ static int ask_rdid(struct flash *flash, const struct flash_chip *chip, uint32_t
 	return error == 0 ? read_id(flash, id) : error;
 }
 
-/* The type byte has to go: an ID has room for four, and it says least. */
+/*
+ * The type byte has to go: an ID has room for four, and it says least. Through a programmer that
+ * cannot receive five bytes such a part is silent.
+ */
 static int ask_rdid_extended(struct flash *flash, const struct flash_chip *chip, uint32_t *id)
 {
 	const uint8_t opcode = OP_JEDEC_ID;
 	uint8_t bytes[ID_BYTES_MAX];
 	int error = ask_rdid(flash, chip, id);
 
+	if (error != 0 || flash->programmer->read_bytes_max < sizeof(bytes))
+		*id = 0;
 	if (error != 0 || spi25_is_silence(*id))
 		return error;
 	error = spi_command(flash, &opcode, 1, bytes, sizeof(bytes));

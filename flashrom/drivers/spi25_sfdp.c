@@ -10,12 +10,25 @@
 #define HEADERS_MAX 16
 
 /* Eight clocks come between the address and the first byte. */
-static int sfdp_read(struct flash *flash, uint32_t address, uint8_t *data, size_t bytes)
+static int sfdp_read_once(struct flash *flash, uint32_t address, uint8_t *data, size_t bytes)
 {
 	const uint8_t tx[] = {OP_SFDP_READ, (uint8_t)(address >> 16), (uint8_t)(address >> 8),
 		(uint8_t)address, 0};
 
 	return spi_command(flash, tx, sizeof(tx), data, bytes);
+}
+
+static int sfdp_read(struct flash *flash, uint32_t address, uint8_t *data, size_t bytes)
+{
+	const size_t most = flash->programmer->read_bytes_max;
+	int error = 0;
+
+	for (size_t at = 0; at < bytes && error == 0; at += most) {
+		const size_t chunk = bytes - at < most ? bytes - at : most;
+
+		error = sfdp_read_once(flash, address + (uint32_t)at, data + at, chunk);
+	}
+	return error;
 }
 
 /* RDID comes first for what it does besides: wait for the part, and wake it. */

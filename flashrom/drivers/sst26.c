@@ -5,6 +5,7 @@
  * Protection").
  */
 #include <assert.h>
+#include <errno.h>
 #include <string.h>
 
 #include "spi25.h"
@@ -69,11 +70,27 @@ static int clear_locks(struct flash *flash, bool force)
 	return error == 0 ? spi25_report_protected(flash, status, force) : error;
 }
 
+/* The register is read and written in one go. */
+static int check_programmer(const struct flash *flash)
+{
+	const struct programmer *programmer = flash->programmer;
+	const size_t bytes = lock_bytes(flash->chip);
+
+	if (programmer->read_bytes_max >= bytes && programmer->write_bytes_max > bytes)
+		return 0;
+	log_error(flash->log,
+		"%s moves too few bytes at a time for the chip's %zu bytes of locks.\n",
+		programmer->name, bytes);
+	return -ENOTSUP;
+}
+
 static int sst26_unprotect(struct flash *flash, bool force)
 {
 	struct protection *protection = &flash->protection;
-	const int error = read_locks(flash, protection->blocks);
+	int error = check_programmer(flash);
 
+	if (error == 0)
+		error = read_locks(flash, protection->blocks);
 	if (error != 0 || !has_locks(flash, protection->blocks))
 		return error;
 	log_debug(flash->log, "Lifting the block locks.\n");

@@ -58,6 +58,7 @@ static int fake_spi_command(struct programmer *programmer, const uint8_t *tx, si
 	struct fake_registers *fake = (struct fake_registers *)programmer;
 	bool deaf;
 
+	assert(tx_bytes <= programmer->write_bytes_max && rx_bytes <= programmer->read_bytes_max);
 	if (fake->fail_countdown > 0 && --fake->fail_countdown == 0)
 		return -EIO;
 	note(fake, tx, tx_bytes);

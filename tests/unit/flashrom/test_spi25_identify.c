@@ -150,6 +150,20 @@ static void unknown_part_is_taken_as_it_describes_itself(void **state)
 	assert_true(logged(&fake.captured, "16384 kB"));
 }
 
+/* Three bytes at a time are what a programmer has to receive at least. */
+static void small_programmer_reads_tables_in_parts(void **state)
+{
+	struct fake_registers fake;
+
+	(void)state;
+	start_sfdp(&fake);
+	fake.base.read_bytes_max = 3;
+	fake.base.write_bytes_max = 5;
+	assert_int_equal(flash_probe(&fake.flash, chip_lists, NULL, false), 0);
+	assert_int_equal(fake.flash.chip->size_bytes, 16777216);
+	assert_int_equal(fake.flash.chip->erase[3].busy.typ_us, 40000000);
+}
+
 /* Nearly all parts have the tables; the lists know better where they know the part. */
 static void known_part_is_not_asked_to_describe_itself(void **state)
 {
@@ -221,6 +235,7 @@ int main(void)
 		cmocka_unit_test(empty_bus_is_silent_for_every_method),
 		cmocka_unit_test(sleeping_part_is_woken_for_every_method),
 		cmocka_unit_test(unknown_part_is_taken_as_it_describes_itself),
+		cmocka_unit_test(small_programmer_reads_tables_in_parts),
 		cmocka_unit_test(known_part_is_not_asked_to_describe_itself),
 		cmocka_unit_test(known_part_may_be_asked_to_describe_itself),
 		cmocka_unit_test(description_that_makes_no_sense_is_refused),

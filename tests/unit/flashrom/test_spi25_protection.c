@@ -184,6 +184,23 @@ static void block_locks_that_cannot_be_read_are_cleared_for_good(void **state)
 	assert_sent(&fake, "72; 06; 98; 05; 72; ");
 }
 
+static void block_locks_beyond_the_programmer_are_refused(void **state)
+{
+	const struct flash_chip chip = chip_named("SST26VF064B(A)");
+	struct fake_registers fake;
+
+	(void)state;
+	fake_registers_init(&fake, &chip);
+	fake.base.write_bytes_max = 18;
+	assert_int_equal(chip.driver->unprotect(&fake.flash, false), -ENOTSUP);
+	fake.base.write_bytes_max = 19;
+	fake.base.read_bytes_max = 17;
+	assert_int_equal(chip.driver->unprotect(&fake.flash, false), -ENOTSUP);
+	assert_sent(&fake, "");
+	fake.base.read_bytes_max = 18;
+	assert_int_equal(chip.driver->unprotect(&fake.flash, false), 0);
+}
+
 static void block_lock_that_stays_is_reported(void **state)
 {
 	const struct flash_chip chip = chip_named("SST26VF064B(A)");
@@ -297,6 +314,7 @@ int main(void)
 		cmocka_unit_test(block_locks_are_lifted_and_put_back),
 		cmocka_unit_test(open_blocks_are_left_alone),
 		cmocka_unit_test(block_locks_that_cannot_be_read_are_cleared_for_good),
+		cmocka_unit_test(block_locks_beyond_the_programmer_are_refused),
 		cmocka_unit_test(block_lock_that_stays_is_reported),
 		cmocka_unit_test(sectors_are_opened_and_closed_as_found),
 		cmocka_unit_test(sectors_that_stay_closed_are_reported),
