@@ -4,9 +4,8 @@
  * their IDs. Old mask revisions take up to 100 us to wake. On the D and small E parts 52h erases
  * 64 KiB like D8h, so it is not listed there.
  *
- * Of 256 Mbit, E parts know no commands for addresses of four bytes, while both E and F have the
- * mode. F parts tell in a register of their own (15h) that they are in it, E parts in the security
- * register (2Bh), with the bit that on F parts is about suspended programs.
+ * Of 256 Mbit, E parts know no commands for addresses of four bytes, but have the mode and a bit in
+ * the security register (2Bh) that tells it. On F parts that bit is about suspended programs.
  */
 #include "lists.h"
 
@@ -50,8 +49,8 @@
 #define MX25L_MODE(part, jedec, bytes, erase_ms_typ, erase_ms_max)				\
 {												\
 	MX25L_FIELDS(part, jedec, bytes),							\
-	.spi25 = {MX25L_F_TRAITS,								\
-		.suspended = {0x2b, 0x08}, .address_mode = {{0x15, 0x20}, {0x2b, 0x04}}, .addresses = SPI25_ADDRESS_4_MODE},	\
+	.spi25 = {MX25L_TRAITS,									\
+		.addresses = SPI25_ADDRESS_4_MODE, .address_mode = {0x2b, 0x04}},		\
 	.erase = {										\
 		{0x20, KIB(4), {MS(60), MS(300)}},						\
 		{0x52, KIB(32), {MS(500), MS(2000)}},						\
@@ -60,7 +59,7 @@
 	}											\
 }
 
-#define MX66L(part, jedec, bytes, erase_ms_typ, erase_ms_max)					\
+#define MX25L_4(part, jedec, bytes, erase_ms_typ, erase_ms_max)					\
 {												\
 	MX25L_FIELDS(part, jedec, bytes),							\
 	.spi25 = {MX25L_F_TRAITS,								\
@@ -82,8 +81,9 @@ static const struct flash_chip chips[] = {
 		0xc22017, MIB(8), 50000, 80000),
 	MX25L_32K("MX25L12833F/MX25L12835F/MX25L12845E/MX25L12865E/MX25L12873F",
 		0xc22018, MIB(16), 80000, 200000),
-	MX25L_MODE("MX25L25635F/MX25L25645G", 0xc22019, MIB(32), 160000, 400000),
-	MX66L("MX66L51235F/MX25L51245G", 0xc2201a, MIB(64), 200000, 600000),
+	MX25L_MODE("MX25L25635E", 0xc22019, MIB(32), 160000, 400000),
+	MX25L_4("MX25L25635F/MX25L25645G", 0xc22019, MIB(32), 160000, 400000),
+	MX25L_4("MX66L51235F/MX25L51245G", 0xc2201a, MIB(64), 200000, 600000),
 };
 /* clang-format on */
 

@@ -83,7 +83,7 @@
 {												\
 	N25Q_FIELDS(part, jedec, bytes),							\
 	.spi25 = {N25Q_TRAITS,									\
-		.addresses = SPI25_ADDRESS_4_MODE, .mode_write_enable = true, .address_mode = {{0x70, 0x01}}},	\
+		.addresses = SPI25_ADDRESS_4_MODE, .mode_write_enable = true, .address_mode = {0x70, 0x01}},	\
 	.erase = {										\
 		{0x20, KIB(4), {MS(250), MS(3000)}},						\
 		{0xd8, KIB(64), {MS(700), MS(3000)}},						\

@@ -40,7 +40,7 @@
 {												\
 	W25Q_FIELDS(part, jedec, bytes),							\
 	.spi25 = {W25Q_TRAITS,									\
-		.addresses = SPI25_ADDRESS_4_MODE, .address_mode = {{0x15, 0x01}}},		\
+		.addresses = SPI25_ADDRESS_4_MODE, .address_mode = {0x15, 0x01}},		\
 	.erase = {										\
 		{0x20, KIB(4), {MS(45), MS(400)}},						\
 		{0x52, KIB(32), {MS(120), MS(1600)}},						\

@@ -106,33 +106,22 @@ static int report_no_mode(const struct flash *flash)
 	return -EIO;
 }
 
-static int read_address_mode(struct flash *flash, bool *entered, bool *known)
-{
-	const struct spi25_bits *modes = flash->chip->spi25.address_mode;
-	int error = 0;
-
-	*entered = false;
-	*known = false;
-	for (size_t i = 0; i < 2 && error == 0 && !*known; i++)
-		error = spi25_bits_read(flash, modes[i], entered, known);
-	return error;
-}
-
 /* A part that was found in the mode stays in it, and one that does not tell is taken to obey. */
 static int enter_address_mode(struct flash *flash)
 {
+	const struct spi25_bits mode = flash->chip->spi25.address_mode;
 	bool entered, known;
 	int error;
 
 	if (flash->chip->spi25.addresses != SPI25_ADDRESS_4_MODE)
 		return 0;
-	error = read_address_mode(flash, &entered, &known);
+	error = spi25_bits_read(flash, mode, &entered, &known);
 	if (error != 0 || entered)
 		return error;
 	flash->spi25.address_mode_entered = true;
 	error = send_mode_command(flash, OP_ENTER_4_BYTE_MODE);
 	if (error == 0)
-		error = read_address_mode(flash, &entered, &known);
+		error = spi25_bits_read(flash, mode, &entered, &known);
 	return error == 0 && known && !entered ? report_no_mode(flash) : error;
 }
 

@@ -74,9 +74,8 @@ struct spi25_traits {
 	bool status_write_enable2; /* 50h instead of 06h comes before a status register write */
 
 	enum spi25_addresses addresses;
-	bool mode_write_enable; /* B7h and E9h have to follow a write enable */
-	/* Set in the mode for addresses of four bytes; the first register that answers counts. */
-	struct spi25_bits address_mode[2];
+	bool mode_write_enable;         /* B7h and E9h have to follow a write enable */
+	struct spi25_bits address_mode; /* set in the mode for addresses of four bytes */
 
 	/* An erase or program that somebody suspended, and how to go on with it. */
 	struct spi25_bits suspended;

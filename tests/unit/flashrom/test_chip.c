@@ -104,8 +104,7 @@ static void check_spi25(const struct flash_chip *chip)
 		return;
 	assert_true(chip->page_bytes <= SPI25_PAGE_BYTES_MAX);
 	assert_true(chip->size_bytes <= 16777216 || traits->addresses != SPI25_ADDRESS_3);
-	assert_true(
-		traits->address_mode[0].opcode == 0 || traits->addresses == SPI25_ADDRESS_4_MODE);
+	assert_true(traits->address_mode.opcode == 0 || traits->addresses == SPI25_ADDRESS_4_MODE);
 	assert_true((traits->suspended.opcode == 0) == (traits->resume_opcode == 0));
 	assert_true((traits->reset == SPI25_RESET_NONE) == (traits->reset_us_max == 0));
 	assert_true(traits->failed.opcode == 0x05 || !traits->busy_after_failure);

@@ -6,7 +6,7 @@
 
 static void obey_address_mode(struct fake_registers *fake, const uint8_t *tx, size_t tx_bytes)
 {
-	const struct spi25_bits mode = fake->flash.chip->spi25.address_mode[0];
+	const struct spi25_bits mode = fake->flash.chip->spi25.address_mode;
 
 	(void)tx_bytes;
 	if (tx[0] == 0xb7)
@@ -21,7 +21,7 @@ static void start(struct fake_registers *fake, struct flash_chip *chip, const ch
 	fake_registers_init(fake, chip);
 	fake->obey = obey_address_mode;
 	fake->answers[chip->spi25.suspended.opcode][0] = 0;
-	fake->answers[chip->spi25.address_mode[0].opcode][0] = 0;
+	fake->answers[chip->spi25.address_mode.opcode][0] = 0;
 }
 
 static void small_part_is_opened_and_closed_without_a_mode(void **state)
@@ -85,28 +85,13 @@ static void part_that_does_not_tell_its_mode_is_believed(void **state)
 	struct flash_chip chip;
 
 	(void)state;
-	start(&fake, &chip, "MX25L25635F/MX25L25645G");
+	start(&fake, &chip, "MX25L25635E");
 	fake.obey = NULL;
-	fake.answers[0x15][0] = 0xff;
 	fake.answers[0x2b][0] = 0xff;
 	assert_int_equal(flash_open(&fake.flash), 0);
-	assert_sent(&fake, "2b; 15; 2b; b7; 15; 2b; ");
+	assert_sent(&fake, "2b; b7; 2b; ");
 	assert_int_equal(flash_close(&fake.flash), 0);
 	assert_sent(&fake, "e9; ");
-}
-
-static void older_part_tells_its_mode_in_another_register(void **state)
-{
-	struct fake_registers fake;
-	struct flash_chip chip;
-
-	(void)state;
-	start(&fake, &chip, "MX25L25635F/MX25L25645G");
-	fake.answers[0x15][0] = 0xff;
-	fake.answers[0x2b][0] = 0x04;
-	assert_int_equal(flash_open(&fake.flash), 0);
-	assert_int_equal(flash_close(&fake.flash), 0);
-	assert_sent(&fake, "2b; 15; 2b; ");
 }
 
 static void part_that_does_not_enter_its_mode_is_reported_and_left_as_found(void **state)
@@ -292,7 +277,6 @@ int main(void)
 		cmocka_unit_test(address_mode_that_wants_write_enable_gets_it),
 		cmocka_unit_test(part_found_in_address_mode_is_left_in_it),
 		cmocka_unit_test(part_that_does_not_tell_its_mode_is_believed),
-		cmocka_unit_test(older_part_tells_its_mode_in_another_register),
 		cmocka_unit_test(part_that_does_not_enter_its_mode_is_reported_and_left_as_found),
 		cmocka_unit_test(mode_is_left_after_an_error_of_any_command),
 		cmocka_unit_test(mode_widens_the_usual_commands),

@@ -246,17 +246,16 @@ static void address_mode_is_left(const struct dummy_part *part)
 	stop(&scene);
 }
 
-/* Where neither register answers, nobody could know. */
+/* Where the register does not answer, nobody could know. */
 static void address_mode_that_was_found_is_kept(const struct dummy_part *part)
 {
-	const struct spi25_bits *modes = entry(part)->spi25.address_mode;
 	struct scene scene;
 
 	start(&scene, part);
 	SEND(&scene, 0x06);
 	SEND(&scene, 0xb7);
 	SEND(&scene, 0x04);
-	if (is_shown(&scene, modes[0]) || is_shown(&scene, modes[1])) {
+	if (is_shown(&scene, entry(part)->spi25.address_mode)) {
 		run_job(&scene);
 		assert_true(is_in_address_mode(&scene));
 		stop(&scene);
