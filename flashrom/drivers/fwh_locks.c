@@ -18,7 +18,7 @@ static uint32_t block_count(const struct flash *flash)
 {
 	const uint32_t count = flash->chip->size_bytes / BLOCK_BYTES;
 
-	assert(count <= FWH_BLOCKS_MAX);
+	assert(count <= PROTECTION_BLOCK_BYTES_MAX);
 	return count;
 }
 

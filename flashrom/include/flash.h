@@ -14,10 +14,7 @@
 #include "progress.h"
 #include "range.h"
 
-/** Blocks with lock registers of their own in the largest FWH part. */
-#define FWH_BLOCKS_MAX 16
-
-/** Room for what the part that protects its blocks in most detail tells of them. */
+/** What the part that protects its blocks in most detail tells of them. */
 #define PROTECTION_BLOCK_BYTES_MAX 18
 
 /** Write protection as it was found. */

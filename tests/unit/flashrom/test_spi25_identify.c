@@ -12,7 +12,7 @@ static void answer_id(struct fake_registers *fake, uint8_t opcode, const char *i
 
 static int ask(struct fake_registers *fake, const struct identify_method *method, uint32_t *id)
 {
-	const struct flash_chip chip = {.identify = method};
+	const struct flash_chip chip = {.identify = method, .id = 0x10};
 
 	return method->ask(&fake->flash, &chip, id);
 }
@@ -44,6 +44,17 @@ static void part_without_rdid_is_found_by_its_signature(void **state)
 	assert_int_equal(flash_probe(&fake.flash, chip_lists, NULL, false), 0);
 	assert_string_equal(fake.flash.chip->name, "M25P10");
 	assert_int_equal(fake.flash.chip->page_bytes, 128);
+}
+
+static void signature_of_no_listed_part_is_silence(void **state)
+{
+	struct fake_registers fake;
+
+	(void)state;
+	fake_registers_init(&fake, NULL);
+	answer_id(&fake, 0xab, "\x13");
+	assert_int_equal(flash_probe(&fake.flash, chip_lists, NULL, false), -ENODEV);
+	assert_true(logged(&fake.captured, "nothing answers"));
 }
 
 /* An M25P10-A has the same signature; that it answers RDID tells it apart. */
@@ -230,6 +241,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(extended_id_tells_parts_of_one_id_apart),
 		cmocka_unit_test(part_without_rdid_is_found_by_its_signature),
+		cmocka_unit_test(signature_of_no_listed_part_is_silence),
 		cmocka_unit_test(signature_counts_only_without_rdid),
 		cmocka_unit_test(rems_gives_manufacturer_and_device),
 		cmocka_unit_test(empty_bus_is_silent_for_every_method),
