@@ -22,7 +22,7 @@ from delayrig.toml import parse_toml
 from tests.rig.builders import CHECKOUT
 
 CHIPS = list(read_chips(CHECKOUT))
-SHIPPED = ["default", "full", "smoke", "write-time"]
+SHIPPED = ["chips", "default", "full", "smoke", "write-time"]
 DEMONSTRATING = ["default", "full", "smoke"]
 
 
