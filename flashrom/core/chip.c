@@ -43,12 +43,14 @@ struct range chip_smallest_block(const struct flash_chip *chip, uint32_t address
 	return chip_erase_block(&chip->erase[0], address);
 }
 
+uint32_t chip_unit_bytes(const struct flash_chip *chip)
+{
+	return chip->program_unit_bytes == 0 ? chip->page_bytes : chip->program_unit_bytes;
+}
+
 uint64_t chip_page_us_typ(const struct flash_chip *chip)
 {
-	const uint32_t unit_bytes =
-		chip->program_unit_bytes == 0 ? chip->page_bytes : chip->program_unit_bytes;
-
-	return (uint64_t)chip->page_bytes / unit_bytes * chip->program.typ_us;
+	return (uint64_t)chip->page_bytes / chip_unit_bytes(chip) * chip->program.typ_us;
 }
 
 const struct flash_chip *chip_at(const struct chip_list *const *lists, size_t nth)

@@ -11,7 +11,7 @@
 
 /* What has to happen to a page, found once; the planner then only counts. */
 #define PAGE_DIFFERS (1u << 0)
-#define PAGE_NEEDS_ERASE (1u << 1) /* some bit goes from 0 to 1 */
+#define PAGE_NEEDS_ERASE (1u << 1) /* programming alone does not do */
 #define PAGE_NOT_BLANK (1u << 2)   /* has to be programmed again after an erase */
 
 struct planner {
@@ -35,14 +35,36 @@ static bool is_blank(const uint8_t *data, size_t bytes)
 	return data[0] == 0xff && memcmp(data, data + 1, bytes - 1) == 0;
 }
 
-static uint8_t page_state(const uint8_t *current, const uint8_t *target, size_t bytes)
+/* Some unit that holds something already would have to hold something else. */
+static bool changes_data(
+	const uint8_t *current, const uint8_t *target, size_t bytes, size_t unit_bytes)
 {
+	for (size_t at = 0; at < bytes; at += unit_bytes) {
+		if (memcmp(current + at, target + at, unit_bytes) != 0 &&
+			!is_blank(current + at, unit_bytes))
+			return true;
+	}
+	return false;
+}
+
+static bool needs_erase(
+	const struct flash_chip *chip, const uint8_t *current, const uint8_t *target)
+{
+	if (chip->blank_only)
+		return changes_data(current, target, chip->page_bytes, chip_unit_bytes(chip));
+	return gains_bits(current, target, chip->page_bytes);
+}
+
+static uint8_t page_state(
+	const struct flash_chip *chip, const uint8_t *current, const uint8_t *target)
+{
+	const size_t bytes = chip->page_bytes;
 	uint8_t state = is_blank(target, bytes) ? 0 : PAGE_NOT_BLANK;
 
 	if (memcmp(current, target, bytes) == 0)
 		return state;
 	state |= PAGE_DIFFERS;
-	if (gains_bits(current, target, bytes))
+	if (needs_erase(chip, current, target))
 		state |= PAGE_NEEDS_ERASE;
 	return state;
 }
@@ -52,7 +74,8 @@ static void classify_pages(struct planner *planner, const uint8_t *current, cons
 	const uint32_t page_bytes = planner->chip->page_bytes;
 
 	for (uint32_t at = planner->range.start; at < planner->range.end; at += page_bytes)
-		planner->pages[at / page_bytes] = page_state(current + at, target + at, page_bytes);
+		planner->pages[at / page_bytes] =
+			page_state(planner->chip, current + at, target + at);
 }
 
 /* Number of pages in a block that show one of `flags`. */

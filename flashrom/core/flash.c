@@ -193,13 +193,26 @@ static void begin_change(struct write_job *job, struct range range)
 	job->in_doubt = range;
 }
 
+/* Blank bytes change nothing: what holds its data already is not programmed a second time. */
+static const uint8_t *leave_out_what_is_right(struct write_job *job, struct range range)
+{
+	for (uint32_t at = range.start; at < range.end; at++)
+		job->current[at] = job->current[at] == job->target[at] ? 0xff : job->target[at];
+	return job->current + range.start;
+}
+
 static int program_page(struct write_job *job, struct range page)
 {
+	const struct flash_chip *chip = job->flash->chip;
 	const struct range range = differing(job, page);
 	const uint8_t *data = job->target + range.start;
+	int error;
 
-	memcpy(job->current + range.start, data, range_bytes(range));
-	return job->flash->chip->driver->program(job->flash, range.start, data, range_bytes(range));
+	if (chip->blank_only)
+		data = leave_out_what_is_right(job, range);
+	error = chip->driver->program(job->flash, range.start, data, range_bytes(range));
+	memcpy(job->current + range.start, job->target + range.start, range_bytes(range));
+	return error;
 }
 
 static bool is_equal(const struct write_job *job, struct range range)

@@ -108,8 +108,9 @@ struct flash_chip {
 	uint32_t page_bytes;         /* what the driver takes at a time, within such borders */
 	uint32_t program_unit_bytes; /* how many of them `program` is about; 0: a whole page */
 	struct busy_time program;
-	bool overwrites;                          /* a program needs no erase before it */
-	bool whole_pages;                         /* a program of part of a page loses the rest */
+	bool overwrites;  /* a program needs no erase before it */
+	bool whole_pages; /* a program of part of a page loses the rest */
+	bool blank_only;  /* what a program changes has to be erased, a whole unit of it */
 	struct chip_erase erase[CHIP_ERASES_MAX]; /* unused ones have block_bytes 0 */
 	union {
 		struct spi25_traits spi25;
@@ -137,6 +138,9 @@ struct range chip_erase_block(const struct chip_erase *erase, uint32_t address);
 
 /** The stretch around `address` that a write replaces at least: an erase block or a page. */
 struct range chip_smallest_block(const struct flash_chip *chip, uint32_t address);
+
+/** Bytes that one `program` time is about. */
+uint32_t chip_unit_bytes(const struct flash_chip *chip);
 
 /** Typical time to program a whole page. */
 uint64_t chip_page_us_typ(const struct flash_chip *chip);

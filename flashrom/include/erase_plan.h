@@ -22,10 +22,10 @@ struct erase_plan {
 
 /**
  * Find the erases that turn `current` into `target` (both images of the whole chip) fastest, going
- * by typical times. A block that only loses bits (1 to 0) needs none. A larger block is worth it
- * when its erase and programming all of it again takes no more time than its parts would. Nothing
- * outside `range` is erased, whose ends must lie on ends of chip_smallest_block().
- * 0 or -ENOMEM.
+ * by typical times. A block that only loses bits (1 to 0) needs none, unless the chip is
+ * `blank_only`. A larger block is worth it when its erase and programming all of it again takes no
+ * more time than its parts would. Nothing outside `range` is erased, whose ends must lie on ends of
+ * chip_smallest_block(). 0 or -ENOMEM.
  */
 int erase_plan_create(const struct flash_chip *chip, struct range range, const uint8_t *current,
 	const uint8_t *target, struct erase_plan *out);

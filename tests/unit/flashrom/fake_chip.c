@@ -63,6 +63,7 @@ static void program_byte(struct fake_chip *fake, uint32_t address, uint8_t value
 		return;
 	fake->memory[address] &= value;
 	fake->programmed_bytes++;
+	fake->programmed_blank_bytes += value == 0xff;
 }
 
 /* Past the end of its page a real part wraps around. */

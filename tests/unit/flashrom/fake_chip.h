@@ -54,6 +54,7 @@ struct fake_chip {
 	unsigned int without_write_enable;
 	unsigned int delays;
 	unsigned int programmed_bytes;
+	unsigned int programmed_blank_bytes; /* of them, such as change nothing */
 	struct {
 		uint8_t opcode;
 		uint32_t address;

@@ -39,11 +39,16 @@ static int tear_down(void **state)
 	return 0;
 }
 
+static void plan_for(const struct flash_chip *chip, struct images *images, struct range range)
+{
+	erase_plan_destroy(&images->plan);
+	assert_int_equal(
+		erase_plan_create(chip, range, images->current, images->target, &images->plan), 0);
+}
+
 static void plan(struct images *images, struct range range)
 {
-	assert_int_equal(erase_plan_create(&small_chip, range, images->current, images->target,
-				 &images->plan),
-		0);
+	plan_for(&small_chip, images, range);
 }
 
 static void assert_step(const struct images *images, size_t nth, uint8_t opcode, uint32_t address)
@@ -133,10 +138,31 @@ static void larger_block_that_takes_as_long_as_its_parts_is_preferred(void **sta
 
 	even.erase[2].busy.typ_us = 2 * even.erase[1].busy.typ_us;
 	memset(images->target, 0x55, 65536);
-	assert_int_equal(
-		erase_plan_create(&even, whole, images->current, images->target, &images->plan), 0);
+	plan_for(&even, images, whole);
 	assert_int_equal(images->plan.count, 1);
 	assert_step(images, 0, 0xd8, 0);
+}
+
+/* One byte of a word that holds data is cleared: the other word of the page may be programmed. */
+static void data_in_a_unit_costs_an_erase_where_parts_want_it_blank(void **state)
+{
+	struct images *images = *state;
+	struct flash_chip chip = small_chip;
+
+	chip.blank_only = true;
+	chip.program_unit_bytes = 2;
+	memset(images->current + 0x1000, 0xff, 0x100);
+	memset(images->target + 0x1000, 0xff, 0x100);
+	images->current[0x1011] = 0xf0;
+	images->target[0x1011] = 0xf0;
+	images->target[0x1012] = 0x00;
+	plan_for(&chip, images, whole);
+	assert_int_equal(images->plan.count, 0);
+
+	images->target[0x1010] = 0x00;
+	plan_for(&chip, images, whole);
+	assert_int_equal(images->plan.count, 1);
+	assert_step(images, 0, 0x20, 0x1000);
 }
 
 #define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
@@ -151,6 +177,7 @@ int main(void)
 		CASE(range_limits_larger_erases),
 		CASE(larger_block_that_takes_as_long_as_its_parts_is_preferred),
 		CASE(only_cleared_bits_need_no_erase),
+		CASE(data_in_a_unit_costs_an_erase_where_parts_want_it_blank),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

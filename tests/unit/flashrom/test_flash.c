@@ -61,6 +61,25 @@ static void cleared_bits_are_programmed_without_erase(void **state)
 	bench_stop(&bench);
 }
 
+static void right_bytes_are_not_programmed_again_where_parts_want_them_blank(void **state)
+{
+	struct flash_chip chip = small_chip;
+	struct bench bench;
+
+	(void)state;
+	chip.blank_only = true;
+	chip.program_unit_bytes = 1;
+	bench_start(&bench, &chip);
+	memset(bench.fake.memory + 0x3010, 0x5a, 4);
+	memset(bench.image + 0x3000, 0x5a, 0x20);
+	assert_int_equal(
+		flash_write(&bench.flash, everything, bench.image, VERIFY_TOUCHED, false), 0);
+	assert_holds_image(&bench);
+	assert_int_equal(bench.fake.erase_count, 0);
+	assert_int_equal(bench.fake.programmed_blank_bytes, 4);
+	bench_stop(&bench);
+}
+
 static void one_set_bit_costs_one_small_erase(void **state)
 {
 	struct bench bench;
@@ -394,6 +413,7 @@ int main(void)
 		cmocka_unit_test(blank_chip_is_written_without_erase),
 		cmocka_unit_test(equal_content_is_left_alone),
 		cmocka_unit_test(cleared_bits_are_programmed_without_erase),
+		cmocka_unit_test(right_bytes_are_not_programmed_again_where_parts_want_them_blank),
 		cmocka_unit_test(one_set_bit_costs_one_small_erase),
 		cmocka_unit_test(erase_of_full_chip_takes_chip_erase),
 		cmocka_unit_test(surroundings_of_region_are_put_back),
