@@ -16,6 +16,7 @@ const struct chip_list *const chip_lists[] = {
 	&micron_chips,
 	&puya_chips,
 	&spansion_chips,
+	&sst_chips,
 	&sst_memory_chips,
 	&st_memory_chips,
 	&winbond_chips,

@@ -41,6 +41,7 @@ extern const struct chip_list microchip_chips;
 extern const struct chip_list micron_chips;
 extern const struct chip_list puya_chips;
 extern const struct chip_list spansion_chips;
+extern const struct chip_list sst_chips;
 extern const struct chip_list sst_memory_chips;
 extern const struct chip_list st_memory_chips;
 extern const struct chip_list winbond_chips;

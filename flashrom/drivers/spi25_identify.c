@@ -4,6 +4,7 @@
  * it, so that they ask RDID first: that also waits for what the part is doing, and wakes it.
  */
 #include "spi25.h"
+#include "spi_settle.h"
 
 enum opcode {
 	OP_REMS = 0x90,
@@ -11,15 +12,10 @@ enum opcode {
 	OP_RELEASE_POWER_DOWN = 0xab, /* with three more bytes: RES */
 };
 
-#define STATUS_BUSY 0x01
-
 #define ID_LOW UINT32_C(0x000000)
 #define ID_HIGH UINT32_C(0xffffff)
 
 #define ID_BYTES_MAX 5
-
-/* What a part found busy before it is known may have been doing; a chip erase takes minutes. */
-static const struct busy_time unknown_operation = {.typ_us = 800000, .max_us = 250000000};
 
 static uint32_t join(const uint8_t *bytes, size_t count)
 {
@@ -46,18 +42,6 @@ bool spi25_is_silence(uint32_t id)
 	return id == ID_LOW || id == ID_HIGH;
 }
 
-/* A part that an interrupted session left erasing ignores everything but status reads. */
-static int wait_for_earlier_operation(struct flash *flash)
-{
-	uint8_t status;
-	const int error = spi25_status_read(flash, &status);
-
-	if (error != 0 || status == SPI25_FLOATING || (status & STATUS_BUSY) == 0)
-		return error;
-	log_info(flash->log, "The chip is busy with an earlier operation, waiting for its end.\n");
-	return busy_wait(flash, &unknown_operation, "this session", spi25_ask_ready, 0);
-}
-
 /* Powered down, a part answers to nothing, not even status reads: only here is a wait blind. */
 static int wake(struct flash *flash)
 {
@@ -68,7 +52,7 @@ static int wake(struct flash *flash)
 
 static int ask_rdid(struct flash *flash, const struct flash_chip *chip, uint32_t *id)
 {
-	int error = wait_for_earlier_operation(flash);
+	int error = spi_settle(flash);
 
 	(void)chip;
 	if (error == 0)

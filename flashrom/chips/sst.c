@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * SST, later Microchip's. SST25VF: all blocks are protected when power comes; a status write is
+ * enabled by 50h (newer revisions take 06h too) and takes effect at once. The B parts program
+ * words, the C part pages.
+ */
+#include "aai.h"
+#include "lists.h"
+
+/* clang-format off */
+#define SST25VF_FAMILY(part, jedec, bytes)							\
+	.vendor = "SST", .name = (part), .id = (jedec), .size_bytes = (bytes),			\
+	.buses = BUS_SPI, .identify = &spi25_rdid, .page_bytes = 256,				\
+	.spi25 = {.status_write = {1, 1}, .protect_mask = 0x3c, .status_write_enable2 = true},	\
+	.erase = {										\
+		{0x20, KIB(4), {MS(18), MS(25)}},						\
+		{0x52, KIB(32), {MS(18), MS(25)}},						\
+		{0xd8, KIB(64), {MS(18), MS(25)}},						\
+		{0xc7, (bytes), {MS(35), MS(50)}},						\
+	}
+
+#define SST25VF_B(part, jedec, bytes)								\
+{												\
+	SST25VF_FAMILY(part, jedec, bytes),							\
+	.driver = &aai_driver, .blank_only = true,						\
+	.program = {7, 10}, .program_unit_bytes = 2,						\
+}
+
+#define SST25VF_C(part, jedec, bytes)								\
+{												\
+	SST25VF_FAMILY(part, jedec, bytes),							\
+	.driver = &spi25_driver, .program = {1500, 2500},					\
+}
+
+static const struct flash_chip chips[] = {
+	SST25VF_B("SST25VF016B", 0xbf2541, MIB(2)),
+	SST25VF_B("SST25VF032B", 0xbf254a, MIB(4)),
+	SST25VF_B("SST25VF040B", 0xbf258d, KIB(512)),
+	SST25VF_C("SST25VF064C", 0xbf254b, MIB(8)),
+	SST25VF_B("SST25VF080B", 0xbf258e, MIB(1)),
+};
+/* clang-format on */
+
+const struct chip_list sst_chips = CHIP_LIST(chips);
