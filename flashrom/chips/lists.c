@@ -5,6 +5,7 @@
 const struct chip_list *const chip_lists[] = {
 	&adesto_chips,
 	&amd_memory_chips,
+	&atmel_chips,
 	&atmel_memory_chips,
 	&eon_chips,
 	&gigadevice_chips,

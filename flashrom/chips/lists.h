@@ -29,6 +29,7 @@
 /* One list per vendor; lists.c strings them together. */
 extern const struct chip_list adesto_chips;
 extern const struct chip_list amd_memory_chips;
+extern const struct chip_list atmel_chips;
 extern const struct chip_list atmel_memory_chips;
 extern const struct chip_list eon_chips;
 extern const struct chip_list generic_chips;
