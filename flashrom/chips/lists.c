@@ -19,6 +19,7 @@ const struct chip_list *const chip_lists[] = {
 	&spansion_chips,
 	&sst_chips,
 	&sst_memory_chips,
+	&st_chips,
 	&st_memory_chips,
 	&winbond_chips,
 	&winbond_memory_chips,

@@ -44,6 +44,7 @@ extern const struct chip_list puya_chips;
 extern const struct chip_list spansion_chips;
 extern const struct chip_list sst_chips;
 extern const struct chip_list sst_memory_chips;
+extern const struct chip_list st_chips;
 extern const struct chip_list st_memory_chips;
 extern const struct chip_list winbond_chips;
 extern const struct chip_list winbond_memory_chips;

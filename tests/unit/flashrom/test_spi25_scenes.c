@@ -186,7 +186,7 @@ static void begin_erase(struct scene *scene)
 static bool begins_open_and_narrow(const struct flash_chip *chip)
 {
 	return chip->driver == &spi25_driver && chip->spi25.addresses != SPI25_ADDRESS_4_MODE &&
-	       chip->erase[0].block_bytes <= JOB_BYTES;
+	       chip_erase_count(chip) > 0 && chip->erase[0].block_bytes <= JOB_BYTES;
 }
 
 static void part_left_erasing_is_waited_for(const struct dummy_part *part)
