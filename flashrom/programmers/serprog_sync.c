@@ -7,6 +7,7 @@
 /* As many as the longest request outside O_SPIOP and its kin could still be waiting for. */
 #define SYNC_NOPS 8
 #define SYNC_ANSWER_MS 500
+#define SYNC_QUIET_MS_MAX 1000
 
 /* SYNCNOP is the one request that is answered by a NAK and an ACK. */
 static int expect_sync(struct serprog *serprog)
@@ -22,29 +23,77 @@ static int expect_sync(struct serprog *serprog)
 	return answer[0] == S_NAK && answer[1] == S_ACK ? 0 : -EBADMSG;
 }
 
+static bool are_acks(const uint8_t *answers, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (answers[i] != S_ACK)
+			return false;
+	}
+	return true;
+}
+
+/* Whether each NOP is answered and nothing else is said. */
+static bool is_in_step(struct serprog *serprog, uint32_t quiet_ms)
+{
+	uint8_t answers[SYNC_NOPS];
+
+	if (serprog_link_receive(&serprog->link, answers, sizeof(answers), quiet_ms) != 0)
+		return false;
+	return are_acks(answers, sizeof(answers));
+}
+
 /*
- * One attempt. The NOPs end a request that was cut off half way; their answers are thrown away once
- * the line has gone quiet, so no wait is longer than the device makes it. A late leftover may look
- * like the sync answer, but then the version that follows does not look like one.
+ * The NOPs end a request that was cut off half way. If there was one, all that comes is thrown away
+ * until the line has gone quiet; so it is after a first attempt that failed, since an answer too
+ * many looks like one that is in step.
  */
-static int sync_once(struct serprog *serprog, uint32_t ms_max)
+static int settle(struct serprog *serprog, uint32_t quiet_ms, bool first)
 {
 	static const uint8_t nops[SYNC_NOPS] = {S_CMD_NOP};
-	int error = serprog_link_send(&serprog->link, nops, sizeof(nops));
+	const int error = serprog_link_send(&serprog->link, nops, sizeof(nops));
 
-	if (error == 0)
-		error = serprog_link_drain(&serprog->link, serprog->options.quiet_ms, ms_max);
+	if (error != 0 || (first && is_in_step(serprog, quiet_ms)))
+		return error;
+	return serprog_link_drain(&serprog->link, quiet_ms, serprog->options.sync_ms_max);
+}
+
+static bool is_answer(uint8_t byte)
+{
+	return byte == S_ACK || byte == S_NAK;
+}
+
+static bool is_made_of_answers(const uint8_t version[2])
+{
+	return is_answer(version[0]) && is_answer(version[1]);
+}
+
+/*
+ * One attempt. A device that is slow to answer may leave something that looks like the sync answer,
+ * but then the version that follows is made of answers, too.
+ */
+static int sync_once(struct serprog *serprog, uint32_t quiet_ms, bool first)
+{
+	int error = settle(serprog, quiet_ms, first);
+
 	if (error == 0)
 		error = expect_sync(serprog);
 	if (error == 0)
 		error = serprog_query(
 			serprog, S_CMD_Q_IFACE, serprog->version, sizeof(serprog->version));
+	if (error == 0 && is_made_of_answers(serprog->version))
+		error = -EBADMSG;
 	return error;
 }
 
 static bool is_worth_another_try(int error)
 {
 	return error == -EBADMSG || error == -EOPNOTSUPP || error == -ETIMEDOUT || error == -EBUSY;
+}
+
+/* More patience with each attempt: answers may be late, but hardly ever later than that. */
+static uint32_t more_quiet_ms(uint32_t quiet_ms)
+{
+	return quiet_ms < SYNC_QUIET_MS_MAX / 2 ? 2 * quiet_ms : SYNC_QUIET_MS_MAX;
 }
 
 static int report_no_sync(struct serprog *serprog)
@@ -61,10 +110,14 @@ int serprog_synchronise(struct serprog *serprog)
 {
 	const uint64_t start_ns = clock_now_ns(serprog->link.clock);
 	const uint64_t max_ns = serprog->options.sync_ms_max * NS_PER_MS;
+	uint32_t quiet_ms = serprog->options.quiet_ms;
+	bool first = true;
 	int error;
 
 	do {
-		error = sync_once(serprog, serprog->options.sync_ms_max);
+		error = sync_once(serprog, quiet_ms, first);
+		first = false;
+		quiet_ms = more_quiet_ms(quiet_ms);
 		if (error == 0)
 			return 0;
 		if (!is_worth_another_try(error))
