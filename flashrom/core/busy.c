@@ -143,12 +143,15 @@ static struct busy_history *history_of(
 int busy_wait(struct flash *flash, const struct busy_time *busy, const char *what, busy_ask_fn ask,
 	uint32_t address)
 {
-	struct wait wait = {.flash = flash, .busy = busy, .start_ns = clock_now_ns(flash->clock)};
+	struct wait wait = {.flash = flash, .busy = busy};
 	struct busy_history nowhere;
 	struct busy_history *history = history_of(flash, busy, &nowhere);
 	const uint32_t wait_us = busy_history_wait_us(history);
-	int error = flash_wait_us(flash, wait_us);
+	int error = flash_flush(flash);
 
+	wait.start_ns = clock_now_ns(flash->clock);
+	if (error == 0)
+		error = flash_wait_us(flash, wait_us);
 	if (error == 0)
 		error = poll_until_ready(&wait, what, ask, address);
 	if (error == 0)

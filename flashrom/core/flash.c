@@ -17,10 +17,16 @@ void flash_init(struct flash *flash, struct programmer *programmer, const struct
 	*flash = (struct flash){.programmer = programmer, .clock = clock, .log = log};
 }
 
-int flash_wait_us(struct flash *flash, uint32_t us)
+int flash_flush(struct flash *flash)
 {
 	struct programmer *programmer = flash->programmer;
-	const int error = programmer->ops->flush == NULL ? 0 : programmer->ops->flush(programmer);
+
+	return programmer->ops->flush == NULL ? 0 : programmer->ops->flush(programmer);
+}
+
+int flash_wait_us(struct flash *flash, uint32_t us)
+{
+	const int error = flash_flush(flash);
 
 	if (error == 0)
 		clock_delay_us(flash->clock, us);

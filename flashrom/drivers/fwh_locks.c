@@ -101,7 +101,7 @@ static int remember(struct flash *flash, uint32_t block, uint8_t bits, bool forc
 
 static int flush(struct flash *flash)
 {
-	return flash->programmer->ops->flush(flash->programmer);
+	return flash_flush(flash);
 }
 
 /* What cannot be read is no reason to refuse the rest of the part. */

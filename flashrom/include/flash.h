@@ -61,6 +61,9 @@ struct flash {
 void flash_init(struct flash *flash, struct programmer *programmer, const struct clock *clock,
 	const struct log *log);
 
+/** Let all that was sent reach the part. 0 or -errno, cause logged. */
+int flash_flush(struct flash *flash);
+
 /**
  * Let the host wait, counted from the moment at which all that was sent has reached the part. 0 or
  * -errno, cause logged.

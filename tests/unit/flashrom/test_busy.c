@@ -115,6 +115,32 @@ static void part_that_gets_faster_is_followed(void **state)
 	bench_stop(&bench);
 }
 
+/* Buffered writes: the operation begins when they get there, however late that is. */
+static int flush_after_a_stall(struct programmer *programmer)
+{
+	struct fake_chip *fake = (struct fake_chip *)programmer;
+
+	if (fake->busy_until_ns == 0) {
+		fake->now_ns += 2 * busy_timeout_ns(&program);
+		fake->busy_until_ns = fake->now_ns + 700 * NS_PER_US;
+	}
+	return 0;
+}
+
+static void timeout_counts_from_when_the_command_got_there(void **state)
+{
+	struct programmer_ops ops;
+	struct bench bench;
+
+	(void)state;
+	bench_start(&bench, &small_chip);
+	ops = *bench.fake.base.ops;
+	ops.flush = flush_after_a_stall;
+	bench.fake.base.ops = &ops;
+	assert_int_equal(busy_wait(&bench.flash, &program, "a test", ask_fake, 0), 0);
+	bench_stop(&bench);
+}
+
 /* A length that was much too long, as after a stall of the host, is not waited out again. */
 static void stall_is_not_taken_for_the_length_of_an_operation(void **state)
 {
@@ -182,6 +208,7 @@ int main(void)
 		cmocka_unit_test(questions_of_a_long_operation_keep_their_distance),
 		cmocka_unit_test(part_of_constant_speed_is_asked_a_few_times_only),
 		cmocka_unit_test(part_that_gets_faster_is_followed),
+		cmocka_unit_test(timeout_counts_from_when_the_command_got_there),
 		cmocka_unit_test(stall_is_not_taken_for_the_length_of_an_operation),
 		cmocka_unit_test(lengths_that_vary_are_noticed_soon),
 		cmocka_unit_test(more_kinds_than_are_remembered_still_end),
