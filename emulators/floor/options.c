@@ -9,14 +9,18 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "model/part_names.h"
+
 #define PROGRAMMER "serprog:ip="
 #define LINE_BYTES_MAX 256
 
 /* How far down its list a part has the name, INT_MAX where it has not. */
 static int rank_of_name(const struct part *part, const char *flashrom_name)
 {
-	for (int rank = 0; part->flashrom_names[rank]; rank++) {
-		if (strcmp(part->flashrom_names[rank], flashrom_name) == 0)
+	const char *const *names = part_flashrom_names(part);
+
+	for (int rank = 0; names[rank]; rank++) {
+		if (strcmp(names[rank], flashrom_name) == 0)
 			return rank;
 	}
 	return INT_MAX;

@@ -56,7 +56,6 @@ struct part {
 	uint32_t page_bytes;
 	struct part_erase erases[PART_ERASES_MAX];
 	size_t erase_count;
-	const char *const *flashrom_names; /* ends with NULL, best first */
 
 	/* By kind; NULL where the part is none of it. */
 	const struct part_spi *spi;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "listener.h"
+#include "model/part_names.h"
 
 #define REALTIME_PRIORITY_DEFAULT 50
 #define REALTIME_PRIORITY_MAX 99
@@ -239,7 +240,7 @@ static enum options_status list_chips(void)
 		const struct part *part = &part_table[i];
 
 		printf("%s\t%s\t%u KiB", part->name, part->vendor, part->size_bytes / 1024);
-		for (const char *const *name = part->flashrom_names; *name; name++)
+		for (const char *const *name = part_flashrom_names(part); *name; name++)
 			printf("\t%s", *name);
 		printf("\n");
 	}

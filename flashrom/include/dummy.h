@@ -15,7 +15,6 @@ extern const struct programmer_driver dummy_driver;
 /** What emulators/ says of a part. Nothing here is known to the drivers. */
 struct dummy_part {
 	const char *name;
-	const char *const *flashrom_names; /* ended by NULL, best first */
 	uint32_t size_bytes;
 	uint32_t page_bytes;
 };

@@ -53,7 +53,6 @@ bool dummy_part_at(size_t nth, struct dummy_part *out)
 		return false;
 	*out = (struct dummy_part){
 		.name = part->name,
-		.flashrom_names = part->flashrom_names,
 		.size_bytes = part->size_bytes,
 		.page_bytes = part->page_bytes,
 	};

@@ -12,7 +12,6 @@ from chipgen.part import Part
 HEAD = """\
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Generated from chips/ by gen/chips_to_c.py: edit those. */
-#include "part.h"
 """
 
 
@@ -20,7 +19,7 @@ def c_table(parts: Sequence[Part]) -> str:
     headers = dict.fromkeys(header for part in parts for header in part.family.headers)
     return "\n".join(
         [
-            HEAD + "".join(f'#include "{header}"\n' for header in headers),
+            HEAD + "".join(f'#include "{header}"\n' for header in ("part.h", *headers)),
             *(line for index, part in enumerate(parts) for line in _definitions(index, part)),
             "",
             "const struct part part_table[] = {",
@@ -33,9 +32,33 @@ def c_table(parts: Sequence[Part]) -> str:
     )
 
 
-def _definitions(index: int, part: Part) -> list[str]:
+def c_names(parts: Sequence[Part]) -> str:
+    """The table behind model/part_names.h, apart since only some programs have use for it."""
+    return "\n".join(
+        [
+            HEAD + '#include "part_names.h"\n',
+            *(_names(index, part) for index, part in enumerate(parts)),
+            "",
+            "static const char *const *const names[] = {",
+            *(f"\tnames_{index}," for index in range(len(parts))),
+            "};",
+            "",
+            "const char *const *part_flashrom_names(const struct part *part)",
+            "{",
+            "\treturn names[part - part_table];",
+            "}",
+            "",
+        ]
+    )
+
+
+def _names(index: int, part: Part) -> str:
     names = ", ".join(c_text(name) for name in part.flashrom_names)
-    lines = [f"static const char *const names_{index}[] = {{ {names}, NULL }};"]
+    return f"static const char *const names_{index}[] = {{ {names}, NULL }};"
+
+
+def _definitions(index: int, part: Part) -> list[str]:
+    lines = []
     for kind in part.kinds:
         lines += [
             f"static const struct part_{kind.member} {_symbol(index, kind)} = {{",
@@ -65,7 +88,6 @@ def _part(index: int, part: Part) -> list[str]:
         "family": f"PART_{part.family.name.upper()}",
         "size_bytes": str(part.size_bytes),
         "page_bytes": str(part.page_bytes),
-        "flashrom_names": f"names_{index}",
         "erase_count": str(len(part.erases)),
         **{kind.member: f"&{_symbol(index, kind)}" for kind in part.kinds},
     }

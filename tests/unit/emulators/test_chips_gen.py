@@ -18,8 +18,13 @@ GOOD_CYCLES = {
 }
 
 
+def names_of(out: Path) -> Path:
+    """Where the names of flashrom go that belong to a table."""
+    return out.with_name("names.c")
+
+
 def generate(out: Path, *chips: Path) -> subprocess.CompletedProcess[str]:
-    argv = [sys.executable, "-B", str(GENERATOR), str(out), *map(str, chips)]
+    argv = [sys.executable, "-B", str(GENERATOR), str(out), str(names_of(out)), *map(str, chips)]
     return subprocess.run(argv, capture_output=True, text=True, check=False)
 
 

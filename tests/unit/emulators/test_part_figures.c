@@ -11,7 +11,7 @@
 
 #include "model/dataflash.h"
 #include "model/parallel.h"
-#include "model/part.h"
+#include "model/part_names.h"
 #include "model/spi.h"
 
 #define US UINT64_C(1000)
@@ -61,7 +61,7 @@ static void w25q128jv_is_as_its_datasheet_says(void **state)
 	assert_figure(part->spi->release_power_down, 3 * US, GRADE_DATASHEET);
 	assert_figure(part->spi->release_power_down_with_id, 1800, GRADE_DATASHEET);
 	assert_figure(part->spi->soft_reset, 30 * US, GRADE_DATASHEET);
-	assert_string_equal(part->flashrom_names[0], "W25Q128.V");
+	assert_string_equal(part_flashrom_names(part)[0], "W25Q128.V");
 }
 
 static void m25p80_is_as_its_datasheet_says(void **state)

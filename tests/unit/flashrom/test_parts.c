@@ -10,6 +10,7 @@
 #include "cmocka_headers.h"
 #include "dummy.h"
 #include "flash.h"
+#include "names_of_part.h"
 
 #define LOOK_NS 100 /* by which each look at the clock moves it */
 #define SPI_HZ 20000000
@@ -49,7 +50,7 @@ static void fill_noise(uint8_t *data, size_t bytes, uint32_t seed)
 /* The name by which the driver's table has the part. */
 static const char *driver_name(const struct dummy_part *part)
 {
-	for (const char *const *name = part->flashrom_names; *name != NULL; name++) {
+	for (const char *const *name = names_of_part(part->name); *name != NULL; name++) {
 		if (chip_by_name(chip_lists, *name) != NULL)
 			return *name;
 	}

@@ -10,6 +10,7 @@
 #include "cmocka_headers.h"
 #include "dummy.h"
 #include "flash.h"
+#include "names_of_part.h"
 #include "spi25.h"
 
 #define LOOK_NS 100 /* by which each look at the clock moves it */
@@ -45,7 +46,8 @@ static const struct flash_chip *entry(const struct dummy_part *part)
 {
 	const struct flash_chip *chip = NULL;
 
-	for (const char *const *name = part->flashrom_names; *name != NULL && chip == NULL; name++)
+	for (const char *const *name = names_of_part(part->name); *name != NULL && chip == NULL;
+		name++)
 		chip = chip_by_name(chip_lists, *name);
 	if (chip == NULL || chip->identify->describe != NULL)
 		return NULL;
