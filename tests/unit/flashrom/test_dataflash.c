@@ -156,8 +156,10 @@ static void part_of_another_kind_is_not_sent_d7h(void **state)
 static int answer_power_of_two(
 	struct wire *wire, const uint8_t *tx, size_t tx_bytes, uint8_t *rx, size_t rx_bytes)
 {
+	static const uint8_t id[] = {0x1f, 0x27, 0x01, 0x00, 0x00};
+
 	if (tx[0] == 0x9f)
-		memcpy(rx, (const uint8_t[]){0x1f, 0x27, 0x01}, rx_bytes);
+		memcpy(rx, id, rx_bytes < sizeof(id) ? rx_bytes : sizeof(id));
 	else if (tx[0] == 0xd7)
 		memset(rx, wire->status, rx_bytes);
 	else if (tx[0] == 0x3d && tx_bytes == 4 && tx[3] == 0x9a)

@@ -15,6 +15,7 @@
 #define LOOK_NS 100 /* by which each look at the clock moves it */
 #define SPI_HZ 20000000
 #define STRETCH_BYTES 65536
+#define NOISE_BYTES 65521 /* a prime, so that no two blocks are the same */
 
 struct scene {
 	uint64_t now_ns;
@@ -41,10 +42,14 @@ static void wait(void *context, unsigned int us)
 
 static void fill_noise(uint8_t *data, size_t bytes, uint32_t seed)
 {
-	for (size_t i = 0; i < bytes; i++) {
+	const size_t own = bytes < NOISE_BYTES ? bytes : NOISE_BYTES;
+
+	for (size_t i = 0; i < own; i++) {
 		seed = seed * 1103515245 + 12345;
 		data[i] = (uint8_t)(seed >> 16);
 	}
+	for (size_t i = own; i < bytes; i++)
+		data[i] = data[i - own];
 }
 
 /* The name by which the driver's table has the part. */
