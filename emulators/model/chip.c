@@ -42,6 +42,16 @@ void chip_init(
 	chip->write_debt.open = false;
 }
 
+void chip_stick_from(struct chip *chip, uint64_t nth)
+{
+	chip->stuck_from = nth;
+}
+
+static bool is_stuck(const struct chip *chip)
+{
+	return chip->stuck_from > 0 && chip->work_count >= chip->stuck_from;
+}
+
 void chip_power_cycle(struct chip *chip, uint64_t at_ns)
 {
 	chip_settle(chip, at_ns);
@@ -54,7 +64,7 @@ void chip_settle(struct chip *chip, uint64_t now_ns)
 {
 	const struct chip_pending *pending = &chip->pending;
 
-	if (pending->work == CHIP_WORK_NONE || now_ns < chip->busy_until_ns)
+	if (pending->work == CHIP_WORK_NONE || now_ns < chip->busy_until_ns || is_stuck(chip))
 		return;
 	if (pending->work == CHIP_WORK_ERASE)
 		array_erase(&chip->array, pending->address, pending->size_bytes);
@@ -71,6 +81,13 @@ void chip_abort_work(struct chip *chip, uint64_t now_ns)
 	chip->busy_until_ns = now_ns;
 	chip->family->finish(chip, true);
 	chip->pending.work = CHIP_WORK_NONE;
+}
+
+uint64_t chip_busy_left_ns(const struct chip *chip, uint64_t now_ns)
+{
+	bool busy = chip->pending.work != CHIP_WORK_NONE && now_ns < chip->busy_until_ns;
+
+	return busy ? chip->busy_until_ns - now_ns : 0;
 }
 
 static struct corner_use next_use(
@@ -102,6 +119,7 @@ void chip_start_work(struct chip *chip, uint64_t end_ns, const struct chip_pendi
 {
 	struct figure figure = figure_now(chip, work, busy, facts->opcode);
 
+	chip->work_count++;
 	chip_start_fixed_work(chip, end_ns, work, figure, CHIP_RULE_BUSY, facts);
 }
 
@@ -111,6 +129,8 @@ void chip_start_fixed_work(struct chip *chip, uint64_t end_ns, const struct chip
 	chip->pending = *work;
 	chip->busy_until_ns = end_ns + figure.ns;
 	chip_owe(chip, end_ns, figure, rule);
+	chip->debt.endless = is_stuck(chip);
+	facts->stuck_nth = chip->debt.endless ? chip->work_count : 0;
 	facts->work = work->work;
 	facts->work_ns = figure.ns;
 	facts->work_grade = figure.grade;
@@ -122,12 +142,15 @@ void chip_owe(struct chip *chip, uint64_t end_ns, struct figure wait, enum chip_
 	chip->debt.rule = rule;
 	chip->debt.grade = wait.grade;
 	chip->debt.open = true;
+	chip->debt.endless = false;
 }
 
 enum chip_rule chip_check_debt(struct chip_debt *debt, uint64_t now_ns, struct chip_facts *facts)
 {
 	if (!debt->open)
 		return CHIP_RULE_NONE;
+	if (debt->endless && now_ns >= debt->ready_ns)
+		return CHIP_RULE_STUCK;
 	facts->owed = true;
 	facts->grade = debt->grade;
 	facts->margin_ns = (int64_t)(now_ns - debt->ready_ns);
@@ -145,8 +168,7 @@ void chip_transfer(
 		memset(transfer->reply, BUS_FLOATING, transfer->reply_len);
 	memset(facts, 0, sizeof(*facts));
 	chip_settle(chip, transfer->start_ns);
-	if (chip->pending.work != CHIP_WORK_NONE)
-		facts->busy_left_ns = chip->busy_until_ns - transfer->start_ns;
+	facts->busy_left_ns = chip_busy_left_ns(chip, transfer->start_ns);
 	facts->opcode = transfer->command[0];
 	chip->family->transfer(chip, transfer, facts);
 	facts->busy_until_ns = chip->busy_until_ns;
@@ -177,6 +199,7 @@ const char *chip_rule_name(enum chip_rule rule)
 		[CHIP_RULE_AAI] = "aai",
 		[CHIP_RULE_ID_MODE] = "id_mode",
 		[CHIP_RULE_PAGE] = "page",
+		[CHIP_RULE_STUCK] = "stuck",
 	};
 
 	assert((size_t)rule < sizeof(names) / sizeof(names[0]));

@@ -44,6 +44,7 @@ enum chip_rule {
 	CHIP_RULE_AAI,        /* against the rules of auto address increment */
 	CHIP_RULE_ID_MODE,    /* only leaving ID mode is obeyed there */
 	CHIP_RULE_PAGE,       /* a byte for another page than the one that is being loaded */
+	CHIP_RULE_STUCK,      /* the part was told never to end its work, whatever the wait */
 };
 
 enum chip_work {
@@ -71,6 +72,7 @@ struct chip_facts {
 	uint64_t busy_left_ns;  /* when it came */
 	uint64_t busy_until_ns; /* of the last busy time, 0 before the first */
 	uint64_t work_ns;       /* how long the work that it started takes */
+	uint64_t stuck_nth;     /* which work it started, if that one never ends; else 0 */
 	int64_t margin_ns;      /* start_ns less the moment from which it was allowed */
 	uint32_t address;
 	uint8_t opcode;
@@ -90,6 +92,7 @@ struct chip_debt {
 	enum chip_rule rule;
 	enum grade grade;
 	bool open;
+	bool endless; /* ready_ns passes, and the part is not ready */
 };
 
 struct chip_pending {
@@ -109,6 +112,8 @@ struct chip {
 	struct chip_debt debt;
 	struct chip_debt write_debt; /* owed by writes only, after power came */
 	struct chip_pending pending;
+	uint64_t work_count; /* busy times that were begun */
+	uint64_t stuck_from; /* the first of them that never ends, 0: they all do */
 	/* What the families keep. */
 	struct spi_state spi;
 	union {
@@ -126,6 +131,13 @@ size_t chip_memory_bytes(const struct part *part);
  */
 void chip_init(
 	struct chip *chip, const struct part *part, const struct corner *corner, void *memory);
+
+/*
+ * From the @nth busy time on, counted from 1, the part never gets ready by itself: until it should
+ * be, a command is too early as ever, and from then on it breaks CHIP_RULE_STUCK, which says
+ * nothing of a wait. A reset frees the part until its next work. 0: never.
+ */
+void chip_stick_from(struct chip *chip, uint64_t nth);
 
 /*
  * Power went and came back at @at_ns: volatile registers and work in hand are lost, and the part

@@ -113,8 +113,7 @@ static void begin(struct chip *chip, const struct cycle *cycle, struct chip_fact
 	assert(cycle->start_ns <= cycle->end_ns);
 	memset(facts, 0, sizeof(*facts));
 	chip_settle(chip, cycle->start_ns);
-	if (chip->pending.work != CHIP_WORK_NONE)
-		facts->busy_left_ns = chip->busy_until_ns - cycle->start_ns;
+	facts->busy_left_ns = chip_busy_left_ns(chip, cycle->start_ns);
 	facts->name = "UNKNOWN";
 	facts->opcode = cycle->value;
 	facts->has_address = true;

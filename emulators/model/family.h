@@ -58,6 +58,9 @@ void chip_owe(struct chip *chip, uint64_t end_ns, struct figure wait, enum chip_
  */
 enum chip_rule chip_check_debt(struct chip_debt *debt, uint64_t now_ns, struct chip_facts *facts);
 
+/* Until the work in hand should be over; 0 if there is none. */
+uint64_t chip_busy_left_ns(const struct chip *chip, uint64_t now_ns);
+
 /* Drops the work in hand and what it would have done. */
 void chip_abort_work(struct chip *chip, uint64_t now_ns);
 

@@ -597,6 +597,69 @@ static void same_commands_at_same_times_give_same_facts(void **state)
 	assert_memory_equal(traces[0], traces[1], sizeof(traces[0]));
 }
 
+/* Told to stick from its second busy time on; the first one ends as ever. */
+static void stick_at_second_program(struct bench *bench)
+{
+	bench_init(bench, "W25Q128JV", "typ");
+	chip_stick_from(&bench->chip, 2);
+	bench_program(bench, 0, (const uint8_t *)"\x11", 1);
+	assert_int_equal(bench->facts.stuck_nth, 0);
+	bench_finish_work(bench);
+	assert_int_equal(bench_status(bench) & 0x01, 0);
+	bench_program(bench, 256, (const uint8_t *)"\x22", 1);
+	assert_int_equal(bench->facts.stuck_nth, 2);
+}
+
+static void stuck_part_is_busy_for_ever_and_no_command_is_too_early_for_it(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	stick_at_second_program(&bench);
+	bench_finish_work(&bench);
+	assert_int_equal(bench_read(&bench, 0), 0xFF);
+	assert_int_equal(bench.facts.rule, CHIP_RULE_STUCK);
+	assert_false(bench.facts.owed);
+	assert_int_equal(bench.facts.busy_left_ns, 0);
+	bench.now_ns += 3600 * 1000 * MS;
+	assert_int_equal(bench_status(&bench) & 0x01, 0x01);
+	assert_int_equal(bench.facts.rule, CHIP_RULE_NONE);
+	bench_deinit(&bench);
+}
+
+static void command_before_a_stuck_part_should_be_ready_is_too_early_as_ever(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	stick_at_second_program(&bench);
+	bench_finish_work(&bench);
+	bench.now_ns -= 1;
+	(void)bench_read(&bench, 0);
+	assert_int_equal(bench.facts.rule, CHIP_RULE_BUSY);
+	assert_true(bench.facts.owed);
+	assert_int_equal(bench.facts.margin_ns, -1);
+	bench_deinit(&bench);
+}
+
+static void reset_frees_a_stuck_part_until_its_next_work(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	stick_at_second_program(&bench);
+	bench_finish_work(&bench);
+	bench_op(&bench, 0x66, 0);
+	bench_op(&bench, 0x99, 0);
+	bench.now_ns += 1000 * MS;
+	assert_int_equal(bench_status(&bench) & 0x01, 0);
+	assert_int_equal(bench_read(&bench, 0), 0x11);
+	bench_program(&bench, 512, (const uint8_t *)"\x33", 1);
+	bench.now_ns += 1000 * MS;
+	assert_int_equal(bench_status(&bench) & 0x01, 0x01);
+	bench_deinit(&bench);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -638,6 +701,9 @@ int main(void)
 		WITH(w25q128jv, reset_without_enable_does_nothing),
 		WITH(w25q128jv, reset_during_erase_spoils_it_and_owes_its_wait),
 		cmocka_unit_test(same_commands_at_same_times_give_same_facts),
+		cmocka_unit_test(stuck_part_is_busy_for_ever_and_no_command_is_too_early_for_it),
+		cmocka_unit_test(command_before_a_stuck_part_should_be_ready_is_too_early_as_ever),
+		cmocka_unit_test(reset_frees_a_stuck_part_until_its_next_work),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
