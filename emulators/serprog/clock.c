@@ -39,9 +39,15 @@ uint64_t clock_source_read_ns(enum clock_source source)
 	return source == CLOCK_SOURCE_TSC ? read_tsc_ns() : read_monotonic_ns();
 }
 
+static uint64_t read_now_ns(const struct clock *clock)
+{
+	return clock->source == CLOCK_SOURCE_SCRIPTED ? clock->scripted_ns
+						      : clock_source_read_ns(clock->source);
+}
+
 uint64_t clock_now_ns(struct clock *clock)
 {
-	uint64_t now_ns = clock_source_read_ns(clock->source);
+	uint64_t now_ns = read_now_ns(clock);
 
 	if (now_ns < clock->last_ns) {
 		clock->backward_count++;
@@ -80,10 +86,29 @@ int clock_init(struct clock *clock, enum clock_source source)
 	return 0;
 }
 
+void clock_init_scripted(struct clock *clock, uint64_t step_ns)
+{
+	*clock = (struct clock){
+		.source = CLOCK_SOURCE_SCRIPTED,
+		.step_ns = step_ns,
+		.scripted_ns = CLOCK_SCRIPTED_START_NS,
+	};
+}
+
+void clock_tick(struct clock *clock)
+{
+	if (clock->source == CLOCK_SOURCE_SCRIPTED)
+		clock->scripted_ns += clock->step_ns;
+}
+
 void clock_wait_until(struct clock *clock, uint64_t deadline_ns)
 {
 	uint64_t now_ns = clock_now_ns(clock);
 
+	if (clock->source == CLOCK_SOURCE_SCRIPTED && now_ns < deadline_ns) {
+		clock->scripted_ns = deadline_ns;
+		return;
+	}
 	while (now_ns < deadline_ns) {
 		uint64_t left_ns = deadline_ns - now_ns;
 
@@ -102,5 +127,11 @@ void clock_wait_until(struct clock *clock, uint64_t deadline_ns)
 
 const char *clock_source_name(enum clock_source source)
 {
-	return source == CLOCK_SOURCE_TSC ? "tsc" : "monotonic";
+	static const char *const names[] = {
+		[CLOCK_SOURCE_MONOTONIC] = "monotonic",
+		[CLOCK_SOURCE_TSC] = "tsc",
+		[CLOCK_SOURCE_SCRIPTED] = "scripted",
+	};
+
+	return names[source];
 }

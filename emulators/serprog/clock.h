@@ -11,22 +11,34 @@ enum clock_source {
 	CLOCK_SOURCE_MONOTONIC, /* the kernel's CLOCK_MONOTONIC */
 	/* The raw x86 counter taken as nanoseconds: true in a QEMU guest under -icount only. */
 	CLOCK_SOURCE_TSC,
+	/* For tests: stands still but for clock_tick() and for waits, which take no time. */
+	CLOCK_SOURCE_SCRIPTED,
 };
+
+/* Room before it for a part that was powered up earlier. */
+#define CLOCK_SCRIPTED_START_NS UINT64_C(1000000000)
 
 struct clock {
 	enum clock_source source;
 	uint64_t last_ns;
-	uint64_t step_ns;        /* the smallest step seen between two readings */
+	uint64_t step_ns;        /* the smallest step seen between two readings, or scripted */
+	uint64_t scripted_ns;    /* of CLOCK_SOURCE_SCRIPTED: what it shows */
 	uint64_t backward_count; /* a sound run has none */
 };
 
 /* Measures the step. -ENOTSUP if this machine has no such clock. */
 int clock_init(struct clock *clock, enum clock_source source);
 
+/* A scripted clock that begins at CLOCK_SCRIPTED_START_NS. */
+void clock_init_scripted(struct clock *clock, uint64_t step_ns);
+
+/* One step of a scripted clock. Others go by themselves. */
+void clock_tick(struct clock *clock);
+
 /* Never less than the time before: a step back is counted, and hidden from the caller. */
 uint64_t clock_now_ns(struct clock *clock);
 
-/* The same reading for another thread, which must not share the clock itself. */
+/* The same reading for another thread, which must not share the clock. Not of a scripted one. */
 uint64_t clock_source_read_ns(enum clock_source source);
 
 /* Sleeps while the deadline is far and spins at the end: never early. */

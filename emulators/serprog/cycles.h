@@ -9,7 +9,7 @@
 #ifndef EMULATORS_SERPROG_CYCLES_H
 #define EMULATORS_SERPROG_CYCLES_H
 
-#include "events.h"
+#include "record/events.h"
 #include "operations.h"
 
 /*

@@ -9,21 +9,43 @@
 #define NS_PER_S UINT64_C(1000000000)
 
 #define SERIAL_BUFFER_BYTES 0xFFFF
-#define READ_LEN_MAX 0xF000
 
-const struct serprog_limits *device_limits(const struct part *part)
+/* Below 2^16, since some hosts keep these lengths in 16 bits. */
+#define LEN_MAX 0xF000
+
+static uint32_t opbuf_bytes(const struct link_model *link)
 {
-	/* Below 2^16, since some hosts keep these lengths in 16 bits. */
-	static const struct serprog_limits spi = {
-		.write_len_max = READ_LEN_MAX,
-		.read_len_max = READ_LEN_MAX,
-	};
-	static const struct serprog_limits cycles = {
-		.write_len_max = OPERATIONS_WRITE_LEN_MAX,
-		.read_len_max = READ_LEN_MAX,
-	};
+	return link->opbuf_bytes > 0 ? link->opbuf_bytes : OPERATIONS_BYTES;
+}
 
-	return part->spi ? &spi : &cycles;
+static uint32_t write_len_max(const struct part *part, const struct link_model *link)
+{
+	uint32_t opbuf_max = opbuf_bytes(link) > OPERATIONS_WRITEN_HEAD_BYTES
+				     ? opbuf_bytes(link) - OPERATIONS_WRITEN_HEAD_BYTES
+				     : 0;
+
+	if (!part->spi)
+		return link->write_len_max > 0 && link->write_len_max < opbuf_max
+			       ? link->write_len_max
+			       : opbuf_max;
+	if (link->lengths_untold)
+		return LINK_MODEL_LEN_MAX;
+	return link->write_len_max > 0 ? link->write_len_max : LEN_MAX;
+}
+
+static uint32_t read_len_max(const struct link_model *link)
+{
+	if (link->lengths_untold)
+		return LINK_MODEL_LEN_MAX;
+	return link->read_len_max > 0 ? link->read_len_max : LEN_MAX;
+}
+
+struct serprog_limits device_limits(const struct part *part, const struct link_model *link)
+{
+	return (struct serprog_limits){
+		.write_len_max = write_len_max(part, link),
+		.read_len_max = read_len_max(link),
+	};
 }
 
 /* Returns how many bytes follow the ACK in @out, or REFUSED. */
@@ -40,6 +62,7 @@ enum offer {
 	OFFER_PARALLEL, /* on the parallel bus */
 	OFFER_DELAY,    /* where delays are native */
 	OFFER_BUFFER,   /* where there is something to put into the operation buffer */
+	OFFER_LENGTHS,  /* where the firmware knows an end to them */
 };
 
 struct answer {
@@ -47,9 +70,12 @@ struct answer {
 	enum offer offer;
 };
 
-size_t device_reply_bytes_max(void)
+/* The longest of the answers that no limit speaks of is the command map. */
+size_t device_reply_bytes_max(const struct serprog_limits *limits)
 {
-	return 1u + READ_LEN_MAX;
+	size_t read_len = limits->read_len_max;
+
+	return 1 + (read_len > SERPROG_CMDMAP_BYTES ? read_len : SERPROG_CMDMAP_BYTES);
 }
 
 void device_init(struct device *device, struct chip *chip, struct clock *clock,
@@ -60,6 +86,8 @@ void device_init(struct device *device, struct chip *chip, struct clock *clock,
 	device->clock = clock;
 	device->executed = executed;
 	device->options = *options;
+	device->limits = device_limits(chip->part, &options->link);
+	device->operations.size_bytes = opbuf_bytes(&options->link);
 }
 
 void device_reconnect(struct device *device)
@@ -102,9 +130,10 @@ static size_t answer_pgmname(
 static size_t answer_serbuf(
 	struct device *device, const struct serprog_request *request, uint8_t *out)
 {
-	(void)device;
+	uint32_t told = device->options.link.serial_buffer_bytes;
+
 	(void)request;
-	return serprog_put_u16(out, SERIAL_BUFFER_BYTES);
+	return serprog_put_u16(out, told > 0 ? (uint16_t)told : SERIAL_BUFFER_BYTES);
 }
 
 static uint8_t bus_of(const struct part *part)
@@ -140,24 +169,22 @@ static size_t answer_chipsize(
 static size_t answer_opbuf(
 	struct device *device, const struct serprog_request *request, uint8_t *out)
 {
-	(void)device;
 	(void)request;
-	return serprog_put_u16(out, OPERATIONS_BYTES);
+	return serprog_put_u16(out, (uint16_t)device->operations.size_bytes);
 }
 
 static size_t answer_wrnmaxlen(
 	struct device *device, const struct serprog_request *request, uint8_t *out)
 {
 	(void)request;
-	return serprog_put_u24(out, device_limits(device->chip->part)->write_len_max);
+	return serprog_put_u24(out, device->limits.write_len_max);
 }
 
 static size_t answer_rdnmaxlen(
 	struct device *device, const struct serprog_request *request, uint8_t *out)
 {
-	(void)device;
 	(void)request;
-	return serprog_put_u24(out, READ_LEN_MAX);
+	return serprog_put_u24(out, device->limits.read_len_max);
 }
 
 static size_t answer_init(
@@ -219,7 +246,7 @@ static const struct answer answers[] = {
 	[SERPROG_Q_BUSTYPE] = {answer_bustype, OFFER_ALWAYS},
 	[SERPROG_Q_CHIPSIZE] = {answer_chipsize, OFFER_PARALLEL},
 	[SERPROG_Q_OPBUF] = {answer_opbuf, OFFER_BUFFER},
-	[SERPROG_Q_WRNMAXLEN] = {answer_wrnmaxlen, OFFER_ALWAYS},
+	[SERPROG_Q_WRNMAXLEN] = {answer_wrnmaxlen, OFFER_LENGTHS},
 	[SERPROG_R_BYTE] = {answer_nop, OFFER_CYCLES},
 	[SERPROG_R_NBYTES] = {answer_nop, OFFER_CYCLES},
 	[SERPROG_O_INIT] = {answer_init, OFFER_BUFFER},
@@ -228,7 +255,7 @@ static const struct answer answers[] = {
 	[SERPROG_O_DELAY] = {answer_operation, OFFER_DELAY},
 	[SERPROG_O_EXEC] = {answer_nop, OFFER_BUFFER},
 	[SERPROG_SYNCNOP] = {answer_nop, OFFER_ALWAYS},
-	[SERPROG_Q_RDNMAXLEN] = {answer_rdnmaxlen, OFFER_ALWAYS},
+	[SERPROG_Q_RDNMAXLEN] = {answer_rdnmaxlen, OFFER_LENGTHS},
 	[SERPROG_S_BUSTYPE] = {answer_set_bustype, OFFER_ALWAYS},
 	[SERPROG_O_SPIOP] = {answer_nop, OFFER_SPI},
 	[SERPROG_S_SPI_FREQ] = {answer_spi_freq, OFFER_SPI},
@@ -256,6 +283,8 @@ static bool has(const struct device *device, enum offer offer)
 		return delays;
 	case OFFER_BUFFER:
 		return delays || part->parallel;
+	case OFFER_LENGTHS:
+		return !device->options.link.lengths_untold;
 	}
 	return false;
 }
@@ -357,6 +386,7 @@ size_t device_answer(struct device *device, const struct serprog_request *reques
 	memset(event, 0, sizeof(*event));
 	event->op = request->op;
 	event->kind = EVENT_SERPROG;
+	event->name = serprog_name(request->op);
 	if (is_refused(device, request)) {
 		reply[0] = SERPROG_NAK;
 		return 1;

@@ -8,12 +8,14 @@
 
 #include "clock.h"
 #include "codec.h"
-#include "events.h"
+#include "link/link_model.h"
+#include "record/events.h"
 #include "operations.h"
 
 struct device_options {
-	bool native_delay;  /* offer O_DELAY and wait in O_EXEC */
-	bool spi_wire_time; /* once a host set a frequency, transfers take their time */
+	bool native_delay;      /* offer O_DELAY and wait in O_EXEC */
+	bool spi_wire_time;     /* once a host set a frequency, transfers take their time */
+	struct link_model link; /* of it the limits */
 };
 
 struct device {
@@ -21,16 +23,17 @@ struct device {
 	struct clock *clock;
 	struct events *executed;
 	struct device_options options;
+	struct serprog_limits limits;
 	/* What a host sets; forgotten when it disconnects. */
 	uint32_t spi_clock_hz; /* 0: never set */
 	struct operations operations;
 };
 
 /* What one request may ask for where that part is the chip. */
-const struct serprog_limits *device_limits(const struct part *part);
+struct serprog_limits device_limits(const struct part *part, const struct link_model *link);
 
-/* The most bytes that device_answer() writes. */
-size_t device_reply_bytes_max(void);
+/* The most bytes that device_answer() writes within these limits. */
+size_t device_reply_bytes_max(const struct serprog_limits *limits);
 
 /* Records of what the operation buffer did go to @executed, still without their moments. */
 void device_init(struct device *device, struct chip *chip, struct clock *clock,

@@ -2,22 +2,30 @@
 #include "link.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
-void link_init(struct link *link, int fd, int signal_fd, struct clock *clock,
-	const struct serprog_limits *limits, uint8_t *buffer, uint64_t empty_ns)
+#define NS_PER_MS UINT64_C(1000000)
+
+/* Waits as short as that are left to the clock, which is never late by a whole timer tick. */
+#define EXACT_NS (20 * NS_PER_MS)
+
+/* A byte may come out twice. */
+size_t link_buffer_bytes(const struct serprog_limits *limits)
 {
-	memset(link, 0, sizeof(*link));
-	link->fd = fd;
-	link->signal_fd = signal_fd;
-	link->clock = clock;
-	link->limits = limits;
-	link->buffer = buffer;
-	link->buffer_bytes = serprog_request_bytes_max(limits);
-	link->empty_ns = empty_ns;
+	return 2 * serprog_request_bytes_max(limits) + 2;
+}
+
+void link_init(struct link *link)
+{
+	link->buffer_bytes = link_buffer_bytes(link->limits);
+	link->head = 0;
+	link->tail = 0;
+	link->skip_bytes = 0;
+	link->drained_ns = 0;
+	link->read_ns = 0;
 }
 
 void link_deinit(struct link *link)
@@ -26,19 +34,79 @@ void link_deinit(struct link *link)
 	link->fd = -1;
 }
 
+static bool is_scripted(const struct link *link)
+{
+	return link->clock->source == CLOCK_SOURCE_SCRIPTED;
+}
+
+static void turn_away(struct link *link)
+{
+	struct event event = {.kind = EVENT_REFUSED, .read_ns = clock_now_ns(link->clock)};
+
+	if (listener_turn_away(link->refusing))
+		events_append(link->events, &event);
+}
+
 /* LINK_REQUEST here means: go on. */
 static enum link_status wait_for(struct link *link, short events)
 {
 	struct pollfd fds[] = {
 		{.fd = link->fd, .events = events},
 		{.fd = link->signal_fd, .events = POLLIN},
+		{.fd = link->refusing ? link->refusing->fd : -1, .events = POLLIN},
 	};
 
-	while (poll(fds, 2, -1) < 0) {
-		if (errno != EINTR)
+	do {
+		if (poll(fds, 3, -1) < 0 && errno != EINTR)
 			return LINK_CLOSED;
-	}
+		if (fds[2].revents)
+			turn_away(link);
+	} while (!fds[0].revents && !fds[1].revents);
 	return fds[1].revents ? LINK_STOPPED : LINK_REQUEST;
+}
+
+/* 0: the time is over. */
+static int wait_ms(struct link *link, int timeout_ms)
+{
+	struct pollfd fds[] = {
+		{.fd = link->fd, .events = POLLRDHUP},
+		{.fd = link->signal_fd, .events = POLLIN},
+	};
+	int ready = poll(fds, 2, timeout_ms);
+
+	if (ready < 0)
+		return errno == EINTR ? 0 : LINK_CLOSED;
+	if (ready == 0)
+		return 0;
+	return fds[1].revents ? LINK_STOPPED : LINK_CLOSED;
+}
+
+static int timeout_ms(uint64_t left_ns, uint64_t deadline_ns)
+{
+	uint64_t ms = (left_ns - EXACT_NS / 2) / NS_PER_MS;
+
+	if (deadline_ns == FAULT_FOR_EVER)
+		return -1;
+	return ms < INT_MAX ? (int)ms : INT_MAX;
+}
+
+enum link_status link_wait_until(struct link *link, uint64_t deadline_ns)
+{
+	for (;;) {
+		uint64_t now_ns = clock_now_ns(link->clock);
+		int status;
+
+		if (now_ns >= deadline_ns)
+			return LINK_REQUEST;
+		if (deadline_ns != FAULT_FOR_EVER &&
+			(is_scripted(link) || deadline_ns - now_ns < EXACT_NS)) {
+			clock_wait_until(link->clock, deadline_ns);
+			return LINK_REQUEST;
+		}
+		status = wait_ms(link, timeout_ms(deadline_ns - now_ns, deadline_ns));
+		if (status != 0)
+			return (enum link_status)status;
+	}
 }
 
 static void make_room(struct link *link)
@@ -59,21 +127,55 @@ static void drop_skipped(struct link *link)
 	link->skip_bytes -= (uint32_t)drop;
 }
 
+void link_report_fault(void *context, const struct fault *fault, uint64_t nth)
+{
+	const struct link *link = (const struct link *)context;
+	struct event event = {
+		.kind = EVENT_FAULT,
+		.read_ns = clock_now_ns(link->clock),
+		.name = fault_kind_name(fault->kind),
+		.fault_at = fault_at_name(fault->at),
+		.fault_nth = nth,
+		.fault_ns = fault->hold_ns,
+	};
+
+	events_append(link->events, &event);
+}
+
+/* @in is far enough behind the tail for every byte of it to come out twice. */
+static void take_in(struct link *link, const uint8_t *in, size_t len)
+{
+	uint8_t *out = link->buffer + link->tail;
+
+	if (faults_touch(link->faults, FAULT_AT_REQUEST_BYTE)) {
+		link->tail += faults_pass(
+			link->faults, FAULT_AT_REQUEST_BYTE, in, len, out, link_report_fault, link);
+		return;
+	}
+	memmove(out, in, len);
+	link->tail += len;
+}
+
 static enum link_status read_more(struct link *link)
 {
 	size_t room;
 	ssize_t got;
 	uint64_t before_ns;
+	uint8_t *in;
 
 	make_room(link);
-	room = link->buffer_bytes - link->tail;
+	room = (link->buffer_bytes - link->tail) / 2;
+	in = link->buffer + link->tail + room;
 	before_ns = clock_now_ns(link->clock);
-	got = recv(link->fd, link->buffer + link->tail, room, MSG_DONTWAIT);
+	got = read(link->fd, in, room);
 	if (got > 0) {
 		link->read_ns = clock_now_ns(link->clock);
 		/* Fewer bytes than fit: the rest was not here when this read began. */
 		link->drained_ns = (size_t)got < room ? before_ns : 0;
-		link->tail += (size_t)got;
+		/* A scripted clock stood still: whether it was awaited must leave no trace. */
+		if (is_scripted(link))
+			link->empty_ns = before_ns;
+		take_in(link, in, (size_t)got);
 		return LINK_REQUEST;
 	}
 	if (got < 0 && errno == EINTR)
@@ -120,7 +222,7 @@ enum link_status link_send(struct link *link, const uint8_t *bytes, size_t len, 
 {
 	*sent_ns = clock_now_ns(link->clock);
 	while (len > 0) {
-		ssize_t sent = send(link->fd, bytes, len, MSG_DONTWAIT | MSG_NOSIGNAL);
+		ssize_t sent = write(link->fd, bytes, len);
 
 		if (sent >= 0) {
 			bytes += sent;

@@ -11,12 +11,18 @@
 
 #include "clock.h"
 #include "codec.h"
+#include "link/fault.h"
+#include "listener.h"
+#include "record/events.h"
 
 struct link {
 	int fd;
 	int signal_fd; /* readable: stop */
 	struct clock *clock;
 	const struct serprog_limits *limits;
+	struct faults *faults;     /* what becomes of bytes that come in */
+	struct events *events;     /* where that is recorded */
+	struct listener *refusing; /* turns further hosts away, NULL: they wait */
 	uint8_t *buffer;
 	size_t buffer_bytes;
 	size_t head; /* of what is not parsed yet */
@@ -33,13 +39,24 @@ enum link_status {
 	LINK_STOPPED, /* by a signal */
 };
 
-/* Takes a connected socket that does not block. @buffer holds serprog_request_bytes_max(). */
-void link_init(struct link *link, int fd, int signal_fd, struct clock *clock,
-	const struct serprog_limits *limits, uint8_t *buffer, uint64_t empty_ns);
+/* What @buffer of a link must hold. */
+size_t link_buffer_bytes(const struct serprog_limits *limits);
+
+/*
+ * Takes over link->fd, which is connected and does not block. All that is not of its own making
+ * is set by the caller: fd, signal_fd, clock, limits, faults, events, refusing, buffer, empty_ns.
+ */
+void link_init(struct link *link);
 void link_deinit(struct link *link);
 
 /* Blocks for the next request; its data lives until the next call. */
 enum link_status link_next(struct link *link, struct serprog_request *request);
+
+/* Blocks until @deadline_ns, the end of the connection or a signal; FAULT_FOR_EVER is none. */
+enum link_status link_wait_until(struct link *link, uint64_t deadline_ns);
+
+/* Records a fault that is being done now: a fault_report_fn of which @context is the link. */
+void link_report_fault(void *context, const struct fault *fault, uint64_t nth);
 
 /* Blocks until it is all sent. @sent_ns is stamped before the first byte leaves. */
 enum link_status link_send(struct link *link, const uint8_t *bytes, size_t len, uint64_t *sent_ns);

@@ -3,15 +3,28 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <termios.h>
 #include <unistd.h>
 
-#define PREFIX "tcp:"
+#define TCP "tcp:"
+#define UNIX "unix:"
+#define PTY "pty"
 #define PORT_MAX 65535
+
+/* A terminal whose host has left says so without end: it is looked at this often then. */
+#define HUNG_UP_MS 10
+
+_Static_assert(LISTENER_PATH_BYTES == sizeof(((struct sockaddr_un *)0)->sun_path),
+	"a path of a unix socket has another length here");
 
 static int parse_port(const char *text, uint16_t *port)
 {
@@ -28,60 +41,199 @@ static int parse_port(const char *text, uint16_t *port)
 	return 0;
 }
 
-int listener_parse(const char *text, struct sockaddr_in *address)
+static int parse_tcp(const char *text, struct sockaddr_in *address)
 {
-	struct sockaddr_in parsed = {.sin_family = AF_INET};
 	char host[INET_ADDRSTRLEN] = "";
-	const char *colon;
+	const char *colon = strrchr(text, ':');
 	uint16_t port;
 
-	if (strncmp(text, PREFIX, strlen(PREFIX)) != 0)
-		return -EINVAL;
-	text += strlen(PREFIX);
-	colon = strrchr(text, ':');
 	if (!colon || (size_t)(colon - text) >= sizeof(host))
 		return -EINVAL;
 	memcpy(host, text, (size_t)(colon - text));
-	if (inet_pton(AF_INET, host, &parsed.sin_addr) != 1 || parse_port(colon + 1, &port) < 0)
+	if (inet_pton(AF_INET, host, &address->sin_addr) != 1 || parse_port(colon + 1, &port) < 0)
 		return -EINVAL;
-	parsed.sin_port = htons(port);
-	*address = parsed;
+	address->sin_family = AF_INET;
+	address->sin_port = htons(port);
 	return 0;
 }
 
-bool listener_is_loopback(const struct sockaddr_in *address)
+static int parse_path(const char *text, char *path)
 {
-	return ntohl(address->sin_addr.s_addr) >> 24 == 127;
+	if (*text == '\0')
+		return -EINVAL;
+	if (strlen(text) >= LISTENER_PATH_BYTES)
+		return -ENAMETOOLONG;
+	strcpy(path, text);
+	return 0;
 }
 
-static int bind_and_listen(int fd, const struct sockaddr_in *address, uint16_t *port)
+static bool begins_with(const char *text, const char *prefix)
+{
+	return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+int listener_parse(const char *text, struct listener_address *address)
+{
+	struct listener_address parsed = {.kind = LISTENER_PTY};
+	int ret = -EINVAL;
+
+	if (begins_with(text, TCP)) {
+		parsed.kind = LISTENER_TCP;
+		ret = parse_tcp(text + strlen(TCP), &parsed.tcp);
+	} else if (begins_with(text, UNIX)) {
+		parsed.kind = LISTENER_UNIX;
+		ret = parse_path(text + strlen(UNIX), parsed.path);
+	} else if (strcmp(text, PTY) == 0) {
+		ret = 0;
+	} else if (begins_with(text, PTY ":")) {
+		ret = parse_path(text + strlen(PTY ":"), parsed.path);
+	}
+	if (ret == 0)
+		*address = parsed;
+	return ret;
+}
+
+bool listener_is_local(const struct listener_address *address)
+{
+	return address->kind != LISTENER_TCP || ntohl(address->tcp.sin_addr.s_addr) >> 24 == 127;
+}
+
+static int open_socket(int family)
+{
+	return socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+}
+
+static int listen_tcp(const struct sockaddr_in *address, struct listener *listener)
 {
 	struct sockaddr_in bound = {0};
 	socklen_t len = sizeof(bound);
 	int on = 1;
+	int fd = open_socket(AF_INET);
 
+	if (fd < 0)
+		return -errno;
+	listener->fd = fd;
 	if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
 		bind(fd, (const struct sockaddr *)address, sizeof(*address)) < 0 ||
 		listen(fd, 1) < 0 || getsockname(fd, (struct sockaddr *)&bound, &len) < 0)
 		return -errno;
-	*port = ntohs(bound.sin_port);
+	snprintf(listener->name, sizeof(listener->name), "%u", ntohs(bound.sin_port));
 	return 0;
 }
 
-int listener_open(const struct sockaddr_in *address, int *fd, uint16_t *port)
+/* What a server that was killed has left behind: nobody answers there. Nor does one at a file. */
+static bool is_stale(const struct sockaddr_un *address)
 {
-	int opened = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	struct stat st;
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	bool refused = fd >= 0 && lstat(address->sun_path, &st) == 0 && S_ISSOCK(st.st_mode) &&
+		       connect(fd, (const struct sockaddr *)address, sizeof(*address)) < 0 &&
+		       errno == ECONNREFUSED;
+
+	if (fd >= 0)
+		close(fd);
+	return refused;
+}
+
+static int bind_unix(int fd, const struct sockaddr_un *address)
+{
+	const struct sockaddr *any = (const struct sockaddr *)address;
+
+	if (bind(fd, any, sizeof(*address)) == 0)
+		return 0;
+	if (errno != EADDRINUSE || !is_stale(address) || unlink(address->sun_path) < 0)
+		return -EADDRINUSE;
+	return bind(fd, any, sizeof(*address)) < 0 ? -errno : 0;
+}
+
+static int listen_unix(const char *path, struct listener *listener)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd = open_socket(AF_UNIX);
 	int ret;
 
-	if (opened < 0)
+	if (fd < 0)
 		return -errno;
-	ret = bind_and_listen(opened, address, port);
-	if (ret < 0) {
-		close(opened);
+	listener->fd = fd;
+	strcpy(address.sun_path, path);
+	ret = bind_unix(fd, &address);
+	if (ret < 0)
 		return ret;
+	strcpy(listener->path, path);
+	strcpy(listener->name, path);
+	return listen(fd, 1) < 0 ? -errno : 0;
+}
+
+/* The terminal must hand on bytes as they are, whatever its host sets. */
+static int make_raw(int fd)
+{
+	struct termios termios;
+
+	if (tcgetattr(fd, &termios) < 0)
+		return -errno;
+	cfmakeraw(&termios);
+	return tcsetattr(fd, TCSANOW, &termios) < 0 ? -errno : 0;
+}
+
+static int link_to(const char *target, const char *path)
+{
+	struct stat st;
+
+	if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode) && unlink(path) < 0)
+		return -errno;
+	return symlink(target, path) < 0 ? -errno : 0;
+}
+
+static int open_terminal(const char *link, struct listener *listener)
+{
+	int ret;
+
+	listener->fd = posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+	if (listener->fd < 0 || grantpt(listener->fd) < 0 || unlockpt(listener->fd) < 0 ||
+		ptsname_r(listener->fd, listener->name, sizeof(listener->name)) != 0)
+		return -errno;
+	ret = make_raw(listener->fd);
+	if (ret < 0 || link[0] == '\0')
+		return ret;
+	ret = link_to(listener->name, link);
+	if (ret == 0)
+		strcpy(listener->path, link);
+	return ret;
+}
+
+static int open_any(const struct listener_address *address, struct listener *listener)
+{
+	switch (address->kind) {
+	case LISTENER_TCP:
+		return listen_tcp(&address->tcp, listener);
+	case LISTENER_UNIX:
+		return listen_unix(address->path, listener);
+	case LISTENER_PTY:
+		return open_terminal(address->path, listener);
 	}
-	*fd = opened;
-	return 0;
+	return -EINVAL;
+}
+
+int listener_open(const struct listener_address *address, struct listener *listener)
+{
+	struct listener opened = {.kind = address->kind, .fd = -1};
+	int ret = open_any(address, &opened);
+
+	if (ret < 0)
+		listener_close(&opened);
+	else
+		*listener = opened;
+	return ret;
+}
+
+void listener_close(struct listener *listener)
+{
+	if (listener->fd >= 0)
+		close(listener->fd);
+	if (listener->path[0])
+		unlink(listener->path);
+	listener->fd = -1;
+	listener->path[0] = '\0';
 }
 
 static bool is_transient(int error)
@@ -89,31 +241,84 @@ static bool is_transient(int error)
 	return error == EINTR || error == ECONNABORTED;
 }
 
-int listener_accept(
-	int fd, int signal_fd, struct clock *clock, int *connection_fd, uint64_t *empty_ns)
+/* -EAGAIN: nobody is there yet. */
+static int accept_socket(const struct listener *listener, int *connection_fd)
 {
-	struct pollfd fds[] = {
-		{.fd = fd, .events = POLLIN},
-		{.fd = signal_fd, .events = POLLIN},
-	};
 	int on = 1;
 	int accepted;
 
-	for (;;) {
-		uint64_t before_ns = clock_now_ns(clock);
-
-		accepted = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-		if (accepted >= 0)
-			break;
-		if (is_transient(errno))
-			continue;
-		if (errno != EAGAIN && errno != EWOULDBLOCK)
-			return -errno;
-		*empty_ns = before_ns;
-		if (poll(fds, 2, -1) > 0 && fds[1].revents)
-			return -ECANCELED;
-	}
-	setsockopt(accepted, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	do
+		accepted = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	while (accepted < 0 && is_transient(errno));
+	if (accepted < 0)
+		return errno == EWOULDBLOCK ? -EAGAIN : -errno;
+	if (listener->kind == LISTENER_TCP)
+		setsockopt(accepted, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	*connection_fd = accepted;
 	return 0;
+}
+
+static int accept_terminal(const struct listener *listener, int *connection_fd)
+{
+	struct pollfd fds = {.fd = listener->fd, .events = POLLIN};
+	int duplicate;
+
+	if (poll(&fds, 1, 0) <= 0 || !(fds.revents & POLLIN))
+		return -EAGAIN;
+	duplicate = fcntl(listener->fd, F_DUPFD_CLOEXEC, 0);
+	if (duplicate < 0)
+		return -errno;
+	*connection_fd = duplicate;
+	return 0;
+}
+
+static int try_accept(const struct listener *listener, int *connection_fd)
+{
+	return listener->kind == LISTENER_PTY ? accept_terminal(listener, connection_fd)
+					      : accept_socket(listener, connection_fd);
+}
+
+/* -ECANCELED: a signal came. */
+static int wait_for_host(const struct listener *listener, int signal_fd)
+{
+	struct pollfd fds[] = {
+		{.fd = listener->fd, .events = POLLIN},
+		{.fd = signal_fd, .events = POLLIN},
+	};
+
+	if (poll(fds, 2, -1) < 0)
+		return errno == EINTR ? 0 : -errno;
+	if (fds[1].revents)
+		return -ECANCELED;
+	if (fds[0].revents & POLLIN || listener->kind != LISTENER_PTY)
+		return 0;
+	return poll(&fds[1], 1, HUNG_UP_MS) > 0 ? -ECANCELED : 0;
+}
+
+int listener_accept(struct listener *listener, int signal_fd, struct clock *clock,
+	int *connection_fd, uint64_t *empty_ns)
+{
+	for (;;) {
+		uint64_t before_ns = clock_now_ns(clock);
+		int ret = try_accept(listener, connection_fd);
+
+		if (ret != -EAGAIN)
+			return ret;
+		*empty_ns = before_ns;
+		ret = wait_for_host(listener, signal_fd);
+		if (ret < 0)
+			return ret;
+	}
+}
+
+bool listener_turn_away(struct listener *listener)
+{
+	int fd = -1;
+
+	if (listener->kind == LISTENER_PTY || accept_socket(listener, &fd) < 0)
+		return false;
+	close(fd);
+	fprintf(stderr, "serprog-emu: a second host was turned away: one is connected; "
+			"--second-client wait lets it wait\n");
+	return true;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A TCP port that one host at a time connects to.
+ * Where one host at a time connects: a TCP port, a unix socket or a terminal.
  */
 #ifndef EMULATORS_SERPROG_LISTENER_H
 #define EMULATORS_SERPROG_LISTENER_H
@@ -10,20 +10,56 @@
 
 #include "clock.h"
 
-/* Reads `tcp:ADDR:PORT`, ADDR an IPv4 address. -EINVAL. */
-int listener_parse(const char *text, struct sockaddr_in *address);
+#define LISTENER_PATH_BYTES 108 /* what fits into an address of a unix socket */
 
-bool listener_is_loopback(const struct sockaddr_in *address);
+enum listener_kind {
+	LISTENER_TCP,
+	LISTENER_UNIX,
+	LISTENER_PTY,
+};
 
-/* A socket that does not block, listening there; port 0 takes a free one. Negative errno. */
-int listener_open(const struct sockaddr_in *address, int *fd, uint16_t *port);
+struct listener_address {
+	enum listener_kind kind;
+	struct sockaddr_in tcp;
+	char path[LISTENER_PATH_BYTES]; /* of the socket, or of a link to the terminal; may be "" */
+};
+
+struct listener {
+	enum listener_kind kind;
+	int fd;                         /* readable: a host is there. -1: not open */
+	char path[LISTENER_PATH_BYTES]; /* to be removed at the end, "" for nothing */
+	char name[LISTENER_PATH_BYTES]; /* where hosts connect: port, path or terminal */
+};
+
+/*
+ * Reads `tcp:ADDR:PORT` with an IPv4 address, `unix:PATH` or `pty[:LINK]`. -EINVAL, or
+ * -ENAMETOOLONG.
+ */
+int listener_parse(const char *text, struct listener_address *address);
+
+/* Whether hosts can only be on this machine. */
+bool listener_is_local(const struct listener_address *address);
+
+/*
+ * Listens there without blocking; port 0 takes a free one. A socket that nobody listens on any
+ * more, and a link that is one already, are replaced. Negative errno, and nothing is left.
+ */
+int listener_open(const struct listener_address *address, struct listener *listener);
+
+/* Removes what it made in the file system. May be called where nothing is open. */
+void listener_close(struct listener *listener);
 
 /*
  * Blocks for a connection and makes it ready for use: small writes leave at once, nothing blocks.
  * @empty_ns, the last moment at which it was known not to be there, only moves if a later one
  * than the caller's is found. -ECANCELED: a signal came.
+ *
+ * Who opens a terminal is not seen before the first byte comes: that is the connection.
  */
-int listener_accept(
-	int fd, int signal_fd, struct clock *clock, int *connection_fd, uint64_t *empty_ns);
+int listener_accept(struct listener *listener, int signal_fd, struct clock *clock,
+	int *connection_fd, uint64_t *empty_ns);
+
+/* Accepts a further host and hangs up at once, saying why on stderr. Whether there was one. */
+bool listener_turn_away(struct listener *listener);
 
 #endif

@@ -11,10 +11,11 @@
 #include <unistd.h>
 
 #include "image.h"
-#include "jsonl.h"
+#include "record/jsonl.h"
+#include "link.h"
 #include "listener.h"
 #include "options.h"
-#include "outfile.h"
+#include "record/outfile.h"
 #include "realtime.h"
 #include "server.h"
 #include "wake.h"
@@ -33,6 +34,9 @@ struct run {
 	struct events events;
 	struct server server;
 	struct run_facts facts;
+	struct listener listener;
+	struct faults faults;
+	char link_text[LINK_MODEL_TEXT_BYTES];
 	struct outfile events_file;
 	struct outfile image_file;
 	struct outfile sparse_file;
@@ -92,6 +96,7 @@ static int load_chip(struct run *run)
 	if (!memory)
 		return fault("chip", -ENOMEM, "free some memory or take a smaller --chip");
 	chip_init(&run->chip, options->part, &options->corner, memory);
+	chip_stick_from(&run->chip, faults_stuck_from(&options->faults));
 	if (!options->image_in_path)
 		return 0;
 	ret = image_load(&run->chip.array, options->image_in_path, options->image_offset_bytes);
@@ -101,11 +106,12 @@ static int load_chip(struct run *run)
 static int make_buffers(struct run *run)
 {
 	size_t event_count = run->options->realtime_priority > 0 ? EVENTS_REALTIME_COUNT : 1;
+	struct serprog_limits limits =
+		device_limits(run->options->part, &run->options->device.link);
 	int ret = events_init(&run->events, event_count);
 
-	run->server.request_buffer =
-		map_memory(serprog_request_bytes_max(device_limits(run->options->part)));
-	run->server.reply_buffer = map_memory(device_reply_bytes_max());
+	run->server.request_buffer = map_memory(link_buffer_bytes(&limits));
+	run->server.reply_buffer = map_memory(server_reply_buffer_bytes(&limits));
 	if (ret < 0 || !run->server.request_buffer || !run->server.reply_buffer)
 		return fault("buffers", -ENOMEM, "free some memory");
 	return 0;
@@ -129,8 +135,13 @@ static int take_signals(struct run *run)
 
 static int start_clock(struct run *run)
 {
-	int ret = clock_init(&run->clock, run->options->clock_source);
+	int ret;
 
+	if (run->options->clock_source == CLOCK_SOURCE_SCRIPTED) {
+		clock_init_scripted(&run->clock, run->options->clock_step_ns);
+		return 0;
+	}
+	ret = clock_init(&run->clock, run->options->clock_source);
 	if (ret == -ENOTSUP) {
 		fprintf(stderr, "serprog-emu: --clock tsc: this machine has none; "
 				"give --clock monotonic\n");
@@ -169,13 +180,14 @@ static int measure_wake(struct run *run)
 	return 0;
 }
 
-static int announce(int ready_fd, uint16_t port)
+static int announce(int ready_fd, const struct listener *listener)
 {
-	char line[16];
-	int len = snprintf(line, sizeof(line), "%u\n", port);
+	char line[LISTENER_PATH_BYTES + 1];
+	int len = snprintf(line, sizeof(line), "%s\n", listener->name);
 
 	if (ready_fd < 0) {
-		fprintf(stderr, "serprog-emu: listening on port %u\n", port);
+		fprintf(stderr, "serprog-emu: listening on %s%s\n",
+			listener->kind == LISTENER_TCP ? "port " : "", listener->name);
 		return 0;
 	}
 	if (write(ready_fd, line, (size_t)len) != len)
@@ -193,8 +205,14 @@ static void fill_facts(struct run *run)
 	run->facts.corner = options->corner;
 	run->facts.seed = options->seed;
 	run->facts.native_delay = options->device.native_delay;
-	run->facts.clock_source = options->clock_source;
+	run->facts.clock_name = clock_source_name(options->clock_source);
 	run->facts.clock_step_ns = run->clock.step_ns;
+	link_model_format(&options->device.link, run->link_text);
+	run->facts.link = run->link_text[0] ? run->link_text : NULL;
+	run->facts.faults = run->faults.count > 0 ? run->faults.text : NULL;
+	/* What comes while something is held up is read later than any wake-up. */
+	if (link_model_takes_time(&options->device.link) || faults_hold(&run->faults))
+		run->facts.wake_measured = false;
 }
 
 static int prepare(struct run *run)
@@ -228,22 +246,24 @@ static void power_up(struct run *run)
 static int serve(struct run *run)
 {
 	const struct options *options = run->options;
-	uint16_t port;
 	int ret;
 
 	device_init(&run->device, &run->chip, &run->clock, &run->events, &options->device);
 	run->server.device = &run->device;
 	run->server.clock = &run->clock;
 	run->server.events = &run->events;
+	run->server.faults = &run->faults;
+	run->server.listener = &run->listener;
+	run->server.refuses = options->refuses;
 	run->server.barrier_out_fd = options->barrier_out_fd;
 	run->server.barrier_in_fd = options->barrier_in_fd;
 	fill_facts(run);
 	power_up(run);
 	run->server.empty_ns = run->facts.start_ns;
-	ret = listener_open(&options->listen, &run->server.listener_fd, &port);
+	ret = listener_open(&options->listen, &run->listener);
 	if (ret < 0)
-		return fault("--listen", ret, "give an address of this machine and a free port");
-	ret = announce(options->ready_fd, port);
+		return fault("--listen", ret, "give an address of this machine that is free");
+	ret = announce(options->ready_fd, &run->listener);
 	if (ret != 0)
 		return ret;
 	ret = server_run(&run->server, options->client_count);
@@ -329,7 +349,11 @@ static void drop_files(struct run *run)
 
 static int run_with(const struct options *options)
 {
-	struct run run = {.options = options};
+	struct run run = {
+		.options = options,
+		.faults = options->faults,
+		.listener = {.fd = -1},
+	};
 	int status = prepare(&run);
 
 	if (status == 0) {
@@ -342,6 +366,7 @@ static int run_with(const struct options *options)
 		if (status == 0)
 			status = finished;
 	}
+	listener_close(&run.listener);
 	drop_files(&run);
 	events_deinit(&run.events);
 	return status;

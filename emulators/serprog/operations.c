@@ -11,7 +11,7 @@ void operations_clear(struct operations *operations)
 
 int operations_append(struct operations *operations, const struct serprog_request *request)
 {
-	if (request->size_bytes > sizeof(operations->bytes) - operations->len)
+	if (request->size_bytes > operations->size_bytes - operations->len)
 		return -ENOSPC;
 	memcpy(operations->bytes + operations->len, request->bytes, request->size_bytes);
 	operations->len += request->size_bytes;

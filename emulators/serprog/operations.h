@@ -9,10 +9,12 @@
 #include "codec.h"
 
 #define OPERATIONS_BYTES 0x1000
-#define OPERATIONS_WRITE_LEN_MAX (OPERATIONS_BYTES - 7) /* of one O_WRITEN */
+#define OPERATIONS_WRITEN_HEAD_BYTES 7
+#define OPERATIONS_WRITE_LEN_MAX (OPERATIONS_BYTES - OPERATIONS_WRITEN_HEAD_BYTES)
 
 struct operations {
 	uint8_t bytes[OPERATIONS_BYTES];
+	size_t size_bytes; /* how many of them may be used */
 	size_t len;
 };
 

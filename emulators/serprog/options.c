@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "options.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
@@ -10,13 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "listener.h"
 #include "model/part_names.h"
 
 #define REALTIME_PRIORITY_DEFAULT 50
 #define REALTIME_PRIORITY_MAX 99
 #define WAKE_ROUNDS_DEFAULT 32
 #define WAKE_ROUNDS_MAX 100000
+#define SCRIPTED "scripted"
+#define SCRIPTED_STEP_NS 1000
+#define SCRIPTED_STEP_NS_MAX UINT64_C(1000000000000)
 
 enum option_id {
 	OPTION_CHIP = 1,
@@ -32,6 +33,9 @@ enum option_id {
 	OPTION_IMAGE_OFFSET,
 	OPTION_IMAGE_OUT,
 	OPTION_IMAGE_OUT_SPARSE,
+	OPTION_SECOND_CLIENT,
+	OPTION_LINK,
+	OPTION_FAULT,
 	OPTION_NATIVE_DELAY,
 	OPTION_SPI_WIRE_TIME,
 	OPTION_REALTIME,
@@ -57,6 +61,9 @@ static const struct option long_options[] = {
 	{"image-offset", required_argument, NULL, OPTION_IMAGE_OFFSET},
 	{"image-out", required_argument, NULL, OPTION_IMAGE_OUT},
 	{"image-out-sparse", required_argument, NULL, OPTION_IMAGE_OUT_SPARSE},
+	{"second-client", required_argument, NULL, OPTION_SECOND_CLIENT},
+	{"link", required_argument, NULL, OPTION_LINK},
+	{"fault", required_argument, NULL, OPTION_FAULT},
 	{"native-delay", no_argument, NULL, OPTION_NATIVE_DELAY},
 	{"spi-wire-time", no_argument, NULL, OPTION_SPI_WIRE_TIME},
 	{"realtime", optional_argument, NULL, OPTION_REALTIME},
@@ -71,8 +78,8 @@ static const struct option long_options[] = {
 
 static const char help[] =
 	"Usage: serprog-emu --chip NAME [OPTION]...\n"
-	"A flash chip behind a serprog programmer on a TCP port, that takes its time as the real\n"
-	"part does and records every command that came too early.\n"
+	"A flash chip behind a serprog programmer, that takes its time as the real part does and\n"
+	"records every command that came too early.\n"
 	"\n"
 	"Chip:\n"
 	"  --chip NAME                 the part to be\n"
@@ -81,7 +88,8 @@ static const char help[] =
 	"  --corner zero               never busy: round trips alone\n"
 	"  --corner draw:SEED          between typ and max, drawn for each use\n"
 	"  --corner slow:FACTOR        worn: FACTOR times max\n"
-	"  --seed N                    recorded with the run (default 0)\n"
+	"  --seed N                    for faults by probability; recorded with the run (default "
+	"0)\n"
 	"  --powered-up-ns-ago N       power came N ns before it listens (default: long ago)\n"
 	"  --image-in FILE             what it holds at first (default: erased)\n"
 	"  --image-offset BYTES        where in the chip FILE begins (default 0)\n"
@@ -90,14 +98,38 @@ static const char help[] =
 	"\n"
 	"Programmer:\n"
 	"  --listen tcp:ADDR:PORT      IPv4; port 0 takes a free one (default tcp:127.0.0.1:0)\n"
+	"  --listen unix:PATH          a socket in the file system, removed at the end\n"
+	"  --listen pty[:LINK]         a terminal, with a link to it; it is named when ready\n"
 	"  --allow-remote              let ADDR be other than this machine\n"
 	"  --clients N                 end after N connections, 0: never (default 1)\n"
+	"  --second-client wait|refuse what becomes of one while another is there (default wait)\n"
 	"  --native-delay              offer serprog's own delays (default: the host must wait)\n"
 	"  --spi-wire-time             transfers take their time at the frequency the host set\n"
+	"\n"
+	"Link (--link PRESET, KEY=N,... or PRESET,KEY=N,...; default: no time, own limits):\n"
+	"  baud=N                      bytes take their time on a serial line\n"
+	"  usb-frame-us=N              replies leave at frames: 1000, or 125 at high speed\n"
+	"  serial-buffer=N, opbuf=N    buffers that the programmer says it has; a full opbuf "
+	"refuses\n"
+	"  write-max=N, read-max=N     the longest transfer: more is refused\n"
+	"  PRESET                      stm32-vserprog, pico-serprog, frser-duino, "
+	"frser-duino-ftdi,\n"
+	"                              unasked, usb-high-speed: see the README of emulators/\n"
+	"\n"
+	"Faults (--fault KIND[:US]@WHEN, up to 8; same --seed, same faults):\n"
+	"  drop, corrupt, duplicate    a byte of a reply; of a request with in: before WHEN\n"
+	"  delay:US                    a reply is late; the chip has done its work in time\n"
+	"  stall[:US]                  a request is not taken for US, or never\n"
+	"  hang-up, nak                a request ends the connection, or is refused\n"
+	"  stuck-wip                   a busy time, and all after it, never ends\n"
+	"  WHEN                        N: the N-th byte, request or busy time; p=P: each with\n"
+	"                              probability P, such as p=0.001 (not for stuck-wip)\n"
 	"\n"
 	"Time and records:\n"
 	"  --clock monotonic|tsc       whose nanoseconds the chip lives by (default monotonic);\n"
 	"                              tsc is right in a QEMU guest under -icount only\n"
+	"  --clock scripted[:NS]       for tests: NS (default 1000) a request, and waits take no "
+	"time\n"
 	"  --events FILE               write what happened as JSON lines at the end\n"
 	"  --realtime[=PRIO]           SCHED_FIFO and locked memory (default priority 50)\n"
 	"  --cpu N                     run on CPU N only\n"
@@ -190,17 +222,31 @@ static enum options_status set_corner(const char *text, struct options *options)
 	return OPTIONS_RUN;
 }
 
+/* `scripted`, or `scripted:NS`. */
+static enum options_status set_scripted_clock(const char *text, struct options *options)
+{
+	options->clock_source = CLOCK_SOURCE_SCRIPTED;
+	options->clock_step_ns = SCRIPTED_STEP_NS;
+	if (*text == '\0')
+		return OPTIONS_RUN;
+	if (*text != ':')
+		return bad("clock", "no such clock", "give scripted or scripted:NS");
+	return set_number("clock", text + 1, 1, SCRIPTED_STEP_NS_MAX, &options->clock_step_ns);
+}
+
 static enum options_status set_clock(const char *name, struct options *options)
 {
 	static const enum clock_source sources[] = {CLOCK_SOURCE_MONOTONIC, CLOCK_SOURCE_TSC};
 
+	if (strncmp(name, SCRIPTED, strlen(SCRIPTED)) == 0)
+		return set_scripted_clock(name + strlen(SCRIPTED), options);
 	for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
 		if (strcmp(name, clock_source_name(sources[i])) == 0) {
 			options->clock_source = sources[i];
 			return OPTIONS_RUN;
 		}
 	}
-	return bad("clock", "no such clock", "give monotonic or tsc");
+	return bad("clock", "no such clock", "give monotonic, tsc or scripted[:NS]");
 }
 
 static enum options_status set_barrier(char *text, struct options *options)
@@ -221,9 +267,41 @@ static enum options_status set_barrier(char *text, struct options *options)
 static enum options_status set_listen(const char *text, struct options *options)
 {
 	if (listener_parse(text, &options->listen) < 0)
-		return bad(
-			"listen", "not an address", "give tcp:ADDR:PORT such as tcp:127.0.0.1:0");
+		return bad("listen", "not an address",
+			"give tcp:ADDR:PORT such as tcp:127.0.0.1:0, unix:PATH or pty[:LINK]");
 	return OPTIONS_RUN;
+}
+
+static enum options_status set_second_client(const char *text, struct options *options)
+{
+	options->refuses = strcmp(text, "refuse") == 0;
+	if (options->refuses || strcmp(text, "wait") == 0)
+		return OPTIONS_RUN;
+	return bad("second-client", "neither wait nor refuse", "give one of them");
+}
+
+static enum options_status set_link(const char *text, struct options *options)
+{
+	if (link_model_parse(text, &options->device.link) < 0)
+		return bad("link", "no such link",
+			"give PRESET, KEY=N,... or PRESET,KEY=N,...; "
+			"--help names the keys and presets");
+	return OPTIONS_RUN;
+}
+
+/* The seed may be given after it: faults know it only when all is read. */
+static enum options_status add_fault(const char *text, struct options *options)
+{
+	switch (faults_add(&options->faults, text)) {
+	case 0:
+		return OPTIONS_RUN;
+	case -ENOSPC:
+		return bad("fault", "too many", "give no more than 8");
+	default:
+		return bad("fault", "no such fault",
+			"give KIND[:US]@WHEN such as drop@5 or delay:2000@p=0.01; "
+			"--help names the kinds");
+	}
 }
 
 static enum options_status set_realtime(const char *text, struct options *options)
@@ -289,6 +367,12 @@ static enum options_status apply(int option, char *text, struct options *options
 	case OPTION_IMAGE_OUT_SPARSE:
 		options->image_out_sparse_path = text;
 		return OPTIONS_RUN;
+	case OPTION_SECOND_CLIENT:
+		return set_second_client(text, options);
+	case OPTION_LINK:
+		return set_link(text, options);
+	case OPTION_FAULT:
+		return add_fault(text, options);
 	case OPTION_NATIVE_DELAY:
 		options->device.native_delay = true;
 		return OPTIONS_RUN;
@@ -319,11 +403,14 @@ static enum options_status check_together(const struct options *options)
 {
 	if (!options->part)
 		return bad("chip", "missing", "name a part, --list-chips prints them");
-	if (!options->allow_remote && !listener_is_loopback(&options->listen))
+	if (!options->allow_remote && !listener_is_local(&options->listen))
 		return bad("listen", "other machines could reach that address",
 			"listen on 127.0.0.1, or add --allow-remote");
 	if (options->image_offset_bytes >= options->part->size_bytes)
 		return bad("image-offset", "past the end of the chip", "give a smaller offset");
+	if (options->clock_source == CLOCK_SOURCE_SCRIPTED && options->wake_round_count > 0)
+		return bad("measure-wake", "a scripted clock cannot measure",
+			"give 0, or another --clock");
 	if (options->image_offset_bytes > 0 && !options->image_in_path)
 		return bad("image-offset", "nothing to place there", "add --image-in FILE");
 	return OPTIONS_RUN;
@@ -337,13 +424,13 @@ enum options_status options_parse(int argc, char *argv[], struct options *option
 	*options = (struct options){
 		.corner = {.kind = CORNER_TYP},
 		.clock_source = CLOCK_SOURCE_MONOTONIC,
-		.listen = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)},
 		.cpu = -1,
 		.ready_fd = -1,
 		.barrier_out_fd = -1,
 		.barrier_in_fd = -1,
 		.client_count = 1,
 	};
+	(void)set_listen("tcp:127.0.0.1:0", options);
 	while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
 		enum options_status status = apply(option, optarg, options);
 
@@ -358,5 +445,7 @@ enum options_status options_parse(int argc, char *argv[], struct options *option
 	}
 	if (!wake_given && options->realtime_priority > 0)
 		options->wake_round_count = WAKE_ROUNDS_DEFAULT;
+	options->faults.seed = options->seed;
+	options->device.native_delay |= options->device.link.native_delay;
 	return check_together(options);
 }

@@ -5,10 +5,10 @@
 #ifndef EMULATORS_SERPROG_OPTIONS_H
 #define EMULATORS_SERPROG_OPTIONS_H
 
-#include <netinet/in.h>
-
 #include "clock.h"
 #include "device.h"
+#include "link/fault.h"
+#include "listener.h"
 #include "model/corner.h"
 #include "model/part.h"
 
@@ -18,10 +18,13 @@ struct options {
 	uint64_t seed;
 	bool power_up_given;
 	uint64_t powered_up_ns_ago;
-	struct sockaddr_in listen;
+	struct listener_address listen;
 	bool allow_remote;
+	bool refuses; /* a second host, instead of letting it wait */
 	enum clock_source clock_source;
+	uint64_t clock_step_ns; /* of a scripted clock */
 	struct device_options device;
+	struct faults faults;
 	const char *events_path; /* this and the paths below: NULL for none */
 	const char *image_in_path;
 	uint32_t image_offset_bytes;

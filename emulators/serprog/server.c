@@ -56,22 +56,139 @@ static uint64_t later(uint64_t a_ns, uint64_t b_ns)
 	return a_ns > b_ns ? a_ns : b_ns;
 }
 
-/* The record is made after the reply left, when the host has something else to do. */
-static enum link_status serve_request(
+/* A reply is put behind room for every byte of it to come out twice. */
+size_t server_reply_buffer_bytes(const struct serprog_limits *limits)
+{
+	return 3 * device_reply_bytes_max(limits);
+}
+
+/* What a host may not see yet, or not at all, is over. */
+static enum link_status pass_time(struct link *link, uint64_t until_ns)
+{
+	return until_ns > 0 ? link_wait_until(link, until_ns) : LINK_REQUEST;
+}
+
+/* The fault of that kind which hits this request: it is recorded when it is found. */
+static const struct fault *hit(const struct server *server, struct link *link, enum fault_kind kind)
+{
+	const struct fault *fault = faults_hit(server->faults, kind, FAULT_AT_REQUEST);
+
+	if (fault)
+		link_report_fault(link, fault, server->faults->seen[FAULT_AT_REQUEST]);
+	return fault;
+}
+
+static uint64_t hold_until(uint64_t from_ns, const struct fault *fault)
+{
+	if (!fault)
+		return 0;
+	return fault->hold_ns == FAULT_FOR_EVER ? FAULT_FOR_EVER : from_ns + fault->hold_ns;
+}
+
+/* From the host's write to the device: the line, then a device that does not look. */
+static enum link_status take_request(
 	struct server *server, struct link *link, const struct serprog_request *request)
 {
+	const struct link_model *model = &server->device->options.link;
+	uint64_t bytes = request->size_bytes + request->skip_bytes;
+	enum link_status status;
+
+	server->line_free_ns =
+		link_model_arrival_ns(model, later(link->read_ns, server->line_free_ns), bytes);
+	status = pass_time(link, server->line_free_ns);
+	if (status == LINK_REQUEST && hit(server, link, FAULT_HANG_UP))
+		return LINK_CLOSED;
+	if (status == LINK_REQUEST)
+		status = pass_time(link,
+			hold_until(clock_now_ns(server->clock), hit(server, link, FAULT_STALL)));
+	return status;
+}
+
+/* Where nothing was waited for, the chip's time goes on from the read that brought the request. */
+static uint64_t start_ns(const struct server *server, const struct link *link)
+{
+	bool waited =
+		server->faults->count > 0 || link_model_takes_time(&server->device->options.link);
+
+	return later(waited ? clock_now_ns(server->clock) : link->read_ns, server->replied_ns);
+}
+
+static size_t answer(struct server *server, struct link *link,
+	const struct serprog_request *request, uint8_t *reply, struct event *event)
+{
+	if (!hit(server, link, FAULT_NAK))
+		return device_answer(server->device, request, start_ns(server, link), reply, event);
+	*event = (struct event){
+		.kind = EVENT_SERPROG,
+		.op = request->op,
+		.name = serprog_name(request->op),
+	};
+	reply[0] = SERPROG_NAK;
+	return 1;
+}
+
+/* From the device to the host: a reply that is late, then the line and its frames. */
+static enum link_status carry_reply(struct server *server, struct link *link, size_t len)
+{
+	const struct link_model *model = &server->device->options.link;
+	uint64_t ready_ns = clock_now_ns(server->clock);
+	enum link_status status =
+		pass_time(link, hold_until(ready_ns, hit(server, link, FAULT_DELAY)));
+
+	if (status != LINK_REQUEST || !link_model_takes_time(model))
+		return status;
+	ready_ns = clock_now_ns(server->clock);
+	return link_wait_until(link, link_model_delivery_ns(model, ready_ns, len));
+}
+
+/* What is left of the reply, and where. */
+static const uint8_t *spoil_reply(
+	struct server *server, struct link *link, const uint8_t *reply, size_t *len)
+{
+	if (!faults_touch(server->faults, FAULT_AT_REPLY_BYTE))
+		return reply;
+	*len = faults_pass(server->faults, FAULT_AT_REPLY_BYTE, reply, *len, server->reply_buffer,
+		link_report_fault, link);
+	return server->reply_buffer;
+}
+
+/* The record is made after the reply left, when the host has something else to do. */
+static enum link_status answer_request(
+	struct server *server, struct link *link, const struct serprog_request *request)
+{
+	uint8_t *reply = server->reply_buffer + 2 * device_reply_bytes_max(&server->device->limits);
 	struct event event;
 	enum link_status status;
 	size_t first = server->events->count;
-	uint64_t start_ns = later(link->read_ns, server->replied_ns);
-	size_t len = device_answer(server->device, request, start_ns, server->reply_buffer, &event);
+	size_t len = answer(server, link, request, reply, &event);
 
 	event.empty_ns = link->empty_ns;
 	event.read_ns = link->read_ns;
-	status = link_send(link, server->reply_buffer, len, &event.reply_ns);
+	event.reply_ns = 0;
+	status = carry_reply(server, link, len);
+	if (status == LINK_REQUEST) {
+		const uint8_t *left = spoil_reply(server, link, reply, &len);
+
+		status = link_send(link, left, len, &event.reply_ns);
+	} else {
+		event.reply_ns = clock_now_ns(server->clock);
+	}
 	server->replied_ns = event.reply_ns;
 	events_stamp(server->events, first, &event);
 	events_append(server->events, &event);
+	return status;
+}
+
+static enum link_status serve_request(
+	struct server *server, struct link *link, const struct serprog_request *request)
+{
+	enum link_status status;
+
+	faults_count(server->faults, FAULT_AT_REQUEST);
+	status = take_request(server, link, request);
+	if (status == LINK_REQUEST)
+		status = answer_request(server, link, request);
+	clock_tick(server->clock);
 	return status;
 }
 
@@ -90,15 +207,23 @@ static enum link_status serve_link(struct server *server, struct link *link)
 
 static int serve_connection(struct server *server, int fd)
 {
-	struct link link;
+	struct link link = {
+		.fd = fd,
+		.signal_fd = server->signal_fd,
+		.clock = server->clock,
+		.limits = &server->device->limits,
+		.faults = server->faults,
+		.events = server->events,
+		.refusing = server->refuses ? server->listener : NULL,
+		.buffer = server->request_buffer,
+		.empty_ns = server->empty_ns,
+	};
 	enum link_status status;
 	int ret;
 
 	record_moment(server, EVENT_ACCEPT);
 	device_reconnect(server->device);
-	link_init(&link, fd, server->signal_fd, server->clock,
-		device_limits(server->device->chip->part), server->request_buffer,
-		server->empty_ns);
+	link_init(&link);
 	ret = pass_barrier(server);
 	if (ret == 0) {
 		status = serve_link(server, &link);
@@ -116,8 +241,8 @@ int server_run(struct server *server, unsigned int client_count)
 	for (unsigned int i = 0; ret == 0 && (client_count == 0 || i < client_count); i++) {
 		int fd;
 
-		ret = listener_accept(server->listener_fd, server->signal_fd, server->clock, &fd,
-			&server->empty_ns);
+		ret = listener_accept(
+			server->listener, server->signal_fd, server->clock, &fd, &server->empty_ns);
 		if (ret == 0)
 			ret = serve_connection(server, fd);
 	}

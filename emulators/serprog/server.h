@@ -6,21 +6,29 @@
 #define EMULATORS_SERPROG_SERVER_H
 
 #include "device.h"
-#include "events.h"
+#include "link/fault.h"
+#include "listener.h"
+#include "record/events.h"
 
 struct server {
 	struct device *device;
 	struct clock *clock;
 	struct events *events;
-	int listener_fd;
+	struct faults *faults;
+	struct listener *listener;
+	bool refuses;       /* hosts that come while one is there, instead of letting them wait */
 	int signal_fd;      /* readable: stop */
 	int barrier_out_fd; /* -1: no barrier */
 	int barrier_in_fd;
-	uint8_t *request_buffer; /* of serprog_request_bytes_max() for device_limits() */
-	uint8_t *reply_buffer;   /* of device_reply_bytes_max() */
+	uint8_t *request_buffer; /* of link_buffer_bytes() */
+	uint8_t *reply_buffer;   /* of server_reply_buffer_bytes() */
 	uint64_t empty_ns;       /* no host could be there yet */
-	uint64_t replied_ns; /* the last reply: no transfer begins before the one before ended */
+	uint64_t replied_ns;   /* the last reply: no transfer begins before the one before ended */
+	uint64_t line_free_ns; /* the line to the device has carried what came before */
 };
+
+/* What server->reply_buffer must hold. */
+size_t server_reply_buffer_bytes(const struct serprog_limits *limits);
 
 /*
  * Serves @client_count hosts, 0: until stopped. 0 also when a signal ended it; -EPIPE: whoever

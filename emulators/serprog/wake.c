@@ -118,13 +118,16 @@ static int measure_connected(int receiver_fd, int sender_fd, enum clock_source s
 	return ret;
 }
 
-static int connect_to(const struct sockaddr_in *address)
+static int connect_to(int listener_fd)
 {
+	struct sockaddr_in address;
+	socklen_t len = sizeof(address);
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	if (fd < 0)
 		return -errno;
-	if (connect(fd, (const struct sockaddr *)address, sizeof(*address)) < 0) {
+	if (getsockname(listener_fd, (struct sockaddr *)&address, &len) < 0 ||
+		connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0) {
 		int ret = -errno;
 
 		close(fd);
@@ -133,38 +136,36 @@ static int connect_to(const struct sockaddr_in *address)
 	return fd;
 }
 
-static int accept_from(int listener_fd, enum clock_source source, int *fd)
+static int accept_from(struct listener *listener, enum clock_source source, int *fd)
 {
 	struct clock clock;
 	uint64_t empty_ns = 0;
 	int ret = clock_init(&clock, source);
 
-	return ret < 0 ? ret : listener_accept(listener_fd, -1, &clock, fd, &empty_ns);
+	return ret < 0 ? ret : listener_accept(listener, -1, &clock, fd, &empty_ns);
 }
 
 int wake_measure(enum clock_source source, unsigned int round_count, struct wake_latency *latency)
 {
-	struct sockaddr_in address = {
-		.sin_family = AF_INET,
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	const struct listener_address address = {
+		.kind = LISTENER_TCP,
+		.tcp = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)},
 	};
-	int listener_fd = -1;
+	struct listener listener = {.fd = -1};
 	int sender_fd = -1;
 	int receiver_fd = -1;
-	uint16_t port;
-	int ret = listener_open(&address, &listener_fd, &port);
+	int ret = listener_open(&address, &listener);
 
 	if (ret < 0)
 		return ret;
-	address.sin_port = htons(port);
-	sender_fd = connect_to(&address);
-	ret = sender_fd < 0 ? sender_fd : accept_from(listener_fd, source, &receiver_fd);
+	sender_fd = connect_to(listener.fd);
+	ret = sender_fd < 0 ? sender_fd : accept_from(&listener, source, &receiver_fd);
 	if (ret == 0)
 		ret = measure_connected(receiver_fd, sender_fd, source, round_count, latency);
 	if (receiver_fd >= 0)
 		close(receiver_fd);
 	if (sender_fd >= 0)
 		close(sender_fd);
-	close(listener_fd);
+	listener_close(&listener);
 	return ret;
 }

@@ -108,8 +108,8 @@ static void ask(struct fixture *fixture, const uint8_t *bytes, size_t len)
 {
 	struct serprog_request request;
 
-	assert_int_equal(serprog_parse(bytes, len, device_limits(fixture->chip.part), &request),
-		SERPROG_PARSE_DONE);
+	assert_int_equal(
+		serprog_parse(bytes, len, &fixture->device.limits, &request), SERPROG_PARSE_DONE);
 	fixture->reply_len = device_answer(&fixture->device, &request,
 		clock_now_ns(&fixture->clock), fixture->reply, &fixture->event);
 }

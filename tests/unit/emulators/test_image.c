@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "serprog/image.h"
-#include "serprog/outfile.h"
+#include "record/outfile.h"
 
 #define SIZE_BYTES (4 * ARRAY_GRANULE_BYTES)
 

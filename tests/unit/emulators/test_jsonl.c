@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "serprog/jsonl.h"
+#include "record/jsonl.h"
 
 struct written {
 	char *text;
@@ -21,7 +21,7 @@ static struct run_facts some_facts(void)
 		.part = part_find("M25P80"),
 		.corner = {.kind = CORNER_TYP},
 		.seed = 18446744073709551615u,
-		.clock_source = CLOCK_SOURCE_TSC,
+		.clock_name = "tsc",
 		.clock_step_ns = 2,
 	};
 }
@@ -66,7 +66,8 @@ static void start_line_without_wake_measure_says_null(void **state)
 		"\"corner\":\"typ\",\"clock\":\"tsc\",\"clock_step_ns\":2,"
 		"\"clock_rate_error_ppm\":0,\"seed\":18446744073709551615,"
 		"\"native_delay\":false,\"wake_latency_ns_min\":null,"
-		"\"wake_latency_ns_max\":null,\"size_bytes\":1048576}");
+		"\"wake_latency_ns_max\":null,\"size_bytes\":1048576,\"link\":null,"
+		"\"faults\":null}");
 	free(written.text);
 }
 
@@ -76,14 +77,21 @@ static void requests_of_a_connection_come_with_gaps_and_counts(void **state)
 		{.kind = EVENT_ACCEPT, .read_ns = 20},
 		{.kind = EVENT_BARRIER, .read_ns = 21, .reply_ns = 25},
 		{.kind = EVENT_SERPROG,
+			.name = "SYNCNOP",
 			.op = 0x10,
 			.ack = true,
 			.empty_ns = 1,
 			.read_ns = 30,
 			.reply_ns = 31},
-		{.kind = EVENT_SERPROG, .op = 0x0E, .empty_ns = 2, .read_ns = 30, .reply_ns = 33},
+		{.kind = EVENT_SERPROG,
+			.name = "O_DELAY",
+			.op = 0x0E,
+			.empty_ns = 2,
+			.read_ns = 30,
+			.reply_ns = 33},
 		{.kind = EVENT_DISCONNECT, .read_ns = 40},
 		{.kind = EVENT_SERPROG,
+			.name = "NOP",
 			.op = 0x00,
 			.ack = true,
 			.empty_ns = 41,
@@ -102,7 +110,7 @@ static void requests_of_a_connection_come_with_gaps_and_counts(void **state)
 		"\"read_ns\":50,\"reply_ns\":51,\"gap_ns\":null,\"ack\":true}\n"
 		"{\"ev\":\"end\",\"t_ns\":99,\"spi_transactions\":0,\"cycle_transactions\":0,"
 		"\"serprog_requests\":3,"
-		"\"violations\":0,\"clean\":true}\n";
+		"\"violations\":0,\"faults\":0,\"clean\":true}\n";
 	struct written written;
 
 	(void)state;
@@ -147,6 +155,78 @@ static void violation_says_rule_margin_and_grade(void **state)
 	free(written.text);
 }
 
+static void link_and_faults_stand_in_the_first_line(void **state)
+{
+	struct run_facts facts = some_facts();
+	struct run_end end = {.end_ns = 99};
+	struct written written;
+	FILE *out = open_memstream(&written.text, &written.len);
+	struct events events;
+
+	(void)state;
+	facts.link = "baud=115200";
+	facts.faults = "drop@5 nak@p=0.1";
+	assert_int_equal(events_init(&events, 1), 0);
+	assert_int_equal(jsonl_write(out, &facts, &events, &end), 0);
+	fclose(out);
+	assert_non_null(strstr(
+		written.text, "\"link\":\"baud=115200\",\"faults\":\"drop@5 nak@p=0.1\"}\n"));
+	free(written.text);
+	events_deinit(&events);
+}
+
+static void faults_and_refusals_are_lines_that_part_no_gap(void **state)
+{
+	static const struct event script[] = {
+		{.kind = EVENT_SERPROG, .name = "NOP", .ack = true, .read_ns = 10, .reply_ns = 20},
+		{.kind = EVENT_REFUSED, .read_ns = 21},
+		{.kind = EVENT_FAULT,
+			.name = "stall",
+			.fault_at = "request",
+			.fault_nth = 2,
+			.fault_ns = 5000,
+			.read_ns = 22},
+		{.kind = EVENT_SERPROG, .name = "NOP", .ack = true, .read_ns = 25, .reply_ns = 30},
+	};
+	static const char expected[] =
+		"{\"ev\":\"refused\",\"t_ns\":21}\n"
+		"{\"ev\":\"fault\",\"t_ns\":22,\"kind\":\"stall\",\"at\":\"request\","
+		"\"nth\":2,\"held_ns\":5000}\n"
+		"{\"ev\":\"serprog\",\"op\":\"0x00\",\"name\":\"NOP\",\"empty_ns\":0,"
+		"\"read_ns\":25,\"reply_ns\":30,\"gap_ns\":5,\"ack\":true}\n"
+		"{\"ev\":\"end\",\"t_ns\":99,\"spi_transactions\":0,"
+		"\"cycle_transactions\":0,\"serprog_requests\":2,\"violations\":0,"
+		"\"faults\":1,\"clean\":true}\n";
+	struct written written;
+
+	(void)state;
+	write_script(&written, script, sizeof(script) / sizeof(script[0]));
+	assert_string_equal(strstr(written.text, "{\"ev\":\"refused\""), expected);
+	free(written.text);
+}
+
+static void work_that_never_ends_is_a_fault_of_the_part(void **state)
+{
+	static const struct event event = {
+		.kind = EVENT_SPI,
+		.write_len = 4,
+		.chip = {.name = "SE",
+			.opcode = 0x20,
+			.busy_until_ns = 1200,
+			.work = CHIP_WORK_ERASE,
+			.work_ns = 1000,
+			.stuck_nth = 3},
+	};
+	struct written written;
+
+	(void)state;
+	write_script(&written, &event, 1);
+	assert_string_equal(line_at(&written, 3),
+		"{\"ev\":\"fault\",\"t_ns\":200,\"kind\":\"stuck-wip\",\"at\":\"busy\","
+		"\"nth\":3,\"held_ns\":null}");
+	free(written.text);
+}
+
 static void started_work_is_a_line_of_its_own(void **state)
 {
 	static const struct event event = {
@@ -178,7 +258,12 @@ static void started_work_is_a_line_of_its_own(void **state)
 static void executed_cycles_share_the_gap_of_their_request(void **state)
 {
 	static const struct event script[] = {
-		{.kind = EVENT_SERPROG, .op = 0x0C, .ack = true, .read_ns = 10, .reply_ns = 20},
+		{.kind = EVENT_SERPROG,
+			.name = "O_WRITEB",
+			.op = 0x0C,
+			.ack = true,
+			.read_ns = 10,
+			.reply_ns = 20},
 		{.kind = EVENT_CYCLE,
 			.executed = true,
 			.write_len = 4,
@@ -197,6 +282,7 @@ static void executed_cycles_share_the_gap_of_their_request(void **state)
 				.work = CHIP_WORK_PROGRAM,
 				.work_ns = 14000}},
 		{.kind = EVENT_SERPROG,
+			.name = "O_EXEC",
 			.op = 0x0F,
 			.ack = true,
 			.empty_ns = 21,
@@ -237,7 +323,7 @@ static void executed_cycles_share_the_gap_of_their_request(void **state)
 		"\"busy_left_ns\":13900,\"busy_until_ns\":14310,\"violation\":null,"
 		"\"margin_ns\":null,\"grade\":null}\n"
 		"{\"ev\":\"end\",\"t_ns\":99,\"spi_transactions\":0,\"cycle_transactions\":2,"
-		"\"serprog_requests\":2,\"violations\":0,\"clean\":true}\n");
+		"\"serprog_requests\":2,\"violations\":0,\"faults\":0,\"clean\":true}\n");
 	free(written.text);
 }
 
@@ -285,6 +371,9 @@ int main(void)
 		cmocka_unit_test(start_line_without_wake_measure_says_null),
 		cmocka_unit_test(requests_of_a_connection_come_with_gaps_and_counts),
 		cmocka_unit_test(violation_says_rule_margin_and_grade),
+		cmocka_unit_test(link_and_faults_stand_in_the_first_line),
+		cmocka_unit_test(faults_and_refusals_are_lines_that_part_no_gap),
+		cmocka_unit_test(work_that_never_ends_is_a_fault_of_the_part),
 		cmocka_unit_test(started_work_is_a_line_of_its_own),
 		cmocka_unit_test(executed_cycles_share_the_gap_of_their_request),
 		cmocka_unit_test(stamp_reaches_the_records_of_one_request_alone),

@@ -22,7 +22,9 @@ struct fixture {
 	struct clock clock;
 	int host_fd;
 	int stop_fds[2];
-	uint8_t buffer[64];
+	struct faults faults;
+	struct events events;
+	uint8_t buffer[128];
 	struct serprog_request request;
 	uint64_t born_ns;
 };
@@ -32,14 +34,26 @@ static int set_up(void **state)
 	struct fixture *fixture = calloc(1, sizeof(*fixture));
 	int fds[2];
 
-	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds), 0);
 	assert_int_equal(pipe(fixture->stop_fds), 0);
 	assert_int_equal(write(fixture->stop_fds[1], "", 1), 1);
 	assert_int_equal(clock_init(&fixture->clock, CLOCK_SOURCE_MONOTONIC), 0);
 	fixture->host_fd = fds[0];
 	fixture->born_ns = clock_now_ns(&fixture->clock);
-	link_init(&fixture->link, fds[1], fixture->stop_fds[0], &fixture->clock, &limits,
-		fixture->buffer, fixture->born_ns);
+	faults_init(&fixture->faults, 1);
+	assert_int_equal(events_init(&fixture->events, 1), 0);
+	assert_true(link_buffer_bytes(&limits) <= sizeof(fixture->buffer));
+	fixture->link = (struct link){
+		.fd = fds[1],
+		.signal_fd = fixture->stop_fds[0],
+		.clock = &fixture->clock,
+		.limits = &limits,
+		.faults = &fixture->faults,
+		.events = &fixture->events,
+		.buffer = fixture->buffer,
+		.empty_ns = fixture->born_ns,
+	};
+	link_init(&fixture->link);
 	*state = fixture;
 	return 0;
 }
@@ -49,6 +63,7 @@ static int tear_down(void **state)
 	struct fixture *fixture = *state;
 
 	link_deinit(&fixture->link);
+	events_deinit(&fixture->events);
 	close(fixture->host_fd);
 	close(fixture->stop_fds[0]);
 	close(fixture->stop_fds[1]);
@@ -179,6 +194,59 @@ static void reply_is_stamped_before_it_leaves(void **state)
 	assert_memory_equal(got, "\x15\x06", 2);
 }
 
+/* The request is as long as the buffer takes: no byte of it may be lost or overwritten. */
+static void duplicated_bytes_of_the_longest_request_all_come_in(void **state)
+{
+	static const char bytes[7 + 16] = {0x13, 16, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8};
+	struct fixture *fixture = *state;
+
+	assert_int_equal(faults_add(&fixture->faults, "duplicate@in:23"), 0);
+	host_sends(fixture, bytes, sizeof(bytes));
+	assert_int_equal(next(fixture), LINK_REQUEST);
+	assert_memory_equal(fixture->request.data, bytes + 7, 16);
+	assert_int_equal(next(fixture), LINK_REQUEST); /* the byte more, 00h, is a NOP */
+	assert_int_equal(fixture->request.op, 0x00);
+	assert_int_equal(fixture->events.count, 1);
+	assert_int_equal(events_at(&fixture->events, 0)->kind, EVENT_FAULT);
+	assert_int_equal(events_at(&fixture->events, 0)->fault_nth, 23);
+}
+
+static void dropped_byte_is_not_taken_for_the_end(void **state)
+{
+	struct fixture *fixture = *state;
+
+	assert_int_equal(faults_add(&fixture->faults, "drop@in:1"), 0);
+	host_sends(fixture, "\x00", 1);
+	assert_int_equal(next(fixture), LINK_STOPPED);
+	host_sends(fixture, "\x10", 1);
+	assert_int_equal(next(fixture), LINK_REQUEST);
+	assert_int_equal(fixture->request.op, 0x10);
+}
+
+static void wait_for_ever_ends_with_a_signal(void **state)
+{
+	struct fixture *fixture = *state;
+
+	assert_int_equal(link_wait_until(&fixture->link, FAULT_FOR_EVER), LINK_STOPPED);
+}
+
+static void wait_for_a_moment_gone_by_is_none(void **state)
+{
+	struct fixture *fixture = *state;
+
+	assert_int_equal(link_wait_until(&fixture->link, fixture->born_ns), LINK_REQUEST);
+}
+
+static void wait_on_a_scripted_clock_ends_at_its_moment(void **state)
+{
+	struct fixture *fixture = *state;
+	uint64_t until_ns = CLOCK_SCRIPTED_START_NS + UINT64_C(3600000000000);
+
+	clock_init_scripted(&fixture->clock, 1000);
+	assert_int_equal(link_wait_until(&fixture->link, until_ns), LINK_REQUEST);
+	assert_int_equal(clock_now_ns(&fixture->clock), until_ns);
+}
+
 #define WITH_LINK(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -192,6 +260,11 @@ int main(void)
 		WITH_LINK(oversized_request_is_dropped_and_the_next_understood),
 		WITH_LINK(host_that_left_closes_the_link),
 		WITH_LINK(reply_is_stamped_before_it_leaves),
+		WITH_LINK(duplicated_bytes_of_the_longest_request_all_come_in),
+		WITH_LINK(dropped_byte_is_not_taken_for_the_end),
+		WITH_LINK(wait_for_ever_ends_with_a_signal),
+		WITH_LINK(wait_for_a_moment_gone_by_is_none),
+		WITH_LINK(wait_on_a_scripted_clock_ends_at_its_moment),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -237,7 +237,7 @@ static void early_read_is_recorded_with_a_negative_margin(void **state)
 	events = slurp(served->events);
 	assert_int_equal(count_of(events, "\"violation\":\"busy\",\"margin_ns\":-"), 1);
 	assert_int_equal(count_of(events, "\"ev\":\"busy\",\"kind\":\"erase\""), 1);
-	assert_int_equal(count_of(events, "\"violations\":1,\"clean\":true}"), 1);
+	assert_int_equal(count_of(events, "\"violations\":1,\"faults\":0,\"clean\":true}"), 1);
 	free(events);
 }
 
@@ -300,7 +300,7 @@ static void parallel_part_is_programmed_and_read_over_its_own_bus(void **state)
 	events = slurp(served->events);
 	assert_int_equal(count_of(events, "\"ev\":\"cycle\",\"op\":\"0xa0\""), 1);
 	assert_int_equal(count_of(events, "\"ev\":\"busy\",\"kind\":\"program\""), 1);
-	assert_int_equal(count_of(events, "\"violations\":0,\"clean\":true}"), 1);
+	assert_int_equal(count_of(events, "\"violations\":0,\"faults\":0,\"clean\":true}"), 1);
 	free(events);
 }
 
@@ -445,6 +445,244 @@ static void drawn_corner_stands_in_the_events_with_its_seed(void **state)
 	free(events);
 }
 
+static void limits_of_the_link_are_told_and_kept(void **state)
+{
+	static const char *const extra[] = {"--link",
+		"serial-buffer=64,opbuf=12,write-max=8,read-max=16", "--native-delay", NULL};
+	struct served *served = *state;
+	uint8_t reply[32];
+
+	start(served, extra);
+	connect_host(served);
+	ask(served, "\x04", 1, reply, 3);
+	assert_memory_equal(reply, "\x06\x40\x00", 3);
+	ask(served, "\x07", 1, reply, 3);
+	assert_memory_equal(reply, "\x06\x0C\x00", 3);
+	ask(served, "\x08", 1, reply, 4);
+	assert_memory_equal(reply, "\x06\x08\x00\x00", 4);
+	ask(served, "\x11", 1, reply, 4);
+	assert_memory_equal(reply, "\x06\x10\x00\x00", 4);
+	ask(served, "\x13\x01\x00\x00\x10\x00\x00\x9F", 8, reply, 17);
+	ask(served, "\x13\x01\x00\x00\x11\x00\x00\x9F", 8, reply, 1);
+	assert_int_equal(reply[0], 0x15);
+	ask(served, "\x13\x09\x00\x00\x00\x00\x00\x9F\x00\x00\x00\x00\x00\x00\x00\x00", 16, reply,
+		1);
+	assert_int_equal(reply[0], 0x15);
+	for (size_t i = 0; i < 2; i++) { /* of 5 bytes each */
+		ask(served, "\x0E\x01\x00\x00\x00", 5, reply, 1);
+		assert_int_equal(reply[0], 0x06);
+	}
+	ask(served, "\x0E\x01\x00\x00\x00", 5, reply, 1);
+	assert_int_equal(reply[0], 0x15);
+	disconnect_host(served);
+	assert_int_equal(wait_for_exit(served), 0);
+}
+
+static void streaming_firmware_has_no_query_for_lengths(void **state)
+{
+	static const char *const extra[] = {"--link", "stm32-vserprog", NULL};
+	struct served *served = *state;
+	uint8_t *reply = malloc(1 + 0x10000);
+
+	start(served, extra);
+	connect_host(served);
+	ask(served, "\x08", 1, reply, 1);
+	assert_int_equal(reply[0], 0x15);
+	/* 64 KiB at once, as hosts ask of a device that tells no end. */
+	ask(served, "\x13\x04\x00\x00\x00\x00\x01\x03\x00\x00\x00", 11, reply, 1 + 0x10000);
+	assert_int_equal(reply[0x10000], 0xFF);
+	free(reply);
+	disconnect_host(served);
+	assert_int_equal(wait_for_exit(served), 0);
+}
+
+/* What a host that asks three times and is told once finds in the events. */
+static char *events_of_three_nops(struct served *served, const char *const *extra, uint8_t *replies)
+{
+	start(served, extra);
+	connect_host(served);
+	for (size_t i = 0; i < 3; i++)
+		ask(served, "\x00", 1, replies + i, 1);
+	disconnect_host(served);
+	assert_int_equal(wait_for_exit(served), 0);
+	return slurp(served->events);
+}
+
+static void refused_request_is_a_fault_of_the_link(void **state)
+{
+	static const char *const extra[] = {"--fault", "nak@2", NULL};
+	uint8_t replies[3];
+	char *events = events_of_three_nops(*state, extra, replies);
+
+	assert_memory_equal(replies, "\x06\x15\x06", 3);
+	assert_int_equal(count_of(events, "\"kind\":\"nak\",\"at\":\"request\",\"nth\":2,"), 1);
+	assert_int_equal(count_of(events, "\"faults\":\"nak@2\"}"), 1);
+	assert_int_equal(count_of(events, "\"violations\":0,\"faults\":1,\"clean\":true}"), 1);
+	free(events);
+}
+
+static void same_requests_on_a_scripted_clock_leave_the_same_events(void **state)
+{
+	static const char *const extra[] = {"--clock", "scripted:5000", "--seed", "3", "--link",
+		"baud=115200,usb-frame-us=1000", "--fault", "nak@p=0.3", "--fault",
+		"delay:700000@p=0.5", NULL};
+	uint8_t first[3];
+	uint8_t second[3];
+	char *events = events_of_three_nops(*state, extra, first);
+	char *again = events_of_three_nops(*state, extra, second);
+
+	assert_memory_equal(first, second, 3);
+	assert_string_equal(events, again);
+	assert_int_equal(count_of(events, "\"clock\":\"scripted\",\"clock_step_ns\":5000,"), 1);
+	free(events);
+	free(again);
+}
+
+/* At 300 baud a NOP and its reply are 66 ms on the line: for a request this side of the wait. */
+static void slow_line_holds_requests_and_replies(void **state)
+{
+	static const char *const extra[] = {"--clock", "scripted:1", "--link", "baud=300", NULL};
+	uint8_t replies[3];
+	char *events = events_of_three_nops(*state, extra, replies);
+
+	/* 2 x 33333334 ns after the clock's start; then a tick. */
+	assert_int_equal(count_of(events, "\"read_ns\":1000000000,\"reply_ns\":1066666668,"), 1);
+	assert_int_equal(count_of(events, "\"read_ns\":1066666669,\"reply_ns\":1133333337,"), 1);
+	assert_int_equal(count_of(events, "\"link\":\"baud=300\""), 1);
+	free(events);
+}
+
+static void request_that_ends_the_link_is_not_answered(void **state)
+{
+	static const char *const extra[] = {"--fault", "hang-up@1", NULL};
+	struct served *served = *state;
+	uint8_t reply[1];
+	char *events;
+
+	start(served, extra);
+	connect_host(served);
+	assert_int_equal(send(served->fd, "\x00", 1, 0), 1);
+	assert_true(recv(served->fd, reply, 1, 0) <= 0);
+	assert_int_equal(wait_for_exit(served), 0);
+	events = slurp(served->events);
+	assert_int_equal(count_of(events, "\"ev\":\"serprog\""), 0);
+	assert_int_equal(count_of(events, "\"kind\":\"hang-up\""), 1);
+	free(events);
+}
+
+static void part_that_never_ends_its_work_breaks_no_rule_of_time(void **state)
+{
+	static const char *const extra[] = {
+		"--clock", "scripted:1000000", "--fault", "stuck-wip@1", NULL};
+	struct served *served = *state;
+	uint8_t reply[1];
+	char *events;
+
+	start(served, extra);
+	connect_host(served);
+	spi(served, (const uint8_t *)"\x06", 1, reply, 0);
+	spi(served, (const uint8_t *)"\x02\x00\x00\x00\x42", 5, reply, 0);
+	for (size_t i = 0; i < 100; i++) { /* of 1 ms; the page is meant to take less than 1 */
+		spi(served, (const uint8_t *)"\x05", 1, reply, 1);
+		assert_int_equal(reply[0] & 0x01, 0x01);
+	}
+	spi(served, (const uint8_t *)"\x03\x00\x00\x00", 4, reply, 1);
+	assert_int_equal(reply[0], 0xFF);
+	disconnect_host(served);
+	assert_int_equal(wait_for_exit(served), 0);
+	events = slurp(served->events);
+	assert_int_equal(count_of(events, "\"violation\":\"stuck\",\"margin_ns\":null"), 1);
+	assert_int_equal(count_of(events, "\"violation\":\"busy\""), 0);
+	assert_int_equal(count_of(events, "\"kind\":\"stuck-wip\",\"at\":\"busy\",\"nth\":1,"), 1);
+	free(events);
+}
+
+static void second_host_is_turned_away_where_so_told(void **state)
+{
+	static const char *const extra[] = {"--second-client", "refuse", NULL};
+	struct served *served = *state;
+	uint8_t reply[1];
+	char *events;
+	int first;
+
+	start(served, extra);
+	connect_host(served);
+	ask(served, "\x00", 1, reply, 1);
+	first = served->fd;
+	connect_host(served);
+	assert_true(recv(served->fd, reply, 1, 0) <= 0);
+	close(served->fd);
+	served->fd = first;
+	ask(served, "\x00", 1, reply, 1);
+	assert_int_equal(reply[0], 0x06);
+	disconnect_host(served);
+	assert_int_equal(wait_for_exit(served), 0);
+	events = slurp(served->events);
+	assert_int_equal(count_of(events, "{\"ev\":\"refused\",\"t_ns\":"), 1);
+	assert_int_equal(count_of(events, "\"ev\":\"accept\""), 1);
+	free(events);
+}
+
+static void second_host_waits_its_turn_unless_so_told(void **state)
+{
+	static const char *const extra[] = {"--clients", "2", NULL};
+	struct served *served = *state;
+	uint8_t reply[1];
+	int first;
+
+	start(served, extra);
+	connect_host(served);
+	ask(served, "\x00", 1, reply, 1);
+	first = served->fd;
+	connect_host(served);
+	assert_int_equal(send(served->fd, "\x00", 1, 0), 1);
+	assert_int_equal(recv(served->fd, reply, 1, MSG_DONTWAIT), -1);
+	close(first);
+	assert_int_equal(recv(served->fd, reply, 1, MSG_WAITALL), 1);
+	disconnect_host(served);
+	assert_int_equal(wait_for_exit(served), 0);
+}
+
+/* Stopped by @signal_number once @request is under way: the evidence is all there. */
+static void assert_clean_end(struct served *served, int signal_number, const char *const *extra,
+	const void *request, size_t request_len)
+{
+	uint8_t reply[1];
+	char *events;
+
+	start(served, extra);
+	connect_host(served);
+	ask(served, "\x00", 1, reply, 1);
+	assert_int_equal(send(served->fd, request, request_len, 0), request_len);
+	usleep(50000); /* so that it is more likely to be under way; right either way */
+	kill(served->pid, signal_number);
+	assert_int_equal(wait_for_exit(served), 0);
+	events = slurp(served->events);
+	assert_int_equal(count_of(events, "\"ev\":\"disconnect\""), 1);
+	assert_int_equal(count_of(events, "\"clean\":true}"), 1);
+	free(events);
+	disconnect_host(served);
+}
+
+static void signal_in_the_middle_of_a_transfer_ends_it_cleanly(void **state)
+{
+	static const char read_all[] = "\x13\x04\x00\x00\xFF\xFF\xFF\x03\x00\x00\x00";
+	struct served *served = *state;
+	const char *none[] = {"--image-out", served->image, NULL};
+	const char *endless[] = {"--image-out", served->image, "--fault", "stall@2", NULL};
+	const char *late[] = {"--image-out", served->image, "--fault", "delay:60000000@2", NULL};
+	const char *slow[] = {"--image-out", served->image, "--link", "baud=100", NULL};
+	const char *unread[] = {"--image-out", served->image, "--link", "stm32-vserprog", NULL};
+
+	assert_clean_end(served, SIGTERM, none, "\x13\x04", 2);
+	assert_clean_end(served, SIGINT, endless, "\x00", 1);
+	assert_clean_end(served, SIGTERM, late, "\x00", 1);
+	assert_clean_end(served, SIGTERM, slow, "\x13\x01\x00\x00\x40\x00\x00\x9F", 8);
+	/* 16 MiB that nobody reads: the socket is full. */
+	assert_clean_end(served, SIGTERM, unread, read_all, 11);
+	assert_int_equal(access(served->image, F_OK), 0);
+}
+
 static int exit_status_of(const char *program, const char *const *args)
 {
 	const char *argv[ARGS_MAX] = {program};
@@ -467,7 +705,7 @@ static int exit_status_of(const char *program, const char *const *args)
 
 static void bad_usage_exits_2_and_questions_0(void **state)
 {
-	static const char *const bad[][4] = {
+	static const char *const bad[][5] = {
 		{NULL},
 		{"--chip", "W25Q129JV"},
 		{"--chip", "M25P80", "--corner=middle"},
@@ -478,6 +716,13 @@ static void bad_usage_exits_2_and_questions_0(void **state)
 		{"--chip", "M25P80", "--events=/nowhere/at/all"},
 		{"--chip", "M25P80", "--barrier-fds=5"},
 		{"--chip", "M25P80", "--clients=-1"},
+		{"--chip", "M25P80", "--second-client=queue"},
+		{"--chip", "M25P80", "--listen=unix:"},
+		{"--chip", "M25P80", "--link=stm32"},
+		{"--chip", "M25P80", "--link=baud=fast"},
+		{"--chip", "M25P80", "--fault=drop"},
+		{"--chip", "M25P80", "--clock=scripted:0"},
+		{"--chip", "M25P80", "--clock=scripted", "--measure-wake=1"},
 		{"--chip", "M25P80", "stray"},
 		{"--no-such-option"},
 	};
@@ -508,6 +753,16 @@ int main(int argc, char *argv[])
 		WITH_SERVER(part_that_was_just_powered_is_owed_its_time),
 		WITH_SERVER(part_is_long_powered_unless_told_otherwise),
 		WITH_SERVER(drawn_corner_stands_in_the_events_with_its_seed),
+		WITH_SERVER(limits_of_the_link_are_told_and_kept),
+		WITH_SERVER(streaming_firmware_has_no_query_for_lengths),
+		WITH_SERVER(refused_request_is_a_fault_of_the_link),
+		WITH_SERVER(same_requests_on_a_scripted_clock_leave_the_same_events),
+		WITH_SERVER(slow_line_holds_requests_and_replies),
+		WITH_SERVER(request_that_ends_the_link_is_not_answered),
+		WITH_SERVER(part_that_never_ends_its_work_breaks_no_rule_of_time),
+		WITH_SERVER(second_host_is_turned_away_where_so_told),
+		WITH_SERVER(second_host_waits_its_turn_unless_so_told),
+		WITH_SERVER(signal_in_the_middle_of_a_transfer_ends_it_cleanly),
 		WITH_SERVER(bad_usage_exits_2_and_questions_0),
 	};
 

@@ -3,8 +3,8 @@
  * A file that is either all there under its name or not at all: written beside it, synced, renamed.
  * A name that is a device or a pipe is written straight, since nothing may take its place.
  */
-#ifndef EMULATORS_SERPROG_OUTFILE_H
-#define EMULATORS_SERPROG_OUTFILE_H
+#ifndef EMULATORS_RECORD_OUTFILE_H
+#define EMULATORS_RECORD_OUTFILE_H
 
 #include <limits.h>
 #include <stdio.h>

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What happened, as records of fixed size. Appending formats nothing and opens no file: a guest of
- * 16 MIPS could not spare the time between two requests. jsonl.h writes them out at the end.
+ * What happened, as records of fixed size, for whichever programmer it happened to. Appending
+ * formats nothing and opens no file: a guest of 16 MIPS could not spare the time between two
+ * requests. jsonl.h writes them out at the end.
  */
-#ifndef EMULATORS_SERPROG_EVENTS_H
-#define EMULATORS_SERPROG_EVENTS_H
+#ifndef EMULATORS_RECORD_EVENTS_H
+#define EMULATORS_RECORD_EVENTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,11 +23,14 @@ enum event_kind {
 	EVENT_SPI,
 	EVENT_CYCLE,      /* cycles on a bus that is not SPI: all of a command, or of a read */
 	EVENT_DISCONNECT, /* at read_ns */
+	EVENT_REFUSED,    /* at read_ns: a second host was turned away */
+	EVENT_FAULT,      /* at read_ns: one that was asked for was done */
 };
 
 struct event {
 	enum event_kind kind;
-	uint8_t op; /* of serprog */
+	const char *name; /* of the request of EVENT_SERPROG, of the kind of EVENT_FAULT */
+	uint8_t op;       /* of serprog */
 	bool ack;
 	bool executed; /* by the request of a record that follows */
 	uint32_t write_len;
@@ -36,6 +40,9 @@ struct event {
 	uint64_t reply_ns;      /* just before the reply was written */
 	uint64_t start_ns;      /* of EVENT_CYCLE: its first cycle, in the chip's time */
 	uint64_t wire_ns;       /* time that the transfer took on the emulated wire */
+	const char *fault_at;   /* of EVENT_FAULT: what was counted */
+	uint64_t fault_nth;     /* which one of them, from 1 */
+	uint64_t fault_ns;      /* how long it held things up, UINT64_MAX: for ever */
 	struct chip_facts chip; /* of EVENT_SPI and EVENT_CYCLE */
 };
 
@@ -52,7 +59,7 @@ void events_deinit(struct events *events);
 
 void events_append(struct events *events, const struct event *event);
 
-/* The moments on the connection of the request that made the records from @first on. */
+/* The moments on the connection of the request that executed the cycles from @first on. */
 void events_stamp(struct events *events, size_t first, const struct event *request);
 
 /* @index is below events->count. */

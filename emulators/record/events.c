@@ -59,6 +59,8 @@ void events_stamp(struct events *events, size_t first, const struct event *reque
 	for (size_t i = first; i < events->count; i++) {
 		struct event *event = slot(events, i);
 
+		if (event->kind != EVENT_CYCLE)
+			continue;
 		event->empty_ns = request->empty_ns;
 		event->read_ns = request->read_ns;
 		event->reply_ns = request->reply_ns;

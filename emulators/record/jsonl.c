@@ -5,13 +5,11 @@
 #include <errno.h>
 #include <string.h>
 
-#include "codec.h"
-
 /*
  * Lines are put together here and not by printf(): a slow guest formats a hundred thousand of
  * them. The longest has 20 keys of at most 20 digits and fits with room to spare.
  */
-#define LINE_BYTES_MAX 1024
+#define LINE_BYTES_MAX 2048
 
 struct line {
 	char text[LINE_BYTES_MAX];
@@ -23,6 +21,7 @@ struct counts {
 	uint64_t cycles;
 	uint64_t serprog;
 	uint64_t violations;
+	uint64_t faults;
 };
 
 static void put_char(struct line *line, char c)
@@ -139,9 +138,9 @@ static void write_start(FILE *out, const struct run_facts *facts)
 	put_number(&line, "t_ns", facts->start_ns);
 	put_name_or_null(&line, "chip", facts->part->name);
 	put_name_or_null(&line, "corner", corner);
-	put_name_or_null(&line, "clock", clock_source_name(facts->clock_source));
+	put_name_or_null(&line, "clock", facts->clock_name);
 	put_number(&line, "clock_step_ns", facts->clock_step_ns);
-	put_number(&line, "clock_rate_error_ppm", 0);
+	put_number(&line, "clock_rate_error_ppm", facts->clock_rate_error_ppm);
 	put_number(&line, "seed", facts->seed);
 	put_bool(&line, "native_delay", facts->native_delay);
 	put_number_or_null(
@@ -149,6 +148,8 @@ static void write_start(FILE *out, const struct run_facts *facts)
 	put_number_or_null(
 		&line, "wake_latency_ns_max", facts->wake_measured, facts->wake_latency_ns_max);
 	put_number(&line, "size_bytes", facts->part->size_bytes);
+	put_name_or_null(&line, "link", facts->link);
+	put_name_or_null(&line, "faults", facts->faults);
 	flush(&line, out);
 }
 
@@ -180,7 +181,7 @@ static void write_serprog(FILE *out, const struct event *event, uint64_t previou
 
 	put_name_or_null(&line, "ev", "serprog");
 	put_octet(&line, "op", event->op);
-	put_name_or_null(&line, "name", serprog_name(event->op));
+	put_name_or_null(&line, "name", event->name);
 	put_times(&line, event, previous_ns);
 	put_bool(&line, "ack", event->ack);
 	flush(&line, out);
@@ -249,6 +250,55 @@ static void write_busy(FILE *out, const struct chip_facts *chip)
 	flush(&line, out);
 }
 
+/* One that was asked for, and done. */
+struct fault_line {
+	uint64_t at_ns;
+	const char *kind;
+	const char *at;
+	uint64_t nth;
+	uint64_t held_ns;
+};
+
+static void write_fault(FILE *out, const struct fault_line *fault)
+{
+	struct line line = {.len = 0};
+
+	put_name_or_null(&line, "ev", "fault");
+	put_number(&line, "t_ns", fault->at_ns);
+	put_name_or_null(&line, "kind", fault->kind);
+	put_name_or_null(&line, "at", fault->at);
+	put_number(&line, "nth", fault->nth);
+	put_number_or_null(&line, "held_ns", fault->held_ns != UINT64_MAX, fault->held_ns);
+	flush(&line, out);
+}
+
+static void write_fault_of_link(FILE *out, const struct event *event)
+{
+	struct fault_line fault = {
+		.at_ns = event->read_ns,
+		.kind = event->name,
+		.at = event->fault_at,
+		.nth = event->fault_nth,
+		.held_ns = event->fault_ns,
+	};
+
+	write_fault(out, &fault);
+}
+
+/* The part's own: its work begins, and never ends. */
+static void write_fault_of_part(FILE *out, const struct chip_facts *chip)
+{
+	struct fault_line fault = {
+		.at_ns = chip->busy_until_ns - chip->work_ns,
+		.kind = "stuck-wip",
+		.at = "busy",
+		.nth = chip->stuck_nth,
+		.held_ns = UINT64_MAX,
+	};
+
+	write_fault(out, &fault);
+}
+
 static void write_end(FILE *out, const struct run_end *end, const struct counts *counts)
 {
 	struct line line = {.len = 0};
@@ -259,6 +309,7 @@ static void write_end(FILE *out, const struct run_end *end, const struct counts 
 	put_number(&line, "cycle_transactions", counts->cycles);
 	put_number(&line, "serprog_requests", counts->serprog);
 	put_number(&line, "violations", counts->violations);
+	put_number(&line, "faults", counts->faults);
 	put_bool(&line, "clean", end->clean);
 	flush(&line, out);
 }
@@ -276,6 +327,13 @@ static void write_event(
 	case EVENT_DISCONNECT:
 		write_moment(out, event, "disconnect");
 		break;
+	case EVENT_REFUSED:
+		write_moment(out, event, "refused");
+		break;
+	case EVENT_FAULT:
+		counts->faults++;
+		write_fault_of_link(out, event);
+		break;
 	case EVENT_SERPROG:
 		counts->serprog++;
 		write_serprog(out, event, previous_ns);
@@ -292,6 +350,10 @@ static void write_event(
 	counts->violations += event->chip.rule != CHIP_RULE_NONE;
 	if (event->chip.work != CHIP_WORK_NONE)
 		write_busy(out, &event->chip);
+	if (event->chip.stuck_nth > 0) {
+		counts->faults++;
+		write_fault_of_part(out, &event->chip);
+	}
 }
 
 /* A gap never spans two connections. What a request executed shares its gap. */
@@ -302,6 +364,9 @@ static uint64_t previous_reply_ns(const struct event *event, uint64_t before_ns)
 	case EVENT_SPI:
 	case EVENT_CYCLE:
 		return event->executed ? before_ns : event->reply_ns;
+	case EVENT_REFUSED:
+	case EVENT_FAULT:
+		return before_ns;
 	default:
 		return 0;
 	}

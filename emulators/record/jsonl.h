@@ -2,12 +2,11 @@
 /*
  * Writes events as JSON lines. The keys and their order are described in the README of emulators/.
  */
-#ifndef EMULATORS_SERPROG_JSONL_H
-#define EMULATORS_SERPROG_JSONL_H
+#ifndef EMULATORS_RECORD_JSONL_H
+#define EMULATORS_RECORD_JSONL_H
 
 #include <stdio.h>
 
-#include "clock.h"
 #include "events.h"
 
 /* What the first line says. */
@@ -17,11 +16,14 @@ struct run_facts {
 	struct corner corner;
 	uint64_t seed;
 	bool native_delay;
-	enum clock_source clock_source;
-	uint64_t clock_step_ns;
+	const char *clock_name;
+	uint64_t clock_step_ns; /* the error of one reading */
+	uint32_t clock_rate_error_ppm;
 	bool wake_measured;
 	uint64_t wake_latency_ns_min;
 	uint64_t wake_latency_ns_max;
+	const char *link;   /* NULL: nothing but what carries it; of a-z, digits and ,=- */
+	const char *faults; /* that were asked for, NULL: none; the same, and @ : . and blanks */
 };
 
 /* What the last line says besides its counts. */

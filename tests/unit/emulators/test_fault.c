@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "link/fault.h"
+
+#define STREAM_BYTES 20000
+
+struct reports {
+	size_t count;
+	enum fault_kind last_kind;
+	uint64_t last_nth;
+};
+
+static void note(void *context, const struct fault *fault, uint64_t nth)
+{
+	struct reports *reports = context;
+
+	reports->count++;
+	reports->last_kind = fault->kind;
+	reports->last_nth = nth;
+}
+
+static void with(struct faults *faults, uint64_t seed, const char *text)
+{
+	faults_init(faults, seed);
+	assert_int_equal(faults_add(faults, text), 0);
+}
+
+static size_t pass(struct faults *faults, const char *in, uint8_t *out, struct reports *reports)
+{
+	return faults_pass(
+		faults, FAULT_AT_REPLY_BYTE, (const uint8_t *)in, strlen(in), out, note, reports);
+}
+
+static void dropped_byte_is_the_one_asked_for(void **state)
+{
+	struct reports reports = {0};
+	struct faults faults;
+	uint8_t out[16];
+
+	(void)state;
+	with(&faults, 1, "drop@3");
+	assert_int_equal(pass(&faults, "abcd", out, &reports), 3);
+	assert_memory_equal(out, "abd", 3);
+	assert_int_equal(reports.count, 1);
+	assert_int_equal(reports.last_kind, FAULT_DROP);
+	assert_int_equal(reports.last_nth, 3);
+}
+
+static void bytes_are_counted_on_through_chunks(void **state)
+{
+	struct reports reports = {0};
+	struct faults faults;
+	uint8_t out[16];
+
+	(void)state;
+	with(&faults, 1, "duplicate@3");
+	assert_int_equal(pass(&faults, "ab", out, &reports), 2);
+	assert_int_equal(pass(&faults, "cd", out, &reports), 3);
+	assert_memory_equal(out, "ccd", 3);
+	assert_int_equal(reports.last_nth, 3);
+}
+
+static void corrupted_byte_is_never_what_it_was(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 0; seed < 2000; seed++) {
+		struct reports reports = {0};
+		struct faults faults;
+		uint8_t out[4];
+
+		with(&faults, seed, "corrupt@1");
+		assert_int_equal(pass(&faults, "ab", out, &reports), 2);
+		assert_int_not_equal(out[0], 'a');
+		assert_int_equal(out[1], 'b');
+	}
+}
+
+static void other_stream_is_left_alone(void **state)
+{
+	struct reports reports = {0};
+	struct faults faults;
+	uint8_t out[16];
+
+	(void)state;
+	with(&faults, 1, "drop@in:p=1");
+	assert_int_equal(pass(&faults, "abcd", out, &reports), 4);
+	assert_int_equal(reports.count, 0);
+	assert_true(faults_touch(&faults, FAULT_AT_REQUEST_BYTE));
+	assert_false(faults_touch(&faults, FAULT_AT_REPLY_BYTE));
+}
+
+/* Which of a long stream are hit, passed in chunks of @chunk bytes. */
+static size_t which(uint64_t seed, const char *text, size_t chunk, uint8_t *out)
+{
+	static const uint8_t zeros[STREAM_BYTES];
+	struct reports reports = {0};
+	struct faults faults;
+	size_t len = 0;
+
+	with(&faults, seed, text);
+	for (size_t at = 0; at < STREAM_BYTES; at += chunk)
+		len += faults_pass(
+			&faults, FAULT_AT_REPLY_BYTE, zeros, chunk, out + len, note, &reports);
+	return len;
+}
+
+static void same_seed_makes_same_faults_however_bytes_come(void **state)
+{
+	static uint8_t once[2 * STREAM_BYTES];
+	static uint8_t again[2 * STREAM_BYTES];
+	size_t len;
+
+	(void)state;
+	len = which(7, "corrupt@p=0.01", STREAM_BYTES, once);
+	assert_int_equal(which(7, "corrupt@p=0.01", 5, again), len);
+	assert_memory_equal(once, again, len);
+	(void)which(8, "corrupt@p=0.01", STREAM_BYTES, again);
+	assert_memory_not_equal(once, again, len);
+}
+
+static void probability_is_about_kept(void **state)
+{
+	static uint8_t out[2 * STREAM_BYTES];
+
+	(void)state;
+	/* 200 expected; a fixed seed, so that this never changes by itself. */
+	assert_in_range(
+		which(7, "drop@p=0.01", STREAM_BYTES, out), STREAM_BYTES - 300, STREAM_BYTES - 100);
+	assert_int_equal(which(7, "drop@p=1", STREAM_BYTES, out), 0);
+}
+
+/* A second fault must not shift the draws of the first one. */
+static void faults_draw_apart_from_each_other(void **state)
+{
+	struct faults alone;
+	struct faults beside;
+
+	(void)state;
+	with(&alone, 3, "nak@p=0.1");
+	with(&beside, 3, "nak@p=0.1");
+	assert_int_equal(faults_add(&beside, "stall:5@p=0.5"), 0);
+	for (int i = 0; i < 1000; i++) {
+		faults_count(&alone, FAULT_AT_REQUEST);
+		faults_count(&beside, FAULT_AT_REQUEST);
+		assert_int_equal(faults_hit(&alone, FAULT_NAK, FAULT_AT_REQUEST) != NULL,
+			faults_hit(&beside, FAULT_NAK, FAULT_AT_REQUEST) != NULL);
+	}
+}
+
+static void request_is_hit_when_its_turn_comes(void **state)
+{
+	struct faults faults;
+	const struct fault *fault;
+
+	(void)state;
+	with(&faults, 1, "delay:250@2");
+	assert_null(faults_hit(&faults, FAULT_DELAY, FAULT_AT_REQUEST));
+	faults_count(&faults, FAULT_AT_REQUEST);
+	assert_null(faults_hit(&faults, FAULT_DELAY, FAULT_AT_REQUEST));
+	faults_count(&faults, FAULT_AT_REQUEST);
+	fault = faults_hit(&faults, FAULT_DELAY, FAULT_AT_REQUEST);
+	assert_non_null(fault);
+	assert_int_equal(fault->hold_ns, 250000);
+	assert_null(faults_hit(&faults, FAULT_STALL, FAULT_AT_REQUEST));
+	assert_true(faults_hold(&faults));
+}
+
+static void stall_without_a_time_is_for_ever(void **state)
+{
+	struct faults faults;
+
+	(void)state;
+	with(&faults, 1, "stall@1");
+	assert_true(faults.fault[0].hold_ns == FAULT_FOR_EVER);
+}
+
+static void earliest_stuck_work_is_the_one(void **state)
+{
+	struct faults faults;
+
+	(void)state;
+	with(&faults, 1, "stuck-wip@9");
+	assert_int_equal(faults_stuck_from(&faults), 9);
+	assert_int_equal(faults_add(&faults, "stuck-wip@4"), 0);
+	assert_int_equal(faults_stuck_from(&faults), 4);
+	faults_init(&faults, 1);
+	assert_int_equal(faults_stuck_from(&faults), 0);
+}
+
+static void texts_that_are_no_fault_are_refused(void **state)
+{
+	static const char *const bad[] = {"", "drop", "drop@", "drop@0", "drop@-1", "drop@x",
+		"drop:5@1", "drop@p=0", "drop@p=1.1", "drop@p=", "drop@p=nan", "drop@p=1e-3",
+		"drop@in:", "dropp@1", "dro@1", "delay@1", "delay:@1", "delay:x@1",
+		"delay:86400000001@1", "nak@in:1", "stuck-wip@p=0.5", "stuck-wip@in:1",
+		"hang-up:1@1", "stall:5", "drop@18446744073709551616",
+		"drop@p=0.00000000000000000000000000000000000000001"};
+	struct faults faults;
+
+	(void)state;
+	faults_init(&faults, 1);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(faults_add(&faults, bad[i]), -EINVAL);
+	assert_int_equal(faults.count, 0);
+	assert_string_equal(faults.text, "");
+}
+
+static void one_fault_more_than_fit_is_refused(void **state)
+{
+	struct faults faults;
+
+	(void)state;
+	faults_init(&faults, 1);
+	for (int i = 0; i < FAULTS_MAX; i++)
+		assert_int_equal(faults_add(&faults, "delay:86400000000@18446744073709551615"), 0);
+	assert_int_equal(faults_add(&faults, "drop@1"), -ENOSPC);
+	assert_int_equal(strlen(faults.text), FAULTS_MAX * 38 + FAULTS_MAX - 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(dropped_byte_is_the_one_asked_for),
+		cmocka_unit_test(bytes_are_counted_on_through_chunks),
+		cmocka_unit_test(corrupted_byte_is_never_what_it_was),
+		cmocka_unit_test(other_stream_is_left_alone),
+		cmocka_unit_test(same_seed_makes_same_faults_however_bytes_come),
+		cmocka_unit_test(probability_is_about_kept),
+		cmocka_unit_test(faults_draw_apart_from_each_other),
+		cmocka_unit_test(request_is_hit_when_its_turn_comes),
+		cmocka_unit_test(stall_without_a_time_is_for_ever),
+		cmocka_unit_test(earliest_stuck_work_is_the_one),
+		cmocka_unit_test(texts_that_are_no_fault_are_refused),
+		cmocka_unit_test(one_fault_more_than_fit_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "link/link_model.h"
+
+#define US UINT64_C(1000)
+#define MS UINT64_C(1000000)
+
+static struct link_model parsed(const char *text)
+{
+	struct link_model model = {0};
+
+	assert_int_equal(link_model_parse(text, &model), 0);
+	return model;
+}
+
+static void link_of_zeros_takes_no_time(void **state)
+{
+	const struct link_model none = {0};
+
+	(void)state;
+	assert_false(link_model_takes_time(&none));
+	assert_int_equal(link_model_arrival_ns(&none, 5, 1000), 5);
+	assert_int_equal(link_model_delivery_ns(&none, 5, 1000), 5);
+}
+
+static void byte_on_a_line_is_ten_bits_and_never_early(void **state)
+{
+	const struct link_model model = parsed("baud=115200");
+
+	(void)state;
+	assert_true(link_model_takes_time(&model));
+	assert_int_equal(link_model_line_ns(&model, 0), 0);
+	assert_int_equal(link_model_line_ns(&model, 1), 86806); /* 86805.6 */
+	assert_int_equal(link_model_line_ns(&model, 11520), 1000 * MS);
+	assert_int_equal(link_model_arrival_ns(&model, 7, 1), 7 + 86806);
+}
+
+static void line_of_the_longest_request_does_not_wrap(void **state)
+{
+	const struct link_model model = parsed("baud=1");
+
+	(void)state;
+	assert_int_equal(link_model_line_ns(&model, LINK_MODEL_LEN_MAX + UINT64_C(7)),
+		(LINK_MODEL_LEN_MAX + UINT64_C(7)) * 10 * 1000 * MS);
+}
+
+static void reply_leaves_at_a_frame_and_not_before_it(void **state)
+{
+	const struct link_model full = parsed("usb-frame-us=1000");
+	const struct link_model high = parsed("usb-frame-us=125");
+
+	(void)state;
+	assert_int_equal(link_model_delivery_ns(&full, 0, 1), 0);
+	assert_int_equal(link_model_delivery_ns(&full, 1, 1), MS);
+	assert_int_equal(link_model_delivery_ns(&full, MS, 1), MS);
+	assert_int_equal(link_model_delivery_ns(&full, MS + 1, 1), 2 * MS);
+	assert_int_equal(link_model_delivery_ns(&high, 125 * US + 1, 1), 250 * US);
+}
+
+static void request_is_not_held_back_by_frames(void **state)
+{
+	const struct link_model model = parsed("usb-frame-us=1000");
+
+	(void)state;
+	assert_int_equal(link_model_arrival_ns(&model, 1, 4096), 1);
+}
+
+static void reply_is_on_the_line_first_and_in_a_frame_then(void **state)
+{
+	const struct link_model model = parsed("baud=1000000,usb-frame-us=1000");
+
+	(void)state;
+	assert_int_equal(link_model_delivery_ns(&model, 0, 100), MS);
+	assert_int_equal(link_model_delivery_ns(&model, 0, 101), 2 * MS);
+}
+
+static void key_after_a_preset_wins(void **state)
+{
+	const struct link_model model = parsed("frser-duino,baud=2000000,read-max=4096");
+
+	(void)state;
+	assert_int_equal(model.baud, 2000000);
+	assert_int_equal(model.read_len_max, 4096);
+	assert_int_equal(model.write_len_max, 1013);
+	assert_true(model.native_delay);
+}
+
+/* Typed from the sources that are named beside the table, not from it. */
+static void presets_are_what_their_sources_say(void **state)
+{
+	const struct link_model uno = parsed("frser-duino");
+	const struct link_model ftdi = parsed("frser-duino-ftdi");
+	const struct link_model stm32 = parsed("stm32-vserprog");
+
+	(void)state;
+	assert_int_equal(uno.serial_buffer_bytes, 1024 - 4);
+	assert_int_equal(uno.write_len_max, 1024 - 4 - 7);
+	assert_int_equal(uno.read_len_max, (115200 / 5 + 512) / 1024 * 1024);
+	assert_int_equal(ftdi.read_len_max, (2000000 / 5 + 512) / 1024 * 1024);
+	assert_int_equal(uno.opbuf_bytes, 12);
+	assert_int_equal(stm32.serial_buffer_bytes, 0xFFFF);
+	assert_true(stm32.lengths_untold);
+	assert_false(stm32.native_delay);
+}
+
+static void each_preset_is_found_by_its_name(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < link_preset_count; i++) {
+		const struct link_model model = parsed(link_presets[i].name);
+
+		assert_memory_equal(&model, &link_presets[i].model, sizeof(model));
+	}
+}
+
+static void words_that_mean_nothing_are_refused_and_change_nothing(void **state)
+{
+	static const char *const bad[] = {"", "nonsense", "baud", "baud=", "baud=x", "baud=-1",
+		"baud=1,", ",baud=1", "baud=100000001", "opbuf=4097", "serial-buffer=65536",
+		"write-max=16777216", "usb-frame-us=1000001", "bau=1", "baud2=1",
+		"baud=1,frser-duino", "baud=1 ",
+		"baud=000000000000000000000000000000000000000000000001"};
+	struct link_model model = {.baud = 9600};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		assert_int_equal(link_model_parse(bad[i], &model), -EINVAL);
+		assert_int_equal(model.baud, 9600);
+	}
+}
+
+static void formatted_link_reads_back_as_the_same(void **state)
+{
+	static const char longest[] = "baud=100000000,usb-frame-us=1000000,serial-buffer=65535,"
+				      "opbuf=4096,write-max=16777215,read-max=16777215";
+	char text[LINK_MODEL_TEXT_BYTES];
+	struct link_model model = parsed(longest);
+
+	(void)state;
+	link_model_format(&model, text);
+	assert_string_equal(text, longest);
+	model = (struct link_model){0};
+	link_model_format(&model, text);
+	assert_string_equal(text, "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(link_of_zeros_takes_no_time),
+		cmocka_unit_test(byte_on_a_line_is_ten_bits_and_never_early),
+		cmocka_unit_test(line_of_the_longest_request_does_not_wrap),
+		cmocka_unit_test(reply_leaves_at_a_frame_and_not_before_it),
+		cmocka_unit_test(request_is_not_held_back_by_frames),
+		cmocka_unit_test(reply_is_on_the_line_first_and_in_a_frame_then),
+		cmocka_unit_test(key_after_a_preset_wins),
+		cmocka_unit_test(presets_are_what_their_sources_say),
+		cmocka_unit_test(each_preset_is_found_by_its_name),
+		cmocka_unit_test(words_that_mean_nothing_are_refused_and_change_nothing),
+		cmocka_unit_test(formatted_link_reads_back_as_the_same),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "serprog/listener.h"
+
+struct fixture {
+	char dir[32];
+	char path[64];
+	struct listener listener;
+	struct clock clock;
+	int stop_fds[2];
+};
+
+static int set_up(void **state)
+{
+	struct fixture *fixture = calloc(1, sizeof(*fixture));
+
+	strcpy(fixture->dir, "/tmp/test_listener.XXXXXX");
+	assert_non_null(mkdtemp(fixture->dir));
+	snprintf(fixture->path, sizeof(fixture->path), "%s/here", fixture->dir);
+	fixture->listener.fd = -1;
+	assert_int_equal(pipe(fixture->stop_fds), 0);
+	clock_init_scripted(&fixture->clock, 1);
+	*state = fixture;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *fixture = *state;
+
+	listener_close(&fixture->listener);
+	close(fixture->stop_fds[0]);
+	close(fixture->stop_fds[1]);
+	unlink(fixture->path);
+	rmdir(fixture->dir);
+	free(fixture);
+	return 0;
+}
+
+static int open_at(struct fixture *fixture, const char *kind)
+{
+	struct listener_address address;
+	char text[96];
+
+	snprintf(text, sizeof(text), "%s:%s", kind, fixture->path);
+	assert_int_equal(listener_parse(text, &address), 0);
+	return listener_open(&address, &fixture->listener);
+}
+
+static int accept_one(struct fixture *fixture)
+{
+	uint64_t empty_ns = 0;
+	int fd = -1;
+	int ret = listener_accept(
+		&fixture->listener, fixture->stop_fds[0], &fixture->clock, &fd, &empty_ns);
+
+	return ret < 0 ? ret : fd;
+}
+
+static int connect_unix(const char *path)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	strcpy(address.sun_path, path);
+	assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	return fd;
+}
+
+static void addresses_are_told_apart(void **state)
+{
+	static const char *const bad[] = {"", "tcp:", "tcp:1", "tcp:127.0.0.1", "tcp:localhost:1",
+		"tcp:127.0.0.1:65536", "tcp:127.0.0.1:-1", "unix:", "unix", "pty:", "ptyx",
+		"udp:1"};
+	struct listener_address address;
+	char longest[5 + LISTENER_PATH_BYTES + 1] = "unix:";
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(listener_parse(bad[i], &address), -EINVAL);
+	memset(longest + 5, 'x', LISTENER_PATH_BYTES);
+	assert_int_equal(listener_parse(longest, &address), -ENAMETOOLONG);
+	longest[5 + LISTENER_PATH_BYTES - 1] = '\0';
+	assert_int_equal(listener_parse(longest, &address), 0);
+	assert_int_equal(listener_parse("tcp:0.0.0.0:1", &address), 0);
+	assert_false(listener_is_local(&address));
+	assert_int_equal(listener_parse("tcp:127.8.0.1:1", &address), 0);
+	assert_true(listener_is_local(&address));
+	assert_int_equal(listener_parse("pty", &address), 0);
+	assert_true(listener_is_local(&address));
+}
+
+static void unix_socket_is_there_while_open_and_gone_after(void **state)
+{
+	struct fixture *fixture = *state;
+	char byte = 0;
+	int host;
+	int fd;
+
+	assert_int_equal(open_at(fixture, "unix"), 0);
+	assert_string_equal(fixture->listener.name, fixture->path);
+	host = connect_unix(fixture->path);
+	fd = accept_one(fixture);
+	assert_true(fd >= 0);
+	assert_int_equal(write(host, "x", 1), 1);
+	assert_int_equal(read(fd, &byte, 1), 1);
+	assert_int_equal(byte, 'x');
+	close(fd);
+	close(host);
+	listener_close(&fixture->listener);
+	assert_int_equal(access(fixture->path, F_OK), -1);
+}
+
+static void socket_that_a_killed_server_left_is_replaced(void **state)
+{
+	struct fixture *fixture = *state;
+
+	assert_int_equal(open_at(fixture, "unix"), 0);
+	close(fixture->listener.fd); /* as a kill does */
+	assert_int_equal(open_at(fixture, "unix"), 0);
+	close(connect_unix(fixture->path));
+}
+
+static void socket_in_use_and_files_are_left_alone(void **state)
+{
+	struct fixture *fixture = *state;
+	struct listener first;
+	int fd;
+
+	assert_int_equal(open_at(fixture, "unix"), 0);
+	first = fixture->listener;
+	assert_int_equal(open_at(fixture, "unix"), -EADDRINUSE);
+	assert_int_equal(access(fixture->path, F_OK), 0);
+	listener_close(&first);
+	fixture->listener.fd = -1;
+	fixture->listener.path[0] = '\0';
+	fd = open(fixture->path, O_CREAT | O_WRONLY, 0600);
+	close(fd);
+	assert_true(open_at(fixture, "unix") < 0);
+	assert_true(open_at(fixture, "pty") < 0);
+	assert_int_equal(access(fixture->path, F_OK), 0);
+}
+
+static void terminal_carries_every_byte_as_it_is_from_host_to_host(void **state)
+{
+	struct fixture *fixture = *state;
+	uint8_t all[256];
+	uint8_t got[256];
+
+	for (size_t i = 0; i < sizeof(all); i++)
+		all[i] = (uint8_t)i;
+	assert_int_equal(open_at(fixture, "pty"), 0);
+	for (int round = 0; round < 2; round++) {
+		int host = open(fixture->path, O_RDWR | O_NOCTTY);
+		int fd;
+
+		assert_true(host >= 0);
+		assert_int_equal(write(host, all, sizeof(all)), sizeof(all));
+		fd = accept_one(fixture);
+		assert_true(fd >= 0);
+		assert_int_equal(read(fd, got, sizeof(got)), sizeof(got));
+		assert_memory_equal(got, all, sizeof(all));
+		assert_int_equal(write(fd, all, sizeof(all)), sizeof(all));
+		assert_int_equal(read(host, got, sizeof(got)), sizeof(got));
+		assert_memory_equal(got, all, sizeof(all));
+		close(host);
+		assert_true(read(fd, got, 1) <= 0);
+		close(fd);
+	}
+	listener_close(&fixture->listener);
+	assert_int_equal(access(fixture->path, F_OK), -1);
+}
+
+static void signal_ends_the_wait_for_a_host(void **state)
+{
+	static const char *const kinds[] = {"unix", "pty"};
+	struct fixture *fixture = *state;
+
+	assert_int_equal(write(fixture->stop_fds[1], "", 1), 1);
+	for (size_t i = 0; i < 2; i++) {
+		assert_int_equal(open_at(fixture, kinds[i]), 0);
+		assert_int_equal(accept_one(fixture), -ECANCELED);
+		listener_close(&fixture->listener);
+	}
+}
+
+static void second_host_is_hung_up_on(void **state)
+{
+	struct fixture *fixture = *state;
+	char byte;
+	int host;
+
+	assert_int_equal(open_at(fixture, "unix"), 0);
+	assert_false(listener_turn_away(&fixture->listener));
+	host = connect_unix(fixture->path);
+	assert_true(listener_turn_away(&fixture->listener));
+	assert_int_equal(read(host, &byte, 1), 0);
+	close(host);
+}
+
+#define WITH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH(addresses_are_told_apart),
+		WITH(unix_socket_is_there_while_open_and_gone_after),
+		WITH(socket_that_a_killed_server_left_is_replaced),
+		WITH(socket_in_use_and_files_are_left_alone),
+		WITH(terminal_carries_every_byte_as_it_is_from_host_to_host),
+		WITH(signal_ends_the_wait_for_a_host),
+		WITH(second_host_is_hung_up_on),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
