@@ -14,6 +14,7 @@ and are never judged good.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from delayrig.clock_error import ClockError, clock_error
 from delayrig.events import TRANSACTIONS, Event, event_time_ns, first
 from delayrig.evidence import Evidence, ObservedWait, Witness
 from delayrig.profile import OPENS_BUSY_STATUS, OPENS_SYNC_NOPS, Profile, Wait
@@ -32,6 +33,7 @@ class _View:
     """The emulator reads a request at most this long after it arrived; None: not known."""
     sent_since_ns: int | None
     """Behind a bridge, the first moment at which a request may have been sent."""
+    clock: ClockError
 
 
 def _time_of(events: list[Event], kind: str) -> int:
@@ -44,10 +46,18 @@ def observe_waits(
 ) -> list[ObservedWait]:
     """Every wait of the profile that the events show."""
     if bridged:
-        view = _View(wake_ns=None, sent_since_ns=_time_of(events, "subject_start"))
+        view = _View(
+            wake_ns=None,
+            sent_since_ns=_time_of(events, "subject_start"),
+            clock=clock_error(events),
+        )
     else:
         start = first(events, "start") or {}
-        view = _View(wake_ns=start.get("wake_latency_ns_max"), sent_since_ns=None)
+        view = _View(
+            wake_ns=start.get("wake_latency_ns_max"),
+            sent_since_ns=None,
+            clock=clock_error(events),
+        )
     waits: list[ObservedWait] = []
     for wait in profile.wait:
         requested_ns = wait.requested_ns(chip)
@@ -121,6 +131,7 @@ def _measure(
         shortest_ns=max(closed_ns - latest_ns, 0),
         longest_ns=closing["read_ns"] - earliest_ns,
         opened_ns=earliest_ns,
+        clock_error_ns=view.clock.of_wait_ns(requested_ns),
     )
 
 

@@ -1,26 +1,54 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Witness 1, the chip: commands that came before the part was ready for them."""
 
-from delayrig.events import Event, transactions
+from collections.abc import Iterator
+
+from delayrig.clock_error import clock_error
+from delayrig.events import TRANSACTIONS, Event, transactions
 from delayrig.evidence import Evidence, Witness
 
 # Commands that came too early. Other broken rules are reported, and never called too short: not
 # even `window`, whose margin tells by how much a cycle came too late.
 RULES_OF_TIME = ("busy", "tres", "tdp", "reset", "tsus", "tvsl", "tpuw", "tida")
-DOUBTFUL_GRADES = ("unsure", "assumed")
+
+WITHIN_CLOCK_ERROR = "clock"
+"""The grade of a margin smaller than what the clock may be wrong by."""
+
+DOUBTFUL_GRADES = ("unsure", "assumed", WITHIN_CLOCK_ERROR)
 
 
 def convict_commands(events: list[Event]) -> list[Evidence]:
     """The commands that came too early, the worst per rule and opcode, with how many."""
-    early = [event for event in transactions(events) if event["violation"] in RULES_OF_TIME]
-    evidence = []
-    for key in dict.fromkeys((event["violation"], event["op"], event["grade"]) for event in early):
-        same = [e for e in early if (e["violation"], e["op"], e["grade"]) == key]
-        evidence.append(_evidence(min(same, key=lambda event: int(event["margin_ns"])), len(same)))
-    return evidence
+    error = clock_error(events)
+    groups: dict[tuple[str, str | None, str], list[Event]] = {}
+    for event, wait_ns in _early_commands(events):
+        within = -int(event["margin_ns"]) < error.of_wait_ns(wait_ns)
+        grade = WITHIN_CLOCK_ERROR if within else event["grade"]
+        groups.setdefault((event["violation"], event["op"], grade), []).append(event)
+    return [
+        _evidence(min(same, key=lambda event: int(event["margin_ns"])), grade, len(same))
+        for (_, _, grade), same in groups.items()
+    ]
 
 
-def _evidence(event: Event, count: int) -> Evidence:
+def _early_commands(events: list[Event]) -> Iterator[tuple[Event, int]]:
+    """Commands that came too early, each with the length of the wait that it cut short.
+
+    A wait that is no busy time was opened by the last transaction that was obeyed.
+    """
+    busy_ns = opened_ns = 0
+    for event in events:
+        if event["ev"] == "busy":
+            busy_ns = int(event["nominal_ns"])
+        elif event["ev"] in TRANSACTIONS and event["violation"] in RULES_OF_TIME:
+            is_busy = event["violation"] == "busy"
+            kept_ns = event["read_ns"] - opened_ns
+            yield event, busy_ns if is_busy else kept_ns - int(event["margin_ns"])
+        elif event["ev"] in TRANSACTIONS:
+            opened_ns = event["read_ns"]
+
+
+def _evidence(event: Event, grade: str, count: int) -> Evidence:
     margin_ns = int(event["margin_ns"])
     return Evidence(
         what=f"{_command(event)} came {-margin_ns} ns before the part was ready"
@@ -29,7 +57,7 @@ def _evidence(event: Event, count: int) -> Evidence:
         requested_ns=None,
         actual_ns=None,
         margin_ns=margin_ns,
-        grade=event["grade"],
+        grade=grade,
         where=f"bus at {event['read_ns']} ns",
         count=count,
     )

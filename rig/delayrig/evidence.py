@@ -36,11 +36,14 @@ class ObservedWait(msgspec.Struct, frozen=True, kw_only=True):
     shortest_ns: int
     longest_ns: int
     opened_ns: int
+    clock_error_ns: int = 0
+    """A difference smaller than that is none."""
 
     @property
     def is_short(self) -> bool:
         """Convicted: even the longest that it may have been is too short."""
-        return self.longest_ns < self.requested_ns
+        short_by_ns = self.requested_ns - self.longest_ns
+        return short_by_ns > 0 and short_by_ns >= self.clock_error_ns
 
     @property
     def is_judged(self) -> bool:
@@ -49,10 +52,10 @@ class ObservedWait(msgspec.Struct, frozen=True, kw_only=True):
         Long enough on the bus is not enough: a round trip of 50 us hides a wait of 10 us that
         did not take place at all. So a good wait is one whose absence would have been convicted.
         """
-        good = self.shortest_ns >= self.requested_ns
+        good = self.shortest_ns >= self.requested_ns + self.clock_error_ns
         return self.is_short or (good and self.visible_short_ns <= self.requested_ns)
 
     @property
     def visible_short_ns(self) -> int:
         """A shortening of at least this much would have been seen."""
-        return max(self.longest_ns - self.requested_ns, 0) + 1
+        return max(self.longest_ns - self.requested_ns, 0) + max(self.clock_error_ns, 1)

@@ -8,6 +8,7 @@ from delayrig.events import Event, first, of_kind
 from delayrig.seen import Seen
 
 CLOCKSOURCE = "tsc"
+SCRIPTED = "scripted"
 CLOCK_RATE_ERROR_PPM_MAX = 100
 # What flashrom 1.x prints before and after it calibrates; other messages may stand between.
 CALIBRATION_BEGINS = b"Calibrating delay loop..."
@@ -40,6 +41,8 @@ def clock_fault(events: list[Event]) -> str:
     clocksource = (first(events, "guest") or {})["clocksource"]
     if clocksource != CLOCKSOURCE:
         return f"the guest keeps time by {clocksource!r}, not by {CLOCKSOURCE!r}"
+    if (first(events, "start") or {})["clock"] == SCRIPTED:
+        return "the emulator's clock was scripted: its times are no one's"
     rate = first(events, "clock_rate") or {}
     slack_ns = rate["raw_ns_max"] * CLOCK_RATE_ERROR_PPM_MAX // 1_000_000
     if rate["raw_ns_min"] - slack_ns <= rate["monotonic_ns"] <= rate["raw_ns_max"] + slack_ns:

@@ -15,14 +15,16 @@ from delayrig.bus import convict_waits, observe_waits
 from delayrig.cell import Cell, Job, Programmer
 from delayrig.chip_witness import (
     DOUBTFUL_GRADES,
+    WITHIN_CLOCK_ERROR,
     broken_rules,
     convict_commands,
     margins_ns,
 )
 from delayrig.chips import ChipFacts
+from delayrig.clock_error import clock_error
 from delayrig.corner import is_beyond_the_datasheet
 from delayrig.errors import LostGuestError
-from delayrig.events import Event, first, transactions
+from delayrig.events import Event, first, of_kind, transactions
 from delayrig.evidence import Evidence, ObservedWait, Witness
 from delayrig.images.subject import Subject
 from delayrig.profile import Profile, find_profile, find_version, version_of_digest
@@ -33,6 +35,9 @@ from delayrig.trust import rig_fault
 # Classes of waits that no profile names.
 CHIP_BUSY = "chip-busy"
 NO_PROFILE = "bus (no profile for this version)"
+
+MAY_BE_FAULTS = (Verdict.CORRUPT, Verdict.OP_FAILED, Verdict.HUNG)
+"""What faults that were asked for may lead to. They make no wait too short."""
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
@@ -151,7 +156,25 @@ def find_verdict(
     unjudged: list[str],
     profile: Profile | None,
 ) -> Finding:
-    """The first answer that holds."""
+    """The first answer that holds, and what was done to the subject's link or part on request."""
+    finding = _first_answer(cell, seen, evidence, judged, unjudged, profile)
+    faults = of_kind(seen.events, "fault")
+    if not faults or finding.verdict not in MAY_BE_FAULTS:
+        return finding
+    kinds = ", ".join(sorted({fault["kind"] for fault in faults}))
+    return msgspec.structs.replace(
+        finding, reason=f"{finding.reason} (after {len(faults)} faults on request: {kinds})"
+    )
+
+
+def _first_answer(
+    cell: Cell,
+    seen: Seen,
+    evidence: list[Evidence],
+    judged: list[str],
+    unjudged: list[str],
+    profile: Profile | None,
+) -> Finding:
     fault = rig_fault(cell, seen)
     if fault:
         return Finding(verdict=Verdict.INFRA_ERROR, reason=fault)
@@ -175,7 +198,7 @@ def find_verdict(
     if short:
         return Finding(
             verdict=Verdict.INCONCLUSIVE,
-            reason=f"rests on {short[0].grade} figures alone: {describe(short[0])}",
+            reason=f"{_doubt(short[0])}: {describe(short[0])}",
         )
     broken = broken_rules(seen.events)
     if broken:
@@ -189,6 +212,12 @@ def find_verdict(
             verdict=Verdict.INCONCLUSIVE, reason=f"could not be judged: {', '.join(missing)}"
         )
     return Finding(verdict=Verdict.PASS, reason=_pass_reason(profile, judged))
+
+
+def _doubt(item: Evidence) -> str:
+    if item.grade == WITHIN_CLOCK_ERROR:
+        return "less than the error of the clock"
+    return f"rests on {item.grade} figures alone"
 
 
 def declared_classes(cell: Cell, profile: Profile | None) -> set[str]:
@@ -252,7 +281,8 @@ def smallest_visible_short_ns(
 ) -> int | None:
     """By how little a judged wait could have been shorter without passing unseen."""
     bus = [wait.visible_short_ns for wait in waits if wait.kind in judged]
-    chip = [max(margin, 0) + 1 for margin in margins_ns(events)]
+    least_ns = max(clock_error(events).step_ns, 1)
+    chip = [max(margin, 0) + least_ns for margin in margins_ns(events)]
     return min([*bus, *chip], default=None)
 
 

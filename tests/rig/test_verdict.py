@@ -462,14 +462,16 @@ REGION = workload.region_of(make_cell(), make_chip())
 def left_by(
     folder: Path,
     *bus: Event,
+    events: list[Event] | None = None,
     cell: Cell | None = None,
     stdout: str = "flashrom 1.4.0 on Linux 6.1\nVERIFIED.\n",
     image: bytes | None = None,
     read_back: bytes | None = None,
 ) -> CellResult:
-    """The result of a folder with those events."""
+    """The result of a folder with those events, or with that on the bus of a sound cell."""
     cell = cell or make_cell()
-    (folder / "events.jsonl").write_bytes(as_lines(sound_events(*bus)))
+    left = sound_events(*bus) if events is None else events
+    (folder / "events.jsonl").write_bytes(as_lines(left))
     (folder / "stdout.txt").write_text(stdout, encoding="utf-8")
     whole = sparse_image(workload.final_content(cell, REGION))
     (folder / "image.sparse").write_bytes(whole if image is None else image)
@@ -609,3 +611,29 @@ def test_calibration_after_bytes_that_are_not_text_is_seen() -> None:
     output = b"\xff\xff\xff\xff\xff" + CALIBRATED.encode()
     case = with_fields("siblings_stopped", stdout_bytes=len(output))(siblings_case())
     assert siblings_fault(case.cell, case.events, output) == ""
+
+
+def test_command_earlier_by_less_than_the_error_of_the_clock_is_inconclusive(
+    tmp_path: Path,
+) -> None:
+    bus = early("0x02", read=START_NS + 5, margin=-7)
+    result = left_by(tmp_path, events=changed(sound_events(bus), "start", clock_step_ns=8))
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert result.reason.startswith("less than the error of the clock: ")
+
+
+def test_scripted_clock_is_a_fault_of_the_rig(tmp_path: Path) -> None:
+    result = left_by(tmp_path, events=changed(sound_events(), "start", clock="scripted"))
+    assert result.verdict is Verdict.INFRA_ERROR
+    assert "scripted" in result.reason
+
+
+def test_failure_after_faults_on_request_names_them(tmp_path: Path) -> None:
+    faults = [
+        {"ev": "fault", "t_ns": START_NS + at, "kind": kind, "at": "request", "nth": at}
+        for at, kind in ((3, "nak"), (4, "drop"), (5, "nak"))
+    ]
+    failed = changed(sound_events(*faults), "subject_end", exit_code=1)
+    result = left_by(tmp_path, events=failed)
+    assert result.verdict is Verdict.OP_FAILED
+    assert result.reason.endswith("(after 3 faults on request: drop, nak)")

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How wrong the clock of a cell may be: what is shorter than that convicts and acquits nobody."""
+
+from dataclasses import dataclass
+
+from delayrig.events import Event, first
+
+PPM = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClockError:
+    """Of the chip's clock, and of the clock that the subject waits by against it."""
+
+    step_ns: int = 0
+    rate_ppm: int = 0
+
+    def of_wait_ns(self, wait_ns: int) -> int:
+        """The most by which a wait of that length may be measured wrong."""
+        return self.step_ns + -(-abs(wait_ns) * self.rate_ppm // PPM)
+
+
+def clock_error(events: list[Event]) -> ClockError:
+    """The step and rate that the emulator states, and the rates that the agent compared."""
+    start = first(events, "start") or {}
+    return ClockError(
+        step_ns=start.get("clock_step_ns", 0),
+        rate_ppm=start.get("clock_rate_error_ppm", 0) + _compared_ppm(first(events, "clock_rate")),
+    )
+
+
+def _compared_ppm(rate: Event | None) -> int:
+    """The raw count lies between two bounds: as far off as the farther one may the rate be."""
+    if rate is None:
+        return 0
+    monotonic_ns = rate["monotonic_ns"]
+    off_ns = max(abs(rate["raw_ns_min"] - monotonic_ns), abs(rate["raw_ns_max"] - monotonic_ns))
+    return -(-off_ns * PPM // max(monotonic_ns, 1))
