@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Coroutine
 from functools import wraps
 from pathlib import Path
-from typing import NoReturn, ParamSpec, TypeVar
+from typing import BinaryIO, NoReturn, ParamSpec, TypeVar
 
 import click
 import msgspec
@@ -17,7 +17,8 @@ import msgspec
 from delayrig import __version__
 from delayrig.chips import read_chips
 from delayrig.compare import compare_exactly
-from delayrig.errors import ExitCode, RigError
+from delayrig.errors import BadInputError, ExitCode, LostGuestError, RigError
+from delayrig.events import read_events
 from delayrig.exit_code import exit_code_of_run
 from delayrig.images.lock import lock_entries, lock_state, lock_text
 from delayrig.images.recipes import read_recipes
@@ -30,6 +31,9 @@ from delayrig.run import run_request
 from delayrig.show import RunProgress, make_console, print_results, time_table
 from delayrig.supplies import CpuPool, Supplies, provide_supplies
 from delayrig.times import time_rows
+from delayrig.trace.perfetto import as_perfetto
+from delayrig.trace.timeline import timeline_of
+from delayrig.trace.vcd import as_vcd
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -216,6 +220,38 @@ def times(run_folder: Path, beside: str, as_json: bool, no_color: bool) -> None:
         click.echo(msgspec.json.format(msgspec.json.encode(rows)))
     else:
         make_console(no_color=no_color).print(time_table(rows, beside=beside))
+
+
+TRACE_FORMATS = {"perfetto": as_perfetto, "vcd": as_vcd}
+
+
+@main.command()
+@click.argument("events", metavar="CELL|EVENTS", type=click.Path(path_type=Path))
+@click.option(
+    "--format",
+    "kind",
+    type=click.Choice(sorted(TRACE_FORMATS)),
+    default="perfetto",
+    show_default=True,
+    help="For ui.perfetto.dev and chrome://tracing, or for waveform viewers such as GTKWave.",
+)
+@click.option("-o", "--output", type=click.File("wb", atomic=True), default="-", help="A file.")
+@explained
+def trace(events: Path, kind: str, output: BinaryIO) -> None:
+    """Turns the events of a cell into something to look at.
+
+    CELL is the folder of a cell in a run's --out folder, EVENTS a file that serprog-emu or the
+    dummy programmer left. Requests, commands, busy times, waits, violations and faults each have
+    a track of their own; times begin with the first of them.
+    """
+    try:
+        timeline = timeline_of(read_events(events))
+    except (LostGuestError, KeyError, TypeError) as error:
+        raise BadInputError(
+            f"{events}: not events that can be shown: {error}",
+            hint="name a cell's folder, or an events.jsonl",
+        ) from error
+    output.write(TRACE_FORMATS[kind](timeline))
 
 
 @main.command()

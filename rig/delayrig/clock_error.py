@@ -33,6 +33,6 @@ def _compared_ppm(rate: Event | None) -> int:
     """The raw count lies between two bounds: as far off as the farther one may the rate be."""
     if rate is None:
         return 0
-    monotonic_ns = rate["monotonic_ns"]
-    off_ns = max(abs(rate["raw_ns_min"] - monotonic_ns), abs(rate["raw_ns_max"] - monotonic_ns))
+    monotonic_ns = int(rate["monotonic_ns"])
+    off_ns = max(abs(int(rate[key]) - monotonic_ns) for key in ("raw_ns_min", "raw_ns_max"))
     return -(-off_ns * PPM // max(monotonic_ns, 1))

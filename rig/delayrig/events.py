@@ -59,9 +59,9 @@ def _ordered(events: list[Event]) -> Iterator[tuple[int, Event]]:
         yield latest, event
 
 
-def read_events(folder: Path) -> list[Event]:
-    """The events of a cell's folder."""
-    path = folder / "events.jsonl"
+def read_events(source: Path) -> list[Event]:
+    """The events of a cell's folder, or of a file."""
+    path = source / "events.jsonl" if source.is_dir() else source
     try:
         return parse_events(path.read_bytes(), source=str(path))
     except OSError as error:

@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Timelines, and what viewers are given to read."""
+
+import json
+import re
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from delayrig.cli import main
+from delayrig.errors import ExitCode
+from delayrig.events import Event
+from delayrig.trace.perfetto import as_perfetto
+from delayrig.trace.timeline import Span, Timeline, Track, timeline_of
+from delayrig.trace.vcd import as_vcd
+
+from tests.rig.builders import (
+    END_NS,
+    NOP,
+    SECOND,
+    START_NS,
+    as_lines,
+    busy,
+    cycle,
+    early,
+    serprog,
+    sound_events,
+    spi,
+)
+
+US = 1000
+
+
+def fault(at_ns: int) -> Event:
+    return {"ev": "fault", "t_ns": at_ns, "kind": "nak", "at": "request", "nth": 2, "held_ns": 0}
+
+
+def erase(at: int = SECOND) -> list[Event]:
+    """NOP, an erase with a poll that is too early for a read, and a fault."""
+    return [
+        serprog(NOP, empty=at - 2, read=at, reply=at + US),
+        spi("0x20", read=at + 4 * US, reply=at + 5 * US, sr="0x03"),
+        busy("0x20", start=at + 4 * US, until=at + 50 * US),
+        early("0x02", read=at + 9 * US, margin=-41 * US),
+        fault(at + 12 * US),
+        spi("0x05", read=at + 60 * US, reply=at + 61 * US),
+    ]
+
+
+def on(timeline: Timeline, track: Track) -> list[tuple[str, int, int]]:
+    return [
+        (span.name, span.start_ns - SECOND, span.end_ns - SECOND)
+        for span in timeline.spans
+        if span.track is track
+    ]
+
+
+def test_each_kind_of_thing_has_its_track() -> None:
+    timeline = timeline_of(erase())
+    assert on(timeline, Track.REQUEST) == [(NOP, 0, US)]
+    assert [name for name, *_ in on(timeline, Track.COMMAND)] == ["SE", "PP", "RDSR"]
+    assert on(timeline, Track.BUSY) == [("erase", 4 * US, 50 * US)]
+    assert on(timeline, Track.WAIT)[:2] == [
+        (f"after {NOP}", US, 4 * US),
+        ("after SE", 5 * US, 9 * US),
+    ]
+    assert [(i.track, i.name, i.at_ns - SECOND) for i in timeline.instants] == [
+        (Track.VIOLATION, "busy", 9 * US),
+        (Track.FAULT, "nak", 12 * US),
+    ]
+    assert timeline.start_ns == SECOND
+
+
+def test_requests_read_together_follow_each_other() -> None:
+    events = [serprog(NOP, empty=1, read=10, reply=20), serprog(NOP, empty=1, read=10, reply=35)]
+    timeline = timeline_of(events)
+    assert [(s.start_ns, s.end_ns) for s in timeline.spans] == [(10, 20), (20, 35)]
+
+
+def test_what_took_no_time_can_still_be_seen() -> None:
+    (span,) = timeline_of([serprog(NOP, empty=1, read=10, reply=10)]).spans
+    assert (span.start_ns, span.end_ns) == (10, 11)
+
+
+def test_work_that_was_put_off_ends_where_the_next_begins() -> None:
+    works = [busy("0x20", start=10, until=90), busy("0x75", start=40, until=60)]
+    assert [(s.start_ns, s.end_ns) for s in timeline_of(works).spans] == [(10, 40), (40, 60)]
+
+
+def test_cycle_has_moments_of_its_own() -> None:
+    events = [cycle("PROGRAM", op="0xa0", read=100)]
+    (span,) = timeline_of(events).spans
+    assert span.start_ns == events[0]["start_ns"]
+    assert span.end_ns == max(span.start_ns + events[0]["wire_ns"], span.start_ns + 1)
+
+
+def test_wait_does_not_span_two_connections() -> None:
+    def at(ns: int) -> Event:
+        return serprog(NOP, empty=ns, read=ns, reply=ns + 1)
+
+    events = [at(10), {"ev": "disconnect", "t_ns": 20}, {"ev": "accept", "t_ns": 30}, at(40)]
+    assert [s for s in timeline_of(events).spans if s.track is Track.WAIT] == []
+
+
+@pytest.mark.parametrize("events", [[], erase(), sound_events(*erase(START_NS + SECOND))])
+def test_spans_of_a_track_are_sorted_and_never_overlap(events: list[Event]) -> None:
+    timeline = timeline_of(events)
+    for track in Track:
+        spans = [span for span in timeline.spans if span.track is track]
+        for span, following in pairwise(spans):
+            assert span.end_ns <= following.start_ns
+        assert all(timeline.start_ns <= s.start_ns < s.end_ns for s in spans)
+
+
+# The trace event format: what each phase must have, as its description says.
+PHASES: dict[str, set[str]] = {
+    "M": {"ph", "name", "pid", "tid", "args"},
+    "X": {"ph", "name", "cat", "pid", "tid", "ts", "dur", "args"},
+    "i": {"ph", "name", "cat", "pid", "tid", "ts", "s", "args"},
+}
+
+
+def perfetto(events: list[Event]) -> dict[str, Any]:
+    trace = json.loads(as_perfetto(timeline_of(events)))
+    assert isinstance(trace, dict)
+    return trace
+
+
+@pytest.mark.parametrize("events", [[], erase(), sound_events(*erase(START_NS + SECOND))])
+def test_perfetto_trace_has_the_documented_keys_in_the_order_of_time(events: list[Event]) -> None:
+    trace = perfetto(events)
+    assert set(trace) == {"displayTimeUnit", "traceEvents"}
+    assert trace["displayTimeUnit"] in ("ms", "ns")
+    for event in trace["traceEvents"]:
+        assert set(event) == PHASES[event["ph"]]
+        assert event.get("s", "t") in ("g", "p", "t")
+        assert event.get("ts", 0) >= 0
+        assert event.get("dur", 1) > 0
+    times = [event["ts"] for event in trace["traceEvents"] if "ts" in event]
+    assert times == sorted(times)
+
+
+def test_perfetto_threads_are_named_and_their_spans_nest() -> None:
+    trace = perfetto(erase())
+    events = trace["traceEvents"]
+    names = {e["tid"]: e["args"]["name"] for e in events if e["name"] == "thread_name"}
+    assert list(names.values()) == [track.value for track in Track]
+    ends = dict.fromkeys(names, 0.0)
+    for event in events:
+        if event["ph"] == "X":
+            assert names[event["tid"]] == event["cat"]
+            assert event["ts"] >= ends[event["tid"]]
+            ends[event["tid"]] = event["ts"] + event["dur"]
+
+
+def test_perfetto_times_are_microseconds_to_the_nanosecond() -> None:
+    late = 10_000 * SECOND + 1
+    events = [serprog(NOP, empty=1, read=7, reply=8), serprog(NOP, empty=2, read=late, reply=late)]
+    spans = [event for event in perfetto(events)["traceEvents"] if event["ph"] == "X"]
+    assert [round(span["ts"] * 1000) for span in spans if span["name"] == NOP] == [0, late - 7]
+
+
+class VcdReader:
+    """Reads a value change dump, and takes nothing that its grammar does not allow."""
+
+    def __init__(self, text: str) -> None:
+        head, _, body = text.partition("$enddefinitions $end\n")
+        assert body
+        self.kinds: dict[str, tuple[str, int]] = {}
+        self.names: dict[str, str] = {}
+        self.changes: list[tuple[int, str, str]] = []
+        self._depth = 0
+        for line in head.splitlines():
+            self._declare(line)
+        assert self._depth == 0
+        self._read(body.splitlines())
+
+    def _declare(self, line: str) -> None:
+        words = line.split()
+        assert words[-1] == "$end"
+        match words[0]:
+            case "$comment":
+                assert words.count("$end") == 1
+            case "$timescale":
+                assert words[1:3] == ["1", "ns"]
+            case "$scope":
+                assert words[1] == "module"
+                self._depth += 1
+            case "$upscope":
+                self._depth -= 1
+            case "$var":
+                kind, bits, code, name = words[1:5]
+                assert kind in ("wire", "reg", "event")
+                assert re.fullmatch(r"[!-~]+", code)
+                assert code not in self.kinds
+                self.kinds[code] = (kind, int(bits))
+                self.names[code] = name
+            case other:
+                pytest.fail(f"unknown declaration {other}")
+
+    def _read(self, lines: list[str]) -> None:
+        now = -1
+        dumping = False
+        for line in lines:
+            if line.startswith("#"):
+                assert int(line[1:]) > now
+                now = int(line[1:])
+            elif line in ("$dumpvars", "$end"):
+                assert dumping is (line == "$end")
+                dumping = line == "$dumpvars"
+            else:
+                assert now >= 0
+                self._change(now, line)
+        assert not dumping
+
+    def _change(self, now: int, line: str) -> None:
+        vector = re.fullmatch(r"b([01]{1,8}|[xz]) (\S+)", line)
+        scalar = re.fullmatch(r"([01xz])(\S+)", line)
+        found = vector or scalar
+        assert found, line
+        value, code = found.groups()
+        kind, bits = self.kinds[code]
+        assert (bits > 1) is bool(vector)
+        assert kind != "event" or value == "1"
+        self.changes.append((now, self.names[code], value))
+
+    def of(self, name: str) -> list[tuple[int, str]]:
+        return [(at, value) for at, changed, value in self.changes if changed == name]
+
+
+def vcd(events: list[Event]) -> VcdReader:
+    return VcdReader(as_vcd(timeline_of(events)).decode("ascii"))
+
+
+@pytest.mark.parametrize("events", [[], erase(), sound_events(*erase(START_NS + SECOND))])
+def test_vcd_keeps_to_its_grammar(events: list[Event]) -> None:
+    reader = vcd(events)
+    assert len(reader.names) == 7
+
+
+def test_vcd_shows_what_was_on_the_bus() -> None:
+    reader = vcd(erase())
+    assert reader.of("busy") == [(0, "0"), (4 * US, "1"), (50 * US, "0")]
+    assert reader.of("command_op")[:3] == [(0, "z"), (4 * US, "100000"), (5 * US, "z")]
+    assert reader.of("request_op") == [(0, "z"), (0, "0"), (US, "z")]
+    assert reader.of("violation") == [(9 * US, "1")]
+    assert reader.of("fault") == [(12 * US, "1")]
+
+
+def test_vcd_command_right_after_another_is_not_shown_as_idle() -> None:
+    events = [spi("0x05", read=10, reply=20), spi("0x03", read=10, reply=30)]
+    assert vcd(events).of("command_op") == [(0, "z"), (0, "101"), (10, "11"), (20, "z")]
+
+
+@pytest.mark.parametrize("kind", ["perfetto", "vcd"])
+def test_command_reads_a_folder_and_a_file_alike(kind: str, tmp_path: Path) -> None:
+    file = tmp_path / "events.jsonl"
+    file.write_bytes(as_lines(erase()))
+    out = tmp_path / "out"
+    asked = ["trace", str(tmp_path), "--format", kind, "-o", str(out)]
+    assert CliRunner().invoke(main, asked).exit_code == 0
+    piped = CliRunner().invoke(main, ["trace", str(file), "--format", kind])
+    assert (piped.exit_code, piped.stdout_bytes) == (0, out.read_bytes())
+
+
+@pytest.mark.parametrize("content", [None, b"not json\n", b'{"ev":"serprog","read_ns":1}\n'])
+def test_command_explains_what_it_cannot_read(content: bytes | None, tmp_path: Path) -> None:
+    file = tmp_path / "events.jsonl"
+    if content is not None:
+        file.write_bytes(content)
+    result = CliRunner().invoke(main, ["trace", str(file)])
+    assert result.exit_code == ExitCode.BAD_INPUT
+    assert "events" in result.output
+
+
+def test_span_of_a_sound_cell_ends_within_it() -> None:
+    timeline = timeline_of(sound_events(*erase(START_NS + SECOND)))
+    last: Span = max(timeline.spans, key=lambda span: span.end_ns)
+    assert last.end_ns < END_NS
