@@ -8,6 +8,29 @@
 
 #define CHUNK_BYTES (EVENTS_CHUNK_COUNT * sizeof(struct event))
 
+static void merge_facts(struct chip_facts *all, const struct chip_facts *facts)
+{
+	struct chip_facts first = *all;
+
+	*all = *facts;
+	all->busy_left_ns = first.busy_left_ns;
+	if (first.owed && !facts->owed) {
+		all->owed = true;
+		all->margin_ns = first.margin_ns;
+		all->grade = first.grade;
+	}
+}
+
+void event_add_cycle(struct event *command, const struct chip_facts *facts, uint64_t cycle_ns)
+{
+	if (command->write_len == 0)
+		command->chip = *facts;
+	else
+		merge_facts(&command->chip, facts);
+	command->write_len++;
+	command->wire_ns += cycle_ns;
+}
+
 static int add_chunk(struct events *events)
 {
 	void *chunk;

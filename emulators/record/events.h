@@ -46,6 +46,12 @@ struct event {
 	struct chip_facts chip; /* of EVENT_SPI and EVENT_CYCLE */
 };
 
+/*
+ * Adds a write cycle to the record of its command. Its first one, where write_len is 0, settles a
+ * wait.
+ */
+void event_add_cycle(struct event *command, const struct chip_facts *facts, uint64_t cycle_ns);
+
 struct events {
 	struct event *chunks[EVENTS_CHUNKS_MAX];
 	size_t chunk_count;

@@ -23,23 +23,6 @@ static void flush(struct execution *execution)
 	};
 }
 
-/* The first cycle of a command is the one that settles a wait. */
-static void add_facts(struct execution *execution, const struct chip_facts *facts)
-{
-	struct chip_facts first = execution->event.chip;
-	struct chip_facts *all = &execution->event.chip;
-
-	*all = *facts;
-	if (execution->event.write_len == 0)
-		return;
-	all->busy_left_ns = first.busy_left_ns;
-	if (first.owed && !facts->owed) {
-		all->owed = true;
-		all->margin_ns = first.margin_ns;
-		all->grade = first.grade;
-	}
-}
-
 static void write_byte(struct execution *execution, uint32_t address, uint8_t value)
 {
 	uint64_t cycle_ns = execution->chip->part->parallel->cycle_ns;
@@ -49,9 +32,7 @@ static void write_byte(struct execution *execution, uint32_t address, uint8_t va
 		value, &facts);
 	if (facts.rule != CHIP_RULE_NONE)
 		flush(execution);
-	add_facts(execution, &facts);
-	execution->event.write_len++;
-	execution->event.wire_ns += cycle_ns;
+	event_add_cycle(&execution->event, &facts, cycle_ns);
 	execution->now_ns += cycle_ns;
 	if (facts.rule != CHIP_RULE_NONE)
 		flush(execution);

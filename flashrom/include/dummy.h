@@ -27,6 +27,9 @@ struct dummy_options {
 	const char *corner;  /* as serprog-emu takes it; NULL: typ */
 	uint32_t spi_hz;     /* 0: transfers take no time */
 	const char *image;   /* a file that holds the content between runs, or NULL */
+	const char *events;  /* a file for what happened, as emulators/ describes it, or NULL */
+	const char *fault; /* KIND[:US]@WHEN, several with +, as emulators/ describes it, or NULL */
+	uint64_t seed;     /* of faults by probability */
 };
 
 /** A programmer with that part on it. 0 or -errno, cause logged. */

@@ -3,12 +3,15 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "dummy_record.h"
 #include "file.h"
-#include "model/chip.h" /* of emulators/ */
+#include "link/fault.h" /* of emulators/ */
+#include "model/chip.h"
 #include "model/parallel.h"
 #include "params.h"
 #include "text.h"
@@ -35,6 +38,8 @@ struct dummy {
 	size_t held_count;
 	uint64_t free_ns; /* when the last cycle was over */
 	char *image;      /* NULL: what was written is forgotten */
+	struct faults faults;
+	struct dummy_record record;
 	void *memory;
 	unsigned int commands;
 	unsigned int violations;
@@ -99,6 +104,56 @@ static void take_facts(struct dummy *dummy, const struct chip_facts *facts)
 	report_violation(dummy, facts);
 }
 
+static const struct fault *hit(struct dummy *dummy, enum fault_kind kind)
+{
+	const struct fault *fault = faults_hit(&dummy->faults, kind, FAULT_AT_REQUEST);
+
+	if (fault != NULL)
+		dummy_record_fault(&dummy->record, clock_now_ns(dummy->clock), fault,
+			dummy->faults.seen[FAULT_AT_REQUEST]);
+	return fault;
+}
+
+static void hold(const struct dummy *dummy, const struct fault *fault)
+{
+	if (fault != NULL)
+		clock_delay_us(dummy->clock, (unsigned int)(fault->hold_ns / NS_PER_US));
+}
+
+/* Before the part sees anything of it. -EIO: it never will. */
+static int take_request(struct dummy *dummy)
+{
+	faults_count(&dummy->faults, FAULT_AT_REQUEST);
+	hold(dummy, hit(dummy, FAULT_STALL));
+	if (hit(dummy, FAULT_NAK) == NULL)
+		return 0;
+	log_error(dummy->log, "dummy: a command is refused, as fault= asks for.\n");
+	return -EIO;
+}
+
+static void report_fault(void *context, const struct fault *fault, uint64_t nth)
+{
+	struct dummy *dummy = (struct dummy *)context;
+
+	dummy_record_fault(&dummy->record, clock_now_ns(dummy->clock), fault, nth);
+}
+
+/* Each byte comes out as one: only `corrupt` is let in. */
+static void give_reply(struct dummy *dummy, uint8_t *reply, size_t bytes)
+{
+	hold(dummy, hit(dummy, FAULT_DELAY));
+	if (!faults_touch(&dummy->faults, FAULT_AT_REPLY_BYTE))
+		return;
+	for (size_t i = 0; i < bytes; i++) {
+		const uint8_t byte = reply[i];
+		uint8_t out[2];
+
+		(void)faults_pass(
+			&dummy->faults, FAULT_AT_REPLY_BYTE, &byte, 1, out, report_fault, dummy);
+		reply[i] = out[0];
+	}
+}
+
 /* The transfer ends when its last bit is through. */
 static void pass_wire_time(const struct dummy *dummy, size_t bytes)
 {
@@ -114,18 +169,23 @@ static int dummy_spi_command(struct programmer *programmer, const uint8_t *tx, s
 {
 	struct dummy *dummy = self(programmer);
 	struct chip_transfer transfer = {
-		.start_ns = clock_now_ns(dummy->clock),
 		.command = tx,
 		.command_len = tx_bytes,
 		.reply = rx,
 		.reply_len = rx_bytes,
 	};
 	struct chip_facts facts;
+	const int error = take_request(dummy);
 
+	if (error != 0)
+		return error;
+	transfer.start_ns = clock_now_ns(dummy->clock);
 	pass_wire_time(dummy, tx_bytes + rx_bytes);
 	transfer.end_ns = clock_now_ns(dummy->clock);
 	chip_transfer(&dummy->chip, &transfer, &facts);
 	take_facts(dummy, &facts);
+	give_reply(dummy, rx, rx_bytes);
+	dummy_record_transfer(&dummy->record, &transfer, &facts, clock_now_ns(dummy->clock));
 	return 0;
 }
 
@@ -147,9 +207,8 @@ static void wait_until_free(const struct dummy *dummy)
 			dummy->clock, (unsigned int)((dummy->free_ns - now_ns) / NS_PER_US) + 1);
 }
 
-static int dummy_flush(struct programmer *programmer)
+static void run_held_writes(struct dummy *dummy)
 {
-	struct dummy *dummy = self(programmer);
 	const uint32_t cycle_ns = dummy->chip.part->parallel->cycle_ns;
 	uint64_t start_ns = cycle_start_ns(dummy);
 
@@ -159,19 +218,33 @@ static int dummy_flush(struct programmer *programmer)
 		chip_write_cycle(&dummy->chip, start_ns, start_ns + cycle_ns,
 			dummy->held[i].address, dummy->held[i].value, &facts);
 		take_facts(dummy, &facts);
+		dummy_record_write_cycle(&dummy->record, start_ns, start_ns + cycle_ns, &facts);
 	}
-	dummy->held_count = 0;
 	dummy->free_ns = start_ns;
 	wait_until_free(dummy);
-	return 0;
+}
+
+static int dummy_flush(struct programmer *programmer)
+{
+	struct dummy *dummy = self(programmer);
+	const int error = dummy->held_count > 0 ? take_request(dummy) : 0;
+
+	if (error == 0)
+		run_held_writes(dummy);
+	dummy->held_count = 0;
+	return error;
 }
 
 static int dummy_write_byte(struct programmer *programmer, uint32_t address, uint8_t value)
 {
 	struct dummy *dummy = self(programmer);
 
-	if (dummy->held_count == HELD_WRITES_MAX)
-		(void)dummy_flush(programmer);
+	if (dummy->held_count == HELD_WRITES_MAX) {
+		const int error = dummy_flush(programmer);
+
+		if (error != 0)
+			return error;
+	}
 	dummy->held[dummy->held_count++] = (struct held_write){address, value};
 	return 0;
 }
@@ -182,13 +255,19 @@ static int dummy_read_bytes(
 	struct dummy *dummy = self(programmer);
 	struct chip_facts facts;
 	uint64_t start_ns;
+	int error = dummy_flush(programmer);
 
-	(void)dummy_flush(programmer);
+	if (error == 0)
+		error = take_request(dummy);
+	if (error != 0)
+		return error;
 	start_ns = cycle_start_ns(dummy);
 	chip_read_cycles(&dummy->chip, start_ns, address, data, bytes, &facts);
 	take_facts(dummy, &facts);
 	dummy->free_ns = start_ns + bytes * dummy->chip.part->parallel->cycle_ns;
+	dummy_record_read_cycles(&dummy->record, start_ns, dummy->free_ns, (uint32_t)bytes, &facts);
 	wait_until_free(dummy);
+	give_reply(dummy, data, bytes);
 	return 0;
 }
 
@@ -247,6 +326,7 @@ static void dummy_destroy(struct programmer *programmer)
 	log_debug(dummy->log, "dummy: %u commands, %u of them not obeyed.\n", dummy->commands,
 		dummy->violations);
 	save_image(dummy);
+	dummy_record_end(&dummy->record, dummy->clock, dummy->log);
 	free_dummy(dummy);
 }
 
@@ -299,6 +379,69 @@ static int choose_corner(const char *text, const struct log *log, struct corner 
 	return -EINVAL;
 }
 
+/* What needs a stream of bytes, or could never end, makes no sense in process. */
+static bool makes_sense(const struct fault *fault)
+{
+	switch (fault->kind) {
+	case FAULT_CORRUPT:
+		return fault->at == FAULT_AT_REPLY_BYTE;
+	case FAULT_DELAY:
+	case FAULT_STALL:
+		return fault->hold_ns / NS_PER_US <= UINT_MAX;
+	case FAULT_NAK:
+	case FAULT_STUCK_WIP:
+		return true;
+	case FAULT_DROP:
+	case FAULT_DUPLICATE:
+	case FAULT_HANG_UP:
+		return false;
+	}
+	return false;
+}
+
+static int add_fault(struct faults *faults, const char *text, const struct log *log)
+{
+	if (faults_add(faults, text) == 0 && makes_sense(&faults->fault[faults->count - 1]))
+		return 0;
+	log_error(log,
+		"dummy: fault=%s is none of corrupt@WHEN, nak@WHEN, delay:US@WHEN, stall:US@WHEN "
+		"and stuck-wip@N, or is one too many. WHEN is a number or p=PROBABILITY.\n",
+		text);
+	return -EINVAL;
+}
+
+static int choose_faults(const struct dummy_options *options, struct dummy *dummy)
+{
+	char *copy = options->fault != NULL ? strdup(options->fault) : NULL;
+	char *rest = NULL;
+	int error = 0;
+
+	faults_init(&dummy->faults, options->seed);
+	if (options->fault == NULL)
+		return 0;
+	if (copy == NULL)
+		return -ENOMEM;
+	for (char *text = strtok_r(copy, "+", &rest); text != NULL && error == 0;
+		text = strtok_r(NULL, "+", &rest))
+		error = add_fault(&dummy->faults, text, dummy->log);
+	free(copy);
+	return error;
+}
+
+static int begin_record(
+	struct dummy *dummy, const struct dummy_options *options, const struct corner *corner)
+{
+	const struct run_facts facts = {
+		.part = dummy->chip.part,
+		.corner = *corner,
+		.seed = options->seed,
+		.faults = dummy->faults.count > 0 ? dummy->faults.text : NULL,
+	};
+
+	return dummy_record_begin(
+		&dummy->record, options->events, &facts, dummy->clock, dummy->log);
+}
+
 static int allocate(struct dummy *dummy, const struct part *part, const char *image)
 {
 	dummy->memory = calloc(1, chip_memory_bytes(part));
@@ -319,13 +462,17 @@ static int begin(struct dummy *dummy, const struct dummy_options *options)
 	if (error == 0)
 		error = choose_corner(options->corner, dummy->log, &corner);
 	if (error == 0)
+		error = choose_faults(options, dummy);
+	if (error == 0)
 		error = allocate(dummy, part, options->image);
 	if (error != 0)
 		return error;
 	dummy->base.buses = bus_of(part);
 	dummy->base.ops = dummy->base.buses == BUS_SPI ? &spi_ops : &memory_ops;
 	chip_init(&dummy->chip, part, &corner, dummy->memory);
-	return load_image(dummy);
+	chip_stick_from(&dummy->chip, faults_stuck_from(&dummy->faults));
+	error = load_image(dummy);
+	return error == 0 ? begin_record(dummy, options, &corner) : error;
 }
 
 int dummy_create(const struct dummy_options *options, const struct clock *clock,
@@ -362,22 +509,40 @@ static int choose_speed(const char *text, const struct log *log, uint32_t *hz)
 	return -EINVAL;
 }
 
+static int choose_seed(const char *text, const struct log *log, uint64_t *seed)
+{
+	uint32_t value = 0;
+
+	if (text != NULL && !text_to_u32(text, 10, &value)) {
+		log_error(log, "dummy: seed=%s is no number from 0 to 4294967295.\n", text);
+		return -EINVAL;
+	}
+	*seed = value;
+	return 0;
+}
+
 static int open_text(
 	char *text, const struct clock *clock, const struct log *log, struct programmer **out)
 {
 	struct dummy_options options = {0};
 	const char *freq = NULL;
+	const char *seed = NULL;
 	const struct param params[] = {
 		{"emulate", &options.emulate},
 		{"corner", &options.corner},
 		{"freq", &freq},
 		{"image", &options.image},
+		{"events", &options.events},
+		{"fault", &options.fault},
+		{"seed", &seed},
 		{NULL, NULL},
 	};
 	int error = params_parse(text, "dummy", params, log);
 
 	if (error == 0)
 		error = choose_speed(freq, log, &options.spi_hz);
+	if (error == 0)
+		error = choose_seed(seed, log, &options.seed);
 	return error == 0 ? dummy_create(&options, clock, log, out) : error;
 }
 
@@ -396,6 +561,7 @@ static int dummy_open(
 
 const struct programmer_driver dummy_driver = {
 	.name = "dummy",
-	.usage = "dummy:emulate=CHIP   (add ,corner=typ ,freq=HZ ,image=FILE)",
+	.usage = "dummy:emulate=CHIP   (add ,corner=typ ,freq=HZ ,image=FILE ,events=FILE "
+		 ",fault=KIND@WHEN ,seed=N)",
 	.open = dummy_open,
 };
