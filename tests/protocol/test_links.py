@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Our flashrom over every kind of link, slow ones and those that go wrong."""
+
+import json
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from delayrig.events import Event, read_events
+from delayrig.paths import find_paths
+from delayrig.trace.perfetto import as_perfetto
+from delayrig.trace.timeline import timeline_of
+
+from .emulator import LIMIT_S
+
+PATHS = find_paths()
+PROGRAM = PATHS.flashrom_build / "flashrom"
+CHIP = "M25P10-A"
+CHIP_BYTES = 128 << 10
+CONTENT = bytes((i * 7 + i // 256) % 251 for i in range(4096)).ljust(CHIP_BYTES, b"\xff")
+
+
+@contextmanager
+def linked(folder: Path, *words: str, listen: str = "tcp:127.0.0.1:0") -> Iterator[str]:
+    """A part behind such a link, and what it says of where it listens."""
+    command = [str(PATHS.emulator), "--chip", CHIP, "--corner", "zero", "--listen", listen]
+    command += ["--events", str(folder / "events.jsonl")]
+    command += ["--image-out", str(folder / "after.img"), *words]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stderr is not None
+            yield process.stderr.readline().split()[-1]
+            process.wait(LIMIT_S)
+        finally:
+            process.kill()
+
+
+def flashrom(programmer: str, *words: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [PROGRAM, "--no-realtime", "-p", programmer, *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=LIMIT_S,
+    )
+
+
+def write(programmer: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    (folder / "content").write_bytes(CONTENT)
+    return flashrom(programmer, "-w", folder / "content")
+
+
+def faults(folder: Path) -> list[Event]:
+    return [event for event in read_events(folder) if event["ev"] == "fault"]
+
+
+def test_content_is_written_through_a_terminal(tmp_path: Path) -> None:
+    tty = tmp_path / "tty"
+    with linked(tmp_path, listen=f"pty:{tty}") as name:
+        assert str(tty.readlink()) == name
+        done = write(f"serprog:dev={tty}:115200", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "after.img").read_bytes() == CONTENT
+    assert not tty.is_symlink()
+
+
+@pytest.mark.parametrize(
+    "link", ["stm32-vserprog", "pico-serprog", "frser-duino-ftdi", "usb-high-speed"]
+)
+def test_content_is_written_within_what_a_firmware_takes(link: str, tmp_path: Path) -> None:
+    with linked(tmp_path, "--link", link) as port:
+        done = write(f"serprog:ip=127.0.0.1:{port}", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "after.img").read_bytes() == CONTENT
+    events = read_events(tmp_path)
+    refused = {event["name"] for event in events if event["ev"] == "serprog" and not event["ack"]}
+    assert refused == set(), "our flashrom asks for what the command map offers, and no more"
+
+
+def test_replies_leave_no_earlier_than_the_line_carries_them(tmp_path: Path) -> None:
+    """At 2000000 baud a byte takes 5 us, each way."""
+    with linked(tmp_path, "--link", "baud=2000000") as port:
+        done = flashrom(f"serprog:ip=127.0.0.1:{port}", "-r", tmp_path / "got")
+    assert done.returncode == 0, done.stderr
+    reads = [event for event in read_events(tmp_path) if event["ev"] == "spi"]
+    assert reads
+    for event in reads:
+        line_ns = (7 + event["wlen"] + 1 + event["rlen"]) * 5000
+        assert event["reply_ns"] - event["read_ns"] >= line_ns
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        "corrupt@p=0.0005",
+        "corrupt@in:p=0.0005",
+        "drop@20000",
+        "drop@in:3000",
+        "duplicate@20000",
+        "duplicate@in:3000",
+        "hang-up@60",
+        "nak@60",
+        "nak@p=0.1",
+        "delay:20000@p=0.05",
+        "stall:20000@p=0.05",
+    ],
+)
+def test_link_that_goes_wrong_is_never_taken_for_success(fault: str, tmp_path: Path) -> None:
+    """Either flashrom fails and says so, or the part holds what it should."""
+    words = ["--fault", fault, "--seed", "5"]
+    with linked(tmp_path, *words) as port:
+        done = write(f"serprog:ip=127.0.0.1:{port}", tmp_path)
+    assert faults(tmp_path), "the fault must have come"
+    if done.returncode == 0:
+        assert (tmp_path / "after.img").read_bytes() == CONTENT
+    else:
+        assert done.returncode == 1
+        assert done.stderr
+
+
+def test_part_that_never_gets_ready_is_given_up(tmp_path: Path) -> None:
+    with linked(tmp_path, "--fault", "stuck-wip@2") as port:
+        done = write(f"serprog:ip=127.0.0.1:{port}", tmp_path)
+    assert done.returncode == 1
+    assert "still busy" in done.stderr
+    (stuck,) = [fault for fault in faults(tmp_path) if fault["nth"] == 2]
+    assert stuck["kind"] == "stuck-wip"
+
+
+def test_trace_of_a_run_is_one_that_viewers_read(tmp_path: Path) -> None:
+    with linked(tmp_path) as port:
+        assert write(f"serprog:ip=127.0.0.1:{port}", tmp_path).returncode == 0
+    shown = as_perfetto(timeline_of(read_events(tmp_path)))
+    names = {event["name"] for event in json.loads(shown)["traceEvents"]}
+    assert {"PP", "RDSR", "after RDSR"} <= names
