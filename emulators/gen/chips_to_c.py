@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Usage: chips_to_c.py TABLE.c NAMES.c CHIP.toml...: called by the build, exit 2 for a bad chip file."""
+"""Usage: chips_to_c.py TABLE.c NAMES.c CHIP.toml...: for the build; exit 2 for a bad chip file."""
 
 from __future__ import annotations
 
