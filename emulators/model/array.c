@@ -133,11 +133,3 @@ void array_erase(struct array *array, uint32_t address, uint32_t len)
 		len -= (uint32_t)run;
 	}
 }
-
-void array_spoil(struct array *array, uint32_t address, uint32_t len)
-{
-	size_t run = run_in_granule(address, len);
-
-	materialise(array, address);
-	memset(array->bytes + address, 0x00, run);
-}

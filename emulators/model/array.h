@@ -40,10 +40,4 @@ void array_load(struct array *array, uint32_t address, const uint8_t *data, size
 /* [address, address + len) must lie inside the array. Whole granules cost a bit each. */
 void array_erase(struct array *array, uint32_t address, uint32_t len);
 
-/*
- * What an erase of [address, address + len) leaves behind where it was cut off: what of it lies in
- * the first granule reads as zeros.
- */
-void array_spoil(struct array *array, uint32_t address, uint32_t len);
-
 #endif

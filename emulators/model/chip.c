@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "family.h"
+#include "halfway.h"
+#include "power.h"
 
 #define BUS_FLOATING 0xFF
 
@@ -34,6 +36,8 @@ void chip_init(
 	chip->part = part;
 	chip->family = families[part->family];
 	chip->corner = *corner;
+	chip->noise_seed = corner->seed;
+	chip->power.told = true;
 	array_init(&chip->array, part->size_bytes, bytes, map);
 	uses_init(&chip->uses, part, map + array_map_bytes(part->size_bytes));
 	chip->family->init(chip);
@@ -52,32 +56,77 @@ static bool is_stuck(const struct chip *chip)
 	return chip->stuck_from > 0 && chip->work_count >= chip->stuck_from;
 }
 
-void chip_power_cycle(struct chip *chip, uint64_t at_ns)
+uint8_t *chip_latch(struct chip *chip, uint32_t address, uint32_t len, bool replaces)
 {
-	chip_settle(chip, at_ns);
-	chip_abort_work(chip, at_ns);
-	chip->debt.open = false;
-	chip->family->power_up(chip, at_ns);
+	struct chip_latch *latch = &chip->latch;
+
+	assert(len <= sizeof(latch->bytes));
+	latch->address = address;
+	latch->size_bytes = len;
+	latch->replaces = replaces;
+	if (replaces)
+		array_read(&chip->array, address, latch->bytes, len);
+	else
+		memset(latch->bytes, 0xFF, len);
+	return latch->bytes;
+}
+
+static void take_latch(struct chip *chip)
+{
+	const struct chip_latch *latch = &chip->latch;
+
+	if (latch->replaces)
+		array_load(&chip->array, latch->address, latch->bytes, latch->size_bytes);
+	else
+		array_program(&chip->array, latch->address, latch->bytes, latch->size_bytes);
 }
 
 void chip_settle(struct chip *chip, uint64_t now_ns)
 {
 	const struct chip_pending *pending = &chip->pending;
 
+	power_settle(chip, now_ns);
 	if (pending->work == CHIP_WORK_NONE || now_ns < chip->busy_until_ns || is_stuck(chip))
 		return;
 	if (pending->work == CHIP_WORK_ERASE)
 		array_erase(&chip->array, pending->address, pending->size_bytes);
+	else if (pending->work == CHIP_WORK_PROGRAM)
+		take_latch(chip);
 	chip->family->finish(chip, false);
 	chip->pending.work = CHIP_WORK_NONE;
 }
 
+static uint32_t erased_bytes(const struct chip *chip, uint64_t now_ns)
+{
+	uint64_t size_bytes = chip->pending.size_bytes;
+	uint64_t work_ns = chip->busy_until_ns - chip->busy_since_ns;
+	uint64_t done_ns = now_ns - chip->busy_since_ns;
+
+	if (done_ns >= work_ns)
+		return 0; /* the zero corner */
+	return (uint32_t)(size_bytes * (done_ns >> 10) / ((work_ns >> 10) + 1));
+}
+
+static void leave_halfway(struct chip *chip, uint64_t now_ns)
+{
+	const struct chip_pending *pending = &chip->pending;
+	const struct chip_latch *latch = &chip->latch;
+
+	if (pending->work == CHIP_WORK_ERASE)
+		halfway_erase(&chip->array, pending->address, pending->size_bytes,
+			erased_bytes(chip, now_ns), chip->noise_seed);
+	else if (pending->work == CHIP_WORK_PROGRAM)
+		halfway_program(&chip->array, latch->address, latch->bytes, latch->size_bytes,
+			latch->replaces, chip->noise_seed);
+}
+
+/* A part that still waits for more to do has not begun. */
 void chip_abort_work(struct chip *chip, uint64_t now_ns)
 {
 	if (chip->pending.work == CHIP_WORK_NONE)
 		return;
-	if (chip->pending.work == CHIP_WORK_ERASE)
-		array_spoil(&chip->array, chip->pending.address, chip->pending.size_bytes);
+	if (now_ns >= chip->busy_since_ns)
+		leave_halfway(chip, now_ns);
 	chip->busy_until_ns = now_ns;
 	chip->family->finish(chip, true);
 	chip->pending.work = CHIP_WORK_NONE;
@@ -121,12 +170,14 @@ void chip_start_work(struct chip *chip, uint64_t end_ns, const struct chip_pendi
 
 	chip->work_count++;
 	chip_start_fixed_work(chip, end_ns, work, figure, CHIP_RULE_BUSY, facts);
+	power_count_work(chip);
 }
 
 void chip_start_fixed_work(struct chip *chip, uint64_t end_ns, const struct chip_pending *work,
 	struct figure figure, enum chip_rule rule, struct chip_facts *facts)
 {
 	chip->pending = *work;
+	chip->busy_since_ns = end_ns;
 	chip->busy_until_ns = end_ns + figure.ns;
 	chip_owe(chip, end_ns, figure, rule);
 	chip->debt.endless = is_stuck(chip);
@@ -170,7 +221,8 @@ void chip_transfer(
 	chip_settle(chip, transfer->start_ns);
 	facts->busy_left_ns = chip_busy_left_ns(chip, transfer->start_ns);
 	facts->opcode = transfer->command[0];
-	chip->family->transfer(chip, transfer, facts);
+	if (!power_is_off(chip, facts))
+		chip->family->transfer(chip, transfer, facts);
 	facts->busy_until_ns = chip->busy_until_ns;
 	facts->status = chip->family->status(chip);
 }

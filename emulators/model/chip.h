@@ -13,10 +13,13 @@
 #include "dataflash.h"
 #include "parallel.h"
 #include "part.h"
+#include "power_cut.h"
 #include "spi.h"
 #include "uses.h"
 
 struct family;
+
+#define CHIP_LATCH_BYTES_MAX DATAFLASH_PAGE_BYTES_MAX /* the longest page of all */
 
 /* Why a command was not obeyed. */
 enum chip_rule {
@@ -82,8 +85,10 @@ struct chip_facts {
 	enum grade work_grade; /* of work_ns */
 	enum grade grade;      /* of the figure behind margin_ns */
 	bool has_address;
-	bool owed;    /* margin_ns and grade mean something */
-	bool partial; /* a write cycle to which further ones of its command belong */
+	bool owed;              /* margin_ns and grade mean something */
+	bool partial;           /* a write cycle to which further ones of its command belong */
+	bool lost_power;        /* since the command before */
+	uint64_t lost_power_ns; /* when */
 };
 
 /* A wait that the host owes. It is settled by the first command that comes after it. */
@@ -93,6 +98,23 @@ struct chip_debt {
 	enum grade grade;
 	bool open;
 	bool endless; /* ready_ns passes, and the part is not ready */
+};
+
+/* What the program in hand puts into the array. */
+struct chip_latch {
+	uint32_t address;
+	uint32_t size_bytes;
+	bool replaces; /* what was there; false: it only clears bits */
+	uint8_t bytes[CHIP_LATCH_BYTES_MAX];
+};
+
+struct chip_power {
+	struct power_cut cut;
+	uint64_t works_before; /* those that were begun before it was planned */
+	bool planned;          /* the work in hand is the one: at at_ns */
+	bool off;
+	bool told; /* by the facts of a command */
+	uint64_t at_ns;
 };
 
 struct chip_pending {
@@ -108,12 +130,16 @@ struct chip {
 	struct corner corner;
 	struct array array;
 	struct uses uses;
+	uint64_t noise_seed; /* of bytes that no part promises anything about */
+	uint64_t busy_since_ns;
 	uint64_t busy_until_ns;
 	struct chip_debt debt;
 	struct chip_debt write_debt; /* owed by writes only, after power came */
 	struct chip_pending pending;
 	uint64_t work_count; /* busy times that were begun */
 	uint64_t stuck_from; /* the first of them that never ends, 0: they all do */
+	struct chip_latch latch;
+	struct chip_power power;
 	/* What the families keep. */
 	struct spi_state spi;
 	union {
@@ -140,10 +166,19 @@ void chip_init(
 void chip_stick_from(struct chip *chip, uint64_t nth);
 
 /*
- * Power went and came back at @at_ns: volatile registers and work in hand are lost, and the part
- * is not ready before its power-up times are over.
+ * Power goes: what is under way stays half done (halfway.h), and the part is silent. Bus lines that
+ * nothing drives read as ones, and no command breaks a rule.
  */
+void chip_power_off(struct chip *chip, uint64_t at_ns);
+
+/* Volatile registers begin anew, and the part is not ready before its power-up times are over. */
+void chip_power_on(struct chip *chip, uint64_t at_ns);
+
+/* Both at the same moment. */
 void chip_power_cycle(struct chip *chip, uint64_t at_ns);
+
+/* Does that by itself during the busy time that @cut names, of those that begin from now on. */
+void chip_plan_power_cut(struct chip *chip, const struct power_cut *cut);
 
 /* Never fails: what the part would ignore is a fact, not an error. */
 void chip_transfer(

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "noise.h"
+
 /* How fine a draw is: maxima of 400 s fit a product with this many bits. */
 #define DRAW_BITS 24
 
@@ -101,22 +103,11 @@ void corner_format(const struct corner *corner, char text[CORNER_TEXT_BYTES])
 	*end = '\0';
 }
 
-/* Spreads every bit of @x over the result (the finaliser of splitmix64). */
-static uint64_t mix(uint64_t x)
-{
-	x ^= x >> 30;
-	x *= UINT64_C(0xBF58476D1CE4E5B9);
-	x ^= x >> 27;
-	x *= UINT64_C(0x94D049BB133111EB);
-	return x ^ x >> 31;
-}
-
 static uint64_t draw_bits(uint64_t seed, const struct corner_use *use)
 {
 	uint64_t place = (uint64_t)use->opcode << 32 | use->address;
 
-	return mix(mix(mix(seed + UINT64_C(0x9E3779B97F4A7C15)) ^ place) + use->count) >>
-	       (64 - DRAW_BITS);
+	return noise_bits(seed, place, use->count) >> (64 - DRAW_BITS);
 }
 
 static struct figure draw(uint64_t seed, const struct busy_time *busy, const struct corner_use *use)

@@ -4,10 +4,14 @@
 #include <assert.h>
 #include <string.h>
 
+#include "noise.h"
+#include "power.h"
 #include "registers.h"
 
 /* Of the addresses of an LPC or FWH part: set for the array, clear for its registers. */
 #define SELECTS_ARRAY UINT32_C(0x400000)
+
+#define BUS_FLOATING 0xFF
 
 void cycle_init(struct chip *chip)
 {
@@ -39,6 +43,7 @@ void cycle_defer_work(struct chip *chip, uint64_t start_ns, struct chip_facts *f
 	struct chip_pending work = chip->pending;
 
 	chip_start_fixed_work(chip, start_ns, &work, chip->parallel.work, CHIP_RULE_BUSY, facts);
+	power_plan(chip);
 }
 
 void cycle_owe(struct chip *chip, const struct cycle *cycle, struct figure wait)
@@ -73,10 +78,7 @@ void cycle_came_late(
 
 uint8_t cycle_noise(const struct chip *chip, uint32_t address, uint32_t nth)
 {
-	uint64_t bits = chip->corner.seed ^ ((uint64_t)nth << 32 | address);
-
-	bits *= UINT64_C(0x9E3779B97F4A7C15);
-	return (uint8_t)(bits >> 40 ^ bits >> 56);
+	return (uint8_t)noise_bits(chip->noise_seed, address, nth);
 }
 
 uint8_t cycle_read_array(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts)
@@ -107,8 +109,10 @@ static bool is_for_registers(const struct part *part, uint32_t address)
 	return part->parallel->bus != PARALLEL_BUS_PARALLEL && !(address & SELECTS_ARRAY);
 }
 
-/* Also for registers the part decodes only as many address bits as it has. */
-static void begin(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts)
+/*
+ * Also for registers the part decodes only as many address bits as it has. false: nobody is there.
+ */
+static bool begin(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts)
 {
 	assert(cycle->start_ns <= cycle->end_ns);
 	memset(facts, 0, sizeof(*facts));
@@ -118,6 +122,7 @@ static void begin(struct chip *chip, const struct cycle *cycle, struct chip_fact
 	facts->opcode = cycle->value;
 	facts->has_address = true;
 	facts->address = cycle->address;
+	return !power_is_off(chip, facts);
 }
 
 void chip_write_cycle(struct chip *chip, uint64_t start_ns, uint64_t end_ns, uint32_t address,
@@ -125,7 +130,8 @@ void chip_write_cycle(struct chip *chip, uint64_t start_ns, uint64_t end_ns, uin
 {
 	struct cycle cycle = {start_ns, end_ns, address % chip->part->size_bytes, value};
 
-	begin(chip, &cycle, facts);
+	if (!begin(chip, &cycle, facts))
+		return;
 	if (is_for_registers(chip->part, address))
 		registers_write(chip, &cycle, facts);
 	else
@@ -152,8 +158,8 @@ uint8_t chip_read_cycle(struct chip *chip, uint64_t start_ns, uint64_t end_ns, u
 {
 	struct cycle cycle = {start_ns, end_ns, address % chip->part->size_bytes, 0};
 
-	begin(chip, &cycle, facts);
-	facts->status = read_now(chip, address, &cycle, facts);
+	facts->status =
+		begin(chip, &cycle, facts) ? read_now(chip, address, &cycle, facts) : BUS_FLOATING;
 	facts->busy_until_ns = chip->busy_until_ns;
 	return facts->status;
 }
@@ -164,7 +170,8 @@ static size_t plain_reads(const struct chip *chip, uint32_t address, size_t len)
 	size_t room = SELECTS_ARRAY - address % SELECTS_ARRAY;
 	bool owed = chip->debt.open && chip->debt.rule != CHIP_RULE_BUSY;
 
-	if (owed || chip->pending.work != CHIP_WORK_NONE || chip->parallel.id_mode ||
+	if (owed || chip->power.off || chip->power.planned ||
+		chip->pending.work != CHIP_WORK_NONE || chip->parallel.id_mode ||
 		chip->parallel.status_mode || is_for_registers(chip->part, address))
 		return 0;
 	return len < room ? len : room;

@@ -61,7 +61,14 @@ enum chip_rule chip_check_debt(struct chip_debt *debt, uint64_t now_ns, struct c
 /* Until the work in hand should be over; 0 if there is none. */
 uint64_t chip_busy_left_ns(const struct chip *chip, uint64_t now_ns);
 
-/* Drops the work in hand and what it would have done. */
+/*
+ * What a program will put at [address, address + len) once it is done; to be changed until then.
+ * It is FFh at first, or with @replaces what is there: then it takes the place of that, else it
+ * only clears bits.
+ */
+uint8_t *chip_latch(struct chip *chip, uint32_t address, uint32_t len, bool replaces);
+
+/* Cuts off the work in hand: what it worked on is left half done. */
 void chip_abort_work(struct chip *chip, uint64_t now_ns);
 
 #endif

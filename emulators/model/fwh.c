@@ -92,7 +92,7 @@ static void program(struct chip *chip, const struct cycle *cycle, struct chip_fa
 		refuse(chip, STATUS_PROGRAM_FAILED | STATUS_LOCKED, facts);
 		return;
 	}
-	array_program(&chip->array, cycle->address, &cycle->value, 1);
+	*chip_latch(chip, cycle->address, 1, false) = cycle->value;
 	cycle_start_work(chip, cycle->end_ns, &work, &chip->part->parallel->program, facts);
 }
 

@@ -29,7 +29,7 @@ static void program(struct chip *chip, const struct cycle *cycle, struct chip_fa
 		facts->rule = CHIP_RULE_PROTECTED;
 		return;
 	}
-	array_program(&chip->array, cycle->address, &cycle->value, 1);
+	*chip_latch(chip, cycle->address, 1, false) = cycle->value;
 	chip->parallel.polled_value = cycle->value;
 	cycle_start_work(chip, cycle->end_ns, &work, &chip->part->parallel->program, facts);
 }

@@ -6,9 +6,6 @@
  * Cycles of an unlock sequence that is broken off are not taken for data, though a part without
  * its software protection may do so.
  */
-#include <assert.h>
-#include <string.h>
-
 #include "family.h"
 #include "unlock.h"
 
@@ -30,7 +27,6 @@ static void open_load(struct chip *chip, const struct cycle *cycle)
 	struct parallel_state *state = state_of(chip);
 
 	state->loading = true;
-	memset(state->loaded, 0, sizeof(state->loaded));
 	wait_for_next(chip, cycle);
 }
 
@@ -82,6 +78,18 @@ static bool is_loaded(const struct chip *chip)
 	return chip->parallel.loading && chip->pending.work == CHIP_WORK_PROGRAM;
 }
 
+/* What the page becomes where no byte is loaded: it is erased and written anew. */
+static void fill_page(struct chip *chip, uint32_t page)
+{
+	uint32_t page_bytes = chip->part->page_bytes;
+	uint8_t *latch = chip_latch(chip, page, page_bytes, true);
+	bool unloaded_erased = chip->part->parallel->load.unloaded_erased;
+
+	for (uint32_t i = 0; i < page_bytes; i++)
+		latch[i] = unloaded_erased ? 0xFF
+					   : cycle_noise(chip, page + i, chip->parallel.page_count);
+}
+
 /* Each byte puts the write off: the part begins when none has come for a while. */
 static void load_byte(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts)
 {
@@ -94,17 +102,18 @@ static void load_byte(struct chip *chip, const struct cycle *cycle, struct chip_
 	facts->name = "PAGE_WRITE";
 	facts->opcode = PROTECT;
 	wait_for_next(chip, cycle);
-	if (is_loaded(chip) && state->page != work.address) {
+	if (is_loaded(chip) && chip->latch.address != work.address) {
 		facts->rule = CHIP_RULE_PAGE;
 		return;
 	}
-	if (is_loaded(chip))
+	if (is_loaded(chip)) {
 		cycle_defer_work(chip, start_ns, facts);
-	else
+	} else {
+		fill_page(chip, work.address);
 		cycle_start_work(chip, start_ns, &work, &part->program, facts);
-	state->page = facts->address = work.address;
-	state->latch[cycle->address % chip->part->page_bytes] = cycle->value;
-	state->loaded[cycle->address % chip->part->page_bytes] = true;
+	}
+	facts->address = work.address;
+	chip->latch.bytes[cycle->address % chip->part->page_bytes] = cycle->value;
 	state->polled_value = cycle->value;
 }
 
@@ -119,7 +128,7 @@ static bool is_late_byte(const struct chip *chip, const struct cycle *cycle)
 
 	if (unlock_goes_on(UNLOCK_NOTHING, &chip->part->parallel->unlock, cycle))
 		return false;
-	return is_loaded(chip) ? state->page == page_of(chip, cycle->address)
+	return is_loaded(chip) ? chip->latch.address == page_of(chip, cycle->address)
 			       : state->write_protected;
 }
 
@@ -200,29 +209,12 @@ static void write_cycle(struct chip *chip, const struct cycle *cycle, struct chi
 		take_cycle(chip, cycle, facts);
 }
 
-static uint8_t byte_written(const struct chip *chip, uint32_t offset)
-{
-	const struct parallel_state *state = &chip->parallel;
-
-	if (state->loaded[offset])
-		return state->latch[offset];
-	if (chip->part->parallel->load.unloaded_erased)
-		return 0xFF;
-	return cycle_noise(chip, state->page + offset, state->page_count);
-}
-
-/* The page is erased and written anew, whatever was in it. */
 static void finish(struct chip *chip, bool cut_off)
 {
 	struct parallel_state *state = state_of(chip);
-	uint32_t page_bytes = chip->part->page_bytes;
 
 	if (!is_loaded(chip) || cut_off)
 		return;
-	assert(page_bytes <= sizeof(state->latch));
-	for (uint32_t i = 0; i < page_bytes; i++)
-		state->latch[i] = byte_written(chip, i);
-	array_load(&chip->array, state->page, state->latch, page_bytes);
 	state->loading = false;
 	state->page_count++;
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "halfway.h"
 #include "spi_nor.h"
 
 static bool can_suspend(const struct chip *chip)
@@ -52,12 +53,23 @@ void nor_run_resume(struct chip *chip, const struct spi_request *request, struct
 		chip, request->transfer->end_ns, &work, suspended->left, CHIP_RULE_BUSY, facts);
 }
 
-void nor_drop_suspended(struct chip *chip)
+static void leave_halfway(struct chip *chip)
 {
 	const struct spi_suspended *suspended = &chip->spi.suspended;
+	const struct chip_latch *latch = &chip->latch;
 
-	if (suspended->open && suspended->is_erase)
-		array_spoil(&chip->array, suspended->address, suspended->size_bytes);
+	if (suspended->is_erase)
+		halfway_erase(&chip->array, suspended->address, suspended->size_bytes, 0,
+			chip->noise_seed);
+	else
+		halfway_program(&chip->array, latch->address, latch->bytes, latch->size_bytes,
+			latch->replaces, chip->noise_seed);
+}
+
+void nor_drop_suspended(struct chip *chip)
+{
+	if (chip->spi.suspended.open)
+		leave_halfway(chip);
 	chip->spi.suspended.open = false;
 }
 

@@ -12,7 +12,6 @@
 
 #include "figure.h"
 
-#define PARALLEL_PAGE_BYTES_MAX 256
 #define PARALLEL_BLOCKS_MAX 16
 
 enum parallel_bus {
@@ -84,10 +83,7 @@ struct parallel_state {
 
 	bool write_protected;
 	bool loading;
-	uint32_t page;
 	uint32_t page_count; /* of page writes so far */
-	uint8_t latch[PARALLEL_PAGE_BYTES_MAX];
-	bool loaded[PARALLEL_PAGE_BYTES_MAX];
 
 	uint8_t locks[PARALLEL_BLOCKS_MAX];
 };

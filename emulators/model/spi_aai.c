@@ -3,6 +3,8 @@
  * SST25VF parts: single bytes by 02h, or words one after the other by ADh, whose address counts up
  * by itself until 04h (auto address increment). Their status register is volatile and at once.
  */
+#include <string.h>
+
 #include "spi_status.h"
 
 #define STATUS_AAI 0x40
@@ -13,7 +15,8 @@ static void program(struct chip *chip, uint32_t address, const struct spi_reques
 {
 	struct chip_pending work = {.work = CHIP_WORK_PROGRAM, .address = address};
 
-	array_program(&chip->array, address, request->data, request->data_len);
+	memcpy(chip_latch(chip, address, (uint32_t)request->data_len, false), request->data,
+		request->data_len);
 	chip_start_work(
 		chip, request->transfer->end_ns, &work, &chip->part->spi->page_program, facts);
 }

@@ -168,14 +168,21 @@ static void run_buffer_write(
 		fill_buffer(chip, buffer, request);
 }
 
+static void latch_buffer(struct chip *chip, uint32_t page, int buffer, bool replaces)
+{
+	uint32_t len = page_bytes(chip);
+
+	memcpy(chip_latch(chip, page_address(chip, page), len, replaces),
+		chip->dataflash.buffers[buffer], len);
+}
+
 static void buffer_to_page(
 	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
 {
 	struct place place = decode(chip, request, facts);
 	int buffer = buffer_of(facts->opcode);
 
-	array_load(&chip->array, page_address(chip, place.page), chip->dataflash.buffers[buffer],
-		page_bytes(chip));
+	latch_buffer(chip, place.page, buffer, true);
 	start(chip, request, CHIP_WORK_PROGRAM, place.page,
 		&chip->part->dataflash->page_program_with_erase, buffer, facts);
 }
@@ -186,8 +193,7 @@ static void run_program_without_erase(
 	struct place place = decode(chip, request, facts);
 	int buffer = buffer_of(facts->opcode);
 
-	array_program(&chip->array, page_address(chip, place.page), chip->dataflash.buffers[buffer],
-		page_bytes(chip));
+	latch_buffer(chip, place.page, buffer, false);
 	start(chip, request, CHIP_WORK_PROGRAM, place.page, &chip->part->spi->page_program, buffer,
 		facts);
 }

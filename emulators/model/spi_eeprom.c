@@ -10,13 +10,14 @@ static void run_write(
 {
 	struct chip_pending work = {.work = CHIP_WORK_PROGRAM, .address = facts->address};
 	uint32_t page_bytes = chip->part->page_bytes;
-	uint32_t page = facts->address - facts->address % page_bytes;
+	uint32_t offset = facts->address % page_bytes;
+	uint8_t *latch;
 
 	if (spi_refuses(chip, facts->address, 1, facts))
 		return;
+	latch = chip_latch(chip, facts->address - offset, page_bytes, true);
 	for (size_t i = 0; i < request->data_len; i++)
-		array_load(&chip->array, page + (facts->address + i) % page_bytes,
-			&request->data[i], 1);
+		latch[(offset + i) % page_bytes] = request->data[i];
 	chip_start_work(
 		chip, request->transfer->end_ns, &work, &chip->part->spi->page_program, facts);
 }

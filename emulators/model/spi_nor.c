@@ -2,15 +2,9 @@
 /*
  * The commands of SPI NOR flash, as the datasheets behind chips/ agree on them.
  */
-#include <assert.h>
-#include <string.h>
-
 #include "sfdp.h"
 #include "spi_nor.h"
 #include "spi_status.h"
-
-/* The longest page of any part here; the generator refuses longer ones. */
-#define PAGE_BYTES_MAX 512
 
 #define ERROR_ERASE 0x20   /* E_ERR of S25FL-S, in status register 1 */
 #define ERROR_PROGRAM 0x40 /* P_ERR */
@@ -70,15 +64,12 @@ static struct busy_time program_time(const struct part *part, size_t len)
 /* The page latch: bytes past the page's end go to its beginning, later ones replace earlier. */
 static void fill_page(struct chip *chip, uint32_t address, const struct spi_request *request)
 {
-	uint8_t latch[PAGE_BYTES_MAX];
 	uint32_t page_bytes = chip->part->page_bytes;
 	uint32_t offset = address % page_bytes;
+	uint8_t *latch = chip_latch(chip, address - offset, page_bytes, false);
 
-	assert(page_bytes <= PAGE_BYTES_MAX);
-	memset(latch, 0xFF, page_bytes);
 	for (size_t i = 0; i < request->data_len; i++)
 		latch[(offset + i) % page_bytes] = request->data[i];
-	array_program(&chip->array, address - offset, latch, page_bytes);
 }
 
 /* While an erase is suspended its block cannot be programmed; a page cannot be left half done. */

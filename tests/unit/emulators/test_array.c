@@ -117,21 +117,6 @@ static void erase_inside_granules_takes_its_range_and_no_more(void **state)
 	assert_true(array_granule_is_erased(&fixture.array, ARRAY_GRANULE_BYTES));
 }
 
-static void spoil_leaves_zeros_in_the_first_granule_of_the_range_only(void **state)
-{
-	struct fixture fixture;
-
-	(void)state;
-	fixture_init(&fixture);
-	array_spoil(&fixture.array, 10, 20);
-	assert_all(&fixture.array, 0, 10, 0xFF);
-	assert_all(&fixture.array, 10, 30, 0x00);
-	assert_all(&fixture.array, 30, SIZE_BYTES, 0xFF);
-	array_spoil(&fixture.array, ARRAY_GRANULE_BYTES, 2 * ARRAY_GRANULE_BYTES);
-	assert_all(&fixture.array, ARRAY_GRANULE_BYTES, 2 * ARRAY_GRANULE_BYTES, 0x00);
-	assert_all(&fixture.array, 2 * ARRAY_GRANULE_BYTES, SIZE_BYTES, 0xFF);
-}
-
 static void program_after_erase_does_not_meet_old_bits(void **state)
 {
 	struct fixture fixture;
@@ -180,7 +165,6 @@ int main(void)
 		cmocka_unit_test(read_past_the_end_goes_on_from_zero),
 		cmocka_unit_test(erase_of_one_granule_forgets_only_that),
 		cmocka_unit_test(erase_inside_granules_takes_its_range_and_no_more),
-		cmocka_unit_test(spoil_leaves_zeros_in_the_first_granule_of_the_range_only),
 		cmocka_unit_test(program_after_erase_does_not_meet_old_bits),
 		cmocka_unit_test(load_sets_bits_that_program_cannot),
 		cmocka_unit_test(load_of_erased_bytes_keeps_the_granule_erased),

@@ -366,6 +366,13 @@ static void write_within_tpuw_is_convicted_and_a_read_is_not(void **state)
 	assert_int_equal(bench_status(bench), 0x02);
 }
 
+static void assert_half_done(struct bench *bench, uint32_t address)
+{
+	bench_op_at(bench, 0x03, address, 256);
+	assert_non_null(memchr(bench->reply, 0x00, 256));
+	assert_non_null(memchr(bench->reply, 0xFF, 256));
+}
+
 static void power_that_goes_cuts_off_an_erase(void **state)
 {
 	struct bench *bench = *state;
@@ -375,7 +382,7 @@ static void power_that_goes_cuts_off_an_erase(void **state)
 	chip_power_cycle(&bench->chip, bench->now_ns);
 	bench->now_ns += 10 * MS;
 	assert_int_equal(bench_status(bench), 0x00);
-	assert_int_equal(bench_read(bench, 0x10000), 0x00);
+	assert_half_done(bench, 0x10000);
 }
 
 static void power_that_goes_cuts_off_a_suspended_erase_too(void **state)
@@ -388,7 +395,7 @@ static void power_that_goes_cuts_off_a_suspended_erase_too(void **state)
 	chip_power_cycle(&bench->chip, bench->now_ns);
 	bench->now_ns += 10 * MS;
 	assert_int_equal(bench_register(bench, 0x35), 0x00);
-	assert_int_equal(bench_read(bench, 0x10000), 0x00);
+	assert_half_done(bench, 0x10000);
 }
 
 /* Resets. */
