@@ -14,6 +14,10 @@ static void merge_facts(struct chip_facts *all, const struct chip_facts *facts)
 
 	*all = *facts;
 	all->busy_left_ns = first.busy_left_ns;
+	if (first.lost_power) {
+		all->lost_power = true;
+		all->lost_power_ns = first.lost_power_ns;
+	}
 	if (first.owed && !facts->owed) {
 		all->owed = true;
 		all->margin_ns = first.margin_ns;

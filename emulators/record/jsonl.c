@@ -299,6 +299,15 @@ static void write_fault_of_part(FILE *out, const struct chip_facts *chip)
 	write_fault(out, &fault);
 }
 
+static void write_power_cut(FILE *out, const struct chip_facts *chip)
+{
+	struct line line = {.len = 0};
+
+	put_name_or_null(&line, "ev", "power_cut");
+	put_number(&line, "t_ns", chip->lost_power_ns);
+	flush(&line, out);
+}
+
 static void write_end(FILE *out, const struct run_end *end, const struct counts *counts)
 {
 	struct line line = {.len = 0};
@@ -317,6 +326,8 @@ static void write_end(FILE *out, const struct run_end *end, const struct counts 
 static void write_event(
 	FILE *out, const struct event *event, uint64_t previous_ns, struct counts *counts)
 {
+	if (event->chip.lost_power)
+		write_power_cut(out, &event->chip);
 	switch (event->kind) {
 	case EVENT_ACCEPT:
 		write_moment(out, event, "accept");

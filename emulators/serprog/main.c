@@ -97,6 +97,7 @@ static int load_chip(struct run *run)
 		return fault("chip", -ENOMEM, "free some memory or take a smaller --chip");
 	chip_init(&run->chip, options->part, &options->corner, memory);
 	chip_stick_from(&run->chip, faults_stuck_from(&options->faults));
+	run->chip.noise_seed ^= options->seed;
 	if (!options->image_in_path)
 		return 0;
 	ret = image_load(&run->chip.array, options->image_in_path, options->image_offset_bytes);
@@ -241,6 +242,7 @@ static void power_up(struct run *run)
 
 	if (run->options->power_up_given)
 		chip_power_cycle(&run->chip, ago_ns < now_ns ? now_ns - ago_ns : 0);
+	chip_plan_power_cut(&run->chip, &run->options->power_cut);
 }
 
 static int serve(struct run *run)

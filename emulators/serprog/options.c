@@ -25,6 +25,7 @@ enum option_id {
 	OPTION_CORNER,
 	OPTION_SEED,
 	OPTION_POWERED_UP,
+	OPTION_POWER_CUT,
 	OPTION_LISTEN,
 	OPTION_ALLOW_REMOTE,
 	OPTION_CLOCK,
@@ -53,6 +54,7 @@ static const struct option long_options[] = {
 	{"corner", required_argument, NULL, OPTION_CORNER},
 	{"seed", required_argument, NULL, OPTION_SEED},
 	{"powered-up-ns-ago", required_argument, NULL, OPTION_POWERED_UP},
+	{"power-cut", required_argument, NULL, OPTION_POWER_CUT},
 	{"listen", required_argument, NULL, OPTION_LISTEN},
 	{"allow-remote", no_argument, NULL, OPTION_ALLOW_REMOTE},
 	{"clock", required_argument, NULL, OPTION_CLOCK},
@@ -88,9 +90,12 @@ static const char help[] =
 	"  --corner zero               never busy: round trips alone\n"
 	"  --corner draw:SEED          between typ and max, drawn for each use\n"
 	"  --corner slow:FACTOR        worn: FACTOR times max\n"
-	"  --seed N                    for faults by probability; recorded with the run (default "
-	"0)\n"
+	"  --seed N                    of faults by probability, and of bytes that a datasheet\n"
+	"                              calls undefined (default 0)\n"
 	"  --powered-up-ns-ago N       power came N ns before it listens (default: long ago)\n"
+	"  --power-cut N[,WHEN[,NS]]   power goes during the N-th busy time, WHEN into it (ns, or\n"
+	"                              0% to 100%; default 50%), and stays away NS (default: for\n"
+	"                              ever)\n"
 	"  --image-in FILE             what it holds at first (default: erased)\n"
 	"  --image-offset BYTES        where in the chip FILE begins (default 0)\n"
 	"  --image-out FILE            write all it holds at the end\n"
@@ -234,6 +239,14 @@ static enum options_status set_scripted_clock(const char *text, struct options *
 	return set_number("clock", text + 1, 1, SCRIPTED_STEP_NS_MAX, &options->clock_step_ns);
 }
 
+static enum options_status set_power_cut(const char *text, struct options *options)
+{
+	if (power_cut_parse(text, &options->power_cut) < 0)
+		return bad("power-cut", "not a moment",
+			"give N, N,NS or N,PERCENT%, and a further ,NS for how long it is away");
+	return OPTIONS_RUN;
+}
+
 static enum options_status set_clock(const char *name, struct options *options)
 {
 	static const enum clock_source sources[] = {CLOCK_SOURCE_MONOTONIC, CLOCK_SOURCE_TSC};
@@ -346,6 +359,8 @@ static enum options_status apply(int option, char *text, struct options *options
 		options->power_up_given = true;
 		return set_number(
 			"powered-up-ns-ago", text, 0, UINT64_MAX, &options->powered_up_ns_ago);
+	case OPTION_POWER_CUT:
+		return set_power_cut(text, options);
 	case OPTION_LISTEN:
 		return set_listen(text, options);
 	case OPTION_ALLOW_REMOTE:

@@ -11,6 +11,7 @@
 #include "listener.h"
 #include "model/corner.h"
 #include "model/part.h"
+#include "model/power_cut.h"
 
 struct options {
 	const struct part *part;
@@ -18,6 +19,7 @@ struct options {
 	uint64_t seed;
 	bool power_up_given;
 	uint64_t powered_up_ns_ago;
+	struct power_cut power_cut;
 	struct listener_address listen;
 	bool allow_remote;
 	bool refuses; /* a second host, instead of letting it wait */

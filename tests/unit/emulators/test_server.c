@@ -241,6 +241,28 @@ static void early_read_is_recorded_with_a_negative_margin(void **state)
 	free(events);
 }
 
+static void part_that_loses_power_answers_no_more_and_leaves_a_half_done(void **state)
+{
+	static const char *const extra[] = {"--power-cut=1,0", "--seed=3", NULL};
+	struct served *served = *state;
+	uint8_t reply[1];
+	char *events;
+
+	start(served, extra);
+	connect_host(served);
+	spi(served, (const uint8_t *)"\x06", 1, reply, 0);
+	spi(served, (const uint8_t *)"\x20\x00\x10\x00", 4, reply, 0);
+	spi(served, (const uint8_t *)"\x05", 1, reply, 1);
+	assert_int_equal(reply[0], 0xFF);
+	disconnect_host(served);
+	assert_int_equal(wait_for_exit(served), 0);
+	events = slurp(served->events);
+	assert_int_equal(count_of(events, "{\"ev\":\"power_cut\",\"t_ns\":"), 1);
+	assert_int_equal(count_of(events, "\"name\":\"OFF\""), 1);
+	assert_int_equal(count_of(events, "\"violations\":0,"), 1);
+	free(events);
+}
+
 /* A byte program of a parallel part, all of it sent before the first reply is read. */
 static void program_byte(struct served *served, uint8_t address, uint8_t value)
 {
@@ -711,6 +733,7 @@ static void bad_usage_exits_2_and_questions_0(void **state)
 		{"--chip", "M25P80", "--corner=middle"},
 		{"--chip", "M25P80", "--corner=draw"},
 		{"--chip", "M25P80", "--powered-up-ns-ago=-1"},
+		{"--chip", "M25P80", "--power-cut=0"},
 		{"--chip", "M25P80", "--listen=tcp:0.0.0.0:0"},
 		{"--chip", "M25P80", "--image-offset=4"},
 		{"--chip", "M25P80", "--events=/nowhere/at/all"},
@@ -745,6 +768,7 @@ int main(int argc, char *argv[])
 		WITH_SERVER(host_gets_the_handshake_and_no_delay_opcode),
 		WITH_SERVER(written_bytes_are_read_back_and_stand_in_the_image),
 		WITH_SERVER(early_read_is_recorded_with_a_negative_margin),
+		WITH_SERVER(part_that_loses_power_answers_no_more_and_leaves_a_half_done),
 		WITH_SERVER(parallel_part_is_programmed_and_read_over_its_own_bus),
 		WITH_SERVER(write_of_too_many_bytes_leaves_the_stream_in_step),
 		WITH_SERVER(chip_keeps_its_content_from_host_to_host),
