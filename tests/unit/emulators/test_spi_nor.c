@@ -514,40 +514,6 @@ static void chip_erase_cannot_be_suspended(void **state)
 	assert_int_equal(bench->facts.rule, CHIP_RULE_BUSY);
 }
 
-/* All parts. */
-
-static void every_part_is_on_time_at_its_last_nanosecond_and_early_before(void **state)
-{
-	(void)state;
-	for (size_t i = 0; i < part_table_count; i++) {
-		const struct part *part = &part_table[i];
-
-		if (part->family != PART_SPI_NOR || part->spi->protection.kind > PROTECTION_RANGES)
-			continue;
-		for (size_t j = 0; j < part->erase_count; j++) {
-			struct bench bench;
-			uint8_t opcode = part->erases[j].opcode;
-
-			bench_init(&bench, part->name, "max");
-			bench_op(&bench, 0x06, 0);
-			if (opcode == 0xC7 || opcode == 0x60)
-				bench_op(&bench, opcode, 0);
-			else if (opcode == 0x21 || opcode == 0x5C || opcode == 0xDC)
-				bench_op_at4(&bench, opcode, 0, 0);
-			else
-				bench_op_at(&bench, opcode, 0, 0);
-			assert_int_equal(bench.facts.work_ns, part->erases[j].busy.max.ns);
-			bench.now_ns += part->erases[j].busy.max.ns - 1;
-			bench_read(&bench, 0);
-			assert_int_equal(bench.facts.rule, CHIP_RULE_BUSY);
-			bench.now_ns += 1;
-			bench_read(&bench, 0);
-			assert_int_equal(bench.facts.rule, CHIP_RULE_NONE);
-			bench_deinit(&bench);
-		}
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -580,7 +546,6 @@ int main(void)
 		WITH(w25q128jv, suspended_erase_refuses_erases_and_programs_of_its_block),
 		WITH(w25q128jv, suspend_of_an_idle_part_does_nothing),
 		WITH(w25q128jv, chip_erase_cannot_be_suspended),
-		cmocka_unit_test(every_part_is_on_time_at_its_last_nanosecond_and_early_before),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

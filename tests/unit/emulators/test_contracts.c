@@ -1,0 +1,524 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Every wait that any part of the table has, at its last nanosecond: one before, the part convicts
+ * with a margin of -1; at it, the part obeys with a margin of 0. A part or a figure that is added
+ * to chips/ is covered from then on.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+#include "bench_cycles.h"
+
+static const char *const corners[] = {"min", "typ", "max", "draw:5", "slow:3"};
+
+#define CORNER_COUNT (sizeof(corners) / sizeof(corners[0]))
+
+struct contract;
+
+/* Brings a fresh part to where the wait begins; false: it has no such wait. Sets *@allowed_ns. */
+typedef bool (*owe_fn)(struct bench *bench, const struct contract *contract, uint64_t *allowed_ns);
+
+/* A command that settles the wait, at bench->now_ns. */
+typedef void (*settle_fn)(struct bench *bench);
+
+struct contract {
+	const char *name;
+	owe_fn owe;
+	settle_fn settle;
+	enum chip_rule rule;
+	size_t which; /* of several alike: erases */
+	bool is_window;
+};
+
+/* The parts. */
+
+static bool is_parallel(const struct bench *bench)
+{
+	return bench->chip.part->parallel != NULL;
+}
+
+static bool is_jedec(const struct bench *bench)
+{
+	return is_parallel(bench) && bench->chip.part->family != PART_FWH;
+}
+
+static bool is_nor(const struct bench *bench)
+{
+	return bench->chip.part->family == PART_SPI_NOR;
+}
+
+static uint32_t base_of(const struct bench *bench)
+{
+	return bench->chip.part->parallel->bus == PARALLEL_BUS_PARALLEL ? 0 : ARRAY_512K;
+}
+
+static void unlock_all(struct bench *bench)
+{
+	const struct part_parallel *parallel = bench->chip.part->parallel;
+
+	if (!parallel) {
+		bench_write_register(bench, 0x01, (const uint8_t[]){0x00}, 1);
+		bench_finish_work(bench);
+		bench_op(bench, 0x06, 0);
+		bench_op(bench, 0x98, 0);
+	}
+	for (size_t i = 0; parallel && i < PARALLEL_BLOCKS_MAX; i++)
+		bench->chip.parallel.locks[i] = 0;
+}
+
+/* A write enable for SPI, an unlock sequence for the JEDEC families. */
+static void send_jedec(struct bench *bench, uint8_t value)
+{
+	const struct part_unlock *unlock = &bench->chip.part->parallel->unlock;
+	uint32_t base = base_of(bench);
+
+	bench_write(bench, base + unlock->addresses[0], 0xAA);
+	bench_write(bench, base + unlock->addresses[1], 0x55);
+	bench_write(bench, base + unlock->addresses[0], value);
+}
+
+static void send_jedec_setup(struct bench *bench, uint32_t address, uint8_t value)
+{
+	const struct part_unlock *unlock = &bench->chip.part->parallel->unlock;
+	uint32_t base = base_of(bench);
+
+	send_jedec(bench, 0x80);
+	bench_write(bench, base + unlock->addresses[0], 0xAA);
+	bench_write(bench, base + unlock->addresses[1], 0x55);
+	bench_write(bench, base + address, value);
+}
+
+/* Commands that settle. */
+
+static void settle_by_read(struct bench *bench)
+{
+	if (is_parallel(bench))
+		bench_get(bench, base_of(bench));
+	else
+		bench_op_at(bench, 0x03, 0, 1);
+}
+
+static void settle_by_write(struct bench *bench)
+{
+	if (is_jedec(bench))
+		bench_write(bench, base_of(bench) + bench->chip.part->parallel->unlock.addresses[0],
+			0xAA);
+	else if (is_parallel(bench))
+		bench_write(bench, base_of(bench), 0xFF);
+	else if (bench->chip.part->dataflash)
+		bench_op_at(bench, 0x81, 0, 0);
+	else
+		bench_op(bench, 0x06, 0);
+}
+
+static void settle_by_release(struct bench *bench)
+{
+	bench_op(bench, 0xAB, 0);
+}
+
+/* Busy times. */
+
+static bool began(const struct bench *bench, enum chip_work work, uint64_t *allowed_ns)
+{
+	if (bench->facts.work != work || bench->facts.rule != CHIP_RULE_NONE)
+		return false;
+	*allowed_ns = bench->facts.busy_until_ns;
+	return true;
+}
+
+static void send_spi_erase(struct bench *bench, const struct part_erase *erase)
+{
+	bool whole = erase->size_bytes == bench->chip.part->size_bytes;
+	bool four_bytes = erase->opcode == 0x21 || erase->opcode == 0x53 || erase->opcode == 0x5C ||
+			  erase->opcode == 0xDC;
+
+	if (!bench->chip.part->dataflash)
+		bench_op(bench, 0x06, 0);
+	if (whole && bench->chip.part->dataflash)
+		bench_send(bench, (const uint8_t[]){0xC7, 0x94, 0x80, 0x9A}, 4, 0);
+	else if (whole)
+		bench_op(bench, erase->opcode, 0);
+	else if (four_bytes)
+		bench_op_at4(bench, erase->opcode, 0, 0);
+	else
+		bench_op_at(bench, erase->opcode, 0, 0);
+}
+
+static void send_cycle_erase(struct bench *bench, const struct part_erase *erase)
+{
+	bool whole = erase->opcode == 0x10;
+
+	if (bench->chip.part->family == PART_FWH) {
+		bench_write(bench, base_of(bench), erase->opcode);
+		bench_write(bench, base_of(bench), 0xD0);
+	} else {
+		send_jedec_setup(bench, whole ? bench->chip.part->parallel->unlock.addresses[0] : 0,
+			erase->opcode);
+	}
+}
+
+static bool owe_erase(struct bench *bench, const struct contract *contract, uint64_t *allowed_ns)
+{
+	const struct part *part = bench->chip.part;
+
+	if (contract->which >= part->erase_count)
+		return false;
+	if (is_parallel(bench))
+		send_cycle_erase(bench, &part->erases[contract->which]);
+	else
+		send_spi_erase(bench, &part->erases[contract->which]);
+	if (!began(bench, CHIP_WORK_ERASE, allowed_ns))
+		fail_msg("%s: erase %zu did not begin", part->name, contract->which);
+	return true;
+}
+
+static void send_cycle_program(struct bench *bench)
+{
+	if (bench->chip.part->family == PART_FWH)
+		bench_write(bench, base_of(bench), 0x40);
+	else
+		send_jedec(bench, 0xA0);
+	bench_write(bench, base_of(bench), 0x5A);
+}
+
+static bool owe_program(struct bench *bench, const struct contract *contract, uint64_t *allowed_ns)
+{
+	(void)contract;
+	if (is_parallel(bench))
+		send_cycle_program(bench);
+	else if (bench->chip.part->dataflash)
+		bench_send(bench, (const uint8_t[]){0x82, 0, 0, 0, 0x5A}, 5, 0);
+	else
+		bench_program(bench, 0, (const uint8_t[]){0x5A}, 1);
+	if (!began(bench, CHIP_WORK_PROGRAM, allowed_ns))
+		fail_msg("%s: program did not begin", bench->chip.part->name);
+	return true;
+}
+
+static bool owe_full_page(
+	struct bench *bench, const struct contract *contract, uint64_t *allowed_ns)
+{
+	uint8_t page[512] = {0};
+
+	(void)contract;
+	if (!is_nor(bench))
+		return false;
+	bench_program(bench, 0, page, bench->chip.part->page_bytes);
+	return began(bench, CHIP_WORK_PROGRAM, allowed_ns);
+}
+
+static bool owe_aai_word(struct bench *bench, const struct contract *contract, uint64_t *allowed_ns)
+{
+	(void)contract;
+	if (bench->chip.part->family != PART_SPI_AAI)
+		return false;
+	bench_op(bench, 0x06, 0);
+	bench_send(bench, (const uint8_t[]){0xAD, 0, 0, 0, 1, 2}, 6, 0);
+	return began(bench, CHIP_WORK_PROGRAM, allowed_ns);
+}
+
+static void settle_by_aai_word(struct bench *bench)
+{
+	bench_send(bench, (const uint8_t[]){0xAD, 3, 4}, 3, 0);
+}
+
+static bool owe_write_status(
+	struct bench *bench, const struct contract *contract, uint64_t *allowed_ns)
+{
+	const struct part_spi *spi = bench->chip.part->spi;
+
+	(void)contract;
+	if (!spi || bench->chip.part->dataflash || spi->write_status.max.ns == 0)
+		return false;
+	bench_write_register(bench, 0x01, (const uint8_t[]){0x00}, 1);
+	return began(bench, CHIP_WORK_WRITE_STATUS, allowed_ns);
+}
+
+static bool owe_page_read(
+	struct bench *bench, const struct contract *contract, uint64_t *allowed_ns)
+{
+	if (!bench->chip.part->dataflash)
+		return false;
+	bench_op_at(bench, contract->which ? 0x60 : 0x53, 0, 0);
+	return began(bench, CHIP_WORK_PAGE_READ, allowed_ns);
+}
+
+/* Waits that are owed whatever the corner. */
+
+static bool owe_figure(struct bench *bench, struct figure figure, uint64_t *allowed_ns)
+{
+	*allowed_ns = bench->now_ns + figure.ns;
+	return figure.ns > 0;
+}
+
+static bool owe_power_down(
+	struct bench *bench, const struct contract *contract, uint64_t *allowed_ns)
+{
+	const struct part_spi *spi = bench->chip.part->spi;
+
+	(void)contract;
+	if (!spi || spi->deep_power_down.ns == 0)
+		return false;
+	bench_op(bench, 0xB9, 0);
+	return owe_figure(bench, spi->deep_power_down, allowed_ns);
+}
+
+static bool sleep_well(struct bench *bench)
+{
+	uint64_t allowed_ns;
+
+	if (!owe_power_down(bench, NULL, &allowed_ns))
+		return false;
+	bench->now_ns = allowed_ns;
+	return true;
+}
+
+static bool owe_release(struct bench *bench, const struct contract *contract, uint64_t *allowed_ns)
+{
+	(void)contract;
+	if (!sleep_well(bench))
+		return false;
+	bench_op(bench, 0xAB, 0);
+	return owe_figure(bench, bench->chip.part->spi->release_power_down, allowed_ns);
+}
+
+static bool owe_release_with_id(
+	struct bench *bench, const struct contract *contract, uint64_t *allowed_ns)
+{
+	const struct part_spi *spi = bench->chip.part->spi;
+
+	(void)contract;
+	if (!is_nor(bench) || !spi->has_res || !sleep_well(bench))
+		return false;
+	bench_op_at(bench, 0xAB, 0, 1);
+	return owe_figure(bench, spi->release_power_down_with_id, allowed_ns);
+}
+
+static void send_reset(struct bench *bench)
+{
+	if (bench->chip.part->spi->features & SPI_HAS_RESET_F0) {
+		bench_op(bench, 0xF0, 0);
+		return;
+	}
+	bench_op(bench, 0x66, 0);
+	bench_op(bench, 0x99, 0);
+}
+
+static bool owe_reset(struct bench *bench, const struct contract *contract, uint64_t *allowed_ns)
+{
+	uint64_t done_ns;
+	struct figure waits[4];
+	const struct part_spi *spi = bench->chip.part->spi;
+
+	if (!is_nor(bench) || spi->soft_reset.ns == 0)
+		return false;
+	waits[0] = spi->soft_reset;
+	waits[1] = spi->soft_reset_during_program;
+	waits[2] = spi->soft_reset_during_erase;
+	waits[3] = spi->soft_reset_during_write_status;
+	if (contract->which == 1)
+		owe_program(bench, contract, &done_ns);
+	else if (contract->which == 2)
+		owe_erase(bench, &(struct contract){.which = 0}, &done_ns);
+	else if (contract->which == 3 && !owe_write_status(bench, contract, &done_ns))
+		return false;
+	send_reset(bench);
+	return owe_figure(bench, waits[contract->which], allowed_ns);
+}
+
+static bool owe_suspend(struct bench *bench, const struct contract *contract, uint64_t *allowed_ns)
+{
+	const struct part_spi *spi = bench->chip.part->spi;
+	uint64_t done_ns;
+
+	(void)contract;
+	if (!is_nor(bench) || spi->suspend.opcode == 0)
+		return false;
+	owe_erase(bench, &(struct contract){.which = 0}, &done_ns);
+	bench_op(bench, spi->suspend.opcode, 0);
+	return owe_figure(bench, spi->suspend_latency, allowed_ns);
+}
+
+static bool owe_select(struct bench *bench, const struct contract *contract, uint64_t *allowed_ns)
+{
+	(void)contract;
+	if (is_parallel(bench))
+		return false;
+	chip_power_cycle(&bench->chip, bench->now_ns);
+	return owe_figure(bench, bench->chip.part->spi->power_up_to_select, allowed_ns);
+}
+
+/* Where a part may be selected later than it may be written, the first says so already. */
+static bool owe_first_write(
+	struct bench *bench, const struct contract *contract, uint64_t *allowed_ns)
+{
+	const struct part_spi *spi = bench->chip.part->spi;
+	uint64_t select_ns;
+
+	(void)contract;
+	if (is_parallel(bench) || spi->power_up_to_write.ns <= spi->power_up_to_select.ns)
+		return false;
+	select_ns = bench->now_ns + spi->power_up_to_select.ns;
+	chip_power_cycle(&bench->chip, bench->now_ns);
+	owe_figure(bench, spi->power_up_to_write, allowed_ns);
+	bench->now_ns = select_ns;
+	bench_op(bench, spi->busy_mask ? 0x05 : 0xD7, 1); /* settles the other wait */
+	return true;
+}
+
+static bool owe_id_entry(struct bench *bench, const struct contract *contract, uint64_t *allowed_ns)
+{
+	const struct part_parallel *parallel = bench->chip.part->parallel;
+
+	(void)contract;
+	if (!is_jedec(bench))
+		return false;
+	if (parallel->id_entry[0] == 0x60)
+		send_jedec_setup(bench, parallel->unlock.addresses[0], 0x60);
+	else
+		send_jedec(bench, 0x90);
+	return owe_figure(bench, parallel->id_entry_wait, allowed_ns);
+}
+
+static bool owe_id_exit(struct bench *bench, const struct contract *contract, uint64_t *allowed_ns)
+{
+	if (!owe_id_entry(bench, contract, allowed_ns))
+		return false;
+	bench->now_ns = *allowed_ns;
+	send_jedec(bench, 0xF0);
+	return owe_figure(bench, bench->chip.part->parallel->id_exit_wait, allowed_ns);
+}
+
+/* Windows: allowed until, not from. */
+
+static bool owe_next_byte(
+	struct bench *bench, const struct contract *contract, uint64_t *allowed_ns)
+{
+	if (bench->chip.part->family != PART_JEDEC_PAGE)
+		return false;
+	send_jedec(bench, 0xA0);
+	if (contract->which)
+		bench_write(bench, 0, 0x5A);
+	return owe_figure(bench, bench->chip.part->parallel->load.window, allowed_ns);
+}
+
+static void settle_by_byte(struct bench *bench)
+{
+	bench_write(bench, 1, 0x5A);
+}
+
+static bool owe_next_sector(
+	struct bench *bench, const struct contract *contract, uint64_t *allowed_ns)
+{
+	(void)contract;
+	if (!is_jedec(bench) || bench->chip.part->parallel->erase_window.ns == 0)
+		return false;
+	send_jedec_setup(bench, 0, 0x30);
+	return owe_figure(bench, bench->chip.part->parallel->erase_window, allowed_ns);
+}
+
+static void settle_by_sector(struct bench *bench)
+{
+	bench_write(bench, 0x10000, 0x30);
+}
+
+static const struct contract contracts[] = {
+	{"erase 0", owe_erase, settle_by_write, CHIP_RULE_BUSY, 0, false},
+	{"erase 1", owe_erase, settle_by_write, CHIP_RULE_BUSY, 1, false},
+	{"erase 2", owe_erase, settle_by_write, CHIP_RULE_BUSY, 2, false},
+	{"erase 3", owe_erase, settle_by_write, CHIP_RULE_BUSY, 3, false},
+	{"erase 4", owe_erase, settle_by_write, CHIP_RULE_BUSY, 4, false},
+	{"erase 5", owe_erase, settle_by_write, CHIP_RULE_BUSY, 5, false},
+	{"erase 6", owe_erase, settle_by_write, CHIP_RULE_BUSY, 6, false},
+	{"erase 7", owe_erase, settle_by_write, CHIP_RULE_BUSY, 7, false},
+	{"erase 8", owe_erase, settle_by_write, CHIP_RULE_BUSY, 8, false},
+	{"erase 9", owe_erase, settle_by_write, CHIP_RULE_BUSY, 9, false},
+	{"program", owe_program, settle_by_write, CHIP_RULE_BUSY, 0, false},
+	{"full page", owe_full_page, settle_by_read, CHIP_RULE_BUSY, 0, false},
+	{"AAI word", owe_aai_word, settle_by_aai_word, CHIP_RULE_BUSY, 0, false},
+	{"write status", owe_write_status, settle_by_read, CHIP_RULE_BUSY, 0, false},
+	{"page to buffer", owe_page_read, settle_by_read, CHIP_RULE_BUSY, 0, false},
+	{"buffer compare", owe_page_read, settle_by_read, CHIP_RULE_BUSY, 1, false},
+	{"tDP", owe_power_down, settle_by_release, CHIP_RULE_DEEP_POWER_DOWN, 0, false},
+	{"tRES1", owe_release, settle_by_read, CHIP_RULE_RELEASE, 0, false},
+	{"tRES2", owe_release_with_id, settle_by_read, CHIP_RULE_RELEASE, 0, false},
+	{"reset, idle", owe_reset, settle_by_read, CHIP_RULE_RESET, 0, false},
+	{"reset, program", owe_reset, settle_by_read, CHIP_RULE_RESET, 1, false},
+	{"reset, erase", owe_reset, settle_by_read, CHIP_RULE_RESET, 2, false},
+	{"reset, status", owe_reset, settle_by_read, CHIP_RULE_RESET, 3, false},
+	{"tSUS", owe_suspend, settle_by_read, CHIP_RULE_SUSPEND, 0, false},
+	{"tVSL", owe_select, settle_by_read, CHIP_RULE_SELECT, 0, false},
+	{"tPUW", owe_first_write, settle_by_write, CHIP_RULE_WRITE, 0, false},
+	{"tIDA, entry", owe_id_entry, settle_by_read, CHIP_RULE_ID_ACCESS, 0, false},
+	{"tIDA, exit", owe_id_exit, settle_by_read, CHIP_RULE_ID_ACCESS, 0, false},
+	{"first byte", owe_next_byte, settle_by_byte, CHIP_RULE_WINDOW, 0, true},
+	{"next byte", owe_next_byte, settle_by_byte, CHIP_RULE_WINDOW, 1, true},
+	{"next sector", owe_next_sector, settle_by_sector, CHIP_RULE_WINDOW, 0, true},
+};
+
+#define CONTRACT_COUNT (sizeof(contracts) / sizeof(contracts[0]))
+
+_Static_assert(PART_ERASES_MAX == 10, "a row for each erase");
+
+/* Whether the part has that wait, and keeps to it when the command comes @late_ns after it. */
+static bool try(const struct part *part, const struct contract *contract, const char *corner,
+	int64_t late_ns)
+{
+	bool breaks = contract->is_window ? late_ns > 0 : late_ns < 0;
+	struct bench bench;
+	uint64_t allowed_ns = 0;
+	bool has;
+
+	bench_init(&bench, part->name, corner);
+	unlock_all(&bench);
+	has = contract->owe(&bench, contract, &allowed_ns);
+	if (has) {
+		bench.now_ns = allowed_ns + (uint64_t)late_ns;
+		contract->settle(&bench);
+		if (bench.facts.rule != (breaks ? contract->rule : CHIP_RULE_NONE))
+			fail_msg("%s, %s, %s, %lld ns: rule %s", part->name, contract->name, corner,
+				(long long)late_ns, chip_rule_name(bench.facts.rule));
+		if (breaks || !contract->is_window) {
+			assert_true(bench.facts.owed);
+			assert_int_equal(
+				bench.facts.margin_ns, contract->is_window ? -late_ns : late_ns);
+		}
+	}
+	bench_deinit(&bench);
+	return has;
+}
+
+static void every_wait_of_every_part_is_kept_to_the_nanosecond(void **state)
+{
+	size_t counts[CONTRACT_COUNT] = {0};
+
+	(void)state;
+	for (size_t i = 0; i < part_table_count * CONTRACT_COUNT * CORNER_COUNT; i++) {
+		size_t which = i / CORNER_COUNT % CONTRACT_COUNT;
+		const struct part *part = &part_table[i / CORNER_COUNT / CONTRACT_COUNT];
+		const char *corner = corners[i % CORNER_COUNT];
+
+		if (!try(part, &contracts[which], corner, 0))
+			continue;
+		try(part, &contracts[which], corner, contracts[which].is_window ? 1 : -1);
+		counts[which]++;
+	}
+	for (size_t i = 0; i < CONTRACT_COUNT; i++) {
+		print_message("%-16s %zu\n", contracts[i].name, counts[i] / CORNER_COUNT);
+		if (contracts[i].owe != owe_erase)
+			assert_true(counts[i] > 0);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_wait_of_every_part_is_kept_to_the_nanosecond),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
