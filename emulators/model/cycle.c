@@ -184,8 +184,12 @@ static uint64_t read_one(struct chip *chip, uint64_t start_ns, uint32_t address,
 	struct chip_facts now;
 
 	*out = chip_read_cycle(chip, start_ns, end_ns, address, &now);
+	now.lost_power |= facts->lost_power;
+	now.lost_power_ns |= facts->lost_power_ns; /* one of them is 0: it is lost once */
 	if (!facts->name || (facts->rule == CHIP_RULE_NONE && now.rule != CHIP_RULE_NONE))
 		*facts = now;
+	facts->lost_power = now.lost_power;
+	facts->lost_power_ns = now.lost_power_ns;
 	return end_ns;
 }
 
@@ -196,8 +200,7 @@ void chip_read_cycles(struct chip *chip, uint64_t start_ns, uint32_t address, ui
 	size_t done = 0;
 
 	assert(len > 0);
-	facts->name = NULL;
-	facts->rule = CHIP_RULE_NONE;
+	*facts = (struct chip_facts){.name = NULL};
 	while (done < len) {
 		uint32_t at = (uint32_t)(address + done);
 		size_t plain;
