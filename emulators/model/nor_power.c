@@ -52,14 +52,20 @@ static struct figure reset_wait(const struct part_spi *part, enum chip_work cut_
 	}
 }
 
-/* As after power-up, but for what is done in its own time and for the locks. */
+/*
+ * As after power-up, but for what is done in its own time. Locks that stand beside ranges are set
+ * again (Winbond), others stay as they are (SST26).
+ */
 static void forget_modes(struct chip *chip)
 {
-	struct spi_state fresh = {.locked = chip->spi.locked};
+	struct spi_state fresh = {.locks_held = chip->spi.locks_held};
 
 	memcpy(fresh.status, chip->spi.status_stored, sizeof(fresh.status));
 	memcpy(fresh.status_stored, chip->spi.status_stored, sizeof(fresh.status_stored));
+	memcpy(fresh.locks, chip->spi.locks, sizeof(fresh.locks));
 	chip->spi = fresh;
+	if (chip->part->spi->protection.kind == PROTECTION_RANGES)
+		spi_lock_all(chip, true);
 }
 
 static void reset(struct chip *chip, uint64_t end_ns)

@@ -86,30 +86,12 @@ const struct part_erase *part_erase_find(const struct part *part, uint8_t opcode
 	return NULL;
 }
 
-static bool block_in_regions(
-	const struct part_erase *erase, uint32_t address, struct part_block *block)
-{
-	uint32_t begin = 0;
-
-	for (size_t i = 0; i < erase->region_count; i++) {
-		uint32_t block_bytes = erase->regions[i].block_bytes;
-		uint32_t len = erase->regions[i].block_count * block_bytes;
-
-		if (address - begin < len) {
-			block->address = address - (address - begin) % block_bytes;
-			block->size_bytes = block_bytes;
-			return true;
-		}
-		begin += len;
-	}
-	return false;
-}
-
 bool part_erase_block(const struct part_erase *erase, uint32_t address, struct part_block *block)
 {
 	if (erase->region_count > 0)
-		return block_in_regions(erase, address, block);
-	block->address = address - address % erase->size_bytes;
+		return region_find_block(erase->regions, erase->region_count, address, block);
+	block->index = address / erase->size_bytes;
+	block->address = block->index * erase->size_bytes;
 	block->size_bytes = erase->size_bytes;
 	return true;
 }

@@ -11,9 +11,9 @@
 #include <stdint.h>
 
 #include "figure.h"
+#include "region.h"
 
 #define PART_ERASES_MAX 10
-#define PART_REGIONS_MAX 6
 
 enum part_family {
 	PART_SPI_NOR,
@@ -25,11 +25,6 @@ enum part_family {
 	PART_FWH,
 };
 
-struct part_region {
-	uint32_t block_count;
-	uint32_t block_bytes;
-};
-
 struct part_erase {
 	uint8_t opcode;
 	uint32_t size_bytes; /* of a block; of the smallest where they differ */
@@ -37,11 +32,6 @@ struct part_erase {
 	/* From address 0 on, where not the whole part is blocks of the same size. */
 	struct part_region regions[PART_REGIONS_MAX];
 	size_t region_count;
-};
-
-struct part_block {
-	uint32_t address;
-	uint32_t size_bytes;
 };
 
 struct part_spi;       /* spi.h */

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "region.h"
+
 #define PROTECTION_BITS_MAX 4
 
 /* Bits of the status register number @index; no bits: there is no such flag. */
@@ -21,8 +23,8 @@ enum protection_kind {
 	PROTECTION_NONE,
 	PROTECTION_ANY,    /* any block protection bit protects all: the ranges are not known */
 	PROTECTION_RANGES, /* the bits make a number, see unit_bytes */
-	PROTECTION_GLOBAL, /* all at power-up; a status register write locks and unlocks */
-	PROTECTION_UNLOCK, /* all at power-up until 98h */
+	PROTECTION_GLOBAL, /* locks alone; a status register write sets or clears them all */
+	PROTECTION_UNLOCK, /* locks alone; 98h clears them all */
 };
 
 struct part_protection {
@@ -34,6 +36,10 @@ struct part_protection {
 	struct part_flag bottom;  /* counts from address 0, not from the end */
 	struct part_flag sectors; /* the unit is 4 KiB, to 32 KiB; all bits set still are all */
 	struct part_flag complement;
+	/* Blocks that have a lock each; none: they have not. */
+	struct part_region lock_regions[PART_REGIONS_MAX];
+	size_t lock_region_count;
+	struct part_flag locks_flag; /* they count instead of the ranges; mask 0: always */
 };
 
 /*

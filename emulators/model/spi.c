@@ -13,12 +13,6 @@ void spi_init(struct chip *chip)
 		chip->spi.status_stored[i] = part->status[i].delivered;
 }
 
-static bool is_locked_by_power(const struct part_spi *part)
-{
-	return part->protection.kind == PROTECTION_GLOBAL ||
-	       part->protection.kind == PROTECTION_UNLOCK;
-}
-
 static void owe_power_up(struct chip *chip, uint64_t at_ns)
 {
 	const struct part_spi *part = chip->part->spi;
@@ -34,11 +28,12 @@ static void owe_power_up(struct chip *chip, uint64_t at_ns)
 
 void spi_power_up(struct chip *chip, uint64_t at_ns)
 {
-	struct spi_state fresh = {.locked = is_locked_by_power(chip->part->spi)};
+	struct spi_state fresh = {.write_enabled = false};
 
 	memcpy(fresh.status_stored, chip->spi.status_stored, sizeof(fresh.status_stored));
 	memcpy(fresh.status, chip->spi.status_stored, sizeof(fresh.status));
 	chip->spi = fresh;
+	spi_lock_all(chip, true);
 	owe_power_up(chip, at_ns);
 }
 
@@ -220,8 +215,12 @@ bool spi_refuses(const struct chip *chip, uint32_t address, uint32_t len, struct
 {
 	const struct part *part = chip->part;
 
-	if (!chip->spi.locked && !protection_covers(&part->spi->protection, part->size_bytes,
-					 chip->spi.status, address, len))
+	bool is_protected = spi_has_locks_in_force(chip)
+				    ? spi_locks_cover(chip, address, len)
+				    : protection_covers(&part->spi->protection, part->size_bytes,
+					      chip->spi.status, address, len);
+
+	if (!is_protected)
 		return false;
 	facts->rule = CHIP_RULE_PROTECTED;
 	return true;

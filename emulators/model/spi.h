@@ -14,6 +14,7 @@
 
 #define SPI_STATUS_REGISTERS_MAX 5
 #define SPI_RDID_BYTES_MAX 5
+#define SPI_LOCKS_MAX 544
 
 /* What some parts have and others lack. */
 enum spi_feature {
@@ -100,8 +101,10 @@ struct spi_state {
 	bool status_enabled; /* 50h came before a status register write */
 	bool powered_down;
 	bool reset_enabled;
-	bool locked; /* see enum protection_kind */
-	bool lock_pending;
+	uint8_t locks[SPI_LOCKS_MAX / 8]; /* a bit each, set: locked */
+	bool locks_held;                  /* as they are */
+	bool lock_all_pending;            /* what a status register write will do to them */
+	bool unlock_all_pending;
 
 	bool four_byte_mode;
 	uint8_t address_high; /* what three address bytes lack */

@@ -155,15 +155,6 @@ static void run_read_sfdp(
 	sfdp_read(chip->part, facts->address, transfer->reply, transfer->reply_len);
 }
 
-static void run_unlock(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
-{
-	(void)request;
-	(void)facts;
-	chip->spi.locked = false;
-	chip->spi.write_enabled = false;
-}
-
 /* After BRAC it is the bank register that 01h writes. */
 static void run_write_status(
 	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
@@ -172,12 +163,6 @@ static void run_write_status(
 		nor_run_write_bank(chip, request, facts);
 	else
 		spi_run_write_status(chip, request, facts);
-}
-
-static bool has_unlock(const struct part *part, uint8_t opcode)
-{
-	(void)opcode;
-	return part->spi->protection.kind == PROTECTION_UNLOCK;
 }
 
 static bool has_sfdp(const struct part *part, uint8_t opcode)
@@ -246,7 +231,15 @@ static const struct spi_command commands[] = {
 	{0x70, "RDFSR", 0, 0, POLLS, has_flags, 0, ANY, run_read_flags},
 	{0x50, "CLFSR", 0, 0, 0, has_flags, 0, 0, run_clear_flags},
 	{0x30, "CLSR", 0, 0, POLLS, has_errors, 0, 0, run_clear_errors},
-	{0x98, "ULBPR", 0, 0, WRITES, has_unlock, 0, 0, run_unlock},
+	{0x36, "LOCK", MODE, 0, WRITES, nor_has_lock, 0, 0, nor_run_lock},
+	{0x39, "UNLOCK", MODE, 0, WRITES, nor_has_lock, 0, 0, nor_run_unlock},
+	{0x3C, "RDLOCK", MODE, 0, 0, nor_has_lock, 0, ANY, nor_run_read_lock},
+	{0x3D, "RDLOCK", MODE, 0, 0, nor_has_lock, 0, ANY, nor_run_read_lock},
+	{0x7E, "LOCK_ALL", 0, 0, WRITES, nor_has_lock, 0, 0, nor_run_lock_all},
+	{0x98, "UNLOCK_ALL", 0, 0, WRITES, nor_has_lock, 0, 0, nor_run_unlock_all},
+	{0x72, "RBPR", 0, 0, 0, nor_has_lock, 0, ANY, nor_run_read_locks},
+	{0x42, "WBPR", 0, 0, WRITES, nor_has_lock, 18, 18, nor_run_write_locks},
+	{0x8D, "LBPR", 0, 0, WRITES, nor_has_lock, 0, 0, nor_run_hold_locks},
 	/* Addresses of parts above 16 MiB. */
 	{0xB7, "EN4B", 0, 0, 0, nor_has_four_byte_mode, 0, 0, nor_run_enter_four_byte},
 	{0xE9, "EX4B", 0, 0, 0, nor_has_four_byte_mode, 0, 0, nor_run_exit_four_byte},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Groups of commands that SPI NOR flash may have, each in a file of its own: nor_power.c,
- * nor_address.c, nor_suspend.c. Only the model includes this.
+ * nor_address.c, nor_lock.c, nor_suspend.c. Only the model includes this.
  */
 #ifndef EMULATORS_MODEL_SPI_NOR_H
 #define EMULATORS_MODEL_SPI_NOR_H
@@ -43,6 +43,24 @@ void nor_run_bank_access(
 bool nor_has_four_byte_mode(const struct part *part, uint8_t opcode);
 bool nor_has_extended_address(const struct part *part, uint8_t opcode);
 bool nor_has_bank_register(const struct part *part, uint8_t opcode);
+
+/* Locks of single blocks. */
+void nor_run_lock(struct chip *chip, const struct spi_request *request, struct chip_facts *facts);
+void nor_run_unlock(struct chip *chip, const struct spi_request *request, struct chip_facts *facts);
+void nor_run_lock_all(
+	struct chip *chip, const struct spi_request *request, struct chip_facts *facts);
+void nor_run_unlock_all(
+	struct chip *chip, const struct spi_request *request, struct chip_facts *facts);
+void nor_run_read_lock(
+	struct chip *chip, const struct spi_request *request, struct chip_facts *facts);
+void nor_run_read_locks(
+	struct chip *chip, const struct spi_request *request, struct chip_facts *facts);
+void nor_run_write_locks(
+	struct chip *chip, const struct spi_request *request, struct chip_facts *facts);
+void nor_run_hold_locks(
+	struct chip *chip, const struct spi_request *request, struct chip_facts *facts);
+
+bool nor_has_lock(const struct part *part, uint8_t opcode);
 
 /* Suspending an erase or a program, and going on with it. */
 void nor_run_suspend(

@@ -5,8 +5,11 @@
 
 /* How a part with PROTECTION_GLOBAL shows its lock, and takes it (AT25DF641, "global protect"). */
 #define GLOBAL_LOCKED 0x0C
+#define GLOBAL_SOME_LOCKED 0x04
 #define GLOBAL_MASK 0x3C
 #define GLOBAL_REGISTER_LOCK 0x80
+
+#define LOCKS_HELD 0x10 /* WPLD of SST26 */
 
 static size_t index_of(const struct part_spi *part, uint8_t opcode)
 {
@@ -38,6 +41,24 @@ static uint8_t suspend_bits(const struct chip *chip, size_t index)
 	       flag_bits(&part->program_flag, index, on && !suspended->is_erase);
 }
 
+static uint8_t lock_bits(const struct chip *chip)
+{
+	static const uint8_t global[] = {
+		[SPI_LOCKED_NONE] = 0,
+		[SPI_LOCKED_SOME] = GLOBAL_SOME_LOCKED,
+		[SPI_LOCKED_ALL] = GLOBAL_LOCKED,
+	};
+
+	switch (chip->part->spi->protection.kind) {
+	case PROTECTION_GLOBAL:
+		return global[spi_how_locked(chip)];
+	case PROTECTION_UNLOCK:
+		return chip->spi.locks_held ? LOCKS_HELD : 0;
+	default:
+		return 0;
+	}
+}
+
 /* A part that waits for an error to be cleared says that it is busy. */
 static uint8_t first_register_bits(const struct chip *chip)
 {
@@ -48,9 +69,7 @@ static uint8_t first_register_bits(const struct chip *chip)
 		bits |= part->busy_mask;
 	if (chip->spi.write_enabled)
 		bits |= SPI_STATUS_WEL;
-	if (part->protection.kind == PROTECTION_GLOBAL && chip->spi.locked)
-		bits |= GLOBAL_LOCKED;
-	return bits;
+	return bits | lock_bits(chip);
 }
 
 uint8_t spi_status_read(const struct chip *chip, size_t index)
@@ -71,16 +90,19 @@ void spi_run_read_status(
 	spi_reply_repeating(request, &status, 1, 0);
 }
 
-static void set_pending_lock(struct chip *chip, uint8_t data)
+bool spi_holds_global_locks(const struct chip *chip)
 {
-	bool register_locked = chip->spi.status[0] & GLOBAL_REGISTER_LOCK;
-	uint8_t wanted = data & GLOBAL_MASK;
+	return chip->part->spi->protection.kind == PROTECTION_GLOBAL &&
+	       chip->spi.status[0] & GLOBAL_REGISTER_LOCK;
+}
 
-	chip->spi.lock_pending = chip->spi.locked;
-	if (chip->part->spi->protection.kind != PROTECTION_GLOBAL || register_locked)
-		return;
-	if (wanted == GLOBAL_MASK || wanted == 0)
-		chip->spi.lock_pending = wanted != 0;
+static void set_pending_locks(struct chip *chip, uint8_t data)
+{
+	bool is_global = chip->part->spi->protection.kind == PROTECTION_GLOBAL &&
+			 !spi_holds_global_locks(chip);
+
+	chip->spi.lock_all_pending = is_global && (data & GLOBAL_MASK) == GLOBAL_MASK;
+	chip->spi.unlock_all_pending = is_global && (data & GLOBAL_MASK) == 0;
 }
 
 static void set_pending(struct chip *chip, size_t first, const struct spi_request *request)
@@ -94,13 +116,14 @@ static void set_pending(struct chip *chip, size_t first, const struct spi_reques
 		pending[first + i] =
 			(uint8_t)((pending[first + i] & ~mask) | (request->data[i] & mask));
 	}
-	set_pending_lock(chip, first == 0 ? request->data[0] : 0xFF);
+	set_pending_locks(chip, first == 0 ? request->data[0] : GLOBAL_SOME_LOCKED);
 }
 
 static void take_pending(struct chip *chip)
 {
 	memcpy(chip->spi.status, chip->spi.status_pending, sizeof(chip->spi.status));
-	chip->spi.locked = chip->spi.lock_pending;
+	if (chip->spi.lock_all_pending || chip->spi.unlock_all_pending)
+		spi_lock_all(chip, chip->spi.lock_all_pending);
 }
 
 /* Without a time for it the registers are volatile, and take effect at once. */

@@ -24,6 +24,9 @@ void spi_run_status_enable(
 
 bool spi_has_status(const struct part *part, uint8_t opcode);
 
+/* AT25DF: its status register forbids that the locks of its sectors change. */
+bool spi_holds_global_locks(const struct chip *chip);
+
 /* What family->finish is for a status register write. */
 void spi_status_finish(struct chip *chip, bool cut_off);
 

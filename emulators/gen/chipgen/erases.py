@@ -22,7 +22,7 @@ def read_erases(
 def _erase(row: Table, opcodes: tuple[int, ...], size_bytes: int, sources: Sources) -> Erase:
     has_regions = "regions" in row.values
     shape = "regions" if has_regions else "size_bytes"
-    regions = _regions(row, size_bytes) if has_regions else ()
+    regions = read_regions(row, "regions", size_bytes) if has_regions else ()
     block_bytes = min((block for _, block in regions), default=0) or _block_bytes(row, size_bytes)
     work = Work.CHIP_ERASE if block_bytes == size_bytes else Work.SECTOR_ERASE
     return Erase(
@@ -43,22 +43,22 @@ def _block_bytes(row: Table, size_bytes: int) -> int:
     return block_bytes
 
 
-def _regions(row: Table, size_bytes: int) -> tuple[tuple[int, int], ...]:
-    """`regions = [[4, 8192], [1, 32768]]`: so many blocks of so many bytes, from address 0 on."""
+def read_regions(row: Table, key: str, size_bytes: int) -> tuple[tuple[int, int], ...]:
+    """`KEY = [[4, 8192], [1, 32768]]`: so many blocks of so many bytes, from address 0 on."""
     regions = []
-    value = row.values["regions"]
+    value = row.values[key]
     if not isinstance(value, list) or not 0 < len(value) <= REGIONS_MAX:
-        raise row.error("regions", "is no list", remedy=f"write 1 to {REGIONS_MAX} pairs")
+        raise row.error(key, "is no list", remedy=f"write 1 to {REGIONS_MAX} pairs")
     for index in range(len(value)):
-        pair = Table(file=row.file, where=row.where, values={"regions": value[index]})
-        numbers = pair.numbers("regions", low=1, high=size_bytes)
+        pair = Table(file=row.file, where=row.where, values={key: value[index]})
+        numbers = pair.numbers(key, low=1, high=size_bytes)
         if len(numbers) != 2:
             remedy = "write pairs: how many blocks, of how many bytes"
-            raise row.error("regions", f"has {len(numbers)} numbers in one", remedy=remedy)
+            raise row.error(key, f"has {len(numbers)} numbers in one", remedy=remedy)
         regions.append((numbers[0], numbers[1]))
     if sum(count * block for count, block in regions) > size_bytes:
         remedy = f"keep them below {size_bytes} bytes"
-        raise row.error("regions", "reach past the part's end", remedy=remedy)
+        raise row.error(key, "reach past the part's end", remedy=remedy)
     return tuple(regions)
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from chipgen.ctext import c_bool, c_busy_time, c_figure, c_octets
-from chipgen.erases import opcode
+from chipgen.erases import opcode, read_regions
 from chipgen.figures import Work
 from chipgen.sources import Sources
 from chipgen.table import Table
@@ -23,10 +23,12 @@ PROTECTIONS: dict[str, tuple[str, ...]] = {
     "none": (),
     "any": ("bits",),
     "ranges": ("bits", "unit_bytes"),
-    "global": (),
-    "unlock": (),
+    "global": ("lock_regions",),
+    "unlock": ("lock_regions",),
 }
-RANGE_FLAGS = ("bottom", "sectors", "complement")
+RANGE_FLAGS = ("bottom", "sectors", "complement", "locks_flag")
+LOCKS_MAX = 544
+SIZE_BYTES_MAX = 1 << 26
 
 Fields = dict[str, str]
 
@@ -118,7 +120,8 @@ def _flag(table: Table, read_opcodes: list[int]) -> str:
 def read_protection(table: Table, status: Table, sources: Sources) -> Fields:
     kind = table.choice("kind", tuple(PROTECTIONS)) if "kind" in table.values else "any"
     flags = RANGE_FLAGS if kind == "ranges" else ()
-    table.check_keys(required=("kind", *PROTECTIONS[kind], "source"), optional=flags)
+    more = ("lock_regions",) if kind == "ranges" else ()
+    table.check_keys(required=("kind", *PROTECTIONS[kind], "source"), optional=(*flags, *more))
     sources.grade(table)
     fields = {"kind": f"PROTECTION_{kind.upper()}"}
     if "bits" in table.values:
@@ -132,8 +135,21 @@ def read_protection(table: Table, status: Table, sources: Sources) -> Fields:
     for flag in flags:
         if flag in table.values:
             fields[flag] = _flag(table.table(flag), _read_opcodes(status))
+    if "lock_regions" in table.values:
+        fields |= _lock_regions(table)
     inner = ", ".join(f".{name} = {value}" for name, value in fields.items())
     return {"protection": f"{{ {inner} }}"}
+
+
+def _lock_regions(table: Table) -> Fields:
+    """Blocks that have a lock each."""
+    regions = read_regions(table, "lock_regions", SIZE_BYTES_MAX)
+    count = sum(blocks for blocks, _ in regions)
+    if count > LOCKS_MAX:
+        remedy = f"write up to {LOCKS_MAX}, or make room in model/spi.h"
+        raise table.error("lock_regions", f"has {count} blocks", remedy=remedy)
+    pairs = ", ".join(f"{{ {blocks}, {size} }}" for blocks, size in regions)
+    return {"lock_regions": f"{{ {pairs} }}", "lock_region_count": str(len(regions))}
 
 
 def read_suspend(table: Table, status: Table, sources: Sources) -> Fields:

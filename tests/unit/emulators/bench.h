@@ -7,7 +7,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
+#include "map_zeros.h"
 #include "model/chip.h"
 
 #define US UINT64_C(1000)
@@ -26,7 +28,7 @@ static inline void bench_init(struct bench *bench, const char *part, const char 
 	struct corner corner;
 
 	memset(bench, 0, sizeof(*bench));
-	bench->memory = calloc(1, chip_memory_bytes(part_find(part)));
+	bench->memory = map_zeros(chip_memory_bytes(part_find(part)));
 	bench->now_ns = 1000 * MS;
 	assert_int_equal(corner_parse(corner_text, &corner), 0);
 	chip_init(&bench->chip, part_find(part), &corner, bench->memory);
@@ -34,7 +36,7 @@ static inline void bench_init(struct bench *bench, const char *part, const char 
 
 static inline void bench_deinit(struct bench *bench)
 {
-	free(bench->memory);
+	munmap(bench->memory, chip_memory_bytes(bench->chip.part));
 }
 
 /* Sends bytes, reads @reply_len, in no time. */

@@ -22,6 +22,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "map_zeros.h"
 #include "model/chip.h"
 
 #define ROUNDS_DEFAULT 100
@@ -206,7 +207,7 @@ static struct span span_of(const struct guard *guard)
 	const struct part *part = guard->part;
 	struct span span = {.work = guard->facts.work, .open = true, .replaces = replaces(guard)};
 	const struct part_erase *erase = part_erase_find(part, guard->facts.opcode);
-	struct part_block block = {0, part->size_bytes};
+	struct part_block block = {.size_bytes = part->size_bytes};
 
 	span.address = guard->facts.address - guard->facts.address % part->page_bytes;
 	span.size_bytes = part->family == PART_SPI_AAI ? 2 : part->page_bytes;
@@ -227,15 +228,37 @@ static void touch(struct guard *guard, const struct span *span)
 	memset(guard->touched + first, 1, last - first + 1);
 }
 
+static bool is_locked(const struct guard *guard, uint32_t address)
+{
+	const struct part_protection *protection = &guard->part->spi->protection;
+	const struct part_flag *flag = &protection->locks_flag;
+	struct part_block block;
+
+	if (flag->mask && !(guard->chip.spi.status[flag->index] & flag->mask))
+		return false;
+	return region_find_block(
+		       protection->lock_regions, protection->lock_region_count, address, &block) &&
+	       guard->chip.spi.locks[block.index / 8] >> block.index % 8 & 1;
+}
+
+static bool ranges_count(const struct guard *guard)
+{
+	const struct part_flag *flag = &guard->part->spi->protection.locks_flag;
+
+	return !(guard->chip.spi.status[flag->index] & flag->mask);
+}
+
 static void check_unprotected(const struct guard *guard, const struct span *span)
 {
 	const struct part_spi *spi = guard->part->spi;
 
 	if (!spi)
 		return;
+	check(guard, !is_locked(guard, span->address), "a work began in a locked block");
 	check(guard,
-		!protection_covers(&spi->protection, guard->part->size_bytes,
-			guard->chip.spi.status, span->address, 1),
+		!ranges_count(guard) ||
+			!protection_covers(&spi->protection, guard->part->size_bytes,
+				guard->chip.spi.status, span->address, 1),
 		"a work began where protection is on");
 }
 
@@ -602,7 +625,7 @@ static void plan_power_cut(struct guard *guard)
 /* Most parts begin locked: then nothing would ever be written. */
 static void unlock(struct guard *guard)
 {
-	guard->chip.spi.locked = false;
+	memset(guard->chip.spi.locks, 0, sizeof(guard->chip.spi.locks));
 	memset(guard->chip.spi.status, 0, sizeof(guard->chip.spi.status));
 	memset(guard->chip.spi.status_stored, 0, sizeof(guard->chip.spi.status_stored));
 	if (guard->part->parallel)
@@ -629,15 +652,15 @@ static void run_part(const struct part *part, uint64_t seed, struct counts *coun
 		.seed = seed,
 		.random = seed * UINT64_C(0x9E3779B97F4A7C15) + 1,
 		.now_ns = 1000000000,
-		.memory = calloc(1, chip_memory_bytes(part)),
+		.memory = map_zeros(chip_memory_bytes(part)),
 		.touched = calloc(1, part->size_bytes / ARRAY_GRANULE_BYTES),
 		.counts = counts,
 	};
 
-	if (!guard.memory || !guard.touched)
+	if (!guard.touched)
 		abort();
 	run_round(&guard);
-	free(guard.memory);
+	munmap(guard.memory, chip_memory_bytes(part));
 	free(guard.touched);
 }
 
