@@ -58,7 +58,8 @@ static uint8_t exponent(uint32_t size_bytes)
 /* Opcodes with four address bytes have a table of their own in later revisions. */
 static bool is_erase_type(const struct part *part, const struct part_erase *erase)
 {
-	bool four_byte = erase->opcode == 0x21 || erase->opcode == 0x5C || erase->opcode == 0xDC;
+	bool four_byte = erase->opcode == 0x21 || erase->opcode == 0x53 || erase->opcode == 0x5C ||
+			 erase->opcode == 0xDC;
 
 	return !four_byte && erase->region_count == 0 && erase->size_bytes < part->size_bytes;
 }

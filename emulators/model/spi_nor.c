@@ -261,6 +261,7 @@ static const struct spi_command commands[] = {
 	{0x52, "BE32", MODE, 0, ERASES, spi_has_erase, 0, 0, run_erase},
 	{0xD8, "BE64", MODE, 0, ERASES, spi_has_erase, 0, 0, run_erase},
 	{0x21, "SE4", 4, 0, ERASES, spi_has_erase, 0, 0, run_erase},
+	{0x53, "BE32_4", 4, 0, ERASES, spi_has_erase, 0, 0, run_erase},
 	{0x5C, "BE32_4", 4, 0, ERASES, spi_has_erase, 0, 0, run_erase},
 	{0xDC, "BE64_4", 4, 0, ERASES, spi_has_erase, 0, 0, run_erase},
 	{0xC7, "CE", 0, 0, ERASES, spi_has_erase, 0, 0, run_erase},

@@ -12,7 +12,7 @@ from chipgen.sources import Sources
 from chipgen.table import Table
 
 PAGE_BYTES_MAX = 512
-ERASE_OPCODES = (0x81, 0x20, 0xD7, 0x52, 0xD8, 0x21, 0x5C, 0xDC, 0xC7, 0x60)
+ERASE_OPCODES = (0x81, 0x20, 0xD7, 0x52, 0xD8, 0x21, 0x53, 0x5C, 0xDC, 0xC7, 0x60)
 FEATURES = (
     *("four_byte_mode", "four_byte_opcodes", "extended_address", "bank_register"),
     *("flag_status", "error_bits", "volatile_status", "sfdp", "reset_f0"),

@@ -9,6 +9,7 @@
 #include "model/spi.h"
 
 /* What only some SPI NOR parts have; what all have is in test_chip.c. */
+BENCH_SET_UP(s25fl128l, "S25FL128L")
 BENCH_SET_UP(w25q128jv, "W25Q128JV")
 BENCH_SET_UP(w25q256jv, "W25Q256JV")
 BENCH_SET_UP(mx25l6406e, "MX25L6406E")
@@ -75,6 +76,26 @@ static void address_mode_shows_in_its_register(void **state)
 	assert_int_equal(bench_register(bench, 0x15) & 0x01, 0);
 	bench_op(bench, 0xB7, 0);
 	assert_int_equal(bench_register(bench, 0x15) & 0x01, 1);
+}
+
+/* Its array needs no fourth byte, and has commands with one all the same. */
+static void s25fl128l_takes_four_address_bytes_by_mode_and_by_opcode(void **state)
+{
+	struct bench *bench = *state;
+
+	program4(bench, 0x12345, 0x5A);
+	bench_op_at4(bench, 0x13, 0x12345, 1);
+	assert_int_equal(bench->reply[0], 0x5A);
+	bench_op(bench, 0xB7, 0);
+	assert_int_equal(bench_register(bench, 0x15), 0x01);
+	bench_op_at4(bench, 0x03, 0x12345, 1);
+	assert_int_equal(bench->reply[0], 0x5A);
+	bench_op(bench, 0x06, 0);
+	bench_op_at4(bench, 0x53, 0x12345, 0);
+	assert_int_equal(bench->facts.work, CHIP_WORK_ERASE);
+	bench_finish_work(bench);
+	bench_op(bench, 0xE9, 0);
+	assert_int_equal(bench_read(bench, 0x12345), 0xFF);
 }
 
 static void extended_address_register_stands_for_the_fourth_byte(void **state)
@@ -634,6 +655,7 @@ int main(void)
 		WITH(w25q256jv, four_byte_opcodes_reach_the_upper_half_in_any_mode),
 		WITH(w25q256jv, address_mode_changes_what_a_read_takes),
 		WITH(w25q256jv, address_mode_shows_in_its_register),
+		WITH(s25fl128l, s25fl128l_takes_four_address_bytes_by_mode_and_by_opcode),
 		WITH(mx25l25635f, extended_address_register_stands_for_the_fourth_byte),
 		WITH(s25fl256s, bank_register_stands_for_the_fourth_byte_and_sets_the_mode),
 		WITH(s25fl256s, bank_access_opens_01h_for_one_command),
