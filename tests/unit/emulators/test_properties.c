@@ -47,6 +47,7 @@ struct span {
 struct counts {
 	uint64_t steps;
 	uint64_t works;
+	uint64_t resumes;
 	uint64_t violations;
 	uint64_t power_cuts;
 	uint64_t changes;
@@ -333,12 +334,15 @@ static bool is_array_work(enum chip_work work)
 	return work == CHIP_WORK_PROGRAM || work == CHIP_WORK_ERASE;
 }
 
+static bool is_resume(const struct guard *guard)
+{
+	return guard->part->family == PART_SPI_NOR &&
+	       guard->facts.opcode == guard->part->spi->suspend.resume_opcode;
+}
+
 static bool continues(const struct guard *guard, const struct moment *before)
 {
-	bool resumes = guard->part->family == PART_SPI_NOR && guard->facts.name &&
-		       strcmp(guard->facts.name, "RESUME") == 0;
-
-	return resumes || (guard->part->parallel && before->busy);
+	return is_resume(guard) || (guard->part->parallel && before->busy);
 }
 
 static void check_facts(struct guard *guard, const struct moment *before)
@@ -370,11 +374,13 @@ static void check_step(struct guard *guard, const struct moment *before)
 	guard->counts->steps++;
 	guard->counts->violations += facts->rule != CHIP_RULE_NONE;
 	guard->counts->power_cuts += facts->lost_power;
+	guard->counts->resumes += is_array_work(facts->work) && is_resume(guard);
 	check_facts(guard, before);
 	changed = check_content(guard, cut_off);
 	check(guard, !changed || cut_off || before->busy_until_ns <= guard->now_ns,
 		"bytes changed before their time was over");
-	if (is_array_work(facts->work) && guard->chip.pending.work == facts->work)
+	if (is_array_work(facts->work) && guard->chip.pending.work == facts->work &&
+		!is_resume(guard))
 		add_work(guard);
 	close_works(guard);
 }
@@ -387,8 +393,15 @@ static const uint8_t spi_opcodes[] = {0x01, 0x02, 0x02, 0x02, 0x03, 0x04, 0x05, 
 	0x7A, 0x7E, 0x81, 0x82, 0x83, 0x84, 0x87, 0x88, 0x8D, 0x90, 0x98, 0x99, 0x9F, 0xAB, 0xAD,
 	0xB0, 0xB7, 0xB9, 0xC5, 0xC7, 0xC8, 0xD2, 0xD7, 0xD8, 0xDC, 0xE8, 0xE9, 0xF0, 0xFF};
 
+/* Chance alone seldom finds its way into a suspended work and out of it. */
 static uint8_t random_opcode(struct guard *guard)
 {
+	const struct part_suspend *suspend = &guard->part->spi->suspend;
+
+	if (guard->chip.spi.suspended.open && one_in(guard, 5))
+		return suspend->resume_opcode;
+	if (guard->chip.pending.work != CHIP_WORK_NONE && suspend->opcode && one_in(guard, 5))
+		return suspend->opcode;
 	if (one_in(guard, 50))
 		return (uint8_t)next(guard);
 	return spi_opcodes[below(guard, sizeof(spi_opcodes))];
@@ -416,6 +429,10 @@ static void make_command(struct guard *guard)
 	uint8_t *at = guard->command;
 
 	*at++ = random_opcode(guard);
+	if (one_in(guard, 4)) {
+		guard->command_len = 1;
+		return;
+	}
 	for (size_t i = address_len; i > 0; i--)
 		*at++ = (uint8_t)(address >> 8 * (i - 1));
 	for (size_t i = random_tail(guard); i > 0; i--)
@@ -681,10 +698,15 @@ int main(int argc, char *argv[])
 			run_part(&part_table[i], seed, &counts);
 		seed++;
 	} while (end ? time(NULL) < end : seed < first + ROUNDS_DEFAULT);
-	printf("%llu seeds, %llu steps, %llu works, %llu changes, %llu violations, %llu power "
+	printf("%llu seeds, %llu steps, %llu works, %llu resumes, %llu changes, %llu violations, "
+	       "%llu power "
 	       "cuts\n",
 		(unsigned long long)(seed - first), (unsigned long long)counts.steps,
-		(unsigned long long)counts.works, (unsigned long long)counts.changes,
-		(unsigned long long)counts.violations, (unsigned long long)counts.power_cuts);
-	return counts.works && counts.changes && counts.violations && counts.power_cuts ? 0 : 1;
+		(unsigned long long)counts.works, (unsigned long long)counts.resumes,
+		(unsigned long long)counts.changes, (unsigned long long)counts.violations,
+		(unsigned long long)counts.power_cuts);
+	return counts.works && counts.resumes && counts.changes && counts.violations &&
+			       counts.power_cuts
+		       ? 0
+		       : 1;
 }
