@@ -25,7 +25,7 @@
 #include "map_zeros.h"
 #include "model/chip.h"
 
-#define ROUNDS_DEFAULT 100
+#define ROUNDS_DEFAULT 40
 #define STEPS 400
 #define WORKS_MAX 16
 #define COMMAND_BYTES_MAX 300
