@@ -14,6 +14,8 @@ struct family {
 	void (*init)(struct chip *chip);
 	/* The other registers and modes as they are when power comes at @at_ns. */
 	void (*power_up)(struct chip *chip, uint64_t at_ns);
+	/* Power goes: what else than the work in hand stays half done. NULL: nothing. */
+	void (*power_off)(struct chip *chip);
 	/*
 	 * Of parts on an SPI bus: one transfer. @reply floats and @facts are empty but for
 	 * busy_left_ns and opcode.

@@ -6,6 +6,8 @@
 static void lose(struct chip *chip, uint64_t at_ns)
 {
 	chip_abort_work(chip, at_ns);
+	if (chip->family->power_off)
+		chip->family->power_off(chip);
 	chip->debt.open = false;
 	chip->write_debt.open = false;
 	chip->power.off = true;

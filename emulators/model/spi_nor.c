@@ -277,12 +277,6 @@ static const struct spi_table table = {
 	.command_count = sizeof(commands) / sizeof(commands[0]),
 };
 
-static void power_up(struct chip *chip, uint64_t at_ns)
-{
-	nor_drop_suspended(chip);
-	spi_power_up(chip, at_ns);
-}
-
 static void transfer_one(
 	struct chip *chip, const struct chip_transfer *transfer, struct chip_facts *facts)
 {
@@ -306,7 +300,8 @@ static uint8_t status(const struct chip *chip)
 
 const struct family family_spi_nor = {
 	.init = spi_init,
-	.power_up = power_up,
+	.power_up = spi_power_up,
+	.power_off = nor_drop_suspended,
 	.transfer = transfer_one,
 	.finish = finish,
 	.status = status,

@@ -27,7 +27,7 @@
 
 #define ROUNDS_DEFAULT 40
 #define STEPS 400
-#define WORKS_MAX 16
+#define WORKS_MAX 64 /* more than are begun while an erase is suspended */
 #define COMMAND_BYTES_MAX 300
 #define REPLY_BYTES_MAX 300
 #define CANARY 0xC7
