@@ -9,13 +9,16 @@ A bridge between subject and emulator (socat, for a tty) may hold bytes back for
 one, a request may have been sent at any time since the subject's start, and nothing is known of
 when the next one was sent but that it came: such waits can still be convicted after a reply,
 and are never judged good.
+
+A subject may leave its waits to a programmer that offers them (O_DELAY). What then passes between
+two requests is the programmer's doing, so that only waits from before it was asked are observed.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from delayrig.clock_error import ClockError, clock_error
-from delayrig.events import TRANSACTIONS, Event, event_time_ns, first
+from delayrig.events import TRANSACTIONS, Event, event_time_ns, first, of_kind
 from delayrig.evidence import Evidence, ObservedWait, Witness
 from delayrig.profile import OPENS_BUSY_STATUS, OPENS_SYNC_NOPS, Profile, Wait
 
@@ -23,6 +26,7 @@ STATUS_READ = "0x05"
 STATUS_BUSY = 0x01
 NOP = "NOP"
 SYNCNOP = "SYNCNOP"
+DELAY = "O_DELAY"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +43,11 @@ class _View:
 def _time_of(events: list[Event], kind: str) -> int:
     event = first(events, kind)
     return event_time_ns(event) if event else 0
+
+
+def leaves_waits(events: list[Event]) -> bool:
+    """Whether the subject had the programmer wait in its place."""
+    return any(event["name"] == DELAY for event in of_kind(events, "serprog"))
 
 
 def observe_waits(
@@ -72,7 +81,7 @@ def _gaps(events: list[Event], wait: Wait) -> Iterator[tuple[Event, Event]]:
     match wait.opens:
         case kind if kind == OPENS_SYNC_NOPS:
             yield from _sync_gap(events)
-        case kind if kind == OPENS_BUSY_STATUS:
+        case kind if kind == OPENS_BUSY_STATUS and not leaves_waits(events):
             yield from _status_gaps(events, wait.after)
 
 

@@ -16,8 +16,11 @@ REGION_KIB = 64
 class Job(StrEnum):
     """What the subject is told to do."""
 
+    PROBE = "probe"
     READ = "read"
+    ERASE = "erase"
     WRITE = "write"
+    VERIFY = "verify"
 
 
 class Load(StrEnum):
@@ -32,6 +35,7 @@ class Programmer(StrEnum):
 
     SERPROG_IP = "serprog:ip"
     SERPROG_DEV = "serprog:dev"
+    SERPROG_NATIVE_DELAY = "serprog:native-delay"
     DUMMY = "dummy"
 
 

@@ -23,6 +23,7 @@ from delayrig.exit_code import exit_code_of_run
 from delayrig.images.lock import lock_entries, lock_state, lock_text
 from delayrig.images.recipes import read_recipes
 from delayrig.images.subject import BUNDLED, known_subjects
+from delayrig.parts import markdown_table
 from delayrig.paths import Paths, find_paths
 from delayrig.plan import find_plan, plan_names, read_plan
 from delayrig.request import Request, check_out, choose_cells
@@ -252,6 +253,14 @@ def trace(events: Path, kind: str, output: BinaryIO) -> None:
             hint="name a cell's folder, or an events.jsonl",
         ) from error
     output.write(TRACE_FORMATS[kind](timeline))
+
+
+@main.command()
+@click.argument("run_folder", metavar="RUN", type=click.Path(path_type=Path))
+@explained
+def parts(run_folder: Path) -> None:
+    """Tells what each flashrom of a run did with each part, as a table for a README."""
+    click.echo(markdown_table(read_results(run_folder)))
 
 
 @main.command()

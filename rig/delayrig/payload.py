@@ -9,7 +9,7 @@ from pathlib import Path
 
 from delayrig import workload
 from delayrig.archive import write_archive
-from delayrig.cell import Cell, Job, Load
+from delayrig.cell import Cell, Job, Load, Programmer
 from delayrig.chips import ChipFacts
 from delayrig.images.subject import PROGRAM
 from delayrig.workload import Region
@@ -25,6 +25,7 @@ WAKE_MEASUREMENTS = 32
 
 def emulator_words(cell: Cell, region: Region) -> list[str]:
     """The emulator's command line inside the guest; descriptors 3 to 5 are the agent's."""
+    native_delay = cell.programmer is Programmer.SERPROG_NATIVE_DELAY
     return [
         f"{CELL_FOLDER}/serprog-emu",
         *("--chip", cell.chip),
@@ -42,6 +43,7 @@ def emulator_words(cell: Cell, region: Region) -> list[str]:
         *("--image-offset", str(region.offset_bytes)),
         *("--image-out-sparse", "image.sparse"),
         *("--events", "events.jsonl"),
+        *(["--native-delay"] if native_delay else []),
     ]
 
 

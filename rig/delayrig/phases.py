@@ -44,8 +44,13 @@ class TimeSplit(msgspec.Struct, frozen=True, kw_only=True):
     verify: int = 0
 
 
-def split_time(events: list[Event], start_ns: int, end_ns: int) -> TimeSplit:
-    """Each stretch of time belongs to the phase of the transaction that began it."""
+def split_time(
+    events: list[Event], start_ns: int, end_ns: int, *, first_read: str = READ
+) -> TimeSplit:
+    """Each stretch of time belongs to the phase of the transaction that began it.
+
+    `first_read` is what reading before any other work is for: to read, or to verify.
+    """
     sums = dict.fromkeys(PHASES, 0)
     phase, since_ns = PROBE, start_ns
     reached = transactions(events)
@@ -53,7 +58,7 @@ def split_time(events: list[Event], start_ns: int, end_ns: int) -> TimeSplit:
         deciding = event
         if _enables_writing(event) and index + 1 < len(reached):
             deciding = reached[index + 1]
-        following = _next_phase(phase, deciding)
+        following = _next_phase(phase, deciding, first_read)
         if following != phase:
             sums[phase] += event["read_ns"] - since_ns
             phase, since_ns = following, event["read_ns"]
@@ -74,13 +79,13 @@ def _work_of(event: Event) -> str:
     return WORK_OF_NAME.get(event["name"], "")
 
 
-def _next_phase(phase: str, event: Event) -> str:
+def _next_phase(phase: str, event: Event, first_read: str) -> str:
     work = _work_of(event)
     if work in (ERASE, WRITE):
         return work
     if work == READ:
         # Reading back what was just erased is part of erasing it.
-        return {PROBE: READ, WRITE: VERIFY}.get(phase, phase)
+        return {PROBE: first_read, WRITE: VERIFY}.get(phase, phase)
     return phase
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from delayrig import digest, phases, workload
-from delayrig.bus import convict_waits, observe_waits
+from delayrig.bus import convict_waits, leaves_waits, observe_waits
 from delayrig.cell import Cell, Job, Programmer
 from delayrig.chip_witness import (
     DOUBTFUL_GRADES,
@@ -35,6 +35,8 @@ from delayrig.trust import rig_fault
 # Classes of waits that no profile names.
 CHIP_BUSY = "chip-busy"
 NO_PROFILE = "bus (no profile for this version)"
+LEFT_TO_PROGRAMMER = "own delays (left to the programmer)"
+LEFT_REASON = "; it left its waits to the programmer, so its own delays were hardly tried"
 
 MAY_BE_FAULTS = (Verdict.CORRUPT, Verdict.OP_FAILED, Verdict.HUNG)
 """What faults that were asked for may lead to. They make no wait too short."""
@@ -73,7 +75,8 @@ def _judge(
     ended = first(seen.events, "subject_end") or {}
     split = phases.TimeSplit()
     if started and ended:
-        split = phases.split_time(seen.events, started["t_ns"], ended["t_ns"])
+        reading = phases.VERIFY if cell.job is Job.VERIFY else phases.READ
+        split = phases.split_time(seen.events, started["t_ns"], ended["t_ns"], first_read=reading)
     return msgspec.structs.replace(
         blank_result(cell, chip, finding, rerun=rerun),
         subject=SubjectFacts(
@@ -211,7 +214,7 @@ def _first_answer(
         return Finding(
             verdict=Verdict.INCONCLUSIVE, reason=f"could not be judged: {', '.join(missing)}"
         )
-    return Finding(verdict=Verdict.PASS, reason=_pass_reason(profile, judged))
+    return Finding(verdict=Verdict.PASS, reason=_pass_reason(profile, judged, unjudged))
 
 
 def _doubt(item: Evidence) -> str:
@@ -227,12 +230,14 @@ def declared_classes(cell: Cell, profile: Profile | None) -> set[str]:
     return {wait.kind for wait in profile.wait if wait.always_judged}
 
 
-def _pass_reason(profile: Profile | None, judged: list[str]) -> str:
+def _pass_reason(profile: Profile | None, judged: list[str], unjudged: list[str]) -> str:
+    left = LEFT_REASON if LEFT_TO_PROGRAMMER in unjudged else ""
     if profile is None:
-        return "no command came too early; no profile for this version, so its waits are unjudged"
+        waits = "no profile for this version, so its waits are unjudged"
+        return f"no command came too early; {waits}{left}"
     if not judged:
-        return "no command came too early; none of its waits could be judged on the bus"
-    return f"no command came too early, and no wait was short of: {', '.join(judged)}"
+        return f"no command came too early; none of its waits could be judged on the bus{left}"
+    return f"no command came too early, and no wait was short of: {', '.join(judged)}{left}"
 
 
 def describe(item: Evidence) -> str:
@@ -260,15 +265,19 @@ def classify_waits(
     """Classes of waits of which every one was judged, and those that hold an unjudged one.
 
     A class that must always be judged and did not come up at all is unjudged as well; so are the
-    part's own busy times where no command after one showed whether the subject kept to them.
+    part's own busy times where no command after one showed whether the subject kept to them, or
+    where the programmer waited in its place.
     """
-    kept = bool(margins_ns(events))
+    left = leaves_waits(events)
+    kept = bool(margins_ns(events)) and not left
     kinds = sorted({wait.kind for wait in waits})
     doubtful = {w.kind for w in waits if not w.is_judged}
     if profile is None:
         doubtful.add(NO_PROFILE)
     else:
         doubtful |= {wait.kind for wait in profile.wait if wait.always_judged} - set(kinds)
+    if left:
+        doubtful.add(LEFT_TO_PROGRAMMER)
     judged = [kind for kind in kinds if kind not in doubtful]
     return (
         sorted([*judged, CHIP_BUSY] if kept else judged),
@@ -281,8 +290,9 @@ def smallest_visible_short_ns(
 ) -> int | None:
     """By how little a judged wait could have been shorter without passing unseen."""
     bus = [wait.visible_short_ns for wait in waits if wait.kind in judged]
+    margins = [] if leaves_waits(events) else margins_ns(events)
     least_ns = max(clock_error(events).step_ns, 1)
-    chip = [max(margin, 0) + least_ns for margin in margins_ns(events)]
+    chip = [max(margin, 0) + least_ns for margin in margins]
     return min([*bus, *chip], default=None)
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a job does to which bytes; pure functions of the cell and its chip.
 
-Every job is about one region. Before a job the region holds one random content; a write puts
-another in its place, so that everything must be erased, programmed and verified.
+Every job but a probe is about one region. Before a job the region holds one random content; a
+write puts another in its place, so that everything must be erased, programmed and verified.
 """
 
 import random
@@ -17,6 +17,7 @@ from delayrig.errors import BadInputError
 REGION_OFFSET_BYTES = 64 * 1024
 REGION_NAME = "rig"
 GRANULE_BYTES = 4096
+BLANK = b"\xff"
 
 SERPROG_PORT = 4242
 SERPROG_DEVICE = "/dev/serprog"
@@ -70,15 +71,19 @@ def initial_content(cell: Cell, region: Region) -> bytes:
 
 def final_content(cell: Cell, region: Region) -> bytes:
     """What the region must hold after the job."""
-    if cell.job is Job.READ:
-        return initial_content(cell, region)
-    return random.Random(f"after {cell.seed}").randbytes(region.size_bytes)
+    match cell.job:
+        case Job.PROBE | Job.READ | Job.VERIFY:
+            return initial_content(cell, region)
+        case Job.ERASE:
+            return BLANK * region.size_bytes
+        case Job.WRITE:
+            return random.Random(f"after {cell.seed}").randbytes(region.size_bytes)
 
 
 def programmer_argument(cell: Cell) -> str:
     """What follows flashrom's `-p`."""
     match cell.programmer:
-        case Programmer.SERPROG_IP:
+        case Programmer.SERPROG_IP | Programmer.SERPROG_NATIVE_DELAY:
             return f"serprog:ip=127.0.0.1:{SERPROG_PORT}"
         case Programmer.SERPROG_DEV:
             return f"serprog:dev={SERPROG_DEVICE}:115200"
@@ -89,20 +94,26 @@ def programmer_argument(cell: Cell) -> str:
 def subject_words(cell: Cell, program: str, chip_name: str) -> list[str]:
     """The subject's command line. `chip_name` is what this very flashrom calls the chip."""
     words = [program, "-p", programmer_argument(cell), "-c", chip_name]
-    words += ["-l", LAYOUT_PATH, "-i", REGION_NAME]
+    region = ["-l", LAYOUT_PATH, "-i", REGION_NAME]
     match cell.job:
+        case Job.PROBE:
+            return words
         case Job.READ:
-            return [*words, "-r", READ_PATH]
+            return [*words, *region, "-r", READ_PATH]
+        case Job.ERASE:
+            return [*words, *region, "-E"]
         case Job.WRITE:
             # Without -N flashrom 1.x reads the whole chip before and after.
-            return [*words, "-N", "-w", WRITE_PATH]
+            return [*words, *region, "-N", "-w", WRITE_PATH]
+        case Job.VERIFY:
+            return [*words, *region, "-v", WRITE_PATH]
 
 
 def expected_image(cell: Cell, chip: ChipFacts, sparse: bytes) -> list[int]:
     """Addresses of the granules in which the emulator's image is not what it should be."""
     wanted = _wanted_granules(cell, region_of(cell, chip))
     found = _found_granules(chip, sparse)
-    blank = b"\xff" * GRANULE_BYTES
+    blank = BLANK * GRANULE_BYTES
     return [
         address
         for address in sorted(wanted.keys() | found.keys())
@@ -113,7 +124,7 @@ def expected_image(cell: Cell, chip: ChipFacts, sparse: bytes) -> list[int]:
 def _wanted_granules(cell: Cell, region: Region) -> dict[int, bytes]:
     before = region.offset_bytes % GRANULE_BYTES
     after = -region.end_bytes % GRANULE_BYTES
-    whole = b"\xff" * before + final_content(cell, region) + b"\xff" * after
+    whole = BLANK * before + final_content(cell, region) + BLANK * after
     return {
         region.offset_bytes - before + at: whole[at : at + GRANULE_BYTES]
         for at in range(0, len(whole), GRANULE_BYTES)

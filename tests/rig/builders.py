@@ -22,7 +22,7 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 MS = 1_000_000
 SECOND = 1_000_000_000
 
-NOP, SYNCNOP = "NOP", "SYNCNOP"
+NOP, SYNCNOP, DELAY = "NOP", "SYNCNOP", "O_DELAY"
 NAMES = {
     "0x01": "WRSR",
     "0x02": "PP",
@@ -42,7 +42,13 @@ NAMES = {
     "0xd8": "BE",
     "0xe8": "READ_LEGACY",
 }
-SERPROG_OPS = {NOP: "0x00", "Q_IFACE": "0x01", SYNCNOP: "0x10", "S_PIN_STATE": "0x15"}
+SERPROG_OPS = {
+    NOP: "0x00",
+    "Q_IFACE": "0x01",
+    SYNCNOP: "0x10",
+    DELAY: "0x0e",
+    "S_PIN_STATE": "0x15",
+}
 
 
 def make_cell(**changes: Any) -> Cell:

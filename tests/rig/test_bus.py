@@ -9,6 +9,7 @@ from delayrig.evidence import ObservedWait, Witness
 from delayrig.profile import Profile, Wait
 
 from tests.rig.builders import (
+    DELAY,
     ERASE_WAIT,
     MS,
     NOP,
@@ -309,3 +310,18 @@ def test_cycle_ends_the_run_of_nops() -> None:
         serprog(SYNCNOP, empty=OPENED + 30, read=OPENED + 40),
     ]
     assert observe(events, SYNC_WAIT) == []
+
+
+def test_wait_that_was_left_to_the_programmer_is_none_of_the_subject() -> None:
+    early = OPENED + MS
+    polls = erase_polls(empty=early, read=early)
+    assert [wait.is_short for wait in observe(polls)] == [True]
+    delay = serprog(DELAY, empty=OPENED + 100, read=OPENED + 200)
+    assert observe([*polls[:-1], delay, polls[-1]]) == []
+
+
+def test_wait_before_the_programmer_could_be_asked_is_the_subjects_own() -> None:
+    begins = sync(closing_empty=SECOND // 2, closing_read=SECOND // 2)
+    delay = serprog(DELAY, empty=2 * SECOND, read=2 * SECOND)
+    (wait,) = observe([*begins, delay], SYNC_WAIT)
+    assert wait.is_short

@@ -6,7 +6,7 @@ import random
 
 import pytest
 from delayrig.events import Event
-from delayrig.phases import TimeSplit, chip_busy_ns, overshoot_ns, split_time, wire_ns
+from delayrig.phases import VERIFY, TimeSplit, chip_busy_ns, overshoot_ns, split_time, wire_ns
 
 from tests.rig.builders import busy, cycle, serprog, spi
 
@@ -63,6 +63,12 @@ def test_reading_back_after_a_program_is_verify() -> None:
 def test_other_families_have_commands_of_their_own(erase: str, program: str, read: str) -> None:
     found = split((read, 100), (erase, 200), (program, 500), (read, 900))
     assert found == TimeSplit(total=1000, probe=100, read=100, erase=300, write=400, verify=100)
+
+
+def test_first_reading_of_a_job_that_verifies_is_verify() -> None:
+    events = [spi("0x9f", read=50), spi("0x03", read=100)]
+    found = split_time(events, 0, 1000, first_read=VERIFY)
+    assert found == TimeSplit(total=1000, probe=100, verify=900)
 
 
 def test_opcode_50h_that_opens_a_register_erases_nothing() -> None:

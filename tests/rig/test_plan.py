@@ -22,7 +22,7 @@ from delayrig.toml import parse_toml
 from tests.rig.builders import CHECKOUT
 
 CHIPS = list(read_chips(CHECKOUT))
-SHIPPED = ["chips", "default", "full", "smoke", "write-time"]
+SHIPPED = ["chips", "default", "full", "releases", "smoke", "write-time"]
 DEMONSTRATING = ["default", "full", "smoke"]
 
 
@@ -76,6 +76,16 @@ def pairs_of(row: dict[str, Any]) -> set[tuple[tuple[str, Any], tuple[str, Any]]
 
 def test_shipped_plans_are_those_of_the_design() -> None:
     assert plan_names() == SHIPPED
+
+
+def test_releases_plan_has_every_part_and_job_and_delays_for_those_that_need_them() -> None:
+    cells = [cell for cell in shipped("releases", "bundled") if cell.role is Role.MEASURE]
+    wanted = itertools.product(CHIPS, ("typ", "max"), Job)
+    assert sorted((c.chip, c.corner, c.job) for c in cells) == sorted(wanted)
+    facts = read_chips(CHECKOUT)
+    for cell in cells:
+        delays = cell.programmer is Programmer.SERPROG_NATIVE_DELAY
+        assert delays is (facts[cell.chip].bus != "spi"), cell.id
 
 
 @pytest.mark.parametrize("subject", read_plan(find_plan("default")).subjects)

@@ -26,6 +26,7 @@ from delayrig.verdict import (
 )
 
 from tests.rig.builders import (
+    DELAY,
     END_NS,
     ERASE_WAIT,
     MS,
@@ -127,6 +128,30 @@ def test_pass_without_a_judged_wait_claims_nothing_of_waits() -> None:
     verdict, reason = replace(Case(), judged=(), unjudged=("erase-poll",)).finding()
     assert verdict is Verdict.PASS
     assert "none of its waits could be judged" in reason
+
+
+def test_pass_with_waits_left_to_the_programmer_says_so() -> None:
+    late = spi("0x02", read=END_NS - MS, margin=5)
+    delay = serprog(DELAY, empty=END_NS - 3 * MS, read=END_NS - 2 * MS)
+    own = sound_events(late)
+    left = sound_events(delay, late)
+    assert classify_waits([], None, own)[0] == ["chip-busy"]
+    judged, unjudged = classify_waits([], PROFILE, left)
+    assert (judged, unjudged) == (
+        [],
+        ["chip-busy", "own delays (left to the programmer)", SYNC],
+    )
+    assert smallest_visible_short_ns([], [], own) == 6
+    assert smallest_visible_short_ns([], [], left) is None
+    verdict, reason = replace(Case(), unjudged=(unjudged[1],)).finding()
+    assert verdict is Verdict.PASS
+    assert reason.endswith("left its waits to the programmer, so its own delays were hardly tried")
+
+
+def test_command_too_early_by_a_wait_left_to_the_programmer_is_still_too_short() -> None:
+    delay = serprog(DELAY, empty=END_NS - 3 * MS, read=END_NS - 2 * MS)
+    case = replace(Case(), events=sound_events(delay), evidence=(make_evidence(),))
+    assert case.verdict() is Verdict.TOO_SHORT
 
 
 @pytest.mark.parametrize(("verdict", "step"), QUESTIONS)

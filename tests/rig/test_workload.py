@@ -39,12 +39,14 @@ def test_content_follows_from_the_seed_alone() -> None:
     assert len(contents) == 20
 
 
-def test_write_replaces_every_granule_and_read_none() -> None:
+def test_write_replaces_every_granule_erase_blanks_it_and_the_rest_leave_it() -> None:
     before, after = initial_content(CELL, REGION), final_content(CELL, REGION)
     assert len(before) == len(after) == 65536
     for at in range(0, 65536, 256):
         assert before[at : at + 256] != after[at : at + 256]
-    assert final_content(make_cell(job=Job.READ), REGION) == before
+    for job in (Job.PROBE, Job.READ, Job.VERIFY):
+        assert final_content(make_cell(job=job), REGION) == before
+    assert final_content(make_cell(job=Job.ERASE), REGION) == b"\xff" * 65536
 
 
 def test_layout_names_the_region_with_its_last_byte() -> None:
@@ -118,6 +120,7 @@ def test_larger_region_is_expected_whole() -> None:
     [
         (Programmer.SERPROG_IP, "serprog:ip=127.0.0.1:4242"),
         (Programmer.SERPROG_DEV, "serprog:dev=/dev/serprog:115200"),
+        (Programmer.SERPROG_NATIVE_DELAY, "serprog:ip=127.0.0.1:4242"),
         (Programmer.DUMMY, "dummy"),
     ],
 )
@@ -126,12 +129,25 @@ def test_subject_is_given_programmer_chip_and_region(programmer: Programmer, arg
     assert words[:9] == [
         *("/bin/f", "-p", argument, "-c", "W25Q128.V", "-l", "/tmp/layout", "-i", "rig")
     ]
-    assert words[9:] == ["-N", "-w", "/tmp/write.bin"]
 
 
-def test_read_is_told_where_to_put_what_it_reads() -> None:
-    words = subject_words(make_cell(job=Job.READ), "/bin/f", "W25Q128.V")
-    assert words[9:] == ["-r", "/tmp/read.bin"]
+@pytest.mark.parametrize(
+    ("job", "tail"),
+    [
+        (Job.READ, ["-r", "/tmp/read.bin"]),
+        (Job.ERASE, ["-E"]),
+        (Job.WRITE, ["-N", "-w", "/tmp/write.bin"]),
+        (Job.VERIFY, ["-v", "/tmp/write.bin"]),
+    ],
+)
+def test_job_is_done_to_the_region(job: Job, tail: list[str]) -> None:
+    words = subject_words(make_cell(job=job), "/bin/f", "W25Q128.V")
+    assert words[5:] == ["-l", "/tmp/layout", "-i", "rig", *tail]
+
+
+def test_probe_is_no_more_than_programmer_and_chip() -> None:
+    words = subject_words(make_cell(job=Job.PROBE), "/bin/f", "W25Q128.V")
+    assert words == ["/bin/f", "-p", "serprog:ip=127.0.0.1:4242", "-c", "W25Q128.V"]
 
 
 def test_right_image_has_no_difference() -> None:
@@ -228,6 +244,13 @@ def test_emulator_is_given_the_cells_chip_corner_and_seed() -> None:
     given = dict(pairwise(words))
     assert (given["--chip"], given["--corner"], given["--seed"]) == ("M25P80", "max", "77")
     assert (given["--clock"], given["--image-offset"]) == ("tsc", "65536")
+
+
+@pytest.mark.parametrize("programmer", Programmer)
+def test_emulator_offers_delays_where_the_plan_asks_for_them(programmer: Programmer) -> None:
+    words = emulator_words(make_cell(programmer=programmer), REGION)
+    offered = programmer is Programmer.SERPROG_NATIVE_DELAY
+    assert ("--native-delay" in words) is offered
 
 
 @pytest.mark.parametrize("corner", ["zero", "draw:7", "slow:3"])
