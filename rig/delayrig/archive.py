@@ -9,6 +9,7 @@ which file systems and their contents decide.
 import os
 import stat
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
@@ -19,6 +20,8 @@ FORMAT = 2
 MAGIC = b"070701"
 TRAILER = b"TRAILER!!!"
 ALIGNMENT = 4
+HEADER_FIELDS = 13
+HEADER_BYTES = len(MAGIC) + 8 * HEADER_FIELDS
 # One modification time of an initrd's file moved virtual time by a millisecond.
 TIMESTAMP_S = 1_700_000_000
 RUNNABLE, READABLE = 0o755, 0o644
@@ -39,6 +42,48 @@ def write_archive(folder: Path, archive: Path) -> None:
         raise RigFaultError(
             f"could not write {archive}: {error.strerror}", hint="is the disk full?"
         ) from error
+
+
+def unpack_archive(archive: Path, folder: Path) -> None:
+    """Puts what `write_archive` packed into the folder `folder`, which is there."""
+    content = memoryview(archive.read_bytes())
+    at = 0
+    while (entry := _read_entry(content, at)).name != os.fsdecode(TRAILER):
+        place = folder / entry.name
+        if stat.S_ISLNK(entry.mode):
+            place.symlink_to(os.fsdecode(bytes(entry.content)))
+        elif stat.S_ISDIR(entry.mode):
+            place.mkdir()
+        else:
+            place.write_bytes(entry.content)
+            place.chmod(stat.S_IMODE(entry.mode))
+        at = entry.end
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Entry:
+    name: str
+    mode: int
+    content: memoryview
+    end: int
+
+
+def _read_entry(archive: memoryview, at: int) -> _Entry:
+    header = bytes(archive[at : at + HEADER_BYTES])
+    digits = [header[len(MAGIC) + 8 * field :][:8] for field in range(HEADER_FIELDS)]
+    if header[: len(MAGIC)] != MAGIC or len(header) < HEADER_BYTES:
+        raise RigFaultError("an archive of a subject is damaged", hint="`rig/rig clean`, and again")
+    fields = [int(digit, 16) for digit in digits]
+    mode, size, name_size = fields[1], fields[6], fields[11]
+    name_at = at + HEADER_BYTES
+    content_at = name_at + name_size
+    content_at += -(content_at - at) % ALIGNMENT
+    return _Entry(
+        name=os.fsdecode(bytes(archive[name_at : name_at + name_size - 1])),
+        mode=mode,
+        content=archive[content_at : content_at + size],
+        end=content_at + size + -size % ALIGNMENT,
+    )
 
 
 def _below(folder: Path) -> Iterator[Path]:

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Coroutine
+from contextlib import ExitStack
 from functools import wraps
 from pathlib import Path
 from typing import BinaryIO, NoReturn, ParamSpec, TypeVar
@@ -20,16 +21,24 @@ from delayrig.compare import compare_exactly
 from delayrig.errors import BadInputError, ExitCode, LostGuestError, RigError
 from delayrig.events import read_events
 from delayrig.exit_code import exit_code_of_run
+from delayrig.fault_campaign import (
+    Bench,
+    exit_code_of_faults,
+    fault_table,
+    host_subject,
+    run_campaign,
+    scenes_of,
+)
 from delayrig.images.lock import lock_entries, lock_state, lock_text
 from delayrig.images.recipes import read_recipes
-from delayrig.images.subject import BUNDLED, known_subjects
+from delayrig.images.subject import BUNDLED, check_subject, known_subjects, provide_subject
 from delayrig.parts import markdown_table
 from delayrig.paths import Paths, find_paths
 from delayrig.plan import find_plan, plan_names, read_plan
 from delayrig.request import Request, check_out, choose_cells
 from delayrig.result import Results, read_results
 from delayrig.run import run_request
-from delayrig.show import RunProgress, make_console, print_results, time_table
+from delayrig.show import RunProgress, make_console, print_results, show_fault_run, time_table
 from delayrig.supplies import CpuPool, Supplies, provide_supplies
 from delayrig.times import time_rows
 from delayrig.trace.perfetto import as_perfetto
@@ -50,6 +59,7 @@ Before all else the launcher sets up what is missing; it also has these commands
   --no-install      never installs a package
 """
 INTERRUPTED = 130
+FAULT_SUBJECTS = ("debian:bookworm", "debian:trixie", BUNDLED)
 
 
 def explained(function: Callable[P, R]) -> Callable[P, R]:
@@ -261,6 +271,62 @@ def trace(events: Path, kind: str, output: BinaryIO) -> None:
 def parts(run_folder: Path) -> None:
     """Tells what each flashrom of a run did with each part, as a table for a README."""
     click.echo(markdown_table(read_results(run_folder)))
+
+
+@main.command()
+@click.option(
+    "--subject", "names", multiple=True, help="Runs this flashrom instead of all three; repeatable."
+)
+@click.option("--runs", type=click.IntRange(1), default=72, show_default=True, help="For each.")
+@click.option("--run", "number", type=click.IntRange(0), help="Only the run of this number.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of the faults.")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder for results and findings.")
+@click.option("--jobs", type=click.IntRange(1), default=8, show_default=True, help="At a time.")
+@click.option(
+    "--limit-s", type=float, default=60, show_default=True, help="A run that lasts longer hangs."
+)
+@explained
+def faults(
+    names: tuple[str, ...],
+    runs: int,
+    number: int | None,
+    seed: int,
+    out: Path | None,
+    jobs: int,
+    limit_s: float,
+) -> None:
+    """Lets things go wrong on the link: does flashrom end, and does it tell the truth?
+
+    Runs on this machine and by its clock, so says nothing of delays. Exits 1 where a flashrom
+    hung, crashed or called wrong data right, 99 where the emulator failed.
+    """
+    paths = find_paths()
+    folder = out or _default_out("faults")
+    check_out(folder, [])
+    recipes = read_recipes(paths.checkout)
+    for name in names:
+        check_subject(name, recipes, "--subject")
+    numbers = range(runs) if number is None else range(number, number + 1)
+    bench = Bench(
+        emulator=paths.emulator,
+        chips=read_chips(paths.checkout),
+        out=folder.absolute(),
+        limit_s=limit_s,
+    )
+    with ExitStack() as stack:
+        tell = lambda what: click.echo(f"making {what}", err=True)  # noqa: E731
+        subjects = [
+            stack.enter_context(
+                host_subject(provide_subject(name, recipes, paths, tell), folder.absolute())
+            )
+            for name in names or FAULT_SUBJECTS
+        ]
+        done = run_campaign(
+            bench, subjects, scenes_of(seed, numbers), jobs=jobs, finished=show_fault_run
+        )
+    (folder / "faults.json").write_bytes(msgspec.json.format(msgspec.json.encode(done)) + b"\n")
+    click.echo(fault_table(done))
+    sys.exit(exit_code_of_faults(done))
 
 
 @main.command()

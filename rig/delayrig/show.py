@@ -3,6 +3,7 @@
 
 import sys
 
+import click
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import (
@@ -18,6 +19,8 @@ from rich.table import Table
 
 from delayrig.errors import ExitCode
 from delayrig.exit_code import exit_code_of, is_expected
+from delayrig.fault_campaign import EmulatorEnd, FaultRun
+from delayrig.fault_scene import is_finding
 from delayrig.result import CellResult, Results, Verdict
 from delayrig.times import TimeRow
 from delayrig.verdict import describe
@@ -131,6 +134,16 @@ def cell_table(results: Results, width: int) -> Table:
             *(_times(cell) if wide else _times(cell)[:2]),
         )
     return table
+
+
+def show_fault_run(run: FaultRun) -> None:
+    """One line of a fault campaign; what it found, and how to see it again."""
+    scene = run.scene
+    told = f"{run.end:8} {run.subject} {scene.run}: {scene.chip} {scene.job} {scene.fault}"
+    click.echo(f"{told} ({run.faults} faults, {run.host_s:.1f} s)")
+    if is_finding(run.end) or run.emulator is EmulatorEnd.FAILED:
+        click.echo(f"    exit code {run.exit_code}, emulator {run.emulator}; it said: {run.said}")
+        click.echo(f"    again: {run.rerun}")
 
 
 def time_table(rows: list[TimeRow], *, beside: str) -> Table:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from delayrig.archive import write_archive
+from delayrig.archive import unpack_archive, write_archive
 from delayrig.errors import RigFaultError
 
 FILES = {
@@ -117,3 +117,22 @@ def test_folders_say_nothing_of_the_file_system_they_were_on(tmp_path: Path) -> 
     header = archived(tmp_path / "one")[:110]
     links = slice(6 + 4 * 8, 6 + 5 * 8)
     assert header[links] == b"00000002"
+
+
+def test_unpacked_archive_is_the_folder_that_was_packed(tmp_path: Path) -> None:
+    folder = fill(tmp_path / "folder", FILES, mtime_s=1)
+    write_archive(folder, tmp_path / "first.cpio")
+    (tmp_path / "again").mkdir()
+    unpack_archive(tmp_path / "first.cpio", tmp_path / "again")
+    write_archive(tmp_path / "again", tmp_path / "second.cpio")
+    assert (tmp_path / "first.cpio").read_bytes() == (tmp_path / "second.cpio").read_bytes()
+    assert (tmp_path / "again/bin/program").read_bytes() == FILES["bin/program"]
+    assert os.access(tmp_path / "again/bin/program", os.X_OK)
+    assert (tmp_path / "again/lib64").readlink() == Path("lib")
+
+
+@pytest.mark.parametrize("content", [b"", b"070701", b"\x7fELF" + bytes(200)])
+def test_damaged_archive_is_a_fault_of_the_rig(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "x.cpio").write_bytes(content)
+    with pytest.raises(RigFaultError, match="damaged"):
+        unpack_archive(tmp_path / "x.cpio", tmp_path)

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a run of a fault campaign is to be, and how it is said to have ended."""
+
+import re
+from collections import Counter
+from typing import Any
+
+import msgspec
+import pytest
+from delayrig.cell import Job
+from delayrig.fault_scene import (
+    CHANGED_BYTES,
+    CHANGED_OFFSET_BYTES,
+    CHIPS,
+    CYCLE_CHIPS,
+    End,
+    FaultKind,
+    Left,
+    Scene,
+    classify,
+    content_after,
+    content_before,
+    draw_scene,
+    file_content,
+    is_finding,
+)
+
+SIZE = 128 * 1024
+SCENES = [draw_scene(1, run) for run in range(600)]
+FAULT = re.compile(
+    r"(drop|corrupt|duplicate)@(in:)?([1-9]\d*|p=0\.\d+)|(hang-up|nak)@([1-9]\d*|p=0\.\d+)"
+    r"|(delay|stall):[1-9]\d*@[1-9]\d*|(stall|stuck-wip)@[1-9]\d*"
+)
+
+
+def make_scene(**changes: Any) -> Scene:
+    """A write through a link that loses a byte."""
+    plain = Scene(
+        seed=1,
+        run=0,
+        chip="M25P10-A",
+        job=Job.WRITE,
+        differs=False,
+        native_delay=False,
+        kind=FaultKind.DROP,
+        fault="drop@1",
+        fault_seed=5,
+    )
+    return msgspec.structs.replace(plain, **changes)
+
+
+def left(scene: Scene, **changes: Any) -> Left:
+    """What a run leaves in which all was well."""
+    plain = Left(
+        exit_code=0,
+        said="done\n",
+        content=content_after(scene, SIZE),
+        read_back=content_before(scene, SIZE),
+    )
+    return msgspec.structs.replace(plain, **changes)
+
+
+def test_scene_follows_from_seed_and_number() -> None:
+    assert draw_scene(1, 7) == SCENES[7] != draw_scene(2, 7)
+
+
+def test_faults_are_words_that_the_emulator_takes() -> None:
+    assert [scene.fault for scene in SCENES if not FAULT.fullmatch(scene.fault)] == []
+    assert not [scene for scene in SCENES if "p=0.000000" in scene.fault]
+
+
+def test_campaign_has_every_kind_of_fault_alike_and_every_part_and_job() -> None:
+    assert set(Counter(scene.kind for scene in SCENES).values()) == {50}
+    assert {(scene.chip, scene.job) for scene in SCENES} == {(c, j) for c in CHIPS for j in Job}
+    assert {scene.differs for scene in SCENES if scene.job is Job.VERIFY} == {True, False}
+
+
+def test_part_is_busy_where_busy_is_to_stick() -> None:
+    stuck = [scene for scene in SCENES if scene.kind is FaultKind.STUCK_WIP]
+    assert {scene.job for scene in stuck} == {Job.WRITE, Job.ERASE}
+
+
+def test_part_beside_spi_has_the_delays_that_releases_ask_for() -> None:
+    assert all(scene.native_delay for scene in SCENES if scene.chip in CYCLE_CHIPS)
+    others = {scene.native_delay for scene in SCENES if scene.chip not in CYCLE_CHIPS}
+    assert others == {True, False}
+
+
+def test_write_changes_one_stretch_and_verify_at_most_one_byte() -> None:
+    before = content_before(make_scene(), SIZE)
+    written = file_content(make_scene(), SIZE)
+    at, end = CHANGED_OFFSET_BYTES, CHANGED_OFFSET_BYTES + CHANGED_BYTES
+    assert (written[:at], written[end:]) == (before[:at], before[end:])
+    assert written[at:end] != before[at:end]
+    verify = make_scene(job=Job.VERIFY)
+    assert file_content(verify, SIZE) == before
+    other = file_content(make_scene(job=Job.VERIFY, differs=True), SIZE)
+    assert sum(one != two for one, two in zip(other, before, strict=True)) == 1
+
+
+@pytest.mark.parametrize("job", Job)
+def test_job_that_is_done_is_done(job: Job) -> None:
+    scene = make_scene(job=job)
+    assert classify(scene, left(scene), SIZE) is End.DONE
+
+
+@pytest.mark.parametrize(
+    ("changes", "end"),
+    [
+        ({"exit_code": None}, End.HUNG),
+        ({"exit_code": -13}, End.CRASHED),
+        ({"exit_code": 1}, End.REFUSED),
+        ({"exit_code": 1, "said": " \n"}, End.SILENT),
+        ({"content": b""}, End.LIED),
+    ],
+)
+def test_end_of_a_run_is_told(changes: dict[str, Any], end: End) -> None:
+    scene = make_scene()
+    assert classify(scene, left(scene, **changes), SIZE) is end
+
+
+@pytest.mark.parametrize("job", Job)
+def test_wrong_byte_anywhere_in_the_part_makes_success_a_lie(job: Job) -> None:
+    scene = make_scene(job=job)
+    right = content_after(scene, SIZE)
+    wrong = right[:-1] + bytes([right[-1] ^ 1])
+    assert classify(scene, left(scene, content=wrong), SIZE) is End.LIED
+
+
+def test_verified_file_that_differs_is_a_lie_and_its_refusal_none() -> None:
+    scene = make_scene(job=Job.VERIFY, differs=True)
+    assert classify(scene, left(scene), SIZE) is End.LIED
+    assert classify(scene, left(scene, exit_code=3), SIZE) is End.REFUSED
+
+
+@pytest.mark.parametrize(
+    ("kind", "end"), [(FaultKind.CORRUPT, End.MISLED), (FaultKind.HANG_UP, End.LIED)]
+)
+def test_wrong_bytes_read_mislead_where_the_link_forged_them_and_lie_elsewhere(
+    kind: FaultKind, end: End
+) -> None:
+    scene = make_scene(job=Job.READ, kind=kind)
+    assert classify(scene, left(scene, read_back=b""), SIZE) is end
+
+
+def test_findings_are_what_no_fault_excuses() -> None:
+    assert [end for end in End if not is_finding(end)] == [End.DONE, End.REFUSED, End.MISLED]
