@@ -5,12 +5,14 @@ Wall clock, and no verdict on delays: the question is whether each run ends, and
 """
 
 import contextlib
+import json
 import os
 import shlex
 import signal
 import subprocess
 import tempfile
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -41,6 +43,10 @@ from delayrig.images.subject import PROGRAM, Subject, knows_string
 EMULATOR_END_S = 15
 READY_BYTES = 16
 SAID_BYTES_MAX = 400
+LAST_EVENTS = 1000
+JUST_BEFORE_NS = 5_000_000_000
+# Questions for the status of a part, and what releases of flashrom put between two of them.
+POLLS = ("RDSR", "STATUS", "O_DELAY", "O_EXEC", "O_INIT")
 # A line for each cycle of a part makes millions; keys of events have a fixed order.
 FAULT_EVENT = b'{"ev":"fault",'
 
@@ -124,10 +130,12 @@ class Bench:
         ):
             words = self._subject_words(subject, scene, port, folder)
             exit_code = _exit_code(words, output.fileno(), self.limit_s)
+            ended_ns = time.monotonic_ns()
             emulator_end = _end_emulator(emulator)
         said = (folder / "stdout.txt").read_text("utf-8", errors="replace")
         left = Left(
             exit_code=exit_code,
+            at_work=exit_code is None and was_at_work(folder / "events.jsonl", ended_ns),
             said=said,
             content=_bytes(folder / "after.bin"),
             read_back=_bytes(folder / "read.bin"),
@@ -262,6 +270,21 @@ def _count_faults(events: Path) -> int:
         return sum(line.startswith(FAULT_EVENT) for line in lines)
 
 
+def was_at_work(events: Path, ended_ns: int) -> bool:
+    """Whether the last requests came just before, and were not all questions for the status.
+
+    The emulator's clock is this machine's monotonic one.
+    """
+    if not events.is_file():
+        return False
+    with events.open("rb") as lines:
+        last = [json.loads(line) for line in deque(lines, maxlen=LAST_EVENTS)]
+    requests = [event for event in last if "read_ns" in event]
+    if not requests or requests[-1]["read_ns"] < ended_ns - JUST_BEFORE_NS:
+        return False
+    return any(event["name"] not in POLLS for event in requests)
+
+
 def _last_line(said: str) -> str:
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     return lines[-1][:SAID_BYTES_MAX] if lines else ""
@@ -275,7 +298,10 @@ def exit_code_of_faults(runs: list[FaultRun]) -> ExitCode:
     """Of a whole campaign, the gravest first."""
     if any(run.emulator is EmulatorEnd.FAILED for run in runs):
         return ExitCode.RIG_FAULT
-    return ExitCode.UNSAFE if any(is_finding(run.end) for run in runs) else ExitCode.PASS
+    if any(is_finding(run.end) for run in runs):
+        return ExitCode.UNSAFE
+    slow = any(run.end is End.SLOW for run in runs)
+    return ExitCode.INCONCLUSIVE if slow else ExitCode.PASS
 
 
 def fault_table(runs: list[FaultRun]) -> str:

@@ -79,15 +79,21 @@ class End(StrEnum):
     SILENT = "silent"
     """It failed without a word."""
     HUNG = "hung"
-    """It had not ended when its time was up."""
+    """It waited, or asked for nothing but the part's status, when its time was up."""
+    SLOW = "slow"
+    """It was at work when its time was up: nothing can be said."""
     CRASHED = "crashed"
     """A signal ended it."""
 
 
 class Left(msgspec.Struct, frozen=True, kw_only=True):
-    """What is there when all have ended; `exit_code` is None where time was up."""
+    """What is there when all have ended; `exit_code` is None where time was up.
+
+    `at_work` tells whether the emulator saw more than questions for the status at the end.
+    """
 
     exit_code: int | None
+    at_work: bool = False
     said: str
     content: bytes
     read_back: bytes
@@ -177,7 +183,7 @@ def content_after(scene: Scene, size_bytes: int) -> bytes:
 def classify(scene: Scene, left: Left, size_bytes: int) -> End:
     """How it ended."""
     if left.exit_code is None:
-        return End.HUNG
+        return End.SLOW if left.at_work else End.HUNG
     if left.exit_code < 0:
         return End.CRASHED
     if left.exit_code > 0:
@@ -193,4 +199,4 @@ def classify(scene: Scene, left: Left, size_bytes: int) -> End:
 
 def is_finding(end: End) -> bool:
     """Whether it is one that a flashrom should not have."""
-    return end not in (End.DONE, End.REFUSED, End.MISLED)
+    return end not in (End.DONE, End.REFUSED, End.MISLED, End.SLOW)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a fault campaign as a whole has to say; runs themselves are made in tests/protocol."""
 
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -13,8 +14,11 @@ from delayrig.fault_campaign import (
     fault_table,
     rerun_command,
     scenes_of,
+    was_at_work,
 )
 from delayrig.fault_scene import End, FaultKind, draw_scene
+
+from tests.rig.builders import SECOND, as_lines
 
 
 def make_run(number: int = 0, **changes: Any) -> FaultRun:
@@ -39,6 +43,7 @@ def make_run(number: int = 0, **changes: Any) -> FaultRun:
         ({}, ExitCode.PASS),
         ({"end": End.REFUSED}, ExitCode.PASS),
         ({"end": End.HUNG}, ExitCode.UNSAFE),
+        ({"end": End.SLOW}, ExitCode.INCONCLUSIVE),
         ({"end": End.LIED}, ExitCode.UNSAFE),
         ({"emulator": EmulatorEnd.TOLD}, ExitCode.PASS),
         ({"end": End.LIED, "emulator": EmulatorEnd.FAILED}, ExitCode.RIG_FAULT),
@@ -63,6 +68,35 @@ def test_table_counts_ends_by_fault_and_subject() -> None:
         "| drop in |  | 1 refused |",
         "| all | 1 done, 1 hung | 1 done, 1 refused |",
     ]
+
+
+@pytest.mark.parametrize(
+    ("names", "ago_s", "at_work"),
+    [
+        (["READ", "READ"], 1, True),
+        (["READ", "RDSR", "RDSR"], 1, True),
+        (["READ", "READ"], 30, False),
+        (["RDSR"] * 9, 1, False),
+        (["STATUS", "O_DELAY", "O_EXEC"], 1, False),
+        ([], 1, False),
+    ],
+)
+def test_flashrom_is_at_work_while_it_asks_for_more_than_the_status(
+    names: list[str], ago_s: int, at_work: bool, tmp_path: Path
+) -> None:
+    ended_ns = 100 * SECOND
+    read = ended_ns - ago_s * SECOND
+    events = [{"ev": "spi", "name": name, "read_ns": read} for name in names]
+    (tmp_path / "events").write_bytes(as_lines([*events, {"ev": "disconnect", "t_ns": ended_ns}]))
+    assert was_at_work(tmp_path / "events", ended_ns) is at_work
+    assert not was_at_work(tmp_path / "nothing", ended_ns)
+
+
+def test_work_long_before_the_last_requests_does_not_count(tmp_path: Path) -> None:
+    events = [{"ev": "spi", "name": "READ", "read_ns": 5}]
+    events += [{"ev": "spi", "name": "RDSR", "read_ns": 5}] * 1000
+    (tmp_path / "events").write_bytes(as_lines(events))
+    assert not was_at_work(tmp_path / "events", 6)
 
 
 def test_command_that_makes_a_run_again_names_subject_seed_and_number() -> None:

@@ -49,6 +49,15 @@ def test_write_replaces_every_granule_erase_blanks_it_and_the_rest_leave_it() ->
     assert final_content(make_cell(job=Job.ERASE), REGION) == b"\xff" * 65536
 
 
+def test_block_that_is_larger_than_the_plan_asked_for_is_blank_behind() -> None:
+    cell = make_cell(region_kib=4)
+    region = region_of(cell, make_chip(erase=[EraseFacts(size_bytes=65536)]))
+    for content in (initial_content(cell, region), final_content(cell, region)):
+        assert len(content) == 65536
+        assert content[4096:] == b"\xff" * (65536 - 4096)
+        assert content[:4096].count(0xFF) < 100
+
+
 def test_layout_names_the_region_with_its_last_byte() -> None:
     assert layout_text(REGION) == "00010000:0001ffff rig\n"
     high = Region(offset_bytes=0x1FF0000, size_bytes=0x10000)
@@ -105,6 +114,19 @@ def test_region_that_begins_inside_a_granule_is_expected_there() -> None:
     whole[region.offset_bytes - 1] = 0xFF
     whole[region.end_bytes] = 0
     assert expected_image(CELL, chip, sparse_image(bytes(whole), offset=0)) == [131072]
+
+
+def test_part_that_has_no_erase_may_be_left_all_zeros_or_all_ones_by_one() -> None:
+    cell = make_cell(job=Job.ERASE)
+    eeprom, flash = make_chip(), make_chip(erase=[EraseFacts(size_bytes=4096)])
+    region = region_of(cell, flash)
+    zeros = sparse_image(bytes(region.size_bytes))
+    assert expected_image(cell, eeprom, zeros) == expected_image(cell, eeprom, b"") == []
+    assert expected_image(cell, flash, b"") == []
+    assert len(expected_image(cell, flash, zeros)) == 16
+    mixed = sparse_image(bytes(4096))
+    assert len(expected_image(cell, eeprom, mixed)) == 1
+    assert len(expected_image(make_cell(), eeprom, zeros)) == 16
 
 
 def test_larger_region_is_expected_whole() -> None:
