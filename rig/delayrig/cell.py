@@ -45,6 +45,7 @@ class Expect(StrEnum):
     PASS = "pass"
     TOO_SHORT = "too_short"
     OP_FAILED = "op_failed"
+    CORRUPT = "corrupt"
     ANY = "any"
 
 

@@ -19,6 +19,8 @@ def is_expected(cell: CellResult) -> bool:
             return cell.verdict is Verdict.TOO_SHORT
         case Expect.OP_FAILED:
             return cell.verdict is Verdict.OP_FAILED
+        case Expect.CORRUPT:
+            return cell.verdict is Verdict.CORRUPT
         case Expect.ANY:
             return cell.verdict in (Verdict.PASS, Verdict.TOO_SHORT, Verdict.INCONCLUSIVE)
 

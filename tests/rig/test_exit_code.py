@@ -15,6 +15,7 @@ MEASURE = {
     Expect.PASS: "0 1 1 4 4 4 99 77",
     Expect.TOO_SHORT: "1 0 1 1 1 1 99 77",
     Expect.OP_FAILED: "4 1 1 0 4 4 99 77",
+    Expect.CORRUPT: "4 1 0 4 4 4 99 77",
     Expect.ANY: "0 0 1 4 4 0 99 77",
 }
 # Canaries, controls and floors judge the rig: what is not as expected is its fault.
@@ -22,6 +23,7 @@ JUDGING = {
     Expect.PASS: "0 99 99 99 99 99 99 99",
     Expect.TOO_SHORT: "99 0 99 99 99 99 99 99",
     Expect.OP_FAILED: "99 99 99 0 99 99 99 99",
+    Expect.CORRUPT: "99 99 0 99 99 99 99 99",
     Expect.ANY: "0 0 99 99 99 0 99 99",
 }
 TABLES = {Role.MEASURE: MEASURE, Role.CANARY: JUDGING, Role.CONTROL: JUDGING, Role.FLOOR: JUDGING}
