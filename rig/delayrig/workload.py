@@ -42,11 +42,11 @@ class Region(msgspec.Struct, frozen=True, kw_only=True):
 def region_of(cell: Cell, chip: ChipFacts) -> Region:
     """Where the cell's region lies in that chip: after 64 KiB where it fits there, else at 0.
 
-    It begins and ends with what the part can erase, and is one such block at least; parts whose
-    blocks are no power of two get the most that does. Raises `BadInputError` where the chip is
+    Where the job changes it, it begins and ends with what the part can erase, and is one such
+    block at least; parts whose blocks are no power of two get the most that does. Raises `BadInputError` where the chip is
     too small.
     """
-    unit = chip.erase_unit_bytes
+    unit = chip.erase_unit_bytes if cell.job in (Job.ERASE, Job.WRITE) else 1
     size = max(cell.region_kib * 1024 // unit, 1) * unit
     offset = -(-REGION_OFFSET_BYTES // unit) * unit
     if offset + size > chip.size_bytes:

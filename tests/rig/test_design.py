@@ -70,7 +70,8 @@ def test_verdicts_are_those_of_the_design() -> None:
 
 
 def test_words_of_plans_are_those_of_the_design() -> None:
-    assert {expect.value for expect in Expect} == {"pass", "too_short", "op_failed", "any"}
+    expects = {"pass", "too_short", "op_failed", "corrupt", "any"}
+    assert {expect.value for expect in Expect} == expects
     assert {timers.value for timers in Timers} == {"high-res", "low-res"}
     assert {load.value for load in Load} == {"none", "busy-siblings"}
     assert {"chip", "bus"} <= {witness.value for witness in Witness}

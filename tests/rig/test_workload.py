@@ -102,6 +102,13 @@ def test_region_begins_and_ends_with_what_the_part_can_erase(
     assert region_of(CELL, chip) == Region(offset_bytes=offset, size_bytes=size)
 
 
+@pytest.mark.parametrize("job", [Job.PROBE, Job.READ, Job.VERIFY])
+def test_region_that_is_not_changed_need_not_be_whole_blocks(job: Job) -> None:
+    chip = make_chip(erase=[EraseFacts(size_bytes=2 << 20)])
+    region = region_of(make_cell(job=job, region_kib=4), chip)
+    assert region == Region(offset_bytes=65536, size_bytes=4096)
+
+
 def test_region_that_begins_inside_a_granule_is_expected_there() -> None:
     chip = make_chip(erase=[EraseFacts(size_bytes=264)])
     region = region_of(CELL, chip)

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Our flashrom while things go wrong on the link: it ends in time, and tells the truth.
+
+A dozen runs, one for each kind of fault; `rig/rig faults` makes as many as are wanted.
+"""
+
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import pytest
+from delayrig.chips import read_chips
+from delayrig.fault_campaign import Bench, EmulatorEnd, FaultRun, HostSubject, scenes_of
+from delayrig.fault_scene import FaultKind, is_finding
+from delayrig.paths import find_paths
+
+PATHS = find_paths()
+PROGRAM = PATHS.flashrom_build / "flashrom"
+SEED = 1
+LIMIT_S = 60
+AT_ONCE = 6
+SCENES = scenes_of(SEED, range(len(FaultKind)))
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[FaultKind, Future[FaultRun]]]:
+    """All of them, some at once."""
+    bench = Bench(
+        emulator=PATHS.emulator,
+        chips=read_chips(PATHS.checkout),
+        out=tmp_path_factory.mktemp("faults"),
+        limit_s=LIMIT_S,
+    )
+    ours = HostSubject(name="bundled", words=[str(PROGRAM)], program=PROGRAM.read_bytes())
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        yield {scene.kind: pool.submit(bench.run, ours, scene) for scene in SCENES}
+
+
+@pytest.mark.parametrize("kind", FaultKind)
+def test_flashrom_ends_truthfully_and_the_emulator_in_good_order(
+    kind: FaultKind, runs: dict[FaultKind, Future[FaultRun]]
+) -> None:
+    run = runs[kind].result()
+    assert not is_finding(run.end), f"{run.end}: {run.said}\n{run.rerun}"
+    assert run.emulator is EmulatorEnd.ENDED
+
+
+def test_faults_do_happen(runs: dict[FaultKind, Future[FaultRun]]) -> None:
+    """Some come too late for a run, but not most."""
+    assert sum(run.result().faults > 0 for run in runs.values()) > len(SCENES) // 2
