@@ -43,8 +43,8 @@ def region_of(cell: Cell, chip: ChipFacts) -> Region:
     """Where the cell's region lies in that chip: after 64 KiB where it fits there, else at 0.
 
     Where the job changes it, it begins and ends with what the part can erase, and is one such
-    block at least; parts whose blocks are no power of two get the most that does. Raises `BadInputError` where the chip is
-    too small.
+    block at least; parts whose blocks are no power of two get the most that does. Raises
+    `BadInputError` where the chip is too small.
     """
     unit = chip.erase_unit_bytes if cell.job in (Job.ERASE, Job.WRITE) else 1
     size = max(cell.region_kib * 1024 // unit, 1) * unit

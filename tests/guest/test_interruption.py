@@ -50,6 +50,8 @@ def test_told_to_end_leaves_no_guest_and_keeps_finished_cells(
         "--plan",
         "smoke",
     ]
+    # A shell starts what runs in the background with SIGINT ignored, and children inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     run = subprocess.Popen(
         [*command, "--out", str(out)],
         stdout=subprocess.PIPE,
