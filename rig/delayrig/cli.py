@@ -4,9 +4,9 @@
 import asyncio
 import datetime as dt
 import os
-import signal
 import sys
-from collections.abc import Callable, Coroutine
+import traceback
+from collections.abc import Callable
 from contextlib import ExitStack
 from functools import wraps
 from pathlib import Path
@@ -32,6 +32,7 @@ from delayrig.fault_campaign import (
 from delayrig.images.lock import lock_entries, lock_state, lock_text
 from delayrig.images.recipes import read_recipes
 from delayrig.images.subject import BUNDLED, check_subject, known_subjects, provide_subject
+from delayrig.interruption import until_told_to_end
 from delayrig.parts import markdown_table
 from delayrig.paths import Paths, find_paths
 from delayrig.plan import find_plan, plan_names, read_plan
@@ -63,25 +64,30 @@ FAULT_SUBJECTS = ("debian:bookworm", "debian:trixie", BUNDLED)
 
 
 def explained(function: Callable[P, R]) -> Callable[P, R]:
-    """Prints the rig's own errors with their remedies and exits with their codes."""
+    """Prints the rig's own errors with their remedies and exits with their codes.
+
+    What nobody foresaw is a fault of the rig as well: Python's own exit code would be 1, which
+    says that a flashrom was timed too short.
+    """
 
     @wraps(function)
     def inner(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return function(*args, **kwargs)
-        except BaseExceptionGroup as group:
-            error = _first_error(group)
-            if not isinstance(error, RigError):
-                raise
-            _fail(error)
-        except RigError as error:
-            _fail(error)
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
+        except Exception as raised:  # noqa: BLE001 (the last resort, see above)
+            error = _first_error(raised)
+            if isinstance(error, RigError):
+                _fail(error)
+            traceback.print_exception(raised)
+            sys.exit(ExitCode.RIG_FAULT)
 
     return inner
 
 
-def _first_error(group: BaseExceptionGroup) -> BaseException:
-    found: BaseException = group
+def _first_error(raised: BaseException) -> BaseException:
+    found = raised
     while isinstance(found, BaseExceptionGroup):
         found = found.exceptions[0]
     return found
@@ -166,19 +172,11 @@ def _run(request: Request, paths: Paths, *, no_color: bool) -> Results:
     console = make_console(stderr=True, no_color=no_color)
     with RunProgress(console) as progress:
         try:
-            return asyncio.run(_until_signalled(run_request(request, paths, progress)))
+            return asyncio.run(until_told_to_end(run_request(request, paths, progress)))
         except (KeyboardInterrupt, asyncio.CancelledError):
             pass
     console.print(f"interrupted; finished cells are kept in {request.out}", markup=False)
     sys.exit(INTERRUPTED)
-
-
-async def _until_signalled(work: Coroutine[None, None, R]) -> R:
-    """Ends the work in good order when this process is told to end, as Ctrl-C does."""
-    task = asyncio.ensure_future(work)
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        asyncio.get_running_loop().add_signal_handler(number, task.cancel)
-    return await task
 
 
 def _default_out(plan: str) -> Path:

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Ending in good order when this process is told to."""
+
+import asyncio
+import signal
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+R = TypeVar("R")
+
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+async def until_told_to_end(work: Coroutine[Any, Any, R]) -> R:
+    """The work's result; raises `CancelledError` once the work is down after a signal to end.
+
+    What falls over while all is taken down says nothing: it is the same interruption. A signal
+    that this process was started to ignore stays ignored.
+    """
+    task = asyncio.ensure_future(work)
+    told = False
+
+    def end() -> None:
+        nonlocal told
+        told = True
+        task.cancel()
+
+    for number in ENDING:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            asyncio.get_running_loop().add_signal_handler(number, end)
+    try:
+        return await task
+    except Exception as error:
+        if told:
+            raise asyncio.CancelledError from error
+        raise

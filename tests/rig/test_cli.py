@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+import click
+import pytest
+from delayrig.cli import explained
+from delayrig.errors import BadInputError, ExitCode, RigFaultError
+
+
+def exit_code_of(error: Exception) -> int | str | None:
+    """How a command ends that raises it."""
+
+    @explained
+    def command() -> None:
+        raise error
+
+    with pytest.raises(SystemExit) as caught:
+        command()
+    return caught.value.code
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError(), OSError("disk full"), KeyError("x")])
+def test_error_that_nobody_foresaw_is_a_fault_of_the_rig_and_convicts_nobody(
+    error: Exception,
+) -> None:
+    assert exit_code_of(error) == ExitCode.RIG_FAULT
+    assert exit_code_of(ExceptionGroup("of tasks", [error])) == ExitCode.RIG_FAULT
+
+
+def test_error_of_the_rig_has_its_own_code_also_in_a_group() -> None:
+    bad = BadInputError("no such chip", hint="`rig/rig chips` lists them")
+    assert exit_code_of(bad) == ExitCode.BAD_INPUT
+    assert exit_code_of(ExceptionGroup("of tasks", [bad])) == ExitCode.BAD_INPUT
+    assert exit_code_of(RigFaultError("lost", hint="again")) == ExitCode.RIG_FAULT
+
+
+def test_bad_usage_is_left_to_click() -> None:
+    @explained
+    def command() -> None:
+        raise click.UsageError("no such option")
+
+    with pytest.raises(click.UsageError):
+        command()
