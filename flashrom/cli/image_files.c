@@ -93,19 +93,36 @@ static int overlay_region(const struct image_files *files, size_t nth, uint8_t *
 	return -EINVAL;
 }
 
-int image_files_fill(const struct image_files *files, uint8_t *image, uint32_t size_bytes)
+/* Blank, unless a file of the whole chip was loaded: that is megabytes not to touch again. */
+static int take_whole(struct image_files *files, uint32_t size_bytes, uint8_t **image)
+{
+	*image = files->whole.data;
+	files->whole.data = NULL;
+	if (*image != NULL)
+		return 0;
+	*image = malloc(size_bytes);
+	if (*image == NULL) {
+		log_error(files->log, "Out of memory for %" PRIu32 " bytes.\n", size_bytes);
+		return -ENOMEM;
+	}
+	memset(*image, 0xff, size_bytes);
+	return 0;
+}
+
+int image_files_take(struct image_files *files, uint32_t size_bytes, uint8_t **image)
 {
 	const struct options *options = files->options;
-	int error = check_size(files->log, options->file, &files->whole, size_bytes);
+	int error;
 
+	if (options->operation == OPERATION_READ)
+		return take_whole(files, size_bytes, image);
+	error = check_size(files->log, options->file, &files->whole, size_bytes);
 	if (error == 0)
 		error = check_size(files->log, options->held_file, &files->held, size_bytes);
-	if (error != 0)
-		return error;
-	if (files->whole.data != NULL)
-		memcpy(image, files->whole.data, files->whole.bytes);
+	if (error == 0)
+		error = take_whole(files, size_bytes, image);
 	for (size_t i = 0; i < options->include_count && error == 0; i++)
-		error = overlay_region(files, i, image);
+		error = overlay_region(files, i, *image);
 	return error;
 }
 

@@ -100,22 +100,6 @@ static int select_ranges(struct session *session)
 		&session->ranges, &session->range_count);
 }
 
-/* What is not read stays blank in the file. */
-static int create_image(struct session *session)
-{
-	const uint32_t size_bytes = session->flash.chip->size_bytes;
-
-	session->image = malloc(size_bytes);
-	if (session->image == NULL) {
-		log_error(session->log, "Out of memory for %" PRIu32 " bytes.\n", size_bytes);
-		return -ENOMEM;
-	}
-	memset(session->image, 0xff, size_bytes);
-	if (session->options->operation == OPERATION_READ)
-		return 0;
-	return image_files_fill(&session->files, session->image, size_bytes);
-}
-
 static enum verify_scope verify_scope(const struct options *options)
 {
 	if (!options->verify)
@@ -140,7 +124,9 @@ static int run_job(struct session *session, enum job_action action)
 
 static int run_file_job(struct session *session, enum job_action action)
 {
-	int error = create_image(session);
+	/* What is not read stays blank in the file. */
+	int error =
+		image_files_take(&session->files, session->flash.chip->size_bytes, &session->image);
 
 	if (error == 0)
 		error = run_job(session, action);

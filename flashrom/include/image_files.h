@@ -24,8 +24,11 @@ struct image_files {
 /** Load what is to be read, and check that what is to be written can be. */
 int image_files_prepare(struct image_files *files);
 
-/** Put what was loaded (-w, -v) in its place in an image of the whole chip, if sizes fit. */
-int image_files_fill(const struct image_files *files, uint8_t *image, uint32_t size_bytes);
+/**
+ * An image of the whole chip with what was loaded (-w, -v) in its place, and the rest blank. To be
+ * freed, also after an error; NULL if it came to none.
+ */
+int image_files_take(struct image_files *files, uint32_t size_bytes, uint8_t **image);
 
 /** Write such an image to the files. */
 int image_files_save(const struct image_files *files, const uint8_t *image, uint32_t size_bytes);
