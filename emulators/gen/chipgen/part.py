@@ -37,9 +37,14 @@ class Part:
 
 def read_part(file: Path) -> Part:
     """Raises ChipFileError."""
+    return parse_part(file, file.read_bytes())
+
+
+def parse_part(file: Path, content: bytes) -> Part:
+    """The same for what that file holds."""
     try:
-        values = tomllib.loads(file.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
+        values = tomllib.loads(content.decode())
+    except (ValueError, RecursionError) as error:  # also of bytes that are no text
         raise ChipFileError(file, "TOML", str(error), remedy="mend the syntax") from error
     return _part(Table(file=file, where="", values=values))
 

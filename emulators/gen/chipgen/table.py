@@ -7,6 +7,10 @@ import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeGuard
+
+# An hour: no part takes longer, and worn ones in the model (1000 x) still fit in 64 bits.
+MICROSECONDS_MAX = 3_600_000_000
 
 
 class ChipFileError(Exception):
@@ -37,8 +41,12 @@ class Table:
             if key not in known:
                 raise self._unknown_key(key, known)
         for key in required:
-            if key not in self.values:
-                raise self.error(key, "missing key", remedy=f"add `{key} = ...`")
+            self._value(key)
+
+    def _value(self, key: str) -> object:
+        if key not in self.values:
+            raise self.error(key, "missing key", remedy=f"add `{key} = ...`")
+        return self.values[key]
 
     def _unknown_key(self, key: str, known: Sequence[str]) -> ChipFileError:
         near = nearest(key, known)
@@ -50,23 +58,24 @@ class Table:
         return self.error(key, f"is {got}, not {wanted}", remedy=f"write {wanted} there")
 
     def text(self, key: str) -> str:
-        value = self.values[key]
-        if not isinstance(value, str) or not value:
-            raise self._wrong_type(key, "a text that is not empty")
+        value = self._value(key)
+        if not isinstance(value, str) or not _is_printed(value):
+            raise self._wrong_type(key, "a printable text that is not empty")
         return value
 
     def texts(self, key: str) -> tuple[str, ...]:
-        value = self.values[key]
+        value = self._value(key)
+        wanted = "a list of printable texts"
         if not isinstance(value, list) or not value:
-            raise self._wrong_type(key, "a list of texts")
-        texts = tuple(item for item in value if isinstance(item, str))
+            raise self._wrong_type(key, wanted)
+        texts = tuple(item for item in value if isinstance(item, str) and _is_printed(item))
         if len(texts) != len(value):
-            raise self._wrong_type(key, "a list of texts")
+            raise self._wrong_type(key, wanted)
         return texts
 
     def integer(self, key: str, *, low: int, high: int) -> int:
-        value = self.values[key]
-        if not isinstance(value, int) or isinstance(value, bool):
+        value = self._value(key)
+        if not _is_whole(value):
             raise self._wrong_type(key, "a whole number")
         if not low <= value <= high:
             raise self.error(
@@ -76,46 +85,49 @@ class Table:
 
     def true(self, key: str) -> None:
         """For a key that is left out where it is not so."""
-        if self.values[key] is not True:
+        if self._value(key) is not True:
             raise self.error(key, "is not true", remedy=f"write `{key} = true`, or leave it out")
 
     def numbers(self, key: str, *, low: int, high: int) -> tuple[int, ...]:
-        value = self.values[key]
+        value = self._value(key)
         wanted = f"a list of whole numbers from {low} to {high}"
         if not isinstance(value, list) or not value:
             raise self._wrong_type(key, wanted)
-        numbers = tuple(item for item in value if isinstance(item, int) and low <= item <= high)
-        if len(numbers) != len(value):
-            raise self._wrong_type(key, wanted)
-        return numbers
+        return self._whole_numbers(key, value, wanted, low=low, high=high)
 
     def octets(self, key: str, *, count: int) -> tuple[int, ...]:
-        value = self.values[key]
+        value = self._value(key)
         wanted = f"a list of {count} bytes"
         if not isinstance(value, list) or len(value) != count:
             raise self._wrong_type(key, wanted)
-        octets = tuple(item for item in value if isinstance(item, int) and 0 <= item <= 0xFF)
-        if len(octets) != count:
+        return self._whole_numbers(key, value, wanted, low=0, high=0xFF)
+
+    def _whole_numbers(
+        self, key: str, values: list[object], wanted: str, *, low: int, high: int
+    ) -> tuple[int, ...]:
+        numbers = tuple(item for item in values if _is_whole(item) and low <= item <= high)
+        if len(numbers) != len(values):
             raise self._wrong_type(key, wanted)
-        return octets
+        return numbers
 
     def microseconds_as_ns(self, key: str) -> int:
-        value = self.values[key]
+        value = self._value(key)
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise self._wrong_type(key, "a number of microseconds")
-        ns = round(value * 1000)
-        if ns <= 0:
-            raise self.error(key, f"is {value}", remedy="write a number above 0, or leave it out")
+        ns = round(value * 1000) if 0 < value <= MICROSECONDS_MAX else 0
+        if ns == 0:
+            remedy = f"write a number above 0, up to {MICROSECONDS_MAX}, or leave it out"
+            raise self.error(key, f"is {value}", remedy=remedy)
         return ns
 
     def table(self, key: str) -> Table:
-        value = self.values[key]
+        value = self._value(key)
         if not isinstance(value, dict):
             raise self._wrong_type(key, f"a table `[{self.path(key)}]`")
         return Table(file=self.file, where=self.path(key), values=value)
 
     def tables(self, key: str) -> tuple[Table, ...]:
-        value = self.values[key]
+        value = self._value(key)
         wanted = f"a list of tables `[[{self.path(key)}]]`"
         if not isinstance(value, list) or not value:
             raise self._wrong_type(key, wanted)
@@ -141,6 +153,16 @@ class Table:
                 key, f"unknown name `{value}`", remedy=f"use the nearest known name `{near}`"
             )
         return value
+
+
+def _is_whole(value: object) -> TypeGuard[int]:
+    """To Python true and false are whole numbers, too."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_printed(text: str) -> bool:
+    """Whether it can stand in a C text as it is."""
+    return text != "" and text.isprintable()
 
 
 def nearest(name: str, known: Sequence[str]) -> str:

@@ -108,6 +108,15 @@ def error_of(tmp_path: Path, text: str, *, name: str = "M25P80") -> str:
             "unit_bytes = 65536\nbottom = { read_opcode = 0x35, mask = 0x20 }",
             ("protection.bottom.read_opcode", "use one of 0x05"),
         ),
+        # Values that TOML has and a figure does not, or that no table in C can hold.
+        ("typ_us = 640", "typ_us = inf", ("page_program.typ_us: is inf", "3600000000")),
+        ("typ_us = 640", "typ_us = nan", ("page_program.typ_us: is nan", "3600000000")),
+        ("typ_us = 640", "typ_us = -1e308", ("typ_us: is -1e+308", "3600000000")),
+        ("max_us = 5000", "max_us = 3600000001", ("max_us: is 3600000001", "3600000000")),
+        ('vendor = "Micron"', 'vendor = "Mi\\ncron"', ("vendor: is str", "printable")),
+        ("names = [", 'names = ["\\u0000",', ("flashrom_names: is list", "printable")),
+        ("rdid = [0x20, 0x20, 0x14]", "rdid = [true, 0x20, 0x14]", ("id.rdid", "whole numbers")),
+        ("opcode = 0xD8\n", "", ("erase[0].opcode: missing key", "add `opcode")),
         # What no source gives is said, not left out.
         (
             "typ_us = 640\n",
@@ -206,6 +215,24 @@ def test_broken_toml_is_an_error_with_its_place(tmp_path: Path) -> None:
     error = error_of(tmp_path, GOOD + "\n[oops\n")
     assert "M25P80.toml: TOML:" in error
     assert "line" in error
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param(b'vendor = "\xfc"', id="latin-1"),
+        pytest.param(b"size_bytes = " + b"9" * 5000, id="number of 5000 digits"),
+        pytest.param(b"sources = " + b"[" * 5000 + b"]" * 5000, id="lists 5000 deep"),
+    ],
+)
+def test_file_that_no_parser_takes_is_an_error_of_syntax(tmp_path: Path, line: bytes) -> None:
+    chip, out = tmp_path / "M25P80.toml", tmp_path / "out.c"
+    chip.write_bytes(line + b"\n" + GOOD.encode())
+    done = generate(out, chip)
+    assert done.returncode == 2
+    assert done.stderr.startswith("chips_to_c: M25P80.toml: TOML: ")
+    assert "Traceback" not in done.stderr
+    assert not out.exists()
 
 
 def test_grade_assumed_is_ours_alone(tmp_path: Path) -> None:
