@@ -7,7 +7,9 @@ from enum import StrEnum
 
 import msgspec
 
-from delayrig.guest.shape import GuestShape, Timers
+from delayrig.guest.shape import GuestShape
+from delayrig.hazards import SEPARATOR, hazard_of
+from delayrig.hazards.hazard import Hazard
 
 REGION_KIB = 64
 """How much a job is about where its plan says nothing."""
@@ -21,13 +23,6 @@ class Job(StrEnum):
     ERASE = "erase"
     WRITE = "write"
     VERIFY = "verify"
-
-
-class Load(StrEnum):
-    """What else runs in the guest."""
-
-    NONE = "none"
-    BUSY_SIBLINGS = "busy-siblings"
 
 
 class Programmer(StrEnum):
@@ -67,8 +62,8 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     subject: str
     icount_shift: int
     cores: int
-    timers: Timers
-    load: Load
+    hazards: tuple[str, ...] = ()
+    """Words of `delayrig.hazards`, in their order: what happens to the subject while it runs."""
     chip: str
     corner: str
     """One of `corner.FORMS`."""
@@ -81,7 +76,13 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def shape(self) -> GuestShape:
         """The guest that it runs in."""
-        return GuestShape(icount_shift=self.icount_shift, cores=self.cores, timers=self.timers)
+        hazards = self.active_hazards
+        return GuestShape(
+            icount_shift=self.icount_shift,
+            cores=self.cores,
+            kernel=next((hazard.kernel for hazard in hazards if hazard.kernel), ""),
+            kernel_words=tuple(word for hazard in hazards for word in hazard.kernel_words),
+        )
 
     @property
     def bridged(self) -> bool:
@@ -89,11 +90,9 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
         return self.programmer is Programmer.SERPROG_DEV
 
     @property
-    def hazards(self) -> list[str]:
-        """What happens to the subject while it runs."""
-        low_res = ["low-res-timers"] if self.timers is Timers.LOW_RES else []
-        siblings = [self.load.value] if self.load is not Load.NONE else []
-        return low_res + siblings
+    def active_hazards(self) -> list[Hazard]:
+        """What stands behind the words of `hazards`."""
+        return [hazard_of(word) for word in self.hazards]
 
     @property
     def id(self) -> str:
@@ -104,7 +103,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
                 _slug(self.subject),
                 f"{self.shape.nominal_mips}mips",
                 f"{self.cores}c",
-                "+".join(self.hazards) or "calm",
+                SEPARATOR.join(map(_slug, self.hazards)) or "calm",
                 f"{self.chip}-{_slug(self.corner)}",
                 *([] if self.region_kib == REGION_KIB else [f"{self.region_kib}kib"]),
                 *([] if self.programmer is Programmer.SERPROG_IP else [_slug(self.programmer)]),

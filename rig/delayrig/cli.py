@@ -29,6 +29,7 @@ from delayrig.fault_campaign import (
     run_campaign,
     scenes_of,
 )
+from delayrig.hazards import KINDS, written
 from delayrig.images.lock import lock_entries, lock_state, lock_text
 from delayrig.images.recipes import read_recipes
 from delayrig.images.subject import BUNDLED, check_subject, known_subjects, provide_subject
@@ -341,6 +342,14 @@ def chips() -> None:
     """Lists the emulated chips."""
     for chip in read_chips(find_paths().checkout).values():
         click.echo(f"{chip.name:12} {chip.vendor:12} {chip.bus:4} {chip.size_bytes >> 10:6} KiB")
+
+
+@main.command()
+@explained
+def hazards() -> None:
+    """Lists what may happen to a subject while it runs, and how a plan names it."""
+    for kind in KINDS:
+        click.echo(f"{written(kind):32} {kind.concern:12} {kind.about}")
 
 
 @main.command()

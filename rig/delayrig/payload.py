@@ -9,7 +9,7 @@ from pathlib import Path
 
 from delayrig import workload
 from delayrig.archive import write_archive
-from delayrig.cell import Cell, Job, Load, Programmer
+from delayrig.cell import Cell, Job, Programmer
 from delayrig.chips import ChipFacts
 from delayrig.images.subject import PROGRAM
 from delayrig.workload import Region
@@ -44,7 +44,14 @@ def emulator_words(cell: Cell, region: Region) -> list[str]:
         *("--image-out-sparse", "image.sparse"),
         *("--events", "events.jsonl"),
         *(["--native-delay"] if native_delay else []),
+        *(word for hazard in cell.active_hazards for word in hazard.emulator_words(cell)),
     ]
+
+
+def deadline_ms(cell: Cell) -> int:
+    """How much virtual time the subject gets: the least that any of its hazards allows."""
+    limits = [hazard.deadline_ms for hazard in cell.active_hazards]
+    return min((limit for limit in limits if limit is not None), default=DEADLINE_MS)
 
 
 def bridge_lines(cell: Cell) -> list[str]:
@@ -66,12 +73,11 @@ def bridge_lines(cell: Cell) -> list[str]:
 def spec_text(cell: Cell, chip: ChipFacts, chip_name: str) -> str:
     """The cell as the agent reads it."""
     region = workload.region_of(cell, chip)
-    siblings = cell.cores - 1 if cell.load is Load.BUSY_SIBLINGS else 0
     lines = [
         "schema 1",
         f"settle_ms {SETTLE_MS}",
-        f"deadline_ms {DEADLINE_MS}",
-        f"siblings {siblings}",
+        f"deadline_ms {deadline_ms(cell)}",
+        *(line for hazard in cell.active_hazards for line in hazard.spec_lines(cell)),
         f"root {SUBJECT_ROOT}",
         *(f"emulator {word}" for word in emulator_words(cell, region)),
         *(f"subject {word}" for word in workload.subject_words(cell, PROGRAM, chip_name)),

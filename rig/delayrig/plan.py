@@ -16,16 +16,31 @@ from typing import Any, TypeVar
 import msgspec
 from covertable import make as covering_array
 
-from delayrig.cell import REGION_KIB, Cell, Expect, Job, Load, Programmer, Role
+from delayrig.cell import REGION_KIB, Cell, Expect, Job, Programmer, Role
 from delayrig.corner import FORMS, Corner, is_corner
 from delayrig.errors import BadInputError, nearest
-from delayrig.guest.shape import Timers, shift_for_mips
+from delayrig.guest.shape import shift_for_mips
+from delayrig.hazards import NONE, SEPARATOR, cores_needed, ordered_hazards, parse_hazards
 from delayrig.toml import read_toml
 
 PLANS_FOLDER = Path(__file__).parent / "plans"
 CORES_KNOWN = (1, 2, 4)
 REGIONS_KIB = range(1, 4097)
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+
+
+class Timers(StrEnum):
+    """Whether the guest kernel has high-resolution timers; low ones are a hazard."""
+
+    HIGH_RES = "high-res"
+    LOW_RES = "low-res"
+
+
+class Load(StrEnum):
+    """What else runs in the guest; siblings are a hazard."""
+
+    NONE = "none"
+    BUSY_SIBLINGS = "busy-siblings"
 
 
 class Point(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -38,6 +53,7 @@ class Point(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     corner: str = "typ"
     timers: str = "high-res"
     load: str = "none"
+    hazards: str = NONE
     programmer: str = "serprog:ip"
 
 
@@ -51,6 +67,7 @@ class Span(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     corner: list[str] = msgspec.field(default_factory=lambda: ["typ"])
     timers: list[str] = msgspec.field(default_factory=lambda: ["high-res"])
     load: list[str] = msgspec.field(default_factory=lambda: ["none"])
+    hazards: list[str] = msgspec.field(default_factory=lambda: [NONE])
     programmer: list[str] = msgspec.field(default_factory=lambda: ["serprog:ip"])
 
 
@@ -82,6 +99,7 @@ class Match(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     subject: str = "*"
     timers: str = "*"
     load: str = "*"
+    hazards: str = "*"
     job: str = "*"
     chip: str = "*"
     corner: str = "*"
@@ -233,15 +251,7 @@ class _Reader:
         rows = covering_array(
             factors,
             strength=group.strength,
-            constraints=[
-                {
-                    "operator": "or",
-                    "conditions": [
-                        {"operator": "eq", "left": "load", "value": Load.NONE.value},
-                        {"operator": "gte", "left": "cores", "value": 2},
-                    ],
-                }
-            ],
+            constraints=_constraints(factors),
         )
         return sorted(
             ({name: row[name] for name in factors} for row in rows),
@@ -254,8 +264,9 @@ class _Reader:
         row = msgspec.structs.asdict(point)
         if not _possible(row):
             raise BadInputError(
-                f"{self._source}: key '{key}.load' asks for busy siblings on one core",
-                hint=f"set '{key}.cores' to 2 or more",
+                f"{self._source}: key '{key}.{_demanding(row)}' asks for more cores than"
+                f" '{key}.cores' gives",
+                hint=f"set '{key}.cores' to {cores_needed(_hazards(row))} or more",
             )
         role = Role(owner.role)
         if (role is Role.FLOOR) is not (point.corner == Corner.ZERO):
@@ -272,8 +283,7 @@ class _Reader:
             subject=subject,
             icount_shift=shift,
             cores=point.cores,
-            timers=Timers(point.timers),
-            load=Load(point.load),
+            hazards=self._set(row, key),
             chip=point.chip,
             corner=point.corner,
             job=Job(point.job),
@@ -303,8 +313,25 @@ class _Reader:
                     f"{self._source}: key '{key}': unknown value {value!r}",
                     hint=nearest(value, FORMS, what="values"),
                 )
+            case "hazards":
+                self._hazards(value, key)
             case "job" | "timers" | "load" | "programmer":
                 self._choice(CHOICES[field], value, key)
+
+    def _hazards(self, text: str, key: str) -> None:
+        try:
+            parse_hazards(text)
+        except BadInputError as error:
+            raise self._named(error, key) from None
+
+    def _set(self, row: dict[str, Any], key: str) -> tuple[str, ...]:
+        try:
+            return _hazards(row)
+        except BadInputError as error:
+            raise self._named(error, f"{key}.hazards") from None
+
+    def _named(self, error: BadInputError, key: str) -> BadInputError:
+        return BadInputError(f"{self._source}: key '{key}': {error.message}", hint=error.hint)
 
     def _choice(self, kind: type[C], value: str, key: str) -> C:
         try:
@@ -324,12 +351,62 @@ CHOICES: dict[str, type[StrEnum]] = {
 }
 
 
+def _hazards(row: dict[str, Any]) -> tuple[str, ...]:
+    """The whole set of a point: what its timers and its load come to, and the rest."""
+    words = list(parse_hazards(row["hazards"]))
+    if row["timers"] == Timers.LOW_RES:
+        words.append("low-res-timers")
+    if row["load"] == Load.BUSY_SIBLINGS:
+        words.append("busy-siblings")
+    return ordered_hazards(words)
+
+
 def _possible(row: dict[str, Any]) -> bool:
-    return bool(row["load"] == Load.NONE or row["cores"] > 1)
+    return cores_needed(_hazards(row)) <= int(row["cores"])
+
+
+def _demanding(row: dict[str, Any]) -> str:
+    """Which key asks for more cores than there are."""
+    alone = {**row, "load": Load.NONE.value}
+    return "load" if _possible(alone) else "hazards"
+
+
+def _constraints(factors: dict[str, list[Any]]) -> list[dict[str, Any]]:
+    """What keeps a covering array off points that need more cores than they have."""
+    wanted = {("load", load): cores_needed(parse_hazards(load)) for load in factors["load"]} | {
+        ("hazards", words): cores_needed(parse_hazards(words)) for words in factors["hazards"]
+    }
+    return [
+        {
+            "operator": "or",
+            "conditions": [
+                {"operator": "ne", "left": field, "value": value},
+                {"operator": "gte", "left": "cores", "value": cores},
+            ],
+        }
+        for (field, value), cores in wanted.items()
+        if cores > 1
+    ]
 
 
 def _matches(when: Match, cell: Cell) -> bool:
+    patterns = msgspec.structs.asdict(when)
+    hazards = patterns.pop("hazards")
+    words = {
+        **{field: str(getattr(cell, field, "")) for field in patterns},
+        "timers": (Timers.LOW_RES if "low-res-timers" in cell.hazards else Timers.HIGH_RES).value,
+        "load": (Load.BUSY_SIBLINGS if "busy-siblings" in cell.hazards else Load.NONE).value,
+    }
+    return _all_match(hazards, cell.hazards) and all(
+        fnmatch.fnmatchcase(words[field], pattern) for field, pattern in patterns.items()
+    )
+
+
+def _all_match(patterns: str, words: tuple[str, ...]) -> bool:
+    """Whether each pattern is met by a word of the set; `none` is met by the empty set alone."""
+    if patterns in ("*", NONE):
+        return patterns == "*" or not words
     return all(
-        fnmatch.fnmatchcase(str(getattr(cell, field)), pattern)
-        for field, pattern in msgspec.structs.asdict(when).items()
+        any(fnmatch.fnmatchcase(word, pattern) for word in words)
+        for pattern in patterns.split(SEPARATOR)
     )

@@ -26,6 +26,7 @@ from delayrig.corner import is_beyond_the_datasheet
 from delayrig.errors import LostGuestError
 from delayrig.events import Event, first, of_kind, transactions
 from delayrig.evidence import Evidence, ObservedWait, Witness
+from delayrig.hazards import hazard_of
 from delayrig.images.subject import Subject
 from delayrig.profile import Profile, find_profile, find_version, version_of_digest
 from delayrig.result import CellResult, CpuTime, GuestFacts, SubjectFacts, Verdict
@@ -130,7 +131,7 @@ def blank_result(cell: Cell, chip: ChipFacts, finding: Finding, *, rerun: str) -
         guest=GuestFacts(
             arch=cell.shape.arch, mips=[cell.shape.mips] * cell.cores, cores=cell.cores
         ),
-        hazards=cell.hazards,
+        hazards=list(cell.hazards),
         chip=cell.chip,
         corner=cell.corner,
         bus=chip.bus,
@@ -183,11 +184,9 @@ def _first_answer(
         return Finding(verdict=Verdict.INFRA_ERROR, reason=fault)
     short = [item for item in evidence if item.witness is not Witness.IMAGE]
     firm = [item for item in short if item.grade not in DOUBTFUL_GRADES]
-    if short and is_beyond_the_datasheet(cell.corner):
-        return Finding(
-            verdict=Verdict.OP_FAILED,
-            reason=f"the part is slower than its datasheet allows: {describe(short[0])}",
-        )
+    excuse = _excuse(cell, seen, short) if short else None
+    if excuse:
+        return excuse
     if firm:
         return Finding(verdict=Verdict.TOO_SHORT, reason=describe(firm[0]))
     ended = first(seen.events, "subject_end") or {}
@@ -215,6 +214,22 @@ def _first_answer(
             verdict=Verdict.INCONCLUSIVE, reason=f"could not be judged: {', '.join(missing)}"
         )
     return Finding(verdict=Verdict.PASS, reason=_pass_reason(profile, judged, unjudged))
+
+
+def _excuse(cell: Cell, seen: Seen, short: list[Evidence]) -> Finding | None:
+    """Why what came too early is not the subject's doing."""
+    if is_beyond_the_datasheet(cell.corner):
+        return Finding(
+            verdict=Verdict.OP_FAILED,
+            reason=f"the part is slower than its datasheet allows: {describe(short[0])}",
+        )
+    altering = [word for word in cell.hazards if hazard_of(word).alters_data(seen)]
+    if altering:
+        return Finding(
+            verdict=Verdict.INCONCLUSIVE,
+            reason=f"{', '.join(altering)} changed what it was told: {describe(short[0])}",
+        )
+    return None
 
 
 def _doubt(item: Evidence) -> str:

@@ -6,12 +6,11 @@ from typing import Any
 
 import msgspec
 from delayrig import workload
-from delayrig.cell import Cell, Expect, Job, Load, Programmer, Role
+from delayrig.cell import Cell, Expect, Job, Programmer, Role
 from delayrig.chips import ChipFacts
 from delayrig.corner import Corner
 from delayrig.events import Event
 from delayrig.evidence import Evidence, Witness
-from delayrig.guest.shape import Timers
 from delayrig.images.subject import Subject
 from delayrig.profile import OPENS_BUSY_STATUS, OPENS_SYNC_NOPS, Profile, Wait
 from delayrig.result import CellResult, HostFacts, RunHeader, Verdict
@@ -58,8 +57,6 @@ def make_cell(**changes: Any) -> Cell:
         subject="bundled",
         icount_shift=2,
         cores=1,
-        timers=Timers.HIGH_RES,
-        load=Load.NONE,
         chip="GD25Q16C",
         corner=Corner.TYP,
         job=Job.WRITE,

@@ -19,9 +19,9 @@ from delayrig.guest.arguments import (
     timing_arguments,
 )
 from delayrig.guest.domain import QEMU_NAMESPACE, domain_xml
-from delayrig.guest.shape import GuestShape, Timers
+from delayrig.guest.shape import GuestShape
 
-SHAPE = GuestShape(icount_shift=4, cores=2, timers=Timers.HIGH_RES)
+SHAPE = GuestShape(icount_shift=4, cores=2)
 BOOTING = Hardware(
     shape=SHAPE,
     kernel=Path("/i,1/vmlinuz"),
@@ -164,8 +164,8 @@ def test_kernel_keeps_time_by_the_raw_counter() -> None:
     assert "tsc=reliable" in kernel_command_line(SHAPE).split()
 
 
-def test_only_low_resolution_timers_change_the_kernel_command_line() -> None:
-    low = kernel_command_line(replace(SHAPE, timers=Timers.LOW_RES))
+def test_words_of_hazards_stand_at_the_end_of_the_kernel_command_line() -> None:
+    low = kernel_command_line(replace(SHAPE, kernel_words=("highres=off",)))
     assert low == f"{kernel_command_line(SHAPE)} highres=off"
     assert kernel_command_line(replace(SHAPE, cores=4, icount_shift=0)) == kernel_command_line(
         SHAPE

@@ -2,9 +2,11 @@
 """What a cell is called, and the guest that it runs in."""
 
 import pytest
-from delayrig.cell import Job, Load, Programmer
+from delayrig.cell import Job, Programmer
 from delayrig.corner import Corner
-from delayrig.guest.shape import GuestShape, Timers, shift_for_mips
+from delayrig.guest.shape import GuestShape, shift_for_mips
+from delayrig.hazards.busy_siblings import BusySiblings
+from delayrig.hazards.low_res_timers import LowResTimers
 
 from tests.rig.builders import make_cell
 
@@ -17,9 +19,9 @@ def test_id_says_all_that_tells_cells_of_a_plan_apart() -> None:
         make_cell(subject="debian:trixie"),
         make_cell(icount_shift=4),
         make_cell(cores=2),
-        make_cell(timers=Timers.LOW_RES),
-        make_cell(load=Load.BUSY_SIBLINGS),
-        make_cell(timers=Timers.LOW_RES, load=Load.BUSY_SIBLINGS),
+        make_cell(hazards=("low-res-timers",)),
+        make_cell(hazards=("busy-siblings",)),
+        make_cell(hazards=("low-res-timers", "busy-siblings")),
         make_cell(chip="M25P80"),
         make_cell(corner=Corner.MAX),
         make_cell(corner=Corner.ZERO),
@@ -63,9 +65,9 @@ def test_path_with_odd_characters_gives_a_plain_id() -> None:
 
 
 def test_hazards_are_what_is_not_plain() -> None:
-    assert make_cell().hazards == []
-    cell = make_cell(timers=Timers.LOW_RES, load=Load.BUSY_SIBLINGS)
-    assert cell.hazards == ["low-res-timers", "busy-siblings"]
+    assert make_cell().hazards == ()
+    cell = make_cell(hazards=("low-res-timers", "busy-siblings"))
+    assert [type(hazard) for hazard in cell.active_hazards] == [LowResTimers, BusySiblings]
 
 
 @pytest.mark.parametrize("programmer", Programmer)
@@ -79,7 +81,7 @@ def test_only_a_tty_has_a_bridge(programmer: Programmer) -> None:
     [(0, 1000, 1000), (2, 250, 250), (4, 62.5, 62), (5, 31.25, 31), (6, 15.625, 16), (10, 0, 1)],
 )
 def test_speed_is_halved_with_every_shift(shift: int, mips: float, nominal: int) -> None:
-    shape = GuestShape(icount_shift=shift, cores=1, timers=Timers.HIGH_RES)
+    shape = GuestShape(icount_shift=shift, cores=1)
     assert shape.mips == (mips or 1000 / 1024)
     assert shape.nominal_mips == nominal
     assert shift_for_mips(shape.mips) == shift_for_mips(nominal) == shift
@@ -92,10 +94,11 @@ def test_speed_that_no_shift_gives_is_none(mips: float) -> None:
 
 def test_shapes_that_differ_have_snapshots_of_their_own() -> None:
     shapes = [
-        GuestShape(icount_shift=shift, cores=cores, timers=timers)
+        GuestShape(icount_shift=shift, cores=cores, kernel=kernel, kernel_words=words)
         for shift in range(11)
         for cores in (1, 2, 4)
-        for timers in Timers
+        for kernel in ("", "rt")
+        for words in ((), ("highres=off",), ("highres=off", "nohz=off"), ("x" * 60,), ("y" * 60,))
     ]
     assert len({shape.name for shape in shapes}) == len(shapes)
-    assert shapes[0].name == "x86_64-1000mips-1c-high-res"
+    assert shapes[0].name == "x86_64-1000mips-1c"

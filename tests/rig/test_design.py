@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 from delayrig import digest
-from delayrig.cell import Cell, Expect, Load
+from delayrig.cell import Cell, Expect
 from delayrig.errors import BadInputError, ExitCode, LostGuestError, RigError, RigFaultError
 from delayrig.evidence import Witness
-from delayrig.guest.shape import Timers
+from delayrig.hazards import KINDS
 from delayrig.result import FILE_NAME, Results, Verdict, write_results
 
 from tests.rig.builders import make_cell, make_evidence, make_result, make_run_header
@@ -72,13 +72,12 @@ def test_verdicts_are_those_of_the_design() -> None:
 def test_words_of_plans_are_those_of_the_design() -> None:
     expects = {"pass", "too_short", "op_failed", "corrupt", "any"}
     assert {expect.value for expect in Expect} == expects
-    assert {timers.value for timers in Timers} == {"high-res", "low-res"}
-    assert {load.value for load in Load} == {"none", "busy-siblings"}
+    assert {"low-res-timers", "busy-siblings"} <= {kind.name for kind in KINDS}
     assert {"chip", "bus"} <= {witness.value for witness in Witness}
 
 
 def test_results_have_the_keys_of_the_design_in_order(tmp_path: Path) -> None:
-    result = make_result(make_cell(load=Load.BUSY_SIBLINGS, cores=2), evidence=[make_evidence()])
+    result = make_result(make_cell(hazards=("busy-siblings",), cores=2), evidence=[make_evidence()])
     write_results(Results(run=make_run_header(), cells=[result]), tmp_path)
     tree = json.loads((tmp_path / FILE_NAME).read_text(encoding="utf-8"))
     assert list(tree) == ["schema", "run", "cells"]

@@ -11,11 +11,10 @@ from typing import Any
 
 import msgspec
 import pytest
-from delayrig.cell import Cell, Expect, Job, Load, Programmer, Role
+from delayrig.cell import Cell, Expect, Job, Programmer, Role
 from delayrig.chips import read_chips
 from delayrig.corner import Corner
 from delayrig.errors import BadInputError
-from delayrig.guest.shape import Timers
 from delayrig.plan import Plan, find_plan, plan_cells, plan_names, read_plan
 from delayrig.toml import parse_toml
 
@@ -51,8 +50,9 @@ def levels(cell: Cell) -> dict[str, Any]:
         "job": cell.job.value,
         "chip": cell.chip,
         "corner": cell.corner,
-        "timers": cell.timers.value,
-        "load": cell.load.value,
+        "timers": "low-res" if "low-res-timers" in cell.hazards else "high-res",
+        "load": "busy-siblings" if "busy-siblings" in cell.hazards else "none",
+        "hazards": "+".join(set(cell.hazards) - {"low-res-timers", "busy-siblings"}) or "none",
         "programmer": cell.programmer.value,
     }
 
@@ -114,6 +114,7 @@ def test_default_plan_spans_what_it_says() -> None:
         "corner": 2,
         "timers": 2,
         "load": 2,
+        "hazards": 1,
         "programmer": 1,
     }
 
@@ -254,8 +255,6 @@ def test_left_out_keys_have_plain_values() -> None:
         subject="bundled",
         icount_shift=2,
         cores=1,
-        timers=Timers.HIGH_RES,
-        load=Load.NONE,
         chip="M25P80",
         corner=Corner.TYP,
         job=Job.WRITE,
@@ -273,24 +272,20 @@ def test_single_cell_runs_for_each_subject_or_for_its_own() -> None:
 def test_group_without_strength_leaves_out_siblings_on_one_core() -> None:
     text = GROUP.replace("cores = [1]", "cores = [1, 2]") + 'load = ["none", "busy-siblings"]\n'
     cells = cells_of(HEAD + text, "bundled")
-    assert [(c.cores, c.load.value) for c in cells] == [
-        (1, "none"),
-        (2, "none"),
-        (2, "busy-siblings"),
-    ]
+    assert [(c.cores, c.hazards) for c in cells] == [(1, ()), (2, ()), (2, ("busy-siblings",))]
 
 
-@pytest.mark.parametrize("strength", [1, 2, 8])
+@pytest.mark.parametrize("strength", [1, 2, 9])
 def test_group_of_one_choice_each_is_one_cell_at_any_strength(strength: int) -> None:
     text = GROUP.replace("[group.over]", f"strength = {strength}\n[group.over]")
     assert len(cells_of(HEAD + text, "bundled")) == 1
 
 
-@pytest.mark.parametrize("strength", [-1, 0, 9])
+@pytest.mark.parametrize("strength", [-1, 0, 10])
 def test_strength_beyond_the_dimensions_is_refused(strength: int) -> None:
     error = error_of(HEAD + GROUP.replace("[group.over]", f"strength = {strength}\n[group.over]"))
     assert f"key 'group[0].strength' is {strength}" in error.message
-    assert "1 to 8" in error.hint
+    assert "1 to 9" in error.hint
 
 
 def expectations(*rules: str) -> list[Expect]:
@@ -513,7 +508,7 @@ def test_group_that_is_impossible_as_a_whole_is_refused() -> None:
 
 def test_siblings_on_one_core_of_a_named_cell_are_refused() -> None:
     error = error_of(HEAD + SINGLE.replace("cores = 1", 'cores = 1, load = "busy-siblings"'))
-    assert "key 'cell[0].at.load' asks for busy siblings on one core" in error.message
+    assert "key 'cell[0].at.load' asks for more cores" in error.message
     assert "'cell[0].at.cores'" in error.hint
 
 
@@ -552,3 +547,59 @@ def test_two_cells_of_one_name_that_differ_in_role_are_refused() -> None:
     cell = ONE_CELL.replace("NAME", "x")
     canary = cell[cell.index("[[cell]]") :].replace("at =", 'role = "canary"\nat =')
     assert "differ in role" in error_of(cell + canary).message
+
+
+HAZARDS = 'hazards = ["none", "busy-siblings+link:baud=115200", "low-res-timers"]\n'
+
+
+def test_hazards_are_a_dimension_whose_choices_are_sets() -> None:
+    text = GROUP.replace("cores = [1]", "cores = [1, 2]") + HAZARDS
+    assert [(cell.cores, cell.hazards) for cell in cells_of(HEAD + text, "bundled")] == [
+        (1, ()),
+        (1, ("low-res-timers",)),
+        (2, ()),
+        (2, ("busy-siblings", "link:baud=115200")),
+        (2, ("low-res-timers",)),
+    ]
+
+
+def test_covering_array_leaves_out_hazards_that_need_more_cores() -> None:
+    text = GROUP.replace("cores = [1]", "cores = [1, 2]").replace(
+        "[group.over]", "strength = 2\n[group.over]"
+    )
+    cells = cells_of(HEAD + text + HAZARDS, "bundled")
+    assert {cell.cores for cell in cells if "busy-siblings" in cell.hazards} == {2}
+
+
+def test_timers_load_and_hazards_make_one_set() -> None:
+    at = f'{AT}, timers = "low-res", hazards = "link:baud=9600"'
+    (cell, _) = cells_of(HEAD + SINGLE.replace(AT, at))
+    assert cell.hazards == ("low-res-timers", "link:baud=9600")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "matched"),
+    [
+        ("*", 3),
+        ("none", 1),
+        ("busy-siblings", 1),
+        ("link:*", 1),
+        ("link:*+busy-*", 1),
+        ("link:*+low-res-timers", 0),
+        ("low-res-timers", 1),
+    ],
+)
+def test_rule_matches_hazards_that_the_set_holds(pattern: str, matched: int) -> None:
+    text = GROUP.replace("cores = [1]", "cores = [2]") + HAZARDS
+    cells = cells_of(HEAD + text + rule(f'hazards = "{pattern}"', "any"), "bundled")
+    assert [cell.expect for cell in cells].count(Expect.ANY) == matched
+
+
+@pytest.mark.parametrize(
+    ("hazards", "says"),
+    [("busy", "unknown hazard 'busy'"), ("link:baud=1+link:baud=2", "exclude each other")],
+)
+def test_hazards_that_are_none_name_the_key(hazards: str, says: str) -> None:
+    error = error_of(HEAD + GROUP + f'hazards = ["{hazards}"]\n')
+    assert "key 'group[0].over.hazards'" in error.message
+    assert says in error.message

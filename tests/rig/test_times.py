@@ -11,7 +11,6 @@ from delayrig.cell import Role
 from delayrig.cli import main
 from delayrig.corner import Corner
 from delayrig.errors import ExitCode
-from delayrig.guest.shape import Timers
 from delayrig.phases import TimeSplit
 from delayrig.result import CellResult, Results, Verdict, write_results
 from delayrig.times import time_rows
@@ -73,7 +72,7 @@ def test_cell_of_another_corner_is_not_the_same_and_its_floor_is() -> None:
         {"cell": {"chip": "M25P80"}},
         {"cell": {"icount_shift": 1}},
         {"cell": {"cores": 2}},
-        {"cell": {"timers": Timers.LOW_RES}},
+        {"cell": {"hazards": ("low-res-timers",)}},
         {"cell": {"job": "read"}},
         {"region_bytes": 65536},
         {"verdict": Verdict.CORRUPT},

@@ -8,14 +8,15 @@ from typing import Any
 
 import pytest
 from delayrig import digest, workload
-from delayrig.cell import Cell, Job, Load, Programmer
+from delayrig.cell import Cell, Job, Programmer
 from delayrig.errors import LostGuestError
 from delayrig.events import Event
 from delayrig.evidence import Evidence, ObservedWait, Witness
+from delayrig.hazards.busy_siblings import BusySiblings
 from delayrig.profile import Profile, Wait
 from delayrig.result import CellResult, Verdict
 from delayrig.seen import Seen
-from delayrig.trust import rig_fault, siblings_fault
+from delayrig.trust import rig_fault
 from delayrig.verdict import (
     classify_waits,
     find_verdict,
@@ -230,7 +231,7 @@ def test_clock_rate_may_be_off_by_100_ppm_of_its_bracket(monotonic: int, sound: 
 
 def siblings_case(**changes: Any) -> Case:
     """Four cores, the siblings running, a calibration while they ran."""
-    cell = make_cell(load=Load.BUSY_SIBLINGS, cores=4)
+    cell = make_cell(hazards=("busy-siblings",), cores=4)
     events = changed(
         sound_events(siblings=3), "siblings_stopped", stdout_bytes=len(CALIBRATED.encode())
     )
@@ -635,7 +636,8 @@ def test_event_without_a_key_that_it_owes_is_a_lost_guest(tmp_path: Path) -> Non
 def test_calibration_after_bytes_that_are_not_text_is_seen() -> None:
     output = b"\xff\xff\xff\xff\xff" + CALIBRATED.encode()
     case = with_fields("siblings_stopped", stdout_bytes=len(output))(siblings_case())
-    assert siblings_fault(case.cell, case.events, output) == ""
+    seen = Seen(events=case.events, output=output, image=None, read_back=None)
+    assert BusySiblings("").fault(case.cell, seen) == ""
 
 
 def test_command_earlier_by_less_than_the_error_of_the_clock_is_inconclusive(

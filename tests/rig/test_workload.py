@@ -5,7 +5,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from delayrig.cell import Job, Load, Programmer
+from delayrig.cell import Job, Programmer
 from delayrig.chips import EraseFacts
 from delayrig.corner import Corner
 from delayrig.errors import BadInputError
@@ -240,17 +240,18 @@ def test_spec_begins_with_its_schema_and_holds_both_command_lines() -> None:
 
 
 @pytest.mark.parametrize(
-    ("load", "cores", "siblings"),
+    ("hazards", "cores", "siblings"),
     [
-        (Load.NONE, 1, "0"),
-        (Load.NONE, 4, "0"),
-        (Load.BUSY_SIBLINGS, 2, "1"),
-        (Load.BUSY_SIBLINGS, 4, "3"),
+        ((), 4, []),
+        (("busy-siblings",), 2, ["1"]),
+        (("busy-siblings",), 4, ["3"]),
     ],
 )
-def test_siblings_are_as_many_as_the_other_cores(load: Load, cores: int, siblings: str) -> None:
-    spec = spec_text(make_cell(load=load, cores=cores), CHIP, "x")
-    assert lines_of(spec, "siblings") == [siblings]
+def test_siblings_are_as_many_as_the_other_cores(
+    hazards: tuple[str, ...], cores: int, siblings: list[str]
+) -> None:
+    spec = spec_text(make_cell(hazards=hazards, cores=cores), CHIP, "x")
+    assert lines_of(spec, "siblings") == siblings
 
 
 @pytest.mark.parametrize("programmer", [Programmer.SERPROG_IP, Programmer.SERPROG_DEV])

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from delayrig.guest.shape import GuestShape, Timers
+from delayrig.guest.shape import GuestShape
 
 MACHINE = "pc"
 CPU_MODEL = "qemu64"  # no RDRAND: its numbers would differ from run to run
@@ -71,9 +71,8 @@ def kernel_command_line(shape: GuestShape) -> str:
         f"memmap={WINDOW_MIB}M${WINDOW_ADDRESS >> 20}M",
         f"rig.window_address={WINDOW_ADDRESS:#x}",
         f"rig.window_bytes={WINDOW_BYTES:#x}",
+        *shape.kernel_words,
     ]
-    if shape.timers is Timers.LOW_RES:
-        words.append("highres=off")
     return " ".join(words)
 
 

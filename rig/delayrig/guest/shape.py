@@ -2,17 +2,12 @@
 """What a guest of the virtual lane is made of, apart from the cell that it will run."""
 
 from dataclasses import dataclass
-from enum import StrEnum
+
+from delayrig import digest
 
 NS_PER_S = 1_000_000_000
 SHIFT_MAX = 10
-
-
-class Timers(StrEnum):
-    """Whether the guest kernel has high-resolution timers."""
-
-    HIGH_RES = "high-res"
-    LOW_RES = "low-res"
+SPECIAL_MAX = 48
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
@@ -22,8 +17,11 @@ class GuestShape:
     icount_shift: int
     """One instruction takes 2**icount_shift ns of virtual time."""
     cores: int
-    timers: Timers
     arch: str = "x86_64"
+    kernel: str = ""
+    """Which kernel of images/recipes.toml; empty: the usual one."""
+    kernel_words: tuple[str, ...] = ()
+    """What the kernel is told besides the usual."""
 
     @property
     def mips(self) -> float:
@@ -38,7 +36,11 @@ class GuestShape:
     @property
     def name(self) -> str:
         """A folder name."""
-        return f"{self.arch}-{self.nominal_mips}mips-{self.cores}c-{self.timers}"
+        words = [self.kernel, *(word.replace("=", "-") for word in self.kernel_words)]
+        special = "".join(f"-{word}" for word in words if word)
+        if len(special) > SPECIAL_MAX:
+            special = f"-{digest.of_value(words)[:12]}"
+        return f"{self.arch}-{self.nominal_mips}mips-{self.cores}c{special}"
 
 
 def shift_for_mips(mips: float) -> int | None:

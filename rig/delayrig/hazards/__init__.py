@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What happens to a subject while it runs. One module a topic, one class a hazard.
+
+A cell takes a set of them, written `NAME` or `NAME:VALUE` and joined by `+`. To add one: write its
+class beside the others, name it in `KINDS`, and give it a cell in a plan (`rig/README.md`).
+"""
+
+from functools import cache
+
+from delayrig.errors import BadInputError, nearest
+from delayrig.hazards.busy_siblings import BusySiblings
+from delayrig.hazards.hazard import Hazard
+from delayrig.hazards.link import Fault, Link, PowerCut
+from delayrig.hazards.low_res_timers import LowResTimers
+
+KINDS: tuple[type[Hazard], ...] = (
+    LowResTimers,
+    BusySiblings,
+    Link,
+    Fault,
+    PowerCut,
+)
+"""In the order in which ids name them."""
+NONE = "none"
+SEPARATOR = "+"
+
+
+@cache
+def hazard_of(word: str) -> Hazard:
+    """The hazard of that word; raises `BadInputError` that names what would be right."""
+    name, colon, value = word.partition(":")
+    by_name = {kind.name: kind for kind in KINDS}
+    kind = by_name.get(name)
+    if kind is None:
+        raise BadInputError(
+            f"unknown hazard {word!r}", hint=nearest(name, [NONE, *by_name], what="hazards")
+        )
+    try:
+        if colon and not value:
+            raise ValueError(word)
+        return kind(value)
+    except ValueError:
+        raise BadInputError(f"hazard {word!r}", hint=f"it is written {written(kind)}") from None
+
+
+def written(kind: type[Hazard]) -> str:
+    """How a plan names it."""
+    return f"{kind.name}:{kind.form}" if kind.form else kind.name
+
+
+def parse_hazards(text: str) -> tuple[str, ...]:
+    """The words of a set such as `low-res-timers+busy-siblings`, or of `none`, in their order.
+
+    Raises `BadInputError` for what no hazard is, or for two that exclude each other.
+    """
+    words = [] if text == NONE else text.split(SEPARATOR)
+    return ordered_hazards(words)
+
+
+def ordered_hazards(words: list[str]) -> tuple[str, ...]:
+    """Each word once, in the order of `KINDS`; raises `BadInputError` as `parse_hazards` does."""
+    kinds = {word: type(hazard_of(word)) for word in words}
+    for kind in KINDS:
+        alike = [word for word in kinds if kinds[word] is kind]
+        if len(alike) > 1 and not kind.repeatable:
+            raise BadInputError(
+                f"hazards {' and '.join(alike)} exclude each other", hint="leave one of them out"
+            )
+    return tuple(sorted(kinds, key=lambda word: (KINDS.index(kinds[word]), word)))
+
+
+def cores_needed(words: tuple[str, ...]) -> int:
+    """The fewest cores of a guest in which all of them can take place."""
+    return max((hazard_of(word).cores_min for word in words), default=1)

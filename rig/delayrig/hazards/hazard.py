@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What every hazard may say of itself. A hazard overrides what it is about, and nothing else."""
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from delayrig.cell import Cell
+    from delayrig.seen import Seen
+
+
+class Concern(StrEnum):
+    """What may go wrong with a delay because of it."""
+
+    SAFETY = "safety"
+    PERFORMANCE = "performance"
+
+
+class Hazard:
+    """One word of a cell's set of hazards, such as `busy-siblings` or `link:usb-full-speed`.
+
+    What stands before the colon chooses the class by `name`; what stands behind it, `value`, is
+    read by `__init__`, which raises `ValueError` where it makes no sense of it.
+    """
+
+    name: ClassVar[str]
+    form: ClassVar[str] = ""
+    """How its value is written, such as `RATE`; empty where it has none."""
+    about: ClassVar[str]
+    """One sentence for a list."""
+    concern: ClassVar[Concern]
+    cores_min: ClassVar[int] = 1
+    repeatable: ClassVar[bool] = False
+    """Whether a set may hold it several times, with other values."""
+
+    def __init__(self, value: str) -> None:
+        self.value = value
+        if bool(value) is not bool(self.form):
+            raise ValueError(value)
+
+    @property
+    def kernel_words(self) -> Sequence[str]:
+        """What the guest's kernel is told besides the usual; part of the guest's shape."""
+        return ()
+
+    @property
+    def kernel(self) -> str:
+        """The kernel that it needs, by its name in images/recipes.toml; empty: any will do."""
+        return ""
+
+    @property
+    def clocksource(self) -> str:
+        """The clock by which the guest then keeps time; empty: the usual one."""
+        return ""
+
+    @property
+    def deadline_ms(self) -> int | None:
+        """The virtual time that a subject gets where it may well never end; None: the usual."""
+        return None
+
+    def spec_lines(self, cell: "Cell") -> Sequence[str]:  # noqa: ARG002
+        """Lines for the guest's agent (images/agent/spec.h)."""
+        return ()
+
+    def emulator_words(self, cell: "Cell") -> Sequence[str]:  # noqa: ARG002
+        """Words of the emulator's command line."""
+        return ()
+
+    def alters_data(self, seen: "Seen") -> bool:  # noqa: ARG002
+        """Whether it changed what the subject was told, so that what followed is not its fault."""
+        return False
+
+    def fault(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
+        """Why it did not take place as it should have; empty where it did, or cannot be told."""
+        return ""
+
+
+def number_in(value: str, numbers: range) -> int:
+    """A plain decimal number of that range: equal hazards are equal words. Else `ValueError`."""
+    number = int(value)
+    if str(number) != value or number not in numbers:
+        raise ValueError(value)
+    return number

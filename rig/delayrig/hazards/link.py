@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A programmer that is slow, goes wrong, or loses its part's power (emulators/README.md)."""
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from delayrig.events import first, of_kind
+from delayrig.hazards.hazard import Concern, Hazard
+
+if TYPE_CHECKING:
+    from delayrig.cell import Cell
+    from delayrig.seen import Seen
+
+DEADLINE_MS = 60_000
+PRESETS = (
+    "stm32-vserprog",
+    "pico-serprog",
+    "frser-duino",
+    "frser-duino-ftdi",
+    "unasked",
+    "usb-high-speed",
+)
+_COUNT = r"[1-9][0-9]{0,9}"
+_LINK_KEY = rf"(?:baud|usb-frame-us|serial-buffer|opbuf|write-max|read-max)={_COUNT}"
+_LINK = re.compile(rf"(?:{'|'.join(PRESETS)}|{_LINK_KEY})(?:,{_LINK_KEY})*")
+_WHEN = rf"(?:{_COUNT}|p=0\.[0-9]{{1,9}})"
+_FAULT = re.compile(
+    rf"(?:(?:drop|corrupt|duplicate)@(?:in:)?{_WHEN}"
+    rf"|(?:delay:{_COUNT}|stall(?::{_COUNT})?|hang-up|nak)@{_WHEN}|stuck-wip@{_COUNT})"
+)
+_POWER_CUT = re.compile(rf"{_COUNT}(?:,(?:0|{_COUNT}|(?:100|[0-9]{{1,2}})%)(?:,{_COUNT})?)?")
+
+
+class Link(Hazard):
+    """A serial line, USB frames, buffers of a firmware: bytes take their time."""
+
+    name = "link"
+    form = "PRESET|KEY=N,..."
+    about = "a link that takes time or has small buffers, such as link:baud=115200"
+    concern = Concern.PERFORMANCE
+
+    def __init__(self, value: str) -> None:
+        super().__init__(value)
+        if not _LINK.fullmatch(value):
+            raise ValueError(value)
+
+    def emulator_words(self, cell: "Cell") -> Sequence[str]:  # noqa: ARG002
+        """The emulator models it."""
+        return ("--link", self.value)
+
+
+class Fault(Hazard):
+    """Something that goes wrong on the link, seeded by the cell."""
+
+    name = "fault"
+    form = "KIND[:US]@WHEN"
+    about = "the link or the part fails on request, such as fault:drop@p=0.001 or fault:stuck-wip@3"
+    concern = Concern.SAFETY
+    repeatable = True
+
+    def __init__(self, value: str) -> None:
+        super().__init__(value)
+        if not _FAULT.fullmatch(value):
+            raise ValueError(value)
+
+    def emulator_words(self, cell: "Cell") -> Sequence[str]:  # noqa: ARG002
+        """The emulator makes it."""
+        return ("--fault", self.value)
+
+    @property
+    def deadline_ms(self) -> int | None:
+        """Some flashroms ask a part that is stuck for ever, and polls cost the host time."""
+        return DEADLINE_MS
+
+    def alters_data(self, seen: "Seen") -> bool:
+        """Whether it changed what either side was told: what follows is nobody's fault."""
+        return any(
+            event["kind"] in ("drop", "corrupt", "duplicate")
+            for event in of_kind(seen.events, "fault")
+        )
+
+
+class PowerCut(Hazard):
+    """Power goes in the middle of a busy time; what was under way is left half done."""
+
+    name = "power-cut"
+    form = "N[,WHEN[,NS]]"
+    about = "power goes during the N-th busy time, WHEN into it, for NS or for ever"
+    concern = Concern.SAFETY
+
+    def __init__(self, value: str) -> None:
+        super().__init__(value)
+        if not _POWER_CUT.fullmatch(value):
+            raise ValueError(value)
+
+    def emulator_words(self, cell: "Cell") -> Sequence[str]:  # noqa: ARG002
+        """The emulator pulls the plug."""
+        return ("--power-cut", self.value)
+
+    @property
+    def deadline_ms(self) -> int | None:
+        """The same holds for a part that is gone."""
+        return DEADLINE_MS
+
+    def alters_data(self, seen: "Seen") -> bool:
+        """Whether the power went: a part that comes up anew knows nothing of what was asked."""
+        return first(seen.events, "power_cut") is not None

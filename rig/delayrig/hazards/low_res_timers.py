@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Timers that fire at jiffies alone, as on old kernels and some small machines."""
+
+from collections.abc import Sequence
+
+from delayrig.hazards.hazard import Concern, Hazard
+
+
+class LowResTimers(Hazard):
+    """`highres=off`: a sleep of 100 us takes up to two jiffies, and clock_getres() says 4 ms.
+
+    Source: Linux Documentation/admin-guide/kernel-parameters, "highres=".
+    """
+
+    name = "low-res-timers"
+    about = "timers that fire at jiffies alone; clock_getres() then says 4 ms"
+    concern = Concern.SAFETY
+
+    @property
+    def kernel_words(self) -> Sequence[str]:
+        """The switch."""
+        return ("highres=off",)
