@@ -24,6 +24,7 @@ void link_init(struct link *link)
 	link->head = 0;
 	link->tail = 0;
 	link->skip_bytes = 0;
+	link->awaited = false;
 	link->drained_ns = 0;
 	link->read_ns = 0;
 }
@@ -156,6 +157,26 @@ static void take_in(struct link *link, const uint8_t *in, size_t len)
 	link->tail += len;
 }
 
+/* What woke us had come no longer ago than a wake-up takes. */
+static void narrow_arrival(struct link *link)
+{
+	uint64_t since_ns;
+
+	if (!link->awaited || link->wake_ns_max == 0 || link->read_ns < link->wake_ns_max)
+		return;
+	since_ns = link->read_ns - link->wake_ns_max;
+	if (since_ns > link->empty_ns)
+		link->empty_ns = since_ns;
+}
+
+static enum link_status sleep_for_bytes(struct link *link)
+{
+	enum link_status status = wait_for(link, POLLIN);
+
+	link->awaited = status == LINK_REQUEST;
+	return status;
+}
+
 static enum link_status read_more(struct link *link)
 {
 	size_t room;
@@ -175,6 +196,8 @@ static enum link_status read_more(struct link *link)
 		/* A scripted clock stood still: whether it was awaited must leave no trace. */
 		if (is_scripted(link))
 			link->empty_ns = before_ns;
+		narrow_arrival(link);
+		link->awaited = false;
 		take_in(link, in, (size_t)got);
 		return LINK_REQUEST;
 	}
@@ -182,7 +205,7 @@ static enum link_status read_more(struct link *link)
 		return LINK_REQUEST;
 	if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
 		link->empty_ns = before_ns;
-		return wait_for(link, POLLIN);
+		return sleep_for_bytes(link);
 	}
 	return LINK_CLOSED;
 }

@@ -5,6 +5,7 @@
  * `empty_ns` is the last moment at which the request was known not to be here in full: stamped
  * before a read that came back without the rest. `read_ns` is stamped after the read that brought
  * it. The request arrived somewhere between the two, whatever the scheduler did to us meanwhile.
+ * Where `wake_ns_max` is known, one that was slept for is known to have come that late at most.
  */
 #ifndef EMULATORS_SERPROG_LINK_H
 #define EMULATORS_SERPROG_LINK_H
@@ -28,6 +29,8 @@ struct link {
 	size_t head; /* of what is not parsed yet */
 	size_t tail;
 	uint32_t skip_bytes;
+	uint64_t wake_ns_max; /* from a host's write to our read, where we slept; 0: not known */
+	bool awaited;         /* the next read follows a sleep that bytes ended */
 	uint64_t empty_ns;
 	uint64_t drained_ns; /* the last read left nothing behind, as of then; 0: it may have */
 	uint64_t read_ns;
@@ -44,7 +47,8 @@ size_t link_buffer_bytes(const struct serprog_limits *limits);
 
 /*
  * Takes over link->fd, which is connected and does not block. All that is not of its own making
- * is set by the caller: fd, signal_fd, clock, limits, faults, events, refusing, buffer, empty_ns.
+ * is set by the caller: fd, signal_fd, clock, limits, faults, events, refusing, buffer, empty_ns,
+ * wake_ns_max.
  */
 void link_init(struct link *link);
 void link_deinit(struct link *link);

@@ -211,9 +211,13 @@ static void fill_facts(struct run *run)
 	link_model_format(&options->device.link, run->link_text);
 	run->facts.link = run->link_text[0] ? run->link_text : NULL;
 	run->facts.faults = run->faults.count > 0 ? run->faults.text : NULL;
-	/* What comes while something is held up is read later than any wake-up. */
-	if (link_model_takes_time(&options->device.link) || faults_hold(&run->faults))
-		run->facts.wake_measured = false;
+	/* What comes while something is held up is read later than any wake-up: only the link
+	 * knows. */
+	if (!link_model_takes_time(&options->device.link) && !faults_hold(&run->faults))
+		return;
+	if (run->facts.wake_measured)
+		run->server.wake_ns_max = run->facts.wake_latency_ns_max;
+	run->facts.wake_measured = false;
 }
 
 static int prepare(struct run *run)

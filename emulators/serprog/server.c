@@ -8,6 +8,9 @@
 #include "link.h"
 #include "listener.h"
 
+/* What a host must see of a long reply at a time: 0.1 s at 115200 baud. */
+#define REPLY_PIECE_BYTES 1024
+
 static void record_moment(struct server *server, enum event_kind kind)
 {
 	struct event event = {.kind = kind, .read_ns = clock_now_ns(server->clock)};
@@ -127,18 +130,39 @@ static size_t answer(struct server *server, struct link *link,
 	return 1;
 }
 
-/* From the device to the host: a reply that is late, then the line and its frames. */
-static enum link_status carry_reply(struct server *server, struct link *link, size_t len)
+/* A device that answers late on request. */
+static enum link_status hold_reply(struct server *server, struct link *link)
+{
+	return pass_time(
+		link, hold_until(clock_now_ns(server->clock), hit(server, link, FAULT_DELAY)));
+}
+
+/*
+ * From the device to the host, over the line and its frames. A host sees a long reply come in, so
+ * that it is never silent for longer than a piece takes; @sent_ns is that of the last piece.
+ */
+static enum link_status carry_reply(struct server *server, struct link *link, const uint8_t *reply,
+	size_t len, uint64_t *sent_ns)
 {
 	const struct link_model *model = &server->device->options.link;
+	size_t piece = link_model_takes_time(model) ? REPLY_PIECE_BYTES : len;
 	uint64_t ready_ns = clock_now_ns(server->clock);
-	enum link_status status =
-		pass_time(link, hold_until(ready_ns, hit(server, link, FAULT_DELAY)));
+	enum link_status status = LINK_REQUEST;
+	size_t done = 0;
 
-	if (status != LINK_REQUEST || !link_model_takes_time(model))
-		return status;
-	ready_ns = clock_now_ns(server->clock);
-	return link_wait_until(link, link_model_delivery_ns(model, ready_ns, len));
+	do {
+		size_t size = len - done < piece ? len - done : piece;
+
+		if (link_model_takes_time(model))
+			status = link_wait_until(
+				link, link_model_delivery_ns(model, ready_ns, done + size));
+		if (status == LINK_REQUEST)
+			status = link_send(link, reply + done, size, sent_ns);
+		else
+			*sent_ns = clock_now_ns(server->clock);
+		done += size;
+	} while (status == LINK_REQUEST && done < len);
+	return status;
 }
 
 /* What is left of the reply, and where. */
@@ -165,11 +189,11 @@ static enum link_status answer_request(
 	event.empty_ns = link->empty_ns;
 	event.read_ns = link->read_ns;
 	event.reply_ns = 0;
-	status = carry_reply(server, link, len);
+	status = hold_reply(server, link);
 	if (status == LINK_REQUEST) {
 		const uint8_t *left = spoil_reply(server, link, reply, &len);
 
-		status = link_send(link, left, len, &event.reply_ns);
+		status = carry_reply(server, link, left, len, &event.reply_ns);
 	} else {
 		event.reply_ns = clock_now_ns(server->clock);
 	}
@@ -217,6 +241,7 @@ static int serve_connection(struct server *server, int fd)
 		.refusing = server->refuses ? server->listener : NULL,
 		.buffer = server->request_buffer,
 		.empty_ns = server->empty_ns,
+		.wake_ns_max = server->wake_ns_max,
 	};
 	enum link_status status;
 	int ret;

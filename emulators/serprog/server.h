@@ -23,6 +23,7 @@ struct server {
 	uint8_t *request_buffer; /* of link_buffer_bytes() */
 	uint8_t *reply_buffer;   /* of server_reply_buffer_bytes() */
 	uint64_t empty_ns;       /* no host could be there yet */
+	uint64_t wake_ns_max;    /* of struct link */
 	uint64_t replied_ns;   /* the last reply: no transfer begins before the one before ended */
 	uint64_t line_free_ns; /* the line to the device has carried what came before */
 };

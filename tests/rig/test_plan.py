@@ -58,7 +58,8 @@ def levels(cell: Cell) -> dict[str, Any]:
 
 
 def span_of(plan: Plan) -> dict[str, list[Any]]:
-    (group,) = plan.group
+    """Of its main group: those after it are about something of their own."""
+    group = plan.group[0]
     return dict(msgspec.structs.asdict(group.over))
 
 

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A link that takes its time makes no wait short, and hides none that must be judged."""
+
+import pytest
+from delayrig.errors import ExitCode
+from delayrig.events import of_kind, read_events
+from delayrig.paths import Paths
+from delayrig.result import Verdict
+
+from .conftest import FinishedRun, run_plan
+
+PLAN = """\
+schema = 1
+about = "links"
+subjects = ["bundled", "debian:trixie"]
+
+[[group]]
+name = "links"
+[group.over]
+mips = [250]
+cores = [1]
+job = ["write"]
+chip = ["GD25Q16C"]
+hazards = ["link:baud=115200,usb-frame-us=1000", "fault:delay:5000@p=0.01"]
+
+[[cell]]
+name = "canary"
+role = "canary"
+subject = "canary:bus"
+[cell.at]
+mips = 250
+cores = 1
+job = "write"
+chip = "W25Q128JV"
+corner = "max"
+hazards = "link:baud=115200,usb-frame-us=1000"
+"""
+SERIAL = "link-baud-115200-usb-frame-us-1000"
+LATE = "fault-delay-5000-p-0-01"
+
+
+@pytest.fixture(scope="module")
+def run(paths: Paths, tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
+    folder = tmp_path_factory.mktemp("links")
+    (folder / "plan.toml").write_text(PLAN)
+    return run_plan(paths, folder / "out", "--plan", str(folder / "plan.toml"))
+
+
+def test_whole_waits_pass_and_a_cut_one_is_convicted_over_a_serial_line(run: FinishedRun) -> None:
+    assert run.exit_code == ExitCode.PASS, run.said
+    verdicts = {cell.id.partition(".")[0]: cell.verdict for cell in run.results.cells}
+    assert verdicts == {"links": Verdict.PASS, "canary": Verdict.TOO_SHORT}
+
+
+@pytest.mark.parametrize("word", [SERIAL, LATE])
+def test_wait_after_the_synchronisation_is_judged_over_a_slow_link(
+    run: FinishedRun, word: str
+) -> None:
+    (cell,) = [
+        cell
+        for cell in run.results.cells
+        if cell.subject.name == "debian:trixie" and f".{word}." in cell.id
+    ]
+    assert "serprog-sync" in cell.judged, cell.reason
+
+
+def test_bytes_take_their_time_on_the_line(run: FinishedRun) -> None:
+    (cell,) = [
+        cell for cell in run.results.cells if cell.subject.name == "bundled" and SERIAL in cell.id
+    ]
+    # Read, written and read again, ten bits a byte.
+    assert cell.time_ns.total > 3 * 65536 * 10 * 10**9 // 115200
+
+
+def test_late_replies_are_in_the_events(run: FinishedRun) -> None:
+    for cell in run.results.cells:
+        if LATE in cell.id:
+            assert of_kind(read_events(run.out / cell.id), "fault"), cell.id
