@@ -40,12 +40,24 @@ from delayrig.plan import find_plan, plan_names, read_plan
 from delayrig.request import Request, check_out, choose_cells
 from delayrig.result import Results, read_results
 from delayrig.run import run_request
-from delayrig.show import RunProgress, make_console, print_results, show_fault_run, time_table
+from delayrig.show import (
+    RunProgress,
+    make_console,
+    print_results,
+    show_fault_run,
+    show_shrunk,
+    show_step,
+    time_table,
+)
+from delayrig.shrink import NAME as SHRUNK
+from delayrig.shrink import first_conviction, plan_text
+from delayrig.shrink import shrink as shrink_cell
 from delayrig.supplies import CpuPool, Supplies, provide_supplies
 from delayrig.times import time_rows
 from delayrig.trace.perfetto import as_perfetto
 from delayrig.trace.timeline import timeline_of
 from delayrig.trace.vcd import as_vcd
+from delayrig.trials import Trials
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -167,6 +179,71 @@ def run(
     code = exit_code_of_run(results.cells)
     print_results(results, code, make_console(no_color=no_color), out=str(folder))
     sys.exit(code)
+
+
+@main.command()
+@click.argument("cell", required=False)
+@click.option("--plan", default="default", show_default=True, help="The plan that names the cell.")
+@click.option(
+    "--from",
+    "run_folder",
+    type=click.Path(path_type=Path, exists=True),
+    help="Plan and seed of this run; without CELL its first conviction.",
+)
+@click.option("--out", type=click.Path(path_type=Path), help="Folder for what is tried.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data.")
+@click.option(
+    "--limit-s", type=click.FloatRange(1), default=120, show_default=True, help="Host time for it."
+)
+@explained
+def shrink(
+    cell: str | None,
+    plan: str,
+    run_folder: Path | None,
+    out: Path | None,
+    seed: int,
+    limit_s: float,
+) -> None:
+    """Looks for the simplest cell in which CELL's conviction still shows.
+
+    CELL is the id of a cell, as `rig/rig run --dry-run` lists them; * stands for anything. Ends
+    with the one line that runs what was found, and exits 1, as that line does.
+    """
+    if run_folder is not None:
+        results = read_results(run_folder)
+        plan, seed = results.run.plan, results.run.seed
+        cell = cell or first_conviction(results, str(run_folder))
+    if cell is None:
+        raise BadInputError("no cell to shrink", hint="name CELL, or a run with --from")
+    paths = find_paths()
+    cells, chips, recipes = choose_cells(
+        plan=plan, subjects=[], patterns=[cell], seed=seed, paths=paths
+    )
+    if len(cells) > 1:
+        raise BadInputError(
+            f"{len(cells)} cells of {plan} match {cell}", hint=f"name one, such as {cells[0].id}"
+        )
+    folder = out or _default_out(SHRUNK)
+    check_out(folder, cells)
+    found = folder / f"{SHRUNK}.toml"
+    trials = Trials(
+        chips=chips,
+        recipes=recipes,
+        paths=paths,
+        out=folder,
+        plan=str(found),
+        argv=sys.argv[1:],
+        preparing=lambda what: click.echo(f"making {what}", err=True),
+    )
+    work = shrink_cell(cells[0], chips, trials.run, limit_s=limit_s, watch=show_step)
+    try:
+        shrunk = asyncio.run(until_told_to_end(work))
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        click.echo(f"interrupted; what was tried is kept in {folder}", err=True)
+        sys.exit(INTERRUPTED)
+    found.write_text(plan_text(shrunk.cell))
+    show_shrunk(shrunk, str(found))
+    sys.exit(ExitCode.UNSAFE)
 
 
 def _run(request: Request, paths: Paths, *, no_color: bool) -> Results:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a run looks like in a terminal: the progress, the table, the answer."""
 
+import shlex
 import sys
 
 import click
@@ -22,6 +23,7 @@ from delayrig.exit_code import exit_code_of, is_expected
 from delayrig.fault_campaign import EmulatorEnd, FaultRun
 from delayrig.fault_scene import is_finding
 from delayrig.result import CellResult, Results, Verdict
+from delayrig.shrink import Shrunk, Step
 from delayrig.times import TimeRow
 from delayrig.verdict import describe
 
@@ -144,6 +146,21 @@ def show_fault_run(run: FaultRun) -> None:
     if is_finding(run.end) or run.emulator is EmulatorEnd.FAILED:
         click.echo(f"    exit code {run.exit_code}, emulator {run.emulator}; it said: {run.said}")
         click.echo(f"    again: {run.rerun}")
+
+
+def show_step(step: Step) -> None:
+    """One attempt to make a cell simpler."""
+    click.echo(f"{'kept' if step.kept else 'no  '}  {step.what}: {step.verdict}")
+
+
+def show_shrunk(shrunk: Shrunk, plan: str) -> None:
+    """What was found, why, and the line that runs it."""
+    click.echo()
+    if not shrunk.complete:
+        click.echo("The time was up: there may be a simpler one.")
+    click.echo(f"{shrunk.result.verdict} {shrunk.cell.id}")
+    click.echo(f"  {shrunk.result.reason}")
+    click.echo(shlex.join(["rig/rig", "run", "--plan", plan, "--seed", str(shrunk.cell.seed)]))
 
 
 def time_table(rows: list[TimeRow], *, beside: str) -> Table:

@@ -59,6 +59,11 @@ class Hazard:
         """The virtual time that a subject gets where it may well never end; None: the usual."""
         return None
 
+    @property
+    def simpler(self) -> Sequence[str]:
+        """Words of hazards that do less of the same, the least first: for `rig/rig shrink`."""
+        return ()
+
     def spec_lines(self, cell: "Cell") -> Sequence[str]:  # noqa: ARG002
         """Lines for the guest's agent (images/agent/spec.h)."""
         return ()

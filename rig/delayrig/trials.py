@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Single cells, run one after another, each in a folder of its own."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from delayrig.cell import Cell
+from delayrig.chips import ChipFacts
+from delayrig.images.recipes import Recipes
+from delayrig.paths import Paths
+from delayrig.request import Request
+from delayrig.result import CellResult
+from delayrig.run import run_request
+
+
+@dataclass(slots=True, kw_only=True)
+class Trials:
+    """What they have in common. `preparing` is told what is made before a cell can run."""
+
+    chips: dict[str, ChipFacts]
+    recipes: Recipes
+    paths: Paths
+    out: Path
+    plan: str
+    argv: list[str]
+    preparing: Callable[[str], None]
+    _count: int = field(default=0, init=False)
+
+    async def run(self, cell: Cell) -> CellResult:
+        """The cell's result; everything it left is in `out/NUMBER/ID`."""
+        self._count += 1
+        folder = self.out / f"{self._count:03}"
+        folder.mkdir()
+        request = Request(
+            plan=self.plan,
+            cells=[cell],
+            chips=self.chips,
+            recipes=self.recipes,
+            out=folder,
+            jobs=1,
+            seed=cell.seed,
+            connect=None,
+            argv=self.argv,
+        )
+        results = await run_request(request, self.paths, _Quiet(self.preparing))
+        return results.cells[0]
+
+
+@dataclass(frozen=True, slots=True)
+class _Quiet:
+    """Passes on what is being made, and nothing else."""
+
+    preparing: Callable[[str], None]
+
+    def started(self, cells: int) -> None:
+        """There is one."""
+
+    def finished(self, result: CellResult) -> None:
+        """Whoever asked gets it."""

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""From a convicted cell to the simplest, with subjects that are convicted by a rule."""
+
+import asyncio
+from collections.abc import Callable
+
+import msgspec
+import pytest
+from delayrig.cell import Cell, Expect, Job, Programmer, Role
+from delayrig.chips import read_chips
+from delayrig.errors import BadInputError
+from delayrig.plan import Plan, plan_cells
+from delayrig.result import CellResult, Results, Verdict
+from delayrig.shrink import Shrunk, Step, first_conviction, plan_text, shrink
+from delayrig.toml import parse_toml
+
+from tests.rig.builders import CHECKOUT, make_cell, make_result, make_run_header
+
+CHIPS = read_chips(CHECKOUT)
+LARGE = make_cell(
+    name="product",
+    cores=4,
+    hazards=("low-res-timers", "busy-siblings", "link:baud=9600"),
+    chip="W25Q128JV",
+    corner="max",
+    job=Job.WRITE,
+    programmer=Programmer.SERPROG_DEV,
+    role=Role.CANARY,
+    expect=Expect.TOO_SHORT,
+    region_kib=1024,
+)
+
+
+def shrunk_by(
+    is_convicted: Callable[[Cell], bool],
+    *,
+    verdict: Verdict = Verdict.TOO_SHORT,
+    limit_s: float = 1000,
+) -> tuple[Shrunk, list[Step]]:
+    steps: list[Step] = []
+    clock = iter(range(10**9))
+
+    async def trial(cell: Cell) -> CellResult:
+        return make_result(cell, verdict=verdict if is_convicted(cell) else Verdict.PASS)
+
+    work = shrink(
+        LARGE, CHIPS, trial, limit_s=limit_s, watch=steps.append, now_s=lambda: next(clock)
+    )
+    return asyncio.run(work), steps
+
+
+def test_conviction_that_needs_nothing_ends_in_the_smallest_cell_there_is() -> None:
+    shrunk, _ = shrunk_by(lambda _: True)
+    cell = shrunk.cell
+    assert shrunk.complete
+    assert (cell.hazards, cell.cores, cell.job, cell.corner) == ((), 1, Job.PROBE, "typ")
+    assert (cell.region_kib, cell.programmer) == (1, Programmer.SERPROG_IP)
+    nor = [chip.size_bytes for chip in CHIPS.values() if chip.family == "spi_nor"]
+    assert CHIPS[cell.chip].size_bytes == min(nor)
+    assert (cell.name, cell.role, cell.expect) == ("shrunk", Role.MEASURE, Expect.PASS)
+
+
+@pytest.mark.parametrize(
+    ("needs", "kept"),
+    [
+        (lambda cell: "busy-siblings" in cell.hazards, {"hazards": ("busy-siblings",), "cores": 2}),
+        (lambda cell: len(cell.hazards) >= 2, {"hazards": ("low-res-timers", "busy-siblings")}),
+        (lambda cell: cell.cores == 4, {"cores": 4, "hazards": ()}),
+        (lambda cell: cell.job in (Job.ERASE, Job.WRITE), {"job": Job.ERASE}),
+        (lambda cell: cell.corner == "max", {"corner": "max"}),
+        (lambda cell: cell.region_kib >= 64, {"region_kib": 64}),
+        (lambda cell: cell.chip == "W25Q128JV", {"chip": "W25Q128JV"}),
+        (
+            lambda cell: cell.programmer is Programmer.SERPROG_DEV,
+            {"programmer": Programmer.SERPROG_DEV},
+        ),
+    ],
+)
+def test_what_the_conviction_needs_stays(
+    needs: Callable[[Cell], bool], kept: dict[str, object]
+) -> None:
+    shrunk, _ = shrunk_by(needs)
+    assert shrunk.complete
+    assert {name: getattr(shrunk.cell, name) for name in kept} == kept
+    assert needs(shrunk.cell)
+
+
+def test_no_cell_is_tried_twice_and_every_step_is_told() -> None:
+    shrunk, steps = shrunk_by(lambda cell: cell.cores == 4 and cell.corner == "max")
+    ids = [step.cell.id for step in steps]
+    assert len(set(ids)) == len(ids)
+    assert steps == shrunk.steps
+    assert [step for step in steps if step.kept][-1].cell == shrunk.cell
+
+
+def test_end_of_the_time_keeps_the_best_and_says_so() -> None:
+    shrunk, steps = shrunk_by(lambda _: True, limit_s=4)
+    assert not shrunk.complete
+    assert shrunk.cell == steps[-1].cell
+
+
+def test_other_verdict_is_not_the_same_conviction() -> None:
+    shrunk, _ = shrunk_by(lambda cell: cell.cores == 4, verdict=Verdict.CORRUPT)
+    assert shrunk.result.verdict is Verdict.CORRUPT
+
+
+def test_cell_that_is_not_convicted_is_refused() -> None:
+    with pytest.raises(BadInputError, match="nothing to shrink"):
+        shrunk_by(lambda _: False)
+
+
+def test_plan_of_the_cell_names_that_very_cell() -> None:
+    cell = msgspec.structs.replace(LARGE, name="shrunk", role=Role.MEASURE, expect=Expect.PASS)
+    plan = parse_toml(plan_text(cell), Plan, source="shrunk.toml")
+    assert plan_cells(plan, source="", subjects=[], chips=CHIPS, seed=cell.seed) == [cell]
+
+
+def test_first_conviction_that_nobody_expected_is_taken() -> None:
+    known = make_result(make_cell(name="known"), verdict=Verdict.TOO_SHORT, expect=Expect.TOO_SHORT)
+    news = make_result(make_cell(name="news"), verdict=Verdict.TOO_SHORT, expect=Expect.PASS)
+    canary = make_result(make_cell(role=Role.CANARY), verdict=Verdict.TOO_SHORT)
+    header = make_run_header()
+    assert first_conviction(Results(run=header, cells=[canary, known, news]), "x") == news.id
+    assert first_conviction(Results(run=header, cells=[canary, known]), "x") == known.id
+    with pytest.raises(BadInputError, match="no cell was convicted"):
+        first_conviction(Results(run=header, cells=[canary]), "x")
