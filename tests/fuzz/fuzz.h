@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a fuzz target is made of: an entry point, its input taken bit by bit, and checks that end
+ * the program so that whoever runs it keeps the input.
+ */
+#ifndef TESTS_FUZZ_FUZZ_H
+#define TESTS_FUZZ_FUZZ_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* libFuzzer's name for it; driver.c calls it where that is not there. Returns 0. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Unlike assert() it is there in every build. */
+#define FUZZ_CHECK(condition)                                                                      \
+	do {                                                                                       \
+		if (!(condition)) {                                                                \
+			fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__,          \
+				#condition);                                                       \
+			abort();                                                                   \
+		}                                                                                  \
+	} while (0)
+
+/* What is left of an input. */
+struct fuzz_input {
+	const uint8_t *data;
+	size_t left;
+};
+
+/* 0 once there is nothing left. */
+static inline uint8_t fuzz_u8(struct fuzz_input *input)
+{
+	if (input->left == 0)
+		return 0;
+	input->left--;
+	return *input->data++;
+}
+
+static inline uint32_t fuzz_u24(struct fuzz_input *input)
+{
+	uint32_t value = fuzz_u8(input);
+
+	value = value << 8 | fuzz_u8(input);
+	return value << 8 | fuzz_u8(input);
+}
+
+/* The next bytes, at most @size of them; *@size becomes how many there were. */
+static inline const uint8_t *fuzz_bytes(struct fuzz_input *input, size_t *size)
+{
+	const uint8_t *data = input->data;
+
+	if (*size > input->left)
+		*size = input->left;
+	input->data += *size;
+	input->left -= *size;
+	return data;
+}
+
+#endif

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Fuzz the generator of the chip table: whatever a chip file holds, it gives a table in C or an
+error that names the file, the key and the remedy.
+
+Inputs are the files of emulators/chips/, changed a line or a few bytes at a time. With atheris
+(from the package index) changes are guided by what they reach; without it they are drawn from the
+seed alone. Options are those of libFuzzer that run_fuzz.py gives.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import random
+import re
+import signal
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+CHIPS = CHECKOUT / "emulators" / "chips"
+CHANGES_MAX = 4
+EXECUTIONS_A_LOOK = 16
+INPUT_S_MAX = 100  # what takes as long as that never ends
+
+# What an honest mistake leaves behind, and what a malicious one does.
+VALUES = [
+    *("0", "1", "-1", "255", "256", "4096", "67108864", "18446744073709551616", "9" * 5000),
+    *("0.0", "-0.5", "1e-300", "1e300", "1.5e16", "inf", "-inf", "nan"),
+    *("true", "false", "1979-05-27", '""', '"main"', '"a\\nb"', '"a\\"b\\\\"', '"\\u0000"', '"ü"'),
+    *("[]", "[0]", "[true, true, true]", "[[]]", "[[1, 4096]]", "[[true, 4096]]", "{}"),
+    *("{ read_opcode = 5, mask = 1 }", '["a"]', '["a", 1]', "[" * 2000 + "]" * 2000),
+]
+ASSIGNMENT = re.compile(rb"(\s*[\w.-]+\s*=\s*)(.*)")
+NAME = re.compile(rb'^name = "([\w-]+)"', re.MULTILINE)
+# What may stand in the generated table: texts without raw control characters, and tokens.
+C_TOKENS = re.compile(
+    r'(?:"(?:[^"\\\x00-\x1f\x7f]|\\.)*"|/\*.*?\*/|\#include "\w+\.h"|UINT64_C\(\d{1,20}\)'
+    r"|0x[0-9A-F]+|\d{1,20}u?|[A-Za-z_]\w*|[{}\[\]()=,;.*&|\s-])*",
+    re.ASCII,
+)
+TEXT = re.compile(r'"(?:[^"\\]|\\.)*"')
+NUMBER = re.compile(r"UINT64_C\((\d+)\)")
+
+
+def is_c(table: str) -> bool:
+    """Whether it looks like C all over: a compiler would be the judge, but takes its time."""
+    bare = TEXT.sub("", table)
+    return (
+        C_TOKENS.fullmatch(table) is not None
+        and bare.count("{") == bare.count("}")
+        and not re.search(r"\b(?:True|False|None|inf|nan)\b", bare)
+        and all(int(ns) < 1 << 64 for ns in NUMBER.findall(bare))
+    )
+
+
+def is_helpful(error: str, file: Path) -> bool:
+    """Whether it names the file, the key, what is wrong with it, and the remedy."""
+    return re.match(rf"{re.escape(file.name)}: \S.*: .+; .+", error, re.DOTALL) is not None
+
+
+def load() -> Callable[[bytes], None]:
+    """What an input is put through; imported here, so that atheris sees it imported."""
+    sys.path.insert(0, str(CHECKOUT / "emulators" / "gen"))
+    from chipgen.ctable import c_names, c_table
+    from chipgen.part import parse_part
+    from chipgen.table import ChipFileError
+
+    def outcome(file: Path, content: bytes) -> str | ChipFileError:
+        try:
+            parts = [parse_part(file, content)]
+            return c_table(parts) + c_names(parts)
+        except ChipFileError as error:
+            return error
+
+    def check(content: bytes) -> None:
+        name = NAME.search(content)
+        file = Path(f"{name[1].decode() if name else 'nameless'}.toml")
+        found = outcome(file, content)
+        if isinstance(found, str):
+            assert is_c(found), f"no C: {found}"
+        else:
+            assert is_helpful(str(found), file), f"no help: {found}"
+
+    return check
+
+
+def change_line(lines: list[bytes], others: list[bytes], rng: random.Random) -> None:
+    at = rng.randrange(len(lines))
+    how = rng.randrange(6)
+    assignment = ASSIGNMENT.fullmatch(lines[at])
+    if how == 0:
+        del lines[at]
+    elif how == 1:
+        lines.insert(at, rng.choice(lines))
+    elif how == 2:
+        lines[at] = rng.choice(others)
+    elif how == 3:
+        lines.insert(at, rng.choice(others))
+    elif assignment is not None:
+        value = rng.choice(VALUES).encode()
+        lines[at] = assignment[1] + value
+    else:
+        lines[at] = rng.choice(lines)
+
+
+def change_byte(content: bytes, rng: random.Random) -> bytes:
+    at = rng.randrange(len(content))
+    return content[:at] + bytes([rng.randrange(256)]) + content[at + 1 :]
+
+
+def change(content: bytes, others: list[bytes], rng: random.Random) -> bytes:
+    for _ in range(rng.randint(1, CHANGES_MAX)):
+        lines = content.split(b"\n")
+        if rng.randrange(8) == 0 and content:
+            content = change_byte(content, rng)
+        else:
+            change_line(lines, others, rng)
+            content = b"\n".join(lines)
+    return content
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    seed: int
+    runs_max: int
+    seconds: int
+    artifact_prefix: str
+    paths: list[Path]
+
+
+def parse_options(argv: list[str]) -> Options:
+    given = dict(text[1:].split("=", 1) for text in argv if text.startswith("-"))
+    return Options(
+        seed=int(given.get("seed", "1")),
+        runs_max=int(given.get("runs", "-1")),
+        seconds=int(given.get("max_total_time", "10")),
+        artifact_prefix=given.get("artifact_prefix", "./"),
+        paths=[Path(text) for text in argv if not text.startswith("-")],
+    )
+
+
+def files_of(path: Path) -> list[Path]:
+    return sorted(path.iterdir()) if path.is_dir() else [path]
+
+
+def read_corpus(paths: list[Path]) -> list[bytes]:
+    files = [file for path in paths for file in files_of(path)]
+    return [file.read_bytes() for file in (*sorted(CHIPS.glob("*.toml")), *files)]
+
+
+def fail_for_time(*_: object) -> None:
+    raise TimeoutError(f"still at it after {INPUT_S_MAX} s")
+
+
+def fuzz_alone(options: Options) -> int:
+    check = load()
+    signal.signal(signal.SIGALRM, fail_for_time)
+    corpus = read_corpus(options.paths)
+    others = sorted({line for content in corpus for line in content.split(b"\n")})
+    rng = random.Random(options.seed)
+    deadline = time.monotonic() + options.seconds
+    executions = 0
+    while executions != options.runs_max:
+        if executions % EXECUTIONS_A_LOOK == 0 and time.monotonic() >= deadline:
+            break
+        first = executions < len(corpus)
+        content = corpus[executions] if first else change(rng.choice(corpus), others, rng)
+        signal.alarm(INPUT_S_MAX)
+        try:
+            check(content)
+        except BaseException:
+            kept = Path(f"{options.artifact_prefix}crash-seed-{options.seed}-run-{executions}")
+            kept.write_bytes(content)
+            print(f"fuzz: Test unit written to {kept}", file=sys.stderr)
+            raise
+        executions += 1
+    print(f"Done {executions} runs", file=sys.stderr)
+    return 0
+
+
+def fuzz_guided(argv: list[str]) -> int:
+    atheris = importlib.import_module("atheris")
+    with atheris.instrument_imports(include=["chipgen"]):
+        check = load()
+    corpus = read_corpus([])
+    others = sorted({line for content in corpus for line in content.split(b"\n")})
+
+    def mutate(content: bytes, max_size: int, seed: int) -> bytes:
+        return change(content, others, random.Random(seed))[:max_size]
+
+    atheris.Setup(argv, check, custom_mutator=mutate)
+    atheris.Fuzz()
+    return 0
+
+
+def main(argv: list[str]) -> int:
+    if importlib.util.find_spec("atheris") is not None:
+        return fuzz_guided(argv)
+    return fuzz_alone(parse_options(argv[1:]))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Our serprog client, and the search for a chip through it, before a device that answers anything.
+ *
+ * An input is what to do once the device is there, and then all that the device ever sends. The
+ * link to it is replaced: a real one would wait in the kernel.
+ */
+#include <errno.h>
+
+#include "chip_checks.h"
+#include "flash.h"
+#include "host.h"
+#include "serprog.h"
+#include "serprog_link.h"
+
+#define TRANSFER_BYTES 64
+
+/* `now_ns` is first: it is the context of the host's clock, by which the link finds its device. */
+struct device {
+	uint64_t now_ns;
+	struct fuzz_input sends;
+	const struct fuzz_input again; /* once that is used up; empty: it hangs up then */
+	bool agrees;                   /* it begins each answer as it should */
+	uint8_t heard;
+};
+
+static struct device *device_of(const struct serprog_link *link)
+{
+	return link->clock->context;
+}
+
+/* A link to it never breaks, and takes any number of bytes. */
+int serprog_link_send(const struct serprog_link *link, const uint8_t *data, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i++)
+		device_of(link)->heard ^= data[i];
+	return 0;
+}
+
+int serprog_link_receive(
+	const struct serprog_link *link, uint8_t *data, size_t bytes, uint32_t silence_ms_max)
+{
+	struct device *device = device_of(link);
+
+	FUZZ_CHECK(silence_ms_max > 0);
+	while (bytes > 0) {
+		size_t got = bytes;
+		const uint8_t *sent = fuzz_bytes(&device->sends, &got);
+
+		if (got == 0 && device->again.left == 0)
+			return -ECONNRESET;
+		if (got == 0)
+			device->sends = device->again;
+		else
+			memcpy(data, sent, got);
+		data += got;
+		bytes -= got;
+	}
+	return 0;
+}
+
+int serprog_link_receive_after(const struct serprog_link *link, uint8_t first, struct iovec *parts,
+	int count, uint32_t silence_ms_max)
+{
+	uint8_t *answer = parts[0].iov_base;
+
+	for (int i = 0; i < count; i++) {
+		int error = serprog_link_receive(
+			link, parts[i].iov_base, parts[i].iov_len, silence_ms_max);
+
+		if (error != 0)
+			return error;
+		if (i == 0 && device_of(link)->agrees)
+			*answer = first;
+		if (*answer != first)
+			return -EBADMSG;
+	}
+	return 0;
+}
+
+/* What it sends is all meant for us; only the outcome is its choice. */
+int serprog_link_drain(const struct serprog_link *link, uint32_t quiet_ms, uint32_t ms_max)
+{
+	(void)quiet_ms;
+	(void)ms_max;
+	switch (fuzz_u8(&device_of(link)->sends)) {
+	case 0xfe:
+		return -EBUSY;
+	case 0xff:
+		return -ECONNRESET;
+	default:
+		return 0;
+	}
+}
+
+static void use_spi(struct programmer *programmer, uint8_t what)
+{
+	uint8_t tx[TRANSFER_BYTES] = {0x9f};
+	uint8_t rx[TRANSFER_BYTES];
+	size_t tx_bytes = 1 + what % TRANSFER_BYTES;
+
+	FUZZ_CHECK(programmer->write_bytes_max > 0 && programmer->read_bytes_max > 0);
+	if (tx_bytes > programmer->write_bytes_max)
+		tx_bytes = programmer->write_bytes_max;
+	(void)programmer->ops->spi_command(programmer, tx, tx_bytes, rx,
+		programmer->read_bytes_max < sizeof(rx) ? programmer->read_bytes_max : sizeof(rx));
+	(void)programmer->ops->spi_command(programmer, tx, tx_bytes, rx, 0);
+}
+
+static void use_memory(struct programmer *programmer, uint8_t what)
+{
+	uint8_t data[TRANSFER_BYTES];
+	size_t most = programmer->read_bytes_max;
+
+	FUZZ_CHECK(most > 0);
+	for (uint32_t i = 0; i < what; i++) {
+		if (programmer->ops->write_byte(
+			    programmer, 0xff0000 + i * (1 + what % 3), (uint8_t)i) != 0)
+			break;
+	}
+	(void)programmer->ops->read_bytes(
+		programmer, 0xffff00, data, most < sizeof(data) ? most : sizeof(data));
+	(void)programmer->ops->flush(programmer);
+}
+
+static void use_buses(struct programmer *programmer, uint8_t what)
+{
+	for (uint8_t bus = 1; bus != 0 && bus <= BUS_SPI; bus = (uint8_t)(bus << 1)) {
+		if (!(programmer->buses & bus) || programmer->ops->select_bus(programmer, bus) != 0)
+			continue;
+		if (bus == BUS_SPI)
+			use_spi(programmer, what);
+		else
+			use_memory(programmer, what);
+	}
+}
+
+static void search(struct programmer *programmer, const struct clock *clock, const struct log *log)
+{
+	const struct range range = {0, TRANSFER_BYTES};
+	struct flash flash;
+	uint8_t *image;
+
+	flash_init(&flash, programmer, clock, log);
+	if (flash_probe(&flash, chip_lists, NULL, false) != 0)
+		return;
+	check_told_chip(flash.chip);
+	image = malloc(flash.chip->size_bytes);
+	FUZZ_CHECK(image != NULL);
+	if (flash_open(&flash) == 0)
+		(void)flash_read(&flash, (struct selection){&range, 1}, image);
+	(void)flash_close(&flash);
+	free(image);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct fuzz_input input = {.data = data, .left = size};
+	const uint8_t what = fuzz_u8(&input);
+	struct device device = {
+		.sends = input,
+		.again = what & 8 ? input : (struct fuzz_input){0},
+		.agrees = what & 16,
+	};
+	const struct clock clock = host_clock(&device);
+	const struct log log = host_log();
+	const struct serprog_options options = {
+		.spi_hz = what & 1 ? 1000000 : 0,
+		.has_chip_select = what & 2,
+		.quiet_ms = 1,
+		.sync_ms_max = 100,
+		.silence_ms_max = 100,
+	};
+	struct programmer *programmer;
+
+	/* -1: closing it at the end does nothing. */
+	if (serprog_attach(-1, "fuzz", &options, &clock, &log, &programmer) != 0)
+		return 0;
+	FUZZ_CHECK(programmer->buses != 0);
+	if (what & 4)
+		search(programmer, &clock, &log);
+	else
+		use_buses(programmer, what);
+	programmer_destroy(programmer);
+	return 0;
+}

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Corpora as the tree keeps them: text, one input in hexadecimal a line, and few of them."""
+
+from __future__ import annotations
+
+import hashlib
+import heapq
+from collections.abc import Iterator
+from pathlib import Path
+
+CORPORA = Path(__file__).resolve().parent / "corpora"
+TEXT_BYTES_MAX = 22000  # of a corpus
+HEAD = "# SPDX-License-Identifier: GPL-2.0-or-later\n# Written by run_fuzz.py --pack.\n"
+
+Reach = dict[Path, set[int]]
+"""What libFuzzer saw each input do, as numbers that mean something to it."""
+
+
+def kept_inputs(target: str) -> list[bytes]:
+    file = CORPORA / f"{target}.txt"
+    if not file.exists():
+        return []
+    lines = file.read_text(encoding="ascii").splitlines()
+    return [bytes.fromhex(line) for line in lines if not line.startswith("#")]
+
+
+def unpack(target: str, folder: Path) -> None:
+    """Adds the inputs that are kept to those that are there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for content in kept_inputs(target):
+        (folder / hashlib.sha1(content, usedforsecurity=False).hexdigest()).write_bytes(content)
+
+
+def pack(target: str, reach: Reach) -> None:
+    """Keeps as much as there is room for."""
+    lines = sorted(map(to_line, chosen(reach)), key=lambda line: (len(line), line))
+    (CORPORA / f"{target}.txt").write_text(HEAD + "".join(lines), encoding="ascii")
+
+
+def to_line(path: Path) -> str:
+    return path.read_bytes().hex() + "\n"
+
+
+def line_bytes(path: Path) -> int:
+    return 2 * path.stat().st_size + 1
+
+
+def chosen(reach: Reach) -> Iterator[Path]:
+    """One after the other the input that reaches most for its length that none before it did."""
+    seen: set[int] = set()
+    room = TEXT_BYTES_MAX
+    # What an input adds only shrinks: the best of old figures whose new one still leads is best.
+    queue = [(-len(reached) / line_bytes(path), path) for path, reached in reach.items()]
+    heapq.heapify(queue)
+    while queue:
+        _, path = heapq.heappop(queue)
+        gain = len(reach[path] - seen) / line_bytes(path)
+        if gain == 0 or line_bytes(path) > room:
+            continue
+        if queue and gain < -queue[0][0]:
+            heapq.heappush(queue, (-gain, path))
+            continue
+        seen |= reach[path]
+        room -= line_bytes(path)
+        yield path
+
+
+def read_reach(control: Path) -> Reach:
+    """From the file that libFuzzer keeps of a merge: two counts, the inputs, their features."""
+    count, _, *lines = control.read_text(encoding="utf-8").splitlines()
+    paths = [Path(line) for line in lines[: int(count)]]
+    reach: Reach = {}
+    for line in lines[int(count) :]:
+        kind, index, *numbers = line.split()
+        if kind == "FT":
+            reach[paths[int(index)]] = {int(number) for number in numbers}
+    return reach

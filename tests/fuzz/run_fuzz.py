@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Build the fuzz targets with sanitizers, and run each of them for its share of a minute.
+
+With clang they are libFuzzer's; else gcc builds them with a driver that changes the corpus without
+seeing what that reaches. Corpora are kept as text, one input in hexadecimal a line. A minute begins
+with those each time and ends by a count of executions: it is the same minute until the code or
+a corpus changes. A campaign goes on where the one before it ended. Exits 0 if nothing was found, 1
+if something was, 99 if the targets do not build.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.fuzz.kept_corpus import pack, read_reach, unpack
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+FUZZ = CHECKOUT / "tests" / "fuzz"
+CHIPGEN = "chipgen"  # in Python; all others are in C
+INPUT_BYTES_MAX = 4096
+INPUT_S_MAX = 100  # what takes as long as that never ends
+MINUTE_S = 60
+# What each target does in a minute for all of them: what two CPUs get done well within it.
+MINUTE_EXECUTIONS = {
+    "chip": 100_000,
+    "chipgen": 15_000,
+    "layout": 120_000,
+    "params": 300_000,
+    "serprog_client": 80_000,
+    "serprog_device": 20_000,
+    "sfdp": 800_000,
+}
+MINUTE_EXECUTIONS_OF_OTHERS = 50_000
+# Compared values feed libFuzzer's changes, and pointers among them are others in each run.
+REPEATABLE = ["-use_cmp=0", "-reload=0"]
+CAMPAIGN_HELP = "10 million executions or 20 minutes of each target, instead of a minute for all"
+NOTHING, FOUND, BROKEN = 0, 1, 99
+
+
+class BuildError(Exception):
+    """The targets do not build."""
+
+
+def state() -> Path:
+    return Path(os.environ.get("FLASHROM_RIG_STATE", CHECKOUT / ".rig"))
+
+
+def c_targets() -> list[str]:
+    return sorted(path.stem.removeprefix("fuzz_") for path in FUZZ.glob("fuzz_*.c"))
+
+
+def clang() -> str | None:
+    """A clang that has libFuzzer: the newest, since distributions install them by version."""
+    names = ["clang", *(f"clang-{version}" for version in range(30, 13, -1))]
+    return next((path for name in names if (path := shutil.which(name)) and links(path)), None)
+
+
+def links(compiler: str) -> bool:
+    command = [compiler, "-fsanitize=fuzzer,address", "-x", "c", "-o", os.devnull, "-"]
+    program = "int LLVMFuzzerTestOneInput(void) { return 0; }"
+    return subprocess.run(command, input=program.encode(), capture_output=True).returncode == 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effort:
+    """What a target is given: whichever of the two is used up first ends it, and well."""
+
+    executions: int
+    seconds: float
+    grows: bool
+    """Whether it begins with all that was ever reached here, and adds to it."""
+
+
+CAMPAIGN = Effort(executions=10_000_000, seconds=1200, grows=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workshop:
+    """Where the targets are built and run. Compilers have a folder each."""
+
+    meson: str
+    compiler: str | None
+    """A clang; None: whatever meson finds."""
+
+    @property
+    def build(self) -> Path:
+        name = "gcc" if self.compiler is None else Path(self.compiler).name
+        return state() / f"build-fuzz-{name}"
+
+    @property
+    def findings(self) -> Path:
+        return self.build / "findings"
+
+    def corpus(self, target: str) -> Path:
+        """Of campaigns: it grows as libFuzzer finds more."""
+        return self.build / "corpora" / target
+
+    def fresh_corpus(self, target: str) -> Path:
+        folder = self.build / "minute" / target
+        shutil.rmtree(folder, ignore_errors=True)
+        return folder
+
+    def command(self, target: str) -> list[str]:
+        if target == CHIPGEN:
+            return [sys.executable, "-B", str(FUZZ / "fuzz_chipgen.py")]
+        return [str(self.build / "tests" / "fuzz" / f"fuzz_{target}")]
+
+    def do(self, *command: str) -> None:
+        environment = (
+            dict(os.environ) if self.compiler is None else os.environ | {"CC": self.compiler}
+        )
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise BuildError(done.stdout + done.stderr)
+
+    def set_up(self) -> None:
+        if not (self.build / "build.ninja").exists():
+            self.do(
+                *(self.meson, "setup", str(self.build), str(CHECKOUT), "-Dfuzzers=true"),
+                *("-Db_sanitize=address,undefined", "-Db_lundef=false"),
+            )
+        self.do(self.meson, "compile", "-C", str(self.build), "fuzzers")
+        self.findings.mkdir(exist_ok=True)
+
+    def run(self, target: str, effort: Effort, seed: int) -> Result:
+        corpus = self.corpus(target) if effort.grows else self.fresh_corpus(target)
+        unpack(target, corpus)
+        program = self.command(target)
+        command = [
+            *program,
+            f"-seed={seed}",
+            f"-runs={effort.executions}",
+            f"-max_total_time={max(1, round(effort.seconds))}",
+            f"-max_len={INPUT_BYTES_MAX}",
+            f"-timeout={INPUT_S_MAX}",
+            *([] if effort.grows else REPEATABLE),
+            f"-artifact_prefix={self.findings}/{target}-",
+            str(corpus),
+        ]
+        begin = time.monotonic()
+        done = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", check=False
+        )
+        return Result(
+            target=target,
+            program=program,
+            code=done.returncode,
+            said=done.stderr,
+            seconds=time.monotonic() - begin,
+        )
+
+    def pack(self, target: str) -> None:
+        """Keeps what campaigns found, as far as there is room for it in the tree."""
+        with tempfile.TemporaryDirectory(prefix="fuzz-pack-") as folder:
+            control = Path(folder) / "control"
+            merged = Path(folder) / "merged"
+            merged.mkdir()
+            self.do(
+                *(*self.command(target), "-set_cover_merge=1", f"-max_len={INPUT_BYTES_MAX}"),
+                *(f"-merge_control_file={control}", str(merged), str(self.corpus(target))),
+            )
+            pack(target, read_reach(control))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    target: str
+    program: list[str]
+    code: int
+    said: str
+    seconds: float
+
+    @property
+    def executions(self) -> int:
+        done = re.search(r"^Done (\d+) runs", self.said, re.MULTILINE)
+        return int(done[1]) if done else 0
+
+    def report(self) -> str:
+        if self.code == 0:
+            return f"fuzz: {self.target}: {self.executions} executions in {self.seconds:.0f} s"
+        written = re.search(r"Test unit written to (\S+)", self.said)
+        again = " ".join([*self.program, written[1] if written else "INPUT"])
+        tail = self.said[-4000:]
+        return f"{tail}\nfuzz: {self.target}: FOUND SOMETHING (code {self.code}); again: {again}"
+
+
+def minute_of(target: str, count: int, width: int) -> Effort:
+    """The time is for machines that are slower than most."""
+    executions = MINUTE_EXECUTIONS.get(target, MINUTE_EXECUTIONS_OF_OTHERS)
+    return Effort(executions=executions, seconds=MINUTE_S * width / count, grows=False)
+
+
+def run_all(workshop: Workshop, targets: list[str], campaign: bool, seed: int) -> int:
+    """As many at a time as there are CPUs."""
+    width = min(len(targets), os.cpu_count() or 1)
+
+    def run(target: str) -> Result:
+        effort = CAMPAIGN if campaign else minute_of(target, len(targets), width)
+        return workshop.run(target, effort, seed)
+
+    results = []
+    with ThreadPoolExecutor(width) as pool:
+        for result in pool.map(run, targets):
+            print(result.report(), flush=True)
+            results.append(result)
+    bad = [result for result in results if result.code != 0 or result.executions == 0]
+    how = "libFuzzer" if workshop.compiler else "the driver without libFuzzer"
+    print(f"fuzz: {len(results) - len(bad)} passed, {len(bad)} failed, 0 skipped ({how})")
+    return FOUND if bad else NOTHING
+
+
+def parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    known = [*c_targets(), CHIPGEN]
+    parser.add_argument("target", nargs="*", help=f"of {', '.join(known)}; all of them without one")
+    parser.add_argument("--meson", default="meson", help="the meson to build with")
+    parser.add_argument("--campaign", action="store_true", help=CAMPAIGN_HELP)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--gcc", action="store_true", help="without clang, also where there is one")
+    parser.add_argument("--pack", action="store_true", help="only rewrite corpora/ (needs clang)")
+    options = parser.parse_args()
+    for target in options.target:
+        if target not in known:
+            parser.error(f"unknown target {target}: one of {', '.join(known)}")
+    options.target = options.target or known
+    return options
+
+
+def main() -> int:
+    options = parse()
+    workshop = Workshop(meson=options.meson, compiler=None if options.gcc else clang())
+    try:
+        workshop.set_up()
+        if not options.pack:
+            return run_all(workshop, options.target, options.campaign, options.seed)
+        for target in options.target:
+            if target != CHIPGEN:
+                workshop.pack(target)
+    except BuildError as error:
+        print(f"fuzz: the targets do not build:\n{error}", file=sys.stderr)
+        return BROKEN
+    return NOTHING
+
+
+if __name__ == "__main__":
+    sys.exit(main())
