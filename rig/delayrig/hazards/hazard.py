@@ -11,10 +11,14 @@ if TYPE_CHECKING:
 
 
 class Concern(StrEnum):
-    """What may go wrong with a delay because of it."""
+    """What may go wrong because of it."""
 
     SAFETY = "safety"
+    """A wait may end too early."""
     PERFORMANCE = "performance"
+    """Waits, or what lies between them, may take longer."""
+    ROBUSTNESS = "robustness"
+    """The job may fail, and the subject must say so: no delay is to blame."""
 
 
 class Hazard:

@@ -56,7 +56,7 @@ class Fault(Hazard):
     name = "fault"
     form = "KIND[:US]@WHEN"
     about = "the link or the part fails on request, such as fault:drop@p=0.001 or fault:stuck-wip@3"
-    concern = Concern.SAFETY
+    concern = Concern.ROBUSTNESS
     repeatable = True
 
     def __init__(self, value: str) -> None:
@@ -87,7 +87,7 @@ class PowerCut(Hazard):
     name = "power-cut"
     form = "N[,WHEN[,NS]]"
     about = "power goes during the N-th busy time, WHEN into it, for NS or for ever"
-    concern = Concern.SAFETY
+    concern = Concern.ROBUSTNESS
 
     def __init__(self, value: str) -> None:
         super().__init__(value)
