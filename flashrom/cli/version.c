@@ -2,16 +2,32 @@
 #include <sys/utsname.h>
 
 #include "cli.h"
+#ifdef CONFIG_MUSEUM
+#include "museum.h"
+#endif
 
 /* The delay layer is not asked, since it has no more to it than its one function. */
 #ifndef CONFIG_DELAY_MINIMUM_SLEEP_US
 #define CONFIG_DELAY_MINIMUM_SLEEP_US 100
 #endif
 
-#ifdef CONFIG_DELAY_TEST_CUT_PERCENT
-#define TEST_CUT_PERCENT CONFIG_DELAY_TEST_CUT_PERCENT
+#define TEST_BUILD "TEST BUILD, never to be used on a chip that matters: "
+
+#ifdef CONFIG_MUSEUM
+static void test_build_print(const struct log *log)
+{
+	log_info(log, TEST_BUILD "%s.\n", museum_mistake);
+}
+#elif defined(CONFIG_DELAY_TEST_CUT_PERCENT)
+static void test_build_print(const struct log *log)
+{
+	log_info(log, TEST_BUILD "every delay is cut to %d %%.\n", CONFIG_DELAY_TEST_CUT_PERCENT);
+}
 #else
-#define TEST_CUT_PERCENT 100
+static void test_build_print(const struct log *log)
+{
+	(void)log;
+}
 #endif
 
 void version_print(const struct log *log)
@@ -23,9 +39,5 @@ void version_print(const struct log *log)
 	log_info(log, "flashrom %s, delay_minimum_sleep_us %llu (rig bundled) on %s %s (%s)\n",
 		FLASHROM_VERSION, (unsigned long long)CONFIG_DELAY_MINIMUM_SLEEP_US, system.sysname,
 		system.release, system.machine);
-	if (TEST_CUT_PERCENT != 100)
-		log_info(log,
-			"TEST BUILD: every delay is cut to %d %%. Never use it on a chip that "
-			"matters.\n",
-			TEST_CUT_PERCENT);
+	test_build_print(log);
 }

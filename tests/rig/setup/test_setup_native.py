@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which build folders can be built in as they are, and which are made anew."""
+
+import io
+from pathlib import Path
+
+import pytest
+from delayrig.setup import native
+from delayrig.setup.console import Console
+from delayrig.setup.context import Context
+from delayrig.setup.layout import Layout
+
+
+@pytest.fixture
+def context(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Context:
+    """A checkout whose native programs were configured by a meson that does nothing."""
+
+    class Meson:
+        def require(self, what: str, remedy: str) -> None:
+            """It always ends well."""
+
+    def meson(context: Context, *_: str) -> Meson:
+        for name in native.CONFIGURED:
+            path = context.layout.build / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch()
+        return Meson()
+
+    monkeypatch.setattr(native, "_meson", meson)
+    context = Context(
+        layout=Layout(checkout=tmp_path / "checkout", state=tmp_path / "state"),
+        console=Console(output=io.StringIO(), input=io.StringIO()),
+    )
+    assert not native.is_configured(context)
+    native.ensure_native(context)
+    return context
+
+
+def test_folder_is_configured_for_its_checkout_and_options(context: Context) -> None:
+    assert native.is_configured(context)
+
+
+def test_folder_of_other_options_is_made_anew(
+    context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(native, "OPTIONS", ("-Dmuseum=false",))
+    assert not native.is_configured(context)
+    native.ensure_native(context)
+    assert native.is_configured(context)
+
+
+def test_folder_of_another_checkout_is_made_anew(context: Context, tmp_path: Path) -> None:
+    moved = Context(
+        layout=Layout(checkout=tmp_path / "moved", state=context.layout.state),
+        console=context.console,
+    )
+    assert not native.is_configured(moved)
+
+
+@pytest.mark.parametrize("name", native.CONFIGURED)
+def test_folder_that_lacks_something_is_made_anew(context: Context, name: str) -> None:
+    (context.layout.build / name).unlink()
+    assert not native.is_configured(context)
