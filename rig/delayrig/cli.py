@@ -154,21 +154,22 @@ def run(
 ) -> None:
     """Runs a plan: every cell in its guest, a verdict for each, and the answer."""
     paths = find_paths()
-    cells, chips, recipes = choose_cells(
+    choice = choose_cells(
         plan=plan, subjects=list(subjects), patterns=list(patterns), seed=seed, paths=paths
     )
     if dry_run:
-        for cell in cells:
+        for cell in choice.cells:
             click.echo(f"{cell.id}" + (f"  expect {cell.expect}" if cell.expect != "pass" else ""))
-        click.echo(f"{len(cells)} cells", err=True)
+        click.echo(f"{len(choice.cells)} cells", err=True)
         return
     folder = out or _default_out(plan)
-    check_out(folder, cells)
+    check_out(folder, choice.cells)
     request = Request(
         plan=plan,
-        cells=cells,
-        chips=chips,
-        recipes=recipes,
+        cells=choice.cells,
+        contrasts=choice.contrasts,
+        chips=choice.chips,
+        recipes=choice.recipes,
         out=folder,
         jobs=jobs or len(os.sched_getaffinity(0)),
         seed=seed,
@@ -176,7 +177,7 @@ def run(
         argv=sys.argv[1:],
     )
     results = _run(request, paths, no_color=no_color)
-    code = exit_code_of_run(results.cells)
+    code = exit_code_of_run(results.cells, results.contrasts)
     print_results(results, code, make_console(no_color=no_color), out=str(folder))
     sys.exit(code)
 
@@ -460,7 +461,8 @@ async def _provide_images(paths: Paths) -> Supplies:
     recipes = read_recipes(paths.checkout)
     cells = []
     for plan in PREPARED_PLANS:
-        cells += choose_cells(plan=plan, subjects=[], patterns=[], seed=1, paths=paths)[0]
+        choice = choose_cells(plan=plan, subjects=[], patterns=[], seed=1, paths=paths)
+        cells += choice.cells
     return await provide_supplies(
         shapes=[cell.shape for cell in cells],
         subjects=dict.fromkeys([BUNDLED, *(cell.subject for cell in cells)]),

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from delayrig.cell import Expect, Role
 from delayrig.errors import ExitCode
-from delayrig.result import CellResult, Verdict
+from delayrig.result import CellResult, ContrastResult, ContrastVerdict, Verdict
 
 UNSAFE = (Verdict.TOO_SHORT, Verdict.CORRUPT)
 
@@ -38,9 +38,23 @@ def exit_code_of(cell: CellResult) -> ExitCode:
     return ExitCode.INCONCLUSIVE
 
 
-def exit_code_of_run(cells: Iterable[CellResult]) -> ExitCode:
+def exit_code_of_contrast(contrast: ContrastResult) -> ExitCode:
+    """One that is missing counts as a conviction that is missing."""
+    match contrast.verdict:
+        case ContrastVerdict.SEEN:
+            return ExitCode.PASS
+        case ContrastVerdict.MISSING:
+            return ExitCode.UNSAFE
+        case ContrastVerdict.UNJUDGED:
+            return ExitCode.INCONCLUSIVE
+
+
+def exit_code_of_run(
+    cells: Iterable[CellResult], contrasts: Iterable[ContrastResult] = ()
+) -> ExitCode:
     """The gravest of all; a run of nothing but skipped cells is skipped."""
     codes = [exit_code_of(cell) for cell in cells]
+    codes += [exit_code_of_contrast(contrast) for contrast in contrasts]
     for grave in (ExitCode.RIG_FAULT, ExitCode.UNSAFE, ExitCode.INCONCLUSIVE):
         if grave in codes:
             return grave

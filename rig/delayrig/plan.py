@@ -17,6 +17,7 @@ import msgspec
 from covertable import make as covering_array
 
 from delayrig.cell import REGION_KIB, Cell, Expect, Job, Programmer, Role
+from delayrig.contrast import Contrast
 from delayrig.corner import FORMS, Corner, is_corner
 from delayrig.errors import BadInputError, nearest
 from delayrig.guest.shape import shift_for_mips
@@ -72,22 +73,22 @@ class Span(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class Group(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Cells over a span, for its own subject or for each; without a strength all of them."""
+    """Cells over a span, for its own subjects or for each; without a strength all of them."""
 
     name: str
     over: Span
     strength: int | None = None
-    subject: str | None = None
+    subject: str | list[str] = []
     role: str = "measure"
     region_kib: int = REGION_KIB
 
 
 class Single(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One cell by name: for its own subject, or for each subject of the run."""
+    """One cell by name: for its own subjects, or for each subject of the run."""
 
     name: str
     at: Point
-    subject: str | None = None
+    subject: str | list[str] = []
     role: str = "measure"
     region_kib: int = REGION_KIB
 
@@ -122,6 +123,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     group: list[Group] = []
     cell: list[Single] = []
     rule: list[Rule] = []
+    contrast: list[Contrast] = []
 
 
 def plan_names() -> list[str]:
@@ -175,6 +177,11 @@ def plan_cells(
     return list(unique.values())
 
 
+def own_subjects(owner: Group | Single) -> list[str]:
+    """The subjects that it names itself; none where it runs for those of the run."""
+    return [owner.subject] if isinstance(owner.subject, str) else owner.subject
+
+
 C = TypeVar("C", bound=StrEnum)
 
 
@@ -201,7 +208,7 @@ class _Reader:
                 yield self._cell(single, subject, single.at, f"{key}.at")
 
     def _check_owner(self, owner: Group | Single, subjects: list[str], key: str) -> list[str]:
-        """Whom it runs for: its own subject, whoever the others are, or each of them."""
+        """Whom it runs for: its own subjects, whoever the others are, or each of them."""
         if not NAME.fullmatch(owner.name):
             raise BadInputError(
                 f"{self._source}: key '{key}.name' is {owner.name!r}",
@@ -213,7 +220,7 @@ class _Reader:
                 f"{self._source}: key '{key}.region_kib' is {owner.region_kib}",
                 hint=f"a region has {REGIONS_KIB[0]} to {REGIONS_KIB[-1]} KiB",
             )
-        return subjects if owner.subject is None else [owner.subject]
+        return own_subjects(owner) or subjects
 
     def expectation(self, cell: Cell, rules: list[Rule]) -> Cell:
         expect = Expect.TOO_SHORT if cell.role is Role.CANARY else Expect.PASS

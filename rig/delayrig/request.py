@@ -10,11 +10,12 @@ from pathlib import Path
 
 from delayrig.cell import REGION_KIB, Cell
 from delayrig.chips import ChipFacts, read_chips
+from delayrig.contrast import Contrast, check_contrast
 from delayrig.errors import BadInputError
 from delayrig.images.recipes import Recipes, read_recipes
 from delayrig.images.subject import check_subject
 from delayrig.paths import Paths
-from delayrig.plan import find_plan, plan_cells, read_plan
+from delayrig.plan import Plan, find_plan, own_subjects, plan_cells, read_plan
 from delayrig.result import FILE_NAME
 from delayrig.workload import region_of
 
@@ -28,6 +29,7 @@ class Request:
 
     plan: str
     cells: list[Cell]
+    contrasts: list[Contrast]
     chips: dict[str, ChipFacts]
     recipes: Recipes
     out: Path
@@ -42,9 +44,19 @@ class Request:
         return list(dict.fromkeys(cell.subject for cell in self.cells))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """What of a plan is to be run, and what the plan refers to."""
+
+    cells: list[Cell]
+    contrasts: list[Contrast]
+    chips: dict[str, ChipFacts]
+    recipes: Recipes
+
+
 def choose_cells(
     *, plan: str, subjects: list[str], patterns: list[str], seed: int, paths: Paths
-) -> tuple[list[Cell], dict[str, ChipFacts], Recipes]:
+) -> Choice:
     """The cells of a plan that match any of the patterns; raises `BadInputError`."""
     chips = read_chips(paths.checkout)
     recipes = read_recipes(paths.checkout)
@@ -52,13 +64,8 @@ def choose_cells(
         check_subject(name, recipes, "--subject")
     path = find_plan(plan)
     content = read_plan(path)
-    for number, name in enumerate(content.subjects):
-        check_subject(name, recipes, f"{path}: key 'subjects[{number}]'")
-    owners = [(f"group[{number}]", owner.subject) for number, owner in enumerate(content.group)]
-    owners += [(f"cell[{number}]", owner.subject) for number, owner in enumerate(content.cell)]
-    for key, subject in owners:
-        if subject is not None:
-            check_subject(subject, recipes, f"{path}: key '{key}.subject'")
+    _check_subjects(content, recipes, path)
+    _check_contrasts(content, recipes, path)
     cells = plan_cells(content, source=str(path), subjects=subjects, chips=chips, seed=seed)
     for cell in cells:
         check_region(cell, chips, path)
@@ -69,7 +76,26 @@ def choose_cells(
             f"no cell of {plan} matches {', '.join(patterns)}",
             hint=f"`rig/rig run --plan {plan} --dry-run` lists them; * stands for anything",
         )
-    return cells, chips, recipes
+    return Choice(cells=cells, contrasts=content.contrast, chips=chips, recipes=recipes)
+
+
+def _check_subjects(plan: Plan, recipes: Recipes, path: Path) -> None:
+    for number, name in enumerate(plan.subjects):
+        check_subject(name, recipes, f"{path}: key 'subjects[{number}]'")
+    owners = [(f"group[{number}]", own_subjects(owner)) for number, owner in enumerate(plan.group)]
+    owners += [(f"cell[{number}]", own_subjects(owner)) for number, owner in enumerate(plan.cell)]
+    for key, names in owners:
+        for name in names:
+            check_subject(name, recipes, f"{path}: key '{key}.subject'")
+
+
+def _check_contrasts(plan: Plan, recipes: Recipes, path: Path) -> None:
+    names = [group.name for group in plan.group] + [cell.name for cell in plan.cell]
+    for number, contrast in enumerate(plan.contrast):
+        where = f"{path}: key 'contrast[{number}]'"
+        for name in (contrast.subject, contrast.against):
+            check_subject(name, recipes, where)
+        check_contrast(contrast, names, where)
 
 
 def check_region(cell: Cell, chips: dict[str, ChipFacts], plan: Path) -> None:

@@ -88,6 +88,32 @@ class CellResult(msgspec.Struct, frozen=True, kw_only=True):
     rerun: str
 
 
+class ContrastVerdict(StrEnum):
+    """Whether one subject cost as much more than another as its plan says."""
+
+    SEEN = "seen"
+    MISSING = "missing"
+    UNJUDGED = "unjudged"
+
+
+class ContrastResult(msgspec.Struct, frozen=True, kw_only=True):
+    """Two subjects in one cell, `cell` and `against` by their ids."""
+
+    cell: str
+    against: str
+    figure: str
+    at_least: float
+    ours_ns: int
+    theirs_ns: int
+    verdict: ContrastVerdict
+    reason: str
+
+    @property
+    def ratio(self) -> float | None:
+        """How many times as much; None where the other cell has no such figure."""
+        return self.ours_ns / self.theirs_ns if self.theirs_ns else None
+
+
 class HostFacts(msgspec.Struct, frozen=True, kw_only=True):
     """The machine that the run was made on."""
 
@@ -122,6 +148,7 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
     schema: int = SCHEMA
     run: RunHeader
     cells: list[CellResult]
+    contrasts: list[ContrastResult] = []
 
 
 class _Schema(msgspec.Struct):

@@ -12,6 +12,7 @@ from typing import Protocol
 import msgspec
 
 from delayrig.cell import Cell
+from delayrig.contrast import judge_contrasts
 from delayrig.errors import BadInputError, LostGuestError
 from delayrig.header import make_header
 from delayrig.images.subject import knows_string
@@ -81,7 +82,9 @@ async def run_request(request: Request, paths: Paths, progress: Progress) -> Res
     finally:
         ordered = [done[cell.id] for cell in request.cells if cell.id in done]
         results = Results(
-            run=msgspec.structs.replace(header, interrupted=not finished), cells=ordered
+            run=msgspec.structs.replace(header, interrupted=not finished),
+            cells=ordered,
+            contrasts=judge_contrasts(request.contrasts, ordered),
         )
         write_results(results, request.out)
     return results

@@ -22,7 +22,7 @@ from delayrig.errors import ExitCode
 from delayrig.exit_code import exit_code_of, is_expected
 from delayrig.fault_campaign import EmulatorEnd, FaultRun
 from delayrig.fault_scene import is_finding
-from delayrig.result import CellResult, Results, Verdict
+from delayrig.result import CellResult, ContrastVerdict, Results, Verdict
 from delayrig.shrink import Shrunk, Step
 from delayrig.times import TimeRow
 from delayrig.verdict import describe
@@ -36,6 +36,11 @@ STYLES = {
     Verdict.INCONCLUSIVE: "yellow",
     Verdict.INFRA_ERROR: "bold magenta",
     Verdict.SKIPPED: "dim",
+}
+CONTRAST_STYLES = {
+    ContrastVerdict.SEEN: "green",
+    ContrastVerdict.MISSING: "bold red",
+    ContrastVerdict.UNJUDGED: "yellow",
 }
 PIPE_WIDTH = 160
 WIDE = 140
@@ -138,6 +143,29 @@ def cell_table(results: Results, width: int) -> Table:
     return table
 
 
+def contrast_table(results: Results) -> Table:
+    """What had to cost a multiple of another subject's figure in the same cell, and did."""
+    names = {cell.id: cell.subject.name for cell in results.cells}
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for name in ("contrast", "cell", "against"):
+        table.add_column(name, overflow="fold")
+    for name in ("figure", "s", "against s", "ratio", "at least"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for contrast in results.contrasts:
+        style = CONTRAST_STYLES[contrast.verdict]
+        table.add_row(
+            f"[{style}]{contrast.verdict}[/]",
+            escape(contrast.cell),
+            escape(names[contrast.against]),
+            contrast.figure,
+            _seconds(contrast.ours_ns),
+            _seconds(contrast.theirs_ns),
+            "-" if contrast.ratio is None else f"{contrast.ratio:.1f}",
+            f"{contrast.at_least:g}",
+        )
+    return table
+
+
 def show_fault_run(run: FaultRun) -> None:
     """One line of a fault campaign; what it found, and how to see it again."""
     scene = run.scene
@@ -220,6 +248,9 @@ def print_results(results: Results, code: ExitCode, console: Console, *, out: st
     for cell in results.cells:
         if cell.verdict is not Verdict.PASS:
             _print_findings(cell, console)
+    if results.contrasts:
+        console.print()
+        console.print(contrast_table(results))
     console.print()
     console.print(f"[bold]{answer(results, code)}[/]")
     if not {"canary", "control"} <= {cell.role for cell in results.cells}:

@@ -80,7 +80,7 @@ def test_results_have_the_keys_of_the_design_in_order(tmp_path: Path) -> None:
     result = make_result(make_cell(hazards=("busy-siblings",), cores=2), evidence=[make_evidence()])
     write_results(Results(run=make_run_header(), cells=[result]), tmp_path)
     tree = json.loads((tmp_path / FILE_NAME).read_text(encoding="utf-8"))
-    assert list(tree) == ["schema", "run", "cells"]
+    assert list(tree) == ["schema", "run", "cells", "contrasts"]
     assert tree["schema"] == 1
     assert list(tree["run"]) == RUN_KEYS
     assert list(tree["run"]["host"]) == ["cpus", "kernel", "machine", "os"]

@@ -6,7 +6,7 @@ import itertools
 import pytest
 from delayrig.cell import Expect, Role
 from delayrig.exit_code import exit_code_of, exit_code_of_run
-from delayrig.result import CellResult, Verdict
+from delayrig.result import CellResult, ContrastResult, ContrastVerdict, Verdict
 
 from tests.rig.builders import make_result
 
@@ -68,6 +68,34 @@ SKIPPED = result(Verdict.SKIPPED)
 )
 def test_run_has_the_exit_code_of_its_gravest_cell(cells: list[CellResult], code: int) -> None:
     assert exit_code_of_run(cells) == code
+
+
+def contrast(verdict: ContrastVerdict) -> ContrastResult:
+    return ContrastResult(
+        cell="a",
+        against="b",
+        figure="cpu",
+        at_least=3.0,
+        ours_ns=1,
+        theirs_ns=1,
+        verdict=verdict,
+        reason="it polls",
+    )
+
+
+@pytest.mark.parametrize(
+    ("verdict", "code"),
+    [
+        (ContrastVerdict.SEEN, 0),
+        (ContrastVerdict.MISSING, 1),
+        (ContrastVerdict.UNJUDGED, 4),
+    ],
+)
+def test_contrast_that_is_missing_counts_as_a_missing_conviction(
+    verdict: ContrastVerdict, code: int
+) -> None:
+    assert exit_code_of_run([PASS], [contrast(verdict)]) == code
+    assert exit_code_of_run([FAULT], [contrast(verdict)]) == 99
 
 
 def test_one_conviction_among_many_passes_is_not_averaged_away() -> None:

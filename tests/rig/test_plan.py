@@ -21,7 +21,7 @@ from delayrig.toml import parse_toml
 from tests.rig.builders import CHECKOUT
 
 CHIPS = list(read_chips(CHECKOUT))
-SHIPPED = ["chips", "default", "full", "releases", "smoke", "write-time"]
+SHIPPED = ["chips", "default", "full", "museum", "releases", "smoke", "write-time"]
 DEMONSTRATING = ["default", "full", "smoke"]
 
 
@@ -268,6 +268,13 @@ def test_single_cell_runs_for_each_subject_or_for_its_own() -> None:
     assert [cell.subject for cell in cells_of(HEAD + SINGLE)] == ["bundled", "debian:trixie"]
     own = SINGLE + 'subject = "debian:bookworm"\n'
     assert [cell.subject for cell in cells_of(HEAD + own, "bundled")] == ["debian:bookworm"]
+
+
+@pytest.mark.parametrize("owner", [SINGLE, GROUP], ids=["cell", "group"])
+def test_own_subjects_may_be_several(owner: str) -> None:
+    text = owner.replace("]]\n", ']]\nsubject = ["debian:bookworm", "floor"]\n', 1)
+    subjects = [cell.subject for cell in cells_of(HEAD + text, "bundled")]
+    assert subjects == ["debian:bookworm", "floor"]
 
 
 def test_group_without_strength_leaves_out_siblings_on_one_core() -> None:

@@ -27,16 +27,17 @@ class Usage(NamedTuple):
 
 
 def chosen(*patterns: str, plan: str = "smoke", subjects: tuple[str, ...] = ()) -> list[Cell]:
-    cells, _, _ = choose_cells(
+    choice = choose_cells(
         plan=plan, subjects=list(subjects), patterns=list(patterns), seed=1, paths=PATHS
     )
-    return cells
+    return choice.cells
 
 
 def request_for(*cells: Cell, plan: str = "smoke", seed: int = 1) -> Request:
     return Request(
         plan=plan,
         cells=list(cells),
+        contrasts=[],
         chips={},
         recipes=read_recipes(CHECKOUT),
         out=Path("/nowhere"),
@@ -83,6 +84,39 @@ def test_unknown_subject_of_a_plan_names_the_plan(tmp_path: Path) -> None:
     assert "'bundeld'" in caught.value.message
 
 
+@pytest.mark.parametrize(
+    ("contrast", "message"),
+    [
+        ('cell = "d"\nsubject = "bundled"\nagainst = "floor"\n', "[0]'.cell: unknown cell 'd'"),
+        ('cell = "c"\nsubject = "bundeld"\nagainst = "floor"\n', "unknown subject 'bundeld'"),
+        ('cell = "c"\nsubject = "bundled"\nagainst = "flor"\n', "unknown subject 'flor'"),
+    ],
+)
+def test_contrast_that_names_nothing_known_names_plan_and_key(
+    tmp_path: Path, contrast: str, message: str
+) -> None:
+    plan = put_plan(tmp_path, subject="bundled", chip="M25P80")
+    text = f'[[contrast]]\n{contrast}reason = "it polls"\ncpu_at_least = 2.0\n'
+    plan.write_text(plan.read_text(encoding="utf-8") + text, encoding="utf-8")
+    with pytest.raises(BadInputError) as caught:
+        chosen(plan=str(plan))
+    assert caught.value.message.startswith(f"{plan}: key 'contrast[0]'")
+    assert message in caught.value.message
+
+
+def test_unknown_one_of_several_subjects_names_its_cell(tmp_path: Path) -> None:
+    plan = put_plan(tmp_path, subject="bundled", chip="M25P80")
+    text = plan.read_text(encoding="utf-8")
+    plan.write_text(
+        text.replace('name = "c"', 'name = "c"\nsubject = ["floor", "museum:wrap-23bit"]'),
+        encoding="utf-8",
+    )
+    with pytest.raises(BadInputError) as caught:
+        chosen(plan=str(plan))
+    assert caught.value.message.startswith(f"{plan}: key 'cell[0].subject'")
+    assert "'museum:wrap-32bit'" in caught.value.hint
+
+
 def test_region_that_does_not_fit_its_chip_names_plan_cell_and_key(tmp_path: Path) -> None:
     plan = tmp_path / "mine.toml"
     plan.write_text(
@@ -98,7 +132,7 @@ def test_region_that_does_not_fit_its_chip_names_plan_cell_and_key(tmp_path: Pat
     assert [cell.region_kib for cell in chosen(plan=str(plan))] == [1024]
 
 
-@pytest.mark.parametrize("plan", ["smoke", "default", "write-time"])
+@pytest.mark.parametrize("plan", ["smoke", "default", "museum", "write-time"])
 def test_rerun_command_of_every_cell_runs_that_cell_alone(plan: str) -> None:
     for cell in chosen(plan=plan):
         words = shlex.split(rerun_command(cell, request_for(cell, plan=plan)))

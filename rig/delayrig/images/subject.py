@@ -21,6 +21,23 @@ from delayrig.paths import Paths
 
 BUNDLED = "bundled"
 BRIDGE = "socat"
+# Past mistakes of delay layers, made again in our own (flashrom/museum/README.md).
+MUSEUM = (
+    "busy-threshold-100ms",
+    "busy-threshold-1s",
+    "calibrated-loop",
+    "doubling-calibration-2003",
+    "eintr-ignored",
+    "ms-us-slip",
+    "seconds-dropped",
+    "threshold-turned-round",
+    "trusting-getres",
+    "two-percent-short",
+    "us-ms-slip",
+    "wait-before-buffered-write",
+    "wall-clock",
+    "wrap-32bit",
+)
 # Programs of this checkout, below the build folder: our own flashrom, its test builds by which the
 # rig checks itself (flashrom/README.md), and the least that can write (emulators/README.md).
 OWN_PROGRAMS = {
@@ -29,6 +46,7 @@ OWN_PROGRAMS = {
     "canary:chip": "flashrom/flashrom-fixed-canary",
     "control:chip": "flashrom/flashrom-fixed",
     "floor": "emulators/floor/serprog-floor",
+    **{f"museum:{piece}": f"flashrom/museum/museum-{piece}" for piece in MUSEUM},
 }
 PATH_PREFIX = "path:"
 PROGRAM = "/usr/sbin/flashrom"

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Two subjects in one cell: how much more must one of them cost?"""
+
+from typing import Any
+
+import pytest
+from delayrig.cell import Cell
+from delayrig.contrast import Contrast, check_contrast, judge_contrasts
+from delayrig.errors import BadInputError
+from delayrig.phases import TimeSplit
+from delayrig.result import CellResult, ContrastVerdict, CpuTime, Results, Verdict
+from delayrig.show import contrast_table, make_console
+
+from tests.rig.builders import make_cell, make_result, make_run_header
+
+HUNGRY, SHIPPED = "museum:busy-threshold-1s", "control:chip"
+
+
+def contrast(**changes: Any) -> Contrast:
+    bound = {} if "time_at_least" in changes else {"cpu_at_least": 3.0}
+    words = {"cell": "pages", "subject": HUNGRY, "against": SHIPPED, "reason": "it polls"}
+    return Contrast(**{**words, **bound, **changes})
+
+
+def result(subject: str, *, cpu: int = 100, time: int = 1000, **changes: Any) -> CellResult:
+    verdict = changes.pop("verdict", Verdict.PASS)
+    cell: Cell = make_cell(**{"name": "pages", "subject": subject, **changes})
+    user_ns, sys_ns = cpu // 2, cpu - cpu // 2
+    return make_result(
+        cell,
+        verdict=verdict,
+        cpu_ns=CpuTime(user=user_ns, sys=sys_ns),
+        time_ns=TimeSplit(total=time),
+    )
+
+
+@pytest.mark.parametrize(
+    ("cpu", "verdict"),
+    [
+        (299, ContrastVerdict.MISSING),
+        (300, ContrastVerdict.SEEN),
+        (100, ContrastVerdict.MISSING),
+        (5000, ContrastVerdict.SEEN),
+    ],
+)
+def test_cpu_is_user_and_system_time_against_the_others(cpu: int, verdict: ContrastVerdict) -> None:
+    (judged,) = judge_contrasts([contrast()], [result(HUNGRY, cpu=cpu), result(SHIPPED)])
+    assert (judged.verdict, judged.ours_ns, judged.theirs_ns) == (verdict, cpu, 100)
+    assert judged.ratio == cpu / 100
+
+
+@pytest.mark.parametrize(("time", "seen"), [(1999, False), (2000, True)])
+def test_time_is_the_total(time: int, seen: bool) -> None:
+    cells = [result(SHIPPED), result(HUNGRY, time=time, cpu=1)]
+    (judged,) = judge_contrasts([contrast(time_at_least=2.0)], cells)
+    assert (judged.figure, judged.verdict is ContrastVerdict.SEEN) == ("time", seen)
+
+
+@pytest.mark.parametrize("verdict", [verdict for verdict in Verdict if verdict != Verdict.PASS])
+def test_cell_that_did_not_pass_leaves_it_unjudged(verdict: Verdict) -> None:
+    good = {name: result(name, cpu=900) for name in (HUNGRY, SHIPPED)}
+    for name in (HUNGRY, SHIPPED):
+        cells = {**good, name: result(name, cpu=900, verdict=verdict)}
+        (judged,) = judge_contrasts([contrast()], cells.values())
+        assert judged.verdict is ContrastVerdict.UNJUDGED
+
+
+def test_nothing_is_a_multiple_of_no_time() -> None:
+    (judged,) = judge_contrasts([contrast()], [result(HUNGRY), result(SHIPPED, cpu=0)])
+    assert (judged.verdict, judged.ratio) == (ContrastVerdict.UNJUDGED, None)
+
+
+def test_subjects_are_compared_in_the_same_cell_alone() -> None:
+    cells = [
+        result(HUNGRY, cpu=900),
+        result(HUNGRY, cpu=100, icount_shift=0),
+        result(SHIPPED, cpu=90, icount_shift=0),
+        result(SHIPPED, cpu=100),
+        result(SHIPPED, cpu=1, name="sector"),
+        result(HUNGRY, cpu=1, name="sector"),
+    ]
+    judged = judge_contrasts([contrast()], cells)
+    assert [(item.ours_ns, item.theirs_ns) for item in judged] == [(900, 100), (100, 90)]
+
+
+def test_what_did_not_run_is_not_judged() -> None:
+    assert judge_contrasts([contrast()], [result(HUNGRY)]) == []
+    assert judge_contrasts([contrast()], [result(SHIPPED)]) == []
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"cpu_at_least": None},
+        {"cpu_at_least": 3.0, "time_at_least": 3.0},
+        {"cpu_at_least": 1.0},
+        {"time_at_least": 0.5},
+        {"time_at_least": -2.0},
+    ],
+)
+def test_contrast_without_one_bound_above_one_is_refused(changes: dict[str, Any]) -> None:
+    with pytest.raises(BadInputError, match="one bound above 1") as caught:
+        check_contrast(contrast(**changes), ["pages"], "my.toml: key 'contrast[0]'")
+    assert caught.value.message.startswith("my.toml: key 'contrast[0]'")
+
+
+def test_contrast_in_an_unknown_cell_gets_the_nearest_name() -> None:
+    with pytest.raises(BadInputError, match=r"contrast\[0\].cell: unknown cell 'pages'") as caught:
+        check_contrast(contrast(), ["page", "sector"], "contrast[0]")
+    assert "'page'" in caught.value.hint
+
+
+def test_table_tells_ratio_and_bound() -> None:
+    cells = [result(HUNGRY, cpu=900), result(SHIPPED)]
+    results = Results(
+        run=make_run_header(), cells=cells, contrasts=judge_contrasts([contrast()], cells)
+    )
+    console = make_console(no_color=True)
+    with console.capture() as captured:
+        console.print(contrast_table(results))
+    (_, row) = captured.get().splitlines()
+    assert row.split()[:1] + row.split()[-2:] == ["seen", "9.0", "3"]
+    assert SHIPPED in row
