@@ -217,9 +217,8 @@ def shrink(
     if cell is None:
         raise BadInputError("no cell to shrink", hint="name CELL, or a run with --from")
     paths = find_paths()
-    cells, chips, recipes = choose_cells(
-        plan=plan, subjects=[], patterns=[cell], seed=seed, paths=paths
-    )
+    choice = choose_cells(plan=plan, subjects=[], patterns=[cell], seed=seed, paths=paths)
+    cells, chips = choice.cells, choice.chips
     if len(cells) > 1:
         raise BadInputError(
             f"{len(cells)} cells of {plan} match {cell}", hint=f"name one, such as {cells[0].id}"
@@ -229,7 +228,7 @@ def shrink(
     found = folder / f"{SHRUNK}.toml"
     trials = Trials(
         chips=chips,
-        recipes=recipes,
+        recipes=choice.recipes,
         paths=paths,
         out=folder,
         plan=str(found),

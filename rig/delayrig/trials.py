@@ -35,6 +35,7 @@ class Trials:
         request = Request(
             plan=self.plan,
             cells=[cell],
+            contrasts=[],
             chips=self.chips,
             recipes=self.recipes,
             out=folder,
