@@ -85,7 +85,7 @@ async def _provide_snapshots(
     pool: CpuPool,
     preparing: Preparing,
 ) -> dict[GuestShape, Path]:
-    missing = [shape for shape in shapes if not snapshot_path(shape, image, paths).is_file()]
+    missing = [shape for shape in shapes if not snapshot_path(shape, image, paths).is_dir()]
     _check_space(len(missing), paths)
 
     async def provide(shape: GuestShape) -> Path:

@@ -19,7 +19,7 @@ from delayrig.guest.arguments import (
 from delayrig.guest.machine import Machine
 from delayrig.guest.qemu import QemuMachine
 from delayrig.guest.session import run_guest
-from delayrig.guest.snapshot import boot_hardware
+from delayrig.guest.snapshot import boot_hardware, provide_whole, restored, restored_whole
 from delayrig.paths import Paths
 from delayrig.payload import write_payload
 from delayrig.supplies import Supplies
@@ -51,10 +51,14 @@ async def run_cell(
         hardware = replace(
             boot_hardware(cell.shape, supplies.image, folder / "console.log"),
             fw_cfg={CELL_FW_CFG: archive, **_programs(cell, supplies)},
-            incoming=supplies.snapshots[cell.shape],
         )
-        machine = make_machine(
-            hardware, log=folder / "qemu.log", cpu=cpu, connect=connect, paths=paths
+        machine = await make_machine(
+            hardware,
+            supplies.snapshots[cell.shape],
+            log=folder / "qemu.log",
+            cpu=cpu,
+            connect=connect,
+            paths=paths,
         )
         try:
             entries = await run_guest(machine, scratch)
@@ -64,17 +68,24 @@ async def run_cell(
     return time.monotonic() - began_s
 
 
-def make_machine(
-    hardware: Hardware, *, log: Path, cpu: int, connect: str | None, paths: Paths
+async def make_machine(
+    hardware: Hardware,
+    snapshot: Path,
+    *,
+    log: Path,
+    cpu: int,
+    connect: str | None,
+    paths: Paths,
 ) -> Machine:
     """Plain QEMU, or a domain of the libvirt at `connect` (`embed` is libvirt without a daemon)."""
     if connect is None:
-        return QemuMachine(hardware, log=log, cpu=cpu)
+        return QemuMachine(restored(hardware, snapshot), log=log, cpu=cpu)
     # Loading libvirt takes longer than many a cell, so it is loaded where it is asked for.
     from delayrig.guest.libvirt_machine import LibvirtMachine, embed_uri
 
+    await provide_whole(hardware, snapshot, cpu)
     uri = embed_uri(paths) if connect == EMBED else connect
-    return LibvirtMachine(hardware, uri=uri, cpu=cpu)
+    return LibvirtMachine(restored_whole(hardware, snapshot), uri=uri, cpu=cpu)
 
 
 def _programs(cell: Cell, supplies: Supplies) -> dict[str, Path]:

@@ -130,6 +130,22 @@ def test_booting_guest_is_given_no_snapshot() -> None:
     assert "-fw_cfg" not in given
 
 
+def test_booting_guest_shares_its_memory_with_the_file() -> None:
+    given = options(qemu_arguments(replace(BOOTING, memory=Path("/m,1/ram")), monitor_fd=5))
+    (backend,) = given["-object"]
+    assert "share=on" in backend
+    assert backend.endswith("mem-path=/m,,1/ram")
+    assert f"size={given['-m'][0]}M" in backend
+    assert given["-machine"][-1] == f"memory-backend={arguments.RAM_BLOCK}"
+
+
+def test_restored_guest_keeps_its_changes_of_memory_to_itself() -> None:
+    hardware = replace(RESTORED, memory=Path("/m/ram"))
+    given = options(qemu_arguments(hardware, monitor_fd=5))
+    assert "share=off" in given["-object"][0]
+    assert given["-incoming"] == ["defer"]
+
+
 @MACHINES
 def test_guest_that_panics_pauses(hardware: Hardware) -> None:
     given = options(hand_over_arguments(hardware))

@@ -18,6 +18,7 @@ MACHINE = "pc"
 CPU_MODEL = "qemu64"  # no RDRAND: its numbers would differ from run to run
 FIRMWARE = "qboot.rom"
 RAM_MIB = 512
+RAM_BLOCK = "pc.ram"
 UUID = "6c7cd5c4-3ab5-4a9b-8d1e-9ea7b2a3f501"  # firmware tables hold it
 RTC_BASE = "2024-01-01T00:00:00"
 
@@ -45,7 +46,11 @@ UNUSED_INITCALLS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hardware:
-    """A machine to start. `fw_cfg` maps names to files; `incoming` is a snapshot to resume."""
+    """A machine to start. `fw_cfg` maps names to files; `incoming` is a snapshot to resume.
+
+    `memory` is the file that RAM lives in: a machine that boots writes to it, one that resumes
+    sees it and keeps its own changes to itself. Without it, `incoming` must hold all of RAM.
+    """
 
     shape: GuestShape
     kernel: Path
@@ -53,6 +58,7 @@ class Hardware:
     console: Path
     fw_cfg: dict[str, Path] = field(default_factory=dict)
     incoming: Path | None = None
+    memory: Path | None = None
 
 
 def kernel_command_line(shape: GuestShape) -> str:
@@ -64,6 +70,7 @@ def kernel_command_line(shape: GuestShape) -> str:
         "tsc=reliable",  # else AMD-like models with several cores fall back to a slow clock
         "cryptomgr.notests",
         "noreplace-smp",
+        "mitigations=off",  # detours around a speculation that TCG does not do
         "lsm=",
         "8250.nr_uarts=1",
         "pci=lastbus=0",
@@ -90,12 +97,28 @@ def hand_over_arguments(hardware: Hardware) -> list[str]:
     arguments = ["-device", "pvpanic", "-action", "panic=pause"]
     for name, path in sorted(hardware.fw_cfg.items()):
         arguments += ["-fw_cfg", f"name={name},file={_escaped(path)}"]
-    # Snapshots are sparse files; announcing a moved network card would start a host-clock timer.
-    arguments += ["-global", "migration.mapped-ram=on"]
+    # Announcing a moved network card would start a host-clock timer.
     arguments += ["-global", "migration.announce-rounds=0"]
-    if hardware.incoming is not None:
+    if hardware.incoming is not None and hardware.memory is not None:
+        # What a state without RAM is read with can only be told over the monitor.
+        arguments += ["-incoming", "defer"]
+    elif hardware.incoming is not None:
+        arguments += ["-global", "migration.mapped-ram=on"]
         arguments += ["-incoming", f"file:{_escaped(hardware.incoming)}"]
     return arguments
+
+
+def memory_arguments(hardware: Hardware) -> list[str]:
+    """RAM in its file: a block of the name that it has without one, which snapshots know it by."""
+    if hardware.memory is None:
+        return []
+    share = "on" if hardware.incoming is None else "off"
+    backend = f"memory-backend-file,id={RAM_BLOCK},size={RAM_MIB}M,share={share}"
+    path = _escaped(hardware.memory)
+    return [
+        *("-object", f"{backend},x-use-canonical-path-for-ramblock-id=off,mem-path={path}"),
+        *("-machine", f"memory-backend={RAM_BLOCK}"),
+    ]
 
 
 def qemu_arguments(hardware: Hardware, *, monitor_fd: int) -> list[str]:
@@ -111,6 +134,7 @@ def qemu_arguments(hardware: Hardware, *, monitor_fd: int) -> list[str]:
         *("-cpu", CPU_MODEL),
         *("-smp", f"{shape.cores},sockets={shape.cores},cores=1,threads=1"),
         *("-m", str(RAM_MIB)),
+        *memory_arguments(hardware),
         *("-bios", FIRMWARE),
         *("-kernel", str(hardware.kernel)),
         *("-initrd", str(hardware.initrd)),

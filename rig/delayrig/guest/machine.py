@@ -23,8 +23,8 @@ class Machine(Protocol):
         """Waits until the guest pauses itself."""
         ...
 
-    async def save(self, path: Path, *, limit_s: float) -> None:
-        """Writes the paused machine to the snapshot file `path`."""
+    async def save(self, path: Path, *, whole: bool, limit_s: float) -> None:
+        """Writes the paused machine to the file `path`; not RAM in a file, unless `whole`."""
         ...
 
     async def read_memory(self, address: int, size_bytes: int, path: Path) -> None:

@@ -48,10 +48,12 @@ class MonitoredMachine(ABC):
         """Waits for the guest's own pause."""
         await self._next(STOP, limit_s, "the guest to pause")
 
-    async def save(self, path: Path, *, limit_s: float) -> None:
+    async def save(self, path: Path, *, whole: bool, limit_s: float) -> None:
         """Writes the snapshot file."""
         self._forget(MIGRATION)
-        await self._enable_migration_events()
+        await self._set_capabilities(
+            {"events": True, "x-ignore-shared": not whole, "mapped-ram": whole}
+        )
         await self._execute("migrate", {"uri": f"file:{path}"})
         await self._wait_migrated(limit_s)
 
@@ -59,15 +61,21 @@ class MonitoredMachine(ABC):
         """Has QEMU write that memory to `path`."""
         await self._execute("pmemsave", {"val": address, "size": size_bytes, "filename": str(path)})
 
+    async def _load(self, state: Path) -> None:
+        """Reads the state of a machine that waits for it, and whose RAM is there already."""
+        await self._set_capabilities({"events": True, "x-ignore-shared": True})
+        await self._execute("migrate-incoming", {"uri": f"file:{state}"})
+        await self._wait_migrated(LOAD_LIMIT_S)
+
     async def _wait_loaded(self) -> None:
-        await self._enable_migration_events()
+        await self._set_capabilities({"events": True})
         status = await self._execute("query-status")
         if status["status"] == "inmigrate":
             await self._wait_migrated(LOAD_LIMIT_S)
 
-    async def _enable_migration_events(self) -> None:
-        capability = {"capability": "events", "state": True}
-        await self._execute("migrate-set-capabilities", {"capabilities": [capability]})
+    async def _set_capabilities(self, states: dict[str, bool]) -> None:
+        capabilities = [{"capability": name, "state": on} for name, on in states.items()]
+        await self._execute("migrate-set-capabilities", {"capabilities": capabilities})
 
     async def _wait_migrated(self, limit_s: float) -> None:
         while True:

@@ -43,7 +43,7 @@ class QemuMachine(MonitoredMachine):
             )
         await self._connect(ours)
         if self._hardware.incoming is not None:
-            await self._wait_loaded()
+            await self._load(self._hardware.incoming)
 
     async def stop(self) -> None:
         """Kills QEMU: nothing in a cell is worth an orderly shutdown."""

@@ -1,7 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Booted guests on disk, one per shape: a cell starts from there in a tenth of a second."""
+"""Booted guests on disk, one per shape: a cell starts from there in a tenth of a second.
+
+A snapshot is a folder: the state of the devices, and RAM as a file of its own, which each restored
+guest maps for itself. So nothing is read that the guest does not touch, and the host keeps one
+copy of it for all guests. libvirt has no words for that: it gets all in one file, made when asked.
+"""
 
 import asyncio
+import contextlib
 import shutil
 import tempfile
 from dataclasses import replace
@@ -24,6 +30,8 @@ SKIPPED_INSTRUCTIONS_MAX = 50
 BOOTS_MAX = 12
 BOOT_LIMIT_S = 120.0
 SAVE_LIMIT_S = 60.0
+FORMAT = 2
+STATE, RAM, WHOLE = "state", "ram", "whole"
 
 
 def boot_hardware(shape: GuestShape, image: GuestImage, console: Path) -> Hardware:
@@ -43,6 +51,7 @@ def qemu_sha256() -> str:
 def snapshot_path(shape: GuestShape, image: GuestImage, paths: Paths) -> Path:
     """Where the snapshot of that shape is, or will be; named by all that it is made of."""
     parts = [
+        FORMAT,
         qemu_sha256(),
         image.kernel_sha256,
         image.initrd_sha256,
@@ -60,7 +69,7 @@ async def provide_snapshot(shape: GuestShape, image: GuestImage, paths: Paths, c
     Two that are accepted behave the same to the nanosecond, whichever machine made them.
     """
     path = snapshot_path(shape, image, paths)
-    if path.is_file():
+    if path.is_dir():
         return path
     paths.snapshots.mkdir(parents=True, exist_ok=True)
     for _ in range(BOOTS_MAX):
@@ -69,7 +78,9 @@ async def provide_snapshot(shape: GuestShape, image: GuestImage, paths: Paths, c
             snapshot = await _boot(shape, image, folder, cpu)
             skipped_ns = await _skipped_ns(shape, image, snapshot, folder, cpu)
             if skipped_ns >> shape.icount_shift <= SKIPPED_INSTRUCTIONS_MAX:
-                snapshot.rename(path)
+                # Another run may have made the same meanwhile: either will do.
+                with contextlib.suppress(OSError):
+                    snapshot.rename(path)
                 return path
     raise LostGuestError(
         f"{shape.name}: {BOOTS_MAX} snapshots in a row had idle time skipped while they stopped",
@@ -77,23 +88,54 @@ async def provide_snapshot(shape: GuestShape, image: GuestImage, paths: Paths, c
     )
 
 
+def restored(hardware: Hardware, snapshot: Path) -> Hardware:
+    """The same machine, which resumes from the snapshot instead of booting."""
+    return replace(hardware, incoming=snapshot / STATE, memory=snapshot / RAM)
+
+
+def restored_whole(hardware: Hardware, snapshot: Path) -> Hardware:
+    """The same from the one file with everything in it, which `provide_whole` made."""
+    return replace(hardware, incoming=snapshot / WHOLE)
+
+
+async def provide_whole(hardware: Hardware, snapshot: Path, cpu: int) -> None:
+    """Makes the one file, where it is not there yet, from a machine that never runs."""
+    if (snapshot / WHOLE).is_file():
+        return
+    with tempfile.TemporaryDirectory(dir=snapshot.parent, prefix="whole-") as scratch:
+        folder = Path(scratch)
+        machine = QemuMachine(
+            restored(replace(hardware, console=folder / "console.log"), snapshot),
+            log=folder / "qemu.log",
+            cpu=cpu,
+        )
+        try:
+            await machine.start()
+            await machine.save(folder / WHOLE, whole=True, limit_s=SAVE_LIMIT_S)
+        finally:
+            await asyncio.shield(machine.stop())
+        (folder / WHOLE).rename(snapshot / WHOLE)
+
+
 async def _boot(shape: GuestShape, image: GuestImage, folder: Path, cpu: int) -> Path:
-    hardware = boot_hardware(shape, image, folder / "console.log")
+    snapshot = folder / "snapshot"
+    snapshot.mkdir()
+    hardware = replace(boot_hardware(shape, image, folder / "console.log"), memory=snapshot / RAM)
     machine = QemuMachine(hardware, log=folder / "qemu.log", cpu=cpu)
     try:
         await machine.start()
         await machine.wait_paused(limit_s=BOOT_LIMIT_S)
-        await machine.save(folder / "snapshot", limit_s=SAVE_LIMIT_S)
+        await machine.save(snapshot / STATE, whole=False, limit_s=SAVE_LIMIT_S)
     finally:
         await asyncio.shield(machine.stop())
-    return folder / "snapshot"
+    return snapshot
 
 
 async def _skipped_ns(
     shape: GuestShape, image: GuestImage, snapshot: Path, folder: Path, cpu: int
 ) -> int:
     """Restores it with no cell to run: the agent tells how far the clock went while it stopped."""
-    hardware = replace(boot_hardware(shape, image, folder / "restored.log"), incoming=snapshot)
+    hardware = restored(boot_hardware(shape, image, folder / "restored.log"), snapshot)
     machine = QemuMachine(hardware, log=folder / "qemu.log", cpu=cpu)
     try:
         entries = await run_guest(machine, folder)
