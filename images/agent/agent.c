@@ -24,6 +24,7 @@
 #include "parcel.h"
 #include "process.h"
 #include "report.h"
+#include "window.h"
 
 #define WINDOW_ADDRESS_KEY "rig.window_address="
 #define WINDOW_BYTES_KEY "rig.window_bytes="
@@ -92,6 +93,7 @@ static void __attribute__((noreturn)) stop_here(const char *what, int error)
 int main(void)
 {
 	struct report report;
+	struct window window;
 	struct parcel parcel;
 	struct spec spec = {0};
 	int error;
@@ -100,7 +102,7 @@ int main(void)
 	error = hypercall_init();
 	if (error)
 		stop_here("no port access", error);
-	error = parcel_open(&parcel, command_line_number(WINDOW_ADDRESS_KEY),
+	error = window_open(&window, command_line_number(WINDOW_ADDRESS_KEY),
 		command_line_number(WINDOW_BYTES_KEY));
 	if (error)
 		stop_here("no window to the host", error);
@@ -117,7 +119,8 @@ int main(void)
 		stop_here("no report", error);
 
 	pause_for_snapshot(&report);
-	cell_run(&report, &spec);
-	cell_send(&parcel, &spec, &report);
+	cell_run(&window, &report, &spec);
+	if (parcel_open(&parcel, &window) == 0)
+		cell_send(&parcel, &spec, &report);
 	stop_here("done", 0);
 }

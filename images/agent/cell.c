@@ -46,14 +46,14 @@ static int end_siblings_at_accept(struct emulator *emulator, struct siblings *si
 	return 0;
 }
 
-static int start_bridge(const struct spec *spec, pid_t *bridge)
+static int start_bridge(const struct window *window, const struct spec *spec, pid_t *bridge)
 {
 	int error;
 
 	*bridge = 0;
 	if (spec->bridge.count == 0)
 		return 0;
-	error = folders_unpack(BRIDGE_FILE, spec->bridge_root);
+	error = folders_unpack(window, BRIDGE_FILE, spec->bridge_root);
 	if (!error)
 		error = folders_show_system_in(spec->bridge_root);
 	if (!error)
@@ -62,7 +62,7 @@ static int start_bridge(const struct spec *spec, pid_t *bridge)
 	return error ? error : folders_await_file(spec->bridge_makes);
 }
 
-static int run_subject(const struct spec *spec, struct report *report)
+static int run_subject(const struct window *window, const struct spec *spec, struct report *report)
 {
 	struct emulator emulator;
 	struct siblings siblings;
@@ -76,7 +76,7 @@ static int run_subject(const struct spec *spec, struct report *report)
 		report_error(report, "the emulator did not start", strerror(-error));
 		return error;
 	}
-	error = start_bridge(spec, &bridge);
+	error = start_bridge(window, spec, &bridge);
 	if (error) {
 		report_error(report, "the bridge did not start", strerror(-error));
 		return error;
@@ -87,6 +87,7 @@ static int run_subject(const struct spec *spec, struct report *report)
 		siblings_stop(&siblings);
 		return error;
 	}
+	hypercall_mark(MARK_EMULATOR_READY);
 	report_moment(report, "siblings_running", "count", siblings.count);
 	deadline_ns = hypercall_virtual_ns() + spec->deadline_ms * NS_PER_MS;
 	report_moment(report, "subject_start", NULL, 0);
@@ -97,7 +98,9 @@ static int run_subject(const struct spec *spec, struct report *report)
 		report_error(report, "the subject was lost", strerror(-error));
 		return error;
 	}
+	hypercall_mark(MARK_SUBJECT_CONNECTED);
 	process_reap(subject, deadline_ns, &end);
+	hypercall_mark(MARK_SUBJECT_ENDED);
 	report_subject_end(report, &end);
 
 	if (bridge > 0) {
@@ -107,22 +110,24 @@ static int run_subject(const struct spec *spec, struct report *report)
 	/* The client is gone, so the emulator ends by itself, unless nobody ever came. */
 	kill(emulator.pid, SIGTERM);
 	process_reap(emulator.pid, hypercall_virtual_ns() + EMULATOR_END_MS * NS_PER_MS, &end);
+	hypercall_mark(MARK_EMULATOR_ENDED);
 	report_moment(report, "emulator_end", "exit_code",
 		WIFEXITED(end.wait_status) ? (uint64_t)WEXITSTATUS(end.wait_status) : 255);
 	return 0;
 }
 
-static int prepare(struct report *report, struct spec *spec)
+static int prepare(const struct window *window, struct report *report, struct spec *spec)
 {
 	char *text;
 	size_t wrong_line;
 	int error;
 
-	error = folders_unpack(CELL_FILE, CELL_FOLDER);
+	error = folders_unpack(window, CELL_FILE, CELL_FOLDER);
 	if (error) {
 		report_error(report, "no cell came through fw_cfg", strerror(-error));
 		return error;
 	}
+	hypercall_mark(MARK_CELL_IN);
 	text = folders_read_text(CELL_FOLDER "/spec");
 	if (!text) {
 		report_error(report, "the cell has no spec", strerror(errno));
@@ -136,7 +141,7 @@ static int prepare(struct report *report, struct spec *spec)
 		report_error(report, "the cell's spec is wrong", detail);
 		return -EINVAL;
 	}
-	error = folders_unpack(SUBJECT_FILE, spec->root);
+	error = folders_unpack(window, SUBJECT_FILE, spec->root);
 	if (error) {
 		report_error(report, "no subject came through fw_cfg", strerror(-error));
 		return error;
@@ -153,16 +158,19 @@ static int prepare(struct report *report, struct spec *spec)
 		report_error(report, "no system folders for the subject", strerror(-error));
 		return error;
 	}
+	hypercall_mark(MARK_SUBJECT_IN);
 	process_sleep_ms(spec->settle_ms);
+	hypercall_mark(MARK_SETTLED);
 	report_guest(report);
 	report_clock_rate(report, CLOCK_RATE_SLEEP_NS);
+	hypercall_mark(MARK_CLOCK_COMPARED);
 	return 0;
 }
 
-void cell_run(struct report *report, struct spec *spec)
+void cell_run(const struct window *window, struct report *report, struct spec *spec)
 {
-	if (prepare(report, spec) == 0)
-		run_subject(spec, report);
+	if (prepare(window, report, spec) == 0)
+		run_subject(window, spec, report);
 }
 
 void cell_send(struct parcel *parcel, const struct spec *spec, struct report *report)
@@ -179,4 +187,5 @@ void cell_send(struct parcel *parcel, const struct spec *spec, struct report *re
 	fflush(report->lines);
 	if (parcel_add(parcel, "agent.jsonl", report->text, report->bytes) == 0)
 		parcel_seal(parcel);
+	hypercall_mark(MARK_RESULTS_OUT);
 }

@@ -6,9 +6,10 @@
 #include "parcel.h"
 #include "report.h"
 #include "spec.h"
+#include "window.h"
 
 /* Runs what the host sent. Whatever fails is in the report, and `spec` holds what was read. */
-void cell_run(struct report *report, struct spec *spec);
+void cell_run(const struct window *window, struct report *report, struct spec *spec);
 
 /* Puts the files that the spec asks for, and the report, into the parcel. */
 void cell_send(struct parcel *parcel, const struct spec *spec, struct report *report);

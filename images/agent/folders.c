@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #define _GNU_SOURCE
 #include "folders.h"
+#include "cpio.h"
 #include "hypercall.h"
 #include "process.h"
 
@@ -11,7 +12,6 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static const char *const system_folders[][2] = {
@@ -40,26 +40,16 @@ int folders_show_system_in(const char *root)
 	return 0;
 }
 
-int folders_unpack(const char *fw_cfg_name, const char *folder)
+int folders_unpack(const struct window *window, const char *fw_cfg_name, const char *folder)
 {
-	static const char archive[] = "/parcel.cpio";
-	int status, error = hypercall_fetch_file(fw_cfg_name, archive);
-	pid_t pid;
+	const uint8_t *archive;
+	size_t bytes;
+	int error = hypercall_fetch(window, fw_cfg_name, &archive, &bytes);
 
 	if (error)
 		return error;
 	mkdir(folder, 0755);
-	pid = fork();
-	if (pid == 0) {
-		if (chdir(folder) < 0)
-			_exit(126);
-		execl("/bin/busybox", "cpio", "-i", "-d", "-m", "-F", archive, (char *)NULL);
-		_exit(127);
-	}
-	if (pid < 0 || waitpid(pid, &status, 0) != pid)
-		return -errno;
-	unlink(archive);
-	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EIO;
+	return cpio_unpack(archive, bytes, folder);
 }
 
 char *folders_read_text(const char *path)

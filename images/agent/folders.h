@@ -4,6 +4,7 @@
 #define AGENT_FOLDERS_H
 
 #include "spec.h"
+#include "window.h"
 
 /* Mounts what a running system has: /dev, /proc, /sys, /dev/pts. */
 void folders_mount_system(void);
@@ -14,8 +15,8 @@ void folders_mount_system(void);
  */
 int folders_show_system_in(const char *root);
 
-/* Fetches an archive through fw_cfg and unpacks it into `folder`; 0 or a negative errno. */
-int folders_unpack(const char *fw_cfg_name, const char *folder);
+/* Fetches an archive into the window and unpacks it into `folder`; 0 or a negative errno. */
+int folders_unpack(const struct window *window, const char *fw_cfg_name, const char *folder);
 
 /* The text of a file, to be freed; NULL where it cannot be read. */
 char *folders_read_text(const char *path);

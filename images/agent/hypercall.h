@@ -6,13 +6,15 @@
  * so none of them depends on host timing (serial lines and virtio queues do).
  *
  * Sources: QEMU docs/specs/pvpanic (port 0x505), docs/specs/fw_cfg (ports 0x510 to 0x51b, DMA
- * interface), Linux Documentation/admin-guide/mm/pagemap.
+ * interface).
  */
 #ifndef AGENT_HYPERCALL_H
 #define AGENT_HYPERCALL_H
 
 #include <stddef.h>
 #include <stdint.h>
+
+#include "window.h"
 
 /* Asks for port access for this process; 0 or a negative errno (EPERM without CAP_SYS_RAWIO). */
 int hypercall_init(void);
@@ -23,10 +25,31 @@ void hypercall_pause(void);
 /* The QEMU virtual clock in ns: under icount the time stamp counter counts one per nanosecond. */
 uint64_t hypercall_virtual_ns(void);
 
+/* The stages of a cell, each named by its end. The rig's benchmark knows them by these numbers. */
+enum hypercall_mark {
+	MARK_CELL_IN = 1,
+	MARK_SUBJECT_IN,
+	MARK_SETTLED,
+	MARK_CLOCK_COMPARED,
+	MARK_EMULATOR_READY,
+	MARK_SUBJECT_CONNECTED,
+	MARK_SUBJECT_ENDED,
+	MARK_EMULATOR_ENDED,
+	MARK_RESULTS_OUT,
+};
+
 /*
- * Copies the fw_cfg file `name` to the new file `path`.
- * Returns 0, -ENOENT where QEMU offers no such file, or another negative errno.
+ * Lets who traces QEMU know that a stage is over: the choice of a file that fw_cfg does not have.
+ * The guest sees nothing of it, traced or not.
  */
-int hypercall_fetch_file(const char *name, const char *path);
+void hypercall_mark(enum hypercall_mark mark);
+
+/*
+ * Copies the fw_cfg file `name` into the window: `*content` and `*bytes` say where it is then.
+ * Returns 0, -ENOENT where QEMU offers no such file, -ENOSPC where it is larger than the window,
+ * or -EIO.
+ */
+int hypercall_fetch(
+	const struct window *window, const char *name, const uint8_t **content, size_t *bytes);
 
 #endif

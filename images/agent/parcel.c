@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,24 +12,14 @@ static const char PARCEL_MAGIC[8] = "FDRPARC1";
 #define HEADER_BYTES 24u
 #define ENTRY_HEADER_BYTES 16u
 
-int parcel_open(struct parcel *parcel, uint64_t address, size_t capacity_bytes)
+int parcel_open(struct parcel *parcel, const struct window *window)
 {
-	int error, memory;
-	void *window;
-
-	if (capacity_bytes < HEADER_BYTES)
+	if (window->size_bytes < HEADER_BYTES)
 		return -EINVAL;
-	memory = open("/dev/mem", O_RDWR | O_SYNC | O_CLOEXEC);
-	if (memory < 0)
-		return -errno;
-	window = mmap(
-		NULL, capacity_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory, (off_t)address);
-	error = window == MAP_FAILED ? -errno : 0;
-	close(memory);
-	if (error)
-		return error;
-	*parcel = (struct parcel){
-		.window = window, .capacity_bytes = capacity_bytes, .used_bytes = HEADER_BYTES};
+	memset(window->bytes, 0, HEADER_BYTES);
+	*parcel = (struct parcel){.window = window->bytes,
+		.capacity_bytes = window->size_bytes,
+		.used_bytes = HEADER_BYTES};
 	return 0;
 }
 

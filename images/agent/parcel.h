@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The way back to the host: named byte strings in a window of guest memory that the kernel leaves
- * alone (`memmap=`), which the host reads while the machine is paused.
+ * The way back to the host: named byte strings in the window, which the host reads while the
+ * machine is paused.
  *
  * Layout, little-endian: magic "FDRPARC1", u64 bytes used in all, u64 entries; then per entry
  * u64 length of name, u64 length of content, name, content.
@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "window.h"
+
 struct parcel {
 	uint8_t *window;
 	size_t capacity_bytes;
@@ -20,8 +22,8 @@ struct parcel {
 	uint64_t entries;
 };
 
-/* Maps the window of physical memory at `address`; 0 or a negative errno. */
-int parcel_open(struct parcel *parcel, uint64_t address, size_t capacity_bytes);
+/* An empty parcel in place of all that was in the window; 0, or -EINVAL where it is too small. */
+int parcel_open(struct parcel *parcel, const struct window *window);
 
 /* Adds one entry; 0 or -ENOSPC, with the parcel as before. */
 int parcel_add(struct parcel *parcel, const char *name, const void *content, size_t bytes);
