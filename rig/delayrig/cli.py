@@ -6,18 +6,23 @@ import datetime as dt
 import os
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import wraps
 from pathlib import Path
-from typing import BinaryIO, NoReturn, ParamSpec, TypeVar
+from typing import Any, BinaryIO, NoReturn, ParamSpec, TypeVar
 
 import click
 import msgspec
 
 from delayrig import __version__
+from delayrig.benchmark import FILE_NAME as BENCHMARK_FILE
+from delayrig.benchmark import benchmark_cells
 from delayrig.chips import read_chips
 from delayrig.compare import compare_exactly
+from delayrig.determinism import FILE_NAME as DETERMINISM_FILE
+from delayrig.determinism import SHAPES, check_shapes, repeat_shapes
 from delayrig.errors import BadInputError, ExitCode, LostGuestError, RigError
 from delayrig.events import read_events
 from delayrig.exit_code import exit_code_of_run
@@ -41,8 +46,11 @@ from delayrig.request import Request, check_out, choose_cells
 from delayrig.result import Results, read_results
 from delayrig.run import run_request
 from delayrig.show import (
+    ManyRuns,
+    RepeatProgress,
     RunProgress,
     make_console,
+    print_benchmark,
     print_results,
     show_fault_run,
     show_shrunk,
@@ -247,14 +255,20 @@ def shrink(
 
 
 def _run(request: Request, paths: Paths, *, no_color: bool) -> Results:
-    console = make_console(stderr=True, no_color=no_color)
-    with RunProgress(console) as progress:
-        try:
-            return asyncio.run(until_told_to_end(run_request(request, paths, progress)))
-        except (KeyboardInterrupt, asyncio.CancelledError):
-            pass
-    console.print(f"interrupted; finished cells are kept in {request.out}", markup=False)
-    sys.exit(INTERRUPTED)
+    with RunProgress(make_console(stderr=True, no_color=no_color)) as progress:
+        return _until_interrupted(
+            run_request(request, paths, progress),
+            kept=f"finished cells are kept in {request.out}",
+            no_color=no_color,
+        )
+
+
+def _until_interrupted(work: Coroutine[Any, Any, R], *, kept: str, no_color: bool) -> R:
+    try:
+        return asyncio.run(until_told_to_end(work))
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        make_console(stderr=True, no_color=no_color).print(f"interrupted; {kept}", markup=False)
+        sys.exit(INTERRUPTED)
 
 
 def _default_out(plan: str) -> Path:
@@ -288,6 +302,109 @@ def compare(first: Path, second: Path, exact: bool, no_color: bool) -> None:  # 
     same = "all the same" if comparison.exit_code is ExitCode.PASS else "not shown to be the same"
     console.print(f"{comparison.compared} cells compared: {same}", markup=False)
     sys.exit(comparison.exit_code)
+
+
+@main.group()
+def benchmark() -> None:
+    """Measures the rig itself."""
+
+
+@benchmark.command("cells")
+@click.option("--plan", default="default", show_default=True, help="A plan's name, or a TOML file.")
+@click.option("--cell", "patterns", multiple=True, help="Only cells whose id matches; repeatable.")
+@click.option("--boots", type=click.IntRange(1), default=8, show_default=True, help="To boot, too.")
+@click.option("--jobs", type=click.IntRange(1), help="Guests at a time; default: the CPUs.")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder for what was found.")
+@click.option("--no-color", is_flag=True, help="Plain text; NO_COLOR does the same.")
+@explained
+def benchmark_of_cells(
+    plan: str,
+    patterns: tuple[str, ...],
+    boots: int,
+    jobs: int | None,
+    out: Path | None,
+    no_color: bool,
+) -> None:
+    """Tells where the host time of a plan's cells goes, and what booting each would cost.
+
+    Other work on this host makes wall times longer; CPU times and ratios say more then.
+    """
+    request, paths = _own_request(plan, patterns, 1, jobs, out or _default_out("benchmark"))
+    console = make_console(no_color=no_color)
+    with ManyRuns(make_console(stderr=True, no_color=no_color)) as progress:
+        found = _until_interrupted(
+            benchmark_cells(request, paths, boots=boots, progress=progress, began=progress.began),
+            kept=f"finished cells are kept in {request.out}",
+            no_color=no_color,
+        )
+    print_benchmark(found, console)
+    console.print(f"results: {request.out / BENCHMARK_FILE}", markup=False, soft_wrap=True)
+
+
+def _own_request(
+    plan: str, patterns: tuple[str, ...], seed: int, jobs: int | None, out: Path
+) -> tuple[Request, Paths]:
+    """A run of the rig for its own sake."""
+    paths = find_paths()
+    choice = choose_cells(plan=plan, subjects=[], patterns=list(patterns), seed=seed, paths=paths)
+    check_out(out, choice.cells)
+    request = Request(
+        plan=plan,
+        cells=choice.cells,
+        contrasts=[],
+        chips=choice.chips,
+        recipes=choice.recipes,
+        out=out.absolute(),
+        jobs=jobs or len(os.sched_getaffinity(0)),
+        seed=seed,
+        connect=None,
+        argv=sys.argv[1:],
+    )
+    return request, paths
+
+
+@main.group()
+def selfcheck() -> None:
+    """Puts the rig itself to the test."""
+
+
+@selfcheck.command()
+@click.option(
+    "--repeats",
+    type=click.IntRange(2),
+    default=6,
+    show_default=True,
+    help="Of every shape; with 6, every condition comes up.",
+)
+@click.option("--shapes", type=click.IntRange(1), default=10, show_default=True, help="How many.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data.")
+@click.option("--jobs", type=click.IntRange(1), help="Guests at a time; default: the CPUs.")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder for what was found.")
+@click.option("--no-color", is_flag=True, help="Plain text; NO_COLOR does the same.")
+@explained
+def determinism(
+    repeats: int, shapes: int, seed: int, jobs: int | None, out: Path | None, no_color: bool
+) -> None:
+    """Repeats guests of several shapes: is everything the same to the nanosecond?
+
+    Every other repeat is made on a loaded host, some through libvirt, some with snapshots of
+    their own. Exits 0 where all are the same, 4 where that cannot be said, 99 where a cell
+    differs; its first differing event is named.
+    """
+    request, paths = _own_request(str(SHAPES), (), seed, jobs, out or _default_out("determinism"))
+    check_shapes(shapes, len(request.cells))
+    request = replace(request, cells=request.cells[:shapes])
+    file = request.out / DETERMINISM_FILE
+    with RepeatProgress(make_console(no_color=no_color), repeats) as progress:
+        answer = _until_interrupted(
+            repeat_shapes(
+                request, paths, repeats=repeats, progress=progress, finished=progress.repeated
+            ),
+            kept=f"finished repeats are in {file}",
+            no_color=no_color,
+        )
+    progress.answered(answer, str(file))
+    sys.exit(answer.exit_code)
 
 
 @main.command()

@@ -2,6 +2,7 @@
 """Compares two runs exactly: in the virtual lane any difference is a fault to be found."""
 
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 
 from delayrig import digest
@@ -46,6 +47,8 @@ def compare_exactly(first: Path, second: Path) -> Comparison:
     for ours, theirs in pairs:
         doubts += _doubts_of_events(first, ours) + _doubts_of_events(second, theirs)
         differences += _differences(ours, theirs)
+        if ours.events_sha256 != theirs.events_sha256:
+            differences += _where_events_part(first, second, ours.id)
     if not pairs:
         doubts.append("no virtual cell is in both runs")
     return Comparison(
@@ -90,13 +93,36 @@ def _is_exact(cell: CellResult) -> bool:
 
 def _doubts_of_events(run: Path, cell: CellResult) -> list[str]:
     """The digest is taken anew, so that a result without its events claims nothing."""
-    folder = run if run.is_dir() else run.parent
-    path = folder / cell.id / "events.jsonl"
+    path = _events_path(run, cell.id)
     if not path.is_file() or path.stat().st_size == 0:
         return [f"{path}: no events"]
     if digest.of_file(path) != cell.events_sha256:
         return [f"{path}: not the events that results.json was made from"]
     return []
+
+
+def _events_path(run: Path, cell: str) -> Path:
+    return (run if run.is_dir() else run.parent) / cell / "events.jsonl"
+
+
+def _where_events_part(first: Path, second: Path, cell: str) -> list[str]:
+    paths = [_events_path(run, cell) for run in (first, second)]
+    if not all(path.is_file() for path in paths):
+        return []
+    part = first_difference(*(path.read_bytes() for path in paths))
+    return [f"{cell}: {part}"] if part else []
+
+
+def first_difference(ours: bytes, theirs: bytes) -> str:
+    """Where two streams of events part, and what stands there; empty where they do not."""
+    pairs = zip_longest(ours.splitlines(), theirs.splitlines(), fillvalue=b"nothing")
+    for number, (our, their) in enumerate(pairs, start=1):
+        if our != their:
+            return (
+                f"event {number} is the first to differ: {our.decode(errors='replace')}"
+                f" and {their.decode(errors='replace')}"
+            )
+    return ""
 
 
 def _differences(ours: CellResult, theirs: CellResult) -> list[str]:

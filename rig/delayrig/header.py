@@ -38,7 +38,7 @@ def make_header(
         started=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
         host=host_facts(),
         qemu_version=_answer([PROGRAM, "--version"]).partition("\n")[0],
-        libvirt_version=_libvirt_version(),
+        libvirt_version=libvirt_version(),
         image_digests=image_digests(image, [*subjects, bridge], paths),
         lock=lock_state(lock_entries(image, [*subjects, bridge]), paths.checkout),
         cells_planned=cells_planned,
@@ -65,7 +65,7 @@ def host_facts() -> HostFacts:
             if line.startswith("PRETTY_NAME="):
                 name = line.partition("=")[2].strip('"')
     return HostFacts(
-        cpus=len(os.sched_getaffinity(0)),
+        cpus=len(host_cpus()),
         kernel=platform.release(),
         machine=platform.machine(),
         os=name,
@@ -81,9 +81,15 @@ def _answer(command: list[str]) -> str:
     return done.stdout.strip() if done.returncode == 0 else ""
 
 
-def _libvirt_version() -> str:
+def libvirt_version() -> str:
+    """Of the library that cells could be run through; empty where its binding is not installed."""
     try:
-        from delayrig.guest.libvirt_machine import libvirt_version
+        from delayrig.guest import libvirt_machine
     except ImportError:
         return ""
-    return libvirt_version()
+    return libvirt_machine.libvirt_version()
+
+
+def host_cpus() -> list[int]:
+    """The CPUs that guests may run on."""
+    return sorted(os.sched_getaffinity(0))

@@ -14,6 +14,8 @@ class Paths:
 
     checkout: Path
     state: Path
+    other_snapshots: Path | None = None
+    """Where snapshots are to be made that nobody else shall use."""
 
     @property
     def build(self) -> Path:
@@ -28,7 +30,7 @@ class Paths:
     @property
     def snapshots(self) -> Path:
         """Booted guests, by digest of everything that they are made of."""
-        return self.state / "snapshots"
+        return self.other_snapshots or self.state / "snapshots"
 
     @property
     def agent(self) -> Path:

@@ -37,6 +37,10 @@ class Request:
     seed: int
     connect: str | None
     argv: list[str]
+    stages: bool = False
+    """Notes where the host time of each cell goes."""
+    from_boot: bool = False
+    """Boots the guest of every cell, to compare with."""
 
     @property
     def subjects(self) -> list[str]:

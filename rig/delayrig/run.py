@@ -19,6 +19,7 @@ from delayrig.images.subject import knows_string
 from delayrig.paths import Paths
 from delayrig.request import Request
 from delayrig.result import CellResult, Results, Verdict, write_results
+from delayrig.stages import JUDGE, MARKS_NAME, StageWatch
 from delayrig.supplies import CpuPool, Supplies, provide_supplies
 from delayrig.verdict import Finding, blank_result, judge_cell, skip_reason
 from delayrig.virtual_lane import run_cell
@@ -44,7 +45,9 @@ async def run_request(request: Request, paths: Paths, progress: Progress) -> Res
     """Runs everything that was asked for; what finished is kept even when it is interrupted."""
     pool = CpuPool(request.jobs)
     supplies = await provide_supplies(
-        shapes=[cell.shape for cell in request.cells if not skip_reason(cell)],
+        shapes=[
+            cell.shape for cell in request.cells if not skip_reason(cell) and not request.from_boot
+        ],
         subjects=request.subjects,
         recipes=request.recipes,
         paths=paths,
@@ -139,6 +142,7 @@ class _Bench:
     async def _measure(self, cell: Cell, folder: Path, cpu: int) -> CellResult:
         chip = self.request.chips[cell.chip]
         rerun = rerun_command(cell, self.request)
+        watch = StageWatch()
         try:
             host_s = await run_cell(
                 cell,
@@ -149,11 +153,17 @@ class _Bench:
                 connect=self.request.connect,
                 folder=folder,
                 cpu=cpu,
+                watch=watch,
+                marks=folder / MARKS_NAME if self.request.stages else None,
             )
             subject = self.supplies.subjects[cell.subject]
-            return await asyncio.to_thread(
+            result = await asyncio.to_thread(
                 judge_cell, cell, chip, folder, subject=subject, host_s=host_s, rerun=rerun
             )
+            watch.ended(JUDGE)
+            if self.request.stages:
+                watch.write(folder)
+            return result
         except LostGuestError as error:
             finding = Finding(verdict=Verdict.INFRA_ERROR, reason=error.message)
             return blank_result(cell, chip, finding, rerun=rerun)

@@ -3,6 +3,7 @@
 
 import shlex
 import sys
+from typing import Self
 
 import click
 from rich.console import Console
@@ -18,6 +19,8 @@ from rich.progress import (
 )
 from rich.table import Table
 
+from delayrig.benchmark import CellBenchmark
+from delayrig.determinism import Determinism, Repeat
 from delayrig.errors import ExitCode
 from delayrig.exit_code import exit_code_of, is_expected
 from delayrig.fault_campaign import EmulatorEnd, FaultRun
@@ -77,7 +80,7 @@ class RunProgress:
         )
         self._task = self._bar.add_task("preparing", total=None)
 
-    def __enter__(self) -> "RunProgress":
+    def __enter__(self) -> Self:
         if self._console.is_terminal:
             self._bar.start()
         return self
@@ -109,6 +112,55 @@ class RunProgress:
                 f" ({result.host_s:.2f} s)",
                 markup=False,
             )
+
+
+class ManyRuns(RunProgress):
+    """A bar for each of many runs, on a terminal only."""
+
+    def finished(self, result: CellResult) -> None:
+        """Counts one cell."""
+        if self._console.is_terminal:
+            super().finished(result)
+
+    def began(self, what: str) -> None:
+        """Says what the next run is."""
+        self._console.print(escape(what))
+
+
+class RepeatProgress(ManyRuns):
+    """A line for each repeat."""
+
+    def __init__(self, console: Console, repeats: int) -> None:
+        super().__init__(console)
+        self._repeats = repeats
+
+    def repeated(self, repeat: Repeat) -> None:
+        """One repeat is done: what was found in it."""
+        found = [f"differs: {line}" for line in repeat.differences]
+        found += [f"doubt: {line}" for line in repeat.doubts]
+        same = "not shown to be the same" if found else "all the same"
+        self._console.print(
+            f"repeat {repeat.number + 1} of {self._repeats} ({repeat.condition}):"
+            f" {repeat.compared} cells, {same}",
+            markup=False,
+        )
+        for line in found:
+            self._console.print(f"  {line}", markup=False, soft_wrap=True)
+
+    def answered(self, answer: Determinism, file: str) -> None:
+        """One sentence: are virtual times exact?"""
+        cells = sum(repeat.compared for repeat in answer.repeats)
+        what = f"{cells} cells, {len(answer.shapes)} shapes {len(answer.repeats)} times"
+        match answer.exit_code:
+            case ExitCode.PASS:
+                verdict = f"Exact: {what}, all the same to the nanosecond."
+            case ExitCode.RIG_FAULT:
+                verdict = f"Not exact: {what}, and not all are the same."
+            case _:
+                verdict = f"Not shown to be exact: {what}."
+        self._console.print(f"[bold]{verdict}[/]")
+        self._console.print(f"Not tried: {', '.join(answer.not_tried)}.", markup=False)
+        self._console.print(f"results: {file}", markup=False, soft_wrap=True)
 
 
 def cell_table(results: Results, width: int) -> Table:
@@ -164,6 +216,31 @@ def contrast_table(results: Results) -> Table:
             f"{contrast.at_least:g}",
         )
     return table
+
+
+def print_benchmark(found: CellBenchmark, console: Console) -> None:
+    """Where the time of cells goes, and what they cost in other ways."""
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    table.add_column("stage")
+    for name in ("median ms", "total s"):
+        table.add_column(name, justify="right")
+    for stage in found.stages:
+        table.add_row(stage.name, f"{stage.median_s * 1e3:.1f}", f"{stage.total_s:.2f}")
+    console.print(table)
+    ways = {
+        "one at a time": found.alone,
+        f"{found.together.jobs} at a time": found.together,
+        "some, restored": found.restored,
+        "the same, booted": found.booted,
+    }
+    console.print()
+    for name, cost in ways.items():
+        console.print(
+            f"{name:16} {cost.cells:4} cells: median {cost.median_s:.3f} s,"
+            f" {cost.cells_a_minute:.0f} a minute, {cost.cpu_s / cost.cells:.3f} s of CPU each"
+        )
+    ratio = found.booted.cpu_s / found.restored.cpu_s
+    console.print(f"[bold]A booted cell takes {ratio:.1f} times the CPU of a restored one.[/]")
 
 
 def show_fault_run(run: FaultRun) -> None:

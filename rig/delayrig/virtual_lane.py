@@ -18,10 +18,17 @@ from delayrig.guest.arguments import (
 )
 from delayrig.guest.machine import Machine
 from delayrig.guest.qemu import QemuMachine
-from delayrig.guest.session import run_guest
-from delayrig.guest.snapshot import boot_hardware, provide_whole, restored, restored_whole
+from delayrig.guest.session import finish_guest
+from delayrig.guest.snapshot import (
+    BOOT_LIMIT_S,
+    boot_hardware,
+    provide_whole,
+    restored,
+    restored_whole,
+)
 from delayrig.paths import Paths
 from delayrig.payload import write_payload
+from delayrig.stages import KEEP, LOAD, PACK, READ_BACK, STOP, StageWatch
 from delayrig.supplies import Supplies
 
 EMBED = "embed"
@@ -37,6 +44,8 @@ async def run_cell(
     connect: str | None,
     folder: Path,
     cpu: int,
+    watch: StageWatch,
+    marks: Path | None = None,
 ) -> float:
     """Runs the cell; writes events.jsonl, stdout.txt and the rest to `folder`.
 
@@ -48,36 +57,50 @@ async def run_cell(
         archive = await asyncio.to_thread(
             write_payload, cell, chip, chip_name, emulator=paths.emulator, scratch=scratch
         )
+        watch.ended(PACK)
         hardware = replace(
             boot_hardware(cell.shape, supplies.image, folder / "console.log"),
             fw_cfg={CELL_FW_CFG: archive, **_programs(cell, supplies)},
+            marks=marks,
         )
         machine = await make_machine(
             hardware,
-            supplies.snapshots[cell.shape],
+            supplies.snapshots.get(cell.shape),
             log=folder / "qemu.log",
             cpu=cpu,
             connect=connect,
             paths=paths,
         )
         try:
-            entries = await run_guest(machine, scratch)
+            await machine.start()
+            if cell.shape not in supplies.snapshots:
+                await machine.wait_paused(limit_s=BOOT_LIMIT_S)
+            watch.ended(LOAD)
+            entries = await finish_guest(machine, scratch)
+            watch.ended(READ_BACK)
         finally:
             await asyncio.shield(machine.stop())
+        watch.ended(STOP)
     write_entries(entries, folder)
+    watch.ended(KEEP)
     return time.monotonic() - began_s
 
 
 async def make_machine(
     hardware: Hardware,
-    snapshot: Path,
+    snapshot: Path | None,
     *,
     log: Path,
     cpu: int,
     connect: str | None,
     paths: Paths,
 ) -> Machine:
-    """Plain QEMU, or a domain of the libvirt at `connect` (`embed` is libvirt without a daemon)."""
+    """Plain QEMU, or a domain of the libvirt at `connect` (`embed` is libvirt without a daemon).
+
+    Without a snapshot it is a plain QEMU that boots.
+    """
+    if snapshot is None:
+        return QemuMachine(hardware, log=log, cpu=cpu)
     if connect is None:
         return QemuMachine(restored(hardware, snapshot), log=log, cpu=cpu)
     # Loading libvirt takes longer than many a cell, so it is loaded where it is asked for.

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from delayrig import digest
 from delayrig.cell import Cell
-from delayrig.compare import Comparison, compare_exactly
+from delayrig.compare import Comparison, compare_exactly, first_difference
 from delayrig.errors import BadInputError
 from delayrig.phases import TimeSplit
 from delayrig.result import (
@@ -195,3 +195,16 @@ def test_results_come_back_as_they_were_written(tmp_path: Path) -> None:
     write_results(results, tmp_path)
     assert read_results(tmp_path) == results
     assert [path.name for path in tmp_path.iterdir()] == [FILE_NAME]
+
+
+def test_first_differing_event_is_named() -> None:
+    named = first_difference(b"a\nb\nc\n", b"a\nx\ny\n")
+    assert named == "event 2 is the first to differ: b and x"
+
+
+def test_stream_that_ends_early_differs_where_it_ends() -> None:
+    assert first_difference(b"a\n", b"a\nb\n") == "event 2 is the first to differ: nothing and b"
+
+
+def test_equal_streams_differ_nowhere() -> None:
+    assert first_difference(b"a\nb\n", b"a\nb\n") == ""

@@ -59,6 +59,8 @@ class Hardware:
     fw_cfg: dict[str, Path] = field(default_factory=dict)
     incoming: Path | None = None
     memory: Path | None = None
+    marks: Path | None = None
+    """Where QEMU is to note when the guest passed the end of each stage of its cell."""
 
 
 def kernel_command_line(shape: GuestShape) -> str:
@@ -108,6 +110,13 @@ def hand_over_arguments(hardware: Hardware) -> list[str]:
     return arguments
 
 
+def mark_arguments(hardware: Hardware) -> list[str]:
+    """The agent's marks (images/agent/hypercall.h) with the host's time; no guest sees that."""
+    if hardware.marks is None:
+        return []
+    return ["-msg", "timestamp=on", "-trace", "fw_cfg_select", "-D", str(hardware.marks)]
+
+
 def memory_arguments(hardware: Hardware) -> list[str]:
     """RAM in its file: a block of the name that it has without one, which snapshots know it by."""
     if hardware.memory is None:
@@ -144,6 +153,7 @@ def qemu_arguments(hardware: Hardware, *, monitor_fd: int) -> list[str]:
         *("-chardev", f"socket,id=monitor,fd={monitor_fd}"),
         *("-mon", "chardev=monitor,mode=control"),
         *timing_arguments(shape),
+        *mark_arguments(hardware),
         *hand_over_arguments(hardware),
     ]
 

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What cells cost this host: stage by stage, one at a time and all at once, restored and booted."""
+
+import resource
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+
+from delayrig.cell import Cell
+from delayrig.paths import Paths
+from delayrig.request import Request
+from delayrig.result import HostFacts, Results, Verdict
+from delayrig.run import Progress, run_request
+from delayrig.stages import FILE_NAME as STAGES_FILE
+from delayrig.stages import STAGES
+
+SCHEMA = 1
+FILE_NAME = "benchmark.json"
+
+
+class Cost(msgspec.Struct, frozen=True, kw_only=True):
+    """Of one way to run cells: host time of the median cell, of all, and CPU time of all."""
+
+    cells: int
+    median_s: float
+    wall_s: float
+    cpu_s: float
+    jobs: int
+
+    @property
+    def cells_a_minute(self) -> float:
+        """Throughput, judging and all."""
+        return 60 * self.cells / self.wall_s
+
+
+class Stage(msgspec.Struct, frozen=True, kw_only=True):
+    """One stage of all cells that were run one at a time."""
+
+    name: str
+    median_s: float
+    total_s: float
+
+
+class CellBenchmark(msgspec.Struct, frozen=True, kw_only=True):
+    """The whole of it."""
+
+    schema: int = SCHEMA
+    plan: str
+    host: HostFacts
+    alone: Cost
+    stages: list[Stage]
+    together: Cost
+    restored: Cost
+    """The cells that were booted, too."""
+    booted: Cost
+
+
+async def benchmark_cells(
+    request: Request,
+    paths: Paths,
+    *,
+    boots: int,
+    progress: Progress,
+    began: Callable[[str], None],
+) -> CellBenchmark:
+    """Runs all cells twice, and some of them from their boot; writes what was measured."""
+    # Snapshots are made, and everything is in the page cache, before anything is measured.
+    began("warming up")
+    await _measure(request, paths, progress, "warm", jobs=request.jobs)
+    began("one cell at a time")
+    first, alone = await _measure(request, paths, progress, "alone", jobs=1, stages=True)
+    began(f"{request.jobs} cells at a time")
+    _, together = await _measure(request, paths, progress, "together", jobs=request.jobs)
+    chosen = sample(request.cells, boots)
+    some = replace(request, cells=chosen)
+    began("some of them restored, one at a time")
+    _, restored = await _measure(some, paths, progress, "restored", jobs=1)
+    began("the same booted")
+    _, booted = await _measure(some, paths, progress, "booted", jobs=1, from_boot=True)
+    answer = CellBenchmark(
+        plan=request.plan,
+        host=first.run.host,
+        alone=alone,
+        stages=fold_stages(request.out / "alone", first),
+        together=together,
+        restored=restored,
+        booted=booted,
+    )
+    content = msgspec.json.format(msgspec.json.encode(answer), indent=1) + b"\n"
+    (request.out / FILE_NAME).write_bytes(content)
+    return answer
+
+
+def sample(cells: list[Cell], wanted: int) -> list[Cell]:
+    """So many of them, evenly spread."""
+    step = max(len(cells) // wanted, 1)
+    return cells[::step][:wanted]
+
+
+def fold_stages(out: Path, results: Results) -> list[Stage]:
+    """From the stages of each cell to those of all."""
+    cells = [
+        msgspec.json.decode((out / cell.id / STAGES_FILE).read_bytes(), type=dict[str, float])
+        for cell in results.cells
+        if (out / cell.id / STAGES_FILE).is_file()
+    ]
+    found = {name: [cell[name] for cell in cells if name in cell] for name in STAGES}
+    return [
+        Stage(name=name, median_s=statistics.median(lengths), total_s=sum(lengths))
+        for name, lengths in found.items()
+        if lengths
+    ]
+
+
+async def _measure(
+    request: Request,
+    paths: Paths,
+    progress: Progress,
+    name: str,
+    *,
+    jobs: int,
+    stages: bool = False,
+    from_boot: bool = False,
+) -> tuple[Results, Cost]:
+    out = request.out / name
+    out.mkdir()
+    watched = replace(request, out=out, jobs=jobs, stages=stages, from_boot=from_boot)
+    began_s, began_cpu_s = time.monotonic(), _cpu_s()
+    results = await run_request(watched, paths, progress)
+    wall_s, cpu_s = time.monotonic() - began_s, _cpu_s() - began_cpu_s
+    times = [cell.host_s for cell in results.cells if cell.verdict is not Verdict.SKIPPED]
+    cost = Cost(
+        cells=len(times), median_s=statistics.median(times), wall_s=wall_s, cpu_s=cpu_s, jobs=jobs
+    )
+    return results, cost
+
+
+def _cpu_s() -> float:
+    """Of this process and of all that it waited for."""
+    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)

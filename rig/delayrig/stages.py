@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where the host time of a cell goes: moments on the host, and the marks that the guest passed."""
+
+import re
+import time
+from itertools import pairwise
+from pathlib import Path
+
+import msgspec
+
+FILE_NAME = "stages.json"
+MARKS_NAME = "marks.log"
+
+PACK = "pack the cell"
+LOAD = "start QEMU, load the snapshot"
+READ_BACK = "read the results back"
+STOP = "stop QEMU"
+KEEP = "write the cell's folder"
+JUDGE = "judge"
+
+# By the numbers of images/agent/hypercall.h; each names what ends at its mark.
+GUEST = {
+    1: "guest: take in the cell",
+    2: "guest: take in the subject",
+    3: "guest: settle",
+    4: "guest: compare the clocks",
+    5: "guest: start the emulator",
+    6: "guest: start the subject, to its connection",
+    7: "guest: the job",
+    8: "guest: end the emulator",
+    9: "guest: pack the results",
+}
+KEY_OF_MARKS = 0x3F00
+MARK = re.compile(r"\d+@(?P<at_s>\d+\.\d+):fw_cfg_select .* key 0x(?P<key>[0-9a-f]+) ")
+STAGES = (PACK, LOAD, *GUEST.values(), READ_BACK, STOP, KEEP, JUDGE)
+
+
+class StageWatch:
+    """Notes when each stage of one cell ended, by the host's clock of the day, as QEMU notes."""
+
+    def __init__(self) -> None:
+        self._moments = [("", time.time())]
+
+    def ended(self, stage: str) -> None:
+        """That stage is over."""
+        self._moments.append((stage, time.time()))
+
+    def write(self, folder: Path) -> None:
+        """Keeps the length of each stage, in seconds, in the cell's folder."""
+        marks = folder / MARKS_NAME
+        found = read_marks(marks.read_text(encoding="utf-8")) if marks.is_file() else []
+        lengths = stage_lengths([*self._moments, *found])
+        (folder / FILE_NAME).write_bytes(msgspec.json.format(msgspec.json.encode(lengths)))
+
+
+def read_marks(log: str) -> list[tuple[str, float]]:
+    """The stages of the guest with the moments at which they ended."""
+    found = []
+    for line in log.splitlines():
+        match = MARK.match(line)
+        number = int(match["key"], 16) - KEY_OF_MARKS if match else 0
+        if match and number in GUEST:
+            found.append((GUEST[number], float(match["at_s"])))
+    return found
+
+
+def stage_lengths(moments: list[tuple[str, float]]) -> dict[str, float]:
+    """Each stage lasted from the moment before its own; the first moment is the beginning."""
+    ordered = sorted(moments, key=lambda moment: moment[1])
+    return {stage: at_s - before_s for (_, before_s), (stage, at_s) in pairwise(ordered)}
