@@ -26,7 +26,7 @@ from delayrig.toml import read_toml
 
 PLANS_FOLDER = Path(__file__).parent / "plans"
 CORES_KNOWN = (1, 2, 4)
-REGIONS_KIB = range(1, 4097)
+REGIONS_KIB = range(1, 16 * 1024 + 1)
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
 

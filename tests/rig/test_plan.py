@@ -339,7 +339,7 @@ def test_canary_expects_a_conviction_without_any_rule() -> None:
     assert (cell.role, cell.expect) == (Role.CONTROL, Expect.PASS)
 
 
-@pytest.mark.parametrize("region_kib", [1, 64, 1024, 4096])
+@pytest.mark.parametrize("region_kib", [1, 64, 1024, 16384])
 @pytest.mark.parametrize("text", [GROUP, SINGLE])
 def test_region_of_a_group_or_a_cell_is_that_of_its_cells(text: str, region_kib: int) -> None:
     key = f'name = "{text.split(chr(34))[1]}"\n'
@@ -347,7 +347,7 @@ def test_region_of_a_group_or_a_cell_is_that_of_its_cells(text: str, region_kib:
     assert [cell.region_kib for cell in cells] == [region_kib] * 2
 
 
-@pytest.mark.parametrize("region_kib", [-1, 0, 4097])
+@pytest.mark.parametrize("region_kib", [-1, 0, 16385])
 def test_region_that_no_cell_may_have_names_its_key(region_kib: int) -> None:
     single = SINGLE + f"region_kib = {region_kib}\n"
     assert f"key 'cell[0].region_kib' is {region_kib}" in error_of(HEAD + single).message
