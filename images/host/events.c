@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "events.h"
+#include "raw_clock.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+int events_open(FILE **events, const char *path)
+{
+	FILE *file = path ? fopen(path, "w") : NULL;
+
+	if (path && !file)
+		return -errno;
+	*events = file;
+	return 0;
+}
+
+void events_host_start(FILE *events)
+{
+	if (!events)
+		return;
+	fprintf(events, "{\"ev\":\"host_start\",\"t_ns\":%" PRIu64 "}\n", raw_clock_ns());
+	fflush(events);
+}
+
+void events_delay_call(FILE *events, const struct delay_call *call)
+{
+	if (!events)
+		return;
+	fprintf(events,
+		"{\"ev\":\"delay_call\",\"t_ns\":%" PRIu64 ",\"requested_ns\":%" PRIu64
+		",\"actual_ns\":%" PRIu64 ",\"monotonic_ns\":%" PRIu64 "}\n",
+		call->start_ns, call->requested_ns, call->actual_ns, call->monotonic_ns);
+	fflush(events);
+}
+
+void events_host_end(FILE *events, uint64_t signals, uint64_t turns)
+{
+	if (!events)
+		return;
+	fprintf(events,
+		"{\"ev\":\"host_end\",\"t_ns\":%" PRIu64 ",\"signals\":%" PRIu64
+		",\"turns\":%" PRIu64 "}\n",
+		raw_clock_ns(), signals, turns);
+	fflush(events);
+}

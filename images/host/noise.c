@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "noise.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define NS_PER_S 1000000000ull
+#define NS_PER_MS 1000000ull
+/* A thread computes a tenth of the time. More would leave no idle time to skip. */
+#define COMPUTE_NS NS_PER_MS
+#define SLEEP_NS (9 * NS_PER_MS)
+
+static struct timespec timespec_of(uint64_t ns)
+{
+	return (struct timespec){(time_t)(ns / NS_PER_S), (long)(ns % NS_PER_S)};
+}
+
+/* The timer tells whose counter it is. */
+static void count_signal(int number, siginfo_t *info, void *context)
+{
+	struct noise *noise = info->si_value.sival_ptr;
+
+	(void)number;
+	(void)context;
+	if (info->si_code == SI_TIMER)
+		noise->signals++;
+}
+
+/* As setitimer() would, but for any signal. */
+static int start_timer(struct noise *noise)
+{
+	const struct timespec period = timespec_of(NS_PER_S / noise->config.rate_hz);
+	const struct itimerspec each = {.it_interval = period, .it_value = period};
+	struct sigevent event;
+
+	memset(&event, 0, sizeof(event));
+	event.sigev_notify = SIGEV_SIGNAL;
+	event.sigev_signo = noise->config.signal;
+	event.sigev_value.sival_ptr = noise;
+	if (timer_create(CLOCK_MONOTONIC, &event, &noise->timer) < 0)
+		return -errno;
+	if (timer_settime(noise->timer, 0, &each, NULL) == 0)
+		return 0;
+	timer_delete(noise->timer);
+	return -errno;
+}
+
+static int start_signals(struct noise *noise)
+{
+	struct sigaction action;
+
+	memset(&action, 0, sizeof(action));
+	action.sa_sigaction = count_signal;
+	action.sa_flags = SA_SIGINFO | (noise->config.restart ? SA_RESTART : 0);
+	if (sigaction(noise->config.signal, &action, NULL) < 0)
+		return -errno;
+	return start_timer(noise);
+}
+
+static void compute(uint64_t ns)
+{
+	struct timespec begin, now;
+
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	do {
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	} while ((uint64_t)(now.tv_sec - begin.tv_sec) * NS_PER_S + (uint64_t)now.tv_nsec -
+			 (uint64_t)begin.tv_nsec <
+		 ns);
+}
+
+static void *run_thread(void *context)
+{
+	const struct timespec pause = timespec_of(SLEEP_NS);
+	struct noise *noise = context;
+
+	while (!atomic_load(&noise->stop)) {
+		compute(COMPUTE_NS);
+		nanosleep(&pause, NULL);
+		atomic_fetch_add(&noise->turns, 1);
+	}
+	return NULL;
+}
+
+/* Signals go to the thread that uses the library: the others inherit that they are blocked. */
+static int start_threads(struct noise *noise)
+{
+	sigset_t all, before;
+	int error = 0;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	while (!error && noise->threads < noise->config.threads) {
+		error = pthread_create(&noise->thread[noise->threads], NULL, run_thread, noise);
+		noise->threads += !error;
+	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return -error;
+}
+
+int noise_start(struct noise *noise, const struct noise_config *config)
+{
+	int error;
+
+	memset(noise, 0, sizeof(*noise));
+	noise->config = *config;
+	error = start_threads(noise);
+	if (!error && config->rate_hz)
+		error = start_signals(noise);
+	if (error) {
+		noise->config.rate_hz = 0; /* there is no timer to end */
+		noise_stop(noise);
+	}
+	return error;
+}
+
+void noise_stop(struct noise *noise)
+{
+	if (noise->config.rate_hz)
+		timer_delete(noise->timer);
+	atomic_store(&noise->stop, true);
+	while (noise->threads > 0)
+		pthread_join(noise->thread[--noise->threads], NULL);
+}

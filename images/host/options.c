@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPTION_SIGNALS = 256, OPTION_THREADS, OPTION_DELAY, OPTION_ASK, OPTION_EVENTS };
+
+static const struct option long_options[] = {
+	{"signals", required_argument, NULL, OPTION_SIGNALS},
+	{"threads", required_argument, NULL, OPTION_THREADS},
+	{"delay", required_argument, NULL, OPTION_DELAY},
+	{"ask", required_argument, NULL, OPTION_ASK},
+	{"events", required_argument, NULL, OPTION_EVENTS},
+	{NULL, 0, NULL, 0},
+};
+
+/* A digit first: strtoull() would take spaces and signs. */
+static int take_number(const char *text, uint64_t number_max, uint64_t *number)
+{
+	uint64_t value;
+	char *end;
+
+	if (!isdigit((unsigned char)text[0]))
+		return -EINVAL;
+	errno = 0;
+	value = strtoull(text, &end, 0);
+	if (errno || *end != '\0' || value > number_max)
+		return -EINVAL;
+	*number = value;
+	return 0;
+}
+
+static int take_unsigned(const char *text, uint64_t number_max, unsigned int *number)
+{
+	uint64_t value;
+	int error = take_number(text, number_max, &value);
+
+	if (!error)
+		*number = (unsigned int)value;
+	return error;
+}
+
+/* The text up to the next comma, which is cut off; NULL once there is nothing left. */
+static char *next_word(char **rest)
+{
+	char *word = *rest;
+	char *comma = word ? strchr(word, ',') : NULL;
+
+	if (comma)
+		*comma = '\0';
+	*rest = comma ? comma + 1 : NULL;
+	return word;
+}
+
+static int take_manner(const char *word, struct noise_config *noise)
+{
+	static const struct {
+		const char *name;
+		int signal;
+	} signals[] = {{"alrm", SIGALRM}, {"chld", SIGCHLD}, {"usr1", SIGUSR1}};
+
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+		if (strcmp(word, signals[i].name) == 0) {
+			noise->signal = signals[i].signal;
+			return 0;
+		}
+	}
+	noise->restart = strcmp(word, "restart") == 0;
+	return noise->restart ? 0 : -EINVAL;
+}
+
+static int take_signals(char *text, struct noise_config *noise)
+{
+	int error = take_unsigned(next_word(&text), NOISE_RATE_HZ_MAX, &noise->rate_hz);
+	const char *word;
+
+	noise->signal = SIGALRM;
+	while (!error && (word = next_word(&text)) != NULL)
+		error = take_manner(word, noise);
+	return error;
+}
+
+static int take_asks(char *text, struct options *options)
+{
+	const char *word;
+	int error = 0;
+
+	while (!error && (word = next_word(&text)) != NULL) {
+		if (options->asks == ASKS_MAX)
+			return -EINVAL;
+		error = take_unsigned(word, UINT_MAX, &options->ask_us[options->asks]);
+		options->asks++;
+	}
+	return error;
+}
+
+static int take_programmer(char *text, struct options *options)
+{
+	char *colon = strchr(text, ':');
+
+	options->programmer = text;
+	options->parameters = colon ? colon + 1 : NULL;
+	if (colon)
+		*colon = '\0';
+	return 0;
+}
+
+static int take_job(struct options *options, enum job job, const char *image_path)
+{
+	if (options->job != JOB_PROBE)
+		return -EINVAL;
+	options->job = job;
+	options->image_path = image_path;
+	return 0;
+}
+
+static int take_string(const char **place, const char *text)
+{
+	*place = text;
+	return 0;
+}
+
+static int take_option(int name, char *value, struct options *options)
+{
+	switch (name) {
+	case 'p':
+		return take_programmer(value, options);
+	case 'c':
+		return take_string(&options->chip, value);
+	case 'l':
+		return take_string(&options->layout_path, value);
+	case 'i':
+		return take_string(&options->region, value);
+	case 'r':
+		return take_job(options, JOB_READ, value);
+	case 'w':
+		return take_job(options, JOB_WRITE, value);
+	case 'v':
+		return take_job(options, JOB_VERIFY, value);
+	case 'E':
+		return take_job(options, JOB_ERASE, NULL);
+	case 'N':
+		return 0; /* a layout's regions alone are verified in any case */
+	case OPTION_SIGNALS:
+		return take_signals(value, &options->noise);
+	case OPTION_THREADS:
+		return take_unsigned(value, NOISE_THREADS_MAX, &options->noise.threads);
+	case OPTION_DELAY:
+		return take_number(value, UINT64_MAX, &options->delay_address);
+	case OPTION_ASK:
+		return take_asks(value, options);
+	case OPTION_EVENTS:
+		return take_string(&options->events_path, value);
+	default:
+		return -EINVAL;
+	}
+}
+
+static int refuse(const char *what)
+{
+	fprintf(stderr, "flashrom-host: %s\n", what);
+	return -EINVAL;
+}
+
+int options_parse(int argc, char *argv[], struct options *options)
+{
+	int name;
+
+	memset(options, 0, sizeof(*options));
+	optind = 0; /* 1 would go on inside the word that the last command line ended with */
+	while ((name = getopt_long(argc, argv, "p:c:l:i:r:w:v:EN", long_options, NULL)) >= 0) {
+		if (take_option(name, optarg, options))
+			return refuse("makes no sense of its options");
+	}
+	if (optind != argc || !options->programmer || !options->chip)
+		return refuse("needs a programmer and a chip, and takes no other words");
+	if (!options->layout_path != !options->region)
+		return refuse("a layout and a region of it go together");
+	if (!options->delay_address != !options->asks)
+		return refuse("the delay function and what to ask of it go together");
+	return 0;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The command line: flashrom's own words for a job about one region, and what goes on meanwhile.
+ *
+ *   -p NAME:PARAMETERS -c CHIP [-l LAYOUT -i REGION] [-r FILE | -w FILE | -v FILE | -E] [-N]
+ *   --signals RATE[,alrm|chld|usr1][,restart]   signals a second
+ *   --threads N                                 other threads
+ *   --delay ADDRESS --ask US[,US...]            calls of the delay function after the job, which
+ *                                               lies at that address of the library's file
+ *   --events FILE                               where to leave events
+ */
+#ifndef HOST_OPTIONS_H
+#define HOST_OPTIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "noise.h"
+
+#define ASKS_MAX 64
+
+enum job { JOB_PROBE, JOB_READ, JOB_ERASE, JOB_WRITE, JOB_VERIFY };
+
+/* The strings are those of the command line. */
+struct options {
+	char *programmer;
+	char *parameters; /* of the programmer; NULL: none */
+	const char *chip;
+	const char *layout_path; /* NULL: the whole chip */
+	const char *region;
+	enum job job;
+	const char *image_path; /* read to, or written or verified from */
+	struct noise_config noise;
+	uint64_t delay_address;
+	unsigned int ask_us[ASKS_MAX];
+	size_t asks;
+	const char *events_path;
+};
+
+/* -EINVAL for what makes no sense, which standard error then tells. Cuts words of `argv` up. */
+int options_parse(int argc, char *argv[], struct options *options);
+
+#endif

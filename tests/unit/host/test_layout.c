@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "layout.h"
+
+/* Reads a layout from a file of that text. */
+static int read_text(const char *text, const char *region, struct flashrom_layout **layout)
+{
+	char path[] = "/tmp/test_host_layout_XXXXXX";
+	int fd = mkstemp(path);
+	FILE *file = fdopen(fd, "w");
+	int error;
+
+	assert_non_null(file);
+	assert_true(fputs(text, file) >= 0);
+	assert_int_equal(fclose(file), 0);
+	error = layout_read(layout, path, region);
+	unlink(path);
+	return error;
+}
+
+static void region_is_found_among_others(void **state)
+{
+	struct flashrom_layout *layout;
+	unsigned int start, bytes;
+
+	(void)state;
+	assert_int_equal(
+		read_text("00000000:0000ffff boot\n00010000:0001ffff rig\n", "rig", &layout), 0);
+	assert_int_equal(flashrom_layout_get_region_range(layout, "rig", &start, &bytes), 0);
+	assert_int_equal(start, 0x10000);
+	assert_int_equal(bytes, 0x10000);
+	flashrom_layout_release(layout);
+}
+
+static void region_that_is_not_there_is_refused(void **state)
+{
+	struct flashrom_layout *layout;
+
+	(void)state;
+	assert_int_equal(read_text("00000000:0000ffff boot\n", "rig", &layout), -ENOENT);
+	assert_int_equal(read_text("", "rig", &layout), -ENOENT);
+}
+
+static void line_that_is_none_is_refused(void **state)
+{
+	static const char *const wrong[] = {
+		"rig\n", "0:rig\n", "0 ffff rig\n", "0:ffff\n", "ffff:0 rig\n"};
+	struct flashrom_layout *layout;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		assert_int_equal(read_text(wrong[i], "rig", &layout), -EINVAL);
+}
+
+static void file_that_is_not_there_is_an_error(void **state)
+{
+	struct flashrom_layout *layout;
+
+	(void)state;
+	assert_int_equal(layout_read(&layout, "/nowhere/layout", "rig"), -ENOENT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(region_is_found_among_others),
+		cmocka_unit_test(region_that_is_not_there_is_refused),
+		cmocka_unit_test(line_that_is_none_is_refused),
+		cmocka_unit_test(file_that_is_not_there_is_an_error),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "noise.h"
+
+#define LIMIT_S 20
+
+static const int handled[] = {SIGALRM, SIGCHLD, SIGUSR1};
+
+/* Sleeps, as briefly as signals allow, until that many were handled. */
+static bool wait_for_signals(const struct noise *noise, sig_atomic_t count)
+{
+	const struct timespec look = {0, 10000000};
+	const time_t end_s = time(NULL) + LIMIT_S;
+
+	while (noise->signals < count && time(NULL) < end_s)
+		nanosleep(&look, NULL);
+	return noise->signals >= count;
+}
+
+static void each_signal_interrupts_a_sleep(void **state)
+{
+	const struct timespec hour = {3600, 0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(handled) / sizeof(handled[0]); i++) {
+		for (int restart = 0; restart < 2; restart++) {
+			const struct noise_config config = {
+				.rate_hz = 100, .signal = handled[i], .restart = restart};
+			struct noise noise;
+
+			assert_int_equal(noise_start(&noise, &config), 0);
+			assert_int_equal(nanosleep(&hour, NULL), -1);
+			assert_int_equal(errno, EINTR);
+			assert_true(wait_for_signals(&noise, 3));
+			noise_stop(&noise);
+		}
+	}
+}
+
+static void *write_byte(void *context)
+{
+	const struct noise *noise = ((void **)context)[0];
+	const int *end = ((void **)context)[1];
+
+	wait_for_signals(noise, 3);
+	assert_int_equal(write(*end, "x", 1), 1);
+	return NULL;
+}
+
+/* A byte comes after a few signals, from another thread: what did the read end with? */
+static ssize_t read_through_signals(bool restart)
+{
+	const struct noise_config config = {.rate_hz = 100, .signal = SIGALRM, .restart = restart};
+	struct noise noise;
+	pthread_t writer;
+	sigset_t alarm;
+	int ends[2];
+	void *context[] = {&noise, &ends[1]};
+	ssize_t got;
+	char byte;
+
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(noise_start(&noise, &config), 0);
+	sigemptyset(&alarm);
+	sigaddset(&alarm, SIGALRM);
+	pthread_sigmask(SIG_BLOCK, &alarm, NULL);
+	assert_int_equal(pthread_create(&writer, NULL, write_byte, context), 0);
+	pthread_sigmask(SIG_UNBLOCK, &alarm, NULL);
+	got = read(ends[0], &byte, 1);
+	pthread_join(writer, NULL);
+	noise_stop(&noise);
+	close(ends[0]);
+	close(ends[1]);
+	return got;
+}
+
+static void read_is_interrupted_unless_calls_are_taken_up_again(void **state)
+{
+	(void)state;
+	assert_int_equal(read_through_signals(false), -1);
+	assert_int_equal(read_through_signals(true), 1);
+}
+
+static void no_signal_comes_after_the_end(void **state)
+{
+	const struct noise_config config = {.rate_hz = 1000, .signal = SIGUSR1};
+	const struct timespec while_ns = {0, 20000000};
+	struct noise noise;
+	sig_atomic_t before;
+
+	(void)state;
+	assert_int_equal(noise_start(&noise, &config), 0);
+	assert_true(wait_for_signals(&noise, 1));
+	noise_stop(&noise);
+	before = noise.signals;
+	assert_int_equal(nanosleep(&while_ns, NULL), 0);
+	assert_int_equal(noise.signals, before);
+}
+
+static void threads_run_and_leave_signals_to_the_caller(void **state)
+{
+	const struct noise_config config = {.rate_hz = 100, .signal = SIGALRM, .threads = 3};
+	const struct timespec look = {0, 10000000};
+	const time_t end_s = time(NULL) + LIMIT_S;
+	struct noise noise;
+
+	(void)state;
+	assert_int_equal(noise_start(&noise, &config), 0);
+	while (noise.turns < 4 && time(NULL) < end_s)
+		nanosleep(&look, NULL);
+	assert_true(wait_for_signals(&noise, 1));
+	noise_stop(&noise);
+	assert_true(noise.turns >= 4);
+	assert_int_equal(noise.threads, 0);
+}
+
+static void silence_is_no_noise(void **state)
+{
+	const struct noise_config config = {.rate_hz = 0};
+	struct noise noise;
+
+	(void)state;
+	assert_int_equal(noise_start(&noise, &config), 0);
+	noise_stop(&noise);
+	assert_int_equal(noise.signals, 0);
+	assert_int_equal(noise.turns, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_signal_interrupts_a_sleep),
+		cmocka_unit_test(read_is_interrupted_unless_calls_are_taken_up_again),
+		cmocka_unit_test(no_signal_comes_after_the_end),
+		cmocka_unit_test(threads_run_and_leave_signals_to_the_caller),
+		cmocka_unit_test(silence_is_no_noise),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
