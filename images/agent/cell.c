@@ -4,6 +4,7 @@
 #include "folders.h"
 #include "hypercall.h"
 #include "process.h"
+#include "stops.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -66,6 +67,7 @@ static int run_subject(const struct window *window, const struct spec *spec, str
 {
 	struct emulator emulator;
 	struct siblings siblings;
+	struct stops stops;
 	struct subject_end end;
 	uint64_t deadline_ns;
 	pid_t subject, bridge;
@@ -93,6 +95,8 @@ static int run_subject(const struct window *window, const struct spec *spec, str
 	report_moment(report, "subject_start", NULL, 0);
 	error = process_start(&subject, &spec->subject, spec->root, CELL_FOLDER "/stdout.txt");
 	if (!error)
+		error = stops_start(&stops, subject, spec->stops_hz);
+	if (!error)
 		error = end_siblings_at_accept(&emulator, &siblings, report, subject, deadline_ns);
 	if (error) {
 		report_error(report, "the subject was lost", strerror(-error));
@@ -102,6 +106,8 @@ static int run_subject(const struct window *window, const struct spec *spec, str
 	process_reap(subject, deadline_ns, &end);
 	hypercall_mark(MARK_SUBJECT_ENDED);
 	report_subject_end(report, &end);
+	if (spec->stops_hz)
+		report_moment(report, "stops", "count", stops_end(&stops));
 
 	if (bridge > 0) {
 		kill(bridge, SIGKILL);

@@ -85,6 +85,8 @@ static bool take_line(const char *key, char *value, struct spec *spec)
 		return take_number(value, &spec->deadline_ms);
 	if (strcmp(key, "siblings") == 0)
 		return take_number(value, &spec->siblings);
+	if (strcmp(key, "stops_hz") == 0)
+		return take_number(value, &spec->stops_hz);
 	if (strcmp(key, "emulator") == 0)
 		return take_word(value, &spec->emulator);
 	if (strcmp(key, "subject") == 0)

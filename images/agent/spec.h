@@ -6,6 +6,7 @@
  *   settle_ms N         idle time between restore and start of the subject
  *   deadline_ms N       virtual time that the subject may take before it is ended
  *   siblings N          loops on the cores 1 to N until the emulator accepts its client
+ *   stops_hz N          how often a second the subject is stopped for half of the time
  *   emulator ARG        one word of the emulator's command line; repeated
  *   bridge ARG          one word of a command that stands between emulator and subject; repeated
  *   bridge_root DIR     where its own root is
@@ -49,6 +50,7 @@ struct spec {
 	unsigned int settle_ms;
 	unsigned int deadline_ms;
 	unsigned int siblings;
+	unsigned int stops_hz;
 	char *root;
 	char *bridge_root;
 	char *bridge_makes;

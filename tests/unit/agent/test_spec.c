@@ -76,6 +76,7 @@ static void keys_left_out_are_zero(void **state)
 	assert_int_equal(parse(&bench, LEAST), 0);
 	assert_int_equal(bench.spec.settle_ms, 0);
 	assert_int_equal(bench.spec.siblings, 0);
+	assert_int_equal(bench.spec.stops_hz, 0);
 	assert_null(bench.spec.bridge_root);
 	assert_null(bench.spec.bridge_makes);
 	assert_int_equal(bench.spec.bridge.count, 0);
@@ -91,6 +92,7 @@ static void every_key_goes_to_its_place(void **state)
 	(void)state;
 	assert_int_equal(parse(&bench, LEAST "settle_ms 200\n"
 					     "siblings 3\n"
+					     "stops_hz 10\n"
 					     "bridge /usr/sbin/socat\n"
 					     "bridge_root /bridge\n"
 					     "bridge_makes /dev/serprog\n"
@@ -99,6 +101,7 @@ static void every_key_goes_to_its_place(void **state)
 		0);
 	assert_int_equal(spec->settle_ms, 200);
 	assert_int_equal(spec->siblings, 3);
+	assert_int_equal(spec->stops_hz, 10);
 	assert_int_equal(spec->bridge.count, 1);
 	assert_string_equal(spec->bridge.word[0], "/usr/sbin/socat");
 	assert_string_equal(spec->bridge_root, "/bridge");

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "stops.h"
+
+/* A child that does nothing for ever. */
+static pid_t start_sleeper(void)
+{
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	while (pid == 0)
+		pause();
+	return pid;
+}
+
+static void end_sleeper(pid_t pid)
+{
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+static void process_is_stopped_and_goes_on_again_and_again(void **state)
+{
+	pid_t sleeper = start_sleeper();
+	struct stops stops;
+
+	(void)state;
+	assert_int_equal(stops_start(&stops, sleeper, 100), 0);
+	for (int turn = 0; turn < 3; turn++) {
+		int status;
+
+		assert_int_equal(waitpid(sleeper, &status, WUNTRACED), sleeper);
+		assert_true(WIFSTOPPED(status));
+		assert_int_equal(waitpid(sleeper, &status, WCONTINUED), sleeper);
+		assert_true(WIFCONTINUED(status));
+	}
+	assert_true(stops_end(&stops) >= 3);
+	end_sleeper(sleeper);
+}
+
+static void process_is_never_stopped_where_nobody_asked(void **state)
+{
+	pid_t sleeper = start_sleeper();
+	struct stops stops;
+
+	(void)state;
+	assert_int_equal(stops_start(&stops, sleeper, 0), 0);
+	assert_int_equal(stops_end(&stops), 0);
+	assert_int_equal(waitpid(sleeper, NULL, WUNTRACED | WNOHANG), 0);
+	end_sleeper(sleeper);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(process_is_stopped_and_goes_on_again_and_again),
+		cmocka_unit_test(process_is_never_stopped_where_nobody_asked),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
