@@ -90,6 +90,11 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
         return self.programmer is Programmer.SERPROG_DEV
 
     @property
+    def in_library(self) -> bool:
+        """Whether the subject's libflashrom does the job, in place of its program."""
+        return any(hazard.in_library for hazard in self.active_hazards)
+
+    @property
     def active_hazards(self) -> list[Hazard]:
         """What stands behind the words of `hazards`."""
         return [hazard_of(word) for word in self.hazards]

@@ -561,11 +561,11 @@ def images(update_lock: bool) -> None:
     """Fetches and packs what guests are made of, and boots the snapshots of the shipped plans."""
     paths = find_paths()
     supplies = asyncio.run(_provide_images(paths))
-    entries = lock_entries(supplies.image, [*supplies.subjects.values(), supplies.bridge])
+    entries = lock_entries(supplies.image, supplies.programs)
     if update_lock:
         (paths.checkout / "images" / "lock.toml").write_text(lock_text(entries), "utf-8")
     click.echo(
-        f"kernel, {len(supplies.subjects)} subjects, {len(supplies.snapshots)} snapshots;"
+        f"kernel, {len(supplies.programs)} programs, {len(supplies.snapshots)} snapshots;"
         f" lock: {lock_state(entries, paths.checkout)}"
     )
 
@@ -580,8 +580,7 @@ async def _provide_images(paths: Paths) -> Supplies:
         choice = choose_cells(plan=plan, subjects=[], patterns=[], seed=1, paths=paths)
         cells += choice.cells
     return await provide_supplies(
-        shapes=[cell.shape for cell in cells],
-        subjects=dict.fromkeys([BUNDLED, *(cell.subject for cell in cells)]),
+        cells=cells,
         recipes=recipes,
         paths=paths,
         pool=CpuPool(len(os.sched_getaffinity(0))),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The one stream of what happened in a cell: the agent's events and the emulator's, by time."""
+"""The one stream of what happened in a cell, by time: agent, emulator and host program."""
 
 import heapq
 from collections.abc import Iterator
@@ -41,11 +41,12 @@ def parse_events(text: bytes, *, source: str) -> list[Event]:
     return events
 
 
-def merge_events(agent: bytes, emulator: bytes) -> bytes:
+def merge_events(agent: bytes, emulator: bytes, host: bytes = b"") -> bytes:
     """One stream in the order of time; each source keeps its own order."""
     streams = (
         _ordered(parse_events(agent, source="the agent's events")),
         _ordered(parse_events(emulator, source="the emulator's events")),
+        _ordered(parse_events(host, source="the host program's events")),
     )
     merged = (event for _, event in heapq.merge(*streams, key=lambda pair: pair[0]))
     return b"".join(msgspec.json.encode(event) + b"\n" for event in merged)

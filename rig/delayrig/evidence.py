@@ -11,6 +11,7 @@ class Witness(StrEnum):
 
     CHIP = "chip"
     BUS = "bus"
+    DELAY = "delay"
     IMAGE = "image"
 
 

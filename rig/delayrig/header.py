@@ -23,8 +23,7 @@ def make_header(
     seed: int,
     argv: list[str],
     image: GuestImage,
-    subjects: list[Subject],
-    bridge: Subject,
+    programs: list[Subject],
     paths: Paths,
     cells_planned: int,
 ) -> RunHeader:
@@ -39,8 +38,8 @@ def make_header(
         host=host_facts(),
         qemu_version=_answer([PROGRAM, "--version"]).partition("\n")[0],
         libvirt_version=libvirt_version(),
-        image_digests=image_digests(image, [*subjects, bridge], paths),
-        lock=lock_state(lock_entries(image, [*subjects, bridge]), paths.checkout),
+        image_digests=image_digests(image, programs, paths),
+        lock=lock_state(lock_entries(image, programs), paths.checkout),
         cells_planned=cells_planned,
     )
 

@@ -38,6 +38,11 @@ class Paths:
         return self.build / "images" / "agent" / "agent"
 
     @property
+    def host_program(self) -> Path:
+        """The program in which a subject's library runs."""
+        return self.build / "images" / "host" / "flashrom-host"
+
+    @property
     def emulator(self) -> Path:
         """The serprog server with the chip model in it."""
         return self.build / "emulators" / "serprog" / "serprog-emu"

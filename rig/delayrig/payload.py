@@ -11,7 +11,7 @@ from delayrig import workload
 from delayrig.archive import write_archive
 from delayrig.cell import Cell, Job, Programmer
 from delayrig.chips import ChipFacts
-from delayrig.images.subject import PROGRAM
+from delayrig.images.subject import PROGRAM, Subject
 from delayrig.workload import Region
 
 CELL_FOLDER = "/cell"
@@ -70,7 +70,15 @@ def bridge_lines(cell: Cell) -> list[str]:
     ]
 
 
-def spec_text(cell: Cell, chip: ChipFacts, chip_name: str) -> str:
+def host_words(cell: Cell, subject: Subject) -> list[str]:
+    """What the host program is told besides the words that a flashrom is told."""
+    if not cell.in_library:
+        return []
+    words = (word for hazard in cell.active_hazards for word in hazard.subject_words(subject))
+    return ["--events", workload.HOST_EVENTS_PATH, *words]
+
+
+def spec_text(cell: Cell, chip: ChipFacts, chip_name: str, subject: Subject) -> str:
     """The cell as the agent reads it."""
     region = workload.region_of(cell, chip)
     lines = [
@@ -81,6 +89,7 @@ def spec_text(cell: Cell, chip: ChipFacts, chip_name: str) -> str:
         f"root {SUBJECT_ROOT}",
         *(f"emulator {word}" for word in emulator_words(cell, region)),
         *(f"subject {word}" for word in workload.subject_words(cell, PROGRAM, chip_name)),
+        *(f"subject {word}" for word in host_words(cell, subject)),
         *bridge_lines(cell),
         f"image {SUBJECT_ROOT}{workload.LAYOUT_PATH} 0 0 {CELL_FOLDER}/layout",
         f"image {SUBJECT_ROOT}{workload.WRITE_PATH} {chip.size_bytes}"
@@ -91,6 +100,9 @@ def spec_text(cell: Cell, chip: ChipFacts, chip_name: str) -> str:
         f"collect image.sparse {CELL_FOLDER}/image.sparse 0 0",
         f"collect stdout.txt {CELL_FOLDER}/stdout.txt 0 0",
     ]
+    if cell.in_library:
+        events = f"{SUBJECT_ROOT}{workload.HOST_EVENTS_PATH}"
+        lines.append(f"collect host.jsonl {events} 0 0")
     if cell.job is Job.READ:
         lines.append(
             f"collect read.bin {SUBJECT_ROOT}{workload.READ_PATH}"
@@ -100,7 +112,13 @@ def spec_text(cell: Cell, chip: ChipFacts, chip_name: str) -> str:
 
 
 def write_payload(
-    cell: Cell, chip: ChipFacts, chip_name: str, *, emulator: Path, scratch: Path
+    cell: Cell,
+    chip: ChipFacts,
+    chip_name: str,
+    *,
+    subject: Subject,
+    emulator: Path,
+    scratch: Path,
 ) -> Path:
     """The archive for the guest, written below `scratch`."""
     region = workload.region_of(cell, chip)
@@ -111,7 +129,7 @@ def write_payload(
     (folder / "before.bin").write_bytes(workload.initial_content(cell, region))
     (folder / "after.bin").write_bytes(workload.final_content(cell, region))
     (folder / "layout").write_text(workload.layout_text(region))
-    (folder / "spec").write_text(spec_text(cell, chip, chip_name))
+    (folder / "spec").write_text(spec_text(cell, chip, chip_name, subject))
     archive = scratch / "cell.cpio"
     write_archive(folder, archive)
     return archive

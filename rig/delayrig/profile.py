@@ -45,6 +45,8 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     versions: list[str]
     digests: dict[str, str] = {}
     """Versions of programs that do not tell theirs, by SHA-256 of the program."""
+    delay_address: dict[str, int] = {}
+    """Of libraries without symbols: where the delay function lies, by SHA-256 of the library."""
     threshold_us: dict[str, int]
     wait: list[Wait]
 
@@ -76,6 +78,12 @@ def version_of_digest(sha256: str) -> str:
         if sha256 in profile.digests:
             return profile.digests[sha256]
     return ""
+
+
+def delay_address_of_digest(sha256: str) -> int | None:
+    """Where that library's delay function lies; None where no profile knows it."""
+    known = (profile.delay_address.get(sha256) for profile in read_profiles())
+    return next((address for address in known if address is not None), None)
 
 
 def find_version(stdout: str) -> str:

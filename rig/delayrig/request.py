@@ -42,11 +42,6 @@ class Request:
     from_boot: bool = False
     """Boots the guest of every cell, to compare with."""
 
-    @property
-    def subjects(self) -> list[str]:
-        """Every subject once, in the order of the cells."""
-        return list(dict.fromkeys(cell.subject for cell in self.cells))
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:

@@ -34,6 +34,8 @@ class SubjectFacts(msgspec.Struct, frozen=True, kw_only=True):
     version: str = ""
     sha256: str = ""
     threshold_us: int | None = None
+    library: bool = False
+    """Whether its libflashrom did the job, in our host program; `sha256` is then the library's."""
 
 
 class GuestFacts(msgspec.Struct, frozen=True, kw_only=True):

@@ -45,10 +45,8 @@ async def run_request(request: Request, paths: Paths, progress: Progress) -> Res
     """Runs everything that was asked for; what finished is kept even when it is interrupted."""
     pool = CpuPool(request.jobs)
     supplies = await provide_supplies(
-        shapes=[
-            cell.shape for cell in request.cells if not skip_reason(cell) and not request.from_boot
-        ],
-        subjects=request.subjects,
+        cells=[cell for cell in request.cells if not skip_reason(cell)],
+        with_snapshots=not request.from_boot,
         recipes=request.recipes,
         paths=paths,
         pool=pool,
@@ -59,8 +57,7 @@ async def run_request(request: Request, paths: Paths, progress: Progress) -> Res
         seed=request.seed,
         argv=request.argv,
         image=supplies.image,
-        subjects=list(supplies.subjects.values()),
-        bridge=supplies.bridge,
+        programs=supplies.programs,
         paths=paths,
         cells_planned=len(request.cells),
     )
@@ -103,27 +100,34 @@ class _Bench:
 
     @cached_property
     def chip_names(self) -> dict[tuple[str, str], str]:
-        """What each subject calls each chip; empty where it knows none of the chip's names."""
-        wanted = {(cell.subject, cell.chip) for cell in self.request.cells}
-        programs = {name: subject.program_bytes for name, subject in self.supplies.subjects.items()}
+        """What each packed program calls each chip; empty where it knows none of its names."""
+        programs = {program.name: program.program_bytes for program in self.supplies.programs}
         return {
-            (subject, chip): next(
-                (
-                    name
-                    for name in self.request.chips[chip].flashrom_names
-                    if knows_string(programs[subject], name)
-                ),
-                "",
+            (name, chip): next(
+                (known for known in facts.flashrom_names if knows_string(program, known)), ""
             )
-            for subject, chip in wanted
+            for name, program in programs.items()
+            for chip, facts in self.request.chips.items()
         }
+
+    def refusal(self, cell: Cell) -> str:
+        """Why a cell is skipped; empty where it is run."""
+        chip = self.request.chips[cell.chip]
+        reason = skip_reason(cell)
+        if reason:
+            return reason
+        subject = self.supplies.subject_of(cell)
+        if subject is None:
+            return "no libflashrom.so.1 of this subject is known"
+        if not self.chip_names[subject.name, chip.name]:
+            return f"this flashrom knows none of the names {', '.join(chip.flashrom_names)}"
+        refusals = (hazard.refusal(subject) for hazard in cell.active_hazards)
+        return next((refusal for refusal in refusals if refusal), "")
 
     def refuse(self, cell: Cell) -> CellResult | None:
         """The result of a cell that is not to be run; None where it is."""
         chip = self.request.chips[cell.chip]
-        reason = skip_reason(cell)
-        if not reason and not self.chip_names[cell.subject, cell.chip]:
-            reason = f"this flashrom knows none of the names {', '.join(chip.flashrom_names)}"
+        reason = self.refusal(cell)
         if not reason:
             return None
         finding = Finding(verdict=Verdict.SKIPPED, reason=reason)
@@ -142,12 +146,15 @@ class _Bench:
     async def _measure(self, cell: Cell, folder: Path, cpu: int) -> CellResult:
         chip = self.request.chips[cell.chip]
         rerun = rerun_command(cell, self.request)
+        subject = self.supplies.subject_of(cell)
+        assert subject is not None
         watch = StageWatch()
         try:
             host_s = await run_cell(
                 cell,
                 chip=chip,
-                chip_name=self.chip_names[cell.subject, cell.chip],
+                chip_name=self.chip_names[subject.name, cell.chip],
+                subject=subject,
                 supplies=self.supplies,
                 paths=self.paths,
                 connect=self.request.connect,
@@ -156,7 +163,6 @@ class _Bench:
                 watch=watch,
                 marks=folder / MARKS_NAME if self.request.stages else None,
             )
-            subject = self.supplies.subjects[cell.subject]
             result = await asyncio.to_thread(
                 judge_cell, cell, chip, folder, subject=subject, host_s=host_s, rerun=rerun
             )

@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from delayrig.cell import Cell
 from delayrig.errors import BadInputError
 from delayrig.guest.shape import GuestShape
 from delayrig.guest.snapshot import provide_snapshot, snapshot_path
 from delayrig.images.guest_image import GuestImage, provide_guest_image
+from delayrig.images.library import provide_library
 from delayrig.images.recipes import Recipes
 from delayrig.images.subject import Subject, provide_bridge, provide_subject
 from delayrig.paths import Paths
@@ -36,7 +38,18 @@ class Supplies:
     image: GuestImage
     bridge: Subject
     subjects: dict[str, Subject]
+    libraries: dict[str, Subject]
+    """By subject, but for those of which no library is known."""
     snapshots: dict[GuestShape, Path]
+
+    def subject_of(self, cell: Cell) -> Subject | None:
+        """What is put to the test there; None where there is no such thing."""
+        return (self.libraries if cell.in_library else self.subjects).get(cell.subject)
+
+    @property
+    def programs(self) -> list[Subject]:
+        """All that was packed."""
+        return [*self.subjects.values(), *self.libraries.values(), self.bridge]
 
 
 class CpuPool:
@@ -60,22 +73,34 @@ class CpuPool:
 
 async def provide_supplies(
     *,
-    shapes: Iterable[GuestShape],
-    subjects: Iterable[str],
+    cells: Iterable[Cell],
+    with_snapshots: bool = True,
     recipes: Recipes,
     paths: Paths,
     pool: CpuPool,
     preparing: Preparing,
 ) -> Supplies:
-    """Fetches, packs and boots what is not there yet."""
+    """Fetches, packs and boots what is not there yet, for those cells."""
+    cells = list(cells)
     image = await asyncio.to_thread(provide_guest_image, recipes.guest, paths, preparing)
     bridge = await asyncio.to_thread(provide_bridge, recipes, paths, preparing)
     packed = {
         name: await asyncio.to_thread(provide_subject, name, recipes, paths, preparing)
-        for name in subjects
+        for name in dict.fromkeys(cell.subject for cell in cells if not cell.in_library)
     }
-    snapshots = await _provide_snapshots(sorted(set(shapes)), image, paths, pool, preparing)
-    return Supplies(image=image, bridge=bridge, subjects=packed, snapshots=snapshots)
+    libraries = {
+        name: await asyncio.to_thread(provide_library, name, recipes, paths, preparing)
+        for name in dict.fromkeys(cell.subject for cell in cells if cell.in_library)
+    }
+    shapes = sorted({cell.shape for cell in cells if with_snapshots})
+    snapshots = await _provide_snapshots(shapes, image, paths, pool, preparing)
+    return Supplies(
+        image=image,
+        bridge=bridge,
+        subjects=packed,
+        libraries={name: library for name, library in libraries.items() if library},
+        snapshots=snapshots,
+    )
 
 
 async def _provide_snapshots(

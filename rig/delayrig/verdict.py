@@ -23,6 +23,7 @@ from delayrig.chip_witness import (
 from delayrig.chips import ChipFacts
 from delayrig.clock_error import clock_error
 from delayrig.corner import is_beyond_the_datasheet
+from delayrig.delay_calls import convict_calls, observe_calls
 from delayrig.errors import LostGuestError
 from delayrig.events import Event, first, of_kind, transactions
 from delayrig.evidence import Evidence, ObservedWait, Witness
@@ -67,9 +68,14 @@ def _judge(
     version = subject_version(seen.stdout, subject)
     profile = find_profile(version)
     waits = observe_waits(seen.events, profile, cell.chip, bridged=cell.bridged) if profile else []
-    evidence = [*convict_commands(seen.events), *convict_waits(waits)]
+    calls = observe_calls(seen.events)
+    evidence = [
+        *convict_commands(seen.events),
+        *convict_waits(waits),
+        *convict_calls(calls),
+    ]
     evidence += data_evidence(cell, chip, seen)
-    judged, unjudged = classify_waits(waits, profile, seen.events)
+    judged, unjudged = classify_waits([*waits, *calls], profile, seen.events)
     finding = find_verdict(cell, seen, evidence, judged, unjudged, profile)
     guest = first(seen.events, "guest") or {}
     started = first(seen.events, "subject_start")
@@ -84,6 +90,7 @@ def _judge(
             name=cell.subject,
             version=version,
             sha256=subject.program_sha256,
+            library=subject.library,
             threshold_us=_threshold_us(profile, version, seen.stdout),
         ),
         guest=GuestFacts(
@@ -97,7 +104,7 @@ def _judge(
         evidence=evidence,
         judged=judged,
         unjudged=unjudged,
-        smallest_visible_short_ns=smallest_visible_short_ns(waits, judged, seen.events),
+        smallest_visible_short_ns=smallest_visible_short_ns([*waits, *calls], judged, seen.events),
         time_ns=split,
         cpu_ns=CpuTime(user=ended.get("user_ns", 0), sys=ended.get("sys_ns", 0)),
         chip_busy_ns=phases.chip_busy_ns(seen.events),
@@ -127,7 +134,7 @@ def blank_result(cell: Cell, chip: ChipFacts, finding: Finding, *, rerun: str) -
         id=cell.id,
         lane=cell.lane,
         role=cell.role,
-        subject=SubjectFacts(name=cell.subject),
+        subject=SubjectFacts(name=cell.subject, library=cell.in_library),
         guest=GuestFacts(
             arch=cell.shape.arch, mips=[cell.shape.mips] * cell.cores, cores=cell.cores
         ),
@@ -240,9 +247,10 @@ def _doubt(item: Evidence) -> str:
 
 def declared_classes(cell: Cell, profile: Profile | None) -> set[str]:
     """The classes of waits without whose judgement there is no pass."""
+    declared = {kind for hazard in cell.active_hazards for kind in hazard.declares}
     if profile is None or cell.bridged:
-        return set()
-    return {wait.kind for wait in profile.wait if wait.always_judged}
+        return declared
+    return declared | {wait.kind for wait in profile.wait if wait.always_judged}
 
 
 def _pass_reason(profile: Profile | None, judged: list[str], unjudged: list[str]) -> str:

@@ -26,6 +26,7 @@ from delayrig.guest.snapshot import (
     restored,
     restored_whole,
 )
+from delayrig.images.subject import Subject
 from delayrig.paths import Paths
 from delayrig.payload import write_payload
 from delayrig.stages import KEEP, LOAD, PACK, READ_BACK, STOP, StageWatch
@@ -39,6 +40,7 @@ async def run_cell(
     *,
     chip: ChipFacts,
     chip_name: str,
+    subject: Subject,
     supplies: Supplies,
     paths: Paths,
     connect: str | None,
@@ -55,12 +57,18 @@ async def run_cell(
     with tempfile.TemporaryDirectory(prefix="flashrom-rig-") as name:
         scratch = Path(name)
         archive = await asyncio.to_thread(
-            write_payload, cell, chip, chip_name, emulator=paths.emulator, scratch=scratch
+            write_payload,
+            cell,
+            chip,
+            chip_name,
+            subject=subject,
+            emulator=paths.emulator,
+            scratch=scratch,
         )
         watch.ended(PACK)
         hardware = replace(
             boot_hardware(cell.shape, supplies.image, folder / "console.log"),
-            fw_cfg={CELL_FW_CFG: archive, **_programs(cell, supplies)},
+            fw_cfg={CELL_FW_CFG: archive, **_programs(cell, subject, supplies)},
             marks=marks,
         )
         machine = await make_machine(
@@ -111,17 +119,18 @@ async def make_machine(
     return LibvirtMachine(restored_whole(hardware, snapshot), uri=uri, cpu=cpu)
 
 
-def _programs(cell: Cell, supplies: Supplies) -> dict[str, Path]:
-    programs = {SUBJECT_FW_CFG: Path(supplies.subjects[cell.subject].archive)}
+def _programs(cell: Cell, subject: Subject, supplies: Supplies) -> dict[str, Path]:
+    programs = {SUBJECT_FW_CFG: Path(subject.archive)}
     if cell.bridged:
         programs[BRIDGE_FW_CFG] = Path(supplies.bridge.archive)
     return programs
 
 
 def write_entries(entries: dict[str, bytes], folder: Path) -> None:
-    """Puts what the guest sent into the cell's folder, the two event streams as one."""
+    """Puts what the guest sent into the cell's folder, the event streams as one."""
     agent = entries.pop("agent.jsonl", b"")
     emulator = entries.pop("events.jsonl", b"")
-    (folder / "events.jsonl").write_bytes(merge_events(agent, emulator))
+    host = entries.pop("host.jsonl", b"")
+    (folder / "events.jsonl").write_bytes(merge_events(agent, emulator, host))
     for entry, content in entries.items():
         (folder / entry).write_bytes(content)

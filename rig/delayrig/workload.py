@@ -25,6 +25,7 @@ SERPROG_DEVICE = "/dev/serprog"
 LAYOUT_PATH = "/tmp/layout"
 WRITE_PATH = "/tmp/write.bin"
 READ_PATH = "/tmp/read.bin"
+HOST_EVENTS_PATH = "/tmp/host.jsonl"
 
 
 class Region(msgspec.Struct, frozen=True, kw_only=True):

@@ -96,6 +96,7 @@ def test_booted_cell_agrees_with_the_restored_one(
         cell,
         read_chips(paths.checkout)[cell.chip],
         "GD25Q16(B)",
+        subject=subject,
         emulator=paths.emulator,
         scratch=tmp_path,
     )

@@ -26,7 +26,7 @@ RUN_KEYS = [
     *("libvirt_version", "image_digests", "lock", "cells_planned", "interrupted"),
 ]
 INNER_KEYS = {
-    "subject": ["name", "version", "sha256", "threshold_us"],
+    "subject": ["name", "version", "sha256", "threshold_us", "library"],
     "guest": ["arch", "mips", "cores", "kernel", "cmdline", "clocksource"],
     "time_ns": ["total", "probe", "read", "erase", "write", "verify"],
     "cpu_ns": ["user", "sys"],

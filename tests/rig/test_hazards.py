@@ -10,14 +10,25 @@ from delayrig.errors import BadInputError
 from delayrig.evidence import Evidence
 from delayrig.hazards import KINDS, cores_needed, hazard_of, parse_hazards, written
 from delayrig.hazards.hazard import Hazard
+from delayrig.hazards.host_program import ASKED_US
 from delayrig.hazards.link import PRESETS
-from delayrig.payload import deadline_ms, emulator_words
+from delayrig.paths import find_paths
+from delayrig.payload import deadline_ms, emulator_words, host_words
 from delayrig.result import Verdict
 from delayrig.seen import Seen
-from delayrig.verdict import find_verdict
+from delayrig.verdict import declared_classes, find_verdict
 from delayrig.workload import region_of
 
-from tests.rig.builders import CHECKOUT, make_cell, make_chip, make_evidence, sound_events
+from tests.rig.builders import (
+    CHECKOUT,
+    make_cell,
+    make_chip,
+    make_evidence,
+    make_subject,
+    sound_events,
+)
+
+ASKS_MAX = 64
 
 RIGHT = [
     *("low-res-timers", "busy-siblings"),
@@ -25,12 +36,18 @@ RIGHT = [
     *("fault:drop@3", "fault:corrupt@in:7", "fault:duplicate@p=0.001", "fault:delay:500@1"),
     *("fault:stall@2", "fault:stall:80@p=0.5", "fault:hang-up@9", "fault:nak@1"),
     "fault:stuck-wip@3",
+    *("library", "long-waits", "threads:1", "threads:8", "stop-cont:1", "stop-cont:100"),
+    *("signals:1", "signals:1000", "signals:20,usr1", "signals:20,chld,restart"),
+    "signals:20,restart",
     *("power-cut:3", "power-cut:3,50%", "power-cut:3,1500", "power-cut:3,0%,1000"),
 ]
 WRONG = [
     *("", "busy", "busy-siblings:1", "low-res-timers:", "none"),
     *("link", "link:", "link:fast", "link:baud=0", "link:baud=x", "link:baud=1,frser-duino"),
     *("fault:", "fault:drop", "fault:drop@0", "fault:drop@p=1.5", "fault:stuck-wip@p=0.1"),
+    *("library:1", "threads", "threads:0", "threads:9", "stop-cont:0", "stop-cont:101"),
+    *("signals", "signals:0", "signals:1001", "signals:020", "signals:20,hup", "signals:20,"),
+    *("signals:20,restart,usr1", "long-waits:5"),
     *("fault:delay@1", "fault:hang-up@in:1", "power-cut:0", "power-cut:3,101%", "power-cut:03"),
 ]
 
@@ -149,3 +166,102 @@ def test_late_reply_excuses_no_short_wait() -> None:
 def test_command_after_a_power_cut_is_a_doubt() -> None:
     seen = seen_after({"ev": "power_cut", "t_ns": 1})
     assert finding(seen, [make_evidence()], "power-cut:1") is Verdict.INCONCLUSIVE
+
+
+LIBRARY_WORDS = ("library", "signals:20", "threads:2", "long-waits")
+
+
+def test_library_does_the_job_where_any_hazard_needs_it() -> None:
+    assert not make_cell(hazards=("low-res-timers", "stop-cont:10")).in_library
+    for word in LIBRARY_WORDS:
+        assert make_cell(hazards=("low-res-timers", word)).in_library
+
+
+def test_host_program_is_told_what_to_do_besides_the_job() -> None:
+    subject = make_subject(library=True, delay_address=0x1234)
+    told = host_words(make_cell(hazards=("signals:20,usr1", "threads:2", "long-waits")), subject)
+    assert told[:2] == ["--events", "/tmp/host.jsonl"]
+    assert told[2:6] == ["--signals", "20,usr1", "--threads", "2"]
+    assert told[6:9] == ["--delay", str(0x1234), "--ask"]
+    assert host_words(make_cell(hazards=("stop-cont:10",)), subject) == []
+
+
+def test_host_program_reads_every_word_that_is_right() -> None:
+    program = find_paths().host_program
+    if not program.is_file():
+        pytest.skip("the host program is not built")
+    for word in [word for word in RIGHT if make_cell(hazards=(word,)).in_library]:
+        told = hazard_of(word).subject_words(make_subject(delay_address=1))
+        # A programmer that is not there is the last thing it looks for.
+        done = subprocess.run(
+            [program, "-p", "none", "-c", "none", *told],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert "flashrom_programmer_init() failed" in done.stdout, (word, done.stderr)
+
+
+def test_asks_are_on_each_side_of_every_boundary_and_fit() -> None:
+    asked = set(ASKED_US)
+    assert len(asked) == len(ASKED_US) <= ASKS_MAX
+    for boundary_ns in (2**31, 2**32):
+        assert {boundary_ns // 1000, boundary_ns // 1000 + 1} <= asked
+    assert {2**31 - 1, 2**31, 2**32 - 1} <= asked
+    assert sum(ASKED_US) // 1000 * 2 < deadline_ms(make_cell(hazards=("long-waits",)))
+
+
+def test_library_of_which_nobody_knows_the_delay_function_is_skipped() -> None:
+    hazard = hazard_of("long-waits")
+    assert "no symbols" in hazard.refusal(make_subject())
+    assert hazard.refusal(make_subject(delay_address=0x10)) == ""
+    assert hazard_of("signals:20").refusal(make_subject()) == ""
+
+
+def host_events(**end: int) -> list[dict[str, Any]]:
+    """Of a host program that ran for ten seconds."""
+    return [
+        {"ev": "host_start", "t_ns": 0},
+        {"ev": "host_end", "t_ns": 10_000_000_000, "signals": 0, "turns": 0} | end,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("word", "end", "fault"),
+    [
+        ("library", {}, ""),
+        ("signals:20", {"signals": 200}, ""),
+        ("signals:20", {"signals": 99}, "99 signals were handled where 200 were due"),
+        ("threads:2", {"turns": 1}, ""),
+        ("threads:2", {}, "the other threads never ran"),
+        ("long-waits", {}, f"0 of {len(ASKED_US)} waits were asked for"),
+    ],
+)
+def test_hazard_that_did_not_take_place_is_a_fault(
+    word: str, end: dict[str, int], fault: str
+) -> None:
+    seen = seen_after(*host_events(**end))
+    assert hazard_of(word).fault(make_cell(hazards=(word,)), seen) == fault
+
+
+@pytest.mark.parametrize("word", LIBRARY_WORDS)
+def test_host_program_that_ended_well_and_told_nothing_is_a_fault(word: str) -> None:
+    assert hazard_of(word).fault(make_cell(hazards=(word,)), seen_after())
+
+
+def test_subject_that_was_hardly_stopped_is_a_fault() -> None:
+    cell = make_cell(hazards=("stop-cont:10",))
+    (hazard,) = cell.active_hazards
+    lived = [
+        {"ev": "subject_start", "t_ns": 0},
+        {"ev": "subject_end", "t_ns": 2_000_000_000, "exit_code": 0},
+    ]
+    for count, fault in ((20, ""), (9, "the subject was stopped 9 times only")):
+        events = [*lived, {"ev": "stops", "t_ns": 1, "count": count}]
+        seen = Seen(events=events, output=b"", image=b"", read_back=None)
+        assert hazard.fault(cell, seen) == fault
+
+
+def test_long_waits_must_be_judged() -> None:
+    cell = make_cell(hazards=("long-waits",))
+    assert declared_classes(cell, None) == {"delay-call"}

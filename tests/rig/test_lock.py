@@ -81,3 +81,11 @@ def test_lock_is_in_the_order_of_names_whatever_came_first() -> None:
     assert list(turned) != list(entries())
     assert lock_text(turned) == lock_text(entries())
     assert lock_text(turned).startswith("# SPDX-License-Identifier: GPL-2.0-or-later\n")
+
+
+def test_library_is_locked_without_the_program_that_was_compiled_around_it() -> None:
+    locked = entries(name="debian:bookworm/libflashrom", library=True)
+    assert locked["debian:bookworm/libflashrom"] == {
+        "program_sha256": "b" * 64,
+        "version": "1.3.0",
+    }

@@ -152,11 +152,6 @@ def test_rerun_command_carries_the_seed_and_survives_a_shell() -> None:
     assert "\n" not in command
 
 
-def test_subjects_of_a_request_come_once_in_order() -> None:
-    cells = [make_cell(subject=name) for name in ("b", "a", "b")]
-    assert request_for(*cells).subjects == ["b", "a"]
-
-
 def test_new_folder_is_made(tmp_path: Path) -> None:
     out = tmp_path / "there" / "and" / "then"
     check_out(out, [make_cell()])

@@ -21,7 +21,7 @@ from delayrig.workload import (
     subject_words,
 )
 
-from tests.rig.builders import make_cell, make_chip, sparse_image
+from tests.rig.builders import make_cell, make_chip, make_subject, sparse_image
 
 CELL = make_cell()
 CHIP = make_chip()
@@ -232,7 +232,7 @@ def lines_of(spec: str, key: str) -> list[str]:
 
 
 def test_spec_begins_with_its_schema_and_holds_both_command_lines() -> None:
-    spec = spec_text(CELL, CHIP, "GD25Q16(B)")
+    spec = spec_text(CELL, CHIP, "GD25Q16(B)", make_subject())
     assert spec.startswith("schema 1\n")
     assert lines_of(spec, "emulator") == emulator_words(CELL, REGION)
     assert lines_of(spec, "subject") == subject_words(CELL, "/usr/sbin/flashrom", "GD25Q16(B)")
@@ -250,19 +250,19 @@ def test_spec_begins_with_its_schema_and_holds_both_command_lines() -> None:
 def test_siblings_are_as_many_as_the_other_cores(
     hazards: tuple[str, ...], cores: int, siblings: list[str]
 ) -> None:
-    spec = spec_text(make_cell(hazards=hazards, cores=cores), CHIP, "x")
+    spec = spec_text(make_cell(hazards=hazards, cores=cores), CHIP, "x", make_subject())
     assert lines_of(spec, "siblings") == siblings
 
 
 @pytest.mark.parametrize("programmer", [Programmer.SERPROG_IP, Programmer.SERPROG_DEV])
 def test_bridge_stands_there_only_for_a_tty(programmer: Programmer) -> None:
-    spec = spec_text(make_cell(programmer=programmer), CHIP, "x")
+    spec = spec_text(make_cell(programmer=programmer), CHIP, "x", make_subject())
     assert bool(lines_of(spec, "bridge")) is (programmer is Programmer.SERPROG_DEV)
 
 
 @pytest.mark.parametrize("job", Job)
 def test_what_was_read_is_collected_after_a_read_alone(job: Job) -> None:
-    collected = lines_of(spec_text(make_cell(job=job), CHIP, "x"), "collect")
+    collected = lines_of(spec_text(make_cell(job=job), CHIP, "x", make_subject()), "collect")
     names = [line.split()[0] for line in collected]
     assert {"events.jsonl", "emulator.log", "image.sparse", "stdout.txt"} <= set(names)
     read = "read.bin /subject/tmp/read.bin 65536 65536"
@@ -292,7 +292,7 @@ def test_corner_reaches_the_emulator_in_the_words_of_the_plan(corner: str) -> No
 def test_region_of_the_cell_goes_to_emulator_subject_and_collection_alike() -> None:
     cell = make_cell(region_kib=1024, job=Job.READ)
     chip = make_chip(size_bytes=1 << 20)
-    spec = spec_text(cell, chip, "x")
+    spec = spec_text(cell, chip, "x", make_subject())
     assert "emulator --image-offset\nemulator 0\n" in spec
     assert "image /subject/tmp/write.bin 1048576 0 /cell/after.bin" in spec.splitlines()
     assert "read.bin /subject/tmp/read.bin 0 1048576" in lines_of(spec, "collect")
@@ -304,7 +304,24 @@ def test_payload_has_the_same_bytes_wherever_it_is_made(tmp_path: Path) -> None:
     contents = []
     for name in ("one", "other"):
         (tmp_path / name).mkdir()
-        archive = write_payload(CELL, CHIP, "x", emulator=emulator, scratch=tmp_path / name)
+        archive = write_payload(
+            CELL, CHIP, "x", subject=make_subject(), emulator=emulator, scratch=tmp_path / name
+        )
         contents.append(archive.read_bytes())
     assert contents[0] == contents[1]
     assert str(tmp_path).encode() not in contents[0]
+
+
+def test_host_program_gets_its_words_behind_the_job_and_its_events_come_back() -> None:
+    cell = make_cell(hazards=("signals:20",), job=Job.PROBE)
+    spec = spec_text(cell, CHIP, "x", make_subject(library=True))
+    words = lines_of(spec, "subject")
+    assert words[-4:] == ["--events", "/tmp/host.jsonl", "--signals", "20"]
+    assert "host.jsonl /subject/tmp/host.jsonl 0 0" in lines_of(spec, "collect")
+    plain = spec_text(make_cell(job=Job.PROBE), CHIP, "x", make_subject())
+    assert not any("host.jsonl" in line for line in plain.splitlines())
+
+
+def test_subject_is_stopped_as_often_as_the_hazard_says() -> None:
+    spec = spec_text(make_cell(hazards=("stop-cont:10",)), CHIP, "x", make_subject())
+    assert lines_of(spec, "stops_hz") == ["10"]

@@ -15,6 +15,7 @@ ENTRIES = {
     "bridge.log",
     "emulator.log",
     "events.jsonl",
+    "host.jsonl",
     "image.sparse",
     "read.bin",
     "stdout.txt",

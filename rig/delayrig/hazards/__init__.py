@@ -10,12 +10,19 @@ from functools import cache
 from delayrig.errors import BadInputError, nearest
 from delayrig.hazards.busy_siblings import BusySiblings
 from delayrig.hazards.hazard import Hazard
+from delayrig.hazards.host_program import InLibrary, LongWaits, Signals, Threads
 from delayrig.hazards.link import Fault, Link, PowerCut
 from delayrig.hazards.low_res_timers import LowResTimers
+from delayrig.hazards.stop_cont import StopCont
 
 KINDS: tuple[type[Hazard], ...] = (
     LowResTimers,
     BusySiblings,
+    InLibrary,
+    Signals,
+    Threads,
+    LongWaits,
+    StopCont,
     Link,
     Fault,
     PowerCut,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
     from delayrig.cell import Cell
+    from delayrig.images.subject import Subject
     from delayrig.seen import Seen
 
 
@@ -35,6 +36,8 @@ class Hazard:
     """One sentence for a list."""
     concern: ClassVar[Concern]
     cores_min: ClassVar[int] = 1
+    declares: ClassVar[tuple[str, ...]] = ()
+    """Classes of waits without whose judgement there is no pass."""
     repeatable: ClassVar[bool] = False
     """Whether a set may hold it several times, with other values."""
 
@@ -75,6 +78,19 @@ class Hazard:
     def emulator_words(self, cell: "Cell") -> Sequence[str]:  # noqa: ARG002
         """Words of the emulator's command line."""
         return ()
+
+    @property
+    def in_library(self) -> bool:
+        """Whether the subject's libflashrom does the job, in our host program (images/host/)."""
+        return False
+
+    def subject_words(self, subject: "Subject") -> Sequence[str]:  # noqa: ARG002
+        """Words of the host program's command line."""
+        return ()
+
+    def refusal(self, subject: "Subject") -> str:  # noqa: ARG002
+        """Why a cell with that subject is skipped; empty where it is run."""
+        return ""
 
     def alters_data(self, seen: "Seen") -> bool:  # noqa: ARG002
         """Whether it changed what the subject was told, so that what followed is not its fault."""

@@ -27,8 +27,10 @@ def lock_entries(image: GuestImage, subjects: list[Subject]) -> Entries:
     }
     for subject in subjects:
         if subject.packages:
+            # A library's archive holds a program that this machine compiled.
+            archive = {} if subject.library else {"archive_sha256": subject.archive_sha256}
             entries[subject.name] = {
-                "archive_sha256": subject.archive_sha256,
+                **archive,
                 "program_sha256": subject.program_sha256,
                 "version": subject.package_version,
             }

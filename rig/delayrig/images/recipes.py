@@ -22,6 +22,8 @@ class ProgramRecipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     suite: str
     package: str
     program: str
+    library_package: str = ""
+    """Which package has its libflashrom.so.1; empty: none is known."""
 
 
 class Recipes(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -63,6 +63,10 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
     archive_sha256: str
     program_sha256: str
     packages: dict[str, str]
+    library: bool = False
+    """Whether it is a library in our host program, and the digest of the program the library's."""
+    delay_address: int | None = None
+    """Of a library: where its delay function lies in it, as far as anybody knows."""
     package_version: str = ""
     """Upstream's part of the version of the package that holds this very program, if any does."""
 
@@ -107,8 +111,8 @@ def provide_subject(
         return _provide_packaged(name, recipes.subjects[name], paths, preparing)
     if name in OWN_PROGRAMS:
         program = paths.build / OWN_PROGRAMS[name]
-        return _pack(name, collect_program(str(program), Path("/")), {}, paths)
-    subject = _pack(name, _collect_path(name), {}, paths)
+        return pack(name, collect_program(str(program), Path("/")), {}, paths)
+    subject = pack(name, _collect_path(name), {}, paths)
     version = _packaged_version(subject.program_sha256, paths)
     return msgspec.structs.replace(subject, package_version=version)
 
@@ -138,7 +142,7 @@ def _provide_packaged(
         versions = unpack_packages(recipe.suite, [recipe.package], root)
         closure = collect_program(recipe.program, root)
         subject = msgspec.structs.replace(
-            _pack(name, closure, versions, paths),
+            pack(name, closure, versions, paths),
             package_version=upstream_version(versions.get(recipe.package, "")),
         )
     pointer.parent.mkdir(parents=True, exist_ok=True)
@@ -161,7 +165,7 @@ def _packaged_version(program_sha256: str, paths: Paths) -> str:
     return ""
 
 
-def _pack(name: str, closure: Closure, packages: dict[str, str], paths: Paths) -> Subject:
+def pack(name: str, closure: Closure, packages: dict[str, str], paths: Paths) -> Subject:
     """The same files give the same archive; where it lies follows from their digests."""
     program_sha256 = digest.of_file(closure.program)
     parts: list[object] = ["packed", PACKING, FORMAT, program_sha256]

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The subject's library in a program of ours (images/host/), and what goes on in that program."""
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from delayrig.delay_calls import DELAY_CALL
+from delayrig.events import first, of_kind
+from delayrig.hazards.hazard import Concern, Hazard, number_in
+
+if TYPE_CHECKING:
+    from delayrig.cell import Cell
+    from delayrig.images.subject import Subject
+    from delayrig.seen import Seen
+
+RATES_HZ = range(1, 1001)
+NS_PER_S = 1_000_000_000
+_SIGNALS = re.compile(r"([1-9][0-9]*)(,(alrm|chld|usr1))?(,restart)?")
+
+LONG_WAITS_DEADLINE_MS = 20_000_000
+ASKED_US = (
+    *(0, 1, 9, 10, 11, 99, 100, 101, 999, 1_000, 1_001),
+    # Below and above what releases slept or polled for.
+    *(9_999, 10_000, 10_001, 99_999, 100_000, 100_001, 999_999, 1_000_000, 1_000_001),
+    # 2**31 and 2**32 ns, where nanoseconds wrap that were counted in 32 bits; the worst is just
+    # below a whole second.
+    *(2_147_483, 2_147_484, 4_294_967, 4_294_968, 4_999_999, 5_000_000, 8_589_935),
+    # 2**31 us, where they turn negative, and the longest that can be asked for.
+    *(2_147_483_647, 2_147_483_648, 4_294_967_295),
+)
+
+
+class InLibrary(Hazard):
+    """The job is done by libflashrom, which a program of others has loaded."""
+
+    name = "library"
+    about = "libflashrom in a program of ours, in place of the subject's command line program"
+    concern = Concern.SAFETY
+
+    @property
+    def in_library(self) -> bool:
+        """The one thing that it is about."""
+        return True
+
+    def fault(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
+        """A program that ends by itself says so; one that crashed or was ended does not."""
+        ended = first(seen.events, "subject_end") or {}
+        if ended.get("exit_code") == 0 and first(seen.events, "host_end") is None:
+            return "the host program did not tell what went on in it"
+        return ""
+
+
+class Signals(InLibrary):
+    """A timer of that rate and a handler: each signal ends the nanosleep() that it meets.
+
+    With `restart` the handler asks that calls be taken up again (SA_RESTART), which nanosleep()
+    never is (signal(7)).
+    """
+
+    name = "signals"
+    form = "RATE[,alrm|chld|usr1][,restart]"
+    about = "libflashrom in a program that handles RATE signals a second, such as signals:20"
+
+    def __init__(self, value: str) -> None:
+        super().__init__(value)
+        match = _SIGNALS.fullmatch(value)
+        if match is None:
+            raise ValueError(value)
+        self._rate_hz = number_in(match.group(1), RATES_HZ)
+
+    def subject_words(self, subject: "Subject") -> Sequence[str]:  # noqa: ARG002
+        """The host program has the handler."""
+        return ("--signals", self.value)
+
+    def fault(self, cell: "Cell", seen: "Seen") -> str:
+        """Whether the signals came, as far as the program lived to tell."""
+        began, ended = first(seen.events, "host_start"), first(seen.events, "host_end")
+        if began is None or ended is None:
+            return super().fault(cell, seen)
+        due = (ended["t_ns"] - began["t_ns"]) * self._rate_hz // NS_PER_S
+        if ended["signals"] < due // 2:
+            return f"{ended['signals']} signals were handled where {due} were due"
+        return ""
+
+
+class Threads(InLibrary):
+    """Each computes for 1 ms, then sleeps for 9: the process has CPU time that the caller has not.
+
+    Signals are blocked in them.
+    """
+
+    name = "threads"
+    form = "N"
+    about = "libflashrom in a program of which N other threads (1 to 8) compute now and then"
+
+    def __init__(self, value: str) -> None:
+        super().__init__(value)
+        number_in(value, range(1, 9))
+
+    def subject_words(self, subject: "Subject") -> Sequence[str]:  # noqa: ARG002
+        """The host program has the threads."""
+        return ("--threads", self.value)
+
+    def fault(self, cell: "Cell", seen: "Seen") -> str:
+        """Whether they ran."""
+        ended = first(seen.events, "host_end")
+        if ended is not None and ended["turns"] == 0:
+            return "the other threads never ran"
+        return super().fault(cell, seen)
+
+
+class LongWaits(InLibrary):
+    """After the job, the library's delay function is called where arithmetic is apt to go wrong.
+
+    The waits are idle time, so that more than an hour of them passes at once.
+    """
+
+    name = "long-waits"
+    about = "its delay function is asked for 0 to 4295 s, at each side of every known boundary"
+    declares = (DELAY_CALL,)
+
+    @property
+    def deadline_ms(self) -> int | None:
+        """More than all of the waits."""
+        return LONG_WAITS_DEADLINE_MS
+
+    def subject_words(self, subject: "Subject") -> Sequence[str]:
+        """The host program asks."""
+        asks = ",".join(map(str, ASKED_US))
+        return ("--delay", str(subject.delay_address or 0), "--ask", asks)
+
+    def refusal(self, subject: "Subject") -> str:
+        """There are libraries of which nobody knows where that function is."""
+        if subject.delay_address is None:
+            return "its library has no symbols, and no profile knows where its delay function lies"
+        return ""
+
+    def fault(self, cell: "Cell", seen: "Seen") -> str:
+        """Whether all were asked for."""
+        made = len(of_kind(seen.events, "delay_call"))
+        ended = first(seen.events, "subject_end") or {}
+        if ended.get("exit_code") == 0 and made < len(ASKED_US):
+            return f"{made} of {len(ASKED_US)} waits were asked for"
+        return super().fault(cell, seen)

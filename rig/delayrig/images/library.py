@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Packs a subject's libflashrom behind our host program (images/host/), as an archive for a guest.
+
+The program is the same for all; library, C library and dynamic linker are the subject's own.
+"""
+
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+
+from delayrig import digest
+from delayrig.errors import RigFaultError
+from delayrig.images.elf import Closure, collect_program, read_elf
+from delayrig.images.packages import unpack_packages
+from delayrig.images.recipes import ProgramRecipe, Recipes
+from delayrig.images.subject import BUNDLED, PATH_PREFIX, Subject, pack, upstream_version
+from delayrig.paths import Paths
+from delayrig.profile import delay_address_of_digest
+
+LIBRARY = "libflashrom.so.1"
+SUFFIX = "/libflashrom"
+"""Behind a subject's name: its library in place of its program."""
+DELAY_FUNCTIONS = ("default_delay", "internal_delay")
+"""What releases of flashrom, and ours, call the function that waits; the newer name first."""
+FETCHED = 1
+"""Raised when what is kept of a package changes."""
+
+
+def provide_library(
+    name: str, recipes: Recipes, paths: Paths, preparing: Callable[[str], None]
+) -> Subject | None:
+    """The subject's library in the host program; None where no library of it is known."""
+    if name in recipes.subjects:
+        recipe = recipes.subjects[name]
+        return _packaged(name, recipe, paths, preparing) if recipe.library_package else None
+    library = _own_library(name, paths)
+    if library is None:
+        return None
+    return _pack(name, _files_needed(str(library), Path("/")), paths)
+
+
+def _own_library(name: str, paths: Paths) -> Path | None:
+    """Ours, or the one that lies where builds of flashrom leave it: beside the program."""
+    if name == BUNDLED:
+        return paths.flashrom_build / "lib" / LIBRARY
+    if not name.startswith(PATH_PREFIX):
+        return None
+    folder = Path(name.removeprefix(PATH_PREFIX)).absolute().parent
+    places = (folder / LIBRARY, folder / "lib" / LIBRARY)
+    return next((place for place in places if place.is_file()), None)
+
+
+def _packaged(
+    name: str, recipe: ProgramRecipe, paths: Paths, preparing: Callable[[str], None]
+) -> Subject:
+    key = digest.of_value(["library", FETCHED, recipe])[:24]
+    folder = paths.images / "libraries" / key
+    if not folder.is_dir():
+        preparing(f"{recipe.library_package} of {recipe.suite}")
+        _fetch(recipe, folder, paths)
+    versions = msgspec.json.decode((folder / "packages.json").read_bytes(), type=dict[str, str])
+    files = {path.name: path for path in sorted((folder / "lib").iterdir())}
+    return msgspec.structs.replace(
+        _pack(name, files, paths),
+        packages=versions,
+        package_version=upstream_version(versions[recipe.library_package]),
+    )
+
+
+def _fetch(recipe: ProgramRecipe, folder: Path, paths: Paths) -> None:
+    """Keeps what the library needs: another host program then fetches nothing anew."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=paths.state, prefix="unpack-") as scratch:
+        root = Path(scratch) / "root"
+        versions = unpack_packages(recipe.suite, [recipe.library_package], root)
+        made = Path(scratch) / "made"
+        (made / "lib").mkdir(parents=True)
+        for file, path in _files_needed(_found(root), root).items():
+            shutil.copyfile(path, made / "lib" / file)
+        (made / "packages.json").write_bytes(msgspec.json.encode(versions))
+        made.rename(folder)
+
+
+def _found(root: Path) -> str:
+    for path in sorted(root.glob(f"usr/lib/**/{LIBRARY}")):
+        return f"/{path.relative_to(root)}"
+    raise RigFaultError(
+        f"the package brought no {LIBRARY}",
+        hint="name the package that has it as library_package in images/recipes.toml",
+    )
+
+
+def _files_needed(library: str, root: Path) -> dict[str, Path]:
+    """The library and all that it needs, by the names that are looked for.
+
+    A C library needs its dynamic linker, so that this is among them.
+    """
+    closure = collect_program(library, root)
+    return {**closure.libraries, LIBRARY: closure.program}
+
+
+def _pack(name: str, files: dict[str, Path], paths: Paths) -> Subject:
+    interpreter = read_elf(paths.host_program).interpreter or ""
+    closure = Closure(
+        program=paths.host_program,
+        interpreter=(interpreter, files[Path(interpreter).name]),
+        libraries=files,
+    )
+    sha256 = digest.of_file(files[LIBRARY])
+    return msgspec.structs.replace(
+        pack(f"{name}{SUFFIX}", closure, {}, paths),
+        program_sha256=sha256,
+        library=True,
+        delay_address=_delay_address(files[LIBRARY]) or delay_address_of_digest(sha256),
+    )
+
+
+def _delay_address(library: Path) -> int | None:
+    """By its symbols, where they were not stripped."""
+    with library.open("rb") as file:
+        addresses = {
+            symbol.name: int(symbol["st_value"])
+            for section in ELFFile(file).iter_sections()
+            if isinstance(section, SymbolTableSection)
+            for symbol in section.iter_symbols()
+            if symbol.name in DELAY_FUNCTIONS and symbol["st_shndx"] != "SHN_UNDEF"
+        }
+    return next((addresses[name] for name in DELAY_FUNCTIONS if name in addresses), None)

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Each subject's library in a program that handles signals, and in the same one without them."""
+
+import pytest
+from delayrig.errors import ExitCode
+from delayrig.evidence import Witness
+from delayrig.paths import Paths
+from delayrig.result import CellResult, Verdict
+
+from .conftest import FinishedRun, run_plan
+
+SUBJECTS = ("bundled", "debian:bookworm", "debian:trixie")
+
+
+@pytest.fixture(scope="module")
+def run(paths: Paths, tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
+    """The cells of `default` that are about libraries, and what shows that the rig sees."""
+    patterns = ("host.*", "canary-bus.*", "control-bus.*")
+    words = [word for pattern in patterns for word in ("--cell", pattern)]
+    return run_plan(paths, tmp_path_factory.mktemp("host") / "out", "--plan", "default", *words)
+
+
+def host_cell(run: FinishedRun, subject: str, hazard: str) -> CellResult:
+    """The one cell of that subject with that hazard."""
+    (cell,) = [
+        cell
+        for cell in run.results.cells
+        if cell.subject.name == subject and cell.hazards == [hazard]
+    ]
+    return cell
+
+
+def test_plan_foresees_what_comes(run: FinishedRun) -> None:
+    assert run.exit_code == ExitCode.PASS, run.said
+
+
+@pytest.mark.parametrize("subject", SUBJECTS)
+def test_library_without_signals_is_acquitted(run: FinishedRun, subject: str) -> None:
+    cell = host_cell(run, subject, "library")
+    assert cell.verdict is Verdict.PASS, cell.reason
+    assert cell.subject.library
+    assert cell.subject.version
+
+
+def test_library_that_ignores_interrupted_sleeps_is_convicted_on_the_bus(run: FinishedRun) -> None:
+    cell = host_cell(run, "debian:trixie", "signals:20")
+    assert cell.verdict is Verdict.TOO_SHORT
+    found = cell.evidence[0]
+    assert found.witness is Witness.BUS
+    assert found.requested_ns == 1_000_000_000
+    assert found.actual_ns is not None
+    assert found.actual_ns[1] < 60_000_000
+
+
+@pytest.mark.parametrize("subject", ["bundled", "debian:bookworm"])
+def test_library_that_does_not_is_acquitted(run: FinishedRun, subject: str) -> None:
+    cell = host_cell(run, subject, "signals:20")
+    assert cell.verdict is Verdict.PASS, cell.reason
+    assert cell.judged

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which library a subject has, and what is packed of it."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from delayrig import digest
+from delayrig.images.library import LIBRARY, provide_library
+from delayrig.images.recipes import read_recipes
+from delayrig.images.subject import Subject
+from delayrig.paths import Paths, find_paths
+from delayrig.profile import delay_address_of_digest, read_profiles
+
+from tests.rig.builders import CHECKOUT
+
+BUILT = find_paths()
+OURS = BUILT.flashrom_build / "lib" / LIBRARY
+
+
+@pytest.fixture
+def paths(tmp_path: Path) -> Paths:
+    """The programs of this build, and a state of its own."""
+    if not BUILT.host_program.is_file() or not OURS.is_file():
+        pytest.skip("the host program and the library are not built")
+    state = tmp_path / "state"
+    state.mkdir()
+    (state / "build").symlink_to(BUILT.build)
+    return Paths(checkout=CHECKOUT, state=state)
+
+
+def provide(name: str, paths: Paths) -> Subject | None:
+    """Without fetching anything."""
+    return provide_library(name, read_recipes(CHECKOUT), paths, lambda what: pytest.fail(what))
+
+
+def unpack(library: Subject, folder: Path) -> Path:
+    """The root that a guest would have."""
+    folder.mkdir()
+    with Path(library.archive).open("rb") as archive:
+        subprocess.run(["cpio", "-i", "-d", "--quiet"], stdin=archive, cwd=folder, check=True)
+    return folder
+
+
+def test_our_library_is_packed_with_host_program_and_linker(paths: Paths, tmp_path: Path) -> None:
+    library = provide("bundled", paths)
+    assert library is not None
+    assert library.library
+    assert library.name == "bundled/libflashrom"
+    assert library.program_sha256 == digest.of_file(OURS)
+    root = unpack(library, tmp_path / "root")
+    assert (root / "lib" / LIBRARY).read_bytes() == OURS.read_bytes()
+    assert (root / "usr/sbin/flashrom").read_bytes() == paths.host_program.read_bytes()
+    assert list(root.glob("lib/libc.so.*"))
+    assert list(root.glob("lib/ld-*"))
+
+
+def test_chips_of_a_library_are_known(paths: Paths) -> None:
+    library = provide("bundled", paths)
+    assert library is not None
+    assert b"\0M25P80\0" in library.program_bytes
+
+
+def test_delay_function_is_found_by_its_symbol(paths: Paths) -> None:
+    listed = subprocess.run(["nm", OURS], capture_output=True, text=True, check=True).stdout
+    (address,) = [line.split()[0] for line in listed.splitlines() if line.endswith("default_delay")]
+    library = provide("bundled", paths)
+    assert library is not None
+    assert library.delay_address == int(address, 16)
+
+
+def test_library_of_a_path_lies_beside_the_program(paths: Paths, tmp_path: Path) -> None:
+    program = tmp_path / "flashrom"
+    shutil.copyfile("/bin/true", program)
+    name = f"path:{program}"
+    assert provide(name, paths) is None
+    (tmp_path / "lib").mkdir()
+    shutil.copyfile(OURS, tmp_path / "lib" / LIBRARY)
+    library = provide(name, paths)
+    assert library is not None
+    assert library.program_sha256 == digest.of_file(OURS)
+
+
+def test_library_without_symbols_has_no_known_delay_function(paths: Paths, tmp_path: Path) -> None:
+    subprocess.run(["strip", "-o", tmp_path / LIBRARY, OURS], check=True)
+    library = provide(f"path:{tmp_path}/flashrom", paths)
+    assert library is not None
+    assert library.delay_address is None
+
+
+def test_canaries_are_programs_alone(paths: Paths) -> None:
+    assert provide("canary:bus", paths) is None
+
+
+def test_profile_knows_delay_functions_of_stripped_libraries_by_digest() -> None:
+    known = {key: at for profile in read_profiles() for key, at in profile.delay_address.items()}
+    assert known
+    for sha256, address in known.items():
+        assert len(sha256) == 64
+        assert delay_address_of_digest(sha256) == address
+    assert delay_address_of_digest("0" * 64) is None
