@@ -89,8 +89,16 @@ def test_library_without_symbols_has_no_known_delay_function(paths: Paths, tmp_p
     assert library.delay_address is None
 
 
-def test_canaries_are_programs_alone(paths: Paths) -> None:
-    assert provide("canary:bus", paths) is None
+def test_canary_is_a_library_of_its_own(paths: Paths) -> None:
+    canary, ours = provide("canary:bus", paths), provide("bundled", paths)
+    assert canary is not None
+    assert ours is not None
+    assert canary.program_sha256 != ours.program_sha256
+    assert canary.delay_address is not None
+
+
+def test_floor_is_a_program_alone(paths: Paths) -> None:
+    assert provide("floor", paths) is None
 
 
 def test_profile_knows_delay_functions_of_stripped_libraries_by_digest() -> None:

@@ -23,6 +23,14 @@ from delayrig.paths import Paths
 from delayrig.profile import delay_address_of_digest
 
 LIBRARY = "libflashrom.so.1"
+OWN_LIBRARIES = {
+    BUNDLED: f"flashrom/lib/{LIBRARY}",
+    "canary:bus": "flashrom/lib/libflashrom-canary.so",
+    "canary:chip": "flashrom/lib/libflashrom-fixed-canary.so",
+    "control:chip": "flashrom/lib/libflashrom-fixed.so",
+    "museum:eintr-ignored": "flashrom/museum/libmuseum-eintr-ignored.so",
+}
+"""Of this checkout, below the build folder."""
 SUFFIX = "/libflashrom"
 """Behind a subject's name: its library in place of its program."""
 DELAY_FUNCTIONS = ("default_delay", "internal_delay")
@@ -45,9 +53,9 @@ def provide_library(
 
 
 def _own_library(name: str, paths: Paths) -> Path | None:
-    """Ours, or the one that lies where builds of flashrom leave it: beside the program."""
-    if name == BUNDLED:
-        return paths.flashrom_build / "lib" / LIBRARY
+    """One of ours, or the one that lies where builds of flashrom leave it: beside the program."""
+    if name in OWN_LIBRARIES:
+        return paths.build / OWN_LIBRARIES[name]
     if not name.startswith(PATH_PREFIX):
         return None
     folder = Path(name.removeprefix(PATH_PREFIX)).absolute().parent
