@@ -108,9 +108,10 @@ void report_clock_rate(struct report *report, uint64_t sleep_ns)
 	end = read_clocks();
 	fprintf(report->lines,
 		"{\"ev\":\"clock_rate\",\"t_ns\":%" PRIu64 ",\"raw_ns_min\":%" PRIu64
-		",\"raw_ns_max\":%" PRIu64 ",\"monotonic_ns\":%" PRIu64 "}\n",
+		",\"raw_ns_max\":%" PRIu64 ",\"monotonic_ns\":%" PRIu64
+		",\"monotonic_at_ns\":%" PRIu64 "}\n",
 		end.after_ns, end.before_ns - begin.after_ns, end.after_ns - begin.before_ns,
-		end.monotonic_ns - begin.monotonic_ns);
+		end.monotonic_ns - begin.monotonic_ns, end.monotonic_ns);
 }
 
 void report_moment(struct report *report, const char *event, const char *key, uint64_t value)

@@ -2,7 +2,7 @@
 """The one stream of what happened in a cell, by time: agent, emulator and host program."""
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, cast
 
@@ -49,7 +49,12 @@ def merge_events(agent: bytes, emulator: bytes, host: bytes = b"") -> bytes:
         _ordered(parse_events(host, source="the host program's events")),
     )
     merged = (event for _, event in heapq.merge(*streams, key=lambda pair: pair[0]))
-    return b"".join(msgspec.json.encode(event) + b"\n" for event in merged)
+    return encode_events(merged)
+
+
+def encode_events(events: Iterable[Event]) -> bytes:
+    """A line for each."""
+    return b"".join(msgspec.json.encode(event) + b"\n" for event in events)
 
 
 def _ordered(events: list[Event]) -> Iterator[tuple[int, Event]]:

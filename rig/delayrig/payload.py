@@ -7,7 +7,7 @@ The spec's format is in images/agent/spec.h.
 import shutil
 from pathlib import Path
 
-from delayrig import workload
+from delayrig import dummy, workload
 from delayrig.archive import write_archive
 from delayrig.cell import Cell, Job, Programmer
 from delayrig.chips import ChipFacts
@@ -78,6 +78,18 @@ def host_words(cell: Cell, subject: Subject) -> list[str]:
     return ["--events", workload.HOST_EVENTS_PATH, *words]
 
 
+def dummy_lines(cell: Cell, chip: ChipFacts, region: Region) -> list[str]:
+    """The part's content for a part inside the subject, and what it leaves."""
+    if cell.programmer is not Programmer.DUMMY:
+        return []
+    image = f"{SUBJECT_ROOT}{dummy.IMAGE_PATH}"
+    return [
+        f"image {image} {chip.size_bytes} {region.offset_bytes} {CELL_FOLDER}/before.bin",
+        f"collect chip.bin {image} 0 0",
+        f"collect dummy.jsonl {SUBJECT_ROOT}{dummy.EVENTS_PATH} 0 0",
+    ]
+
+
 def spec_text(cell: Cell, chip: ChipFacts, chip_name: str, subject: Subject) -> str:
     """The cell as the agent reads it."""
     region = workload.region_of(cell, chip)
@@ -88,9 +100,10 @@ def spec_text(cell: Cell, chip: ChipFacts, chip_name: str, subject: Subject) -> 
         *(line for hazard in cell.active_hazards for line in hazard.spec_lines(cell)),
         f"root {SUBJECT_ROOT}",
         *(f"emulator {word}" for word in emulator_words(cell, region)),
-        *(f"subject {word}" for word in workload.subject_words(cell, PROGRAM, chip_name)),
+        *(f"subject {word}" for word in _flashrom_words(cell, chip_name, subject)),
         *(f"subject {word}" for word in host_words(cell, subject)),
         *bridge_lines(cell),
+        *dummy_lines(cell, chip, region),
         f"image {SUBJECT_ROOT}{workload.LAYOUT_PATH} 0 0 {CELL_FOLDER}/layout",
         f"image {SUBJECT_ROOT}{workload.WRITE_PATH} {chip.size_bytes}"
         f" {region.offset_bytes} {CELL_FOLDER}/after.bin",
@@ -109,6 +122,12 @@ def spec_text(cell: Cell, chip: ChipFacts, chip_name: str, subject: Subject) -> 
             f" {region.offset_bytes} {region.size_bytes}"
         )
     return "\n".join(lines) + "\n"
+
+
+def _flashrom_words(cell: Cell, chip_name: str, subject: Subject) -> list[str]:
+    own = cell.programmer is Programmer.DUMMY
+    inside = dummy.argument(cell, subject.program_bytes) if own else ""
+    return workload.subject_words(cell, PROGRAM, chip_name, inside)
 
 
 def write_payload(

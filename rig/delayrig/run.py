@@ -11,7 +11,8 @@ from typing import Protocol
 
 import msgspec
 
-from delayrig.cell import Cell
+from delayrig import dummy
+from delayrig.cell import Cell, Programmer
 from delayrig.contrast import judge_contrasts
 from delayrig.errors import BadInputError, LostGuestError
 from delayrig.header import make_header
@@ -21,7 +22,7 @@ from delayrig.request import Request
 from delayrig.result import CellResult, Results, Verdict, write_results
 from delayrig.stages import JUDGE, MARKS_NAME, StageWatch
 from delayrig.supplies import CpuPool, Supplies, provide_supplies
-from delayrig.verdict import Finding, blank_result, judge_cell, skip_reason
+from delayrig.verdict import Finding, blank_result, judge_cell
 from delayrig.virtual_lane import run_cell
 
 
@@ -45,7 +46,7 @@ async def run_request(request: Request, paths: Paths, progress: Progress) -> Res
     """Runs everything that was asked for; what finished is kept even when it is interrupted."""
     pool = CpuPool(request.jobs)
     supplies = await provide_supplies(
-        cells=[cell for cell in request.cells if not skip_reason(cell)],
+        cells=request.cells,
         with_snapshots=not request.from_boot,
         recipes=request.recipes,
         paths=paths,
@@ -113,14 +114,13 @@ class _Bench:
     def refusal(self, cell: Cell) -> str:
         """Why a cell is skipped; empty where it is run."""
         chip = self.request.chips[cell.chip]
-        reason = skip_reason(cell)
-        if reason:
-            return reason
         subject = self.supplies.subject_of(cell)
         if subject is None:
             return "no libflashrom.so.1 of this subject is known"
         if not self.chip_names[subject.name, chip.name]:
             return f"this flashrom knows none of the names {', '.join(chip.flashrom_names)}"
+        if cell.programmer is Programmer.DUMMY:
+            return dummy.refusal(chip, subject.program_bytes)
         refusals = (hazard.refusal(subject) for hazard in cell.active_hazards)
         return next((refusal for refusal in refusals if refusal), "")
 

@@ -24,6 +24,7 @@ from delayrig.chips import ChipFacts
 from delayrig.clock_error import clock_error
 from delayrig.corner import is_beyond_the_datasheet
 from delayrig.delay_calls import convict_calls, observe_calls
+from delayrig.dummy import TIME_ALONE, keeps_busy_times
 from delayrig.errors import LostGuestError
 from delayrig.events import Event, first, of_kind, transactions
 from delayrig.evidence import Evidence, ObservedWait, Witness
@@ -77,6 +78,8 @@ def _judge(
     evidence += data_evidence(cell, chip, seen)
     judged, unjudged = classify_waits([*waits, *calls], profile, seen.events)
     finding = find_verdict(cell, seen, evidence, judged, unjudged, profile)
+    if finding.verdict is Verdict.PASS and hides_delays(cell, subject):
+        finding = Finding(verdict=Verdict.SKIPPED, reason=TIME_ALONE)
     guest = first(seen.events, "guest") or {}
     started = first(seen.events, "subject_start")
     ended = first(seen.events, "subject_end") or {}
@@ -117,6 +120,11 @@ def _judge(
     )
 
 
+def hides_delays(cell: Cell, subject: Subject) -> bool:
+    """Whether no delay of the subject took place, so that nothing can be said of them."""
+    return cell.programmer is Programmer.DUMMY and not keeps_busy_times(subject.program_bytes)
+
+
 def subject_version(stdout: str, subject: Subject) -> str:
     """What it calls itself, else what is known of that very program.
 
@@ -150,13 +158,6 @@ def blank_result(cell: Cell, chip: ChipFacts, finding: Finding, *, rerun: str) -
         reason=finding.reason,
         rerun=rerun,
     )
-
-
-def skip_reason(cell: Cell) -> str:
-    """Why a cell says nothing about delays and is not run; empty where it is to be run."""
-    if cell.programmer is Programmer.DUMMY:
-        return "flashrom's own dummy programmer replaces every delay by nothing: no wait to judge"
-    return ""
 
 
 def find_verdict(
@@ -248,7 +249,7 @@ def _doubt(item: Evidence) -> str:
 def declared_classes(cell: Cell, profile: Profile | None) -> set[str]:
     """The classes of waits without whose judgement there is no pass."""
     declared = {kind for hazard in cell.active_hazards for kind in hazard.declares}
-    if profile is None or cell.bridged:
+    if profile is None or cell.bridged or cell.programmer is Programmer.DUMMY:
         return declared
     return declared | {wait.kind for wait in profile.wait if wait.always_judged}
 

@@ -7,6 +7,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+from delayrig import dummy
 from delayrig.cell import Cell
 from delayrig.chips import ChipFacts
 from delayrig.events import merge_events
@@ -31,6 +32,7 @@ from delayrig.paths import Paths
 from delayrig.payload import write_payload
 from delayrig.stages import KEEP, LOAD, PACK, READ_BACK, STOP, StageWatch
 from delayrig.supplies import Supplies
+from delayrig.workload import Region, region_of
 
 EMBED = "embed"
 
@@ -89,7 +91,7 @@ async def run_cell(
         finally:
             await asyncio.shield(machine.stop())
         watch.ended(STOP)
-    write_entries(entries, folder)
+    write_entries(entries, folder, region_of(cell, chip))
     watch.ended(KEEP)
     return time.monotonic() - began_s
 
@@ -126,10 +128,17 @@ def _programs(cell: Cell, subject: Subject, supplies: Supplies) -> dict[str, Pat
     return programs
 
 
-def write_entries(entries: dict[str, bytes], folder: Path) -> None:
-    """Puts what the guest sent into the cell's folder, the event streams as one."""
+def write_entries(entries: dict[str, bytes], folder: Path, region: Region) -> None:
+    """Puts what the guest sent into the cell's folder, the event streams as one.
+
+    A part inside the subject stands for the emulator, which then served nobody.
+    """
     agent = entries.pop("agent.jsonl", b"")
     emulator = entries.pop("events.jsonl", b"")
+    if "dummy.jsonl" in entries:
+        emulator = dummy.on_the_clock_of(agent, entries.pop("dummy.jsonl"))
+    if "chip.bin" in entries:
+        entries["image.sparse"] = dummy.sparse_image(entries.pop("chip.bin"), region)
     host = entries.pop("host.jsonl", b"")
     (folder / "events.jsonl").write_bytes(merge_events(agent, emulator, host))
     for entry, content in entries.items():

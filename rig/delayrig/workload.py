@@ -89,20 +89,20 @@ def _random_content(moment: str, cell: Cell, region: Region) -> bytes:
     return content.ljust(region.size_bytes, BLANK)
 
 
-def programmer_argument(cell: Cell) -> str:
-    """What follows flashrom's `-p`."""
+def programmer_argument(cell: Cell, dummy: str = "") -> str:
+    """What follows flashrom's `-p`; `dummy` does where the part is in the subject itself."""
     match cell.programmer:
         case Programmer.SERPROG_IP | Programmer.SERPROG_NATIVE_DELAY:
             return f"serprog:ip=127.0.0.1:{SERPROG_PORT}"
         case Programmer.SERPROG_DEV:
             return f"serprog:dev={SERPROG_DEVICE}:115200"
         case Programmer.DUMMY:
-            return "dummy"
+            return dummy
 
 
-def subject_words(cell: Cell, program: str, chip_name: str) -> list[str]:
+def subject_words(cell: Cell, program: str, chip_name: str, dummy: str = "") -> list[str]:
     """The subject's command line. `chip_name` is what this very flashrom calls the chip."""
-    words = [program, "-p", programmer_argument(cell), "-c", chip_name]
+    words = [program, "-p", programmer_argument(cell, dummy), "-c", chip_name]
     region = ["-l", LAYOUT_PATH, "-i", REGION_NAME]
     match cell.job:
         case Job.PROBE:

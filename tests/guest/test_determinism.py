@@ -22,6 +22,7 @@ from delayrig.images.subject import provide_subject
 from delayrig.paths import Paths
 from delayrig.payload import write_payload
 from delayrig.virtual_lane import write_entries
+from delayrig.workload import region_of
 
 from .conftest import FinishedRun, launch, run_plan
 
@@ -92,9 +93,10 @@ def test_booted_cell_agrees_with_the_restored_one(
     cell = msgspec.json.decode((smoke.out / restored.id / "cell.json").read_bytes(), type=Cell)
     recipes, image = read_recipes(paths.checkout), _image(paths)
     subject = provide_subject(cell.subject, recipes, paths, lambda _: None)
+    chip = read_chips(paths.checkout)[cell.chip]
     archive = write_payload(
         cell,
-        read_chips(paths.checkout)[cell.chip],
+        chip,
         "GD25Q16(B)",
         subject=subject,
         emulator=paths.emulator,
@@ -114,7 +116,7 @@ def test_booted_cell_agrees_with_the_restored_one(
         finally:
             await machine.stop()
 
-    write_entries(asyncio.run(boot()), tmp_path)
+    write_entries(asyncio.run(boot()), tmp_path, region_of(cell, chip))
     events = (tmp_path / "events.jsonl").read_bytes().splitlines()
     moments = {e["ev"]: e for e in map(msgspec.json.decode, events)}
     took_ns = moments["subject_end"]["t_ns"] - moments["subject_start"]["t_ns"]

@@ -21,7 +21,6 @@ from delayrig.verdict import (
     classify_waits,
     find_verdict,
     judge_cell,
-    skip_reason,
     smallest_visible_short_ns,
     subject_version,
 )
@@ -444,11 +443,6 @@ def test_version_is_what_the_subject_prints_else_its_package_else_its_digest() -
     bare = make_subject(program_sha256=known)
     assert subject_version("flashrom unknown on Linux 6.1", bare) == "1.3.0"
     assert subject_version("flashrom unknown on Linux 6.1", make_subject()) == ""
-
-
-def test_dummy_programmer_is_skipped_with_a_reason() -> None:
-    assert "dummy" in skip_reason(make_cell(programmer=Programmer.DUMMY))
-    assert skip_reason(make_cell()) == ""
 
 
 # From here on whole folders are judged, with the profile of flashrom 1.x that comes with the rig.

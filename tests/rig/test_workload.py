@@ -150,11 +150,12 @@ def test_larger_region_is_expected_whole() -> None:
         (Programmer.SERPROG_IP, "serprog:ip=127.0.0.1:4242"),
         (Programmer.SERPROG_DEV, "serprog:dev=/dev/serprog:115200"),
         (Programmer.SERPROG_NATIVE_DELAY, "serprog:ip=127.0.0.1:4242"),
-        (Programmer.DUMMY, "dummy"),
+        (Programmer.DUMMY, "dummy:emulate=W25Q128JV"),
     ],
 )
 def test_subject_is_given_programmer_chip_and_region(programmer: Programmer, argument: str) -> None:
-    words = subject_words(make_cell(programmer=programmer), "/bin/f", "W25Q128.V")
+    cell = make_cell(programmer=programmer)
+    words = subject_words(cell, "/bin/f", "W25Q128.V", "dummy:emulate=W25Q128JV")
     assert words[:9] == [
         *("/bin/f", "-p", argument, "-c", "W25Q128.V", "-l", "/tmp/layout", "-i", "rig")
     ]

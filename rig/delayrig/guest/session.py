@@ -13,6 +13,8 @@ CELL_LIMIT_S = 300.0
 ENTRIES = {
     "agent.jsonl",
     "bridge.log",
+    "chip.bin",
+    "dummy.jsonl",
     "emulator.log",
     "events.jsonl",
     "host.jsonl",
