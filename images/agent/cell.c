@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "cell.h"
 #include "folders.h"
+#include "hazards.h"
 #include "hypercall.h"
 #include "process.h"
 #include "stops.h"
@@ -25,30 +26,60 @@
 #define EMULATOR_END_MS 60000
 
 /*
- * The emulator holds its new client until we answer, so that the siblings are gone before the
- * first byte of the protocol is served. How much the subject had printed by then is kept: it
- * tells whether its calibration was over.
+ * The emulator holds its new client until we answer, so that plain siblings are gone before the
+ * first byte of the protocol is served.
  */
-static int end_siblings_at_accept(struct emulator *emulator, struct siblings *siblings,
-	struct report *report, pid_t subject, uint64_t deadline_ns)
+static int answer_accept(struct emulator *emulator, struct hazards *hazards, pid_t subject)
 {
 	struct stat output = {0};
 	char byte = 0;
 
-	if (process_wait_readable(emulator->arrived, subject, deadline_ns)) {
-		if (read(emulator->arrived, &byte, 1) != 1)
-			return -EPIPE;
-		siblings_stop(siblings);
-		stat(CELL_FOLDER "/stdout.txt", &output);
-		report_moment(report, "siblings_stopped", "stdout_bytes", (uint64_t)output.st_size);
-		return write(emulator->release, &byte, 1) == 1 ? 0 : -errno;
+	if (read(emulator->arrived, &byte, 1) != 1)
+		return -EPIPE;
+	stat(CELL_FOLDER "/stdout.txt", &output);
+	hazards_subject_accepted(
+		hazards, subject, hypercall_virtual_ns(), (uint64_t)output.st_size);
+	if (write(emulator->release, &byte, 1) != 1)
+		return -errno;
+	hypercall_mark(MARK_SUBJECT_CONNECTED);
+	return 0;
+}
+
+/* Does to the subject what is due, until it ends or its time is up. */
+static int accompany(
+	struct emulator *emulator, struct hazards *hazards, pid_t subject, uint64_t deadline_ns)
+{
+	int arrived = emulator->arrived;
+
+	while (hypercall_virtual_ns() < deadline_ns) {
+		uint64_t due_ns = hazards_due_ns(hazards);
+		int error;
+
+		switch (process_await(
+			arrived, subject, due_ns < deadline_ns ? due_ns : deadline_ns)) {
+		case PROCESS_READABLE:
+			error = answer_accept(emulator, hazards, subject);
+			if (error)
+				return error;
+			arrived = -1; /* there is one client alone */
+			break;
+		case PROCESS_ENDED:
+			return 0;
+		case PROCESS_TIME_IS_UP:
+			hazards_run_due(hazards, hypercall_virtual_ns());
+			break;
+		}
 	}
-	siblings_stop(siblings);
 	return 0;
 }
 
 static int start_bridge(const struct window *window, const struct spec *spec, pid_t *bridge)
 {
+	const struct program program = {
+		.words = &spec->bridge,
+		.root = spec->bridge_root,
+		.output = CELL_FOLDER "/bridge.log",
+	};
 	int error;
 
 	*bridge = 0;
@@ -58,16 +89,21 @@ static int start_bridge(const struct window *window, const struct spec *spec, pi
 	if (!error)
 		error = folders_show_system_in(spec->bridge_root);
 	if (!error)
-		error = process_start(
-			bridge, &spec->bridge, spec->bridge_root, CELL_FOLDER "/bridge.log");
+		error = process_start(bridge, &program);
 	return error ? error : folders_await_file(spec->bridge_makes);
 }
 
 static int run_subject(const struct window *window, const struct spec *spec, struct report *report)
 {
 	struct emulator emulator;
-	struct siblings siblings;
 	struct stops stops;
+	struct hazards hazards;
+	const struct program program = {
+		.words = &spec->subject,
+		.root = spec->root,
+		.output = CELL_FOLDER "/stdout.txt",
+		.realtime_denied = spec->hazards.realtime_denied,
+	};
 	struct subject_end end;
 	uint64_t deadline_ns;
 	pid_t subject, bridge;
@@ -83,31 +119,30 @@ static int run_subject(const struct window *window, const struct spec *spec, str
 		report_error(report, "the bridge did not start", strerror(-error));
 		return error;
 	}
-	error = siblings_start(&siblings, spec->siblings);
+	error = hazards_begin(&hazards, &spec->hazards, report, emulator.pid);
 	if (error) {
-		report_error(report, "the busy siblings did not start", strerror(-error));
-		siblings_stop(&siblings);
+		hazards_end(&hazards);
 		return error;
 	}
 	hypercall_mark(MARK_EMULATOR_READY);
-	report_moment(report, "siblings_running", "count", siblings.count);
 	deadline_ns = hypercall_virtual_ns() + spec->deadline_ms * NS_PER_MS;
+	hazards_subject_starts(&hazards, hypercall_virtual_ns());
 	report_moment(report, "subject_start", NULL, 0);
-	error = process_start(&subject, &spec->subject, spec->root, CELL_FOLDER "/stdout.txt");
+	error = process_start(&subject, &program);
 	if (!error)
 		error = stops_start(&stops, subject, spec->stops_hz);
 	if (!error)
-		error = end_siblings_at_accept(&emulator, &siblings, report, subject, deadline_ns);
+		error = accompany(&emulator, &hazards, subject, deadline_ns);
 	if (error) {
 		report_error(report, "the subject was lost", strerror(-error));
 		return error;
 	}
-	hypercall_mark(MARK_SUBJECT_CONNECTED);
 	process_reap(subject, deadline_ns, &end);
 	hypercall_mark(MARK_SUBJECT_ENDED);
 	report_subject_end(report, &end);
 	if (spec->stops_hz)
 		report_moment(report, "stops", "count", stops_end(&stops));
+	hazards_end(&hazards);
 
 	if (bridge > 0) {
 		kill(bridge, SIGKILL);

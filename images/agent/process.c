@@ -6,26 +6,23 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <linux/capability.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <string.h>
-#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#define AGENT_PRIORITY 40        /* the emulator takes 50: nothing of ours delays it */
-#define TURNS_STRIDE ((size_t)8) /* uint64_t a cache line */
+#define AGENT_PRIORITY 40 /* the emulator takes 50: nothing of ours delays it */
 #define NS_PER_S UINT64_C(1000000000)
-#define CORE_OF_SUBJECT 0
 #define READY_FD 3
 #define ARRIVED_FD 4
 #define RELEASE_FD 5
 #define EMULATOR_READY_MS 60000
-#define SIBLING_LOOKS_MAX 10000
 
 static void pin(unsigned int core)
 {
@@ -36,7 +33,7 @@ static void pin(unsigned int core)
 	sched_setaffinity(0, sizeof(cores), &cores);
 }
 
-static void become_ordinary(unsigned int core)
+void process_become_ordinary(unsigned int core)
 {
 	struct sched_param param = {0};
 	sigset_t none;
@@ -58,8 +55,16 @@ int process_init(void)
 {
 	struct sched_param param = {.sched_priority = AGENT_PRIORITY};
 
-	pin(CORE_OF_SUBJECT);
+	pin(PROCESS_CORE_OF_SUBJECT);
 	return sched_setscheduler(0, SCHED_FIFO, &param) < 0 ? -errno : 0;
+}
+
+int process_leave_core_of_subject(pid_t emulator)
+{
+	struct sched_param param = {0};
+
+	pin(PROCESS_CORE_OF_SUBJECT + 1);
+	return sched_setscheduler(emulator, SCHED_OTHER, &param) < 0 ? -errno : 0;
 }
 
 static void redirect_output(const char *path)
@@ -93,7 +98,7 @@ int emulator_start(struct emulator *emulator, const struct spec *spec, const cha
 		int arrived_fd = fcntl(arrived[1], F_DUPFD_CLOEXEC, 16);
 		int release_fd = fcntl(release[0], F_DUPFD_CLOEXEC, 16);
 
-		become_ordinary(CORE_OF_SUBJECT);
+		process_become_ordinary(PROCESS_CORE_OF_SUBJECT);
 		if (chdir(folder) < 0)
 			_exit(126);
 		redirect_output("emulator.log");
@@ -115,65 +120,17 @@ int emulator_start(struct emulator *emulator, const struct spec *spec, const cha
 	return read(ready[0], &first, 1) == 1 ? 0 : -EPIPE;
 }
 
-static bool all_turned(const struct siblings *siblings, const uint64_t *before)
+/* The next execve() gives root all that the bounding set holds; without, the limit decides. */
+static int deny_realtime(void)
 {
-	for (size_t i = 0; i < siblings->count; i++)
-		if (siblings->turns[i * TURNS_STRIDE] == before[i])
-			return false;
-	return true;
-}
+	const struct rlimit none = {0, 0};
 
-static int wait_until_turning(const struct siblings *siblings)
-{
-	const struct timespec look = {0, 1000000};
-	uint64_t before[SIBLINGS_MAX];
-
-	for (size_t i = 0; i < siblings->count; i++)
-		before[i] = siblings->turns[i * TURNS_STRIDE];
-	for (unsigned int looks = 0; looks < SIBLING_LOOKS_MAX; looks++) {
-		nanosleep(&look, NULL);
-		if (all_turned(siblings, before))
-			return 0;
-	}
-	return -ETIMEDOUT;
-}
-
-int siblings_start(struct siblings *siblings, unsigned int count)
-{
-	*siblings = (struct siblings){.count = 0};
-	if (count > SIBLINGS_MAX || (long)count >= sysconf(_SC_NPROCESSORS_ONLN))
-		return -EINVAL;
-	siblings->turns = mmap(NULL, SIBLINGS_MAX * TURNS_STRIDE * sizeof(uint64_t),
-		PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-	if (siblings->turns == MAP_FAILED)
+	if (setrlimit(RLIMIT_RTPRIO, &none) < 0 || prctl(PR_CAPBSET_DROP, CAP_SYS_NICE) < 0)
 		return -errno;
-	for (unsigned int core = 1; core <= count; core++) {
-		pid_t pid = fork();
-
-		if (pid < 0)
-			return -errno;
-		if (pid == 0) {
-			become_ordinary(core);
-			for (;;)
-				siblings->turns[(core - 1) * TURNS_STRIDE]++;
-		}
-		siblings->pid[siblings->count++] = pid;
-	}
-	return wait_until_turning(siblings);
+	return 0;
 }
 
-void siblings_stop(struct siblings *siblings)
-{
-	for (size_t i = 0; i < siblings->count; i++)
-		kill(siblings->pid[i], SIGKILL);
-	/* Looking without sleeping keeps core 0: the subject must not run before they are gone. */
-	for (size_t i = 0; i < siblings->count; i++)
-		while (waitpid(siblings->pid[i], NULL, WNOHANG) == 0)
-			continue;
-	siblings->count = 0;
-}
-
-int process_start(pid_t *pid, const struct spec_words *words, const char *root, const char *output)
+int process_start(pid_t *pid, const struct program *program)
 {
 	static char *const environment[] = {
 		"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/", "LANG=C", NULL};
@@ -182,14 +139,31 @@ int process_start(pid_t *pid, const struct spec_words *words, const char *root, 
 	if (*pid < 0)
 		return -errno;
 	if (*pid == 0) {
-		become_ordinary(CORE_OF_SUBJECT);
-		redirect_output(output);
-		if (chroot(root) < 0 || chdir("/") < 0)
+		process_become_ordinary(PROCESS_CORE_OF_SUBJECT);
+		redirect_output(program->output);
+		if (chroot(program->root) < 0 || chdir("/") < 0)
 			_exit(126);
-		execve(words->word[0], words->word, environment);
+		if (program->realtime_denied && deny_realtime() < 0)
+			_exit(126);
+		execve(program->words->word[0], program->words->word, environment);
 		_exit(127);
 	}
 	return 0;
+}
+
+struct process_rights process_rights(pid_t pid)
+{
+	struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, pid};
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {0};
+	struct rlimit limit = {0, 0};
+
+	/* What cannot be read counts as a right: nobody shall rely on its absence then. */
+	if (syscall(SYS_capget, &header, data) < 0 || prlimit(pid, RLIMIT_RTPRIO, NULL, &limit) < 0)
+		return (struct process_rights){true, UINT64_MAX};
+	return (struct process_rights){
+		.cap_sys_nice = data[0].effective & (UINT32_C(1) << CAP_SYS_NICE),
+		.rtprio_max = limit.rlim_max,
+	};
 }
 
 static int open_process(pid_t pid)
@@ -207,14 +181,16 @@ static bool poll_until(struct pollfd *set, nfds_t count, uint64_t deadline_ns)
 	return ppoll(set, count, &left, NULL) > 0;
 }
 
-bool process_wait_readable(int fd, pid_t pid, uint64_t deadline_ns)
+enum process_news process_await(int fd, pid_t pid, uint64_t until_ns)
 {
 	struct pollfd set[2] = {{.fd = fd, .events = POLLIN}, {.events = POLLIN}};
 
 	set[1].fd = open_process(pid);
-	poll_until(set, 2, deadline_ns);
+	poll_until(set, 2, until_ns);
 	close(set[1].fd);
-	return set[0].revents & POLLIN;
+	if (set[0].revents & POLLIN)
+		return PROCESS_READABLE;
+	return set[1].revents & POLLIN ? PROCESS_ENDED : PROCESS_TIME_IS_UP;
 }
 
 static uint64_t timeval_ns(struct timeval time)

@@ -12,13 +12,7 @@
 #include "report.h"
 #include "spec.h"
 
-#define SIBLINGS_MAX 64
-
-struct siblings {
-	pid_t pid[SIBLINGS_MAX];
-	size_t count;
-	volatile uint64_t *turns; /* one cache line a sibling, shared with it */
-};
+#define PROCESS_CORE_OF_SUBJECT 0
 
 struct emulator {
 	pid_t pid;
@@ -30,26 +24,50 @@ struct emulator {
 /* Sleeps that long. */
 void process_sleep_ms(unsigned int ms);
 
-/* Real-time priority for the agent itself, on core 0. */
+/* Real-time priority for the agent itself, on the subject's core. */
 int process_init(void);
+
+/* Makes the calling process an ordinary one, on that core, with no signal blocked. */
+void process_become_ordinary(unsigned int core);
+
+/*
+ * Moves the agent to the core beside the subject's, and makes the process `emulator`, which is
+ * there already, an ordinary one. 0 or a negative errno.
+ */
+int process_leave_core_of_subject(pid_t emulator);
 
 /* Starts the emulator in `folder` and waits until it listens. 0 or a negative errno. */
 int emulator_start(struct emulator *emulator, const struct spec *spec, const char *folder);
 
-/* Starts one loop on each of the cores 1 to `count` and waits until all are seen to turn. */
-int siblings_start(struct siblings *siblings, unsigned int count);
+struct program {
+	const struct spec_words *words;
+	const char *root;     /* its own root */
+	const char *output;   /* the file that takes its output */
+	bool realtime_denied; /* it may not take real-time priority */
+};
 
-/* Ends and reaps them all. */
-void siblings_stop(struct siblings *siblings);
+/* Starts an ordinary program on core 0; 0 or a negative errno. */
+int process_start(pid_t *pid, const struct program *program);
+
+/* What a process may do about its own priority. */
+struct process_rights {
+	bool cap_sys_nice;
+	uint64_t rtprio_max;
+};
+
+struct process_rights process_rights(pid_t pid);
+
+enum process_news {
+	PROCESS_READABLE, /* the descriptor has something to read */
+	PROCESS_ENDED,
+	PROCESS_TIME_IS_UP,
+};
 
 /*
- * Starts an ordinary program on core 0 in its own root, its output in the file `output`.
- * Returns 0 or a negative errno.
+ * Waits until `fd` has something to read, `pid` ends, or the virtual clock shows `until_ns`; a
+ * negative `fd` is passed over.
  */
-int process_start(pid_t *pid, const struct spec_words *words, const char *root, const char *output);
-
-/* Waits until `fd` has something to read: false where `pid` ended or the deadline came first. */
-bool process_wait_readable(int fd, pid_t pid, uint64_t deadline_ns);
+enum process_news process_await(int fd, pid_t pid, uint64_t until_ns);
 
 /* Waits for one child; a deadline of the virtual clock ends it with SIGKILL. */
 void process_reap(pid_t pid, uint64_t deadline_ns, struct subject_end *end);

@@ -68,6 +68,8 @@ void report_guest(struct report *report)
 	fprintf(report->lines, "{\"schema\":1,\"ev\":\"guest\",\"t_ns\":%" PRIu64 ",\"kernel\":",
 		hypercall_virtual_ns());
 	print_string(report->lines, name.release);
+	fputs(",\"version\":", report->lines);
+	print_string(report->lines, name.version);
 	fputs(",\"machine\":", report->lines);
 	print_string(report->lines, name.machine);
 	fprintf(report->lines, ",\"cores\":%ld,\"cmdline\":", sysconf(_SC_NPROCESSORS_ONLN));
@@ -98,28 +100,61 @@ static struct reading read_clocks(void)
 	return reading;
 }
 
+uint64_t report_timer_interrupts(FILE *interrupts)
+{
+	static const char row[] = "LOC:";
+	char line[512];
+
+	while (fgets(line, sizeof(line), interrupts)) {
+		const char *at = line + strspn(line, " ");
+
+		if (strncmp(at, row, sizeof(row) - 1) == 0)
+			return strtoull(at + sizeof(row) - 1, NULL, 10);
+	}
+	return 0;
+}
+
+static uint64_t timer_interrupts_now(void)
+{
+	FILE *interrupts = fopen("/proc/interrupts", "re");
+	uint64_t count;
+
+	if (!interrupts)
+		return 0;
+	count = report_timer_interrupts(interrupts);
+	fclose(interrupts);
+	return count;
+}
+
 void report_clock_rate(struct report *report, uint64_t sleep_ns)
 {
 	struct timespec pause = {(time_t)(sleep_ns / NS_PER_S), (long)(sleep_ns % NS_PER_S)};
+	uint64_t interrupts = timer_interrupts_now();
 	struct reading begin = read_clocks();
 	struct reading end;
 
 	nanosleep(&pause, NULL);
 	end = read_clocks();
+	interrupts = timer_interrupts_now() - interrupts;
 	fprintf(report->lines,
 		"{\"ev\":\"clock_rate\",\"t_ns\":%" PRIu64 ",\"raw_ns_min\":%" PRIu64
 		",\"raw_ns_max\":%" PRIu64 ",\"monotonic_ns\":%" PRIu64
-		",\"monotonic_at_ns\":%" PRIu64 "}\n",
+		",\"monotonic_at_ns\":%" PRIu64 ",\"timer_interrupts\":%" PRIu64 "}\n",
 		end.after_ns, end.before_ns - begin.after_ns, end.after_ns - begin.before_ns,
-		end.monotonic_ns - begin.monotonic_ns, end.monotonic_ns);
+		end.monotonic_ns - begin.monotonic_ns, end.monotonic_ns, interrupts);
+}
+
+void report_numbers(struct report *report, const char *event, const struct report_number *numbers)
+{
+	fprintf(report->lines, "{\"ev\":\"%s\",\"t_ns\":%" PRIu64, event, hypercall_virtual_ns());
+	for (; numbers->key; numbers++)
+		fprintf(report->lines, ",\"%s\":%" PRIu64, numbers->key, numbers->value);
+	fputs("}\n", report->lines);
 }
 
 void report_moment(struct report *report, const char *event, const char *key, uint64_t value)
 {
-	fprintf(report->lines, "{\"ev\":\"%s\",\"t_ns\":%" PRIu64, event, hypercall_virtual_ns());
-	if (key)
-		fprintf(report->lines, ",\"%s\":%" PRIu64, key, value);
-	fputs("}\n", report->lines);
+	report_numbers(report, event, (const struct report_number[]){{key, value}, {NULL, 0}});
 }
 
 void report_subject_end(struct report *report, const struct subject_end *end)

@@ -28,19 +28,33 @@ struct subject_end {
 
 int report_open(struct report *report);
 
-/* What this guest is: kernel, command line, clocksource, cores. */
+/* What this guest is: kernel and its version, command line, clocksource, cores. */
 void report_guest(struct report *report);
 
-/* How far the guest's CLOCK_MONOTONIC and the raw counter went in the same `sleep_ns`. */
+/*
+ * How far the guest's CLOCK_MONOTONIC and the raw counter went in the same `sleep_ns`, and how
+ * often the first core's own timer interrupted it meanwhile.
+ */
 void report_clock_rate(struct report *report, uint64_t sleep_ns);
 
 /* An event with up to one number of its own; pass a NULL key for none. */
 void report_moment(struct report *report, const char *event, const char *key, uint64_t value);
 
+struct report_number {
+	const char *key;
+	uint64_t value;
+};
+
+/* An event with several numbers of its own; one without a key ends them. */
+void report_numbers(struct report *report, const char *event, const struct report_number *numbers);
+
 void report_subject_end(struct report *report, const struct subject_end *end);
 
 /* Everything of level warning and above that the kernel said since report_open(). */
 void report_kernel_log(struct report *report);
+
+/* Interrupts of the first core's own timer, from the text of /proc/interrupts. */
+uint64_t report_timer_interrupts(FILE *interrupts);
 
 void report_error(struct report *report, const char *what, const char *detail);
 

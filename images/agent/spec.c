@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #define _GNU_SOURCE
 #include "spec.h"
+#include "wall_clock.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -8,6 +9,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define NS_PER_MS UINT64_C(1000000)
 
 static bool take_long(const char *value, unsigned long *number)
 {
@@ -77,14 +80,98 @@ static bool take_path(char *value, char **path)
 	return value[0] == '/';
 }
 
+static bool take_switch(const char *value, bool *on)
+{
+	*on = strcmp(value, "1") == 0;
+	return *on;
+}
+
+/* One of two words; `second` tells which. */
+static bool take_choice(const char *value, const char *const words[2], bool *second)
+{
+	*second = value && strcmp(value, words[1]) == 0;
+	return value && (*second || strcmp(value, words[0]) == 0);
+}
+
+static bool take_ms(const char *value, uint64_t *ns)
+{
+	unsigned int ms;
+
+	if (!take_number(value, &ms))
+		return false;
+	*ns = ms * NS_PER_MS;
+	return true;
+}
+
+static bool take_window(char *value, struct schedule *schedule)
+{
+	struct schedule_window *window = &schedule->window[schedule->count];
+	char *rest = value;
+
+	if (schedule->count == SCHEDULE_WINDOWS_MAX)
+		return false;
+	schedule->count++;
+	return take_ms(strsep(&rest, " "), &window->from_ns) &&
+	       take_ms(strsep(&rest, " "), &window->to_ns) && rest == NULL &&
+	       window->from_ns < window->to_ns;
+}
+
+static bool take_wall_step(char *value, struct spec_hazards *hazards)
+{
+	bool back = value[0] == '-';
+	char *rest = value + (back ? 1 : 0);
+	unsigned int step_s;
+
+	if (!take_number(strsep(&rest, " "), &step_s) || step_s == 0)
+		return false;
+	hazards->wall_step_s = back ? -(int64_t)step_s : step_s;
+	return take_number(rest, &hazards->wall_step_every_ms) && hazards->wall_step_every_ms > 0;
+}
+
+static bool take_leap(char *value, struct spec_hazards *hazards)
+{
+	char *rest = value;
+	bool delete;
+
+	if (!take_choice(strsep(&rest, " "), (const char *const[]){"insert", "delete"}, &delete))
+		return false;
+	hazards->leap = delete ? SPEC_LEAP_DELETE : SPEC_LEAP_INSERT;
+	return take_number(rest, &hazards->leap_after_ms) &&
+	       hazards->leap_after_ms <= WALL_CLOCK_LEAP_AHEAD_MS;
+}
+
+static bool take_hazard(const char *key, char *value, struct spec_hazards *hazards)
+{
+	if (strcmp(key, "siblings") == 0)
+		return take_number(value, &hazards->siblings);
+	if (strcmp(key, "siblings_from") == 0)
+		return take_choice(value, (const char *const[]){"start", "accept"},
+			&hazards->siblings_from_accept);
+	if (strcmp(key, "siblings_window") == 0)
+		return take_window(value, &hazards->siblings_schedule);
+	if (strcmp(key, "siblings_period_ms") == 0)
+		return take_ms(value, &hazards->siblings_schedule.period_ns);
+	if (strcmp(key, "hogs") == 0)
+		return take_number(value, &hazards->hogs);
+	if (strcmp(key, "memory_pressure") == 0)
+		return take_switch(value, &hazards->memory_pressure);
+	if (strcmp(key, "realtime_denied") == 0)
+		return take_switch(value, &hazards->realtime_denied);
+	if (strcmp(key, "rt_runtime_us") == 0)
+		return take_number(value, &hazards->rt_runtime_us);
+	if (strcmp(key, "wall_step") == 0)
+		return take_wall_step(value, hazards);
+	if (strcmp(key, "leap") == 0)
+		return take_leap(value, hazards);
+	return false;
+}
+
 static bool take_line(const char *key, char *value, struct spec *spec)
 {
 	if (strcmp(key, "settle_ms") == 0)
 		return take_number(value, &spec->settle_ms);
 	if (strcmp(key, "deadline_ms") == 0)
 		return take_number(value, &spec->deadline_ms);
-	if (strcmp(key, "siblings") == 0)
-		return take_number(value, &spec->siblings);
 	if (strcmp(key, "stops_hz") == 0)
 		return take_number(value, &spec->stops_hz);
 	if (strcmp(key, "emulator") == 0)
@@ -103,7 +190,7 @@ static bool take_line(const char *key, char *value, struct spec *spec)
 		return take_path(value, &spec->bridge_makes);
 	if (strcmp(key, "root") == 0)
 		return take_path(value, &spec->root);
-	return false;
+	return take_hazard(key, value, &spec->hazards);
 }
 
 size_t spec_parse(char *text, struct spec *spec)

@@ -5,7 +5,21 @@
  *   schema 1            must come first
  *   settle_ms N         idle time between restore and start of the subject
  *   deadline_ms N       virtual time that the subject may take before it is ended
- *   siblings N          loops on the cores 1 to N until the emulator accepts its client
+ *   siblings N          loops on the cores 1 to N until the emulator accepts its client,
+ *   siblings_from start|accept
+ *                       or, with windows, at their times after the subject's start or acceptance
+ *   siblings_window FROM_MS TO_MS
+ *                       one stretch of time in which they run; repeated, in order and apart
+ *   siblings_period_ms N
+ *                       after which the windows come again
+ *   hogs N              loops on the subject's own core, while it runs
+ *   memory_pressure 1   a process that keeps touching new memory, while the subject runs
+ *   realtime_denied 1   the subject may not take real-time priority
+ *   rt_runtime_us N     real-time tasks may use that much of each second of a core
+ *   wall_step [-]SECONDS EVERY_MS
+ *                       the wall clock is stepped so far every so often while the subject runs
+ *   leap insert|delete AFTER_MS
+ *                       a leap second, that long after the subject's start
  *   stops_hz N          how often a second the subject is stopped for half of the time
  *   emulator ARG        one word of the emulator's command line; repeated
  *   bridge ARG          one word of a command that stands between emulator and subject; repeated
@@ -21,7 +35,11 @@
 #ifndef AGENT_SPEC_H
 #define AGENT_SPEC_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+#include "schedule.h"
 
 #define SPEC_WORDS_MAX 63
 
@@ -46,11 +64,32 @@ struct spec_collect {
 	unsigned long size_bytes;
 };
 
+enum spec_leap {
+	SPEC_LEAP_NONE,
+	SPEC_LEAP_INSERT,
+	SPEC_LEAP_DELETE,
+};
+
+/* What happens to the subject; all of it zero where nothing does. */
+struct spec_hazards {
+	unsigned int siblings;
+	bool siblings_from_accept;
+	struct schedule siblings_schedule;
+	unsigned int hogs;
+	bool memory_pressure;
+	bool realtime_denied;
+	unsigned int rt_runtime_us;
+	int64_t wall_step_s;
+	unsigned int wall_step_every_ms;
+	enum spec_leap leap;
+	unsigned int leap_after_ms;
+};
+
 struct spec {
 	unsigned int settle_ms;
 	unsigned int deadline_ms;
-	unsigned int siblings;
 	unsigned int stops_hz;
+	struct spec_hazards hazards;
 	char *root;
 	char *bridge_root;
 	char *bridge_makes;

@@ -112,6 +112,43 @@ static void moment_with_a_key_has_its_number(void **state)
 			   "\"count\":18446744073709551615}\n");
 }
 
+static void moment_with_several_numbers_has_them_in_their_order(void **state)
+{
+	struct bench *bench = *state;
+	const struct report_number numbers[] = {{"count", 3}, {"turns_min", 0}, {NULL, 9}};
+
+	clock_shows(4, 1);
+	report_numbers(&bench->report, "hogs_running", numbers);
+	assert_text(bench, "{\"ev\":\"hogs_running\",\"t_ns\":4,\"count\":3,\"turns_min\":0}\n");
+}
+
+static uint64_t timer_interrupts(const char *text)
+{
+	FILE *interrupts = fmemopen((void *)(uintptr_t)text, strlen(text), "r");
+	uint64_t count;
+
+	assert_non_null(interrupts);
+	count = report_timer_interrupts(interrupts);
+	fclose(interrupts);
+	return count;
+}
+
+static void timer_interrupts_are_those_of_the_first_core(void **state)
+{
+	(void)state;
+	assert_int_equal(timer_interrupts("           CPU0       CPU1\n"
+					  "  0:         12          0   IO-APIC  timer\n"
+					  "NMI:          5          5   Non-maskable interrupts\n"
+					  "LOC:       1234         99   Local timer interrupts\n"),
+		1234);
+}
+
+static void text_without_local_timers_has_no_timer_interrupts(void **state)
+{
+	(void)state;
+	assert_int_equal(timer_interrupts("  0:  12  IO-APIC  timer\n"), 0);
+}
+
 static void subject_that_ended_by_itself_has_an_exit_code(void **state)
 {
 	struct bench *bench = *state;
@@ -211,6 +248,9 @@ int main(void)
 		REPORT_TEST(byte_outside_ascii_is_escaped_by_its_number),
 		REPORT_TEST(moment_without_a_key_has_its_time_alone),
 		REPORT_TEST(moment_with_a_key_has_its_number),
+		REPORT_TEST(moment_with_several_numbers_has_them_in_their_order),
+		cmocka_unit_test(timer_interrupts_are_those_of_the_first_core),
+		cmocka_unit_test(text_without_local_timers_has_no_timer_interrupts),
 		REPORT_TEST(subject_that_ended_by_itself_has_an_exit_code),
 		REPORT_TEST(subject_ended_at_its_deadline_has_a_signal_and_no_exit_code),
 		REPORT_TEST(clock_rate_brackets_what_the_raw_counter_went),

@@ -75,7 +75,8 @@ static void keys_left_out_are_zero(void **state)
 	memset(&bench.spec, 0xEE, sizeof(bench.spec));
 	assert_int_equal(parse(&bench, LEAST), 0);
 	assert_int_equal(bench.spec.settle_ms, 0);
-	assert_int_equal(bench.spec.siblings, 0);
+	assert_memory_equal(
+		&bench.spec.hazards, &(struct spec_hazards){0}, sizeof(bench.spec.hazards));
 	assert_int_equal(bench.spec.stops_hz, 0);
 	assert_null(bench.spec.bridge_root);
 	assert_null(bench.spec.bridge_makes);
@@ -100,7 +101,7 @@ static void every_key_goes_to_its_place(void **state)
 					     "collect read.bin /tmp/read.bin 4096 8192\n"),
 		0);
 	assert_int_equal(spec->settle_ms, 200);
-	assert_int_equal(spec->siblings, 3);
+	assert_int_equal(spec->hazards.siblings, 3);
 	assert_int_equal(spec->stops_hz, 10);
 	assert_int_equal(spec->bridge.count, 1);
 	assert_string_equal(spec->bridge.word[0], "/usr/sbin/socat");
@@ -383,6 +384,79 @@ static void path_that_is_relative_is_refused(void **state)
 	}
 }
 
+static void every_hazard_goes_to_its_place(void **state)
+{
+	struct bench bench;
+	const struct spec_hazards *hazards = &bench.spec.hazards;
+
+	(void)state;
+	assert_int_equal(parse(&bench, LEAST "siblings 3\n"
+					     "siblings_from accept\n"
+					     "siblings_window 0 20\n"
+					     "siblings_window 20 4294967295\n"
+					     "siblings_period_ms 100\n"
+					     "hogs 2\n"
+					     "memory_pressure 1\n"
+					     "realtime_denied 1\n"
+					     "rt_runtime_us 20000\n"
+					     "wall_step -7 100\n"
+					     "leap delete 300\n"),
+		0);
+	assert_int_equal(hazards->siblings, 3);
+	assert_true(hazards->siblings_from_accept);
+	assert_int_equal(hazards->siblings_schedule.count, 2);
+	assert_int_equal(hazards->siblings_schedule.window[0].from_ns, 0);
+	assert_int_equal(hazards->siblings_schedule.window[0].to_ns, 20000000);
+	assert_true(hazards->siblings_schedule.window[1].to_ns == UINT64_C(4294967295000000));
+	assert_int_equal(hazards->siblings_schedule.period_ns, 100000000);
+	assert_int_equal(hazards->hogs, 2);
+	assert_true(hazards->memory_pressure);
+	assert_true(hazards->realtime_denied);
+	assert_int_equal(hazards->rt_runtime_us, 20000);
+	assert_int_equal(hazards->wall_step_s, -7);
+	assert_int_equal(hazards->wall_step_every_ms, 100);
+	assert_int_equal(hazards->leap, SPEC_LEAP_DELETE);
+	assert_int_equal(hazards->leap_after_ms, 300);
+}
+
+static void other_ways_to_write_a_hazard_are_taken(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	assert_int_equal(parse_line(&bench, "siblings_from start"), 0);
+	assert_false(bench.spec.hazards.siblings_from_accept);
+	assert_int_equal(parse_line(&bench, "wall_step 7 1"), 0);
+	assert_int_equal(bench.spec.hazards.wall_step_s, 7);
+	assert_int_equal(parse_line(&bench, "leap insert 1100"), 0);
+	assert_int_equal(bench.spec.hazards.leap, SPEC_LEAP_INSERT);
+}
+
+static void hazard_that_makes_no_sense_is_refused(void **state)
+{
+	static const char *const lines[] = {"siblings_from", "siblings_from ", "siblings_from end",
+		"siblings_window 5", "siblings_window 5 5", "siblings_window 6 5",
+		"siblings_window 5 6 7", "siblings_window -5 6", "memory_pressure 0",
+		"memory_pressure 2", "realtime_denied yes", "wall_step 1", "wall_step 0 5",
+		"wall_step 5 0", "wall_step --1 5", "wall_step +1 5", "wall_step 1 5 5", "leap",
+		"leap insert", "leap skip 5", "leap insert 1101", "leap insert 5 5"};
+	struct bench bench;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(lines); i++)
+		assert_int_equal(parse_line(&bench, lines[i]), LEAST_LINES + 1);
+}
+
+static void window_past_the_limit_is_refused(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	assert_int_equal(parse_lines(&bench, "siblings_window 1 2", SCHEDULE_WINDOWS_MAX), 0);
+	assert_int_equal(parse_lines(&bench, "siblings_window 1 2", SCHEDULE_WINDOWS_MAX + 1),
+		LEAST_LINES + SCHEDULE_WINDOWS_MAX + 1);
+}
+
 static void bridge_needs_its_root_and_what_it_makes(void **state)
 {
 	struct bench bench;
@@ -446,6 +520,10 @@ int main(void)
 		cmocka_unit_test(image_of_another_number_of_fields_is_refused),
 		cmocka_unit_test(collect_of_another_number_of_fields_is_refused),
 		cmocka_unit_test(path_that_is_relative_is_refused),
+		cmocka_unit_test(every_hazard_goes_to_its_place),
+		cmocka_unit_test(other_ways_to_write_a_hazard_are_taken),
+		cmocka_unit_test(hazard_that_makes_no_sense_is_refused),
+		cmocka_unit_test(window_past_the_limit_is_refused),
 		cmocka_unit_test(bridge_needs_its_root_and_what_it_makes),
 		cmocka_unit_test(cell_that_lacks_a_needed_key_is_refused_after_its_last_line),
 		cmocka_unit_test(deadline_of_zero_is_refused),

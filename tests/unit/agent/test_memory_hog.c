@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "memory_hog.h"
+#include "process.h"
+
+/* The hog itself needs a guest: here it is never started. */
+void process_sleep_ms(unsigned int ms)
+{
+	(void)ms;
+	fail();
+}
+
+void process_become_ordinary(unsigned int core)
+{
+	(void)core;
+	fail();
+}
+
+static uint64_t reclaimed(const char *text)
+{
+	FILE *vmstat = fmemopen((void *)(uintptr_t)text, strlen(text), "r");
+	uint64_t pages;
+
+	assert_non_null(vmstat);
+	pages = memory_hog_reclaimed(vmstat);
+	fclose(vmstat);
+	return pages;
+}
+
+static void both_ways_to_reclaim_are_added_up(void **state)
+{
+	(void)state;
+	assert_int_equal(reclaimed("nr_free_pages 9\npgsteal_kswapd 40\npgsteal_direct 2\n"), 42);
+}
+
+static void other_counters_of_the_same_beginning_are_passed_over(void **state)
+{
+	(void)state;
+	assert_int_equal(reclaimed("pgsteal_khugepaged 7\npgsteal_anon 40\npgsteal_kswapd 3\n"), 3);
+}
+
+static void counter_has_64_bits(void **state)
+{
+	(void)state;
+	assert_true(reclaimed("pgsteal_direct 18446744073709551615\n") == UINT64_MAX);
+}
+
+static void text_without_the_counters_is_zero(void **state)
+{
+	(void)state;
+	assert_int_equal(reclaimed("\n"), 0);
+	assert_int_equal(reclaimed("nr_free_pages 9\n"), 0);
+}
+
+static void hog_that_was_never_started_is_no_matter_to_end(void **state)
+{
+	struct memory_hog hog = {.pid = 0};
+
+	(void)state;
+	memory_hog_end(&hog);
+	assert_int_equal(hog.pid, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(both_ways_to_reclaim_are_added_up),
+		cmocka_unit_test(other_counters_of_the_same_beginning_are_passed_over),
+		cmocka_unit_test(counter_has_64_bits),
+		cmocka_unit_test(text_without_the_counters_is_zero),
+		cmocka_unit_test(hog_that_was_never_started_is_no_matter_to_end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
