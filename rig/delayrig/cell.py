@@ -7,7 +7,7 @@ from enum import StrEnum
 
 import msgspec
 
-from delayrig.guest.shape import GuestShape
+from delayrig.guest.shape import TSC, GuestShape
 from delayrig.hazards import SEPARATOR, hazard_of
 from delayrig.hazards.hazard import Hazard
 
@@ -81,6 +81,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             icount_shift=self.icount_shift,
             cores=self.cores,
             kernel=next((hazard.kernel for hazard in hazards if hazard.kernel), ""),
+            clocksource=next((h.clocksource for h in hazards if h.clocksource), TSC),
             kernel_words=tuple(word for hazard in hazards for word in hazard.kernel_words),
         )
 

@@ -35,6 +35,7 @@ from delayrig.fault_campaign import (
     scenes_of,
 )
 from delayrig.hazards import KINDS, written
+from delayrig.images.kernel import Kernel, provide_kernel
 from delayrig.images.lock import lock_entries, lock_state, lock_text
 from delayrig.images.recipes import read_recipes
 from delayrig.images.subject import BUNDLED, check_subject, known_subjects, provide_subject
@@ -561,7 +562,8 @@ def images(update_lock: bool) -> None:
     """Fetches and packs what guests are made of, and boots the snapshots of the shipped plans."""
     paths = find_paths()
     supplies = asyncio.run(_provide_images(paths))
-    entries = lock_entries(supplies.image, supplies.programs)
+    kernels = _every_kernel(paths) if update_lock else supplies.kernels
+    entries = lock_entries(supplies.image, supplies.programs, kernels)
     if update_lock:
         (paths.checkout / "images" / "lock.toml").write_text(lock_text(entries), "utf-8")
     click.echo(
@@ -584,5 +586,17 @@ async def _provide_images(paths: Paths) -> Supplies:
         recipes=recipes,
         paths=paths,
         pool=CpuPool(len(os.sched_getaffinity(0))),
-        preparing=lambda what: click.echo(f"making {what}", err=True),
+        preparing=_say_making,
     )
+
+
+def _every_kernel(paths: Paths) -> dict[str, Kernel]:
+    """Also those that no shipped plan's set-up needs: the lock names them all."""
+    recipes = read_recipes(paths.checkout).kernels
+    return {
+        name: provide_kernel(name, recipe, paths, _say_making) for name, recipe in recipes.items()
+    }
+
+
+def _say_making(what: str) -> None:
+    click.echo(f"making {what}", err=True)

@@ -5,12 +5,14 @@ import datetime as dt
 import os
 import platform
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 from delayrig import __version__, digest
 from delayrig.guest.qemu import PROGRAM
 from delayrig.guest.snapshot import qemu_sha256
 from delayrig.images.guest_image import GuestImage
+from delayrig.images.kernel import Kernel
 from delayrig.images.lock import lock_entries, lock_state
 from delayrig.images.subject import Subject
 from delayrig.paths import Paths
@@ -23,6 +25,7 @@ def make_header(
     seed: int,
     argv: list[str],
     image: GuestImage,
+    kernels: Mapping[str, Kernel],
     programs: list[Subject],
     paths: Paths,
     cells_planned: int,
@@ -38,19 +41,22 @@ def make_header(
         host=host_facts(),
         qemu_version=_answer([PROGRAM, "--version"]).partition("\n")[0],
         libvirt_version=libvirt_version(),
-        image_digests=image_digests(image, programs, paths),
-        lock=lock_state(lock_entries(image, programs), paths.checkout),
+        image_digests=image_digests(image, programs, kernels, paths),
+        lock=lock_state(lock_entries(image, programs, kernels), paths.checkout),
         cells_planned=cells_planned,
     )
 
 
-def image_digests(image: GuestImage, subjects: list[Subject], paths: Paths) -> dict[str, str]:
+def image_digests(
+    image: GuestImage, subjects: list[Subject], kernels: Mapping[str, Kernel], paths: Paths
+) -> dict[str, str]:
     """Everything that decides virtual times: equal digests, equal times."""
     return {
         "kernel": image.kernel_sha256,
         "initrd": image.initrd_sha256,
         "emulator": digest.of_file(paths.emulator),
         "qemu": qemu_sha256(),
+        **{f"kernel {name}": kernel.sha256 for name, kernel in kernels.items()},
         **{f"subject {subject.name}": subject.archive_sha256 for subject in subjects},
     }
 

@@ -21,7 +21,7 @@ from delayrig.contrast import Contrast
 from delayrig.corner import FORMS, Corner, is_corner
 from delayrig.errors import BadInputError, nearest
 from delayrig.guest.shape import shift_for_mips
-from delayrig.hazards import NONE, SEPARATOR, cores_needed, ordered_hazards, parse_hazards
+from delayrig.hazards import NONE, cores_needed, ordered_hazards, parse_hazards, split_words
 from delayrig.toml import read_toml
 
 PLANS_FOLDER = Path(__file__).parent / "plans"
@@ -415,5 +415,5 @@ def _all_match(patterns: str, words: tuple[str, ...]) -> bool:
         return patterns == "*" or not words
     return all(
         any(fnmatch.fnmatchcase(word, pattern) for word in words)
-        for pattern in patterns.split(SEPARATOR)
+        for pattern in split_words(patterns)
     )

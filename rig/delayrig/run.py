@@ -58,6 +58,7 @@ async def run_request(request: Request, paths: Paths, progress: Progress) -> Res
         seed=request.seed,
         argv=request.argv,
         image=supplies.image,
+        kernels=supplies.kernels,
         programs=supplies.programs,
         paths=paths,
         cells_planned=len(request.cells),

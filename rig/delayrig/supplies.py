@@ -10,11 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+import msgspec
+
 from delayrig.cell import Cell
 from delayrig.errors import BadInputError
 from delayrig.guest.shape import GuestShape
 from delayrig.guest.snapshot import provide_snapshot, snapshot_path
 from delayrig.images.guest_image import GuestImage, provide_guest_image
+from delayrig.images.kernel import Kernel, provide_kernel
 from delayrig.images.library import provide_library
 from delayrig.images.recipes import Recipes
 from delayrig.images.subject import Subject, provide_bridge, provide_subject
@@ -36,11 +39,16 @@ class Supplies:
     """Everything that a cell needs and that is the same for many cells."""
 
     image: GuestImage
+    kernels: dict[str, Kernel]
     bridge: Subject
     subjects: dict[str, Subject]
     libraries: dict[str, Subject]
     """By subject, but for those of which no library is known."""
     snapshots: dict[GuestShape, Path]
+
+    def image_of(self, shape: GuestShape) -> GuestImage:
+        """What guests of that shape boot."""
+        return image_with(self.image, self.kernels, shape)
 
     def subject_of(self, cell: Cell) -> Subject | None:
         """What is put to the test there; None where there is no such thing."""
@@ -50,6 +58,14 @@ class Supplies:
     def programs(self) -> list[Subject]:
         """All that was packed."""
         return [*self.subjects.values(), *self.libraries.values(), self.bridge]
+
+
+def image_with(image: GuestImage, kernels: dict[str, Kernel], shape: GuestShape) -> GuestImage:
+    """The image with the kernel that the shape asks for."""
+    if not shape.kernel:
+        return image
+    kernel = kernels[shape.kernel]
+    return msgspec.structs.replace(image, kernel=kernel.path, kernel_sha256=kernel.sha256)
 
 
 class CpuPool:
@@ -93,9 +109,15 @@ async def provide_supplies(
         for name in dict.fromkeys(cell.subject for cell in cells if cell.in_library)
     }
     shapes = sorted({cell.shape for cell in cells if with_snapshots})
-    snapshots = await _provide_snapshots(shapes, image, paths, pool, preparing)
+    kernels = {
+        name: await asyncio.to_thread(provide_kernel, name, recipes.kernels[name], paths, preparing)
+        for name in sorted({shape.kernel for shape in shapes if shape.kernel})
+    }
+    images = {shape: image_with(image, kernels, shape) for shape in shapes}
+    snapshots = await _provide_snapshots(images, paths, pool, preparing)
     return Supplies(
         image=image,
+        kernels=kernels,
         bridge=bridge,
         subjects=packed,
         libraries={name: library for name, library in libraries.items() if library},
@@ -104,23 +126,19 @@ async def provide_supplies(
 
 
 async def _provide_snapshots(
-    shapes: list[GuestShape],
-    image: GuestImage,
-    paths: Paths,
-    pool: CpuPool,
-    preparing: Preparing,
+    images: dict[GuestShape, GuestImage], paths: Paths, pool: CpuPool, preparing: Preparing
 ) -> dict[GuestShape, Path]:
-    missing = [shape for shape in shapes if not snapshot_path(shape, image, paths).is_dir()]
+    missing = [s for s, image in images.items() if not snapshot_path(s, image, paths).is_dir()]
     _check_space(len(missing), paths)
 
     async def provide(shape: GuestShape) -> Path:
         async with pool.one() as cpu:
             if shape in missing:
                 preparing(f"snapshot of {shape.name}")
-            return await provide_snapshot(shape, image, paths, cpu)
+            return await provide_snapshot(shape, images[shape], paths, cpu)
 
     async with asyncio.TaskGroup() as group:
-        tasks = {shape: group.create_task(provide(shape)) for shape in shapes}
+        tasks = {shape: group.create_task(provide(shape)) for shape in images}
     return {shape: task.result() for shape, task in tasks.items()}
 
 

@@ -5,7 +5,6 @@ from delayrig.cell import Cell
 from delayrig.events import Event, first, of_kind
 from delayrig.seen import Seen
 
-CLOCKSOURCE = "tsc"
 SCRIPTED = "scripted"
 CLOCK_RATE_ERROR_PPM_MAX = 100
 
@@ -16,12 +15,12 @@ def rig_fault(cell: Cell, seen: Seen) -> str:
     for event in of_kind(events, "agent_error"):
         return f"the guest's agent: {event['message']}: {event['detail']}"
     for event in of_kind(events, "kernel_message"):
-        return f"the guest's kernel complains: {event['text']}"
+        if not any(hazard.explains(event["text"]) for hazard in cell.active_hazards):
+            return f"the guest's kernel complains: {event['text']}"
     for kind in ("guest", "clock_rate", "start", "subject_start", "subject_end", "end"):
         if first(events, kind) is None:
             return f"the events hold no {kind!r}"
-    clocksources = [hazard.clocksource for hazard in cell.active_hazards if hazard.clocksource]
-    fault = clock_fault(events, clocksource=next(iter(clocksources), CLOCKSOURCE))
+    fault = clock_fault(events, clocksource=cell.shape.clocksource)
     if fault:
         return fault
     ended = first(events, "emulator_end")

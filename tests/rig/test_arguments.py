@@ -200,3 +200,25 @@ def test_domain_keeps_to_the_cpu_given() -> None:
     vcpu = domain_of(BOOTING).find("vcpu")
     assert vcpu is not None
     assert vcpu.attrib["cpuset"] == "3"
+
+
+@pytest.mark.parametrize(
+    ("clocksource", "word", "hpet"),
+    [
+        ("tsc", "tsc=reliable", False),
+        ("hpet", "clocksource=hpet", True),
+        ("acpi_pm", "clocksource=acpi_pm", False),
+    ],
+)
+def test_machine_has_an_hpet_where_the_guest_keeps_time_by_it(
+    clocksource: str, word: str, hpet: bool
+) -> None:
+    hardware = replace(BOOTING, shape=replace(SHAPE, clocksource=clocksource))
+    words = kernel_command_line(hardware.shape).split()
+    assert word in words
+    assert len([w for w in words if "tsc" in w or "clocksource" in w]) == 1
+    machine = options(qemu_arguments(hardware, monitor_fd=5))["-machine"][0].split(",")
+    assert ("hpet=on" in machine, "hpet=off" in machine) == (hpet, not hpet)
+    timer = domain_of(hardware).find("clock/timer[@name='hpet']")
+    assert timer is not None
+    assert timer.attrib["present"] == ("yes" if hpet else "no")

@@ -6,21 +6,28 @@ import subprocess
 from typing import Any
 
 import pytest
+from delayrig.cell import Cell
 from delayrig.errors import BadInputError
+from delayrig.events import Event
 from delayrig.evidence import Evidence
 from delayrig.hazards import KINDS, cores_needed, hazard_of, parse_hazards, written
 from delayrig.hazards.hazard import Hazard
 from delayrig.hazards.host_program import ASKED_US
 from delayrig.hazards.link import PRESETS
+from delayrig.images.recipes import read_recipes
 from delayrig.paths import find_paths
 from delayrig.payload import deadline_ms, emulator_words, host_words
 from delayrig.result import Verdict
 from delayrig.seen import Seen
+from delayrig.trust import rig_fault
 from delayrig.verdict import declared_classes, find_verdict
 from delayrig.workload import region_of
 
 from tests.rig.builders import (
     CHECKOUT,
+    END_NS,
+    START_NS,
+    changed,
     make_cell,
     make_chip,
     make_evidence,
@@ -31,7 +38,12 @@ from tests.rig.builders import (
 ASKS_MAX = 64
 
 RIGHT = [
-    *("low-res-timers", "busy-siblings"),
+    *("low-res-timers", "busy-siblings", "busy-siblings:0-5", "busy-siblings:accept,10-30@100"),
+    *("busy-siblings:1-2,3-999999", "busy-siblings:0-5,7-10@10"),
+    *("hogs:1", "hogs:16", "memory-pressure", "no-rt", "rt-throttle", "preempt-rt", "no-nohz"),
+    *("clocksource:tsc", "clocksource:hpet", "clocksource:acpi_pm"),
+    *("wall-clock-step:+1", "wall-clock-step:-3600", "wall-clock-step:+999999999,7"),
+    *("leap-second", "leap-second:delete"),
     *("link:stm32-vserprog", "link:baud=115200", "link:frser-duino,opbuf=12,baud=9600"),
     *("fault:drop@3", "fault:corrupt@in:7", "fault:duplicate@p=0.001", "fault:delay:500@1"),
     *("fault:stall@2", "fault:stall:80@p=0.5", "fault:hang-up@9", "fault:nak@1"),
@@ -43,6 +55,13 @@ RIGHT = [
 ]
 WRONG = [
     *("", "busy", "busy-siblings:1", "low-res-timers:", "none"),
+    *("busy-siblings:5-5", "busy-siblings:5-4", "busy-siblings:01-2", "busy-siblings:0-2,2-4"),
+    *("busy-siblings:0-5@4", "busy-siblings:0-5@0", "busy-siblings:start,0-5", "busy-siblings:"),
+    "busy-siblings:" + ",".join(f"{2 * n}-{2 * n + 1}" for n in range(17)),
+    *("hogs", "hogs:0", "hogs:17", "hogs:01", "hogs:-1", "memory-pressure:1", "no-rt:1"),
+    *("clocksource", "clocksource:kvm-clock", "wall-clock-step", "wall-clock-step:1"),
+    *("wall-clock-step:+0", "wall-clock-step:+01", "wall-clock-step:+1,0"),
+    *("wall-clock-step:+1,100", "wall-clock-step:+1,", "leap-second:", "leap-second:insert"),
     *("link", "link:", "link:fast", "link:baud=0", "link:baud=x", "link:baud=1,frser-duino"),
     *("fault:", "fault:drop", "fault:drop@0", "fault:drop@p=1.5", "fault:stuck-wip@p=0.1"),
     *("library:1", "threads", "threads:0", "threads:9", "stop-cont:0", "stop-cont:101"),
@@ -71,6 +90,22 @@ def test_none_is_the_empty_set() -> None:
 def test_order_of_words_does_not_make_another_set() -> None:
     text = "power-cut:1+busy-siblings+low-res-timers"
     assert parse_hazards(text) == ("low-res-timers", "busy-siblings", "power-cut:1")
+
+
+def test_sign_of_a_value_joins_no_words() -> None:
+    text = "wall-clock-step:+1+no-rt+hogs:2"
+    assert parse_hazards(text) == ("hogs:2", "no-rt", "wall-clock-step:+1")
+    assert cell_of("wall-clock-step:+1").id != cell_of("wall-clock-step:-1").id
+
+
+@pytest.mark.parametrize("word", [word for word in RIGHT if "/" not in word])
+def test_word_gives_an_id_that_says_it(word: str) -> None:
+    assert word.partition(":")[0] in cell_of(word).id
+    assert "path-" not in cell_of(word).id
+
+
+def cell_of(*words: str) -> Cell:
+    return make_cell(hazards=words, cores=4)
 
 
 def test_word_given_twice_is_one() -> None:
@@ -265,3 +300,172 @@ def test_subject_that_was_hardly_stopped_is_a_fault() -> None:
 def test_long_waits_must_be_judged() -> None:
     cell = make_cell(hazards=("long-waits",))
     assert declared_classes(cell, None) == {"delay-call"}
+
+
+@pytest.mark.parametrize(
+    ("word", "lines"),
+    [
+        ("busy-siblings", ["siblings 3"]),
+        (
+            "busy-siblings:0-5,7-10@10",
+            [
+                "siblings 3",
+                "siblings_from start",
+                "siblings_window 0 5",
+                "siblings_window 7 10",
+                "siblings_period_ms 10",
+            ],
+        ),
+        (
+            "busy-siblings:accept,2-3",
+            ["siblings 3", "siblings_from accept", "siblings_window 2 3"],
+        ),
+        ("hogs:2", ["hogs 2"]),
+        ("memory-pressure", ["memory_pressure 1"]),
+        ("no-rt", ["realtime_denied 1"]),
+        ("rt-throttle", ["rt_runtime_us 20000"]),
+        ("wall-clock-step:+1", ["wall_step 1 100"]),
+        ("wall-clock-step:-60,7", ["wall_step -60 7"]),
+        ("leap-second", ["leap insert 300"]),
+        ("leap-second:delete", ["leap delete 300"]),
+    ],
+)
+def test_agent_is_told(word: str, lines: list[str]) -> None:
+    assert list(hazard_of(word).spec_lines(cell_of(word))) == lines
+
+
+def test_kernel_clock_and_words_make_a_guest_of_its_own() -> None:
+    words = ["preempt-rt", "clocksource:hpet", "clocksource:acpi_pm", "no-nohz", "low-res-timers"]
+    names = {cell_of(word).shape.name for word in words}
+    assert len(names) == len(words)
+    assert cell_of("preempt-rt").shape.kernel == "preempt-rt"
+    assert cell_of("clocksource:tsc").shape == cell_of().shape == cell_of("hogs:1").shape
+
+
+def test_kernels_are_those_of_the_recipes() -> None:
+    recipes = read_recipes(CHECKOUT)
+    asked = {cell_of(word).shape.kernel for word in RIGHT} - {""}
+    assert asked == set(recipes.kernels)
+
+
+def test_emulator_leaves_the_core_that_is_throttled() -> None:
+    told = emulator_words(cell_of("rt-throttle"), region_of(make_cell(), make_chip()))
+    assert told[-4:] == ["--cpu", "1", "--measure-wake", "0"]
+
+
+MS = 1_000_000
+AT = START_NS
+
+
+def mark(kind: str, t_ns: int = START_NS - 1, **fields: Any) -> Event:
+    return {"ev": kind, "t_ns": t_ns, **fields}
+
+
+def spell(begin_ns: int, *, count: int = 3, turns: int = 5) -> list[Event]:
+    """Siblings that run for 20 ms and turn so often in it."""
+    return [
+        mark("siblings_running", begin_ns, count=count, turns_min=7),
+        mark("siblings_stopped", begin_ns + 20 * MS, count=count, turns_min=7 + turns),
+    ]
+
+
+HOGS = [mark("hogs_running", count=2, turns_min=1), mark("hogs_stopped", END_NS, turns_min=2)]
+MEMORY = [
+    mark("memory_pressure", reclaimed_pages=8),
+    mark("memory_pressure_end", END_NS, reclaimed_pages=9),
+]
+RIGHTS = mark("subject_rights", cap_sys_nice=0, rtprio_max=0)
+THROTTLED = mark("kernel_message", level=4, text="sched: RT throttling activated")
+LEAP = [mark("leap_announced", due_ns=END_NS), mark("leap_state", END_NS, state=4)]
+
+TOOK_PLACE = [
+    ("busy-siblings:10-30", spell(AT + 10 * MS)),
+    ("busy-siblings:10-30@90", [*spell(AT + 30 * MS), *spell(AT + 100 * MS)]),
+    ("busy-siblings:accept,10-30", spell(AT + 1 + 10 * MS)),
+    ("hogs:2", HOGS),
+    ("memory-pressure", MEMORY),
+    ("no-rt", [RIGHTS]),
+    ("rt-throttle", [THROTTLED]),
+    ("wall-clock-step:+1", [mark("wall_clock_step", AT + MS)]),
+    ("leap-second", LEAP),
+    ("leap-second", [LEAP[0], mark("leap_state", END_NS, state=3)]),
+]
+DID_NOT = [
+    ("busy-siblings:10-30", []),
+    ("busy-siblings:10-30", spell(AT + 10 * MS - 1)),
+    ("busy-siblings:10-30", spell(AT + 30 * MS + 1)),
+    ("busy-siblings:10-30", spell(AT + 10 * MS, count=2)),
+    ("busy-siblings:10-30", spell(AT + 10 * MS, turns=0)),
+    ("busy-siblings:10-30@90", [*spell(AT + 10 * MS), *spell(AT + 100 * MS, turns=0)]),
+    ("busy-siblings:accept,10-30", spell(AT + 10 * MS)),
+    ("hogs:2", []),
+    ("hogs:3", HOGS),
+    ("hogs:2", HOGS[:1]),
+    ("hogs:2", [{**HOGS[0], "t_ns": AT + 1}, HOGS[1]]),
+    ("hogs:2", [HOGS[0], {**HOGS[1], "turns_min": 1}]),
+    ("memory-pressure", []),
+    ("memory-pressure", MEMORY[:1]),
+    ("memory-pressure", [MEMORY[0], {**MEMORY[1], "reclaimed_pages": 8}]),
+    ("no-rt", []),
+    ("no-rt", [{**RIGHTS, "cap_sys_nice": 1}]),
+    ("no-rt", [{**RIGHTS, "rtprio_max": 1}]),
+    ("rt-throttle", []),
+    ("rt-throttle", [{**THROTTLED, "text": "something else is wrong"}]),
+    ("wall-clock-step:+1", []),
+    ("leap-second", []),
+    ("leap-second", LEAP[:1]),
+    ("leap-second", [LEAP[0], {**LEAP[1], "state": 1}]),
+    ("leap-second", [{**LEAP[0], "due_ns": END_NS + 1}, LEAP[1]]),
+]
+
+
+def trust(word: str, events: list[Event]) -> str:
+    """What is wrong with the rig in a cell of that hazard, in which these things happened."""
+    plain = [event for event in sound_events() if not event["ev"].startswith("siblings")]
+    return hazard_of(word).fault(
+        cell_of(word), Seen(events=[*plain, *events], output=b"", image=b"", read_back=None)
+    )
+
+
+@pytest.mark.parametrize(("word", "events"), TOOK_PLACE)
+def test_hazard_that_took_place_is_no_fault(word: str, events: list[Event]) -> None:
+    assert trust(word, events) == ""
+
+
+@pytest.mark.parametrize(("word", "events"), DID_NOT)
+def test_hazard_of_the_guest_that_did_not_take_place_is_a_fault(
+    word: str, events: list[Event]
+) -> None:
+    assert trust(word, events)
+
+
+def guest_with(kind: str, **fields: Any) -> Seen:
+    return Seen(
+        events=changed(sound_events(), kind, **fields), output=b"", image=b"", read_back=None
+    )
+
+
+@pytest.mark.parametrize(("ticks", "sound"), [(0, False), (19, False), (20, True), (25, True)])
+def test_idle_core_without_nohz_ticks_all_the_time(ticks: int, sound: bool) -> None:
+    seen = guest_with("clock_rate", timer_interrupts=ticks)
+    assert (hazard_of("no-nohz").fault(cell_of("no-nohz"), seen) == "") is sound
+
+
+@pytest.mark.parametrize(
+    ("version", "sound"), [("#1 SMP PREEMPT_RT Debian", True), ("#1 SMP PREEMPT_DYNAMIC", False)]
+)
+def test_realtime_kernel_says_that_it_is_one(version: str, sound: bool) -> None:
+    seen = guest_with("guest", version=version)
+    assert (hazard_of("preempt-rt").fault(cell_of("preempt-rt"), seen) == "") is sound
+
+
+@pytest.mark.parametrize(("clock", "sound"), [("hpet", True), ("tsc", False)])
+def test_clocksource_in_force_is_the_one_asked_for(clock: str, sound: bool) -> None:
+    cell = cell_of("clocksource:hpet")
+    assert (rig_fault(cell, guest_with("guest", clocksource=clock)) == "") is sound
+
+
+def test_message_of_the_kernel_is_explained_by_the_hazard_that_caused_it_alone() -> None:
+    seen = seen_after(THROTTLED)
+    assert rig_fault(cell_of("rt-throttle"), seen) == ""
+    assert "complains" in rig_fault(cell_of(), seen)

@@ -12,13 +12,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from delayrig.guest.shape import GuestShape
+from delayrig.guest.shape import TSC, GuestShape
 
 MACHINE = "pc"
 CPU_MODEL = "qemu64"  # no RDRAND: its numbers would differ from run to run
 FIRMWARE = "qboot.rom"
 RAM_MIB = 512
 RAM_BLOCK = "pc.ram"
+HPET = "hpet"
 UUID = "6c7cd5c4-3ab5-4a9b-8d1e-9ea7b2a3f501"  # firmware tables hold it
 RTC_BASE = "2024-01-01T00:00:00"
 
@@ -69,7 +70,7 @@ def kernel_command_line(shape: GuestShape) -> str:
         "console=ttyS0",
         "loglevel=4",
         "panic=-1",
-        "tsc=reliable",  # else AMD-like models with several cores fall back to a slow clock
+        _clock_word(shape),
         "cryptomgr.notests",
         "noreplace-smp",
         "mitigations=off",  # detours around a speculation that TCG does not do
@@ -83,6 +84,17 @@ def kernel_command_line(shape: GuestShape) -> str:
         *shape.kernel_words,
     ]
     return " ".join(words)
+
+
+def _clock_word(shape: GuestShape) -> str:
+    if shape.clocksource == TSC:
+        return "tsc=reliable"  # else AMD-like models with several cores fall back to a slow clock
+    return f"clocksource={shape.clocksource}"
+
+
+def has_hpet(shape: GuestShape) -> bool:
+    """Whether the machine has one: where it has, the kernel makes use of it."""
+    return shape.clocksource == HPET
 
 
 def timing_arguments(shape: GuestShape) -> list[str]:
@@ -139,7 +151,7 @@ def qemu_arguments(hardware: Hardware, *, monitor_fd: int) -> list[str]:
         *("-uuid", UUID),
         *("-boot", "strict=on"),  # as libvirt starts every domain
         *("-display", "none"),
-        *("-machine", f"{MACHINE},usb=off,hpet=off,vmport=off"),
+        *("-machine", f"{MACHINE},usb=off,hpet={'on' if has_hpet(shape) else 'off'},vmport=off"),
         *("-cpu", CPU_MODEL),
         *("-smp", f"{shape.cores},sockets={shape.cores},cores=1,threads=1"),
         *("-m", str(RAM_MIB)),

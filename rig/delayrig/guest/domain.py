@@ -30,7 +30,8 @@ def domain_xml(hardware: Hardware, *, name: str, emulator: str, cpu: int) -> str
     processor = SubElement(domain, "cpu", {"mode": "custom", "match": "exact", "check": "none"})
     _text(processor, "model", arguments.CPU_MODEL, fallback="forbid")
     clock = SubElement(domain, "clock", {"offset": "utc"})
-    SubElement(clock, "timer", {"name": "hpet", "present": "no"})
+    hpet = "yes" if arguments.has_hpet(hardware.shape) else "no"
+    SubElement(clock, "timer", {"name": arguments.HPET, "present": hpet})
     _text(domain, "on_crash", "preserve")
     _devices(domain, hardware, emulator)
     _word_for_word(domain, hardware)

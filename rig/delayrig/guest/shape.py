@@ -8,6 +8,7 @@ from delayrig import digest
 NS_PER_S = 1_000_000_000
 SHIFT_MAX = 10
 SPECIAL_MAX = 48
+TSC = "tsc"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
@@ -20,6 +21,8 @@ class GuestShape:
     arch: str = "x86_64"
     kernel: str = ""
     """Which kernel of images/recipes.toml; empty: the usual one."""
+    clocksource: str = TSC
+    """By which clock the guest's kernel keeps time."""
     kernel_words: tuple[str, ...] = ()
     """What the kernel is told besides the usual."""
 
@@ -36,7 +39,8 @@ class GuestShape:
     @property
     def name(self) -> str:
         """A folder name."""
-        words = [self.kernel, *(word.replace("=", "-") for word in self.kernel_words)]
+        clock = "" if self.clocksource == TSC else self.clocksource
+        words = [self.kernel, clock, *(word.replace("=", "-") for word in self.kernel_words)]
         special = "".join(f"-{word}" for word in words if word)
         if len(special) > SPECIAL_MAX:
             special = f"-{digest.of_value(words)[:12]}"

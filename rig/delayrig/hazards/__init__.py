@@ -5,17 +5,25 @@ A cell takes a set of them, written `NAME` or `NAME:VALUE` and joined by `+`. To
 class beside the others, name it in `KINDS`, and give it a cell in a plan (`rig/README.md`).
 """
 
+import re
 from functools import cache
 
 from delayrig.errors import BadInputError, nearest
 from delayrig.hazards.busy_siblings import BusySiblings
 from delayrig.hazards.hazard import Hazard
 from delayrig.hazards.host_program import InLibrary, LongWaits, Signals, Threads
+from delayrig.hazards.kernel import Clocksource, NoNohz, PreemptRt
 from delayrig.hazards.link import Fault, Link, PowerCut
+from delayrig.hazards.load import Hogs, MemoryPressure
 from delayrig.hazards.low_res_timers import LowResTimers
+from delayrig.hazards.realtime import NoRt, RtThrottle
 from delayrig.hazards.stop_cont import StopCont
+from delayrig.hazards.wall_clock import LeapSecond, WallClockStep
 
 KINDS: tuple[type[Hazard], ...] = (
+    PreemptRt,
+    Clocksource,
+    NoNohz,
     LowResTimers,
     BusySiblings,
     InLibrary,
@@ -23,6 +31,12 @@ KINDS: tuple[type[Hazard], ...] = (
     Threads,
     LongWaits,
     StopCont,
+    Hogs,
+    MemoryPressure,
+    NoRt,
+    RtThrottle,
+    WallClockStep,
+    LeapSecond,
     Link,
     Fault,
     PowerCut,
@@ -52,7 +66,14 @@ def hazard_of(word: str) -> Hazard:
 
 def written(kind: type[Hazard]) -> str:
     """How a plan names it."""
+    if kind.form.startswith("["):
+        return f"{kind.name}[:{kind.form[1:]}"
     return f"{kind.name}:{kind.form}" if kind.form else kind.name
+
+
+def split_words(text: str) -> list[str]:
+    """What `+` joins; one before a digit is the sign of a value."""
+    return re.split(r"\+(?![0-9])", text)
 
 
 def parse_hazards(text: str) -> tuple[str, ...]:
@@ -60,7 +81,7 @@ def parse_hazards(text: str) -> tuple[str, ...]:
 
     Raises `BadInputError` for what no hazard is, or for two that exclude each other.
     """
-    words = [] if text == NONE else text.split(SEPARATOR)
+    words = [] if text == NONE else split_words(text)
     return ordered_hazards(words)
 
 

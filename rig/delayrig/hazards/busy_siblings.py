@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Other cores at work while the subject starts, and idle when it counts."""
+"""Other cores at work while the subject starts, and idle when it counts; or by a schedule."""
 
+import itertools
 import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from delayrig.events import first
+from delayrig.events import Event, first, of_kind
 from delayrig.hazards.hazard import Concern, Hazard
 
 if TYPE_CHECKING:
@@ -17,35 +18,105 @@ CALIBRATION_BEGINS = b"Calibrating delay loop..."
 CALIBRATION_WHOLE = re.compile(rb"Calibrating delay loop\.\.\..*\bOK\.", re.DOTALL)
 
 
+_WINDOW = re.compile(r"(0|[1-9][0-9]{0,5})-([1-9][0-9]{0,5})")
+_SCHEDULE = re.compile(r"(accept,)?([0-9,-]+)(?:@([1-9][0-9]{0,6}))?")
+WINDOWS_MAX = 16
+# Low-resolution timers let the agent come two jiffies late.
+LATE_NS_MAX = 20_000_000
+NS_PER_MS = 1_000_000
+
+
+class Schedule:
+    """When siblings run: windows in ms from the subject's start or acceptance, perhaps periodic."""
+
+    def __init__(self, text: str) -> None:
+        match = _SCHEDULE.fullmatch(text)
+        if match is None:
+            raise ValueError(text)
+        self.from_accept = match[1] is not None
+        self.windows_ms = [_window(part) for part in match[2].split(",")]
+        self.period_ms = int(match[3] or 0)
+        edges = [edge for window in self.windows_ms for edge in window]
+        if any(late <= early for early, late in itertools.pairwise(edges)):
+            raise ValueError(text)
+        if len(self.windows_ms) > WINDOWS_MAX or 0 < self.period_ms < edges[-1]:
+            raise ValueError(text)
+
+    @property
+    def origin(self) -> str:
+        """The event from which the windows count."""
+        return "accept" if self.from_accept else "subject_start"
+
+    def spec_lines(self) -> list[str]:
+        """As the agent reads it."""
+        return [
+            f"siblings_from {'accept' if self.from_accept else 'start'}",
+            *(f"siblings_window {begin} {end}" for begin, end in self.windows_ms),
+            *([f"siblings_period_ms {self.period_ms}"] if self.period_ms else []),
+        ]
+
+
+def _window(text: str) -> tuple[int, int]:
+    match = _WINDOW.fullmatch(text)
+    if match is None:
+        raise ValueError(text)
+    return int(match[1]), int(match[2])
+
+
 class BusySiblings(Hazard):
-    """A loop on every other core until the emulator accepts its client.
+    """A loop on every other core until the emulator accepts its client, or by a schedule.
 
     One host CPU runs all cores of a guest in turn, so each busy sibling slows core 0, as a busy
     hyper-thread does. A calibration at start-up is slowed, and what comes after it is not.
     """
 
     name = "busy-siblings"
-    about = "a loop on every other core until the emulator accepts the subject"
+    form = "[[accept,]START-STOP,...[@PERIOD]]"
+    about = "a loop on every other core until the emulator accepts the subject, or by a schedule"
     concern = Concern.SAFETY
     cores_min = 2
 
+    def __init__(self, value: str) -> None:
+        super().__init__(value)
+        self.schedule = Schedule(value) if value else None
+
     def spec_lines(self, cell: "Cell") -> Sequence[str]:
-        """How many."""
-        return (f"siblings {cell.cores - 1}",)
+        """How many, and when."""
+        lines = [f"siblings {cell.cores - 1}"]
+        return lines + (self.schedule.spec_lines() if self.schedule else [])
 
     def fault(self, cell: "Cell", seen: "Seen") -> str:
-        """Whether the siblings ran exactly while they should, a calibration inside."""
-        running = first(seen.events, "siblings_running")
-        stopped = first(seen.events, "siblings_stopped")
-        started = first(seen.events, "subject_start") or {}
-        if running is None or running["count"] != cell.cores - 1:
+        """Whether the siblings ran exactly while they should."""
+        running = of_kind(seen.events, "siblings_running")
+        if not running or any(event["count"] != cell.cores - 1 for event in running):
             return "not all of the busy siblings were seen running"
-        if running["t_ns"] > started["t_ns"]:
-            return "the busy siblings came after the subject"
-        if stopped is None:
-            accepted = first(seen.events, "accept") is not None
-            return "the busy siblings were not stopped" if accepted else ""
-        before_stop = seen.output[: stopped["stdout_bytes"]]
-        if CALIBRATION_BEGINS in seen.output and not CALIBRATION_WHOLE.search(before_stop):
-            return "the subject's calibration was not inside the time of the busy siblings"
-        return ""
+        if self.schedule:
+            return _schedule_fault(self.schedule, running, seen)
+        return _start_up_fault(running[0], seen)
+
+
+def _start_up_fault(running: Event, seen: "Seen") -> str:
+    """Whether they ran from before the start to the acceptance, a calibration inside."""
+    stopped = first(seen.events, "siblings_stopped")
+    started = first(seen.events, "subject_start") or {}
+    if running["t_ns"] > started["t_ns"]:
+        return "the busy siblings came after the subject"
+    if stopped is None:
+        accepted = first(seen.events, "accept") is not None
+        return "the busy siblings were not stopped" if accepted else ""
+    before_stop = seen.output[: stopped["stdout_bytes"]]
+    if CALIBRATION_BEGINS in seen.output and not CALIBRATION_WHOLE.search(before_stop):
+        return "the subject's calibration was not inside the time of the busy siblings"
+    return ""
+
+
+def _schedule_fault(schedule: Schedule, running: list[Event], seen: "Seen") -> str:
+    """Whether the first window came at its time, and all of them turned in each."""
+    origin = first(seen.events, schedule.origin) or {}
+    due_ns = origin["t_ns"] + schedule.windows_ms[0][0] * NS_PER_MS
+    if not due_ns <= running[0]["t_ns"] <= due_ns + LATE_NS_MAX:
+        return "the busy siblings did not come at their time"
+    for begin, end in zip(running, of_kind(seen.events, "siblings_stopped"), strict=False):
+        if end["turns_min"] <= begin["turns_min"]:
+            return "not all of the busy siblings turned in their time"
+    return ""

@@ -31,7 +31,7 @@ class Hazard:
 
     name: ClassVar[str]
     form: ClassVar[str] = ""
-    """How its value is written, such as `RATE`; empty where it has none."""
+    """How its value is written, such as `RATE`; `[RATE]` where it may be left out; empty: none."""
     about: ClassVar[str]
     """One sentence for a list."""
     concern: ClassVar[Concern]
@@ -43,7 +43,7 @@ class Hazard:
 
     def __init__(self, value: str) -> None:
         self.value = value
-        if bool(value) is not bool(self.form):
+        if (value and not self.form) or (not value and self.form and not self.form.startswith("[")):
             raise ValueError(value)
 
     @property
@@ -94,6 +94,10 @@ class Hazard:
 
     def alters_data(self, seen: "Seen") -> bool:  # noqa: ARG002
         """Whether it changed what the subject was told, so that what followed is not its fault."""
+        return False
+
+    def explains(self, text: str) -> bool:  # noqa: ARG002
+        """Whether the guest's kernel is right to say this: it is what was done to it."""
         return False
 
     def fault(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002

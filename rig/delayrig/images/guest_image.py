@@ -10,7 +10,7 @@ import msgspec
 
 from delayrig import digest
 from delayrig.archive import FORMAT, write_archive
-from delayrig.errors import RigFaultError
+from delayrig.images.kernel import take_kernel
 from delayrig.images.packages import unpack_packages
 from delayrig.images.recipes import GuestRecipe
 from delayrig.paths import Paths
@@ -64,14 +64,8 @@ def _fetch(recipe: GuestRecipe, folder: Path, paths: Paths) -> None:
     with tempfile.TemporaryDirectory(dir=paths.state, prefix="unpack-") as scratch:
         root = Path(scratch) / "root"
         versions = unpack_packages(recipe.suite, [recipe.kernel_package, *recipe.packages], root)
-        kernels = sorted((root / "boot").glob("vmlinuz-*"))
-        if len(kernels) != 1:
-            raise RigFaultError(
-                f"{recipe.kernel_package} of {recipe.suite} brought {len(kernels)} kernels",
-                hint="name a kernel package in images/recipes.toml",
-            )
         folder.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(kernels[0], folder / "vmlinuz")
+        take_kernel(root, recipe.kernel_package, folder / "vmlinuz")
         busybox = next(p for p in (root / "bin/busybox", root / "usr/bin/busybox") if p.is_file())
         shutil.copyfile(busybox, folder / "busybox")
     parts = _Parts(

@@ -5,9 +5,11 @@ Only what comes from the archive is locked; what this machine compiles is in a r
 """
 
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 
 from delayrig.images.guest_image import GuestImage
+from delayrig.images.kernel import Kernel
 from delayrig.images.subject import Subject
 
 HEADER = """\
@@ -19,12 +21,16 @@ schema = 1
 Entries = dict[str, dict[str, str]]
 
 
-def lock_entries(image: GuestImage, subjects: list[Subject]) -> Entries:
+def lock_entries(
+    image: GuestImage, subjects: list[Subject], kernels: Mapping[str, Kernel]
+) -> Entries:
     """What is to be compared, by what it is."""
     entries: Entries = {
         "kernel": {"sha256": image.kernel_sha256, **_kernel_version(image.packages)},
         "busybox": {"sha256": image.busybox_sha256},
     }
+    for name, kernel in kernels.items():
+        entries[f"kernel:{name}"] = {"sha256": kernel.sha256, **_kernel_version(kernel.packages)}
     for subject in subjects:
         if subject.packages:
             # A library's archive holds a program that this machine compiled.

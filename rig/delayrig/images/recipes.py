@@ -16,6 +16,13 @@ class GuestRecipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     packages: list[str]
 
 
+class KernelRecipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Another kernel than the usual one, for cells that ask for it."""
+
+    suite: str
+    package: str
+
+
 class ProgramRecipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A program that a distribution ships: a flashrom, or the bridge between emulator and tty."""
 
@@ -31,6 +38,7 @@ class Recipes(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     schema: int
     guest: GuestRecipe
+    kernels: dict[str, KernelRecipe]
     bridge: ProgramRecipe
     subjects: dict[str, ProgramRecipe]
 

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Kernels that keep time in another way, or give up the CPU in another way."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from delayrig.events import first
+from delayrig.hazards.hazard import Concern, Hazard
+
+if TYPE_CHECKING:
+    from delayrig.cell import Cell
+    from delayrig.seen import Seen
+
+CLOCKSOURCES = ("tsc", "hpet", "acpi_pm")
+# At 250 Hz the agent's 100 ms of sleep hold 25 of them; a kernel that is idle has two.
+TICKS_MIN = 20
+
+
+class NoNohz(Hazard):
+    """`nohz=off`: the timer interrupts each core at every jiffy, also where nothing is to be done.
+
+    Source: Linux Documentation/admin-guide/kernel-parameters, "nohz=".
+    """
+
+    name = "no-nohz"
+    about = "a tick at every jiffy, also while nothing is to be done"
+    concern = Concern.PERFORMANCE
+
+    @property
+    def kernel_words(self) -> Sequence[str]:
+        """The switch."""
+        return ("nohz=off",)
+
+    def fault(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
+        """Whether an idle core was interrupted as often as it should have been."""
+        ticks = (first(seen.events, "clock_rate") or {}).get("timer_interrupts", 0)
+        return "" if ticks >= TICKS_MIN else f"an idle core had only {ticks} ticks in 100 ms"
+
+
+class Clocksource(Hazard):
+    """The clock by which the kernel keeps time; any but the TSC costs an access to a device.
+
+    `trust.py` compares it with the one in force.
+    """
+
+    name = "clocksource"
+    form = "|".join(CLOCKSOURCES)
+    about = "the guest keeps time by another clock, which takes longer to read"
+    concern = Concern.PERFORMANCE
+
+    def __init__(self, value: str) -> None:
+        super().__init__(value)
+        if value not in CLOCKSOURCES:
+            raise ValueError(value)
+
+    @property
+    def clocksource(self) -> str:
+        """Its name."""
+        return self.value
+
+
+class PreemptRt(Hazard):
+    """The distribution's PREEMPT_RT kernel: interrupts are threads, and locks can be preempted."""
+
+    name = "preempt-rt"
+    about = "the PREEMPT_RT kernel, in which interrupts are threads"
+    concern = Concern.PERFORMANCE
+
+    @property
+    def kernel(self) -> str:
+        """Its name in images/recipes.toml."""
+        return self.name
+
+    def fault(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
+        """Whether it says of itself that it is one."""
+        version = (first(seen.events, "guest") or {}).get("version", "")
+        return "" if "PREEMPT_RT" in version else f"the guest's kernel is {version!r}"

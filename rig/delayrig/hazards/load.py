@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Others that want the subject's own core, or all of the memory."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from delayrig.events import first
+from delayrig.hazards.hazard import Concern, Hazard, number_in
+
+if TYPE_CHECKING:
+    from delayrig.cell import Cell
+    from delayrig.seen import Seen
+
+HOGS = range(1, 17)
+
+
+class Hogs(Hazard):
+    """Loops of ordinary priority beside the subject: it gets its share of the core, and waits.
+
+    A loop that is calibrated beside them counts too little, and has the core to itself once the
+    subject takes real-time priority.
+    """
+
+    name = "hogs"
+    form = "N"
+    about = "N loops of ordinary priority on the subject's own core"
+    concern = Concern.SAFETY
+
+    def __init__(self, value: str) -> None:
+        super().__init__(value)
+        self.count = number_in(value, HOGS)
+
+    def spec_lines(self, cell: "Cell") -> Sequence[str]:  # noqa: ARG002
+        """How many."""
+        return (f"hogs {self.count}",)
+
+    def fault(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
+        """Whether all of them ran before the subject, and each went on while it ran."""
+        running = first(seen.events, "hogs_running")
+        stopped = first(seen.events, "hogs_stopped")
+        started = first(seen.events, "subject_start") or {}
+        if running is None or running["count"] != self.count:
+            return "not all of the hogs were seen running"
+        if running["t_ns"] > started["t_ns"]:
+            return "the hogs came after the subject"
+        if stopped is None or stopped["turns_min"] <= running["turns_min"]:
+            return "not every hog got its share while the subject ran"
+        return ""
+
+
+class MemoryPressure(Hazard):
+    """A process that touches new memory all the time: any allocation may have to wait for some.
+
+    It takes its share of the subject's core, too, and so does the kernel for it (`Hogs`).
+    """
+
+    name = "memory-pressure"
+    about = "a process that touches new memory all the time, so that the kernel has to reclaim"
+    concern = Concern.SAFETY
+
+    def spec_lines(self, cell: "Cell") -> Sequence[str]:  # noqa: ARG002
+        """The switch."""
+        return ("memory_pressure 1",)
+
+    def fault(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
+        """Whether memory was reclaimed while the subject ran."""
+        before = first(seen.events, "memory_pressure")
+        after = first(seen.events, "memory_pressure_end")
+        if before is None or after is None or after["reclaimed_pages"] <= before["reclaimed_pages"]:
+            return "no memory was reclaimed while the subject ran"
+        return ""

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Real-time priority that a subject does not get, or not for as long as it would like."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from delayrig.events import first, of_kind
+from delayrig.hazards.hazard import Concern, Hazard
+
+if TYPE_CHECKING:
+    from delayrig.cell import Cell
+    from delayrig.seen import Seen
+
+RUNTIME_US = 20_000
+THROTTLED = "RT throttling activated"
+
+
+class NoRt(Hazard):
+    """The subject has neither CAP_SYS_NICE nor a limit of real-time priority above 0."""
+
+    name = "no-rt"
+    about = "the subject may not take real-time priority"
+    concern = Concern.PERFORMANCE
+
+    def spec_lines(self, cell: "Cell") -> Sequence[str]:  # noqa: ARG002
+        """The switch."""
+        return ("realtime_denied 1",)
+
+    def fault(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
+        """Whether the subject ran without these rights."""
+        rights = first(seen.events, "subject_rights")
+        if rights is None:
+            return "the subject was not served, and so its rights were not looked at"
+        if rights["cap_sys_nice"] or rights["rtprio_max"]:
+            return "the subject could have taken real-time priority"
+        return ""
+
+
+class RtThrottle(Hazard):
+    """Real-time tasks get 20 ms of each second of a core, and after that nothing until the next.
+
+    The kernel does so to any of them, the emulator too: so that one is an ordinary process here,
+    alone on a core of its own, and measures no wake-up latency, since it would be another one.
+    The subject has to take real-time priority, else nothing is throttled.
+
+    Source: Linux Documentation/scheduler/sched-rt-group.
+    """
+
+    name = "rt-throttle"
+    about = "real-time tasks get 20 ms of each second; for subjects that take such a priority"
+    concern = Concern.PERFORMANCE
+    cores_min = 2
+
+    def spec_lines(self, cell: "Cell") -> Sequence[str]:  # noqa: ARG002
+        """How much."""
+        return (f"rt_runtime_us {RUNTIME_US}",)
+
+    def emulator_words(self, cell: "Cell") -> Sequence[str]:  # noqa: ARG002
+        """It moves to the core beside."""
+        return ("--cpu", "1", "--measure-wake", "0")
+
+    def explains(self, text: str) -> bool:
+        """The kernel says so when it throttles for the first time."""
+        return THROTTLED in text
+
+    def fault(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
+        """Whether it ever did."""
+        said = (event["text"] for event in of_kind(seen.events, "kernel_message"))
+        if any(self.explains(text) for text in said):
+            return ""
+        return "the subject was never throttled: does it take real-time priority?"

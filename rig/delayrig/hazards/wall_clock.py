@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The wall clock is set while the subject waits."""
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from delayrig.events import first, of_kind
+from delayrig.hazards.hazard import Concern, Hazard
+
+if TYPE_CHECKING:
+    from delayrig.cell import Cell
+    from delayrig.seen import Seen
+
+EVERY_MS = 100
+_STEP = re.compile(r"([+-])([1-9][0-9]{0,8})(?:,([1-9][0-9]{0,5}))?")
+LEAP_AFTER_MS = 300
+INSERT, DELETE = "insert", "delete"
+LEAP_TAKEN_STATES = (3, 4)
+"""TIME_OOP while the second lasts, TIME_WAIT from then on: adjtimex(2)."""
+NS_PER_MS = 1_000_000
+
+
+class WallClockStep(Hazard):
+    """Somebody sets the wall clock, over and over, counted from the subject's start."""
+
+    name = "wall-clock-step"
+    form = "{+,-}SECONDS[,EVERY_MS]"
+    about = f"the wall clock is stepped every {EVERY_MS} ms, or every EVERY_MS"
+    concern = Concern.SAFETY
+
+    def __init__(self, value: str) -> None:
+        super().__init__(value)
+        match = _STEP.fullmatch(value)
+        if match is None or match[3] == str(EVERY_MS):
+            raise ValueError(value)
+        self.step_s = int(match[1] + match[2])
+        self.every_ms = int(match[3] or EVERY_MS)
+
+    def spec_lines(self, cell: "Cell") -> Sequence[str]:  # noqa: ARG002
+        """How far, and how often."""
+        return (f"wall_step {self.step_s} {self.every_ms}",)
+
+    def fault(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
+        """Whether it was stepped at all."""
+        if of_kind(seen.events, "wall_clock_step"):
+            return ""
+        return "the subject ended before the first step of the wall clock"
+
+
+class LeapSecond(Hazard):
+    """A leap second at midnight of UTC, 0.3 s after the subject's start.
+
+    The kernel steps the wall clock by a second: back where one is put in, which is what has
+    happened so far; forward where one is left out, which the standard allows.
+    """
+
+    name = "leap-second"
+    form = f"[{DELETE}]"
+    about = f"the wall clock takes a leap second, or leaves one out, {LEAP_AFTER_MS} ms after start"
+    concern = Concern.SAFETY
+
+    def __init__(self, value: str) -> None:
+        super().__init__(value)
+        if value not in ("", DELETE):
+            raise ValueError(value)
+
+    def spec_lines(self, cell: "Cell") -> Sequence[str]:  # noqa: ARG002
+        """Which, and when."""
+        return (f"leap {self.value or INSERT} {LEAP_AFTER_MS}",)
+
+    def fault(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
+        """Whether the second came while the subject ran."""
+        announced = first(seen.events, "leap_announced")
+        state = (first(seen.events, "leap_state") or {}).get("state")
+        ended = first(seen.events, "subject_end") or {}
+        if announced is None or state not in LEAP_TAKEN_STATES:
+            return "the kernel took no leap second"
+        if announced["due_ns"] > ended["t_ns"]:
+            return "the subject ended before the leap second"
+        return ""

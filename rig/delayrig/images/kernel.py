@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Kernels of the distribution other than the usual one, for the cells that ask for them."""
+
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from delayrig import digest
+from delayrig.errors import RigFaultError
+from delayrig.images.packages import unpack_packages
+from delayrig.images.recipes import KernelRecipe
+from delayrig.paths import Paths
+
+
+class Kernel(msgspec.Struct, frozen=True, kw_only=True):
+    """A kernel on disk."""
+
+    path: str
+    sha256: str
+    packages: dict[str, str]
+
+
+def provide_kernel(
+    name: str, recipe: KernelRecipe, paths: Paths, preparing: Callable[[str], None]
+) -> Kernel:
+    """The kernel of that recipe, fetched where it is not there yet."""
+    folder = paths.images / "kernel" / digest.of_value(["kernel", recipe])[:24]
+    facts = folder / "kernel.json"
+    if not facts.is_file():
+        preparing(f"kernel {name} of {recipe.suite}")
+        facts.write_bytes(msgspec.json.encode(_fetch(recipe, folder, paths)))
+    return msgspec.json.decode(facts.read_bytes(), type=Kernel)
+
+
+def _fetch(recipe: KernelRecipe, folder: Path, paths: Paths) -> Kernel:
+    with tempfile.TemporaryDirectory(dir=paths.state, prefix="unpack-") as scratch:
+        root = Path(scratch) / "root"
+        versions = unpack_packages(recipe.suite, [recipe.package], root)
+        folder.mkdir(parents=True, exist_ok=True)
+        take_kernel(root, recipe.package, folder / "vmlinuz")
+    kernel = folder / "vmlinuz"
+    return Kernel(path=str(kernel), sha256=digest.of_file(kernel), packages=versions)
+
+
+def take_kernel(root: Path, package: str, place: Path) -> None:
+    """Copies the one kernel that `package` brought to `root`."""
+    kernels = sorted((root / "boot").glob("vmlinuz-*"))
+    if len(kernels) != 1:
+        raise RigFaultError(
+            f"{package} brought {len(kernels)} kernels",
+            hint="name a kernel package in images/recipes.toml",
+        )
+    shutil.copyfile(kernels[0], place)
