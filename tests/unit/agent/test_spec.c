@@ -82,6 +82,7 @@ static void keys_left_out_are_zero(void **state)
 	assert_null(bench.spec.bridge_makes);
 	assert_int_equal(bench.spec.bridge.count, 0);
 	assert_int_equal(bench.spec.images, 0);
+	assert_int_equal(bench.spec.traces, 0);
 	assert_int_equal(bench.spec.collects, 0);
 }
 
@@ -98,6 +99,7 @@ static void every_key_goes_to_its_place(void **state)
 					     "bridge_root /bridge\n"
 					     "bridge_makes /dev/serprog\n"
 					     "image /tmp/w.bin 2097152 65536 /cell/after.bin\n"
+					     "trace uprobe_events p:enter /a:0x10 us=%di:u32\n"
 					     "collect read.bin /tmp/read.bin 4096 8192\n"),
 		0);
 	assert_int_equal(spec->settle_ms, 200);
@@ -112,11 +114,32 @@ static void every_key_goes_to_its_place(void **state)
 	assert_int_equal(spec->image[0].size_bytes, 2097152);
 	assert_int_equal(spec->image[0].offset_bytes, 65536);
 	assert_string_equal(spec->image[0].from, "/cell/after.bin");
+	assert_int_equal(spec->traces, 1);
+	assert_string_equal(spec->trace[0].file, "uprobe_events");
+	assert_string_equal(spec->trace[0].value, "p:enter /a:0x10 us=%di:u32");
 	assert_int_equal(spec->collects, 1);
 	assert_string_equal(spec->collect[0].name, "read.bin");
 	assert_string_equal(spec->collect[0].path, "/tmp/read.bin");
 	assert_int_equal(spec->collect[0].offset_bytes, 4096);
 	assert_int_equal(spec->collect[0].size_bytes, 8192);
+}
+
+static void trace_without_a_value_is_refused(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	assert_int_equal(parse_line(&bench, "trace trace_clock"), LEAST_LINES + 1);
+}
+
+static void traces_beyond_the_most_are_refused(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	assert_int_equal(parse_lines(&bench, "trace a b", SPEC_FILES_MAX), 0);
+	assert_int_equal(parse_lines(&bench, "trace a b", SPEC_FILES_MAX + 1),
+		LEAST_LINES + SPEC_FILES_MAX + 1);
 }
 
 static void repeated_words_keep_their_order_and_end_with_null(void **state)
@@ -497,6 +520,8 @@ int main(void)
 		cmocka_unit_test(least_that_a_cell_needs_is_taken),
 		cmocka_unit_test(keys_left_out_are_zero),
 		cmocka_unit_test(every_key_goes_to_its_place),
+		cmocka_unit_test(trace_without_a_value_is_refused),
+		cmocka_unit_test(traces_beyond_the_most_are_refused),
 		cmocka_unit_test(repeated_words_keep_their_order_and_end_with_null),
 		cmocka_unit_test(word_that_holds_spaces_stays_one_word),
 		cmocka_unit_test(word_that_is_empty_stays_a_word),
