@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 from delayrig.clock_error import ClockError, clock_error
 from delayrig.events import TRANSACTIONS, Event, event_time_ns, first, of_kind
-from delayrig.evidence import Evidence, ObservedWait, Witness
+from delayrig.evidence import ObservedWait
 from delayrig.profile import OPENS_BUSY_STATUS, OPENS_SYNC_NOPS, Profile, Wait
 
 STATUS_READ = "0x05"
@@ -141,28 +141,4 @@ def _measure(
         longest_ns=closing["read_ns"] - earliest_ns,
         opened_ns=earliest_ns,
         clock_error_ns=view.clock.of_wait_ns(requested_ns),
-    )
-
-
-def convict_waits(waits: list[ObservedWait]) -> list[Evidence]:
-    """The waits that were too short, the worst of each kind, with how many there were."""
-    evidence = []
-    for what in dict.fromkeys(wait.what for wait in waits):
-        short = [wait for wait in waits if wait.what == what and wait.is_short]
-        if short:
-            worst = min(short, key=lambda wait: wait.longest_ns - wait.requested_ns)
-            evidence.append(_evidence(worst, len(short)))
-    return evidence
-
-
-def _evidence(wait: ObservedWait, count: int) -> Evidence:
-    return Evidence(
-        what=f"{wait.what} was too short",
-        witness=Witness.BUS,
-        requested_ns=wait.requested_ns,
-        actual_ns=(wait.shortest_ns, wait.longest_ns),
-        margin_ns=wait.longest_ns - wait.requested_ns,
-        grade="profile",
-        where=f"bus at {wait.opened_ns} ns",
-        count=count,
     )

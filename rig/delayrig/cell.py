@@ -53,6 +53,13 @@ class Role(StrEnum):
     FLOOR = "floor"
 
 
+class Probe(StrEnum):
+    """A witness that changes what a cell takes, so that it has cells of its own."""
+
+    NONE = ""
+    DELAY = "delay"
+
+
 class Cell(msgspec.Struct, frozen=True, kw_only=True):
     """The whole of what is to be done; everything that can change its outcome is in here."""
 
@@ -70,6 +77,8 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     job: Job
     region_kib: int = REGION_KIB
     programmer: Programmer
+    witness: Probe = Probe.NONE
+    """What looks on besides the bus, the chip and the image."""
     expect: Expect = Expect.PASS
     seed: int
 
@@ -114,6 +123,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
                 *([] if self.region_kib == REGION_KIB else [f"{self.region_kib}kib"]),
                 *([] if self.programmer is Programmer.SERPROG_IP else [_slug(self.programmer)]),
                 self.job,
+                *([self.witness] if self.witness else []),
             ]
         )
 

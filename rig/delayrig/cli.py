@@ -21,6 +21,7 @@ from delayrig.benchmark import FILE_NAME as BENCHMARK_FILE
 from delayrig.benchmark import benchmark_cells
 from delayrig.chips import read_chips
 from delayrig.compare import compare_exactly
+from delayrig.delay_probe import DelayWish
 from delayrig.determinism import FILE_NAME as DETERMINISM_FILE
 from delayrig.determinism import SHAPES, check_shapes, repeat_shapes
 from delayrig.errors import BadInputError, ExitCode, LostGuestError, RigError
@@ -123,6 +124,21 @@ def _fail(error: RigError) -> NoReturn:
     sys.exit(error.exit_code)
 
 
+class Hex(click.ParamType[int]):
+    """A number written in hexadecimal, with or without 0x."""
+
+    name = "hex"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int:
+        """Of the text of an option."""
+        try:
+            return int(str(value), 16)
+        except ValueError:
+            self.fail(f"{value!r} is no hexadecimal number", param, ctx)
+
+
 @click.group(
     epilog=SETUP_HELP,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
@@ -147,6 +163,13 @@ def main() -> None:
 @click.option(
     "--connect", metavar="URI", help="Runs guests through this libvirt; `embed` needs no daemon."
 )
+@click.option("--delay-symbol", default="", help="The delay function of path: subjects.")
+@click.option(
+    "--delay-offset",
+    metavar="HEX",
+    type=Hex(),
+    help="The same by its offset in the program's file.",
+)
 @click.option("--dry-run", is_flag=True, help="Lists the cells and ends.")
 @click.option("--no-color", is_flag=True, help="Plain text; NO_COLOR does the same.")
 @explained
@@ -158,6 +181,8 @@ def run(
     jobs: int | None,
     seed: int,
     connect: str | None,
+    delay_symbol: str,
+    delay_offset: int | None,
     dry_run: bool,
     no_color: bool,
 ) -> None:
@@ -184,6 +209,7 @@ def run(
         seed=seed,
         connect=connect,
         argv=sys.argv[1:],
+        delay=DelayWish(symbol=delay_symbol, offset=delay_offset),
     )
     results = _run(request, paths, no_color=no_color)
     code = exit_code_of_run(results.cells, results.contrasts)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The one stream of what happened in a cell, by time: agent, emulator and host program."""
+"""The one stream of what happened in a cell, by time: agent, emulator, host program, probes."""
 
 import heapq
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -41,12 +41,15 @@ def parse_events(text: bytes, *, source: str) -> list[Event]:
     return events
 
 
-def merge_events(agent: bytes, emulator: bytes, host: bytes = b"") -> bytes:
+def merge_events(
+    agent: bytes, emulator: bytes, host: bytes = b"", delays: Sequence[Event] = ()
+) -> bytes:
     """One stream in the order of time; each source keeps its own order."""
     streams = (
         _ordered(parse_events(agent, source="the agent's events")),
         _ordered(parse_events(emulator, source="the emulator's events")),
         _ordered(parse_events(host, source="the host program's events")),
+        _ordered(delays),
     )
     merged = (event for _, event in heapq.merge(*streams, key=lambda pair: pair[0]))
     return encode_events(merged)
@@ -57,7 +60,7 @@ def encode_events(events: Iterable[Event]) -> bytes:
     return b"".join(msgspec.json.encode(event) + b"\n" for event in events)
 
 
-def _ordered(events: list[Event]) -> Iterator[tuple[int, Event]]:
+def _ordered(events: Sequence[Event]) -> Iterator[tuple[int, Event]]:
     """Times never fall within one source, so that merging keeps each source's order."""
     latest = 0
     for event in events:

@@ -29,7 +29,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ObservedWait(msgspec.Struct, frozen=True, kw_only=True):
-    """One gap on the bus that a profile knows to be a wait."""
+    """One wait: a gap on the bus that a profile knows, or a call of the delay function."""
 
     kind: str
     what: str
@@ -39,6 +39,9 @@ class ObservedWait(msgspec.Struct, frozen=True, kw_only=True):
     opened_ns: int
     clock_error_ns: int = 0
     """A difference smaller than that is none."""
+    witness: Witness = Witness.BUS
+    where: str = ""
+    """What else tells where it was, beside the moment."""
 
     @property
     def is_short(self) -> bool:
@@ -58,5 +61,40 @@ class ObservedWait(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def visible_short_ns(self) -> int:
-        """A shortening of at least this much would have been seen."""
-        return max(self.longest_ns - self.requested_ns, 0) + max(self.clock_error_ns, 1)
+        """A shortening of at least this much would have been seen.
+
+        On the bus a round trip hides it. A call holds nothing but the wait and what the probe cost.
+        """
+        if self.witness is Witness.DELAY:
+            hidden_ns = self.longest_ns - self.shortest_ns
+        else:
+            hidden_ns = max(self.longest_ns - self.requested_ns, 0)
+        return hidden_ns + max(self.clock_error_ns, 1)
+
+
+GRADES = {Witness.BUS: "profile", Witness.DELAY: "exact"}
+"""What the length asked for is known from: a profile, or the call itself."""
+
+
+def convict_waits(waits: list[ObservedWait]) -> list[Evidence]:
+    """The waits that were too short, the worst of each kind, with how many there were."""
+    evidence = []
+    for what in dict.fromkeys(wait.what for wait in waits):
+        short = [wait for wait in waits if wait.what == what and wait.is_short]
+        if short:
+            worst = min(short, key=lambda wait: wait.longest_ns - wait.requested_ns)
+            evidence.append(_evidence(worst, len(short)))
+    return evidence
+
+
+def _evidence(wait: ObservedWait, count: int) -> Evidence:
+    return Evidence(
+        what=f"{wait.what} was too short",
+        witness=wait.witness,
+        requested_ns=wait.requested_ns,
+        actual_ns=(wait.shortest_ns, wait.longest_ns),
+        margin_ns=wait.longest_ns - wait.requested_ns,
+        grade=GRADES[wait.witness],
+        where=wait.where or f"bus at {wait.opened_ns} ns",
+        count=count,
+    )

@@ -5,6 +5,7 @@ The spec's format is in images/agent/spec.h.
 """
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 from delayrig import dummy, workload
@@ -90,14 +91,17 @@ def dummy_lines(cell: Cell, chip: ChipFacts, region: Region) -> list[str]:
     ]
 
 
-def spec_text(cell: Cell, chip: ChipFacts, chip_name: str, subject: Subject) -> str:
-    """The cell as the agent reads it."""
+def spec_text(
+    cell: Cell, chip: ChipFacts, chip_name: str, subject: Subject, probe: Sequence[str] = ()
+) -> str:
+    """The cell as the agent reads it; `probe` has the lines of a witness of its own."""
     region = workload.region_of(cell, chip)
     lines = [
         "schema 1",
         f"settle_ms {SETTLE_MS}",
         f"deadline_ms {deadline_ms(cell)}",
         *(line for hazard in cell.active_hazards for line in hazard.spec_lines(cell)),
+        *probe,
         f"root {SUBJECT_ROOT}",
         *(f"emulator {word}" for word in emulator_words(cell, region)),
         *(f"subject {word}" for word in _flashrom_words(cell, chip_name, subject)),
@@ -112,6 +116,7 @@ def spec_text(cell: Cell, chip: ChipFacts, chip_name: str, subject: Subject) -> 
         f"collect emulator.log {CELL_FOLDER}/emulator.log 0 0",
         f"collect image.sparse {CELL_FOLDER}/image.sparse 0 0",
         f"collect stdout.txt {CELL_FOLDER}/stdout.txt 0 0",
+        f"collect trace.txt {CELL_FOLDER}/trace.txt 0 0",
     ]
     if cell.in_library:
         events = f"{SUBJECT_ROOT}{workload.HOST_EVENTS_PATH}"
@@ -138,6 +143,7 @@ def write_payload(
     subject: Subject,
     emulator: Path,
     scratch: Path,
+    probe: Sequence[str] = (),
 ) -> Path:
     """The archive for the guest, written below `scratch`."""
     region = workload.region_of(cell, chip)
@@ -148,7 +154,7 @@ def write_payload(
     (folder / "before.bin").write_bytes(workload.initial_content(cell, region))
     (folder / "after.bin").write_bytes(workload.final_content(cell, region))
     (folder / "layout").write_text(workload.layout_text(region))
-    (folder / "spec").write_text(spec_text(cell, chip, chip_name, subject))
+    (folder / "spec").write_text(spec_text(cell, chip, chip_name, subject, probe))
     archive = scratch / "cell.cpio"
     write_archive(folder, archive)
     return archive

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import msgspec
 from covertable import make as covering_array
 
-from delayrig.cell import REGION_KIB, Cell, Expect, Job, Programmer, Role
+from delayrig.cell import REGION_KIB, Cell, Expect, Job, Probe, Programmer, Role
 from delayrig.contrast import Contrast
 from delayrig.corner import FORMS, Corner, is_corner
 from delayrig.errors import BadInputError, nearest
@@ -81,6 +81,7 @@ class Group(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     subject: str | list[str] = []
     role: str = "measure"
     region_kib: int = REGION_KIB
+    witness: str = Probe.NONE.value
 
 
 class Single(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -91,6 +92,7 @@ class Single(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     subject: str | list[str] = []
     role: str = "measure"
     region_kib: int = REGION_KIB
+    witness: str = Probe.NONE.value
 
 
 class Match(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -215,6 +217,7 @@ class _Reader:
                 hint="names are made of letters, digits, - and _, as they become folders",
             )
         self._choice(Role, owner.role, f"{key}.role")
+        self._choice(Probe, owner.witness, f"{key}.witness")
         if owner.region_kib not in REGIONS_KIB:
             raise BadInputError(
                 f"{self._source}: key '{key}.region_kib' is {owner.region_kib}",
@@ -296,6 +299,7 @@ class _Reader:
             job=Job(point.job),
             region_kib=owner.region_kib,
             programmer=Programmer(point.programmer),
+            witness=Probe(owner.witness),
             seed=self._seed,
         )
 

@@ -47,6 +47,8 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """Versions of programs that do not tell theirs, by SHA-256 of the program."""
     delay_address: dict[str, int] = {}
     """Of libraries without symbols: where the delay function lies, by SHA-256 of the library."""
+    delay_symbols: list[str] = []
+    """Its delay function, which takes microseconds: names it went by, in the order to look."""
     threshold_us: dict[str, int]
     wait: list[Wait]
 
@@ -62,6 +64,11 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 def read_profiles() -> tuple[Profile, ...]:
     """Every profile that comes with the rig."""
     return tuple(read_toml(file, Profile) for file in sorted(PROFILES_FOLDER.glob("*.toml")))
+
+
+def known_delay_symbols() -> list[str]:
+    """The delay functions of every profile: which one a program has shows before its version."""
+    return list(dict.fromkeys(name for each in read_profiles() for name in each.delay_symbols))
 
 
 def find_profile(version: str) -> Profile | None:

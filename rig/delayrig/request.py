@@ -5,12 +5,13 @@ import fnmatch
 import os
 import shutil
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from delayrig.cell import REGION_KIB, Cell
 from delayrig.chips import ChipFacts, read_chips
 from delayrig.contrast import Contrast, check_contrast
+from delayrig.delay_probe import DelayWish
 from delayrig.errors import BadInputError
 from delayrig.images.recipes import Recipes, read_recipes
 from delayrig.images.subject import check_subject
@@ -41,6 +42,8 @@ class Request:
     """Notes where the host time of each cell goes."""
     from_boot: bool = False
     """Boots the guest of every cell, to compare with."""
+    delay: DelayWish = field(default_factory=DelayWish)
+    """Where the delay function of `path:` subjects is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,11 +12,12 @@ from typing import Protocol
 import msgspec
 
 from delayrig import dummy
-from delayrig.cell import Cell, Programmer
+from delayrig.cell import Cell, Probe, Programmer
 from delayrig.contrast import judge_contrasts
+from delayrig.delay_probe import DelayFunction, DelayWish, find_delay_function
 from delayrig.errors import BadInputError, LostGuestError
 from delayrig.header import make_header
-from delayrig.images.subject import knows_string
+from delayrig.images.subject import PATH_PREFIX, knows_string
 from delayrig.paths import Paths
 from delayrig.request import Request
 from delayrig.result import CellResult, Results, Verdict, write_results
@@ -24,6 +25,11 @@ from delayrig.stages import JUDGE, MARKS_NAME, StageWatch
 from delayrig.supplies import CpuPool, Supplies, provide_supplies
 from delayrig.verdict import Finding, blank_result, judge_cell
 from delayrig.virtual_lane import run_cell
+
+NO_DELAY_FUNCTION = (
+    "the witness `delay` is absent: this flashrom has none of the symbols of delay functions that"
+    " profiles know; a path: subject takes --delay-symbol or --delay-offset"
+)
 
 
 class Progress(Protocol):
@@ -120,10 +126,26 @@ class _Bench:
             return "no libflashrom.so.1 of this subject is known"
         if not self.chip_names[subject.name, chip.name]:
             return f"this flashrom knows none of the names {', '.join(chip.flashrom_names)}"
+        if cell.witness and self.delay_functions[subject.name] is None:
+            return NO_DELAY_FUNCTION
         if cell.programmer is Programmer.DUMMY:
             return dummy.refusal(chip, subject.program_bytes)
         refusals = (hazard.refusal(subject) for hazard in cell.active_hazards)
         return next((refusal for refusal in refusals if refusal), "")
+
+    @cached_property
+    def delay_functions(self) -> dict[str, DelayFunction | None]:
+        """Those of the subjects in cells with that witness; None where none is known."""
+        probed = [cell for cell in self.request.cells if cell.witness is Probe.DELAY]
+        subjects = [self.supplies.subject_of(cell) for cell in probed]
+        return {
+            subject.name: find_delay_function(
+                subject,
+                self.request.delay if subject.name.startswith(PATH_PREFIX) else DelayWish(),
+            )
+            for subject in subjects
+            if subject is not None
+        }
 
     def refuse(self, cell: Cell) -> CellResult | None:
         """The result of a cell that is not to be run; None where it is."""
@@ -163,6 +185,7 @@ class _Bench:
                 cpu=cpu,
                 watch=watch,
                 marks=folder / MARKS_NAME if self.request.stages else None,
+                delay=self.delay_functions[subject.name] if cell.witness else None,
             )
             result = await asyncio.to_thread(
                 judge_cell, cell, chip, folder, subject=subject, host_s=host_s, rerun=rerun
@@ -197,4 +220,6 @@ def rerun_command(cell: Cell, request: Request) -> str:
     """The one command that runs this cell again."""
     words = ["rig/rig", "run", "--plan", request.plan, "--seed", str(request.seed)]
     words += ["--subject", cell.subject, "--cell", cell.id]
+    if cell.subject.startswith(PATH_PREFIX):
+        words += request.delay.words
     return shlex.join(words)

@@ -38,11 +38,15 @@ class TimeRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def time_rows(results: Results, *, beside: str) -> list[TimeRow]:
-    """A row for each cell that measured a subject, in the order of the run.
+    """A row for each cell that timed a subject, in the order of the run; probes would cost time.
 
     `beside` is the subject to set them beside.
     """
-    measured = [c for c in results.cells if c.role == Role.MEASURE and c.time_ns.total > 0]
+    measured = [
+        cell
+        for cell in results.cells
+        if cell.role == Role.MEASURE and cell.time_ns.total > 0 and not cell.witness
+    ]
     floors = {
         _work(cell): cell
         for cell in results.cells

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Whether the rig itself can be trusted in a cell: asked first, before any verdict on a subject."""
 
-from delayrig.cell import Cell
+from delayrig.cell import Cell, Probe
 from delayrig.events import Event, first, of_kind
 from delayrig.seen import Seen
 
@@ -26,6 +26,8 @@ def rig_fault(cell: Cell, seen: Seen) -> str:
     ended = first(events, "emulator_end")
     if ended is None or ended["exit_code"] != 0:
         return "the emulator failed: see emulator.log in the cell's folder"
+    if cell.witness is Probe.DELAY and first(events, "delay_probe") is None:
+        return "the events hold no 'delay_probe': nothing looked at the subject's delays"
     if seen.image is None:
         return "the emulator left no image"
     faults = (hazard.fault(cell, seen) for hazard in cell.active_hazards)

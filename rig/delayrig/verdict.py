@@ -11,8 +11,8 @@ from pathlib import Path
 import msgspec
 
 from delayrig import digest, phases, workload
-from delayrig.bus import convict_waits, leaves_waits, observe_waits
-from delayrig.cell import Cell, Job, Programmer
+from delayrig.bus import leaves_waits, observe_waits
+from delayrig.cell import Cell, Job, Probe, Programmer, Role
 from delayrig.chip_witness import (
     DOUBTFUL_GRADES,
     WITHIN_CLOCK_ERROR,
@@ -24,10 +24,11 @@ from delayrig.chips import ChipFacts
 from delayrig.clock_error import clock_error
 from delayrig.corner import is_beyond_the_datasheet
 from delayrig.delay_calls import convict_calls, observe_calls
+from delayrig.delay_witness import DELAY_DOUBTS, delay_doubts, observe_delays
 from delayrig.dummy import TIME_ALONE, keeps_busy_times
 from delayrig.errors import LostGuestError
 from delayrig.events import Event, first, of_kind, transactions
-from delayrig.evidence import Evidence, ObservedWait, Witness
+from delayrig.evidence import Evidence, ObservedWait, Witness, convict_waits
 from delayrig.hazards import hazard_of
 from delayrig.images.subject import Subject
 from delayrig.profile import Profile, find_profile, find_version, version_of_digest
@@ -69,6 +70,7 @@ def _judge(
     version = subject_version(seen.stdout, subject)
     profile = find_profile(version)
     waits = observe_waits(seen.events, profile, cell.chip, bridged=cell.bridged) if profile else []
+    waits += observe_delays(seen.events)
     calls = observe_calls(seen.events)
     evidence = [
         *convict_commands(seen.events),
@@ -77,6 +79,8 @@ def _judge(
     ]
     evidence += data_evidence(cell, chip, seen)
     judged, unjudged = classify_waits([*waits, *calls], profile, seen.events)
+    if cell.witness is Probe.DELAY:
+        unjudged = sorted([*unjudged, *delay_doubts(seen.events, judged)])
     finding = find_verdict(cell, seen, evidence, judged, unjudged, profile)
     if finding.verdict is Verdict.PASS and hides_delays(cell, subject):
         finding = Finding(verdict=Verdict.SKIPPED, reason=TIME_ALONE)
@@ -151,6 +155,7 @@ def blank_result(cell: Cell, chip: ChipFacts, finding: Finding, *, rerun: str) -
         corner=cell.corner,
         bus=chip.bus,
         programmer=cell.programmer,
+        witness=cell.witness,
         job=cell.job,
         region_bytes=workload.region_of(cell, chip).size_bytes,
         verdict=finding.verdict,
@@ -190,7 +195,7 @@ def _first_answer(
     fault = rig_fault(cell, seen)
     if fault:
         return Finding(verdict=Verdict.INFRA_ERROR, reason=fault)
-    short = [item for item in evidence if item.witness is not Witness.IMAGE]
+    short = _short(cell, evidence)
     firm = [item for item in short if item.grade not in DOUBTFUL_GRADES]
     excuse = _excuse(cell, seen, short) if short else None
     if excuse:
@@ -224,6 +229,16 @@ def _first_answer(
     return Finding(verdict=Verdict.PASS, reason=_pass_reason(profile, judged, unjudged))
 
 
+def _short(cell: Cell, evidence: list[Evidence]) -> list[Evidence]:
+    """What says that something was too short.
+
+    A canary is there for the witness of its cell: another one's word would hide that it is blind.
+    """
+    if cell.role is Role.CANARY and cell.witness:
+        return [item for item in evidence if item.witness == cell.witness.value]
+    return [item for item in evidence if item.witness is not Witness.IMAGE]
+
+
 def _excuse(cell: Cell, seen: Seen, short: list[Evidence]) -> Finding | None:
     """Why what came too early is not the subject's doing."""
     if is_beyond_the_datasheet(cell.corner):
@@ -249,6 +264,8 @@ def _doubt(item: Evidence) -> str:
 def declared_classes(cell: Cell, profile: Profile | None) -> set[str]:
     """The classes of waits without whose judgement there is no pass."""
     declared = {kind for hazard in cell.active_hazards for kind in hazard.declares}
+    if cell.witness is Probe.DELAY:
+        declared |= set(DELAY_DOUBTS)
     if profile is None or cell.bridged or cell.programmer is Programmer.DUMMY:
         return declared
     return declared | {wait.kind for wait in profile.wait if wait.always_judged}

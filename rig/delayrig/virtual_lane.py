@@ -10,6 +10,7 @@ from pathlib import Path
 from delayrig import dummy
 from delayrig.cell import Cell
 from delayrig.chips import ChipFacts
+from delayrig.delay_probe import DelayFunction, read_trace, trace_lines
 from delayrig.events import merge_events
 from delayrig.guest.arguments import (
     BRIDGE_FW_CFG,
@@ -29,7 +30,7 @@ from delayrig.guest.snapshot import (
 )
 from delayrig.images.subject import Subject
 from delayrig.paths import Paths
-from delayrig.payload import write_payload
+from delayrig.payload import SUBJECT_ROOT, write_payload
 from delayrig.stages import KEEP, LOAD, PACK, READ_BACK, STOP, StageWatch
 from delayrig.supplies import Supplies
 from delayrig.workload import Region, region_of
@@ -50,8 +51,11 @@ async def run_cell(
     cpu: int,
     watch: StageWatch,
     marks: Path | None = None,
+    delay: DelayFunction | None = None,
 ) -> float:
     """Runs the cell; writes events.jsonl, stdout.txt and the rest to `folder`.
+
+    `delay` is probed where it is given.
 
     Returns the host time it took in seconds. Raises `LostGuestError`.
     """
@@ -66,6 +70,7 @@ async def run_cell(
             subject=subject,
             emulator=paths.emulator,
             scratch=scratch,
+            probe=trace_lines(delay, root=SUBJECT_ROOT, agent=paths.agent) if delay else (),
         )
         watch.ended(PACK)
         hardware = replace(
@@ -91,7 +96,7 @@ async def run_cell(
         finally:
             await asyncio.shield(machine.stop())
         watch.ended(STOP)
-    write_entries(entries, folder, region_of(cell, chip))
+    write_entries(entries, folder, region_of(cell, chip), delay)
     watch.ended(KEEP)
     return time.monotonic() - began_s
 
@@ -128,8 +133,10 @@ def _programs(cell: Cell, subject: Subject, supplies: Supplies) -> dict[str, Pat
     return programs
 
 
-def write_entries(entries: dict[str, bytes], folder: Path, region: Region) -> None:
-    """Puts what the guest sent into the cell's folder, the event streams as one.
+def write_entries(
+    entries: dict[str, bytes], folder: Path, region: Region, delay: DelayFunction | None = None
+) -> None:
+    """Puts what the guest sent into the cell's folder, all of its event streams as one.
 
     A part inside the subject stands for the emulator, which then served nobody.
     """
@@ -140,6 +147,7 @@ def write_entries(entries: dict[str, bytes], folder: Path, region: Region) -> No
     if "chip.bin" in entries:
         entries["image.sparse"] = dummy.sparse_image(entries.pop("chip.bin"), region)
     host = entries.pop("host.jsonl", b"")
-    (folder / "events.jsonl").write_bytes(merge_events(agent, emulator, host))
+    delays = read_trace(entries.pop("trace.txt", b"").decode(), delay) if delay else []
+    (folder / "events.jsonl").write_bytes(merge_events(agent, emulator, host, delays))
     for entry, content in entries.items():
         (folder / entry).write_bytes(content)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Small cells, events and results of the shapes that real ones have, for the tests beside this."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -218,6 +219,46 @@ def started(*, wake: int | None, step: int = 0, rate_ppm: int = 0) -> Event:
         "wake_latency_ns_min": wake,
         "wake_latency_ns_max": wake,
         "size_bytes": 2 << 20,
+    }
+
+
+COST_NS, FIRST_COST_NS = 5000, 30_000
+
+
+def delay_probe(*, lost: int = 0) -> Event:
+    """The probe on a delay function, on a clock that steps by 1 ns."""
+    return {
+        "ev": "delay_probe",
+        "t_ns": START_NS,
+        "function": "default_delay",
+        "clock": "x86-tsc",
+        "calls": 1,
+        "lost": lost,
+        "clock_step_ns": 1,
+        "first_cost_ns": FIRST_COST_NS,
+        "cost_ns": COST_NS,
+    }
+
+
+def delay(
+    us: int,
+    *,
+    took_ns: int | None,
+    at: int = 0,
+    tid: int = 7,
+    stack: Sequence[str] = ("core/busy.c:154", "drivers/spi25.c:67"),
+) -> Event:
+    """A call of it; one that takes None never returns."""
+    returned = took_ns is not None
+    return {
+        "ev": "delay",
+        "t_ns": at,
+        "end_ns": at + took_ns if took_ns is not None else None,
+        "tid": tid,
+        "requested_us": us,
+        "cpu_in": 0,
+        "cpu_out": 1 if returned else None,
+        "stack": list(stack),
     }
 
 

@@ -3,9 +3,9 @@
 
 import msgspec
 import pytest
-from delayrig.bus import convict_waits, observe_waits
+from delayrig.bus import observe_waits
 from delayrig.events import Event
-from delayrig.evidence import ObservedWait, Witness
+from delayrig.evidence import ObservedWait, Witness, convict_waits
 from delayrig.profile import Profile, Wait
 
 from tests.rig.builders import (

@@ -21,6 +21,7 @@ ENTRIES = {
     "image.sparse",
     "read.bin",
     "stdout.txt",
+    "trace.txt",
 }
 
 

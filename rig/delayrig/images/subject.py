@@ -51,8 +51,10 @@ OWN_PROGRAMS = {
 PATH_PREFIX = "path:"
 PROGRAM = "/usr/sbin/flashrom"
 """Where every subject lies in its root: no path of this machine goes into a guest."""
+PARTS = "parts"
+"""The folder beside an archive that holds what is looked into on this machine as well."""
 # Raised when packing changes, so that older caches are not taken for newer ones.
-PACKING = 2
+PACKING = 3
 
 
 class Subject(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,9 +73,16 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
     """Upstream's part of the version of the package that holds this very program, if any does."""
 
     @property
+    def parts(self) -> dict[str, Path]:
+        """The program and its libflashrom as files of this machine, by their paths in its root."""
+        root = Path(self.archive).parent / PARTS
+        files = (path for path in root.rglob("*") if path.is_file())
+        return {f"/{path.relative_to(root)}": path for path in sorted(files)}
+
+    @property
     def program_bytes(self) -> bytes:
-        """The program and its libflashrom, to see which chip names they know."""
-        return (Path(self.archive).parent / "program").read_bytes()
+        """All of them, to see which chip names they know."""
+        return b"\0".join([*(path.read_bytes() for path in self.parts.values()), b""])
 
 
 def known_subjects(recipes: Recipes) -> list[str]:
@@ -194,18 +203,16 @@ def _write(closure: Closure, folder: Path) -> None:
         # Every C library looks for libraries in /lib or in /lib64, whatever else it knows.
         (root / "lib64").symlink_to("lib")
         _copy(closure.program, root / PROGRAM.lstrip("/"))
+        made = Path(scratch) / "made"
+        _copy(closure.program, made / PARTS / PROGRAM.lstrip("/"))
         for library, path in closure.libraries.items():
-            place = library if "/" in library else f"lib/{library}"
-            _copy(path, root / place.lstrip("/"))
+            place = (library if "/" in library else f"lib/{library}").lstrip("/")
+            _copy(path, root / place)
+            if Path(library).name.startswith("libflashrom"):
+                _copy(path, made / PARTS / place)
         if closure.interpreter is not None:
             place, path = closure.interpreter
             _copy(path, root / place.lstrip("/"))
-        made = Path(scratch) / "made"
-        made.mkdir()
-        libraries = [p for name, p in closure.libraries.items() if name.startswith("libflashrom")]
-        with (made / "program").open("wb") as names:
-            for path in [closure.program, *libraries]:
-                names.write(path.read_bytes() + b"\0")
         write_archive(root, made / "subject.cpio")
         # Another run may have packed the same meanwhile: the same files, so either will do.
         with contextlib.suppress(OSError):

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Functions, lines and call stacks of one program or library, from what its ELF file holds.
+
+Stacks are walked by the call frame information in `.eh_frame`, which stripped programs and those
+without frame pointers have as well (DWARF 5, section 6.4; System V psABI for x86-64, section 3.7).
+Lines need debug information.
+"""
+
+import posixpath
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from elftools.dwarf.callframe import FDE
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+
+WORD_BYTES = 8
+# Numbers of registers in call frame information, by the names that the kernel has for them.
+STACK_POINTER, FRAME_POINTER = 7, 6
+FRAMES_MAX = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StackTop:
+    """What was seen of a stack at a function's first instruction: the words from `sp` up."""
+
+    sp: int
+    bp: int
+    words: Sequence[int]
+
+    def word_at(self, address: int) -> int | None:
+        """The word there; None where it was not recorded."""
+        index, odd = divmod(address - self.sp, WORD_BYTES)
+        return self.words[index] if not odd and 0 <= index < len(self.words) else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Row:
+    """The line of the code from an address on; empty at the end of a stretch of code."""
+
+    address: int
+    line: str
+
+
+class Symbols:
+    """One ELF file. Addresses are its own, as before it is loaded anywhere."""
+
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+        self._elf = ELFFile(BytesIO(content))
+
+    def function(self, name: str) -> int | None:
+        """The address of a function; None where there is no such symbol, or several."""
+        found = {address for address, _, symbol in self._functions if symbol == name}
+        return found.pop() if len(found) == 1 else None
+
+    def file_offset(self, address: int) -> int:
+        """Where in the file the code of that address lies; `ValueError` where none does."""
+        for segment in self._loaded():
+            into = address - int(segment["p_vaddr"])
+            if segment["p_flags"] & 1 and 0 <= into < segment["p_filesz"]:
+                return int(segment["p_offset"]) + into
+        raise ValueError(f"no code at {address:#x}")
+
+    def address(self, file_offset: int) -> int:
+        """The other way round."""
+        for segment in self._loaded():
+            into = file_offset - int(segment["p_offset"])
+            if segment["p_flags"] & 1 and 0 <= into < segment["p_filesz"]:
+                return int(segment["p_vaddr"]) + into
+        raise ValueError(f"no code at offset {file_offset:#x}")
+
+    def code(self, address: int, size: int) -> bytes:
+        """The bytes of the code there."""
+        at = self.file_offset(address)
+        return self._content[at : at + size]
+
+    def where(self, address: int) -> str:
+        """`file:line`, else `function+offset`, else the address: the best that is known."""
+        at = bisect_right(self._rows, address, key=lambda row: row.address) - 1
+        if at >= 0 and self._rows[at].line:
+            return self._rows[at].line
+        at = bisect_right(self._functions, (address, 1 << 64, "")) - 1
+        if at >= 0:
+            start, size, name = self._functions[at]
+            if address < start + size:
+                return f"{name}+{address - start:#x}"
+        return f"{address:#x}"
+
+    def callers(self, top: StackTop, base: int) -> list[int]:
+        """The addresses that called, the nearest first, from a function's first instruction on.
+
+        `base` is where the file was loaded. Ends where other files begin, and where the stack was
+        not recorded. The address is the last byte of the call: the one behind it may be of another
+        line, or of another function where a call never returns.
+        """
+        frame_address, bp = top.sp + WORD_BYTES, top.bp
+        found: list[int] = []
+        while len(found) < FRAMES_MAX:
+            back = top.word_at(frame_address - WORD_BYTES)
+            unwind = None if back is None else self._unwind(back - base - 1)
+            if back is None or unwind is None:
+                break
+            found.append(back - base - 1)
+            register, offset, saved_bp = unwind
+            # Where the callee's frame began, the stack pointer is once it has returned.
+            frame_address = (bp if register == FRAME_POINTER else frame_address) + offset
+            if saved_bp is not None:
+                bp = top.word_at(frame_address + saved_bp) or 0
+        return found
+
+    def _unwind(self, address: int) -> tuple[int, int, int | None] | None:
+        """How to find the frame there: register and offset, and where the frame pointer lies."""
+        at = bisect_right(self._frames, address, key=lambda fde: int(fde["initial_location"])) - 1
+        if at < 0:
+            return None
+        frame = self._frames[at]
+        if address >= frame["initial_location"] + frame["address_range"]:
+            return None
+        rows = [row for row in frame.get_decoded().table if row["pc"] <= address]
+        rule: Any = rows[-1]["cfa"] if rows else None
+        if rule is None or rule.expr is not None or rule.reg not in (STACK_POINTER, FRAME_POINTER):
+            return None
+        saved: Any = rows[-1].get(FRAME_POINTER)
+        return rule.reg, rule.offset, saved.arg if saved and saved.type == "OFFSET" else None
+
+    def _loaded(self) -> Iterator[Any]:
+        return self._elf.iter_segments(type="PT_LOAD")
+
+    @cached_property
+    def _functions(self) -> list[tuple[int, int, str]]:
+        """Address, size and name of each."""
+        return sorted(
+            {
+                (int(symbol["st_value"]), int(symbol["st_size"]), symbol.name)
+                for section in self._elf.iter_sections()
+                if isinstance(section, SymbolTableSection)
+                for symbol in section.iter_symbols()
+                if symbol["st_info"]["type"] == "STT_FUNC" and symbol["st_shndx"] != "SHN_UNDEF"
+            }
+        )
+
+    @cached_property
+    def _frames(self) -> list[FDE]:
+        dwarf = self._elf.get_dwarf_info()
+        if not dwarf.has_EH_CFI():
+            return []
+        entries = [entry for entry in dwarf.EH_CFI_entries() if isinstance(entry, FDE)]
+        return sorted(entries, key=lambda fde: int(fde["initial_location"]))
+
+    @cached_property
+    def _rows(self) -> list[_Row]:
+        if not self._elf.has_dwarf_info():
+            return []
+        dwarf = self._elf.get_dwarf_info()
+        programs = map(dwarf.line_program_for_CU, dwarf.iter_CUs())
+        rows = [row for program in programs for row in _lines_of(program)]
+        # Where a stretch begins at the end of another, its line is the last of that address.
+        return sorted(rows, key=lambda row: (row.address, row.line != ""))
+
+
+def _lines_of(program: Any) -> Iterator[_Row]:
+    if program is None:
+        return
+    for entry in program.get_entries():
+        state = entry.state
+        if state is not None:
+            line = "" if state.end_sequence else f"{_file(program, state.file)}:{state.line}"
+            yield _Row(address=state.address, line=line)
+
+
+def _file(program: Any, number: int) -> str:
+    """As the compiler was told it, without the folder that it ran in and the steps up from there.
+
+    Until DWARF 4 tables leave out their number 0, which is the program's own; folder 0 is where the
+    compiler ran.
+    """
+    files, folders = program["file_entry"], program["include_directory"]
+    left_out = 0 if program["version"] >= 5 else 1
+    entry = files[number - left_out]
+    folder = folders[entry.dir_index - left_out].decode() if entry.dir_index else ""
+    path = posixpath.normpath(posixpath.join(folder, entry.name.decode()))
+    while path.startswith("../"):
+        path = path.removeprefix("../")
+    return path
+
+
+@cache
+def read_symbols(path: Path) -> Symbols:
+    """Of the file there; kept, since reading its lines takes longer than many a cell."""
+    return Symbols(path.read_bytes())

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Functions, lines and callers, of small real programs whose stacks are written down here."""
+
+import platform
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from delayrig.images.symbols import StackTop, Symbols, read_symbols
+
+pytestmark = pytest.mark.skipif(
+    platform.machine() != "x86_64" or shutil.which("gcc") is None, reason="needs gcc on a 64-bit PC"
+)
+
+SOURCE = """\
+static void twice(void) {}
+__attribute__((noinline)) void wait_here(unsigned int us) { __asm__ volatile("" : : "r"(us)); }
+__attribute__((noinline)) void outer(unsigned int us)
+{
+	volatile unsigned int room[16] = {us};
+	wait_here(room[0]);
+	room[1] = us;
+}
+int main(void)
+{
+	outer(3);
+	twice();
+	return 0;
+}
+"""
+CALL_IN_OUTER, CALL_IN_MAIN = "program.c:6", "program.c:11"
+NEAR_CALL = 0xE8
+BASE = 0x5555_0000_0000
+SP = 0x7FFF_0000
+
+
+def compiled(folder: Path, *options: str) -> Path:
+    """The program, told apart from others by its options."""
+    (folder / "program.c").write_text(SOURCE, encoding="ascii")
+    command = ["gcc", "-O1", "-o", "program", "program.c", *options]
+    subprocess.run(command, check=True, cwd=folder)
+    return folder / "program"
+
+
+def call_behind(symbols: Symbols, function: str, line: str) -> int:
+    """The address behind the call in that line: what the call leaves on the stack."""
+    start = symbols.function(function)
+    assert start is not None
+    inside = [at for at in range(start, start + 200) if symbols.where(at) == line]
+    called = symbols.function("wait_here" if function == "outer" else "outer")
+    assert called is not None
+    return next(at for at in inside if _call_to(symbols, at) == called) + 5
+
+
+def _call_to(symbols: Symbols, address: int) -> int | None:
+    """Where a near call at the address goes; None where there is none."""
+    code = symbols.code(address, 5)
+    return (
+        address + 5 + int.from_bytes(code[1:], "little", signed=True) if code[0] == 0xE8 else None
+    )
+
+
+def stack_of_wait(symbols: Symbols, *, frame_of_outer: int, bp: int = 0) -> StackTop:
+    """The stack at the first instruction of wait_here(), called by outer(), called by main()."""
+    words = [0] * 64
+    words[0] = BASE + call_behind(symbols, "outer", CALL_IN_OUTER)
+    words[frame_of_outer // 8] = BASE + call_behind(symbols, "main", CALL_IN_MAIN)
+    return StackTop(sp=SP, bp=bp, words=words)
+
+
+@pytest.mark.parametrize("options", [("-g",), ("-g", "-no-pie"), ("-gdwarf-4",)])
+def test_function_is_found_and_lies_where_its_file_offset_says(
+    tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    symbols = read_symbols(compiled(tmp_path, *options))
+    address = symbols.function("wait_here")
+    assert address is not None
+    assert symbols.address(symbols.file_offset(address)) == address
+    assert symbols.where(address) == "program.c:2"
+
+
+def test_function_that_is_not_there_is_none(tmp_path: Path) -> None:
+    assert read_symbols(compiled(tmp_path)).function("wait_there") is None
+
+
+def test_stripped_program_has_no_functions(tmp_path: Path) -> None:
+    symbols = read_symbols(compiled(tmp_path, "-s"))
+    assert symbols.function("wait_here") is None
+    assert symbols.where(0x1139) == "0x1139"
+
+
+def test_without_lines_an_address_is_told_by_its_function(tmp_path: Path) -> None:
+    symbols = read_symbols(compiled(tmp_path))
+    address = symbols.function("outer")
+    assert address is not None
+    assert symbols.where(address + 2) == "outer+0x2"
+
+
+def test_no_code_lies_beyond_the_program(tmp_path: Path) -> None:
+    symbols = read_symbols(compiled(tmp_path))
+    with pytest.raises(ValueError, match="no code at"):
+        symbols.file_offset(1 << 40)
+    with pytest.raises(ValueError, match="no code at"):
+        symbols.address(1 << 40)
+
+
+def test_callers_are_found_without_frame_pointers(tmp_path: Path) -> None:
+    symbols = read_symbols(compiled(tmp_path, "-g", "-fomit-frame-pointer"))
+    # The frame of outer() is what it takes off the stack pointer; behind it lies its return.
+    frame = next(
+        size
+        for size in range(8, 500, 8)
+        if len(symbols.callers(stack_of_wait(symbols, frame_of_outer=size), BASE)) > 1
+    )
+    found = symbols.callers(stack_of_wait(symbols, frame_of_outer=frame), BASE)
+    assert [symbols.where(at) for at in found] == [CALL_IN_OUTER, CALL_IN_MAIN]
+
+
+def test_callers_are_found_by_frame_pointers(tmp_path: Path) -> None:
+    symbols = read_symbols(compiled(tmp_path, "-g", "-fno-omit-frame-pointer"))
+    top = stack_of_wait(symbols, frame_of_outer=240, bp=SP + 232)
+    found = symbols.callers(top, BASE)
+    assert [symbols.where(at) for at in found] == [CALL_IN_OUTER, CALL_IN_MAIN]
+
+
+def test_callers_end_where_the_stack_was_not_recorded(tmp_path: Path) -> None:
+    symbols = read_symbols(compiled(tmp_path, "-g", "-fno-omit-frame-pointer"))
+    top = stack_of_wait(symbols, frame_of_outer=240, bp=SP + 232)
+    short = StackTop(sp=SP, bp=top.bp, words=top.words[:10])
+    assert len(symbols.callers(short, BASE)) == 1
+    assert symbols.callers(StackTop(sp=SP, bp=0, words=[]), BASE) == []
+
+
+def test_callers_end_where_another_file_begins(tmp_path: Path) -> None:
+    symbols = read_symbols(compiled(tmp_path, "-g"))
+    assert symbols.callers(StackTop(sp=SP, bp=0, words=[BASE + (1 << 40)]), BASE) == []
