@@ -58,6 +58,7 @@ from delayrig.show import (
     show_shrunk,
     show_step,
     time_table,
+    waste_tables,
 )
 from delayrig.shrink import NAME as SHRUNK
 from delayrig.shrink import first_conviction, plan_text
@@ -68,6 +69,7 @@ from delayrig.trace.perfetto import as_perfetto
 from delayrig.trace.timeline import timeline_of
 from delayrig.trace.vcd import as_vcd
 from delayrig.trials import Trials
+from delayrig.waste import read_watched, waste_of
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -451,6 +453,26 @@ def times(run_folder: Path, beside: str, as_json: bool, no_color: bool) -> None:
         click.echo(msgspec.json.format(msgspec.json.encode(rows)))
     else:
         make_console(no_color=no_color).print(time_table(rows, beside=beside))
+
+
+@main.command()
+@click.argument("folder", metavar="RUN|CELL", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="For machines; all times in nanoseconds.")
+@click.option("--no-color", is_flag=True, help="Plain text; NO_COLOR does the same.")
+@explained
+def waste(folder: Path, as_json: bool, no_color: bool) -> None:
+    """Tells where a flashrom waits for nothing, the largest sum first.
+
+    By operation: how long the part had been ready when the next command came. Where cells of the
+    delay witness are among them, also by who asked for a delay: how much of it the part was not
+    busy at all.
+    """
+    found = waste_of(read_watched(folder))
+    if as_json:
+        click.echo(msgspec.json.format(msgspec.json.encode(found)))
+        return
+    for table in waste_tables(found):
+        make_console(no_color=no_color).print(table, "")
 
 
 TRACE_FORMATS = {"perfetto": as_perfetto, "vcd": as_vcd}

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Where the time of a job went, seen from the bus; pure folds over the events."""
 
+from collections.abc import Iterator
+
 import msgspec
 
 from delayrig.events import TRANSACTIONS, Event, of_kind, transactions
@@ -47,12 +49,23 @@ class TimeSplit(msgspec.Struct, frozen=True, kw_only=True):
 def split_time(
     events: list[Event], start_ns: int, end_ns: int, *, first_read: str = READ
 ) -> TimeSplit:
-    """Each stretch of time belongs to the phase of the transaction that began it.
-
-    `first_read` is what reading before any other work is for: to read, or to verify.
-    """
+    """How long each phase took, from the start to the end of the subject."""
     sums = dict.fromkeys(PHASES, 0)
     phase, since_ns = PROBE, start_ns
+    for at_ns, following in phase_changes(events, first_read=first_read):
+        sums[phase] += at_ns - since_ns
+        phase, since_ns = following, at_ns
+    sums[phase] += end_ns - since_ns
+    return TimeSplit(total=end_ns - start_ns, **sums)
+
+
+def phase_changes(events: list[Event], *, first_read: str = READ) -> Iterator[tuple[int, str]]:
+    """When which phase began: each stretch belongs to that of the transaction that began it.
+
+    The first phase, to probe, is not told. `first_read` is what reading before any other work is
+    for: to read, or to verify.
+    """
+    phase = PROBE
     reached = transactions(events)
     for index, event in enumerate(reached):
         deciding = event
@@ -60,10 +73,8 @@ def split_time(
             deciding = reached[index + 1]
         following = _next_phase(phase, deciding, first_read)
         if following != phase:
-            sums[phase] += event["read_ns"] - since_ns
-            phase, since_ns = following, event["read_ns"]
-    sums[phase] += end_ns - since_ns
-    return TimeSplit(total=end_ns - start_ns, **sums)
+            phase = following
+            yield event["read_ns"], phase
 
 
 def _enables_writing(event: Event) -> bool:
@@ -99,17 +110,41 @@ def wire_ns(events: list[Event]) -> int:
     return sum(event["wire_ns"] for event in transactions(events))
 
 
-def overshoot_ns(events: list[Event]) -> int:
-    """From the part being ready until the subject read a status that said so, summed."""
-    total = 0
-    ready_ns: int | None = None
+class Overshoot(msgspec.Struct, frozen=True, kw_only=True):
+    """One busy time of the part, and when the subject's next command came after it."""
+
+    op: str | None
+    kind: str
+    busy_ns: int
+    ready_ns: int
+    noticed_ns: int
+
+    @property
+    def length_ns(self) -> int:
+        """How long the part had been ready by then."""
+        return self.noticed_ns - self.ready_ns
+
+
+def overshoots(events: list[Event]) -> Iterator[Overshoot]:
+    """Each busy time after which the subject came back."""
+    work: Event | None = None
     for event in events:
         if event["ev"] == "busy":
-            ready_ns = event["until_ns"]
-        elif event["ev"] in TRANSACTIONS and ready_ns is not None and _begin_ns(event) >= ready_ns:
-            total += _begin_ns(event) - ready_ns
-            ready_ns = None
-    return total
+            work = event
+        elif event["ev"] in TRANSACTIONS and work and _begin_ns(event) >= work["until_ns"]:
+            yield Overshoot(
+                op=work["op"],
+                kind=work["kind"],
+                busy_ns=work["until_ns"] - work["start_ns"],
+                ready_ns=work["until_ns"],
+                noticed_ns=_begin_ns(event),
+            )
+            work = None
+
+
+def overshoot_ns(events: list[Event]) -> int:
+    """From the part being ready until the subject read a status that said so, summed."""
+    return sum(each.length_ns for each in overshoots(events))
 
 
 def _begin_ns(event: Event) -> int:

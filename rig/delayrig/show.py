@@ -3,6 +3,7 @@
 
 import shlex
 import sys
+from collections.abc import Sequence
 from typing import Self
 
 import click
@@ -29,6 +30,7 @@ from delayrig.result import CellResult, ContrastVerdict, Results, Verdict
 from delayrig.shrink import Shrunk, Step
 from delayrig.times import TimeRow
 from delayrig.verdict import describe
+from delayrig.waste import CallSiteWaste, OperationWaste, Waste
 
 STYLES = {
     Verdict.PASS: "green",
@@ -293,6 +295,35 @@ def time_table(rows: list[TimeRow], *, beside: str) -> Table:
             _seconds(row.beside_ns),
         )
     return table
+
+
+def waste_tables(waste: Waste) -> list[Table]:
+    """Where a flashrom waits for nothing: by operation, and by who asked for a delay."""
+    operations = _waste_table("operation", ("busy s",))
+    for row in waste.operations:
+        words = escape(row.subject), row.phase, row.operation, f"{row.count}"
+        operations.add_row(*words, _seconds(row.busy_ns), *_waste_figures(row))
+    sites = _waste_table("delay asked for at", ("asked s", "took s"))
+    for site in waste.call_sites:
+        lines = escape("\n  ".join(site.call_site.split(" < ")))
+        words = escape(site.subject), site.phase, lines, f"{site.count}"
+        times = _seconds(site.requested_ns), _seconds(site.actual_ns)
+        sites.add_row(*words, *times, *_waste_figures(site))
+    return [table for table in (operations, sites) if table.row_count]
+
+
+def _waste_table(what: str, figures: Sequence[str]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for name in ("subject", "phase", what):
+        table.add_column(name, overflow="fold")
+    for name in ("times", *figures, "for nothing s", "each us", "most us"):
+        table.add_column(name, justify="right", no_wrap=True)
+    return table
+
+
+def _waste_figures(row: OperationWaste | CallSiteWaste) -> tuple[str, str, str]:
+    each_us, most_us = row.waste_ns / row.count / 1000, row.waste_ns_max / 1000
+    return f"{row.waste_ns / 1e9:.6f}", f"{each_us:.1f}", f"{most_us:.1f}"
 
 
 def _seconds(ns: int | None) -> str:

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where a flashrom waits for nothing, by operation and by call site."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from delayrig.cell import Probe, Role
+from delayrig.errors import BadInputError
+from delayrig.events import Event
+from delayrig.result import FILE_NAME
+from delayrig.waste import Watched, read_watched, waste_of
+
+from tests.rig.builders import (
+    COST_NS,
+    as_lines,
+    busy,
+    delay,
+    delay_probe,
+    make_cell,
+    serprog,
+    spi,
+)
+
+US = 1000
+
+
+def watched(*events: Event, probed: bool = False, subject: str = "bundled") -> Watched:
+    """A cell with those events."""
+    witness = Probe.DELAY if probed else Probe.NONE
+    return Watched(cell=make_cell(subject=subject, witness=witness), events=list(events))
+
+
+def erase(start: int, *, busy_ns: int = 100, late_ns: int = 7) -> list[Event]:
+    """One erase, and the status read that noticed its end."""
+    ready = start + busy_ns
+    return [
+        spi("0x20", read=start),
+        busy("0x20", start=start, until=ready),
+        spi("0x05", read=start + 1, sr="0x03"),
+        spi("0x05", read=ready + late_ns),
+    ]
+
+
+def program(start: int, *, busy_ns: int = 50, late_ns: int = 3) -> list[Event]:
+    """One page."""
+    ready = start + busy_ns
+    return [
+        spi("0x02", read=start),
+        busy("0x02", start=start, until=ready, kind="program"),
+        spi("0x05", read=ready + late_ns),
+    ]
+
+
+def test_operations_are_summed_and_the_worst_is_told() -> None:
+    events = [*erase(1000), *erase(2000, late_ns=40), *program(3000)]
+    erased, programmed = waste_of([watched(*events)]).operations
+    assert (erased.phase, erased.operation, erased.count) == ("erase", "SE (0x20)", 2)
+    assert (erased.busy_ns, erased.waste_ns, erased.waste_ns_max) == (200, 47, 40)
+    assert (programmed.phase, programmed.operation, programmed.waste_ns) == (
+        "write",
+        "PP (0x02)",
+        3,
+    )
+
+
+def test_largest_sum_comes_first() -> None:
+    rows = waste_of([watched(*erase(1000, late_ns=1), *program(3000, late_ns=2))]).operations
+    assert [row.operation for row in rows] == ["PP (0x02)", "SE (0x20)"]
+
+
+def test_busy_time_that_nobody_came_back_to_is_no_waste() -> None:
+    assert waste_of([watched(*erase(1000)[:3])]).operations == []
+
+
+def test_subjects_stand_apart() -> None:
+    cells = [watched(*erase(1000)), watched(*erase(1000), subject="debian:trixie")]
+    assert [row.subject for row in waste_of(cells).operations] == ["bundled", "debian:trixie"]
+
+
+def test_cells_with_probes_tell_no_operations_beside_others() -> None:
+    probed = watched(delay_probe(), *erase(1000), probed=True)
+    assert waste_of([watched(*erase(1000)), probed]).operations[0].count == 1
+    assert waste_of([probed]).operations[0].count == 1
+
+
+@pytest.mark.parametrize(
+    ("busy_from", "busy_until", "waste_ns"),
+    [
+        (0, 0, 100 * US),  # not busy at all
+        (0, 1000, 100 * US),  # over before it begins
+        (0, 1000 + 30 * US, 70 * US),  # ends within
+        (1000 + 30 * US, 900 * US, 30 * US),  # begins within
+        (1000 + 30 * US, 1000 + 50 * US, 80 * US),  # begins and ends within
+        (0, 900 * US, 0),  # busy all the time
+        (900 * US, 901 * US, 100 * US),  # begins when it is over
+    ],
+)
+def test_delay_is_for_nothing_while_the_part_is_not_busy(
+    busy_from: int, busy_until: int, waste_ns: int
+) -> None:
+    work = [busy("0x20", start=busy_from, until=busy_until)] if busy_until else []
+    call = delay(90, took_ns=100 * US + COST_NS, at=1000)
+    (site,) = waste_of([watched(delay_probe(), call, *work, probed=True)]).call_sites
+    assert (site.requested_ns, site.actual_ns) == (90 * US, 100 * US)
+    assert site.waste_ns == waste_ns
+
+
+def test_delay_spans_several_busy_times() -> None:
+    work = [busy("0x20", start=at, until=at + 10 * US) for at in range(0, 200 * US, 20 * US)]
+    call = delay(90, took_ns=100 * US + COST_NS, at=0)
+    (site,) = waste_of([watched(delay_probe(), call, *work, probed=True)]).call_sites
+    assert site.waste_ns == 50 * US
+
+
+def test_call_sites_are_told_with_their_phase_and_callers() -> None:
+    events = [
+        delay_probe(),
+        delay(5, took_ns=10 * US, at=10),
+        serprog("NOP", empty=20, read=25),
+        *erase(20 * US),
+        delay(5, took_ns=10 * US, at=30 * US),
+        delay(5, took_ns=20 * US, at=50 * US),
+        delay(5, took_ns=None, at=80 * US),
+    ]
+    rows = waste_of([watched(*events, probed=True)]).call_sites
+    assert [(row.phase, row.count) for row in rows] == [("erase", 2), ("probe", 1)]
+    assert rows[0].call_site == "core/busy.c:154 < drivers/spi25.c:67"
+    assert rows[0].waste_ns_max == 20 * US - COST_NS
+
+
+def left(folder: Path, name: str, role: Role = Role.MEASURE) -> None:
+    """The folder of a finished cell."""
+    (folder / name).mkdir(parents=True)
+    (folder / name / "cell.json").write_bytes(msgspec.json.encode(make_cell(name=name, role=role)))
+    (folder / name / "events.jsonl").write_bytes(as_lines(erase(1000)))
+
+
+def test_run_is_read_without_canaries_and_a_cell_alone(tmp_path: Path) -> None:
+    left(tmp_path, "one")
+    left(tmp_path, "two", Role.CANARY)
+    (tmp_path / FILE_NAME).write_text("{}", encoding="ascii")
+    assert [each.cell.name for each in read_watched(tmp_path)] == ["one"]
+    assert [each.cell.name for each in read_watched(tmp_path / "two")] == ["two"]
+
+
+def test_folder_that_holds_neither_is_bad_input(tmp_path: Path) -> None:
+    with pytest.raises(BadInputError, match=r"cell\.json"):
+        read_watched(tmp_path)
