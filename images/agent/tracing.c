@@ -13,18 +13,22 @@
 
 #define TRACEFS "/sys/kernel/tracing"
 
-__asm__(".pushsection .text\n"
-	".globl tracing_nothing\n"
-	".type tracing_nothing, %function\n"
-	"tracing_nothing:\n"
-#if defined(__x86_64__) || defined(__i386__)
-	"	test %edi, %edi\n"
+#define FUNCTION(name, body)                                                                       \
+	__asm__(".pushsection .text\n"                                                             \
+		".globl " #name "\n"                                                               \
+		".type " #name ", %function\n" #name ":\n" body ".size " #name ", . - " #name "\n" \
+		".popsection\n")
+
+#if defined(__x86_64__)
+FUNCTION(tracing_nothing, "test %edi, %edi\n ret\n");
+FUNCTION(tracing_nothing_pushed, "push %rbx\n pop %rbx\n ret\n");
+#elif defined(__arm__)
+FUNCTION(tracing_nothing, "bx lr\n");
+FUNCTION(tracing_nothing_pushed, "bx lr\n");
 #else
-	"	mov x1, x0\n"
+FUNCTION(tracing_nothing, "ret\n");
+FUNCTION(tracing_nothing_pushed, "ret\n");
 #endif
-	"	ret\n"
-	".size tracing_nothing, . - tracing_nothing\n"
-	".popsection\n");
 
 static int open_file(const char *name, int flags)
 {
@@ -55,8 +59,10 @@ static int call_in_child(void)
 	pid_t child = fork();
 
 	if (child == 0) {
-		for (unsigned int call = 0; call < TRACING_CALLS; call++)
+		for (unsigned int call = 0; call < TRACING_CALLS; call++) {
 			tracing_nothing(call);
+			tracing_nothing_pushed(call);
+		}
 		_exit(0);
 	}
 	return child < 0 || waitpid(child, NULL, 0) != child ? -errno : 0;

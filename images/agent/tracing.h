@@ -11,7 +11,7 @@
 
 /*
  * Writes what the spec asks for to the files of tracefs, in its order. Then TRACING_CHILDREN
- * processes call tracing_nothing() TRACING_CALLS times each: a probe on it tells what a probe
+ * processes call the functions below TRACING_CALLS times each: a probe on one tells what a probe
  * costs, and what the first one in a process does.
  * Returns 0, also where nothing was asked for, or a negative errno; `failed` is then the file's
  * name.
@@ -27,9 +27,11 @@ int tracing_start(const struct spec *spec, const char **failed);
 int tracing_save(const struct spec *spec, const char *path);
 
 /*
- * Returns at once. Its first instruction is one that a probe has to step over, as most functions
- * begin with; those that the kernel can emulate cost less.
+ * Return at once. The first begins with an instruction that a probe steps over, the second with one
+ * that the kernel emulates, which costs less; the cell has the one probed that its subject's delay
+ * function is like. Elsewhere than on x86-64 they are the same.
  */
 void tracing_nothing(unsigned int us);
+void tracing_nothing_pushed(unsigned int us);
 
 #endif

@@ -30,8 +30,12 @@ STACK_WORDS = 128
 WORDS_EACH = 64
 """No array of the kernel's may be longer."""
 
+MACHINE = "EM_X86_64"
+"""Where a first argument is in %di, as `_probes` has it."""
 AGENT = "/init"
-AGENT_NOTHING = "tracing_nothing"
+STEPPED, PUSHED = "tracing_nothing", "tracing_nothing_pushed"
+"""Its functions that do nothing (images/agent/tracing.h)."""
+_PUSH = re.compile(rb"\x41?[\x50-\x57]")
 ENTER, LEAVE = "enter", "leave"
 NOTHING = "nothing_"
 """Before the names of the same on the function that does nothing."""
@@ -79,7 +83,7 @@ def find_delay_function(subject: Subject, wish: DelayWish) -> DelayFunction | No
         for file, part in subject.parts.items():
             symbols = read_symbols(part)
             address = symbols.function(name)
-            if address is not None:
+            if address is not None and symbols.machine == MACHINE:
                 return DelayFunction(
                     name=name, file=file, part=part, offset=symbols.file_offset(address)
                 )
@@ -106,8 +110,8 @@ def _at_offset(subject: Subject, offset: int) -> DelayFunction:
 def trace_lines(function: DelayFunction, *, root: str, agent: Path) -> list[str]:
     """Lines for the guest's agent (images/agent/spec.h)."""
     symbols = read_symbols(agent)
-    nothing = symbols.function(AGENT_NOTHING)
-    assert nothing is not None, f"{agent} has no {AGENT_NOTHING}"
+    nothing = symbols.function(_alike(function))
+    assert nothing is not None, f"{agent} has no {_alike(function)}"
     told = {
         "trace_clock": [CLOCK],
         "buffer_size_kb": [str(BUFFER_KIB)],
@@ -118,6 +122,17 @@ def trace_lines(function: DelayFunction, *, root: str, agent: Path) -> list[str]
         "events/rig/enable": ["1"],
     }
     return [f"trace {file} {value}" for file, values in told.items() for value in values]
+
+
+def _alike(function: DelayFunction) -> str:
+    """The function to measure probes by: its first instruction must cost them the same.
+
+    Of those that functions begin with, the kernel emulates a push, and steps over all others.
+    Source: Linux arch/x86/kernel/uprobes.c.
+    """
+    symbols = read_symbols(function.part)
+    begins = symbols.code(symbols.address(function.offset), 2)
+    return PUSHED if _PUSH.match(begins) else STEPPED
 
 
 def _probes(prefix: str, file: str, offset: int) -> list[str]:

@@ -27,9 +27,12 @@ from delayrig.verdict import Finding, blank_result, judge_cell
 from delayrig.virtual_lane import run_cell
 
 NO_DELAY_FUNCTION = (
-    "the witness `delay` is absent: this flashrom has none of the symbols of delay functions that"
-    " profiles know; a path: subject takes --delay-symbol or --delay-offset"
+    "the witness `delay` is absent: this flashrom has no symbol of a delay function that profiles"
+    " know, or is not for x86-64; a path: subject takes --delay-symbol or --delay-offset"
 )
+
+
+NO_SYMBOL = "delay (no symbol)"
 
 
 class Progress(Protocol):
@@ -69,7 +72,12 @@ async def run_request(request: Request, paths: Paths, progress: Progress) -> Res
         paths=paths,
         cells_planned=len(request.cells),
     )
-    bench = _Bench(request=request, supplies=supplies, paths=paths)
+    bench = _Bench(
+        request=request,
+        supplies=supplies,
+        paths=paths,
+        delay_functions=_delay_functions(request, supplies),
+    )
     done: dict[str, CellResult] = {}
 
     async def run_one(cell: Cell) -> None:
@@ -105,6 +113,7 @@ class _Bench:
     request: Request
     supplies: Supplies
     paths: Paths
+    delay_functions: dict[str, DelayFunction | None]
 
     @cached_property
     def chip_names(self) -> dict[tuple[str, str], str]:
@@ -133,20 +142,6 @@ class _Bench:
         refusals = (hazard.refusal(subject) for hazard in cell.active_hazards)
         return next((refusal for refusal in refusals if refusal), "")
 
-    @cached_property
-    def delay_functions(self) -> dict[str, DelayFunction | None]:
-        """Those of the subjects in cells with that witness; None where none is known."""
-        probed = [cell for cell in self.request.cells if cell.witness is Probe.DELAY]
-        subjects = [self.supplies.subject_of(cell) for cell in probed]
-        return {
-            subject.name: find_delay_function(
-                subject,
-                self.request.delay if subject.name.startswith(PATH_PREFIX) else DelayWish(),
-            )
-            for subject in subjects
-            if subject is not None
-        }
-
     def refuse(self, cell: Cell) -> CellResult | None:
         """The result of a cell that is not to be run; None where it is."""
         chip = self.request.chips[cell.chip]
@@ -154,7 +149,8 @@ class _Bench:
         if not reason:
             return None
         finding = Finding(verdict=Verdict.SKIPPED, reason=reason)
-        return blank_result(cell, chip, finding, rerun=rerun_command(cell, self.request))
+        blank = blank_result(cell, chip, finding, rerun=rerun_command(cell, self.request))
+        return msgspec.structs.replace(blank, unjudged=[NO_SYMBOL] if cell.witness else [])
 
     async def run(self, cell: Cell, cpu: int) -> CellResult:
         """Runs and judges a cell; keeps its result in its folder."""
@@ -197,6 +193,19 @@ class _Bench:
         except LostGuestError as error:
             finding = Finding(verdict=Verdict.INFRA_ERROR, reason=error.message)
             return blank_result(cell, chip, finding, rerun=rerun)
+
+
+def _delay_functions(request: Request, supplies: Supplies) -> dict[str, DelayFunction | None]:
+    """Those of the subjects in cells with that witness; None where none is known."""
+    probed = [cell for cell in request.cells if cell.witness is Probe.DELAY]
+    subjects = [supplies.subject_of(cell) for cell in probed]
+    return {
+        subject.name: find_delay_function(
+            subject, request.delay if subject.name.startswith(PATH_PREFIX) else DelayWish()
+        )
+        for subject in subjects
+        if subject is not None
+    }
 
 
 def _cell_folder(cell: Cell, out: Path) -> Path:

@@ -96,7 +96,8 @@ async def run_cell(
         finally:
             await asyncio.shield(machine.stop())
         watch.ended(STOP)
-    write_entries(entries, folder, region_of(cell, chip), delay)
+    # Reading debug information takes longer than other cells would want to wait.
+    await asyncio.to_thread(write_entries, entries, folder, region_of(cell, chip), delay)
     watch.ended(KEEP)
     return time.monotonic() - began_s
 

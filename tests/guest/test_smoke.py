@@ -5,8 +5,9 @@ import msgspec
 import pytest
 from delayrig.cell import Cell
 from delayrig.chips import read_chips
+from delayrig.delay_witness import DELAY_CLASS
 from delayrig.errors import ExitCode
-from delayrig.events import first, read_events
+from delayrig.events import first, of_kind, read_events
 from delayrig.evidence import Witness
 from delayrig.paths import Paths
 from delayrig.result import Verdict
@@ -57,8 +58,9 @@ def test_siblings_run_while_the_subject_calibrates_and_stop_before_it_waits(
 
 
 def test_canaries_are_convicted_each_by_its_witness(smoke: FinishedRun) -> None:
-    for witness in (Witness.BUS, Witness.CHIP):
-        cell = smoke.cell(f"canary-{witness}", f"canary:{witness}")
+    canaries = [(Witness.BUS, "bus", "bus"), (Witness.CHIP, "chip", "chip")]
+    for witness, name, canary in [*canaries, (Witness.DELAY, "probe", "bus")]:
+        cell = smoke.cell(f"canary-{name}", f"canary:{canary}")
         assert cell.verdict is Verdict.TOO_SHORT
         assert witness in {item.witness for item in cell.evidence}
 
@@ -68,6 +70,16 @@ def test_controls_are_acquitted_in_the_cells_of_the_canaries(
 ) -> None:
     assert smoke.cell("control-bus", "bundled").verdict is Verdict.PASS
     assert smoke.cell("control-chip", "control:chip").verdict is Verdict.PASS
+    assert smoke.cell("control-probe", "bundled").verdict is Verdict.PASS
+
+
+def test_delays_are_seen_with_their_lines_and_lengths(smoke: FinishedRun) -> None:
+    cell = smoke.cell("control-probe", "bundled")
+    assert any(kind.startswith(DELAY_CLASS) for kind in cell.judged)
+    delays = of_kind(read_events(smoke.out / cell.id), "delay")
+    assert delays
+    assert all("flashrom/core/busy.c:" in " ".join(call["stack"]) for call in delays)
+    assert all(call["end_ns"] - call["t_ns"] >= call["requested_us"] * 1000 for call in delays)
 
 
 def test_every_passed_write_left_the_emulator_with_exactly_what_was_to_be_written(

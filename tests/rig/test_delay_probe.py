@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 from delayrig.delay_probe import (
+    PUSHED,
+    STEPPED,
     DelayFunction,
     DelayWish,
     find_delay_function,
@@ -16,6 +18,8 @@ from delayrig.delay_probe import (
 from delayrig.errors import BadInputError, LostGuestError
 from delayrig.events import Event, of_kind
 from delayrig.images.subject import PARTS, Subject
+from delayrig.images.symbols import read_symbols
+from msgspec.structs import replace
 
 from tests.rig.builders import make_subject
 
@@ -24,7 +28,8 @@ pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
 SOURCE = """\
 __attribute__((noinline)) void default_delay(unsigned int us) { (void)us; __asm__(""); }
 __attribute__((noinline)) void tracing_nothing(unsigned int us) { (void)us; __asm__(""); }
-int main(void) { default_delay(1); tracing_nothing(1); return 0; }
+__attribute__((noinline)) void tracing_nothing_pushed(unsigned int us) { (void)us; __asm__(""); }
+int main(void) { default_delay(1); tracing_nothing(1); tracing_nothing_pushed(1); return 0; }
 """
 
 
@@ -104,6 +109,20 @@ def test_kernel_is_told_clock_room_and_probes_before_they_are_enabled(
     assert f"p:rig/enter /subject/usr/sbin/flashrom:{function.offset:#x} us=%di:u32" in lines[2]
     assert lines[3].endswith(f"r:rig/leave /subject/usr/sbin/flashrom:{function.offset:#x}")
     assert "p:rig/nothing_enter /init:" in lines[4]
+
+
+def test_probes_are_measured_by_a_function_that_begins_alike(
+    tmp_path: Path, function: DelayFunction
+) -> None:
+    agent, subject = read_symbols(function.part), bytearray(function.part.read_bytes())
+    for begins, like in ((b"\x85\xff", STEPPED), (b"\x53\x90", PUSHED), (b"\x41\x54", PUSHED)):
+        subject[function.offset : function.offset + 2] = begins
+        part = tmp_path / begins.hex()
+        part.write_bytes(subject)
+        lines = trace_lines(replace(function, part=part), root="", agent=function.part)
+        nothing = agent.function(like)
+        assert nothing is not None
+        assert lines[5].endswith(f" /init:{agent.file_offset(nothing):#x}")
 
 
 HEADER = "# tracer: nop\n#\n# entries-in-buffer/entries-written: {kept}/{written}   #P:2\n#\n"

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from delayrig.cell import Cell, Expect, Job, Programmer, Role
+from delayrig.cell import Cell, Expect, Job, Probe, Programmer, Role
 from delayrig.chips import read_chips
 from delayrig.corner import Corner
 from delayrig.errors import BadInputError
@@ -146,14 +146,20 @@ def test_ids_are_unique_and_fit_for_folders(name: str) -> None:
     assert not [id_ for id_ in ids if {"/", ":", " ", "*", "["} & set(id_) or len(id_) > 200]
 
 
+PROBES = {"probe": Probe.DELAY}
+"""Witnesses that have cells of their own, by the names of their canary and control."""
+
+
 @pytest.mark.parametrize("name", SHIPPED)
 def test_canary_and_control_of_a_witness_stand_in_the_same_cell(name: str) -> None:
     judging = {c.name: c for c in shipped(name) if c.role in (Role.CANARY, Role.CONTROL)}
     witnesses = {name.removeprefix("canary-") for name in judging if name.startswith("canary-")}
-    assert witnesses >= {"bus", "chip"}
+    used = {cell.witness for cell in shipped(name)}
+    assert witnesses >= {"bus", "chip", *(key for key, probe in PROBES.items() if probe in used)}
     for witness in sorted(witnesses):
         canary, control = judging.pop(f"canary-{witness}"), judging.pop(f"control-{witness}")
         assert levels(canary) == levels(control)
+        assert canary.witness is control.witness is PROBES.get(witness, Probe.NONE)
         assert (canary.role, canary.expect) == (Role.CANARY, Expect.TOO_SHORT)
         assert (control.role, control.expect) == (Role.CONTROL, Expect.PASS)
         assert canary.subject != control.subject
@@ -347,6 +353,19 @@ def test_region_of_a_group_or_a_cell_is_that_of_its_cells(text: str, region_kib:
     key = f'name = "{text.split(chr(34))[1]}"\n'
     cells = cells_of(HEAD + text.replace(key, f"{key}region_kib = {region_kib}\n"))
     assert [cell.region_kib for cell in cells] == [region_kib] * 2
+
+
+@pytest.mark.parametrize("text", [GROUP, SINGLE])
+def test_witness_of_a_group_or_a_cell_is_that_of_its_cells(text: str) -> None:
+    key = f'name = "{text.split(chr(34))[1]}"\n'
+    cells = cells_of(HEAD + text.replace(key, f'{key}witness = "delay"\n'))
+    assert {cell.witness for cell in cells} == {Probe.DELAY}
+    assert all(cell.id.endswith(".delay") for cell in cells)
+
+
+def test_witness_that_does_not_exist_names_its_key() -> None:
+    error = error_of(HEAD + SINGLE + 'witness = "delays"\n')
+    assert "key 'cell[0].witness': unknown value 'delays'" in error.message
 
 
 @pytest.mark.parametrize("region_kib", [-1, 0, 16385])

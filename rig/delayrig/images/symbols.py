@@ -54,6 +54,11 @@ class Symbols:
         self._content = content
         self._elf = ELFFile(BytesIO(content))
 
+    @property
+    def machine(self) -> str:
+        """What it is built for, such as EM_X86_64."""
+        return str(self._elf["e_machine"])
+
     def function(self, name: str) -> int | None:
         """The address of a function; None where there is no such symbol, or several."""
         found = {address for address, _, symbol in self._functions if symbol == name}
