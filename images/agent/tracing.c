@@ -19,7 +19,7 @@
 		".type " #name ", %function\n" #name ":\n" body ".size " #name ", . - " #name "\n" \
 		".popsection\n")
 
-#if defined(__x86_64__)
+#ifdef __x86_64__
 FUNCTION(tracing_nothing, "test %edi, %edi\n ret\n");
 FUNCTION(tracing_nothing_pushed, "push %rbx\n pop %rbx\n ret\n");
 #elif defined(__arm__)
@@ -97,18 +97,28 @@ static int copy(int from, int to)
 	return got < 0 ? -errno : 0;
 }
 
+static int copy_trace(int from, const char *path)
+{
+	int to = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	int error = to < 0 ? -errno : copy(from, to);
+
+	close(to);
+	return error;
+}
+
 int tracing_save(const struct spec *spec, const char *path)
 {
-	int from, to, error;
+	int from, error;
 
 	if (spec->traces == 0)
 		return 0;
 	error = write_file("tracing_on", "0");
+	if (error)
+		return error;
 	from = open_file("trace", O_RDONLY);
-	to = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (!error)
-		error = from < 0 ? from : to < 0 ? -errno : copy(from, to);
+	if (from < 0)
+		return from;
+	error = copy_trace(from, path);
 	close(from);
-	close(to);
 	return error;
 }

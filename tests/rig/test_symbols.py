@@ -80,6 +80,15 @@ def test_function_is_found_and_lies_where_its_file_offset_says(
     assert symbols.where(address) == "program.c:2"
 
 
+def test_lines_are_found_without_an_index_of_units(tmp_path: Path) -> None:
+    program = compiled(tmp_path, "-g")
+    subprocess.run(["objcopy", "--remove-section=.debug_aranges", program], check=True)
+    symbols = read_symbols(program)
+    address = symbols.function("wait_here")
+    assert address is not None
+    assert symbols.where(address) == "program.c:2"
+
+
 def test_function_that_is_not_there_is_none(tmp_path: Path) -> None:
     assert read_symbols(compiled(tmp_path)).function("wait_there") is None
 

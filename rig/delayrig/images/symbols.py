@@ -53,6 +53,7 @@ class Symbols:
     def __init__(self, content: bytes) -> None:
         self._content = content
         self._elf = ELFFile(BytesIO(content))
+        self._rows: dict[int | None, list[_Row]] = {}
 
     @property
     def machine(self) -> str:
@@ -87,9 +88,10 @@ class Symbols:
 
     def where(self, address: int) -> str:
         """`file:line`, else `function+offset`, else the address: the best that is known."""
-        at = bisect_right(self._rows, address, key=lambda row: row.address) - 1
-        if at >= 0 and self._rows[at].line:
-            return self._rows[at].line
+        rows = self._rows_near(address)
+        at = bisect_right(rows, address, key=lambda row: row.address) - 1
+        if at >= 0 and rows[at].line:
+            return rows[at].line
         at = bisect_right(self._functions, (address, 1 << 64, "")) - 1
         if at >= 0:
             start, size, name = self._functions[at]
@@ -158,15 +160,26 @@ class Symbols:
         entries = [entry for entry in dwarf.EH_CFI_entries() if isinstance(entry, FDE)]
         return sorted(entries, key=lambda fde: int(fde["initial_location"]))
 
-    @cached_property
-    def _rows(self) -> list[_Row]:
+    def _rows_near(self, address: int) -> list[_Row]:
+        """The lines of the unit that the address belongs to; of all units where none says so."""
         if not self._elf.has_dwarf_info():
             return []
+        unit = self._ranges.cu_offset_at_addr(address) if self._ranges else None
+        if unit not in self._rows:
+            self._rows[unit] = self._read_rows(unit)
+        return self._rows[unit]
+
+    def _read_rows(self, unit: int | None) -> list[_Row]:
         dwarf = self._elf.get_dwarf_info()
-        programs = map(dwarf.line_program_for_CU, dwarf.iter_CUs())
+        units = dwarf.iter_CUs() if unit is None else [dwarf.get_CU_at(unit)]
+        programs = map(dwarf.line_program_for_CU, units)
         rows = [row for program in programs for row in _lines_of(program)]
         # Where a stretch begins at the end of another, its line is the last of that address.
         return sorted(rows, key=lambda row: (row.address, row.line != ""))
+
+    @cached_property
+    def _ranges(self) -> Any:
+        return self._elf.get_dwarf_info().get_aranges()
 
 
 def _lines_of(program: Any) -> Iterator[_Row]:
