@@ -494,8 +494,8 @@ def trace(events: Path, kind: str, output: BinaryIO) -> None:
     """Turns the events of a cell into something to look at.
 
     CELL is the folder of a cell in a run's --out folder, EVENTS a file that serprog-emu or the
-    dummy programmer left. Requests, commands, busy times, waits, violations and faults each have
-    a track of their own; times begin with the first of them.
+    dummy programmer left. Requests, commands, busy times, waits, delays, violations and faults each
+    have a track of their own; times begin with the first of them.
     """
     try:
         timeline = timeline_of(read_events(events))

@@ -24,6 +24,7 @@ from tests.rig.builders import (
     as_lines,
     busy,
     cycle,
+    delay,
     early,
     serprog,
     sound_events,
@@ -71,6 +72,13 @@ def test_each_kind_of_thing_has_its_track() -> None:
         (Track.FAULT, "nak", 12 * US),
     ]
     assert timeline.start_ns == SECOND
+
+
+def test_delays_that_returned_have_a_track() -> None:
+    calls = [delay(5, took_ns=9 * US, at=SECOND), delay(7, took_ns=None, at=2 * SECOND)]
+    timeline = timeline_of(calls)
+    assert on(timeline, Track.DELAY) == [("5 us", 0, 9 * US)]
+    assert timeline.spans[0].facts["stack"] == calls[0]["stack"]
 
 
 def test_requests_read_together_follow_each_other() -> None:

@@ -19,6 +19,7 @@ class Track(StrEnum):
     COMMAND = "commands"
     BUSY = "busy"
     WAIT = "waits"
+    DELAY = "delays"
     VIOLATION = "violations"
     FAULT = "faults"
 
@@ -61,6 +62,7 @@ def timeline_of(events: list[Event]) -> Timeline:
         *_in_turn(_commands(events)),
         *_cut_short(_busy_times(events)),
         *_in_turn(_waits(events)),
+        *_in_turn(_delays(events)),
     ]
     instants = [*_moments(events), *_violations(events), *_faults(events)]
     times = [*(span.start_ns for span in spans), *(instant.at_ns for instant in instants)]
@@ -132,6 +134,19 @@ def _waits(events: list[Event]) -> Iterator[Span]:
                 facts={"next": event["name"], "empty_ns": event["empty_ns"]},
             )
         replied = event
+
+
+def _delays(events: list[Event]) -> Iterator[Span]:
+    """Calls of the subject's delay function, where probes saw them."""
+    for event in of_kind(events, "delay"):
+        if event["end_ns"] is not None:
+            yield Span(
+                track=Track.DELAY,
+                name=f"{event['requested_us']} us",
+                start_ns=event["t_ns"],
+                end_ns=event["end_ns"],
+                facts={key: event[key] for key in ("stack", "cpu_in", "cpu_out")},
+            )
 
 
 def _moments(events: list[Event]) -> Iterator[Instant]:
