@@ -92,7 +92,22 @@ def find_delay_function(subject: Subject, wish: DelayWish) -> DelayFunction | No
             f"--delay-symbol {wish.symbol}: {subject.name} has no such function, or several",
             hint="`nm` lists its functions; a stripped one takes --delay-offset",
         )
-    return None
+    return _at_known_address(subject)
+
+
+def _at_known_address(subject: Subject) -> DelayFunction | None:
+    """In a library without symbols, where a profile knows the address by the library's digest."""
+    libraries = [item for item in subject.parts.items() if "/libflashrom" in item[0]]
+    if subject.delay_address is None or not libraries:
+        return None
+    file, part = libraries[0]
+    symbols = read_symbols(part)
+    return DelayFunction(
+        name=f"address {subject.delay_address:#x}",
+        file=file,
+        part=part,
+        offset=symbols.file_offset(subject.delay_address),
+    )
 
 
 def _at_offset(subject: Subject, offset: int) -> DelayFunction:

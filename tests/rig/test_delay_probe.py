@@ -84,6 +84,20 @@ def test_offset_outside_of_the_code_is_bad_input(tmp_path: Path) -> None:
         find_delay_function(packed(tmp_path), DelayWish(offset=1 << 28))
 
 
+def test_address_that_a_profile_knows_is_taken_in_a_stripped_library(
+    tmp_path: Path, function: DelayFunction
+) -> None:
+    address = read_symbols(function.part).address(function.offset)
+    library = tmp_path / "packed" / PARTS / "lib/libflashrom.so.1"
+    library.parent.mkdir(parents=True)
+    subprocess.run(["strip", "-o", library, function.part], check=True)
+    archive = str(tmp_path / "packed" / "subject.cpio")
+    subject = make_subject(archive=archive, library=True, delay_address=address)
+    found = find_delay_function(subject, DelayWish())
+    assert found is not None
+    assert (found.file, found.offset) == ("/lib/libflashrom.so.1", function.offset)
+
+
 @pytest.mark.parametrize(
     ("wish", "words"),
     [
