@@ -273,11 +273,8 @@ def shrink(
         preparing=lambda what: click.echo(f"making {what}", err=True),
     )
     work = shrink_cell(cells[0], chips, trials.run, limit_s=limit_s, watch=show_step)
-    try:
-        shrunk = asyncio.run(until_told_to_end(work))
-    except (KeyboardInterrupt, asyncio.CancelledError):
-        click.echo(f"interrupted; what was tried is kept in {folder}", err=True)
-        sys.exit(INTERRUPTED)
+    kept = f"what was tried is kept in {folder}"
+    shrunk = _until_interrupted(work, kept=kept, no_color=False)
     found.write_text(plan_text(shrunk.cell))
     show_shrunk(shrunk, str(found))
     sys.exit(ExitCode.UNSAFE)

@@ -10,8 +10,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
-from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import SymbolTableSection
 
 from delayrig import digest
 from delayrig.errors import RigFaultError
@@ -19,8 +17,9 @@ from delayrig.images.elf import Closure, collect_program, read_elf
 from delayrig.images.packages import unpack_packages
 from delayrig.images.recipes import ProgramRecipe, Recipes
 from delayrig.images.subject import BUNDLED, PATH_PREFIX, Subject, pack, upstream_version
+from delayrig.images.symbols import read_symbols
 from delayrig.paths import Paths
-from delayrig.profile import delay_address_of_digest
+from delayrig.profile import delay_address_of_digest, known_delay_symbols
 
 LIBRARY = "libflashrom.so.1"
 OWN_LIBRARIES = {
@@ -33,8 +32,6 @@ OWN_LIBRARIES = {
 """Of this checkout, below the build folder."""
 SUFFIX = "/libflashrom"
 """Behind a subject's name: its library in place of its program."""
-DELAY_FUNCTIONS = ("default_delay", "internal_delay")
-"""What releases of flashrom, and ours, call the function that waits; the newer name first."""
 FETCHED = 1
 """Raised when what is kept of a package changes."""
 
@@ -130,12 +127,5 @@ def _pack(name: str, files: dict[str, Path], paths: Paths) -> Subject:
 
 def _delay_address(library: Path) -> int | None:
     """By its symbols, where they were not stripped."""
-    with library.open("rb") as file:
-        addresses = {
-            symbol.name: int(symbol["st_value"])
-            for section in ELFFile(file).iter_sections()
-            if isinstance(section, SymbolTableSection)
-            for symbol in section.iter_symbols()
-            if symbol.name in DELAY_FUNCTIONS and symbol["st_shndx"] != "SHN_UNDEF"
-        }
-    return next((addresses[name] for name in DELAY_FUNCTIONS if name in addresses), None)
+    functions = map(read_symbols(library).function, known_delay_symbols())
+    return next((address for address in functions if address is not None), None)
