@@ -18,6 +18,7 @@
 #include "record/outfile.h"
 #include "realtime.h"
 #include "server.h"
+#include "standby.h"
 #include "wake.h"
 
 #define EXIT_USAGE 2
@@ -27,7 +28,8 @@
 #define EVENTS_REALTIME_COUNT 131072
 
 struct run {
-	const struct options *options;
+	struct options *options;
+	struct standby_words rest;
 	struct clock clock;
 	struct chip chip;
 	struct device device;
@@ -151,15 +153,22 @@ static int start_clock(struct run *run)
 	return ret < 0 ? fault("clock", ret, "give --clock monotonic") : 0;
 }
 
-/* The CPU first: memory is faulted in where it is used. */
-static int go_realtime(const struct options *options)
+static int pin(const struct options *options)
 {
 	int ret = options->cpu >= 0 ? realtime_pin(options->cpu) : 0;
 
-	if (ret < 0)
-		return fault("--cpu", ret, "give a CPU that this machine has");
-	if (options->realtime_priority == 0)
-		return 0;
+	return ret < 0 ? fault("--cpu", ret, "give a CPU that this machine has") : 0;
+}
+
+/* The CPU first: memory is faulted in where it is used. */
+static int go_realtime(struct run *run)
+{
+	const struct options *options = run->options;
+	int status = pin(options);
+	int ret;
+
+	if (status != 0 || options->realtime_priority == 0)
+		return status;
 	ret = realtime_enable(options->realtime_priority);
 	return ret < 0 ? fault("--realtime", ret, "run as root, or leave it out") : 0;
 }
@@ -170,6 +179,7 @@ static int measure_wake(struct run *run)
 	unsigned int round_count = run->options->wake_round_count;
 	int ret;
 
+	run->facts.wake_measured = false;
 	if (round_count == 0)
 		return 0;
 	ret = wake_measure(run->options->clock_source, round_count, &latency);
@@ -220,22 +230,39 @@ static void fill_facts(struct run *run)
 	run->facts.wake_measured = false;
 }
 
+static int listen_for_host(struct run *run)
+{
+	int ret = listener_open(&run->options->listen, &run->listener);
+
+	run->server.listener = &run->listener;
+	return ret < 0 ? fault("--listen", ret, "give an address of this machine that is free") : 0;
+}
+
+static int stand_by(struct run *run)
+{
+	struct options *options = run->options;
+	int ret;
+
+	if (options->standby_in_fd < 0)
+		return 0;
+	ret = standby_wait(options->standby_out_fd, options->standby_in_fd, &run->rest);
+	if (ret < 0)
+		return fault("--standby", ret, "write words with a NUL after each, then close");
+	if (options_parse_rest(run->rest.argc, run->rest.argv, options) != OPTIONS_RUN)
+		return EXIT_USAGE;
+	ret = options->cpu_said ? pin(options) : 0;
+	return ret == 0 && options->wake_said ? measure_wake(run) : ret;
+}
+
+/* What is the same for every chip comes first: it can be done before the chip is known. */
 static int prepare(struct run *run)
 {
-	int status = take_signals(run);
+	static int (*const steps[])(struct run *run) = {take_signals, start_clock, go_realtime,
+		measure_wake, listen_for_host, stand_by, load_chip, open_files, make_buffers};
+	int status = 0;
 
-	if (status == 0)
-		status = start_clock(run);
-	if (status == 0)
-		status = load_chip(run);
-	if (status == 0)
-		status = open_files(run);
-	if (status == 0)
-		status = make_buffers(run);
-	if (status == 0)
-		status = go_realtime(run->options);
-	if (status == 0)
-		status = measure_wake(run);
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && status == 0; i++)
+		status = steps[i](run);
 	return status;
 }
 
@@ -254,21 +281,18 @@ static int serve(struct run *run)
 	const struct options *options = run->options;
 	int ret;
 
+	run->faults = options->faults;
 	device_init(&run->device, &run->chip, &run->clock, &run->events, &options->device);
 	run->server.device = &run->device;
 	run->server.clock = &run->clock;
 	run->server.events = &run->events;
 	run->server.faults = &run->faults;
-	run->server.listener = &run->listener;
 	run->server.refuses = options->refuses;
 	run->server.barrier_out_fd = options->barrier_out_fd;
 	run->server.barrier_in_fd = options->barrier_in_fd;
 	fill_facts(run);
 	power_up(run);
 	run->server.empty_ns = run->facts.start_ns;
-	ret = listener_open(&options->listen, &run->listener);
-	if (ret < 0)
-		return fault("--listen", ret, "give an address of this machine that is free");
 	ret = announce(options->ready_fd, &run->listener);
 	if (ret != 0)
 		return ret;
@@ -353,11 +377,10 @@ static void drop_files(struct run *run)
 	outfile_deinit(&run->sparse_file);
 }
 
-static int run_with(const struct options *options)
+static int run_with(struct options *options)
 {
 	struct run run = {
 		.options = options,
-		.faults = options->faults,
 		.listener = {.fd = -1},
 	};
 	int status = prepare(&run);

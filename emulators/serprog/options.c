@@ -43,6 +43,7 @@ enum option_id {
 	OPTION_CPU,
 	OPTION_READY_FD,
 	OPTION_BARRIER_FDS,
+	OPTION_STANDBY,
 	OPTION_CLIENTS,
 	OPTION_MEASURE_WAKE,
 	OPTION_HELP,
@@ -72,6 +73,7 @@ static const struct option long_options[] = {
 	{"cpu", required_argument, NULL, OPTION_CPU},
 	{"ready-fd", required_argument, NULL, OPTION_READY_FD},
 	{"barrier-fds", required_argument, NULL, OPTION_BARRIER_FDS},
+	{"standby", required_argument, NULL, OPTION_STANDBY},
 	{"clients", required_argument, NULL, OPTION_CLIENTS},
 	{"measure-wake", required_argument, NULL, OPTION_MEASURE_WAKE},
 	{"help", no_argument, NULL, OPTION_HELP},
@@ -144,6 +146,9 @@ static const char help[] =
 	"For who starts it:\n"
 	"  --ready-fd FD               write `PORT\\n` there once listening, and close it\n"
 	"  --barrier-fds OUT,IN        at each connection write a byte to OUT, wait for one on IN\n"
+	"  --standby OUT,IN            do what no chip needs, write a byte to OUT, then read the "
+	"rest\n"
+	"                              of the options from IN, a NUL after each, until it ends\n"
 	"  --help                      this text\n"
 	"\n"
 	"Exit: 0 done, also by SIGTERM or SIGINT; 2 bad usage; 99 a fault of its own.\n";
@@ -262,7 +267,8 @@ static enum options_status set_clock(const char *name, struct options *options)
 	return bad("clock", "no such clock", "give monotonic, tsc or scripted[:NS]");
 }
 
-static enum options_status set_barrier(char *text, struct options *options)
+/* Where one side writes and where it reads: OUT,IN. */
+static enum options_status set_fd_pair(const char *option, char *text, int *out_fd, int *in_fd)
 {
 	char *comma = strchr(text, ',');
 	uint64_t out;
@@ -271,9 +277,9 @@ static enum options_status set_barrier(char *text, struct options *options)
 	if (comma)
 		*comma = '\0';
 	if (!comma || !parse_number(text, INT_MAX, &out) || !parse_number(comma + 1, INT_MAX, &in))
-		return bad("barrier-fds", "not two numbers", "give OUT,IN such as 5,6");
-	options->barrier_out_fd = (int)out;
-	options->barrier_in_fd = (int)in;
+		return bad(option, "not two numbers", "give OUT,IN such as 5,6");
+	*out_fd = (int)out;
+	*in_fd = (int)in;
 	return OPTIONS_RUN;
 }
 
@@ -397,14 +403,20 @@ static enum options_status apply(int option, char *text, struct options *options
 	case OPTION_REALTIME:
 		return set_realtime(text, options);
 	case OPTION_CPU:
+		options->cpu_said = true;
 		return set_int("cpu", text, 0, CPU_SETSIZE - 1, &options->cpu);
 	case OPTION_READY_FD:
 		return set_int("ready-fd", text, 0, INT_MAX, &options->ready_fd);
 	case OPTION_BARRIER_FDS:
-		return set_barrier(text, options);
+		return set_fd_pair(
+			"barrier-fds", text, &options->barrier_out_fd, &options->barrier_in_fd);
+	case OPTION_STANDBY:
+		return set_fd_pair(
+			"standby", text, &options->standby_out_fd, &options->standby_in_fd);
 	case OPTION_CLIENTS:
 		return set_unsigned("clients", text, UINT_MAX, &options->client_count);
 	case OPTION_MEASURE_WAKE:
+		options->wake_said = true;
 		return set_unsigned(
 			"measure-wake", text, WAKE_ROUNDS_MAX, &options->wake_round_count);
 	case OPTION_HELP:
@@ -414,27 +426,80 @@ static enum options_status apply(int option, char *text, struct options *options
 	return OPTIONS_BAD;
 }
 
-static enum options_status check_together(const struct options *options)
+/* What is done while it stands by: too late to be said afterwards. */
+static const int early_options[] = {
+	OPTION_LISTEN, OPTION_ALLOW_REMOTE, OPTION_CLOCK, OPTION_REALTIME, OPTION_STANDBY};
+
+static bool is_early(int option)
+{
+	for (size_t i = 0; i < sizeof(early_options) / sizeof(early_options[0]); i++) {
+		if (early_options[i] == option)
+			return true;
+	}
+	return false;
+}
+
+static const char *name_of(int option)
+{
+	const struct option *at = long_options;
+
+	while (at->val != option)
+		at++;
+	return at->name;
+}
+
+static enum options_status check_chip(const struct options *options)
 {
 	if (!options->part)
 		return bad("chip", "missing", "name a part, --list-chips prints them");
-	if (!options->allow_remote && !listener_is_local(&options->listen))
-		return bad("listen", "other machines could reach that address",
-			"listen on 127.0.0.1, or add --allow-remote");
 	if (options->image_offset_bytes >= options->part->size_bytes)
 		return bad("image-offset", "past the end of the chip", "give a smaller offset");
-	if (options->clock_source == CLOCK_SOURCE_SCRIPTED && options->wake_round_count > 0)
-		return bad("measure-wake", "a scripted clock cannot measure",
-			"give 0, or another --clock");
 	if (options->image_offset_bytes > 0 && !options->image_in_path)
 		return bad("image-offset", "nothing to place there", "add --image-in FILE");
 	return OPTIONS_RUN;
 }
 
+static enum options_status check_machine(const struct options *options)
+{
+	if (!options->allow_remote && !listener_is_local(&options->listen))
+		return bad("listen", "other machines could reach that address",
+			"listen on 127.0.0.1, or add --allow-remote");
+	if (options->clock_source == CLOCK_SOURCE_SCRIPTED && options->wake_round_count > 0)
+		return bad("measure-wake", "a scripted clock cannot measure",
+			"give 0, or another --clock");
+	return OPTIONS_RUN;
+}
+
+static enum options_status read_words(int argc, char *argv[], bool late, struct options *options)
+{
+	int option;
+
+	optind = 0; /* the words before may have been others */
+	while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
+		enum options_status status =
+			late && is_early(option)
+				? bad(name_of(option), "too late", "give it before --standby")
+				: apply(option, optarg, options);
+
+		if (status != OPTIONS_RUN)
+			return status;
+	}
+	if (optind == argc)
+		return OPTIONS_RUN;
+	fprintf(stderr, "serprog-emu: %s: not an option; --help prints them\n", argv[optind]);
+	return OPTIONS_BAD;
+}
+
+/* What follows from all that was said, in whichever order. */
+static void conclude(struct options *options)
+{
+	options->faults.seed = options->seed;
+	options->device.native_delay |= options->device.link.native_delay;
+}
+
 enum options_status options_parse(int argc, char *argv[], struct options *options)
 {
-	bool wake_given = false;
-	int option;
+	enum options_status status;
 
 	*options = (struct options){
 		.corner = {.kind = CORNER_TYP},
@@ -443,24 +508,29 @@ enum options_status options_parse(int argc, char *argv[], struct options *option
 		.ready_fd = -1,
 		.barrier_out_fd = -1,
 		.barrier_in_fd = -1,
+		.standby_out_fd = -1,
+		.standby_in_fd = -1,
 		.client_count = 1,
 	};
 	(void)set_listen("tcp:127.0.0.1:0", options);
-	while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
-		enum options_status status = apply(option, optarg, options);
-
-		if (status != OPTIONS_RUN)
-			return status;
-		wake_given |= option == OPTION_MEASURE_WAKE;
-	}
-	if (optind < argc) {
-		fprintf(stderr, "serprog-emu: %s: not an option; --help prints them\n",
-			argv[optind]);
-		return OPTIONS_BAD;
-	}
-	if (!wake_given && options->realtime_priority > 0)
+	status = read_words(argc, argv, false, options);
+	if (!options->wake_said && options->realtime_priority > 0)
 		options->wake_round_count = WAKE_ROUNDS_DEFAULT;
-	options->faults.seed = options->seed;
-	options->device.native_delay |= options->device.link.native_delay;
-	return check_together(options);
+	conclude(options);
+	if (status == OPTIONS_RUN)
+		status = check_machine(options);
+	return status == OPTIONS_RUN && options->standby_in_fd < 0 ? check_chip(options) : status;
+}
+
+enum options_status options_parse_rest(int argc, char *argv[], struct options *options)
+{
+	enum options_status status;
+
+	options->cpu_said = false;
+	options->wake_said = false;
+	status = read_words(argc, argv, true, options);
+	conclude(options);
+	if (status == OPTIONS_RUN)
+		status = check_machine(options);
+	return status == OPTIONS_RUN ? check_chip(options) : status;
 }

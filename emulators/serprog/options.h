@@ -34,9 +34,13 @@ struct options {
 	const char *image_out_sparse_path;
 	int realtime_priority; /* 0: stay as started */
 	int cpu;               /* -1: any */
-	int ready_fd;          /* -1: none */
-	int barrier_out_fd;    /* -1: no barrier */
+	bool cpu_said;         /* this one, and wake_round_count: by the words read last */
+	bool wake_said;
+	int ready_fd;       /* -1: none */
+	int barrier_out_fd; /* -1: no barrier */
 	int barrier_in_fd;
+	int standby_out_fd; /* -1: all is said at once */
+	int standby_in_fd;
 	unsigned int client_count;     /* 0: for ever */
 	unsigned int wake_round_count; /* 0: not measured */
 };
@@ -47,7 +51,10 @@ enum options_status {
 	OPTIONS_BAD,  /* and said so */
 };
 
-/* The strings in @options are those of @argv. */
+/* The strings in @options are those of @argv. With --standby the chip may still be missing. */
 enum options_status options_parse(int argc, char *argv[], struct options *options);
+
+/* The words that --standby waited for, added to what @options hold; argv[0] is passed over. */
+enum options_status options_parse_rest(int argc, char *argv[], struct options *options);
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * Process 1 of every guest: boots to the moment of the snapshot, then runs one cell.
  *
- *   boot -> settle -> PAUSE (the snapshot) -> fetch the cell -> emulator, siblings, subject
- *        -> parcel -> PAUSE (the host reads the parcel and ends the machine)
+ *   boot -> emulator, on standby -> settle -> PAUSE (the snapshot) -> fetch the cell -> siblings,
+ *        subject -> parcel -> PAUSE (the host reads the parcel and ends the machine)
  *
  * Every failure becomes an `agent_error` event, which the rig reports as its own fault.
  */
@@ -95,6 +95,7 @@ int main(void)
 	struct report report;
 	struct window window;
 	struct parcel parcel;
+	struct emulator emulator;
 	struct spec spec = {0};
 	int error;
 
@@ -113,13 +114,17 @@ int main(void)
 		error = process_init();
 	if (error)
 		stop_here("no network or no real-time priority", error);
+	error = cell_prepare_emulator(&emulator);
+	if (error)
+		stop_here("no emulator", error);
 	process_sleep_ms(BOOT_SETTLE_MS);
 	error = report_open(&report);
 	if (error)
 		stop_here("no report", error);
+	report_guest(&report);
 
 	pause_for_snapshot(&report);
-	cell_run(&window, &report, &spec);
+	cell_run(&window, &emulator, &report, &spec);
 	if (parcel_open(&parcel, &window) == 0)
 		cell_send(&parcel, &spec, &report);
 	stop_here("done", 0);

@@ -19,10 +19,10 @@
 #include <unistd.h>
 
 #define CELL_FOLDER "/cell"
+#define EMULATOR_WORDS "/emulator"
 #define CELL_FILE "opt/org.flashrom.rig/cell"
 #define SUBJECT_FILE "opt/org.flashrom.rig/subject"
 #define BRIDGE_FILE "opt/org.flashrom.rig/bridge"
-#define CLOCK_RATE_SLEEP_NS UINT64_C(100000000)
 #define NS_PER_MS UINT64_C(1000000)
 #define EMULATOR_END_MS 60000
 
@@ -94,9 +94,9 @@ static int start_bridge(const struct window *window, const struct spec *spec, pi
 	return error ? error : folders_await_file(spec->bridge_makes);
 }
 
-static int run_subject(const struct window *window, const struct spec *spec, struct report *report)
+static int run_subject(const struct window *window, const struct spec *spec,
+	struct emulator *emulator, struct report *report)
 {
-	struct emulator emulator;
 	struct stops stops;
 	struct hazards hazards;
 	const struct program program = {
@@ -111,9 +111,9 @@ static int run_subject(const struct window *window, const struct spec *spec, str
 	pid_t subject, bridge;
 	int error;
 
-	error = emulator_start(&emulator, spec, CELL_FOLDER);
+	error = emulator_tell(emulator, &spec->emulator);
 	if (error) {
-		report_error(report, "the emulator did not start", strerror(-error));
+		report_error(report, "the emulator did not get ready", strerror(-error));
 		return error;
 	}
 	error = start_bridge(window, spec, &bridge);
@@ -126,7 +126,7 @@ static int run_subject(const struct window *window, const struct spec *spec, str
 		report_error(report, failed, strerror(-error));
 		return error;
 	}
-	error = hazards_begin(&hazards, &spec->hazards, report, emulator.pid);
+	error = hazards_begin(&hazards, &spec->hazards, report, emulator->pid);
 	if (error) {
 		hazards_end(&hazards);
 		return error;
@@ -139,7 +139,7 @@ static int run_subject(const struct window *window, const struct spec *spec, str
 	if (!error)
 		error = stops_start(&stops, subject, spec->stops_hz);
 	if (!error)
-		error = accompany(&emulator, &hazards, subject, deadline_ns);
+		error = accompany(emulator, &hazards, subject, deadline_ns);
 	if (error) {
 		report_error(report, "the subject was lost", strerror(-error));
 		return error;
@@ -156,8 +156,8 @@ static int run_subject(const struct window *window, const struct spec *spec, str
 		waitpid(bridge, NULL, 0);
 	}
 	/* The client is gone, so the emulator ends by itself, unless nobody ever came. */
-	kill(emulator.pid, SIGTERM);
-	process_reap(emulator.pid, hypercall_virtual_ns() + EMULATOR_END_MS * NS_PER_MS, &end);
+	kill(emulator->pid, SIGTERM);
+	process_reap(emulator->pid, hypercall_virtual_ns() + EMULATOR_END_MS * NS_PER_MS, &end);
 	hypercall_mark(MARK_EMULATOR_ENDED);
 	report_moment(report, "emulator_end", "exit_code",
 		WIFEXITED(end.wait_status) ? (uint64_t)WEXITSTATUS(end.wait_status) : 255);
@@ -210,18 +210,29 @@ static int prepare(const struct window *window, struct report *report, struct sp
 		return error;
 	}
 	hypercall_mark(MARK_SUBJECT_IN);
-	process_sleep_ms(spec->settle_ms);
+	report_clock_rate(report, spec->settle_ms * NS_PER_MS);
 	hypercall_mark(MARK_SETTLED);
-	report_guest(report);
-	report_clock_rate(report, CLOCK_RATE_SLEEP_NS);
-	hypercall_mark(MARK_CLOCK_COMPARED);
 	return 0;
 }
 
-void cell_run(const struct window *window, struct report *report, struct spec *spec)
+int cell_prepare_emulator(struct emulator *emulator)
+{
+	struct spec_words words;
+	char *text = folders_read_text(EMULATOR_WORDS);
+
+	if (!text)
+		return -errno;
+	if (!spec_parse_words(text, &words))
+		return -EINVAL;
+	mkdir(CELL_FOLDER, 0755);
+	return emulator_stand_by(emulator, &words, CELL_FOLDER);
+}
+
+void cell_run(const struct window *window, struct emulator *emulator, struct report *report,
+	struct spec *spec)
 {
 	if (prepare(window, report, spec) == 0)
-		run_subject(window, spec, report);
+		run_subject(window, spec, emulator, report);
 }
 
 void cell_send(struct parcel *parcel, const struct spec *spec, struct report *report)

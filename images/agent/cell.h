@@ -4,12 +4,20 @@
 #define AGENT_CELL_H
 
 #include "parcel.h"
+#include "process.h"
 #include "report.h"
 #include "spec.h"
 #include "window.h"
 
+/*
+ * Brings the emulator to where it waits for its chip, with the words that the image has for it.
+ * 0 or a negative errno.
+ */
+int cell_prepare_emulator(struct emulator *emulator);
+
 /* Runs what the host sent. Whatever fails is in the report, and `spec` holds what was read. */
-void cell_run(const struct window *window, struct report *report, struct spec *spec);
+void cell_run(const struct window *window, struct emulator *emulator, struct report *report,
+	struct spec *spec);
 
 /* Puts the files that the spec asks for, and the report, into the parcel. */
 void cell_send(struct parcel *parcel, const struct spec *spec, struct report *report);

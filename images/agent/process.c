@@ -13,15 +13,14 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #define AGENT_PRIORITY 40 /* the emulator takes 50: nothing of ours delays it */
 #define NS_PER_S UINT64_C(1000000000)
-#define READY_FD 3
-#define ARRIVED_FD 4
-#define RELEASE_FD 5
+#define FDS_CLEAR 16 /* above those that the emulator is told to use */
 #define EMULATOR_READY_MS 60000
 
 static void pin(unsigned int core)
@@ -80,44 +79,96 @@ static void redirect_output(const char *path)
 	}
 }
 
-int emulator_start(struct emulator *emulator, const struct spec *spec, const char *folder)
+/* Between the agent and the emulator, which knows its ends by these numbers. */
+enum { PIPE_READY, PIPE_ARRIVED, PIPE_RELEASE, PIPE_STANDS_BY, PIPE_WORDS, PIPES };
+
+static const struct {
+	int theirs_fd;
+	bool theirs_writes;
+} ends[PIPES] = {
+	[PIPE_READY] = {3, true},
+	[PIPE_ARRIVED] = {4, true},
+	[PIPE_RELEASE] = {5, false},
+	[PIPE_STANDS_BY] = {6, true},
+	[PIPE_WORDS] = {7, false},
+};
+
+/* Gives the emulator's ends their numbers. */
+static void become(int *theirs)
 {
-	int ready[2], arrived[2], release[2];
-	struct pollfd listening;
+	for (size_t i = 0; i < PIPES; i++)
+		theirs[i] = fcntl(theirs[i], F_DUPFD_CLOEXEC, FDS_CLEAR);
+	for (size_t i = 0; i < PIPES; i++)
+		dup2(theirs[i], ends[i].theirs_fd);
+}
+
+/* A byte within the time that a very slow guest takes: 0, -ETIMEDOUT or -EPIPE. */
+static int await_byte(int fd)
+{
+	struct pollfd coming = {.fd = fd, .events = POLLIN};
 	char first;
 
-	/* Kept clear of the numbers that the emulator is told to use. */
-	if (pipe2(ready, O_CLOEXEC) < 0 || pipe2(arrived, O_CLOEXEC) < 0 ||
-		pipe2(release, O_CLOEXEC) < 0)
-		return -errno;
+	if (poll(&coming, 1, EMULATOR_READY_MS) != 1)
+		return -ETIMEDOUT;
+	return read(fd, &first, 1) == 1 ? 0 : -EPIPE;
+}
+
+int emulator_stand_by(struct emulator *emulator, const struct spec_words *words, const char *folder)
+{
+	int pipes[PIPES][2], ours[PIPES], theirs[PIPES];
+	int error;
+
+	for (size_t i = 0; i < PIPES; i++) {
+		if (pipe2(pipes[i], O_CLOEXEC) < 0)
+			return -errno;
+		ours[i] = pipes[i][ends[i].theirs_writes ? 0 : 1];
+		theirs[i] = pipes[i][ends[i].theirs_writes ? 1 : 0];
+	}
 	emulator->pid = fork();
 	if (emulator->pid < 0)
 		return -errno;
 	if (emulator->pid == 0) {
-		int ready_fd = fcntl(ready[1], F_DUPFD_CLOEXEC, 16);
-		int arrived_fd = fcntl(arrived[1], F_DUPFD_CLOEXEC, 16);
-		int release_fd = fcntl(release[0], F_DUPFD_CLOEXEC, 16);
-
 		process_become_ordinary(PROCESS_CORE_OF_SUBJECT);
 		if (chdir(folder) < 0)
 			_exit(126);
 		redirect_output("emulator.log");
-		dup2(ready_fd, READY_FD);
-		dup2(arrived_fd, ARRIVED_FD);
-		dup2(release_fd, RELEASE_FD);
-		execv(spec->emulator.word[0], spec->emulator.word);
+		become(theirs);
+		execv(words->word[0], words->word);
 		_exit(127);
 	}
-	close(ready[1]);
-	close(arrived[1]);
-	close(release[0]);
-	emulator->ready = ready[0];
-	emulator->arrived = arrived[0];
-	emulator->release = release[1];
-	listening = (struct pollfd){.fd = ready[0], .events = POLLIN};
-	if (poll(&listening, 1, EMULATOR_READY_MS) != 1)
-		return -ETIMEDOUT;
-	return read(ready[0], &first, 1) == 1 ? 0 : -EPIPE;
+	for (size_t i = 0; i < PIPES; i++)
+		close(theirs[i]);
+	*emulator = (struct emulator){
+		.pid = emulator->pid,
+		.ready = ours[PIPE_READY],
+		.arrived = ours[PIPE_ARRIVED],
+		.release = ours[PIPE_RELEASE],
+		.words = ours[PIPE_WORDS],
+	};
+	error = await_byte(ours[PIPE_STANDS_BY]);
+	close(ours[PIPE_STANDS_BY]);
+	return error;
+}
+
+/* All at once: each write would wake the emulator, which is above everything. */
+static int write_words(int fd, const struct spec_words *words)
+{
+	struct iovec parts[SPEC_WORDS_MAX];
+	ssize_t bytes = 0;
+
+	for (size_t i = 0; i < words->count; i++) {
+		parts[i] = (struct iovec){words->word[i], strlen(words->word[i]) + 1};
+		bytes += (ssize_t)parts[i].iov_len;
+	}
+	return writev(fd, parts, (int)words->count) == bytes ? 0 : -EPIPE;
+}
+
+int emulator_tell(struct emulator *emulator, const struct spec_words *words)
+{
+	int error = write_words(emulator->words, words);
+
+	close(emulator->words);
+	return error ? error : await_byte(emulator->ready);
 }
 
 /* The next execve() gives root all that the bounding set holds; without, the limit decides. */

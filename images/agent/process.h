@@ -19,6 +19,7 @@ struct emulator {
 	int ready;   /* a line arrives when it listens */
 	int arrived; /* a byte arrives when it has accepted its client */
 	int release; /* a byte sent here lets it go on */
+	int words;   /* the rest of its command line goes in here */
 };
 
 /* Sleeps that long. */
@@ -36,8 +37,15 @@ void process_become_ordinary(unsigned int core);
  */
 int process_leave_core_of_subject(pid_t emulator);
 
-/* Starts the emulator in `folder` and waits until it listens. 0 or a negative errno. */
-int emulator_start(struct emulator *emulator, const struct spec *spec, const char *folder);
+/*
+ * Starts the emulator in `folder` and waits until it has done what it can without knowing its chip
+ * (`--standby` of serprog-emu). 0 or a negative errno.
+ */
+int emulator_stand_by(
+	struct emulator *emulator, const struct spec_words *words, const char *folder);
+
+/* Tells it the rest of its command line and waits until it is ready. 0 or a negative errno. */
+int emulator_tell(struct emulator *emulator, const struct spec_words *words);
 
 struct program {
 	const struct spec_words *words;

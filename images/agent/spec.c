@@ -232,3 +232,19 @@ size_t spec_parse(char *text, struct spec *spec)
 		return number + 1;
 	return 0;
 }
+
+bool spec_parse_words(char *text, struct spec_words *words)
+{
+	memset(words, 0, sizeof(*words));
+	while (*text != '\0') {
+		char *end = strchr(text, '\n');
+
+		if (!end)
+			return false;
+		*end = '\0';
+		if (!take_word(text, words))
+			return false;
+		text = end + 1;
+	}
+	return words->count > 0;
+}

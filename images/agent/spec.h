@@ -21,7 +21,7 @@
  *   leap insert|delete AFTER_MS
  *                       a leap second, that long after the subject's start
  *   stops_hz N          how often a second the subject is stopped for half of the time
- *   emulator ARG        one word of the emulator's command line; repeated
+ *   emulator ARG        one word that the emulator, which stands by, is told; repeated
  *   bridge ARG          one word of a command that stands between emulator and subject; repeated
  *   bridge_root DIR     where its own root is
  *   bridge_makes PATH   the file that is there when it is ready
@@ -116,5 +116,8 @@ struct spec {
  * Returns 0, or the number of the first line that is wrong.
  */
 size_t spec_parse(char *text, struct spec *spec);
+
+/* A command of one word a line, in place. False where it has none, too many, or no end. */
+bool spec_parse_words(char *text, struct spec_words *words);
 
 #endif

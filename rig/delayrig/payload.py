@@ -4,7 +4,6 @@
 The spec's format is in images/agent/spec.h.
 """
 
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -20,26 +19,15 @@ SUBJECT_ROOT = "/subject"
 BRIDGE_ROOT = "/bridge"
 SETTLE_MS = 200
 DEADLINE_MS = 600_000
-EMULATOR_CLIENTS = 1
-WAKE_MEASUREMENTS = 32
 
 
 def emulator_words(cell: Cell, region: Region) -> list[str]:
-    """The emulator's command line inside the guest; descriptors 3 to 5 are the agent's."""
+    """What the emulator, which stands by in the guest, is told for this cell."""
     native_delay = cell.programmer is Programmer.SERPROG_NATIVE_DELAY
     return [
-        f"{CELL_FOLDER}/serprog-emu",
         *("--chip", cell.chip),
         *("--corner", cell.corner),
         *("--seed", str(cell.seed)),
-        *("--listen", f"tcp:127.0.0.1:{workload.SERPROG_PORT}"),
-        *("--clock", "tsc"),
-        "--realtime=50",
-        *("--cpu", "0"),
-        *("--measure-wake", str(WAKE_MEASUREMENTS)),
-        *("--clients", str(EMULATOR_CLIENTS)),
-        *("--ready-fd", "3"),
-        *("--barrier-fds", "4,5"),
         *("--image-in", "before.bin"),
         *("--image-offset", str(region.offset_bytes)),
         *("--image-out-sparse", "image.sparse"),
@@ -141,7 +129,6 @@ def write_payload(
     chip_name: str,
     *,
     subject: Subject,
-    emulator: Path,
     scratch: Path,
     probe: Sequence[str] = (),
 ) -> Path:
@@ -149,8 +136,6 @@ def write_payload(
     region = workload.region_of(cell, chip)
     folder = scratch / "cell"
     folder.mkdir()
-    shutil.copyfile(emulator, folder / "serprog-emu")
-    (folder / "serprog-emu").chmod(0o755)
     (folder / "before.bin").write_bytes(workload.initial_content(cell, region))
     (folder / "after.bin").write_bytes(workload.final_content(cell, region))
     (folder / "layout").write_text(workload.layout_text(region))

@@ -22,13 +22,12 @@ JUDGE = "judge"
 GUEST = {
     1: "guest: take in the cell",
     2: "guest: take in the subject",
-    3: "guest: settle",
-    4: "guest: compare the clocks",
-    5: "guest: start the emulator",
-    6: "guest: start the subject, to its connection",
-    7: "guest: the job",
-    8: "guest: end the emulator",
-    9: "guest: pack the results",
+    3: "guest: settle, compare the clocks",
+    4: "guest: tell the emulator its chip",
+    5: "guest: start the subject, to its connection",
+    6: "guest: the job",
+    7: "guest: end the emulator",
+    8: "guest: pack the results",
 }
 KEY_OF_MARKS = 0x3F00
 MARK = re.compile(r"\d+@(?P<at_s>\d+\.\d+):fw_cfg_select .* key 0x(?P<key>[0-9a-f]+) ")

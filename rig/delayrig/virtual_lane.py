@@ -68,7 +68,6 @@ async def run_cell(
             chip,
             chip_name,
             subject=subject,
-            emulator=paths.emulator,
             scratch=scratch,
             probe=trace_lines(delay, root=SUBJECT_ROOT, agent=paths.agent) if delay else (),
         )

@@ -99,7 +99,6 @@ def test_booted_cell_agrees_with_the_restored_one(
         chip,
         "GD25Q16(B)",
         subject=subject,
-        emulator=paths.emulator,
         scratch=tmp_path,
     )
     hardware = replace(

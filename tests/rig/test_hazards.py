@@ -445,7 +445,7 @@ def guest_with(kind: str, **fields: Any) -> Seen:
     )
 
 
-@pytest.mark.parametrize(("ticks", "sound"), [(0, False), (19, False), (20, True), (25, True)])
+@pytest.mark.parametrize(("ticks", "sound"), [(0, False), (39, False), (40, True), (50, True)])
 def test_idle_core_without_nohz_ticks_all_the_time(ticks: int, sound: bool) -> None:
     seen = guest_with("clock_rate", timer_interrupts=ticks)
     assert (hazard_of("no-nohz").fault(cell_of("no-nohz"), seen) == "") is sound

@@ -14,7 +14,22 @@ from delayrig.images.kernel import take_kernel
 from delayrig.images.packages import unpack_packages
 from delayrig.images.recipes import GuestRecipe
 from delayrig.paths import Paths
+from delayrig.workload import SERPROG_PORT
 
+EMULATOR = "/serprog-emu"
+# What it is told before the snapshot; the descriptors are those of images/agent/process.c.
+EMULATOR_WORDS = (
+    EMULATOR,
+    *("--listen", f"tcp:127.0.0.1:{SERPROG_PORT}"),
+    *("--clock", "tsc"),
+    "--realtime=50",
+    *("--cpu", "0"),
+    *("--measure-wake", "32"),
+    *("--clients", "1"),
+    *("--ready-fd", "3"),
+    *("--barrier-fds", "4,5"),
+    *("--standby", "6,7"),
+)
 EMPTY_FOLDERS = ("dev", "proc", "sys", "tmp", "run", "etc")
 
 
@@ -46,10 +61,10 @@ def provide_guest_image(
         preparing(f"kernel of {recipe.suite}")
         _fetch(recipe, folder, paths)
     parts = msgspec.json.decode((folder / "parts.json").read_bytes(), type=_Parts)
-    agent_sha256 = digest.of_file(paths.agent)
-    initrd = folder / f"initrd-{digest.of_value([FORMAT, agent_sha256])[:24]}.cpio"
+    ours = [digest.of_file(paths.agent), digest.of_file(paths.emulator)]
+    initrd = folder / f"initrd-{digest.of_value([FORMAT, *ours, EMULATOR_WORDS])[:24]}.cpio"
     if not initrd.is_file():
-        _pack(folder, paths.agent, initrd)
+        _pack(folder, paths, initrd)
     return GuestImage(
         kernel=str(folder / "vmlinuz"),
         kernel_sha256=parts.kernel_sha256,
@@ -76,16 +91,21 @@ def _fetch(recipe: GuestRecipe, folder: Path, paths: Paths) -> None:
     (folder / "parts.json").write_bytes(msgspec.json.encode(parts))
 
 
-def _pack(folder: Path, agent: Path, initrd: Path) -> None:
+def _pack(folder: Path, paths: Paths, initrd: Path) -> None:
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         root = Path(scratch) / "root"
         for name in (*EMPTY_FOLDERS, "bin"):
             (root / name).mkdir(parents=True)
-        shutil.copyfile(folder / "busybox", root / "bin/busybox")
-        (root / "bin/busybox").chmod(0o755)
+        _install(folder / "busybox", root / "bin/busybox")
         (root / "bin/sh").symlink_to("busybox")
-        shutil.copyfile(agent, root / "init")
-        (root / "init").chmod(0o755)
+        _install(paths.agent, root / "init")
+        _install(paths.emulator, root / EMULATOR.lstrip("/"))
+        (root / "emulator").write_text("".join(f"{word}\n" for word in EMULATOR_WORDS))
         archive = Path(scratch) / "initrd"
         write_archive(root, archive)
         archive.rename(initrd)
+
+
+def _install(program: Path, target: Path) -> None:
+    shutil.copyfile(program, target)
+    target.chmod(0o755)

@@ -15,7 +15,7 @@
 	"schema 1\n"                                                                               \
 	"root /subject\n"                                                                          \
 	"deadline_ms 5\n"                                                                          \
-	"emulator /cell/serprog-emu\n"                                                             \
+	"emulator --chip\n"                                                                        \
 	"subject /usr/sbin/flashrom\n"
 #define LEAST_LINES 5u
 
@@ -62,9 +62,36 @@ static void least_that_a_cell_needs_is_taken(void **state)
 	assert_string_equal(bench.spec.root, "/subject");
 	assert_int_equal(bench.spec.deadline_ms, 5);
 	assert_int_equal(bench.spec.emulator.count, 1);
-	assert_string_equal(bench.spec.emulator.word[0], "/cell/serprog-emu");
+	assert_string_equal(bench.spec.emulator.word[0], "--chip");
 	assert_int_equal(bench.spec.subject.count, 1);
 	assert_string_equal(bench.spec.subject.word[0], "/usr/sbin/flashrom");
+}
+
+static void command_has_a_word_a_line_and_a_last_line_that_ends(void **state)
+{
+	struct spec_words words;
+	char text[] = "/serprog-emu\n--clock\ntsc\n";
+	char cut[] = "/serprog-emu\n--clo";
+	char none[] = "";
+
+	(void)state;
+	assert_true(spec_parse_words(text, &words));
+	assert_int_equal(words.count, 3);
+	assert_string_equal(words.word[2], "tsc");
+	assert_null(words.word[3]);
+	assert_false(spec_parse_words(cut, &words));
+	assert_false(spec_parse_words(none, &words));
+}
+
+static void command_of_too_many_words_is_refused(void **state)
+{
+	struct spec_words words;
+	char text[2 * (SPEC_WORDS_MAX + 1) + 1] = "";
+
+	(void)state;
+	for (size_t i = 0; i <= SPEC_WORDS_MAX; i++)
+		strcat(text, "x\n");
+	assert_false(spec_parse_words(text, &words));
 }
 
 static void keys_left_out_are_zero(void **state)
@@ -518,6 +545,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(least_that_a_cell_needs_is_taken),
+		cmocka_unit_test(command_has_a_word_a_line_and_a_last_line_that_ends),
+		cmocka_unit_test(command_of_too_many_words_is_refused),
 		cmocka_unit_test(keys_left_out_are_zero),
 		cmocka_unit_test(every_key_goes_to_its_place),
 		cmocka_unit_test(trace_without_a_value_is_refused),

@@ -91,6 +91,37 @@ static void start(struct served *served, const char *const *extra)
 	served->port = (uint16_t)strtoul(line, NULL, 10);
 }
 
+/* Starts it with --standby and tells it the rest, NUL after NUL, once it says that it waits. */
+static void start_from_standby(struct served *served, const char *rest, size_t rest_len)
+{
+	char line[16] = "";
+	int ready[2], waits[2], words[2];
+
+	assert_int_equal(pipe(ready) | pipe(waits) | pipe(words), 0);
+	served->pid = fork();
+	if (served->pid == 0) {
+		char pair[32];
+		char ready_fd[16];
+
+		close(words[1]);
+		snprintf(pair, sizeof(pair), "%d,%d", waits[1], words[0]);
+		snprintf(ready_fd, sizeof(ready_fd), "%d", ready[1]);
+		execl(served->program, served->program, "--standby", pair, "--ready-fd", ready_fd,
+			(char *)NULL);
+		_exit(127);
+	}
+	close(ready[1]);
+	close(waits[1]);
+	close(words[0]);
+	assert_int_equal(read(waits[0], line, 1), 1);
+	assert_int_equal(write(words[1], rest, rest_len), rest_len);
+	close(words[1]);
+	close(waits[0]);
+	if (read(ready[0], line, sizeof(line) - 1) > 0)
+		served->port = (uint16_t)strtoul(line, NULL, 10);
+	close(ready[0]);
+}
+
 static void connect_host(struct served *served)
 {
 	struct sockaddr_in address = {
@@ -193,6 +224,44 @@ static void host_gets_the_handshake_and_no_delay_opcode(void **state)
 	assert_memory_equal(reply, "\xEF\x40\x18", 3);
 	disconnect_host(served);
 	assert_int_equal(wait_for_exit(served), 0);
+}
+
+static void words_told_later_make_the_chip(void **state)
+{
+	static const char rest[] = "--chip\0GD25Q16C\0--seed\0"
+				   "7";
+	struct served *served = *state;
+	uint8_t id[3];
+
+	start_from_standby(served, rest, sizeof(rest));
+	connect_host(served);
+	spi(served, (const uint8_t *)"\x9F", 1, id, 3);
+	assert_memory_equal(id, "\xC8\x40\x15", 3);
+	disconnect_host(served);
+	assert_int_equal(wait_for_exit(served), 0);
+}
+
+static void words_that_come_too_late_or_in_pieces_are_refused(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t bytes;
+		int exit_code;
+	} rests[] = {
+		{"--chip\0W25Q128JV\0--clock\0monotonic", 35, 2},
+		{"--chip\0W25Q128JV\0--realtime", 28, 2},
+		{"--chip\0W25Q128JV\0--standby\0"
+		 "8,9",
+			31, 2},
+		{"--corner\0typ", 13, 2},
+		{"--chip\0W25Q128JV", 16, 99}, /* the last word has no end */
+	};
+	struct served *served = *state;
+
+	for (size_t i = 0; i < sizeof(rests) / sizeof(rests[0]); i++) {
+		start_from_standby(served, rests[i].text, rests[i].bytes);
+		assert_int_equal(wait_for_exit(served), rests[i].exit_code);
+	}
 }
 
 static void written_bytes_are_read_back_and_stand_in_the_image(void **state)
@@ -766,6 +835,8 @@ int main(int argc, char *argv[])
 	void *program = argc > 1 ? argv[1] : NULL;
 	const struct CMUnitTest tests[] = {
 		WITH_SERVER(host_gets_the_handshake_and_no_delay_opcode),
+		WITH_SERVER(words_told_later_make_the_chip),
+		WITH_SERVER(words_that_come_too_late_or_in_pieces_are_refused),
 		WITH_SERVER(written_bytes_are_read_back_and_stand_in_the_image),
 		WITH_SERVER(early_read_is_recorded_with_a_negative_margin),
 		WITH_SERVER(part_that_loses_power_answers_no_more_and_leaves_a_half_done),

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The rest of the command line, told to a server that runs already: what is the same for every
+ * chip can then be done, and kept in a snapshot of the machine, before it is known which one.
+ */
+#ifndef EMULATORS_SERPROG_STANDBY_H
+#define EMULATORS_SERPROG_STANDBY_H
+
+#include <stddef.h>
+
+#define STANDBY_TEXT_BYTES 16384
+#define STANDBY_WORDS_MAX 128
+
+struct standby_words {
+	char text[STANDBY_TEXT_BYTES];
+	char *argv[STANDBY_WORDS_MAX + 1]; /* as main() gets it: word 0 is the program's name */
+	int argc;
+};
+
+/*
+ * Writes one byte to @out_fd, then reads words from @in_fd until its end; each ends with a NUL.
+ * Closes both. -EPIPE where nobody listens, -E2BIG for more than fits, -EINVAL for a last word
+ * without its NUL, else the negative errno of what failed.
+ */
+int standby_wait(int out_fd, int in_fd, struct standby_words *words);
+
+#endif
