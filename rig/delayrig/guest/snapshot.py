@@ -10,8 +10,10 @@ given the first bytes alone, which it cannot do without.
 
 import asyncio
 import contextlib
+import os
 import shutil
 import tempfile
+import time
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -32,6 +34,7 @@ SKIPPED_INSTRUCTIONS_MAX = 50
 BOOTS_MAX = 12
 BOOT_LIMIT_S = 120.0
 SAVE_LIMIT_S = 60.0
+UNUSED_DROPPED_AFTER_S = 24 * 3600  # longer than any run, which asks for its own at its start
 FORMAT = 3
 STATE, RAM, WHOLE, KERNEL = "state", "ram", "whole", "kernel"
 # Of the kernel: more than its real-mode part, which ends below 32 KiB (Linux x86 boot protocol).
@@ -74,8 +77,10 @@ async def provide_snapshot(shape: GuestShape, image: GuestImage, paths: Paths, c
     """
     path = snapshot_path(shape, image, paths)
     if path.is_dir():
+        os.utime(path)
         return path
     paths.snapshots.mkdir(parents=True, exist_ok=True)
+    drop_unused(paths.snapshots, now_s=time.time())
     for _ in range(BOOTS_MAX):
         with tempfile.TemporaryDirectory(dir=paths.snapshots, prefix="boot-") as scratch:
             folder = Path(scratch)
@@ -90,6 +95,14 @@ async def provide_snapshot(shape: GuestShape, image: GuestImage, paths: Paths, c
         f"{shape.name}: {BOOTS_MAX} snapshots in a row had idle time skipped while they stopped",
         hint="is this machine very busy? try again when it is not",
     )
+
+
+def drop_unused(snapshots: Path, *, now_s: float) -> None:
+    """Removes those that no run asked for lately: each new agent or kernel leaves a set behind."""
+    for path in snapshots.glob("*.snapshot"):
+        with contextlib.suppress(FileNotFoundError):
+            if now_s - path.stat().st_mtime > UNUSED_DROPPED_AFTER_S:
+                shutil.rmtree(path, ignore_errors=True)
 
 
 def restored(hardware: Hardware, snapshot: Path) -> Hardware:
