@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "governor.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/*
+ * PELT: time is cut into slices of 1024 us, and what was done in a slice counts half after 32 of
+ * them (Linux Documentation/scheduler/schedutil.rst). Y is the 32nd root of 1/2 in units of 2^-32.
+ */
+#define PELT_SLICE_NS UINT64_C(1024000)
+#define PELT_Y UINT64_C(4202935003)
+#define PELT_SHIFT 32
+#define UTILISATION_FULL (UINT64_C(1) << 20)
+
+#define UP_THRESHOLD_PERCENT 80 /* DEF_FREQUENCY_UP_THRESHOLD of ondemand */
+#define PERCENT 100
+
+/* Idle for longer than this many slices is as good as for ever. */
+#define SLICES_REMEMBERED 2048
+
+struct governor_model {
+	const char *name;
+	uint64_t slice_ns; /* 0: the sampling period */
+	bool needs_min;
+	bool needs_max;
+	uint32_t (*first)(const struct governor_limits *limits);
+	/* A slice is over; NULL: nothing to learn from it. */
+	void (*learn)(struct governor *governor, uint32_t speed_kips);
+	/* A sampling period is over: which speed from now on? NULL: always the first. */
+	uint32_t (*choose)(const struct governor *governor);
+};
+
+static uint32_t first_fixed(const struct governor_limits *limits)
+{
+	return limits->fixed_kips;
+}
+
+static uint32_t first_min(const struct governor_limits *limits)
+{
+	return limits->min_kips;
+}
+
+static uint32_t first_max(const struct governor_limits *limits)
+{
+	return limits->max_kips;
+}
+
+static uint32_t clamped(const struct governor_limits *limits, uint64_t kips)
+{
+	if (kips < limits->min_kips)
+		return limits->min_kips;
+	return kips > limits->max_kips ? limits->max_kips : (uint32_t)kips;
+}
+
+/* What ondemand remembers is the load of the period, in percent. */
+static void learn_load(struct governor *governor, uint32_t speed_kips)
+{
+	(void)speed_kips;
+	governor->work = governor->busy_ns * PERCENT / governor->slice_ns;
+}
+
+static uint32_t choose_ondemand(const struct governor *governor)
+{
+	const struct governor_limits *limits = &governor->limits;
+
+	if (governor->work > UP_THRESHOLD_PERCENT)
+		return limits->max_kips;
+	return limits->min_kips +
+	       (uint32_t)(governor->work * (limits->max_kips - limits->min_kips) / PERCENT);
+}
+
+/* What schedutil remembers is how much of the fastest speed was used, less and less as time goes.
+ */
+static void learn_utilisation(struct governor *governor, uint32_t speed_kips)
+{
+	uint64_t busy = governor->busy_ns * UTILISATION_FULL / governor->slice_ns;
+	uint64_t used = busy * speed_kips / governor->limits.max_kips;
+	uint64_t decayed = governor->work * PELT_Y >> PELT_SHIFT;
+	uint64_t added = used - (used * PELT_Y >> PELT_SHIFT);
+
+	governor->work = decayed + added;
+}
+
+/* A quarter more than what is used. */
+static uint32_t choose_schedutil(const struct governor *governor)
+{
+	uint64_t used_kips = governor->work * governor->limits.max_kips / UTILISATION_FULL;
+
+	return clamped(&governor->limits, used_kips + used_kips / 4);
+}
+
+/* Linux Documentation/admin-guide/pm/cpufreq.rst has them all but `fixed`. */
+static const struct governor_model models[] = {
+	{"fixed", 0, false, false, first_fixed, NULL, NULL},
+	{"performance", 0, false, true, first_max, NULL, NULL},
+	{"powersave", 0, true, false, first_min, NULL, NULL},
+	{"ondemand", 0, true, true, first_min, learn_load, choose_ondemand},
+	{"schedutil", PELT_SLICE_NS, true, true, first_min, learn_utilisation, choose_schedutil},
+};
+
+#define MODEL_COUNT (sizeof(models) / sizeof(models[0]))
+
+const struct governor_model *governor_find(const char *name, uint32_t name_bytes)
+{
+	for (size_t i = 0; i < MODEL_COUNT; i++) {
+		if (strlen(models[i].name) == name_bytes &&
+			strncmp(models[i].name, name, name_bytes) == 0)
+			return &models[i];
+	}
+	return NULL;
+}
+
+const char *governor_name(const struct governor_model *model)
+{
+	return model->name;
+}
+
+const char *governor_names(void)
+{
+	return "fixed performance powersave ondemand schedutil";
+}
+
+const char *governor_complaint(
+	const struct governor_model *model, const struct governor_limits *limits)
+{
+	if (model->needs_min && limits->min_kips == 0)
+		return "needs min_mips above 0";
+	if (model->needs_max && limits->max_kips == 0)
+		return "needs max_mips (or mips) above 0";
+	if (model->needs_min && model->needs_max && limits->min_kips > limits->max_kips)
+		return "has min_mips above max_mips";
+	return NULL;
+}
+
+void governor_init(struct governor *governor, const struct governor_model *model,
+	const struct governor_limits *limits, uint64_t now_ns)
+{
+	memset(governor, 0, sizeof(*governor));
+	governor->model = model;
+	governor->limits = *limits;
+	governor->wanted_kips = model->first(limits);
+	governor->seen_ns = now_ns;
+	governor->slice_ns = model->slice_ns > 0 ? model->slice_ns : limits->sampling_ns;
+	governor->slice_end_ns = now_ns + governor->slice_ns;
+	governor->sample_end_ns = now_ns + limits->sampling_ns;
+}
+
+/* A slice is over. Whether another speed is wanted now. */
+static bool end_slice(struct governor *governor, uint32_t speed_kips)
+{
+	uint64_t end_ns = governor->slice_end_ns;
+	uint32_t wanted_kips = governor->wanted_kips;
+
+	governor->model->learn(governor, speed_kips);
+	governor->busy_ns = 0;
+	governor->slice_end_ns += governor->slice_ns;
+	if (end_ns < governor->sample_end_ns)
+		return false;
+	governor->sample_end_ns = end_ns + governor->limits.sampling_ns;
+	governor->wanted_kips = governor->model->choose(governor);
+	return governor->wanted_kips != wanted_kips;
+}
+
+/* So long ago that no slice of it matters. */
+static void forget_distant_past(struct governor *governor, uint64_t until_ns)
+{
+	uint64_t slices = (until_ns - governor->seen_ns) / governor->slice_ns;
+	uint64_t skipped_ns;
+
+	if (slices <= SLICES_REMEMBERED)
+		return;
+	skipped_ns = (slices - SLICES_REMEMBERED) * governor->slice_ns;
+	governor->seen_ns += skipped_ns;
+	governor->slice_end_ns += skipped_ns;
+	governor->sample_end_ns += skipped_ns;
+}
+
+static void watch_up_to(struct governor *governor, uint64_t until_ns, bool busy)
+{
+	if (busy)
+		governor->busy_ns += until_ns - governor->seen_ns;
+	governor->seen_ns = until_ns;
+}
+
+bool governor_watch(struct governor *governor, uint64_t until_ns, bool busy, uint32_t speed_kips,
+	uint64_t *changed_ns)
+{
+	if (until_ns <= governor->seen_ns)
+		return false;
+	if (!governor->model->choose) {
+		governor->seen_ns = until_ns;
+		return false;
+	}
+	forget_distant_past(governor, until_ns);
+	while (governor->slice_end_ns <= until_ns) {
+		watch_up_to(governor, governor->slice_end_ns, busy);
+		if (end_slice(governor, speed_kips)) {
+			*changed_ns = governor->seen_ns;
+			return true;
+		}
+	}
+	watch_up_to(governor, until_ns, busy);
+	return false;
+}

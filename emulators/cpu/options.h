@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The plugin's arguments: `KEY=VALUE`, each once. Lists have one word a vCPU, with colons between;
+ * the last one holds for all that follow. Described in the README of emulators/. Pure.
+ */
+#ifndef EMULATORS_CPU_OPTIONS_H
+#define EMULATORS_CPU_OPTIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "vcpu.h"
+
+#define OPTIONS_LIST_MAX 64
+#define OPTIONS_ERROR_BYTES 160
+
+struct speed_list {
+	size_t count;
+	uint32_t kips[OPTIONS_LIST_MAX];
+};
+
+struct model_list {
+	size_t count;
+	const struct governor_model *models[OPTIONS_LIST_MAX];
+};
+
+/* Texts are those of the arguments, and live as long. */
+struct options {
+	struct speed_list mips;
+	struct speed_list min_mips;
+	struct speed_list max_mips;
+	struct model_list governor;
+	uint64_t sampling_us;
+	uint64_t latency_us;
+	uint64_t ramp_us;
+	uint64_t quantum_us;
+	uint64_t catch_up_us;
+	uint64_t spin_us;
+	uint64_t window_ms;
+	const char *script; /* NULL: none; these three are paths */
+	const char *trace;
+	const char *control;
+};
+
+/* -EINVAL: @error (OPTIONS_ERROR_BYTES) says what is wrong with which one. */
+int options_parse(int count, char *const *arguments, struct options *options, char *error);
+
+/* What they come to for one vCPU. */
+void options_vcpu(const struct options *options, unsigned int index, struct vcpu_config *config);
+
+/* Whether its governor can work so; if not -EINVAL, and @error as above. */
+int options_check_vcpu(const struct options *options, unsigned int index, char *error);
+
+#endif

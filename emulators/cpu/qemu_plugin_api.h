@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The part of QEMU's TCG plugin interface that the CPU plugin uses, as its ABI has it:
+ * distributions ship no header for it. Names and layouts are QEMU's; what is written about them is
+ * what this plugin relies on.
+ *
+ * Everything here is in API version 3 (QEMU 9.1) and unchanged up to version 5 (QEMU 10.1). Version
+ * 6 gave callbacks other arguments. QEMU 10.0 has version 4.
+ */
+#ifndef EMULATORS_CPU_QEMU_PLUGIN_API_H
+#define EMULATORS_CPU_QEMU_PLUGIN_API_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define QEMU_PLUGIN_API_MIN 3
+#define QEMU_PLUGIN_API_MAX 5
+
+#define QEMU_PLUGIN_EXPORT __attribute__((visibility("default")))
+
+typedef uint64_t qemu_plugin_id_t;
+
+typedef struct qemu_info_t {
+	const char *target_name;
+	struct {
+		int min;
+		int cur;
+	} version;
+	bool system_emulation; /* else `system` is not there */
+	struct {
+		int smp_vcpus;
+		int max_vcpus;
+	} system;
+} qemu_info_t;
+
+struct qemu_plugin_tb;
+struct qemu_plugin_scoreboard; /* one element a vCPU, made larger with every vCPU of stopped ones */
+
+typedef struct {
+	struct qemu_plugin_scoreboard *score;
+	size_t offset; /* of a uint64_t in an element */
+} qemu_plugin_u64;
+
+enum qemu_plugin_cb_flags {
+	QEMU_PLUGIN_CB_NO_REGS,
+};
+
+enum qemu_plugin_op {
+	QEMU_PLUGIN_INLINE_ADD_U64,
+	QEMU_PLUGIN_INLINE_STORE_U64,
+};
+
+/* Comparisons are of unsigned numbers: the u64 on the left, the immediate on the right. */
+enum qemu_plugin_cond {
+	QEMU_PLUGIN_COND_NEVER,
+	QEMU_PLUGIN_COND_ALWAYS,
+	QEMU_PLUGIN_COND_EQ,
+	QEMU_PLUGIN_COND_NE,
+	QEMU_PLUGIN_COND_LT,
+	QEMU_PLUGIN_COND_LE,
+	QEMU_PLUGIN_COND_GT,
+	QEMU_PLUGIN_COND_GE,
+};
+
+typedef void (*qemu_plugin_udata_cb_t)(qemu_plugin_id_t id, void *userdata);
+typedef void (*qemu_plugin_vcpu_simple_cb_t)(qemu_plugin_id_t id, unsigned int vcpu_index);
+typedef void (*qemu_plugin_vcpu_udata_cb_t)(unsigned int vcpu_index, void *userdata);
+typedef void (*qemu_plugin_vcpu_tb_trans_cb_t)(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
+
+/* What QEMU looks for. It loads none whose version lies outside what it supports. */
+extern QEMU_PLUGIN_EXPORT int qemu_plugin_version;
+QEMU_PLUGIN_EXPORT int qemu_plugin_install(
+	qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv);
+
+/* In the vCPU's thread. Idle and resume come with QEMU's big lock held: not the place to sleep. */
+void qemu_plugin_register_vcpu_init_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_simple_cb_t cb);
+void qemu_plugin_register_vcpu_exit_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_simple_cb_t cb);
+void qemu_plugin_register_vcpu_idle_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_simple_cb_t cb);
+void qemu_plugin_register_vcpu_resume_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_simple_cb_t cb);
+
+/* In whichever thread calls exit(), that of a vCPU included; not when QEMU is killed. */
+void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, qemu_plugin_udata_cb_t cb, void *userdata);
+
+/* Of a block as it is translated; what is asked for runs whenever the block does, in this order. */
+void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_tb_trans_cb_t cb);
+size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
+void qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(
+	struct qemu_plugin_tb *tb, enum qemu_plugin_op op, qemu_plugin_u64 entry, uint64_t imm);
+void qemu_plugin_register_vcpu_tb_exec_cond_cb(struct qemu_plugin_tb *tb,
+	qemu_plugin_vcpu_udata_cb_t cb, enum qemu_plugin_cb_flags flags, enum qemu_plugin_cond cond,
+	qemu_plugin_u64 entry, uint64_t imm, void *userdata);
+
+struct qemu_plugin_scoreboard *qemu_plugin_scoreboard_new(size_t element_bytes);
+void *qemu_plugin_scoreboard_find(struct qemu_plugin_scoreboard *score, unsigned int vcpu_index);
+
+#endif

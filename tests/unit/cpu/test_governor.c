@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "cpu/governor.h"
+
+#define MS UINT64_C(1000000)
+
+#define MIN_KIPS 50000u
+#define MAX_KIPS 250000u
+
+static const struct governor_limits limits = {
+	.fixed_kips = 80000,
+	.min_kips = MIN_KIPS,
+	.max_kips = MAX_KIPS,
+	.sampling_ns = 10 * MS,
+};
+
+static const struct governor_model *model(const char *name)
+{
+	return governor_find(name, (uint32_t)strlen(name));
+}
+
+static struct governor begun(const char *name)
+{
+	struct governor governor;
+
+	assert_non_null(model(name));
+	governor_init(&governor, model(name), &limits, 0);
+	return governor;
+}
+
+/* All of it up to then; the speed that is wanted after. */
+static uint32_t watched(struct governor *governor, uint64_t until_ns, bool busy)
+{
+	uint64_t at_ns;
+
+	while (governor_watch(governor, until_ns, busy, governor->wanted_kips, &at_ns))
+		;
+	return governor->wanted_kips;
+}
+
+static void unknown_governor_is_not_found(void **state)
+{
+	(void)state;
+	assert_null(model("turbo"));
+	assert_null(model(""));
+	assert_null(governor_find("fixed", 4));
+	assert_string_equal(governor_name(model("ondemand")), "ondemand");
+}
+
+static void every_name_that_is_told_is_found(void **state)
+{
+	const char *names = governor_names();
+
+	(void)state;
+	while (*names) {
+		size_t len = strcspn(names, " ");
+
+		assert_non_null(governor_find(names, (uint32_t)len));
+		names += len + (names[len] == ' ');
+	}
+}
+
+static void steady_governors_want_the_same_idle_or_busy(void **state)
+{
+	struct governor fixed = begun("fixed");
+	struct governor slow = begun("powersave");
+	struct governor fast = begun("performance");
+
+	(void)state;
+	assert_int_equal(watched(&fixed, 500 * MS, true), 80000);
+	assert_int_equal(watched(&fixed, 1000 * MS, false), 80000);
+	assert_int_equal(watched(&slow, 500 * MS, true), MIN_KIPS);
+	assert_int_equal(watched(&fast, 500 * MS, false), MAX_KIPS);
+}
+
+static void ondemand_decides_at_the_end_of_a_period(void **state)
+{
+	struct governor governor = begun("ondemand");
+	uint64_t at_ns = 0;
+
+	(void)state;
+	assert_int_equal(watched(&governor, 10 * MS - 1, true), MIN_KIPS);
+	assert_true(governor_watch(&governor, 25 * MS, true, MIN_KIPS, &at_ns));
+	assert_int_equal(at_ns, 10 * MS);
+	assert_int_equal(governor.wanted_kips, MAX_KIPS);
+}
+
+static void ondemand_goes_to_the_top_above_four_fifths(void **state)
+{
+	struct governor at = begun("ondemand");
+	struct governor above = begun("ondemand");
+
+	(void)state;
+	watched(&at, 8 * MS, true);
+	assert_int_equal(watched(&at, 10 * MS, false), MIN_KIPS + (MAX_KIPS - MIN_KIPS) / 5 * 4);
+	watched(&above, 8 * MS + MS / 10, true);
+	assert_int_equal(watched(&above, 10 * MS, false), MAX_KIPS);
+}
+
+static void ondemand_comes_down_after_one_idle_period(void **state)
+{
+	struct governor governor = begun("ondemand");
+
+	(void)state;
+	assert_int_equal(watched(&governor, 20 * MS, true), MAX_KIPS);
+	assert_int_equal(watched(&governor, 30 * MS, false), MIN_KIPS);
+}
+
+static void schedutil_rises_step_by_step_under_load(void **state)
+{
+	struct governor governor = begun("schedutil");
+	uint32_t before = MIN_KIPS;
+
+	(void)state;
+	/* Used at the slowest speed is a fifth at most, and a quarter more than that is little. */
+	assert_in_range(watched(&governor, 20 * MS, true), MIN_KIPS, MIN_KIPS * 5 / 4);
+	for (int ms = 100; ms <= 400; ms += 100) {
+		uint32_t now = watched(&governor, (uint64_t)ms * MS, true);
+
+		assert_true(now > before || now == MAX_KIPS);
+		before = now;
+	}
+	assert_int_equal(watched(&governor, 1000 * MS, true), MAX_KIPS);
+}
+
+/* Halved in 32 slices of 1.024 ms: from full, with a quarter added, it is at 5/8 then. */
+static void schedutil_forgets_half_in_32_ms(void **state)
+{
+	struct governor governor = begun("schedutil");
+	uint64_t full;
+
+	(void)state;
+	watched(&governor, 2000 * MS, true);
+	full = governor.work;
+	watched(&governor, 2000 * MS + 33 * MS, false);
+	assert_in_range(governor.work, full * 48 / 100, full * 52 / 100);
+	assert_int_equal(watched(&governor, 3000 * MS, false), MIN_KIPS);
+}
+
+static void long_idle_time_is_the_same_as_for_ever(void **state)
+{
+	struct governor hour = begun("schedutil");
+	struct governor long_while = begun("schedutil");
+	uint64_t at_ns;
+
+	(void)state;
+	watched(&hour, 1000 * MS, true);
+	watched(&long_while, 1000 * MS, true);
+	assert_true(governor_watch(&hour, 3600 * 1000 * MS, false, MAX_KIPS, &at_ns));
+	assert_int_equal(watched(&hour, 3600 * 1000 * MS, false), MIN_KIPS);
+	assert_int_equal(watched(&long_while, 5000 * MS, false), MIN_KIPS);
+	assert_int_equal(hour.work, long_while.work);
+}
+
+static void time_that_was_told_already_changes_nothing(void **state)
+{
+	struct governor governor = begun("ondemand");
+	uint64_t at_ns;
+
+	(void)state;
+	watched(&governor, 9 * MS, false);
+	assert_false(governor_watch(&governor, 9 * MS, true, MIN_KIPS, &at_ns));
+	assert_false(governor_watch(&governor, 5 * MS, true, MIN_KIPS, &at_ns));
+	assert_int_equal(watched(&governor, 10 * MS, false), MIN_KIPS);
+}
+
+static void governor_without_its_limits_says_what_it_needs(void **state)
+{
+	const struct governor_limits none = {.sampling_ns = MS};
+	const struct governor_limits crossed = {.min_kips = 2, .max_kips = 1, .sampling_ns = MS};
+
+	(void)state;
+	assert_null(governor_complaint(model("fixed"), &none));
+	assert_non_null(governor_complaint(model("powersave"), &none));
+	assert_non_null(governor_complaint(model("performance"), &none));
+	assert_non_null(governor_complaint(model("ondemand"), &crossed));
+	assert_null(governor_complaint(model("powersave"), &crossed));
+	assert_null(governor_complaint(model("schedutil"), &limits));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(unknown_governor_is_not_found),
+		cmocka_unit_test(every_name_that_is_told_is_found),
+		cmocka_unit_test(steady_governors_want_the_same_idle_or_busy),
+		cmocka_unit_test(ondemand_decides_at_the_end_of_a_period),
+		cmocka_unit_test(ondemand_goes_to_the_top_above_four_fifths),
+		cmocka_unit_test(ondemand_comes_down_after_one_idle_period),
+		cmocka_unit_test(schedutil_rises_step_by_step_under_load),
+		cmocka_unit_test(schedutil_forgets_half_in_32_ms),
+		cmocka_unit_test(long_idle_time_is_the_same_as_for_ever),
+		cmocka_unit_test(time_that_was_told_already_changes_nothing),
+		cmocka_unit_test(governor_without_its_limits_says_what_it_needs),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "cpu/pacer.h"
+
+#define US UINT64_C(1000)
+#define MS UINT64_C(1000000)
+
+#define START (1000 * MS)
+#define CATCH_UP (5 * MS)
+#define GRACE (250 * US)
+
+static struct pacer started(void)
+{
+	struct pacer pacer;
+
+	pacer_init(&pacer, START, CATCH_UP, GRACE);
+	return pacer;
+}
+
+static void early_vcpu_waits_for_its_time(void **state)
+{
+	struct pacer pacer = started();
+
+	(void)state;
+	assert_int_equal(pacer_advance(&pacer, START + 40 * US, 250 * US), START + 250 * US);
+	assert_int_equal(pacer.lost_ns, 0);
+}
+
+static void vcpu_that_is_exactly_on_time_does_not_wait(void **state)
+{
+	struct pacer pacer = started();
+
+	(void)state;
+	assert_int_equal(pacer_advance(&pacer, START + 250 * US, 250 * US), START + 250 * US);
+	assert_int_equal(pacer_take_late_ns(&pacer), 0);
+}
+
+static void overslept_wait_makes_the_next_one_shorter(void **state)
+{
+	struct pacer pacer = started();
+
+	(void)state;
+	pacer_advance(&pacer, START + 40 * US, 250 * US);
+	pacer_release(&pacer, START + 310 * US);
+	assert_int_equal(pacer_advance(&pacer, START + 350 * US, 250 * US), START + 500 * US);
+}
+
+/* 60 us late after every sleep, for 100 ms: the sum is right to a quantum. */
+static void steady_oversleeping_does_not_add_up(void **state)
+{
+	struct pacer pacer = started();
+	uint64_t now_ns = START;
+
+	(void)state;
+	for (int i = 0; i < 400; i++) {
+		now_ns = pacer_advance(&pacer, now_ns + 40 * US, 250 * US) + 60 * US;
+		pacer_release(&pacer, now_ns);
+	}
+	assert_in_range(now_ns, START + 100 * MS, START + 100 * MS + 250 * US);
+	assert_int_equal(pacer.lost_ns, 0);
+}
+
+static void vcpu_that_the_host_held_up_catches_up_by_a_quarter_at_most(void **state)
+{
+	struct pacer pacer = started();
+	uint64_t now_ns = START + 4 * MS;
+
+	(void)state;
+	assert_int_equal(pacer_advance(&pacer, now_ns, 250 * US), now_ns);
+	pacer_release(&pacer, now_ns);
+	/* Behind, and yet it waits: 250 us of work do not fit into less than 200. */
+	assert_int_equal(pacer_advance(&pacer, now_ns + 40 * US, 250 * US), now_ns + 200 * US);
+}
+
+static void vcpu_that_was_held_up_is_back_on_time_in_the_end(void **state)
+{
+	struct pacer pacer = started();
+	uint64_t now_ns = START + 4 * MS;
+	int quanta = 0;
+
+	(void)state;
+	do {
+		now_ns = pacer_advance(&pacer, now_ns, 250 * US);
+		pacer_release(&pacer, now_ns);
+		quanta++;
+	} while (now_ns != pacer.due_ns && quanta < 1000);
+	/* 3.75 ms behind after the first, 50 us less with each of the others. */
+	assert_int_equal(quanta, 1 + 75);
+	assert_int_equal(pacer.lost_ns, 0);
+	assert_int_equal(pacer_take_late_ns(&pacer), 3750 * US);
+	assert_int_equal(pacer_take_late_ns(&pacer), 0);
+}
+
+static void lateness_is_lost_from_the_limit_on(void **state)
+{
+	struct pacer at = started();
+	struct pacer above = started();
+
+	(void)state;
+	pacer_advance(&at, START + 250 * US + CATCH_UP, 250 * US);
+	assert_int_equal(at.lost_ns, 0);
+	pacer_advance(&above, START + 250 * US + CATCH_UP + 1, 250 * US);
+	assert_int_equal(above.lost_ns, 1);
+	assert_int_equal(above.due_ns, at.due_ns + 1);
+}
+
+static void idle_time_is_not_saved_for_later(void **state)
+{
+	struct pacer pacer = started();
+
+	(void)state;
+	pacer_idle(&pacer, START + 250 * US, 250 * US);
+	pacer_resume(&pacer, START + 900 * MS);
+	assert_int_equal(pacer_advance(&pacer, START + 900 * MS + 40 * US, 250 * US),
+		START + 900 * MS + 250 * US);
+	assert_int_equal(pacer.lost_ns, 0);
+}
+
+static void work_run_too_early_before_idling_is_owed_after_it(void **state)
+{
+	struct pacer pacer = started();
+
+	(void)state;
+	pacer_idle(&pacer, START + 30 * US, 100 * US);
+	pacer_resume(&pacer, START + 50 * MS);
+	assert_int_equal(pacer_advance(&pacer, START + 50 * MS, 0), START + 50 * MS + 70 * US);
+}
+
+static void lateness_survives_idling_up_to_the_grace(void **state)
+{
+	struct pacer pacer = started();
+
+	(void)state;
+	pacer_idle(&pacer, START + 100 * US + GRACE + 9, 100 * US);
+	assert_int_equal(pacer.lost_ns, 9);
+	pacer_resume(&pacer, START + 50 * MS);
+	assert_int_equal(pacer.due_ns, START + 50 * MS - GRACE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(early_vcpu_waits_for_its_time),
+		cmocka_unit_test(vcpu_that_is_exactly_on_time_does_not_wait),
+		cmocka_unit_test(overslept_wait_makes_the_next_one_shorter),
+		cmocka_unit_test(steady_oversleeping_does_not_add_up),
+		cmocka_unit_test(vcpu_that_the_host_held_up_catches_up_by_a_quarter_at_most),
+		cmocka_unit_test(vcpu_that_was_held_up_is_back_on_time_in_the_end),
+		cmocka_unit_test(lateness_is_lost_from_the_limit_on),
+		cmocka_unit_test(idle_time_is_not_saved_for_later),
+		cmocka_unit_test(work_run_too_early_before_idling_is_owed_after_it),
+		cmocka_unit_test(lateness_survives_idling_up_to_the_grace),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+
+#include "cpu/trace.h"
+
+#define US UINT64_C(1000)
+#define MS UINT64_C(1000000)
+
+static const struct vcpu_account before = {
+	.settled_ns = 1000 * MS,
+	.instructions = 5000,
+	.active_ns = 300 * MS,
+	.idle_ns = 700 * MS,
+	.paced_ns = 300 * MS,
+	.lost_ns = 1 * MS,
+};
+
+/* 100 ms later, of which it was idle for 20, and right on its speed of 60 MIPS. */
+static struct vcpu vcpu_after(uint64_t short_ns)
+{
+	return (struct vcpu){
+		.index = 1,
+		.config = {.quantum_ns = 250 * US},
+		.ramp = {.to_kips = 60000},
+		.account =
+			{
+				.settled_ns = 1100 * MS,
+				.instructions = 5000 + 60000 * 80,
+				.active_ns = 380 * MS,
+				.idle_ns = 720 * MS,
+				.paced_ns = 380 * MS - short_ns,
+				.lost_ns = 1 * MS,
+			},
+	};
+}
+
+/* What one of the functions writes. */
+struct written {
+	FILE *stream;
+	char *text;
+	size_t size;
+};
+
+static FILE *begin(struct written *written)
+{
+	written->stream = open_memstream(&written->text, &written->size);
+	assert_non_null(written->stream);
+	return written->stream;
+}
+
+static void assert_wrote(struct written *written, const char *text)
+{
+	fclose(written->stream);
+	assert_string_equal(written->text, text);
+	free(written->text);
+}
+
+static void start_line_has_every_vcpu(void **state)
+{
+	const struct trace_host host = {.target = "x86_64", .api = 4, .vcpus = 2};
+	char *arguments[] = {"mips=60:240", "governor=fixed:powersave", "min_mips=50.5"};
+	char error[OPTIONS_ERROR_BYTES];
+	struct options options;
+	struct written written;
+
+	(void)state;
+	assert_int_equal(options_parse(3, arguments, &options, error), 0);
+	trace_start(begin(&written), 77, &host, &options);
+	assert_wrote(&written,
+		"{\"schema\":1,\"ev\":\"start\",\"t_ns\":77,\"target\":\"x86_64\",\"api\":4,"
+		"\"quantum_us\":250,\"catch_up_us\":5000,\"spin_us\":0,\"window_ms\":100,"
+		"\"sampling_us\":10000,\"latency_us\":0,\"ramp_us\":0,\"vcpus\":["
+		"{\"governor\":\"fixed\",\"fixed_kips\":60000,\"min_kips\":50500,"
+		"\"max_kips\":60000},"
+		"{\"governor\":\"powersave\",\"fixed_kips\":240000,\"min_kips\":50500,"
+		"\"max_kips\":240000}]}\n");
+}
+
+static void change_names_its_reason_and_its_ramp(void **state)
+{
+	const struct speed_change change = {
+		CHANGE_CONTROL, 10, {.from_kips = 1, .to_kips = 2, .begin_ns = 11, .end_ns = 15}};
+	struct written written;
+
+	(void)state;
+	trace_change(begin(&written), 3, &change);
+	assert_wrote(&written,
+		"{\"ev\":\"speed\",\"t_ns\":10,\"vcpu\":3,\"why\":\"control\",\"from_kips\":1,"
+		"\"to_kips\":2,\"begin_ns\":11,\"end_ns\":15}\n");
+}
+
+static void window_says_what_was_given_of_what_was_asked(void **state)
+{
+	const struct vcpu vcpu = vcpu_after(16 * MS);
+	struct written written;
+
+	(void)state;
+	trace_window(begin(&written), &vcpu, &before, 3);
+	assert_wrote(&written,
+		"{\"ev\":\"window\",\"t_ns\":1100000000,\"from_ns\":1000000000,\"vcpu\":1,"
+		"\"instructions\":4800000,\"active_ns\":80000000,\"idle_ns\":20000000,"
+		"\"given_kips\":60000,\"asked_kips\":75000,\"target_kips\":60000,"
+		"\"short_ns\":16000000,\"lost_ns\":0,\"late_ns_max\":3,\"kept\":false}\n");
+}
+
+static void idle_window_has_no_speed(void **state)
+{
+	struct vcpu vcpu = vcpu_after(0);
+	struct written written;
+
+	(void)state;
+	vcpu.account = before;
+	vcpu.account.settled_ns += 100;
+	vcpu.account.idle_ns += 100;
+	trace_window(begin(&written), &vcpu, &before, 0);
+	assert_wrote(&written,
+		"{\"ev\":\"window\",\"t_ns\":1000000100,\"from_ns\":1000000000,\"vcpu\":1,"
+		"\"instructions\":0,\"active_ns\":0,\"idle_ns\":100,\"given_kips\":null,"
+		"\"asked_kips\":null,\"target_kips\":60000,\"short_ns\":0,\"lost_ns\":0,"
+		"\"late_ns_max\":0,\"kept\":true}\n");
+}
+
+static void window_of_no_time_is_left_out(void **state)
+{
+	struct vcpu vcpu = vcpu_after(0);
+	struct written written;
+
+	(void)state;
+	vcpu.account = before;
+	trace_window(begin(&written), &vcpu, &before, 0);
+	assert_wrote(&written, "");
+}
+
+static void window_is_kept_up_to_two_percent_and_a_quantum(void **state)
+{
+	const struct vcpu at = vcpu_after(2 * MS + 250 * US);
+	const struct vcpu above = vcpu_after(2 * MS + 250 * US + 1);
+
+	(void)state;
+	assert_true(trace_kept(&at, &before));
+	assert_false(trace_kept(&above, &before));
+}
+
+static void end_line_counts_the_windows(void **state)
+{
+	const struct trace_totals totals = {7, 2, 1};
+	struct written written;
+
+	(void)state;
+	trace_end(begin(&written), 9, &totals);
+	assert_wrote(&written, "{\"ev\":\"end\",\"t_ns\":9,\"windows\":7,\"windows_not_kept\":2,"
+			       "\"changes_dropped\":1}\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(start_line_has_every_vcpu),
+		cmocka_unit_test(change_names_its_reason_and_its_ramp),
+		cmocka_unit_test(window_says_what_was_given_of_what_was_asked),
+		cmocka_unit_test(idle_window_has_no_speed),
+		cmocka_unit_test(window_of_no_time_is_left_out),
+		cmocka_unit_test(window_is_kept_up_to_two_percent_and_a_quantum),
+		cmocka_unit_test(end_line_counts_the_windows),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "cpu/vcpu.h"
+
+#define US UINT64_C(1000)
+#define MS UINT64_C(1000000)
+
+#define START (1000 * MS)
+#define HOST_KIPS 600000u /* what the host of these tests can do */
+
+static const struct script no_script;
+
+static struct vcpu_config config_of(const char *governor, uint32_t kips)
+{
+	return (struct vcpu_config){
+		.model = governor_find(governor, (uint32_t)strlen(governor)),
+		.limits = {.fixed_kips = kips,
+			.min_kips = kips / 4,
+			.max_kips = kips,
+			.sampling_ns = 10 * MS},
+		.quantum_ns = 250 * US,
+		.catch_up_ns = 5 * MS,
+	};
+}
+
+static struct vcpu made(const struct vcpu_config *config, const struct script *script)
+{
+	struct vcpu vcpu;
+
+	vcpu_init(&vcpu, 0, config, script, START);
+	vcpu_resume(&vcpu, START);
+	return vcpu;
+}
+
+static struct vcpu fixed(uint32_t kips)
+{
+	const struct vcpu_config config = config_of("fixed", kips);
+
+	return made(&config, &no_script);
+}
+
+/* Busy up to @until_ns on a host of HOST_KIPS, which wakes it on time. Returns where it stopped. */
+static uint64_t busy(struct vcpu *vcpu, uint64_t now_ns, uint64_t until_ns)
+{
+	while (now_ns < until_ns) {
+		uint64_t instructions = vcpu_quantum(vcpu);
+
+		now_ns += speed_cost_ns(HOST_KIPS, instructions);
+		now_ns = vcpu_settle(vcpu, now_ns, instructions);
+		vcpu_release(vcpu, now_ns);
+	}
+	return now_ns;
+}
+
+static void busy_vcpu_runs_at_its_speed(void **state)
+{
+	struct vcpu slow = fixed(60000);
+	struct vcpu fast = fixed(240000);
+
+	(void)state;
+	busy(&slow, START, START + 100 * MS);
+	busy(&fast, START, START + 100 * MS);
+	assert_int_equal(slow.account.instructions, 60000 * 100);
+	assert_int_equal(fast.account.instructions, 240000 * 100);
+	assert_int_equal(slow.account.paced_ns, 100 * MS);
+	assert_int_equal(slow.account.lost_ns, 0);
+}
+
+static void speed_above_the_host_is_what_the_host_gives_and_lost(void **state)
+{
+	struct vcpu vcpu = fixed(2 * HOST_KIPS);
+
+	(void)state;
+	busy(&vcpu, START, START + 100 * MS);
+	assert_int_equal(vcpu.account.active_ns, vcpu.account.paced_ns * 2);
+	assert_in_range(vcpu.account.lost_ns, 40 * MS, 50 * MS);
+}
+
+static void unthrottled_vcpu_never_waits_and_is_never_late(void **state)
+{
+	struct vcpu vcpu = fixed(SPEED_UNTHROTTLED);
+	uint64_t instructions = vcpu_quantum(&vcpu);
+
+	(void)state;
+	assert_int_equal(vcpu_settle(&vcpu, START + 40 * MS, instructions), START + 40 * MS);
+	assert_int_equal(vcpu.account.paced_ns, vcpu.account.active_ns);
+	assert_int_equal(vcpu.account.lost_ns, 0);
+}
+
+static void short_bursts_between_idle_times_keep_the_speed(void **state)
+{
+	struct vcpu vcpu = fixed(60000);
+	uint64_t now_ns = START;
+
+	(void)state;
+	/* 6000 instructions take 100 us at 60 MIPS and 10 here; then it idles for 1 ms. */
+	for (int i = 0; i < 100; i++) {
+		if (vcpu_quantum(&vcpu) == 0) {
+			now_ns = vcpu_settle(&vcpu, now_ns, 0);
+			vcpu_release(&vcpu, now_ns);
+		}
+		now_ns += speed_cost_ns(HOST_KIPS, 6000);
+		vcpu_idle(&vcpu, now_ns, 6000);
+		now_ns += MS;
+		vcpu_resume(&vcpu, now_ns);
+	}
+	assert_in_range(vcpu.account.active_ns, 99 * 100 * US, 100 * 100 * US);
+	assert_int_equal(vcpu.account.idle_ns, 100 * MS);
+}
+
+static void idle_vcpu_has_nothing_to_catch_up_with(void **state)
+{
+	struct vcpu vcpu = fixed(60000);
+	uint64_t now_ns = busy(&vcpu, START, START + MS);
+	uint64_t before;
+
+	(void)state;
+	vcpu_idle(&vcpu, now_ns, 0);
+	now_ns += 500 * MS;
+	vcpu_resume(&vcpu, now_ns);
+	before = vcpu.account.instructions;
+	busy(&vcpu, now_ns, now_ns + 10 * MS);
+	assert_int_equal(vcpu.account.instructions - before, 60000 * 10);
+}
+
+static void vcpu_that_did_not_begin_is_idle(void **state)
+{
+	const struct vcpu_config config = config_of("fixed", 60000);
+	struct vcpu vcpu;
+
+	(void)state;
+	vcpu_init(&vcpu, 0, &config, &no_script, START);
+	vcpu_look(&vcpu, START + 7 * MS);
+	assert_int_equal(vcpu.account.idle_ns, 7 * MS);
+	assert_int_equal(vcpu.account.active_ns, 0);
+}
+
+static void look_at_a_busy_vcpu_leaves_it_as_it_settled(void **state)
+{
+	struct vcpu vcpu = fixed(60000);
+
+	(void)state;
+	vcpu_look(&vcpu, START + 7 * MS);
+	assert_int_equal(vcpu.account.settled_ns, START);
+}
+
+static void command_changes_the_speed_at_the_next_quantum(void **state)
+{
+	struct vcpu vcpu = fixed(60000);
+	const struct command faster = {.vcpu = 0, .speed_kips = 240000};
+
+	(void)state;
+	busy(&vcpu, START, START + 100 * MS);
+	vcpu_command(&vcpu, START + 100 * MS, &faster);
+	busy(&vcpu, START + 100 * MS, START + 200 * MS);
+	assert_in_range(vcpu.account.instructions, 300000 * 100 - 180000 / 4, 300000 * 100);
+	assert_int_equal(vcpu.change_count, 1);
+	assert_int_equal(vcpu.changes[0].reason, CHANGE_CONTROL);
+	assert_int_equal(vcpu.changes[0].at_ns, START + 100 * MS);
+	assert_int_equal(vcpu.changes[0].ramp.from_kips, 60000);
+}
+
+static void vcpu_that_gets_a_speed_does_not_pay_for_its_past(void **state)
+{
+	struct vcpu vcpu = fixed(SPEED_UNTHROTTLED);
+	const struct command slower = {.vcpu = 0, .speed_kips = 60000};
+	uint64_t now_ns = busy(&vcpu, START, START + 100 * MS);
+	uint64_t before;
+
+	(void)state;
+	vcpu_command(&vcpu, now_ns, &slower);
+	now_ns = busy(&vcpu, now_ns, now_ns + 1); /* the quantum that was begun before */
+	before = vcpu.account.instructions;
+	busy(&vcpu, now_ns, now_ns + 10 * MS);
+	assert_int_equal(vcpu.account.instructions - before, 60000 * 10);
+	assert_int_equal(vcpu.account.lost_ns, 0);
+}
+
+static void governor_speeds_up_the_busy_and_slows_down_the_idle(void **state)
+{
+	const struct vcpu_config config = config_of("ondemand", 240000);
+	struct vcpu vcpu = made(&config, &no_script);
+	uint64_t now_ns;
+
+	(void)state;
+	assert_int_equal(vcpu.speed_kips, 60000);
+	now_ns = busy(&vcpu, START, START + 11 * MS);
+	assert_int_equal(vcpu.speed_kips, 240000);
+	vcpu_idle(&vcpu, now_ns, 0);
+	vcpu_resume(&vcpu, now_ns + 30 * MS);
+	assert_int_equal(vcpu.speed_kips, 60000);
+	assert_int_equal(vcpu.changes[0].at_ns, START + 10 * MS);
+	assert_int_equal(vcpu.changes[0].reason, CHANGE_GOVERNOR);
+}
+
+static void latency_and_ramp_delay_what_was_decided(void **state)
+{
+	struct vcpu_config config = config_of("ondemand", 240000);
+	struct vcpu vcpu;
+
+	(void)state;
+	config.latency_ns = 2 * MS;
+	config.ramp_ns = 4 * MS;
+	vcpu = made(&config, &no_script);
+	busy(&vcpu, START, START + 12 * MS);
+	assert_int_equal(vcpu.speed_kips, 60000);
+	busy(&vcpu, START + 12 * MS, START + 14 * MS);
+	assert_in_range(vcpu.speed_kips, 140000, 160000);
+	busy(&vcpu, START + 14 * MS, START + 17 * MS);
+	assert_int_equal(vcpu.speed_kips, 240000);
+}
+
+static void commanded_vcpu_leaves_its_governor_until_auto(void **state)
+{
+	const struct vcpu_config config = config_of("ondemand", 240000);
+	const struct command hold = {.vcpu = 0, .speed_kips = 100000};
+	const struct command back = {.vcpu = 0, .back_to_governor = true};
+	struct vcpu vcpu = made(&config, &no_script);
+	uint64_t now_ns = START;
+
+	(void)state;
+	vcpu_command(&vcpu, now_ns, &hold);
+	now_ns = busy(&vcpu, now_ns, START + 50 * MS);
+	assert_int_equal(vcpu.speed_kips, 100000);
+	vcpu_command(&vcpu, now_ns, &back);
+	busy(&vcpu, now_ns, now_ns + MS);
+	assert_int_equal(vcpu.speed_kips, 240000);
+}
+
+static void script_steps_happen_when_they_are_due(void **state)
+{
+	const struct vcpu_config config = config_of("fixed", 60000);
+	struct script script;
+	struct vcpu vcpu;
+	size_t line;
+
+	(void)state;
+	assert_int_equal(script_parse("10 0 120\n10 1 5\n20 * 240", &script, &line), 0);
+	vcpu = made(&config, &script);
+	busy(&vcpu, START, START + 30 * MS);
+	assert_in_range(vcpu.account.instructions, 4150000, 4200000);
+	assert_int_equal(vcpu.change_count, 2);
+	assert_int_equal(vcpu.changes[1].at_ns, START + 20 * MS);
+	assert_int_equal(vcpu.changes[1].reason, CHANGE_SCRIPT);
+	script_deinit(&script);
+}
+
+static void changes_beyond_the_room_are_counted(void **state)
+{
+	struct vcpu vcpu = fixed(60000);
+	const struct command same = {.vcpu = 0, .speed_kips = 60000};
+
+	(void)state;
+	for (int i = 0; i < VCPU_CHANGES_KEPT + 3; i++)
+		vcpu_command(&vcpu, START, &same);
+	assert_int_equal(vcpu.change_count, VCPU_CHANGES_KEPT);
+	assert_int_equal(vcpu.changes_dropped, 3);
+}
+
+static void quantum_follows_the_speed_within_its_limits(void **state)
+{
+	struct vcpu slow = fixed(1);
+	struct vcpu usual = fixed(60000);
+
+	(void)state;
+	assert_int_equal(vcpu_quantum(&slow), 1);
+	assert_int_equal(vcpu_quantum(&usual), 15000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(busy_vcpu_runs_at_its_speed),
+		cmocka_unit_test(speed_above_the_host_is_what_the_host_gives_and_lost),
+		cmocka_unit_test(unthrottled_vcpu_never_waits_and_is_never_late),
+		cmocka_unit_test(short_bursts_between_idle_times_keep_the_speed),
+		cmocka_unit_test(idle_vcpu_has_nothing_to_catch_up_with),
+		cmocka_unit_test(vcpu_that_did_not_begin_is_idle),
+		cmocka_unit_test(look_at_a_busy_vcpu_leaves_it_as_it_settled),
+		cmocka_unit_test(command_changes_the_speed_at_the_next_quantum),
+		cmocka_unit_test(vcpu_that_gets_a_speed_does_not_pay_for_its_past),
+		cmocka_unit_test(governor_speeds_up_the_busy_and_slows_down_the_idle),
+		cmocka_unit_test(latency_and_ramp_delay_what_was_decided),
+		cmocka_unit_test(commanded_vcpu_leaves_its_governor_until_auto),
+		cmocka_unit_test(script_steps_happen_when_they_are_due),
+		cmocka_unit_test(changes_beyond_the_room_are_counted),
+		cmocka_unit_test(quantum_follows_the_speed_within_its_limits),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
