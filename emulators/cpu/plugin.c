@@ -161,24 +161,39 @@ static int check_host(const qemu_info_t *info)
 	return 0;
 }
 
-static int load_script(const char *path, struct script *script)
+/* The whole file as a text; NULL: it is not there, empty or too long. The caller frees it. */
+static char *read_text(const char *path)
 {
-	char text[OPTIONS_ERROR_BYTES];
 	FILE *file = fopen(path, "re");
-	char *bytes = calloc(1, SCRIPT_BYTES_MAX);
-	size_t line = 0;
-	size_t len = file && bytes ? fread(bytes, 1, SCRIPT_BYTES_MAX, file) : 0;
-	int ret =
-		len == 0 || len == SCRIPT_BYTES_MAX ? -EINVAL : script_parse(bytes, script, &line);
+	char *text = file ? calloc(1, SCRIPT_BYTES_MAX) : NULL;
+	size_t len = text ? fread(text, 1, SCRIPT_BYTES_MAX, file) : 0;
 
 	if (file)
 		fclose(file);
-	free(bytes);
+	if (len > 0 && len < SCRIPT_BYTES_MAX)
+		return text;
+	free(text);
+	return NULL;
+}
+
+static int load_script(const char *path, struct script *script)
+{
+	char error[OPTIONS_ERROR_BYTES];
+	char *text = read_text(path);
+	size_t line;
+	int ret;
+
+	if (!text) {
+		snprintf(error, sizeof(error), "script %s: not there, empty or above 1 MiB", path);
+		return complain(error);
+	}
+	ret = script_parse(text, script, &line);
+	free(text);
 	if (ret == 0)
 		return 0;
-	snprintf(text, sizeof(text), "script %s: line %zu: T_MS VCPU MIPS|auto [RAMP_US], by time",
-		path, line);
-	return complain(text);
+	snprintf(error, sizeof(error),
+		"script %s: line %zu: T_MS VCPU MIPS|auto [RAMP_US], by time", path, line);
+	return complain(error);
 }
 
 static int read_arguments(struct plugin *made, int argc, char **argv)

@@ -5,7 +5,7 @@
 
 #define SCHEMA 1
 #define NS_PER_MS 1e6
-#define SHORT_PERCENT_MAX 2
+#define OFF_PERCENT_MAX 2
 #define PERCENT 100
 
 static const char *const reason_names[] = {
@@ -50,20 +50,22 @@ void trace_change(FILE *out, unsigned int vcpu, const struct speed_change *chang
 		change->ramp.to_kips, change->ramp.begin_ns, change->ramp.end_ns);
 }
 
-static uint64_t short_ns(const struct vcpu_account *now, const struct vcpu_account *before)
+/* Negative: it was given more than it should have, to catch up. */
+static int64_t short_ns(const struct vcpu_account *now, const struct vcpu_account *before)
 {
 	uint64_t active_ns = now->active_ns - before->active_ns;
 	uint64_t paced_ns = now->paced_ns - before->paced_ns;
 
-	return active_ns > paced_ns ? active_ns - paced_ns : 0;
+	return (int64_t)active_ns - (int64_t)paced_ns;
 }
 
 bool trace_kept(const struct vcpu *vcpu, const struct vcpu_account *before)
 {
 	uint64_t span_ns = vcpu->account.settled_ns - before->settled_ns;
+	uint64_t limit_ns = span_ns * OFF_PERCENT_MAX / PERCENT + vcpu->config.quantum_ns;
+	int64_t off_ns = short_ns(&vcpu->account, before);
 
-	return short_ns(&vcpu->account, before) <=
-	       span_ns * SHORT_PERCENT_MAX / PERCENT + vcpu->config.quantum_ns;
+	return (uint64_t)(off_ns < 0 ? -off_ns : off_ns) <= limit_ns;
 }
 
 /* Instructions a millisecond are kips. */
@@ -93,7 +95,7 @@ void trace_window(
 	print_speed(out, "given_kips", instructions, active_ns);
 	print_speed(out, "asked_kips", instructions, now->paced_ns - before->paced_ns);
 	fprintf(out,
-		",\"target_kips\":%u,\"short_ns\":%" PRIu64 ",\"lost_ns\":%" PRIu64
+		",\"target_kips\":%u,\"short_ns\":%" PRId64 ",\"lost_ns\":%" PRIu64
 		",\"late_ns_max\":%" PRIu64 ",\"kept\":%s}\n",
 		vcpu->ramp.to_kips, short_ns(now, before), now->lost_ns - before->lost_ns,
 		late_ns_max, trace_kept(vcpu, before) ? "true" : "false");

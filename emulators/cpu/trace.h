@@ -28,8 +28,10 @@ void trace_change(FILE *out, unsigned int vcpu, const struct speed_change *chang
 void trace_window(FILE *out, const struct vcpu *vcpu, const struct vcpu_account *before,
 	uint64_t late_ns_max);
 
-/* Whether the host kept the vCPU to its speed between two accounts: at most 2 % of the time short,
- * and what a quantum blurs. */
+/*
+ * Whether the vCPU kept to its speed between two accounts: it had at most 2 % of the time too
+ * little, since the host was late, or too much, since it caught up; besides what a quantum blurs.
+ */
 bool trace_kept(const struct vcpu *vcpu, const struct vcpu_account *before);
 
 struct trace_totals {

@@ -25,7 +25,7 @@ static const struct vcpu_account before = {
 };
 
 /* 100 ms later, of which it was idle for 20, and right on its speed of 60 MIPS. */
-static struct vcpu vcpu_after(uint64_t short_ns)
+static struct vcpu vcpu_after(int64_t short_ns)
 {
 	return (struct vcpu){
 		.index = 1,
@@ -37,7 +37,7 @@ static struct vcpu vcpu_after(uint64_t short_ns)
 				.instructions = 5000 + 60000 * 80,
 				.active_ns = 380 * MS,
 				.idle_ns = 720 * MS,
-				.paced_ns = 380 * MS - short_ns,
+				.paced_ns = 380 * MS - (uint64_t)short_ns,
 				.lost_ns = 1 * MS,
 			},
 	};
@@ -142,12 +142,29 @@ static void window_of_no_time_is_left_out(void **state)
 
 static void window_is_kept_up_to_two_percent_and_a_quantum(void **state)
 {
-	const struct vcpu at = vcpu_after(2 * MS + 250 * US);
-	const struct vcpu above = vcpu_after(2 * MS + 250 * US + 1);
+	const int64_t limit_ns = (int64_t)(2 * MS + 250 * US);
+	const struct vcpu late = vcpu_after(limit_ns);
+	const struct vcpu too_late = vcpu_after(limit_ns + 1);
+	const struct vcpu ahead = vcpu_after(-limit_ns);
+	const struct vcpu too_far_ahead = vcpu_after(-limit_ns - 1);
 
 	(void)state;
-	assert_true(trace_kept(&at, &before));
-	assert_false(trace_kept(&above, &before));
+	assert_true(trace_kept(&late, &before));
+	assert_false(trace_kept(&too_late, &before));
+	assert_true(trace_kept(&ahead, &before));
+	assert_false(trace_kept(&too_far_ahead, &before));
+}
+
+static void window_of_catching_up_is_short_of_less_than_nothing(void **state)
+{
+	const struct vcpu vcpu = vcpu_after(-5);
+	struct written written;
+
+	(void)state;
+	trace_window(begin(&written), &vcpu, &before, 0);
+	fclose(written.stream);
+	assert_non_null(strstr(written.text, "\"short_ns\":-5,\"lost_ns\":0,"));
+	free(written.text);
 }
 
 static void end_line_counts_the_windows(void **state)
@@ -170,6 +187,7 @@ int main(void)
 		cmocka_unit_test(idle_window_has_no_speed),
 		cmocka_unit_test(window_of_no_time_is_left_out),
 		cmocka_unit_test(window_is_kept_up_to_two_percent_and_a_quantum),
+		cmocka_unit_test(window_of_catching_up_is_short_of_less_than_nothing),
 		cmocka_unit_test(end_line_counts_the_windows),
 	};
 

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A guest that measures its own CPUs, under the CPU plugin or without it.
+
+Run as a program it says what the plugin costs a vCPU that nothing holds back:
+`python -m tests.guest.paced_guest` from the top of the checkout, with `rig` on PYTHONPATH.
+"""
+
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from delayrig.archive import write_archive
+from delayrig.guest.arguments import CPU_MODEL, FIRMWARE, MACHINE, UNUSED_INITCALLS
+from delayrig.images.guest_image import provide_guest_image
+from delayrig.images.recipes import read_recipes
+from delayrig.paths import Paths, find_paths
+
+RUN_LIMIT_S = 60
+RAM_MIB = 256
+OFF_MAX = 0.01
+WINDOW_MS = 20
+CONSOLE_NS = 10_000_000  # what a line takes at most
+BENCH_TURNS = 3
+BENCH_ROUNDS = 60
+ROUND = re.compile(rb"round (\d+) cpu (\d+) ns (\d+)")
+# Before all else where that is allowed. Only for CPUs that leave the host time of their own: should
+# they not, the limit ends QEMU before the host starves.
+REALTIME = ("prlimit", "--rttime=1000000:1000000", "chrt", "--fifo", "1")
+PREFERRED = ("nice", "-n", "-15")  # asks for it, and goes on without
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Round:
+    """The same work once on one CPU. The end is when its line came, on the host's clock."""
+
+    number: int
+    cpu: int
+    took_ns: int
+    end_ns: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PacedRun:
+    """What a guest measured, and what the plugin says that it gave."""
+
+    rounds: list[Round]
+    trace: list[dict[str, Any]]
+
+    def kept(self, measured: Round) -> bool:
+        """Whether the host kept the CPU to its speed, closer than the trace's own `kept`.
+
+        Only windows within the round count: next to it lie the console's lines, and idle time.
+        """
+        begin_ns = measured.end_ns - measured.took_ns
+        windows = [
+            line
+            for line in self.trace
+            if line["ev"] == "window" and line["vcpu"] == measured.cpu
+            if begin_ns <= line["from_ns"] and line["t_ns"] <= measured.end_ns - CONSOLE_NS
+        ]
+        off_ns = abs(sum(window["short_ns"] for window in windows))
+        seen_ns = sum(window["active_ns"] for window in windows)
+        if seen_ns < measured.took_ns / 2:
+            return False
+        return all(window["kept"] for window in windows) and off_ns < OFF_MAX * seen_ns
+
+    def kept_ns(self, cpu: int) -> list[int]:
+        """How long the rounds took on that CPU which the host did not spoil."""
+        return [r.took_ns for r in self.rounds if r.cpu == cpu and self.kept(r)]
+
+
+def plugin_file(paths: Paths) -> Path:
+    """The plugin as meson builds it."""
+    return paths.build / "emulators" / "cpu" / "cpu-plugin.so"
+
+
+def _initrd(paths: Paths, folder: Path) -> Path:
+    root, archive = folder / "root", folder / "initrd"
+    (root / "dev").mkdir(parents=True)
+    shutil.copyfile(paths.build / "emulators" / "bench" / "cpu-guest", root / "init")
+    (root / "init").chmod(0o755)
+    write_archive(root, archive)
+    return archive
+
+
+def _command(
+    paths: Paths, folder: Path, *, cores: int, plugin: str | None, words: str
+) -> list[str]:
+    image = provide_guest_image(read_recipes(paths.checkout).guest, paths, lambda _: None)
+    quiet = f"console=ttyS0 loglevel=3 panic=-1 initcall_blacklist={','.join(UNUSED_INITCALLS)}"
+    fast = "tsc=reliable cryptomgr.notests noreplace-smp mitigations=off lsm= pci=lastbus=0"
+    throttled = plugin is not None and "mips=0" not in plugin
+    return [
+        *(REALTIME if throttled and os.geteuid() == 0 else PREFERRED),
+        *("setpriv", "--pdeathsig", "KILL", "qemu-system-x86_64"),
+        *("-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
+        *("-machine", f"{MACHINE},usb=off,hpet=off,vmport=off", "-cpu", CPU_MODEL),
+        *("-smp", str(cores), "-m", str(RAM_MIB), "-bios", FIRMWARE),
+        *("-accel", "tcg,thread=multi"),
+        *("-kernel", image.kernel, "-initrd", str(_initrd(paths, folder))),
+        *("-append", f"{quiet} {fast} {words}", "-serial", "stdio"),
+        *(("-plugin", f"{plugin_file(paths)},{plugin}") if plugin is not None else ()),
+    ]
+
+
+def run_paced_guest(
+    paths: Paths,
+    folder: Path,
+    *,
+    cores: int,
+    plugin: str | None,
+    words: str,
+    on_round: Callable[[Round], None] = lambda _: None,
+) -> PacedRun:
+    """Boots it to its end. `words` are for cpu_guest.c; `plugin` None leaves the plugin out."""
+    trace = folder / "trace.jsonl"
+    if plugin is not None:
+        plugin += f",trace={trace},window_ms={WINDOW_MS}"
+    command = _command(paths, folder, cores=cores, plugin=plugin, words=words)
+    rounds: list[Round] = []
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+        watchdog = threading.Timer(RUN_LIMIT_S, process.kill)
+        watchdog.start()
+        try:
+            said = _watch(process, rounds, on_round)
+        finally:
+            watchdog.cancel()
+            process.kill()
+    assert b"done" in said, said.decode(errors="replace")
+    lines = trace.read_bytes().splitlines() if plugin is not None else []
+    return PacedRun(rounds=rounds, trace=[msgspec.json.decode(line) for line in lines])
+
+
+def _watch(
+    process: subprocess.Popen[bytes], rounds: list[Round], on_round: Callable[[Round], None]
+) -> bytes:
+    said = b""
+    assert process.stdout is not None
+    for line in process.stdout:
+        said += line
+        if found := ROUND.search(line):
+            number, cpu, took_ns = map(int, found.groups())
+            now_ns = time.monotonic_ns()
+            rounds.append(Round(number=number, cpu=cpu, took_ns=took_ns, end_ns=now_ns))
+            on_round(rounds[-1])
+    return said
+
+
+def _shortest_and_median_ns(paths: Paths, plugin: str | None) -> tuple[int, int]:
+    with tempfile.TemporaryDirectory() as folder:
+        run = run_paced_guest(
+            paths,
+            Path(folder),
+            cores=1,
+            plugin=plugin,
+            words=f"work=2000 rounds={BENCH_ROUNDS}",
+        )
+    took = [r.took_ns for r in run.rounds]
+    return min(took), round(statistics.median(took))
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Prints the speed of an unthrottled vCPU as a part of plain TCG's."""
+    turns = int(arguments[0]) if arguments else BENCH_TURNS
+    paths = find_paths()
+    print(f"{os.cpu_count()} host CPUs, load {os.getloadavg()[0]:.1f}; speed with / without plugin")
+    for _ in range(turns):
+        plain = _shortest_and_median_ns(paths, None)
+        counted = _shortest_and_median_ns(paths, "mips=0")
+        shortest, median = (a / b for a, b in zip(plain, counted, strict=True))
+        print(f"shortest rounds {shortest:.2f}  medians {median:.2f}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
