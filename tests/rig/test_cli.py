@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 import click
 import pytest
-from delayrig.cli import explained
+from delayrig.commands.command import explained
 from delayrig.errors import BadInputError, ExitCode, RigFaultError
 
 

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The subcommands of `rig/rig`, one module each; `cli.py` lists them."""

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What every command has about it: errors in words, an end in good order, a folder for results."""
+
+import asyncio
+import datetime as dt
+import os
+import sys
+import traceback
+from collections.abc import Callable, Coroutine
+from functools import wraps
+from pathlib import Path
+from typing import Any, NoReturn, ParamSpec, TypeVar
+
+import click
+
+from delayrig.errors import ExitCode, RigError
+from delayrig.interruption import until_told_to_end
+from delayrig.paths import Paths, find_paths
+from delayrig.request import Request, check_out, choose_cells
+from delayrig.result import Results
+from delayrig.run import run_request
+from delayrig.show import RunProgress, make_console
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+INTERRUPTED = 130
+
+plain_text = click.option("--no-color", is_flag=True, help="Plain text; NO_COLOR does the same.")
+
+
+def explained(function: Callable[P, R]) -> Callable[P, R]:
+    """Prints the rig's own errors with their remedies and exits with their codes.
+
+    What nobody foresaw is a fault of the rig as well: Python's own exit code would be 1, which
+    says that a flashrom was timed too short.
+    """
+
+    @wraps(function)
+    def inner(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return function(*args, **kwargs)
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
+        except Exception as raised:  # noqa: BLE001 (the last resort, see above)
+            error = _first_error(raised)
+            if isinstance(error, RigError):
+                _fail(error)
+            traceback.print_exception(raised)
+            sys.exit(ExitCode.RIG_FAULT)
+
+    return inner
+
+
+def _first_error(raised: BaseException) -> BaseException:
+    found = raised
+    while isinstance(found, BaseExceptionGroup):
+        found = found.exceptions[0]
+    return found
+
+
+def _fail(error: RigError) -> NoReturn:
+    console = make_console(stderr=True)
+    console.print(f"error: {error.message}", style="bold red", markup=False, soft_wrap=True)
+    if error.hint:
+        console.print(f"  {error.hint}", markup=False, soft_wrap=True)
+    sys.exit(error.exit_code)
+
+
+def run_shown(request: Request, paths: Paths, *, no_color: bool) -> Results:
+    """Runs it, with its progress on stderr."""
+    with RunProgress(make_console(stderr=True, no_color=no_color)) as progress:
+        return until_interrupted(
+            run_request(request, paths, progress),
+            kept=f"finished cells are kept in {request.out}",
+            no_color=no_color,
+        )
+
+
+def until_interrupted(work: Coroutine[Any, Any, R], *, kept: str, no_color: bool) -> R:
+    """The work's result; ends the program, saying what is `kept`, where it is told to end."""
+    try:
+        return asyncio.run(until_told_to_end(work))
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        make_console(stderr=True, no_color=no_color).print(f"interrupted; {kept}", markup=False)
+        sys.exit(INTERRUPTED)
+
+
+def default_out(plan: str) -> Path:
+    """Where results go that nobody named a folder for."""
+    now = dt.datetime.now(dt.UTC)
+    return Path("out") / f"{Path(plan).stem}-{now:%Y%m%d-%H%M%S}"
+
+
+def own_request(
+    plan: str, patterns: tuple[str, ...], seed: int, jobs: int | None, out: Path
+) -> tuple[Request, Paths]:
+    """A run of the rig for its own sake."""
+    paths = find_paths()
+    choice = choose_cells(plan=plan, subjects=[], patterns=list(patterns), seed=seed, paths=paths)
+    check_out(out, choice.cells)
+    request = Request(
+        plan=plan,
+        cells=choice.cells,
+        contrasts=[],
+        chips=choice.chips,
+        recipes=choice.recipes,
+        out=out.absolute(),
+        jobs=jobs or len(os.sched_getaffinity(0)),
+        seed=seed,
+        connect=None,
+        argv=sys.argv[1:],
+    )
+    return request, paths
+
+
+def say_making(what: str) -> None:
+    """Tells that `what` is about to be made."""
+    click.echo(f"making {what}", err=True)

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`rig/rig plans`, `chips`, `hazards` and `subjects`: what there is to name."""
+
+import click
+
+from delayrig.chips import read_chips
+from delayrig.commands.command import explained
+from delayrig.hazards import KINDS, written
+from delayrig.images.recipes import read_recipes
+from delayrig.images.subject import known_subjects
+from delayrig.paths import find_paths
+from delayrig.plan import find_plan, plan_names, read_plan
+
+
+@click.command()
+@explained
+def plans() -> None:
+    """Lists the plans that come with the rig."""
+    for name in plan_names():
+        click.echo(f"{name:12} {read_plan(find_plan(name)).about}")
+
+
+@click.command()
+@explained
+def chips() -> None:
+    """Lists the emulated chips."""
+    for chip in read_chips(find_paths().checkout).values():
+        click.echo(f"{chip.name:12} {chip.vendor:12} {chip.bus:4} {chip.size_bytes >> 10:6} KiB")
+
+
+@click.command()
+@explained
+def hazards() -> None:
+    """Lists what may happen to a subject while it runs, and how a plan names it."""
+    for kind in KINDS:
+        click.echo(f"{written(kind):32} {kind.concern:12} {kind.about}")
+
+
+@click.command()
+@explained
+def subjects() -> None:
+    """Lists the flashroms that can be put to the test."""
+    for name in known_subjects(read_recipes(find_paths().checkout)):
+        click.echo(name)

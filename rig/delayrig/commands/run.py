@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`rig/rig run`: a plan, from options to the answer."""
+
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from delayrig.commands.command import default_out, explained, plain_text, run_shown
+from delayrig.delay_probe import DelayWish
+from delayrig.exit_code import exit_code_of_run
+from delayrig.paths import find_paths
+from delayrig.request import Request, check_out, choose_cells
+from delayrig.show import make_console, print_results
+
+
+class Hex(click.ParamType[int]):
+    """A number written in hexadecimal, with or without 0x."""
+
+    name = "hex"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int:
+        """Of the text of an option."""
+        try:
+            return int(str(value), 16)
+        except ValueError:
+            self.fail(f"{value!r} is no hexadecimal number", param, ctx)
+
+
+@click.command()
+@click.option("--plan", default="default", show_default=True, help="A plan's name, or a TOML file.")
+@click.option(
+    "--subject", "subjects", multiple=True, help="Runs this flashrom instead; repeatable."
+)
+@click.option("--cell", "patterns", multiple=True, help="Only cells whose id matches; repeatable.")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder for results and cells.")
+@click.option("--jobs", type=click.IntRange(1), help="Guests at a time; default: the CPUs.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data.")
+@click.option(
+    "--connect", metavar="URI", help="Runs guests through this libvirt; `embed` needs no daemon."
+)
+@click.option("--delay-symbol", default="", help="The delay function of path: subjects.")
+@click.option(
+    "--delay-offset",
+    metavar="HEX",
+    type=Hex(),
+    help="The same by its offset in the program's file.",
+)
+@click.option("--dry-run", is_flag=True, help="Lists the cells and ends.")
+@plain_text
+@explained
+def run(
+    plan: str,
+    subjects: tuple[str, ...],
+    patterns: tuple[str, ...],
+    out: Path | None,
+    jobs: int | None,
+    seed: int,
+    connect: str | None,
+    delay_symbol: str,
+    delay_offset: int | None,
+    dry_run: bool,
+    no_color: bool,
+) -> None:
+    """Runs a plan: every cell in its guest, a verdict for each, and the answer."""
+    paths = find_paths()
+    choice = choose_cells(
+        plan=plan, subjects=list(subjects), patterns=list(patterns), seed=seed, paths=paths
+    )
+    if dry_run:
+        for cell in choice.cells:
+            click.echo(f"{cell.id}" + (f"  expect {cell.expect}" if cell.expect != "pass" else ""))
+        click.echo(f"{len(choice.cells)} cells", err=True)
+        return
+    folder = out or default_out(plan)
+    check_out(folder, choice.cells)
+    request = Request(
+        plan=plan,
+        cells=choice.cells,
+        contrasts=choice.contrasts,
+        chips=choice.chips,
+        recipes=choice.recipes,
+        out=folder,
+        jobs=jobs or len(os.sched_getaffinity(0)),
+        seed=seed,
+        connect=connect,
+        argv=sys.argv[1:],
+        delay=DelayWish(symbol=delay_symbol, offset=delay_offset),
+    )
+    results = run_shown(request, paths, no_color=no_color)
+    code = exit_code_of_run(results.cells, results.contrasts)
+    print_results(results, code, make_console(no_color=no_color), out=str(folder))
+    sys.exit(code)

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`rig/rig shrink`: the simplest cell that still shows a conviction."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from delayrig.commands.command import default_out, explained, say_making, until_interrupted
+from delayrig.errors import BadInputError, ExitCode
+from delayrig.paths import find_paths
+from delayrig.request import check_out, choose_cells
+from delayrig.result import read_results
+from delayrig.show import show_shrunk, show_step
+from delayrig.shrink import NAME as SHRUNK
+from delayrig.shrink import first_conviction, plan_text
+from delayrig.shrink import shrink as shrink_cell
+from delayrig.trials import Trials
+
+
+@click.command()
+@click.argument("cell", required=False)
+@click.option("--plan", default="default", show_default=True, help="The plan that names the cell.")
+@click.option(
+    "--from",
+    "run_folder",
+    type=click.Path(path_type=Path, exists=True),
+    help="Plan and seed of this run; without CELL its first conviction.",
+)
+@click.option("--out", type=click.Path(path_type=Path), help="Folder for what is tried.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data.")
+@click.option(
+    "--limit-s", type=click.FloatRange(1), default=120, show_default=True, help="Host time for it."
+)
+@explained
+def shrink(
+    cell: str | None,
+    plan: str,
+    run_folder: Path | None,
+    out: Path | None,
+    seed: int,
+    limit_s: float,
+) -> None:
+    """Looks for the simplest cell in which CELL's conviction still shows.
+
+    CELL is the id of a cell, as `rig/rig run --dry-run` lists them; * stands for anything. Ends
+    with the one line that runs what was found, and exits 1, as that line does.
+    """
+    if run_folder is not None:
+        results = read_results(run_folder)
+        plan, seed = results.run.plan, results.run.seed
+        cell = cell or first_conviction(results, str(run_folder))
+    if cell is None:
+        raise BadInputError("no cell to shrink", hint="name CELL, or a run with --from")
+    paths = find_paths()
+    choice = choose_cells(plan=plan, subjects=[], patterns=[cell], seed=seed, paths=paths)
+    cells, chips = choice.cells, choice.chips
+    if len(cells) > 1:
+        raise BadInputError(
+            f"{len(cells)} cells of {plan} match {cell}", hint=f"name one, such as {cells[0].id}"
+        )
+    folder = out or default_out(SHRUNK)
+    check_out(folder, cells)
+    found = folder / f"{SHRUNK}.toml"
+    trials = Trials(
+        chips=chips,
+        recipes=choice.recipes,
+        paths=paths,
+        out=folder,
+        plan=str(found),
+        argv=sys.argv[1:],
+        preparing=say_making,
+    )
+    work = shrink_cell(cells[0], chips, trials.run, limit_s=limit_s, watch=show_step)
+    kept = f"what was tried is kept in {folder}"
+    shrunk = until_interrupted(work, kept=kept, no_color=False)
+    found.write_text(plan_text(shrunk.cell))
+    show_shrunk(shrunk, str(found))
+    sys.exit(ExitCode.UNSAFE)

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`rig/rig waste`: where a flashrom waits for nothing."""
+
+from pathlib import Path
+
+import click
+import msgspec
+
+from delayrig.commands.command import explained, plain_text
+from delayrig.show import make_console, waste_tables
+from delayrig.waste import read_watched, waste_of
+
+
+@click.command()
+@click.argument("folder", metavar="RUN|CELL", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="For machines; all times in nanoseconds.")
+@plain_text
+@explained
+def waste(folder: Path, as_json: bool, no_color: bool) -> None:
+    """Tells where a flashrom waits for nothing, the largest sum first.
+
+    By operation: how long the part had been ready when the next command came. Where cells of the
+    delay witness are among them, also by who asked for a delay: how much of it the part was not
+    busy at all.
+    """
+    found = waste_of(read_watched(folder))
+    if as_json:
+        click.echo(msgspec.json.format(msgspec.json.encode(found)))
+        return
+    for table in waste_tables(found):
+        make_console(no_color=no_color).print(table, "")
