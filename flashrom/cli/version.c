@@ -18,10 +18,10 @@ static void test_build_print(const struct log *log)
 {
 	log_info(log, TEST_BUILD "%s.\n", museum_mistake);
 }
-#elif defined(CONFIG_DELAY_TEST_CUT_PERCENT)
+#elif defined(CONFIG_DELAY_TEST_PERCENT)
 static void test_build_print(const struct log *log)
 {
-	log_info(log, TEST_BUILD "every delay is cut to %d %%.\n", CONFIG_DELAY_TEST_CUT_PERCENT);
+	log_info(log, TEST_BUILD "every delay lasts %d %% of what it should.\n", CONFIG_DELAY_TEST_PERCENT);
 }
 #else
 static void test_build_print(const struct log *log)

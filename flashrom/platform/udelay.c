@@ -401,11 +401,11 @@ static bool long_enough_to_sleep(unsigned int usecs)
 	return usecs >= threshold_us;
 }
 
-#ifdef CONFIG_DELAY_TEST_CUT_PERCENT
+#ifdef CONFIG_DELAY_TEST_PERCENT
 /* A delay layer that is wrong on purpose, for those who test whether wrong ones get caught. */
 static unsigned int requested(unsigned int usecs)
 {
-	return (unsigned int)((unsigned long long)usecs * CONFIG_DELAY_TEST_CUT_PERCENT / 100);
+	return (unsigned int)((unsigned long long)usecs * CONFIG_DELAY_TEST_PERCENT / 100);
 }
 #else
 static unsigned int requested(unsigned int usecs)

@@ -7,6 +7,7 @@ from delayrig import __version__
 from delayrig.commands.benchmark import benchmark
 from delayrig.commands.compare import compare
 from delayrig.commands.faults import faults
+from delayrig.commands.gate import gate
 from delayrig.commands.images import images
 from delayrig.commands.lists import chips, hazards, plans, subjects
 from delayrig.commands.parts import parts
@@ -18,7 +19,7 @@ from delayrig.commands.trace import trace
 from delayrig.commands.waste import waste
 
 COMMANDS: tuple[click.Command, ...] = (
-    *(run, shrink, compare, faults),
+    *(run, gate, shrink, compare, faults),
     *(times, waste, trace, parts),
     *(plans, chips, hazards, subjects),
     *(benchmark, selfcheck, images),

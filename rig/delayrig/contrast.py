@@ -24,15 +24,10 @@ class Contrast(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     time_at_least: float | None = None
 
 
-def _cpu_ns(cell: CellResult) -> int:
-    return cell.cpu_ns.user + cell.cpu_ns.sys
-
-
-def _time_ns(cell: CellResult) -> int:
-    return cell.time_ns.total
-
-
-FIGURES: dict[str, Callable[[CellResult], int]] = {"cpu": _cpu_ns, "time": _time_ns}
+FIGURES: dict[str, Callable[[CellResult], int]] = {
+    "cpu": lambda cell: cell.total_cpu_ns,
+    "time": lambda cell: cell.time_ns.total,
+}
 
 
 def check_contrast(contrast: Contrast, names: Iterable[str], where: str) -> None:
@@ -65,17 +60,11 @@ def judge_contrasts(
 
 
 def _pairs(contrast: Contrast, cells: list[CellResult]) -> Iterator[tuple[CellResult, CellResult]]:
-    others = {_place(cell): cell for cell in cells if cell.subject.name == contrast.against}
+    others = {cell.place: cell for cell in cells if cell.subject.name == contrast.against}
     for cell in cells:
-        name, _ = place = _place(cell)
-        if name == contrast.cell and cell.subject.name == contrast.subject and place in others:
-            yield cell, others[place]
-
-
-def _place(cell: CellResult) -> tuple[str, str]:
-    """The cell's name, and all of its id but whose it is."""
-    name, _, rest = cell.id.split(".", 2)
-    return name, rest
+        named = cell.id.partition(".")[0] == contrast.cell
+        if named and cell.subject.name == contrast.subject and cell.place in others:
+            yield cell, others[cell.place]
 
 
 def _judge(contrast: Contrast, cell: CellResult, other: CellResult) -> ContrastResult:

@@ -108,10 +108,13 @@ def check_region(cell: Cell, chips: dict[str, ChipFacts], plan: Path) -> None:
         raise BadInputError(f"{plan}: cell {cell.id}: {error.message}", hint=error.hint) from error
 
 
-def check_out(out: Path, cells: list[Cell]) -> None:
-    """Makes the folder; raises `BadInputError` where a run could not be kept there."""
+def check_out(out: Path, cells: list[Cell], *, name: str = FILE_NAME) -> None:
+    """Makes the folder; raises `BadInputError` where a run could not be kept there.
+
+    `name` is the file that is kept last.
+    """
     try:
-        if (out / FILE_NAME).exists():
+        if (out / name).exists():
             raise BadInputError(
                 f"--out {out}: holds a run already",
                 hint="name another folder, or move that one away",

@@ -3,11 +3,14 @@
 
 from enum import StrEnum
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
+from delayrig.cell import place_of
 from delayrig.errors import BadInputError
 from delayrig.evidence import Evidence
+from delayrig.keep import keep_file
 from delayrig.phases import TimeSplit
 
 SCHEMA = 1
@@ -91,6 +94,16 @@ class CellResult(msgspec.Struct, frozen=True, kw_only=True):
     host_s: float = 0.0
     rerun: str
 
+    @property
+    def place(self) -> str:
+        """Where it stands among cells of other subjects."""
+        return place_of(self.id)
+
+    @property
+    def total_cpu_ns(self) -> int:
+        """The subject's CPU time, wherever it was spent."""
+        return self.cpu_ns.user + self.cpu_ns.sys
+
 
 class ContrastVerdict(StrEnum):
     """Whether one subject cost as much more than another as its plan says."""
@@ -161,24 +174,53 @@ class _Schema(msgspec.Struct):
 
 def write_results(results: Results, folder: Path) -> None:
     """Writes the file in one step: a reader sees the old one or the new one."""
-    scratch = folder / f".{FILE_NAME}.new"
-    scratch.write_bytes(msgspec.json.format(msgspec.json.encode(results), indent=1) + b"\n")
-    scratch.replace(folder / FILE_NAME)
+    content = msgspec.json.format(msgspec.json.encode(results), indent=1) + b"\n"
+    keep_file(folder / FILE_NAME, content)
 
 
 def read_results(run: Path) -> Results:
     """The results of a run, given its folder or the file itself."""
-    path = run / FILE_NAME if run.is_dir() else run
+    return read_versioned(run / FILE_NAME if run.is_dir() else run, Results, schema=SCHEMA)
+
+
+V = TypeVar("V", bound=msgspec.Struct)
+
+
+def read_versioned(path: Path, kind: type[V], *, schema: int) -> V:
+    """A JSON file of ours; raises `BadInputError` with file, key and remedy for any other."""
     try:
         content = path.read_bytes()
-        if msgspec.json.decode(content, type=_Schema).schema != SCHEMA:
-            raise msgspec.ValidationError("another schema")
-        return msgspec.json.decode(content, type=Results)
     except OSError as error:
         raise BadInputError(
             f"{path}: {error.strerror}", hint="name the --out folder of a run"
         ) from error
+    try:
+        found = msgspec.json.decode(content, type=_Schema).schema
+    except msgspec.ValidationError as error:
+        raise BadInputError(
+            f"{path}: key 'schema' is missing: this is no {path.name} of the rig",
+            hint=f"name the --out folder of a run, or the {FILE_NAME} in it",
+        ) from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise BadInputError(
-            f"{path}: {error}", hint=f"is it a results.json of schema {SCHEMA}?"
+            f"{path}: {error or 'not JSON'}",
+            hint="it is cut off or not JSON; a run writes it whole or not at all, so run it again",
         ) from error
+    if found != schema:
+        raise BadInputError(
+            f"{path}: key 'schema' is {found}, and this rig reads {schema}",
+            hint="read it with the rig that wrote it (key 'run.rig_version'), or run it again",
+        )
+    try:
+        return msgspec.json.decode(content, type=kind)
+    except msgspec.ValidationError as error:
+        raise BadInputError(
+            f"{path}: {_key_first(str(error))}",
+            hint=f"not what schema {schema} says: run it again, or mend the file",
+        ) from error
+
+
+def _key_first(said: str) -> str:
+    """msgspec's words, such as "Expected `int`, got `str` - at `$.cells[0].wire_ns`"."""
+    words, found, where = said.partition(" - at `$")
+    return f"key '{where.rstrip('`').lstrip('.')}': {words}" if found else words

@@ -4,8 +4,10 @@
 import asyncio
 import errno
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import zip_longest
 from pathlib import Path
 from typing import Protocol
 
@@ -53,57 +55,88 @@ class Progress(Protocol):
 
 async def run_request(request: Request, paths: Paths, progress: Progress) -> Results:
     """Runs everything that was asked for; what finished is kept even when it is interrupted."""
-    pool = CpuPool(request.jobs)
+    (results,) = await run_side_by_side([request], paths, progress)
+    return results
+
+
+async def run_side_by_side(
+    requests: Sequence[Request], paths: Paths, progress: Progress
+) -> list[Results]:
+    """Several runs at once, a cell of each in turn, so that they meet the same machine.
+
+    Each is kept in a folder of its own, as if it had been run alone. All share the jobs of the
+    first, and its way to guests.
+    """
+    pool = CpuPool(requests[0].jobs)
     supplies = await provide_supplies(
-        cells=request.cells,
-        with_snapshots=not request.from_boot,
-        recipes=request.recipes,
+        cells=[cell for request in requests for cell in request.cells],
+        with_snapshots=not requests[0].from_boot,
+        recipes=requests[0].recipes,
         paths=paths,
         pool=pool,
         preparing=progress.preparing,
     )
-    header = make_header(
-        plan=request.plan,
-        seed=request.seed,
-        argv=request.argv,
-        image=supplies.image,
-        kernels=supplies.kernels,
-        programs=supplies.programs,
-        paths=paths,
-        cells_planned=len(request.cells),
-    )
-    bench = _Bench(
-        request=request,
-        supplies=supplies,
-        paths=paths,
-        delay_functions=_delay_functions(request, supplies),
-    )
-    done: dict[str, CellResult] = {}
-
-    async def run_one(cell: Cell) -> None:
-        result = bench.refuse(cell)
-        if result is None:
-            async with pool.one() as cpu:
-                result = await bench.run(cell, cpu)
-        done[cell.id] = result
-        progress.finished(result)
-
-    progress.started(len(request.cells))
+    runs = [_Run(request, supplies, paths) for request in requests]
+    progress.started(sum(len(request.cells) for request in requests))
     finished = False
+
+    async def run_one(run: _Run, cell: Cell) -> None:
+        progress.finished(await run.cell(cell, pool))
+
     try:
         async with asyncio.TaskGroup() as group:
-            for cell in request.cells:
-                group.create_task(run_one(cell))
+            for row in zip_longest(*(request.cells for request in requests)):
+                for run, cell in zip(runs, row, strict=True):
+                    if cell is not None:
+                        group.create_task(run_one(run, cell))
         finished = True
     finally:
-        ordered = [done[cell.id] for cell in request.cells if cell.id in done]
-        results = Results(
-            run=msgspec.structs.replace(header, interrupted=not finished),
-            cells=ordered,
-            contrasts=judge_contrasts(request.contrasts, ordered),
+        kept = [run.keep(interrupted=not finished) for run in runs]
+    return kept
+
+
+class _Run:
+    """One request while its cells are run."""
+
+    def __init__(self, request: Request, supplies: Supplies, paths: Paths) -> None:
+        self._request = request
+        self._header = make_header(
+            plan=request.plan,
+            seed=request.seed,
+            argv=request.argv,
+            image=supplies.image,
+            kernels=supplies.kernels,
+            programs=supplies.programs_of(request.cells),
+            paths=paths,
+            cells_planned=len(request.cells),
         )
-        write_results(results, request.out)
-    return results
+        self._bench = _Bench(
+            request=request,
+            supplies=supplies,
+            paths=paths,
+            delay_functions=_delay_functions(request, supplies),
+        )
+        self._done: dict[str, CellResult] = {}
+
+    async def cell(self, cell: Cell, pool: CpuPool) -> CellResult:
+        """The result of a cell of its, once there is a CPU for it."""
+        result = self._bench.refuse(cell)
+        if result is None:
+            async with pool.one() as cpu:
+                result = await self._bench.run(cell, cpu)
+        self._done[cell.id] = result
+        return result
+
+    def keep(self, *, interrupted: bool) -> Results:
+        """Keeps what is done."""
+        cells = [self._done[cell.id] for cell in self._request.cells if cell.id in self._done]
+        results = Results(
+            run=msgspec.structs.replace(self._header, interrupted=interrupted),
+            cells=cells,
+            contrasts=judge_contrasts(self._request.contrasts, cells),
+        )
+        write_results(results, self._request.out)
+        return results
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -345,8 +345,7 @@ def _expectation(cell: CellResult) -> str:
 def _times(cell: CellResult) -> list[str]:
     if cell.time_ns.total == 0:
         return ["-"] * len(TIMES)
-    cpu_ns = cell.cpu_ns.user + cell.cpu_ns.sys
-    numbers = (cell.time_ns.total, cpu_ns, cell.chip_busy_ns, cell.overshoot_ns)
+    numbers = (cell.time_ns.total, cell.total_cpu_ns, cell.chip_busy_ns, cell.overshoot_ns)
     return [f"{number / 1e9:.3f}" for number in numbers]
 
 

@@ -59,6 +59,12 @@ class Supplies:
         """All that was packed."""
         return [*self.subjects.values(), *self.libraries.values(), self.bridge]
 
+    def programs_of(self, cells: Iterable[Cell]) -> list[Subject]:
+        """Those of them that are for these cells."""
+        subjects = [self.subject_of(cell) for cell in cells]
+        known = {(s.name, s.archive): s for s in subjects if s is not None}
+        return [*known.values(), self.bridge]
+
 
 def image_with(image: GuestImage, kernels: dict[str, Kernel], shape: GuestShape) -> GuestImage:
     """The image with the kernel that the shape asks for."""

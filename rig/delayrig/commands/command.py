@@ -9,10 +9,11 @@ import traceback
 from collections.abc import Callable, Coroutine
 from functools import wraps
 from pathlib import Path
-from typing import Any, NoReturn, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import click
 
+from delayrig.delay_probe import DelayWish
 from delayrig.errors import ExitCode, RigError
 from delayrig.interruption import until_told_to_end
 from delayrig.paths import Paths, find_paths
@@ -29,6 +30,38 @@ INTERRUPTED = 130
 plain_text = click.option("--no-color", is_flag=True, help="Plain text; NO_COLOR does the same.")
 
 
+class Hex(click.ParamType[int]):
+    """A number written in hexadecimal, with or without 0x."""
+
+    name = "hex"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int:
+        """Of the text of an option."""
+        try:
+            return int(str(value), 16)
+        except ValueError:
+            self.fail(f"{value!r} is no hexadecimal number", param, ctx)
+
+
+def delay_options(function: Callable[..., R]) -> Callable[..., R]:
+    """Where the delay function of `path:` subjects is: given to the command as `delay`."""
+
+    @click.option("--delay-symbol", default="", help="The delay function of path: subjects.")
+    @click.option(
+        "--delay-offset",
+        metavar="HEX",
+        type=Hex(),
+        help="The same by its offset in the program's file.",
+    )
+    @wraps(function)
+    def inner(*args: Any, delay_symbol: str, delay_offset: int | None, **kwargs: Any) -> R:
+        return function(*args, delay=DelayWish(symbol=delay_symbol, offset=delay_offset), **kwargs)
+
+    return inner
+
+
 def explained(function: Callable[P, R]) -> Callable[P, R]:
     """Prints the rig's own errors with their remedies and exits with their codes.
 
@@ -43,13 +76,22 @@ def explained(function: Callable[P, R]) -> Callable[P, R]:
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
         except Exception as raised:  # noqa: BLE001 (the last resort, see above)
-            error = _first_error(raised)
-            if isinstance(error, RigError):
-                _fail(error)
-            traceback.print_exception(raised)
-            sys.exit(ExitCode.RIG_FAULT)
+            sys.exit(tell(raised))
 
     return inner
+
+
+def tell(raised: Exception) -> ExitCode:
+    """Prints what went wrong, and the remedy where there is one; the exit code that it asks for."""
+    error = _first_error(raised)
+    if not isinstance(error, RigError):
+        traceback.print_exception(raised)
+        return ExitCode.RIG_FAULT
+    console = make_console(stderr=True)
+    console.print(f"error: {error.message}", style="bold red", markup=False, soft_wrap=True)
+    if error.hint:
+        console.print(f"  {error.hint}", markup=False, soft_wrap=True)
+    return error.exit_code
 
 
 def _first_error(raised: BaseException) -> BaseException:
@@ -57,14 +99,6 @@ def _first_error(raised: BaseException) -> BaseException:
     while isinstance(found, BaseExceptionGroup):
         found = found.exceptions[0]
     return found
-
-
-def _fail(error: RigError) -> NoReturn:
-    console = make_console(stderr=True)
-    console.print(f"error: {error.message}", style="bold red", markup=False, soft_wrap=True)
-    if error.hint:
-        console.print(f"  {error.hint}", markup=False, soft_wrap=True)
-    sys.exit(error.exit_code)
 
 
 def run_shown(request: Request, paths: Paths, *, no_color: bool) -> Results:

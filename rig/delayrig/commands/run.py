@@ -7,27 +7,18 @@ from pathlib import Path
 
 import click
 
-from delayrig.commands.command import default_out, explained, plain_text, run_shown
+from delayrig.commands.command import (
+    default_out,
+    delay_options,
+    explained,
+    plain_text,
+    run_shown,
+)
 from delayrig.delay_probe import DelayWish
 from delayrig.exit_code import exit_code_of_run
 from delayrig.paths import find_paths
 from delayrig.request import Request, check_out, choose_cells
 from delayrig.show import make_console, print_results
-
-
-class Hex(click.ParamType[int]):
-    """A number written in hexadecimal, with or without 0x."""
-
-    name = "hex"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> int:
-        """Of the text of an option."""
-        try:
-            return int(str(value), 16)
-        except ValueError:
-            self.fail(f"{value!r} is no hexadecimal number", param, ctx)
 
 
 @click.command()
@@ -42,13 +33,7 @@ class Hex(click.ParamType[int]):
 @click.option(
     "--connect", metavar="URI", help="Runs guests through this libvirt; `embed` needs no daemon."
 )
-@click.option("--delay-symbol", default="", help="The delay function of path: subjects.")
-@click.option(
-    "--delay-offset",
-    metavar="HEX",
-    type=Hex(),
-    help="The same by its offset in the program's file.",
-)
+@delay_options
 @click.option("--dry-run", is_flag=True, help="Lists the cells and ends.")
 @plain_text
 @explained
@@ -60,8 +45,7 @@ def run(
     jobs: int | None,
     seed: int,
     connect: str | None,
-    delay_symbol: str,
-    delay_offset: int | None,
+    delay: DelayWish,
     dry_run: bool,
     no_color: bool,
 ) -> None:
@@ -88,7 +72,7 @@ def run(
         seed=seed,
         connect=connect,
         argv=sys.argv[1:],
-        delay=DelayWish(symbol=delay_symbol, offset=delay_offset),
+        delay=delay,
     )
     results = run_shown(request, paths, no_color=no_color)
     code = exit_code_of_run(results.cells, results.contrasts)

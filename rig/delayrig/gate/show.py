@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A decision in the terminal."""
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from delayrig.cell import Role
+from delayrig.gate.decision import Decision, GateCell, Outcome
+
+STYLES = {
+    Outcome.RIG_FAULT: "magenta",
+    Outcome.UNSAFE: "bold red",
+    Outcome.SLOWER: "red",
+    Outcome.DOUBT: "yellow",
+    Outcome.PASS: "green",
+    Outcome.UNSEEN: "dim",
+}
+ROWS_MAX = 20
+
+
+def print_decision(decision: Decision, console: Console) -> None:
+    """Three lines, what could not have been seen, and the cells that decided it."""
+    first, *others = decision.lines
+    console.print(first, style=STYLES[decision.outcome], markup=False, soft_wrap=True)
+    for line in others:
+        console.print(line, markup=False, soft_wrap=True)
+    for line in decision.doubts:
+        console.print(f"doubt: {line}", markup=False, soft_wrap=True)
+    console.print("What could be seen of the candidate:")
+    for line in decision.blind:
+        console.print(f"  {line}", markup=False, soft_wrap=True)
+    console.print()
+    measured = [cell for cell in decision.deciding if cell.role == Role.MEASURE]
+    shown = measured if decision.outcome is Outcome.PASS else decision.deciding
+    console.print(decision_table(shown[:ROWS_MAX]))
+    if len(shown) > ROWS_MAX:
+        console.print(f"... and {len(shown) - ROWS_MAX} more")
+    if decision.outcome is not Outcome.PASS:
+        for cell in shown[:1]:
+            console.print(f"again: {cell.rerun}", markup=False, soft_wrap=True)
+
+
+def decision_table(cells: list[GateCell]) -> Table:
+    """The cells, each figure beside its limit."""
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for name in ("cell", "outcome", "baseline", "candidate"):
+        table.add_column(name, overflow="fold")
+    for name in ("s before", "s now", "time %", "CPU %"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for cell in cells:
+        figures = {item.figure: item for item in cell.excess}
+        time, cpu = figures.get("time"), figures.get("CPU time")
+        table.add_row(
+            escape(cell.id),
+            f"[{STYLES[cell.outcome]}]{cell.outcome}[/]",
+            cell.baseline or "-",
+            cell.candidate,
+            f"{time.baseline_ns / 1e9:.3f}" if time else "-",
+            f"{time.candidate_ns / 1e9:.3f}" if time else "-",
+            f"{time.pct:+.2f}" if time else "-",
+            f"{cpu.pct:+.2f}" if cpu else "-",
+        )
+    return table

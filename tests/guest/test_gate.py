@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Gates of our own flashrom: against itself, against shorter and longer waits, over revisions."""
+
+import subprocess
+from pathlib import Path
+
+import msgspec
+import pytest
+from delayrig.errors import ExitCode
+from delayrig.gate.decision import FILE_NAME, Decision, Outcome
+from delayrig.paths import Paths
+from delayrig.result import Verdict
+
+from .conftest import RUN_LIMIT_S, launch
+
+# What a gate needs at least, for those tests that are not about the plan.
+SMALL_PLAN = """\
+schema = 1
+about = "One cell of the delay witness, and what shows that it sees"
+subjects = ["bundled"]
+[[group]]
+name = "delays"
+region_kib = 4
+witness = "delay"
+[group.over]
+mips = [250]
+cores = [1]
+job = ["write"]
+chip = ["GD25Q16C"]
+[[cell]]
+name = "canary"
+role = "canary"
+witness = "delay"
+subject = "canary:bus"
+region_kib = 4
+at = { mips = 250, cores = 1, job = "write", chip = "GD25Q16C" }
+[[cell]]
+name = "control"
+role = "control"
+witness = "delay"
+subject = "bundled"
+region_kib = 4
+at = { mips = 250, cores = 1, job = "write", chip = "GD25Q16C" }
+"""
+
+BUS_GROUP = """\
+[[group]]
+name = "bus"
+region_kib = 4
+[group.over]
+mips = [250]
+cores = [1]
+job = ["write"]
+chip = ["GD25Q16C"]
+"""
+
+
+def program(paths: Paths, name: str) -> str:
+    return f"path:{paths.flashrom_build / name}"
+
+
+def gate(
+    paths: Paths, out: Path, baseline: str, candidate: str, *more: str
+) -> tuple[int, Decision, str]:
+    """Its exit code, what it kept, and what it said on standard output."""
+    sides = ["--baseline", baseline, "--candidate", candidate, "--out", str(out)]
+    done = launch(paths, "gate", "--no-color", *sides, *more)
+    assert (out / FILE_NAME).is_file(), done.stderr
+    decision = msgspec.json.decode((out / FILE_NAME).read_bytes(), type=Decision)
+    assert decision.exit_code == done.returncode
+    return done.returncode, decision, done.stdout
+
+
+@pytest.fixture(scope="module")
+def baseline(paths: Paths, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A gate of our flashrom against itself; what its candidate left is a baseline."""
+    out = tmp_path_factory.mktemp("itself") / "out"
+    code, _, said = gate(paths, out, "bundled", "bundled")
+    assert code == ExitCode.PASS, said
+    return out / "candidate"
+
+
+def test_subject_against_itself_shows_no_difference_at_all(baseline: Path) -> None:
+    content = (baseline.parent / FILE_NAME).read_bytes()
+    decision = msgspec.json.decode(content, type=Decision)
+    differences = [
+        item.candidate_ns - item.baseline_ns for cell in decision.cells for item in cell.excess
+    ]
+    assert len(differences) >= 10
+    assert set(differences) == {0}
+
+
+def test_delays_shortened_by_two_percent_are_refused_in_the_first_line(
+    paths: Paths, tmp_path: Path, baseline: Path
+) -> None:
+    short = program(paths, "flashrom-short")
+    code, decision, said = gate(paths, tmp_path / "out", str(baseline), short)
+    assert code == ExitCode.UNSAFE
+    worst = decision.deciding[0]
+    assert worst.candidate is Verdict.TOO_SHORT
+    assert worst.margin_ns == min(cell.margin_ns or 0 for cell in decision.deciding)
+    assert worst.id in said.splitlines()[0]
+
+
+def test_slower_by_three_percent_is_refused_for_that(
+    paths: Paths, tmp_path: Path, baseline: Path
+) -> None:
+    slow = program(paths, "flashrom-slow")
+    code, decision, said = gate(paths, tmp_path / "out", str(baseline), slow)
+    assert code == ExitCode.SLOWER
+    assert {cell.candidate for cell in decision.deciding} == {Verdict.PASS}
+    assert decision.deciding[0].id in said.splitlines()[0]
+    times = [item for cell in decision.cells for item in cell.excess if item.figure == "time"]
+    before, after = (
+        sum(getattr(item, f"{side}_ns") for item in times) for side in ("baseline", "candidate")
+    )
+    assert after > 1.02 * before
+
+
+def test_program_without_symbols_is_told_what_its_gate_did_not_see(
+    paths: Paths, tmp_path: Path
+) -> None:
+    plan = tmp_path / "small.toml"
+    plan.write_text(SMALL_PLAN + BUS_GROUP)
+    trixie = "debian:trixie"
+    code, decision, said = gate(paths, tmp_path / "out", trixie, trixie, "--plan", str(plan))
+    assert code == ExitCode.PASS, said
+    assert Outcome.UNSEEN in {cell.outcome for cell in decision.cells}
+    assert "has no symbol" in said
+    assert "program-poll: no shortening of these waits could have been seen" in said
+
+
+def test_git_bisect_finds_the_revision_that_shortened_the_delays(
+    paths: Paths, tmp_path: Path
+) -> None:
+    """Revision 2 cannot be built, revision 4 is the first with short delays."""
+    plan, tree = tmp_path / "small.toml", tmp_path / "tree"
+    plan.write_text(SMALL_PLAN)
+    tree.mkdir()
+    baseline = tmp_path / "baseline"
+    done = launch(paths, "run", "--plan", str(plan), "--out", str(baseline))
+    assert done.returncode == ExitCode.PASS, done.stderr
+
+    def git(*words: str) -> str:
+        who = ["-c", "user.name=t", "-c", "user.email=t@t.invalid"]
+        answer = subprocess.run(
+            ["git", *who, *words],
+            cwd=tree,
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=RUN_LIMIT_S,
+        )
+        return answer.stdout
+
+    git("init", "-q")
+    builds = ["flashrom", "flashrom", "nonesuch", "flashrom", *["flashrom-short"] * 3]
+    for number, name in enumerate(builds):
+        (tree / "build.sh").write_text(f"# {number}\ncp {paths.flashrom_build / name} built\n")
+        (tree / ".gitignore").write_text("built\nout/\n")
+        git("add", "-A")
+        git("commit", "-qm", f"revision {number}")
+    rig = paths.checkout / "rig" / "rig"
+    command = [str(rig), "gate", "--bisect", "--build", "rm -f built; sh build.sh"]
+    command += ["--baseline", str(baseline), "--candidate", "path:built"]
+    git("bisect", "start", "HEAD", "HEAD~6")
+    said = git("bisect", "run", *command)
+    assert "revision 4" in said.partition("is the first bad commit")[2], said

@@ -1,0 +1,292 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Safety first, then performance, then doubt; what a plan expects is not asked."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import pytest
+from delayrig.cell import Cell, Probe, Role
+from delayrig.gate.bootstrap import PAIRS_MIN
+from delayrig.gate.decision import Decision, Limits, Outcome
+from delayrig.gate.judge import decide
+from delayrig.gate.performance import TICK_NS
+from delayrig.phases import TimeSplit
+from delayrig.result import CellResult, CpuTime, Results, SubjectFacts, Verdict
+from delayrig.run import NO_SYMBOL
+
+from tests.rig.builders import MS, SECOND, make_cell, make_evidence, make_result, make_run_header
+
+LIMITS = Limits(slowdown_pct=2, cpu_pct=5)
+CANARY = make_result(
+    make_cell(name="canary-bus", role=Role.CANARY, subject="canary:bus", expect="too_short"),
+    verdict=Verdict.TOO_SHORT,
+)
+CONTROL = make_result(make_cell(name="control-bus", role=Role.CONTROL))
+WATCH = [CANARY, CONTROL]
+BEFORE, AFTER = "bundled", "path:new/flashrom"
+
+
+def timed(subject: str, total_ns: int = SECOND, *, name: str = "a", **changes: Any) -> CellResult:
+    """A cell of a subject that took so long."""
+    cell: Cell = make_cell(name=name, subject=subject)
+    cpu_ns = changes.pop("cpu_ns", SECOND)
+    measured = {"time_ns": TimeSplit(total=total_ns), "cpu_ns": CpuTime(user=cpu_ns)}
+    facts = SubjectFacts(name=subject, version="1", sha256="b" * 64)
+    return make_result(cell, **{"subject": facts, **measured, **changes})
+
+
+def run_of(*cells: CellResult, **header: Any) -> Results:
+    return Results(run=make_run_header(**header), cells=list(cells))
+
+
+def decided(
+    baseline: Sequence[CellResult], candidate: Sequence[CellResult], **more: Any
+) -> Decision:
+    """One round, with whole canaries and controls."""
+    return decide([run_of(*baseline)], [run_of(*candidate, *WATCH)], LIMITS, **more)
+
+
+def test_subject_against_itself_passes_with_no_difference_at_all() -> None:
+    cells = [timed(BEFORE), timed(BEFORE, name="b")]
+    decision = decided(cells, cells)
+    assert (decision.exit_code, decision.outcome) == (0, Outcome.PASS)
+    assert {item.pct for cell in decision.cells for item in cell.excess} == {0.0}
+    assert len(decision.lines) == 3
+    assert decision.lines[0].startswith("Yes: ")
+
+
+@pytest.mark.parametrize("verdict", [Verdict.TOO_SHORT, Verdict.CORRUPT])
+@pytest.mark.parametrize("expect", ["pass", "too_short", "corrupt", "any"])
+def test_unsafe_candidate_is_refused_whatever_the_plan_expects(
+    verdict: Verdict, expect: str
+) -> None:
+    bad = timed(AFTER, verdict=verdict, expect=expect, reason="10 ms were 3")
+    decision = decided([timed(BEFORE)], [bad])
+    assert decision.exit_code == 1
+    assert decision.lines[0] == f"No, unsafe: {bad.id}: {verdict}: 10 ms were 3"
+
+
+def test_unsafe_baseline_excuses_nobody_and_is_no_measure_of_time() -> None:
+    short: dict[str, Any] = {"verdict": Verdict.TOO_SHORT}
+    assert decided([timed(BEFORE, **short)], [timed(AFTER, **short)]).exit_code == 1
+    better = decided([timed(BEFORE, **short)], [timed(AFTER, 9 * SECOND)])
+    assert better.exit_code == 0
+    assert better.cells[0].excess == []
+
+
+def test_worst_of_several_is_named_first() -> None:
+    def short(name: str, margin_ns: int) -> CellResult:
+        evidence = [msgspec.structs.replace(make_evidence(), margin_ns=margin_ns)]
+        return timed(AFTER, name=name, verdict=Verdict.TOO_SHORT, evidence=evidence)
+
+    names = ["a", "b", "c"]
+    candidate = [short("a", -5), short("b", -900), short("c", -70)]
+    decision = decided([timed(BEFORE, name=name) for name in names], candidate)
+    assert candidate[1].id in decision.lines[0]
+    assert [cell.margin_ns for cell in decision.deciding] == [-900, -70, -5]
+
+
+def test_lost_data_is_worse_than_any_margin() -> None:
+    lost = timed(AFTER, name="b", verdict=Verdict.CORRUPT)
+    short = timed(AFTER, verdict=Verdict.TOO_SHORT, evidence=[make_evidence()])
+    decision = decided([timed(BEFORE), timed(BEFORE, name="b")], [short, lost])
+    assert lost.id in decision.lines[0]
+
+
+@pytest.mark.parametrize(
+    ("before_ns", "after_ns", "code"),
+    [
+        (SECOND, SECOND + 20 * MS, 0),
+        (SECOND, SECOND + 20 * MS + 1, 3),
+        (SECOND, SECOND // 2, 0),
+        (10 * MS, 10 * MS + TICK_NS, 0),
+        (10 * MS, 10 * MS + TICK_NS + 1, 3),
+    ],
+)
+def test_virtual_time_is_held_to_the_limit_exactly_but_for_a_tick(
+    before_ns: int, after_ns: int, code: int
+) -> None:
+    decision = decided([timed(BEFORE, before_ns)], [timed(AFTER, after_ns)])
+    assert decision.exit_code == code
+
+
+def test_cpu_time_has_a_limit_of_its_own() -> None:
+    slower = timed(AFTER, cpu_ns=SECOND + 51 * MS)
+    decision = decided([timed(BEFORE)], [slower])
+    assert decision.exit_code == 3
+    assert decision.lines[0].startswith(f"No, slower: {slower.id}: ")
+    assert "CPU time +5.10 %, 5 % allowed" in decision.lines[0]
+    assert decided([timed(BEFORE)], [timed(AFTER, cpu_ns=SECOND + 50 * MS)]).exit_code == 0
+
+
+def test_limit_of_a_decimal_fraction_is_that_fraction() -> None:
+    limits = Limits(slowdown_pct=0.7, cpu_pct=5)
+    for after_ns, code in ((1_007_000_000, 0), (1_007_000_001, 3)):
+        runs = [run_of(timed(BEFORE))], [run_of(timed(AFTER, after_ns), *WATCH)]
+        assert decide(*runs, limits).exit_code == code
+
+
+def test_safety_comes_before_performance_and_that_before_doubt() -> None:
+    names = ["a", "b", "c"]
+    baseline = [timed(BEFORE, name=name) for name in names]
+    short = timed(AFTER, name="a", verdict=Verdict.TOO_SHORT)
+    slow = timed(AFTER, 2 * SECOND, name="b")
+    doubt = timed(AFTER, name="c", verdict=Verdict.INCONCLUSIVE)
+    good = [timed(AFTER, name=name) for name in names]
+    assert decided(baseline, [short, slow, doubt]).exit_code == 1
+    assert decided(baseline, [good[0], slow, doubt]).exit_code == 3
+    assert decided(baseline, [good[0], good[1], doubt]).exit_code == 4
+    assert decided(baseline, good).exit_code == 0
+
+
+@pytest.mark.parametrize("verdict", [Verdict.INCONCLUSIVE, Verdict.OP_FAILED, Verdict.HUNG])
+def test_candidate_without_an_answer_is_a_doubt_also_where_expected(verdict: Verdict) -> None:
+    cell = timed(AFTER, verdict=verdict, expect="op_failed")
+    decision = decided([timed(BEFORE)], [cell])
+    assert (decision.exit_code, decision.outcome) == (4, Outcome.DOUBT)
+    assert cell.id in decision.lines[0]
+
+
+def test_lost_guest_of_either_is_a_fault_of_the_rig() -> None:
+    lost: dict[str, Any] = {"verdict": Verdict.INFRA_ERROR, "reason": "the guest died"}
+    assert decided([timed(BEFORE)], [timed(AFTER, **lost)]).exit_code == 99
+    assert decided([timed(BEFORE, **lost)], [timed(AFTER)]).exit_code == 99
+
+
+def test_canary_that_flies_on_is_a_fault_whatever_else_is_found() -> None:
+    blind = msgspec.structs.replace(CANARY, verdict=Verdict.PASS)
+    for cell in (timed(AFTER), timed(AFTER, verdict=Verdict.TOO_SHORT)):
+        runs = [run_of(timed(BEFORE))], [run_of(cell, blind, CONTROL)]
+        decision = decide(*runs, LIMITS)
+        assert decision.exit_code == 99
+        assert "canary was not convicted" in decision.lines[0]
+
+
+def test_control_that_is_convicted_is_a_fault() -> None:
+    wrong = msgspec.structs.replace(CONTROL, verdict=Verdict.TOO_SHORT)
+    decision = decide([run_of(timed(BEFORE))], [run_of(timed(AFTER), CANARY, wrong)], LIMITS)
+    assert decision.exit_code == 99
+
+
+@pytest.mark.parametrize("watch", [[], [CANARY], [CONTROL]])
+def test_gate_that_nothing_watches_is_in_doubt(watch: list[CellResult]) -> None:
+    decision = decide([run_of(timed(BEFORE))], [run_of(timed(AFTER), *watch)], LIMITS)
+    assert decision.exit_code == 4
+    assert "nothing shows that the rig sees" in decision.lines[0]
+
+
+def test_cell_that_only_one_side_has_is_a_doubt() -> None:
+    both, one = [timed(BEFORE), timed(BEFORE, name="b")], [timed(AFTER)]
+    assert decided(both, one).exit_code == 4
+    assert decided(one, both).exit_code == 4
+
+
+def test_part_that_neither_knows_is_unseen_and_one_lost_is_a_doubt() -> None:
+    skipped: dict[str, Any] = {"verdict": Verdict.SKIPPED}
+    baseline = [timed(BEFORE), timed(BEFORE, name="b", **skipped)]
+    candidate = [timed(AFTER), timed(AFTER, name="b", **skipped)]
+    assert decided(baseline, candidate).exit_code == 0
+    assert decided([timed(BEFORE), timed(BEFORE, name="b")], candidate).exit_code == 4
+
+
+def test_nothing_but_skipped_cells_decides_nothing() -> None:
+    skipped: dict[str, Any] = {"verdict": Verdict.SKIPPED}
+    assert decided([timed(BEFORE, **skipped)], [timed(AFTER, **skipped)]).exit_code == 4
+
+
+def probed(subject: str, **changes: Any) -> CellResult:
+    cell = make_cell(name="delays", subject=subject, witness=Probe.DELAY)
+    return make_result(cell, time_ns=TimeSplit(total=SECOND), **changes)
+
+
+def test_program_without_symbols_passes_and_is_told_what_that_hides() -> None:
+    blind = probed(AFTER, verdict=Verdict.SKIPPED, unjudged=[NO_SYMBOL])
+    bus = timed(AFTER, unjudged=["program-poll"], smallest_visible_short_ns=95_000)
+    decision = decided([timed(BEFORE), probed(BEFORE)], [bus, blind])
+    assert decision.exit_code == 0
+    told = "\n".join(decision.blind)
+    assert "no symbol" in told
+    assert "program-poll: no shortening of these waits could have been seen" in told
+    assert "from 95.0 us on" in told
+
+
+def test_watched_delays_say_how_little_would_have_been_seen() -> None:
+    decision = decided(
+        [timed(BEFORE), probed(BEFORE)],
+        [timed(AFTER), probed(AFTER, smallest_visible_short_ns=8_600)],
+    )
+    assert "delays, by probes: a shortening from 8.6 us on, by cell" in decision.blind
+
+
+def test_plan_without_cells_of_the_delay_witness_says_so() -> None:
+    assert "no cell with witness" in decided([timed(BEFORE)], [timed(AFTER)]).blind[0]
+
+
+def test_time_of_probed_cells_is_not_counted() -> None:
+    slow = msgspec.structs.replace(probed(AFTER), time_ns=TimeSplit(total=9 * SECOND))
+    decision = decided([timed(BEFORE), probed(BEFORE)], [timed(AFTER), slow])
+    assert decision.exit_code == 0
+
+
+def test_baseline_of_another_image_or_seed_is_no_measure_of_time() -> None:
+    ours = run_of(timed(AFTER), *WATCH)
+    for header in ({"image_digests": {"kernel": "e" * 64, "qemu": "d" * 64}}, {"seed": 2}):
+        decision = decide([run_of(timed(BEFORE), **header)], [ours], LIMITS, stored="run")
+        assert decision.exit_code == 4
+        assert decision.cells[0].excess == []
+    bad = run_of(timed(AFTER, verdict=Verdict.CORRUPT), *WATCH)
+    assert decide([run_of(timed(BEFORE), seed=2)], [bad], LIMITS, stored="run").exit_code == 1
+
+
+def test_other_subjects_and_kernels_do_not_make_a_baseline_another() -> None:
+    digests = make_run_header().image_digests
+    theirs = run_of(timed(BEFORE), image_digests={**digests, "subject bundled": "1" * 64})
+    ours = run_of(timed(AFTER), *WATCH, image_digests={**digests, "kernel rt": "2" * 64})
+    assert decide([theirs], [ours], LIMITS, stored="run").exit_code == 0
+
+
+def rounds(total_ns: Sequence[int], subject: str) -> list[Results]:
+    """A real cell for each, beside one of virtual time in the first."""
+    real = [run_of(timed(subject, ns, name="r", lane="live")) for ns in total_ns]
+    watch = WATCH if subject == AFTER else []
+    return [run_of(timed(subject), *real[0].cells, *watch), *real[1:]]
+
+
+REAL = [SECOND + n * MS for n in range(PAIRS_MIN + 2)]
+
+
+@pytest.mark.parametrize(("percent", "code"), [(0, 0), (1, 0), (3, 3), (50, 3), (-20, 0)])
+def test_real_time_is_decided_where_the_interval_excludes_the_limit(
+    percent: int, code: int
+) -> None:
+    after = [ns * (100 + percent) // 100 for ns in REAL]
+    decision = decide(rounds(REAL, BEFORE), rounds(after, AFTER), LIMITS)
+    assert decision.exit_code == code
+
+
+def test_real_time_whose_interval_holds_the_limit_is_a_doubt() -> None:
+    after = [ns * (100 if n % 2 else 104) // 100 for n, ns in enumerate(REAL)]
+    decision = decide(rounds(REAL, BEFORE), rounds(after, AFTER), LIMITS)
+    assert decision.exit_code == 4
+    (time,) = [item for item in decision.cells[0].excess if item.figure == "time"]
+    assert time.low_pct < 2 < time.high_pct
+
+
+def test_too_few_rounds_of_real_time_are_a_doubt() -> None:
+    few = REAL[: PAIRS_MIN - 1]
+    assert decide(rounds(few, BEFORE), rounds(few, AFTER), LIMITS).exit_code == 4
+
+
+def test_stored_baseline_is_no_measure_of_real_time() -> None:
+    runs = rounds(REAL, BEFORE), rounds(REAL, AFTER)
+    assert decide(*runs, LIMITS, stored="run").exit_code == 4
+
+
+def test_one_short_round_of_many_is_enough() -> None:
+    after = rounds(REAL, AFTER)
+    worst = msgspec.structs.replace(after[3].cells[0], verdict=Verdict.TOO_SHORT)
+    after[3] = run_of(worst)
+    decision = decide(rounds(REAL, BEFORE), after, LIMITS)
+    assert decision.exit_code == 1
+    assert worst.id in decision.lines[0]
