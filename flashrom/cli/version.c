@@ -21,7 +21,8 @@ static void test_build_print(const struct log *log)
 #elif defined(CONFIG_DELAY_TEST_PERCENT)
 static void test_build_print(const struct log *log)
 {
-	log_info(log, TEST_BUILD "every delay lasts %d %% of what it should.\n", CONFIG_DELAY_TEST_PERCENT);
+	log_info(log, TEST_BUILD "every delay lasts %d %% of what it should.\n",
+		CONFIG_DELAY_TEST_PERCENT);
 }
 #else
 static void test_build_print(const struct log *log)

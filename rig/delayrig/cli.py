@@ -6,6 +6,7 @@ import click
 from delayrig import __version__
 from delayrig.commands.benchmark import benchmark
 from delayrig.commands.compare import compare
+from delayrig.commands.export import export, schema
 from delayrig.commands.faults import faults
 from delayrig.commands.gate import gate
 from delayrig.commands.images import images
@@ -20,7 +21,7 @@ from delayrig.commands.waste import waste
 
 COMMANDS: tuple[click.Command, ...] = (
     *(run, gate, shrink, compare, faults),
-    *(times, waste, trace, parts),
+    *(times, waste, trace, parts, export, schema),
     *(plans, chips, hazards, subjects),
     *(benchmark, selfcheck, images),
 )

@@ -132,7 +132,7 @@ def test_region_that_does_not_fit_its_chip_names_plan_cell_and_key(tmp_path: Pat
     assert [cell.region_kib for cell in chosen(plan=str(plan))] == [1024]
 
 
-@pytest.mark.parametrize("plan", ["smoke", "default", "museum", "write-time"])
+@pytest.mark.parametrize("plan", ["smoke", "default", "gate", "museum", "write-time"])
 def test_rerun_command_of_every_cell_runs_that_cell_alone(plan: str) -> None:
     for cell in chosen(plan=plan):
         words = shlex.split(rerun_command(cell, request_for(cell, plan=plan)))

@@ -17,8 +17,10 @@ from delayrig.commands.command import (
     tell,
     until_interrupted,
 )
+from delayrig.commands.export import format_option, read_report, speaks, write_formats
 from delayrig.delay_probe import DelayWish
 from delayrig.errors import ExitCode
+from delayrig.formats.known import wanted_formats
 from delayrig.gate.baseline import StoredBaseline, is_subject, read_baseline
 from delayrig.gate.bisect import ABORT, BuildError, bisect_code
 from delayrig.gate.bootstrap import PAIRS_MIN
@@ -86,6 +88,7 @@ class _Wish:
     seed: int | None
     connect: str | None
     delay: DelayWish
+    formats: tuple[str, ...]
 
 
 @click.command(cls=_GateCommand)
@@ -124,6 +127,7 @@ class _Wish:
     "--connect", metavar="URI", help="Runs guests through this libvirt; `embed` needs no daemon."
 )
 @delay_options
+@format_option(required=False)
 @plain_text
 @explained
 def gate(
@@ -140,6 +144,7 @@ def gate(
     seed: int | None,
     connect: str | None,
     delay: DelayWish,
+    formats: tuple[str, ...],
     no_color: bool,
 ) -> None:
     """Decides whether the candidate may take the baseline's place.
@@ -159,6 +164,7 @@ def gate(
         seed=seed,
         connect=connect,
         delay=delay,
+        formats=formats,
     )
     try:
         code = _gate(wish, no_color=no_color)
@@ -171,6 +177,7 @@ def gate(
 
 def _gate(wish: _Wish, *, no_color: bool) -> ExitCode:
     paths = find_paths()
+    wanted = wanted_formats(wish.formats)
     if wish.build:
         build_candidate(wish.build)
         check_built(wish.candidate)
@@ -185,9 +192,10 @@ def _gate(wish: _Wish, *, no_color: bool) -> ExitCode:
     decision = _decide(request, runs, wish.limits)
     content = msgspec.json.format(msgspec.json.encode(decision), indent=1) + b"\n"
     keep_file(folder / FILE_NAME, content)
-    console = make_console(no_color=no_color)
+    console = make_console(stderr=speaks(wanted), no_color=no_color)
     print_decision(decision, console)
     console.print(f"decision: {folder / FILE_NAME}", markup=False, soft_wrap=True)
+    write_formats(wanted, read_report(folder))
     return ExitCode(decision.exit_code)
 
 

@@ -14,8 +14,11 @@ from delayrig.commands.command import (
     plain_text,
     run_shown,
 )
+from delayrig.commands.export import format_option, speaks, write_formats
 from delayrig.delay_probe import DelayWish
 from delayrig.exit_code import exit_code_of_run
+from delayrig.formats.known import wanted_formats
+from delayrig.formats.report import report_of_run
 from delayrig.paths import find_paths
 from delayrig.request import Request, check_out, choose_cells
 from delayrig.show import make_console, print_results
@@ -35,6 +38,7 @@ from delayrig.show import make_console, print_results
 )
 @delay_options
 @click.option("--dry-run", is_flag=True, help="Lists the cells and ends.")
+@format_option(required=False)
 @plain_text
 @explained
 def run(
@@ -47,6 +51,7 @@ def run(
     connect: str | None,
     delay: DelayWish,
     dry_run: bool,
+    formats: tuple[str, ...],
     no_color: bool,
 ) -> None:
     """Runs a plan: every cell in its guest, a verdict for each, and the answer."""
@@ -59,6 +64,7 @@ def run(
             click.echo(f"{cell.id}" + (f"  expect {cell.expect}" if cell.expect != "pass" else ""))
         click.echo(f"{len(choice.cells)} cells", err=True)
         return
+    wanted = wanted_formats(formats)
     folder = out or default_out(plan)
     check_out(folder, choice.cells)
     request = Request(
@@ -76,5 +82,7 @@ def run(
     )
     results = run_shown(request, paths, no_color=no_color)
     code = exit_code_of_run(results.cells, results.contrasts)
-    print_results(results, code, make_console(no_color=no_color), out=str(folder))
+    console = make_console(stderr=speaks(wanted), no_color=no_color)
+    print_results(results, code, console, out=str(folder))
+    write_formats(wanted, report_of_run(results))
     sys.exit(code)

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`rig/rig export` and `schema`: what the rig keeps, for other tools."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from delayrig.commands.command import explained
+from delayrig.formats.known import FORMATS, STDOUT, Wanted, wanted_formats
+from delayrig.formats.report import Report, report_of_gate, report_of_run
+from delayrig.gate.decision import FILE_NAME as GATE_FILE
+from delayrig.gate.decision import SCHEMA, Decision
+from delayrig.result import read_results, read_versioned
+from delayrig.schemas import KINDS, schema_text
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def format_option(*, required: bool) -> Callable[[F], F]:
+    """`--format FORMAT[:FILE]`, any number of times; given to the command as `formats`."""
+    return click.option(
+        "--format",
+        "formats",
+        multiple=True,
+        required=required,
+        metavar="FORMAT[:FILE]",
+        help=f"Writes {', '.join(FORMATS)} to FILE or standard output; repeatable.",
+    )
+
+
+def speaks(wanted: list[Wanted]) -> bool:
+    """Whether a format has standard output, so that nothing else may."""
+    return any(each.file == STDOUT for each in wanted)
+
+
+def write_formats(wanted: list[Wanted], report: Report) -> None:
+    """Each to its place."""
+    for each in wanted:
+        each.write(report, lambda content: click.echo(content, nl=False))
+
+
+@click.command()
+@click.argument("run_folder", metavar="RUN", type=click.Path(path_type=Path))
+@format_option(required=True)
+@explained
+def export(run_folder: Path, formats: tuple[str, ...]) -> None:
+    """Tells of a run, or of a gate, in the formats of other tools.
+
+    RUN is the --out folder of either. Exits 0 whatever the answer was.
+    """
+    wanted = wanted_formats(formats)
+    write_formats(wanted, read_report(run_folder))
+
+
+def read_report(folder: Path) -> Report:
+    """Of what is on disk."""
+    if not (folder / GATE_FILE).is_file():
+        return report_of_run(read_results(folder))
+    decision = read_versioned(folder / GATE_FILE, Decision, schema=SCHEMA)
+    stored = decision.baseline.stored
+    sides = [folder / "candidate", Path(stored) if stored else folder / "baseline"]
+    return report_of_gate(decision, [read_results(side) for side in sides])
+
+
+@click.command()
+@click.argument("kind", type=click.Choice(sorted(KINDS)))
+@explained
+def schema(kind: str) -> None:
+    """Prints the JSON Schema of what the rig keeps: results.json of a run, or gate.json."""
+    click.echo(schema_text(kind), nl=False)

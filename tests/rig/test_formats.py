@@ -1,0 +1,359 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Each format is read by a reader of its consumer's, and says what the run says."""
+
+import json
+import re
+from io import StringIO
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import jsonschema
+import msgspec
+import pytest
+from click.testing import CliRunner
+from delayrig.cell import Probe, Role
+from delayrig.cli import main
+from delayrig.errors import BadInputError, ExitCode
+from delayrig.formats import gerrit, github, markdown
+from delayrig.formats.known import FORMATS, wanted_formats
+from delayrig.formats.report import Report, State, report_of_gate, report_of_run
+from delayrig.gate.decision import FILE_NAME as GATE_FILE
+from delayrig.gate.decision import Limits
+from delayrig.gate.judge import decide
+from delayrig.phases import TimeSplit
+from delayrig.result import CellResult, CpuTime, Results, Verdict, write_results
+from delayrig.schemas import KINDS, schema_of, schema_text
+from junitparser import Error, Failure, Skipped
+from junitparser.cli import main as junitparser_main
+from junitparser.xunit2 import JUnitXml
+from kcidb_io.schema import LATEST
+from markdown_it import MarkdownIt
+from mesonbuild.mtest import TAPParser
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
+from tap.parser import Parser
+
+from tests.rig.builders import (
+    CHECKOUT,
+    SECOND,
+    make_cell,
+    make_evidence,
+    make_result,
+    make_run_header,
+)
+
+# What a subject may print as its last words, and a path may have in it.
+NASTY = 'a | b, 100 % # c: <d> & "e" \x1b[31m\x00 `f` *g* \\ é\nnot ok 9 - ::error::\n  ...\n]]>'
+TIMES = {"time_ns": TimeSplit(total=SECOND), "cpu_ns": CpuTime(user=SECOND // 4)}
+
+
+def cell(name: str, **changes: Any) -> CellResult:
+    subject = changes.pop("subject", "path:/x|y/flashrom")
+    return make_result(make_cell(name=name, subject=subject), **{**TIMES, **changes})
+
+
+STATES = {
+    "good": State.PASS,
+    "foreseen": State.PASS,
+    "short": State.FAIL,
+    "lost": State.ERROR,
+    "unclear": State.DOUBT,
+    "skipped": State.SKIP,
+}
+CELLS = [
+    cell("good"),
+    cell("foreseen", verdict=Verdict.TOO_SHORT, expect="too_short"),
+    cell("short", verdict=Verdict.TOO_SHORT, evidence=[make_evidence()], reason=NASTY),
+    cell("lost", verdict=Verdict.INFRA_ERROR, time_ns=TimeSplit()),
+    cell("unclear", verdict=Verdict.OP_FAILED, reason=NASTY, rerun=f"rig/rig run '{NASTY}'"),
+    cell("skipped", verdict=Verdict.SKIPPED, reason=NASTY, time_ns=TimeSplit()),
+]
+
+
+def results_of(*cells: CellResult) -> Results:
+    return Results(run=make_run_header(cells_planned=len(cells)), cells=list(cells))
+
+
+WATCH = [
+    make_result(
+        make_cell(name="canary", role=Role.CANARY, subject="canary:bus", expect="too_short"),
+        verdict=Verdict.TOO_SHORT,
+    ),
+    make_result(make_cell(name="control", role=Role.CONTROL)),
+]
+
+
+def gated() -> Report:
+    """Of a gate in which a cell is too slow, and one unseen."""
+    probed = make_cell(name="delays", witness=Probe.DELAY)
+    before = results_of(cell("a"), cell("b"), make_result(probed, verdict=Verdict.SKIPPED))
+    slow = cell("b", time_ns=TimeSplit(total=2 * SECOND))
+    after = results_of(cell("a"), slow, make_result(probed, verdict=Verdict.SKIPPED), *WATCH)
+    return report_of_gate(decide([before], [after], Limits()), [after, before])
+
+
+REPORTS = {
+    "run": report_of_run(results_of(*CELLS)),
+    "gate": gated(),
+    "nothing": report_of_run(results_of()),
+    "pass": report_of_run(results_of(cell("good"))),
+}
+reports = pytest.mark.parametrize("report", REPORTS.values(), ids=REPORTS)
+
+
+def test_every_kind_of_cell_has_its_state() -> None:
+    found = {case.id.partition(".")[0]: case.state for case in REPORTS["run"].cases}
+    assert found == STATES
+    assert [case.state for case in REPORTS["run"].bad] == [State.FAIL, State.ERROR, State.DOUBT]
+
+
+def test_gate_tells_of_cells_by_its_own_outcomes() -> None:
+    report = REPORTS["gate"]
+    assert report.code == ExitCode.SLOWER
+    found = {case.id.partition(".")[0]: case.state for case in report.cases}
+    assert found == {
+        "b": State.FAIL,
+        "a": State.PASS,
+        "delays": State.SKIP,
+        "canary": State.PASS,
+        "control": State.PASS,
+    }
+    assert "time +100.00 %" in report.bad[0].why
+
+
+@reports
+def test_junit_is_read_by_junitparser(report: Report, tmp_path: Path) -> None:
+    path = tmp_path / "junit.xml"
+    path.write_bytes(FORMATS["junit"](report))
+    parsed: Any = JUnitXml.fromfile(str(path))
+    (suite,) = parsed
+    assert (suite.tests, suite.failures, suite.skipped) == (
+        len(report.cases),
+        report.count(State.FAIL),
+        report.count(State.SKIP),
+    )
+    assert suite.errors == report.count(State.ERROR) + report.count(State.DOUBT)
+    kinds = {
+        State.PASS: [],
+        State.FAIL: [Failure],
+        State.ERROR: [Error],
+        State.DOUBT: [Error],
+        State.SKIP: [Skipped],
+    }
+    for test, case in zip(suite, report.cases, strict=True):
+        assert test.name == case.id
+        assert test.time == pytest.approx(case.total_s)
+        assert [type(result) for result in test.result] == kinds[case.state]
+        properties = {item.name: item.value for item in test.properties()}
+        assert properties["verdict"] == case.cell.verdict
+        if case.state is State.FAIL:
+            assert "again: rig/rig run" in test.result[0].text
+            assert all(line in test.result[0].text for line in case.evidence)
+    # As GitLab wants it: it ignores all but the first of a name.
+    assert len({(test.classname, test.name) for test in suite}) == len(report.cases)
+    # junitparser's own command fails where a test did.
+    bad = report.count(State.FAIL) + report.count(State.ERROR) + report.count(State.DOUBT)
+    verify: Any = junitparser_main
+    assert verify(["verify", str(path)]) == (1 if bad else 0)
+
+
+@reports
+def test_tap_is_read_by_two_parsers(report: Report) -> None:
+    text = FORMATS["tap"](report).decode()
+    assert text.startswith("TAP version 14\n1..")
+    good = [case.state in (State.PASS, State.SKIP) for case in report.cases]
+    lines = list(Parser().parse(StringIO(text)))
+    assert {line.category for line in lines} <= {"version", "plan", "diagnostic", "test"}
+    tests = [line for line in lines if line.category == "test"]
+    assert [test.ok for test in tests] == good
+    assert [test.skip for test in tests] == [case.state is State.SKIP for case in report.cases]
+    for test, case in zip(tests, report.cases, strict=True):
+        assert test.description.replace("\\", "") == f"- {case.id}".replace("\\", "")
+        if not test.ok:
+            assert test.yaml_block["verdict"] == case.cell.verdict
+            assert len(test.yaml_block["evidence"]) == len(case.evidence)
+    events = list(TAPParser().parse(iter(text.splitlines(keepends=True))))
+    assert not [event for event in events if isinstance(event, TAPParser.Error)]
+    seen = [event.result.name for event in events if isinstance(event, TAPParser.Test)]
+    skips = {False: "FAIL", True: "OK"}
+    assert seen == [
+        "SKIP" if case.state is State.SKIP else skips[is_good]
+        for case, is_good in zip(report.cases, good, strict=True)
+    ]
+
+
+COMMAND = re.compile(r"::(error|warning|notice) title=([^:,\r\n]*)::([^\r\n]*)")
+
+
+def annotations(content: bytes) -> list[tuple[str, str, str]]:
+    """By the grammar that GitHub documents: a command a line, percent signs decoded."""
+    found = []
+    for line in content.decode().splitlines():
+        match = COMMAND.fullmatch(line)
+        assert match, line
+        level, title, message = match.groups()
+        assert re.search(r"%(?!25|0D|0A|3A|2C)", title + message) is None
+        found.append((level, unquote(title), unquote(message)))
+    return found
+
+
+def test_github_gets_an_annotation_a_line_with_the_answer_first() -> None:
+    (first, *others) = annotations(FORMATS["github"](REPORTS["run"]))
+    assert first[0] == "error"
+    assert [level for level, _, _ in others] == ["error", "error", "warning"]
+    short = next(case for case in REPORTS["run"].cases if case.id.startswith("short"))
+    assert others[0][1] == short.id
+    assert "not ok 9 - ::error::" in others[0][2]
+    assert annotations(FORMATS["github"](REPORTS["pass"]))[0][0] == "notice"
+
+
+@pytest.mark.parametrize("count", [8, 9, 10, 40])
+def test_github_gets_no_more_than_it_keeps_and_is_told_of_the_rest(count: int) -> None:
+    cells = [cell(f"c{n}", verdict=Verdict.CORRUPT) for n in range(count)]
+    found = annotations(FORMATS["github"](report_of_run(results_of(*cells))))
+    assert len(found) == min(count + 1, github.KEPT)
+    if count >= github.KEPT:
+        assert found[-1][2] == f"and {count - 8} cells more"
+
+
+@reports
+def test_markdown_is_a_heading_and_tables_for_a_reader_of_github_s(report: Report) -> None:
+    text = FORMATS["markdown"](report).decode()
+    tokens = MarkdownIt("gfm-like", {"linkify": False}).parse(text)
+    kinds = [token.type for token in tokens]
+    assert "html_block" not in kinds
+    assert kinds.count("heading_open") == 2
+    assert kinds.count("code_block") == len(report.bad)
+    rows = kinds.count("tr_open") - kinds.count("thead_open")
+    assert rows == len(report.bad) + len(report.cases) - report.count(State.SKIP)
+    assert kinds.count("td_open") == 3 * len(report.bad) + 4 * (
+        len(report.cases) - report.count(State.SKIP)
+    )
+    inline = [child.type for token in tokens for child in token.children or []]
+    assert set(inline) <= {"text", "text_special", "strong_open", "strong_close"}
+
+
+def test_long_summary_is_cut_at_a_line_and_says_so() -> None:
+    cells = [cell(f"c{n}", verdict=Verdict.CORRUPT, reason="x" * 9000) for n in range(200)]
+    report = report_of_run(results_of(*cells))
+    for name, limit in (("markdown", markdown.LIMIT_BYTES), ("gerrit", gerrit.LIMIT_BYTES)):
+        content = FORMATS[name](report)
+        assert len(content) <= limit
+        assert content.endswith(b"\n[cut]\n")
+
+
+@reports
+def test_openmetrics_is_read_by_prometheus(report: Report) -> None:
+    text = FORMATS["openmetrics"](report).decode()
+    read: Any = text_string_to_metric_families
+    families = {family.name: family for family in read(text)}
+    total = families["flashrom_rig_total_seconds"]
+    assert (total.type, total.unit) == ("gauge", "seconds")
+    timed = [case for case in report.cases if case.cell.time_ns.total]
+    assert [sample.value for sample in total.samples] == [case.total_s for case in timed]
+    assert [sample.labels["cell"] for sample in total.samples] == [c.cell.place for c in timed]
+    counts = {s.labels["state"]: s.value for s in families["flashrom_rig_cells"].samples}
+    assert counts == {state: report.count(state) for state in State}
+
+
+@reports
+def test_gerrit_gets_paragraphs_with_the_answer_and_the_way_to_see_it_again(
+    report: Report,
+) -> None:
+    text = FORMATS["gerrit"](report).decode()
+    assert " ".join(report.lines[0].split()) in text
+    assert text.count("\n* ") == len(report.bad)
+    assert ("\n  rig/rig run" in text) is bool(report.bad)
+    assert all(character.isprintable() or character == "\n" for character in text)
+
+
+@reports
+def test_kcidb_is_valid_by_its_own_schema(report: Report) -> None:
+    document = json.loads(FORMATS["kcidb"](report))
+    LATEST.validate(document)
+    assert LATEST.is_compatible(document)
+    statuses = [test["status"] for test in document["tests"]]
+    wanted = {
+        State.PASS: "PASS",
+        State.FAIL: "FAIL",
+        State.ERROR: "MISS",
+        State.DOUBT: "ERROR",
+        State.SKIP: "SKIP",
+    }
+    assert statuses == [wanted[case.state] for case in report.cases]
+    builds = {build["id"] for build in document["builds"]}
+    assert {test["build_id"] for test in document["tests"]} == builds
+    assert {build["checkout_id"] for build in document["builds"]} <= {
+        checkout["id"] for checkout in document["checkouts"]
+    }
+    assert len({test["id"] for test in document["tests"]}) == len(report.cases)
+
+
+# The schemas that the tree publishes.
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_published_schema_is_that_of_the_types(kind: str) -> None:
+    published = CHECKOUT / "rig" / "schema" / f"{kind}.schema.json"
+    assert published.read_bytes() == schema_text(kind), f"rig/rig schema {kind} > {published}"
+    jsonschema.Draft202012Validator.check_schema(schema_of(kind))
+
+
+@reports
+def test_json_keeps_to_its_published_schema(report: Report) -> None:
+    kind = "results" if isinstance(report.document, Results) else "gate"
+    validator = jsonschema.Draft202012Validator(schema_of(kind))
+    document = json.loads(FORMATS["json"](report))
+    validator.validate(document)
+    for spoilt in (
+        {**document, "schema": 2},
+        {key: value for key, value in document.items() if key != "schema"},
+        {**document, "cells": [{}]},
+        {**document, "cells": "none"},
+    ):
+        assert not validator.is_valid(spoilt)
+
+
+# The commands.
+
+
+def kept_run(folder: Path) -> Path:
+    folder.mkdir(exist_ok=True)
+    write_results(results_of(*CELLS), folder)
+    return folder
+
+
+def test_export_writes_each_format_to_its_place(tmp_path: Path) -> None:
+    run = kept_run(tmp_path / "run")
+    wanted = [f"--format={name}:{tmp_path / name}" for name in FORMATS if name != "tap"]
+    done = CliRunner().invoke(main, ["export", str(run), *wanted, "--format=tap"])
+    assert done.exit_code == 0, done.output
+    assert done.stdout.startswith("TAP version 14\n")
+    assert {path.name for path in tmp_path.iterdir()} == {*FORMATS, "run"} - {"tap"}
+    assert (tmp_path / "json").read_bytes() == (run / "results.json").read_bytes()
+
+
+def test_export_of_a_gate_tells_what_that_decided(tmp_path: Path) -> None:
+    before, after = results_of(cell("a")), results_of(cell("a"), *WATCH)
+    for name, results in (("baseline", before), ("candidate", after)):
+        (tmp_path / name).mkdir()
+        write_results(results, tmp_path / name)
+    decision = decide([before], [after], Limits())
+    (tmp_path / GATE_FILE).write_bytes(msgspec.json.encode(decision))
+    done = CliRunner().invoke(main, ["export", str(tmp_path), "--format=gerrit"])
+    assert done.exit_code == 0, done.output
+    assert decision.lines[0] in done.stdout
+
+
+@pytest.mark.parametrize("word", ["junti", "", "junit:/nonesuch/folder/x.xml"])
+def test_format_that_could_not_be_written_is_refused_at_once(word: str) -> None:
+    with pytest.raises(BadInputError, match="--format") as caught:
+        wanted_formats([word])
+    assert caught.value.hint
+
+
+def test_full_disk_is_bad_input_that_names_the_file(tmp_path: Path) -> None:
+    run = kept_run(tmp_path / "run")
+    done = CliRunner().invoke(main, ["export", str(run), "--format=junit:/dev/full"])
+    assert done.exit_code == ExitCode.BAD_INPUT
+    assert "/dev/full: could not be written: No space left on device" in done.stderr
