@@ -180,7 +180,13 @@ def write_results(results: Results, folder: Path) -> None:
 
 def read_results(run: Path) -> Results:
     """The results of a run, given its folder or the file itself."""
-    return read_versioned(run / FILE_NAME if run.is_dir() else run, Results, schema=SCHEMA)
+    path = run / FILE_NAME if run.is_dir() else run
+    if not path.exists() and any(run.glob("*/cell.json")):
+        raise BadInputError(
+            f"{run}: holds cells and no {FILE_NAME}: the run was cut off before its end",
+            hint="run it again, into another folder; what its cells left stays here",
+        )
+    return read_versioned(path, Results, schema=SCHEMA)
 
 
 V = TypeVar("V", bound=msgspec.Struct)

@@ -100,6 +100,7 @@ class _Run:
 
     def __init__(self, request: Request, supplies: Supplies, paths: Paths) -> None:
         self._request = request
+        request.out.mkdir(parents=True, exist_ok=True)
         self._header = make_header(
             plan=request.plan,
             seed=request.seed,

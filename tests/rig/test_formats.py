@@ -21,6 +21,7 @@ from delayrig.formats.report import Report, State, report_of_gate, report_of_run
 from delayrig.gate.decision import FILE_NAME as GATE_FILE
 from delayrig.gate.decision import Limits
 from delayrig.gate.judge import decide
+from delayrig.gate.request import CANDIDATE, rounds_of
 from delayrig.phases import TimeSplit
 from delayrig.result import CellResult, CpuTime, Results, Verdict, write_results
 from delayrig.schemas import KINDS, schema_of, schema_text
@@ -343,6 +344,22 @@ def test_export_of_a_gate_tells_what_that_decided(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, ["export", str(tmp_path), "--format=gerrit"])
     assert done.exit_code == 0, done.output
     assert decision.lines[0] in done.stdout
+
+
+def test_gate_of_many_rounds_shows_the_one_it_was_decided_by() -> None:
+    short = cell("a", lane="live", verdict=Verdict.TOO_SHORT, reason="10 ms were 3")
+    before = [results_of(cell("a", lane="live"))] * 2
+    after = [results_of(cell("a", lane="live"), *WATCH), results_of(short)]
+    report = report_of_gate(decide(before, after, Limits()), [*after, *before])
+    (bad,) = report.bad
+    assert bad.cell is short
+
+
+def test_rounds_are_found_in_their_order(tmp_path: Path) -> None:
+    for name in ("candidate", "candidate-2", "candidate-3", "candidate-5", "baseline"):
+        (tmp_path / name).mkdir()
+    found = [path.name for path in rounds_of(tmp_path, CANDIDATE)]
+    assert found == ["candidate", "candidate-2", "candidate-3"]
 
 
 @pytest.mark.parametrize("word", ["junti", "", "junit:/nonesuch/folder/x.xml"])

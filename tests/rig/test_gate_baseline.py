@@ -101,6 +101,17 @@ def test_folder_without_a_run_is_refused(tmp_path: Path) -> None:
     assert str(tmp_path / FILE_NAME) in caught.value.message
 
 
+def test_run_that_was_cut_off_is_refused_and_its_cells_are_kept(tmp_path: Path) -> None:
+    left = tmp_path / HERE.id / "cell.json"
+    left.parent.mkdir()
+    left.write_text("{}")
+    with pytest.raises(BadInputError, match="cut off before its end") as caught:
+        read_baseline(tmp_path)
+    assert caught.value.message.startswith(f"{tmp_path}: ")
+    assert "run it again" in caught.value.hint
+    assert left.is_file()
+
+
 def test_name_of_a_subject_is_one_even_where_a_file_has_it_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

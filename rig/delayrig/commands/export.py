@@ -12,6 +12,7 @@ from delayrig.formats.known import FORMATS, STDOUT, Wanted, wanted_formats
 from delayrig.formats.report import Report, report_of_gate, report_of_run
 from delayrig.gate.decision import FILE_NAME as GATE_FILE
 from delayrig.gate.decision import SCHEMA, Decision
+from delayrig.gate.request import BASELINE, CANDIDATE, rounds_of
 from delayrig.result import read_results, read_versioned
 from delayrig.schemas import KINDS, schema_text
 
@@ -60,8 +61,9 @@ def read_report(folder: Path) -> Report:
         return report_of_run(read_results(folder))
     decision = read_versioned(folder / GATE_FILE, Decision, schema=SCHEMA)
     stored = decision.baseline.stored
-    sides = [folder / "candidate", Path(stored) if stored else folder / "baseline"]
-    return report_of_gate(decision, [read_results(side) for side in sides])
+    rounds = [*rounds_of(folder, CANDIDATE), *([] if stored else rounds_of(folder, BASELINE))]
+    runs = [read_results(run) for run in rounds]
+    return report_of_gate(decision, [*runs, *([read_results(Path(stored))] if stored else [])])
 
 
 @click.command()

@@ -143,16 +143,18 @@ def _case_of_run(cell: CellResult) -> Case:
 
 
 def report_of_gate(decision: Decision, runs: Sequence[Results]) -> Report:
-    """Cells by what the gate made of them; `runs` are both sides', the candidate's first."""
-    known: dict[str, CellResult] = {}
-    for run in runs:
-        for cell in run.cells:
-            known.setdefault(cell.id, cell)
+    """Cells by what the gate made of them; `runs` are all rounds of both sides.
+
+    Those of the candidate come first: of several rounds the one is shown that was decided by.
+    """
+    known: dict[tuple[str, Verdict], CellResult] = {}
+    for cell in (cell for run in runs for cell in run.cells):
+        known.setdefault((cell.id, cell.verdict), cell)
     return Report(
         title=f"gate: {decision.candidate.name} against {decision.baseline.name}",
         lines=[*decision.lines, *(f"Doubt: {doubt}" for doubt in decision.doubts)],
         code=ExitCode(decision.exit_code),
-        cases=[_case_of_gate(cell, known[cell.id]) for cell in decision.cells],
+        cases=[_case_of_gate(cell, known[cell.id, cell.candidate]) for cell in decision.cells],
         run=runs[0].run,
         document=decision,
     )

@@ -4,6 +4,7 @@
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import count, takewhile
 from pathlib import Path
 
 from delayrig.cell import Cell, Role
@@ -14,6 +15,9 @@ from delayrig.gate.judge import WATCHING
 from delayrig.gate.performance import EXACT_LANE
 from delayrig.images.subject import PATH_PREFIX
 from delayrig.request import Request
+
+BASELINE, CANDIDATE = "baseline", "candidate"
+"""Folders of the first round."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +34,7 @@ class GateRequest:
 
         What is exact is exact the first time: further rounds hold cells of real time alone.
         """
-        sides = [("baseline", self.baseline), ("candidate", self.candidate)]
+        sides = [(BASELINE, self.baseline), (CANDIDATE, self.candidate)]
         return [
             replace(side, out=side.out / _folder(name, number), cells=_cells(side.cells, number))
             for name, side in sides
@@ -40,6 +44,12 @@ class GateRequest:
 
 def _folder(name: str, number: int) -> str:
     return name if number == 0 else f"{name}-{number + 1}"
+
+
+def rounds_of(folder: Path, name: str) -> list[Path]:
+    """Where the rounds of a side are kept, the first one first, which is always there."""
+    further = (folder / _folder(name, number) for number in count(1))
+    return [folder / name, *takewhile(Path.is_dir, further)]
 
 
 def _cells(cells: Sequence[Cell], number: int) -> list[Cell]:

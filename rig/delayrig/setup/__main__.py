@@ -15,6 +15,7 @@ from delayrig.setup.errors import (
     EXIT_INTERRUPTED,
     EXIT_PASS,
     EXIT_RIG_FAULT,
+    EXIT_UNTESTABLE,
     SetupError,
     UsageError,
 )
@@ -29,7 +30,16 @@ NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Does what the command line says; does not return where the rig takes over."""
+    """Does what the command line says; does not return where the rig takes over.
+
+    To `git bisect run` 99 is a bad revision. A rig that cannot be set up tells nothing of any.
+    """
+    code = _main(arguments)
+    is_bisect = "--bisect" in arguments
+    return EXIT_UNTESTABLE if is_bisect and code == EXIT_RIG_FAULT else code
+
+
+def _main(arguments: Sequence[str]) -> int:
     try:
         request = read_request(arguments)
     except UsageError as error:

@@ -16,7 +16,7 @@ Commands of the launcher, which need no set-up:
   clean    remove everything that set-up made, distribution packages apart
 
 Commands of the rig (set-up runs first, where it is needed):
-  run  compare  plans  chips  subjects  images
+  run  gate  compare  export  plans  chips  subjects  images
   After set-up, `rig/rig --help` and `rig/rig COMMAND --help` describe each.
 
 Options of the launcher, anywhere on the command line:

@@ -93,6 +93,8 @@ def test_missing_package_with_no_install_exits_99_and_keeps_stdout_clean(
     path = f"{query.parent}{os.pathsep}{os.environ['PATH']}"
     done = launch(tmp_path / "state", "run", "--no-install", PATH=path)
     assert (done.returncode, done.stdout) == (99, "")
+    bisected = launch(tmp_path / "state", "gate", "--no-install", "--bisect", PATH=path)
+    assert bisected.returncode == 125
     for package in read_packages(find_layout({}).setup / "packages.toml"):
         needed = not package.optional and not package.architectures
         assert not needed or package.name in done.stderr
