@@ -41,10 +41,11 @@ from delayrig.images.lock import lock_entries, lock_state, lock_text
 from delayrig.images.recipes import read_recipes
 from delayrig.images.subject import BUNDLED, check_subject, known_subjects, provide_subject
 from delayrig.interruption import until_told_to_end
+from delayrig.lanes import LaneName
 from delayrig.parts import markdown_table
 from delayrig.paths import Paths, find_paths
 from delayrig.plan import find_plan, plan_names, read_plan
-from delayrig.request import Request, check_out, choose_cells
+from delayrig.request import Request, check_out, choose_cells, default_jobs
 from delayrig.result import Results, read_results
 from delayrig.run import run_request
 from delayrig.show import (
@@ -158,9 +159,18 @@ def main() -> None:
 @click.option(
     "--subject", "subjects", multiple=True, help="Runs this flashrom instead; repeatable."
 )
+@click.option(
+    "--lane",
+    type=click.Choice([name.value for name in LaneName]),
+    help="Where time comes from; default: what the plan says. `host` needs no QEMU.",
+)
 @click.option("--cell", "patterns", multiple=True, help="Only cells whose id matches; repeatable.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for results and cells.")
-@click.option("--jobs", type=click.IntRange(1), help="Guests at a time; default: the CPUs.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(1),
+    help="Cells at a time; default: the CPUs, without guests half.",
+)
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data.")
 @click.option(
     "--connect", metavar="URI", help="Runs guests through this libvirt; `embed` needs no daemon."
@@ -178,6 +188,7 @@ def main() -> None:
 def run(
     plan: str,
     subjects: tuple[str, ...],
+    lane: str | None,
     patterns: tuple[str, ...],
     out: Path | None,
     jobs: int | None,
@@ -191,7 +202,12 @@ def run(
     """Runs a plan: every cell in its guest, a verdict for each, and the answer."""
     paths = find_paths()
     choice = choose_cells(
-        plan=plan, subjects=list(subjects), patterns=list(patterns), seed=seed, paths=paths
+        plan=plan,
+        subjects=list(subjects),
+        patterns=list(patterns),
+        seed=seed,
+        paths=paths,
+        lane=LaneName(lane) if lane else None,
     )
     if dry_run:
         for cell in choice.cells:
@@ -207,10 +223,11 @@ def run(
         chips=choice.chips,
         recipes=choice.recipes,
         out=folder,
-        jobs=jobs or len(os.sched_getaffinity(0)),
+        jobs=jobs or default_jobs(choice.lane),
         seed=seed,
         connect=connect,
         argv=sys.argv[1:],
+        lane=choice.lane,
         delay=DelayWish(symbol=delay_symbol, offset=delay_offset),
     )
     results = _run(request, paths, no_color=no_color)

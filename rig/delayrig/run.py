@@ -16,15 +16,16 @@ from delayrig.cell import Cell, Probe, Programmer
 from delayrig.contrast import judge_contrasts
 from delayrig.delay_probe import DelayFunction, DelayWish, find_delay_function
 from delayrig.errors import BadInputError, LostGuestError
-from delayrig.header import make_header
 from delayrig.images.subject import PATH_PREFIX, knows_string
+from delayrig.lanes import LaneName
+from delayrig.lanes.choice import open_lane
+from delayrig.lanes.lane import Assignment, Lane
 from delayrig.paths import Paths
 from delayrig.request import Request
 from delayrig.result import CellResult, Results, Verdict, write_results
 from delayrig.stages import JUDGE, MARKS_NAME, StageWatch
-from delayrig.supplies import CpuPool, Supplies, provide_supplies
+from delayrig.supplies import CpuPool
 from delayrig.verdict import Finding, blank_result, judge_cell
-from delayrig.virtual_lane import run_cell
 
 NO_DELAY_FUNCTION = (
     "the witness `delay` is absent: this flashrom has no symbol of a delay function that profiles"
@@ -54,30 +55,9 @@ class Progress(Protocol):
 async def run_request(request: Request, paths: Paths, progress: Progress) -> Results:
     """Runs everything that was asked for; what finished is kept even when it is interrupted."""
     pool = CpuPool(request.jobs)
-    supplies = await provide_supplies(
-        cells=request.cells,
-        with_snapshots=not request.from_boot,
-        recipes=request.recipes,
-        paths=paths,
-        pool=pool,
-        preparing=progress.preparing,
-    )
-    header = make_header(
-        plan=request.plan,
-        seed=request.seed,
-        argv=request.argv,
-        image=supplies.image,
-        kernels=supplies.kernels,
-        programs=supplies.programs,
-        paths=paths,
-        cells_planned=len(request.cells),
-    )
-    bench = _Bench(
-        request=request,
-        supplies=supplies,
-        paths=paths,
-        delay_functions=_delay_functions(request, supplies),
-    )
+    lane = await open_lane(request, paths, pool, progress.preparing)
+    header = lane.header()
+    bench = _Bench(request=request, lane=lane, delay_functions=_delay_functions(request, lane))
     done: dict[str, CellResult] = {}
 
     async def run_one(cell: Cell) -> None:
@@ -111,14 +91,13 @@ class _Bench:
     """All that the cells of a run have in common."""
 
     request: Request
-    supplies: Supplies
-    paths: Paths
+    lane: Lane
     delay_functions: dict[str, DelayFunction | None]
 
     @cached_property
     def chip_names(self) -> dict[tuple[str, str], str]:
         """What each packed program calls each chip; empty where it knows none of its names."""
-        programs = {program.name: program.program_bytes for program in self.supplies.programs}
+        programs = {program.name: program.program_bytes for program in self.lane.programs}
         return {
             (name, chip): next(
                 (known for known in facts.flashrom_names if knows_string(program, known)), ""
@@ -130,7 +109,10 @@ class _Bench:
     def refusal(self, cell: Cell) -> str:
         """Why a cell is skipped; empty where it is run."""
         chip = self.request.chips[cell.chip]
-        subject = self.supplies.subject_of(cell)
+        refusal = self.lane.refusal(cell)
+        if refusal:
+            return refusal
+        subject = self.lane.subject_of(cell)
         if subject is None:
             return "no libflashrom.so.1 of this subject is known"
         if not self.chip_names[subject.name, chip.name]:
@@ -165,23 +147,22 @@ class _Bench:
     async def _measure(self, cell: Cell, folder: Path, cpu: int) -> CellResult:
         chip = self.request.chips[cell.chip]
         rerun = rerun_command(cell, self.request)
-        subject = self.supplies.subject_of(cell)
+        subject = self.lane.subject_of(cell)
         assert subject is not None
         watch = StageWatch()
         try:
-            host_s = await run_cell(
-                cell,
-                chip=chip,
-                chip_name=self.chip_names[subject.name, cell.chip],
-                subject=subject,
-                supplies=self.supplies,
-                paths=self.paths,
-                connect=self.request.connect,
-                folder=folder,
-                cpu=cpu,
-                watch=watch,
-                marks=folder / MARKS_NAME if self.request.stages else None,
-                delay=self.delay_functions[subject.name] if cell.witness else None,
+            host_s = await self.lane.run_cell(
+                Assignment(
+                    cell=cell,
+                    chip=chip,
+                    chip_name=self.chip_names[subject.name, cell.chip],
+                    subject=subject,
+                    folder=folder,
+                    cpu=cpu,
+                    watch=watch,
+                    marks=folder / MARKS_NAME if self.request.stages else None,
+                    delay=self.delay_functions[subject.name] if cell.witness else None,
+                )
             )
             result = await asyncio.to_thread(
                 judge_cell, cell, chip, folder, subject=subject, host_s=host_s, rerun=rerun
@@ -195,10 +176,10 @@ class _Bench:
             return blank_result(cell, chip, finding, rerun=rerun)
 
 
-def _delay_functions(request: Request, supplies: Supplies) -> dict[str, DelayFunction | None]:
+def _delay_functions(request: Request, lane: Lane) -> dict[str, DelayFunction | None]:
     """Those of the subjects in cells with that witness; None where none is known."""
     probed = [cell for cell in request.cells if cell.witness is Probe.DELAY]
-    subjects = [supplies.subject_of(cell) for cell in probed]
+    subjects = [lane.subject_of(cell) for cell in probed]
     return {
         subject.name: find_delay_function(
             subject, request.delay if subject.name.startswith(PATH_PREFIX) else DelayWish()
@@ -229,6 +210,7 @@ def rerun_command(cell: Cell, request: Request) -> str:
     """The one command that runs this cell again."""
     words = ["rig/rig", "run", "--plan", request.plan, "--seed", str(request.seed)]
     words += ["--subject", cell.subject, "--cell", cell.id]
+    words += ["--lane", cell.lane] if cell.lane is not LaneName.VIRTUAL else []
     if cell.subject.startswith(PATH_PREFIX):
         words += request.delay.words
     return shlex.join(words)
