@@ -19,6 +19,7 @@ from delayrig.chip_witness import (
     broken_rules,
     convict_commands,
     margins_ns,
+    may_hide_an_early_one,
 )
 from delayrig.chips import ChipFacts
 from delayrig.clock_error import clock_error
@@ -331,11 +332,11 @@ def classify_waits(
     """Classes of waits of which every one was judged, and those that hold an unjudged one.
 
     A class that must always be judged and did not come up at all is unjudged as well; so are the
-    part's own busy times where no command after one showed whether the subject kept to them, or
-    where the programmer waited in its place.
+    part's own busy times where no command after one showed whether the subject kept to them, where
+    one was read so late that it may not show it, or where the programmer waited in its place.
     """
     left = leaves_waits(events)
-    kept = bool(margins_ns(events)) and not left
+    kept = bool(margins_ns(events)) and not left and not may_hide_an_early_one(events)
     kinds = sorted({wait.kind for wait in waits})
     doubtful = {w.kind for w in waits if not w.is_judged}
     if profile is None:
