@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Whether the rig itself can be trusted in a cell: asked first, before any verdict on a subject."""
 
+from delayrig.bus import MONOTONIC
 from delayrig.cell import Cell, Probe
 from delayrig.events import Event, first, of_kind
 from delayrig.lanes import LaneName
 from delayrig.seen import Seen
 
-SCRIPTED, MONOTONIC = "scripted", "monotonic"
+SCRIPTED = "scripted"
 CLOCK_RATE_ERROR_PPM_MAX = 100
+NEEDED = (*("guest", "clock_rate", "start", "subject_start", "subject_end", "end", "emulator_end"),)
+"""Events without which nothing is known of the cell."""
 
 
 def rig_fault(cell: Cell, seen: Seen) -> str:
@@ -19,16 +22,16 @@ def rig_fault(cell: Cell, seen: Seen) -> str:
     for event in of_kind(events, "kernel_message"):
         if not any(hazard.explains(event["text"]) for hazard in cell.active_hazards):
             return f"the guest's kernel complains: {event['text']}"
-    for kind in ("guest", "clock_rate", "start", "subject_start", "subject_end", "end"):
-        if first(events, kind) is None:
-            return f"the events hold no {kind!r}"
+    ended = first(events, "emulator_end")
+    if ended is not None and ended["exit_code"] != 0:
+        said = f": {seen.emulator_said}" if seen.emulator_said else ""
+        return f"the emulator failed: see emulator.log in the cell's folder{said}"
+    missing = next((kind for kind in NEEDED if first(events, kind) is None), "")
+    if missing:
+        return f"the events hold no {missing!r}"
     fault = _clock_fault_of(cell, events)
     if fault:
         return fault
-    ended = first(events, "emulator_end")
-    if ended is None or ended["exit_code"] != 0:
-        said = f": {seen.emulator_said}" if seen.emulator_said else ""
-        return f"the emulator failed: see emulator.log in the cell's folder{said}"
     if cell.witness is Probe.DELAY and first(events, "delay_probe") is None:
         return "the events hold no 'delay_probe': nothing looked at the subject's delays"
     if seen.image is None:

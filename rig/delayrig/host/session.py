@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -31,6 +31,10 @@ READY_S = 20
 EMULATOR_END_S = 30
 ALONE_S = 5
 """How long a subject gets to notice that its emulator is gone."""
+GRACE_S = 1
+"""How long an emulator gets to notice that its subject is gone."""
+PRIORITY = 40
+"""Above any ordinary subject, below the emulator."""
 READY_BYTES = 256
 LOG_LINES = 6
 EMULATOR_FILE_BYTES_MAX = 1 << 30
@@ -72,6 +76,7 @@ def main(arguments: list[str]) -> int:
     path, parent = arguments
     children.adopt_orphans(int(parent))
     os.chdir(Path(path).parent)
+    _take_priority()
     record = Record()
     try:
         with _woken() as wake:
@@ -86,6 +91,13 @@ def main(arguments: list[str]) -> int:
             record.note("left_over", count=left)
         record.write(LEFT)
     return 0
+
+
+def _take_priority() -> None:
+    """So that what is due is done in time, where this user may; no child inherits it."""
+    with suppress(PermissionError):
+        policy = os.SCHED_FIFO | os.SCHED_RESET_ON_FORK
+        os.sched_setscheduler(0, policy, os.sched_param(PRIORITY))
 
 
 @contextmanager
@@ -256,7 +268,7 @@ def _end_emulator(record: Record, emulator: Emulator, wake: int) -> None:
 
     It is not told at once: it may have requests of its client still to read.
     """
-    if not _ends_within(ALONE_S, emulator, wake):
+    if not _ends_within(GRACE_S, emulator, wake):
         os.kill(emulator.pid, signal.SIGTERM)
     if not _ends_within(EMULATOR_END_S, emulator, wake):
         os.kill(emulator.pid, signal.SIGKILL)

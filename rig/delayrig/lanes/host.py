@@ -30,6 +30,7 @@ from delayrig.lanes import LaneName
 from delayrig.lanes.lane import Assignment
 from delayrig.left import write_entries
 from delayrig.paths import Paths
+from delayrig.payload import deadline_ms, emulator_words, host_words
 from delayrig.request import Request
 from delayrig.result import RunHeader
 from delayrig.stages import KEEP, PACK
@@ -108,7 +109,7 @@ class HostLane:
             scratch = Path(name)
             await asyncio.to_thread(_write_files, assignment, self.paths, scratch)
             assignment.watch.ended(PACK)
-            limit_s = deadline_ms(assignment.cell) / 1000 + SESSION_END_S
+            limit_s = deadline_ms(assignment.cell, DEADLINE_MS) / 1000 + SESSION_END_S
             code = await _run_session(scratch, limit_s)
             entries = await asyncio.to_thread(_read_files, assignment, scratch)
         region = region_of(assignment.cell, assignment.chip)
@@ -156,31 +157,17 @@ def cpus_of(cell: Cell) -> list[int]:
     return cpus_in(cell.pin) if cell.pin else sorted(os.sched_getaffinity(0))
 
 
-def deadline_ms(cell: Cell) -> int:
-    """How much time the subject gets: the least that any of its hazards allows."""
-    limits = [hazard.deadline_ms for hazard in cell.active_hazards]
-    return min((limit for limit in limits if limit is not None), default=DEADLINE_MS)
-
-
-def emulator_words(cell: Cell, region: Region, paths: Paths, scratch: Path) -> list[str]:
-    """The emulator's command line, but for what the session adds to it."""
-    native_delay = cell.programmer is Programmer.SERPROG_NATIVE_DELAY
+def server_words(cell: Cell, paths: Paths, scratch: Path) -> list[str]:
+    """The emulator, and where it listens; the session adds what it may have of this machine."""
     listen = f"pty:{scratch / TERMINAL}" if cell.bridged else "tcp:127.0.0.1:0"
+    # Where a link holds bytes up, the emulator would take what it measured for a bound of later ones.
+    linked = any(hazard.emulator_words(cell) for hazard in cell.active_hazards)
     return [
         str(paths.emulator),
-        *("--chip", cell.chip),
-        *("--corner", cell.corner),
-        *("--seed", str(cell.seed)),
         *("--listen", listen),
         *("--clock", "monotonic"),
-        *("--measure-wake", str(WAKE_MEASUREMENTS)),
+        *("--measure-wake", str(0 if linked else WAKE_MEASUREMENTS)),
         *("--clients", "1"),
-        *("--image-in", "before.bin"),
-        *("--image-offset", str(region.offset_bytes)),
-        *("--image-out-sparse", "image.sparse"),
-        *("--events", "events.jsonl"),
-        *(["--native-delay"] if native_delay else []),
-        *(word for hazard in cell.active_hazards for word in hazard.emulator_words(cell)),
     ]
 
 
@@ -199,9 +186,8 @@ def subject_words(assignment: Assignment, scratch: Path) -> list[str]:
     part = str(scratch / "chip.bin"), str(scratch / "dummy.jsonl")
     inside = dummy.argument(cell, subject.program_bytes, *part) if own else ""
     words = workload.subject_words(cell, program, assignment.chip_name, inside, places)
-    noise = (word for hazard in cell.active_hazards for word in hazard.subject_words(subject))
-    library = ["--events", str(scratch / "host.jsonl"), *noise] if cell.in_library else []
-    return [words[0], *rest, *words[1:], *library]
+    told = host_words(cell, subject, events=str(scratch / "host.jsonl"))
+    return [words[0], *rest, *words[1:], *told]
 
 
 def _write_files(assignment: Assignment, paths: Paths, scratch: Path) -> None:
@@ -216,12 +202,12 @@ def _write_files(assignment: Assignment, paths: Paths, scratch: Path) -> None:
     if cell.programmer is Programmer.DUMMY:
         _write_image(scratch / "chip.bin", chip.size_bytes, region, before)
     spec = Spec(
-        emulator=emulator_words(cell, region, paths, scratch),
+        emulator=[*server_words(cell, paths, scratch), *emulator_words(cell, region)],
         subject=subject_words(assignment, scratch),
         subject_file_bytes_max=chip.size_bytes + SPARE_BYTES,
         cpus=cpus_of(cell),
         pinned=bool(cell.pin),
-        deadline_ms=deadline_ms(cell),
+        deadline_ms=deadline_ms(cell, DEADLINE_MS),
         lines=[line for hazard in cell.active_hazards for line in hazard.spec_lines(cell)],
     )
     write_spec(spec, scratch / SPEC)
