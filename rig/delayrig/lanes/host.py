@@ -160,7 +160,7 @@ def cpus_of(cell: Cell) -> list[int]:
 def server_words(cell: Cell, paths: Paths, scratch: Path) -> list[str]:
     """The emulator, and where it listens; the session adds what it may have of this machine."""
     listen = f"pty:{scratch / TERMINAL}" if cell.bridged else "tcp:127.0.0.1:0"
-    # Where a link holds bytes up, the emulator would take what it measured for a bound of later ones.
+    # Where a link holds bytes up, the emulator would take what it measured for a bound.
     linked = any(hazard.emulator_words(cell) for hazard in cell.active_hazards)
     return [
         str(paths.emulator),
