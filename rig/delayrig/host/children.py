@@ -12,7 +12,7 @@ import resource
 import signal
 import subprocess
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
@@ -37,9 +37,11 @@ def adopt_orphans(parent: int) -> None:
         raise SystemExit(f"process {parent}, which started this one, is gone")
 
 
-def die_with_session() -> None:
-    """In a child that was forked."""
+def die_with_session(session: int) -> None:
+    """In a child that was forked; ends it where the session was gone before it could ask."""
     _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != session:
+        os._exit(1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,10 +53,11 @@ class Manner:
     file_bytes_max: int
     memory_bytes_max: int = resource.RLIM_INFINITY
     realtime_denied: bool = False
+    session: int = field(default_factory=os.getpid)
 
     def take(self) -> None:
         """In the child, before its program starts."""
-        die_with_session()
+        die_with_session(self.session)
         if self.cpus:
             os.sched_setaffinity(0, self.cpus)
         _lower(resource.RLIMIT_FSIZE, self.file_bytes_max)
@@ -95,11 +98,12 @@ def start(
 
 def fork_loop(body: Callable[[], None], cpus: Sequence[int]) -> int:
     """A child that does `body` on those CPUs; returns its id."""
+    session = os.getpid()
     pid = os.fork()
     if pid:
         return pid
     try:
-        die_with_session()
+        die_with_session(session)
         signal.set_wakeup_fd(-1)
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD):
             signal.signal(number, signal.SIG_DFL)
