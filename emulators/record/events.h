@@ -37,6 +37,7 @@ struct event {
 	uint32_t read_len;
 	uint64_t empty_ns;      /* the request was known not to be all here */
 	uint64_t read_ns;       /* the request was read */
+	uint64_t arrived_ns;    /* the request was here already; 0: not known */
 	uint64_t reply_ns;      /* just before the reply was written */
 	uint64_t start_ns;      /* of EVENT_CYCLE: its first cycle, in the chip's time */
 	uint64_t wire_ns;       /* time that the transfer took on the emulated wire */

@@ -169,6 +169,8 @@ static void put_times(struct line *line, const struct event *event, uint64_t pre
 {
 	put_number(line, "empty_ns", event->empty_ns);
 	put_number(line, "read_ns", event->read_ns);
+	if (event->arrived_ns > 0)
+		put_number(line, "arrived_ns", event->arrived_ns);
 	put_number(line, "reply_ns", event->reply_ns);
 	/* Negative where a host sent it without waiting for the reply before. */
 	put_signed_or_null(

@@ -12,6 +12,9 @@
 /* Waits as short as that are left to the clock, which is never late by a whole timer tick. */
 #define EXACT_NS (20 * NS_PER_MS)
 
+/* The kernel stamps what comes before it puts it where a read finds it: by 0.1 us, or a softirq. */
+#define QUEUED_NS NS_PER_MS
+
 /* A byte may come out twice. */
 size_t link_buffer_bytes(const struct serprog_limits *limits)
 {
@@ -27,6 +30,9 @@ void link_init(struct link *link)
 	link->awaited = false;
 	link->drained_ns = 0;
 	link->read_ns = 0;
+	link->arrived_ns = 0;
+	link->arrival = (struct arrival){0};
+	link->stamped = link->clock->source == CLOCK_SOURCE_MONOTONIC && arrival_enable(link->fd);
 }
 
 void link_deinit(struct link *link)
@@ -188,7 +194,8 @@ static enum link_status read_more(struct link *link)
 	room = (link->buffer_bytes - link->tail) / 2;
 	in = link->buffer + link->tail + room;
 	before_ns = clock_now_ns(link->clock);
-	got = read(link->fd, in, room);
+	got = link->stamped ? arrival_read(link->fd, in, room, &link->arrival)
+			    : read(link->fd, in, room);
 	if (got > 0) {
 		link->read_ns = clock_now_ns(link->clock);
 		/* Fewer bytes than fit: the rest was not here when this read began. */
@@ -226,6 +233,21 @@ static enum serprog_parse parse_next(struct link *link, struct serprog_request *
 	return parse;
 }
 
+/* The last byte that was read is the request's own: before it came, the request was not here. */
+static void take_arrival(struct link *link)
+{
+	const struct arrival *arrival = &link->arrival;
+
+	link->arrived_ns = 0;
+	if (link->head < link->tail || arrival->until_ns == 0)
+		return;
+	/* What cannot be is a wall clock that was stepped since. */
+	if (arrival->since_ns > link->read_ns || arrival->until_ns + QUEUED_NS < link->empty_ns)
+		return;
+	link->empty_ns = arrival->since_ns;
+	link->arrived_ns = arrival->until_ns < link->read_ns ? arrival->until_ns : link->read_ns;
+}
+
 enum link_status link_next(struct link *link, struct serprog_request *request)
 {
 	while (parse_next(link, request) == SERPROG_PARSE_MORE) {
@@ -238,6 +260,7 @@ enum link_status link_next(struct link *link, struct serprog_request *request)
 		if (status != LINK_REQUEST)
 			return status;
 	}
+	take_arrival(link);
 	return LINK_REQUEST;
 }
 

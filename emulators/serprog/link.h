@@ -6,10 +6,12 @@
  * before a read that came back without the rest. `read_ns` is stamped after the read that brought
  * it. The request arrived somewhere between the two, whatever the scheduler did to us meanwhile.
  * Where `wake_ns_max` is known, one that was slept for is known to have come that late at most.
+ * Where the kernel notes what comes (arrival.h), that is closer, and `arrived_ns` tells it too.
  */
 #ifndef EMULATORS_SERPROG_LINK_H
 #define EMULATORS_SERPROG_LINK_H
 
+#include "arrival.h"
 #include "clock.h"
 #include "codec.h"
 #include "link/fault.h"
@@ -29,11 +31,14 @@ struct link {
 	size_t head; /* of what is not parsed yet */
 	size_t tail;
 	uint32_t skip_bytes;
-	uint64_t wake_ns_max; /* from a host's write to our read, where we slept; 0: not known */
-	bool awaited;         /* the next read follows a sleep that bytes ended */
+	uint64_t wake_ns_max;   /* from a host's write to our read, where we slept; 0: not known */
+	bool awaited;           /* the next read follows a sleep that bytes ended */
+	bool stamped;           /* the kernel notes what comes */
+	struct arrival arrival; /* of the last byte that was read */
 	uint64_t empty_ns;
 	uint64_t drained_ns; /* the last read left nothing behind, as of then; 0: it may have */
 	uint64_t read_ns;
+	uint64_t arrived_ns; /* the request was all here; 0: nobody knows before read_ns */
 };
 
 enum link_status {

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include "arrival.h"
 #include "link.h"
 #include "listener.h"
 
@@ -188,6 +189,7 @@ static enum link_status answer_request(
 
 	event.empty_ns = link->empty_ns;
 	event.read_ns = link->read_ns;
+	event.arrived_ns = link->arrived_ns;
 	event.reply_ns = 0;
 	status = hold_reply(server, link);
 	if (status == LINK_REQUEST) {
@@ -263,6 +265,9 @@ int server_run(struct server *server, unsigned int client_count)
 {
 	int ret = 0;
 
+	/* The kernel begins with it some time after it is asked for the first time. */
+	if (server->clock->source == CLOCK_SOURCE_MONOTONIC)
+		arrival_enable(server->listener->fd);
 	for (unsigned int i = 0; ret == 0 && (client_count == 0 || i < client_count); i++) {
 		int fd;
 

@@ -2,8 +2,10 @@
 """Witness 2, the bus: finds the waits of a profile in the events, each as an interval.
 
 A gap is opened by a reply (stamped before it is written) or by requests that need none (known
-not to have arrived at `empty_ns`, seen at `read_ns`), and closed by the next request: it came
-after `empty_ns`, and not earlier than the emulator's largest wake-up latency before `read_ns`.
+not to have arrived at `empty_ns`, to be here at `arrived_ns` where the kernel noted that, and else
+seen at `read_ns`), and closed by the next request: it came after `empty_ns`. In a guest it also
+came not earlier than the emulator's largest wake-up latency before `read_ns`. On a machine that
+has other things to do, no latency that was measured before says anything of later ones.
 
 A bridge between subject and emulator (socat, for a tty) may hold bytes back for any time. Behind
 one, a request may have been sent at any time since the subject's start, and nothing is known of
@@ -27,6 +29,8 @@ STATUS_BUSY = 0x01
 NOP = "NOP"
 SYNCNOP = "SYNCNOP"
 DELAY = "O_DELAY"
+MONOTONIC = "monotonic"
+"""The emulator's clock where it is this machine's own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +47,14 @@ class _View:
 def _time_of(events: list[Event], kind: str) -> int:
     event = first(events, kind)
     return event_time_ns(event) if event else 0
+
+
+def wake_bound_ns(start: Event) -> int | None:
+    """How late the emulator may have been to read what came; None: nobody knows."""
+    if start.get("clock") == MONOTONIC:
+        return None
+    wake_ns: int | None = start.get("wake_latency_ns_max")
+    return wake_ns
 
 
 def leaves_waits(events: list[Event]) -> bool:
@@ -63,7 +75,7 @@ def observe_waits(
     else:
         start = first(events, "start") or {}
         view = _View(
-            wake_ns=start.get("wake_latency_ns_max"),
+            wake_ns=wake_bound_ns(start),
             sent_since_ns=None,
             clock=clock_error(events),
         )
@@ -125,7 +137,7 @@ def _measure(
     if wait.opens == OPENS_SYNC_NOPS:
         known_ns = view.sent_since_ns
         earliest_ns = opening["empty_ns"] if known_ns is None else known_ns
-        latest_ns = opening["read_ns"]
+        latest_ns = opening.get("arrived_ns", opening["read_ns"])
     else:
         earliest_ns = latest_ns = opening["reply_ns"]
     closed_ns = closing["empty_ns"]

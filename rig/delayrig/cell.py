@@ -10,6 +10,7 @@ import msgspec
 from delayrig.guest.shape import TSC, GuestShape
 from delayrig.hazards import SEPARATOR, hazard_of
 from delayrig.hazards.hazard import Hazard
+from delayrig.lanes import LaneName
 
 REGION_KIB = 64
 """How much a job is about where its plan says nothing."""
@@ -65,7 +66,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     role: Role = Role.MEASURE
-    lane: str = "virtual"
+    lane: LaneName = LaneName.VIRTUAL
     subject: str
     icount_shift: int
     cores: int
@@ -77,6 +78,8 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     job: Job
     region_kib: int = REGION_KIB
     programmer: Programmer
+    pin: str = ""
+    """CPUs of this machine that the subject keeps to, as `0,2-3`; empty: any. Of the host lane."""
     witness: Probe = Probe.NONE
     """What looks on besides the bus, the chip and the image."""
     expect: Expect = Expect.PASS
@@ -95,8 +98,13 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     @property
+    def mips(self) -> list[float]:
+        """The speed of each core; none where the cores are this machine's own."""
+        return [] if self.lane is LaneName.HOST else [self.shape.mips] * self.cores
+
+    @property
     def bridged(self) -> bool:
-        """Whether a program stands between the subject and the emulator."""
+        """Whether bytes may be held up between the subject and the emulator: by socat, or a tty."""
         return self.programmer is Programmer.SERPROG_DEV
 
     @property
@@ -116,8 +124,9 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             [
                 self.name,
                 _slug(self.subject),
-                f"{self.shape.nominal_mips}mips",
+                self.lane if self.lane is LaneName.HOST else f"{self.shape.nominal_mips}mips",
                 f"{self.cores}c",
+                *([f"cpu{_slug(self.pin)}"] if self.pin else []),
                 SEPARATOR.join(map(_slug, self.hazards)) or "calm",
                 f"{self.chip}-{_slug(self.corner)}",
                 *([] if self.region_kib == REGION_KIB else [f"{self.region_kib}kib"]),

@@ -3,8 +3,9 @@
 
 from collections.abc import Iterator
 
+from delayrig.bus import wake_bound_ns
 from delayrig.clock_error import clock_error
-from delayrig.events import TRANSACTIONS, Event, transactions
+from delayrig.events import TRANSACTIONS, Event, first, transactions
 from delayrig.evidence import Evidence, Witness
 
 # Commands that came too early. Other broken rules are reported, and never called too short: not
@@ -75,6 +76,25 @@ def margins_ns(events: list[Event]) -> list[int]:
         for event in transactions(events)
         if event["margin_ns"] is not None and event["violation"] in (None, *RULES_OF_TIME)
     ]
+
+
+def may_hide_an_early_one(events: list[Event]) -> bool:
+    """Whether a command that was in time when it was read may have come before the part was ready.
+
+    Whoever reads late sees a wait longer than it was.
+    """
+    wake_ns = wake_bound_ns(first(events, "start") or {})
+    return any(
+        0 <= int(event["margin_ns"]) < _read_late_ns(event, wake_ns)
+        for event in transactions(events)
+        if event["margin_ns"] is not None and event["violation"] is None
+    )
+
+
+def _read_late_ns(event: Event, wake_ns: int | None) -> int:
+    """The most that may have passed between its arrival and its being read."""
+    late_ns = int(event["read_ns"] - event["empty_ns"])
+    return late_ns if wake_ns is None else min(late_ns, wake_ns)
 
 
 def broken_rules(events: list[Event]) -> list[str]:

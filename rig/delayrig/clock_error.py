@@ -21,7 +21,12 @@ class ClockError:
 
 
 def clock_error(events: list[Event]) -> ClockError:
-    """The step and rate that the emulator states, and the rates that the agent compared."""
+    """The step and rate that the emulator states, and the rates that were compared in the cell.
+
+    In a guest these are of its kernel's clock and the raw counter, on this machine of
+    CLOCK_MONOTONIC and CLOCK_MONOTONIC_RAW: a subject may count the cycles of its CPU, which no
+    time server slews.
+    """
     start = first(events, "start") or {}
     return ClockError(
         step_ns=start.get("clock_step_ns", 0),

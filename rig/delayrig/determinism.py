@@ -18,11 +18,11 @@ from delayrig.compare import Comparison, compare_exactly
 from delayrig.errors import BadInputError, ExitCode
 from delayrig.guest.arguments import pinned
 from delayrig.header import host_cpus, libvirt_version
+from delayrig.lanes.virtual import EMBED
 from delayrig.paths import Paths
 from delayrig.request import Request
 from delayrig.result import RunHeader
 from delayrig.run import Progress, run_request
-from delayrig.virtual_lane import EMBED
 
 SCHEMA = 1
 FILE_NAME = "determinism.json"

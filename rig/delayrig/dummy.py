@@ -34,11 +34,11 @@ def refusal(chip: ChipFacts, program: bytes) -> str:
     return f"the dummy programmer of this flashrom has no part {chip.name}"
 
 
-def argument(cell: Cell, program: bytes) -> str:
+def argument(cell: Cell, program: bytes, image: str = IMAGE_PATH, events: str = EVENTS_PATH) -> str:
     """What follows `-p`."""
-    words = [f"emulate={cell.chip}", f"image={IMAGE_PATH}"]
+    words = [f"emulate={cell.chip}", f"image={image}"]
     if keeps_busy_times(program):
-        words += [f"corner={cell.corner}", f"seed={cell.seed}", f"events={EVENTS_PATH}"]
+        words += [f"corner={cell.corner}", f"seed={cell.seed}", f"events={events}"]
     return f"dummy:{','.join(words)}"
 
 

@@ -37,8 +37,8 @@ from delayrig.fault_scene import (
     file_content,
     is_finding,
 )
-from delayrig.images.elf import read_elf
-from delayrig.images.subject import PROGRAM, Subject, knows_string
+from delayrig.images.subject import Subject, knows_string
+from delayrig.images.unpacked import words_to_start
 
 EMULATOR_END_S = 15
 READY_BYTES = 16
@@ -93,12 +93,7 @@ def host_subject(subject: Subject, folder: Path) -> Iterator[HostSubject]:
     with tempfile.TemporaryDirectory(dir=folder, prefix="subject-") as name:
         root = Path(name)
         unpack_archive(Path(subject.archive), root)
-        program = root / PROGRAM.lstrip("/")
-        words = [str(program)]
-        interpreter = read_elf(program).interpreter
-        if interpreter is not None:
-            linker = root / interpreter.lstrip("/")
-            words = [str(linker), "--library-path", str(root / "lib"), *words]
+        words = words_to_start(root)
         yield HostSubject(name=subject.name, words=words, program=subject.program_bytes)
 
 

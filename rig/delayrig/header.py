@@ -13,10 +13,13 @@ from delayrig.guest.qemu import PROGRAM
 from delayrig.guest.snapshot import qemu_sha256
 from delayrig.images.guest_image import GuestImage
 from delayrig.images.kernel import Kernel
-from delayrig.images.lock import lock_entries, lock_state
+from delayrig.images.lock import lock_entries, lock_state, subject_entries
 from delayrig.images.subject import Subject
+from delayrig.machine_facts import cpu_facts, kernel_line
 from delayrig.paths import Paths
 from delayrig.result import HostFacts, RunHeader
+
+CLOCKSOURCE = "/sys/devices/system/clocksource/clocksource0"
 
 
 def make_header(
@@ -33,11 +36,11 @@ def make_header(
     """The header of a run that begins now."""
     return RunHeader(
         rig_version=__version__,
-        commit=_answer(["git", "-C", str(paths.checkout), "describe", "--always", "--dirty"]),
+        commit=_commit(paths),
         plan=plan,
         seed=seed,
         argv=argv,
-        started=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+        started=_now(),
         host=host_facts(),
         qemu_version=_answer([PROGRAM, "--version"]).partition("\n")[0],
         libvirt_version=libvirt_version(),
@@ -45,6 +48,43 @@ def make_header(
         lock=lock_state(lock_entries(image, programs, kernels), paths.checkout),
         cells_planned=cells_planned,
     )
+
+
+def make_host_header(
+    *,
+    plan: str,
+    seed: int,
+    argv: list[str],
+    programs: list[Subject],
+    paths: Paths,
+    cells_planned: int,
+) -> RunHeader:
+    """The header of a run that begins now and needs no QEMU."""
+    return RunHeader(
+        rig_version=__version__,
+        commit=_commit(paths),
+        plan=plan,
+        seed=seed,
+        argv=argv,
+        started=_now(),
+        host=host_facts(),
+        qemu_version="",
+        libvirt_version="",
+        image_digests={
+            "emulator": digest.of_file(paths.emulator),
+            **{f"subject {subject.name}": subject.archive_sha256 for subject in programs},
+        },
+        lock=lock_state(subject_entries(programs), paths.checkout),
+        cells_planned=cells_planned,
+    )
+
+
+def _commit(paths: Paths) -> str:
+    return _answer(["git", "-C", str(paths.checkout), "describe", "--always", "--dirty"])
+
+
+def _now() -> str:
+    return dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
 
 
 def image_digests(
@@ -74,6 +114,12 @@ def host_facts() -> HostFacts:
         kernel=platform.release(),
         machine=platform.machine(),
         os=name,
+        clocksource=kernel_line(f"{CLOCKSOURCE}/current_clocksource"),
+        clocksources=kernel_line(f"{CLOCKSOURCE}/available_clocksource").split(),
+        idle_driver=kernel_line("/sys/devices/system/cpu/cpuidle/current_driver"),
+        smt=kernel_line("/sys/devices/system/cpu/smt/control"),
+        rt_runtime_us=kernel_line("/proc/sys/kernel/sched_rt_runtime_us"),
+        cpu=[cpu_facts(cpu) for cpu in host_cpus()],
     )
 
 

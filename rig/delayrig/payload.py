@@ -22,7 +22,7 @@ DEADLINE_MS = 600_000
 
 
 def emulator_words(cell: Cell, region: Region) -> list[str]:
-    """What the emulator, which stands by in the guest, is told for this cell."""
+    """What the emulator is told for this cell, whoever started it and wherever it listens."""
     native_delay = cell.programmer is Programmer.SERPROG_NATIVE_DELAY
     return [
         *("--chip", cell.chip),
@@ -37,10 +37,10 @@ def emulator_words(cell: Cell, region: Region) -> list[str]:
     ]
 
 
-def deadline_ms(cell: Cell) -> int:
-    """How much virtual time the subject gets: the least that any of its hazards allows."""
+def deadline_ms(cell: Cell, usual_ms: int = DEADLINE_MS) -> int:
+    """How much time the subject gets: the least that any of its hazards allows."""
     limits = [hazard.deadline_ms for hazard in cell.active_hazards]
-    return min((limit for limit in limits if limit is not None), default=DEADLINE_MS)
+    return min((limit for limit in limits if limit is not None), default=usual_ms)
 
 
 def bridge_lines(cell: Cell) -> list[str]:
@@ -59,12 +59,12 @@ def bridge_lines(cell: Cell) -> list[str]:
     ]
 
 
-def host_words(cell: Cell, subject: Subject) -> list[str]:
+def host_words(cell: Cell, subject: Subject, events: str = workload.HOST_EVENTS_PATH) -> list[str]:
     """What the host program is told besides the words that a flashrom is told."""
     if not cell.in_library:
         return []
     words = (word for hazard in cell.active_hazards for word in hazard.subject_words(subject))
-    return ["--events", workload.HOST_EVENTS_PATH, *words]
+    return ["--events", events, *words]
 
 
 def dummy_lines(cell: Cell, chip: ChipFacts, region: Region) -> list[str]:

@@ -22,11 +22,13 @@ from delayrig.corner import FORMS, Corner, is_corner
 from delayrig.errors import BadInputError, nearest
 from delayrig.guest.shape import shift_for_mips
 from delayrig.hazards import NONE, cores_needed, ordered_hazards, parse_hazards, split_words
+from delayrig.lanes import LaneName
 from delayrig.toml import read_toml
 
 PLANS_FOLDER = Path(__file__).parent / "plans"
 CORES_KNOWN = (1, 2, 4)
 REGIONS_KIB = range(1, 16 * 1024 + 1)
+PIN = re.compile(r"[0-9]{1,4}(?:-[0-9]{1,4})?(?:,[0-9]{1,4}(?:-[0-9]{1,4})?)*")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
 
@@ -81,6 +83,7 @@ class Group(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     subject: str | list[str] = []
     role: str = "measure"
     region_kib: int = REGION_KIB
+    pin: str = ""
     witness: str = Probe.NONE.value
 
 
@@ -92,6 +95,7 @@ class Single(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     subject: str | list[str] = []
     role: str = "measure"
     region_kib: int = REGION_KIB
+    pin: str = ""
     witness: str = Probe.NONE.value
 
 
@@ -122,6 +126,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     schema: int
     about: str
     subjects: list[str]
+    lane: str = LaneName.VIRTUAL.value
     group: list[Group] = []
     cell: list[Single] = []
     rule: list[Rule] = []
@@ -151,13 +156,20 @@ def read_plan(path: Path) -> Plan:
 
 
 def plan_cells(
-    plan: Plan, *, source: str, subjects: Iterable[str], chips: Iterable[str], seed: int
+    plan: Plan,
+    *,
+    source: str,
+    subjects: Iterable[str],
+    chips: Iterable[str],
+    seed: int,
+    lane: LaneName | None = None,
 ) -> list[Cell]:
     """Every cell of the plan, in order, each id once.
 
-    `subjects` replace the plan's own where there are any. `source` names the plan in errors.
+    `subjects` replace the plan's own where there are any, and `lane` the plan's. `source` names
+    the plan in errors.
     """
-    reader = _Reader(source, list(chips), seed)
+    reader = _Reader(source, list(chips), seed, lane or lane_of_plan(plan, source))
     chosen = list(dict.fromkeys(subjects)) or plan.subjects
     cells = [
         reader.expectation(cell, plan.rule)
@@ -179,6 +191,17 @@ def plan_cells(
     return list(unique.values())
 
 
+def lane_of_plan(plan: Plan, source: str) -> LaneName:
+    """Where it is run unless somebody says otherwise; raises `BadInputError`."""
+    try:
+        return LaneName(plan.lane)
+    except ValueError:
+        raise BadInputError(
+            f"{source}: key 'lane': unknown value {plan.lane!r}",
+            hint=nearest(plan.lane, list(LaneName), what="lanes"),
+        ) from None
+
+
 def own_subjects(owner: Group | Single) -> list[str]:
     """The subjects that it names itself; none where it runs for those of the run."""
     return [owner.subject] if isinstance(owner.subject, str) else owner.subject
@@ -190,10 +213,11 @@ C = TypeVar("C", bound=StrEnum)
 class _Reader:
     """Turns the plan's words into cells; knows the file, for its errors."""
 
-    def __init__(self, source: str, chips: list[str], seed: int) -> None:
+    def __init__(self, source: str, chips: list[str], seed: int, lane: LaneName) -> None:
         self._source = source
         self._chips = chips
         self._seed = seed
+        self._lane = lane
 
     def group_cells(self, plan: Plan, subjects: list[str]) -> Iterator[Cell]:
         for number, group in enumerate(plan.group):
@@ -222,6 +246,11 @@ class _Reader:
             raise BadInputError(
                 f"{self._source}: key '{key}.region_kib' is {owner.region_kib}",
                 hint=f"a region has {REGIONS_KIB[0]} to {REGIONS_KIB[-1]} KiB",
+            )
+        if owner.pin and not PIN.fullmatch(owner.pin):
+            raise BadInputError(
+                f"{self._source}: key '{key}.pin' is {owner.pin!r}",
+                hint="CPUs are written as 0,2-3",
             )
         return own_subjects(owner) or subjects
 
@@ -287,11 +316,14 @@ class _Reader:
             )
         shift = shift_for_mips(point.mips)
         assert shift is not None
+        on_host = self._lane is LaneName.HOST
         return Cell(
             name=owner.name,
             role=role,
+            lane=self._lane,
             subject=subject,
-            icount_shift=shift,
+            # This machine's cores are as fast as they are: cells that differ in that are one.
+            icount_shift=0 if on_host else shift,
             cores=point.cores,
             hazards=self._set(row, key),
             chip=point.chip,
@@ -299,6 +331,7 @@ class _Reader:
             job=Job(point.job),
             region_kib=owner.region_kib,
             programmer=Programmer(point.programmer),
+            pin=owner.pin if on_host else "",
             witness=Probe(owner.witness),
             seed=self._seed,
         )

@@ -8,15 +8,17 @@ import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from delayrig.cell import REGION_KIB, Cell
+from delayrig.cell import REGION_KIB, Cell, Probe, Role
 from delayrig.chips import ChipFacts, read_chips
 from delayrig.contrast import Contrast, check_contrast
 from delayrig.delay_probe import DelayWish
 from delayrig.errors import BadInputError
+from delayrig.hazards import refusal_on
 from delayrig.images.recipes import Recipes, read_recipes
 from delayrig.images.subject import check_subject
+from delayrig.lanes import LaneName
 from delayrig.paths import Paths
-from delayrig.plan import Plan, find_plan, own_subjects, plan_cells, read_plan
+from delayrig.plan import Plan, find_plan, lane_of_plan, own_subjects, plan_cells, read_plan
 from delayrig.result import FILE_NAME
 from delayrig.workload import region_of
 
@@ -38,6 +40,7 @@ class Request:
     seed: int
     connect: str | None
     argv: list[str]
+    lane: LaneName = LaneName.VIRTUAL
     stages: bool = False
     """Notes where the host time of each cell goes."""
     from_boot: bool = False
@@ -50,6 +53,7 @@ class Request:
 class Choice:
     """What of a plan is to be run, and what the plan refers to."""
 
+    lane: LaneName
     cells: list[Cell]
     contrasts: list[Contrast]
     chips: dict[str, ChipFacts]
@@ -57,9 +61,19 @@ class Choice:
 
 
 def choose_cells(
-    *, plan: str, subjects: list[str], patterns: list[str], seed: int, paths: Paths
+    *,
+    plan: str,
+    subjects: list[str],
+    patterns: list[str],
+    seed: int,
+    paths: Paths,
+    lane: LaneName | None = None,
 ) -> Choice:
-    """The cells of a plan that match any of the patterns; raises `BadInputError`."""
+    """The cells of a plan that match any of the patterns; raises `BadInputError`.
+
+    They are those of the plan's own lane, or of `lane`. What judges the rig in a way that a lane
+    does not have is left out there: nobody relies on it.
+    """
     chips = read_chips(paths.checkout)
     recipes = read_recipes(paths.checkout)
     for name in subjects:
@@ -68,7 +82,11 @@ def choose_cells(
     content = read_plan(path)
     _check_subjects(content, recipes, path)
     _check_contrasts(content, recipes, path)
-    cells = plan_cells(content, source=str(path), subjects=subjects, chips=chips, seed=seed)
+    lane = lane or lane_of_plan(content, str(path))
+    cells = plan_cells(
+        content, source=str(path), subjects=subjects, chips=chips, seed=seed, lane=lane
+    )
+    cells = [cell for cell in cells if cell.role is Role.MEASURE or not _is_beyond(lane, cell)]
     for cell in cells:
         check_region(cell, chips, path)
     if patterns:
@@ -78,7 +96,20 @@ def choose_cells(
             f"no cell of {plan} matches {', '.join(patterns)}",
             hint=f"`rig/rig run --plan {plan} --dry-run` lists them; * stands for anything",
         )
-    return Choice(cells=cells, contrasts=content.contrast, chips=chips, recipes=recipes)
+    return Choice(lane=lane, cells=cells, contrasts=content.contrast, chips=chips, recipes=recipes)
+
+
+def default_jobs(lane: LaneName) -> int:
+    """How many cells run at a time: on this machine each is two processes that want a CPU."""
+    cpus = len(os.sched_getaffinity(0))
+    return max(cpus // 2, 1) if lane is LaneName.HOST else cpus
+
+
+def _is_beyond(lane: LaneName, cell: Cell) -> bool:
+    """Whether no machine can run the cell on that lane."""
+    return bool(refusal_on(lane, cell.hazards)) or (
+        lane is LaneName.HOST and cell.witness is Probe.DELAY
+    )
 
 
 def _check_subjects(plan: Plan, recipes: Recipes, path: Path) -> None:

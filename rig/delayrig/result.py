@@ -59,6 +59,15 @@ class CpuTime(msgspec.Struct, frozen=True, kw_only=True):
     sys: int = 0
 
 
+class EmulatorFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What the emulator could do about its own latency; null where nobody served anything."""
+
+    realtime: bool | None = None
+    """Whether it had real-time priority and locked memory."""
+    wake_latency_ns_max: int | None = None
+    """As it measured it before the cell; null where nothing follows from that."""
+
+
 class CellResult(msgspec.Struct, frozen=True, kw_only=True):
     """One cell. `reason` says in words what the verdict rests on."""
 
@@ -90,6 +99,7 @@ class CellResult(msgspec.Struct, frozen=True, kw_only=True):
     overshoot_ns: int = 0
     transfers: int = 0
     context_switches: int = 0
+    emulator: EmulatorFacts = EmulatorFacts()
     events_sha256: str = ""
     host_s: float = 0.0
     rerun: str
@@ -131,6 +141,25 @@ class ContrastResult(msgspec.Struct, frozen=True, kw_only=True):
         return self.ours_ns / self.theirs_ns if self.theirs_ns else None
 
 
+class CpuFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """One CPU as its kernel describes it; null or empty where that says nothing."""
+
+    cpu: int
+    core: int | None = None
+    package: int | None = None
+    siblings: str = ""
+    """CPUs that share its core, itself among them."""
+    capacity: int | None = None
+    """1024 for the fastest of the machine; in proportion for slower ones."""
+    khz_min: int | None = None
+    khz_max: int | None = None
+    khz: int | None = None
+    """As the run began."""
+    driver: str = ""
+    governor: str = ""
+    idle_states: list[str] = []
+
+
 class HostFacts(msgspec.Struct, frozen=True, kw_only=True):
     """The machine that the run was made on."""
 
@@ -138,6 +167,12 @@ class HostFacts(msgspec.Struct, frozen=True, kw_only=True):
     kernel: str
     machine: str
     os: str
+    clocksource: str = ""
+    clocksources: list[str] = []
+    idle_driver: str = ""
+    smt: str = ""
+    rt_runtime_us: str = ""
+    cpu: list[CpuFacts] = []
 
 
 class RunHeader(msgspec.Struct, frozen=True, kw_only=True):

@@ -18,15 +18,16 @@ from delayrig.cell import Cell, Probe, Programmer
 from delayrig.contrast import judge_contrasts
 from delayrig.delay_probe import DelayFunction, DelayWish, find_delay_function
 from delayrig.errors import BadInputError, LostGuestError
-from delayrig.header import make_header
 from delayrig.images.subject import PATH_PREFIX, knows_string
+from delayrig.lanes import LaneName
+from delayrig.lanes.choice import open_lane
+from delayrig.lanes.lane import Assignment, Lane
 from delayrig.paths import Paths
 from delayrig.request import Request
 from delayrig.result import CellResult, Results, Verdict, write_results
 from delayrig.stages import JUDGE, MARKS_NAME, StageWatch
-from delayrig.supplies import CpuPool, Supplies, provide_supplies
+from delayrig.supplies import CpuPool
 from delayrig.verdict import Finding, blank_result, judge_cell
-from delayrig.virtual_lane import run_cell
 
 NO_DELAY_FUNCTION = (
     "the witness `delay` is absent: this flashrom has no symbol of a delay function that profiles"
@@ -65,18 +66,13 @@ async def run_side_by_side(
     """Several runs at once, a cell of each in turn, so that they meet the same machine.
 
     Each is kept in a folder of its own, as if it had been run alone. All share the jobs of the
-    first, and its way to guests.
+    first.
     """
     pool = CpuPool(requests[0].jobs)
-    supplies = await provide_supplies(
-        cells=[cell for request in requests for cell in request.cells],
-        with_snapshots=not requests[0].from_boot,
-        recipes=requests[0].recipes,
-        paths=paths,
-        pool=pool,
-        preparing=progress.preparing,
-    )
-    runs = [_Run(request, supplies, paths) for request in requests]
+    runs = [
+        _Run(request, await open_lane(request, paths, pool, progress.preparing))
+        for request in requests
+    ]
     progress.started(sum(len(request.cells) for request in requests))
     finished = False
 
@@ -98,24 +94,12 @@ async def run_side_by_side(
 class _Run:
     """One request while its cells are run."""
 
-    def __init__(self, request: Request, supplies: Supplies, paths: Paths) -> None:
+    def __init__(self, request: Request, lane: Lane) -> None:
         self._request = request
         request.out.mkdir(parents=True, exist_ok=True)
-        self._header = make_header(
-            plan=request.plan,
-            seed=request.seed,
-            argv=request.argv,
-            image=supplies.image,
-            kernels=supplies.kernels,
-            programs=supplies.programs_of(request.cells),
-            paths=paths,
-            cells_planned=len(request.cells),
-        )
+        self._header = lane.header()
         self._bench = _Bench(
-            request=request,
-            supplies=supplies,
-            paths=paths,
-            delay_functions=_delay_functions(request, supplies),
+            request=request, lane=lane, delay_functions=_delay_functions(request, lane)
         )
         self._done: dict[str, CellResult] = {}
 
@@ -145,14 +129,13 @@ class _Bench:
     """All that the cells of a run have in common."""
 
     request: Request
-    supplies: Supplies
-    paths: Paths
+    lane: Lane
     delay_functions: dict[str, DelayFunction | None]
 
     @cached_property
     def chip_names(self) -> dict[tuple[str, str], str]:
         """What each packed program calls each chip; empty where it knows none of its names."""
-        programs = {program.name: program.program_bytes for program in self.supplies.programs}
+        programs = {program.name: program.program_bytes for program in self.lane.programs}
         return {
             (name, chip): next(
                 (known for known in facts.flashrom_names if knows_string(program, known)), ""
@@ -164,7 +147,10 @@ class _Bench:
     def refusal(self, cell: Cell) -> str:
         """Why a cell is skipped; empty where it is run."""
         chip = self.request.chips[cell.chip]
-        subject = self.supplies.subject_of(cell)
+        refusal = self.lane.refusal(cell)
+        if refusal:
+            return refusal
+        subject = self.lane.subject_of(cell)
         if subject is None:
             return "no libflashrom.so.1 of this subject is known"
         if not self.chip_names[subject.name, chip.name]:
@@ -199,23 +185,22 @@ class _Bench:
     async def _measure(self, cell: Cell, folder: Path, cpu: int) -> CellResult:
         chip = self.request.chips[cell.chip]
         rerun = rerun_command(cell, self.request)
-        subject = self.supplies.subject_of(cell)
+        subject = self.lane.subject_of(cell)
         assert subject is not None
         watch = StageWatch()
         try:
-            host_s = await run_cell(
-                cell,
-                chip=chip,
-                chip_name=self.chip_names[subject.name, cell.chip],
-                subject=subject,
-                supplies=self.supplies,
-                paths=self.paths,
-                connect=self.request.connect,
-                folder=folder,
-                cpu=cpu,
-                watch=watch,
-                marks=folder / MARKS_NAME if self.request.stages else None,
-                delay=self.delay_functions[subject.name] if cell.witness else None,
+            host_s = await self.lane.run_cell(
+                Assignment(
+                    cell=cell,
+                    chip=chip,
+                    chip_name=self.chip_names[subject.name, cell.chip],
+                    subject=subject,
+                    folder=folder,
+                    cpu=cpu,
+                    watch=watch,
+                    marks=folder / MARKS_NAME if self.request.stages else None,
+                    delay=self.delay_functions[subject.name] if cell.witness else None,
+                )
             )
             result = await asyncio.to_thread(
                 judge_cell, cell, chip, folder, subject=subject, host_s=host_s, rerun=rerun
@@ -229,10 +214,10 @@ class _Bench:
             return blank_result(cell, chip, finding, rerun=rerun)
 
 
-def _delay_functions(request: Request, supplies: Supplies) -> dict[str, DelayFunction | None]:
+def _delay_functions(request: Request, lane: Lane) -> dict[str, DelayFunction | None]:
     """Those of the subjects in cells with that witness; None where none is known."""
     probed = [cell for cell in request.cells if cell.witness is Probe.DELAY]
-    subjects = [supplies.subject_of(cell) for cell in probed]
+    subjects = [lane.subject_of(cell) for cell in probed]
     return {
         subject.name: find_delay_function(
             subject, request.delay if subject.name.startswith(PATH_PREFIX) else DelayWish()
@@ -263,6 +248,7 @@ def rerun_command(cell: Cell, request: Request) -> str:
     """The one command that runs this cell again."""
     words = ["rig/rig", "run", "--plan", request.plan, "--seed", str(request.seed)]
     words += ["--subject", cell.subject, "--cell", cell.id]
+    words += ["--lane", cell.lane] if cell.lane is not LaneName.VIRTUAL else []
     if cell.subject.startswith(PATH_PREFIX):
         words += request.delay.words
     return shlex.join(words)

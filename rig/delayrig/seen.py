@@ -7,6 +7,8 @@ import msgspec
 
 from delayrig.events import Event, read_events
 
+LOG_LINES = 6
+
 
 class Seen(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that a finished cell left behind."""
@@ -15,6 +17,8 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
     output: bytes
     image: bytes | None
     read_back: bytes | None
+    emulator_said: str = ""
+    """The last lines of its log."""
 
     @property
     def stdout(self) -> str:
@@ -29,7 +33,13 @@ def read_seen(folder: Path) -> Seen:
         output=_bytes(folder / "stdout.txt") or b"",
         image=_bytes(folder / "image.sparse"),
         read_back=_bytes(folder / "read.bin"),
+        emulator_said=_last_lines(_bytes(folder / "emulator.log") or b""),
     )
+
+
+def _last_lines(log: bytes) -> str:
+    lines = log.decode("utf-8", errors="replace").splitlines()
+    return " | ".join(line for line in lines[-LOG_LINES:] if line.strip())
 
 
 def _bytes(path: Path) -> bytes | None:

@@ -186,7 +186,7 @@ def cell_table(results: Results, width: int) -> Table:
     for cell in results.cells:
         table.add_row(
             escape(_subject_name(cell)),
-            f"{round(cell.guest.mips[0])}",
+            f"{round(cell.guest.mips[0])}" if cell.guest.mips else cell.lane,
             str(cell.guest.cores),
             "+".join(cell.hazards) or "-",
             f"{cell.chip} {cell.corner}",
@@ -286,7 +286,7 @@ def time_table(rows: list[TimeRow], *, beside: str) -> Table:
             row.job,
             f"[{STYLES[row.verdict]}]{row.verdict}[/]",
             f"{row.region_bytes / 1024:g}",
-            f"{round(row.mips)}",
+            "-" if row.mips is None else f"{round(row.mips)}",
             f"{row.cores}",
             *(_seconds(ns) for ns in (row.total_ns, row.chip_busy_ns, row.floor_ns)),
             "-" if row.ratio is None else f"{row.ratio:.3f}",

@@ -18,7 +18,8 @@ class TimeRow(msgspec.Struct, frozen=True, kw_only=True):
 
     id: str
     subject: str
-    mips: float
+    mips: float | None
+    """None where no guest has any."""
     cores: int
     chip: str
     corner: str
@@ -73,7 +74,7 @@ def _row(cell: CellResult, floor: CellResult | None, other: CellResult | None) -
     return TimeRow(
         id=cell.id,
         subject=cell.subject.name,
-        mips=cell.guest.mips[0],
+        mips=next(iter(cell.guest.mips), None),
         cores=cell.guest.cores,
         chip=cell.chip,
         corner=cell.corner,

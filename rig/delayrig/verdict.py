@@ -19,6 +19,7 @@ from delayrig.chip_witness import (
     broken_rules,
     convict_commands,
     margins_ns,
+    may_hide_an_early_one,
 )
 from delayrig.chips import ChipFacts
 from delayrig.clock_error import clock_error
@@ -31,10 +32,18 @@ from delayrig.events import Event, first, of_kind, transactions
 from delayrig.evidence import Evidence, ObservedWait, Witness, convict_waits
 from delayrig.hazards import hazard_of
 from delayrig.images.subject import Subject
+from delayrig.lanes import LaneName
 from delayrig.profile import Profile, find_profile, find_version, version_of_digest
-from delayrig.result import CellResult, CpuTime, GuestFacts, SubjectFacts, Verdict
+from delayrig.result import (
+    CellResult,
+    CpuTime,
+    EmulatorFacts,
+    GuestFacts,
+    SubjectFacts,
+    Verdict,
+)
 from delayrig.seen import Seen, read_seen
-from delayrig.trust import rig_fault
+from delayrig.trust import hazard_fault, rig_fault
 
 # Classes of waits that no profile names.
 CHIP_BUSY = "chip-busy"
@@ -87,6 +96,7 @@ def _judge(
     guest = first(seen.events, "guest") or {}
     started = first(seen.events, "subject_start")
     ended = first(seen.events, "subject_end") or {}
+    on_host = cell.lane is LaneName.HOST
     split = phases.TimeSplit()
     if started and ended:
         reading = phases.VERIFY if cell.job is Job.VERIFY else phases.READ
@@ -101,8 +111,8 @@ def _judge(
             threshold_us=_threshold_us(profile, version, seen.stdout),
         ),
         guest=GuestFacts(
-            arch=cell.shape.arch,
-            mips=[cell.shape.mips] * cell.cores,
+            arch=guest.get("machine", cell.shape.arch) if on_host else cell.shape.arch,
+            mips=cell.mips,
             cores=cell.cores,
             kernel=guest.get("kernel", ""),
             cmdline=guest.get("cmdline", ""),
@@ -119,8 +129,19 @@ def _judge(
         overshoot_ns=phases.overshoot_ns(seen.events),
         transfers=len(transactions(seen.events)),
         context_switches=ended.get("voluntary_switches", 0) + ended.get("involuntary_switches", 0),
+        emulator=_emulator_facts(seen.events),
         events_sha256=digest.of_file(folder / "events.jsonl"),
         host_s=host_s,
+    )
+
+
+def _emulator_facts(events: list[Event]) -> EmulatorFacts:
+    """In a guest it always has what it asks for, else it does not start."""
+    start = first(events, "start") or {}
+    rights = first(events, "emulator_rights") or {"realtime": True}
+    return EmulatorFacts(
+        realtime=rights["realtime"] if start else None,
+        wake_latency_ns_max=start.get("wake_latency_ns_max"),
     )
 
 
@@ -147,9 +168,7 @@ def blank_result(cell: Cell, chip: ChipFacts, finding: Finding, *, rerun: str) -
         lane=cell.lane,
         role=cell.role,
         subject=SubjectFacts(name=cell.subject, library=cell.in_library),
-        guest=GuestFacts(
-            arch=cell.shape.arch, mips=[cell.shape.mips] * cell.cores, cores=cell.cores
-        ),
+        guest=GuestFacts(arch=cell.shape.arch, mips=cell.mips, cores=cell.cores),
         hazards=list(cell.hazards),
         chip=cell.chip,
         corner=cell.corner,
@@ -221,12 +240,19 @@ def _first_answer(
             verdict=Verdict.INCONCLUSIVE,
             reason=f"the subject broke the part's rules: {', '.join(broken)}",
         )
-    missing = sorted(declared_classes(cell, profile).intersection(unjudged))
-    if missing:
-        return Finding(
-            verdict=Verdict.INCONCLUSIVE, reason=f"could not be judged: {', '.join(missing)}"
-        )
+    gap = _gap(cell, seen, unjudged, profile)
+    if gap:
+        return Finding(verdict=Verdict.INCONCLUSIVE, reason=gap)
     return Finding(verdict=Verdict.PASS, reason=_pass_reason(profile, judged, unjudged))
+
+
+def _gap(cell: Cell, seen: Seen, unjudged: list[str], profile: Profile | None) -> str:
+    """What this cell was to show, and did not; empty where it did all."""
+    unlike = hazard_fault(cell, seen)
+    if unlike:
+        return f"this machine could not keep up: {unlike}"
+    missing = sorted(declared_classes(cell, profile).intersection(unjudged))
+    return f"could not be judged: {', '.join(missing)}" if missing else ""
 
 
 def _short(cell: Cell, evidence: list[Evidence]) -> list[Evidence]:
@@ -306,11 +332,11 @@ def classify_waits(
     """Classes of waits of which every one was judged, and those that hold an unjudged one.
 
     A class that must always be judged and did not come up at all is unjudged as well; so are the
-    part's own busy times where no command after one showed whether the subject kept to them, or
-    where the programmer waited in its place.
+    part's own busy times where no command after one showed whether the subject kept to them, where
+    one was read so late that it may not show it, or where the programmer waited in its place.
     """
     left = leaves_waits(events)
-    kept = bool(margins_ns(events)) and not left
+    kept = bool(margins_ns(events)) and not left and not may_hide_an_early_one(events)
     kinds = sorted({wait.kind for wait in waits})
     doubtful = {w.kind for w in waits if not w.is_judged}
     if profile is None:

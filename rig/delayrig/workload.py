@@ -28,6 +28,19 @@ READ_PATH = "/tmp/read.bin"
 HOST_EVENTS_PATH = "/tmp/host.jsonl"
 
 
+class Places(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the subject finds its programmer and its files."""
+
+    port: str = str(SERPROG_PORT)
+    device: str = SERPROG_DEVICE
+    layout: str = LAYOUT_PATH
+    write: str = WRITE_PATH
+    read: str = READ_PATH
+
+
+IN_GUEST = Places()
+
+
 class Region(msgspec.Struct, frozen=True, kw_only=True):
     """The bytes of the part that a job is about."""
 
@@ -89,33 +102,35 @@ def _random_content(moment: str, cell: Cell, region: Region) -> bytes:
     return content.ljust(region.size_bytes, BLANK)
 
 
-def programmer_argument(cell: Cell, dummy: str = "") -> str:
+def programmer_argument(cell: Cell, dummy: str = "", places: Places = IN_GUEST) -> str:
     """What follows flashrom's `-p`; `dummy` does where the part is in the subject itself."""
     match cell.programmer:
         case Programmer.SERPROG_IP | Programmer.SERPROG_NATIVE_DELAY:
-            return f"serprog:ip=127.0.0.1:{SERPROG_PORT}"
+            return f"serprog:ip=127.0.0.1:{places.port}"
         case Programmer.SERPROG_DEV:
-            return f"serprog:dev={SERPROG_DEVICE}:115200"
+            return f"serprog:dev={places.device}:115200"
         case Programmer.DUMMY:
             return dummy
 
 
-def subject_words(cell: Cell, program: str, chip_name: str, dummy: str = "") -> list[str]:
+def subject_words(
+    cell: Cell, program: str, chip_name: str, dummy: str = "", places: Places = IN_GUEST
+) -> list[str]:
     """The subject's command line. `chip_name` is what this very flashrom calls the chip."""
-    words = [program, "-p", programmer_argument(cell, dummy), "-c", chip_name]
-    region = ["-l", LAYOUT_PATH, "-i", REGION_NAME]
+    words = [program, "-p", programmer_argument(cell, dummy, places), "-c", chip_name]
+    region = ["-l", places.layout, "-i", REGION_NAME]
     match cell.job:
         case Job.PROBE:
             return words
         case Job.READ:
-            return [*words, *region, "-r", READ_PATH]
+            return [*words, *region, "-r", places.read]
         case Job.ERASE:
             return [*words, *region, "-E"]
         case Job.WRITE:
             # Without -N flashrom 1.x reads the whole chip before and after.
-            return [*words, *region, "-N", "-w", WRITE_PATH]
+            return [*words, *region, "-N", "-w", places.write]
         case Job.VERIFY:
-            return [*words, *region, "-v", WRITE_PATH]
+            return [*words, *region, "-v", places.write]
 
 
 def expected_image(cell: Cell, chip: ChipFacts, sparse: bytes) -> list[int]:

@@ -56,6 +56,17 @@ def sync(
     ]
 
 
+@pytest.mark.parametrize(("arrived", "shortest"), [(None, SECOND), (250, SECOND + 50)])
+def test_gap_opens_no_later_than_the_kernel_had_its_request(
+    arrived: int | None, shortest: int
+) -> None:
+    events = sync(nop_read=300, closing_empty=SECOND + 300, closing_read=SECOND + 900)
+    if arrived is not None:
+        events[1]["arrived_ns"] = arrived
+    (wait,) = observe(events, SYNC_WAIT)
+    assert wait.shortest_ns == shortest
+
+
 @pytest.mark.parametrize(
     ("longest", "convicted"), [(ASKED - 1, True), (ASKED, False), (ASKED + 1, False), (0, True)]
 )

@@ -18,14 +18,20 @@ CELL_KEYS = [
     *("id", "lane", "role", "subject", "guest", "hazards", "chip", "corner", "bus"),
     *("programmer", "witness", "job", "region_bytes", "verdict", "expect", "reason", "evidence"),
     *("judged", "unjudged", "smallest_visible_short_ns", "time_ns", "cpu_ns", "chip_busy_ns"),
-    *("wire_ns", "overshoot_ns", "transfers", "context_switches", "events_sha256"),
+    *("wire_ns", "overshoot_ns", "transfers", "context_switches", "emulator"),
+    "events_sha256",
     *("host_s", "rerun"),
 ]
 RUN_KEYS = [
     *("rig_version", "commit", "plan", "seed", "argv", "started", "host", "qemu_version"),
     *("libvirt_version", "image_digests", "lock", "cells_planned", "interrupted"),
 ]
+HOST_KEYS = [
+    *("cpus", "kernel", "machine", "os", "clocksource", "clocksources", "idle_driver", "smt"),
+    *("rt_runtime_us", "cpu"),
+]
 INNER_KEYS = {
+    "emulator": ["realtime", "wake_latency_ns_max"],
     "subject": ["name", "version", "sha256", "threshold_us", "library"],
     "guest": ["arch", "mips", "cores", "kernel", "cmdline", "clocksource"],
     "time_ns": ["total", "probe", "read", "erase", "write", "verify"],
@@ -83,7 +89,7 @@ def test_results_have_the_keys_of_the_design_in_order(tmp_path: Path) -> None:
     assert list(tree) == ["schema", "run", "cells", "contrasts"]
     assert tree["schema"] == 1
     assert list(tree["run"]) == RUN_KEYS
-    assert list(tree["run"]["host"]) == ["cpus", "kernel", "machine", "os"]
+    assert list(tree["run"]["host"]) == HOST_KEYS
     (cell,) = tree["cells"]
     assert list(cell) == CELL_KEYS
     assert {key: list(cell[key]) for key in INNER_KEYS} == INNER_KEYS

@@ -392,8 +392,26 @@ def test_class_with_one_unjudged_wait_is_unjudged() -> None:
 
 
 def test_command_at_the_very_end_of_a_busy_time_puts_it_to_the_test() -> None:
-    events = [spi("0x06", read=1, margin=0, grade="datasheet")]
+    events = [spi("0x06", read=1, empty=1, margin=0, grade="datasheet")]
     assert "chip-busy" in classify_waits([], PROFILE, events)[0]
+
+
+@pytest.mark.parametrize(("margin", "judged"), [(4, False), (5, True)])
+def test_command_that_may_have_come_before_the_part_was_ready_is_unjudged(
+    margin: int, judged: bool
+) -> None:
+    events = [spi("0x06", read=100, empty=95, margin=margin, grade="datasheet")]
+    assert ("chip-busy" in classify_waits([], PROFILE, events)[0]) is judged
+    assert ("chip-busy" in classify_waits([], PROFILE, events)[1]) is not judged
+
+
+@pytest.mark.parametrize(("clock", "judged"), [("tsc", True), ("monotonic", False)])
+def test_latency_measured_before_bounds_later_ones_in_a_guest_alone(
+    clock: str, judged: bool
+) -> None:
+    start = {"ev": "start", "t_ns": 0, "clock": clock, "wake_latency_ns_max": 3}
+    events = [start, spi("0x06", read=100, empty=90, margin=4, grade="datasheet")]
+    assert ("chip-busy" in classify_waits([], PROFILE, events)[0]) is judged
 
 
 def test_class_that_must_be_judged_and_did_not_come_up_is_unjudged() -> None:

@@ -225,6 +225,7 @@ def _request(wish: _Wish, paths: Paths) -> GateRequest:
         seed=seed,
         connect=wish.connect,
         argv=sys.argv[1:],
+        lane=choice.lane,
         delay=wish.delay,
     )
     is_real = any(cell.lane != EXACT_LANE for cell in cells)

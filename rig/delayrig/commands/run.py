@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`rig/rig run`: a plan, from options to the answer."""
 
-import os
 import sys
 from pathlib import Path
 
@@ -19,8 +18,9 @@ from delayrig.delay_probe import DelayWish
 from delayrig.exit_code import exit_code_of_run
 from delayrig.formats.known import wanted_formats
 from delayrig.formats.report import report_of_run
+from delayrig.lanes import LaneName
 from delayrig.paths import find_paths
-from delayrig.request import Request, check_out, choose_cells
+from delayrig.request import Request, check_out, choose_cells, default_jobs
 from delayrig.show import make_console, print_results
 
 
@@ -29,9 +29,18 @@ from delayrig.show import make_console, print_results
 @click.option(
     "--subject", "subjects", multiple=True, help="Runs this flashrom instead; repeatable."
 )
+@click.option(
+    "--lane",
+    type=click.Choice([name.value for name in LaneName]),
+    help="Where time comes from; default: what the plan says. `host` needs no QEMU.",
+)
 @click.option("--cell", "patterns", multiple=True, help="Only cells whose id matches; repeatable.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for results and cells.")
-@click.option("--jobs", type=click.IntRange(1), help="Guests at a time; default: the CPUs.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(1),
+    help="Cells at a time; default: the CPUs, without guests half.",
+)
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data.")
 @click.option(
     "--connect", metavar="URI", help="Runs guests through this libvirt; `embed` needs no daemon."
@@ -44,6 +53,7 @@ from delayrig.show import make_console, print_results
 def run(
     plan: str,
     subjects: tuple[str, ...],
+    lane: str | None,
     patterns: tuple[str, ...],
     out: Path | None,
     jobs: int | None,
@@ -57,7 +67,12 @@ def run(
     """Runs a plan: every cell in its guest, a verdict for each, and the answer."""
     paths = find_paths()
     choice = choose_cells(
-        plan=plan, subjects=list(subjects), patterns=list(patterns), seed=seed, paths=paths
+        plan=plan,
+        subjects=list(subjects),
+        patterns=list(patterns),
+        seed=seed,
+        paths=paths,
+        lane=LaneName(lane) if lane else None,
     )
     if dry_run:
         for cell in choice.cells:
@@ -74,10 +89,11 @@ def run(
         chips=choice.chips,
         recipes=choice.recipes,
         out=folder,
-        jobs=jobs or len(os.sched_getaffinity(0)),
+        jobs=jobs or default_jobs(choice.lane),
         seed=seed,
         connect=connect,
         argv=sys.argv[1:],
+        lane=choice.lane,
         delay=delay,
     )
     results = run_shown(request, paths, no_color=no_color)

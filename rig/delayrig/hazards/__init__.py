@@ -16,9 +16,11 @@ from delayrig.hazards.kernel import Clocksource, NoNohz, PreemptRt
 from delayrig.hazards.link import Fault, Link, PowerCut
 from delayrig.hazards.load import Hogs, MemoryPressure
 from delayrig.hazards.low_res_timers import LowResTimers
+from delayrig.hazards.migrate import Migrate
 from delayrig.hazards.realtime import NoRt, RtThrottle
 from delayrig.hazards.stop_cont import StopCont
 from delayrig.hazards.wall_clock import LeapSecond, WallClockStep
+from delayrig.lanes import LaneName
 
 KINDS: tuple[type[Hazard], ...] = (
     PreemptRt,
@@ -31,6 +33,7 @@ KINDS: tuple[type[Hazard], ...] = (
     Threads,
     LongWaits,
     StopCont,
+    Migrate,
     Hogs,
     MemoryPressure,
     NoRt,
@@ -95,6 +98,15 @@ def ordered_hazards(words: list[str]) -> tuple[str, ...]:
                 f"hazards {' and '.join(alike)} exclude each other", hint="leave one of them out"
             )
     return tuple(sorted(kinds, key=lambda word: (KINDS.index(kinds[word]), word)))
+
+
+def refusal_on(lane: LaneName, words: tuple[str, ...]) -> str:
+    """Why that lane cannot make all of them; empty where it can."""
+    for word in words:
+        lanes = hazard_of(word).lanes
+        if lane not in lanes:
+            return f"{word} is a hazard of the {' and '.join(lanes)} lane alone"
+    return ""
 
 
 def cores_needed(words: tuple[str, ...]) -> int:

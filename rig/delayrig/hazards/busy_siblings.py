@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from delayrig.events import Event, first, of_kind
-from delayrig.hazards.hazard import Concern, Hazard
+from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard
 
 if TYPE_CHECKING:
     from delayrig.cell import Cell
@@ -74,6 +74,7 @@ class BusySiblings(Hazard):
     form = "[[accept,]START-STOP,...[@PERIOD]]"
     about = "a loop on every other core until the emulator accepts the subject, or by a schedule"
     concern = Concern.SAFETY
+    lanes = ANYWHERE
     cores_min = 2
 
     def __init__(self, value: str) -> None:

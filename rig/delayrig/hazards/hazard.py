@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar
 
+from delayrig.lanes import LaneName
+
 if TYPE_CHECKING:
     from delayrig.cell import Cell
     from delayrig.images.subject import Subject
@@ -38,6 +40,8 @@ class Hazard:
     cores_min: ClassVar[int] = 1
     declares: ClassVar[tuple[str, ...]] = ()
     """Classes of waits without whose judgement there is no pass."""
+    lanes: ClassVar[tuple[LaneName, ...]] = (LaneName.VIRTUAL,)
+    """Where it can be made: most need a guest, whose kernel and clock are nobody else's."""
     repeatable: ClassVar[bool] = False
     """Whether a set may hold it several times, with other values."""
 
@@ -72,7 +76,7 @@ class Hazard:
         return ()
 
     def spec_lines(self, cell: "Cell") -> Sequence[str]:  # noqa: ARG002
-        """Lines for the guest's agent (images/agent/spec.h)."""
+        """Lines for the guest's agent (images/agent/spec.h), or for `host/session.py`."""
         return ()
 
     def emulator_words(self, cell: "Cell") -> Sequence[str]:  # noqa: ARG002
@@ -103,6 +107,10 @@ class Hazard:
     def fault(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
         """Why it did not take place as it should have; empty where it did, or cannot be told."""
         return ""
+
+
+ANYWHERE = tuple(LaneName)
+"""For hazards that need nothing but processes: whoever runs the cell does what the spec says."""
 
 
 def number_in(value: str, numbers: range) -> int:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from delayrig.delay_calls import DELAY_CALL
 from delayrig.events import first, of_kind
-from delayrig.hazards.hazard import Concern, Hazard, number_in
+from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard, number_in
+from delayrig.lanes import LaneName
 
 if TYPE_CHECKING:
     from delayrig.cell import Cell
@@ -37,6 +38,7 @@ class InLibrary(Hazard):
     name = "library"
     about = "libflashrom in a program of ours, in place of the subject's command line program"
     concern = Concern.SAFETY
+    lanes = ANYWHERE
 
     @property
     def in_library(self) -> bool:
@@ -118,6 +120,7 @@ class LongWaits(InLibrary):
 
     name = "long-waits"
     about = "its delay function is asked for 0 to 4295 s, at each side of every known boundary"
+    lanes = (LaneName.VIRTUAL,)
     declares = (DELAY_CALL,)
 
     @property

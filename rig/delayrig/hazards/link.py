@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from delayrig.events import first, of_kind
-from delayrig.hazards.hazard import Concern, Hazard
+from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard
 
 if TYPE_CHECKING:
     from delayrig.cell import Cell
@@ -39,6 +39,7 @@ class Link(Hazard):
     form = "PRESET|KEY=N,..."
     about = "a link that takes time or has small buffers, such as link:baud=115200"
     concern = Concern.PERFORMANCE
+    lanes = ANYWHERE
 
     def __init__(self, value: str) -> None:
         super().__init__(value)
@@ -57,6 +58,7 @@ class Fault(Hazard):
     form = "KIND[:US]@WHEN"
     about = "the link or the part fails on request, such as fault:drop@p=0.001 or fault:stuck-wip@3"
     concern = Concern.ROBUSTNESS
+    lanes = ANYWHERE
     repeatable = True
 
     def __init__(self, value: str) -> None:
@@ -88,6 +90,7 @@ class PowerCut(Hazard):
     form = "N[,WHEN[,NS]]"
     about = "power goes during the N-th busy time, WHEN into it, for NS or for ever"
     concern = Concern.ROBUSTNESS
+    lanes = ANYWHERE
 
     def __init__(self, value: str) -> None:
         super().__init__(value)

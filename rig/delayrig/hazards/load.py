@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from delayrig.events import first
-from delayrig.hazards.hazard import Concern, Hazard, number_in
+from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard, number_in
 
 if TYPE_CHECKING:
     from delayrig.cell import Cell
@@ -25,6 +25,7 @@ class Hogs(Hazard):
     form = "N"
     about = "N loops of ordinary priority on the subject's own core"
     concern = Concern.SAFETY
+    lanes = ANYWHERE
 
     def __init__(self, value: str) -> None:
         super().__init__(value)

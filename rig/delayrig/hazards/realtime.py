@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from delayrig.events import first, of_kind
-from delayrig.hazards.hazard import Concern, Hazard
+from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard
 
 if TYPE_CHECKING:
     from delayrig.cell import Cell
@@ -21,6 +21,7 @@ class NoRt(Hazard):
     name = "no-rt"
     about = "the subject may not take real-time priority"
     concern = Concern.PERFORMANCE
+    lanes = ANYWHERE
 
     def spec_lines(self, cell: "Cell") -> Sequence[str]:  # noqa: ARG002
         """The switch."""

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from delayrig.events import first
-from delayrig.hazards.hazard import Concern, Hazard, number_in
+from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard, number_in
 
 if TYPE_CHECKING:
     from delayrig.cell import Cell
@@ -24,6 +24,7 @@ class StopCont(Hazard):
     form = "RATE"
     about = "the subject is stopped RATE times a second (1 to 100), half of the time"
     concern = Concern.SAFETY
+    lanes = ANYWHERE
 
     def __init__(self, value: str) -> None:
         super().__init__(value)

@@ -31,6 +31,12 @@ def lock_entries(
     }
     for name, kernel in kernels.items():
         entries[f"kernel:{name}"] = {"sha256": kernel.sha256, **_kernel_version(kernel.packages)}
+    return entries | subject_entries(subjects)
+
+
+def subject_entries(subjects: list[Subject]) -> Entries:
+    """Of those that the archive gave."""
+    entries: Entries = {}
     for subject in subjects:
         if subject.packages:
             # A library's archive holds a program that this machine compiled.

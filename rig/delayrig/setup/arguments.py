@@ -11,7 +11,8 @@ Usage: rig/rig [--yes] [--no-install] COMMAND [ARGUMENTS]
 
 Commands of the launcher, which need no set-up:
   setup    bring the machine to where the rig can run; checks every step again
-           (--if-needed: only steps whose inputs changed)
+           (--if-needed: only steps whose inputs changed; --lane host: only what cells
+           without guests need, so no QEMU and nothing of the archive's)
   doctor   say what is wrong with this machine, and what to do about it
   clean    remove everything that set-up made, distribution packages apart
 
@@ -28,9 +29,10 @@ $FLASHROM_RIG_STATE is the folder that holds everything set-up makes (default: .
 """
 
 LAUNCHER_OPTIONS = ("--yes", "--no-install")
+LANE_OPTION, HOST_LANE = "--lane", "host"
 HELP_OPTIONS = ("--help", "-h")
 OWN_COMMANDS = {
-    "setup": ("--no-color", "--if-needed"),
+    "setup": ("--no-color", "--if-needed", LANE_OPTION, HOST_LANE, f"{LANE_OPTION}={HOST_LANE}"),
     "doctor": ("--no-color",),
     "clean": ("--no-color",),
 }
@@ -48,6 +50,8 @@ class Request:
     no_color: bool = False
     help: bool = False
     if_needed: bool = False
+    needs_guests: bool = True
+    """False where the command line asks for the lane that has none."""
 
     @property
     def own(self) -> bool:
@@ -68,9 +72,21 @@ def read_request(arguments: Sequence[str]) -> Request:
         no_color="--no-color" in ours,
         help=any(option in ours for option in HELP_OPTIONS),
         if_needed="--if-needed" in ours,
+        needs_guests=lane_of(ours) != HOST_LANE,
     )
     _check_own(request)
     return request
+
+
+def lane_of(arguments: Sequence[str]) -> str:
+    """What `--lane` says, as the rig will read it: the last one counts."""
+    lane = ""
+    for number, argument in enumerate(arguments):
+        if argument == LANE_OPTION:
+            lane = "".join(arguments[number + 1 : number + 2])
+        elif argument.startswith(f"{LANE_OPTION}="):
+            lane = argument.partition("=")[2]
+    return lane
 
 
 def _check_own(request: Request) -> None:

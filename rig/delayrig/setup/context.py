@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from delayrig.setup.console import Console
 from delayrig.setup.layout import Layout
+from delayrig.setup.stamp import GUEST_STEPS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,3 +20,5 @@ class Context:
     """Never install distribution packages."""
     again: bool = False
     """Check the step in full, though its mark is fresh."""
+    steps: tuple[str, ...] = GUEST_STEPS
+    """What is to be done, in this order."""

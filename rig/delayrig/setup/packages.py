@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Distribution packages: which the rig needs, which are missing, and getting those."""
 
+import shutil
 import time
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -38,6 +39,8 @@ class Package:
     optional: bool = False
     architectures: tuple[str, ...] = ()
     """dpkg's names of those that need it; empty for all."""
+    guests_only: bool = False
+    """Needed by cells that run in guests alone."""
     displaces: str = ""
     """dpkg-query's pattern of packages that cannot be beside it: not wanted where one is."""
 
@@ -64,7 +67,18 @@ class Lack:
 
 def ensure_packages(context: Context) -> bool:
     """Installs what is missing; False where nothing was."""
+    return _ensure(context, read_wanted(context.layout))
+
+
+def ensure_host_packages(context: Context) -> bool:
+    """The same for cells without guests. What another distribution has, meson will say."""
+    if shutil.which(QUERY[0]) is None:
+        return False
     wanted = read_wanted(context.layout)
+    return _ensure(context, tuple(package for package in wanted if not package.guests_only))
+
+
+def _ensure(context: Context, wanted: tuple[Package, ...]) -> bool:
     lacking = find_lacking(wanted, installed_versions(wanted), new_enough)
     if not lacking:
         return False

@@ -14,10 +14,15 @@ from pathlib import Path
 from delayrig.setup.layout import Layout
 
 PACKAGES = "packages"
+HOST_PACKAGES = "host-packages"
 ACCOUNT = "account"
 ENVIRONMENT = "environment"
 NATIVE = "native"
 IMAGES = "images"
+
+HOST_STEPS = (HOST_PACKAGES, ENVIRONMENT, NATIVE)
+GUEST_STEPS = (PACKAGES, ACCOUNT, ENVIRONMENT, NATIVE, IMAGES)
+"""What each kind of command needs; those of cells without guests need less."""
 
 PACKAGE_DATABASE = Path("/var/lib/dpkg/status")
 ACCOUNT_DATABASE = Path("/etc/passwd")
@@ -48,6 +53,7 @@ def wanted_marks(layout: Layout, database: Path = PACKAGE_DATABASE) -> dict[str,
     )
     return {
         PACKAGES: packages,
+        HOST_PACKAGES: packages,
         ACCOUNT: account,
         ENVIRONMENT: environment,
         NATIVE: native,
@@ -55,14 +61,16 @@ def wanted_marks(layout: Layout, database: Path = PACKAGE_DATABASE) -> dict[str,
     }
 
 
-def stale_steps(layout: Layout, wanted: dict[str, str]) -> frozenset[str]:
-    """Steps that are to be done: their mark differs, or what they made is gone."""
+def stale_steps(
+    layout: Layout, wanted: dict[str, str], steps: Iterable[str] = GUEST_STEPS
+) -> frozenset[str]:
+    """Those of `steps` that are to be done: their mark differs, or what they made is gone."""
     found = read_marks(layout.stamp)
     made = {ENVIRONMENT: layout.python, NATIVE: layout.build / "build.ninja"}
     return frozenset(
         step
-        for step, mark in wanted.items()
-        if found.get(step) != mark or (step in made and not made[step].exists())
+        for step in steps
+        if found.get(step) != wanted[step] or (step in made and not made[step].exists())
     )
 
 

@@ -13,10 +13,11 @@ from delayrig.setup.environment import ensure_environment
 from delayrig.setup.images import ensure_images
 from delayrig.setup.lock import hold_state
 from delayrig.setup.native import ensure_native
-from delayrig.setup.packages import ensure_packages
+from delayrig.setup.packages import ensure_host_packages, ensure_packages
 from delayrig.setup.stamp import (
     ACCOUNT,
     ENVIRONMENT,
+    HOST_PACKAGES,
     IMAGES,
     NATIVE,
     PACKAGES,
@@ -29,14 +30,16 @@ Ensure = Callable[[Context], bool]
 
 STEPS: dict[str, Ensure] = {
     PACKAGES: ensure_packages,
+    HOST_PACKAGES: ensure_host_packages,
     ACCOUNT: ensure_account,
     ENVIRONMENT: ensure_environment,
     NATIVE: ensure_native,
     IMAGES: ensure_images,
 }
-SYSTEM_STEPS = (PACKAGES, ACCOUNT)
+SYSTEM_STEPS = (PACKAGES, HOST_PACKAGES, ACCOUNT)
 TITLES = {
     PACKAGES: "distribution packages",
+    HOST_PACKAGES: "distribution packages",
     ACCOUNT: "system account",
     ENVIRONMENT: "Python environment",
     NATIVE: "native programs",
@@ -54,11 +57,12 @@ def set_up(context: Context) -> None:
 
 
 def _do_steps(context: Context) -> Iterator[str]:
-    for step, ensure in STEPS.items():
+    for step in context.steps:
+        ensure = STEPS[step]
         # Marks are taken before the step: what changes meanwhile is done again at the next start.
         # Not so for the system's own databases, which the step itself changes.
         marks = wanted_marks(context.layout)
-        if not context.again and step not in stale_steps(context.layout, marks):
+        if not context.again and step not in stale_steps(context.layout, marks, [step]):
             continue
         if ensure(context):
             yield step

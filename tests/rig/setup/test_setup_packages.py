@@ -23,6 +23,8 @@ from delayrig.setup.packages import (
     wanted_on,
 )
 
+from tests.rig.builders import CHECKOUT
+
 QEMU = Package(name="qemu-system-x86", reason="runs the guests", version_min="9.1")
 CPIO = Package(name="cpio", reason="packs")
 MULTILIB = Package(
@@ -158,6 +160,31 @@ def test_sources_with_a_password_are_for_their_owner_alone(tmp_path: Path) -> No
     backports = Backports(suite="bookworm-backports", text="URIs: x\n")
     folder = install.write_backports(layout, backports)
     assert (folder / "backports.sources").stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "needs_guests"),
+    [
+        (["run"], True),
+        (["run", "--lane", "host"], False),
+        (["--lane=host", "run"], False),
+        (["setup", "--lane", "host"], False),
+        (["run", "--lane", "host", "--lane", "virtual"], True),
+        (["run", "--lane"], True),
+        (["run", "--", "--lane", "host"], True),
+    ],
+)
+def test_host_lane_on_the_command_line_needs_no_guests(
+    line: list[str], *, needs_guests: bool
+) -> None:
+    assert read_request(line).needs_guests is needs_guests
+
+
+def test_packages_of_the_host_lane_are_what_builds_and_nothing_that_runs_guests() -> None:
+    listed = read_packages(CHECKOUT / "rig/delayrig/setup/packages.toml")
+    needed = {package.name for package in listed if not package.guests_only}
+    assert {"gcc", "ninja-build", "python3-venv"} <= needed
+    assert not [name for name in needed if "qemu" in name or "libvirt" in name or name == "socat"]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,10 @@ from pathlib import Path
 import pytest
 from delayrig.setup.layout import Layout
 from delayrig.setup.stamp import (
+    ACCOUNT,
     ENVIRONMENT,
+    HOST_PACKAGES,
+    HOST_STEPS,
     IMAGES,
     NATIVE,
     PACKAGES,
@@ -94,6 +97,16 @@ def test_change_makes_stale_what_depends_on_it_and_nothing_else(
 ) -> None:
     change(layout)
     assert stale(layout) == steps
+
+
+def test_host_lane_asks_for_neither_images_nor_the_packages_of_guests(layout: Layout) -> None:
+    layout.stamp.unlink()
+    wanted = wanted_marks(layout, database(layout))
+    assert stale_steps(layout, wanted, HOST_STEPS) == {HOST_PACKAGES, ENVIRONMENT, NATIVE}
+    for step in HOST_STEPS:
+        write_mark(layout.stamp, step, wanted[step])
+    assert stale_steps(layout, wanted, HOST_STEPS) == set()
+    assert stale(layout) == {PACKAGES, ACCOUNT, IMAGES}
 
 
 def test_source_touched_without_change_of_size_is_noticed(layout: Layout) -> None:

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The subject is moved from core to core of this machine, which may be of unequal speed."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from delayrig.events import first
+from delayrig.hazards.hazard import Concern, Hazard, number_in
+from delayrig.lanes import LaneName
+
+if TYPE_CHECKING:
+    from delayrig.cell import Cell
+    from delayrig.seen import Seen
+
+RATES_HZ = range(1, 1001)
+NS_PER_S = 1_000_000_000
+
+
+class Migrate(Hazard):
+    """RATE times a second it is put on another CPU of those it may use, drawn by the cell's seed.
+
+    What it measures on one core, such as a loop that it calibrates, holds there alone.
+    """
+
+    name = "migrate"
+    form = "RATE"
+    about = "the subject is put on another of its CPUs RATE times a second (1 to 1000)"
+    concern = Concern.SAFETY
+    lanes = (LaneName.HOST,)
+    cores_min = 2
+
+    def __init__(self, value: str) -> None:
+        super().__init__(value)
+        self.rate_hz = number_in(value, RATES_HZ)
+
+    def spec_lines(self, cell: "Cell") -> Sequence[str]:
+        """How often, and by which draws."""
+        return (f"migrate {self.rate_hz} {cell.seed}",)
+
+    def fault(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
+        """Whether it was moved about as often as it should have been."""
+        began, ended = first(seen.events, "subject_start"), first(seen.events, "subject_end")
+        count = (first(seen.events, "migrations") or {}).get("count", 0)
+        lived_ns = ended["t_ns"] - began["t_ns"] if began and ended else 0
+        due = lived_ns * self.rate_hz // NS_PER_S
+        return (
+            f"the subject was moved {count} times where {due} were due" if count < due // 2 else ""
+        )

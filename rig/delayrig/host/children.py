@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The session's children: they start with what is right for each, and none outlives it.
+
+Each dies with the session (PR_SET_PDEATHSIG), and what a child leaves behind becomes the session's
+own child (PR_SET_CHILD_SUBREAPER), so that all can be found and ended by their ids.
+"""
+
+import contextlib
+import ctypes
+import os
+import resource
+import signal
+import subprocess
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO
+
+# Source: linux/prctl.h, linux/capability.h.
+PR_SET_PDEATHSIG, PR_CAPBSET_DROP, PR_SET_CHILD_SUBREAPER = 1, 24, 36
+CAP_SYS_NICE = 23
+
+_LIBC = ctypes.CDLL(None, use_errno=True)
+ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/", "LANG": "C"}
+
+
+def _prctl(option: int, value: int) -> None:
+    if _LIBC.prctl(option, value, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), f"prctl({option})")
+
+
+def adopt_orphans(parent: int) -> None:
+    """To be called first; ends this process at once where its parent is gone already."""
+    _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    _prctl(PR_SET_CHILD_SUBREAPER, 1)
+    if os.getppid() != parent:
+        raise SystemExit(f"process {parent}, which started this one, is gone")
+
+
+def die_with_session(session: int) -> None:
+    """In a child that was forked; ends it where the session was gone before it could ask."""
+    _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != session:
+        os._exit(1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manner:
+    """How a child is to run."""
+
+    cpus: Sequence[int] = ()
+    """Empty: wherever this process may."""
+    file_bytes_max: int
+    memory_bytes_max: int = resource.RLIM_INFINITY
+    realtime_denied: bool = False
+    session: int = field(default_factory=os.getpid)
+
+    def take(self) -> None:
+        """In the child, before its program starts."""
+        die_with_session(self.session)
+        if self.cpus:
+            os.sched_setaffinity(0, self.cpus)
+        _lower(resource.RLIMIT_FSIZE, self.file_bytes_max)
+        _lower(resource.RLIMIT_AS, self.memory_bytes_max)
+        _lower(resource.RLIMIT_CORE, 0)
+        if self.realtime_denied:
+            _lower(resource.RLIMIT_RTPRIO, 0)
+            with contextlib.suppress(PermissionError):  # who may not drop it has no use of it
+                _prctl(PR_CAPBSET_DROP, CAP_SYS_NICE)
+
+
+def _lower(limit: int, value: int) -> None:
+    """Never raises one: whoever started the rig had a reason."""
+    _, most = resource.getrlimit(limit)
+    if most == resource.RLIM_INFINITY or resource.RLIM_INFINITY != value < most:
+        resource.setrlimit(limit, (value, value))
+
+
+def start(
+    words: Sequence[str],
+    manner: Manner,
+    *,
+    output: BinaryIO | int = subprocess.DEVNULL,
+    errors: BinaryIO | int = subprocess.STDOUT,
+    pass_fds: Sequence[int] = (),
+) -> subprocess.Popen[bytes]:
+    """A child that reads nothing; it is for `os.wait4()` to reap."""
+    return subprocess.Popen(
+        words,
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=errors,
+        env=ENVIRONMENT,
+        pass_fds=pass_fds,
+        preexec_fn=manner.take,
+    )
+
+
+def fork_loop(body: Callable[[], None], cpus: Sequence[int]) -> int:
+    """A child that does `body` on those CPUs; returns its id."""
+    session = os.getpid()
+    pid = os.fork()
+    if pid:
+        return pid
+    try:
+        die_with_session(session)
+        signal.set_wakeup_fd(-1)
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD):
+            signal.signal(number, signal.SIG_DFL)
+        os.sched_setaffinity(0, cpus)
+        body()
+    finally:
+        os._exit(1)
+
+
+def end(pid: int) -> None:
+    """Ends a child that was not reaped yet."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+    with contextlib.suppress(ChildProcessError):
+        os.waitpid(pid, 0)
+
+
+def end_all() -> int:
+    """Ends and reaps every child that there is; how many there were."""
+    ended = 0
+    while True:
+        for pid in _children():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        try:
+            os.waitpid(-1, 0)
+        except ChildProcessError:
+            return ended
+        ended += 1
+
+
+def _children() -> list[int]:
+    """By their entries in /proc, since not every kernel lists them."""
+    own = os.getpid()
+    found = []
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdecimal():
+            continue
+        with contextlib.suppress(OSError, IndexError, ValueError):
+            status = (entry / "stat").read_text(encoding="ascii", errors="replace")
+            if int(status.rpartition(")")[2].split()[1]) == own:
+                found.append(int(entry.name))
+    return found
+
+
+def may_take_realtime(pid: int) -> tuple[bool, int]:
+    """Whether that process has CAP_SYS_NICE, and how high a priority it may take."""
+    status = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace")
+    effective = next(line for line in status.splitlines() if line.startswith("CapEff:"))
+    _, limit = resource.prlimit(pid, resource.RLIMIT_RTPRIO)
+    return bool(int(effective.split()[1], 16) >> CAP_SYS_NICE & 1), limit

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The session's own events, by the same clock as the emulator's: CLOCK_MONOTONIC."""
+
+import json
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+CLOCKSOURCE = Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")
+
+
+def now_ns() -> int:
+    """Never stepped; slewed by up to 500 ppm where somebody keeps the wall clock right."""
+    return time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """CLOCK_MONOTONIC, and the raw clock just before and just after it was read."""
+
+    before_ns: int
+    monotonic_ns: int
+    after_ns: int
+
+
+def read_clocks() -> Reading:
+    """The narrowest of a few: what came between two readings widens them."""
+    return min((_read_clocks() for _ in range(16)), key=lambda at: at.after_ns - at.before_ns)
+
+
+def _read_clocks() -> Reading:
+    before_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
+    monotonic_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+    return Reading(before_ns, monotonic_ns, time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW))
+
+
+class Record:
+    """Events in the order in which they happened."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+
+    def note(self, event: str, **facts: object) -> None:
+        """It happened now."""
+        self._add(event, now_ns(), facts)
+
+    def _add(self, event: str, at_ns: int, facts: dict[str, object]) -> None:
+        self._lines.append(json.dumps({"ev": event, "t_ns": at_ns, **facts}))
+
+    def machine(self) -> None:
+        """What a guest would say of itself."""
+        name = os.uname()
+        self.note(
+            "guest",
+            kernel=name.release,
+            version=name.version,
+            machine=name.machine,
+            cores=len(os.sched_getaffinity(0)),
+            cmdline=_line(Path("/proc/cmdline")),
+            clocksource=_line(CLOCKSOURCE),
+            load=os.getloadavg()[0],
+        )
+
+    def clock_rate(self, since: Reading) -> None:
+        """How far the raw clock and CLOCK_MONOTONIC went since then."""
+        now = read_clocks()
+        facts: dict[str, object] = {
+            "raw_ns_min": now.before_ns - since.after_ns,
+            "raw_ns_max": now.after_ns - since.before_ns,
+            "monotonic_ns": now.monotonic_ns - since.monotonic_ns,
+            "monotonic_at_ns": now.monotonic_ns,
+        }
+        self._add("clock_rate", now.monotonic_ns, facts)
+
+    def write(self, path: Path) -> None:
+        """A line for each."""
+        path.write_text("".join(f"{line}\n" for line in self._lines), encoding="utf-8")
+
+
+def _line(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return ""

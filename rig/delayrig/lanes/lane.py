@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a run asks of a lane."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from delayrig.cell import Cell
+from delayrig.chips import ChipFacts
+from delayrig.delay_probe import DelayFunction
+from delayrig.images.subject import Subject
+from delayrig.result import RunHeader
+from delayrig.stages import StageWatch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assignment:
+    """A cell that is to be run now, and all that it needs."""
+
+    cell: Cell
+    chip: ChipFacts
+    chip_name: str
+    """What this very flashrom calls the chip."""
+    subject: Subject
+    folder: Path
+    """Where everything is left that the cell will be judged by."""
+    cpu: int
+    """Of this machine, lent for as long as the cell runs."""
+    watch: StageWatch
+    marks: Path | None = None
+    """Where QEMU notes what the guest passed, where somebody wants to know."""
+    delay: DelayFunction | None = None
+    """Is probed, where it is given."""
+
+
+class Lane(Protocol):
+    """A lane with everything that the cells of one run need: ready to run any of them."""
+
+    @property
+    def programs(self) -> list[Subject]:
+        """Every subject that was packed."""
+        ...
+
+    def subject_of(self, cell: Cell) -> Subject | None:
+        """What is put to the test there; None where there is no such thing."""
+        ...
+
+    def refusal(self, cell: Cell) -> str:
+        """Why this lane cannot run the cell, whatever its subject; empty where it can."""
+        ...
+
+    def header(self) -> RunHeader:
+        """Of a run that begins now."""
+        ...
+
+    async def run_cell(self, assignment: Assignment) -> float:
+        """Runs the cell; the host time that it took in seconds. Raises `LostGuestError`."""
+        ...

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The virtual lane: a cell runs in a guest of QEMU's, whose instructions are its time."""
+
+import asyncio
+import tempfile
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from delayrig.cell import Cell
+from delayrig.delay_probe import trace_lines
+from delayrig.guest.arguments import (
+    BRIDGE_FW_CFG,
+    CELL_FW_CFG,
+    SUBJECT_FW_CFG,
+    Hardware,
+)
+from delayrig.guest.machine import Machine
+from delayrig.guest.qemu import QemuMachine
+from delayrig.guest.session import finish_guest
+from delayrig.guest.snapshot import (
+    BOOT_LIMIT_S,
+    boot_hardware,
+    provide_whole,
+    restored,
+    restored_whole,
+)
+from delayrig.hazards import refusal_on
+from delayrig.header import make_header
+from delayrig.images.subject import Subject
+from delayrig.lanes import LaneName
+from delayrig.lanes.lane import Assignment
+from delayrig.left import write_entries
+from delayrig.paths import Paths
+from delayrig.payload import SUBJECT_ROOT, write_payload
+from delayrig.request import Request
+from delayrig.result import RunHeader
+from delayrig.stages import KEEP, LOAD, PACK, READ_BACK, STOP
+from delayrig.supplies import CpuPool, Preparing, Supplies, provide_supplies
+from delayrig.workload import region_of
+
+EMBED = "embed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VirtualLane:
+    """Guests whose time is the count of their instructions."""
+
+    request: Request
+    supplies: Supplies
+    paths: Paths
+
+    @property
+    def programs(self) -> list[Subject]:
+        """Every subject that was packed, and the bridge."""
+        return self.supplies.programs
+
+    def subject_of(self, cell: Cell) -> Subject | None:
+        """What is put to the test there."""
+        return self.supplies.subject_of(cell)
+
+    def refusal(self, cell: Cell) -> str:
+        """Hazards that need this machine's own cores."""
+        return refusal_on(LaneName.VIRTUAL, cell.hazards)
+
+    def header(self) -> RunHeader:
+        """Names all that decides virtual times."""
+        return make_header(
+            plan=self.request.plan,
+            seed=self.request.seed,
+            argv=self.request.argv,
+            image=self.supplies.image,
+            kernels=self.supplies.kernels,
+            programs=self.supplies.programs,
+            paths=self.paths,
+            cells_planned=len(self.request.cells),
+        )
+
+    async def run_cell(self, assignment: Assignment) -> float:
+        """Runs the cell in a guest of its own, restored from its snapshot where there is one."""
+        began_s = time.monotonic()
+        cell, delay, watch = assignment.cell, assignment.delay, assignment.watch
+        with tempfile.TemporaryDirectory(prefix="flashrom-rig-") as name:
+            scratch = Path(name)
+            archive = await asyncio.to_thread(
+                write_payload,
+                cell,
+                assignment.chip,
+                assignment.chip_name,
+                subject=assignment.subject,
+                scratch=scratch,
+                probe=trace_lines(delay, root=SUBJECT_ROOT, agent=self.paths.agent)
+                if delay
+                else (),
+            )
+            watch.ended(PACK)
+            machine = await self._machine(assignment, archive)
+            try:
+                await machine.start()
+                if cell.shape not in self.supplies.snapshots:
+                    await machine.wait_paused(limit_s=BOOT_LIMIT_S)
+                watch.ended(LOAD)
+                entries = await finish_guest(machine, scratch)
+                watch.ended(READ_BACK)
+            finally:
+                await asyncio.shield(machine.stop())
+            watch.ended(STOP)
+        # Reading debug information takes longer than other cells would want to wait.
+        region = region_of(cell, assignment.chip)
+        await asyncio.to_thread(write_entries, entries, assignment.folder, region, delay)
+        watch.ended(KEEP)
+        return time.monotonic() - began_s
+
+    async def _machine(self, assignment: Assignment, archive: Path) -> Machine:
+        cell, folder = assignment.cell, assignment.folder
+        image = self.supplies.image_of(cell.shape)
+        hardware = replace(
+            boot_hardware(cell.shape, image, folder / "console.log"),
+            fw_cfg={CELL_FW_CFG: archive, **_programs(cell, assignment.subject, self.supplies)},
+            marks=assignment.marks,
+        )
+        return await make_machine(
+            hardware,
+            self.supplies.snapshots.get(cell.shape),
+            log=folder / "qemu.log",
+            cpu=assignment.cpu,
+            connect=self.request.connect,
+            paths=self.paths,
+        )
+
+
+async def open_virtual_lane(
+    request: Request, paths: Paths, pool: CpuPool, preparing: Preparing
+) -> VirtualLane:
+    """Provides the guest image, the subjects, and a snapshot for every shape."""
+    supplies = await provide_supplies(
+        cells=request.cells,
+        with_snapshots=not request.from_boot,
+        recipes=request.recipes,
+        paths=paths,
+        pool=pool,
+        preparing=preparing,
+    )
+    return VirtualLane(request=request, supplies=supplies, paths=paths)
+
+
+async def make_machine(
+    hardware: Hardware,
+    snapshot: Path | None,
+    *,
+    log: Path,
+    cpu: int,
+    connect: str | None,
+    paths: Paths,
+) -> Machine:
+    """Plain QEMU, or a domain of the libvirt at `connect` (`embed` is libvirt without a daemon).
+
+    Without a snapshot it is a plain QEMU that boots.
+    """
+    if snapshot is None:
+        return QemuMachine(hardware, log=log, cpu=cpu)
+    if connect is None:
+        return QemuMachine(restored(hardware, snapshot), log=log, cpu=cpu)
+    # Loading libvirt takes longer than many a cell, so it is loaded where it is asked for.
+    from delayrig.guest.libvirt_machine import LibvirtMachine, embed_uri
+
+    await provide_whole(hardware, snapshot, cpu)
+    uri = embed_uri(paths) if connect == EMBED else connect
+    return LibvirtMachine(restored_whole(hardware, snapshot), uri=uri, cpu=cpu)
+
+
+def _programs(cell: Cell, subject: Subject, supplies: Supplies) -> dict[str, Path]:
+    programs = {SUBJECT_FW_CFG: Path(subject.archive)}
+    if cell.bridged:
+        programs[BRIDGE_FW_CFG] = Path(supplies.bridge.archive)
+    return programs

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a cell left, on whatever lane, put into its folder: what it will be judged by."""
+
+from pathlib import Path
+
+from delayrig import dummy
+from delayrig.delay_probe import DelayFunction, read_trace
+from delayrig.events import merge_events
+from delayrig.workload import Region
+
+
+def write_entries(
+    entries: dict[str, bytes], folder: Path, region: Region, delay: DelayFunction | None = None
+) -> None:
+    """Puts what came of the cell into the cell's folder, all of its event streams as one.
+
+    A part inside the subject stands for the emulator, which then served nobody.
+    """
+    agent = entries.pop("agent.jsonl", b"")
+    emulator = entries.pop("events.jsonl", b"")
+    if "dummy.jsonl" in entries:
+        emulator = dummy.on_the_clock_of(agent, entries.pop("dummy.jsonl"))
+    if "chip.bin" in entries:
+        entries["image.sparse"] = dummy.sparse_image(entries.pop("chip.bin"), region)
+    host = entries.pop("host.jsonl", b"")
+    delays = read_trace(entries.pop("trace.txt", b"").decode(), delay) if delay else []
+    (folder / "events.jsonl").write_bytes(merge_events(agent, emulator, host, delays))
+    for entry, content in entries.items():
+        (folder / entry).write_bytes(content)

@@ -1,0 +1,314 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The host lane with real processes: our own flashroms and the emulator, by real clocks."""
+
+import asyncio
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+from delayrig.cell import Cell, Job, Probe, Role
+from delayrig.chips import read_chips
+from delayrig.errors import BadInputError
+from delayrig.images.recipes import read_recipes
+from delayrig.lanes import LaneName
+from delayrig.lanes.host import HostLane, cpus_of
+from delayrig.paths import Paths, find_paths
+from delayrig.request import Request, choose_cells, default_jobs
+from delayrig.result import CellResult, Results, Verdict
+from delayrig.run import rerun_command, run_request
+
+from tests.rig.builders import CHECKOUT, make_cell
+
+CPUS = sorted(os.sched_getaffinity(0))
+BUILT = find_paths().build
+TWO_CPUS = pytest.mark.skipif(len(CPUS) < 2, reason="this machine lets us use one CPU alone")
+
+
+class Silent:
+    """Watches a run and says nothing."""
+
+    def preparing(self, what: str) -> None:
+        """Nothing of it."""
+
+    def started(self, cells: int) -> None:
+        """Nothing of it."""
+
+    def finished(self, result: CellResult) -> None:
+        """Nothing of it."""
+
+
+@pytest.fixture
+def paths(tmp_path: Path) -> Paths:
+    """A folder of state of its own, with the programs of this build."""
+    state = tmp_path / "state"
+    state.mkdir()
+    (state / "build").symlink_to(BUILT)
+    return Paths(checkout=CHECKOUT, state=state)
+
+
+def host_cell(**changes: Any) -> Cell:
+    """A small write that lasts half a second, of which 400 ms are one erase."""
+    plain: dict[str, Any] = {
+        "lane": LaneName.HOST,
+        "icount_shift": 0,
+        "chip": "W25Q128JV",
+        "corner": "max",
+        "region_kib": 4,
+    }
+    return make_cell(**(plain | changes))
+
+
+def request_of(cells: list[Cell], out: Path) -> Request:
+    return Request(
+        plan="smoke",
+        cells=cells,
+        contrasts=[],
+        chips=read_chips(CHECKOUT),
+        recipes=read_recipes(CHECKOUT),
+        out=out,
+        jobs=1,
+        seed=1,
+        connect=None,
+        argv=[],
+        lane=LaneName.HOST,
+    )
+
+
+def run_cells(paths: Paths, out: Path, *cells: Cell) -> Results:
+    out.mkdir(exist_ok=True)
+    return asyncio.run(run_request(request_of(list(cells), out), paths, Silent()))
+
+
+def run_one(paths: Paths, out: Path, cell: Cell) -> CellResult:
+    return run_cells(paths, out, cell).cells[0]
+
+
+def stand_in(paths: Paths, script: str) -> None:
+    """A script that the session starts in place of the emulator, which it finds in `$real`."""
+    real = paths.emulator.resolve()
+    (paths.state / "build").unlink()
+    paths.emulator.parent.mkdir(parents=True)
+    paths.emulator.write_text(f"#!/bin/sh\nreal={real}\n{script}\n", encoding="utf-8")
+    paths.emulator.chmod(paths.emulator.stat().st_mode | stat.S_IXUSR)
+    (paths.build / "flashrom").symlink_to(BUILT / "flashrom")
+
+
+def left_running(out: Path) -> list[str]:
+    """Processes that were started with a path below this folder or in a session's own."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            words = (entry / "cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if any(str(out).encode() in word for word in words):
+            found.append(b" ".join(words).decode(errors="replace"))
+    return found
+
+
+def test_canary_is_convicted_and_the_whole_build_acquitted(paths: Paths, tmp_path: Path) -> None:
+    results = run_cells(
+        paths,
+        tmp_path / "out",
+        host_cell(name="canary", subject="canary:bus", role=Role.CANARY),
+        host_cell(name="control", role=Role.CONTROL),
+    )
+    canary, control = results.cells
+    assert canary.verdict is Verdict.TOO_SHORT, canary.reason
+    assert control.verdict is Verdict.PASS, control.reason
+    assert (control.lane, control.guest.mips, control.emulator.realtime) != ("host", [], None)
+    assert control.time_ns.total >= 400_000_000
+    assert canary.evidence[0].witness == "bus"
+
+
+def test_part_convicts_what_waits_half_of_what_it_owes(paths: Paths, tmp_path: Path) -> None:
+    canary, control = run_cells(
+        paths,
+        tmp_path / "out",
+        host_cell(subject="canary:chip", role=Role.CANARY),
+        host_cell(subject="control:chip", role=Role.CONTROL),
+    ).cells
+    assert canary.verdict is Verdict.TOO_SHORT, canary.reason
+    assert {item.witness for item in canary.evidence} >= {"chip"}
+    assert control.verdict is Verdict.PASS, control.reason
+
+
+def test_result_tells_of_this_machine_and_of_nothing_that_is_not_there(
+    paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/nonexistent")
+    results = run_cells(paths, tmp_path / "out", host_cell(job=Job.PROBE))
+    (cell,) = results.cells
+    assert cell.verdict is Verdict.PASS, cell.reason
+    assert (results.run.qemu_version, results.run.libvirt_version) == ("", "")
+    assert set(results.run.image_digests) == {"emulator", "subject bundled"}
+    assert [facts.cpu for facts in results.run.host.cpu] == CPUS
+    assert cell.guest.kernel == os.uname().release == results.run.host.kernel
+    assert cell.guest.clocksource == results.run.host.clocksource
+
+
+@pytest.mark.parametrize("job", [Job.READ, Job.ERASE, Job.VERIFY])
+def test_other_jobs_do_what_they_say(paths: Paths, tmp_path: Path, job: Job) -> None:
+    cell = run_one(paths, tmp_path / "out", host_cell(job=job))
+    assert (cell.verdict, cell.evidence) == (Verdict.PASS, []), cell.reason
+
+
+@pytest.mark.parametrize("programmer", ["serprog:dev", "serprog:native-delay", "dummy"])
+def test_other_ways_to_the_part_work(paths: Paths, tmp_path: Path, programmer: str) -> None:
+    from delayrig.cell import Programmer
+
+    cell = run_one(paths, tmp_path / "out", host_cell(programmer=Programmer(programmer)))
+    assert cell.verdict is Verdict.PASS, cell.reason
+
+
+@pytest.mark.parametrize(
+    ("word", "event"),
+    [
+        ("hogs:2", "hogs_stopped"),
+        ("stop-cont:10", "stops"),
+        ("no-rt", "subject_rights"),
+        ("signals:20", "host_end"),
+        ("threads:1", "host_end"),
+        ("link:baud=2000000", "start"),
+        pytest.param("busy-siblings", "siblings_stopped", marks=TWO_CPUS),
+        pytest.param("busy-siblings:0-50@100", "siblings_stopped", marks=TWO_CPUS),
+        pytest.param("migrate:20", "migrations", marks=TWO_CPUS),
+    ],
+)
+def test_hazard_is_made_and_convicts_nobody(
+    paths: Paths, tmp_path: Path, word: str, event: str
+) -> None:
+    cell = host_cell(hazards=(word,), cores=2)
+    result = run_one(paths, tmp_path / "out", cell)
+    # A machine with other things to do may not keep up: that is said, and is no verdict.
+    assert result.verdict in (Verdict.PASS, Verdict.INCONCLUSIVE), result.reason
+    events = (tmp_path / "out" / cell.id / "events.jsonl").read_text(encoding="utf-8")
+    assert f'"ev":"{event}"' in events
+
+
+def test_emulator_without_rights_is_said_to_have_none(paths: Paths, tmp_path: Path) -> None:
+    refusal = "echo 'serprog-emu: --realtime: not permitted' >&2; exit 99"
+    stand_in(paths, f'case "$*" in *--realtime=*) {refusal};; esac\nexec "$real" "$@"')
+    cell = run_one(paths, tmp_path / "out", host_cell())
+    assert (cell.verdict, cell.emulator.realtime) == (Verdict.PASS, False), cell.reason
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("echo 'no such chip today' >&2; exit 2", "no such chip today"),
+        ('"$real" "$@" & sleep 0.3; echo "ouch" >&2; kill -9 $!; exit 7', "ouch"),
+    ],
+    ids=["never starts", "dies in the middle"],
+)
+def test_emulator_that_fails_is_a_fault_of_the_rig_with_its_last_words(
+    paths: Paths, tmp_path: Path, script: str, said: str
+) -> None:
+    stand_in(paths, script)
+    cell = run_one(paths, tmp_path / "out", host_cell())
+    assert cell.verdict is Verdict.INFRA_ERROR, cell.reason
+    assert said in cell.reason
+    assert left_running(tmp_path) == []
+
+
+def refusal(paths: Paths, cell: Cell) -> str:
+    lane = HostLane(
+        request=request_of([cell], paths.state),
+        paths=paths,
+        subjects={},
+        libraries={},
+        missing={"debian:bookworm": "this subject is not to be had here"},
+    )
+    return lane.refusal(cell)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"hazards": ("low-res-timers",)}, "low-res-timers"),
+        ({"hazards": ("hogs:1", "wall-clock-step:+1")}, "wall-clock-step:+1"),
+        ({"witness": Probe.DELAY}, "delay witness"),
+        ({"pin": "9999"}, "9999"),
+        ({"pin": str(CPUS[0]), "hazards": ("migrate:5",), "cores": 2}, "2 CPUs, and may use 1"),
+        ({"hazards": ("busy-siblings",), "cores": 5000}, "needs 5000 CPUs"),
+        ({"subject": "debian:bookworm"}, "not to be had"),
+    ],
+)
+def test_what_this_machine_cannot_do_is_skipped_with_its_reason(
+    paths: Paths, changes: dict[str, Any], words: str
+) -> None:
+    assert words in refusal(paths, host_cell(**changes))
+
+
+def test_cores_that_no_hazard_needs_are_not_asked_for(paths: Paths) -> None:
+    assert refusal(paths, host_cell(cores=5000)) == ""
+
+
+def test_subject_keeps_to_the_cpus_that_are_asked_for(paths: Paths, tmp_path: Path) -> None:
+    cell = host_cell(pin=str(CPUS[-1]), job=Job.PROBE)
+    assert cpus_of(cell) == [CPUS[-1]]
+    assert cpus_of(host_cell()) == CPUS
+    run_one(paths, tmp_path / "out", cell)
+    events = (tmp_path / "out" / cell.id / "events.jsonl").read_text(encoding="utf-8")
+    assert f'"cpus":"{CPUS[-1]}"' in events
+
+
+def choice(lane: LaneName | None, *, plan: str = "smoke") -> list[Cell]:
+    return choose_cells(
+        plan=plan, subjects=["bundled"], patterns=[], seed=1, paths=find_paths(), lane=lane
+    ).cells
+
+
+def test_smoke_runs_on_both_lanes_with_what_judges_the_rig_there() -> None:
+    virtual, host = choice(None), choice(LaneName.HOST)
+    assert {cell.lane for cell in virtual} == {LaneName.VIRTUAL}
+    assert {cell.lane for cell in host} == {LaneName.HOST}
+    judging = {cell.name for cell in host if cell.role is not Role.MEASURE}
+    assert judging == {"canary-bus", "control-bus", "canary-chip", "control-chip"}
+    assert {cell.name for cell in virtual} - {cell.name for cell in host} == {
+        *("canary-probe", "control-probe")
+    }
+
+
+def test_cells_of_the_host_lane_are_named_by_it_and_not_by_a_speed() -> None:
+    cell = host_cell(cores=2, pin="0,2-3")
+    assert cell.id == "group.bundled.host.2c.cpu0-2-3.calm.W25Q128JV-max.4kib.write"
+    assert cell.mips == []
+    again = rerun_command(cell, request_of([cell], Path("/nowhere")))
+    assert again.endswith(f"--cell {cell.id} --lane host")
+
+
+@pytest.mark.parametrize(
+    ("line", "words"), [('lane = "hots"', "'lane'"), ('pin = "a"', "'cell[0].pin'")]
+)
+def test_plan_with_a_wrong_lane_or_pin_is_refused(tmp_path: Path, line: str, words: str) -> None:
+    head, pin = (line, "") if line.startswith("lane") else ("", line)
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        f'schema = 1\nabout = "x"\nsubjects = ["bundled"]\n{head}\n[[cell]]\nname = "a"\n{pin}\n'
+        'at = { mips = 250, cores = 1, job = "read", chip = "GD25Q16C" }\n',
+        encoding="utf-8",
+    )
+    with pytest.raises(BadInputError) as caught:
+        choice(None, plan=str(plan))
+    assert words in caught.value.message
+
+
+def test_plan_may_name_its_lane_and_an_option_another(tmp_path: Path) -> None:
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        'schema = 1\nabout = "x"\nsubjects = ["bundled"]\nlane = "host"\n[[cell]]\nname = "a"\n'
+        'pin = "0"\nat = { mips = 16, cores = 1, job = "read", chip = "GD25Q16C" }\n',
+        encoding="utf-8",
+    )
+    (cell,) = choice(None, plan=str(plan))
+    assert (cell.lane, cell.pin, cell.icount_shift) == (LaneName.HOST, "0", 0)
+    (cell,) = choice(LaneName.VIRTUAL, plan=str(plan))
+    assert (cell.lane, cell.pin, cell.icount_shift) == (LaneName.VIRTUAL, "", 6)
+
+
+def test_cells_without_guests_leave_a_cpu_to_their_emulators() -> None:
+    assert default_jobs(LaneName.VIRTUAL) == len(CPUS)
+    assert default_jobs(LaneName.HOST) == max(len(CPUS) // 2, 1)

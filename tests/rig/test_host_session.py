@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A session ends all that it began, whatever becomes of it, of its parent or its children."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from delayrig.host.spec import PORT, Spec, cpus_in, cpus_text, write_spec
+from delayrig.paths import find_paths
+
+from tests.rig.builders import CHECKOUT
+from tests.rig.test_host_lane import left_running
+
+EMULATOR = find_paths().emulator
+LIMIT_S = 60
+PARENT = """
+import os, subprocess, sys
+words = [sys.executable, "-S", "-m", "delayrig.host.session", sys.argv[1], str(os.getpid())]
+sys.exit(subprocess.run(words, start_new_session=True).returncode)
+"""
+
+
+def spec_of(folder: Path, *subject: str, **changes: object) -> Path:
+    """A session in that folder, whose subject is any program."""
+    known: dict[str, object] = {
+        "emulator": [
+            *(str(EMULATOR), "--chip", "GD25Q16C", "--listen", "tcp:127.0.0.1:0"),
+            *("--measure-wake", "0", "--events", str(folder / "events.jsonl")),
+        ],
+        "subject": list(subject),
+        "subject_file_bytes_max": 1 << 20,
+        "cpus": sorted(os.sched_getaffinity(0)),
+        "pinned": False,
+        "deadline_ms": 30_000,
+        "lines": [],
+    }
+    path = folder / "session.json"
+    write_spec(Spec(**(known | changes)), path)  # type: ignore[arg-type]
+    return path
+
+
+def begin(spec: Path) -> subprocess.Popen[bytes]:
+    """Its parent, which is nobody but a way to die."""
+    return subprocess.Popen(
+        [sys.executable, "-c", PARENT, str(spec)],
+        env={**os.environ, "PYTHONPATH": str(CHECKOUT / "rig")},
+    )
+
+
+def run(spec: Path) -> dict[str, dict[str, object]]:
+    """To its end; the last event of each kind."""
+    assert begin(spec).wait(LIMIT_S) == 0
+    lines = (spec.parent / "agent.jsonl").read_text(encoding="utf-8").splitlines()
+    return {event["ev"]: event for event in map(json.loads, lines)}
+
+
+def gone(folder: Path, limit_s: float = LIMIT_S) -> list[str]:
+    """What is still there when nothing should be; to end, a process needs its CPU once more."""
+    until_s = time.monotonic() + limit_s
+    while left_running(folder) and time.monotonic() < until_s:
+        time.sleep(0.02)
+    return left_running(folder)
+
+
+def test_subject_that_ends_is_told_with_what_it_used(tmp_path: Path) -> None:
+    events = run(spec_of(tmp_path, "/bin/sh", "-c", f"echo {PORT}; exit 3"))
+    assert events["subject_end"]["exit_code"] == 3
+    assert events["subject_end"]["timed_out"] is False
+    assert events["emulator_end"]["exit_code"] == 0
+    assert int((tmp_path / "stdout.txt").read_text()) > 0
+    assert "left_over" not in events
+    assert gone(tmp_path) == []
+
+
+def test_subject_whose_time_is_up_is_ended(tmp_path: Path) -> None:
+    events = run(spec_of(tmp_path, "/bin/sleep", "1000", deadline_ms=200))
+    assert events["subject_end"]["timed_out"] is True
+    assert events["subject_end"]["signal"] == signal.SIGKILL
+
+
+def test_subject_that_floods_its_output_is_ended(tmp_path: Path) -> None:
+    events = run(spec_of(tmp_path, "/usr/bin/yes", str(tmp_path)))
+    assert events["subject_end"]["signal"] == signal.SIGXFSZ
+    assert (tmp_path / "stdout.txt").stat().st_size <= 1 << 20
+
+
+def test_child_that_a_subject_leaves_behind_is_ended(tmp_path: Path) -> None:
+    shell = f"setsid sh -c 'sleep 1000; echo {tmp_path}' & sleep 0.2"
+    events = run(spec_of(tmp_path, "/bin/sh", "-c", shell))
+    assert events["subject_end"]["exit_code"] == 0
+    assert int(str(events["left_over"]["count"])) >= 1
+    assert gone(tmp_path) == []
+
+
+def test_clocks_are_compared_over_the_whole_session(tmp_path: Path) -> None:
+    events = run(spec_of(tmp_path, "/bin/sleep", "0.2"))
+    rate = events["clock_rate"]
+    assert int(str(rate["monotonic_ns"])) >= 200_000_000
+    assert int(str(rate["raw_ns_min"])) <= int(str(rate["raw_ns_max"]))
+
+
+@pytest.mark.parametrize("number", range(25))
+@pytest.mark.parametrize("told", [signal.SIGKILL, signal.SIGTERM])
+def test_parent_that_dies_takes_everything_with_it(
+    tmp_path: Path, number: int, told: signal.Signals
+) -> None:
+    # Each process has a path of this folder in its words, by which it would be found.
+    subject = shutil.copy("/bin/sleep", tmp_path)
+    lines = ["hogs 1", "stops_hz 50"]
+    parent = begin(spec_of(tmp_path, str(subject), "1000", lines=lines))
+    time.sleep(0.01 * number)
+    parent.send_signal(told)
+    parent.wait(LIMIT_S)
+    assert gone(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "cpus"), [("", []), ("0", [0]), ("0-3", [0, 1, 2, 3]), ("7,0-1,4\n", [0, 1, 4, 7])]
+)
+def test_lists_of_cpus_are_those_of_the_kernel(text: str, cpus: list[int]) -> None:
+    assert cpus_in(text) == cpus
+    assert cpus_in(cpus_text(cpus)) == cpus
