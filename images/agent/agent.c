@@ -102,7 +102,7 @@ int main(void)
 	folders_mount_system();
 	error = hypercall_init();
 	if (error)
-		stop_here("no port access", error);
+		stop_here("no access to devices", error);
 	error = window_open(&window, command_line_number(WINDOW_ADDRESS_KEY),
 		command_line_number(WINDOW_BYTES_KEY));
 	if (error)
@@ -125,7 +125,9 @@ int main(void)
 
 	pause_for_snapshot(&report);
 	cell_run(&window, &emulator, &report, &spec);
-	if (parcel_open(&parcel, &window) == 0)
+	if (parcel_open(&parcel, &window) == 0) {
 		cell_send(&parcel, &spec, &report);
+		window_show(&window, parcel.used_bytes);
+	}
 	stop_here("done", 0);
 }
