@@ -44,7 +44,7 @@ from delayrig.interruption import until_told_to_end
 from delayrig.parts import markdown_table
 from delayrig.paths import Paths, find_paths
 from delayrig.plan import find_plan, plan_names, read_plan
-from delayrig.request import Request, check_out, choose_cells
+from delayrig.request import Request, check_connect, check_out, choose_cells
 from delayrig.result import Results, read_results
 from delayrig.run import run_request
 from delayrig.show import (
@@ -198,6 +198,7 @@ def run(
             click.echo(f"{cell.id}" + (f"  expect {cell.expect}" if cell.expect != "pass" else ""))
         click.echo(f"{len(choice.cells)} cells", err=True)
         return
+    check_connect(connect, choice.cells)
     folder = out or _default_out(plan)
     check_out(folder, choice.cells)
     request = Request(
@@ -608,7 +609,7 @@ def images(update_lock: bool) -> None:
     paths = find_paths()
     supplies = asyncio.run(_provide_images(paths))
     kernels = _every_kernel(paths) if update_lock else supplies.kernels
-    entries = lock_entries(supplies.image, supplies.programs, kernels)
+    entries = lock_entries(supplies.images, supplies.programs, kernels)
     if update_lock:
         (paths.checkout / "images" / "lock.toml").write_text(lock_text(entries), "utf-8")
     click.echo(

@@ -17,7 +17,7 @@ from delayrig.contrast import judge_contrasts
 from delayrig.delay_probe import DelayFunction, DelayWish, find_delay_function
 from delayrig.errors import BadInputError, LostGuestError
 from delayrig.header import make_header
-from delayrig.images.subject import PATH_PREFIX, knows_string
+from delayrig.images.subject import PATH_PREFIX, knows_string, wrong_machine
 from delayrig.paths import Paths
 from delayrig.request import Request
 from delayrig.result import CellResult, Results, Verdict, write_results
@@ -66,9 +66,7 @@ async def run_request(request: Request, paths: Paths, progress: Progress) -> Res
         plan=request.plan,
         seed=request.seed,
         argv=request.argv,
-        image=supplies.image,
-        kernels=supplies.kernels,
-        programs=supplies.programs,
+        supplies=supplies,
         paths=paths,
         cells_planned=len(request.cells),
     )
@@ -118,7 +116,7 @@ class _Bench:
     @cached_property
     def chip_names(self) -> dict[tuple[str, str], str]:
         """What each packed program calls each chip; empty where it knows none of its names."""
-        programs = {program.name: program.program_bytes for program in self.supplies.programs}
+        programs = {program.label: program.program_bytes for program in self.supplies.programs}
         return {
             (name, chip): next(
                 (known for known in facts.flashrom_names if knows_string(program, known)), ""
@@ -131,11 +129,14 @@ class _Bench:
         """Why a cell is skipped; empty where it is run."""
         chip = self.request.chips[cell.chip]
         subject = self.supplies.subject_of(cell)
+        unfit = wrong_machine(cell.subject, cell.arch)
+        if unfit:
+            return unfit
         if subject is None:
             return "no libflashrom.so.1 of this subject is known"
-        if not self.chip_names[subject.name, chip.name]:
+        if not self.chip_names[subject.label, chip.name]:
             return f"this flashrom knows none of the names {', '.join(chip.flashrom_names)}"
-        if cell.witness and self.delay_functions[subject.name] is None:
+        if cell.witness and self.delay_functions[subject.label] is None:
             return NO_DELAY_FUNCTION
         if cell.programmer is Programmer.DUMMY:
             return dummy.refusal(chip, subject.program_bytes)
@@ -172,7 +173,7 @@ class _Bench:
             host_s = await run_cell(
                 cell,
                 chip=chip,
-                chip_name=self.chip_names[subject.name, cell.chip],
+                chip_name=self.chip_names[subject.label, cell.chip],
                 subject=subject,
                 supplies=self.supplies,
                 paths=self.paths,
@@ -181,7 +182,7 @@ class _Bench:
                 cpu=cpu,
                 watch=watch,
                 marks=folder / MARKS_NAME if self.request.stages else None,
-                delay=self.delay_functions[subject.name] if cell.witness else None,
+                delay=self.delay_functions[subject.label] if cell.witness else None,
             )
             result = await asyncio.to_thread(
                 judge_cell, cell, chip, folder, subject=subject, host_s=host_s, rerun=rerun
@@ -200,7 +201,7 @@ def _delay_functions(request: Request, supplies: Supplies) -> dict[str, DelayFun
     probed = [cell for cell in request.cells if cell.witness is Probe.DELAY]
     subjects = [supplies.subject_of(cell) for cell in probed]
     return {
-        subject.name: find_delay_function(
+        subject.label: find_delay_function(
             subject, request.delay if subject.name.startswith(PATH_PREFIX) else DelayWish()
         )
         for subject in subjects

@@ -69,7 +69,9 @@ async def run_cell(
             chip_name,
             subject=subject,
             scratch=scratch,
-            probe=trace_lines(delay, root=SUBJECT_ROOT, agent=paths.agent) if delay else (),
+            probe=trace_lines(delay, root=SUBJECT_ROOT, agent=paths.agent_of(cell.arch))
+            if delay
+            else (),
         )
         watch.ended(PACK)
         hardware = replace(
@@ -90,7 +92,7 @@ async def run_cell(
             if cell.shape not in supplies.snapshots:
                 await machine.wait_paused(limit_s=BOOT_LIMIT_S)
             watch.ended(LOAD)
-            entries = await finish_guest(machine, scratch)
+            entries = await finish_guest(machine, cell.shape, scratch)
             watch.ended(READ_BACK)
         finally:
             await asyncio.shield(machine.stop())
@@ -129,7 +131,7 @@ async def make_machine(
 def _programs(cell: Cell, subject: Subject, supplies: Supplies) -> dict[str, Path]:
     programs = {SUBJECT_FW_CFG: Path(subject.archive)}
     if cell.bridged:
-        programs[BRIDGE_FW_CFG] = Path(supplies.bridge.archive)
+        programs[BRIDGE_FW_CFG] = Path(supplies.bridges[cell.arch].archive)
     return programs
 
 

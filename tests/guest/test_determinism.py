@@ -111,7 +111,7 @@ def test_booted_cell_agrees_with_the_restored_one(
         try:
             await machine.start()
             await machine.wait_paused(limit_s=BOOT_LIMIT_S)
-            return await finish_guest(machine, tmp_path)
+            return await finish_guest(machine, cell.shape, tmp_path)
         finally:
             await machine.stop()
 

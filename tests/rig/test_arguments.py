@@ -17,8 +17,10 @@ from delayrig.guest.arguments import (
     pinned,
     qemu_arguments,
     timing_arguments,
+    window_address,
 )
 from delayrig.guest.domain import QEMU_NAMESPACE, domain_xml
+from delayrig.guest.platform import PLATFORMS, Arch
 from delayrig.guest.shape import GuestShape
 
 SHAPE = GuestShape(icount_shift=4, cores=2)
@@ -136,7 +138,7 @@ def test_booting_guest_shares_its_memory_with_the_file() -> None:
     assert "share=on" in backend
     assert backend.endswith("mem-path=/m,,1/ram")
     assert f"size={given['-m'][0]}M" in backend
-    assert given["-machine"][-1] == f"memory-backend={arguments.RAM_BLOCK}"
+    assert given["-machine"][-1] == "memory-backend=pc.ram"
 
 
 def test_restored_guest_keeps_its_changes_of_memory_to_itself() -> None:
@@ -172,7 +174,7 @@ def test_kernel_keeps_its_hands_off_the_window() -> None:
     assert "memmap=128M$384M" in words
     assert "rig.window_address=0x18000000" in words
     assert "rig.window_bytes=0x8000000" in words
-    end = arguments.WINDOW_ADDRESS + arguments.WINDOW_BYTES
+    end = window_address(SHAPE) + arguments.WINDOW_BYTES
     assert end == arguments.RAM_MIB << 20
 
 
@@ -222,3 +224,35 @@ def test_machine_has_an_hpet_where_the_guest_keeps_time_by_it(
     timer = domain_of(hardware).find("clock/timer[@name='hpet']")
     assert timer is not None
     assert timer.attrib["present"] == ("yes" if hpet else "no")
+
+
+ARM64 = replace(SHAPE, arch=Arch.ARM64, clocksource=PLATFORMS[Arch.ARM64].clocksource)
+
+
+def test_i386_guest_is_the_same_machine() -> None:
+    given = [
+        qemu_arguments(replace(BOOTING, shape=replace(SHAPE, arch=arch)), monitor_fd=5)
+        for arch in (Arch.X86_64, Arch.I386)
+    ]
+    assert given[0] == given[1]
+    assert PLATFORMS[Arch.I386].program == PLATFORMS[Arch.X86_64].program
+
+
+def test_arm64_guest_is_a_board_without_firmware_whose_counter_is_the_virtual_clock() -> None:
+    given = options(qemu_arguments(replace(BOOTING, shape=ARM64), monitor_fd=5))
+    assert "-bios" not in given
+    assert given["-machine"] == ["virt,dtb-randomness=off"]
+    assert given["-cpu"] == ["cortex-a53,cntfrq=1000000000"]
+    assert given["-device"] == ["pvpanic-pci,addr=1"]
+    memory = replace(BOOTING, shape=ARM64, memory=Path("/m/ram"))
+    given = options(qemu_arguments(memory, monitor_fd=5))
+    assert given["-machine"][-1] == "memory-backend=mach-virt.ram"
+
+
+def test_arm64_kernel_ends_where_the_window_begins() -> None:
+    words = kernel_command_line(ARM64).split()
+    assert "mem=384M" in words
+    assert "rig.window_address=0x58000000" in words
+    assert window_address(ARM64) == (1 << 30) + (384 << 20)
+    assert "console=ttyAMA0" in words
+    assert not [word for word in words if word.startswith(("tsc=", "memmap=", "pci="))]

@@ -28,7 +28,7 @@ def domain_xml(hardware: Hardware, *, name: str, emulator: str, cpu: int) -> str
     SubElement(features, "acpi")
     SubElement(features, "vmport", {"state": "off"})
     processor = SubElement(domain, "cpu", {"mode": "custom", "match": "exact", "check": "none"})
-    _text(processor, "model", arguments.CPU_MODEL, fallback="forbid")
+    _text(processor, "model", hardware.shape.platform.cpu_model, fallback="forbid")
     clock = SubElement(domain, "clock", {"offset": "utc"})
     hpet = "yes" if arguments.has_hpet(hardware.shape) else "no"
     SubElement(clock, "timer", {"name": arguments.HPET, "present": hpet})
@@ -44,9 +44,10 @@ def _uuid(hardware: Hardware, name: str) -> str:
 
 
 def _boot(domain: Element, hardware: Hardware) -> None:
+    platform = hardware.shape.platform
     system = SubElement(domain, "os")
-    _text(system, "type", "hvm", arch=hardware.shape.arch, machine=arguments.MACHINE)
-    _text(system, "loader", arguments.FIRMWARE, type="rom")
+    _text(system, "type", "hvm", arch=platform.libvirt_arch, machine=platform.machine)
+    _text(system, "loader", platform.firmware, type="rom")
     _text(system, "kernel", str(hardware.kernel))
     _text(system, "initrd", str(hardware.initrd))
     _text(system, "cmdline", arguments.kernel_command_line(hardware.shape))

@@ -28,7 +28,6 @@ from delayrig.errors import LostGuestError, RigFaultError
 from delayrig.guest.arguments import Hardware
 from delayrig.guest.domain import domain_xml
 from delayrig.guest.monitor import MIGRATION, STOP, MonitoredMachine, overdue
-from delayrig.guest.qemu import PROGRAM
 from delayrig.paths import Paths
 
 T = TypeVar("T")
@@ -184,9 +183,8 @@ class LibvirtMachine(MonitoredMachine):
         host = await asyncio.to_thread(find_host, self._uri)
         host.listen(self._name, self._on_event)
         self._host = host
-        xml = domain_xml(
-            self._hardware, name=self._name, emulator=shutil.which(PROGRAM) or "", cpu=self._cpu
-        )
+        emulator = shutil.which(self._hardware.shape.platform.program) or ""
+        xml = domain_xml(self._hardware, name=self._name, emulator=emulator, cpu=self._cpu)
         self._domain = await self._call(lambda: host.connection.createXML(xml, flags))
         if incoming:
             await self._wait_loaded()

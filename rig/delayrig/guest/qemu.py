@@ -16,7 +16,6 @@ from delayrig.guest.monitor import MIGRATION, STOP, MonitoredMachine, overdue
 
 CONNECT_LIMIT_S = 20.0
 COMMAND_LIMIT_S = 60.0
-PROGRAM = "qemu-system-x86_64"
 # Else glibc asks the kernel for each further page of a thread's heap, a thousand times a cell.
 TUNABLES = {"GLIBC_TUNABLES": "glibc.malloc.top_pad=4194304"}
 
@@ -38,7 +37,7 @@ class QemuMachine(MonitoredMachine):
         arguments = qemu_arguments(self._hardware, monitor_fd=theirs.fileno())
         with theirs, self._log.open("wb") as log:
             self._process = await asyncio.create_subprocess_exec(
-                *pinned(self._cpu, [PROGRAM, *arguments]),
+                *pinned(self._cpu, [self._hardware.shape.platform.program, *arguments]),
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,

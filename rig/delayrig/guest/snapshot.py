@@ -23,7 +23,7 @@ from delayrig.errors import LostGuestError
 from delayrig.events import first, parse_events
 from delayrig.guest import arguments
 from delayrig.guest.arguments import Hardware
-from delayrig.guest.qemu import PROGRAM, QemuMachine
+from delayrig.guest.qemu import QemuMachine
 from delayrig.guest.session import run_guest
 from delayrig.guest.shape import GuestShape
 from delayrig.images.guest_image import GuestImage
@@ -49,22 +49,24 @@ def boot_hardware(shape: GuestShape, image: GuestImage, console: Path) -> Hardwa
 
 
 @cache
-def qemu_sha256() -> str:
+def qemu_sha256(name: str) -> str:
     """Which build of QEMU this is: another one may count instructions in another way."""
-    program = shutil.which(PROGRAM)
+    program = shutil.which(name)
     return digest.of_file(Path(program)) if program else ""
 
 
 def snapshot_path(shape: GuestShape, image: GuestImage, paths: Paths) -> Path:
     """Where the snapshot of that shape is, or will be; named by all that it is made of."""
+    platform = shape.platform
     parts = [
         FORMAT,
-        qemu_sha256(),
+        qemu_sha256(platform.program),
         image.kernel_sha256,
         image.initrd_sha256,
         arguments.kernel_command_line(shape),
         arguments.timing_arguments(shape),
-        [arguments.MACHINE, arguments.CPU_MODEL, arguments.FIRMWARE, arguments.RAM_MIB],
+        [platform.machine, platform.cpu_model, platform.cpu_options, platform.firmware],
+        [platform.pause_device, arguments.RAM_MIB],
         shape.cores,
     ]
     return paths.snapshots / f"{shape.name}-{digest.of_value(parts)[:16]}.snapshot"
@@ -162,7 +164,7 @@ async def _skipped_ns(
     hardware = restored(boot_hardware(shape, image, folder / "restored.log"), snapshot)
     machine = QemuMachine(hardware, log=folder / "qemu.log", cpu=cpu)
     try:
-        entries = await run_guest(machine, folder)
+        entries = await run_guest(machine, shape, folder)
     finally:
         await asyncio.shield(machine.stop())
     events = parse_events(entries["agent.jsonl"], source="the agent's events")

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar
 
+from delayrig.guest.platform import Arch
+
 if TYPE_CHECKING:
     from delayrig.cell import Cell
     from delayrig.images.subject import Subject
@@ -36,6 +38,8 @@ class Hazard:
     """One sentence for a list."""
     concern: ClassVar[Concern]
     cores_min: ClassVar[int] = 1
+    archs: ClassVar[tuple[Arch, ...]] = tuple(Arch)
+    """The guests in which it can take place."""
     declares: ClassVar[tuple[str, ...]] = ()
     """Classes of waits without whose judgement there is no pass."""
     repeatable: ClassVar[bool] = False
