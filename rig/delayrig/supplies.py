@@ -4,11 +4,11 @@
 import asyncio
 import os
 import shutil
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import msgspec
 
@@ -26,6 +26,8 @@ from delayrig.images.subject import Subject, provide_bridge, provide_subject, wr
 from delayrig.paths import Paths
 
 SNAPSHOT_BYTES = 110 << 20
+K = TypeVar("K")
+V = TypeVar("V")
 
 
 class Preparing(Protocol):
@@ -103,28 +105,23 @@ async def provide_supplies(
 ) -> Supplies:
     """Fetches, packs and boots what is not there yet, for those cells."""
     cells = list(cells)
-    async with asyncio.TaskGroup() as group:
-        guests = {
-            arch: group.create_task(
-                asyncio.to_thread(_provide_guest, arch, recipes, paths, preparing)
-            )
-            for arch in dict.fromkeys(cell.arch for cell in cells)
-        }
-    guest_images = {arch: task.result()[0] for arch, task in guests.items()}
-    bridges = {arch: task.result()[1] for arch, task in guests.items()}
-    packed = {
-        (name, arch): await asyncio.to_thread(
-            provide_subject, name, recipes, paths, preparing, arch
-        )
-        for name, arch in dict.fromkeys(
-            (cell.subject, cell.arch) for cell in cells if not cell.in_library
-        )
-        if not wrong_machine(name, arch)
-    }
-    libraries = {
-        name: await asyncio.to_thread(provide_library, name, recipes, paths, preparing)
-        for name in dict.fromkeys(cell.subject for cell in cells if cell.in_library)
-    }
+    guest_images = await _for_each(
+        dict.fromkeys(cell.arch for cell in cells),
+        lambda arch: _provide_guest(arch, recipes, paths, preparing),
+    )
+    bridges = await _for_each(
+        dict.fromkeys(cell.arch for cell in cells if cell.bridged),
+        lambda arch: provide_bridge(recipes, paths, preparing, arch),
+    )
+    programs = dict.fromkeys((cell.subject, cell.arch) for cell in cells if not cell.in_library)
+    packed = await _for_each(
+        (program for program in programs if not wrong_machine(*program)),
+        lambda program: provide_subject(program[0], recipes, paths, preparing, program[1]),
+    )
+    libraries = await _for_each(
+        dict.fromkeys(cell.subject for cell in cells if cell.in_library),
+        lambda name: provide_library(name, recipes, paths, preparing),
+    )
     shapes = sorted({cell.shape for cell in cells if with_snapshots})
     kernels = {
         name: await asyncio.to_thread(provide_kernel, name, recipes.kernels[name], paths, preparing)
@@ -142,13 +139,17 @@ async def provide_supplies(
     )
 
 
-def _provide_guest(
-    arch: Arch, recipes: Recipes, paths: Paths, preparing: Preparing
-) -> tuple[GuestImage, Subject]:
-    """What guests of that architecture have in common: what they boot, and the bridge."""
+async def _for_each(keys: Iterable[K], provide: Callable[[K], V]) -> dict[K, V]:
+    """All at once: what has to be fetched is mostly waited for."""
+    async with asyncio.TaskGroup() as group:
+        tasks = {key: group.create_task(asyncio.to_thread(provide, key)) for key in keys}
+    return {key: task.result() for key, task in tasks.items()}
+
+
+def _provide_guest(arch: Arch, recipes: Recipes, paths: Paths, preparing: Preparing) -> GuestImage:
+    """What guests of that architecture boot, with our own programs for it."""
     provide_natives(arch, paths, preparing)
-    image = provide_guest_image(recipes.guest, paths, preparing, arch)
-    return image, provide_bridge(recipes, paths, preparing, arch)
+    return provide_guest_image(recipes.guest, paths, preparing, arch)
 
 
 async def _provide_snapshots(
