@@ -79,9 +79,6 @@ int platform_init(void)
 		error = map_registers("/dev/mem", FW_CFG_ADDRESS, fw_cfg);
 	if (!error)
 		error = map_registers(PVPANIC_FOLDER "resource0", 0, pvpanic);
-	/* The first write takes a fault, which notes the page as dirty: not in the pause itself. */
-	if (!error)
-		pvpanic[0] = 0;
 	return error;
 }
 

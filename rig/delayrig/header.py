@@ -46,7 +46,7 @@ def make_header(
 
 def image_digests(supplies: Supplies, paths: Paths) -> dict[str, str]:
     """Everything that decides virtual times: equal digests, equal times."""
-    digests = {}
+    digests = {"turns": digest.of_file(paths.turns)}
     for arch, image in supplies.images.items():
         digests[labelled("kernel", arch)] = image.kernel_sha256
         digests[labelled("initrd", arch)] = image.initrd_sha256

@@ -56,6 +56,11 @@ class Paths:
         return self.emulator_of(Arch.X86_64)
 
     @property
+    def turns(self) -> Path:
+        """What is preloaded into QEMU."""
+        return self.build / "emulators" / "turns" / "qemu-turns.so"
+
+    @property
     def flashrom_build(self) -> Path:
         """Our own flashrom and its test builds."""
         return self.build / "flashrom"

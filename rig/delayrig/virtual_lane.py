@@ -75,7 +75,12 @@ async def run_cell(
         )
         watch.ended(PACK)
         hardware = replace(
-            boot_hardware(cell.shape, supplies.image_of(cell.shape), folder / "console.log"),
+            boot_hardware(
+                cell.shape,
+                supplies.image_of(cell.shape),
+                paths.turns,
+                folder / "console.log",
+            ),
             fw_cfg={CELL_FW_CFG: archive, **_programs(cell, subject, supplies)},
             marks=marks,
         )

@@ -23,9 +23,12 @@ from delayrig.guest.domain import QEMU_NAMESPACE, domain_xml
 from delayrig.guest.platform import PLATFORMS, Arch
 from delayrig.guest.shape import GuestShape
 
+from tests.rig.builders import CHECKOUT
+
 SHAPE = GuestShape(icount_shift=4, cores=2)
 BOOTING = Hardware(
     shape=SHAPE,
+    turns=Path("/t 1/turns.so"),
     kernel=Path("/i,1/vmlinuz"),
     initrd=Path("/i,1/initrd"),
     console=Path("/out,1/console.log"),
@@ -132,6 +135,11 @@ def test_booting_guest_is_given_no_snapshot() -> None:
     assert "-fw_cfg" not in given
 
 
+def test_booting_guest_waits_until_the_monitor_is_there() -> None:
+    assert "-S" in qemu_arguments(BOOTING, monitor_fd=5)
+    assert "-S" not in qemu_arguments(RESTORED, monitor_fd=5)
+
+
 def test_booting_guest_shares_its_memory_with_the_file() -> None:
     given = options(qemu_arguments(replace(BOOTING, memory=Path("/m,1/ram")), monitor_fd=5))
     (backend,) = given["-object"]
@@ -188,6 +196,37 @@ def test_words_of_hazards_stand_at_the_end_of_the_kernel_command_line() -> None:
     assert kernel_command_line(replace(SHAPE, cores=4, icount_shift=0)) == kernel_command_line(
         SHAPE
     )
+
+
+def test_library_that_is_preloaded_is_named_so_that_spaces_in_its_path_do_not_matter() -> None:
+    assert arguments.preloading(Path("/t 1/turns.so"), "") == {
+        "LD_PRELOAD": "turns.so",
+        "LD_LIBRARY_PATH": "/t 1",
+    }
+
+
+def test_library_path_that_qemu_needs_is_kept() -> None:
+    given = arguments.preloading(Path("/t/turns.so"), "/qemu/lib:/more")
+    assert given["LD_LIBRARY_PATH"] == "/t:/qemu/lib:/more"
+
+
+def test_libvirt_preloads_the_same_as_plain_qemu() -> None:
+    xml = domain_xml(RESTORED, name="guest", emulator="/usr/bin/qemu", cpu=3, library_path="/lib1")
+    path = f"{{{QEMU_NAMESPACE}}}commandline/{{{QEMU_NAMESPACE}}}env"
+    given = {
+        entry.attrib["name"]: entry.attrib["value"] for entry in ET.fromstring(xml).findall(path)
+    }
+    assert given == arguments.preloading(RESTORED.turns, "/lib1")
+
+
+def test_threads_have_the_names_that_turns_are_given_by() -> None:
+    (name,) = options(qemu_arguments(BOOTING, monitor_fd=5))["-name"]
+    assert name.endswith(",debug-threads=on")
+
+
+def test_note_that_is_looked_for_is_the_one_that_is_made() -> None:
+    source = CHECKOUT / "emulators" / "turns" / "turns.c"
+    assert f'#define NOTE "{arguments.TURNS_NOTE}' in source.read_text(encoding="utf-8")
 
 
 def test_pinned_process_keeps_to_one_cpu_and_ends_with_its_parent() -> None:

@@ -16,6 +16,8 @@ from delayrig.guest.shape import TSC, GuestShape
 
 RAM_MIB = 512
 HPET = "hpet"
+LIBRARY_PATH = "LD_LIBRARY_PATH"
+TURNS_NOTE = "turns: the CPU thread keeps the lock"
 UUID = "6c7cd5c4-3ab5-4a9b-8d1e-9ea7b2a3f501"  # firmware tables hold it
 RTC_BASE = "2024-01-01T00:00:00"
 
@@ -50,6 +52,8 @@ class Hardware:
     """
 
     shape: GuestShape
+    turns: Path
+    """What is preloaded into QEMU, so that its threads take turns (emulators/turns/)."""
     kernel: Path
     initrd: Path
     console: Path
@@ -153,7 +157,7 @@ def qemu_arguments(hardware: Hardware, *, monitor_fd: int) -> list[str]:
     options = platform.machine_options.format(hpet="on" if has_hpet(shape) else "off")
     return [
         *("-nodefaults", "-no-user-config"),
-        *("-name", "flashrom-rig"),
+        *("-name", "flashrom-rig,debug-threads=on"),  # as libvirt; emulators/turns/ reads names
         *("-uuid", UUID),
         *("-boot", "strict=on"),  # as libvirt starts every domain
         *("-display", "none"),
@@ -170,16 +174,27 @@ def qemu_arguments(hardware: Hardware, *, monitor_fd: int) -> list[str]:
         *("-serial", "chardev:console"),
         *("-chardev", f"socket,id=monitor,fd={monitor_fd}"),
         *("-mon", "chardev=monitor,mode=control"),
+        # A CPU that runs leaves the monitor nothing until it is idle: one that boots waits for it.
+        *([] if hardware.incoming else ["-S"]),
         *timing_arguments(shape),
         *mark_arguments(hardware),
         *hand_over_arguments(hardware),
     ]
 
 
+def preloading(turns: Path, library_path: str) -> dict[str, str]:
+    """What QEMU's environment has to hold beside its own; `library_path` is the one that it has.
+
+    A path in LD_PRELOAD would end at a space, so only a name stands there.
+    """
+    folders = filter(None, [str(turns.parent), library_path])
+    return {"LD_PRELOAD": turns.name, LIBRARY_PATH: ":".join(folders)}
+
+
 def pinned(cpu: int, command: Sequence[str]) -> list[str]:
     """`command`, kept to one host CPU and ended with its parent.
 
-    Unpinned, about one boot in a hundred of a guest with several cores took another path.
+    QEMU's threads take turns anyhow; on one CPU that costs no wake-up of another.
     """
     return ["setpriv", "--pdeathsig", "KILL", "taskset", "--cpu-list", str(cpu), *command]
 

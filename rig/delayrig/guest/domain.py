@@ -15,7 +15,9 @@ from delayrig.guest.arguments import Hardware
 QEMU_NAMESPACE = "http://libvirt.org/schemas/domain/qemu/1.0"
 
 
-def domain_xml(hardware: Hardware, *, name: str, emulator: str, cpu: int) -> str:
+def domain_xml(
+    hardware: Hardware, *, name: str, emulator: str, cpu: int, library_path: str = ""
+) -> str:
     """The domain's description; the process keeps to the host CPU `cpu`."""
     ET.register_namespace("qemu", QEMU_NAMESPACE)
     domain = Element("domain", {"type": "qemu"})
@@ -34,7 +36,7 @@ def domain_xml(hardware: Hardware, *, name: str, emulator: str, cpu: int) -> str
     SubElement(clock, "timer", {"name": arguments.HPET, "present": hpet})
     _text(domain, "on_crash", "preserve")
     _devices(domain, hardware, emulator)
-    _word_for_word(domain, hardware)
+    _word_for_word(domain, hardware, library_path)
     return ET.tostring(domain, encoding="unicode")
 
 
@@ -63,7 +65,7 @@ def _devices(domain: Element, hardware: Hardware, emulator: str) -> None:
     SubElement(serial, "target", {"port": "0"})
 
 
-def _word_for_word(domain: Element, hardware: Hardware) -> None:
+def _word_for_word(domain: Element, hardware: Hardware, library_path: str) -> None:
     line = SubElement(domain, f"{{{QEMU_NAMESPACE}}}commandline")
     words = [
         *arguments.timing_arguments(hardware.shape),
@@ -71,6 +73,8 @@ def _word_for_word(domain: Element, hardware: Hardware) -> None:
     ]
     for word in words:
         SubElement(line, f"{{{QEMU_NAMESPACE}}}arg", {"value": word})
+    for key, value in arguments.preloading(hardware.turns, library_path).items():
+        SubElement(line, f"{{{QEMU_NAMESPACE}}}env", {"name": key, "value": value})
 
 
 def _text(parent: Element, tag: str, text: str, **attributes: str) -> Element:

@@ -25,7 +25,7 @@ import libvirt
 import libvirt_qemu
 
 from delayrig.errors import LostGuestError, RigFaultError
-from delayrig.guest.arguments import Hardware
+from delayrig.guest.arguments import LIBRARY_PATH, Hardware
 from delayrig.guest.domain import domain_xml
 from delayrig.guest.monitor import MIGRATION, STOP, MonitoredMachine, overdue
 from delayrig.paths import Paths
@@ -184,7 +184,13 @@ class LibvirtMachine(MonitoredMachine):
         host.listen(self._name, self._on_event)
         self._host = host
         emulator = shutil.which(self._hardware.shape.platform.program) or ""
-        xml = domain_xml(self._hardware, name=self._name, emulator=emulator, cpu=self._cpu)
+        xml = domain_xml(
+            self._hardware,
+            name=self._name,
+            emulator=emulator,
+            cpu=self._cpu,
+            library_path=os.environ.get(LIBRARY_PATH, ""),
+        )
         self._domain = await self._call(lambda: host.connection.createXML(xml, flags))
         if incoming:
             await self._wait_loaded()

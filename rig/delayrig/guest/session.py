@@ -26,14 +26,8 @@ ENTRIES = {
 }
 
 
-async def run_guest(machine: Machine, shape: GuestShape, scratch: Path) -> dict[str, bytes]:
-    """Restores a guest and takes it through its cell; returns what it left for the host."""
-    await machine.start()
-    return await finish_guest(machine, shape, scratch)
-
-
 async def finish_guest(machine: Machine, shape: GuestShape, scratch: Path) -> dict[str, bytes]:
-    """The same for a guest that stands at its pause."""
+    """From the pause of the snapshot through its cell; returns what it left for the host."""
     await machine.resume()
     await machine.wait_paused(limit_s=CELL_LIMIT_S)
     address, window = window_address(shape), scratch / "window"
