@@ -4,10 +4,7 @@
 #include <errno.h>
 #include <time.h>
 
-#if defined(__x86_64__) || defined(__i386__)
-#include <x86intrin.h>
-#define HAVE_TSC 1
-#endif
+#include "serprog/counter.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 #define STEP_READINGS 1000
@@ -23,12 +20,10 @@ static uint64_t read_monotonic_ns(void)
 	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
-/* The fence keeps the reading from moving before the system call it is meant to follow. */
-static uint64_t read_tsc_ns(void)
+static uint64_t read_counter_ns(void)
 {
-#ifdef HAVE_TSC
-	_mm_lfence();
-	return __rdtsc();
+#ifdef COUNTER_NAME
+	return counter_read_ns();
 #else
 	return 0;
 #endif
@@ -36,7 +31,7 @@ static uint64_t read_tsc_ns(void)
 
 uint64_t clock_source_read_ns(enum clock_source source)
 {
-	return source == CLOCK_SOURCE_TSC ? read_tsc_ns() : read_monotonic_ns();
+	return source == CLOCK_SOURCE_COUNTER ? read_counter_ns() : read_monotonic_ns();
 }
 
 static uint64_t read_now_ns(const struct clock *clock)
@@ -74,8 +69,8 @@ static uint64_t measure_step_ns(struct clock *clock)
 
 int clock_init(struct clock *clock, enum clock_source source)
 {
-#ifndef HAVE_TSC
-	if (source == CLOCK_SOURCE_TSC)
+#ifndef COUNTER_NAME
+	if (source == CLOCK_SOURCE_COUNTER)
 		return -ENOTSUP;
 #endif
 	*clock = (struct clock){.source = source};
@@ -129,7 +124,11 @@ const char *clock_source_name(enum clock_source source)
 {
 	static const char *const names[] = {
 		[CLOCK_SOURCE_MONOTONIC] = "monotonic",
-		[CLOCK_SOURCE_TSC] = "tsc",
+#ifdef COUNTER_NAME
+		[CLOCK_SOURCE_COUNTER] = COUNTER_NAME,
+#else
+		[CLOCK_SOURCE_COUNTER] = "counter",
+#endif
 		[CLOCK_SOURCE_SCRIPTED] = "scripted",
 	};
 

@@ -9,8 +9,8 @@
 
 enum clock_source {
 	CLOCK_SOURCE_MONOTONIC, /* the kernel's CLOCK_MONOTONIC */
-	/* The raw x86 counter taken as nanoseconds: true in a QEMU guest under -icount only. */
-	CLOCK_SOURCE_TSC,
+	/* The CPU's raw counter (counter.h): true in a QEMU guest under -icount only. */
+	CLOCK_SOURCE_COUNTER,
 	/* For tests: stands still but for clock_tick() and for waits, which take no time. */
 	CLOCK_SOURCE_SCRIPTED,
 };
@@ -44,6 +44,7 @@ uint64_t clock_source_read_ns(enum clock_source source);
 /* Sleeps while the deadline is far and spins at the end: never early. */
 void clock_wait_until(struct clock *clock, uint64_t deadline_ns);
 
+/* As in `--clock NAME`; the counter has the name that it has on this machine. */
 const char *clock_source_name(enum clock_source source);
 
 #endif

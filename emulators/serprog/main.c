@@ -146,7 +146,7 @@ static int start_clock(struct run *run)
 	}
 	ret = clock_init(&run->clock, run->options->clock_source);
 	if (ret == -ENOTSUP) {
-		fprintf(stderr, "serprog-emu: --clock tsc: this machine has none; "
+		fprintf(stderr, "serprog-emu: no counter of this CPU is known; "
 				"give --clock monotonic\n");
 		return EXIT_USAGE;
 	}

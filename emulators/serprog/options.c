@@ -133,8 +133,9 @@ static const char help[] =
 	"                              probability P, such as p=0.001 (not for stuck-wip)\n"
 	"\n"
 	"Time and records:\n"
-	"  --clock monotonic|tsc       whose nanoseconds the chip lives by (default monotonic);\n"
-	"                              tsc is right in a QEMU guest under -icount only\n"
+	"  --clock monotonic|COUNTER   whose nanoseconds the chip lives by (default monotonic);\n"
+	"                              COUNTER is the CPU's own: tsc (x86) or cntvct (arm64),\n"
+	"                              right in a QEMU guest under -icount only\n"
 	"  --clock scripted[:NS]       for tests: NS (default 1000) a request, and waits take no "
 	"time\n"
 	"  --events FILE               write what happened as JSON lines at the end\n"
@@ -254,7 +255,7 @@ static enum options_status set_power_cut(const char *text, struct options *optio
 
 static enum options_status set_clock(const char *name, struct options *options)
 {
-	static const enum clock_source sources[] = {CLOCK_SOURCE_MONOTONIC, CLOCK_SOURCE_TSC};
+	static const enum clock_source sources[] = {CLOCK_SOURCE_MONOTONIC, CLOCK_SOURCE_COUNTER};
 
 	if (strncmp(name, SCRIPTED, strlen(SCRIPTED)) == 0)
 		return set_scripted_clock(name + strlen(SCRIPTED), options);
@@ -264,7 +265,9 @@ static enum options_status set_clock(const char *name, struct options *options)
 			return OPTIONS_RUN;
 		}
 	}
-	return bad("clock", "no such clock", "give monotonic, tsc or scripted[:NS]");
+	return bad("clock", "no such clock",
+		"give monotonic, scripted[:NS], or the "
+		"counter of this CPU: tsc (x86) or cntvct (arm64)");
 }
 
 /* Where one side writes and where it reads: OUT,IN. */

@@ -32,11 +32,8 @@
 #define BOOT_SETTLE_MS 3000
 
 /*
- * Stops for the snapshot, and tells how far the virtual clock went on meanwhile.
- *
- * While QEMU stops the machine, its main loop may still skip idle time once, to the next timer;
- * whether it does depends on the host (icount_start_warp_timer(), QEMU 10.0). The rig throws such
- * a snapshot away: guests restored from it are as regular as others, but not the same as them.
+ * Stops for the snapshot, and tells how far the virtual clock went on meanwhile: QEMU's main loop
+ * takes the CPU that stops for an idle one, and skips to the next timer first.
  */
 static void pause_for_snapshot(struct report *report)
 {
@@ -102,7 +99,7 @@ int main(void)
 	folders_mount_system();
 	error = hypercall_init();
 	if (error)
-		stop_here("no port access", error);
+		stop_here("no access to devices", error);
 	error = window_open(&window, command_line_number(WINDOW_ADDRESS_KEY),
 		command_line_number(WINDOW_BYTES_KEY));
 	if (error)
@@ -125,7 +122,9 @@ int main(void)
 
 	pause_for_snapshot(&report);
 	cell_run(&window, &emulator, &report, &spec);
-	if (parcel_open(&parcel, &window) == 0)
+	if (parcel_open(&parcel, &window) == 0) {
 		cell_send(&parcel, &spec, &report);
+		window_show(&window, parcel.used_bytes);
+	}
 	stop_here("done", 0);
 }

@@ -1,21 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #define _GNU_SOURCE
 #include "hypercall.h"
+#include "platform.h"
+#include "serprog/counter.h"
 
 #include <endian.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/io.h>
-#include <x86intrin.h>
 
-#define PVPANIC_PORT 0x505
-#define PVPANIC_PANICKED 1
-
-#define FW_CFG_SELECT_PORT 0x510
-#define FW_CFG_DATA_PORT 0x511
-#define FW_CFG_DMA_HIGH_PORT 0x514
-#define FW_CFG_DMA_LOW_PORT 0x518
 #define FW_CFG_KEY_DIRECTORY 0x19
 #define FW_CFG_KEY_OF_MARKS 0x3f00
 #define FW_CFG_DMA_READ (1u << 1)
@@ -37,39 +30,32 @@ struct fw_cfg_entry {
 
 int hypercall_init(void)
 {
-	return iopl(3) < 0 ? -errno : 0;
+	return platform_init();
 }
 
 void hypercall_pause(void)
 {
-	outb(PVPANIC_PANICKED, PVPANIC_PORT);
+	platform_pause();
 }
 
 uint64_t hypercall_virtual_ns(void)
 {
-	return __rdtsc();
+	return counter_read_ns();
 }
 
 void hypercall_mark(enum hypercall_mark mark)
 {
-	outw((unsigned short)(FW_CFG_KEY_OF_MARKS + mark), FW_CFG_SELECT_PORT);
-}
-
-/* glibc's insb() does not tell the compiler that it writes to memory. */
-static void read_data_port(void *to, size_t bytes)
-{
-	insb(FW_CFG_DATA_PORT, to, bytes);
-	__asm__ volatile("" : : "r"(to) : "memory");
+	platform_select((uint16_t)(FW_CFG_KEY_OF_MARKS + mark));
 }
 
 static bool find_entry(const char *name, struct fw_cfg_entry *entry)
 {
 	uint32_t count = 0;
 
-	outw(FW_CFG_KEY_DIRECTORY, FW_CFG_SELECT_PORT);
-	read_data_port(&count, sizeof(count));
+	platform_select(FW_CFG_KEY_DIRECTORY);
+	platform_read(&count, sizeof(count));
 	for (uint32_t i = be32toh(count); i > 0; i--) {
-		read_data_port(entry, sizeof(*entry));
+		platform_read(entry, sizeof(*entry));
 		if (strncmp(entry->name, name, sizeof(entry->name)) == 0)
 			return true;
 	}
@@ -91,9 +77,9 @@ int hypercall_fetch(
 	dma->control = htobe32(FW_CFG_DMA_READ | FW_CFG_DMA_SELECT | key << 16);
 	dma->length = entry.size;
 	dma->address = htobe64(window->address + sizeof(*dma));
-	__asm__ volatile("" ::: "memory");
-	outl(htobe32((uint32_t)(window->address >> 32)), FW_CFG_DMA_HIGH_PORT);
-	outl(htobe32((uint32_t)window->address), FW_CFG_DMA_LOW_PORT);
+	window_show(window, sizeof(*dma));
+	platform_start_dma(window->address);
+	window_look(window, sizeof(*dma) + be32toh(entry.size));
 	if (dma->control != 0)
 		return -EIO;
 	*content = window->bytes + sizeof(*dma);

@@ -5,8 +5,7 @@
  * All of them are port or memory accesses that QEMU serves before the next guest instruction runs,
  * so none of them depends on host timing (serial lines and virtio queues do).
  *
- * Sources: QEMU docs/specs/pvpanic (port 0x505), docs/specs/fw_cfg (ports 0x510 to 0x51b, DMA
- * interface).
+ * Sources: QEMU docs/specs/pvpanic, docs/specs/fw_cfg (DMA interface).
  */
 #ifndef AGENT_HYPERCALL_H
 #define AGENT_HYPERCALL_H
@@ -16,13 +15,13 @@
 
 #include "window.h"
 
-/* Asks for port access for this process; 0 or a negative errno (EPERM without CAP_SYS_RAWIO). */
+/* Gets at the devices; 0 or a negative errno (EPERM without CAP_SYS_RAWIO). */
 int hypercall_init(void);
 
 /* Stops the machine at this very instruction (QEMU runs with `-action panic=pause`). */
 void hypercall_pause(void);
 
-/* The QEMU virtual clock in ns: under icount the time stamp counter counts one per nanosecond. */
+/* The QEMU virtual clock in ns: under icount the raw counter, as the emulator reads it. */
 uint64_t hypercall_virtual_ns(void);
 
 /* The stages of a cell, each named by its end. The rig's benchmark knows them by these numbers. */

@@ -4,24 +4,69 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#ifdef __aarch64__
+#define LIKE_A_DEVICE true
+#else
+#define LIKE_A_DEVICE false
+#endif
+
+static int map_window(int memory, uint64_t address, struct window *window)
+{
+	const int rights = PROT_READ | PROT_WRITE;
+	void *stretch = mmap(NULL, window->size_bytes, rights, MAP_SHARED, memory, (off_t)address);
+	void *bytes = stretch;
+
+	if (stretch != MAP_FAILED && LIKE_A_DEVICE)
+		bytes = mmap(NULL, window->size_bytes, rights,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (bytes == MAP_FAILED)
+		return -errno;
+	window->memory = stretch;
+	window->bytes = bytes;
+	return 0;
+}
+
 int window_open(struct window *window, uint64_t address, size_t size_bytes)
 {
+	struct window opened = {.size_bytes = size_bytes, .address = address};
 	int memory = open("/dev/mem", O_RDWR | O_SYNC | O_CLOEXEC);
-	void *bytes;
 	int error;
 
 	if (memory < 0)
 		return -errno;
-	bytes = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory, (off_t)address);
-	error = bytes == MAP_FAILED ? -errno : 0;
+	error = map_window(memory, address, &opened);
 	close(memory);
-	/* Every child would get a page table for all of it. */
-	if (!error && madvise(bytes, size_bytes, MADV_DONTFORK) < 0)
+	/* Every child would get page tables for all of it. */
+	if (!error && (madvise(opened.memory, size_bytes, MADV_DONTFORK) < 0 ||
+			      madvise(opened.bytes, size_bytes, MADV_DONTFORK) < 0))
 		error = -errno;
 	if (!error)
-		*window = (struct window){bytes, size_bytes, address};
+		*window = opened;
 	return error;
+}
+
+/* The last word goes over whole: a window is made of pages. */
+static void copy_words(void *to, const void *from, size_t count)
+{
+	volatile uint64_t *words_to = to;
+	const volatile uint64_t *words_from = from;
+
+	for (size_t i = 0; i < (count + sizeof(*words_to) - 1) / sizeof(*words_to); i++)
+		words_to[i] = words_from[i];
+}
+
+void window_show(const struct window *window, size_t count)
+{
+	if (window->memory != window->bytes)
+		copy_words(window->memory, window->bytes, count);
+}
+
+void window_look(const struct window *window, size_t count)
+{
+	if (window->memory != window->bytes)
+		copy_words(window->bytes, window->memory, count);
 }

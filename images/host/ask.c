@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "ask.h"
 #include "events.h"
-#include "raw_clock.h"
+#include "serprog/counter.h"
 
 #include <errno.h>
 #include <link.h>
@@ -38,9 +38,9 @@ static void ask(delay_function *delay, unsigned int us, struct delay_call *call)
 	uint64_t begin_ns = monotonic_ns();
 
 	call->requested_ns = us * NS_PER_US;
-	call->start_ns = raw_clock_ns();
+	call->start_ns = counter_read_ns();
 	delay(us);
-	call->actual_ns = raw_clock_ns() - call->start_ns;
+	call->actual_ns = counter_read_ns() - call->start_ns;
 	call->monotonic_ns = monotonic_ns() - begin_ns;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "events.h"
-#include "raw_clock.h"
+#include "serprog/counter.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -19,7 +19,7 @@ void events_host_start(FILE *events)
 {
 	if (!events)
 		return;
-	fprintf(events, "{\"ev\":\"host_start\",\"t_ns\":%" PRIu64 "}\n", raw_clock_ns());
+	fprintf(events, "{\"ev\":\"host_start\",\"t_ns\":%" PRIu64 "}\n", counter_read_ns());
 	fflush(events);
 }
 
@@ -41,6 +41,6 @@ void events_host_end(FILE *events, uint64_t signals, uint64_t turns)
 	fprintf(events,
 		"{\"ev\":\"host_end\",\"t_ns\":%" PRIu64 ",\"signals\":%" PRIu64
 		",\"turns\":%" PRIu64 "}\n",
-		raw_clock_ns(), signals, turns);
+		counter_read_ns(), signals, turns);
 	fflush(events);
 }

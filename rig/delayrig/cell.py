@@ -7,7 +7,8 @@ from enum import StrEnum
 
 import msgspec
 
-from delayrig.guest.shape import TSC, GuestShape
+from delayrig.guest.platform import PLATFORMS, Arch
+from delayrig.guest.shape import GuestShape
 from delayrig.hazards import SEPARATOR, hazard_of
 from delayrig.hazards.hazard import Hazard
 from delayrig.lanes import LaneName
@@ -68,6 +69,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     role: Role = Role.MEASURE
     lane: LaneName = LaneName.VIRTUAL
     subject: str
+    arch: Arch = Arch.X86_64
     icount_shift: int
     cores: int
     hazards: tuple[str, ...] = ()
@@ -89,11 +91,13 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     def shape(self) -> GuestShape:
         """The guest that it runs in."""
         hazards = self.active_hazards
+        usual = PLATFORMS[self.arch].clocksource
         return GuestShape(
             icount_shift=self.icount_shift,
             cores=self.cores,
+            arch=self.arch,
             kernel=next((hazard.kernel for hazard in hazards if hazard.kernel), ""),
-            clocksource=next((h.clocksource for h in hazards if h.clocksource), TSC),
+            clocksource=next((h.clocksource for h in hazards if h.clocksource), usual),
             kernel_words=tuple(word for hazard in hazards for word in hazard.kernel_words),
         )
 
@@ -124,6 +128,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             [
                 self.name,
                 _slug(self.subject),
+                *([] if self.arch is Arch.X86_64 else [self.arch]),
                 self.lane if self.lane is LaneName.HOST else f"{self.shape.nominal_mips}mips",
                 f"{self.cores}c",
                 *([f"cpu{_slug(self.pin)}"] if self.pin else []),

@@ -5,19 +5,17 @@ import datetime as dt
 import os
 import platform
 import subprocess
-from collections.abc import Mapping
 from pathlib import Path
 
 from delayrig import __version__, digest
-from delayrig.guest.qemu import PROGRAM
+from delayrig.guest.platform import PLATFORMS, Arch, labelled
 from delayrig.guest.snapshot import qemu_sha256
-from delayrig.images.guest_image import GuestImage
-from delayrig.images.kernel import Kernel
 from delayrig.images.lock import lock_entries, lock_state, subject_entries
 from delayrig.images.subject import Subject
 from delayrig.machine_facts import cpu_facts, kernel_line
 from delayrig.paths import Paths
 from delayrig.result import HostFacts, RunHeader
+from delayrig.supplies import Supplies
 
 CLOCKSOURCE = "/sys/devices/system/clocksource/clocksource0"
 
@@ -27,9 +25,7 @@ def make_header(
     plan: str,
     seed: int,
     argv: list[str],
-    image: GuestImage,
-    kernels: Mapping[str, Kernel],
-    programs: list[Subject],
+    supplies: Supplies,
     paths: Paths,
     cells_planned: int,
 ) -> RunHeader:
@@ -42,10 +38,12 @@ def make_header(
         argv=argv,
         started=_now(),
         host=host_facts(),
-        qemu_version=_answer([PROGRAM, "--version"]).partition("\n")[0],
+        qemu_version=_answer([PLATFORMS[Arch.X86_64].program, "--version"]).partition("\n")[0],
         libvirt_version=libvirt_version(),
-        image_digests=image_digests(image, programs, kernels, paths),
-        lock=lock_state(lock_entries(image, programs, kernels), paths.checkout),
+        image_digests=image_digests(supplies, paths),
+        lock=lock_state(
+            lock_entries(supplies.images, supplies.programs, supplies.kernels), paths.checkout
+        ),
         cells_planned=cells_planned,
     )
 
@@ -87,17 +85,18 @@ def _now() -> str:
     return dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
 
 
-def image_digests(
-    image: GuestImage, subjects: list[Subject], kernels: Mapping[str, Kernel], paths: Paths
-) -> dict[str, str]:
+def image_digests(supplies: Supplies, paths: Paths) -> dict[str, str]:
     """Everything that decides virtual times: equal digests, equal times."""
+    digests = {"turns": digest.of_file(paths.turns)}
+    for arch, image in supplies.images.items():
+        digests[labelled("kernel", arch)] = image.kernel_sha256
+        digests[labelled("initrd", arch)] = image.initrd_sha256
+        digests[labelled("emulator", arch)] = digest.of_file(paths.emulator_of(arch))
+        digests[labelled("qemu", arch)] = qemu_sha256(PLATFORMS[arch].program)
     return {
-        "kernel": image.kernel_sha256,
-        "initrd": image.initrd_sha256,
-        "emulator": digest.of_file(paths.emulator),
-        "qemu": qemu_sha256(),
-        **{f"kernel {name}": kernel.sha256 for name, kernel in kernels.items()},
-        **{f"subject {subject.name}": subject.archive_sha256 for subject in subjects},
+        **digests,
+        **{f"kernel {name}": kernel.sha256 for name, kernel in supplies.kernels.items()},
+        **{f"subject {subject.label}": subject.archive_sha256 for subject in supplies.programs},
     }
 
 

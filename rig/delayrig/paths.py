@@ -5,6 +5,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from delayrig.guest.platform import Arch
 from delayrig.setup.layout import find_layout
 
 
@@ -32,10 +33,17 @@ class Paths:
         """Booted guests, by digest of everything that they are made of."""
         return self.other_snapshots or self.state / "snapshots"
 
-    @property
-    def agent(self) -> Path:
+    def build_of(self, arch: Arch) -> Path:
+        """The same for guests of another architecture."""
+        return self.build if arch is Arch.X86_64 else self.state / f"build-{arch}"
+
+    def agent_of(self, arch: Arch) -> Path:
         """Process 1 of every guest."""
-        return self.build / "images" / "agent" / "agent"
+        return self.build_of(arch) / "images" / "agent" / "agent"
+
+    def emulator_of(self, arch: Arch) -> Path:
+        """The emulator that runs in guests."""
+        return self.build_of(arch) / "emulators" / "serprog" / "serprog-emu"
 
     @property
     def host_program(self) -> Path:
@@ -45,7 +53,12 @@ class Paths:
     @property
     def emulator(self) -> Path:
         """The serprog server with the chip model in it."""
-        return self.build / "emulators" / "serprog" / "serprog-emu"
+        return self.emulator_of(Arch.X86_64)
+
+    @property
+    def turns(self) -> Path:
+        """What is preloaded into QEMU."""
+        return self.build / "emulators" / "turns" / "qemu-turns.so"
 
     @property
     def flashrom_build(self) -> Path:

@@ -20,8 +20,16 @@ from delayrig.cell import REGION_KIB, Cell, Expect, Job, Probe, Programmer, Role
 from delayrig.contrast import Contrast
 from delayrig.corner import FORMS, Corner, is_corner
 from delayrig.errors import BadInputError, nearest
+from delayrig.guest.platform import Arch
 from delayrig.guest.shape import shift_for_mips
-from delayrig.hazards import NONE, cores_needed, ordered_hazards, parse_hazards, split_words
+from delayrig.hazards import (
+    NONE,
+    cores_needed,
+    hazard_of,
+    ordered_hazards,
+    parse_hazards,
+    split_words,
+)
 from delayrig.lanes import LaneName
 from delayrig.toml import read_toml
 
@@ -58,6 +66,7 @@ class Point(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     load: str = "none"
     hazards: str = NONE
     programmer: str = "serprog:ip"
+    arch: str = "x86_64"
 
 
 class Span(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -72,6 +81,7 @@ class Span(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     load: list[str] = msgspec.field(default_factory=lambda: ["none"])
     hazards: list[str] = msgspec.field(default_factory=lambda: [NONE])
     programmer: list[str] = msgspec.field(default_factory=lambda: ["serprog:ip"])
+    arch: list[str] = msgspec.field(default_factory=lambda: ["x86_64"])
 
 
 class Group(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -104,6 +114,7 @@ class Match(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     name: str = "*"
     subject: str = "*"
+    arch: str = "*"
     timers: str = "*"
     load: str = "*"
     hazards: str = "*"
@@ -282,18 +293,21 @@ class _Reader:
                 for values in itertools.product(*factors.values())
             ]
             return [row for row in rows if _possible(row)]
-        if not 1 <= group.strength <= len(factors):
+        # A dimension of one value must not move the others.
+        alone = {name: values[0] for name, values in factors.items() if _is_settled(name, values)}
+        spread = {name: values for name, values in factors.items() if name not in alone}
+        if not 1 <= group.strength <= len(spread):
             raise BadInputError(
                 f"{self._source}: key '{key.removesuffix('.over')}.strength' is {group.strength}",
-                hint=f"it may be 1 to {len(factors)}",
+                hint=f"it may be 1 to {len(spread)}",
             )
         rows = covering_array(
-            factors,
+            spread,
             strength=group.strength,
             constraints=_constraints(factors),
         )
         return sorted(
-            ({name: row[name] for name in factors} for row in rows),
+            ({name: (row | alone)[name] for name in factors} for row in rows),
             key=lambda row: [factors[name].index(row[name]) for name in factors],
         )
 
@@ -314,6 +328,18 @@ class _Reader:
                 hint="a part that is never busy judges nobody: it is for cells of role 'floor',"
                 " and these are for it",
             )
+        arch, hazards = Arch(point.arch), self._set(row, key)
+        if owner.witness != Probe.NONE and arch is not Arch.X86_64:
+            raise BadInputError(
+                f"{self._source}: key '{key}.arch' is {arch!r} in a cell of the delay witness",
+                hint=f"its probes are for {Arch.X86_64} guests alone",
+            )
+        for word in hazards:
+            if arch not in hazard_of(word).archs:
+                raise BadInputError(
+                    f"{self._source}: key '{key}.hazards': {word!r} is not for {arch} guests",
+                    hint=f"leave it out, or set '{key}.arch' to {Arch.X86_64}",
+                )
         shift = shift_for_mips(point.mips)
         assert shift is not None
         on_host = self._lane is LaneName.HOST
@@ -322,10 +348,11 @@ class _Reader:
             role=role,
             lane=self._lane,
             subject=subject,
+            arch=arch,
             # This machine's cores are as fast as they are: cells that differ in that are one.
             icount_shift=0 if on_host else shift,
             cores=point.cores,
-            hazards=self._set(row, key),
+            hazards=hazards,
             chip=point.chip,
             corner=point.corner,
             job=Job(point.job),
@@ -359,7 +386,7 @@ class _Reader:
                 )
             case "hazards":
                 self._hazards(value, key)
-            case "job" | "timers" | "load" | "programmer":
+            case "job" | "timers" | "load" | "programmer" | "arch":
                 self._choice(CHOICES[field], value, key)
 
     def _hazards(self, text: str, key: str) -> None:
@@ -392,6 +419,7 @@ CHOICES: dict[str, type[StrEnum]] = {
     "timers": Timers,
     "load": Load,
     "programmer": Programmer,
+    "arch": Arch,
 }
 
 
@@ -403,6 +431,10 @@ def _hazards(row: dict[str, Any]) -> tuple[str, ...]:
     if row["load"] == Load.BUSY_SIBLINGS:
         words.append("busy-siblings")
     return ordered_hazards(words)
+
+
+def _is_settled(name: str, values: list[Any]) -> bool:
+    return name == "arch" and len(values) == 1
 
 
 def _possible(row: dict[str, Any]) -> bool:

@@ -131,6 +131,17 @@ def _check_contrasts(plan: Plan, recipes: Recipes, path: Path) -> None:
         check_contrast(contrast, names, where)
 
 
+def check_connect(connect: str | None, cells: list[Cell]) -> None:
+    """Raises `BadInputError` where a cell's machine cannot be had through libvirt."""
+    for cell in cells:
+        if connect is not None and not cell.shape.platform.libvirt_arch:
+            raise BadInputError(
+                f"--connect {connect}: cell {cell.id} runs on plain QEMU alone:"
+                f" libvirt puts other devices into an {cell.arch} guest",
+                hint="leave --connect out, or choose other cells with --cell",
+            )
+
+
 def check_region(cell: Cell, chips: dict[str, ChipFacts], plan: Path) -> None:
     """Raises `BadInputError` where the cell's region does not fit its chip."""
     try:

@@ -18,7 +18,7 @@ from delayrig.cell import Cell, Probe, Programmer
 from delayrig.contrast import judge_contrasts
 from delayrig.delay_probe import DelayFunction, DelayWish, find_delay_function
 from delayrig.errors import BadInputError, LostGuestError
-from delayrig.images.subject import PATH_PREFIX, knows_string
+from delayrig.images.subject import PATH_PREFIX, knows_string, wrong_machine
 from delayrig.lanes import LaneName
 from delayrig.lanes.choice import open_lane
 from delayrig.lanes.lane import Assignment, Lane
@@ -135,7 +135,7 @@ class _Bench:
     @cached_property
     def chip_names(self) -> dict[tuple[str, str], str]:
         """What each packed program calls each chip; empty where it knows none of its names."""
-        programs = {program.name: program.program_bytes for program in self.lane.programs}
+        programs = {program.label: program.program_bytes for program in self.lane.programs}
         return {
             (name, chip): next(
                 (known for known in facts.flashrom_names if knows_string(program, known)), ""
@@ -147,15 +147,15 @@ class _Bench:
     def refusal(self, cell: Cell) -> str:
         """Why a cell is skipped; empty where it is run."""
         chip = self.request.chips[cell.chip]
-        refusal = self.lane.refusal(cell)
+        refusal = self.lane.refusal(cell) or wrong_machine(cell.subject, cell.arch)
         if refusal:
             return refusal
         subject = self.lane.subject_of(cell)
         if subject is None:
             return "no libflashrom.so.1 of this subject is known"
-        if not self.chip_names[subject.name, chip.name]:
+        if not self.chip_names[subject.label, chip.name]:
             return f"this flashrom knows none of the names {', '.join(chip.flashrom_names)}"
-        if cell.witness and self.delay_functions[subject.name] is None:
+        if cell.witness and self.delay_functions[subject.label] is None:
             return NO_DELAY_FUNCTION
         if cell.programmer is Programmer.DUMMY:
             return dummy.refusal(chip, subject.program_bytes)
@@ -193,13 +193,13 @@ class _Bench:
                 Assignment(
                     cell=cell,
                     chip=chip,
-                    chip_name=self.chip_names[subject.name, cell.chip],
+                    chip_name=self.chip_names[subject.label, cell.chip],
                     subject=subject,
                     folder=folder,
                     cpu=cpu,
                     watch=watch,
                     marks=folder / MARKS_NAME if self.request.stages else None,
-                    delay=self.delay_functions[subject.name] if cell.witness else None,
+                    delay=self.delay_functions[subject.label] if cell.witness else None,
                 )
             )
             result = await asyncio.to_thread(
@@ -219,7 +219,7 @@ def _delay_functions(request: Request, lane: Lane) -> dict[str, DelayFunction | 
     probed = [cell for cell in request.cells if cell.witness is Probe.DELAY]
     subjects = [lane.subject_of(cell) for cell in probed]
     return {
-        subject.name: find_delay_function(
+        subject.label: find_delay_function(
             subject, request.delay if subject.name.startswith(PATH_PREFIX) else DelayWish()
         )
         for subject in subjects

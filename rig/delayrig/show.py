@@ -26,6 +26,7 @@ from delayrig.errors import ExitCode
 from delayrig.exit_code import exit_code_of, is_expected
 from delayrig.fault_campaign import EmulatorEnd, FaultRun
 from delayrig.fault_scene import is_finding
+from delayrig.guest.platform import Arch, labelled
 from delayrig.result import CellResult, ContrastVerdict, Results, Verdict
 from delayrig.shrink import Shrunk, Step
 from delayrig.times import TimeRow
@@ -331,7 +332,8 @@ def _seconds(ns: int | None) -> str:
 
 
 def _subject_name(cell: CellResult) -> str:
-    return cell.subject.name if cell.role == "measure" else f"{cell.subject.name} ({cell.role})"
+    name = labelled(cell.subject.name, Arch(cell.guest.arch))
+    return name if cell.role == "measure" else f"{name} ({cell.role})"
 
 
 def _expectation(cell: CellResult) -> str:

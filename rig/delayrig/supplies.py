@@ -4,26 +4,30 @@
 import asyncio
 import os
 import shutil
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import msgspec
 
 from delayrig.cell import Cell
 from delayrig.errors import BadInputError
+from delayrig.guest.platform import Arch
 from delayrig.guest.shape import GuestShape
 from delayrig.guest.snapshot import provide_snapshot, snapshot_path
+from delayrig.images.foreign import provide_natives
 from delayrig.images.guest_image import GuestImage, provide_guest_image
 from delayrig.images.kernel import Kernel, provide_kernel
 from delayrig.images.library import provide_library
 from delayrig.images.recipes import Recipes
-from delayrig.images.subject import Subject, provide_bridge, provide_subject
+from delayrig.images.subject import Subject, provide_bridge, provide_subject, wrong_machine
 from delayrig.paths import Paths
 
 SNAPSHOT_BYTES = 110 << 20
+K = TypeVar("K")
+V = TypeVar("V")
 
 
 class Preparing(Protocol):
@@ -38,32 +42,29 @@ class Preparing(Protocol):
 class Supplies:
     """Everything that a cell needs and that is the same for many cells."""
 
-    image: GuestImage
+    images: dict[Arch, GuestImage]
     kernels: dict[str, Kernel]
-    bridge: Subject
-    subjects: dict[str, Subject]
+    bridges: dict[Arch, Subject]
+    subjects: dict[tuple[str, Arch], Subject]
+    """But for those that guests of that architecture cannot run."""
     libraries: dict[str, Subject]
     """By subject, but for those of which no library is known."""
     snapshots: dict[GuestShape, Path]
 
     def image_of(self, shape: GuestShape) -> GuestImage:
         """What guests of that shape boot."""
-        return image_with(self.image, self.kernels, shape)
+        return image_with(self.images[shape.arch], self.kernels, shape)
 
     def subject_of(self, cell: Cell) -> Subject | None:
         """What is put to the test there; None where there is no such thing."""
-        return (self.libraries if cell.in_library else self.subjects).get(cell.subject)
+        if cell.in_library:
+            return self.libraries.get(cell.subject)
+        return self.subjects.get((cell.subject, cell.arch))
 
     @property
     def programs(self) -> list[Subject]:
         """All that was packed."""
-        return [*self.subjects.values(), *self.libraries.values(), self.bridge]
-
-    def programs_of(self, cells: Iterable[Cell]) -> list[Subject]:
-        """Those of them that are for these cells."""
-        subjects = [self.subject_of(cell) for cell in cells]
-        known = {(s.name, s.archive): s for s in subjects if s is not None}
-        return [*known.values(), self.bridge]
+        return [*self.subjects.values(), *self.libraries.values(), *self.bridges.values()]
 
 
 def image_with(image: GuestImage, kernels: dict[str, Kernel], shape: GuestShape) -> GuestImage:
@@ -104,31 +105,51 @@ async def provide_supplies(
 ) -> Supplies:
     """Fetches, packs and boots what is not there yet, for those cells."""
     cells = list(cells)
-    image = await asyncio.to_thread(provide_guest_image, recipes.guest, paths, preparing)
-    bridge = await asyncio.to_thread(provide_bridge, recipes, paths, preparing)
-    packed = {
-        name: await asyncio.to_thread(provide_subject, name, recipes, paths, preparing)
-        for name in dict.fromkeys(cell.subject for cell in cells if not cell.in_library)
-    }
-    libraries = {
-        name: await asyncio.to_thread(provide_library, name, recipes, paths, preparing)
-        for name in dict.fromkeys(cell.subject for cell in cells if cell.in_library)
-    }
+    guest_images = await _for_each(
+        dict.fromkeys(cell.arch for cell in cells),
+        lambda arch: _provide_guest(arch, recipes, paths, preparing),
+    )
+    bridges = await _for_each(
+        dict.fromkeys(cell.arch for cell in cells if cell.bridged),
+        lambda arch: provide_bridge(recipes, paths, preparing, arch),
+    )
+    programs = dict.fromkeys((cell.subject, cell.arch) for cell in cells if not cell.in_library)
+    packed = await _for_each(
+        (program for program in programs if not wrong_machine(*program)),
+        lambda program: provide_subject(program[0], recipes, paths, preparing, program[1]),
+    )
+    libraries = await _for_each(
+        dict.fromkeys(cell.subject for cell in cells if cell.in_library),
+        lambda name: provide_library(name, recipes, paths, preparing),
+    )
     shapes = sorted({cell.shape for cell in cells if with_snapshots})
     kernels = {
         name: await asyncio.to_thread(provide_kernel, name, recipes.kernels[name], paths, preparing)
         for name in sorted({shape.kernel for shape in shapes if shape.kernel})
     }
-    images = {shape: image_with(image, kernels, shape) for shape in shapes}
+    images = {shape: image_with(guest_images[shape.arch], kernels, shape) for shape in shapes}
     snapshots = await _provide_snapshots(images, paths, pool, preparing)
     return Supplies(
-        image=image,
+        images=guest_images,
         kernels=kernels,
-        bridge=bridge,
+        bridges=bridges,
         subjects=packed,
         libraries={name: library for name, library in libraries.items() if library},
         snapshots=snapshots,
     )
+
+
+async def _for_each(keys: Iterable[K], provide: Callable[[K], V]) -> dict[K, V]:
+    """All at once: what has to be fetched is mostly waited for."""
+    async with asyncio.TaskGroup() as group:
+        tasks = {key: group.create_task(asyncio.to_thread(provide, key)) for key in keys}
+    return {key: task.result() for key, task in tasks.items()}
+
+
+def _provide_guest(arch: Arch, recipes: Recipes, paths: Paths, preparing: Preparing) -> GuestImage:
+    """What guests of that architecture boot, with our own programs for it."""
+    provide_natives(arch, paths, preparing)
+    return provide_guest_image(recipes.guest, paths, preparing, arch)
 
 
 async def _provide_snapshots(

@@ -21,7 +21,8 @@ from typing import Any
 
 import msgspec
 from delayrig.archive import write_archive
-from delayrig.guest.arguments import CPU_MODEL, FIRMWARE, MACHINE, UNUSED_INITCALLS
+from delayrig.guest.arguments import UNUSED_INITCALLS
+from delayrig.guest.platform import PLATFORMS, Arch
 from delayrig.images.guest_image import provide_guest_image
 from delayrig.images.recipes import read_recipes
 from delayrig.paths import Paths, find_paths
@@ -100,13 +101,15 @@ def _command(
     image = provide_guest_image(read_recipes(paths.checkout).guest, paths, lambda _: None)
     quiet = f"console=ttyS0 loglevel=3 panic=-1 initcall_blacklist={','.join(UNUSED_INITCALLS)}"
     fast = "tsc=reliable cryptomgr.notests noreplace-smp mitigations=off lsm= pci=lastbus=0"
+    pc = PLATFORMS[Arch.X86_64]
+    options = pc.machine_options.format(hpet="off")
     throttled = plugin is not None and "mips=0" not in plugin
     return [
         *(REALTIME if throttled and os.geteuid() == 0 else PREFERRED),
-        *("setpriv", "--pdeathsig", "KILL", "qemu-system-x86_64"),
+        *("setpriv", "--pdeathsig", "KILL", pc.program),
         *("-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
-        *("-machine", f"{MACHINE},usb=off,hpet=off,vmport=off", "-cpu", CPU_MODEL),
-        *("-smp", str(cores), "-m", str(RAM_MIB), "-bios", FIRMWARE),
+        *("-machine", f"{pc.machine},{options}", "-cpu", pc.cpu_model),
+        *("-smp", str(cores), "-m", str(RAM_MIB), "-bios", pc.firmware),
         *("-accel", "tcg,thread=multi"),
         *("-kernel", image.kernel, "-initrd", str(_initrd(paths, folder))),
         *("-append", f"{quiet} {fast} {words}", "-serial", "stdio"),

@@ -2,7 +2,12 @@
 """Virtual time is exact: under load, behind libvirt, booted instead of restored."""
 
 import asyncio
+import contextlib
+import os
+import signal
 import subprocess
+import threading
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -29,6 +34,9 @@ from .conftest import FinishedRun, launch, run_plan
 BOOT_LIMIT_S = 120
 BOOTED_AGREES_TO = 0.01
 BURNERS = 3
+NUDGE_S = 0.05
+NUDGE_PAUSE_S = 0.00002
+NUDGES_MIN = 500
 
 
 @pytest.fixture
@@ -40,6 +48,58 @@ def load() -> Iterator[None]:
     for burner in burners:
         burner.terminate()
         burner.wait()
+
+
+def _parent_of(process: int) -> int:
+    stat = Path(f"/proc/{process}/stat").read_text(encoding="utf-8")
+    return int(stat.rpartition(")")[2].split()[1])
+
+
+def _is_nudgeable(process: int) -> bool:
+    """A QEMU below this process whose main loop takes SIGALRM, which it makes nothing of."""
+    try:
+        text = Path(f"/proc/{process}/status").read_text(encoding="utf-8")
+        status = dict(line.split(":\t", 1) for line in text.splitlines())
+        taken = int(status["SigBlk"], 16) >> (signal.SIGALRM - 1) & 1
+        parent = process
+        while parent not in (0, os.getpid()):
+            parent = _parent_of(parent)
+    except (OSError, ValueError):
+        return False  # it has ended
+    return status["Name"].startswith("qemu-system") and bool(taken) and parent == os.getpid()
+
+
+def _nudge(stop: threading.Event, nudged: list[int]) -> None:
+    while not stop.is_set():
+        processes = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdecimal()]
+        ours = [process for process in processes if _is_nudgeable(process)]
+        until = time.monotonic() + NUDGE_S
+        while time.monotonic() < until and not stop.wait(NUDGE_PAUSE_S):
+            for process in ours:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGALRM)
+                    nudged.append(process)
+
+
+@pytest.fixture
+def nudged() -> Iterator[list[int]]:
+    """Has the main loop of each QEMU below this process go round at any moment."""
+    stop = threading.Event()
+    processes: list[int] = []
+    nudger = threading.Thread(target=_nudge, args=(stop, processes))
+    nudger.start()
+    yield processes
+    stop.set()
+    nudger.join()
+
+
+def test_main_loop_that_goes_round_at_any_moment_changes_nothing(
+    smoke: FinishedRun, paths: Paths, tmp_path: Path, nudged: list[int]
+) -> None:
+    again = run_plan(paths, tmp_path / "out", "--plan", "smoke")
+    compared = launch(paths, "compare", "--exact", str(smoke.out), str(again.out))
+    assert compared.returncode == ExitCode.PASS, compared.stdout
+    assert len(nudged) >= NUDGES_MIN
 
 
 @pytest.mark.usefixtures("load")
@@ -102,7 +162,7 @@ def test_booted_cell_agrees_with_the_restored_one(
         scratch=tmp_path,
     )
     hardware = replace(
-        boot_hardware(cell.shape, image, tmp_path / "console.log"),
+        boot_hardware(cell.shape, image, paths.turns, tmp_path / "console.log"),
         fw_cfg={CELL_FW_CFG: archive, SUBJECT_FW_CFG: Path(subject.archive)},
     )
 
@@ -111,7 +171,7 @@ def test_booted_cell_agrees_with_the_restored_one(
         try:
             await machine.start()
             await machine.wait_paused(limit_s=BOOT_LIMIT_S)
-            return await finish_guest(machine, tmp_path)
+            return await finish_guest(machine, cell.shape, tmp_path)
         finally:
             await machine.stop()
 
@@ -129,7 +189,8 @@ def test_guest_that_never_pauses_is_lost(smoke: FinishedRun, paths: Paths, tmp_p
     shape = msgspec.json.decode(
         (smoke.out / smoke.results.cells[0].id / "cell.json").read_bytes(), type=Cell
     ).shape
-    hardware = replace(boot_hardware(shape, image, tmp_path / "console.log"), initrd=hollow)
+    console = tmp_path / "console.log"
+    hardware = replace(boot_hardware(shape, image, paths.turns, console), initrd=hollow)
 
     async def boot() -> None:
         machine = QemuMachine(hardware, log=tmp_path / "qemu.log", cpu=0)

@@ -17,13 +17,18 @@ from delayrig.guest.arguments import (
     pinned,
     qemu_arguments,
     timing_arguments,
+    window_address,
 )
 from delayrig.guest.domain import QEMU_NAMESPACE, domain_xml
+from delayrig.guest.platform import PLATFORMS, Arch
 from delayrig.guest.shape import GuestShape
+
+from tests.rig.builders import CHECKOUT
 
 SHAPE = GuestShape(icount_shift=4, cores=2)
 BOOTING = Hardware(
     shape=SHAPE,
+    turns=Path("/t 1/turns.so"),
     kernel=Path("/i,1/vmlinuz"),
     initrd=Path("/i,1/initrd"),
     console=Path("/out,1/console.log"),
@@ -130,13 +135,18 @@ def test_booting_guest_is_given_no_snapshot() -> None:
     assert "-fw_cfg" not in given
 
 
+def test_booting_guest_waits_until_the_monitor_is_there() -> None:
+    assert "-S" in qemu_arguments(BOOTING, monitor_fd=5)
+    assert "-S" not in qemu_arguments(RESTORED, monitor_fd=5)
+
+
 def test_booting_guest_shares_its_memory_with_the_file() -> None:
     given = options(qemu_arguments(replace(BOOTING, memory=Path("/m,1/ram")), monitor_fd=5))
     (backend,) = given["-object"]
     assert "share=on" in backend
     assert backend.endswith("mem-path=/m,,1/ram")
     assert f"size={given['-m'][0]}M" in backend
-    assert given["-machine"][-1] == f"memory-backend={arguments.RAM_BLOCK}"
+    assert given["-machine"][-1] == "memory-backend=pc.ram"
 
 
 def test_restored_guest_keeps_its_changes_of_memory_to_itself() -> None:
@@ -172,7 +182,7 @@ def test_kernel_keeps_its_hands_off_the_window() -> None:
     assert "memmap=128M$384M" in words
     assert "rig.window_address=0x18000000" in words
     assert "rig.window_bytes=0x8000000" in words
-    end = arguments.WINDOW_ADDRESS + arguments.WINDOW_BYTES
+    end = window_address(SHAPE) + arguments.WINDOW_BYTES
     assert end == arguments.RAM_MIB << 20
 
 
@@ -186,6 +196,37 @@ def test_words_of_hazards_stand_at_the_end_of_the_kernel_command_line() -> None:
     assert kernel_command_line(replace(SHAPE, cores=4, icount_shift=0)) == kernel_command_line(
         SHAPE
     )
+
+
+def test_library_that_is_preloaded_is_named_so_that_spaces_in_its_path_do_not_matter() -> None:
+    assert arguments.preloading(Path("/t 1/turns.so"), "") == {
+        "LD_PRELOAD": "turns.so",
+        "LD_LIBRARY_PATH": "/t 1",
+    }
+
+
+def test_library_path_that_qemu_needs_is_kept() -> None:
+    given = arguments.preloading(Path("/t/turns.so"), "/qemu/lib:/more")
+    assert given["LD_LIBRARY_PATH"] == "/t:/qemu/lib:/more"
+
+
+def test_libvirt_preloads_the_same_as_plain_qemu() -> None:
+    xml = domain_xml(RESTORED, name="guest", emulator="/usr/bin/qemu", cpu=3, library_path="/lib1")
+    path = f"{{{QEMU_NAMESPACE}}}commandline/{{{QEMU_NAMESPACE}}}env"
+    given = {
+        entry.attrib["name"]: entry.attrib["value"] for entry in ET.fromstring(xml).findall(path)
+    }
+    assert given == arguments.preloading(RESTORED.turns, "/lib1")
+
+
+def test_threads_have_the_names_that_turns_are_given_by() -> None:
+    (name,) = options(qemu_arguments(BOOTING, monitor_fd=5))["-name"]
+    assert name.endswith(",debug-threads=on")
+
+
+def test_note_that_is_looked_for_is_the_one_that_is_made() -> None:
+    source = CHECKOUT / "emulators" / "turns" / "turns.c"
+    assert f'#define NOTE "{arguments.TURNS_NOTE}' in source.read_text(encoding="utf-8")
 
 
 def test_pinned_process_keeps_to_one_cpu_and_ends_with_its_parent() -> None:
@@ -222,3 +263,35 @@ def test_machine_has_an_hpet_where_the_guest_keeps_time_by_it(
     timer = domain_of(hardware).find("clock/timer[@name='hpet']")
     assert timer is not None
     assert timer.attrib["present"] == ("yes" if hpet else "no")
+
+
+ARM64 = replace(SHAPE, arch=Arch.ARM64, clocksource=PLATFORMS[Arch.ARM64].clocksource)
+
+
+def test_i386_guest_is_the_same_machine() -> None:
+    given = [
+        qemu_arguments(replace(BOOTING, shape=replace(SHAPE, arch=arch)), monitor_fd=5)
+        for arch in (Arch.X86_64, Arch.I386)
+    ]
+    assert given[0] == given[1]
+    assert PLATFORMS[Arch.I386].program == PLATFORMS[Arch.X86_64].program
+
+
+def test_arm64_guest_is_a_board_without_firmware_whose_counter_is_the_virtual_clock() -> None:
+    given = options(qemu_arguments(replace(BOOTING, shape=ARM64), monitor_fd=5))
+    assert "-bios" not in given
+    assert given["-machine"] == ["virt,dtb-randomness=off"]
+    assert given["-cpu"] == ["cortex-a53,cntfrq=1000000000"]
+    assert given["-device"] == ["pvpanic-pci,addr=1"]
+    memory = replace(BOOTING, shape=ARM64, memory=Path("/m/ram"))
+    given = options(qemu_arguments(memory, monitor_fd=5))
+    assert given["-machine"][-1] == "memory-backend=mach-virt.ram"
+
+
+def test_arm64_kernel_ends_where_the_window_begins() -> None:
+    words = kernel_command_line(ARM64).split()
+    assert "mem=384M" in words
+    assert "rig.window_address=0x58000000" in words
+    assert window_address(ARM64) == (1 << 30) + (384 << 20)
+    assert "console=ttyAMA0" in words
+    assert not [word for word in words if word.startswith(("tsc=", "memmap=", "pci="))]

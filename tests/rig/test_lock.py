@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from delayrig.guest.platform import Arch
 from delayrig.images.guest_image import GuestImage
 from delayrig.images.kernel import Kernel
 from delayrig.images.lock import Entries, lock_entries, lock_state, lock_text
@@ -35,7 +36,7 @@ def entries(**changes: Any) -> Entries:
             **changes,
         }
     )
-    return lock_entries(IMAGE, [BUILT, subject], {})
+    return lock_entries({Arch.X86_64: IMAGE}, [BUILT, subject], {})
 
 
 def lock(checkout: Path, text: str) -> None:
@@ -71,7 +72,7 @@ def test_anything_else_from_the_archive_differs(tmp_path: Path, change: dict[str
 
 def test_run_of_fewer_subjects_is_still_the_same(tmp_path: Path) -> None:
     lock(tmp_path, lock_text(entries()))
-    assert lock_state(lock_entries(IMAGE, [BUILT], {}), tmp_path) == "same"
+    assert lock_state(lock_entries({Arch.X86_64: IMAGE}, [BUILT], {}), tmp_path) == "same"
 
 
 def test_without_a_lock_everything_differs(tmp_path: Path) -> None:
@@ -95,7 +96,19 @@ def test_library_is_locked_without_the_program_that_was_compiled_around_it() -> 
 
 def test_kernel_that_a_run_needs_is_compared_and_no_other(tmp_path: Path) -> None:
     kernel = Kernel(path="/nowhere", sha256="4" * 64, packages={"linux-image-6.1.0-50-rt": "6.1"})
-    lock(tmp_path, lock_text(lock_entries(IMAGE, [BUILT], {"rt": kernel})))
+    lock(tmp_path, lock_text(lock_entries({Arch.X86_64: IMAGE}, [BUILT], {"rt": kernel})))
     other = msgspec.structs.replace(kernel, sha256="5" * 64)
-    assert lock_state(lock_entries(IMAGE, [BUILT], {}), tmp_path) == "same"
-    assert lock_state(lock_entries(IMAGE, [BUILT], {"rt": other}), tmp_path) == "differs"
+    assert lock_state(lock_entries({Arch.X86_64: IMAGE}, [BUILT], {}), tmp_path) == "same"
+    assert (
+        lock_state(lock_entries({Arch.X86_64: IMAGE}, [BUILT], {"rt": other}), tmp_path)
+        == "differs"
+    )
+
+
+def test_parts_of_another_architecture_are_locked_beside_the_usual_ones() -> None:
+    arm64 = make_subject(name=PACKAGED.name, packages=PACKAGED.packages, arch=Arch.ARM64)
+    locked = lock_entries({Arch.X86_64: IMAGE, Arch.ARM64: IMAGE}, [PACKAGED, arm64], {})
+    assert set(locked) == {
+        *("kernel", "busybox", "debian:bookworm"),
+        *("kernel arm64", "busybox arm64", "debian:bookworm arm64"),
+    }

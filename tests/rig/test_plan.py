@@ -15,6 +15,7 @@ from delayrig.cell import Cell, Expect, Job, Probe, Programmer, Role
 from delayrig.chips import read_chips
 from delayrig.corner import Corner
 from delayrig.errors import BadInputError
+from delayrig.guest.platform import Arch
 from delayrig.plan import Plan, find_plan, plan_cells, plan_names, read_plan
 from delayrig.toml import parse_toml
 
@@ -57,6 +58,7 @@ def levels(cell: Cell) -> dict[str, Any]:
         "load": "busy-siblings" if "busy-siblings" in cell.hazards else "none",
         "hazards": "+".join(set(cell.hazards) - {"low-res-timers", "busy-siblings"}) or "none",
         "programmer": cell.programmer.value,
+        "arch": cell.arch.value,
     }
 
 
@@ -120,6 +122,7 @@ def test_default_plan_spans_what_it_says() -> None:
         "load": 2,
         "hazards": 1,
         "programmer": 1,
+        "arch": 1,
     }
 
 
@@ -155,9 +158,14 @@ PROBES = {"probe": Probe.DELAY}
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_canary_and_control_of_a_witness_stand_in_the_same_cell(name: str) -> None:
-    judging = {c.name: c for c in shipped(name) if c.role in (Role.CANARY, Role.CONTROL)}
+    for arch in {cell.arch for cell in shipped(name)}:
+        check_canaries([cell for cell in shipped(name) if cell.arch is arch])
+
+
+def check_canaries(cells: list[Cell]) -> None:
+    judging = {c.name: c for c in cells if c.role in (Role.CANARY, Role.CONTROL)}
     witnesses = {name.removeprefix("canary-") for name in judging if name.startswith("canary-")}
-    used = {cell.witness for cell in shipped(name)}
+    used = {cell.witness for cell in cells}
     assert witnesses >= {"bus", "chip", *(key for key, probe in PROBES.items() if probe in used)}
     for witness in sorted(witnesses):
         canary, control = judging.pop(f"canary-{witness}"), judging.pop(f"control-{witness}")
@@ -172,11 +180,17 @@ def test_canary_and_control_of_a_witness_stand_in_the_same_cell(name: str) -> No
 @pytest.mark.parametrize("name", DEMONSTRATING)
 def test_demonstration_expects_a_conviction_of_one_subject_alone(name: str) -> None:
     cells = [cell for cell in shipped(name) if cell.name == "demonstration"]
-    assert {cell.subject: cell.expect for cell in cells} == {
-        "bundled": Expect.PASS,
-        "debian:bookworm": Expect.TOO_SHORT,
-        "debian:trixie": Expect.PASS,
-    }
+    for arch in {cell.arch for cell in shipped(name)}:
+        assert {cell.subject: cell.expect for cell in cells if cell.arch is arch} == {
+            "bundled": Expect.PASS,
+            "debian:bookworm": Expect.TOO_SHORT,
+            "debian:trixie": Expect.PASS,
+        }
+
+
+@pytest.mark.parametrize("name", ["default", "full"])
+def test_plan_has_guests_of_every_architecture(name: str) -> None:
+    assert {cell.arch for cell in shipped(name)} == set(Arch)
 
 
 def test_ids_stay_as_they_are() -> None:
@@ -635,3 +649,35 @@ def test_hazards_that_are_none_name_the_key(hazards: str, says: str) -> None:
     error = error_of(HEAD + GROUP + f'hazards = ["{hazards}"]\n')
     assert "key 'group[0].over.hazards'" in error.message
     assert says in error.message
+
+
+def test_one_architecture_alone_moves_no_other_dimension() -> None:
+    over = OVER.replace("[250]", "[250, 62]").replace("[1]", "[1, 2]") + 'corner = ["typ", "max"]\n'
+    group = f'{HEAD}[[group]]\nname = "g"\nstrength = 2\n[group.over]\n{over}'
+    arm64 = cells_of(group + 'arch = ["arm64"]\n')
+    assert [msgspec.structs.replace(cell, arch=Arch.X86_64) for cell in arm64] == cells_of(group)
+    assert all(".arm64." in cell.id for cell in arm64)
+
+
+@pytest.mark.parametrize(
+    ("choice", "words"),
+    [
+        ('hazards = "clocksource:hpet", arch = "arm64"', "'clocksource:hpet' is not for arm64"),
+        ('hazards = "preempt-rt", arch = "i386"', "'preempt-rt' is not for i386"),
+        ('hazards = "signals:20", arch = "i386"', "'signals:20' is not for i386"),
+        ('arch = "armhf"', "unknown value 'armhf'"),
+    ],
+)
+def test_what_an_architecture_does_not_have_is_refused(choice: str, words: str) -> None:
+    assert words in error_of(HEAD + SINGLE.replace(AT, f"{AT}, {choice}")).message
+
+
+def test_delay_witness_is_refused_where_it_cannot_probe() -> None:
+    single = SINGLE.replace(AT, f'{AT}, arch = "arm64"') + 'witness = "delay"\n'
+    assert "delay witness" in error_of(HEAD + single).message
+
+
+def test_rule_may_be_about_an_architecture() -> None:
+    group = GROUP + 'arch = ["i386", "arm64"]\n'
+    cells = cells_of(HEAD + group + rule('arch = "arm64"', "any"), "bundled")
+    assert [cell.expect for cell in cells] == [Expect.PASS, Expect.ANY]

@@ -9,9 +9,10 @@ from typing import NamedTuple
 import pytest
 from delayrig.cell import Cell
 from delayrig.errors import BadInputError
+from delayrig.guest.platform import Arch
 from delayrig.images.recipes import read_recipes
 from delayrig.paths import Paths
-from delayrig.request import REGION_BYTES_MAX, Request, check_out, choose_cells
+from delayrig.request import REGION_BYTES_MAX, Request, check_connect, check_out, choose_cells
 from delayrig.result import FILE_NAME
 from delayrig.run import rerun_command
 
@@ -188,3 +189,11 @@ def test_disk_must_hold_every_cell_by_its_region(
         return
     with pytest.raises(BadInputError, match=f"{len(cells)} cells may need 20 MiB"):
         check_out(tmp_path, cells)
+
+
+def test_guest_that_libvirt_cannot_describe_is_refused_before_the_run() -> None:
+    cells = [make_cell(arch=Arch.X86_64), make_cell(arch=Arch.I386), make_cell(arch=Arch.ARM64)]
+    check_connect(None, cells)
+    check_connect("embed", cells[:2])
+    with pytest.raises(BadInputError, match=r"--connect embed: cell group\.bundled\.arm64\."):
+        check_connect("embed", cells)

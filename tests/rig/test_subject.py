@@ -6,12 +6,16 @@ from pathlib import Path
 
 import pytest
 from delayrig.errors import BadInputError
+from delayrig.guest.platform import Arch
+from delayrig.images import subject
+from delayrig.images.elf import ElfFacts
 from delayrig.images.recipes import read_recipes
 from delayrig.images.subject import (
     check_subject,
     known_subjects,
     knows_string,
     upstream_version,
+    wrong_machine,
 )
 
 from tests.rig.builders import CHECKOUT
@@ -101,3 +105,25 @@ def test_upstream_version_is_what_stands_between_epoch_and_revision(
     version: str, upstream: str
 ) -> None:
     assert upstream_version(version) == upstream
+
+
+@pytest.mark.parametrize(
+    ("machine", "runs_on"),
+    [
+        ("EM_X86_64", {Arch.X86_64}),
+        ("EM_386", {Arch.X86_64, Arch.I386}),
+        ("EM_AARCH64", {Arch.ARM64}),
+    ],
+)
+def test_program_by_path_runs_where_its_machine_does(
+    monkeypatch: pytest.MonkeyPatch, machine: str, runs_on: set[Arch]
+) -> None:
+    facts = ElfFacts(machine=machine, interpreter=None, needed=(), rpath=(), runpath=())
+    monkeypatch.setattr(subject, "read_elf", lambda _: facts)
+    assert {arch for arch in Arch if not wrong_machine("path:/x", arch)} == runs_on
+
+
+def test_museum_is_for_one_architecture_and_what_is_packaged_for_all() -> None:
+    for name in known_subjects(RECIPES)[:-1]:
+        runs_on = [arch for arch in Arch if not wrong_machine(name, arch)]
+        assert runs_on == ([Arch.X86_64] if name.startswith("museum:") else list(Arch))

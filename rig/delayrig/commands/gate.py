@@ -38,7 +38,7 @@ from delayrig.gate.show import print_decision
 from delayrig.images.recipes import read_recipes
 from delayrig.keep import keep_file
 from delayrig.paths import Paths, find_paths
-from delayrig.request import Request, check_out, choose_cells
+from delayrig.request import Request, check_connect, check_out, choose_cells
 from delayrig.result import Results
 from delayrig.run import Progress, run_side_by_side
 from delayrig.show import RunProgress, make_console
@@ -209,6 +209,7 @@ def _request(wish: _Wish, paths: Paths) -> GateRequest:
     choice = choose_cells(plan=plan, subjects=subjects, patterns=[], seed=seed, paths=paths)
     cells = cells_of(wish.candidate, choice.cells, watched=True)
     check_watched(cells, plan)
+    check_connect(wish.connect, choice.cells)
     if stored:
         stored.check_cells(cells)
     folder = (wish.out or default_out("gate")).absolute()

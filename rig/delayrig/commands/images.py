@@ -23,7 +23,7 @@ def images(update_lock: bool) -> None:
     paths = find_paths()
     supplies = asyncio.run(_provide_images(paths))
     kernels = _every_kernel(paths) if update_lock else supplies.kernels
-    entries = lock_entries(supplies.image, supplies.programs, kernels)
+    entries = lock_entries(supplies.images, supplies.programs, kernels)
     if update_lock:
         (paths.checkout / "images" / "lock.toml").write_text(lock_text(entries), "utf-8")
     click.echo(

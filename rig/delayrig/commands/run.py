@@ -20,7 +20,7 @@ from delayrig.formats.known import wanted_formats
 from delayrig.formats.report import report_of_run
 from delayrig.lanes import LaneName
 from delayrig.paths import find_paths
-from delayrig.request import Request, check_out, choose_cells, default_jobs
+from delayrig.request import Request, check_connect, check_out, choose_cells, default_jobs
 from delayrig.show import make_console, print_results
 
 
@@ -79,6 +79,7 @@ def run(
             click.echo(f"{cell.id}" + (f"  expect {cell.expect}" if cell.expect != "pass" else ""))
         click.echo(f"{len(choice.cells)} cells", err=True)
         return
+    check_connect(connect, choice.cells)
     wanted = wanted_formats(formats)
     folder = out or default_out(plan)
     check_out(folder, choice.cells)

@@ -14,19 +14,17 @@ from pathlib import Path
 
 from delayrig.guest.shape import TSC, GuestShape
 
-MACHINE = "pc"
-CPU_MODEL = "qemu64"  # no RDRAND: its numbers would differ from run to run
-FIRMWARE = "qboot.rom"
 RAM_MIB = 512
-RAM_BLOCK = "pc.ram"
 HPET = "hpet"
+LIBRARY_PATH = "LD_LIBRARY_PATH"
+TURNS_NOTE = "turns: the CPU thread keeps the lock"
 UUID = "6c7cd5c4-3ab5-4a9b-8d1e-9ea7b2a3f501"  # firmware tables hold it
 RTC_BASE = "2024-01-01T00:00:00"
 
 # The last 128 MiB are kept from the kernel: the guest leaves its results there for the host.
 # A write of 1 MiB that is polled without a wait leaves 29 MB of events at drawn times, more at max.
 WINDOW_MIB = 128
-WINDOW_ADDRESS = (RAM_MIB - WINDOW_MIB) << 20
+KERNEL_MIB = RAM_MIB - WINDOW_MIB
 WINDOW_BYTES = WINDOW_MIB << 20
 
 CELL_FW_CFG = "opt/org.flashrom.rig/cell"
@@ -54,6 +52,8 @@ class Hardware:
     """
 
     shape: GuestShape
+    turns: Path
+    """What is preloaded into QEMU, so that its threads take turns (emulators/turns/)."""
     kernel: Path
     initrd: Path
     console: Path
@@ -64,22 +64,30 @@ class Hardware:
     """Where QEMU is to note when the guest passed the end of each stage of its cell."""
 
 
+def window_address(shape: GuestShape) -> int:
+    """The physical address of the memory that the results are left in."""
+    return shape.platform.ram_base + (KERNEL_MIB << 20)
+
+
 def kernel_command_line(shape: GuestShape) -> str:
     """What the guest kernel is told; part of a snapshot's identity."""
+    platform, window = shape.platform, window_address(shape)
+    filled_in = {
+        "clock": _clock_word(shape),
+        "mib": WINDOW_MIB,
+        "address_mib": window >> 20,
+        "kernel_mib": KERNEL_MIB,
+    }
     words = [
-        "console=ttyS0",
+        f"console={platform.console}",
         "loglevel=4",
         "panic=-1",
-        _clock_word(shape),
         "cryptomgr.notests",
-        "noreplace-smp",
         "mitigations=off",  # detours around a speculation that TCG does not do
         "lsm=",
-        "8250.nr_uarts=1",
-        "pci=lastbus=0",
         f"initcall_blacklist={','.join(UNUSED_INITCALLS)}",
-        f"memmap={WINDOW_MIB}M${WINDOW_ADDRESS >> 20}M",
-        f"rig.window_address={WINDOW_ADDRESS:#x}",
+        *(word.format(**filled_in) for word in platform.kernel_words),
+        f"rig.window_address={window:#x}",
         f"rig.window_bytes={WINDOW_BYTES:#x}",
         *shape.kernel_words,
     ]
@@ -108,7 +116,7 @@ def timing_arguments(shape: GuestShape) -> list[str]:
 
 def hand_over_arguments(hardware: Hardware) -> list[str]:
     """What both backends pass to QEMU word for word: the pause, the files, the snapshot."""
-    arguments = ["-device", "pvpanic", "-action", "panic=pause"]
+    arguments = ["-device", hardware.shape.platform.pause_device, "-action", "panic=pause"]
     for name, path in sorted(hardware.fw_cfg.items()):
         arguments += ["-fw_cfg", f"name={name},file={_escaped(path)}"]
     # Announcing a moved network card would start a host-clock timer.
@@ -133,30 +141,32 @@ def memory_arguments(hardware: Hardware) -> list[str]:
     """RAM in its file: a block of the name that it has without one, which snapshots know it by."""
     if hardware.memory is None:
         return []
+    block = hardware.shape.platform.ram_block
     share = "on" if hardware.incoming is None else "off"
-    backend = f"memory-backend-file,id={RAM_BLOCK},size={RAM_MIB}M,share={share}"
+    backend = f"memory-backend-file,id={block},size={RAM_MIB}M,share={share}"
     path = _escaped(hardware.memory)
     return [
         *("-object", f"{backend},x-use-canonical-path-for-ramblock-id=off,mem-path={path}"),
-        *("-machine", f"memory-backend={RAM_BLOCK}"),
+        *("-machine", f"memory-backend={block}"),
     ]
 
 
 def qemu_arguments(hardware: Hardware, *, monitor_fd: int) -> list[str]:
     """The whole command line of plain QEMU, without the program's name."""
-    shape = hardware.shape
+    shape, platform = hardware.shape, hardware.shape.platform
+    options = platform.machine_options.format(hpet="on" if has_hpet(shape) else "off")
     return [
         *("-nodefaults", "-no-user-config"),
-        *("-name", "flashrom-rig"),
+        *("-name", "flashrom-rig,debug-threads=on"),  # as libvirt; emulators/turns/ reads names
         *("-uuid", UUID),
         *("-boot", "strict=on"),  # as libvirt starts every domain
         *("-display", "none"),
-        *("-machine", f"{MACHINE},usb=off,hpet={'on' if has_hpet(shape) else 'off'},vmport=off"),
-        *("-cpu", CPU_MODEL),
+        *("-machine", f"{platform.machine},{options}"),
+        *("-cpu", ",".join(filter(None, [platform.cpu_model, platform.cpu_options]))),
         *("-smp", f"{shape.cores},sockets={shape.cores},cores=1,threads=1"),
         *("-m", str(RAM_MIB)),
         *memory_arguments(hardware),
-        *("-bios", FIRMWARE),
+        *(["-bios", platform.firmware] if platform.firmware else []),
         *("-kernel", str(hardware.kernel)),
         *("-initrd", str(hardware.initrd)),
         *("-append", kernel_command_line(shape)),
@@ -164,16 +174,27 @@ def qemu_arguments(hardware: Hardware, *, monitor_fd: int) -> list[str]:
         *("-serial", "chardev:console"),
         *("-chardev", f"socket,id=monitor,fd={monitor_fd}"),
         *("-mon", "chardev=monitor,mode=control"),
+        # A CPU that runs leaves the monitor nothing until it is idle: one that boots waits for it.
+        *([] if hardware.incoming else ["-S"]),
         *timing_arguments(shape),
         *mark_arguments(hardware),
         *hand_over_arguments(hardware),
     ]
 
 
+def preloading(turns: Path, library_path: str) -> dict[str, str]:
+    """What QEMU's environment has to hold beside its own; `library_path` is the one that it has.
+
+    A path in LD_PRELOAD would end at a space, so only a name stands there.
+    """
+    folders = filter(None, [str(turns.parent), library_path])
+    return {"LD_PRELOAD": turns.name, LIBRARY_PATH: ":".join(folders)}
+
+
 def pinned(cpu: int, command: Sequence[str]) -> list[str]:
     """`command`, kept to one host CPU and ended with its parent.
 
-    Unpinned, about one boot in a hundred of a guest with several cores took another path.
+    QEMU's threads take turns anyhow; on one CPU that costs no wake-up of another.
     """
     return ["setpriv", "--pdeathsig", "KILL", "taskset", "--cpu-list", str(cpu), *command]
 

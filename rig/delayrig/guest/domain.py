@@ -15,7 +15,9 @@ from delayrig.guest.arguments import Hardware
 QEMU_NAMESPACE = "http://libvirt.org/schemas/domain/qemu/1.0"
 
 
-def domain_xml(hardware: Hardware, *, name: str, emulator: str, cpu: int) -> str:
+def domain_xml(
+    hardware: Hardware, *, name: str, emulator: str, cpu: int, library_path: str = ""
+) -> str:
     """The domain's description; the process keeps to the host CPU `cpu`."""
     ET.register_namespace("qemu", QEMU_NAMESPACE)
     domain = Element("domain", {"type": "qemu"})
@@ -28,13 +30,13 @@ def domain_xml(hardware: Hardware, *, name: str, emulator: str, cpu: int) -> str
     SubElement(features, "acpi")
     SubElement(features, "vmport", {"state": "off"})
     processor = SubElement(domain, "cpu", {"mode": "custom", "match": "exact", "check": "none"})
-    _text(processor, "model", arguments.CPU_MODEL, fallback="forbid")
+    _text(processor, "model", hardware.shape.platform.cpu_model, fallback="forbid")
     clock = SubElement(domain, "clock", {"offset": "utc"})
     hpet = "yes" if arguments.has_hpet(hardware.shape) else "no"
     SubElement(clock, "timer", {"name": arguments.HPET, "present": hpet})
     _text(domain, "on_crash", "preserve")
     _devices(domain, hardware, emulator)
-    _word_for_word(domain, hardware)
+    _word_for_word(domain, hardware, library_path)
     return ET.tostring(domain, encoding="unicode")
 
 
@@ -44,9 +46,10 @@ def _uuid(hardware: Hardware, name: str) -> str:
 
 
 def _boot(domain: Element, hardware: Hardware) -> None:
+    platform = hardware.shape.platform
     system = SubElement(domain, "os")
-    _text(system, "type", "hvm", arch=hardware.shape.arch, machine=arguments.MACHINE)
-    _text(system, "loader", arguments.FIRMWARE, type="rom")
+    _text(system, "type", "hvm", arch=platform.libvirt_arch, machine=platform.machine)
+    _text(system, "loader", platform.firmware, type="rom")
     _text(system, "kernel", str(hardware.kernel))
     _text(system, "initrd", str(hardware.initrd))
     _text(system, "cmdline", arguments.kernel_command_line(hardware.shape))
@@ -62,7 +65,7 @@ def _devices(domain: Element, hardware: Hardware, emulator: str) -> None:
     SubElement(serial, "target", {"port": "0"})
 
 
-def _word_for_word(domain: Element, hardware: Hardware) -> None:
+def _word_for_word(domain: Element, hardware: Hardware, library_path: str) -> None:
     line = SubElement(domain, f"{{{QEMU_NAMESPACE}}}commandline")
     words = [
         *arguments.timing_arguments(hardware.shape),
@@ -70,6 +73,8 @@ def _word_for_word(domain: Element, hardware: Hardware) -> None:
     ]
     for word in words:
         SubElement(line, f"{{{QEMU_NAMESPACE}}}arg", {"value": word})
+    for key, value in arguments.preloading(hardware.turns, library_path).items():
+        SubElement(line, f"{{{QEMU_NAMESPACE}}}env", {"name": key, "value": value})
 
 
 def _text(parent: Element, tag: str, text: str, **attributes: str) -> Element:

@@ -25,10 +25,9 @@ import libvirt
 import libvirt_qemu
 
 from delayrig.errors import LostGuestError, RigFaultError
-from delayrig.guest.arguments import Hardware
+from delayrig.guest.arguments import LIBRARY_PATH, Hardware
 from delayrig.guest.domain import domain_xml
 from delayrig.guest.monitor import MIGRATION, STOP, MonitoredMachine, overdue
-from delayrig.guest.qemu import PROGRAM
 from delayrig.paths import Paths
 
 T = TypeVar("T")
@@ -184,8 +183,13 @@ class LibvirtMachine(MonitoredMachine):
         host = await asyncio.to_thread(find_host, self._uri)
         host.listen(self._name, self._on_event)
         self._host = host
+        emulator = shutil.which(self._hardware.shape.platform.program) or ""
         xml = domain_xml(
-            self._hardware, name=self._name, emulator=shutil.which(PROGRAM) or "", cpu=self._cpu
+            self._hardware,
+            name=self._name,
+            emulator=emulator,
+            cpu=self._cpu,
+            library_path=os.environ.get(LIBRARY_PATH, ""),
         )
         self._domain = await self._call(lambda: host.connection.createXML(xml, flags))
         if incoming:

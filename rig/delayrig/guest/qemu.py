@@ -10,13 +10,19 @@ from typing import Any
 
 from qemu.qmp import EventListener, QMPClient, QMPError
 
-from delayrig.errors import LostGuestError
-from delayrig.guest.arguments import Hardware, pinned, qemu_arguments
+from delayrig.errors import LostGuestError, RigFaultError
+from delayrig.guest.arguments import (
+    LIBRARY_PATH,
+    TURNS_NOTE,
+    Hardware,
+    pinned,
+    preloading,
+    qemu_arguments,
+)
 from delayrig.guest.monitor import MIGRATION, STOP, MonitoredMachine, overdue
 
 CONNECT_LIMIT_S = 20.0
 COMMAND_LIMIT_S = 60.0
-PROGRAM = "qemu-system-x86_64"
 # Else glibc asks the kernel for each further page of a thread's heap, a thousand times a cell.
 TUNABLES = {"GLIBC_TUNABLES": "glibc.malloc.top_pad=4194304"}
 
@@ -33,21 +39,25 @@ class QemuMachine(MonitoredMachine):
         self._events = {name: EventListener(names=[name]) for name in (STOP, MIGRATION)}
 
     async def start(self) -> None:
-        """Starts QEMU; with a snapshot, returns when it is loaded and paused."""
+        """Starts QEMU, which boots; with a snapshot, returns when it is loaded and paused."""
         ours, theirs = socket.socketpair()
         arguments = qemu_arguments(self._hardware, monitor_fd=theirs.fileno())
+        preload = preloading(self._hardware.turns, os.environ.get(LIBRARY_PATH, ""))
         with theirs, self._log.open("wb") as log:
             self._process = await asyncio.create_subprocess_exec(
-                *pinned(self._cpu, [PROGRAM, *arguments]),
+                *pinned(self._cpu, [self._hardware.shape.platform.program, *arguments]),
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
                 pass_fds=(theirs.fileno(),),
-                env=os.environ | TUNABLES,
+                env=os.environ | TUNABLES | preload,
             )
         await self._connect(ours)
+        self._check_turns()
         if self._hardware.incoming is not None:
             await self._load(self._hardware.incoming)
+        else:
+            await self._execute("cont")
 
     async def stop(self) -> None:
         """Kills QEMU: nothing in a cell is worth an orderly shutdown."""
@@ -96,6 +106,14 @@ class QemuMachine(MonitoredMachine):
     def _check_alive(self) -> None:
         if self._process is None or self._process.returncode is not None:
             raise LostGuestError(f"QEMU ended by itself: {self._said()}")
+
+    def _check_turns(self) -> None:
+        """A library that cannot be preloaded is passed over, and times would no longer be exact."""
+        if TURNS_NOTE not in self._said():
+            raise RigFaultError(
+                f"{self._hardware.turns} has no effect in this QEMU: {self._said()}",
+                hint="`rig/rig setup` builds it anew",
+            )
 
     def _said(self) -> str:
         return self._log.read_text(errors="replace").strip() or "it said nothing"

@@ -5,8 +5,9 @@ from pathlib import Path
 
 from delayrig.errors import LostGuestError
 from delayrig.guest import parcel
-from delayrig.guest.arguments import WINDOW_ADDRESS, WINDOW_BYTES
+from delayrig.guest.arguments import WINDOW_BYTES, window_address
 from delayrig.guest.machine import Machine
+from delayrig.guest.shape import GuestShape
 
 CELL_LIMIT_S = 300.0
 
@@ -25,20 +26,14 @@ ENTRIES = {
 }
 
 
-async def run_guest(machine: Machine, scratch: Path) -> dict[str, bytes]:
-    """Restores a guest and takes it through its cell; returns what it left for the host."""
-    await machine.start()
-    return await finish_guest(machine, scratch)
-
-
-async def finish_guest(machine: Machine, scratch: Path) -> dict[str, bytes]:
-    """The same for a guest that stands at its pause."""
+async def finish_guest(machine: Machine, shape: GuestShape, scratch: Path) -> dict[str, bytes]:
+    """From the pause of the snapshot through its cell; returns what it left for the host."""
     await machine.resume()
     await machine.wait_paused(limit_s=CELL_LIMIT_S)
-    window = scratch / "window"
-    await machine.read_memory(WINDOW_ADDRESS, parcel.HEADER.size, window)
+    address, window = window_address(shape), scratch / "window"
+    await machine.read_memory(address, parcel.HEADER.size, window)
     used = parcel.parcel_bytes(window.read_bytes(), window_bytes=WINDOW_BYTES)
-    await machine.read_memory(WINDOW_ADDRESS, used, window)
+    await machine.read_memory(address, used, window)
     entries = parcel.unpack(window.read_bytes())
     unknown = entries.keys() - ENTRIES
     if unknown:

@@ -4,6 +4,7 @@
 from dataclasses import dataclass
 
 from delayrig import digest
+from delayrig.guest.platform import PLATFORMS, Arch, Platform
 
 NS_PER_S = 1_000_000_000
 SHIFT_MAX = 10
@@ -18,13 +19,18 @@ class GuestShape:
     icount_shift: int
     """One instruction takes 2**icount_shift ns of virtual time."""
     cores: int
-    arch: str = "x86_64"
+    arch: Arch = Arch.X86_64
     kernel: str = ""
     """Which kernel of images/recipes.toml; empty: the usual one."""
     clocksource: str = TSC
     """By which clock the guest's kernel keeps time."""
     kernel_words: tuple[str, ...] = ()
     """What the kernel is told besides the usual."""
+
+    @property
+    def platform(self) -> Platform:
+        """The facts of its architecture."""
+        return PLATFORMS[self.arch]
 
     @property
     def mips(self) -> float:
@@ -39,7 +45,7 @@ class GuestShape:
     @property
     def name(self) -> str:
         """A folder name."""
-        clock = "" if self.clocksource == TSC else self.clocksource
+        clock = "" if self.clocksource == self.platform.clocksource else self.clocksource
         words = [self.kernel, clock, *(word.replace("=", "-") for word in self.kernel_words)]
         special = "".join(f"-{word}" for word in words if word)
         if len(special) > SPECIAL_MAX:

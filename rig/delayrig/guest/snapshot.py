@@ -19,52 +19,54 @@ from functools import cache
 from pathlib import Path
 
 from delayrig import digest
-from delayrig.errors import LostGuestError
-from delayrig.events import first, parse_events
 from delayrig.guest import arguments
 from delayrig.guest.arguments import Hardware
-from delayrig.guest.qemu import PROGRAM, QemuMachine
-from delayrig.guest.session import run_guest
+from delayrig.guest.qemu import QemuMachine
 from delayrig.guest.shape import GuestShape
 from delayrig.images.guest_image import GuestImage
 from delayrig.paths import Paths
 
-# More than the agent takes between its two looks at the clock, less than any timer is away.
-SKIPPED_INSTRUCTIONS_MAX = 50
-BOOTS_MAX = 12
 BOOT_LIMIT_S = 120.0
 SAVE_LIMIT_S = 60.0
 UNUSED_DROPPED_AFTER_S = 24 * 3600  # longer than any run, which asks for its own at its start
-FORMAT = 3
+FORMAT = 4
 STATE, RAM, WHOLE, KERNEL = "state", "ram", "whole", "kernel"
-# Of the kernel: more than its real-mode part, which ends below 32 KiB (Linux x86 boot protocol).
+# Of the kernel: more than its real-mode part, which ends below 32 KiB (Linux x86 boot protocol);
+# of arm64 its header would do.
 KERNEL_BYTES = 1 << 16
 
 
-def boot_hardware(shape: GuestShape, image: GuestImage, console: Path) -> Hardware:
+def boot_hardware(shape: GuestShape, image: GuestImage, turns: Path, console: Path) -> Hardware:
     """The machine that boots to the moment of the snapshot."""
     return Hardware(
-        shape=shape, kernel=Path(image.kernel), initrd=Path(image.initrd), console=console
+        shape=shape,
+        turns=turns,
+        kernel=Path(image.kernel),
+        initrd=Path(image.initrd),
+        console=console,
     )
 
 
 @cache
-def qemu_sha256() -> str:
+def qemu_sha256(name: str) -> str:
     """Which build of QEMU this is: another one may count instructions in another way."""
-    program = shutil.which(PROGRAM)
+    program = shutil.which(name)
     return digest.of_file(Path(program)) if program else ""
 
 
 def snapshot_path(shape: GuestShape, image: GuestImage, paths: Paths) -> Path:
     """Where the snapshot of that shape is, or will be; named by all that it is made of."""
+    platform = shape.platform
     parts = [
         FORMAT,
-        qemu_sha256(),
+        qemu_sha256(platform.program),
+        digest.of_file(paths.turns),
         image.kernel_sha256,
         image.initrd_sha256,
         arguments.kernel_command_line(shape),
         arguments.timing_arguments(shape),
-        [arguments.MACHINE, arguments.CPU_MODEL, arguments.FIRMWARE, arguments.RAM_MIB],
+        [platform.machine, platform.cpu_model, platform.cpu_options, platform.firmware],
+        [platform.pause_device, arguments.RAM_MIB],
         shape.cores,
     ]
     return paths.snapshots / f"{shape.name}-{digest.of_value(parts)[:16]}.snapshot"
@@ -73,7 +75,7 @@ def snapshot_path(shape: GuestShape, image: GuestImage, paths: Paths) -> Path:
 async def provide_snapshot(shape: GuestShape, image: GuestImage, paths: Paths, cpu: int) -> Path:
     """The snapshot of that shape, booted and saved where it is not there yet.
 
-    Two that are accepted behave the same to the nanosecond, whichever machine made them.
+    Two of one name behave the same to the nanosecond.
     """
     path = snapshot_path(shape, image, paths)
     if path.is_dir():
@@ -81,20 +83,12 @@ async def provide_snapshot(shape: GuestShape, image: GuestImage, paths: Paths, c
         return path
     paths.snapshots.mkdir(parents=True, exist_ok=True)
     drop_unused(paths.snapshots, now_s=time.time())
-    for _ in range(BOOTS_MAX):
-        with tempfile.TemporaryDirectory(dir=paths.snapshots, prefix="boot-") as scratch:
-            folder = Path(scratch)
-            snapshot = await _boot(shape, image, folder, cpu)
-            skipped_ns = await _skipped_ns(shape, image, snapshot, folder, cpu)
-            if skipped_ns >> shape.icount_shift <= SKIPPED_INSTRUCTIONS_MAX:
-                # Another run may have made the same meanwhile: either will do.
-                with contextlib.suppress(OSError):
-                    snapshot.rename(path)
-                return path
-    raise LostGuestError(
-        f"{shape.name}: {BOOTS_MAX} snapshots in a row had idle time skipped while they stopped",
-        hint="is this machine very busy? try again when it is not",
-    )
+    with tempfile.TemporaryDirectory(dir=paths.snapshots, prefix="boot-") as scratch:
+        snapshot = await _boot(shape, image, paths.turns, Path(scratch), cpu)
+        # Another run may have made the same meanwhile: either will do.
+        with contextlib.suppress(OSError):
+            snapshot.rename(path)
+    return path
 
 
 def drop_unused(snapshots: Path, *, now_s: float) -> None:
@@ -139,10 +133,11 @@ async def provide_whole(hardware: Hardware, snapshot: Path, cpu: int) -> None:
         (folder / WHOLE).rename(snapshot / WHOLE)
 
 
-async def _boot(shape: GuestShape, image: GuestImage, folder: Path, cpu: int) -> Path:
+async def _boot(shape: GuestShape, image: GuestImage, turns: Path, folder: Path, cpu: int) -> Path:
     snapshot = folder / "snapshot"
     snapshot.mkdir()
-    hardware = replace(boot_hardware(shape, image, folder / "console.log"), memory=snapshot / RAM)
+    hardware = boot_hardware(shape, image, turns, folder / "console.log")
+    hardware = replace(hardware, memory=snapshot / RAM)
     machine = QemuMachine(hardware, log=folder / "qemu.log", cpu=cpu)
     try:
         await machine.start()
@@ -153,20 +148,3 @@ async def _boot(shape: GuestShape, image: GuestImage, folder: Path, cpu: int) ->
     finally:
         await asyncio.shield(machine.stop())
     return snapshot
-
-
-async def _skipped_ns(
-    shape: GuestShape, image: GuestImage, snapshot: Path, folder: Path, cpu: int
-) -> int:
-    """Restores it with no cell to run: the agent tells how far the clock went while it stopped."""
-    hardware = restored(boot_hardware(shape, image, folder / "restored.log"), snapshot)
-    machine = QemuMachine(hardware, log=folder / "qemu.log", cpu=cpu)
-    try:
-        entries = await run_guest(machine, folder)
-    finally:
-        await asyncio.shield(machine.stop())
-    events = parse_events(entries["agent.jsonl"], source="the agent's events")
-    resumed = first(events, "resumed")
-    if resumed is None:
-        raise LostGuestError(f"{shape.name}: the agent does not tell when it was resumed")
-    return int(resumed["skipped_ns"])

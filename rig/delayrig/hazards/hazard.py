@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar
 
+from delayrig.guest.platform import Arch
 from delayrig.lanes import LaneName
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ class Hazard:
     """One sentence for a list."""
     concern: ClassVar[Concern]
     cores_min: ClassVar[int] = 1
+    archs: ClassVar[tuple[Arch, ...]] = tuple(Arch)
+    """The guests in which it can take place."""
     declares: ClassVar[tuple[str, ...]] = ()
     """Classes of waits without whose judgement there is no pass."""
     lanes: ClassVar[tuple[LaneName, ...]] = (LaneName.VIRTUAL,)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from delayrig.delay_calls import DELAY_CALL
 from delayrig.events import first, of_kind
+from delayrig.guest.platform import Arch
 from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard, number_in
 from delayrig.lanes import LaneName
 
@@ -36,6 +37,7 @@ class InLibrary(Hazard):
     """The job is done by libflashrom, which a program of others has loaded."""
 
     name = "library"
+    archs = (Arch.X86_64,)
     about = "libflashrom in a program of ours, in place of the subject's command line program"
     concern = Concern.SAFETY
     lanes = ANYWHERE

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from delayrig.events import first
+from delayrig.guest.platform import Arch
 from delayrig.hazards.hazard import Concern, Hazard
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ class Clocksource(Hazard):
 
     name = "clocksource"
     form = "|".join(CLOCKSOURCES)
+    archs = (Arch.X86_64, Arch.I386)
     about = "the guest keeps time by another clock, which takes longer to read"
     concern = Concern.PERFORMANCE
 
@@ -63,6 +65,7 @@ class PreemptRt(Hazard):
     """The distribution's PREEMPT_RT kernel: interrupts are threads, and locks can be preempted."""
 
     name = "preempt-rt"
+    archs = (Arch.X86_64,)
     about = "the PREEMPT_RT kernel, in which interrupts are threads"
     concern = Concern.PERFORMANCE
 

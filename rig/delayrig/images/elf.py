@@ -16,7 +16,11 @@ from elftools.elf.segments import InterpSegment
 
 from delayrig.errors import BadInputError
 
-MACHINES = {"EM_X86_64": "x86_64-linux-gnu", "EM_386": "i386-linux-gnu"}
+MACHINES = {
+    "EM_X86_64": "x86_64-linux-gnu",
+    "EM_386": "i386-linux-gnu",
+    "EM_AARCH64": "aarch64-linux-gnu",
+}
 SYMLINKS_MAX = 40
 # For libraries that the rig's own programs must not load: those of another distribution.
 LIBRARY_PATH = "FLASHROM_RIG_LIBRARY_PATH"
@@ -46,7 +50,7 @@ class Closure:
 
 
 def read_elf(path: Path) -> ElfFacts:
-    """Raises `BadInputError` for what is not a program or library for a PC."""
+    """Raises `BadInputError` for what is not a program or library for any guest."""
     try:
         with path.open("rb") as file:
             return _facts(ELFFile(file), path)
@@ -65,7 +69,7 @@ def _facts(elf: ELFFile, path: Path) -> ElfFacts:
     machine = str(elf["e_machine"])
     if machine not in MACHINES:
         raise BadInputError(
-            f"{path}: built for {machine}, and guests are PCs",
+            f"{path}: built for {machine}, and no guest runs that",
             hint=f"build it for one of {', '.join(MACHINES)}",
         )
     if elf["e_type"] not in ("ET_EXEC", "ET_DYN"):
@@ -97,16 +101,21 @@ def _dynamic(elf: ELFFile, kind: str, attribute: str) -> list[str]:
     ]
 
 
-def collect_program(program: str, root: Path) -> Closure:
+def collect_program(program: str, root: Path, beside: tuple[str, ...] = ()) -> Closure:
     """The program `program` (a path inside `root`) with its interpreter and libraries.
+
+    Folders `beside` it are searched before those that the system has.
 
     Raises `BadInputError` that names the library and who needs it where one is missing.
     """
     facts = read_elf(_resolve(root, program))
     interpreter = None
     if facts.interpreter is not None:
-        interpreter = facts.interpreter, _found_interpreter(root, program, facts.interpreter)
-    folders = _standard_folders(root, facts.machine)
+        interpreter = (
+            facts.interpreter,
+            _found_interpreter(root, program, facts.interpreter, beside),
+        )
+    folders = [*beside, *_standard_folders(root, facts.machine)]
     libraries: dict[str, Path] = {}
     waiting = [_User(place=program, facts=facts, inherited=())]
     while waiting:
@@ -147,10 +156,10 @@ class _User:
         return tuple(f.replace("${ORIGIN}", origin).replace("$ORIGIN", origin) for f in folders)
 
 
-def _found_interpreter(root: Path, program: str, interpreter: str) -> Path:
+def _found_interpreter(root: Path, program: str, interpreter: str, beside: tuple[str, ...]) -> Path:
     # A C library that came along brings its own linker: another one would not load it.
     # Packages of a merged /usr, unpacked without the link that base-files makes, lie in /usr.
-    named = [f"{folder}/{Path(interpreter).name}" for folder in _named_folders(root)]
+    named = [f"{folder}/{Path(interpreter).name}" for folder in [*beside, *_named_folders(root)]]
     for place in (*named, interpreter, f"/usr{interpreter}"):
         path = _resolve(root, place)
         if path.is_file():
@@ -185,7 +194,7 @@ def _named_folders(root: Path) -> list[str]:
 
 def _standard_folders(root: Path, machine: str) -> list[str]:
     triplet = MACHINES[machine]
-    wide = "lib64" if machine == "EM_X86_64" else "lib32"
+    wide = "lib32" if machine == "EM_386" else "lib64"
     folders = _named_folders(root)
     for file in sorted((root / "etc/ld.so.conf.d").glob("*.conf")):
         lines = file.read_text(errors="replace").splitlines()

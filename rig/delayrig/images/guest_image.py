@@ -3,33 +3,21 @@
 
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
 
 from delayrig import digest
 from delayrig.archive import FORMAT, write_archive
+from delayrig.guest.platform import PLATFORMS, Arch, labelled
 from delayrig.images.kernel import take_kernel
 from delayrig.images.packages import unpack_packages
 from delayrig.images.recipes import GuestRecipe
 from delayrig.paths import Paths
 from delayrig.workload import SERPROG_PORT
 
-EMULATOR = "/serprog-emu"
-# What it is told before the snapshot; the descriptors are those of images/agent/process.c.
-EMULATOR_WORDS = (
-    EMULATOR,
-    *("--listen", f"tcp:127.0.0.1:{SERPROG_PORT}"),
-    *("--clock", "tsc"),
-    "--realtime=50",
-    *("--cpu", "0"),
-    *("--measure-wake", "32"),
-    *("--clients", "1"),
-    *("--ready-fd", "3"),
-    *("--barrier-fds", "4,5"),
-    *("--standby", "6,7"),
-)
+EMULATOR = "serprog-emu"
 EMPTY_FOLDERS = ("dev", "proc", "sys", "tmp", "run", "etc")
 
 
@@ -52,19 +40,43 @@ class _Parts(msgspec.Struct, frozen=True, kw_only=True):
     packages: dict[str, str]
 
 
+def emulator_words(arch: Arch) -> tuple[str, ...]:
+    """What the emulator is told before the snapshot.
+
+    The descriptors are those of images/agent/process.c.
+    """
+    return (
+        f"/{EMULATOR}",
+        *("--listen", f"tcp:127.0.0.1:{SERPROG_PORT}"),
+        *("--clock", PLATFORMS[arch].counter),
+        "--realtime=50",
+        *("--cpu", "0"),
+        *("--measure-wake", "32"),
+        *("--clients", "1"),
+        *("--ready-fd", "3"),
+        *("--barrier-fds", "4,5"),
+        *("--standby", "6,7"),
+    )
+
+
 def provide_guest_image(
-    recipe: GuestRecipe, paths: Paths, preparing: Callable[[str], None]
+    recipe: GuestRecipe,
+    paths: Paths,
+    preparing: Callable[[str], None],
+    arch: Arch = Arch.X86_64,
 ) -> GuestImage:
     """Kernel and initrd, fetched and packed where they are not there yet."""
-    folder = paths.images / "guest" / digest.of_value(["guest", recipe])[:24]
+    folder = paths.images / "guest" / digest.of_value(["guest", recipe, arch])[:24]
     if not (folder / "parts.json").is_file():
-        preparing(f"kernel of {recipe.suite}")
-        _fetch(recipe, folder, paths)
+        preparing(labelled(f"kernel of {recipe.suite}", arch))
+        _fetch(recipe, arch, folder, paths)
     parts = msgspec.json.decode((folder / "parts.json").read_bytes(), type=_Parts)
-    ours = [digest.of_file(paths.agent), digest.of_file(paths.emulator)]
-    initrd = folder / f"initrd-{digest.of_value([FORMAT, *ours, EMULATOR_WORDS])[:24]}.cpio"
+    agent, emulator = paths.agent_of(arch), paths.emulator_of(arch)
+    words = emulator_words(arch)
+    made_of = [FORMAT, digest.of_file(agent), digest.of_file(emulator), words]
+    initrd = folder / f"initrd-{digest.of_value(made_of)[:24]}.cpio"
     if not initrd.is_file():
-        _pack(folder, paths, initrd)
+        _pack(folder, {agent: "init", emulator: EMULATOR}, words, initrd)
     return GuestImage(
         kernel=str(folder / "vmlinuz"),
         kernel_sha256=parts.kernel_sha256,
@@ -75,12 +87,14 @@ def provide_guest_image(
     )
 
 
-def _fetch(recipe: GuestRecipe, folder: Path, paths: Paths) -> None:
+def _fetch(recipe: GuestRecipe, arch: Arch, folder: Path, paths: Paths) -> None:
     with tempfile.TemporaryDirectory(dir=paths.state, prefix="unpack-") as scratch:
         root = Path(scratch) / "root"
-        versions = unpack_packages(recipe.suite, [recipe.kernel_package, *recipe.packages], root)
+        kernel = recipe.kernel_packages[arch]
+        wanted = [kernel, *recipe.packages]
+        versions = unpack_packages(recipe.suite, wanted, root, PLATFORMS[arch].debian)
         folder.mkdir(parents=True, exist_ok=True)
-        take_kernel(root, recipe.kernel_package, folder / "vmlinuz")
+        take_kernel(root, kernel, folder / "vmlinuz")
         busybox = next(p for p in (root / "bin/busybox", root / "usr/bin/busybox") if p.is_file())
         shutil.copyfile(busybox, folder / "busybox")
     parts = _Parts(
@@ -91,16 +105,17 @@ def _fetch(recipe: GuestRecipe, folder: Path, paths: Paths) -> None:
     (folder / "parts.json").write_bytes(msgspec.json.encode(parts))
 
 
-def _pack(folder: Path, paths: Paths, initrd: Path) -> None:
+def _pack(folder: Path, ours: dict[Path, str], words: Sequence[str], initrd: Path) -> None:
+    """`ours` are programs, and where each of them lies in the guest."""
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         root = Path(scratch) / "root"
         for name in (*EMPTY_FOLDERS, "bin"):
             (root / name).mkdir(parents=True)
         _install(folder / "busybox", root / "bin/busybox")
         (root / "bin/sh").symlink_to("busybox")
-        _install(paths.agent, root / "init")
-        _install(paths.emulator, root / EMULATOR.lstrip("/"))
-        (root / "emulator").write_text("".join(f"{word}\n" for word in EMULATOR_WORDS))
+        for program, place in ours.items():
+            _install(program, root / place)
+        (root / "emulator").write_text("".join(f"{word}\n" for word in words))
         archive = Path(scratch) / "initrd"
         write_archive(root, archive)
         archive.rename(initrd)

@@ -5,9 +5,10 @@ Only what comes from the archive is locked; what this machine compiles is in a r
 """
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from delayrig.guest.platform import Arch, labelled
 from delayrig.images.guest_image import GuestImage
 from delayrig.images.kernel import Kernel
 from delayrig.images.subject import Subject
@@ -22,26 +23,27 @@ Entries = dict[str, dict[str, str]]
 
 
 def lock_entries(
-    image: GuestImage, subjects: list[Subject], kernels: Mapping[str, Kernel]
+    images: Mapping[Arch, GuestImage], subjects: Iterable[Subject], kernels: Mapping[str, Kernel]
 ) -> Entries:
     """What is to be compared, by what it is."""
-    entries: Entries = {
-        "kernel": {"sha256": image.kernel_sha256, **_kernel_version(image.packages)},
-        "busybox": {"sha256": image.busybox_sha256},
-    }
+    entries: Entries = {}
+    for arch, image in images.items():
+        version = _kernel_version(image.packages)
+        entries[labelled("kernel", arch)] = {"sha256": image.kernel_sha256, **version}
+        entries[labelled("busybox", arch)] = {"sha256": image.busybox_sha256}
     for name, kernel in kernels.items():
         entries[f"kernel:{name}"] = {"sha256": kernel.sha256, **_kernel_version(kernel.packages)}
     return entries | subject_entries(subjects)
 
 
-def subject_entries(subjects: list[Subject]) -> Entries:
+def subject_entries(subjects: Iterable[Subject]) -> Entries:
     """Of those that the archive gave."""
     entries: Entries = {}
     for subject in subjects:
         if subject.packages:
             # A library's archive holds a program that this machine compiled.
             archive = {} if subject.library else {"archive_sha256": subject.archive_sha256}
-            entries[subject.name] = {
+            entries[subject.label] = {
                 **archive,
                 "program_sha256": subject.program_sha256,
                 "version": subject.package_version,

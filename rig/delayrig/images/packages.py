@@ -13,10 +13,13 @@ from delayrig.setup.install import read_source_files
 LISTING = "packages.txt"
 
 
-def unpack_packages(suite: str, packages: list[str], folder: Path) -> dict[str, str]:
+def unpack_packages(
+    suite: str, packages: list[str], folder: Path, architecture: str = ""
+) -> dict[str, str]:
     """Unpacks `packages` and all they depend on into the new `folder`.
 
-    Returns the version of every package unpacked. Nothing is configured and no script runs.
+    They are for this machine, or for the `architecture` that is given as dpkg calls it. Returns the
+    version of every package unpacked. Nothing is configured and no script runs.
     """
     sources = _sources(suite)
     done = subprocess.run(
@@ -24,6 +27,7 @@ def unpack_packages(suite: str, packages: list[str], folder: Path) -> dict[str, 
             "mmdebstrap",
             "--mode=chrootless",  # nothing is run in there, so nobody need be root
             "--variant=extract",
+            *([f"--architectures={architecture}"] if architecture else []),
             f"--include={','.join(packages)}",
             f'--extract-hook=ls "$1"/var/cache/apt/archives > "$1"/{LISTING}',
             suite,

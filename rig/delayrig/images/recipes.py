@@ -5,6 +5,7 @@ from pathlib import Path
 
 import msgspec
 
+from delayrig.guest.platform import Arch
 from delayrig.toml import read_toml
 
 
@@ -12,7 +13,7 @@ class GuestRecipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """The kernel and the few programs beside our agent."""
 
     suite: str
-    kernel_package: str
+    kernel_packages: dict[Arch, str]
     packages: list[str]
 
 

@@ -14,7 +14,9 @@ import msgspec
 from delayrig import digest
 from delayrig.archive import FORMAT, write_archive
 from delayrig.errors import BadInputError, nearest
-from delayrig.images.elf import Closure, collect_program
+from delayrig.guest.platform import PLATFORMS, Arch, labelled
+from delayrig.images.elf import Closure, collect_program, read_elf
+from delayrig.images.foreign import library_folders
 from delayrig.images.packages import unpack_packages
 from delayrig.images.recipes import ProgramRecipe, Recipes
 from delayrig.paths import Paths
@@ -49,6 +51,7 @@ OWN_PROGRAMS = {
     **{f"museum:{piece}": f"flashrom/museum/museum-{piece}" for piece in MUSEUM},
 }
 PATH_PREFIX = "path:"
+MUSEUM_PREFIX = "museum:"
 PROGRAM = "/usr/sbin/flashrom"
 """Where every subject lies in its root: no path of this machine goes into a guest."""
 PARTS = "parts"
@@ -65,6 +68,7 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
     archive_sha256: str
     program_sha256: str
     packages: dict[str, str]
+    arch: Arch = Arch.X86_64
     library: bool = False
     """Whether it is a library in our host program, and the digest of the program the library's."""
     delay_address: int | None = None
@@ -80,6 +84,11 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
         return {f"/{path.relative_to(root)}": path for path in sorted(files)}
 
     @property
+    def label(self) -> str:
+        """What results and the lock call it."""
+        return labelled(self.name, self.arch)
+
+    @property
     def program_bytes(self) -> bytes:
         """All of them, to see which chip names they know."""
         return b"\0".join([*(path.read_bytes() for path in self.parts.values()), b""])
@@ -90,9 +99,11 @@ def known_subjects(recipes: Recipes) -> list[str]:
     return [*OWN_PROGRAMS, *recipes.subjects, f"{PATH_PREFIX}BINARY"]
 
 
-def provide_bridge(recipes: Recipes, paths: Paths, preparing: Callable[[str], None]) -> Subject:
+def provide_bridge(
+    recipes: Recipes, paths: Paths, preparing: Callable[[str], None], arch: Arch = Arch.X86_64
+) -> Subject:
     """The packed program that makes a tty of the emulator's socket; packed like a subject."""
-    return _provide_packaged(BRIDGE, recipes.bridge, paths, preparing)
+    return _provide_packaged(BRIDGE, recipes.bridge, arch, paths, preparing)
 
 
 def check_subject(name: str, recipes: Recipes, where: str) -> None:
@@ -112,16 +123,33 @@ def check_subject(name: str, recipes: Recipes, where: str) -> None:
         raise BadInputError(f"{where}: {error.message}", hint=error.hint) from error
 
 
+def wrong_machine(name: str, arch: Arch) -> str:
+    """Why guests of that architecture cannot run the subject; empty where they can."""
+    if name.startswith(MUSEUM_PREFIX) and arch is not Arch.X86_64:
+        return f"pieces of the museum are built for {Arch.X86_64}, and the guest is {arch}"
+    if not name.startswith(PATH_PREFIX):
+        return ""
+    machine = read_elf(Path(name.removeprefix(PATH_PREFIX))).machine
+    if machine in PLATFORMS[arch].elf_machines:
+        return ""
+    return f"this program is built for {machine}, and the guest is {arch}"
+
+
 def provide_subject(
-    name: str, recipes: Recipes, paths: Paths, preparing: Callable[[str], None]
+    name: str,
+    recipes: Recipes,
+    paths: Paths,
+    preparing: Callable[[str], None],
+    arch: Arch = Arch.X86_64,
 ) -> Subject:
     """The packed subject, from the cache where nothing changed."""
     if name in recipes.subjects:
-        return _provide_packaged(name, recipes.subjects[name], paths, preparing)
+        return _provide_packaged(name, recipes.subjects[name], arch, paths, preparing)
     if name in OWN_PROGRAMS:
-        program = paths.build / OWN_PROGRAMS[name]
-        return pack(name, collect_program(str(program), Path("/")), {}, paths)
-    subject = pack(name, _collect_path(name), {}, paths)
+        program = paths.build_of(arch) / OWN_PROGRAMS[name]
+        own = collect_program(str(program), Path("/"), library_folders(arch, paths))
+        return pack(name, own, {}, paths, arch)
+    subject = pack(name, _collect_path(name), {}, paths, arch)
     version = _packaged_version(subject.program_sha256, paths)
     return msgspec.structs.replace(subject, package_version=version)
 
@@ -137,21 +165,21 @@ def _collect_path(name: str) -> Closure:
 
 
 def _provide_packaged(
-    name: str, recipe: ProgramRecipe, paths: Paths, preparing: Callable[[str], None]
+    name: str, recipe: ProgramRecipe, arch: Arch, paths: Paths, preparing: Callable[[str], None]
 ) -> Subject:
-    key = digest.of_value(["subject", PACKING, FORMAT, name, recipe])
+    key = digest.of_value(["subject", PACKING, FORMAT, name, recipe, arch])
     pointer = paths.images / "recipes" / f"{key}.json"
     if pointer.is_file():
         subject = msgspec.json.decode(pointer.read_bytes(), type=Subject)
         if Path(subject.archive).is_file():
             return subject
-    preparing(f"{recipe.package} of {recipe.suite}")
+    preparing(labelled(f"{recipe.package} of {recipe.suite}", arch))
     with tempfile.TemporaryDirectory(dir=paths.state, prefix="unpack-") as folder:
         root = Path(folder) / "root"
-        versions = unpack_packages(recipe.suite, [recipe.package], root)
+        versions = unpack_packages(recipe.suite, [recipe.package], root, PLATFORMS[arch].debian)
         closure = collect_program(recipe.program, root)
         subject = msgspec.structs.replace(
-            pack(name, closure, versions, paths),
+            pack(name, closure, versions, paths, arch),
             package_version=upstream_version(versions.get(recipe.package, "")),
         )
     pointer.parent.mkdir(parents=True, exist_ok=True)
@@ -174,7 +202,13 @@ def _packaged_version(program_sha256: str, paths: Paths) -> str:
     return ""
 
 
-def pack(name: str, closure: Closure, packages: dict[str, str], paths: Paths) -> Subject:
+def pack(
+    name: str,
+    closure: Closure,
+    packages: dict[str, str],
+    paths: Paths,
+    arch: Arch = Arch.X86_64,
+) -> Subject:
     """The same files give the same archive; where it lies follows from their digests."""
     program_sha256 = digest.of_file(closure.program)
     parts: list[object] = ["packed", PACKING, FORMAT, program_sha256]
@@ -191,6 +225,7 @@ def pack(name: str, closure: Closure, packages: dict[str, str], paths: Paths) ->
         archive_sha256=digest.of_file(archive),
         program_sha256=program_sha256,
         packages=packages,
+        arch=arch,
     )
 
 

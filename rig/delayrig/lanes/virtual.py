@@ -69,9 +69,7 @@ class VirtualLane:
             plan=self.request.plan,
             seed=self.request.seed,
             argv=self.request.argv,
-            image=self.supplies.image,
-            kernels=self.supplies.kernels,
-            programs=self.supplies.programs,
+            supplies=self.supplies,
             paths=self.paths,
             cells_planned=len(self.request.cells),
         )
@@ -89,7 +87,7 @@ class VirtualLane:
                 assignment.chip_name,
                 subject=assignment.subject,
                 scratch=scratch,
-                probe=trace_lines(delay, root=SUBJECT_ROOT, agent=self.paths.agent)
+                probe=trace_lines(delay, root=SUBJECT_ROOT, agent=self.paths.agent_of(cell.arch))
                 if delay
                 else (),
             )
@@ -100,7 +98,7 @@ class VirtualLane:
                 if cell.shape not in self.supplies.snapshots:
                     await machine.wait_paused(limit_s=BOOT_LIMIT_S)
                 watch.ended(LOAD)
-                entries = await finish_guest(machine, scratch)
+                entries = await finish_guest(machine, cell.shape, scratch)
                 watch.ended(READ_BACK)
             finally:
                 await asyncio.shield(machine.stop())
@@ -115,7 +113,7 @@ class VirtualLane:
         cell, folder = assignment.cell, assignment.folder
         image = self.supplies.image_of(cell.shape)
         hardware = replace(
-            boot_hardware(cell.shape, image, folder / "console.log"),
+            boot_hardware(cell.shape, image, self.paths.turns, folder / "console.log"),
             fw_cfg={CELL_FW_CFG: archive, **_programs(cell, assignment.subject, self.supplies)},
             marks=assignment.marks,
         )
@@ -172,5 +170,5 @@ async def make_machine(
 def _programs(cell: Cell, subject: Subject, supplies: Supplies) -> dict[str, Path]:
     programs = {SUBJECT_FW_CFG: Path(subject.archive)}
     if cell.bridged:
-        programs[BRIDGE_FW_CFG] = Path(supplies.bridge.archive)
+        programs[BRIDGE_FW_CFG] = Path(supplies.bridges[cell.arch].archive)
     return programs

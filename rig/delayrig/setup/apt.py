@@ -78,7 +78,9 @@ def derive_suite(suite: str, targets: str, os_release: str, files: Mapping[str, 
     known = parse_targets(targets)
     base = find_base(known, read_codename(os_release))
     own = next((target for target in known if target.serves(suite)), base)
-    return _stanza(own, suite, files)
+    fields = _fields(own, suite, files)
+    # Guests may be of architectures that this machine is not.
+    return _text({name: fields[name] for name in fields if name.lower() != "architectures"})
 
 
 def parse_targets(text: str) -> tuple[Target, ...]:
@@ -120,10 +122,18 @@ def _updates(targets: tuple[Target, ...], codename: str) -> Iterator[Target]:
 
 
 def _stanza(target: Target, suite: str, files: Mapping[str, str]) -> str:
+    return _text(_fields(target, suite, files))
+
+
+def _fields(target: Target, suite: str, files: Mapping[str, str]) -> Fields:
     fields = {"Types": "deb", "URIs": target.uri, "Suites": suite, "Components": "main"}
     fields |= _carried(target, files)
     if SNAPSHOT.search(target.uri):
         fields.setdefault("Check-Valid-Until", "no")
+    return fields
+
+
+def _text(fields: Fields) -> str:
     return "".join(f"{name}: {value}\n" for name, value in fields.items())
 
 

@@ -2,7 +2,13 @@
 """Backports from a machine's own apt configuration, in the shapes that configurations come in."""
 
 import pytest
-from delayrig.setup.apt import KEYRING, derive_backports, parse_deb822, parse_one_line
+from delayrig.setup.apt import (
+    KEYRING,
+    derive_backports,
+    derive_suite,
+    parse_deb822,
+    parse_one_line,
+)
 from delayrig.setup.errors import SetupError
 
 OS_RELEASE = 'NAME="Debian GNU/Linux"\nVERSION_CODENAME=bookworm\nID=debian\n'
@@ -141,3 +147,12 @@ def test_machine_without_its_releases_archive_is_told_where_to_look(
 def test_os_release_without_codename_is_an_error() -> None:
     with pytest.raises(SetupError, match="VERSION_CODENAME"):
         derive_backports(target("bookworm", f"{SOURCES}:1"), "ID=other\n", {})
+
+
+def test_suite_for_guests_is_not_kept_to_this_machines_architectures() -> None:
+    text = "deb [arch=amd64 signed-by=/k.gpg] http://mirror.example.org/debian bookworm main"
+    targets = target("bookworm", f"{LIST}:1")
+    (stanza,) = parse_deb822(derive_suite("trixie", targets, OS_RELEASE, {LIST: text}))
+    assert stanza["Suites"] == "trixie"
+    assert stanza["Signed-By"] == "/k.gpg"
+    assert "Architectures" not in stanza

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "serprog/clock.h"
+#include "serprog/counter.h"
 
 static void scripted_clock_stands_still_between_ticks(void **state)
 {
@@ -51,8 +52,46 @@ static void each_clock_has_the_name_that_its_option_has(void **state)
 {
 	(void)state;
 	assert_string_equal(clock_source_name(CLOCK_SOURCE_MONOTONIC), "monotonic");
-	assert_string_equal(clock_source_name(CLOCK_SOURCE_TSC), "tsc");
+	assert_string_equal(clock_source_name(CLOCK_SOURCE_COUNTER), COUNTER_NAME);
 	assert_string_equal(clock_source_name(CLOCK_SOURCE_SCRIPTED), "scripted");
+}
+
+/* QEMU's two rates of the arm64 counter, and one that no count of nanoseconds divides. */
+static void count_at_any_rate_becomes_whole_nanoseconds(void **state)
+{
+	static const struct {
+		uint64_t count, rate_hz, ns;
+	} cases[] = {
+		{0, 62500000, 0},
+		{1, 62500000, 16},
+		{1, 1000000000, 1},
+		{1, 19200000, 52},
+		{19199999, 19200000, 999999947},
+		{19200000, 19200000, 1000000000},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(counter_to_ns(cases[i].count, cases[i].rate_hz), cases[i].ns);
+}
+
+static void count_of_centuries_does_not_wrap(void **state)
+{
+	const uint64_t seconds = UINT64_C(18000000000);
+
+	(void)state;
+	assert_int_equal(
+		counter_to_ns(seconds * 62500000 + 1, 62500000), seconds * COUNTER_NS_PER_S + 16);
+	assert_int_equal(counter_to_ns(UINT64_MAX, 1000000000), UINT64_MAX);
+}
+
+static void counter_of_this_machine_goes_on(void **state)
+{
+	struct clock clock;
+
+	(void)state;
+	assert_int_equal(clock_init(&clock, CLOCK_SOURCE_COUNTER), 0);
+	assert_true(clock.step_ns > 0);
 }
 
 int main(void)
@@ -62,6 +101,9 @@ int main(void)
 		cmocka_unit_test(wait_on_a_scripted_clock_is_over_at_once_and_exact),
 		cmocka_unit_test(tick_leaves_the_kernels_clock_alone),
 		cmocka_unit_test(each_clock_has_the_name_that_its_option_has),
+		cmocka_unit_test(count_at_any_rate_becomes_whole_nanoseconds),
+		cmocka_unit_test(count_of_centuries_does_not_wrap),
+		cmocka_unit_test(counter_of_this_machine_goes_on),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The raw counter of the CPU that this is built for, in nanoseconds of QEMU's virtual clock.
+ *
+ * Under `-icount` it is derived from that clock: the x86 time stamp counter counts one for each
+ * nanosecond, the arm64 virtual counter as many a second as CNTFRQ_EL0 says. It is read here, and
+ * not through the kernel, whose timekeeping may be what a cell is about.
+ *
+ * COUNTER_NAME is not defined where no counter is known.
+ *
+ * Sources: Intel SDM vol. 2B (RDTSC: LFENCE orders it); Arm Architecture Reference Manual, D11
+ * (the Generic Timer: ISB orders a reading of CNTVCT_EL0); QEMU target/i386, target/arm.
+ */
+#ifndef EMULATORS_SERPROG_COUNTER_H
+#define EMULATORS_SERPROG_COUNTER_H
+
+#include <stdint.h>
+
+#define COUNTER_NS_PER_S UINT64_C(1000000000)
+
+/* Rounds down; right for all rates up to 18 GHz. */
+static inline uint64_t counter_to_ns(uint64_t count, uint64_t rate_hz)
+{
+	return count / rate_hz * COUNTER_NS_PER_S + count % rate_hz * COUNTER_NS_PER_S / rate_hz;
+}
+
+/* The fences keep a reading from moving before the system call that it is meant to follow. */
+#if defined(__x86_64__) || defined(__i386__)
+
+#define COUNTER_NAME "tsc"
+
+static inline uint64_t counter_read_ns(void)
+{
+	__asm__ volatile("lfence" ::: "memory");
+	return __builtin_ia32_rdtsc();
+}
+
+#elif defined(__aarch64__)
+
+#define COUNTER_NAME "cntvct"
+
+static inline uint64_t counter_read_ns(void)
+{
+	uint64_t count, rate_hz;
+
+	__asm__ volatile("mrs %0, cntfrq_el0" : "=r"(rate_hz));
+	__asm__ volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(count)::"memory");
+	return counter_to_ns(count, rate_hz);
+}
+
+#endif
+
+#endif

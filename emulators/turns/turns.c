@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Preloaded into QEMU: its main loop and the thread of its CPUs take turns.
+ *
+ * With `-icount sleep=off` the main loop skips idle time as soon as all CPUs are halted. A CPU is
+ * marked as halted before the instructions up to there are counted, and no lock is held in between
+ * (QEMU 10.0: do_hlt(), icount_process_data(), icount_start_warp_timer()). Where the host lets the
+ * main loop run just then, it reckons from an earlier moment, and the guest wakes late by what it
+ * executed since it last touched a device: one instruction or a few hundred.
+ *
+ * So the CPU thread keeps QEMU's big lock but for its waits: between those it passes over each
+ * unlock and the lock after it. Who else wants the lock gets it when all CPUs are idle or stopped,
+ * at the same instruction in every run. Nothing else in QEMU is changed.
+ */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* QEMU's name of it, where threads have names (`-name ...,debug-threads=on`). */
+#define CPU_THREAD "ALL CPUs/TCG"
+/* The rig looks for it: nothing else shows that this library is in effect (guest/arguments.py). */
+#define NOTE "turns: the CPU thread keeps the lock\n"
+
+typedef int mutex_function(pthread_mutex_t *mutex);
+typedef int wait_function(pthread_cond_t *cond, pthread_mutex_t *mutex);
+typedef int name_function(pthread_t thread, const char *name);
+
+static _Thread_local struct {
+	bool runs_cpus;
+	pthread_mutex_t *kept;
+} self;
+
+/* libc's own, looked up once; that two threads may both do so is of no consequence. */
+static void *next_of(_Atomic(void *) *known, const char *name)
+{
+	void *function = atomic_load(known);
+
+	if (!function) {
+		function = dlsym(RTLD_NEXT, name);
+		if (!function)
+			abort();
+		atomic_store(known, function);
+	}
+	return function;
+}
+
+int pthread_setname_np(pthread_t thread, const char *name)
+{
+	static _Atomic(void *) known;
+	name_function *next = (name_function *)next_of(&known, __func__);
+
+	if (pthread_equal(thread, pthread_self()))
+		self.runs_cpus = strcmp(name, CPU_THREAD) == 0;
+	return next(thread, name);
+}
+
+/* The first wait of the CPU thread, for the machine's start, is with the big lock. */
+int pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex)
+{
+	static _Atomic(void *) known;
+	wait_function *next = (wait_function *)next_of(&known, __func__);
+
+	if (self.runs_cpus && !self.kept) {
+		self.kept = mutex;
+		dprintf(STDERR_FILENO, NOTE);
+	}
+	return next(cond, mutex);
+}
+
+int pthread_mutex_lock(pthread_mutex_t *mutex)
+{
+	static _Atomic(void *) known;
+	mutex_function *next = (mutex_function *)next_of(&known, __func__);
+
+	return mutex == self.kept ? 0 : next(mutex);
+}
+
+int pthread_mutex_unlock(pthread_mutex_t *mutex)
+{
+	static _Atomic(void *) known;
+	mutex_function *next = (mutex_function *)next_of(&known, __func__);
+
+	return mutex == self.kept ? 0 : next(mutex);
+}

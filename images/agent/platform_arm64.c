@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The `virt` machine: both devices have registers in memory. fw_cfg lies where QEMU has had it
+ * since the machine is there (hw/arm/virt.c, base_memmap); pvpanic is the PCI device 1, whose
+ * registers the kernel has put somewhere.
+ */
+#define _GNU_SOURCE
+#include "platform.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define PAGE_BYTES 4096
+#define FW_CFG_ADDRESS UINT64_C(0x09020000)
+#define FW_CFG_DATA_OFFSET 0x0
+#define FW_CFG_SELECT_OFFSET 0x8
+#define FW_CFG_DMA_OFFSET 0x10
+#define PVPANIC_FOLDER "/sys/bus/pci/devices/0000:00:01.0/"
+
+/* Pages of this program that the registers are mapped over: no memory of its own is behind them. */
+static volatile uint8_t fw_cfg[PAGE_BYTES] __attribute__((aligned(PAGE_BYTES)));
+static volatile uint8_t pvpanic[PAGE_BYTES] __attribute__((aligned(PAGE_BYTES)));
+
+static int map_registers(const char *path, uint64_t offset, volatile uint8_t *over)
+{
+	int file = open(path, O_RDWR | O_SYNC | O_CLOEXEC);
+	void *page;
+	int error;
+
+	if (file < 0)
+		return -errno;
+	page = mmap((void *)over, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file,
+		(off_t)offset);
+	error = page == MAP_FAILED ? -errno : 0;
+	close(file);
+	return error;
+}
+
+/* A PCI device answers once it is enabled. */
+static int enable_pvpanic(void)
+{
+	int file = open(PVPANIC_FOLDER "enable", O_WRONLY | O_CLOEXEC);
+	int error = file < 0 || write(file, "1", 1) != 1 ? -errno : 0;
+
+	close(file);
+	return error;
+}
+
+/*
+ * `START END FLAGS` of each of its regions, this one's first. A kernel that does without firmware
+ * lays the regions of devices out from the start of a window, and there is no other device.
+ */
+static bool pvpanic_begins_a_page(void)
+{
+	char line[64] = "";
+	FILE *file = fopen(PVPANIC_FOLDER "resource", "re");
+	uint64_t start;
+
+	if (!file)
+		return false;
+	start = fgets(line, sizeof(line), file) ? strtoull(line, NULL, 16) : 0;
+	fclose(file);
+	return start != 0 && start % PAGE_BYTES == 0;
+}
+
+int platform_init(void)
+{
+	int error = enable_pvpanic();
+
+	if (!error && !pvpanic_begins_a_page())
+		error = -ENODEV;
+	if (!error)
+		error = map_registers("/dev/mem", FW_CFG_ADDRESS, fw_cfg);
+	if (!error)
+		error = map_registers(PVPANIC_FOLDER "resource0", 0, pvpanic);
+	return error;
+}
+
+void platform_pause(void)
+{
+	pvpanic[0] = PVPANIC_PANICKED;
+}
+
+void platform_select(uint16_t key)
+{
+	*(volatile uint16_t *)(fw_cfg + FW_CFG_SELECT_OFFSET) = htobe16(key);
+}
+
+void platform_read(void *to, size_t bytes)
+{
+	for (uint8_t *at = to; bytes > 0; bytes--)
+		*at++ = fw_cfg[FW_CFG_DATA_OFFSET];
+}
+
+void platform_start_dma(uint64_t address)
+{
+	*(volatile uint64_t *)(fw_cfg + FW_CFG_DMA_OFFSET) = htobe64(address);
+}

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Guests of other architectures: their own counters, our witnesses, and the same twice."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from delayrig.errors import ExitCode
+from delayrig.guest.platform import PLATFORMS, Arch
+from delayrig.paths import Paths
+from delayrig.result import Verdict
+
+from .conftest import FinishedRun, launch, run_plan
+
+MACHINES = {Arch.I386: "i686", Arch.ARM64: "aarch64"}
+CELLS = [
+    word
+    for arch in MACHINES
+    for name in ("demonstration.bundled", "canary-bus.canary-bus", "control-bus.bundled")
+    for word in ("--cell", f"{name}.{arch}.*")
+]
+OTHERS = pytest.mark.parametrize("arch", list(MACHINES))
+
+
+def run_others(paths: Paths, out: Path) -> FinishedRun:
+    """A few of the cells of `default` that are about them."""
+    return run_plan(paths, out, "--plan", "default", *CELLS)
+
+
+@pytest.fixture(scope="module")
+def run(paths: Paths, tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
+    """One run for all tests here."""
+    return run_others(paths, tmp_path_factory.mktemp("others") / "out")
+
+
+@OTHERS
+def test_canary_is_convicted_and_its_control_acquitted(run: FinishedRun, arch: Arch) -> None:
+    assert run.exit_code == ExitCode.PASS, run.said
+    verdicts = {cell.role: cell.verdict for cell in run.results.cells if cell.guest.arch == arch}
+    assert verdicts == {
+        "measure": Verdict.PASS,
+        "canary": Verdict.TOO_SHORT,
+        "control": Verdict.PASS,
+    }
+
+
+@OTHERS
+def test_chip_and_kernel_live_by_the_counter_of_the_architecture(
+    run: FinishedRun, arch: Arch
+) -> None:
+    cell = next(c for c in run.results.cells if c.guest.arch == arch and c.role == "measure")
+    lines = (run.out / cell.id / "events.jsonl").read_bytes().splitlines()
+    events = {event["ev"]: event for event in map(msgspec.json.decode, lines)}
+    assert events["guest"]["machine"] == MACHINES[arch]
+    assert events["guest"]["clocksource"] == PLATFORMS[arch].clocksource
+    assert events["start"]["clock"] == PLATFORMS[arch].counter
+
+
+def test_second_run_is_the_same_to_the_nanosecond(
+    run: FinishedRun, paths: Paths, tmp_path: Path
+) -> None:
+    again = run_others(paths, tmp_path / "out")
+    compared = launch(paths, "compare", "--exact", str(run.out), str(again.out))
+    assert compared.returncode == ExitCode.PASS, compared.stdout
+    assert "6 cells compared: all the same" in compared.stdout

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "window.h"
+
+#define WINDOW_BYTES 32u
+#define OURS 0x11
+#define THEIRS 0x22
+
+/* A copy and what it is a copy of. */
+struct bench {
+	uint8_t bytes[WINDOW_BYTES] __attribute__((aligned(8)));
+	uint8_t memory[WINDOW_BYTES] __attribute__((aligned(8)));
+	struct window window;
+};
+
+static void bench_init(struct bench *bench)
+{
+	memset(bench->bytes, OURS, sizeof(bench->bytes));
+	memset(bench->memory, THEIRS, sizeof(bench->memory));
+	bench->window = (struct window){
+		.bytes = bench->bytes, .size_bytes = WINDOW_BYTES, .memory = bench->memory};
+}
+
+/* How many bytes, from the first on, have that value. */
+static size_t run_of(const uint8_t *bytes, uint8_t value)
+{
+	size_t count = 0;
+
+	while (count < WINDOW_BYTES && bytes[count] == value)
+		count++;
+	return count;
+}
+
+static const struct {
+	size_t asked, copied;
+} counts[] = {{0, 0}, {1, 8}, {7, 8}, {8, 8}, {9, 16}, {WINDOW_BYTES, WINDOW_BYTES}};
+
+static void what_is_shown_goes_over_in_whole_words(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		struct bench bench;
+
+		bench_init(&bench);
+		window_show(&bench.window, counts[i].asked);
+		assert_int_equal(run_of(bench.memory, OURS), counts[i].copied);
+		assert_int_equal(run_of(bench.bytes, OURS), WINDOW_BYTES);
+	}
+}
+
+static void what_is_looked_at_comes_over_in_whole_words(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		struct bench bench;
+
+		bench_init(&bench);
+		window_look(&bench.window, counts[i].asked);
+		assert_int_equal(run_of(bench.bytes, THEIRS), counts[i].copied);
+		assert_int_equal(run_of(bench.memory, THEIRS), WINDOW_BYTES);
+	}
+}
+
+static void memory_that_is_used_directly_is_left_alone(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	bench_init(&bench);
+	bench.window.memory = NULL; /* whoever copies from or to it is found out */
+	bench.window.bytes = NULL;
+	window_show(&bench.window, WINDOW_BYTES);
+	window_look(&bench.window, WINDOW_BYTES);
+	assert_int_equal(run_of(bench.bytes, OURS), WINDOW_BYTES);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_shown_goes_over_in_whole_words),
+		cmocka_unit_test(what_is_looked_at_comes_over_in_whole_words),
+		cmocka_unit_test(memory_that_is_used_directly_is_left_alone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A thread of QEMU's name and one of another; locks are tried from the test's own thread. */
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define CPU_THREAD "ALL CPUs/TCG"
+
+struct scene {
+	const char *name;
+	pthread_mutex_t big, other;
+	pthread_cond_t there, go;
+	pthread_barrier_t step;
+	bool is_there, may_start, may_end;
+	pthread_t thread;
+};
+
+static void wait_for(struct scene *scene, pthread_cond_t *condition, const bool *flag)
+{
+	while (!*flag)
+		pthread_cond_wait(condition, &scene->big);
+}
+
+/* As QEMU's: waits for the start, runs with nothing locked, looks again, waits until the end. */
+static void *run(void *opaque)
+{
+	struct scene *scene = opaque;
+
+	pthread_setname_np(pthread_self(), scene->name);
+	pthread_mutex_lock(&scene->big);
+	scene->is_there = true;
+	pthread_cond_signal(&scene->there);
+	wait_for(scene, &scene->go, &scene->may_start);
+	pthread_mutex_unlock(&scene->big);
+	pthread_mutex_lock(&scene->other);
+	pthread_mutex_unlock(&scene->other);
+	pthread_barrier_wait(&scene->step); /* it runs */
+	pthread_barrier_wait(&scene->step); /* ... until the test has looked */
+	pthread_mutex_lock(&scene->big);
+	wait_for(scene, &scene->go, &scene->may_end);
+	pthread_mutex_unlock(&scene->big);
+	return NULL;
+}
+
+static void begin(struct scene *scene, const char *name)
+{
+	*scene = (struct scene){.name = name};
+	pthread_mutex_init(&scene->big, NULL);
+	pthread_mutex_init(&scene->other, NULL);
+	pthread_cond_init(&scene->there, NULL);
+	pthread_cond_init(&scene->go, NULL);
+	pthread_barrier_init(&scene->step, NULL, 2);
+	assert_int_equal(pthread_create(&scene->thread, NULL, run, scene), 0);
+	pthread_mutex_lock(&scene->big);
+	wait_for(scene, &scene->there, &scene->is_there);
+	pthread_mutex_unlock(&scene->big);
+}
+
+static void allow(struct scene *scene, bool *flag)
+{
+	pthread_mutex_lock(&scene->big);
+	*flag = true;
+	pthread_cond_broadcast(&scene->go);
+	pthread_mutex_unlock(&scene->big);
+}
+
+static void let_it_run(struct scene *scene)
+{
+	allow(scene, &scene->may_start);
+	pthread_barrier_wait(&scene->step);
+}
+
+static void let_it_end(struct scene *scene)
+{
+	pthread_barrier_wait(&scene->step);
+	allow(scene, &scene->may_end);
+	pthread_join(scene->thread, NULL);
+	pthread_barrier_destroy(&scene->step);
+	pthread_cond_destroy(&scene->go);
+	pthread_cond_destroy(&scene->there);
+}
+
+static int tried(pthread_mutex_t *mutex)
+{
+	int error = pthread_mutex_trylock(mutex);
+
+	if (!error)
+		pthread_mutex_unlock(mutex);
+	return error;
+}
+
+static void cpu_thread_that_unlocks_keeps_the_lock_until_it_waits(void **state)
+{
+	struct scene scene;
+	int seen;
+
+	(void)state;
+	begin(&scene, CPU_THREAD);
+	let_it_run(&scene);
+	seen = tried(&scene.big);
+	let_it_end(&scene);
+	assert_int_equal(seen, EBUSY);
+}
+
+static void other_lock_of_the_cpu_thread_is_free_once_unlocked(void **state)
+{
+	struct scene scene;
+	int seen;
+
+	(void)state;
+	begin(&scene, CPU_THREAD);
+	let_it_run(&scene);
+	seen = tried(&scene.other);
+	let_it_end(&scene);
+	assert_int_equal(seen, 0);
+}
+
+static void thread_of_another_name_gives_the_lock_away(void **state)
+{
+	struct scene scene;
+	int seen;
+
+	(void)state;
+	begin(&scene, "IO mon_iothread");
+	let_it_run(&scene);
+	seen = tried(&scene.big);
+	let_it_end(&scene);
+	assert_int_equal(seen, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(cpu_thread_that_unlocks_keeps_the_lock_until_it_waits),
+		cmocka_unit_test(other_lock_of_the_cpu_thread_is_free_once_unlocked),
+		cmocka_unit_test(thread_of_another_name_gives_the_lock_away),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
