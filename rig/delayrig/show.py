@@ -48,7 +48,7 @@ CONTRAST_STYLES = {
     ContrastVerdict.MISSING: "bold red",
     ContrastVerdict.UNJUDGED: "yellow",
 }
-PIPE_WIDTH = 160
+PIPE_WIDTH = 200
 WIDE = 140
 TIMES = ("total s", "CPU s", "chip busy s", "overshoot s")
 
