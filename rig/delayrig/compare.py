@@ -7,9 +7,9 @@ from pathlib import Path
 
 from delayrig import digest
 from delayrig.errors import ExitCode
+from delayrig.lanes import EXACT_LANE
 from delayrig.result import CellResult, Results, Verdict, read_results
 
-EXACT_LANE = "virtual"
 FIELDS = ("verdict", "time_ns", "cpu_ns", "evidence", "judged", "unjudged", "events_sha256")
 
 

@@ -14,58 +14,31 @@ from delayrig.images.lock import lock_entries, lock_state, subject_entries
 from delayrig.images.subject import Subject
 from delayrig.machine_facts import cpu_facts, kernel_line
 from delayrig.paths import Paths
+from delayrig.request import Request
 from delayrig.result import HostFacts, RunHeader
 from delayrig.supplies import Supplies
 
 CLOCKSOURCE = "/sys/devices/system/clocksource/clocksource0"
 
 
-def make_header(
-    *,
-    plan: str,
-    seed: int,
-    argv: list[str],
-    supplies: Supplies,
-    paths: Paths,
-    cells_planned: int,
-) -> RunHeader:
+def make_header(request: Request, supplies: Supplies, paths: Paths) -> RunHeader:
     """The header of a run that begins now."""
-    return RunHeader(
-        rig_version=__version__,
-        commit=_commit(paths),
-        plan=plan,
-        seed=seed,
-        argv=argv,
-        started=_now(),
-        host=host_facts(),
+    entries = lock_entries(supplies.images, supplies.programs, supplies.kernels)
+    return _header(
+        request,
+        paths,
         qemu_version=_answer([PLATFORMS[Arch.X86_64].program, "--version"]).partition("\n")[0],
         libvirt_version=libvirt_version(),
         image_digests=image_digests(supplies, paths),
-        lock=lock_state(
-            lock_entries(supplies.images, supplies.programs, supplies.kernels), paths.checkout
-        ),
-        cells_planned=cells_planned,
+        lock=lock_state(entries, paths.checkout),
     )
 
 
-def make_host_header(
-    *,
-    plan: str,
-    seed: int,
-    argv: list[str],
-    programs: list[Subject],
-    paths: Paths,
-    cells_planned: int,
-) -> RunHeader:
+def make_host_header(request: Request, programs: list[Subject], paths: Paths) -> RunHeader:
     """The header of a run that begins now and needs no QEMU."""
-    return RunHeader(
-        rig_version=__version__,
-        commit=_commit(paths),
-        plan=plan,
-        seed=seed,
-        argv=argv,
-        started=_now(),
-        host=host_facts(),
+    return _header(
+        request,
+        paths,
         qemu_version="",
         libvirt_version="",
         image_digests={
@@ -73,16 +46,32 @@ def make_host_header(
             **{f"subject {subject.name}": subject.archive_sha256 for subject in programs},
         },
         lock=lock_state(subject_entries(programs), paths.checkout),
-        cells_planned=cells_planned,
     )
 
 
-def _commit(paths: Paths) -> str:
-    return _answer(["git", "-C", str(paths.checkout), "describe", "--always", "--dirty"])
-
-
-def _now() -> str:
-    return dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
+def _header(
+    request: Request,
+    paths: Paths,
+    *,
+    qemu_version: str,
+    libvirt_version: str,
+    image_digests: dict[str, str],
+    lock: str,
+) -> RunHeader:
+    return RunHeader(
+        rig_version=__version__,
+        commit=_answer(["git", "-C", str(paths.checkout), "describe", "--always", "--dirty"]),
+        plan=request.plan,
+        seed=request.seed,
+        argv=request.argv,
+        started=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+        host=host_facts(),
+        qemu_version=qemu_version,
+        libvirt_version=libvirt_version,
+        image_digests=image_digests,
+        lock=lock,
+        cells_planned=len(request.cells),
+    )
 
 
 def image_digests(supplies: Supplies, paths: Paths) -> dict[str, str]:

@@ -26,7 +26,6 @@ from delayrig.gate.bisect import ABORT, BuildError, bisect_code
 from delayrig.gate.bootstrap import PAIRS_MIN
 from delayrig.gate.decision import FILE_NAME, Decision, Limits
 from delayrig.gate.judge import decide
-from delayrig.gate.performance import EXACT_LANE
 from delayrig.gate.request import (
     GateRequest,
     build_candidate,
@@ -37,6 +36,7 @@ from delayrig.gate.request import (
 from delayrig.gate.show import print_decision
 from delayrig.images.recipes import read_recipes
 from delayrig.keep import keep_file
+from delayrig.lanes import EXACT_LANE
 from delayrig.paths import Paths, find_paths
 from delayrig.request import Request, check_connect, check_out, choose_cells
 from delayrig.result import Results

@@ -15,8 +15,9 @@ from delayrig.exit_code import is_expected
 from delayrig.gate.blindness import blind_spots
 from delayrig.gate.bootstrap import PAIRS_MIN
 from delayrig.gate.decision import EXIT_CODES, Decision, Excess, GateCell, Limits, Outcome, Side
-from delayrig.gate.performance import EXACT_LANE, excesses
+from delayrig.gate.performance import excesses
 from delayrig.gate.words import decision_lines, excess_words
+from delayrig.lanes import EXACT_LANE
 from delayrig.result import CellResult, Results, RunHeader, Verdict
 
 WATCHING = (Role.CANARY, Role.CONTROL)

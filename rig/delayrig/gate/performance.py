@@ -6,9 +6,9 @@ from fractions import Fraction
 
 from delayrig.gate.bootstrap import excess_interval
 from delayrig.gate.decision import Excess, Limits, Outcome
+from delayrig.lanes import EXACT_LANE
 from delayrig.result import CellResult
 
-EXACT_LANE = "virtual"
 TICK_NS = 4_000_000
 """Of the guest's kernel (250 Hz). Where it meets a wait moves with every byte of a program, so no
 more than this is no difference."""

@@ -12,8 +12,8 @@ from delayrig.errors import BadInputError
 from delayrig.gate.baseline import StoredBaseline
 from delayrig.gate.bisect import BuildError
 from delayrig.gate.judge import WATCHING
-from delayrig.gate.performance import EXACT_LANE
 from delayrig.images.subject import PATH_PREFIX
+from delayrig.lanes import EXACT_LANE
 from delayrig.request import Request
 
 BASELINE, CANDIDATE = "baseline", "candidate"

@@ -11,3 +11,7 @@ class LaneName(StrEnum):
     """A guest of QEMU's, in which instructions are time."""
     HOST = "host"
     """No guest: subject and emulator are two processes on this machine, by its own clock."""
+
+
+EXACT_LANE = LaneName.VIRTUAL
+"""Where equal cells take equal times, to the nanosecond."""

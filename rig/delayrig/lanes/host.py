@@ -93,14 +93,7 @@ class HostLane:
 
     def header(self) -> RunHeader:
         """Names this machine, and nothing of QEMU's."""
-        return make_host_header(
-            plan=self.request.plan,
-            seed=self.request.seed,
-            argv=self.request.argv,
-            programs=self.programs,
-            paths=self.paths,
-            cells_planned=len(self.request.cells),
-        )
+        return make_host_header(self.request, self.programs, self.paths)
 
     async def run_cell(self, assignment: Assignment) -> float:
         """Runs the cell in a session of its own; what is left of it goes with it."""

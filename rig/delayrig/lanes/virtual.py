@@ -65,14 +65,7 @@ class VirtualLane:
 
     def header(self) -> RunHeader:
         """Names all that decides virtual times."""
-        return make_header(
-            plan=self.request.plan,
-            seed=self.request.seed,
-            argv=self.request.argv,
-            supplies=self.supplies,
-            paths=self.paths,
-            cells_planned=len(self.request.cells),
-        )
+        return make_header(self.request, self.supplies, self.paths)
 
     async def run_cell(self, assignment: Assignment) -> float:
         """Runs the cell in a guest of its own, restored from its snapshot where there is one."""
