@@ -20,6 +20,7 @@ from delayrig.guest.arguments import (
     qemu_arguments,
 )
 from delayrig.guest.monitor import MIGRATION, STOP, MonitoredMachine, overdue
+from delayrig.guest.patience import queued_s_of, wait_for_first
 
 CONNECT_LIMIT_S = 20.0
 COMMAND_LIMIT_S = 60.0
@@ -80,10 +81,11 @@ class QemuMachine(MonitoredMachine):
     async def _next(self, event: str, limit_s: float, what: str) -> dict[str, Any]:
         coming = asyncio.ensure_future(self._events[event].get())
         assert self._process is not None
+        process = self._process.pid
         death = asyncio.ensure_future(self._process.wait())
         try:
-            await asyncio.wait(
-                {coming, death}, timeout=limit_s, return_when=asyncio.FIRST_COMPLETED
+            await wait_for_first(
+                {coming, death}, limit_s=limit_s, queued_s=lambda: queued_s_of(process)
             )
             if coming.done():
                 message: dict[str, Any] = dict(coming.result())
