@@ -12,6 +12,7 @@ from delayrig.commands.gate import gate
 from delayrig.commands.images import images
 from delayrig.commands.lists import chips, hazards, plans, subjects
 from delayrig.commands.parts import parts
+from delayrig.commands.report import report
 from delayrig.commands.run import run
 from delayrig.commands.selfcheck import selfcheck
 from delayrig.commands.shrink import shrink
@@ -21,7 +22,7 @@ from delayrig.commands.waste import waste
 
 COMMANDS: tuple[click.Command, ...] = (
     *(run, gate, shrink, compare, faults),
-    *(times, waste, trace, parts, export, schema),
+    *(report, times, waste, trace, parts, export, schema),
     *(plans, chips, hazards, subjects),
     *(benchmark, selfcheck, images),
 )
