@@ -15,20 +15,21 @@
 		const rows = [...document.querySelectorAll("tr[data-cell]")];
 		shown.value = `${rows.filter((row) => !row.hidden).length} of ${rows.length} cells`;
 	};
+	const showAll = () => {
+		form.reset();
+		apply();
+	};
 	const reveal = () => {
 		const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
 		if (!target) return;
-		if (target.closest("[hidden]")) {
-			form.reset();
-			apply();
-		}
+		if (target.closest("[hidden]")) showAll();
 		const folded = target.closest("details");
 		if (folded) folded.open = true;
 		target.scrollIntoView();
 		target.focus({ preventScroll: true });
 	};
 	form.addEventListener("change", apply);
-	form.addEventListener("reset", () => setTimeout(apply));
+	form.querySelector("button").addEventListener("click", showAll);
 	form.addEventListener("submit", (event) => event.preventDefault());
 	addEventListener("hashchange", reveal);
 	form.hidden = false;
