@@ -185,7 +185,7 @@ def test_file_of_a_chart_has_both_schemes_and_a_size() -> None:
     style = next(element.text for element in root.iter() if element.tag.endswith("style"))
     assert style is not None
     for name in set(re.findall(r"var\(--([a-z0-9-]+)\)", content.decode())):
-        assert style.count(f"--{name}:") == 2
+        assert len(re.findall(rf"--{name}: #[0-9a-f]{{6}};", style)) == 2
 
 
 def colours_of_schemes() -> dict[str, dict[str, str]]:

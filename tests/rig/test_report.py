@@ -12,6 +12,7 @@ import sys
 import termios
 from pathlib import Path
 from typing import NamedTuple
+from xml.etree import ElementTree as ET
 
 import msgspec
 import pytest
@@ -209,6 +210,15 @@ def test_command_writes_beside_the_run_and_says_where(tmp_path: Path) -> None:
     assert (tmp_path / "run" / "report.html").read_bytes().startswith(b"<!DOCTYPE html>")
 
 
+def test_picture_is_the_chart_by_itself(tmp_path: Path) -> None:
+    keep_run(tmp_path / "run")
+    done = run_report(tmp_path / "run", "--picture", tmp_path / "time.svg")
+    assert done.exit_code == 0, done.output
+    root = ET.fromstring((tmp_path / "time.svg").read_bytes())
+    texts = {"".join(each.itertext()) for each in root.iter() if each.tag.endswith("text")}
+    assert {"bundled", "debian:bookworm", "chip busy", "total time, s"} <= texts
+
+
 def test_lengths_are_told_in_the_unit_that_fits() -> None:
     assert [duration(ns) for ns in (0, 999, -1500, 2_500_000, 1_000_000_000)] == [
         *("0 ns", "999 ns", "-1.5 us", "2.5 ms", "1 s"),
@@ -391,6 +401,19 @@ def test_table_fits_the_terminal_and_the_answer_is_whole(tmp_path: Path, columns
     assert table
     assert max(map(len, table)) <= columns
     assert answer(results, exit_code_of_run(results.cells)) in " ".join(said.split())
+
+
+@pytest.mark.parametrize("columns", [60, 80])
+def test_decision_fits_the_terminal(tmp_path: Path, columns: int) -> None:
+    decision = keep_gate(tmp_path / "gate")
+    said = re.sub(r"\x1b\[[0-9;]*m", "", on_a_terminal(tmp_path / "gate", columns=columns))
+    for line in decision.lines:
+        assert line in " ".join(said.split())
+    table = said[said.index("\noutcome ") :].split("\nagain:")[0].splitlines()
+    assert "CPU %" in table[1]
+    assert max(map(len, table)) <= columns
+    names = "".join(line[table[1].index("cell") :].strip() for line in table)
+    assert decision.cells[0].id in names
 
 
 def test_colours_can_be_turned_off(tmp_path: Path) -> None:

@@ -33,6 +33,12 @@ PAGE = "report.html"
     metavar="PATTERN",
     help="Cells to show timelines of, in place of the most interesting; repeatable.",
 )
+@click.option(
+    "--picture",
+    type=click.Path(path_type=Path),
+    metavar="FILE.svg",
+    help="The chart of programming time as well, by itself.",
+)
 @click.option("--terminal", is_flag=True, help="Tables here, in place of a page.")
 @plain_text
 @explained
@@ -40,6 +46,7 @@ def report(
     runs: tuple[Path, ...],
     out: Path | None,
     patterns: tuple[str, ...],
+    picture: Path | None,
     terminal: bool,
     no_color: bool,
 ) -> None:
@@ -55,13 +62,15 @@ def report(
         _print(sources, make_console(no_color=no_color))
         return
     place = out or _default_place(runs[0])
-    if not place.parent.is_dir():
-        raise BadInputError(
-            f"--out {place}: there is no folder {place.parent}", hint="make it first"
-        )
+    for option, file in (("--out", place), ("--picture", picture)):
+        if file is not None and not file.parent.is_dir():
+            raise BadInputError(
+                f"{option} {file}: there is no folder {file.parent}", hint="make it first"
+            )
     told = _read_events(sources, make_console(stderr=True, no_color=no_color))
     # matplotlib takes its time: only who draws waits for it.
     from delayrig.report.document import document_of
+    from delayrig.report.totals import totals_picture
 
     made = document_of(told, patterns=patterns)
     if patterns and not made.timelines:
@@ -70,6 +79,8 @@ def report(
             hint=f"known are such as {_some_cell(sources)}",
         )
     keep_file(place, made.content)
+    if picture is not None:
+        keep_file(picture, totals_picture(told))
     click.echo(
         f"{place}: {len(made.content) / 1e6:.2f} MB, {made.timelines} timelines"
         + (f", {made.left_out} cells without one" if made.left_out else "")

@@ -34,6 +34,8 @@ HREF = "{http://www.w3.org/1999/xlink}href"
 LONG_FRACTION = re.compile(r"(\.\d\d)\d+")
 FONT = re.compile(r" font-family: [^;]*;")
 WIDTH_IN = 9.0
+EDGE = 10
+"""Around a chart that stands alone."""
 
 
 class Colour(StrEnum):
@@ -131,14 +133,15 @@ def svg_of(figure: "Figure", *, title: str, description: str) -> Markup:
 def svg_file(figure: "Figure", *, title: str, description: str) -> bytes:
     """The same as a file that stands alone, light and dark: for a README."""
     drawing = _drawing(figure, title)
-    drawing.set("width", drawing.get("viewBox", "").split()[2])
-    drawing.set("height", drawing.get("viewBox", "").split()[3])
+    width, height = (float(size) + 2 * EDGE for size in drawing.get("viewBox", "").split()[2:])
+    drawing.set("viewBox", f"-{EDGE} -{EDGE} {width:g} {height:g}")
+    drawing.set("width", f"{width:g}")
+    drawing.set("height", f"{height:g}")
     _name(drawing, title, description)
-    style = ET.Element("style")
-    style.text = _schemes() + STANDALONE
-    drawing.insert(0, style)
+    coloured = _coloured(ET.tostring(drawing, encoding="unicode"))
+    style = f"<style>{_schemes()}{STANDALONE}</style>"
     licence = "<!-- SPDX-License-Identifier: GPL-2.0-or-later -->\n"
-    return (licence + _coloured(ET.tostring(drawing, encoding="unicode")) + "\n").encode()
+    return (licence + coloured.replace("</title>", f"</title>{style}", 1) + "\n").encode()
 
 
 def chart_html(svg: Markup, *, caption: str, table: Table) -> Markup:
@@ -234,5 +237,5 @@ def _schemes() -> str:
     """The colours of page.css, both schemes."""
     css = (TEMPLATES / "page.css").read_text(encoding="utf-8")
     light, dark = re.findall(r":root \{(.*?)\}", css, flags=re.DOTALL)[:2]
-    squeezed = [re.sub(r"\s+", "", scheme.replace("light dark", "")) for scheme in (light, dark)]
+    squeezed = ["".join(re.findall(r"--[a-z0-9-]+: #\w+;", each)) for each in (light, dark)]
     return f":root{{{squeezed[0]}}}@media(prefers-color-scheme:dark){{:root{{{squeezed[1]}}}}}"

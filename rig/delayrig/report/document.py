@@ -41,8 +41,8 @@ class Document:
 def document_of(sources: Sources, *, patterns: Sequence[str] = ()) -> Document:
     """The page. `patterns` choose the cells whose timelines are shown."""
     sections = [
-        findings_section(sources),
         *([decision_section(sources)] if sources.gates else []),
+        findings_section(sources),
         matrix_section(sources),
         totals_section(sources),
         waiting_section(sources),

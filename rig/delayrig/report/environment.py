@@ -21,7 +21,7 @@ def environment_section(sources: Sources) -> Section:
         " again.",
     )
     body += Markup("").join(_run(run) for run in sources.runs)
-    return Section(key="environment", title="Environment, and how to do it again", body=body)
+    return Section(key="environment", title="Environment", body=body)
 
 
 def _run(run: RunSource) -> Markup:

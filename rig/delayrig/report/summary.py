@@ -53,7 +53,19 @@ def summary_of(sources: Sources) -> Markup:
         parts += [_run(run) for run in sources.runs]
     else:
         parts += [paragraph(remark) for remark in _common_remarks(sources)]
+    parts += [_made_of(run) for run in sources.runs]
     return Markup("").join(parts)
+
+
+def _made_of(run: RunSource) -> Markup:
+    """Which run it is, in a line."""
+    header = run.results.run
+    label = f"{run.label}: plan" if run.label else "Plan"
+    lanes = ", ".join(dict.fromkeys(cell.lane for cell in run.results.cells)) or "no"
+    return Markup('<p class="soft">{} {}, {} lane, seed {}, {}, rig {} ({})</p>').format(
+        *(label, header.plan, lanes, header.seed, header.started),
+        *(header.rig_version, header.commit or "no commit known"),
+    )
 
 
 def _lead(code: ExitCode, text: str) -> Markup:
@@ -102,6 +114,7 @@ def findings_section(sources: Sources) -> Section:
     body = template.render(
         findings=shown,
         left_out=len(found) - len(shown),
+        skipped=sum(cell.verdict is Verdict.SKIPPED for _, cell in pairs),
         watching=len(watching),
         watching_well=sum(is_expected(cell) for cell in watching),
         contrasts=[contrast for run in sources.runs for contrast in run.results.contrasts],

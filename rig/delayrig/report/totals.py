@@ -9,7 +9,8 @@ import msgspec
 from markupsafe import Markup
 
 from delayrig.cell import Role
-from delayrig.pages.charts import Colour, chart_html, new_figure, svg_of
+from delayrig.errors import BadInputError
+from delayrig.pages.charts import Colour, chart_html, new_figure, svg_file, svg_of
 from delayrig.pages.page import Column, Row, Section, Table, details, paragraph, table_html
 from delayrig.report.facts import Split
 from delayrig.report.source import RunSource, Sources
@@ -69,6 +70,18 @@ def totals_section(sources: Sources) -> Section:
     )
     body += details("Each place by itself", table_html(_places_table(timed, places)))
     return Section(key="time", title="Programming time", body=body)
+
+
+def totals_picture(sources: Sources) -> bytes:
+    """The chart alone, as a file; raises `BadInputError` where there is nothing to draw."""
+    timed = _timed(sources)
+    places = _common_places(timed)
+    totals = [total for name in timed if (total := _total(name, timed[name], places)).cells]
+    if not totals:
+        raise BadInputError(
+            "--picture: no cell that passed has a time", hint="name a run with cells that pass"
+        )
+    return svg_file(_figure(totals), title=CHART_TITLE, description=_in_words(totals))
 
 
 Timed = dict[str, dict[str, tuple[RunSource, CellResult]]]
@@ -132,7 +145,7 @@ def _scope(places: int, totals: Sequence[Total], *, is_exact: bool) -> str:
     kind = (
         "Virtual time: the same in every run."
         if is_exact
-        else "Some of it is real time of a machine, which moves from run to run."
+        else "Of the lanes host and live: real time, which moves from run to run."
     )
     several = "all of these passed" if len(totals) > 1 else "it passed"
     return f"Sums over the {count(places, 'cell')} that {several}. {kind}"
