@@ -108,6 +108,16 @@ def test_text_is_escaped_wherever_it_stands() -> None:
     assert page.count(b"&lt;script&gt;") == 9
 
 
+def test_what_no_document_may_hold_is_replaced() -> None:
+    with new_figure(height_in=2) as figure:
+        figure.add_subplot().barh(["a\x1b[31m\x00"], [1])
+    chart = svg_of(figure, title="T\x08", description="d\x00")
+    page = make_page(paragraph("x\x00y"), chart).decode()
+    assert not re.search("[\x00-\x08\x1b]", page)
+    assert "a\ufffd[31m\ufffd" in page
+    ET.fromstring(svg_file(figure, title="T\x08", description="d\x00"))
+
+
 def test_script_and_style_of_a_page_stand_in_it() -> None:
     assets = Assets(style=".x{color:red}", script="const x = 1 && 2;")
     page = render_page(title="A", summary=paragraph(""), sections=[], assets=assets)

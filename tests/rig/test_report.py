@@ -197,6 +197,40 @@ def test_run_of_thousands_of_cells_stays_below_the_limit(tmp_path: Path) -> None
     assert b"3200 cells that passed or were skipped are not told of at length" in made.content
 
 
+def test_many_runs_of_thousands_leave_out_what_just_passed(tmp_path: Path) -> None:
+    results = keep_run(tmp_path / "run")
+    many = [
+        msgspec.structs.replace(results.cells[0], id=f"{'group' * 9}.bundled.{number}.{'x' * 40}")
+        for number in range(5000)
+    ]
+    cells = [*results.cells, *many]
+    write_results(msgspec.structs.replace(results, cells=cells), tmp_path)
+    made = document_of(read_sources([tmp_path / FILE_NAME] * 2))
+    assert len(made.content) < LIMIT_BYTES
+    page = made.content.decode()
+    assert "10010 cells that passed or were skipped as expected are left out" in page
+    check_links(page)
+
+
+def test_runs_that_differ_are_told_apart_cell_by_cell(tmp_path: Path) -> None:
+    results = keep_run(tmp_path / "one")
+    slower = msgspec.structs.replace(results.cells[0].time_ns, total=11 * SECOND)
+    changed = [
+        msgspec.structs.replace(results.cells[0], time_ns=slower),
+        msgspec.structs.replace(results.cells[1], verdict=Verdict.INCONCLUSIVE),
+        *results.cells[2:-1],
+    ]
+    (tmp_path / "two").mkdir()
+    write_results(msgspec.structs.replace(results, cells=changed), tmp_path / "two")
+    files = [tmp_path / name / FILE_NAME for name in ("one", "two")]
+    page = page_of(*files)
+    assert "6 cells are in more than one run; 2 of them differ" in page
+    assert "In one run alone: 1 cell." in page
+    assert "+10.00 %" in page
+    differing = page[page.index("Differences</h2>") :]
+    assert differing.index(results.cells[1].id) < differing.index(results.cells[0].id)
+
+
 def test_same_run_gives_the_same_bytes(tmp_path: Path) -> None:
     keep_run(tmp_path / "run")
     assert page_of(tmp_path / "run") == page_of(tmp_path / "run")

@@ -15,6 +15,7 @@ CSS, so that the dark scheme has one of its own. No pyplot: equal figures give e
 import io
 import os
 import re
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
@@ -23,6 +24,7 @@ from xml.etree import ElementTree as ET
 
 from markupsafe import Markup
 
+from delayrig.formats.text import plain
 from delayrig.pages.page import TEMPLATES, Table, anchor, environment, table_html
 from delayrig.paths import find_paths
 
@@ -141,7 +143,7 @@ def svg_file(figure: "Figure", *, title: str, description: str) -> bytes:
     coloured = _coloured(ET.tostring(drawing, encoding="unicode"))
     style = f"<style>{_schemes()}{STANDALONE}</style>"
     licence = "<!-- SPDX-License-Identifier: GPL-2.0-or-later -->\n"
-    return (licence + coloured.replace("</title>", f"</title>{style}", 1) + "\n").encode()
+    return (licence + plain(coloured).replace("</title>", f"</title>{style}", 1) + "\n").encode()
 
 
 def chart_html(svg: Markup, *, caption: str, table: Table) -> Markup:
@@ -163,11 +165,13 @@ def _drawing(figure: "Figure", title: str) -> ET.Element:
     import matplotlib as mpl
 
     written = io.BytesIO()
-    with mpl.rc_context({**STYLE, "svg.hashsalt": title}):
+    with mpl.rc_context({**STYLE, "svg.hashsalt": title}), warnings.catch_warnings():
+        # Text stays text: the reader's fonts matter, and not those that it was measured with.
+        warnings.filterwarnings("ignore", message="Glyph .* missing")
         figure.savefig(
             written, format="svg", transparent=True, metadata={"Date": None, "Creator": None}
         )
-    drawing = _without_namespaces(ET.fromstring(written.getvalue()))
+    drawing = _without_namespaces(ET.fromstring(plain(written.getvalue().decode())))
     _remove_the_pages_part(drawing)
     _make_ids_unique(drawing, anchor(title))
     for key in ("width", "height", "version"):

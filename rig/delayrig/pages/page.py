@@ -8,8 +8,9 @@
     )
     keep_file(path, page)
 
-All text is escaped, but for what already is `Markup`: the values of `table_html()`, `paragraph()`,
-`charts.chart_html()` and the like, and what a template of another package made (`environment()`).
+What no document may hold is replaced. All text is escaped, but for what is `Markup` already: the
+values of `table_html()`, `paragraph()`, `charts.chart_html()` and the like, and what a template of
+another package made (`environment()`).
 """
 
 import functools
@@ -22,6 +23,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from delayrig import __version__
+from delayrig.formats.text import plain
 
 TEMPLATES = Path(__file__).parent / "templates"
 KEY = re.compile(r"[a-z][a-z0-9-]*")
@@ -96,7 +98,7 @@ def render_page(
             version=__version__,
         )
     )
-    return page.encode()
+    return plain(page).encode()
 
 
 def table_html(table: Table) -> Markup:

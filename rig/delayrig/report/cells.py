@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from markupsafe import Markup
 
+from delayrig.cell import Role
 from delayrig.exit_code import is_expected
 from delayrig.pages.page import Section, environment
 from delayrig.report.source import RunSource, Sources
@@ -26,14 +27,16 @@ DETAILS_MAX = 500
 """With more cells only those that did not just pass are told of at length."""
 
 
-def cells_section(sources: Sources) -> Section:
-    """All runs together, in the order of their plans."""
+def cells_section(sources: Sources, *, all_rows: bool = True) -> Section:
+    """All runs together, in the order of their plans; or those alone that did not just pass."""
     pairs = [(run, cell) for run in sources.runs for cell in run.results.cells]
+    listed = [pair for pair in pairs if all_rows or _is_notable(pair[1])]
     told = [pair for pair in pairs if len(pairs) <= DETAILS_MAX or _is_notable(pair[1])]
     at_length = {cell_anchor(run, cell) for run, cell in told[:DETAILS_MAX]}
     template = environment(TEMPLATES).get_template("cells.html")
     body = template.render(
-        rows=_rows(pairs, at_length),
+        rows=_rows(listed, at_length),
+        unlisted=len(pairs) - len(listed),
         several=len(sources.runs) > 1,
         real_time=not sources.is_exact,
         told=list(_told(told[:DETAILS_MAX])),
@@ -62,7 +65,9 @@ def filters_of(sources: Sources) -> Markup:
 
 
 def _is_notable(cell: CellResult) -> bool:
-    return cell.verdict not in (Verdict.PASS, Verdict.SKIPPED) or not is_expected(cell)
+    if is_expected(cell):
+        return cell.verdict is not Verdict.PASS
+    return cell.verdict is not Verdict.SKIPPED or cell.role != Role.MEASURE
 
 
 def _rows(

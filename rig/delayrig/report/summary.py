@@ -123,11 +123,9 @@ def findings_section(sources: Sources) -> Section:
 
 
 def _is_finding(cell: CellResult) -> bool:
-    if cell.verdict is Verdict.SKIPPED:
-        return False
-    if cell.role == Role.MEASURE and cell.verdict is not Verdict.PASS:
-        return True
-    return not is_expected(cell)
+    if cell.role == Role.MEASURE and cell.verdict in (Verdict.PASS, Verdict.SKIPPED):
+        return cell.verdict is Verdict.PASS and not is_expected(cell)
+    return cell.role == Role.MEASURE or not is_expected(cell)
 
 
 def _rank(cell: CellResult) -> tuple[bool, bool, int]:
