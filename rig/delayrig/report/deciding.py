@@ -92,7 +92,7 @@ def change_figure(cells: list[GateCell]) -> "Figure":
                 axes.barh(at, item.pct, color=_colour_of(item), height=0.62)
                 axes.annotate(
                     f"{item.pct:+.1f} %",
-                    (max(item.pct, 0), at),
+                    (max(item.pct, item.limit_pct), at),
                     xytext=(5, 0),
                     textcoords="offset points",
                     va="center",

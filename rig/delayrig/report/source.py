@@ -25,6 +25,8 @@ class RunSource:
     """A run. `label` tells it from the others of the page, and is empty where it is alone."""
 
     label: str
+    side: str = ""
+    """Of a gate, where the label does not say that."""
     path: Path
     """As it was named: its folder, or its results.json."""
     results: Results
@@ -133,7 +135,7 @@ def _labelled(runs: list[RunSource], *, of_one_gate: bool) -> list[RunSource]:
         return runs
     if len(runs) == 1:
         return runs
-    return [replace(run, label=_letter(at)) for at, run in enumerate(runs)]
+    return [replace(run, label=_letter(at), side=run.label) for at, run in enumerate(runs)]
 
 
 def _letter(at: int) -> str:

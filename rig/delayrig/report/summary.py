@@ -60,7 +60,8 @@ def summary_of(sources: Sources) -> Markup:
 def _made_of(run: RunSource) -> Markup:
     """Which run it is, in a line."""
     header = run.results.run
-    label = f"{run.label}: plan" if run.label else "Plan"
+    side = f" ({run.side})" if run.side else ""
+    label = f"{run.label}{side}: plan" if run.label else "Plan"
     lanes = ", ".join(dict.fromkeys(cell.lane for cell in run.results.cells)) or "no"
     return Markup('<p class="soft">{} {}, {} lane, seed {}, {}, rig {} ({})</p>').format(
         *(label, header.plan, lanes, header.seed, header.started),

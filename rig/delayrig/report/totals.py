@@ -34,7 +34,9 @@ EXPLAINED = (
     " round trips to the programmer."
 )
 PLACES_MAX = 400
-CHART_TITLE = "Programming time"
+EXACT = "Virtual time: the same in every run."
+MOVING = "Of the lanes host and live: real time, which moves from run to run."
+GROUPS_MAX = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,40 +50,69 @@ class Total:
     sys_ns: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Subjects that can be compared: all of them passed in these places."""
+
+    places: list[str]
+    totals: list[Total]
+
+    @property
+    def title(self) -> str:
+        """Names the subjects, so that each chart of a page has another."""
+        return f"Programming time of {', '.join(total.name for total in self.totals)}"
+
+
 def totals_section(sources: Sources) -> Section:
-    """The chart, and behind it every cell by itself."""
+    """A chart for each group of subjects, and behind them every cell by itself."""
     timed = _timed(sources)
-    places = _common_places(timed)
-    totals = [_total(name, cells, places) for name, cells in timed.items()]
-    totals = [total for total in totals if total.cells]
-    if not totals:
+    groups = _groups(timed)
+    if not groups:
         body = paragraph("No cell that passed has a time.")
         return Section(key="time", title="Programming time", body=body)
-    body = paragraph(_scope(len(places), totals, is_exact=sources.is_exact)) + paragraph(EXPLAINED)
-    missing = [name for name in timed if name not in {total.name for total in totals}]
-    if missing:
-        body += paragraph(f"Left out, for they passed too few of these: {', '.join(missing)}.")
+    body = paragraph(EXPLAINED) + paragraph(EXACT if sources.is_exact else MOVING)
     if not sources.has_events:
         body += paragraph("Without the cells' events, fixed waits are in the rest.")
-    body += chart_html(
-        svg_of(_figure(totals), title=CHART_TITLE, description=_in_words(totals)),
-        caption="Where the time went, and the CPU time that it cost",
-        table=_table(totals),
-    )
+    for group in groups:
+        body += chart_html(_chart(group), caption=_scope(group), table=_table(group.totals))
+    charted = {total.name for group in groups for total in group.totals}
+    missing = [name for name in timed if name not in charted]
+    if missing:
+        body += paragraph(f"Without a cell that passed, or a chart: {', '.join(missing)}.")
+    places = [place for group in groups for place in group.places]
     body += details("Each place by itself", table_html(_places_table(timed, places)))
     return Section(key="time", title="Programming time", body=body)
 
 
 def totals_picture(sources: Sources) -> bytes:
-    """The chart alone, as a file; raises `BadInputError` where there is nothing to draw."""
-    timed = _timed(sources)
-    places = _common_places(timed)
-    totals = [total for name in timed if (total := _total(name, timed[name], places)).cells]
-    if not totals:
+    """The first chart alone, as a file; raises `BadInputError` where there is none."""
+    groups = _groups(_timed(sources))
+    if not groups:
         raise BadInputError(
             "--picture: no cell that passed has a time", hint="name a run with cells that pass"
         )
-    return svg_file(_figure(totals), title=CHART_TITLE, description=_in_words(totals))
+    totals = groups[0].totals
+    return svg_file(_figure(totals), title=groups[0].title, description=_in_words(totals))
+
+
+def _chart(group: Group) -> Markup:
+    figure = _figure(group.totals)
+    return svg_of(figure, title=group.title, description=_in_words(group.totals))
+
+
+def _groups(timed: "Timed") -> list[Group]:
+    """Those that most subjects share come first."""
+    groups: list[Group] = []
+    rest = dict(timed)
+    while rest and len(groups) < GROUPS_MAX:
+        places = _common_places(rest)
+        totals = [total for name in rest if (total := _total(name, rest[name], places)).cells]
+        if not totals:
+            break
+        groups.append(Group(places=places, totals=totals))
+        for total in totals:
+            del rest[total.name]
+    return groups
 
 
 Timed = dict[str, dict[str, tuple[RunSource, CellResult]]]
@@ -141,14 +172,11 @@ def _split(run: RunSource, cell: CellResult) -> Split:
     )
 
 
-def _scope(places: int, totals: Sequence[Total], *, is_exact: bool) -> str:
-    kind = (
-        "Virtual time: the same in every run."
-        if is_exact
-        else "Of the lanes host and live: real time, which moves from run to run."
-    )
-    several = "all of these passed" if len(totals) > 1 else "it passed"
-    return f"Sums over the {count(places, 'cell')} that {several}. {kind}"
+def _scope(group: Group) -> str:
+    cells = count(len(group.places), "cell")
+    if len(group.totals) == 1:
+        return f"{group.totals[0].name}: the {cells} that it passed"
+    return f"The {cells} that all of these passed"
 
 
 def _figure(totals: Sequence[Total]) -> "Figure":
