@@ -6,10 +6,12 @@ import os
 import pty
 import re
 import shutil
+import signal
 import struct
 import subprocess
 import sys
 import termios
+import time
 from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree as ET
@@ -368,6 +370,66 @@ def test_full_disk_leaves_the_old_report(tmp_path: Path) -> None:
     assert "free some space" in done.stderr
     assert old.read_text() == "the old one"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["report.html", "run"]
+
+
+HELD = """
+import os, time
+import delayrig.report.source as source
+def cell_facts(*_):
+    print(os.getpid(), flush=True)
+    time.sleep(%s)
+source.cell_facts = cell_facts
+from delayrig.cli import main
+main()
+"""
+
+
+def is_running(process: int) -> bool:
+    """Whether it does anything any more; nobody may be there to take note of its end."""
+    try:
+        status = Path(f"/proc/{process}/status").read_text()
+    except OSError:
+        return False
+    return not re.search(r"^State:\s+[ZX]", status, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("sent", "held_s", "code"), [(signal.SIGINT, 0.2, 130), (signal.SIGKILL, 600, -signal.SIGKILL)]
+)
+def test_report_that_is_ended_leaves_the_old_one_and_no_worker(
+    tmp_path: Path, sent: signal.Signals, held_s: float, code: int
+) -> None:
+    keep_run(tmp_path / "run")
+    old = tmp_path / "report.html"
+    old.write_text("the old one")
+    child = subprocess.Popen(
+        [sys.executable, "-c", HELD % held_s, "report", str(tmp_path / "run"), "--out", str(old)],
+        env={**os.environ, "PYTHONPATH": str(CHECKOUT / "rig")},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert child.stdout is not None
+    worker = int(child.stdout.readline())
+    child.send_signal(sent)
+    child.communicate()
+    assert child.returncode == code
+    deadline = time.monotonic() + 20
+    while is_running(worker) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not is_running(worker)
+    assert old.read_text() == "the old one"
+
+
+def test_heavy_libraries_wait_until_they_are_needed() -> None:
+    heavy = "import sys, delayrig.cli; print({'matplotlib', 'numpy', 'jinja2'} & set(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", heavy],
+        env={**os.environ, "PYTHONPATH": str(CHECKOUT / "rig")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "set()\n"
 
 
 def test_device_that_is_full_is_told_of(tmp_path: Path) -> None:

@@ -2,13 +2,14 @@
 """`rig/rig report`: runs and gates as one page, or in the terminal."""
 
 import os
+import sys
 from pathlib import Path
 
 import click
 from rich.console import Console
 from rich.progress import Progress
 
-from delayrig.commands.command import explained, plain_text
+from delayrig.commands.command import INTERRUPTED, explained, plain_text
 from delayrig.errors import BadInputError
 from delayrig.gate.show import print_decision
 from delayrig.keep import keep_file
@@ -67,6 +68,21 @@ def report(
             raise BadInputError(
                 f"{option} {file}: there is no folder {file.parent}", hint="make it first"
             )
+    try:
+        _write_page(sources, place, patterns, picture, no_color=no_color)
+    except KeyboardInterrupt:
+        click.echo(f"interrupted; {place} is as it was", err=True)
+        sys.exit(INTERRUPTED)
+
+
+def _write_page(
+    sources: Sources,
+    place: Path,
+    patterns: tuple[str, ...],
+    picture: Path | None,
+    *,
+    no_color: bool,
+) -> None:
     told = _read_events(sources, make_console(stderr=True, no_color=no_color))
     # matplotlib takes its time: only who draws waits for it.
     from delayrig.report.document import document_of
@@ -93,10 +109,15 @@ def _default_place(run: Path) -> Path:
 
 def _read_events(sources: Sources, console: Console) -> Sources:
     cells = sum(len(told_by_events(run.results)) for run in sources.runs if run.folder)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+    # No thread that refreshes it: workers are forked.
+    with Progress(
+        console=console, transient=True, auto_refresh=False, disable=not console.is_terminal
+    ) as progress:
         task = progress.add_task("reading cells", total=cells)
         jobs = len(os.sched_getaffinity(0))
-        return with_facts(sources, jobs=jobs, done=lambda: progress.advance(task))
+        return with_facts(
+            sources, jobs=jobs, done=lambda: progress.update(task, advance=1, refresh=True)
+        )
 
 
 def _some_cell(sources: Sources) -> str:

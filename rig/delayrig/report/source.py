@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a report is made of: runs, gates, and the facts of their cells, read from disk."""
 
+import os
 import signal
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
+from multiprocessing import get_context
 from pathlib import Path
 
 from delayrig.errors import ExitCode
@@ -13,6 +15,7 @@ from delayrig.exit_code import exit_code_of_run
 from delayrig.gate.decision import FILE_NAME as GATE_FILE
 from delayrig.gate.decision import SCHEMA, Decision
 from delayrig.gate.request import BASELINE, CANDIDATE, rounds_of
+from delayrig.host.children import die_with_session
 from delayrig.lanes import EXACT_LANE
 from delayrig.report.facts import CellFacts, cell_facts
 from delayrig.result import CellResult, Results, read_results, read_versioned
@@ -92,7 +95,9 @@ def read_sources(paths: Sequence[Path]) -> Sources:
 
 def with_facts(sources: Sources, *, jobs: int, done: Callable[[], None]) -> Sources:
     """The same with what the events of the cells tell; `done` is called after each cell."""
-    with ProcessPoolExecutor(jobs, initializer=_leave_interrupts_to_the_parent) as pool:
+    forking = get_context("fork")
+    parent = os.getpid()
+    with ProcessPoolExecutor(jobs, forking, _begin_worker, (parent,)) as pool:
         waiting = [
             (at, cell.id, pool.submit(cell_facts, run.folder / cell.id, cell))
             for at, run in enumerate(sources.runs)
@@ -143,5 +148,7 @@ def _letter(at: int) -> str:
     return (_letter(more - 1) if more else "") + ALPHABET[rest]
 
 
-def _leave_interrupts_to_the_parent() -> None:
+def _begin_worker(parent: int) -> None:
+    """Interruptions are the parent's to answer; a worker goes where the parent goes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    die_with_session(parent)
