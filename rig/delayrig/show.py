@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a run looks like in a terminal: the progress, the table, the answer."""
 
+import os
 import shlex
 import sys
 from collections.abc import Sequence
@@ -53,11 +54,22 @@ WIDE = 140
 TIMES = ("total s", "CPU s", "chip busy s", "overshoot s")
 
 
+class PatientConsole(Console):
+    """Goes on in silence where nobody reads any more: rich would end with 1, which is a verdict."""
+
+    def on_broken_pipe(self) -> None:
+        """Of `... | head`."""
+        self.quiet = True
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, self.file.fileno())
+        os.close(nowhere)
+
+
 def make_console(*, stderr: bool = False, no_color: bool = False) -> Console:
     """A console that keeps to NO_COLOR and to --no-color; a pipe is wide."""
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() else PIPE_WIDTH
-    return Console(
+    return PatientConsole(
         stderr=stderr, no_color=no_color or None, highlight=False, width=width, soft_wrap=False
     )
 

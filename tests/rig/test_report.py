@@ -351,6 +351,43 @@ def test_folder_that_is_not_there_is_refused_before_anything_is_read(tmp_path: P
     assert f"there is no folder {tmp_path}/none" in said
 
 
+def test_folder_in_place_of_a_file_is_refused(tmp_path: Path) -> None:
+    keep_run(tmp_path / "run")
+    said = failure(tmp_path / "run", "--out", tmp_path)
+    assert f"--out {tmp_path}: is a folder name a file: {tmp_path}/report.html" in said
+
+
+def test_reader_who_went_away_changes_no_exit_code(tmp_path: Path) -> None:
+    keep_run(tmp_path / "run")
+    child = subprocess.Popen(
+        [sys.executable, "-m", "delayrig", "report", str(tmp_path / "run"), "--terminal"],
+        env={**os.environ, "PYTHONPATH": str(CHECKOUT / "rig")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert child.stdout is not None
+    child.stdout.close()
+    assert child.stderr is not None
+    assert child.stderr.read() == b""
+    assert child.wait() == 0
+
+
+def test_full_disk_below_standard_output_is_told_of(tmp_path: Path) -> None:
+    keep_run(tmp_path / "run")
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "delayrig", "report", str(tmp_path / "run"), "--terminal"],
+            env={**os.environ, "PYTHONPATH": str(CHECKOUT / "rig")},
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == ExitCode.RIG_FAULT
+    assert done.stderr.startswith("error: could not write: [Errno 28] No space left on device\n")
+    assert "Traceback" not in done.stderr
+
+
 def test_full_disk_leaves_the_old_report(tmp_path: Path) -> None:
     keep_run(tmp_path / "run")
     old = tmp_path / "report.html"

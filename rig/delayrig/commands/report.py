@@ -68,6 +68,8 @@ def report(
             raise BadInputError(
                 f"{option} {file}: there is no folder {file.parent}", hint="make it first"
             )
+    if place.is_dir():
+        raise BadInputError(f"--out {place}: is a folder", hint=f"name a file: {place / PAGE}")
     try:
         _write_page(sources, place, patterns, picture, no_color=no_color)
     except KeyboardInterrupt:
