@@ -25,8 +25,7 @@ def environment_section(sources: Sources) -> Section:
 
 
 def _run(run: RunSource) -> Markup:
-    header = run.results.run
-    again = shlex.join(["rig/rig", "run", "--plan", header.plan, "--seed", f"{header.seed}"])
+    again = shlex.join(["rig/rig", *_without_out(run.results.run.argv)])
     facts = Markup("").join(
         Markup("<div><dt>{}</dt><dd>{}</dd></div>").format(name, value)
         for name, value in _facts(run)
@@ -36,10 +35,19 @@ def _run(run: RunSource) -> Markup:
     return heading + Markup("<pre>{}</pre><dl>{}</dl>").format(again, facts)
 
 
+def _without_out(argv: list[str]) -> list[str]:
+    """A folder that has results in it takes no others."""
+    kept = [word for word in argv if not word.startswith("--out=")]
+    if "--out" in kept:
+        at = kept.index("--out")
+        del kept[at : at + 2]
+    return kept
+
+
 def _facts(run: RunSource) -> Iterator[tuple[str, str]]:
     header = run.results.run
     host = header.host
-    yield "asked for", shlex.join(["rig/rig", *header.argv])
+    yield "plan", header.plan
     yield "started", header.started
     yield "cells", f"{len(run.results.cells)} of {header.cells_planned}"
     yield "rig", f"{header.rig_version} ({header.commit or 'no commit known'})"
