@@ -33,8 +33,10 @@ def browser() -> Iterator[Browser]:
     program = shutil.which("chromium")
     assert program, "chromium is missing: `rig/rig setup --tests` installs it"
     with sync_playwright() as playwright:
-        # Its sandbox wants a user of its own, which containers and root lack.
-        started = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        # Its sandbox wants a user of its own, which root lacks; the
+        # /dev/shm of containers is small.
+        options = ["--no-sandbox", "--disable-dev-shm-usage"]
+        started = playwright.chromium.launch(executable_path=program, args=options)
         yield started
         started.close()
 
