@@ -60,7 +60,7 @@ static void write_refusal(unsigned int number, const char *refused, int error)
 /* In a process of its own. What the machine refuses is a result, too. */
 static void run_here(const struct series *series, unsigned int number)
 {
-	static struct eaters eaters;
+	struct eaters eaters;
 	const char *refused = "fork()";
 	int error = eaters_start(&eaters, series->eaters, series->cpu);
 

@@ -10,6 +10,7 @@ from delayrig.commands.export import export, schema
 from delayrig.commands.faults import faults
 from delayrig.commands.gate import gate
 from delayrig.commands.images import images
+from delayrig.commands.latency import latency
 from delayrig.commands.lists import chips, hazards, plans, subjects
 from delayrig.commands.parts import parts
 from delayrig.commands.report import report
@@ -24,7 +25,7 @@ COMMANDS: tuple[click.Command, ...] = (
     *(run, gate, shrink, compare, faults),
     *(report, times, waste, trace, parts, export, schema),
     *(plans, chips, hazards, subjects),
-    *(benchmark, selfcheck, images),
+    *(latency, benchmark, selfcheck, images),
 )
 SETUP_HELP = """\
 Before all else the launcher sets up what is missing; it also has these commands of its own:

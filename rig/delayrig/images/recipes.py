@@ -41,6 +41,7 @@ class Recipes(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     guest: GuestRecipe
     kernels: dict[str, KernelRecipe]
     bridge: ProgramRecipe
+    cyclictest: ProgramRecipe
     subjects: dict[str, ProgramRecipe]
 
 

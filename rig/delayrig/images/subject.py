@@ -23,6 +23,7 @@ from delayrig.paths import Paths
 
 BUNDLED = "bundled"
 BRIDGE = "socat"
+CYCLICTEST = "cyclictest"
 # Past mistakes of delay layers, made again in our own (flashrom/museum/README.md).
 MUSEUM = (
     "busy-threshold-100ms",
@@ -104,6 +105,13 @@ def provide_bridge(
 ) -> Subject:
     """The packed program that makes a tty of the emulator's socket; packed like a subject."""
     return _provide_packaged(BRIDGE, recipes.bridge, arch, paths, preparing)
+
+
+def provide_cyclictest(
+    recipes: Recipes, paths: Paths, preparing: Callable[[str], None], arch: Arch = Arch.X86_64
+) -> Subject:
+    """The packed program that `rig/rig latency` runs beside its own; packed like a subject."""
+    return _provide_packaged(CYCLICTEST, recipes.cyclictest, arch, paths, preparing)
 
 
 def check_subject(name: str, recipes: Recipes, where: str) -> None:
