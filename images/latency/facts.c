@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/utsname.h>
 
 #define TIMER_LIST "/proc/timer_list"
@@ -123,6 +124,7 @@ int facts_write(unsigned int number, FILE *out)
 	line_number(out, "resolution_ns", clock_resolution_ns(CLOCK_MONOTONIC));
 	line_number(out, "coarse_resolution_ns", clock_resolution_ns(CLOCK_MONOTONIC_COARSE));
 	line_number(out, "slack_ns", prctl(PR_GET_TIMERSLACK));
+	line_number(out, "nice", getpriority(PRIO_PROCESS, 0));
 	write_cpus(out);
 	write_kernel(out);
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)

@@ -101,6 +101,7 @@ def make_machine(name: str = "host", *, high: bool = True, **keys: object) -> Ma
         governors=[],
         idle_states=[],
         slack_ns=50_000,
+        nice=0,
         timers=timers,
         audit=Audit(clock_read_ps=19_000, clock_call_ps=130_000, loop_ps=38_000, clock_step_ns=16),
         ticks=Ticks(span_ns=200 * MS, idle_interrupts=3, busy_interrupts=50),
@@ -375,6 +376,20 @@ def test_growth_that_cannot_be_seen_is_not_claimed() -> None:
     assert said.meaning == ""
     assert "cannot be seen" in said.figures
     assert explain.say_growth(make_machine()) is None
+
+
+def test_growth_at_a_nice_value_is_five_times_as_much() -> None:
+    late_ns = {100 * MS: 520 * US, S: 4_900 * US}
+    readings = [
+        *growing("select", late_ns),
+        *growing("clock_nanosleep", {100 * MS: 70 * US, S: 70 * US}),
+    ]
+    at_nice_10 = explain.say_growth(make_machine(readings=readings, nice=10))
+    assert at_nice_10 is not None
+    assert "0.5 % of what was asked for" in at_nice_10.meaning
+    plain = explain.say_growth(make_machine(readings=readings))
+    assert plain is not None
+    assert plain.meaning == ""
 
 
 def test_growth_that_others_measured_is_the_slack_of_select() -> None:

@@ -46,6 +46,8 @@ async def measure_place(place: Place, *, quick: bool, progress: MeasureProgress)
     cyclic = await _take_cyclictest(place, extent, progress, missing)
     if not facts.governors and facts.mips is None:
         missing.append("cpufreq: this kernel offers no governors to choose from")
+    if about["nice"] > 0:
+        missing.append(f"figures at nice 0: this was run at nice {about['nice']}")
     return MachineReport(
         name=facts.name,
         lane=facts.lane,
@@ -62,6 +64,7 @@ async def measure_place(place: Place, *, quick: bool, progress: MeasureProgress)
         governors=list(facts.governors),
         idle_states=list(facts.idle_states),
         slack_ns=facts.usual_slack_ns or about["slack_ns"],
+        nice=about["nice"],
         timers=timers,
         audit=audit_of(audit),
         ticks=ticks,

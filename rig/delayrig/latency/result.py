@@ -141,6 +141,8 @@ class MachineReport(msgspec.Struct, frozen=True, kw_only=True):
     idle_states: list[str]
     slack_ns: int
     """Of ordinary processes, where a series does not say otherwise."""
+    nice: int
+    """Of ordinary series: above 0 the kernel is less exact with select() and poll()."""
     timers: Timers
     audit: Audit
     ticks: Ticks | None
