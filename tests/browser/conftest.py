@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from delayrig.latency.page import latency_page
 from delayrig.report.document import document_of
 from delayrig.report.source import read_sources, with_facts
 from playwright.sync_api import Browser, Page, Request, sync_playwright
 
+from tests.rig.measured import full_machine, make_report
 from tests.rig.reported import keep_gate, keep_run
 
 SCHEMES = ("light", "dark")
@@ -43,7 +45,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """A run, two runs side by side, a gate, and results alone: each a file on disk."""
+    """A run, two runs side by side, a gate, results alone, and latencies: each a file on disk."""
     top = tmp_path_factory.mktemp("pages")
     keep_run(top / "one")
     keep_run(top / "two", seed=2)
@@ -57,7 +59,9 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     for name, paths in made.items():
         sources = with_facts(read_sources(paths), jobs=1, done=lambda: None)
         (top / f"{name}.html").write_bytes(document_of(sources).content)
-    return {name: top / f"{name}.html" for name in made}
+    machines = full_machine("host"), full_machine("x86_64/250/highres=off", high=False)
+    (top / "latency.html").write_bytes(latency_page(make_report(*machines)))
+    return {name: top / f"{name}.html" for name in (*made, "latency")}
 
 
 Opener = Callable[..., Opened]
