@@ -13,10 +13,13 @@ from delayrig.commands.images import images
 from delayrig.commands.latency import latency
 from delayrig.commands.lists import chips, hazards, plans, subjects
 from delayrig.commands.parts import parts
+from delayrig.commands.proposal import proposal
 from delayrig.commands.report import report
 from delayrig.commands.run import run
 from delayrig.commands.selfcheck import selfcheck
 from delayrig.commands.shrink import shrink
+from delayrig.commands.survey import survey
+from delayrig.commands.threshold import threshold
 from delayrig.commands.times import times
 from delayrig.commands.trace import trace
 from delayrig.commands.waste import waste
@@ -24,6 +27,7 @@ from delayrig.commands.waste import waste
 COMMANDS: tuple[click.Command, ...] = (
     *(run, gate, shrink, compare, faults),
     *(report, times, waste, trace, parts, export, schema),
+    *(threshold, survey, proposal),
     *(plans, chips, hazards, subjects),
     *(latency, benchmark, selfcheck, images),
 )

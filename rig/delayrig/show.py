@@ -110,6 +110,7 @@ class RunProgress:
 
     def started(self, cells: int) -> None:
         """The bar has a length from now on."""
+        self._done = 0
         self._cells = cells
         self._bar.reset(self._task, total=cells, description="running")
 

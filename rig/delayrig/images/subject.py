@@ -41,12 +41,13 @@ MUSEUM = (
     "wall-clock",
     "wrap-32bit",
 )
-# The proposal's changes, each on top of those before (flashrom/steps/), and the same with busy waits
-# that trust the delay layer.
+# The proposal's changes, each on top of those before (flashrom/steps/), and the same with busy
+# waits that trust the delay layer.
 STEPS = ("calibrated-loop", "os-clock", "threshold-100us", "realtime", "slack-and-hybrid")
 TRUSTING = "-trusting"
 # Programs of this checkout, below the build folder: our own flashrom, its test builds by which the
-# rig checks itself (flashrom/README.md), and the least that can write (emulators/README.md); and what tells what sleeping costs.
+# rig checks itself (flashrom/README.md), the least that can write (emulators/README.md), and what
+# tells what sleeping costs (flashrom/bench/).
 OWN_PROGRAMS = {
     BUNDLED: "flashrom/flashrom",
     "canary:bus": "flashrom/flashrom-canary",
