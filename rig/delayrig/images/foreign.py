@@ -122,7 +122,8 @@ def _build(arch: Arch, toolchain: Path, paths: Paths, layout: Layout) -> None:
     cross = paths.state / f"cross-{arch}.ini"
     text = _cross_text(arch, toolchain)
     configured = (build / "build.ninja").is_file() and (build / "checkout").is_file()
-    origin = f"{paths.checkout}\n{text}"
+    # meson looks for targets in what it knows from before, so a new one needs a new folder.
+    origin = "\n".join([str(paths.checkout), *TARGETS, text])
     if not configured or (build / "checkout").read_text(encoding="utf-8") != origin:
         shutil.rmtree(build, ignore_errors=True)
         cross.write_text(text, encoding="utf-8")
