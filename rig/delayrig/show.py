@@ -365,7 +365,7 @@ def _times(cell: CellResult) -> list[str]:
     return [f"{number / 1e9:.3f}" for number in numbers]
 
 
-def print_results(results: Results, code: ExitCode, console: Console, *, out: str) -> None:
+def print_results(results: Results, code: ExitCode, console: Console, *, kept: str) -> None:
     """The table, the evidence of whatever is not a pass, and the answer."""
     console.print(cell_table(results, console.width))
     for cell in results.cells:
@@ -378,7 +378,7 @@ def print_results(results: Results, code: ExitCode, console: Console, *, out: st
     console.print(f"[bold]{answer(results, code)}[/]")
     for remark in remarks(results):
         console.print(remark)
-    console.print(f"results: {escape(out)}/results.json")
+    console.print(f"results: {escape(kept)}")
 
 
 def _print_findings(cell: CellResult, console: Console) -> None:

@@ -14,6 +14,7 @@ from delayrig.commands.command import (
     run_shown,
 )
 from delayrig.commands.export import format_option, speaks, write_formats
+from delayrig.commands.recording import HistoryWish, history_options, own_words, record_run
 from delayrig.delay_probe import DelayWish
 from delayrig.exit_code import exit_code_of_run
 from delayrig.formats.known import wanted_formats
@@ -21,6 +22,7 @@ from delayrig.formats.report import report_of_run
 from delayrig.lanes import LaneName
 from delayrig.paths import find_paths
 from delayrig.request import Request, check_connect, check_out, choose_cells, default_jobs
+from delayrig.result import FILE_NAME
 from delayrig.show import make_console, print_results
 
 
@@ -48,6 +50,7 @@ from delayrig.show import make_console, print_results
 @delay_options
 @click.option("--dry-run", is_flag=True, help="Lists the cells and ends.")
 @format_option(required=False)
+@history_options
 @plain_text
 @explained
 def run(
@@ -62,6 +65,7 @@ def run(
     delay: DelayWish,
     dry_run: bool,
     formats: tuple[str, ...],
+    history: HistoryWish,
     no_color: bool,
 ) -> None:
     """Runs a plan: every cell in its guest, a verdict for each, and the answer."""
@@ -80,6 +84,7 @@ def run(
         click.echo(f"{len(choice.cells)} cells", err=True)
         return
     check_connect(connect, choice.cells)
+    kept_in = history.address()
     wanted = wanted_formats(formats)
     folder = out or default_out(plan)
     check_out(folder, choice.cells)
@@ -93,13 +98,14 @@ def run(
         jobs=jobs or default_jobs(choice.lane),
         seed=seed,
         connect=connect,
-        argv=sys.argv[1:],
+        argv=own_words(),
         lane=choice.lane,
         delay=delay,
     )
     results = run_shown(request, paths, no_color=no_color)
     code = exit_code_of_run(results.cells, results.contrasts)
     console = make_console(stderr=speaks(wanted), no_color=no_color)
-    print_results(results, code, console, out=str(folder))
+    print_results(results, code, console, kept=f"{folder}/{FILE_NAME}")
     write_formats(wanted, report_of_run(results))
+    record_run(kept_in, results, folder, no_color=no_color)
     sys.exit(code)
