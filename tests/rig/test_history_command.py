@@ -29,6 +29,7 @@ from delayrig.history.choice import Choice, moment
 from delayrig.history.store import History
 from delayrig.history.table import TableFormat, read_table, table_of, write_table
 from delayrig.result import Results, write_results
+from delayrig.setup.clean import history_file
 from msgspec import json as msgspec_json
 
 from tests.rig.builders import CHECKOUT
@@ -365,3 +366,11 @@ def test_file_that_may_not_grow_costs_warnings_and_no_run_that_was_kept(url: str
     assert 0 < len(numbers) < 12
     assert done.stderr.count("warning: ") == 12 - len(numbers)
     assert len(History(address_of(url)).entries(Choice())) == len(numbers)
+
+
+def test_clean_names_the_history_that_it_leaves(tmp_path: Path) -> None:
+    environment = {"XDG_DATA_HOME": str(tmp_path)}
+    assert history_file(environment) is None
+    file = default_file(environment)
+    history_of(f"sqlite:///{file}", make_run(1, {"a": 1}))
+    assert history_file(environment) == file
