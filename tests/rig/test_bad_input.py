@@ -83,6 +83,15 @@ def read_all(folder: Path, tmp_path: Path) -> dict[str, Result]:
     return {name: CliRunner().invoke(main, words) for name, words in commands.items()}
 
 
+def read_as_baseline(folder: Path) -> dict[str, Result]:
+    """By a gate, which must not begin."""
+    words = ["gate", "--baseline", str(folder), "--candidate", "bundled", "--no-history"]
+    words += ["--out", str(folder.parent / "never")]
+    done = CliRunner().invoke(main, words)
+    assert not (folder.parent / "never").exists()
+    return {"gate": done}
+
+
 def assert_told(results: dict[str, Result], *words: str) -> None:
     """Each says what is wrong, in these words, and what to do."""
     for name, done in results.items():
@@ -111,20 +120,27 @@ def test_half_written_run(out: Path, tmp_path: Path) -> None:
     content = (out / FILE_NAME).read_bytes()
     for length in (0, 1, len(content) // 2, len(content) - 3):
         (out / FILE_NAME).write_bytes(content[:length])
-        assert_told(read_all(out, tmp_path), str(out / FILE_NAME), "run it again")
+        told = read_all(out, tmp_path) | read_as_baseline(out)
+        assert_told(told, str(out / FILE_NAME), "run it again")
 
 
 def test_run_that_was_cut_off_before_its_results(out: Path, tmp_path: Path) -> None:
     (out / FILE_NAME).unlink()
     (out / "cell").mkdir()
     (out / "cell" / "cell.json").write_text("{}", encoding="utf-8")
-    assert_told(read_all(out, tmp_path), "cut off before its end", "run it again")
+    told = read_all(out, tmp_path) | read_as_baseline(out)
+    assert_told(told, "cut off before its end", "run it again")
 
 
 @pytest.mark.parametrize("content", ["[]", "{}", '{"version": 3}', '{"schema": 1}', "null", "7"])
 def test_foreign_json(out: Path, tmp_path: Path, content: str) -> None:
     (out / FILE_NAME).write_text(content, encoding="utf-8")
     assert_told(read_all(out, tmp_path), str(out / FILE_NAME), "key '" if "1" in content else "")
+
+
+def test_baseline_that_lacks_a_cell_of_the_plan(out: Path) -> None:
+    told = read_as_baseline(out)
+    assert_told(told, "key 'cells'", "cells of the plan are not in it, such as", "--plan")
 
 
 def test_folder_that_is_none(tmp_path: Path) -> None:

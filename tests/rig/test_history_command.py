@@ -70,6 +70,8 @@ def test_list_tells_of_runs_and_takes_its_options_without_its_name(url: str) -> 
     assert code == ExitCode.PASS
     (run,) = json.loads(said)
     assert (run["number"], run["plan"], run["subjects"]) == (2, "other", {"bundled": "1"})
+    assert json.loads(invoke("--history", url, "--json", "--lane", "host")[1]) == []
+    assert len(json.loads(invoke("--history", url, "--json", "--lane", "virtual")[1])) == 2
     code, said = invoke("list", "--history", url)
     assert "other" in said
     assert "smoke" in said

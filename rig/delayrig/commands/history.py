@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 LIMIT = 30
 CONFIDENCE = 0.99
+LANES = [name.value for name in LaneName]
 
 
 def _choosing(
@@ -40,16 +41,16 @@ def _choosing(
     def decorated(function: Callable[..., R]) -> Callable[..., R]:
         @subject
         @click.option("--plan", default="", help="Runs of this plan.")
-        @click.option(
-            "--lane", default="", type=click.Choice(["", *LaneName]), help="Of this lane."
-        )
+        @click.option("--lane", type=click.Choice(LANES), help="Runs of this lane.")
         @click.option("--since", default="", metavar="WHEN", help="From a date on, or 7d ago.")
         @wraps(function)
-        def inner(*args: Any, subject: str, plan: str, lane: str, since: str, **kwargs: Any) -> R:
+        def inner(
+            *args: Any, subject: str, plan: str, lane: str | None, since: str, **kwargs: Any
+        ) -> R:
             from delayrig.history.choice import Choice
 
             since = _moment(since, "--since")
-            wanted = Choice(subject=subject, plan=plan, lane=lane, since=since)
+            wanted = Choice(subject=subject, plan=plan, lane=lane or "", since=since)
             return function(*args, wanted=wanted, **kwargs)
 
         return inner
