@@ -365,7 +365,7 @@ def _times(cell: CellResult) -> list[str]:
     return [f"{number / 1e9:.3f}" for number in numbers]
 
 
-def print_results(results: Results, code: ExitCode, console: Console, *, kept: str) -> None:
+def print_results(results: Results, code: ExitCode, console: Console, *, out: str) -> None:
     """The table, the evidence of whatever is not a pass, and the answer."""
     console.print(cell_table(results, console.width))
     for cell in results.cells:
@@ -378,7 +378,8 @@ def print_results(results: Results, code: ExitCode, console: Console, *, kept: s
     console.print(f"[bold]{answer(results, code)}[/]")
     for remark in remarks(results):
         console.print(remark)
-    console.print(f"results: {escape(kept)}")
+    if out:
+        console.print(f"results: {escape(out)}/results.json")
 
 
 def _print_findings(cell: CellResult, console: Console) -> None:

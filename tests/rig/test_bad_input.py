@@ -75,6 +75,7 @@ def readers(folder: Path, tmp_path: Path) -> dict[str, list[str]]:
         "compare --exact": ["compare", "--exact", str(folder), str(folder)],
         "history add": ["history", "add", str(folder), "--history", url],
         "times": ["times", str(folder)],
+        "report": ["report", str(folder), "--out", str(tmp_path / "report.html")],
     }
 
 

@@ -199,10 +199,12 @@ def _gate(wish: _Wish, *, no_color: bool) -> ExitCode:
     content = msgspec.json.format(msgspec.json.encode(decision), indent=1) + b"\n"
     keep_file(folder / FILE_NAME, content)
     console = make_console(stderr=speaks(wanted), no_color=no_color)
-    print_decision(decision, console)
-    console.print(f"decision: {folder / FILE_NAME}", markup=False, soft_wrap=True)
-    write_formats(wanted, read_report(folder))
-    record_gate(kept_in, folder, no_color=no_color)
+    try:
+        print_decision(decision, console)
+        console.print(f"decision: {folder / FILE_NAME}", markup=False, soft_wrap=True)
+        write_formats(wanted, read_report(folder))
+    finally:
+        record_gate(kept_in, folder, no_color=no_color)
     return ExitCode(decision.exit_code)
 
 

@@ -119,7 +119,7 @@ def show_run(number: int, as_json: bool, url: str | None, no_color: bool) -> Non
         return
     console = make_console(no_color=no_color)
     code = exit_code_of_run(results.cells, results.contrasts)
-    print_results(results, code, console, kept=f"{store.label}: run {number}")
+    print_results(results, code, console, out="")
     for entry in store.entries(Choice(numbers=(number,))):
         if entry.gate:
             decision = store.decision(entry.gate.gate)

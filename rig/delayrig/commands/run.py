@@ -22,7 +22,6 @@ from delayrig.formats.report import report_of_run
 from delayrig.lanes import LaneName
 from delayrig.paths import find_paths
 from delayrig.request import Request, check_connect, check_out, choose_cells, default_jobs
-from delayrig.result import FILE_NAME
 from delayrig.show import make_console, print_results
 
 
@@ -105,7 +104,10 @@ def run(
     results = run_shown(request, paths, no_color=no_color)
     code = exit_code_of_run(results.cells, results.contrasts)
     console = make_console(stderr=speaks(wanted), no_color=no_color)
-    print_results(results, code, console, kept=f"{folder}/{FILE_NAME}")
-    write_formats(wanted, report_of_run(results))
-    record_run(kept_in, results, folder, no_color=no_color)
+    try:
+        print_results(results, code, console, out=str(folder))
+        write_formats(wanted, report_of_run(results))
+    finally:
+        # Also where nobody reads what is printed, or there is no room for it.
+        record_run(kept_in, results, folder, no_color=no_color)
     sys.exit(code)
