@@ -9,6 +9,7 @@ from delayrig.commands.compare import compare
 from delayrig.commands.export import export, schema
 from delayrig.commands.faults import faults
 from delayrig.commands.gate import gate
+from delayrig.commands.history import history
 from delayrig.commands.images import images
 from delayrig.commands.latency import latency
 from delayrig.commands.lists import chips, hazards, plans, subjects
@@ -26,7 +27,7 @@ from delayrig.commands.waste import waste
 
 COMMANDS: tuple[click.Command, ...] = (
     *(run, gate, shrink, compare, faults),
-    *(report, times, waste, trace, parts, export, schema),
+    *(report, history, times, waste, trace, parts, export, schema),
     *(threshold, survey, proposal),
     *(plans, chips, hazards, subjects),
     *(latency, benchmark, selfcheck, images),

@@ -379,7 +379,8 @@ def print_results(results: Results, code: ExitCode, console: Console, *, out: st
     console.print(f"[bold]{answer(results, code)}[/]")
     for remark in remarks(results):
         console.print(remark)
-    console.print(f"results: {escape(out)}/results.json")
+    if out:
+        console.print(f"results: {escape(out)}/results.json")
 
 
 def _print_findings(cell: CellResult, console: Console) -> None:
