@@ -11,7 +11,7 @@ from delayrig.commands.faults import faults
 from delayrig.commands.gate import gate
 from delayrig.commands.images import images
 from delayrig.commands.latency import latency
-from delayrig.commands.lists import chips, hazards, plans, subjects
+from delayrig.commands.lists import chips, hazards, machines, plans, subjects
 from delayrig.commands.parts import parts
 from delayrig.commands.report import report
 from delayrig.commands.run import run
@@ -24,7 +24,7 @@ from delayrig.commands.waste import waste
 COMMANDS: tuple[click.Command, ...] = (
     *(run, gate, shrink, compare, faults),
     *(report, times, waste, trace, parts, export, schema),
-    *(plans, chips, hazards, subjects),
+    *(plans, chips, hazards, machines, subjects),
     *(latency, benchmark, selfcheck, images),
 )
 SETUP_HELP = """\
