@@ -13,6 +13,7 @@ from delayrig.commands.images import images
 from delayrig.commands.latency import latency
 from delayrig.commands.lists import chips, hazards, machines, plans, subjects
 from delayrig.commands.parts import parts
+from delayrig.commands.repeat import repeat_cells
 from delayrig.commands.report import report
 from delayrig.commands.run import run
 from delayrig.commands.selfcheck import selfcheck
@@ -22,7 +23,7 @@ from delayrig.commands.trace import trace
 from delayrig.commands.waste import waste
 
 COMMANDS: tuple[click.Command, ...] = (
-    *(run, gate, shrink, compare, faults),
+    *(run, gate, repeat_cells, shrink, compare, faults),
     *(report, times, waste, trace, parts, export, schema),
     *(plans, chips, hazards, machines, subjects),
     *(latency, benchmark, selfcheck, images),
