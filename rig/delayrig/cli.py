@@ -12,9 +12,10 @@ from delayrig.commands.gate import gate
 from delayrig.commands.history import history
 from delayrig.commands.images import images
 from delayrig.commands.latency import latency
-from delayrig.commands.lists import chips, hazards, plans, subjects
+from delayrig.commands.lists import chips, hazards, machines, plans, subjects
 from delayrig.commands.parts import parts
 from delayrig.commands.proposal import proposal
+from delayrig.commands.repeat import repeat_cells
 from delayrig.commands.report import report
 from delayrig.commands.run import run
 from delayrig.commands.selfcheck import selfcheck
@@ -26,10 +27,10 @@ from delayrig.commands.trace import trace
 from delayrig.commands.waste import waste
 
 COMMANDS: tuple[click.Command, ...] = (
-    *(run, gate, shrink, compare, faults),
+    *(run, gate, repeat_cells, shrink, compare, faults),
     *(report, history, times, waste, trace, parts, export, schema),
     *(threshold, survey, proposal),
-    *(plans, chips, hazards, subjects),
+    *(plans, chips, hazards, machines, subjects),
     *(latency, benchmark, selfcheck, images),
 )
 SETUP_HELP = """\

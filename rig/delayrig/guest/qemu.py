@@ -15,6 +15,7 @@ from delayrig.guest.arguments import (
     LIBRARY_PATH,
     TURNS_NOTE,
     Hardware,
+    bound,
     pinned,
     preloading,
     qemu_arguments,
@@ -43,10 +44,12 @@ class QemuMachine(MonitoredMachine):
         """Starts QEMU, which boots; with a snapshot, returns when it is loaded and paused."""
         ours, theirs = socket.socketpair()
         arguments = qemu_arguments(self._hardware, monitor_fd=theirs.fileno())
-        preload = preloading(self._hardware.turns, os.environ.get(LIBRARY_PATH, ""))
+        real = self._hardware.real is not None
+        preload = {} if real else preloading(self._hardware.turns, os.environ.get(LIBRARY_PATH, ""))
+        program = [self._hardware.shape.platform.program, *arguments]
         with theirs, self._log.open("wb") as log:
             self._process = await asyncio.create_subprocess_exec(
-                *pinned(self._cpu, [self._hardware.shape.platform.program, *arguments]),
+                *(bound(program) if real else pinned(self._cpu, program)),
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -54,11 +57,17 @@ class QemuMachine(MonitoredMachine):
                 env=os.environ | TUNABLES | preload,
             )
         await self._connect(ours)
-        self._check_turns()
+        if not real:
+            self._check_turns()
         if self._hardware.incoming is not None:
             await self._load(self._hardware.incoming)
         else:
             await self._execute("cont")
+
+    async def wait_gone(self) -> None:
+        """Until the process is."""
+        assert self._process is not None
+        await self._process.wait()
 
     async def stop(self) -> None:
         """Kills QEMU: nothing in a cell is worth an orderly shutdown."""
