@@ -12,6 +12,7 @@ from delayrig.commands.gate import gate
 from delayrig.commands.images import images
 from delayrig.commands.lists import chips, hazards, plans, subjects
 from delayrig.commands.parts import parts
+from delayrig.commands.repro import repro
 from delayrig.commands.run import run
 from delayrig.commands.selfcheck import selfcheck
 from delayrig.commands.shrink import shrink
@@ -20,7 +21,7 @@ from delayrig.commands.trace import trace
 from delayrig.commands.waste import waste
 
 COMMANDS: tuple[click.Command, ...] = (
-    *(run, gate, shrink, compare, faults),
+    *(run, gate, repro, shrink, compare, faults),
     *(times, waste, trace, parts, export, schema),
     *(plans, chips, hazards, subjects),
     *(benchmark, selfcheck, images),
