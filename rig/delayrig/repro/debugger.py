@@ -81,11 +81,20 @@ def gdb_words(gdb: str, commands: Sequence[str]) -> list[str]:
 
 def source_folders(paths: Paths) -> list[Path]:
     """Where the sources of our own subjects are; a path: subject's know their own."""
-    return [paths.checkout / "flashrom", paths.flashrom_build]
+    return [paths.build]
+
+
+def packet(words: str) -> bytes:
+    """A packet of gdb's remote serial protocol, with the acknowledgement of the one before."""
+    return f"+${words}#{sum(words.encode()) % 256:02x}".encode()
+
+
+KILL = packet("k")
+"""Ends what a gdb left that was ended itself; nobody minds it elsewhere."""
 
 
 def _directories(sources: Sequence[Path]) -> list[str]:
-    return [f"directory {folder}" for folder in sources]
+    return [f"set directories {':'.join(map(str, sources))}:$cdir:$cwd"]
 
 
 def _stops(delay: DelayFunction | None) -> list[str]:

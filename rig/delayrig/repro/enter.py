@@ -26,6 +26,23 @@ PROMPT = "guest# "
 SUBJECT_STARTS = "[rig] the subject starts"
 GDBSERVER_STARTS = "[rig] gdbserver starts"
 BAUD = 115200
+# A serial line does not tell gdbserver that gdb is gone. It is over when it has no child any more.
+AWAIT_GDBSERVER = (
+    "server=$!",
+    "had=",
+    "while [ -d /proc/$server ]; do",
+    "\tchildren=",
+    "\tread children 2>/dev/null </proc/$server/task/$server/children",
+    '\tif [ -n "$children" ]; then had=1',
+    '\telif [ -n "$had" ]; then /rig/bin/sleep 1; kill -9 $server; break',
+    "\tfi",
+    "\t/rig/bin/sleep 0.2",
+    "done",
+    "said=/proc/1/root/cell/stdout.txt",
+    "code=$(/rig/bin/sed -n 's/^Child exited with status //p' $said)",
+    "/rig/bin/grep -q 'Detaching from process' $said && code=${code:-0}",
+    "exit ${code:-137}",
+)
 USUAL_TERMINAL = (24, 80)
 
 
@@ -105,8 +122,9 @@ def _gdb_lines(entry: Entry, subject: Sequence[str]) -> list[str]:
         f"/rig/bin/stty -F $tty {BAUD} raw -echo",
         "exec 4<>$tty",  # holds it open, so that nothing of the first request is lost
         f"echo {shlex.quote(GDBSERVER_STARTS)} >&4",
-        f"exec {shlex.join([*server, '--once', '--no-startup-with-shell'])} $tty"
-        f" {shlex.join(subject)}",
+        f"{shlex.join([*server, '--once', '--no-startup-with-shell'])} $tty"
+        f" {shlex.join(subject)} &",
+        *AWAIT_GDBSERVER,
     ]
 
 

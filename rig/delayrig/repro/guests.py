@@ -104,6 +104,7 @@ class WatchedGuests(VirtualLane):
             debugger.delay_function_of(assignment.subject, self.delay),
         )
         await run_in_foreground(words)
+        await terminal.say(socket, debugger.KILL)
 
 
 async def attended(machine: Machine, visit: Coroutine[Any, Any, None], *, stays: bool) -> None:

@@ -20,6 +20,7 @@ END_OF_FILE = b"\x04"
 BLOCK_BYTES = 4096
 TAIL_BYTES = 256
 CONNECT_S = 20.0
+DRAIN_S = 0.5
 
 
 def terminal_size() -> tuple[int, int]:
@@ -46,6 +47,18 @@ async def await_words(socket: Path, words: str) -> None:
         raise LostGuestError(f"the guest never said {words!r} on its console") from error
     finally:
         writer.close()
+
+
+async def say(socket: Path, words: bytes) -> None:
+    """To the guest's console, where nobody else talks any more.
+
+    QEMU drops what the serial line has not taken yet as soon as the connection ends.
+    """
+    _, writer = await connect(socket)
+    writer.write(words)
+    await writer.drain()
+    await asyncio.sleep(DRAIN_S)
+    writer.close()
 
 
 async def talk(socket: Path, *, prompt: str, until: str) -> None:

@@ -72,7 +72,7 @@ def describe_result(result: CellResult, first_ns: int = 0) -> list[str]:
     lines = [f"{result.verdict}: {VERDICTS[result.verdict]}"]
     for item in result.evidence:
         lines += [f"  {line}" for line in describe_evidence(item, first_ns)]
-    if not result.evidence and result.reason:
+    if result.reason and (not result.evidence or result.verdict is not Verdict.TOO_SHORT):
         lines.append(f"  {result.reason}")
     if result.judged:
         lines.append(f"  judged: {', '.join(result.judged)}")
