@@ -15,6 +15,7 @@ from delayrig.guest.arguments import (
     LIBRARY_PATH,
     TURNS_NOTE,
     Hardware,
+    bound,
     pinned,
     preloading,
     qemu_arguments,
@@ -43,10 +44,12 @@ class QemuMachine(MonitoredMachine):
         """Starts QEMU, which boots; with a snapshot, returns when it is loaded and paused."""
         ours, theirs = socket.socketpair()
         arguments = qemu_arguments(self._hardware, monitor_fd=theirs.fileno())
-        preload = preloading(self._hardware.turns, os.environ.get(LIBRARY_PATH, ""))
+        real = self._hardware.real is not None
+        preload = {} if real else preloading(self._hardware.turns, os.environ.get(LIBRARY_PATH, ""))
+        program = [self._hardware.shape.platform.program, *arguments]
         with theirs, self._log.open("wb") as log:
             self._process = await asyncio.create_subprocess_exec(
-                *pinned(self._cpu, [self._hardware.shape.platform.program, *arguments]),
+                *(bound(program) if real else pinned(self._cpu, program)),
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -54,7 +57,8 @@ class QemuMachine(MonitoredMachine):
                 env=os.environ | TUNABLES | preload,
             )
         await self._connect(ours)
-        self._check_turns()
+        if not real:
+            self._check_turns()
         if self._hardware.incoming is not None:
             await self._load(self._hardware.incoming)
         else:
