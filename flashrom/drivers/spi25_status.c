@@ -32,6 +32,14 @@ int spi_simple_command(struct flash *flash, uint8_t opcode)
 	return spi_command(flash, &opcode, 1, NULL, 0);
 }
 
+int spi_hold_command(struct flash *flash, uint8_t opcode)
+{
+	struct programmer *programmer = flash->programmer;
+
+	return programmer->ops->spi_hold != NULL ? programmer->ops->spi_hold(programmer, &opcode, 1)
+						 : spi_simple_command(flash, opcode);
+}
+
 int spi25_register_read(struct flash *flash, uint8_t opcode, uint8_t *value)
 {
 	return spi_command(flash, &opcode, 1, value, 1);
@@ -121,7 +129,7 @@ static int check_failed(struct flash *flash, const char *what)
 static int busy_command(struct flash *flash, uint8_t enable_opcode, const uint8_t *tx,
 	size_t tx_bytes, const struct busy_time *busy, const char *what)
 {
-	int error = spi_simple_command(flash, enable_opcode);
+	int error = spi_hold_command(flash, enable_opcode);
 
 	if (error == 0)
 		error = spi_command(flash, tx, tx_bytes, NULL, 0);

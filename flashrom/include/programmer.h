@@ -27,6 +27,12 @@ struct programmer_ops {
 		uint8_t *rx, size_t rx_bytes);
 
 	/**
+	 * A cycle that sends only, and that may be held back until the next spi_command, which then
+	 * follows it without a pause. NULL: nothing is won by that, spi_command serves.
+	 */
+	int (*spi_hold)(struct programmer *programmer, const uint8_t *tx, size_t tx_bytes);
+
+	/**
 	 * Memory cycles, for a part on one of BUSES_MEMORY. Addresses have 24 bits; the part's last
 	 * byte is at 0xffffff. Writes may be held back until flush() or the next read, which come
 	 * after them in any case. NULL without such a bus.

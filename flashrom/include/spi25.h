@@ -59,6 +59,9 @@ int spi_command(
 /** A command of nothing but its opcode. */
 int spi_simple_command(struct flash *flash, uint8_t opcode);
 
+/** The same, sent together with the next command where the programmer can do that. */
+int spi_hold_command(struct flash *flash, uint8_t opcode);
+
 /** A register that one opcode reads. */
 int spi25_register_read(struct flash *flash, uint8_t opcode, uint8_t *value);
 

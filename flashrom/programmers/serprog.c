@@ -157,6 +157,7 @@ static void serprog_destroy(struct programmer *programmer)
 static const struct programmer_ops serprog_ops = {
 	.select_bus = serprog_select_bus,
 	.spi_command = serprog_spi_command,
+	.spi_hold = serprog_spi_hold,
 	.read_bytes = serprog_read_bytes,
 	.write_byte = serprog_write_byte,
 	.flush = serprog_flush,

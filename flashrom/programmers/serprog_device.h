@@ -54,6 +54,7 @@ struct serprog_queue {
 	size_t bytes;
 	size_t bytes_max; /* what the device's serial buffer takes, unless a single one is longer */
 	unsigned int count;
+	const char *what; /* each is, in messages */
 };
 
 /* Memory writes in the device's operation buffer, and neighbours that are to become one request. */
@@ -104,6 +105,12 @@ int serprog_query(struct serprog *serprog, uint8_t command, uint8_t *answer, siz
 int serprog_queue_push(struct serprog *serprog, const uint8_t *request, size_t bytes);
 int serprog_queue_settle(struct serprog *serprog);
 
+/*
+ * How much the device takes before its answers are read: nothing of one that does not say. `what`
+ * is how messages call a request.
+ */
+int serprog_queue_prepare(struct serprog *serprog, const char *what);
+
 /* Numbers of the protocol, little-endian. */
 uint32_t serprog_get(const uint8_t *bytes, size_t count);
 void serprog_put(uint8_t *bytes, size_t count, uint32_t value);
@@ -132,6 +139,7 @@ int serprog_prepare_memory(struct serprog *serprog);
 /* ... and the operations of struct programmer_ops. */
 int serprog_spi_command(struct programmer *programmer, const uint8_t *tx, size_t tx_bytes,
 	uint8_t *rx, size_t rx_bytes);
+int serprog_spi_hold(struct programmer *programmer, const uint8_t *tx, size_t tx_bytes);
 int serprog_read_bytes(
 	struct programmer *programmer, uint32_t address, uint8_t *data, size_t bytes);
 int serprog_write_byte(struct programmer *programmer, uint32_t address, uint8_t value);

@@ -79,19 +79,17 @@ static int read_limits(struct serprog *serprog)
 {
 	struct programmer *base = &serprog->base;
 	struct serprog_opbuf *opbuf = &serprog->opbuf;
-	struct serprog_queue *queue = &serprog->queue;
 	int error;
 
 	base->read_bytes_max = SERPROG_READ_BYTES_MAX;
 	opbuf->bytes_max =
 		serprog_offers(serprog, S_CMD_Q_OPBUF) ? UINT16_MAX : OPBUF_BYTES_UNKNOWN;
-	queue->bytes_max = serprog_offers(serprog, S_CMD_Q_SERBUF) ? sizeof(queue->requests) : 0;
 	error = serprog_read_size(
 		serprog, S_CMD_Q_RDNMAXLEN, LENGTH_BYTES, U24_LIMIT, &base->read_bytes_max);
 	if (error == 0)
 		error = serprog_read_size(serprog, S_CMD_Q_OPBUF, 2, 0, &opbuf->bytes_max);
 	if (error == 0)
-		error = serprog_read_size(serprog, S_CMD_Q_SERBUF, 2, 0, &queue->bytes_max);
+		error = serprog_queue_prepare(serprog, "memory write");
 	return error == 0 ? read_run_limit(serprog) : error;
 }
 

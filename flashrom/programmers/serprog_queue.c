@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A round trip for each write would make a page that has to be loaded within its window out of
- * reach, and every byte program four times as slow.
+ * reach, and every byte program four times as slow. A write enable does not need one of its own.
  */
 #include <assert.h>
 #include <errno.h>
@@ -37,6 +37,15 @@ static int receive_answers(struct serprog *serprog, size_t count)
 	return 0;
 }
 
+int serprog_queue_prepare(struct serprog *serprog, const char *what)
+{
+	struct serprog_queue *queue = &serprog->queue;
+
+	queue->what = what;
+	queue->bytes_max = serprog_offers(serprog, S_CMD_Q_SERBUF) ? sizeof(queue->requests) : 0;
+	return serprog_read_size(serprog, S_CMD_Q_SERBUF, 2, 0, &queue->bytes_max);
+}
+
 int serprog_queue_settle(struct serprog *serprog)
 {
 	struct serprog_queue *queue = &serprog->queue;
@@ -49,7 +58,7 @@ int serprog_queue_settle(struct serprog *serprog)
 		error = receive_answers(serprog, queue->count);
 	queue->bytes = 0;
 	queue->count = 0;
-	return error == 0 ? 0 : serprog_fail(serprog, "memory write", error);
+	return error == 0 ? 0 : serprog_fail(serprog, queue->what, error);
 }
 
 int serprog_queue_push(struct serprog *serprog, const uint8_t *request, size_t bytes)

@@ -7,6 +7,7 @@
 #include "serprog_device.h"
 
 #define SPIOP_HEADER_BYTES 7
+#define OPERATION_BYTES_MAX (SPIOP_HEADER_BYTES + SERPROG_WRITE_BYTES_MAX)
 #define U24_LIMIT (UINT32_C(1) << 24)
 
 /* A program of one byte with its address, and an ID. */
@@ -90,26 +91,56 @@ int serprog_prepare_spi(struct serprog *serprog)
 	int error = read_limits(serprog);
 
 	if (error == 0)
+		error = serprog_queue_prepare(serprog, "SPI operation");
+	if (error == 0)
 		error = set_speed(serprog);
 	if (error == 0)
 		error = set_chip_select(serprog);
 	return error;
 }
 
-int serprog_spi_command(struct programmer *programmer, const uint8_t *tx, size_t tx_bytes,
-	uint8_t *rx, size_t rx_bytes)
+static size_t put_operation(
+	uint8_t request[OPERATION_BYTES_MAX], const uint8_t *tx, size_t tx_bytes, size_t rx_bytes)
 {
-	struct serprog *serprog = serprog_self(programmer);
-	uint8_t request[SPIOP_HEADER_BYTES + SERPROG_WRITE_BYTES_MAX];
-	int error;
-
-	assert(tx_bytes <= programmer->write_bytes_max && rx_bytes <= programmer->read_bytes_max);
-	if (serprog->broken)
-		return -ECONNRESET;
 	request[0] = S_CMD_O_SPIOP;
 	serprog_put(request + 1, 3, (uint32_t)tx_bytes);
 	serprog_put(request + 4, 3, (uint32_t)rx_bytes);
 	memcpy(request + SPIOP_HEADER_BYTES, tx, tx_bytes);
-	error = serprog_exchange(serprog, request, SPIOP_HEADER_BYTES + tx_bytes, rx, rx_bytes);
+	return SPIOP_HEADER_BYTES + tx_bytes;
+}
+
+int serprog_spi_hold(struct programmer *programmer, const uint8_t *tx, size_t tx_bytes)
+{
+	struct serprog *serprog = serprog_self(programmer);
+	uint8_t request[OPERATION_BYTES_MAX];
+
+	assert(tx_bytes <= programmer->write_bytes_max);
+	if (serprog->broken)
+		return -ECONNRESET;
+	return serprog_queue_push(serprog, request, put_operation(request, tx, tx_bytes, 0));
+}
+
+static int send_with_held(struct programmer *programmer, const uint8_t *tx, size_t tx_bytes)
+{
+	const int error = serprog_spi_hold(programmer, tx, tx_bytes);
+
+	return error == 0 ? serprog_queue_settle(serprog_self(programmer)) : error;
+}
+
+int serprog_spi_command(struct programmer *programmer, const uint8_t *tx, size_t tx_bytes,
+	uint8_t *rx, size_t rx_bytes)
+{
+	struct serprog *serprog = serprog_self(programmer);
+	uint8_t request[OPERATION_BYTES_MAX];
+	int error;
+
+	assert(tx_bytes <= programmer->write_bytes_max && rx_bytes <= programmer->read_bytes_max);
+	if (serprog->queue.count > 0 && rx_bytes == 0)
+		return send_with_held(programmer, tx, tx_bytes);
+	error = serprog_queue_settle(serprog);
+	if (error != 0 || serprog->broken)
+		return error != 0 ? error : -ECONNRESET;
+	error = serprog_exchange(
+		serprog, request, put_operation(request, tx, tx_bytes, rx_bytes), rx, rx_bytes);
 	return error == 0 ? 0 : serprog_fail(serprog, "SPI operation", error);
 }

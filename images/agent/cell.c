@@ -167,7 +167,7 @@ static int run_subject(const struct window *window, const struct spec *spec,
 	return error;
 }
 
-static int prepare(const struct window *window, struct report *report, struct spec *spec)
+int cell_take_in(const struct window *window, struct report *report, struct spec *spec)
 {
 	char *text;
 	size_t wrong_line;
@@ -210,8 +210,6 @@ static int prepare(const struct window *window, struct report *report, struct sp
 		return error;
 	}
 	hypercall_mark(MARK_SUBJECT_IN);
-	report_clock_rate(report, spec->settle_ms * NS_PER_MS);
-	hypercall_mark(MARK_SETTLED);
 	return 0;
 }
 
@@ -231,8 +229,11 @@ int cell_prepare_emulator(struct emulator *emulator)
 void cell_run(const struct window *window, struct emulator *emulator, struct report *report,
 	struct spec *spec)
 {
-	if (prepare(window, report, spec) == 0)
-		run_subject(window, spec, emulator, report);
+	if (cell_take_in(window, report, spec) < 0)
+		return;
+	report_clock_rate(report, spec->settle_ms * NS_PER_MS);
+	hypercall_mark(MARK_SETTLED);
+	run_subject(window, spec, emulator, report);
 }
 
 void cell_send(struct parcel *parcel, const struct spec *spec, struct report *report)

@@ -15,6 +15,12 @@
  */
 int cell_prepare_emulator(struct emulator *emulator);
 
+/*
+ * Unpacks what the host sent, reads its spec and makes the files that it asks for. 0 or a negative
+ * errno, with the reason in the report.
+ */
+int cell_take_in(const struct window *window, struct report *report, struct spec *spec);
+
 /* Runs what the host sent. Whatever fails is in the report, and `spec` holds what was read. */
 void cell_run(const struct window *window, struct emulator *emulator, struct report *report,
 	struct spec *spec);

@@ -65,6 +65,22 @@ static int begin_hogs(struct hazards *hazards)
 	return 0;
 }
 
+/* N on each core. */
+static int begin_crowd(struct hazards *hazards)
+{
+	unsigned int each = hazards->spec->hogs_each;
+	unsigned int cores = (unsigned int)sysconf(_SC_NPROCESSORS_ONLN);
+	int error;
+
+	if (each == 0)
+		return 0;
+	error = loops_start_crowd(&hazards->crowd, each, cores);
+	if (error)
+		return failed(hazards, "the crowd of hogs did not start", error);
+	report_loops(hazards->report, "crowd_running", &hazards->crowd);
+	return 0;
+}
+
 static int begin_memory_hog(struct hazards *hazards)
 {
 	int error;
@@ -142,6 +158,8 @@ int hazards_begin(struct hazards *hazards, const struct spec_hazards *spec, stru
 		error = begin_memory_hog(hazards);
 	if (!error)
 		error = begin_hogs(hazards);
+	if (!error)
+		error = begin_crowd(hazards);
 	if (!error)
 		error = begin_siblings(hazards);
 	if (!error)
@@ -243,12 +261,12 @@ void hazards_run_due(struct hazards *hazards, uint64_t now_ns)
 		step_wall_clock(hazards);
 }
 
-static void end_hogs(struct hazards *hazards)
+static void end_hogs(struct hazards *hazards, struct loops *loops, const char *event)
 {
-	if (!hazards->hogs.count)
+	if (!loops->count)
 		return;
-	report_loops(hazards->report, "hogs_stopped", &hazards->hogs);
-	loops_end(&hazards->hogs);
+	report_loops(hazards->report, event, loops);
+	loops_end(loops);
 }
 
 void hazards_end(struct hazards *hazards)
@@ -256,7 +274,8 @@ void hazards_end(struct hazards *hazards)
 	const struct spec_hazards *spec = hazards->spec;
 
 	loops_end(&hazards->siblings);
-	end_hogs(hazards);
+	end_hogs(hazards, &hazards->hogs, "hogs_stopped");
+	end_hogs(hazards, &hazards->crowd, "crowd_stopped");
 	if (spec->memory_pressure)
 		report_moment(hazards->report, "memory_pressure_end", "reclaimed_pages",
 			memory_hog_reclaimed_now());

@@ -16,6 +16,7 @@ struct hazards {
 	struct report *report;
 	struct loops siblings;
 	struct loops hogs;
+	struct loops crowd; /* hogs on every core */
 	struct memory_hog memory_hog;
 	uint64_t siblings_origin_ns; /* of their schedule */
 	uint64_t siblings_due_ns;    /* when they start or stop next */

@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "hypercall.h"
 #include "platform.h"
-#include "serprog/counter.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -36,11 +35,6 @@ int hypercall_init(void)
 void hypercall_pause(void)
 {
 	platform_pause();
-}
-
-uint64_t hypercall_virtual_ns(void)
-{
-	return counter_read_ns();
 }
 
 void hypercall_mark(enum hypercall_mark mark)

@@ -21,7 +21,10 @@ int hypercall_init(void);
 /* Stops the machine at this very instruction (QEMU runs with `-action panic=pause`). */
 void hypercall_pause(void);
 
-/* The QEMU virtual clock in ns: under icount the raw counter, as the emulator reads it. */
+/*
+ * The agent's clock in ns. Under icount it is QEMU's virtual clock, as the emulator reads it: the
+ * raw counter (clock_counter.c). In a guest of real time it is CLOCK_MONOTONIC (clock_monotonic.c).
+ */
 uint64_t hypercall_virtual_ns(void);
 
 /* The stages of a cell, each named by its end. The rig's benchmark knows them by these numbers. */

@@ -50,26 +50,40 @@ static int start_one(struct loops *loops, unsigned int core)
 	return 0;
 }
 
+static int make_room(struct loops *loops)
+{
+	loops->turns = mmap(NULL, LOOPS_MAX * TURNS_STRIDE * sizeof(uint64_t),
+		PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	return loops->turns == MAP_FAILED ? -errno : 0;
+}
+
 int loops_start(struct loops *loops, unsigned int count, unsigned int core, unsigned int stride)
 {
 	unsigned int cores = (unsigned int)sysconf(_SC_NPROCESSORS_ONLN);
+	int error;
 
 	*loops = (struct loops){.beside_us = core == PROCESS_CORE_OF_SUBJECT};
 	if (count == 0)
 		return 0;
 	if (count > LOOPS_MAX || core + (count - 1) * stride >= cores)
 		return -EINVAL;
-	loops->turns = mmap(NULL, LOOPS_MAX * TURNS_STRIDE * sizeof(uint64_t),
-		PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-	if (loops->turns == MAP_FAILED)
-		return -errno;
-	for (unsigned int i = 0; i < count; i++) {
-		int error = start_one(loops, core + i * stride);
+	error = make_room(loops);
+	for (unsigned int i = 0; i < count && !error; i++)
+		error = start_one(loops, core + i * stride);
+	return error ? error : wait_until_turning(loops);
+}
 
-		if (error)
-			return error;
-	}
-	return wait_until_turning(loops);
+int loops_start_crowd(struct loops *loops, unsigned int each, unsigned int cores)
+{
+	int error;
+
+	*loops = (struct loops){.beside_us = true};
+	if (each * cores > LOOPS_MAX)
+		return -EINVAL;
+	error = make_room(loops);
+	for (unsigned int i = 0; i < each * cores && !error; i++)
+		error = start_one(loops, i % cores);
+	return error ? error : wait_until_turning(loops);
 }
 
 static void signal_all(const struct loops *loops, int signal)

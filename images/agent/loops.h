@@ -24,6 +24,9 @@ struct loops {
  */
 int loops_start(struct loops *loops, unsigned int count, unsigned int core, unsigned int stride);
 
+/* The same: `each` on every one of the first `cores` cores. */
+int loops_start_crowd(struct loops *loops, unsigned int each, unsigned int cores);
+
 /* Stops them where they are, and returns when they stand. */
 void loops_pause(const struct loops *loops);
 

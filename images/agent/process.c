@@ -3,12 +3,15 @@
 #include "process.h"
 #include "hypercall.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <linux/capability.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -181,6 +184,42 @@ static int deny_realtime(void)
 	return 0;
 }
 
+static void leave_core(void)
+{
+	cpu_set_t cores;
+
+	CPU_ZERO(&cores);
+	for (long core = sysconf(_SC_NPROCESSORS_ONLN) - 1; core >= 0; core--)
+		CPU_SET((size_t)core, &cores);
+	sched_setaffinity(0, sizeof(cores), &cores);
+}
+
+int process_move(pid_t pid, unsigned int core)
+{
+	char path[32];
+	cpu_set_t cores;
+	struct dirent *entry;
+	int error = 0;
+	DIR *tasks;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	tasks = opendir(path);
+	if (!tasks)
+		return -errno;
+	CPU_ZERO(&cores);
+	CPU_SET(core, &cores);
+	while ((entry = readdir(tasks)) != NULL) {
+		pid_t task = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		/* A thread may have ended meanwhile. */
+		if (task > 0 && sched_setaffinity(task, sizeof(cores), &cores) < 0 &&
+			errno != ESRCH)
+			error = -errno;
+	}
+	closedir(tasks);
+	return error;
+}
+
 int process_start(pid_t *pid, const struct program *program)
 {
 	static char *const environment[] = {
@@ -191,6 +230,8 @@ int process_start(pid_t *pid, const struct program *program)
 		return -errno;
 	if (*pid == 0) {
 		process_become_ordinary(PROCESS_CORE_OF_SUBJECT);
+		if (program->anywhere)
+			leave_core();
 		redirect_output(program->output);
 		if (chroot(program->root) < 0 || chdir("/") < 0)
 			_exit(126);

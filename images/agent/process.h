@@ -47,14 +47,18 @@ int emulator_stand_by(
 /* Tells it the rest of its command line and waits until it is ready. 0 or a negative errno. */
 int emulator_tell(struct emulator *emulator, const struct spec_words *words);
 
+/* Lets every thread of that process run on the one core alone. 0 or a negative errno. */
+int process_move(pid_t pid, unsigned int core);
+
 struct program {
 	const struct spec_words *words;
 	const char *root;     /* its own root */
 	const char *output;   /* the file that takes its output */
 	bool realtime_denied; /* it may not take real-time priority */
+	bool anywhere;        /* it may run on any core, not the first alone */
 };
 
-/* Starts an ordinary program on core 0; 0 or a negative errno. */
+/* Starts an ordinary program on the first core, or anywhere; 0 or a negative errno. */
 int process_start(pid_t *pid, const struct program *program);
 
 /* What a process may do about its own priority. */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define NS_PER_MS UINT64_C(1000000)
+#define HZ_MAX 1000
 
 static bool take_long(const char *value, unsigned long *number)
 {
@@ -165,6 +166,8 @@ static bool take_hazard(const char *key, char *value, struct spec_hazards *hazar
 		return take_ms(value, &hazards->siblings_schedule.period_ns);
 	if (strcmp(key, "hogs") == 0)
 		return take_number(value, &hazards->hogs);
+	if (strcmp(key, "hogs_each") == 0)
+		return take_number(value, &hazards->hogs_each);
 	if (strcmp(key, "memory_pressure") == 0)
 		return take_switch(value, &hazards->memory_pressure);
 	if (strcmp(key, "realtime_denied") == 0)
@@ -178,6 +181,39 @@ static bool take_hazard(const char *key, char *value, struct spec_hazards *hazar
 	return false;
 }
 
+static bool take_move(char *value, struct spec_movement *movement)
+{
+	char *rest = value;
+
+	movement->moves = true;
+	return take_choice(strsep(&rest, " "), (const char *const[]){"start", "accept"},
+		       &movement->move_from_accept) &&
+	       take_number(strsep(&rest, " "), &movement->move_after_ms) &&
+	       take_number(rest, &movement->move_to_core);
+}
+
+/* A rate, and the seed of what is drawn. */
+static bool take_draws(char *value, unsigned int *hz, unsigned long *seed)
+{
+	char *rest = value;
+
+	return take_number(strsep(&rest, " "), hz) && *hz > 0 && *hz <= HZ_MAX &&
+	       take_long(rest, seed);
+}
+
+static bool take_movement(const char *key, char *value, struct spec_movement *movement)
+{
+	if (strcmp(key, "move") == 0)
+		return take_move(value, movement);
+	if (strcmp(key, "migrate") == 0)
+		return take_draws(value, &movement->migrate_hz, &movement->migrate_seed);
+	if (strcmp(key, "hotplug") == 0)
+		return take_draws(value, &movement->hotplug_hz, &movement->hotplug_seed);
+	if (strcmp(key, "anywhere") == 0)
+		return take_switch(value, &movement->anywhere);
+	return false;
+}
+
 static bool take_line(const char *key, char *value, struct spec *spec)
 {
 	if (strcmp(key, "settle_ms") == 0)
@@ -186,6 +222,10 @@ static bool take_line(const char *key, char *value, struct spec *spec)
 		return take_number(value, &spec->deadline_ms);
 	if (strcmp(key, "stops_hz") == 0)
 		return take_number(value, &spec->stops_hz);
+	if (strcmp(key, "emulator_outside") == 0)
+		return take_switch(value, &spec->emulator_outside);
+	if (strcmp(key, "rehearsal") == 0)
+		return take_word(value, &spec->rehearsal);
 	if (strcmp(key, "emulator") == 0)
 		return take_word(value, &spec->emulator);
 	if (strcmp(key, "subject") == 0)
@@ -204,7 +244,8 @@ static bool take_line(const char *key, char *value, struct spec *spec)
 		return take_path(value, &spec->bridge_makes);
 	if (strcmp(key, "root") == 0)
 		return take_path(value, &spec->root);
-	return take_hazard(key, value, &spec->hazards);
+	return take_movement(key, value, &spec->movement) ||
+	       take_hazard(key, value, &spec->hazards);
 }
 
 size_t spec_parse(char *text, struct spec *spec)
@@ -228,7 +269,9 @@ size_t spec_parse(char *text, struct spec *spec)
 	}
 	if (spec->bridge.count && (!spec->bridge_root || !spec->bridge_makes))
 		return number + 1;
-	if (!spec->root || !spec->emulator.count || !spec->subject.count || !spec->deadline_ms)
+	if (!spec->root || !spec->subject.count || !spec->deadline_ms)
+		return number + 1;
+	if (spec->emulator_outside == (spec->emulator.count > 0))
 		return number + 1;
 	return 0;
 }

@@ -21,6 +21,15 @@
  *   leap insert|delete AFTER_MS
  *                       a leap second, that long after the subject's start
  *   stops_hz N          how often a second the subject is stopped for half of the time
+ *   move start|accept AFTER_MS CORE
+ *                       the subject is moved there, that long after its start or acceptance
+ *   migrate HZ SEED     how often a second the subject is moved to another core, by seeded draws
+ *   hotplug HZ SEED     how often a second a core but the first is taken away, or given back
+ *   anywhere 1          the subject may run on any core; without, it begins on the first
+ *   hogs_each N         loops on every core, while it runs
+ *   rehearsal ARG       one word of a command line of the subject's that is run to its end before
+ * the cell begins, so that all code is at hand where translating it takes time; repeated
+ *   emulator_outside 1  the emulator is the host's: the agent has none to tell anything
  *   emulator ARG        one word that the emulator, which stands by, is told; repeated
  *   bridge ARG          one word of a command that stands between emulator and subject; repeated
  *   bridge_root DIR     where its own root is
@@ -83,6 +92,7 @@ struct spec_hazards {
 	bool siblings_from_accept;
 	struct schedule siblings_schedule;
 	unsigned int hogs;
+	unsigned int hogs_each;
 	bool memory_pressure;
 	bool realtime_denied;
 	unsigned int rt_runtime_us;
@@ -92,16 +102,32 @@ struct spec_hazards {
 	unsigned int leap_after_ms;
 };
 
+/* How the subject gets from core to core; all of it zero where it stays on the first. */
+struct spec_movement {
+	bool moves;
+	bool move_from_accept;
+	unsigned int move_after_ms;
+	unsigned int move_to_core;
+	unsigned int migrate_hz;
+	unsigned long migrate_seed;
+	unsigned int hotplug_hz;
+	unsigned long hotplug_seed;
+	bool anywhere;
+};
+
 struct spec {
 	unsigned int settle_ms;
 	unsigned int deadline_ms;
 	unsigned int stops_hz;
 	struct spec_hazards hazards;
+	struct spec_movement movement;
+	bool emulator_outside;
 	char *root;
 	char *bridge_root;
 	char *bridge_makes;
 	struct spec_words emulator;
 	struct spec_words subject;
+	struct spec_words rehearsal;
 	struct spec_words bridge;
 	struct spec_image image[SPEC_FILES_MAX];
 	size_t images;

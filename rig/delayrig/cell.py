@@ -11,7 +11,7 @@ from delayrig.guest.platform import PLATFORMS, Arch
 from delayrig.guest.shape import GuestShape
 from delayrig.hazards import SEPARATOR, hazard_of
 from delayrig.hazards.hazard import Hazard
-from delayrig.lanes import LaneName
+from delayrig.lanes import REAL_TIME, LaneName
 
 REGION_KIB = 64
 """How much a job is about where its plan says nothing."""
@@ -72,6 +72,10 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     arch: Arch = Arch.X86_64
     icount_shift: int
     cores: int
+    machine: str = ""
+    """Of `delayrig.machines`, by name or file; empty: all cores are alike."""
+    core_mips: tuple[float, ...] = ()
+    """The speed of each core on the live lane; empty on the others."""
     hazards: tuple[str, ...] = ()
     """Words of `delayrig.hazards`, in their order: what happens to the subject while it runs."""
     chip: str
@@ -104,7 +108,18 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def mips(self) -> list[float]:
         """The speed of each core; none where the cores are this machine's own."""
-        return [] if self.lane is LaneName.HOST else [self.shape.mips] * self.cores
+        match self.lane:
+            case LaneName.VIRTUAL:
+                return [self.shape.mips] * self.cores
+            case LaneName.LIVE:
+                return list(self.core_mips)
+            case LaneName.HOST:
+                return []
+
+    @property
+    def in_real_time(self) -> bool:
+        """Whether its time is this machine's own."""
+        return self.lane in REAL_TIME
 
     @property
     def bridged(self) -> bool:
@@ -122,6 +137,18 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
         return [hazard_of(word) for word in self.hazards]
 
     @property
+    def _speed_words(self) -> list[str]:
+        match self.lane:
+            case LaneName.VIRTUAL:
+                return [f"{self.shape.nominal_mips}mips"]
+            case LaneName.LIVE if self.machine:
+                return [self.lane, _slug(self.machine.removesuffix(".toml"))]
+            case LaneName.LIVE:
+                return [self.lane, f"{self.core_mips[0]:g}mips".replace(".", "_")]
+            case LaneName.HOST:
+                return [self.lane]
+
+    @property
     def id(self) -> str:
         """Unique in a plan, stable from run to run, and fit for a folder's name."""
         return ".".join(
@@ -129,7 +156,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
                 self.name,
                 _slug(self.subject),
                 *([] if self.arch is Arch.X86_64 else [self.arch]),
-                self.lane if self.lane is LaneName.HOST else f"{self.shape.nominal_mips}mips",
+                *self._speed_words,
                 f"{self.cores}c",
                 *([f"cpu{_slug(self.pin)}"] if self.pin else []),
                 SEPARATOR.join(map(_slug, self.hazards)) or "calm",

@@ -10,6 +10,7 @@ from pathlib import Path
 from delayrig import __version__, digest
 from delayrig.guest.platform import PLATFORMS, Arch, labelled
 from delayrig.guest.snapshot import qemu_sha256
+from delayrig.images.live_image import LiveImage
 from delayrig.images.lock import lock_entries, lock_state, subject_entries
 from delayrig.images.subject import Subject
 from delayrig.machine_facts import cpu_facts, kernel_line
@@ -46,6 +47,27 @@ def make_host_header(request: Request, programs: list[Subject], paths: Paths) ->
             **{f"subject {subject.name}": subject.archive_sha256 for subject in programs},
         },
         lock=lock_state(subject_entries(programs), paths.checkout),
+    )
+
+
+def make_live_header(
+    request: Request, supplies: Supplies, image: LiveImage, paths: Paths
+) -> RunHeader:
+    """The header of a run that begins now, of guests in real time."""
+    return _header(
+        request,
+        paths,
+        qemu_version=_answer([PLATFORMS[Arch.X86_64].program, "--version"]).partition("\n")[0],
+        libvirt_version=libvirt_version(),
+        image_digests={
+            "kernel": image.kernel_sha256,
+            "initrd": image.initrd_sha256,
+            "cpu plugin": digest.of_file(paths.cpu_plugin),
+            "emulator": digest.of_file(paths.emulator),
+            "qemu": qemu_sha256(PLATFORMS[Arch.X86_64].program),
+            **{f"subject {one.label}": one.archive_sha256 for one in supplies.programs},
+        },
+        lock=lock_state(subject_entries(supplies.programs), paths.checkout),
     )
 
 

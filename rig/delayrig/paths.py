@@ -41,6 +41,16 @@ class Paths:
         """Process 1 of every guest."""
         return self.build_of(arch) / "images" / "agent" / "agent"
 
+    @property
+    def live_agent(self) -> Path:
+        """Process 1 of the guests of the live lane."""
+        return self.build / "images" / "agent" / "live-agent"
+
+    @property
+    def cpu_plugin(self) -> Path:
+        """What gives the CPUs of those guests their speeds."""
+        return self.build / "emulators" / "cpu" / "cpu-plugin.so"
+
     def emulator_of(self, arch: Arch) -> Path:
         """The emulator that runs in guests."""
         return self.build_of(arch) / "emulators" / "serprog" / "serprog-emu"

@@ -7,18 +7,22 @@ The spec's format is in images/agent/spec.h.
 from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
+
 from delayrig import dummy, workload
 from delayrig.archive import write_archive
 from delayrig.cell import Cell, Job, Programmer
 from delayrig.chips import ChipFacts
 from delayrig.images.subject import PROGRAM, Subject
-from delayrig.workload import Region
+from delayrig.lanes import LaneName
+from delayrig.workload import IN_GUEST, Places, Region
 
 CELL_FOLDER = "/cell"
 SUBJECT_ROOT = "/subject"
 BRIDGE_ROOT = "/bridge"
 SETTLE_MS = 200
 DEADLINE_MS = 600_000
+REHEARSED, REHEARSED_EVENTS = "/tmp/rehearsed.bin", "/tmp/rehearsed.jsonl"
 
 
 def emulator_words(cell: Cell, region: Region) -> list[str]:
@@ -45,7 +49,7 @@ def deadline_ms(cell: Cell, usual_ms: int = DEADLINE_MS) -> int:
 
 def bridge_lines(cell: Cell) -> list[str]:
     """socat between tty and socket; it connects when the subject opens the tty."""
-    if not cell.bridged:
+    if not cell.bridged or cell.in_real_time:
         return []
     words = [
         PROGRAM,
@@ -79,20 +83,38 @@ def dummy_lines(cell: Cell, chip: ChipFacts, region: Region) -> list[str]:
     ]
 
 
+def emulator_lines(cell: Cell, region: Region) -> list[str]:
+    """What the guest's emulator is told, where it is the guest's."""
+    if cell.lane is LaneName.LIVE:
+        return ["emulator_outside 1"]
+    return [f"emulator {word}" for word in emulator_words(cell, region)]
+
+
 def spec_text(
-    cell: Cell, chip: ChipFacts, chip_name: str, subject: Subject, probe: Sequence[str] = ()
+    cell: Cell,
+    chip: ChipFacts,
+    chip_name: str,
+    subject: Subject,
+    probe: Sequence[str] = (),
+    places: Places = IN_GUEST,
+    usual_ms: int = DEADLINE_MS,
+    rehearsal: Sequence[str] = (),
 ) -> str:
-    """The cell as the agent reads it; `probe` has the lines of a witness of its own."""
+    """The cell as the agent reads it.
+
+    `probe` has the lines of a witness of its own; `rehearsal` is a command line of the subject's
+    that is run before.
+    """
     region = workload.region_of(cell, chip)
     lines = [
         "schema 1",
         f"settle_ms {SETTLE_MS}",
-        f"deadline_ms {deadline_ms(cell)}",
+        f"deadline_ms {deadline_ms(cell, usual_ms)}",
         *(line for hazard in cell.active_hazards for line in hazard.spec_lines(cell)),
         *probe,
         f"root {SUBJECT_ROOT}",
-        *(f"emulator {word}" for word in emulator_words(cell, region)),
-        *(f"subject {word}" for word in _flashrom_words(cell, chip_name, subject)),
+        *emulator_lines(cell, region),
+        *(f"subject {word}" for word in _flashrom_words(cell, chip_name, subject, places)),
         *(f"subject {word}" for word in host_words(cell, subject)),
         *bridge_lines(cell),
         *dummy_lines(cell, chip, region),
@@ -106,6 +128,7 @@ def spec_text(
         f"collect stdout.txt {CELL_FOLDER}/stdout.txt 0 0",
         f"collect trace.txt {CELL_FOLDER}/trace.txt 0 0",
     ]
+    lines += [f"rehearsal {word}" for word in rehearsal]
     if cell.in_library:
         events = f"{SUBJECT_ROOT}{workload.HOST_EVENTS_PATH}"
         lines.append(f"collect host.jsonl {events} 0 0")
@@ -117,10 +140,22 @@ def spec_text(
     return "\n".join(lines) + "\n"
 
 
-def _flashrom_words(cell: Cell, chip_name: str, subject: Subject) -> list[str]:
+def _flashrom_words(cell: Cell, chip_name: str, subject: Subject, places: Places) -> list[str]:
     own = cell.programmer is Programmer.DUMMY
     inside = dummy.argument(cell, subject.program_bytes) if own else ""
-    return workload.subject_words(cell, PROGRAM, chip_name, inside)
+    return workload.subject_words(cell, PROGRAM, chip_name, inside, places)
+
+
+def rehearsal_words(cell: Cell, chip_name: str, subject: Subject, places: Places) -> Sequence[str]:
+    """The same job at other places, so that nothing of it is taken for the cell's own."""
+    if cell.programmer is Programmer.DUMMY:
+        return []
+    elsewhere = msgspec.structs.replace(places, read=REHEARSED)
+    over_network = msgspec.structs.replace(cell, programmer=Programmer.SERPROG_IP)
+    return [
+        *_flashrom_words(over_network, chip_name, subject, elsewhere),
+        *host_words(cell, subject, events=REHEARSED_EVENTS),
+    ]
 
 
 def write_payload(
@@ -131,6 +166,9 @@ def write_payload(
     subject: Subject,
     scratch: Path,
     probe: Sequence[str] = (),
+    places: Places = IN_GUEST,
+    usual_ms: int = DEADLINE_MS,
+    rehearsal: Sequence[str] = (),
 ) -> Path:
     """The archive for the guest, written below `scratch`."""
     region = workload.region_of(cell, chip)
@@ -139,7 +177,8 @@ def write_payload(
     (folder / "before.bin").write_bytes(workload.initial_content(cell, region))
     (folder / "after.bin").write_bytes(workload.final_content(cell, region))
     (folder / "layout").write_text(workload.layout_text(region))
-    (folder / "spec").write_text(spec_text(cell, chip, chip_name, subject, probe))
+    spec = spec_text(cell, chip, chip_name, subject, probe, places, usual_ms, rehearsal)
+    (folder / "spec").write_text(spec)
     archive = scratch / "cell.cpio"
     write_archive(folder, archive)
     return archive

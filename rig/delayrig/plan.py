@@ -31,10 +31,12 @@ from delayrig.hazards import (
     split_words,
 )
 from delayrig.lanes import LaneName
+from delayrig.machines import budget_mips, find_machine, scaled_mips
 from delayrig.toml import read_toml
 
 PLANS_FOLDER = Path(__file__).parent / "plans"
 CORES_KNOWN = (1, 2, 4)
+LIVE_MIPS_MAX = 10_000
 REGIONS_KIB = range(1, 16 * 1024 + 1)
 PIN = re.compile(r"[0-9]{1,4}(?:-[0-9]{1,4})?(?:,[0-9]{1,4}(?:-[0-9]{1,4})?)*")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
@@ -57,8 +59,9 @@ class Load(StrEnum):
 class Point(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One choice in every dimension."""
 
-    mips: float
-    cores: int
+    mips: float | None = None
+    """Left out where a machine says it, and so are the cores."""
+    cores: int | None = None
     job: str
     chip: str
     corner: str = "typ"
@@ -67,13 +70,14 @@ class Point(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     hazards: str = NONE
     programmer: str = "serprog:ip"
     arch: str = "x86_64"
+    machine: str = ""
 
 
 class Span(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The choices in every dimension of a group."""
 
-    mips: list[float]
-    cores: list[int]
+    mips: list[float | None] = msgspec.field(default_factory=lambda: [None])
+    cores: list[int | None] = msgspec.field(default_factory=lambda: [None])
     job: list[str]
     chip: list[str]
     corner: list[str] = msgspec.field(default_factory=lambda: ["typ"])
@@ -82,6 +86,7 @@ class Span(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     hazards: list[str] = msgspec.field(default_factory=lambda: [NONE])
     programmer: list[str] = msgspec.field(default_factory=lambda: ["serprog:ip"])
     arch: list[str] = msgspec.field(default_factory=lambda: ["x86_64"])
+    machine: list[str] = msgspec.field(default_factory=lambda: [""])
 
 
 class Group(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -114,6 +119,7 @@ class Match(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     name: str = "*"
     subject: str = "*"
+    lane: str = "*"
     arch: str = "*"
     timers: str = "*"
     load: str = "*"
@@ -283,11 +289,14 @@ class _Reader:
                 )
             for choice in choices:
                 self._check(name, choice, f"{key}.{name}")
+        if factors["machine"] == [""]:
+            self._check_given({name: choices[0] for name, choices in factors.items()}, key)
         for row in self._rows(group, factors, key):
             yield Point(**row)
 
     def _rows(self, group: Group, factors: dict[str, list[Any]], key: str) -> list[dict[str, Any]]:
-        if group.strength is None:
+        if group.strength is None or factors["machine"] != [""]:
+            self._check_strength_beside_machines(group, key)
             rows = [
                 dict(zip(factors, values, strict=True))
                 for values in itertools.product(*factors.values())
@@ -314,6 +323,7 @@ class _Reader:
     def _cell(self, owner: Group | Single, subject: str, point: Point, key: str) -> Cell:
         for field, value in msgspec.structs.asdict(point).items():
             self._check(field, value, f"{key}.{field}")
+        self._check_machine(point, key)
         row = msgspec.structs.asdict(point)
         if not _possible(row):
             raise BadInputError(
@@ -340,9 +350,8 @@ class _Reader:
                     f"{self._source}: key '{key}.hazards': {word!r} is not for {arch} guests",
                     hint=f"leave it out, or set '{key}.arch' to {Arch.X86_64}",
                 )
-        shift = shift_for_mips(point.mips)
-        assert shift is not None
         on_host = self._lane is LaneName.HOST
+        core_mips = _core_mips(point) if self._lane is LaneName.LIVE else ()
         return Cell(
             name=owner.name,
             role=role,
@@ -350,8 +359,10 @@ class _Reader:
             subject=subject,
             arch=arch,
             # This machine's cores are as fast as they are: cells that differ in that are one.
-            icount_shift=0 if on_host else shift,
-            cores=point.cores,
+            icount_shift=_shift(point) if self._lane is LaneName.VIRTUAL else 0,
+            cores=len(core_mips) or point.cores or 1,
+            machine=point.machine,
+            core_mips=core_mips,
             hazards=hazards,
             chip=point.chip,
             corner=point.corner,
@@ -365,11 +376,20 @@ class _Reader:
 
     def _check(self, field: str, value: Any, key: str) -> None:
         match field:
-            case "mips" if shift_for_mips(value) is None:
+            case "mips" | "cores" if value is None:
+                pass
+            case "mips" if self._lane is LaneName.LIVE and not 1 <= value <= LIVE_MIPS_MAX:
+                raise BadInputError(
+                    f"{self._source}: key '{key}' is {value:g}",
+                    hint=f"the live lane does 1 to {LIVE_MIPS_MAX} MIPS",
+                )
+            case "mips" if self._lane is not LaneName.LIVE and shift_for_mips(value) is None:
                 raise BadInputError(
                     f"{self._source}: key '{key}' is {value:g}",
                     hint="the virtual lane does 1000, 500, 250, 125, 62, 31, 16, 8, 4, 2 or 1 MIPS",
                 )
+            case "machine" if value:
+                self._machine(value, key)
             case "cores" if value not in CORES_KNOWN:
                 raise BadInputError(
                     f"{self._source}: key '{key}' is {value}", hint="guests have 1, 2 or 4 cores"
@@ -388,6 +408,44 @@ class _Reader:
                 self._hazards(value, key)
             case "job" | "timers" | "load" | "programmer" | "arch":
                 self._choice(CHOICES[field], value, key)
+
+    def _check_machine(self, point: Point, key: str) -> None:
+        """A machine says how many cores there are, and how fast; else the point does."""
+        given = [field for field in ("mips", "cores") if getattr(point, field) is not None]
+        if point.machine and self._lane is LaneName.VIRTUAL:
+            raise BadInputError(
+                f"{self._source}: key '{key}.machine' is {point.machine!r}: machines are for the"
+                " live lane",
+                hint='begin the plan with `lane = "live"`, or run it with --lane live',
+            )
+        if point.machine and given:
+            raise BadInputError(
+                f"{self._source}: key '{key}.{given[0]}' stands beside '{key}.machine'",
+                hint="a machine says that itself: leave one of the two out",
+            )
+        if not point.machine:
+            self._check_given(msgspec.structs.asdict(point), key)
+
+    def _check_given(self, row: dict[str, Any], key: str) -> None:
+        for field in ("mips", "cores"):
+            if row[field] is None:
+                raise BadInputError(
+                    f"{self._source}: key '{key}.{field}' is missing", hint="add it"
+                )
+
+    def _check_strength_beside_machines(self, group: Group, key: str) -> None:
+        if group.strength is not None:
+            raise BadInputError(
+                f"{self._source}: key '{key.removesuffix('.over')}.strength' stands beside"
+                f" '{key}.machine'",
+                hint="leave it out: cells of machines are run in all combinations",
+            )
+
+    def _machine(self, name: str, key: str) -> None:
+        try:
+            find_machine(name)
+        except BadInputError as error:
+            raise self._named(error, key) from None
 
     def _hazards(self, text: str, key: str) -> None:
         try:
@@ -434,11 +492,33 @@ def _hazards(row: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _is_settled(name: str, values: list[Any]) -> bool:
-    return name == "arch" and len(values) == 1
+    return name in ("arch", "machine") and len(values) == 1
+
+
+def _shift(point: Point) -> int:
+    shift = None if point.mips is None else shift_for_mips(point.mips)
+    assert shift is not None
+    return shift
+
+
+def _cores(row: dict[str, Any]) -> int:
+    """Where nothing says how many, that is complained of elsewhere."""
+    if row["machine"]:
+        return len(find_machine(row["machine"]).core_mips)
+    return CORES_KNOWN[-1] if row["cores"] is None else int(row["cores"])
+
+
+def _core_mips(point: Point) -> tuple[float, ...]:
+    """What the cores of a live guest do here; all of it slower where this machine is too slow."""
+    if point.machine:
+        speeds = find_machine(point.machine).core_mips
+    else:
+        speeds = [float(point.mips or 0)] * (point.cores or 0)
+    return scaled_mips(speeds, budget_mips())
 
 
 def _possible(row: dict[str, Any]) -> bool:
-    return cores_needed(_hazards(row)) <= int(row["cores"])
+    return cores_needed(_hazards(row)) <= _cores(row)
 
 
 def _demanding(row: dict[str, Any]) -> str:

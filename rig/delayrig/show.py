@@ -187,7 +187,7 @@ def cell_table(results: Results, width: int) -> Table:
     for cell in results.cells:
         table.add_row(
             escape(_subject_name(cell)),
-            f"{round(cell.guest.mips[0])}" if cell.guest.mips else cell.lane,
+            _speeds(cell.guest.mips) or cell.lane,
             str(cell.guest.cores),
             "+".join(cell.hazards) or "-",
             f"{cell.chip} {cell.corner}",
@@ -401,3 +401,9 @@ def answer(results: Results, code: ExitCode) -> str:
             return f"Every cell was skipped. {counts}."
         case _:
             return f"In doubt: some cells could not be judged. {counts}."
+
+
+def _speeds(mips: list[float]) -> str:
+    """One figure where all cores are alike, else one for each."""
+    alike = len(set(mips)) == 1
+    return ":".join(f"{round(speed)}" for speed in (mips[:1] if alike else mips))

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Whether the rig itself can be trusted in a cell: asked first, before any verdict on a subject."""
 
+import re
+
 from delayrig.bus import MONOTONIC
 from delayrig.cell import Cell, Probe
 from delayrig.events import Event, first, of_kind
@@ -9,6 +11,10 @@ from delayrig.seen import Seen
 
 SCRIPTED = "scripted"
 CLOCK_RATE_ERROR_PPM_MAX = 100
+PACE = "pace"
+"""How fast the cores of a live guest really were."""
+LATE_HOST = re.compile(r"^hrtimer: interrupt took [0-9]+ ns")
+"""What a guest's kernel says where this machine let its core wait in real time."""
 NEEDED = (*("guest", "clock_rate", "start", "subject_start", "subject_end", "end", "emulator_end"),)
 """Events without which nothing is known of the cell."""
 
@@ -20,13 +26,13 @@ def rig_fault(cell: Cell, seen: Seen) -> str:
         who = "the session" if cell.lane is LaneName.HOST else "the guest's agent"
         return f"{who}: {event['message']}: {event['detail']}"
     for event in of_kind(events, "kernel_message"):
-        if not any(hazard.explains(event["text"]) for hazard in cell.active_hazards):
+        if not _is_explained(cell, event["text"]):
             return f"the guest's kernel complains: {event['text']}"
     ended = first(events, "emulator_end")
     if ended is not None and ended["exit_code"] != 0:
         said = f": {seen.emulator_said}" if seen.emulator_said else ""
         return f"the emulator failed: see emulator.log in the cell's folder{said}"
-    missing = next((kind for kind in NEEDED if first(events, kind) is None), "")
+    missing = next((kind for kind in _needed(cell) if first(events, kind) is None), "")
     if missing:
         return f"the events hold no {missing!r}"
     fault = _clock_fault_of(cell, events)
@@ -36,7 +42,30 @@ def rig_fault(cell: Cell, seen: Seen) -> str:
         return "the events hold no 'delay_probe': nothing looked at the subject's delays"
     if seen.image is None:
         return "the emulator left no image"
-    return "" if cell.lane is LaneName.HOST else hazard_fault(cell, seen)
+    return "" if cell.in_real_time else hazard_fault(cell, seen)
+
+
+def _is_explained(cell: Cell, text: str) -> bool:
+    late = cell.lane is LaneName.LIVE and LATE_HOST.search(text) is not None
+    return late or any(hazard.explains(text) for hazard in cell.active_hazards)
+
+
+def _needed(cell: Cell) -> tuple[str, ...]:
+    return (*NEEDED, PACE) if cell.lane is LaneName.LIVE else NEEDED
+
+
+def pace_fault(events: list[Event]) -> str:
+    """How far the host kept the guest's cores to their speeds while the subject ran; empty: well.
+
+    A lane without such a guest says nothing of it.
+    """
+    pace = first(events, PACE)
+    if pace is None or pace["windows_not_kept"] == 0:
+        return ""
+    return (
+        f"{pace['windows_not_kept']} of {pace['windows']} windows of {pace['window_ms']} ms in"
+        " which a core was not kept to its speed"
+    )
 
 
 def hazard_fault(cell: Cell, seen: Seen) -> str:
@@ -49,9 +78,12 @@ def hazard_fault(cell: Cell, seen: Seen) -> str:
 
 
 def _clock_fault_of(cell: Cell, events: list[Event]) -> str:
-    """On this machine any clock source will do: its rate's error is in every bound."""
-    if cell.lane is not LaneName.HOST:
+    """In real time the error of a rate is in every bound."""
+    if cell.lane is LaneName.VIRTUAL:
         return clock_fault(events, clocksource=cell.shape.clocksource)
+    kept = (first(events, "guest") or {})["clocksource"]
+    if cell.lane is LaneName.LIVE and kept != cell.shape.clocksource:
+        return f"the guest keeps time by {kept!r}, not by {cell.shape.clocksource!r}"
     clock = (first(events, "start") or {})["clock"]
     return "" if clock == MONOTONIC else f"the emulator's clock was {clock!r}, not {MONOTONIC!r}"
 

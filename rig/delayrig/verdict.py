@@ -43,7 +43,7 @@ from delayrig.result import (
     Verdict,
 )
 from delayrig.seen import Seen, read_seen
-from delayrig.trust import hazard_fault, rig_fault
+from delayrig.trust import hazard_fault, pace_fault, rig_fault
 
 # Classes of waits that no profile names.
 CHIP_BUSY = "chip-busy"
@@ -248,7 +248,7 @@ def _first_answer(
 
 def _gap(cell: Cell, seen: Seen, unjudged: list[str], profile: Profile | None) -> str:
     """What this cell was to show, and did not; empty where it did all."""
-    unlike = hazard_fault(cell, seen)
+    unlike = pace_fault(seen.events) or hazard_fault(cell, seen)
     if unlike:
         return f"this machine could not keep up: {unlike}"
     missing = sorted(declared_classes(cell, profile).intersection(unjudged))

@@ -31,6 +31,7 @@ HOST_EVENTS_PATH = "/tmp/host.jsonl"
 class Places(msgspec.Struct, frozen=True, kw_only=True):
     """Where the subject finds its programmer and its files."""
 
+    host: str = "127.0.0.1"
     port: str = str(SERPROG_PORT)
     device: str = SERPROG_DEVICE
     layout: str = LAYOUT_PATH
@@ -106,7 +107,7 @@ def programmer_argument(cell: Cell, dummy: str = "", places: Places = IN_GUEST) 
     """What follows flashrom's `-p`; `dummy` does where the part is in the subject itself."""
     match cell.programmer:
         case Programmer.SERPROG_IP | Programmer.SERPROG_NATIVE_DELAY:
-            return f"serprog:ip=127.0.0.1:{places.port}"
+            return f"serprog:ip={places.host}:{places.port}"
         case Programmer.SERPROG_DEV:
             return f"serprog:dev={places.device}:115200"
         case Programmer.DUMMY:

@@ -36,13 +36,28 @@ class FaultyOperation:
 
 
 def is_operation(request: bytes, opcode: int) -> bool:
-    """A host that awaits each answer sends one whole request at a time."""
+    """Whether that one request is a SPI operation, and begins with the opcode."""
     return len(request) > HEADER_BYTES and request[0] == O_SPIOP and request[7] == opcode
+
+
+def split(sent: bytes) -> list[bytes]:
+    """A host sends whole requests: SPI operations, perhaps several at a time, or another one."""
+    requests: list[bytes] = []
+    while sent[:1] == bytes([O_SPIOP]):
+        size_bytes = HEADER_BYTES + int.from_bytes(sent[1:4], "little")
+        requests.append(sent[:size_bytes])
+        sent = sent[size_bytes:]
+    return [*requests, sent] if sent else requests
+
+
+def answer_bytes(request: bytes) -> int:
+    """What the device answers to a SPI operation: an ACK, and what was asked for."""
+    return len(ACK) + int.from_bytes(request[4:7], "little")
 
 
 def false_answer(request: bytes, answer: bytes | None) -> bytes:
     """As long as the true one."""
-    return ACK + (answer or bytes(int.from_bytes(request[4:7], "little")))
+    return ACK + (answer or bytes(answer_bytes(request) - len(ACK)))
 
 
 class _Relay:
@@ -72,11 +87,22 @@ class _Relay:
         return bool(answer)
 
     def _pass_request(self) -> bool:
-        request = self._host.recv(CHUNK_BYTES)
-        if self._is_hit(request):
-            return self._go_wrong(request)
-        self._device.sendall(request)
-        return bool(request)
+        sent = self._host.recv(CHUNK_BYTES)
+        unanswered = 0
+        for request in split(sent):
+            if self._is_hit(request):
+                self._pass_exactly(unanswered)
+                return self._go_wrong(request)
+            self._device.sendall(request)
+            unanswered += answer_bytes(request)
+        return bool(sent)
+
+    def _pass_exactly(self, count: int) -> None:
+        """What was sent before the operation is answered before it goes wrong."""
+        while count > 0:
+            answer = self._device.recv(count)
+            self._host.sendall(answer)
+            count -= len(answer) or count
 
     def _is_hit(self, request: bytes) -> bool:
         if not is_operation(request, self._operation.opcode):

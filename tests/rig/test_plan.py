@@ -23,7 +23,7 @@ from tests.rig.builders import CHECKOUT
 
 CHIPS = list(read_chips(CHECKOUT))
 SHIPPED = [
-    *("chips", "default", "full", "gate", "museum"),
+    *("chips", "default", "full", "gate", "live", "museum"),
     *("releases", "smoke", "write-time"),
 ]
 DEMONSTRATING = ["default", "full", "smoke"]
@@ -59,6 +59,7 @@ def levels(cell: Cell) -> dict[str, Any]:
         "hazards": "+".join(set(cell.hazards) - {"low-res-timers", "busy-siblings"}) or "none",
         "programmer": cell.programmer.value,
         "arch": cell.arch.value,
+        "machine": cell.machine,
     }
 
 
@@ -123,6 +124,7 @@ def test_default_plan_spans_what_it_says() -> None:
         "hazards": 1,
         "programmer": 1,
         "arch": 1,
+        "machine": 1,
     }
 
 
@@ -681,3 +683,47 @@ def test_rule_may_be_about_an_architecture() -> None:
     group = GROUP + 'arch = ["i386", "arm64"]\n'
     cells = cells_of(HEAD + group + rule('arch = "arm64"', "any"), "bundled")
     assert [cell.expect for cell in cells] == [Expect.PASS, Expect.ANY]
+
+
+LIVE = HEAD.replace("subjects", 'lane = "live"\nsubjects')
+
+
+def live(at: str) -> str:
+    return LIVE + f'[[cell]]\nname = "x"\nat = {{ job = "write", chip = "W25Q128JV", {at} }}\n'
+
+
+def test_mips_of_a_live_cell_is_the_speed_of_each_core() -> None:
+    cell = cells_of(live("mips = 20, cores = 2"), "bundled")[0]
+    assert (cell.mips, cell.cores) == ([20.0, 20.0], 2)
+    assert ".live.20mips.2c." in cell.id
+
+
+def test_machine_says_how_many_cores_and_how_fast() -> None:
+    cell = cells_of(live('machine = "10:40"'), "bundled")[0]
+    assert (cell.mips, cell.cores) == ([10.0, 40.0], 2)
+    assert ".live.10-40.2c." in cell.id
+
+
+@pytest.mark.parametrize(
+    ("at", "says"),
+    [
+        ('machine = "mt8713"', "unknown machine 'mt8713'"),
+        ('machine = "10:40", mips = 20', "key 'cell[0].at.mips' stands beside"),
+        ("mips = 20", "key 'cell[0].at.cores' is missing"),
+        ("cores = 2", "key 'cell[0].at.mips' is missing"),
+        ("cores = 2, mips = 0.5", "key 'cell[0].at.mips' is 0.5"),
+    ],
+)
+def test_live_cell_of_no_clear_speed_is_refused(at: str, says: str) -> None:
+    assert says in error_of(live(at)).message
+
+
+def test_machine_on_the_virtual_lane_is_refused() -> None:
+    error = error_of(live('machine = "10:40"').replace('"live"', '"virtual"', 1))
+    assert "machines are for the live lane" in error.message
+
+
+def test_rule_may_be_about_a_lane() -> None:
+    rules = rule('lane = "live"', "any")
+    text = live("mips = 20, cores = 2") + rules
+    assert {cell.expect for cell in cells_of(text, "bundled")} == {Expect.ANY}

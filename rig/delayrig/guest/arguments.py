@@ -16,6 +16,10 @@ from delayrig.guest.shape import TSC, GuestShape
 
 RAM_MIB = 512
 HPET = "hpet"
+CARD = "vmxnet3"
+HOST_ADDRESS = "10.0.2.2"
+"""Of this machine's loopback, as guests see it (QEMU docs, "user mode network stack")."""
+SECOND_SERIAL_LINE = "/dev/ttyS1"
 LIBRARY_PATH = "LD_LIBRARY_PATH"
 TURNS_NOTE = "turns: the CPU thread keeps the lock"
 UUID = "6c7cd5c4-3ab5-4a9b-8d1e-9ea7b2a3f501"  # firmware tables hold it
@@ -44,6 +48,18 @@ UNUSED_INITCALLS = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RealTime:
+    """What a machine has whose time is real: paced CPUs, and ways to this host."""
+
+    plugin: Path
+    """The CPU plugin (emulators/cpu/)."""
+    plugin_words: str
+    """Its arguments, joined by commas."""
+    tty: Path | None = None
+    """The terminal of this host's that is the guest's second serial line."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Hardware:
     """A machine to start. `fw_cfg` maps names to files; `incoming` is a snapshot to resume.
 
@@ -61,6 +77,8 @@ class Hardware:
     fw_cfg: dict[str, Path] = field(default_factory=dict)
     incoming: Path | None = None
     memory: Path | None = None
+    real: RealTime | None = None
+    """Where it is given, the machine lives in real time, and `turns` has no part in it."""
     marks: Path | None = None
     """Where QEMU is to note when the guest passed the end of each stage of its cell."""
     talk: Path | None = None
@@ -117,6 +135,38 @@ def timing_arguments(shape: GuestShape, *, idle_is_skipped: bool = True) -> list
         *("-icount", f"shift={shape.icount_shift},sleep={sleep}"),
         *("-rtc", f"base={RTC_BASE},clock=vm"),
     ]
+
+
+def clock_arguments(hardware: Hardware) -> list[str]:
+    """Whose time it is: that of instructions, or of this host."""
+    if hardware.real is None:
+        return timing_arguments(hardware.shape, idle_is_skipped=hardware.talk is None)
+    return [*pacing_arguments(hardware.real), *way_out_arguments(hardware.real)]
+
+
+def pacing_arguments(real: RealTime) -> list[str]:
+    """A thread for each CPU, and the plugin that gives each its speed."""
+    return [
+        *("-accel", "tcg,thread=multi"),
+        *("-plugin", f"{_escaped(real.plugin)},{real.plugin_words}"),
+    ]
+
+
+def way_out_arguments(real: RealTime) -> list[str]:
+    """A network card, and perhaps a second serial line.
+
+    This card hands on a packet within the guest's own write to its register, and QEMU's user-mode
+    network sends it at once: so what the host's kernel stamps as received was sent in that moment.
+    The guest has no route but to this network, in which there is nothing but the host's loopback.
+    """
+    words = [
+        *("-netdev", "user,id=net,ipv6=off"),
+        *("-device", f"{CARD},netdev=net,romfile="),
+    ]
+    if real.tty is not None:
+        words += ["-chardev", f"serial,id=programmer,path={_escaped(real.tty)}"]
+        words += ["-device", "isa-serial,chardev=programmer,index=1"]
+    return words
 
 
 def hand_over_arguments(hardware: Hardware) -> list[str]:
@@ -199,7 +249,7 @@ def qemu_arguments(hardware: Hardware, *, monitor_fd: int | None) -> list[str]:
         *monitor_arguments(monitor_fd),
         # A CPU that runs leaves the monitor nothing until it is idle: one that boots waits for it.
         *([] if hardware.incoming else ["-S"]),
-        *timing_arguments(shape, idle_is_skipped=hardware.talk is None),
+        *clock_arguments(hardware),
         *mark_arguments(hardware),
         *hand_over_arguments(hardware),
     ]
@@ -221,7 +271,12 @@ def pinned(cpu: int, command: Sequence[str]) -> list[str]:
 
     QEMU's threads take turns anyhow; on one CPU that costs no wake-up of another.
     """
-    return ["setpriv", "--pdeathsig", "KILL", "taskset", "--cpu-list", str(cpu), *command]
+    return bound(["taskset", "--cpu-list", str(cpu), *command])
+
+
+def bound(command: Sequence[str]) -> list[str]:
+    """`command`, ended with its parent."""
+    return ["setpriv", "--pdeathsig", "KILL", *command]
 
 
 def _escaped(path: Path) -> str:

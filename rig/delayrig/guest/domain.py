@@ -18,13 +18,14 @@ QEMU_NAMESPACE = "http://libvirt.org/schemas/domain/qemu/1.0"
 def domain_xml(
     hardware: Hardware, *, name: str, emulator: str, cpu: int, library_path: str = ""
 ) -> str:
-    """The domain's description; the process keeps to the host CPU `cpu`."""
+    """The domain's description; the process keeps to the host CPU `cpu`, unless time is real."""
     ET.register_namespace("qemu", QEMU_NAMESPACE)
     domain = Element("domain", {"type": "qemu"})
     _text(domain, "name", name)
     _text(domain, "uuid", _uuid(hardware, name))
     _text(domain, "memory", str(arguments.RAM_MIB), unit="MiB")
-    _text(domain, "vcpu", str(hardware.shape.cores), placement="static", cpuset=str(cpu))
+    where = {} if hardware.real is not None else {"cpuset": str(cpu)}
+    _text(domain, "vcpu", str(hardware.shape.cores), placement="static", **where)
     _boot(domain, hardware)
     features = SubElement(domain, "features")
     SubElement(features, "acpi")
@@ -41,8 +42,9 @@ def domain_xml(
 
 
 def _uuid(hardware: Hardware, name: str) -> str:
-    """A booting guest reads it; to a restored one it is nothing, and libvirt wants it unique."""
-    return arguments.UUID if hardware.incoming is None else str(uuid5(NAMESPACE_URL, name))
+    """A booting guest reads it; where that is nothing, libvirt wants it unique."""
+    is_free = hardware.incoming is not None or hardware.real is not None
+    return str(uuid5(NAMESPACE_URL, name)) if is_free else arguments.UUID
 
 
 def _boot(domain: Element, hardware: Hardware) -> None:
@@ -68,11 +70,13 @@ def _devices(domain: Element, hardware: Hardware, emulator: str) -> None:
 def _word_for_word(domain: Element, hardware: Hardware, library_path: str) -> None:
     line = SubElement(domain, f"{{{QEMU_NAMESPACE}}}commandline")
     words = [
-        *arguments.timing_arguments(hardware.shape),
+        *arguments.clock_arguments(hardware),
         *arguments.hand_over_arguments(hardware),
     ]
     for word in words:
         SubElement(line, f"{{{QEMU_NAMESPACE}}}arg", {"value": word})
+    if hardware.real is not None:
+        return
     for key, value in arguments.preloading(hardware.turns, library_path).items():
         SubElement(line, f"{{{QEMU_NAMESPACE}}}env", {"name": key, "value": value})
 

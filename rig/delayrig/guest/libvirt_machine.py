@@ -18,8 +18,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-# Read when libvirt is loaded: it would warn of every option that it hands on word for word.
-os.environ.setdefault("LIBVIRT_LOG_OUTPUTS", "4:stderr")
+# Read when libvirt is loaded: it would warn of every option that it hands on word for word, and
+# complain of a host without firmware tables. What matters comes as an exception.
+os.environ.setdefault("LIBVIRT_LOG_OUTPUTS", "4:file:/dev/null")
 
 import libvirt
 import libvirt_qemu
@@ -164,10 +165,14 @@ def _is_orphaned_qemu(process: int) -> bool:
 class LibvirtMachine(MonitoredMachine):
     """A `Machine` that is a domain of libvirt's."""
 
-    def __init__(self, hardware: Hardware, *, uri: str, cpu: int) -> None:
+    def __init__(
+        self, hardware: Hardware, *, uri: str, cpu: int, emulator: str = "", log: Path | None = None
+    ) -> None:
         self._hardware = hardware
+        self._emulator = emulator or shutil.which(hardware.shape.platform.program) or ""
         self._uri = uri
         self._cpu = cpu
+        self._log = log
         self._name = f"flashrom-rig-{os.getpid()}-{next(_numbers)}"
         self._domain: libvirt.virDomain | None = None
         self._host: Host | None = None
@@ -183,11 +188,10 @@ class LibvirtMachine(MonitoredMachine):
         host = await asyncio.to_thread(find_host, self._uri)
         host.listen(self._name, self._on_event)
         self._host = host
-        emulator = shutil.which(self._hardware.shape.platform.program) or ""
         xml = domain_xml(
             self._hardware,
             name=self._name,
-            emulator=emulator,
+            emulator=self._emulator,
             cpu=self._cpu,
             library_path=os.environ.get(LIBRARY_PATH, ""),
         )

@@ -24,6 +24,14 @@ class MonitoredMachine(ABC):
     """A `Machine` but for its start and its end."""
 
     @abstractmethod
+    async def start(self) -> None:
+        """Of `Machine`."""
+
+    @abstractmethod
+    async def stop(self) -> None:
+        """Of `Machine`."""
+
+    @abstractmethod
     async def _execute(self, command: str, arguments: dict[str, object] | None = None) -> Any:
         """What QEMU answers to a command; raises `LostGuestError`."""
 
@@ -60,6 +68,11 @@ class MonitoredMachine(ABC):
     async def read_memory(self, address: int, size_bytes: int, path: Path) -> None:
         """Has QEMU write that memory to `path`."""
         await self._execute("pmemsave", {"val": address, "size": size_bytes, "filename": str(path)})
+
+    async def cpu_threads(self) -> list[int]:
+        """The thread of each CPU, by its number."""
+        found = await self._execute("query-cpus-fast")
+        return [int(cpu["thread-id"]) for cpu in sorted(found, key=lambda cpu: cpu["cpu-index"])]
 
     async def _load(self, state: Path) -> None:
         """Reads the state of a machine that waits for it, and whose RAM is there already."""

@@ -15,11 +15,13 @@ from delayrig.guest.arguments import (
     LIBRARY_PATH,
     TURNS_NOTE,
     Hardware,
+    bound,
     pinned,
     preloading,
     qemu_arguments,
 )
 from delayrig.guest.monitor import MIGRATION, STOP, MonitoredMachine, overdue
+from delayrig.guest.patience import queued_s_of, wait_for_first
 
 CONNECT_LIMIT_S = 20.0
 COMMAND_LIMIT_S = 60.0
@@ -42,10 +44,12 @@ class QemuMachine(MonitoredMachine):
         """Starts QEMU, which boots; with a snapshot, returns when it is loaded and paused."""
         ours, theirs = socket.socketpair()
         arguments = qemu_arguments(self._hardware, monitor_fd=theirs.fileno())
-        preload = preloading(self._hardware.turns, os.environ.get(LIBRARY_PATH, ""))
+        real = self._hardware.real is not None
+        preload = {} if real else preloading(self._hardware.turns, os.environ.get(LIBRARY_PATH, ""))
+        program = [self._hardware.shape.platform.program, *arguments]
         with theirs, self._log.open("wb") as log:
             self._process = await asyncio.create_subprocess_exec(
-                *pinned(self._cpu, [self._hardware.shape.platform.program, *arguments]),
+                *(bound(program) if real else pinned(self._cpu, program)),
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -53,7 +57,8 @@ class QemuMachine(MonitoredMachine):
                 env=os.environ | TUNABLES | preload,
             )
         await self._connect(ours)
-        self._check_turns()
+        if not real:
+            self._check_turns()
         if self._hardware.incoming is not None:
             await self._load(self._hardware.incoming)
         else:
@@ -80,10 +85,11 @@ class QemuMachine(MonitoredMachine):
     async def _next(self, event: str, limit_s: float, what: str) -> dict[str, Any]:
         coming = asyncio.ensure_future(self._events[event].get())
         assert self._process is not None
+        process = self._process.pid
         death = asyncio.ensure_future(self._process.wait())
         try:
-            await asyncio.wait(
-                {coming, death}, timeout=limit_s, return_when=asyncio.FIRST_COMPLETED
+            await wait_for_first(
+                {coming, death}, limit_s=limit_s, queued_s=lambda: queued_s_of(process)
             )
             if coming.done():
                 message: dict[str, Any] = dict(coming.result())

@@ -30,11 +30,11 @@ async def finish_guest(machine: Machine, shape: GuestShape, scratch: Path) -> di
     """From the pause of the snapshot through its cell; returns what it left for the host."""
     await machine.resume()
     await machine.wait_paused(limit_s=CELL_LIMIT_S)
-    return await read_results_of(machine, shape, scratch)
+    return await read_results(machine, shape, scratch)
 
 
-async def read_results_of(machine: Machine, shape: GuestShape, scratch: Path) -> dict[str, bytes]:
-    """What a guest that paused after its cell left for the host."""
+async def read_results(machine: Machine, shape: GuestShape, scratch: Path) -> dict[str, bytes]:
+    """Of a guest that stands with its results in its memory."""
     address, window = window_address(shape), scratch / "window"
     await machine.read_memory(address, parcel.HEADER.size, window)
     used = parcel.parcel_bytes(window.read_bytes(), window_bytes=WINDOW_BYTES)

@@ -17,6 +17,7 @@ from delayrig.hazards.link import Fault, Link, PowerCut
 from delayrig.hazards.load import Hogs, MemoryPressure
 from delayrig.hazards.low_res_timers import LowResTimers
 from delayrig.hazards.migrate import Migrate
+from delayrig.hazards.move import Move
 from delayrig.hazards.realtime import NoRt, RtThrottle
 from delayrig.hazards.stop_cont import StopCont
 from delayrig.hazards.wall_clock import LeapSecond, WallClockStep
@@ -34,6 +35,7 @@ KINDS: tuple[type[Hazard], ...] = (
     LongWaits,
     StopCont,
     Migrate,
+    Move,
     Hogs,
     MemoryPressure,
     NoRt,

@@ -112,6 +112,8 @@ class Hazard:
         return ""
 
 
+IN_GUEST = (LaneName.VIRTUAL, LaneName.LIVE)
+"""For hazards that the agent and the kernel of a guest make, whoever counts its time."""
 ANYWHERE = tuple(LaneName)
 """For hazards that need nothing but processes: whoever runs the cell does what the spec says."""
 

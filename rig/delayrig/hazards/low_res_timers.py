@@ -3,7 +3,7 @@
 
 from collections.abc import Sequence
 
-from delayrig.hazards.hazard import Concern, Hazard
+from delayrig.hazards.hazard import IN_GUEST, Concern, Hazard
 
 
 class LowResTimers(Hazard):
@@ -15,6 +15,7 @@ class LowResTimers(Hazard):
     name = "low-res-timers"
     about = "timers that fire at jiffies alone; clock_getres() then says 4 ms"
     concern = Concern.SAFETY
+    lanes = IN_GUEST
 
     @property
     def kernel_words(self) -> Sequence[str]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from delayrig.events import first
 from delayrig.hazards.hazard import Concern, Hazard, number_in
-from delayrig.lanes import LaneName
+from delayrig.lanes import REAL_TIME
 
 if TYPE_CHECKING:
     from delayrig.cell import Cell
@@ -26,7 +26,7 @@ class Migrate(Hazard):
     form = "RATE"
     about = "the subject is put on another of its CPUs RATE times a second (1 to 1000)"
     concern = Concern.SAFETY
-    lanes = (LaneName.HOST,)
+    lanes = REAL_TIME
     cores_min = 2
 
     def __init__(self, value: str) -> None:

@@ -9,9 +9,13 @@ class LaneName(StrEnum):
 
     VIRTUAL = "virtual"
     """A guest of QEMU's, in which instructions are time."""
+    LIVE = "live"
+    """A guest of QEMU's in real time, whose CPUs have speeds of their own; the chip is outside."""
     HOST = "host"
     """No guest: subject and emulator are two processes on this machine, by its own clock."""
 
 
+REAL_TIME = (LaneName.LIVE, LaneName.HOST)
+"""Where time is this machine's own, and the emulator is a process on it."""
 EXACT_LANE = LaneName.VIRTUAL
 """Where equal cells take equal times, to the nanosecond."""

@@ -15,6 +15,10 @@ async def open_lane(request: Request, paths: Paths, pool: CpuPool, preparing: Pr
             from delayrig.lanes.virtual import open_virtual_lane
 
             return await open_virtual_lane(request, paths, pool, preparing)
+        case LaneName.LIVE:
+            from delayrig.lanes.live import open_live_lane
+
+            return await open_live_lane(request, paths, pool, preparing)
         case LaneName.HOST:
             from delayrig.lanes.host import open_host_lane
 

@@ -18,7 +18,7 @@ from typing import Any
 from delayrig.delay_probe import DelayWish
 from delayrig.guest.arguments import CELL_FW_CFG, SUBJECT_FW_CFG, Hardware
 from delayrig.guest.machine import Machine
-from delayrig.guest.session import CELL_LIMIT_S, read_results_of
+from delayrig.guest.session import CELL_LIMIT_S, read_results
 from delayrig.images.subject import Subject
 from delayrig.images.unpacked import provide_root
 from delayrig.lanes.lane import Assignment
@@ -88,7 +88,7 @@ class WatchedGuests(VirtualLane):
                 return await VirtualLane.finish(self, machine, assignment, scratch)
         await machine.resume()
         await attended(machine, self._attend(assignment, scratch), stays=self.look is Look.GDB)
-        return await read_results_of(machine, assignment.cell.shape, scratch)
+        return await read_results(machine, assignment.cell.shape, scratch)
 
     async def _attend(self, assignment: Assignment, scratch: Path) -> None:
         socket = scratch / SOCKET

@@ -21,7 +21,7 @@ from delayrig.setup.errors import (
 )
 from delayrig.setup.handover import become_rig
 from delayrig.setup.layout import Layout, find_layout
-from delayrig.setup.stamp import GUEST_STEPS, HOST_STEPS, stale_steps, wanted_marks
+from delayrig.setup.stamp import GUEST_STEPS, HOST_STEPS, TEST_STEPS, stale_steps, wanted_marks
 
 if TYPE_CHECKING:
     from delayrig.setup.context import Context
@@ -46,7 +46,7 @@ def _main(arguments: Sequence[str]) -> int:
         sys.stderr.write(f"rig/rig: {error}\nremedy: see `rig/rig --help`\n")
         return EXIT_BAD_USAGE
     layout = find_layout(os.environ)
-    steps = GUEST_STEPS if request.needs_guests else HOST_STEPS
+    steps = _steps(request)
     ready = not request.own and not stale_steps(layout, wanted_marks(layout), steps)
     if ready:
         become_rig(layout, request.passed)
@@ -75,7 +75,7 @@ def _guarded(layout: Layout, request: Request) -> int:
         yes=request.yes,
         no_install=request.no_install,
         again=request.command == "setup" and not request.if_needed,
-        steps=GUEST_STEPS if request.needs_guests else HOST_STEPS,
+        steps=_steps(request),
     )
     try:
         return _dispatch(context, request)
@@ -87,6 +87,12 @@ def _guarded(layout: Layout, request: Request) -> int:
         console.write("rig/rig: interrupted; the next start goes on from here")
         return EXIT_INTERRUPTED
     return EXIT_RIG_FAULT
+
+
+def _steps(request: Request) -> tuple[str, ...]:
+    if request.for_tests:
+        return TEST_STEPS
+    return GUEST_STEPS if request.needs_guests else HOST_STEPS
 
 
 def _dispatch(context: "Context", request: Request) -> int:

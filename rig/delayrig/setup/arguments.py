@@ -12,7 +12,8 @@ Usage: rig/rig [--yes] [--no-install] COMMAND [ARGUMENTS]
 Commands of the launcher, which need no set-up:
   setup    bring the machine to where the rig can run; checks every step again
            (--if-needed: only steps whose inputs changed; --lane host: only what cells
-           without guests need, so no QEMU and nothing of the archive's)
+           without guests need, so no QEMU and nothing of the archive's; --tests: also
+           what `tests/run` needs)
   doctor   say what is wrong with this machine, and what to do about it
   clean    remove everything that set-up made, distribution packages apart
 
@@ -30,9 +31,13 @@ $FLASHROM_RIG_STATE is the folder that holds everything set-up makes (default: .
 
 LAUNCHER_OPTIONS = ("--yes", "--no-install")
 LANE_OPTION, HOST_LANE = "--lane", "host"
+TESTS_OPTION = "--tests"
 HELP_OPTIONS = ("--help", "-h")
 OWN_COMMANDS = {
-    "setup": ("--no-color", "--if-needed", LANE_OPTION, HOST_LANE, f"{LANE_OPTION}={HOST_LANE}"),
+    "setup": (
+        *("--no-color", "--if-needed", TESTS_OPTION),
+        *(LANE_OPTION, HOST_LANE, f"{LANE_OPTION}={HOST_LANE}"),
+    ),
     "doctor": ("--no-color",),
     "clean": ("--no-color",),
 }
@@ -52,6 +57,8 @@ class Request:
     if_needed: bool = False
     needs_guests: bool = True
     """False where the command line asks for the lane that has none."""
+    for_tests: bool = False
+    """Where the rig's own tests are to be run."""
 
     @property
     def own(self) -> bool:
@@ -73,6 +80,7 @@ def read_request(arguments: Sequence[str]) -> Request:
         help=any(option in ours for option in HELP_OPTIONS),
         if_needed="--if-needed" in ours,
         needs_guests=lane_of(ours) != HOST_LANE,
+        for_tests=TESTS_OPTION in ours and "setup" in ours,
     )
     _check_own(request)
     return request

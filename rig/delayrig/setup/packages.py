@@ -41,6 +41,8 @@ class Package:
     """dpkg's names of those that need it; empty for all."""
     guests_only: bool = False
     """Needed by cells that run in guests alone."""
+    tests_only: bool = False
+    """Needed by the rig's own tests alone."""
     displaces: str = ""
     """dpkg-query's pattern of packages that cannot be beside it: not wanted where one is."""
 
@@ -78,6 +80,11 @@ def ensure_host_packages(context: Context) -> bool:
     return _ensure(context, tuple(package for package in wanted if not package.guests_only))
 
 
+def ensure_test_packages(context: Context) -> bool:
+    """Installs what the rig's own tests need besides."""
+    return _ensure(context, read_wanted(context.layout, for_tests=True))
+
+
 def _ensure(context: Context, wanted: tuple[Package, ...]) -> bool:
     lacking = find_lacking(wanted, installed_versions(wanted), new_enough)
     if not lacking:
@@ -107,9 +114,13 @@ def _package(name: str, entry: dict[str, Any]) -> Package:
     return Package(name=name, architectures=architectures, **entry)
 
 
-def read_wanted(layout: Layout) -> tuple[Package, ...]:
-    """The packages of packages.toml that are for a machine like this one."""
+def read_wanted(layout: Layout, *, for_tests: bool = False) -> tuple[Package, ...]:
+    """The packages of packages.toml that are for a machine like this one.
+
+    They are those of the rig, or those that its tests need besides.
+    """
     listed = read_packages(layout.setup / "packages.toml")
+    listed = tuple(package for package in listed if package.tests_only is for_tests)
     return wanted_on(listed, answer(["dpkg", "--print-architecture"]).strip(), any_installed)
 
 

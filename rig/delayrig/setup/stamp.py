@@ -15,6 +15,7 @@ from delayrig.setup.layout import Layout
 
 PACKAGES = "packages"
 HOST_PACKAGES = "host-packages"
+TEST_PACKAGES = "test-packages"
 ACCOUNT = "account"
 ENVIRONMENT = "environment"
 NATIVE = "native"
@@ -22,7 +23,8 @@ IMAGES = "images"
 
 HOST_STEPS = (HOST_PACKAGES, ENVIRONMENT, NATIVE)
 GUEST_STEPS = (PACKAGES, ACCOUNT, ENVIRONMENT, NATIVE, IMAGES)
-"""What each kind of command needs; those of cells without guests need less."""
+TEST_STEPS = (*GUEST_STEPS, TEST_PACKAGES)
+"""What each kind of command needs; those of cells without guests need less, the tests more."""
 
 PACKAGE_DATABASE = Path("/var/lib/dpkg/status")
 ACCOUNT_DATABASE = Path("/etc/passwd")
@@ -54,6 +56,7 @@ def wanted_marks(layout: Layout, database: Path = PACKAGE_DATABASE) -> dict[str,
     return {
         PACKAGES: packages,
         HOST_PACKAGES: packages,
+        TEST_PACKAGES: packages,
         ACCOUNT: account,
         ENVIRONMENT: environment,
         NATIVE: native,

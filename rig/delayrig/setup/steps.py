@@ -13,7 +13,7 @@ from delayrig.setup.environment import ensure_environment
 from delayrig.setup.images import ensure_images
 from delayrig.setup.lock import hold_state
 from delayrig.setup.native import ensure_native
-from delayrig.setup.packages import ensure_host_packages, ensure_packages
+from delayrig.setup.packages import ensure_host_packages, ensure_packages, ensure_test_packages
 from delayrig.setup.stamp import (
     ACCOUNT,
     ENVIRONMENT,
@@ -21,6 +21,7 @@ from delayrig.setup.stamp import (
     IMAGES,
     NATIVE,
     PACKAGES,
+    TEST_PACKAGES,
     stale_steps,
     wanted_marks,
     write_mark,
@@ -35,8 +36,9 @@ STEPS: dict[str, Ensure] = {
     ENVIRONMENT: ensure_environment,
     NATIVE: ensure_native,
     IMAGES: ensure_images,
+    TEST_PACKAGES: ensure_test_packages,
 }
-SYSTEM_STEPS = (PACKAGES, HOST_PACKAGES, ACCOUNT)
+SYSTEM_STEPS = (PACKAGES, HOST_PACKAGES, TEST_PACKAGES, ACCOUNT)
 TITLES = {
     PACKAGES: "distribution packages",
     HOST_PACKAGES: "distribution packages",
@@ -44,6 +46,7 @@ TITLES = {
     ENVIRONMENT: "Python environment",
     NATIVE: "native programs",
     IMAGES: "images",
+    TEST_PACKAGES: "what the tests need",
 }
 
 

@@ -20,8 +20,10 @@ from delayrig.setup.packages import (
     find_lacking,
     new_enough,
     read_packages,
+    read_wanted,
     wanted_on,
 )
+from delayrig.setup.stamp import GUEST_STEPS, TEST_PACKAGES, TEST_STEPS
 
 from tests.rig.builders import CHECKOUT
 
@@ -182,9 +184,26 @@ def test_host_lane_on_the_command_line_needs_no_guests(
 
 def test_packages_of_the_host_lane_are_what_builds_and_nothing_that_runs_guests() -> None:
     listed = read_packages(CHECKOUT / "rig/delayrig/setup/packages.toml")
-    needed = {package.name for package in listed if not package.guests_only}
+    ours = [package for package in listed if not package.tests_only]
+    needed = {package.name for package in ours if not package.guests_only}
     assert {"gcc", "ninja-build", "python3-venv"} <= needed
     assert not [name for name in needed if "qemu" in name or "libvirt" in name or name == "socat"]
+
+
+def test_packages_of_the_tests_are_asked_for_by_the_tests_alone() -> None:
+    layout = find_layout({})
+    by_all, by_tests = (
+        {package.name for package in read_wanted(layout, for_tests=asked)}
+        for asked in (False, True)
+    )
+    assert "chromium" in by_tests
+    assert not by_all & by_tests
+
+
+def test_setup_for_tests_takes_their_packages_after_everything_else() -> None:
+    assert read_request(["setup", "--if-needed", "--tests"]).for_tests
+    assert not read_request(["run", "--tests"]).for_tests
+    assert (*GUEST_STEPS, TEST_PACKAGES) == TEST_STEPS
 
 
 @pytest.mark.parametrize(

@@ -533,6 +533,49 @@ static void cell_that_lacks_a_needed_key_is_refused_after_its_last_line(void **s
 		assert_int_equal(parse(&bench, texts[i]), 5);
 }
 
+static void emulator_is_the_agents_own_or_outside(void **state)
+{
+	static const char outside[] =
+		"schema 1\nroot /r\ndeadline_ms 5\nsubject /s\nemulator_outside 1\n";
+	struct bench bench;
+
+	(void)state;
+	assert_int_equal(parse(&bench, outside), 0);
+	assert_true(bench.spec.emulator_outside);
+	assert_int_equal(parse(&bench, LEAST "emulator_outside 1\n"), LEAST_LINES + 2);
+}
+
+static void every_movement_goes_to_its_place(void **state)
+{
+	const struct spec_movement *movement;
+	struct bench bench;
+
+	(void)state;
+	assert_int_equal(parse(&bench, LEAST "move accept 20 3\nmigrate 50 7\nhotplug 2 9\n"
+					     "anywhere 1\nrehearsal /s\nrehearsal -V\n"),
+		0);
+	movement = &bench.spec.movement;
+	assert_true(movement->moves && movement->move_from_accept && movement->anywhere);
+	assert_int_equal(movement->move_after_ms, 20);
+	assert_int_equal(movement->move_to_core, 3);
+	assert_int_equal(movement->migrate_hz, 50);
+	assert_int_equal(movement->migrate_seed, 7);
+	assert_int_equal(movement->hotplug_hz, 2);
+	assert_int_equal(movement->hotplug_seed, 9);
+	assert_int_equal(bench.spec.rehearsal.count, 2);
+}
+
+static void movement_that_makes_no_sense_is_refused(void **state)
+{
+	static const char *const lines[] = {"move", "move never 1 1", "move start 1", "migrate 0 1",
+		"migrate 1001 1", "migrate 5", "hotplug x 1", "anywhere 0"};
+	struct bench bench;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(lines); i++)
+		assert_int_equal(parse_line(&bench, lines[i]), LEAST_LINES + 1);
+}
+
 static void deadline_of_zero_is_refused(void **state)
 {
 	struct bench bench;
@@ -580,6 +623,9 @@ int main(void)
 		cmocka_unit_test(window_past_the_limit_is_refused),
 		cmocka_unit_test(bridge_needs_its_root_and_what_it_makes),
 		cmocka_unit_test(cell_that_lacks_a_needed_key_is_refused_after_its_last_line),
+		cmocka_unit_test(emulator_is_the_agents_own_or_outside),
+		cmocka_unit_test(every_movement_goes_to_its_place),
+		cmocka_unit_test(movement_that_makes_no_sense_is_refused),
 		cmocka_unit_test(deadline_of_zero_is_refused),
 	};
 

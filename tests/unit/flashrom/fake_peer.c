@@ -284,7 +284,7 @@ static void serve(struct fake_peer *peer)
 			continue;
 		}
 		peer->counts[command]++;
-		if (peer->slow && command >= 0x09 && command <= 0x0f)
+		if (peer->slow && ((command >= 0x09 && command <= 0x0f) || command == 0x13))
 			let_serial_buffer_fill(peer);
 		if (peer->fault != PEER_SILENT && !serve_command(peer, command))
 			return;

@@ -85,6 +85,82 @@ static void operation_without_answer_bytes_is_acknowledged(void **state)
 	detach(&wire);
 }
 
+static int hold(struct wire *wire)
+{
+	const uint8_t write_enable = 0x06;
+
+	return wire->programmer->ops->spi_hold(wire->programmer, &write_enable, 1);
+}
+
+#define HELD_BYTES (7 + 1)
+
+static void held_operation_goes_out_with_the_next_one(void **state)
+{
+	struct wire wire;
+
+	(void)state;
+	wire_init(&wire);
+	wire.peer.slow = true;
+	assert_int_equal(attach(&wire, &patient), 0);
+	assert_int_equal(hold(&wire), 0);
+	assert_int_equal(command(&wire, 260, NULL, 0), 0);
+	detach(&wire);
+	assert_int_equal(wire.peer.counts[0x13], 2);
+	assert_int_equal(wire.peer.unread_bytes_max, HELD_BYTES + 7 + 260);
+}
+
+static void held_operation_goes_out_alone_where_the_serial_buffer_is_small(void **state)
+{
+	static const uint16_t too_small_bytes[] = {1, 7 + 260, HELD_BYTES + 7 + 260 - 1};
+	struct wire wire;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(too_small_bytes) / sizeof(too_small_bytes[0]); i++) {
+		wire_init(&wire);
+		wire.peer.slow = true;
+		wire.peer.serbuf_bytes = too_small_bytes[i];
+		assert_int_equal(attach(&wire, &patient), 0);
+		assert_int_equal(hold(&wire), 0);
+		assert_int_equal(command(&wire, 260, NULL, 0), 0);
+		detach(&wire);
+		assert_int_equal(wire.peer.counts[0x13], 2);
+		assert_int_equal(wire.peer.unread_bytes_max, 7 + 260);
+	}
+}
+
+static void held_operation_is_over_before_one_that_answers(void **state)
+{
+	struct wire wire;
+	uint8_t rx[3];
+
+	(void)state;
+	wire_init(&wire);
+	wire.peer.slow = true;
+	assert_int_equal(attach(&wire, &patient), 0);
+	assert_int_equal(hold(&wire), 0);
+	assert_int_equal(command(&wire, 1, rx, sizeof(rx)), 0);
+	detach(&wire);
+	assert_int_equal(rx[2], 0x9f + 2);
+	assert_int_equal(wire.peer.counts[0x13], 2);
+	assert_int_equal(wire.peer.unread_bytes_max, HELD_BYTES);
+}
+
+static void refused_held_operation_is_reported_and_nothing_more_is_sent(void **state)
+{
+	struct wire wire;
+
+	(void)state;
+	wire_init(&wire);
+	wire.peer.fault = PEER_SPIOP_REFUSED;
+	assert_int_equal(attach(&wire, &patient), 0);
+	assert_int_equal(hold(&wire), 0);
+	assert_int_equal(command(&wire, 5, NULL, 0), -EOPNOTSUPP);
+	assert_true(logged(&wire.captured, "the peer refused (SPI operation)"));
+	assert_int_equal(hold(&wire), -ECONNRESET);
+	detach(&wire);
+	assert_int_equal(wire.peer.counts[0x15], 1);
+}
+
 static void delays_are_not_handed_to_a_peer_that_offers_them(void **state)
 {
 	struct wire wire;
@@ -378,6 +454,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(operation_returns_what_the_peer_sends),
 		cmocka_unit_test(operation_without_answer_bytes_is_acknowledged),
+		cmocka_unit_test(held_operation_goes_out_with_the_next_one),
+		cmocka_unit_test(held_operation_goes_out_alone_where_the_serial_buffer_is_small),
+		cmocka_unit_test(held_operation_is_over_before_one_that_answers),
+		cmocka_unit_test(refused_held_operation_is_reported_and_nothing_more_is_sent),
 		cmocka_unit_test(delays_are_not_handed_to_a_peer_that_offers_them),
 		cmocka_unit_test(pins_are_let_go_in_the_end),
 		cmocka_unit_test(leftovers_of_an_earlier_client_are_skipped),

@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The live lane: a guest of real time, whose cores have speeds of their own, and the chip outside.
+
+QEMU runs a thread for each core, and the CPU plugin (emulators/cpu/) holds each to its speed. The
+emulator is a process on this host, as on the host lane, and so is the clock of all verdicts.
+"""
+
+import asyncio
+import shutil
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from delayrig.cell import Cell, Probe, Programmer
+from delayrig.errors import LostGuestError
+from delayrig.events import encode_events, parse_events
+from delayrig.guest.arguments import (
+    CELL_FW_CFG,
+    HOST_ADDRESS,
+    SECOND_SERIAL_LINE,
+    SUBJECT_FW_CFG,
+    Hardware,
+    RealTime,
+)
+from delayrig.guest.monitor import MonitoredMachine
+from delayrig.guest.platform import Arch
+from delayrig.guest.session import read_results
+from delayrig.guest.shape import GuestShape
+from delayrig.hazards import refusal_on
+from delayrig.header import make_live_header
+from delayrig.images.live_image import LiveImage, provide_live_image
+from delayrig.images.subject import Subject
+from delayrig.lanes import LaneName
+from delayrig.lanes.host import DEADLINE_MS, NO_PROBES, server_words
+from delayrig.lanes.lane import Assignment
+from delayrig.left import write_entries
+from delayrig.live.clock import GuestClock
+from delayrig.live.conversation import Conversation
+from delayrig.live.emulator import LOG, LiveEmulator, running_emulator
+from delayrig.live.line import Line, open_line
+from delayrig.live.machine import make_live_machine
+from delayrig.live.pace import Pace, pace_events
+from delayrig.paths import Paths
+from delayrig.payload import emulator_words, rehearsal_words, write_payload
+from delayrig.request import Request
+from delayrig.result import RunHeader
+from delayrig.stages import KEEP, PACK, READ_BACK, STOP
+from delayrig.supplies import CpuPool, Preparing, Supplies, provide_supplies
+from delayrig.workload import Places, region_of
+
+NOT_ITS_GUEST = "the live lane has x86_64 guests alone"
+KEPT = ("events.jsonl", "image.sparse", LOG)
+LOG_LINES = 4
+LOGS = ("console.log", "qemu.log", LOG)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveLane:
+    """Guests in real time."""
+
+    request: Request
+    supplies: Supplies
+    image: LiveImage
+    paths: Paths
+
+    @property
+    def programs(self) -> list[Subject]:
+        """Every subject that was packed."""
+        return self.supplies.programs
+
+    def subject_of(self, cell: Cell) -> Subject | None:
+        """What is put to the test there."""
+        return self.supplies.subject_of(cell)
+
+    def refusal(self, cell: Cell) -> str:
+        """What needs another guest, or another lane."""
+        if cell.arch is not Arch.X86_64:
+            return NOT_ITS_GUEST
+        if cell.witness is Probe.DELAY:
+            return NO_PROBES
+        return refusal_on(LaneName.LIVE, cell.hazards)
+
+    def header(self) -> RunHeader:
+        """Names this machine, and what guests are made of."""
+        return make_live_header(self.request, self.supplies, self.image, self.paths)
+
+    async def run_cell(self, assignment: Assignment) -> float:
+        """Boots a guest for the cell; whatever comes, nothing of it is left when this returns."""
+        began_s = time.monotonic()
+        with tempfile.TemporaryDirectory(prefix="rig-live-") as name:
+            bench = _Bench(
+                assignment=assignment,
+                lane=self,
+                scratch=Path(name),
+                pace=Pace(assignment.cell.mips, Path(name)),
+            )
+            try:
+                async with open_line() as line:
+                    entries = await bench.run(line)
+            except LostGuestError as error:
+                bench.keep_logs()
+                said = "; ".join(bench.last_words())
+                raise LostGuestError(f"{error.message}; {said}", hint=error.hint) from error
+        region = region_of(assignment.cell, assignment.chip)
+        await asyncio.to_thread(write_entries, entries, assignment.folder, region)
+        assignment.watch.ended(KEEP)
+        return time.monotonic() - began_s
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Bench:
+    """One cell while it runs."""
+
+    assignment: Assignment
+    lane: LiveLane
+    scratch: Path
+    pace: Pace
+
+    @property
+    def folder(self) -> Path:
+        """Where the emulator works, too."""
+        return self.scratch / "cell"
+
+    @property
+    def stage(self) -> Path:
+        """Where the other emulator works, before which the subject rehearses."""
+        return self.scratch / "stage"
+
+    async def run(self, line: Line) -> dict[str, bytes]:
+        """What the cell left."""
+        cell = self.assignment.cell
+        self.folder.mkdir()
+        self.stage.mkdir()
+        await asyncio.to_thread(self._write_image)
+        region = region_of(cell, self.assignment.chip)
+        words = [*server_words(cell, self.lane.paths, self.scratch), *emulator_words(cell, region)]
+        async with (
+            running_emulator(words, self.folder) as emulator,
+            running_emulator(self._rehearsal_words(), self.stage) as stage,
+        ):
+            archive = await asyncio.to_thread(self._write_payload, emulator, stage)
+            self.assignment.watch.ended(PACK)
+            machine = make_live_machine(
+                self._hardware(archive, line, emulator),
+                log=self.assignment.folder / "qemu.log",
+                connect=self.lane.request.connect,
+                paths=self.lane.paths,
+            )
+            try:
+                await machine.start()
+                return await self._converse(machine, line, emulator, stage)
+            finally:
+                await asyncio.shield(machine.stop())
+                self.assignment.watch.ended(STOP)
+
+    async def _converse(
+        self,
+        machine: MonitoredMachine,
+        line: Line,
+        emulator: LiveEmulator,
+        stage: LiveEmulator,
+    ) -> dict[str, bytes]:
+        conversation = Conversation(
+            cell=self.assignment.cell,
+            machine=machine,
+            line=line,
+            emulator=emulator,
+            stage=stage,
+            pace=self.pace,
+        )
+        clock = await conversation.hold()
+        entries = await read_results(machine, self.assignment.cell.shape, self.scratch)
+        self.assignment.watch.ended(READ_BACK)
+        ended = await emulator.end()
+        told = [emulator.rights, *conversation.done, clock.rate, ended]
+        entries["agent.jsonl"] = self._merged(entries.get("agent.jsonl", b""), clock, told)
+        for name in KEPT:
+            if (self.folder / name).is_file():
+                entries[name] = (self.folder / name).read_bytes()
+        shutil.copyfile(self.pace.trace, self.assignment.folder / "pace.jsonl")
+        return entries
+
+    def _merged(self, agent: bytes, clock: GuestClock, told: list[dict[str, object]]) -> bytes:
+        """The agent's events and ours, by this host's clock."""
+        guest = clock.translate(parse_events(agent, source="the agent's events"))
+        began = next((e["t_ns"] for e in guest if e["ev"] == "subject_start"), 0)
+        ended = next((e["t_ns"] for e in guest if e["ev"] == "subject_end"), began)
+        paced = pace_events(self.pace.trace.read_bytes(), began, ended)
+        return encode_events(sorted([*guest, *told, *paced], key=lambda event: event["t_ns"]))
+
+    def _write_image(self) -> None:
+        """What the part holds before: the emulator reads it as it starts."""
+        from delayrig import workload
+
+        cell, chip = self.assignment.cell, self.assignment.chip
+        before = workload.initial_content(cell, region_of(cell, chip))
+        for folder in (self.folder, self.stage):
+            (folder / "before.bin").write_bytes(before)
+
+    def _rehearsal_words(self) -> list[str]:
+        """An emulator of the same part, with no link or fault, that nobody asks afterwards."""
+        cell, paths = self.assignment.cell, self.lane.paths
+        plain = msgspec.structs.replace(cell, programmer=Programmer.SERPROG_IP, hazards=())
+        region = region_of(cell, self.assignment.chip)
+        return [*server_words(plain, paths, self.stage), *emulator_words(plain, region)]
+
+    def _write_payload(self, emulator: LiveEmulator, stage: LiveEmulator) -> Path:
+        scratch = self.scratch / "payload"
+        scratch.mkdir()
+        places = Places(host=HOST_ADDRESS, port=emulator.name, device=SECOND_SERIAL_LINE)
+        return write_payload(
+            self.assignment.cell,
+            self.assignment.chip,
+            self.assignment.chip_name,
+            subject=self.assignment.subject,
+            scratch=scratch,
+            places=places,
+            rehearsal=rehearsal_words(
+                self.assignment.cell,
+                self.assignment.chip_name,
+                self.assignment.subject,
+                msgspec.structs.replace(places, port=stage.name),
+            ),
+            usual_ms=DEADLINE_MS,
+        )
+
+    def _hardware(self, archive: Path, line: Line, emulator: LiveEmulator) -> Hardware:
+        cell, paths = self.assignment.cell, self.lane.paths
+        shape = GuestShape(
+            icount_shift=0,
+            cores=cell.cores,
+            clocksource=cell.shape.clocksource,
+            kernel_words=(
+                *cell.shape.kernel_words,
+                "8250.nr_uarts=2",
+                f"rig.host_port={line.port}",
+            ),
+        )
+        return Hardware(
+            shape=shape,
+            turns=paths.turns,
+            kernel=Path(self.lane.image.kernel),
+            initrd=Path(self.lane.image.initrd),
+            console=self.assignment.folder / "console.log",
+            fw_cfg={CELL_FW_CFG: archive, SUBJECT_FW_CFG: Path(self.assignment.subject.archive)},
+            real=RealTime(
+                plugin=paths.cpu_plugin,
+                plugin_words=self.pace.plugin_words,
+                tty=Path(emulator.name) if cell.bridged else None,
+            ),
+        )
+
+    def keep_logs(self) -> None:
+        """What a lost cell leaves to look at."""
+        for path in (self.folder / LOG, self.pace.trace):
+            if path.is_file():
+                shutil.copyfile(path, self.assignment.folder / path.name)
+
+    def last_words(self) -> list[str]:
+        """The last lines of each log."""
+        said = []
+        for name in LOGS:
+            path = self.assignment.folder / name
+            lines = path.read_text(errors="replace").splitlines() if path.is_file() else []
+            told = [line.strip() for line in lines[-LOG_LINES:] if line.strip()]
+            said.append(f"{name}: {' | '.join(told) or 'nothing'}")
+        return said
+
+
+async def open_live_lane(
+    request: Request, paths: Paths, pool: CpuPool, preparing: Preparing
+) -> LiveLane:
+    """Provides the guest image and the subjects."""
+    supplies = await provide_supplies(
+        cells=request.cells,
+        with_snapshots=False,
+        recipes=request.recipes,
+        paths=paths,
+        pool=pool,
+        preparing=preparing,
+    )
+    image = await asyncio.to_thread(provide_live_image, request.recipes.guest, paths, preparing)
+    return LiveLane(request=request, supplies=supplies, image=image, paths=paths)

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What of the live lane needs no guest: its clock, its line, and what the plugin's trace says."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from delayrig.errors import BadInputError, LostGuestError
+from delayrig.live.clock import GuestClock
+from delayrig.live.line import ClockReading, Line, open_line
+from delayrig.live.pace import pace_events
+from delayrig.machines import find_machine, machine_names, scaled_mips
+
+MS = 1_000_000
+
+
+def reading(host_ns: int, guest_ns: int, width_ns: int = 100) -> ClockReading:
+    return ClockReading(before_ns=host_ns, guest_ns=guest_ns, after_ns=host_ns + width_ns)
+
+
+# The guest's clock.
+
+
+def test_guest_time_becomes_host_time_on_the_line_through_both_readings() -> None:
+    clock = GuestClock(
+        begin=reading(1_000_000, 500_000, 0), end=reading(1_001_000 + 10, 501_000, 0)
+    )
+    assert clock.to_host_ns(500_000) == 1_000_000
+    assert clock.to_host_ns(500_500) == 1_000_505
+    assert clock.to_host_ns(501_000) == 1_001_010
+
+
+def test_rate_bounds_hold_whatever_lies_between_question_and_answer() -> None:
+    clock = GuestClock(begin=reading(1000, 0, 300), end=reading(10_000, 9_200, 400))
+    rate = clock.rate
+    assert (rate["raw_ns_min"], rate["raw_ns_max"]) == (8_700, 9_400)
+    assert rate["monotonic_ns"] == 9_200
+
+
+def test_clock_that_stands_still_is_a_lost_guest() -> None:
+    with pytest.raises(LostGuestError, match="backwards"):
+        GuestClock(begin=reading(0, 5), end=reading(9, 5))
+
+
+# The line to the agent.
+
+
+async def talk(
+    agent: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]],
+    host: Callable[[Line], Awaitable[Any]],
+) -> Any:
+    async with open_line() as line:
+        reader, writer = await asyncio.open_connection("127.0.0.1", line.port)
+        speaking = asyncio.ensure_future(agent(reader, writer))
+        try:
+            return await host(line)
+        finally:
+            speaking.cancel()
+            writer.close()
+
+
+def test_narrowest_reading_is_taken() -> None:
+    async def agent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked = 0
+        while await reader.readline():
+            asked += 1
+            await asyncio.sleep(0.02 if asked == 1 else 0)
+            writer.write(f"{asked}\n".encode())
+
+    found = asyncio.run(talk(agent, lambda line: line.read_clock()))
+    assert found.guest_ns != 1
+    assert found.before_ns <= found.after_ns
+
+
+@pytest.mark.parametrize("says", [b"x" * 100_000, b"what?\n", b"cut", b""])
+def test_agent_that_floods_babbles_or_hangs_up_is_a_lost_guest(says: bytes) -> None:
+    async def agent(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(says)
+        writer.close()
+
+    with pytest.raises(LostGuestError):
+        asyncio.run(talk(agent, lambda line: line.expect("ready", 5)))
+
+
+def test_agent_that_says_nothing_is_a_lost_guest() -> None:
+    async def agent(_reader: asyncio.StreamReader, _writer: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(60)
+
+    with pytest.raises(LostGuestError, match="said nothing"):
+        asyncio.run(talk(agent, lambda line: line.hear(0.05)))
+
+
+# The plugin's trace.
+
+
+def window(from_ms: int, short_ns: int = 0, *, kept: bool = True) -> dict[str, object]:
+    return {
+        "ev": "window",
+        "t_ns": (from_ms + 100) * MS,
+        "from_ns": from_ms * MS,
+        "vcpu": 0,
+        "short_ns": short_ns,
+        "lost_ns": 0,
+        "kept": kept,
+    }
+
+
+def trace_of(*lines: dict[str, object]) -> bytes:
+    return "".join(json.dumps(line) + "\n" for line in lines).encode()
+
+
+def test_window_far_off_its_speed_counts_where_it_touches_the_subjects_time() -> None:
+    trace = trace_of(
+        window(0, 90 * MS, kept=False), window(100, 30 * MS, kept=False), window(200), window(300)
+    )
+    (pace,) = pace_events(trace, 150 * MS, 320 * MS)
+    assert (pace["windows"], pace["windows_not_kept"]) == (3, 1)
+
+
+def test_window_that_is_a_little_off_is_told_and_not_counted() -> None:
+    (pace,) = pace_events(trace_of(window(0, 5 * MS, kept=False)), 0, 50 * MS)
+    assert (pace["windows_not_kept"], pace["windows_behind"]) == (0, 1)
+
+
+def test_changes_of_speed_are_events_but_for_those_of_governors() -> None:
+    change = {"ev": "speed", "t_ns": 5, "vcpu": 1, "from_kips": 1, "to_kips": 2}
+    trace = trace_of({**change, "why": "control"}, {**change, "why": "governor"})
+    assert [event["ev"] for event in pace_events(trace, 0, 10)] == ["speed", "pace"]
+
+
+def test_trace_of_a_guest_that_was_ended_may_end_in_half_a_line() -> None:
+    trace = trace_of(window(0)) + b'{"ev":"window","t_'
+    assert pace_events(trace, 0, 50 * MS)[-1]["windows"] == 1
+
+
+# Machines.
+
+
+def test_machines_that_are_too_much_keep_their_ratios() -> None:
+    slow, fast = scaled_mips([60.0, 240.0], budget=100)
+    assert slow + fast <= 100
+    assert fast / slow == pytest.approx(4.0, abs=0.001)
+
+
+def test_machines_that_are_not_too_much_stay_as_they_are() -> None:
+    assert scaled_mips([10.0, 40.0], budget=120) == (10.0, 40.0)
+
+
+def test_shipped_machines_can_be_read() -> None:
+    for name in machine_names():
+        assert find_machine(name).core_mips
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('schema = 1\nabout = "x"\ntier = []\n', "key 'tier' is empty"),
+        ("[[tier]]\nname = 'a'\ncores = 9\nmips = 5\n", "key 'tier[0].cores' is 9"),
+        ("[[tier]]\nname = 'a'\ncores = 1\nmips = 0\n", "key 'tier[0].mips' is 0"),
+        ("[[tier]]\nname = 'a'\ncore = 1\nmips = 9\n", "unknown key 'tier[0].core'"),
+    ],
+)
+def test_machine_that_cannot_be_is_refused_by_file_and_key(
+    tmp_path: Path, text: str, says: str
+) -> None:
+    path = tmp_path / "my.toml"
+    path.write_text(text if "schema" in text else f'schema = 1\nabout = "x"\n{text}')
+    with pytest.raises(BadInputError) as caught:
+        find_machine(str(path))
+    assert str(path) in caught.value.message
+    assert says in caught.value.message
