@@ -16,12 +16,12 @@ from delayrig.commands.command import (
     until_interrupted,
 )
 from delayrig.delay_probe import DelayWish
-from delayrig.errors import BadInputError
+from delayrig.errors import BadInputError, ExitCode
 from delayrig.lanes import LaneName
-from delayrig.paths import find_paths
+from delayrig.paths import Paths, find_paths
 from delayrig.repro.choice import Chosen, Wish, choose
 from delayrig.repro.look import Look
-from delayrig.request import Request, check_out
+from delayrig.request import Request, check_out, choose_cells
 
 NAME = "repro"
 HETEROGENEOUS = "heterogeneous"
@@ -71,11 +71,15 @@ def repro(
 
     CELL is a part of a cell's id that no other one has; * stands for anything. In the end it says
     whether the same thing happened as in the run before, and explains what was found.
+
+    `heterogeneous` instead of a cell shows the classic bug of unequal cores, and explains it.
     """
     if shell and gdb:
         raise BadInputError("--shell and --gdb exclude each other", hint="choose one of them")
     look = Look.SHELL if shell else Look.GDB if gdb else Look.WATCH
     paths = find_paths()
+    if cell == HETEROGENEOUS and run_folder is None:
+        sys.exit(_walk_through(out or default_out(NAME), paths, keep=bool(keep or out)))
     wish = Wish(
         cell=cell,
         run=run_folder,
@@ -111,6 +115,39 @@ def repro(
         if not kept:
             shutil.rmtree(folder, ignore_errors=True)
     sys.exit(code)
+
+
+def _walk_through(out: Path, paths: Paths, *, keep: bool) -> ExitCode:
+    from delayrig.repro.heterogeneous import PLAN
+    from delayrig.repro.walk import walk_through
+
+    choice = choose_cells(plan=PLAN, subjects=[], patterns=[], seed=1, paths=paths)
+    folder = out.absolute()
+    check_out(folder, choice.cells)
+    request = Request(
+        plan=PLAN,
+        cells=choice.cells,
+        contrasts=[],
+        chips=choice.chips,
+        recipes=choice.recipes,
+        out=folder,
+        jobs=1,
+        seed=1,
+        connect=None,
+        argv=sys.argv[1:],
+        lane=choice.lane,
+    )
+    try:
+        return until_interrupted(
+            walk_through(request, paths, click.echo),
+            kept=f"what there is of it is in {folder}" if keep else "nothing is kept",
+            no_color=False,
+        )
+    finally:
+        if keep:
+            click.echo(f"kept: {folder}")
+        else:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _request(chosen: Chosen, folder: Path) -> Request:

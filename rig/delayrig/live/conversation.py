@@ -14,6 +14,7 @@ from delayrig.live.emulator import LiveEmulator
 from delayrig.live.line import Line
 from delayrig.live.pace import WINDOW_MS, Pace, prefer, put_back
 from delayrig.payload import deadline_ms
+from delayrig.stages import BOOTED, CONNECTED, ENDED, StageWatch
 
 BOOT_LIMIT_S = 90.0
 PAUSE_LIMIT_S = 60.0
@@ -34,6 +35,7 @@ class Conversation:
     stage: LiveEmulator
     """Before which the subject rehearses."""
     pace: Pace
+    watch: StageWatch
     done: list[Event] = field(default_factory=list)
     """What this host did to the guest."""
 
@@ -47,6 +49,7 @@ class Conversation:
         await self.stage.end()
         begin = await self.line.read_clock()
         threads = await self._at_speed()
+        self.watch.ended(BOOTED)
         try:
             await self.line.say("go")
             await self._accompany()
@@ -98,7 +101,9 @@ class Conversation:
             match await self.line.hear(limit_s):
                 case "released":
                     self.emulator.release()
+                    self.watch.ended(CONNECTED)
                 case "ended":
+                    self.watch.ended(ENDED)
                     return
                 case other:
                     raise LostGuestError(f"the guest said {other!r}, which nobody asked for")

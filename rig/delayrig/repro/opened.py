@@ -12,14 +12,17 @@ from delayrig.lanes import LaneName
 from delayrig.lanes.choice import open_lane
 from delayrig.lanes.host import HostLane, open_host_lane
 from delayrig.lanes.lane import Lane
+from delayrig.lanes.live import open_live_lane
 from delayrig.lanes.virtual import VirtualLane, open_virtual_lane
 from delayrig.paths import Paths
 from delayrig.repro.debugger import find_gdb
 from delayrig.repro.dry_run import host_commands, qemu_command
 from delayrig.repro.follow import Show
 from delayrig.repro.guests import WatchedGuests
+from delayrig.repro.live_guests import WatchedLiveGuests
 from delayrig.repro.look import Look
 from delayrig.repro.sessions import WatchedSessions
+from delayrig.repro.shown_watch import Told
 from delayrig.request import Request
 from delayrig.run import OpenLane, assignment_of
 from delayrig.supplies import CpuPool, Preparing
@@ -27,8 +30,8 @@ from delayrig.supplies import CpuPool, Preparing
 GDBSERVER = "gdbserver"
 
 
-def opener(look: Look, show: Show) -> OpenLane:
-    """For `run_request`."""
+def opener(look: Look, show: Show, told: Told | None = None) -> OpenLane:
+    """For `run_request`; `told` explains the stages of the live lane, else they are listed."""
 
     async def opened(request: Request, paths: Paths, pool: CpuPool, preparing: Preparing) -> Lane:
         match request.lane:
@@ -42,6 +45,16 @@ def opener(look: Look, show: Show) -> OpenLane:
                     look=look,
                     gdbserver=await _gdbserver(request, paths, preparing, look),
                     delay=request.delay,
+                )
+            case LaneName.LIVE:
+                live = await open_live_lane(request, paths, pool, preparing)
+                return WatchedLiveGuests(
+                    request=request,
+                    supplies=live.supplies,
+                    image=live.image,
+                    paths=paths,
+                    show=show,
+                    told=told,
                 )
             case LaneName.HOST:
                 host = await open_host_lane(request, paths, preparing)
@@ -61,6 +74,12 @@ def opener(look: Look, show: Show) -> OpenLane:
 
 def check_look(cell: Cell, look: Look) -> None:
     """Raises what stands in the way before anything is started."""
+    if look is not Look.WATCH and cell.lane is LaneName.LIVE:
+        raise BadInputError(
+            f"{cell.id}: --shell and --gdb are for the lanes {LaneName.VIRTUAL} and"
+            f" {LaneName.HOST}",
+            hint="a guest of the live lane has no time for a visitor: its clock is this machine's",
+        )
     if look is Look.GDB:
         find_gdb(cell.arch)
     if look is not Look.WATCH and cell.witness:
