@@ -67,10 +67,11 @@ def find_id(wanted: str, ids: Sequence[str], *, where: str, hint: str) -> str:
 
     Raises `BadInputError` with the nearest where there is none, and with some where there are many.
     """
+    part = wanted.lower().replace(":", "-")  # as ids write the colons of subjects and hazards
     for found in (
         [one for one in ids if one == wanted],
         [one for one in ids if fnmatch.fnmatchcase(one, wanted)],
-        [one for one in ids if wanted.lower() in one.lower()],
+        [one for one in ids if part in one.lower()],
     ):
         if len(found) == 1:
             return found[0]

@@ -63,9 +63,11 @@ def attached_words(
         gdb,
         [
             *_directories(sources),
+            "set auto-solib-add off",  # nobody wants to read of what waits there
             f"attach {pid}",
             "tcatch exec",
             f"shell touch {go}",
+            "set auto-solib-add on",
             "continue",
             *_stops(delay),
         ],

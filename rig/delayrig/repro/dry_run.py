@@ -3,7 +3,7 @@
 
 import os
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from delayrig.guest.arguments import LIBRARY_PATH, Hardware, pinned, preloading, qemu_arguments
@@ -23,9 +23,10 @@ def qemu_command(hardware: Hardware, snapshot: Path | None, cpu: int) -> list[st
     """
     machine = restored(hardware, snapshot) if snapshot else hardware
     environment = TUNABLES | preloading(machine.turns, os.environ.get(LIBRARY_PATH, ""))
-    words = pinned(cpu, [machine.shape.platform.program, *qemu_arguments(machine, monitor_fd=None)])
+    before = [f"{name}={shlex.quote(value)}" for name, value in environment.items()]
+    words = [machine.shape.platform.program, *qemu_arguments(machine, monitor_fd=None)]
     lines = ["# QEMU, with its monitor on this terminal:"]
-    lines += pasted([*(f"{name}={value}" for name, value in environment.items()), *words])
+    lines += pasted(words, [*before, *pinned(cpu, [])])
     lines += ["# what the rig says over the monitor; type it there:"]
     if snapshot and machine.incoming:
         lines += [
@@ -53,7 +54,7 @@ def host_commands(spec: Spec, folder: Path) -> list[str]:
         *pasted(emulator),
         "# the subject, in another one:",
         f"cd {shlex.quote(str(folder))}",
-        *pasted([*start, *subject]),
+        *pasted(subject, start),
     ]
     if spec.lines:
         lines += ["# what the session does to the subject meanwhile (images/agent/spec.h):"]
@@ -61,24 +62,12 @@ def host_commands(spec: Spec, folder: Path) -> list[str]:
     return lines
 
 
-def pasted(words: Sequence[str]) -> list[str]:
-    """One command, an option a line."""
-    return list(
-        _continued(shlex.quote(word) if "=" not in word else _quoted(word) for word in words)
-    )
-
-
-def _quoted(word: str) -> str:
-    """An assignment must not be quoted as a whole: it would be a program's name."""
-    name, _, value = word.partition("=")
-    return f"{name}={shlex.quote(value)}" if name.isidentifier() else shlex.quote(word)
-
-
-def _continued(words: Iterable[str]) -> Iterable[str]:
-    line = ""
-    for word in words:
-        if line and word.startswith("-"):
-            yield f"{line} \\"
-            line = "    "
-        line += word if not line.strip() else f" {word}"
-    yield line
+def pasted(words: Sequence[str], before: Sequence[str] = ()) -> list[str]:
+    """One command, an option a line; what stands `before` it is on its first line."""
+    lines = [" ".join([*before, shlex.quote(words[0])])]
+    for word in words[1:]:
+        if word.startswith("-"):
+            lines.append(f"    {shlex.quote(word)}")
+        else:
+            lines[-1] += f" {shlex.quote(word)}"
+    return [*(f"{line} \\" for line in lines[:-1]), lines[-1]]
