@@ -21,6 +21,8 @@ BLOCK_BYTES = 4096
 TAIL_BYTES = 256
 CONNECT_S = 20.0
 DRAIN_S = 0.5
+SILENT_S = 2.0
+"""After that a command may be waiting for the next line itself."""
 
 
 def terminal_size() -> tuple[int, int]:
@@ -133,13 +135,17 @@ async def _send_keys(writer: asyncio.StreamWriter) -> None:
 
 async def _send_lines(writer: asyncio.StreamWriter, prompted: asyncio.Event) -> None:
     lines = _input_lines()
-    while True:
-        await prompted.wait()
+    await prompted.wait()
+    while line := await lines.get():
         prompted.clear()
-        line = await lines.get()
-        writer.write(line or END_OF_FILE)
-        if not line:
-            return
+        writer.write(line)
+        with contextlib.suppress(TimeoutError):  # else a program reads, and shows no prompt
+            async with asyncio.timeout(SILENT_S):
+                await prompted.wait()
+    while True:
+        prompted.clear()
+        writer.write(END_OF_FILE)
+        await prompted.wait()
 
 
 def _input_lines() -> asyncio.Queue[bytes]:

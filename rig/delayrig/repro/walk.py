@@ -26,8 +26,8 @@ from delayrig.result import CellResult, Verdict
 from delayrig.run import run_request
 
 DOUBTS = (Verdict.INCONCLUSIVE, Verdict.INFRA_ERROR)
-TRIES_END_S = 45.0
-"""Until then a cell that this host could not keep up with is run once more."""
+LIMIT_S = 85.0
+"""A cell that this host could not keep up with is run once more if all can be over by then."""
 
 
 async def walk_through(
@@ -37,10 +37,13 @@ async def walk_through(
     began_s = now_s()
     walks: list[Walk] = []
     for number, cell in enumerate(request.cells):
+        cell_began_s = now_s()
         show(INTRODUCTION if number == 0 else f"\n{SAME_WITH_OURS}")
         show("")
         walk = await _run(cell, request, paths, show, attempt=1)
-        if walk.result.verdict in DOUBTS and now_s() - began_s < TRIES_END_S:
+        tries = len(request.cells) - number
+        ends_s = now_s() + tries * (now_s() - cell_began_s)
+        if walk.result.verdict in DOUBTS and ends_s - began_s < LIMIT_S:
             show(f"  In doubt: {walk.result.reason}. Once more.")
             walk = await _run(cell, request, paths, show, attempt=2)
         walks.append(walk)
