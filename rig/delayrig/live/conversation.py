@@ -5,6 +5,7 @@ import asyncio
 import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from delayrig.cell import Cell
 from delayrig.errors import LostGuestError
@@ -42,6 +43,18 @@ class Conversation:
 
     async def hold(self) -> GuestClock:
         """From the guest's call until it stands with its results in its memory."""
+        gone = asyncio.create_task(self.machine.wait_gone())
+        holding = asyncio.create_task(self._hold())
+        try:
+            await asyncio.wait({gone, holding}, return_when=asyncio.FIRST_COMPLETED)
+            if holding.done():
+                return holding.result()
+            gone.result()
+            raise LostGuestError("QEMU ended by itself")
+        finally:
+            await _cancelled([gone, holding])
+
+    async def _hold(self) -> GuestClock:
         loop = asyncio.get_running_loop()
         self._moments = {origin: loop.create_future() for origin in (Origin.START, Origin.ACCEPT)}
         await self.pace.end()
@@ -157,7 +170,7 @@ def split_changes(
     return first, iter(())
 
 
-async def _cancelled(tasks: Iterable[asyncio.Task[None]]) -> None:
+async def _cancelled(tasks: Iterable[asyncio.Task[Any]]) -> None:
     tasks = list(tasks)
     for task in tasks:
         task.cancel()
