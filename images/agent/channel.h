@@ -7,6 +7,7 @@
  *                       clock   what is your CLOCK_MONOTONIC?
  *   NS
  *                          go   start the subject
+ *   started                     it runs
  *                    accepted   the emulator has accepted it, and holds it
  *   released                    what was to be done then is done
  *   ended                       the subject is; the host may ask for the time again

@@ -84,8 +84,8 @@ static int accompany(int channel, struct doings *doings, pid_t subject, uint64_t
 	return 0;
 }
 
-static int start_subject(
-	const struct spec *spec, struct report *report, struct doings *doings, pid_t *subject)
+static int start_subject(int channel, const struct spec *spec, struct report *report,
+	struct doings *doings, pid_t *subject)
 {
 	const struct program program = {
 		.words = &spec->subject,
@@ -103,7 +103,8 @@ static int start_subject(
 		return error;
 	movement_begin(
 		&doings->movement, &spec->movement, report, *subject, hypercall_virtual_ns());
-	return stops_start(&doings->stops, *subject, spec->stops_hz);
+	error = stops_start(&doings->stops, *subject, spec->stops_hz);
+	return error ? error : channel_say(channel, "started");
 }
 
 static int run_subject(
@@ -114,7 +115,7 @@ static int run_subject(
 	pid_t subject;
 	int error;
 
-	error = start_subject(spec, report, doings, &subject);
+	error = start_subject(channel, spec, report, doings, &subject);
 	if (!error)
 		error = accompany(channel, doings, subject, deadline_ns);
 	if (error)

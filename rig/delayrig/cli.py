@@ -10,7 +10,7 @@ from delayrig.commands.export import export, schema
 from delayrig.commands.faults import faults
 from delayrig.commands.gate import gate
 from delayrig.commands.images import images
-from delayrig.commands.lists import chips, hazards, plans, subjects
+from delayrig.commands.lists import chips, hazards, machines, plans, subjects
 from delayrig.commands.parts import parts
 from delayrig.commands.repro import repro
 from delayrig.commands.run import run
@@ -23,7 +23,7 @@ from delayrig.commands.waste import waste
 COMMANDS: tuple[click.Command, ...] = (
     *(run, gate, repro, shrink, compare, faults),
     *(times, waste, trace, parts, export, schema),
-    *(plans, chips, hazards, subjects),
+    *(plans, chips, hazards, machines, subjects),
     *(benchmark, selfcheck, images),
 )
 SETUP_HELP = """\

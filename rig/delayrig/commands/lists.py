@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`rig/rig plans`, `chips`, `hazards` and `subjects`: what there is to name."""
+"""`rig/rig plans`, `chips`, `hazards`, `machines` and `subjects`: what there is to name."""
 
 import click
 
@@ -8,6 +8,7 @@ from delayrig.commands.command import explained
 from delayrig.hazards import KINDS, written
 from delayrig.images.recipes import read_recipes
 from delayrig.images.subject import known_subjects
+from delayrig.machines import budget_mips, find_machine, machine_names, scaled_mips
 from delayrig.paths import find_paths
 from delayrig.plan import find_plan, plan_names, read_plan
 
@@ -34,6 +35,16 @@ def hazards() -> None:
     """Lists what may happen to a subject while it runs, and how a plan names it."""
     for kind in KINDS:
         click.echo(f"{written(kind):32} {kind.concern:12} {kind.about}")
+
+
+@click.command()
+@explained
+def machines() -> None:
+    """Lists the machines of the live lane, with the speed of each core here (MIPS)."""
+    for name in machine_names():
+        machine = find_machine(name)
+        here = scaled_mips(machine.core_mips, budget_mips())
+        click.echo(f"{name:12} {':'.join(f'{mips:.3g}' for mips in here):44} {machine.about}")
 
 
 @click.command()

@@ -12,7 +12,9 @@ import itertools
 import json
 import os
 import shutil
+import signal
 import threading
+import time
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -45,6 +47,9 @@ cgroup_controllers = []
 RUN_AS_ROOT = 'user = "root"\ngroup = "root"\ndynamic_ownership = 0\n'
 PR_SET_CHILD_SUBREAPER = 36
 REAP_PAUSE_S = 0.02
+LOOK_PAUSE_S = 0.25
+END_LIMIT_S = 20.0
+ROOT = "root="
 
 _numbers = itertools.count()
 _connecting = threading.Lock()
@@ -57,6 +62,7 @@ def embed_uri(paths: Paths) -> str:
     What libvirt found out about QEMU (4 s of questions) is kept for the next one.
     """
     folder = paths.state / "libvirt"
+    _drop_left_behind(folder)
     root = folder / f"process-{os.getpid()}"
     (root / "etc").mkdir(parents=True, exist_ok=True)
     (folder / "cache").mkdir(exist_ok=True)
@@ -66,6 +72,13 @@ def embed_uri(paths: Paths) -> str:
     (root / "etc" / "qemu.conf").write_text(EMBED_CONFIGURATION + as_root, encoding="utf-8")
     atexit.register(shutil.rmtree, root, ignore_errors=True)
     return f"qemu:///embed?root={root}"
+
+
+def _drop_left_behind(folder: Path) -> None:
+    """Of processes that were killed, and so could not do it themselves."""
+    for root in folder.glob("process-*"):
+        if not Path("/proc", root.name.removeprefix("process-")).exists():
+            shutil.rmtree(root, ignore_errors=True)
 
 
 def libvirt_version() -> str:
@@ -162,6 +175,20 @@ def _is_orphaned_qemu(process: int) -> bool:
     return name.startswith("qemu-system") and os.getsid(process) != os.getsid(0)
 
 
+def _make_sure_it_ended(pid: int, name: str) -> None:
+    """Ends the QEMU of that name, where it is there still."""
+    deadline_s = time.monotonic() + END_LIMIT_S
+    line = Path(f"/proc/{pid}/cmdline")
+    while time.monotonic() < deadline_s:
+        try:
+            if f"guest={name},".encode() not in line.read_bytes():
+                return
+            os.kill(pid, signal.SIGKILL)
+        except OSError:
+            return
+        time.sleep(LOOK_PAUSE_S)
+
+
 class LibvirtMachine(MonitoredMachine):
     """A `Machine` that is a domain of libvirt's."""
 
@@ -199,14 +226,34 @@ class LibvirtMachine(MonitoredMachine):
         if incoming:
             await self._wait_loaded()
 
+    async def wait_gone(self) -> None:
+        """Until libvirt says so: it is asked now and then."""
+        domain = self._domain
+        assert domain is not None
+        with contextlib.suppress(libvirt.libvirtError):  # it knows no such domain any more
+            while await asyncio.to_thread(domain.isActive):  # noqa: ASYNC110 - nobody tells
+                await asyncio.sleep(LOOK_PAUSE_S)
+
     async def stop(self) -> None:
-        """Destroys the domain."""
+        """Destroys the domain, and keeps what its QEMU said."""
         domain, self._domain = self._domain, None
         if self._host is not None:
             self._host.forget(self._name)
         if domain is not None:
-            with contextlib.suppress(libvirt.libvirtError):
-                await asyncio.to_thread(domain.destroy)
+            await asyncio.to_thread(self._destroy, domain)
+
+    def _destroy(self, domain: libvirt.virDomain) -> None:
+        """A busy host may keep libvirt from doing it in time: then it is done here."""
+        root = Path(self._uri.partition(ROOT)[2])
+        written = root / "run" / "qemu" / f"{self._name}.pid"
+        pid = written.read_text(encoding="ascii") if ROOT in self._uri and written.is_file() else ""
+        with contextlib.suppress(libvirt.libvirtError):
+            domain.destroy()
+        if pid.strip():
+            _make_sure_it_ended(int(pid), self._name)
+        said = root / "log" / "qemu" / f"{self._name}.log"
+        if self._log is not None and ROOT in self._uri and said.is_file():
+            shutil.copyfile(said, self._log)
 
     def _on_event(self, event: str, details: dict[str, Any]) -> None:
         """Called in libvirt's thread."""

@@ -69,6 +69,10 @@ class MonitoredMachine(ABC):
         """Has QEMU write that memory to `path`."""
         await self._execute("pmemsave", {"val": address, "size": size_bytes, "filename": str(path)})
 
+    @abstractmethod
+    async def wait_gone(self) -> None:
+        """Until QEMU has ended, by itself or by somebody else."""
+
     async def cpu_threads(self) -> list[int]:
         """The thread of each CPU, by its number."""
         found = await self._execute("query-cpus-fast")

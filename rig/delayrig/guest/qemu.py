@@ -64,6 +64,11 @@ class QemuMachine(MonitoredMachine):
         else:
             await self._execute("cont")
 
+    async def wait_gone(self) -> None:
+        """Until the process is."""
+        assert self._process is not None
+        await self._process.wait()
+
     async def stop(self) -> None:
         """Kills QEMU: nothing in a cell is worth an orderly shutdown."""
         with contextlib.suppress(QMPError, OSError, asyncio.TimeoutError, EOFError):

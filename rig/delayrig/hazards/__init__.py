@@ -10,6 +10,7 @@ from functools import cache
 
 from delayrig.errors import BadInputError, nearest
 from delayrig.hazards.busy_siblings import BusySiblings
+from delayrig.hazards.cores import HogsEach, Hotplug
 from delayrig.hazards.hazard import Hazard
 from delayrig.hazards.host_program import InLibrary, LongWaits, Signals, Threads
 from delayrig.hazards.kernel import Clocksource, NoNohz, PreemptRt
@@ -19,6 +20,14 @@ from delayrig.hazards.low_res_timers import LowResTimers
 from delayrig.hazards.migrate import Migrate
 from delayrig.hazards.move import Move
 from delayrig.hazards.realtime import NoRt, RtThrottle
+from delayrig.hazards.speed import (
+    Frequency,
+    FrequencySteps,
+    Governor,
+    Smt,
+    SpeedHazard,
+    Steal,
+)
 from delayrig.hazards.stop_cont import StopCont
 from delayrig.hazards.wall_clock import LeapSecond, WallClockStep
 from delayrig.lanes import LaneName
@@ -36,6 +45,13 @@ KINDS: tuple[type[Hazard], ...] = (
     StopCont,
     Migrate,
     Move,
+    Frequency,
+    FrequencySteps,
+    Governor,
+    Smt,
+    Steal,
+    Hotplug,
+    HogsEach,
     Hogs,
     MemoryPressure,
     NoRt,
@@ -99,6 +115,12 @@ def ordered_hazards(words: list[str]) -> tuple[str, ...]:
             raise BadInputError(
                 f"hazards {' and '.join(alike)} exclude each other", hint="leave one of them out"
             )
+    speeds = [word for word in kinds if issubclass(kinds[word], SpeedHazard)]
+    if len(speeds) > 1 and any(kinds[word] is Governor for word in speeds):
+        raise BadInputError(
+            f"hazards {' and '.join(speeds)} exclude each other",
+            hint="a governor alone decides on speeds: leave it out, or the others",
+        )
     return tuple(sorted(kinds, key=lambda word: (KINDS.index(kinds[word]), word)))
 
 

@@ -1,20 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The subject begins on the first core, mostly the slowest, and is moved to the fastest."""
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from delayrig.events import event_time_ns, first
 from delayrig.hazards.hazard import Concern, Hazard
 from delayrig.lanes import LaneName
+from delayrig.live.speed import Origin, moment_in
 
 if TYPE_CHECKING:
     from delayrig.cell import Cell
     from delayrig.seen import Seen
 
-_WHEN = re.compile(r"accept|(?:accept\+)?(0|[1-9][0-9]{0,5})")
-ACCEPT = "accept"
 NS_PER_MS = 1_000_000
 LATE_NS_MAX = 100_000_000
 
@@ -35,23 +33,20 @@ class Move(Hazard):
 
     def __init__(self, value: str) -> None:
         super().__init__(value)
-        if not _WHEN.fullmatch(value):
-            raise ValueError(value)
-        self.from_accept = value.startswith(ACCEPT)
-        self.after_ms = int(value.removeprefix(ACCEPT).removeprefix("+") or 0)
+        self.when = moment_in(value)
 
     def spec_lines(self, cell: "Cell") -> Sequence[str]:
         """When, and to which core."""
-        origin = ACCEPT if self.from_accept else "start"
-        return (f"move {origin} {self.after_ms} {fastest_core(cell.mips)}",)
+        origin = "accept" if self.when.origin is Origin.ACCEPT else "start"
+        return (f"move {origin} {self.when.after_ms:g} {fastest_core(cell.mips)}",)
 
     def fault(self, cell: "Cell", seen: "Seen") -> str:
         """Whether it was moved, there and then, if it lived that long."""
-        origin = first(seen.events, ACCEPT if self.from_accept else "subject_start")
+        origin = first(seen.events, self.when.origin)
         ended, moved = first(seen.events, "subject_end"), first(seen.events, "moved")
         if origin is None or ended is None:
             return ""
-        due_ns = event_time_ns(origin) + self.after_ms * NS_PER_MS
+        due_ns = event_time_ns(origin) + int(self.when.after_ms) * NS_PER_MS
         if moved is None:
             lived = event_time_ns(ended) > due_ns + LATE_NS_MAX
             return "the subject was not moved" if lived else ""

@@ -228,7 +228,7 @@ def _read_files(assignment: Assignment, scratch: Path) -> dict[str, bytes]:
     if "host.jsonl" in entries:
         told = parse_events(entries["host.jsonl"], source="the host program's events")
         agent = parse_events(entries[LEFT.name], source="the session's events")
-        entries["host.jsonl"] = encode_events(_on_our_clock(told, agent))
+        entries["host.jsonl"] = encode_events(on_agents_clock(told, agent))
     region = region_of(assignment.cell, assignment.chip)
     if assignment.cell.job is Job.READ and (scratch / "read.bin").is_file():
         whole = (scratch / "read.bin").read_bytes()
@@ -236,7 +236,7 @@ def _read_files(assignment: Assignment, scratch: Path) -> dict[str, bytes]:
     return entries
 
 
-def _on_our_clock(told: list[Event], agent: list[Event]) -> list[Event]:
+def on_agents_clock(told: list[Event], agent: list[Event]) -> list[Event]:
     """The host program's events go by a raw counter: its first came with it, the others after."""
     began, ended = first(agent, "subject_start"), first(agent, "subject_end")
     ends = [event["t_ns"] for event in (began, ended) if event]

@@ -30,11 +30,12 @@ from delayrig.guest.platform import Arch
 from delayrig.guest.session import read_results
 from delayrig.guest.shape import GuestShape
 from delayrig.hazards import refusal_on
+from delayrig.hazards.speed import Governor
 from delayrig.header import make_live_header
 from delayrig.images.live_image import LiveImage, provide_live_image
 from delayrig.images.subject import Subject
 from delayrig.lanes import LaneName
-from delayrig.lanes.host import DEADLINE_MS, NO_PROBES, server_words
+from delayrig.lanes.host import DEADLINE_MS, NO_PROBES, on_agents_clock, server_words
 from delayrig.lanes.lane import Assignment
 from delayrig.left import write_entries
 from delayrig.live.clock import GuestClock
@@ -95,7 +96,7 @@ class LiveLane:
                 assignment=assignment,
                 lane=self,
                 scratch=Path(name),
-                pace=Pace(assignment.cell.mips, Path(name)),
+                pace=Pace(assignment.cell.mips, Path(name), _governor_words(assignment.cell)),
             )
             try:
                 async with open_line() as line:
@@ -176,13 +177,20 @@ class _Bench:
         entries = await read_results(machine, self.assignment.cell.shape, self.scratch)
         self.assignment.watch.ended(READ_BACK)
         ended = await emulator.end()
-        told = [emulator.rights, *conversation.done, clock.rate, ended]
+        told = [emulator.rights, clock.rate, ended]
         entries["agent.jsonl"] = self._merged(entries.get("agent.jsonl", b""), clock, told)
+        self._put_host_program_on_our_clock(entries)
         for name in KEPT:
             if (self.folder / name).is_file():
                 entries[name] = (self.folder / name).read_bytes()
         shutil.copyfile(self.pace.trace, self.assignment.folder / "pace.jsonl")
         return entries
+
+    def _put_host_program_on_our_clock(self, entries: dict[str, bytes]) -> None:
+        if "host.jsonl" in entries:
+            told = parse_events(entries["host.jsonl"], source="the host program's events")
+            agent = parse_events(entries["agent.jsonl"], source="the agent's events")
+            entries["host.jsonl"] = encode_events(on_agents_clock(told, agent))
 
     def _merged(self, agent: bytes, clock: GuestClock, told: list[dict[str, object]]) -> bytes:
         """The agent's events and ours, by this host's clock."""
@@ -269,6 +277,11 @@ class _Bench:
             told = [line.strip() for line in lines[-LOG_LINES:] if line.strip()]
             said.append(f"{name}: {' | '.join(told) or 'nothing'}")
         return said
+
+
+def _governor_words(cell: Cell) -> list[str]:
+    governors = [hazard for hazard in cell.active_hazards if isinstance(hazard, Governor)]
+    return [word for governor in governors for word in governor.pace_words(cell.mips)]
 
 
 async def open_live_lane(

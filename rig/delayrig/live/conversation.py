@@ -2,17 +2,21 @@
 """What passes between this host and a guest's agent, from its call to its results."""
 
 import asyncio
+import itertools
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from delayrig.cell import Cell
 from delayrig.errors import LostGuestError
-from delayrig.events import Event
 from delayrig.guest.monitor import MonitoredMachine
+from delayrig.hazards.speed import SpeedHazard
 from delayrig.lanes.host import DEADLINE_MS
 from delayrig.live.clock import GuestClock
 from delayrig.live.emulator import LiveEmulator
 from delayrig.live.line import Line
 from delayrig.live.pace import WINDOW_MS, Pace, prefer, put_back
+from delayrig.live.speed import Origin, SpeedChange
 from delayrig.payload import deadline_ms
 from delayrig.stages import BOOTED, CONNECTED, ENDED, StageWatch
 
@@ -36,11 +40,26 @@ class Conversation:
     """Before which the subject rehearses."""
     pace: Pace
     watch: StageWatch
-    done: list[Event] = field(default_factory=list)
-    """What this host did to the guest."""
+    _moments: dict[Origin, asyncio.Future[float]] = field(default_factory=dict)
+    """When the subject started, and when it was accepted, by this process's loop."""
 
     async def hold(self) -> GuestClock:
         """From the guest's call until it stands with its results in its memory."""
+        gone = asyncio.create_task(self.machine.wait_gone())
+        holding = asyncio.create_task(self._hold())
+        try:
+            await asyncio.wait({gone, holding}, return_when=asyncio.FIRST_COMPLETED)
+            if holding.done():
+                return holding.result()
+            gone.result()
+            raise LostGuestError("QEMU ended by itself")
+        finally:
+            await _cancelled([gone, holding])
+
+    async def _hold(self) -> GuestClock:
+        loop = asyncio.get_running_loop()
+        self._moments = {origin: loop.create_future() for origin in (Origin.START, Origin.ACCEPT)}
+        await self.pace.end()
         admitting = asyncio.create_task(self._admit_rehearsal())
         try:
             await self.line.expect("ready", BOOT_LIMIT_S)
@@ -48,13 +67,15 @@ class Conversation:
             admitting.cancel()
         await self.stage.end()
         begin = await self.line.read_clock()
+        changing = self._speed_tasks()
         threads = await self._at_speed()
         self.watch.ended(BOOTED)
         try:
             await self.line.say("go")
-            await self._accompany()
+            await self._accompany(changing)
             await asyncio.sleep(WINDOW_MS / 1000)  # so that its last window holds nothing else
         finally:
+            await _cancelled(changing)
             put_back(threads)
         await self.pace.end()
         end = await self.line.read_clock()
@@ -66,17 +87,41 @@ class Conversation:
         await self.stage.wait_accepted()
         self.stage.release()
 
+    def _reached(self, origin: Origin) -> None:
+        if not self._moments[origin].done():
+            self._moments[origin].set_result(asyncio.get_running_loop().time())
+
+    async def _change_speeds(self, hazard: SpeedHazard, changes: Iterator[SpeedChange]) -> None:
+        """As long as the subject lives."""
+        for change in changes:
+            began_s = await asyncio.shield(self._moments[change.when.origin])
+            due_s = began_s + change.when.after_ms / 1000
+            await asyncio.sleep(due_s - asyncio.get_running_loop().time())
+            await self.pace.change(hazard.name, change)
+        await asyncio.get_running_loop().create_future()
+
+    def _speed_tasks(self) -> set[asyncio.Task[None]]:
+        """What comes first is so when this returns."""
+        tasks = set()
+        for hazard in self.cell.active_hazards:
+            if isinstance(hazard, SpeedHazard):
+                first, later = split_changes(hazard.speed_changes(self.cell))
+                self.pace.set_first(hazard.name, first)
+                tasks.add(asyncio.create_task(self._change_speeds(hazard, later)))
+        return tasks
+
     async def _at_speed(self) -> list[int]:
         await self.pace.begin()
         return await prefer(self.machine, self.pace.core_mips)
 
-    async def _accompany(self) -> None:
+    async def _accompany(self, changing: set[asyncio.Task[None]]) -> None:
         """Until the subject has ended."""
         limit_s = deadline_ms(self.cell, DEADLINE_MS) / 1000 + SPARE_S
         accepting = asyncio.create_task(self._accept())
         hearing = asyncio.create_task(self._hear_to_the_end(limit_s))
         alone = asyncio.create_task(self._be_alone())
-        tasks = {accepting, hearing, alone}
+        ours = {accepting, hearing, alone}
+        tasks = ours | changing
         try:
             async with asyncio.timeout(limit_s):
                 while not hearing.done():
@@ -88,17 +133,18 @@ class Conversation:
         except TimeoutError:
             raise LostGuestError(f"the guest did not end within {limit_s:.0f} s") from None
         finally:
-            for task in (accepting, hearing, alone):
-                task.cancel()
-            await asyncio.gather(accepting, hearing, alone, return_exceptions=True)
+            await _cancelled(ours)
 
     async def _accept(self) -> None:
         await self.emulator.wait_accepted()
         await self.line.say("accepted")
+        self._reached(Origin.ACCEPT)
 
     async def _hear_to_the_end(self, limit_s: float) -> None:
         while True:
             match await self.line.hear(limit_s):
+                case "started":
+                    self._reached(Origin.START)
                 case "released":
                     self.emulator.release()
                     self.watch.ended(CONNECTED)
@@ -115,3 +161,22 @@ class Conversation:
         raise LostGuestError(
             f"the emulator ended with {self.emulator.process.returncode}, and its subject did not"
         )
+
+
+def split_changes(
+    changes: Iterator[SpeedChange],
+) -> tuple[list[SpeedChange], Iterator[SpeedChange]]:
+    """What is so from the beginning, and what comes later."""
+    first: list[SpeedChange] = []
+    for change in changes:
+        if change.when.origin is not Origin.BEGIN:
+            return first, itertools.chain([change], changes)
+        first.append(change)
+    return first, iter(())
+
+
+async def _cancelled(tasks: Iterable[asyncio.Task[Any]]) -> None:
+    tasks = list(tasks)
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)

@@ -6,20 +6,25 @@ Arguments, commands and the trace are described in the README of emulators/.
 
 import asyncio
 import contextlib
+import math
 import os
 import socket
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from delayrig.errors import LostGuestError
 from delayrig.events import Event, parse_events
 from delayrig.guest.monitor import MonitoredMachine
+from delayrig.live.speed import SpeedChange
 from delayrig.machine_facts import kernel_line
 
 WINDOW_MS = 100
 OFF_PART_MAX = 0.2
 """Of a window."""
+MIPS_MIN = 0.05
+"""0 would be no limit at all."""
+US_PER_MS = 1000
 ANSWER_S = 10.0
 ANSWER_BYTES = 256
 PRIORITY = 1
@@ -34,18 +39,22 @@ RT_RUNTIME = "/proc/sys/kernel/sched_rt_runtime_us"
 class Pace:
     """The plugin of one guest; its files are in `folder`, whose path must be short."""
 
-    def __init__(self, core_mips: Sequence[float], folder: Path) -> None:
+    def __init__(
+        self, core_mips: Sequence[float], folder: Path, governor_words: Sequence[str] = ()
+    ) -> None:
         self.core_mips = list(core_mips)
+        self._governor_words = list(governor_words)
+        self._parts: dict[str, list[float]] = {}
         self._folder = folder
         self._control = folder / "pace"
         self.trace = folder / "pace.jsonl"
 
     @property
     def plugin_words(self) -> str:
-        """Boots at full speed."""
+        """All speeds come later, but for those of governors."""
         return ",".join(
             [
-                "mips=0",
+                *(self._governor_words or ["mips=0"]),
                 f"window_ms={WINDOW_MS}",
                 f"control={self._control}",
                 f"trace={self.trace}",
@@ -53,12 +62,35 @@ class Pace:
         )
 
     async def begin(self) -> None:
-        """From now on each core has its speed."""
-        for core, mips in enumerate(self.core_mips):
-            await self.tell(f"{core} {mips:g}")
+        """From now on each core has its speed, or its governor's."""
+        if self._governor_words:
+            await self.tell("* auto")
+            return
+        for core in range(len(self.core_mips)):
+            await self._tell_speed(core, 0)
+
+    async def change(self, whose: str, change: SpeedChange) -> None:
+        """From now on; what others do to the same core comes on top of it."""
+        cores = range(len(self.core_mips)) if change.core is None else [change.core]
+        parts = self._parts.setdefault(whose, [1.0] * len(self.core_mips))
+        for core in cores:
+            parts[core] = change.part
+            await self._tell_speed(core, change.ramp_ms)
+
+    def set_first(self, whose: str, changes: Iterable[SpeedChange]) -> None:
+        """What is so from the beginning."""
+        for change in changes:
+            parts = self._parts.setdefault(whose, [1.0] * len(self.core_mips))
+            for core in range(len(parts)) if change.core is None else [change.core]:
+                parts[core] = change.part
+
+    async def _tell_speed(self, core: int, ramp_ms: int) -> None:
+        part = math.prod(parts[core] for parts in self._parts.values())
+        mips = max(self.core_mips[core] * part, MIPS_MIN)
+        await self.tell(f"{core} {mips:.3f} {ramp_ms * US_PER_MS}")
 
     async def end(self) -> None:
-        """From now on nothing is held back."""
+        """From now on nothing is held back; a guest boots so, too."""
         await self.tell("* 0")
 
     async def tell(self, command: str) -> int:
@@ -153,6 +185,10 @@ def pace_events(trace: bytes, since_ns: int, until_ns: int) -> list[Event]:
         "windows_not_kept": sum(_is_off(window) for window in windows),
         "windows_behind": sum(not window["kept"] for window in windows),
         "short_ns_max": max((abs(window["short_ns"]) for window in windows), default=0),
+        "governor_changes": sum(
+            line["ev"] == "speed" and since_ns <= line["t_ns"] <= until_ns for line in lines
+        )
+        - len(changes),
         "lost_ns": sum(window["lost_ns"] for window in windows),
     }
     return [*changes, summary]

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Cores that come and go, and others that want all of them: in a guest whose cores are parallel."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from delayrig.events import first
+from delayrig.hazards.hazard import Concern, Hazard, number_in
+from delayrig.lanes import LaneName
+
+if TYPE_CHECKING:
+    from delayrig.cell import Cell
+    from delayrig.seen import Seen
+
+RATES_HZ = range(1, 21)
+CROWDS = range(1, 5)
+NS_PER_S = 1_000_000_000
+ANYWHERE_LINE = "anywhere 1"
+
+
+class Hotplug(Hazard):
+    """A core is taken from the kernel, and given back; whoever ran there goes on elsewhere."""
+
+    name = "hotplug"
+    form = "RATE"
+    about = "RATE times a second (1 to 20) a core is taken away, or given back, as drawn"
+    concern = Concern.SAFETY
+    lanes = (LaneName.LIVE,)
+    cores_min = 2
+
+    def __init__(self, value: str) -> None:
+        super().__init__(value)
+        self.rate_hz = number_in(value, RATES_HZ)
+
+    def spec_lines(self, cell: "Cell") -> Sequence[str]:
+        """How often, and by which draws; the subject may be on any core."""
+        return (f"hotplug {self.rate_hz} {cell.seed}", ANYWHERE_LINE)
+
+    def fault(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
+        """Whether it happened a third as often as it should have: taking a core takes a while."""
+        began, ended = first(seen.events, "subject_start"), first(seen.events, "subject_end")
+        count = (first(seen.events, "hotplugs") or {}).get("count", 0)
+        lived_ns = ended["t_ns"] - began["t_ns"] if began and ended else 0
+        due = lived_ns * self.rate_hz // NS_PER_S
+        return f"cores came and went {count} times where {due} were due" if count < due // 3 else ""
+
+
+class HogsEach(Hazard):
+    """So many loops for each core, and a subject that the scheduler puts where it likes."""
+
+    name = "hogs-each"
+    form = "N"
+    about = "N loops (1 to 4) of ordinary priority on every core, the subject on any"
+    concern = Concern.SAFETY
+    lanes = (LaneName.LIVE,)
+
+    def __init__(self, value: str) -> None:
+        super().__init__(value)
+        self.count = number_in(value, CROWDS)
+
+    def spec_lines(self, cell: "Cell") -> Sequence[str]:  # noqa: ARG002
+        """How many."""
+        return (f"hogs_each {self.count}", ANYWHERE_LINE)
+
+    def fault(self, cell: "Cell", seen: "Seen") -> str:
+        """Whether all of them ran before the subject, and each went on while it ran."""
+        running, stopped = first(seen.events, "crowd_running"), first(seen.events, "crowd_stopped")
+        if running is None or running["count"] != self.count * cell.cores:
+            return "not all of the hogs were seen running"
+        if stopped is None or stopped["turns_min"] <= running["turns_min"]:
+            return "not every hog got its share while the subject ran"
+        return ""

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The cores of a live guest change their speed: in steps, by a governor, beside a busy thread."""
+
+import itertools
+import random
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from delayrig.events import Event, first, of_kind
+from delayrig.hazards.hazard import Concern, Hazard, number_in
+from delayrig.lanes import LaneName
+from delayrig.live.speed import BEGIN, Moment, Origin, SpeedChange, moment_in
+
+if TYPE_CHECKING:
+    from delayrig.cell import Cell
+    from delayrig.seen import Seen
+
+RATES_HZ = range(1, 101)
+PERCENT = range(1, 100)
+NS_PER_S = 1_000_000_000
+MS_PER_S = 1000
+SLOWEST_PART = 0.25
+"""Of its own speed: what a core does at its lowest frequency, where nothing else is said."""
+SIBLING_PART = 0.6
+"""Of its own speed: what is left to a core whose sibling is busy."""
+STOLEN_PART = 0.02
+"""Of its own speed: as good as nothing."""
+STEALS_HZ = 20
+GOVERNORS = ("ondemand", "schedutil", "powersave", "performance")
+_FREQUENCY = re.compile(r"([^,]+)(?:,([1-9][0-9]?))?(?:,ramp=([1-9][0-9]{0,3}))?")
+
+
+class SpeedHazard(Hazard):
+    """What they all have in common."""
+
+    concern = Concern.SAFETY
+    lanes = (LaneName.LIVE,)
+
+    def speed_changes(self, cell: "Cell") -> Iterator[SpeedChange]:  # noqa: ARG002
+        """In the order of time; as many as a subject lives to see."""
+        return iter(())
+
+    def fault(self, cell: "Cell", seen: "Seen") -> str:
+        """Whether half of what was due came, at least."""
+        began, ended = first(seen.events, "subject_start"), first(seen.events, "subject_end")
+        if began is None or ended is None:
+            return ""
+        origins = {Origin.START: began["t_ns"], Origin.ACCEPT: _accepted_ns(seen)}
+        due = _due(self.speed_changes(cell), origins, ended["t_ns"])
+        came = len({change["t_ns"] for change in of_kind(seen.events, "speed")})
+        if came < due // 2 or (due and not came):
+            return f"the cores changed their speed {came} times where {due} were due"
+        return ""
+
+
+def _accepted_ns(seen: "Seen") -> int | None:
+    accepted: Event | None = first(seen.events, "accept")
+    return accepted["t_ns"] if accepted else None
+
+
+def _due(changes: Iterator[SpeedChange], origins: dict[Origin, int | None], ended_ns: int) -> int:
+    """How many came up before the end."""
+    count = 0
+    for change in changes:
+        origin_ns = origins.get(change.when.origin)
+        if change.when.origin is Origin.BEGIN:
+            continue
+        if origin_ns is None or origin_ns + change.when.after_ms * 1_000_000 > ended_ns:
+            return count
+        count += 1
+    return count
+
+
+class Frequency(SpeedHazard):
+    """All cores are slow until then, and at their own speed afterwards.
+
+    What was measured while they were slow, such as a loop, is over too early when they are fast.
+    """
+
+    name = "frequency"
+    form = "WHEN[,PERCENT][,ramp=MS]"
+    about = "cores at PERCENT (25) of their speed until WHEN: accept, accept+MS or MS; then at all"
+
+    def __init__(self, value: str) -> None:
+        super().__init__(value)
+        match = _FREQUENCY.fullmatch(value)
+        if match is None:
+            raise ValueError(value)
+        self.when = moment_in(match[1])
+        self.part = int(match[2]) / 100 if match[2] else SLOWEST_PART
+        self.ramp_ms = int(match[3] or 0)
+
+    def speed_changes(self, cell: "Cell") -> Iterator[SpeedChange]:  # noqa: ARG002
+        """One, after what it begins with."""
+        yield SpeedChange(when=BEGIN, part=self.part)
+        yield SpeedChange(when=self.when, part=1.0, ramp_ms=self.ramp_ms)
+
+
+class FrequencySteps(SpeedHazard):
+    """RATE times a second every core gets a speed of its own, by the cell's seed."""
+
+    name = "frequency-steps"
+    form = "RATE"
+    about = "RATE times a second (1 to 100) each core is set to 25 to 100 % of its speed, as drawn"
+
+    def __init__(self, value: str) -> None:
+        super().__init__(value)
+        self.rate_hz = number_in(value, RATES_HZ)
+
+    def speed_changes(self, cell: "Cell") -> Iterator[SpeedChange]:
+        """Without end."""
+        draws = random.Random(f"frequency {cell.seed}")
+        for beat in itertools.count():
+            when = Moment(origin=Origin.START, after_ms=beat * MS_PER_S / self.rate_hz)
+            for core in range(cell.cores):
+                yield SpeedChange(when=when, core=core, part=draws.uniform(SLOWEST_PART, 1.0))
+
+
+class Smt(SpeedHazard):
+    """The other thread of each core is busy now and then, and leaves it 60 % of its speed."""
+
+    name = "smt"
+    form = "RATE"
+    about = "RATE times a second (1 to 100) the sibling of every core appears, and goes, as drawn"
+
+    def __init__(self, value: str) -> None:
+        super().__init__(value)
+        self.rate_hz = number_in(value, RATES_HZ)
+
+    def speed_changes(self, cell: "Cell") -> Iterator[SpeedChange]:
+        """It is there at first, since that is when loops are calibrated."""
+        draws = random.Random(f"smt {cell.seed}")
+        period_ms = MS_PER_S / self.rate_hz
+        yield SpeedChange(when=BEGIN, part=SIBLING_PART)
+        for beat in itertools.count():
+            goes, comes = sorted(draws.random() for _ in range(2))
+            at_ms = beat * period_ms
+            yield SpeedChange(when=_after_start(at_ms + goes * period_ms), part=1.0)
+            yield SpeedChange(when=_after_start(at_ms + comes * period_ms), part=SIBLING_PART)
+
+
+class Steal(SpeedHazard):
+    """Another guest of the same host takes the cores, for PERCENT of the time."""
+
+    name = "steal"
+    form = "PERCENT[@RATE]"
+    about = "the host takes all cores away for PERCENT of the time, RATE times a second (20)"
+
+    def __init__(self, value: str) -> None:
+        super().__init__(value)
+        percent, at, rate = value.partition("@")
+        self.percent = number_in(percent, PERCENT)
+        self.rate_hz = number_in(rate, RATES_HZ) if at else STEALS_HZ
+
+    def speed_changes(self, cell: "Cell") -> Iterator[SpeedChange]:
+        """Each at a moment of its beat that is drawn."""
+        draws = random.Random(f"steal {cell.seed}")
+        period_ms = MS_PER_S / self.rate_hz
+        stolen_ms = period_ms * self.percent / 100
+        for beat in itertools.count():
+            at_ms = beat * period_ms + draws.uniform(0, period_ms - stolen_ms)
+            yield SpeedChange(when=_after_start(at_ms), part=STOLEN_PART)
+            yield SpeedChange(when=_after_start(at_ms + stolen_ms), part=1.0)
+
+
+class Governor(SpeedHazard):
+    """The cores' speed follows their load: from a quarter of it, idle, to all of it, busy."""
+
+    name = "governor"
+    form = "NAME"
+    about = f"who decides on frequencies: {', '.join(GOVERNORS)}"
+
+    def __init__(self, value: str) -> None:
+        super().__init__(value)
+        if value not in GOVERNORS:
+            raise ValueError(value)
+
+    def pace_words(self, core_mips: Sequence[float]) -> Sequence[str]:
+        """As the CPU plugin takes it."""
+        return (
+            f"governor={self.value}",
+            f"min_mips={_speeds(mips * SLOWEST_PART for mips in core_mips)}",
+            f"max_mips={_speeds(core_mips)}",
+        )
+
+    def fault(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
+        """Whether it decided anything, where it is one that does."""
+        pace = first(seen.events, "pace") or {"governor_changes": 0}
+        if self.value in ("ondemand", "schedutil") and not pace["governor_changes"]:
+            return f"the governor {self.value} never changed the speed of a core"
+        return ""
+
+
+def _speeds(speeds: "Iterator[float] | Sequence[float]") -> str:
+    return ":".join(f"{speed:.3f}" for speed in speeds)
+
+
+def _after_start(ms: float) -> Moment:
+    return Moment(origin=Origin.START, after_ms=ms)
