@@ -15,6 +15,7 @@ Commands of the launcher, which need no set-up:
            without guests need, so no QEMU and nothing of the archive's; --tests: also
            what `tests/run` needs)
   doctor   say what is wrong with this machine, and what to do about it
+           (--lane host: as far as cells without guests go)
   clean    remove everything that set-up made, distribution packages apart
 
 Commands of the rig (set-up runs first, where it is needed):
@@ -38,7 +39,7 @@ OWN_COMMANDS = {
         *("--no-color", "--if-needed", TESTS_OPTION),
         *(LANE_OPTION, HOST_LANE, f"{LANE_OPTION}={HOST_LANE}"),
     ),
-    "doctor": ("--no-color",),
+    "doctor": ("--no-color", LANE_OPTION, HOST_LANE, f"{LANE_OPTION}={HOST_LANE}"),
     "clean": ("--no-color",),
 }
 

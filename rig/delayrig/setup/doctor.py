@@ -25,7 +25,14 @@ from delayrig.setup.packages import (
     read_wanted,
     refused,
 )
-from delayrig.setup.stamp import ENVIRONMENT, IMAGES, NATIVE, stale_steps, wanted_marks
+from delayrig.setup.stamp import (
+    ENVIRONMENT,
+    HOST_STEPS,
+    IMAGES,
+    NATIVE,
+    stale_steps,
+    wanted_marks,
+)
 
 FREE_BYTES_MIN = 2 * 1024**3
 QEMU = "qemu-system-x86_64"
@@ -73,12 +80,19 @@ COLOURS = {Level.OK: Colour.GREEN, Level.NOTE: Colour.YELLOW, Level.PROBLEM: Col
 def examine(context: Context) -> int:
     """Does every check, and prints each with its remedy."""
     worst = EXIT_PASS
-    for name, check in CHECKS.items():
+    for name, check in checks_for(context).items():
         finding = _guarded(check, context)
         show(context, name, finding)
         if finding.level is Level.PROBLEM:
             worst = EXIT_RIG_FAULT
     return worst
+
+
+def checks_for(context: Context) -> dict[str, Callable[[Context], Finding]]:
+    """By name, in order: without guests, nothing of what only they need."""
+    if context.steps != HOST_STEPS:
+        return CHECKS
+    return {name: check for name, check in CHECKS.items() if name not in OF_GUESTS}
 
 
 def show(context: Context, name: str, finding: Finding) -> None:
@@ -100,6 +114,8 @@ def _guarded(check: Callable[[Context], Finding], context: Context) -> Finding:
 
 def _check_packages(context: Context) -> Finding:
     wanted = read_wanted(context.layout)
+    if context.steps == HOST_STEPS:
+        wanted = tuple(package for package in wanted if not package.guests_only)
     lacking = find_lacking(wanted, installed_versions(wanted), new_enough)
     if lacking:
         return _problem(
@@ -159,7 +175,7 @@ def _check_environment(context: Context) -> Finding:
     python = context.layout.python
     if not python.exists():
         return _problem("not made yet", SET_UP)
-    modules = "click, covertable, mesonbuild, msgspec, elftools, qemu.qmp, rich"
+    modules = "click, covertable, jinja2, matplotlib, mesonbuild, msgspec, elftools, rich"
     if not succeeds([str(python), "-P", "-c", f"import {modules}"]):
         return _problem(f"{python} lacks packages of requirements.lock", SET_UP)
     return _fresh(context, ENVIRONMENT, "complete")
@@ -244,3 +260,4 @@ CHECKS: dict[str, Callable[[Context], Finding]] = {
     "cores": _check_cores,
     "KVM": _check_kvm,
 }
+OF_GUESTS = ("QEMU", "libvirt", "archive", "images", "KVM")
