@@ -29,7 +29,7 @@ GUEST = {
     7: "guest: end the emulator",
     8: "guest: pack the results",
 }
-BOOTED = "guest: boot, take in the cell, rehearse"
+BOOTED = "boot the guest, take in the cell, rehearse"
 """Of the live lane alone, whose guests call this host instead of passing marks."""
 CONNECTED, ENDED = GUEST[5], GUEST[6]
 KEY_OF_MARKS = 0x3F00

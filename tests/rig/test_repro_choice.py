@@ -79,7 +79,7 @@ def test_cell_of_the_usual_plan_needs_no_plan() -> None:
 
 def test_cell_of_another_shipped_plan_is_found_there() -> None:
     picked = chosen(cell="moved.debian-bookworm", lane=LaneName.LIVE)
-    assert picked.plan != "default"
+    assert picked.plan == "live"
     assert picked.cell.lane is LaneName.LIVE
 
 
