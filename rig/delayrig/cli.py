@@ -10,8 +10,10 @@ from delayrig.commands.export import export, schema
 from delayrig.commands.faults import faults
 from delayrig.commands.gate import gate
 from delayrig.commands.images import images
+from delayrig.commands.latency import latency
 from delayrig.commands.lists import chips, hazards, machines, plans, subjects
 from delayrig.commands.parts import parts
+from delayrig.commands.report import report
 from delayrig.commands.repro import repro
 from delayrig.commands.run import run
 from delayrig.commands.selfcheck import selfcheck
@@ -22,9 +24,9 @@ from delayrig.commands.waste import waste
 
 COMMANDS: tuple[click.Command, ...] = (
     *(run, gate, repro, shrink, compare, faults),
-    *(times, waste, trace, parts, export, schema),
+    *(report, times, waste, trace, parts, export, schema),
     *(plans, chips, hazards, machines, subjects),
-    *(benchmark, selfcheck, images),
+    *(latency, benchmark, selfcheck, images),
 )
 SETUP_HELP = """\
 Before all else the launcher sets up what is missing; it also has these commands of its own:

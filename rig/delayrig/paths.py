@@ -55,6 +55,15 @@ class Paths:
         """The emulator that runs in guests."""
         return self.build_of(arch) / "emulators" / "serprog" / "serprog-emu"
 
+    def latency_program_of(self, arch: Arch) -> Path:
+        """What measures how late waits end."""
+        return self.build_of(arch) / "images" / "latency" / "rig-latency"
+
+    @property
+    def latency_program(self) -> Path:
+        """The same for this machine."""
+        return self.latency_program_of(Arch.X86_64)
+
     @property
     def host_program(self) -> Path:
         """The program in which a subject's library runs."""

@@ -8,12 +8,15 @@ import msgspec
 from delayrig import result
 from delayrig.gate import decision
 from delayrig.gate.decision import Decision
+from delayrig.latency.result import SCHEMA as LATENCY_SCHEMA
+from delayrig.latency.result import LatencyReport
 from delayrig.result import Results
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 KINDS: dict[str, tuple[type[msgspec.Struct], int]] = {
     "results": (Results, result.SCHEMA),
     "gate": (Decision, decision.SCHEMA),
+    "latency": (LatencyReport, LATENCY_SCHEMA),
 }
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a run looks like in a terminal: the progress, the table, the answer."""
 
+import os
 import shlex
 import sys
 from collections.abc import Sequence
@@ -53,11 +54,22 @@ WIDE = 140
 TIMES = ("total s", "CPU s", "chip busy s", "overshoot s")
 
 
+class PatientConsole(Console):
+    """Goes on in silence where nobody reads any more: rich would end with 1, which is a verdict."""
+
+    def on_broken_pipe(self) -> None:
+        """Of `... | head`."""
+        self.quiet = True
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, self.file.fileno())
+        os.close(nowhere)
+
+
 def make_console(*, stderr: bool = False, no_color: bool = False) -> Console:
     """A console that keeps to NO_COLOR and to --no-color; a pipe is wide."""
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() else PIPE_WIDTH
-    return Console(
+    return PatientConsole(
         stderr=stderr, no_color=no_color or None, highlight=False, width=width, soft_wrap=False
     )
 
@@ -186,13 +198,13 @@ def cell_table(results: Results, width: int) -> Table:
         table.add_column(name, justify="right", no_wrap=True)
     for cell in results.cells:
         table.add_row(
-            escape(_subject_name(cell)),
+            escape(subject_name(cell)),
             _speeds(cell.guest.mips) or cell.lane,
             str(cell.guest.cores),
             "+".join(cell.hazards) or "-",
             f"{cell.chip} {cell.corner}",
             cell.job,
-            f"[{STYLES[cell.verdict]}]{cell.verdict}[/]{_expectation(cell)}",
+            f"[{STYLES[cell.verdict]}]{cell.verdict}[/]{expectation(cell)}",
             *(_times(cell) if wide else _times(cell)[:2]),
         )
     return table
@@ -331,12 +343,14 @@ def _seconds(ns: int | None) -> str:
     return "-" if ns is None else f"{ns / 1e9:.3f}"
 
 
-def _subject_name(cell: CellResult) -> str:
+def subject_name(cell: CellResult) -> str:
+    """Whose cell it is, and what it is there for where it measures nothing."""
     name = labelled(cell.subject.name, Arch(cell.guest.arch))
     return name if cell.role == "measure" else f"{name} ({cell.role})"
 
 
-def _expectation(cell: CellResult) -> str:
+def expectation(cell: CellResult) -> str:
+    """What stands behind a verdict that its plan has something to say of."""
     if cell.expect == "pass":
         return ""
     if is_expected(cell):
@@ -362,12 +376,8 @@ def print_results(results: Results, code: ExitCode, console: Console, *, out: st
         console.print(contrast_table(results))
     console.print()
     console.print(f"[bold]{answer(results, code)}[/]")
-    if not {"canary", "control"} <= {cell.role for cell in results.cells}:
-        console.print(
-            "No canary and control were among the cells: nothing shows that the rig sees."
-        )
-    if results.run.lock != "same":
-        console.print("lock: differs - the archive has moved on since images/lock.toml was made")
+    for remark in remarks(results):
+        console.print(remark)
     console.print(f"results: {escape(out)}/results.json")
 
 
@@ -380,6 +390,16 @@ def _print_findings(cell: CellResult, console: Console) -> None:
         console.print(f"  {item.witness} witness: {escape(describe(item))}{times}")
     if not is_expected(cell):
         console.print(f"  again: {escape(cell.rerun)}", soft_wrap=True)
+
+
+def remarks(results: Results) -> list[str]:
+    """What is to be borne in mind beside the answer."""
+    found = []
+    if not {"canary", "control"} <= {cell.role for cell in results.cells}:
+        found.append("No canary and control were among the cells: nothing shows that the rig sees.")
+    if results.run.lock != "same":
+        found.append("lock: differs - the archive has moved on since images/lock.toml was made")
+    return found
 
 
 def answer(results: Results, code: ExitCode) -> str:

@@ -96,6 +96,15 @@ def waste_of(watched: Iterable[Watched]) -> Waste:
     return Waste(operations=_summed(operations), call_sites=_summed(sites))
 
 
+def waste_together(parts: Iterable[Waste]) -> Waste:
+    """Of cells that were looked at one by one."""
+    all_parts = list(parts)
+    return Waste(
+        operations=_summed(row for part in all_parts for row in part.operations),
+        call_sites=_summed(row for part in all_parts for row in part.call_sites),
+    )
+
+
 class _Phases:
     """Which phase a moment belongs to."""
 

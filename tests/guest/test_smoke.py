@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What one run of the smoke plan must show."""
 
+from pathlib import Path
+
 import msgspec
 import pytest
 from delayrig.cell import Cell
@@ -10,10 +12,12 @@ from delayrig.errors import ExitCode
 from delayrig.events import first, of_kind, read_events
 from delayrig.evidence import Witness
 from delayrig.paths import Paths
+from delayrig.report.document import LIMIT_BYTES
+from delayrig.report.facts import cell_facts
 from delayrig.result import Verdict
 from delayrig.workload import expected_image
 
-from .conftest import FinishedRun
+from .conftest import FinishedRun, launch
 
 NS_PER_S = 1_000_000_000
 OTHERS = ("bundled", "debian:trixie")
@@ -115,3 +119,19 @@ def test_sleeping_costs_less_cpu_than_polling(smoke: FinishedRun) -> None:
     slept = smoke.cell("write", "debian:trixie")
     assert polled.cpu_ns.user + polled.cpu_ns.sys > 5 * (slept.cpu_ns.user + slept.cpu_ns.sys)
     assert polled.time_ns.total > slept.time_ns.total
+
+
+def test_report_of_the_run_splits_every_total_and_shows_the_conviction(
+    smoke: FinishedRun, paths: Paths, tmp_path: Path
+) -> None:
+    page = tmp_path / "report.html"
+    done = launch(paths, "report", str(smoke.out), "--out", str(page))
+    assert done.returncode == 0, done.stderr
+    text = page.read_text()
+    assert len(text) < LIMIT_BYTES
+    convicted = smoke.cell("demonstration", "debian:bookworm")
+    assert f"Timeline of {convicted.id}<" in text
+    for cell in smoke.results.cells:
+        facts = cell_facts(smoke.out / cell.id, cell)
+        assert facts.split.total_ns == cell.time_ns.total
+        assert cell.rerun in text

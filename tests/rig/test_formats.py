@@ -22,6 +22,7 @@ from delayrig.gate.decision import FILE_NAME as GATE_FILE
 from delayrig.gate.decision import Limits
 from delayrig.gate.judge import decide
 from delayrig.gate.request import CANDIDATE, rounds_of
+from delayrig.lanes import LaneName
 from delayrig.phases import TimeSplit
 from delayrig.result import CellResult, CpuTime, Results, Verdict, write_results
 from delayrig.schemas import KINDS, schema_of, schema_text
@@ -98,6 +99,7 @@ REPORTS = {
     "gate": gated(),
     "nothing": report_of_run(results_of()),
     "pass": report_of_run(results_of(cell("good"))),
+    "host": report_of_run(results_of(make_result(make_cell(lane=LaneName.HOST), **TIMES))),
 }
 reports = pytest.mark.parametrize("report", REPORTS.values(), ids=REPORTS)
 

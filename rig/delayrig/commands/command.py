@@ -3,6 +3,7 @@
 
 import asyncio
 import datetime as dt
+import errno
 import os
 import sys
 import traceback
@@ -14,7 +15,7 @@ from typing import Any, ParamSpec, TypeVar
 import click
 
 from delayrig.delay_probe import DelayWish
-from delayrig.errors import ExitCode, RigError
+from delayrig.errors import ExitCode, RigError, RigFaultError
 from delayrig.interruption import until_told_to_end
 from delayrig.paths import Paths, find_paths
 from delayrig.request import Request, check_out, choose_cells
@@ -26,6 +27,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 INTERRUPTED = 130
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 plain_text = click.option("--no-color", is_flag=True, help="Plain text; NO_COLOR does the same.")
 
@@ -84,6 +86,11 @@ def explained(function: Callable[P, R]) -> Callable[P, R]:
 def tell(raised: Exception) -> ExitCode:
     """Prints what went wrong, and the remedy where there is one; the exit code that it asks for."""
     error = _first_error(raised)
+    if isinstance(error, OSError) and error.errno in NO_ROOM:
+        error = RigFaultError(
+            f"could not write: {error}",
+            hint="free some space where the --out folder and standard output are",
+        )
     if not isinstance(error, RigError):
         traceback.print_exception(raised)
         return ExitCode.RIG_FAULT

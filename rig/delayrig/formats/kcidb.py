@@ -47,11 +47,12 @@ def _build(id_: str, case: Case, checkout: str) -> dict[str, Any]:
 
 def _test(case: Case, report: Report) -> dict[str, Any]:
     properties = {name: one_line(value) for name, value in case.properties.items()}
+    speed = f", {properties['mips']} MIPS" if case.cell.guest.mips else ""
     return {
         "id": _id("test", report.run.started, report.title, case.id),
         "build_id": _build_id(case),
         "origin": ORIGIN,
-        "environment": {"comment": f"{case.cell.lane} lane, {properties['mips']} MIPS"},
+        "environment": {"comment": f"{case.cell.lane} lane{speed}"},
         "path": f"flashrom.delay.{case.cell.job}",
         "comment": one_line(case.why),
         "status": STATUS[case.state],

@@ -63,7 +63,7 @@ class Case:
             "subject": cell.subject.name,
             "subject_version": cell.subject.version,
             "subject_sha256": cell.subject.sha256,
-            "mips": f"{cell.guest.mips[0]:g}",
+            "mips": "/".join(dict.fromkeys(f"{mips:g}" for mips in cell.guest.mips)) or "none",
             "cores": f"{cell.guest.cores}",
             "hazards": "+".join(cell.hazards) or "none",
             "chip": cell.chip,

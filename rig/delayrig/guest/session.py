@@ -15,6 +15,7 @@ ENTRIES = {
     "agent.jsonl",
     "bridge.log",
     "chip.bin",
+    "cyclictest.json",
     "dummy.jsonl",
     "emulator.log",
     "events.jsonl",

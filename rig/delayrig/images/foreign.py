@@ -31,6 +31,7 @@ TARGETS = (
     "flashrom-canary:executable",
     "flashrom-fixed:executable",
     "flashrom-fixed-canary:executable",
+    "rig-latency",
 )
 # meson's names; a guest's CPU is the plainest of its family.
 CPU_FAMILIES = {Arch.I386: ("x86", "i686"), Arch.ARM64: ("aarch64", "cortex-a53")}

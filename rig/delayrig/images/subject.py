@@ -23,6 +23,7 @@ from delayrig.paths import Paths
 
 BUNDLED = "bundled"
 BRIDGE = "socat"
+CYCLICTEST = "cyclictest"
 # Past mistakes of delay layers, made again in our own (flashrom/museum/README.md).
 MUSEUM = (
     "busy-threshold-100ms",
@@ -115,6 +116,13 @@ def provide_tool(
 ) -> Subject:
     """A packed program of `[tools]`; packed like a subject."""
     return _provide_packaged(name, recipes.tools[name], arch, paths, preparing)
+
+
+def provide_cyclictest(
+    recipes: Recipes, paths: Paths, preparing: Callable[[str], None], arch: Arch = Arch.X86_64
+) -> Subject:
+    """The packed program that `rig/rig latency` runs beside its own; packed like a subject."""
+    return _provide_packaged(CYCLICTEST, recipes.cyclictest, arch, paths, preparing)
 
 
 def check_subject(name: str, recipes: Recipes, where: str) -> None:

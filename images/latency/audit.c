@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#define _GNU_SOURCE
+#include "audit.h"
+#include "clock.h"
+#include "lines.h"
+#include "waits.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Small batches, of which the median counts: few are interrupted. */
+#define BATCHES 101
+#define READS 100
+
+static void read_clock(int64_t *readings_ns)
+{
+	for (size_t i = 0; i < READS; i++)
+		readings_ns[i] = clock_now_ns();
+}
+
+/* Past the vDSO: what a call of the kernel costs here. */
+static void ask_kernel(int64_t *readings_ns)
+{
+	struct timespec now;
+
+	for (size_t i = 0; i < READS; i++) {
+		syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
+		readings_ns[i] = now.tv_nsec;
+	}
+}
+
+/* A turn of the measuring loop (readings.c) around a wait that does nothing. */
+static void turn_loop(int64_t *readings_ns)
+{
+	const struct wait *nothing = wait_find("nop");
+
+	for (size_t i = 0; i < READS; i++) {
+		const int64_t before_ns = clock_now_ns();
+
+		nothing->wait(0);
+		readings_ns[i] = clock_now_ns() - before_ns;
+	}
+}
+
+/* In picoseconds, since a fast clock is read in less than 20 ns. */
+static int64_t median_cost_ps(void (*batch)(int64_t *))
+{
+	int64_t cost_ps[BATCHES];
+	int64_t readings_ns[READS];
+	struct statistics statistics;
+
+	for (size_t i = 0; i < BATCHES; i++) {
+		const int64_t before_ns = clock_now_ns();
+
+		batch(readings_ns);
+		cost_ps[i] = (clock_now_ns() - before_ns) * 1000 / READS;
+	}
+	statistics_fold(cost_ps, BATCHES, &statistics);
+	return statistics.quantile_ns[50];
+}
+
+/* The least by which two different readings of the clock were seen to differ. */
+static int64_t step_ns(void)
+{
+	int64_t least_ns = INT64_MAX;
+	int64_t before_ns = clock_now_ns();
+
+	for (size_t i = 0; i < (size_t)BATCHES * READS; i++) {
+		const int64_t now_ns = clock_now_ns();
+
+		if (now_ns > before_ns && now_ns - before_ns < least_ns)
+			least_ns = now_ns - before_ns;
+		before_ns = now_ns;
+	}
+	return least_ns;
+}
+
+int audit_write(unsigned int number, FILE *out)
+{
+	line_begin(out, number);
+	line_number(out, "clock_read_ps", median_cost_ps(read_clock));
+	line_number(out, "clock_call_ps", median_cost_ps(ask_kernel));
+	line_number(out, "loop_ps", median_cost_ps(turn_loop));
+	line_number(out, "clock_step_ns", step_ns());
+	line_end(out);
+	return 0;
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#define _GNU_SOURCE
+#include "facts.h"
+#include "clock.h"
+#include "lines.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+
+#define TIMER_LIST "/proc/timer_list"
+
+static const struct {
+	const char *key;
+	const char *path;
+} files[] = {
+	{"cmdline", "/proc/cmdline"},
+	{"clocksource", "/sys/devices/system/clocksource/clocksource0/current_clocksource"},
+	{"clockevent", "/sys/devices/system/clockevents/clockevent0/current_device"},
+	{"nohz_full", "/sys/devices/system/cpu/nohz_full"},
+	{"idle_driver", "/sys/devices/system/cpu/cpuidle/current_driver"},
+};
+
+/* Names of fields and of the functions that serve them; older and newer kernels have both. */
+static const char *const kept[] = {"cpu:", ".resolution", ".hres_active", ".highres", ".nohz",
+	"Clock Event Device", "event_handler"};
+
+bool facts_keeps(const char *line)
+{
+	if (strstr(line, ".nohz") && (strstr(line, ".nohz_idle") || strstr(line, "_hand")))
+		return false;
+	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+		if (strstr(line, kept[i]))
+			return true;
+	}
+	return false;
+}
+
+/* The lines of the file that are kept; NULL where it may not be read. */
+static char *read_timer_list(void)
+{
+	FILE *file = fopen(TIMER_LIST, "re");
+	char *text = NULL, *line = NULL;
+	size_t bytes = 0, capacity = 0;
+	FILE *lines;
+
+	if (!file)
+		return NULL;
+	lines = open_memstream(&text, &bytes);
+	while (lines && getline(&line, &capacity, file) > 0) {
+		if (facts_keeps(line))
+			fputs(line, lines);
+	}
+	free(line);
+	fclose(file);
+	if (lines)
+		fclose(lines);
+	return text;
+}
+
+static void write_file(FILE *out, const char *key, const char *path)
+{
+	char *line = NULL;
+	size_t capacity = 0;
+	FILE *file = fopen(path, "re");
+
+	if (!file)
+		return;
+	if (getline(&line, &capacity, file) > 0) {
+		char *newline = strchr(line, '\n');
+
+		if (newline)
+			*newline = '\0';
+		line_text(out, key, line);
+	}
+	free(line);
+	fclose(file);
+}
+
+static void write_timer_list(FILE *out)
+{
+	char *text = read_timer_list();
+
+	if (text)
+		line_text(out, "timer_list", text);
+	else
+		line_text(out, "timer_list_error", strerror(errno));
+	free(text);
+}
+
+static void write_kernel(FILE *out)
+{
+	struct utsname name;
+
+	if (uname(&name) < 0)
+		return;
+	line_text(out, "kernel", name.release);
+	line_text(out, "kernel_version", name.version);
+	line_text(out, "machine", name.machine);
+}
+
+static void write_cpus(FILE *out)
+{
+	int64_t usable[CPU_SETSIZE];
+	size_t count = 0;
+	cpu_set_t cpus;
+
+	if (sched_getaffinity(0, sizeof(cpus), &cpus) < 0)
+		return;
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		if (CPU_ISSET((size_t)cpu, &cpus))
+			usable[count++] = cpu;
+	}
+	line_numbers(out, "cpus", usable, count);
+}
+
+int facts_write(unsigned int number, FILE *out)
+{
+	line_begin(out, number);
+	line_number(out, "resolution_ns", clock_resolution_ns(CLOCK_MONOTONIC));
+	line_number(out, "coarse_resolution_ns", clock_resolution_ns(CLOCK_MONOTONIC_COARSE));
+	line_number(out, "slack_ns", prctl(PR_GET_TIMERSLACK));
+	line_number(out, "nice", getpriority(PRIO_PROCESS, 0));
+	write_cpus(out);
+	write_kernel(out);
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		write_file(out, files[i].key, files[i].path);
+	write_timer_list(out);
+	line_end(out);
+	return 0;
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#define _GNU_SOURCE
+#include "readings.h"
+#include "clock.h"
+#include "lines.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+/* Touched once, so that no reading waits for memory. */
+static int64_t *room_for(size_t count)
+{
+	int64_t *readings = malloc(count * sizeof(*readings));
+
+	if (readings)
+		memset(readings, 0xff, count * sizeof(*readings));
+	return readings;
+}
+
+static int64_t limit_of(const struct series *series)
+{
+	return series->limit_ms > 0 ? clock_now_ns() + series->limit_ms * NS_PER_MS : INT64_MAX;
+}
+
+/* What the series cost: CPU time, and how often the CPU was given up and taken away. */
+struct cost {
+	int64_t cpu_ns;
+	struct rusage usage;
+};
+
+static void cost_begin(struct cost *cost)
+{
+	getrusage(RUSAGE_SELF, &cost->usage);
+	cost->cpu_ns = clock_cpu_ns();
+}
+
+static void cost_write(const struct cost *begin, FILE *out)
+{
+	struct cost end;
+
+	cost_begin(&end);
+	line_number(out, "cpu_ns", end.cpu_ns - begin->cpu_ns);
+	line_number(out, "voluntary_switches", end.usage.ru_nvcsw - begin->usage.ru_nvcsw);
+	line_number(out, "involuntary_switches", end.usage.ru_nivcsw - begin->usage.ru_nivcsw);
+}
+
+static size_t take_waits(const struct series *series, int64_t *elapsed_ns)
+{
+	const int64_t until_ns = limit_of(series);
+	size_t taken = 0;
+
+	while (taken < (size_t)series->count) {
+		const int64_t before_ns = clock_now_ns();
+		int64_t after_ns;
+
+		series->wait->wait(series->request_ns);
+		after_ns = clock_now_ns();
+		elapsed_ns[taken++] = after_ns - before_ns;
+		if (after_ns >= until_ns)
+			break;
+	}
+	return taken;
+}
+
+static int64_t count_below(const int64_t *values, size_t count, int64_t limit)
+{
+	int64_t below = 0;
+
+	for (size_t i = 0; i < count; i++)
+		below += values[i] < limit;
+	return below;
+}
+
+int readings_of_wait(const struct series *series, unsigned int number, FILE *out)
+{
+	int64_t *elapsed_ns = room_for((size_t)series->count);
+	struct statistics statistics;
+	struct cost cost;
+	size_t taken;
+
+	if (!elapsed_ns)
+		return -ENOMEM;
+	cost_begin(&cost);
+	taken = take_waits(series, elapsed_ns);
+	line_begin(out, number);
+	cost_write(&cost, out);
+	line_number(out, "early", count_below(elapsed_ns, taken, series->request_ns));
+	statistics_fold(elapsed_ns, taken, &statistics);
+	line_statistics(out, &statistics);
+	line_end(out);
+	free(elapsed_ns);
+	return 0;
+}
+
+/* In order of length; where the time is up, what was taken stands. */
+int readings_of_sweep(const struct series *series, unsigned int number, FILE *out)
+{
+	const size_t lengths = (size_t)((series->to_ns - series->from_ns) / series->step_ns) + 1;
+	int64_t *elapsed_ns = room_for(lengths);
+	const int64_t until_ns = limit_of(series);
+	int64_t after_ns = 0;
+	int64_t early = 0;
+	size_t taken = 0;
+
+	if (!elapsed_ns)
+		return -ENOMEM;
+	while (taken < lengths && after_ns < until_ns) {
+		const int64_t request_ns = series->from_ns + (int64_t)taken * series->step_ns;
+		const int64_t before_ns = clock_now_ns();
+
+		series->wait->wait(request_ns);
+		after_ns = clock_now_ns();
+		elapsed_ns[taken] = after_ns - before_ns;
+		early += elapsed_ns[taken] < request_ns;
+		taken++;
+	}
+	line_begin(out, number);
+	line_number(out, "early", early);
+	line_numbers(out, "elapsed_ns", elapsed_ns, taken);
+	line_end(out);
+	free(elapsed_ns);
+	return 0;
+}
+
+/*
+ * A period overruns where the task wakes up only when the next one is due already. None is left
+ * out: after an overrun the task is late for the next one, too, until it has caught up.
+ */
+int readings_of_periods(const struct series *series, unsigned int number, FILE *out)
+{
+	int64_t *late_ns = room_for((size_t)series->count);
+	const int64_t until_ns = limit_of(series);
+	struct statistics statistics;
+	struct cost cost;
+	int64_t due_ns, now_ns;
+	size_t taken = 0;
+
+	if (!late_ns)
+		return -ENOMEM;
+	cost_begin(&cost);
+	due_ns = clock_now_ns();
+	do {
+		struct timespec due;
+
+		due_ns += series->request_ns;
+		due = clock_timespec(due_ns);
+		while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, NULL) == EINTR)
+			;
+		now_ns = clock_now_ns();
+		late_ns[taken++] = now_ns - due_ns;
+	} while (taken < (size_t)series->count && now_ns < until_ns);
+	line_begin(out, number);
+	cost_write(&cost, out);
+	line_number(out, "early", count_below(late_ns, taken, 0));
+	line_number(
+		out, "overruns", (int64_t)taken - count_below(late_ns, taken, series->request_ns));
+	statistics_fold(late_ns, taken, &statistics);
+	line_statistics(out, &statistics);
+	line_end(out);
+	free(late_ns);
+	return 0;
+}

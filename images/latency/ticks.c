@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#define _GNU_SOURCE
+#include "ticks.h"
+#include "clock.h"
+#include "lines.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define INTERRUPTS "/proc/interrupts"
+
+/* The columns are those of CPUs that are online, and the header names them. */
+static int column_of(const char *header, int64_t cpu)
+{
+	int column = 0;
+
+	for (const char *at = strstr(header, "CPU"); at; at = strstr(at + 1, "CPU")) {
+		if (strtoll(at + strlen("CPU"), NULL, 10) == cpu)
+			return column;
+		column++;
+	}
+	return -1;
+}
+
+static bool is_of_timer(const char *row)
+{
+	row += strspn(row, " ");
+	return strncmp(row, "LOC:", strlen("LOC:")) == 0 || strstr(row, "arch_timer") != NULL;
+}
+
+static int64_t number_in(const char *row, int column)
+{
+	const char *at = strchr(row, ':');
+	int64_t value = -1;
+
+	for (int i = 0; at && i <= column; i++) {
+		char *end;
+
+		value = strtoll(at + 1, &end, 10);
+		if (end == at + 1)
+			return -1;
+		at = end - 1 + (*end == ' ');
+	}
+	return at ? value : -1;
+}
+
+int64_t ticks_count(FILE *interrupts, int64_t cpu)
+{
+	char *row = NULL;
+	size_t capacity = 0;
+	int64_t count = -1;
+	int column = -1;
+
+	if (getline(&row, &capacity, interrupts) > 0)
+		column = column_of(row, cpu);
+	while (column >= 0 && count < 0 && getline(&row, &capacity, interrupts) > 0) {
+		if (is_of_timer(row))
+			count = number_in(row, column);
+	}
+	free(row);
+	return count;
+}
+
+static int64_t count_now(int64_t cpu)
+{
+	FILE *file = fopen(INTERRUPTS, "re");
+	int64_t count;
+
+	if (!file)
+		return -1;
+	count = ticks_count(file, cpu);
+	fclose(file);
+	return count;
+}
+
+static void idle(int64_t ns)
+{
+	const struct timespec length = clock_timespec(ns);
+
+	nanosleep(&length, NULL);
+}
+
+static void compute(int64_t ns)
+{
+	const int64_t until_ns = clock_now_ns() + ns;
+
+	while (clock_now_ns() < until_ns)
+		;
+}
+
+int ticks_write(const struct series *series, unsigned int number, FILE *out)
+{
+	int64_t begin, between, end;
+
+	begin = count_now(series->cpu);
+	idle(series->request_ns);
+	between = count_now(series->cpu);
+	compute(series->request_ns);
+	end = count_now(series->cpu);
+	if (begin < 0 || between < 0 || end < 0)
+		return -ENOENT;
+	line_begin(out, number);
+	line_number(out, "idle_interrupts", between - begin);
+	line_number(out, "busy_interrupts", end - between);
+	line_end(out);
+	return 0;
+}

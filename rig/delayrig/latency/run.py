@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A run: every place that was asked for, one after the other, and what is kept of it."""
+
+import asyncio
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from delayrig import __version__
+from delayrig.images.recipes import read_recipes
+from delayrig.keep import keep_file
+from delayrig.lanes import LaneName
+from delayrig.latency.host_place import open_host
+from delayrig.latency.measure import MeasureProgress, measure_place
+from delayrig.latency.profile import GuestProfile
+from delayrig.latency.result import (
+    PAGE_NAME,
+    LatencyReport,
+    MachineReport,
+    write_report,
+)
+from delayrig.paths import Paths
+from delayrig.supplies import CpuPool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LatencyRequest:
+    """What to measure; checked already."""
+
+    guests: Sequence[GuestProfile]
+    lane: LaneName
+    host_cpus: tuple[int, ...]
+    """Empty: not this machine."""
+    quick: bool
+    jobs: int
+    out: Path
+    argv: Sequence[str]
+
+
+class LatencyRunProgress(MeasureProgress, Protocol):
+    """Is also told what is made."""
+
+    def preparing(self, what: str) -> None:
+        """`what` is about to be made."""
+        ...
+
+
+async def run_latency(
+    request: LatencyRequest, paths: Paths, progress: LatencyRunProgress
+) -> LatencyReport:
+    """Measures all; the file is written anew after each place, the page at the end."""
+    started = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
+    machines: list[MachineReport] = []
+
+    def report(*, complete: bool) -> LatencyReport:
+        return LatencyReport(
+            rig_version=__version__,
+            argv=list(request.argv),
+            started=started,
+            complete=complete,
+            machines=machines,
+        )
+
+    if request.host_cpus:
+        async with open_host(paths, request.host_cpus) as host:
+            machines.append(await measure_place(host, quick=request.quick, progress=progress))
+        write_report(report(complete=False), request.out)
+    if request.guests:
+        await _measure_guests(request, paths, progress, machines, report)
+    done = report(complete=True)
+    write_report(done, request.out)
+    await asyncio.to_thread(_write_pages, done, request.out)
+    return done
+
+
+class Making(Protocol):
+    """Of a report on what was measured so far."""
+
+    def __call__(self, *, complete: bool) -> LatencyReport:
+        """Whether that is all."""
+        ...
+
+
+async def _measure_guests(
+    request: LatencyRequest,
+    paths: Paths,
+    progress: LatencyRunProgress,
+    machines: list[MachineReport],
+    report: Making,
+) -> None:
+    """In the order in which they were asked for, as many at a time as there may be."""
+    # libraries of the guests are loaded where a guest is asked for
+    from delayrig.latency.guest_place import open_guest
+
+    recipes, pool = read_recipes(paths.checkout), CpuPool(request.jobs)
+
+    async def measure(profile: GuestProfile) -> MachineReport:
+        match request.lane:
+            case LaneName.VIRTUAL:
+                place = await open_guest(profile, recipes, paths, pool, progress.preparing)
+            case LaneName.HOST:
+                raise AssertionError("the host lane has no guests")
+        return await measure_place(place, quick=request.quick, progress=progress)
+
+    turns = asyncio.Semaphore(request.jobs)
+
+    async def in_turn(profile: GuestProfile) -> MachineReport:
+        async with turns:
+            return await measure(profile)
+
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(in_turn(profile)) for profile in request.guests]
+        for task in tasks:
+            machines.append(await task)
+            write_report(report(complete=False), request.out)
+
+
+def _write_pages(report: LatencyReport, out: Path) -> None:
+    """The page, and each of its charts as a file of its own."""
+    from delayrig.latency.charts import charts_of
+    from delayrig.latency.page import latency_page
+    from delayrig.pages.charts import svg_file
+    from delayrig.pages.page import anchor
+
+    for chart in charts_of(report.machines):
+        svg = svg_file(chart.figure, title=chart.title, description=chart.description)
+        keep_file(out / f"{anchor(chart.title)}.svg", svg)
+    keep_file(out / PAGE_NAME, latency_page(report))

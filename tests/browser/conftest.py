@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A real browser without a window, and pages opened in it from disk."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from delayrig.latency.page import latency_page
+from delayrig.report.document import document_of
+from delayrig.report.source import read_sources, with_facts
+from playwright.sync_api import Browser, Page, Request, sync_playwright
+
+from tests.rig.measured import full_machine, make_report
+from tests.rig.reported import keep_gate, keep_run
+
+SCHEMES = ("light", "dark")
+NARROW, WIDE = 320, 1280
+HEIGHT = 900
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    """A page, and what it did besides being shown."""
+
+    page: Page
+    requests: list[str] = field(default_factory=list)
+    complaints: list[str] = field(default_factory=list)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """The distribution's; nothing is downloaded."""
+    program = shutil.which("chromium")
+    assert program, "chromium is missing: `rig/rig setup --tests` installs it"
+    with sync_playwright() as playwright:
+        # Its sandbox wants a user of its own, which root lacks; the
+        # /dev/shm of containers is small.
+        options = ["--no-sandbox", "--disable-dev-shm-usage"]
+        started = playwright.chromium.launch(executable_path=program, args=options)
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="session")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A run, two runs side by side, a gate, results alone, and latencies: each a file on disk."""
+    top = tmp_path_factory.mktemp("pages")
+    keep_run(top / "one")
+    keep_run(top / "two", seed=2)
+    keep_gate(top / "gate")
+    made = {
+        "run": [top / "one"],
+        "runs": [top / "one", top / "two"],
+        "gate": [top / "gate"],
+        "results": [top / "one" / "results.json"],
+    }
+    for name, paths in made.items():
+        sources = with_facts(read_sources(paths), jobs=1, done=lambda: None)
+        (top / f"{name}.html").write_bytes(document_of(sources).content)
+    machines = full_machine("host"), full_machine("x86_64/250/highres=off", high=False)
+    (top / "latency.html").write_bytes(latency_page(make_report(*machines)))
+    return {name: top / f"{name}.html" for name in (*made, "latency")}
+
+
+Opener = Callable[..., Opened]
+
+
+@pytest.fixture
+def open_page(browser: Browser, pages: dict[str, Path]) -> Iterator[Opener]:
+    """Opens one of them: by its name, in a scheme, of a width, with JavaScript or without."""
+    contexts = []
+
+    def opener(
+        name: str, *, scheme: str = "light", width: int = WIDE, script: bool = True, at: str = ""
+    ) -> Opened:
+        context = browser.new_context(
+            color_scheme="dark" if scheme == "dark" else "light",
+            viewport={"width": width, "height": HEIGHT},
+            java_script_enabled=script,
+        )
+        contexts.append(context)
+        opened = Opened(page=context.new_page())
+
+        def asked(request: Request) -> None:
+            opened.requests.append(request.url)
+
+        opened.page.on("request", asked)
+        opened.page.on("console", lambda said: opened.complaints.append(said.text))
+        opened.page.on("pageerror", lambda error: opened.complaints.append(str(error)))
+        opened.page.goto(pages[name].as_uri() + at)
+        return opened
+
+    yield opener
+    for context in contexts:
+        context.close()

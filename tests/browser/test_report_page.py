@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Reports as a browser shows them: alone, at any width, in both schemes, with keys and without."""
+
+import re
+from itertools import pairwise
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+
+from tests.browser.conftest import NARROW, SCHEMES, WIDE, Opener
+
+PAGES = ("run", "runs", "gate", "results")
+GRAVE = ("serious", "critical")
+
+
+def visible_rows(page: Page) -> int:
+    return page.locator("tr[data-cell]:visible").count()
+
+
+def choose(page: Page, name: str, value: str) -> None:
+    page.locator(f"select[data-filter={name}]").select_option(value)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_page_opens_from_disk_and_asks_for_nothing_else(open_page: Opener, name: str) -> None:
+    opened = open_page(name)
+    opened.page.wait_for_load_state("networkidle")
+    assert opened.complaints == []
+    assert len(opened.requests) == 1
+    assert opened.requests[0].startswith("file://")
+    assert opened.page.locator("h1").count() == 1
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("name", PAGES)
+def test_checker_of_accessibility_finds_nothing_grave(
+    open_page: Opener, name: str, scheme: str
+) -> None:
+    page = open_page(name, scheme=scheme).page
+    page.evaluate("document.querySelectorAll('details').forEach((each) => each.open = true)")
+    found = Axe().run(page).response["violations"]
+    grave = {each["id"]: each["nodes"][0]["html"] for each in found if each["impact"] in GRAVE}
+    assert grave == {}
+
+
+@pytest.mark.parametrize("width", [NARROW, 768, WIDE])
+@pytest.mark.parametrize("name", PAGES)
+def test_page_itself_never_scrolls_sideways(open_page: Opener, name: str, width: int) -> None:
+    page = open_page(name, width=width).page
+    page.evaluate("document.querySelectorAll('details').forEach((each) => each.open = true)")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_schemes_differ_and_charts_follow_them(open_page: Opener) -> None:
+    seen = []
+    for scheme in SCHEMES:
+        page = open_page("run", scheme=scheme).page
+        ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        text = page.evaluate("getComputedStyle(document.querySelector('svg text')).fill")
+        bars = page.evaluate(
+            "[...document.querySelectorAll('svg path')].map((p) => getComputedStyle(p).fill)"
+        )
+        seen.append((ground, text, sorted(set(bars))))
+    assert all(one != other for one, other in zip(*seen, strict=True))
+
+
+def test_filters_hide_what_does_not_match_and_say_how_much_is_left(open_page: Opener) -> None:
+    page = open_page("run").page
+    assert visible_rows(page) == 7
+    choose(page, "subject", "debian:bookworm")
+    assert visible_rows(page) == 2
+    choose(page, "verdict", "too_short")
+    assert visible_rows(page) == 1
+    assert page.locator("#shown").inner_text() == "1 of 7 cells"
+    choose(page, "hazards", "none")
+    assert visible_rows(page) == 0
+    page.get_by_role("button", name="Show all").click()
+    assert visible_rows(page) == 7
+    assert page.locator("#shown").inner_text() == "7 of 7 cells"
+
+
+def test_filter_by_one_hazard_finds_sets_that_hold_it(open_page: Opener) -> None:
+    page = open_page("run").page
+    choose(page, "hazards", "busy-siblings")
+    assert visible_rows(page) == 2
+
+
+def test_link_to_a_cell_opens_it_also_where_a_filter_hid_it(open_page: Opener) -> None:
+    page = open_page("run").page
+    link = page.locator(".findings a").first
+    target = page.locator(f"[id='{(link.get_attribute('href') or '')[1:]}']")
+    assert not target.is_visible()
+    link.click()
+    assert target.is_visible()
+    assert "rig/rig run --plan smoke" in target.inner_text()
+    page.go_back()
+    choose(page, "verdict", "pass")
+    page.locator("details.cell").evaluate_all("all => all.forEach((each) => each.open = false)")
+    page.evaluate("hash => { location.hash = hash }", link.get_attribute("href"))
+    target.wait_for(state="visible")
+    assert visible_rows(page) == 7
+
+
+def test_address_of_a_cell_opens_it(open_page: Opener) -> None:
+    page = open_page("run").page
+    key = page.locator("details.cell > div").nth(2).get_attribute("id")
+    again = open_page("run", at=f"#{key}").page
+    assert again.locator(f"[id='{key}']").is_visible()
+
+
+def test_every_link_leads_somewhere(open_page: Opener) -> None:
+    for name in PAGES:
+        page = open_page(name).page
+        hrefs = page.locator("a").evaluate_all("all => all.map((a) => a.getAttribute('href'))")
+        ids = set(page.locator("[id]").evaluate_all("all => all.map((e) => e.id)"))
+        assert hrefs
+        assert {href for href in hrefs if href[0] != "#" or href[1:] not in ids} == set()
+
+
+def test_without_javascript_all_is_there_and_no_dead_control(open_page: Opener) -> None:
+    page = open_page("run", script=False).page
+    assert page.locator("form").is_hidden()
+    assert visible_rows(page) == 7
+    assert page.locator("svg.chart").count() == 7
+    first = page.locator("details.cell").first
+    assert first.locator("pre").is_hidden()
+    first.locator("summary").click()
+    assert first.locator("pre").is_visible()
+
+
+def test_without_javascript_a_link_opens_the_cell(open_page: Opener) -> None:
+    page = open_page("run", script=False).page
+    link = page.locator(".findings a").first
+    key = (link.get_attribute("href") or "")[1:]
+    link.click()
+    assert page.locator(f"[id='{key}']").is_visible()
+
+
+def test_keys_reach_the_skip_link_first_and_then_the_content(open_page: Opener) -> None:
+    page = open_page("run").page
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
+    assert page.evaluate("document.activeElement.getBoundingClientRect().left") >= 0
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.closest('main') !== null")
+
+
+def test_focus_is_visible_wherever_keys_lead(open_page: Opener) -> None:
+    page = open_page("run").page
+    reached = []
+    for _ in range(30):
+        page.keyboard.press("Tab")
+        reached.append(page.evaluate("document.activeElement.tagName"))
+        width = page.evaluate("parseFloat(getComputedStyle(document.activeElement).outlineWidth)")
+        style = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+        assert width >= 2, reached
+        assert style != "none", reached
+    assert {"A", "SELECT", "BUTTON", "DIV"} <= set(reached)
+
+
+def test_keys_work_the_filters_and_unfold_a_cell(open_page: Opener) -> None:
+    page = open_page("run").page
+    page.locator("select[data-filter=verdict]").focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    assert visible_rows(page) < 7
+    summary = page.locator("details.cell:visible summary").first
+    summary.focus()
+    page.keyboard.press("Enter")
+    assert page.locator("details.cell:visible pre").first.is_visible()
+
+
+def test_headings_go_down_one_step_at_a_time(open_page: Opener) -> None:
+    for name in PAGES:
+        page = open_page(name).page
+        tags = page.locator("h1,h2,h3,h4").evaluate_all("all => all.map((h) => h.tagName)")
+        levels = [int(tag[1]) for tag in tags]
+        assert levels[0] == 1
+        assert all(b - a <= 1 for a, b in pairwise(levels))
+
+
+def test_charts_are_pictures_with_a_name_and_a_table(open_page: Opener) -> None:
+    page = open_page("run").page
+    named = page.get_by_role("img", name=re.compile("Programming time|Timeline of"))
+    assert named.count() == page.locator("svg.chart").count() == 7
+    page.locator("figure details summary").first.click()
+    assert page.locator("figure table").first.is_visible()
+
+
+def test_on_paper_nothing_is_folded_away_and_no_control_is_left(open_page: Opener) -> None:
+    page = open_page("run").page
+    page.emulate_media(media="print")
+    assert page.locator("form").is_hidden()
+    assert page.locator("nav").is_hidden()
+    assert page.locator("details.cell pre").first.is_visible()

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`rig/rig latency` in guests, whose time is exact: what others found, to the microsecond."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from delayrig.latency import explain
+from delayrig.latency.result import LatencyReport, MachineReport
+from delayrig.latency.series import Section
+from delayrig.paths import Paths
+
+from .conftest import launch
+
+JIFFY_NS = 4_000_000
+GUESTS = (
+    *("x86_64/16", "x86_64/250", "x86_64/1000"),
+    *("x86_64/250/highres=off", "x86_64/250/nohz=off", "x86_64/250/2c/nohz_full=1"),
+    "x86_64/250/no-rt",
+)
+
+
+def measure(paths: Paths, out: Path, *guests: str) -> dict[str, MachineReport]:
+    words = [word for guest in guests for word in ("--guest", guest)]
+    done = launch(paths, "latency", "--quick", "--no-color", "--out", str(out), *words)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (out / "latency.html").is_file()
+    report = msgspec.json.decode((out / "latency.json").read_bytes(), type=LatencyReport)
+    assert report.complete
+    return {machine.name: machine for machine in report.machines}
+
+
+@pytest.fixture(scope="module")
+def machines(paths: Paths, tmp_path_factory: pytest.TempPathFactory) -> dict[str, MachineReport]:
+    """All of them, measured once."""
+    return measure(paths, tmp_path_factory.mktemp("latency") / "out", *GUESTS)
+
+
+def select_took_ns(machine: MachineReport, request_ns: int, *, slack_ns: int) -> int:
+    for each in machine.of(Section.SWEEP):
+        if (each.series.wait, each.series.slack_ns) == ("select", slack_ns):
+            pairs = dict(zip(explain.requests_ns(each), each.elapsed_ns, strict=True))
+            return min(took for asked, took in pairs.items() if abs(asked - request_ns) <= 10_000)
+    raise AssertionError("select was not swept")
+
+
+def test_no_wait_ends_early_in_any_guest(machines: dict[str, MachineReport]) -> None:
+    assert {
+        name: explain.early_of(machine)[0] for name, machine in machines.items()
+    } == dict.fromkeys(GUESTS, 0)
+
+
+def test_select_of_1200_us_takes_a_jiffy_without_high_resolution_timers(
+    machines: dict[str, MachineReport],
+) -> None:
+    low, high = machines["x86_64/250/highres=off"], machines["x86_64/250"]
+    took_ns = select_took_ns(low, 1_200_000, slack_ns=50_000)
+    assert explain.jiffies_of(took_ns, JIFFY_NS) == 1
+    late_ns = select_took_ns(high, 1_200_000, slack_ns=1) - 1_200_000
+    assert late_ns < 50_000
+    (steps,) = low.of(Section.STEPS)
+    on_step = [explain.jiffies_of(ns, JIFFY_NS) for ns in steps.elapsed_ns[1:]]
+    assert set(on_step) == {1, 2, 3, 4} or set(on_step) == {1, 2, 3}
+    assert sorted(on_step, key=lambda ticks: ticks or 0) == on_step
+
+
+@pytest.mark.parametrize("guest", ["x86_64/250", "x86_64/1000"])
+def test_least_slack_leaves_less_than_a_third_of_the_overshoot(
+    machines: dict[str, MachineReport], guest: str
+) -> None:
+    cuts = {cut.request_ns: cut for cut in explain.slack_cuts(machines[guest])}
+    assert cuts[100_000].ratio < 1 / 3
+    assert 49_000 < cuts[100_000].usual_ns - cuts[100_000].least_ns < 51_000
+
+
+def test_select_grows_by_a_thousandth_of_the_wait_and_a_sleep_does_not(
+    machines: dict[str, MachineReport],
+) -> None:
+    grown = {
+        (each.wait, each.policy): each
+        for each in explain.growths(machines["x86_64/250/2c/nohz_full=1"])
+        if each.load == "idle"
+    }
+    assert grown["select", "normal"].per_request == pytest.approx(0.001, rel=0.01)
+    assert grown["clock_nanosleep", "normal"].per_request == pytest.approx(0, abs=1e-6)
+    assert grown["select", "SCHED_FIFO"].per_request == pytest.approx(0, abs=1e-6)
+
+
+def test_tick_is_what_the_kernel_was_told(machines: dict[str, MachineReport]) -> None:
+    ticks = {name: machine.timers.tick for name, machine in machines.items()}
+    assert ticks["x86_64/250"] == "idle"
+    assert ticks["x86_64/250/nohz=off"] == "periodic"
+    assert ticks["x86_64/250/2c/nohz_full=1"] == "full"
+    counted = machines["x86_64/250/nohz=off"].ticks
+    assert counted is not None
+    assert counted.idle_interrupts >= 48
+    full = machines["x86_64/250/2c/nohz_full=1"].ticks
+    assert full is not None
+    assert full.busy_interrupts <= 2
+
+
+def test_cyclictest_wakes_earliest_by_clock_nanosleep(machines: dict[str, MachineReport]) -> None:
+    idle = {each.interface: each for each in machines["x86_64/250"].cyclictest if not each.loaded}
+    sleep = idle.pop("clock_nanosleep")
+    assert len(idle) == 2
+    assert all(sleep.mean_ns < each.mean_ns for each in idle.values())
+
+
+def test_task_of_a_millisecond_overruns_at_every_tick_of_four(
+    machines: dict[str, MachineReport],
+) -> None:
+    assert all(each.overruns == 0 for each in machines["x86_64/250"].of(Section.PERIODS))
+    for each in machines["x86_64/250/highres=off"].of(Section.PERIODS):
+        assert each.statistics is not None
+        assert each.overruns >= each.statistics.count - 5
+
+
+def test_guest_that_may_not_be_real_time_measures_the_rest(
+    machines: dict[str, MachineReport],
+) -> None:
+    machine = machines["x86_64/250/no-rt"]
+    refused = [each for each in machine.readings if each.refused]
+    assert refused
+    assert all(each.series.fifo for each in refused)
+    assert any("sched_setscheduler" in what for what in machine.missing)
+    assert [each for each in machine.of(Section.TABLE) if each.statistics]
+
+
+def test_same_guest_measured_again_gives_the_same_figures(
+    paths: Paths, tmp_path: Path, machines: dict[str, MachineReport]
+) -> None:
+    again = measure(paths, tmp_path / "out", "x86_64/250")["x86_64/250"]
+    assert msgspec.structs.replace(again, host_s=0) == msgspec.structs.replace(
+        machines["x86_64/250"], host_s=0
+    )

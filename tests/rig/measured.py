@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Machines as `rig/rig latency` reports them, with figures that are easy to follow."""
+
+import msgspec
+from delayrig.latency.cyclictest import INTERFACES
+from delayrig.latency.proposal import KEYS
+from delayrig.latency.result import (
+    Audit,
+    Cyclic,
+    LatencyReport,
+    MachineReport,
+    Reading,
+    Statistics,
+    Ticks,
+    Timers,
+)
+from delayrig.latency.series import Kind, Section, Series
+
+US, MS, S = 1_000, 1_000_000, 1_000_000_000
+JIFFY_NS = 4 * MS
+
+
+def make_statistics(*quantiles_ns: int) -> Statistics:
+    ordered = sorted(quantiles_ns)
+    spread = [ordered[min(len(ordered) - 1, q * len(ordered) // 101)] for q in range(101)]
+    return Statistics(count=len(ordered), mean_ns=spread[50], deviation_ns=0, quantiles_ns=spread)
+
+
+def make_wait(section: Section, *, late_ns: int, **keys: object) -> Reading:
+    series = msgspec.convert({"kind": "wait", "section": section, "cpu": 0, **keys}, Series)
+    return Reading(series=series, statistics=make_statistics(series.request_ns + late_ns))
+
+
+def make_machine(name: str = "host", *, high: bool = True, **keys: object) -> MachineReport:
+    timers = Timers(
+        resolution_ns=1 if high else JIFFY_NS,
+        jiffy_ns=JIFFY_NS,
+        high_resolution=high,
+        tick="idle",
+        event_handlers=["hrtimer_interrupt"],
+        source="/proc/timer_list",
+        sentence="High-resolution timers are on.",
+    )
+    plain = MachineReport(
+        name=name,
+        lane="host",
+        arch="x86_64",
+        mips=None,
+        cpus=1,
+        measured_cpus=[0],
+        kernel="6.1",
+        kernel_version="#1 SMP",
+        cmdline="",
+        clocksource="tsc",
+        clockevent="lapic",
+        idle_driver="",
+        governors=[],
+        idle_states=[],
+        slack_ns=50_000,
+        nice=0,
+        timers=timers,
+        audit=Audit(clock_read_ps=19_000, clock_call_ps=130_000, loop_ps=38_000, clock_step_ns=16),
+        ticks=Ticks(span_ns=200 * MS, idle_interrupts=3, busy_interrupts=50),
+        readings=[],
+        cyclictest=[],
+        missing=[],
+        host_s=1.0,
+    )
+    return msgspec.structs.replace(plain, **keys)
+
+
+def make_sweep(section: Section, elapsed_ns: list[int], *, step_ns: int = US) -> Reading:
+    series = Series(
+        kind=Kind.SWEEP,
+        section=section,
+        wait="select",
+        from_ns=step_ns,
+        to_ns=step_ns * len(elapsed_ns),
+        step_ns=step_ns,
+        cpu=0,
+    )
+    return Reading(series=series, elapsed_ns=elapsed_ns)
+
+
+def full_machine(name: str = "host", *, high: bool = True) -> MachineReport:
+    table = [
+        make_wait(Section.TABLE, wait=wait, request_ns=ns, late_ns=60 * US, fifo=fifo)
+        for fifo in (0, 1)
+        for wait, ns in KEYS
+    ]
+    slack = [
+        make_wait(Section.SLACK, wait="clock_nanosleep", request_ns=100 * US, slack_ns=s, late_ns=n)
+        for s, n in ((50 * US, 70 * US), (1, 20 * US))
+    ]
+    return make_machine(
+        name,
+        high=high,
+        readings=[
+            *table,
+            *slack,
+            *growing("select", {10 * MS: 70 * US, 100 * MS: 120 * US, S: 1020 * US}),
+            *growing("clock_nanosleep", {10 * MS: 70 * US, 100 * MS: 70 * US, S: 70 * US}),
+            make_sweep(Section.SWEEP, [US * i + 60 * US for i in range(1, 2001)]),
+            *(
+                []
+                if high
+                else [make_sweep(Section.STEPS, [JIFFY_NS, 2 * JIFFY_NS], step_ns=3 * MS)]
+            ),
+        ],
+        cyclictest=[
+            Cyclic(
+                interface=interface,
+                loaded=False,
+                cycles=10,
+                min_ns=1,
+                mean_ns=20_000 - 1000 * number,
+                max_ns=30_000,
+                command="cyclictest",
+            )
+            for number, interface in enumerate(INTERFACES)
+        ],
+    )
+
+
+def growing(wait: str, late_ns: dict[int, int]) -> list[Reading]:
+    return [
+        make_wait(Section.JITTER, wait=wait, request_ns=ns, late_ns=late)
+        for ns, late in late_ns.items()
+    ]
+
+
+def make_report(*machines: MachineReport, complete: bool = True) -> LatencyReport:
+    return LatencyReport(
+        rig_version="0",
+        argv=["rig/rig", "latency"],
+        started="2026-11-22T00:00:00+00:00",
+        complete=complete,
+        machines=list(machines),
+    )

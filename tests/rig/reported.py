@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Runs and gates as they lie on disk, small: for tests of what is made of them."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from delayrig import digest, phases
+from delayrig.cell import Cell, Expect, Role
+from delayrig.errors import ExitCode
+from delayrig.events import Event
+from delayrig.gate.decision import Decision, Excess, GateCell, Limits, Outcome, Side
+from delayrig.lanes import LaneName
+from delayrig.result import CellResult, CpuTime, Results, SubjectFacts, Verdict, write_results
+
+from tests.rig.builders import (
+    MS,
+    SECOND,
+    START_NS,
+    as_lines,
+    busy,
+    early,
+    make_cell,
+    make_evidence,
+    make_result,
+    make_run_header,
+    serprog,
+    sound_events,
+    spi,
+)
+
+HOSTILE = "<script>alert(1)</script>"
+
+
+def job_events(*, poll_ms: float = 10, is_early: bool = False) -> list[Event]:
+    """An erase that is polled for, a page, and a look at it; 1 s of waiting before."""
+    at = START_NS + 5 * MS
+    nops = [
+        serprog("NOP", empty=at - 10, read=at),
+        serprog("SYNCNOP", empty=at + SECOND, read=at + SECOND + 10),
+    ]
+    at += 2 * SECOND
+    bus = [*nops, spi("0x06", read=at), spi("0x20", read=at + MS, reply=at + MS + 10)]
+    bus.append(busy("0x20", start=at + MS, until=at + 40 * MS))
+    if is_early:
+        bus.append(early("0x02", read=at + 2 * MS, margin=-38 * MS))
+    moment = at + 3 * MS
+    while moment < at + 40 * MS:
+        bus.append(spi("0x05", read=moment, sr="0x03"))
+        moment += int(poll_ms * MS)
+    bus += [
+        spi("0x05", read=at + 50 * MS),
+        spi("0x06", read=at + 51 * MS),
+        spi("0x02", read=at + 52 * MS),
+        busy("0x02", start=at + 52 * MS, until=at + 53 * MS, kind="program"),
+        spi("0x05", read=at + 54 * MS),
+        spi("0x03", read=at + 60 * MS),
+    ]
+    return sound_events(*bus)
+
+
+def keep_cell(run: Path, cell: Cell, events: list[Event], **changes: Any) -> CellResult:
+    """The cell's folder, and its result."""
+    folder = run / cell.id
+    folder.mkdir(parents=True)
+    (folder / "cell.json").write_bytes(msgspec.json.encode(cell))
+    (folder / "events.jsonl").write_bytes(as_lines(events))
+    plain: dict[str, Any] = {
+        "subject": SubjectFacts(name=cell.subject, version="1.3.0"),
+        "time_ns": phases.split_time(events, START_NS, 20 * SECOND),
+        "cpu_ns": CpuTime(user=30 * MS, sys=7 * MS),
+        "chip_busy_ns": phases.chip_busy_ns(events),
+        "overshoot_ns": phases.overshoot_ns(events),
+        "transfers": 9,
+        "events_sha256": digest.of_file(folder / "events.jsonl"),
+        "rerun": f"rig/rig run --plan smoke --cell {cell.id}",
+    }
+    return make_result(cell, **{**plain, **changes})
+
+
+def keep_run(run: Path, *, lane: LaneName = LaneName.VIRTUAL, **header: Any) -> Results:
+    """Two subjects in a calm place and beside hazards, one of them convicted; a canary, a control.
+
+    One cell is skipped, and one is called by a name that no page may take for its own words.
+    """
+    calm = make_cell(lane=lane)
+    loaded = make_cell(name="loaded", lane=lane, cores=2, hazards=("busy-siblings",))
+    convicted = make_cell(
+        name="loaded",
+        lane=lane,
+        cores=2,
+        hazards=("busy-siblings",),
+        subject="debian:bookworm",
+        expect=Expect.ANY,
+    )
+    canary = make_cell(
+        name="canary", lane=lane, role=Role.CANARY, subject="canary:chip", expect=Expect.TOO_SHORT
+    )
+    too_short: dict[str, Any] = {"verdict": Verdict.TOO_SHORT, "reason": f"short {HOSTILE}"}
+    cells = [
+        keep_cell(run, calm, job_events()),
+        keep_cell(
+            run, msgspec.structs.replace(calm, subject="debian:bookworm"), job_events(poll_ms=5)
+        ),
+        keep_cell(run, loaded, job_events()),
+        keep_cell(
+            run, convicted, job_events(is_early=True), evidence=[make_evidence()], **too_short
+        ),
+        keep_cell(run, canary, job_events(is_early=True), evidence=[make_evidence()], **too_short),
+        keep_cell(run, make_cell(name="control", lane=lane, role=Role.CONTROL), job_events()),
+        make_result(
+            make_cell(name="skipped", lane=lane, subject=f"path:{HOSTILE}"),
+            verdict=Verdict.SKIPPED,
+            reason="no such part",
+        ),
+    ]
+    results = Results(run=make_run_header(cells_planned=len(cells), **header), cells=cells)
+    write_results(results, run)
+    return results
+
+
+def keep_gate(folder: Path, outcome: Outcome = Outcome.UNSAFE) -> Decision:
+    """A gate of two runs."""
+    folder.mkdir(exist_ok=True)
+    keep_run(folder / "baseline")
+    results = keep_run(folder / "candidate")
+    excess = Excess(
+        figure="time",
+        baseline_ns=SECOND,
+        candidate_ns=2 * SECOND,
+        low_pct=100,
+        high_pct=100,
+        limit_pct=2,
+        outcome=Outcome.SLOWER,
+    )
+    cells = [
+        GateCell(
+            id=cell.id,
+            lane=cell.lane,
+            role=cell.role,
+            outcome=outcome,
+            why="it is so",
+            baseline=cell.verdict,
+            candidate=cell.verdict,
+            margin_ns=-1,
+            excess=[excess],
+            rerun=cell.rerun,
+        )
+        for cell in results.cells
+    ]
+    decision = Decision(
+        outcome=outcome,
+        exit_code=ExitCode.UNSAFE,
+        lines=["No, unsafe: one", "Safety: two", "Cost: three"],
+        doubts=["a doubt"],
+        blind=["nothing below 1 ms"],
+        plan="gate",
+        seed=1,
+        limits=Limits(),
+        baseline=Side(name="debian:bookworm"),
+        candidate=Side(name="bundled"),
+        cells=cells,
+    )
+    (folder / "gate.json").write_bytes(msgspec.json.encode(decision))
+    return decision

@@ -1,0 +1,529 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What latencies are asked for, what the answers are taken for; nothing is left changed."""
+
+import asyncio
+import os
+import re
+import signal
+import subprocess
+from pathlib import Path
+
+import jsonschema
+import msgspec
+import pytest
+from delayrig.errors import BadInputError, RigFaultError
+from delayrig.guest.platform import Arch
+from delayrig.latency import explain, rows
+from delayrig.latency.charts import charts_of
+from delayrig.latency.cyclictest import INTERFACES, cyclictest_words, read_cyclictest
+from delayrig.latency.governors import JOURNAL, Governors
+from delayrig.latency.host_place import open_host
+from delayrig.latency.lines import parse_lines, reading_of
+from delayrig.latency.page import latency_page
+from delayrig.latency.place import Line, MissingError, PlaceFacts
+from delayrig.latency.profile import SETS, parse_guest, parse_guests
+from delayrig.latency.programme import GUEST_INSTRUCTIONS, QUICK, USUAL, programme
+from delayrig.latency.proposal import KEYS, read_proposal
+from delayrig.latency.result import Ticks
+from delayrig.latency.series import Kind, Section, Series
+from delayrig.latency.timers import parse_cpus, timers_of
+from delayrig.paths import Paths, find_paths
+from delayrig.schemas import schema_of
+
+from tests.rig.measured import (
+    JIFFY_NS,
+    MS,
+    US,
+    S,
+    full_machine,
+    growing,
+    make_machine,
+    make_report,
+)
+
+HOST = PlaceFacts(name="host", lane="host", arch="x86_64", mips=None, cpus=(0,))
+GUEST = PlaceFacts(
+    name="g", lane="virtual", arch="x86_64", mips=1000, cpus=(0,), usual_slack_ns=50 * US
+)
+NEW_KERNEL = """\
+cpu: 0
+  .resolution: 1 nsecs
+  .hres_active    : 1
+  .nohz           : 1
+  .highres        : 1
+cpu: 1
+  .hres_active    : 0
+  .nohz           : 0
+  .highres        : 0
+ event_handler:  hrtimer_interrupt
+"""
+OLD_KERNEL = "cpu: 0\n  .hres_active    : 1\n  .nohz_mode      : 2\n"
+
+
+def facts_line(**keys: object) -> Line:
+    return {"resolution_ns": 1, "coarse_resolution_ns": JIFFY_NS, "slack_ns": 50_000, **keys}
+
+
+def test_guest_is_read_from_its_words() -> None:
+    guest = parse_guest("x86_64/62/2c/nohz_full=1")
+    assert (guest.shape.arch, guest.shape.nominal_mips, guest.shape.cores) == (Arch.X86_64, 62, 2)
+    assert guest.shape.kernel_words == ("nohz_full=1",)
+    assert guest.full_cpu == 1
+    assert parse_guest("arm64/250").shape.clocksource == "arch_sys_counter"
+    assert parse_guest("x86_64/250/clocksource:hpet").shape.clocksource == "hpet"
+    assert parse_guest("x86_64/250/no-rt").spec_lines == ("realtime_denied 1",)
+
+
+def test_hazard_and_kernel_word_are_one_shape() -> None:
+    assert (
+        parse_guest("x86_64/62/low-res-timers").shape == parse_guest("x86_64/62/highres=off").shape
+    )
+
+
+def test_sets_of_guests_hold_each_guest_once() -> None:
+    names = [guest.name for guest in parse_guests((*SETS, "x86_64/250"))]
+    assert len(names) == len(set(names))
+    assert {"x86_64/16", "x86_64/1000", "x86_64/250/highres=off"} <= set(names)
+
+
+@pytest.mark.parametrize(
+    ("guest", "said"),
+    [
+        ("x86", "no architecture 'x86'"),
+        ("x86_64", "'' is no speed"),
+        ("x86_64/17", "'17' is no speed"),
+        ("x86_64/fast", "'fast' is no speed"),
+        ("x86_64/250/busy-siblings", "unknown word 'busy-siblings'"),
+        ("x86_64/250/highres", "unknown word 'highres'"),
+        ("x86_64/250/nohz_full=1", "nohz_full= needs a core"),
+        ("x86_64/250/2c/nohz_full=0", "nohz_full= needs a core"),
+        ("arm64/250/clocksource:hpet", "clocksource needs a guest of"),
+    ],
+)
+def test_guest_that_makes_no_sense_is_refused_with_a_remedy(guest: str, said: str) -> None:
+    with pytest.raises(BadInputError, match=re.escape(said)) as error:
+        parse_guest(guest)
+    assert error.value.hint
+
+
+def test_series_is_written_as_the_program_takes_it() -> None:
+    series = Series(kind=Kind.WAIT, wait="nop", count=3, cpu=0, fifo=1, governor="performance")
+    assert series.word == (
+        "wait:wait=nop,request_ns=0,from_ns=0,to_ns=0,step_ns=0,count=3,limit_ms=0,slack_ns=0,"
+        "fifo=1,eaters=0,cpu=0"
+    )
+    assert Series(kind=Kind.PERIODS, hold_us=0).word.endswith(",hold_us=0")
+
+
+def test_table_has_the_proposals_tests_16k_times_in_every_manner() -> None:
+    table = [
+        each
+        for each in programme(HOST, USUAL, low_resolution=False)
+        if each.section is Section.TABLE
+    ]
+    assert {each.count for each in table} == {16_384}
+    assert {(each.wait, each.request_ns) for each in table} == set(KEYS)
+    assert {(each.policy, each.load) for each in table} == {
+        (policy, load) for policy in ("normal", "SCHED_FIFO") for load in ("idle", "loaded")
+    }
+
+
+def test_each_core_in_turn_has_its_own_table() -> None:
+    facts = PlaceFacts(name="host", lane="host", arch="x86_64", mips=None, cpus=(0, 1, 5))
+    table = [
+        each
+        for each in programme(facts, QUICK, low_resolution=False)
+        if each.section is Section.TABLE
+    ]
+    assert {each.cpu for each in table} == {0, 1, 5}
+
+
+def test_loaded_guest_executes_no_more_than_it_may() -> None:
+    for series in programme(GUEST, USUAL, low_resolution=True):
+        if series.eaters:
+            longest_ms = series.limit_ms or series.request_ns * series.count / MS
+            assert longest_ms * 1000 * 1000 <= GUEST_INSTRUCTIONS * 1.01
+
+
+def test_ordinary_process_of_a_guest_is_given_the_usual_slack() -> None:
+    """The agent there is a real-time process, whose children would have none."""
+    for series in programme(GUEST, USUAL, low_resolution=False):
+        assert series.slack_ns == (0 if series.fifo else series.slack_ns or 50 * US)
+        assert series.fifo or series.slack_ns
+
+
+def test_governors_and_idle_states_are_tried_where_the_machine_has_them() -> None:
+    facts = PlaceFacts(
+        name="host",
+        lane="host",
+        arch="x86_64",
+        mips=None,
+        cpus=(0,),
+        governors=("powersave", "performance"),
+        idle_exit_us=(0, 2, 100),
+    )
+    power = [
+        each
+        for each in programme(facts, USUAL, low_resolution=False)
+        if each.section is Section.POWER
+    ]
+    assert {each.governor for each in power} == {"", "powersave", "performance"}
+    assert {each.hold_us for each in power} == {None, 0, 2, 100}
+
+
+def test_every_series_is_written_in_letters_that_any_shell_takes() -> None:
+    words = [each.word for each in programme(GUEST, QUICK, low_resolution=True)]
+    assert all(re.fullmatch(r"[a-z]+:([a-z_]+=[a-z0-9_]+,?)+", word) for word in words)
+
+
+@pytest.mark.parametrize(
+    ("text", "cpu", "high", "tick"),
+    [
+        (NEW_KERNEL, 0, True, "idle"),
+        (NEW_KERNEL, 1, False, "periodic"),
+        (OLD_KERNEL, 0, True, "idle"),
+    ],
+)
+def test_timer_list_says_how_timers_are_served(text: str, cpu: int, high: bool, tick: str) -> None:
+    timers = timers_of(facts_line(timer_list=text), None, cpu)
+    assert (timers.high_resolution, timers.tick) == (high, tick)
+    assert timers.source == "/proc/timer_list"
+
+
+def test_cpu_of_nohz_full_has_a_full_tick() -> None:
+    timers = timers_of(facts_line(timer_list=NEW_KERNEL, nohz_full="0,2-3"), None, 0)
+    assert timers.tick == "full"
+    assert parse_cpus("0,2-3") == {0, 2, 3}
+    assert parse_cpus("(null)") == set()
+
+
+def test_without_timer_list_clocks_and_interrupts_tell() -> None:
+    line = facts_line(timer_list_error="Permission denied")
+    few = Ticks(span_ns=200 * MS, idle_interrupts=4, busy_interrupts=50)
+    many = Ticks(span_ns=200 * MS, idle_interrupts=50, busy_interrupts=50)
+    assert timers_of(line, few, 0).tick == "idle"
+    assert timers_of(line, many, 0).tick == ""
+    assert timers_of(line, None, 0).high_resolution is True
+    assert "Permission denied" in timers_of(line, None, 0).source
+    low = timers_of({**line, "resolution_ns": JIFFY_NS}, None, 0)
+    assert low.high_resolution is False
+    assert "every sleep ends at a tick" in low.sentence
+
+
+def test_lines_are_one_for_each_series_in_order() -> None:
+    good = b'{"schema":1,"series":0}\n{"schema":1,"series":1,"refused":"x","why":"y"}\n'
+    lines = parse_lines(good, expected=2, source="p")
+    reading = reading_of(Series(kind=Kind.WAIT), lines[1])
+    assert (reading.refused, reading.why, reading.statistics) == ("x", "y", None)
+    for bad, count in ((good, 3), (good, 1), (b'{"schema":2,"series":0}\n', 1), (b"{\n", 1)):
+        with pytest.raises(RigFaultError):
+            parse_lines(bad, expected=count, source="p")
+
+
+def test_proposals_figures_are_whole_and_in_order() -> None:
+    proposal = read_proposal()
+    assert [each.name for each in proposal.machine] == ["AMD", "MT8173", "APL", "Xeon", "MTL"]
+    for machine in proposal.machine:
+        assert set(machine.normal) == set(KEYS.values())
+        assert set(machine.fifo) == {"nanosleep_1us", "nanosleep_100us"}
+        for mean, least, most in [*machine.normal.values(), *machine.fifo.values()]:
+            assert least <= mean <= most
+
+
+def test_slack_cut_is_of_medians_in_one_run() -> None:
+    (cut,) = explain.slack_cuts(full_machine())
+    assert (cut.usual_ns, cut.least_ns) == (70 * US, 20 * US)
+    said = explain.say_slack(full_machine())
+    assert said is not None
+    assert "from 70.0 us to 20.0 us, to 0.29 of it" in said.figures
+
+
+def test_growth_of_select_is_told_from_that_of_clock_nanosleep() -> None:
+    said = explain.say_growth(full_machine())
+    assert said is not None
+    assert "0.10 % of the wait" in said.figures
+    assert "0.1 % of what was asked for" in said.meaning
+
+
+def test_growth_that_cannot_be_seen_is_not_claimed() -> None:
+    noisy = make_machine(
+        readings=[
+            *growing("select", {100 * MS: 5 * MS, S: 70 * US}),
+            *growing("clock_nanosleep", {100 * MS: 70 * US, S: 70 * US}),
+        ]
+    )
+    said = explain.say_growth(noisy)
+    assert said is not None
+    assert said.meaning == ""
+    assert "cannot be seen" in said.figures
+    assert explain.say_growth(make_machine()) is None
+
+
+def test_growth_at_a_nice_value_is_five_times_as_much() -> None:
+    late_ns = {100 * MS: 520 * US, S: 4_900 * US}
+    readings = [
+        *growing("select", late_ns),
+        *growing("clock_nanosleep", {100 * MS: 70 * US, S: 70 * US}),
+    ]
+    at_nice_10 = explain.say_growth(make_machine(readings=readings, nice=10))
+    assert at_nice_10 is not None
+    assert "0.5 % of what was asked for" in at_nice_10.meaning
+    plain = explain.say_growth(make_machine(readings=readings))
+    assert plain is not None
+    assert plain.meaning == ""
+
+
+def test_growth_that_others_measured_is_the_slack_of_select() -> None:
+    (growth,) = read_proposal().growth
+    said = explain.say_seed_growth(growth.sleep_ms, growth.late_us)
+    assert "142.6 us at 100 ms leave 42.6 us" in said
+    assert "1042.4 us at 1000 ms leave 42.4 us" in said
+
+
+@pytest.mark.parametrize(
+    ("elapsed_ns", "ticks"),
+    [
+        (JIFFY_NS, 1),
+        (JIFFY_NS - 344, 1),
+        (3 * JIFFY_NS + 9000, 3),
+        (2 * MS, None),
+        (200 * US, None),
+    ],
+)
+def test_wait_that_ended_at_a_tick_is_known(elapsed_ns: int, ticks: int | None) -> None:
+    assert explain.jiffies_of(elapsed_ns, JIFFY_NS) == ticks
+
+
+def test_cyclictest_is_told_its_interface_and_read_strictly() -> None:
+    words = [cyclictest_words(name, loops=9, cpu=1, output="o") for name in INTERFACES]
+    assert ["--posix_timers" in each for each in words] == [True, True, False]
+    assert ["--system" in each for each in words] == [False, True, False]
+    good = b'{"thread":{"0":{"cycles":9,"min":1,"max":30,"avg":2.6}}}'
+    read = read_cyclictest(good, "setitimer", loaded=True, command="c")
+    assert (read.cycles, read.min_ns, read.mean_ns, read.max_ns) == (9, 1, 3, 30)
+    for bad in (b"", b"{}", b'{"thread":{}}', b'{"thread":{"0":{"cycles":"x"}}}'):
+        with pytest.raises(RigFaultError):
+            read_cyclictest(bad, "setitimer", loaded=True, command="c")
+
+
+def make_cpufreq(folder: Path, *, cpus: int = 2) -> Path:
+    """Files as sysfs has them: this machine may have no cpufreq."""
+    for cpu in range(cpus):
+        place = folder / f"cpu{cpu}" / "cpufreq"
+        place.mkdir(parents=True)
+        (place / "scaling_governor").write_text("schedutil\n")
+        (place / "scaling_available_governors").write_text("performance schedutil userspace \n")
+    return folder
+
+
+def governors_now(sysfs: Path) -> set[str]:
+    files = sysfs.glob("cpu*/cpufreq/scaling_governor")
+    return {path.read_text().strip() for path in files}
+
+
+def test_governor_is_put_back_as_it_was(tmp_path: Path) -> None:
+    sysfs = make_cpufreq(tmp_path / "cpu")
+    governors = Governors(tmp_path / JOURNAL, sysfs)
+    assert governors.known == ("schedutil", "performance")
+    governors.set_all("performance")
+    governors.set_all("powersave")
+    assert governors_now(sysfs) == {"powersave"}
+    governors.restore()
+    assert governors_now(sysfs) == {"schedutil"}
+    assert not (tmp_path / JOURNAL).exists()
+
+
+def test_governor_that_a_killed_rig_left_is_put_back_at_the_next_start(tmp_path: Path) -> None:
+    sysfs = make_cpufreq(tmp_path / "cpu")
+    Governors(tmp_path / JOURNAL, sysfs).set_all("performance")
+    Governors(tmp_path / JOURNAL, sysfs)
+    assert governors_now(sysfs) == {"schedutil"}
+
+
+def test_governor_that_may_not_be_set_on_every_cpu_is_set_on_none(tmp_path: Path) -> None:
+    sysfs = make_cpufreq(tmp_path / "cpu")
+    governors = Governors(tmp_path / JOURNAL, sysfs)
+    refusing = sysfs / "cpu1/cpufreq/scaling_governor"
+    text = refusing.read_text()
+    governors.set_all("schedutil")
+    governors.restore()
+    refusing.unlink()
+    refusing.mkdir()  # writing to a folder fails for every user, as sysfs may for some
+    with pytest.raises(OSError, match="directory"):
+        governors.set_all("performance")
+    refusing.rmdir()
+    refusing.write_text(text)
+    assert governors_now(sysfs) == {"schedutil"}
+
+
+def test_machine_without_cpufreq_has_no_governors(tmp_path: Path) -> None:
+    assert Governors(tmp_path / JOURNAL, tmp_path).known == ()
+
+
+def test_interrupted_measuring_puts_governors_back(tmp_path: Path) -> None:
+    sysfs = make_cpufreq(tmp_path / "cpu")
+    paths = Paths(checkout=find_paths().checkout, state=tmp_path)
+
+    changed = asyncio.Event()
+
+    async def measure() -> None:
+        async with open_host(paths, (0,), sysfs=sysfs) as place:
+            await place.set_governor("performance")
+            changed.set()
+            await asyncio.sleep(3600)
+
+    async def interrupted() -> None:
+        task = asyncio.create_task(measure())
+        await changed.wait()
+        assert governors_now(sysfs) == {"performance"}
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(interrupted())
+    assert governors_now(sysfs) == {"schedutil"}
+
+
+def test_missing_cyclictest_is_said_with_its_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    async def ask() -> None:
+        async with open_host(Paths(checkout=tmp_path, state=tmp_path), (0,)) as place:
+            with pytest.raises(MissingError, match="apt-get install rt-tests"):
+                await place.cyclictest(["--json=OUTPUT"], eaters=0)
+
+    asyncio.run(ask())
+
+
+def run_here(*words: str, wrapper: tuple[str, ...] = ()) -> list[Line]:
+    """The program itself, on this machine."""
+    program = str(find_paths().latency_program)
+    done = subprocess.run([*wrapper, program, *words], capture_output=True, check=True, timeout=60)
+    return parse_lines(done.stdout, expected=len(words), source="rig-latency")
+
+
+def test_process_that_may_not_be_real_time_measures_the_rest() -> None:
+    drop = (
+        ("setpriv", "--bounding-set=-sys_nice", "--inh-caps=-sys_nice") if os.geteuid() == 0 else ()
+    )
+    series = [
+        Series(kind=Kind.WAIT, wait="nanosleep", request_ns=US, count=3, fifo=fifo)
+        for fifo in (1, 0)
+    ]
+    lines = run_here(*(each.word for each in series), wrapper=("prlimit", "--rtprio=0:0", *drop))
+    refused, measured = map(reading_of, series, lines)
+    assert refused.refused == "sched_setscheduler(SCHED_FIFO)"
+    assert refused.why == "Operation not permitted"
+    assert measured.statistics is not None
+    assert measured.statistics.count == 3
+
+
+def test_waits_here_are_never_early_and_readings_cost_something() -> None:
+    lines = run_here(
+        "audit",
+        "wait:wait=clock_nanosleep,request_ns=100000,count=20,eaters=1,slack_ns=1",
+        "sweep:wait=select,from_ns=1000,to_ns=20000,step_ns=1000",
+        "periods:request_ns=1000000,count=5",
+        "wait:wait=nop,count=100000,limit_ms=1",
+    )
+    audit, sleep, sweep, periods, limited = lines
+    assert 0 < audit["clock_read_ps"] < audit["loop_ps"] * 2
+    assert (sleep["early"], sleep["count"]) == (0, 20)
+    assert sleep["quantiles_ns"][0] >= 100_000
+    assert sleep["voluntary_switches"] >= 1
+    assert len(sweep["elapsed_ns"]) == 20
+    assert all(ns >= 1000 * i for i, ns in enumerate(sweep["elapsed_ns"], start=1))
+    assert (periods["early"], periods["count"]) == (0, 5)
+    assert limited["count"] < 100_000
+
+
+def test_program_that_makes_no_sense_of_a_word_measures_nothing() -> None:
+    program = str(find_paths().latency_program)
+    done = subprocess.run(
+        [program, "audit", "wait:wait=usleep,count=1"], capture_output=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, b"")
+
+
+def test_report_is_of_its_published_schema() -> None:
+    report = msgspec.json.decode(msgspec.json.encode(make_report(full_machine())))
+    jsonschema.validate(report, schema_of("latency"))
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**report, "schema": 2}, schema_of("latency"))
+
+
+def test_page_shows_every_machine_and_escapes_their_names() -> None:
+    machines = full_machine("<b>&host"), full_machine("low", high=False)
+    page = latency_page(make_report(*machines)).decode()
+    assert "&lt;b&gt;&amp;host" in page
+    assert "<b>&host" not in page
+    for key in ("table", "timers", "interfaces", "select", "jitter", "slack", "method"):
+        assert f'<h2 id="{key}"' in page
+    assert "mathdefault" not in page
+    assert "Interrupted" not in page
+    assert "Interrupted" in latency_page(make_report(*machines, complete=False)).decode()
+
+
+def test_page_of_a_machine_that_refused_everything_is_a_page() -> None:
+    empty = make_machine(missing=["sched_setscheduler(SCHED_FIFO): Operation not permitted"])
+    assert "Operation not permitted" in latency_page(make_report(empty)).decode()
+
+
+def test_charts_have_names_of_their_own() -> None:
+    charts = charts_of([full_machine("a"), full_machine("b", high=False)])
+    titles = [chart.title for chart in charts]
+    assert len(titles) == len(set(titles))
+    assert sum(title.startswith("Steps of select") for title in titles) == 1
+
+
+def test_rows_have_a_value_for_every_column() -> None:
+    machines = [full_machine("a"), make_machine("b")]
+    for make in (
+        *(rows.proposal_rows, rows.quantile_rows, rows.clock_rows, rows.timer_rows),
+        *(rows.cyclictest_rows, rows.period_rows, rows.jitter_rows, rows.power_rows),
+        *(rows.slack_rows, rows.growth_rows),
+    ):
+        found = make(machines)
+        assert all(len(row) == len(found.columns) for row in found.rows), found.caption
+
+
+def test_interrupted_run_leaves_no_process_and_no_half_written_file(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    checkout = find_paths().checkout
+    command = [str(checkout / "rig" / "rig"), "latency", "--quick", "--no-color"]
+    # A shell starts what runs in the background with SIGINT ignored, and children inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    run = subprocess.Popen(
+        [*command, "--out", str(out)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert run.stderr is not None
+    for line in run.stderr:
+        if line.startswith("measuring host"):
+            break
+    run.send_signal(signal.SIGINT)
+    _, said = run.communicate(timeout=30)
+    assert run.returncode == 130
+    assert "interrupted" in said
+    assert not out.exists()
+    assert processes_of_session(run.pid) == []
+
+
+def processes_of_session(session: int) -> list[str]:
+    """Those that the run left behind."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            status = (entry / "stat").read_text(encoding="ascii", errors="replace")
+        except OSError:
+            continue
+        name, _, rest = status.rpartition(")")
+        state, _, _, of_session = rest.split()[:4]
+        if int(of_session) == session and state != "Z":
+            found.append(name)
+    return found

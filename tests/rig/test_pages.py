@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A page is one file that is right by itself; a chart of it is text in the page's colours."""
+
+import re
+from html.parser import HTMLParser
+from xml.etree import ElementTree as ET
+
+import pytest
+from delayrig.pages.charts import VARIABLES, Colour, chart_html, new_figure, svg_file, svg_of
+from delayrig.pages.page import (
+    TEMPLATES,
+    Assets,
+    Column,
+    Row,
+    Section,
+    Table,
+    code,
+    paragraph,
+    render_page,
+    table_html,
+)
+from markupsafe import Markup
+from matplotlib.figure import Figure
+
+HOSTILE = '<script>alert(1)</script> & "x"'
+SCHEMES = ("light", "dark")
+GROUNDS = {"good": "good-ground", "bad": "bad-ground", "doubt": "doubt-ground", "rig": "rig-ground"}
+TEXT_CONTRAST, GRAPHIC_CONTRAST = 4.5, 3.0
+
+
+class Outline(HTMLParser):
+    """Ids, headings, and what would be fetched."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ids: list[str] = []
+        self.headings: list[int] = []
+        self.fetched: list[str] = []
+        self.links: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = {key: value or "" for key, value in attrs}
+        if "id" in values:
+            self.ids.append(values["id"])
+        if re.fullmatch("h[1-6]", tag):
+            self.headings.append(int(tag[1]))
+        if "src" in values or (tag == "link" and not values["href"].startswith("data:")):
+            self.fetched.append(tag)
+        if tag == "a":
+            self.links.append(values["href"])
+
+
+def outline(page: bytes) -> Outline:
+    read = Outline()
+    read.feed(page.decode())
+    return read
+
+
+def make_table(*rows: Row) -> Table:
+    columns = [Column(name="subject"), Column(name="s", numeric=True)]
+    return Table(caption="Total time", columns=columns, rows=rows)
+
+
+def make_chart(title: str, colour: Colour = Colour.FIRST) -> Markup:
+    return svg_of(make_figure(colour), title=title, description="one bar")
+
+
+def make_figure(colour: Colour = Colour.FIRST) -> Figure:
+    with new_figure(height_in=2) as figure:
+        axes = figure.add_subplot()
+        axes.barh(["a", "$b$"], [2.5, 1.0], color=colour)
+        axes.grid(axis="x")
+        axes.set_xlabel("s")
+    return figure
+
+
+def make_page(*bodies: Markup) -> bytes:
+    sections = [
+        Section(key=f"part-{number}", title=f"Part {number}", body=body)
+        for number, body in enumerate(bodies)
+    ]
+    return render_page(title="A run", summary=paragraph("All is well."), sections=sections)
+
+
+def test_page_has_one_title_ordered_headings_and_links_that_lead_somewhere() -> None:
+    read = outline(make_page(paragraph("one"), paragraph("two")))
+    assert read.headings == [1, 2, 2]
+    assert len(set(read.ids)) == len(read.ids)
+    assert {link.removeprefix("#") for link in read.links} <= set(read.ids)
+
+
+def test_page_fetches_nothing_and_forbids_it_as_well() -> None:
+    page = make_page(chart_html(make_chart("Total"), caption="Total", table=make_table()))
+    assert outline(page).fetched == []
+    assert b"default-src 'none'" in page
+    assert b"@import" not in page
+
+
+def test_text_is_escaped_wherever_it_stands() -> None:
+    row = Row(values=[HOSTILE, code(HOSTILE)], marks={"subject": HOSTILE})
+    body = paragraph(HOSTILE, code(HOSTILE)) + table_html(make_table(row))
+    page = render_page(
+        title=HOSTILE,
+        summary=paragraph(HOSTILE),
+        sections=[Section(key="x", title=HOSTILE, body=body)],
+    )
+    assert b"<script" not in page
+    assert page.count(b"&lt;script&gt;") == 9
+
+
+def test_what_no_document_may_hold_is_replaced() -> None:
+    with new_figure(height_in=2) as figure:
+        figure.add_subplot().barh(["a\x1b[31m\x00"], [1])
+    chart = svg_of(figure, title="T\x08", description="d\x00")
+    page = make_page(paragraph("x\x00y"), chart).decode()
+    assert not re.search("[\x00-\x08\x1b]", page)
+    assert "a\ufffd[31m\ufffd" in page
+    ET.fromstring(svg_file(figure, title="T\x08", description="d\x00"))
+
+
+def test_script_and_style_of_a_page_stand_in_it() -> None:
+    assets = Assets(style=".x{color:red}", script="const x = 1 && 2;")
+    page = render_page(title="A", summary=paragraph(""), sections=[], assets=assets)
+    assert b".x{color:red}" in page
+    assert b"<script>\nconst x = 1 && 2;\n</script>" in page
+
+
+def test_section_that_is_there_twice_or_no_anchor_is_refused() -> None:
+    section = Section(key="a", title="A", body=paragraph(""))
+    with pytest.raises(ValueError, match="not unique"):
+        render_page(title="A", summary=paragraph(""), sections=[section, section])
+    with pytest.raises(ValueError, match="no anchor"):
+        Section(key="A b", title="A", body=paragraph(""))
+
+
+def test_table_has_a_caption_and_says_what_heads_what() -> None:
+    html = table_html(make_table(Row(values=["bundled", "2.5"], marks={"verdict": "pass"})))
+    assert "<caption><span>Total time</span></caption>" in html
+    assert '<th scope="col">subject</th>' in html
+    assert '<th scope="row">bundled</th>' in html
+    assert '<td class="n">2.5</td>' in html
+    assert '<tr data-verdict="pass">' in html
+
+
+def test_chart_is_named_described_and_has_text_as_text() -> None:
+    svg = ET.fromstring(make_chart("Total time"))
+    assert svg.get("role") == "img"
+    names = {element.get("id"): element.text for element in svg.iter() if element.get("id")}
+    assert names[svg.get("aria-labelledby")] == "Total time"
+    assert names[svg.get("aria-describedby")] == "one bar"
+    texts = ["".join(element.itertext()) for element in svg.iter() if element.tag.endswith("text")]
+    assert "$b$" in texts
+    assert "s" in texts
+
+
+def test_equal_figures_give_equal_bytes_and_no_moment_is_in_them() -> None:
+    assert make_chart("Total") == make_chart("Total")
+    assert svg_file(make_figure(), title="T", description="d") == svg_file(
+        make_figure(), title="T", description="d"
+    )
+    assert not re.search(r"20\d\d-\d\d", make_chart("Total"))
+
+
+@pytest.mark.parametrize("colour", list(Colour))
+def test_chart_has_the_pages_colours_and_no_others(colour: Colour) -> None:
+    chart = make_chart("Total", colour)
+    assert f"var(--{VARIABLES[colour]})" in chart
+    assert re.findall(r"#[0-9a-f]{6}\b", chart) == []
+
+
+def test_charts_of_one_page_share_no_id() -> None:
+    charts = [
+        chart_html(make_chart(title), caption=title, table=make_table()) for title in ("A", "B")
+    ]
+    read = outline(make_page(*charts))
+    assert len(set(read.ids)) == len(read.ids)
+    for chart in charts:
+        used = set(re.findall(r'url\(#([^)]+)\)|href="#([^"]+)"', chart))
+        assert {a or b for a, b in used} <= set(read.ids)
+
+
+def test_drawing_leaves_the_settings_of_matplotlib_as_they_were() -> None:
+    import matplotlib as mpl
+
+    before = dict(mpl.rcParams)
+    make_chart("Total")
+    assert dict(mpl.rcParams) == before
+
+
+def test_file_of_a_chart_has_both_schemes_and_a_size() -> None:
+    content = svg_file(make_figure(), title="Total", description="one bar")
+    root = ET.fromstring(content)
+    assert root.get("width")
+    assert b"SPDX-License-Identifier" in content
+    style = next(element.text for element in root.iter() if element.tag.endswith("style"))
+    assert style is not None
+    for name in set(re.findall(r"var\(--([a-z0-9-]+)\)", content.decode())):
+        assert len(re.findall(rf"--{name}: #[0-9a-f]{{6}};", style)) == 2
+
+
+def colours_of_schemes() -> dict[str, dict[str, str]]:
+    css = (TEMPLATES / "page.css").read_text(encoding="utf-8")
+    blocks = re.findall(r":root \{(.*?)\}", css, flags=re.DOTALL)[:2]
+    found = [dict(re.findall(r"--([a-z0-9-]+): (#[0-9a-f]{6})", block)) for block in blocks]
+    return dict(zip(SCHEMES, found, strict=True))
+
+
+def contrast(one: str, other: str) -> float:
+    """By WCAG 2."""
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def luminance(colour: str) -> float:
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [
+        part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    ]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_text_and_graphics_stand_out_from_their_ground(scheme: str) -> None:
+    colours = colours_of_schemes()[scheme]
+    for ground in ("ground", "panel"):
+        for name in ("ink", "soft", "link", *GROUNDS):
+            assert contrast(colours[name], colours[ground]) >= TEXT_CONTRAST, (name, ground)
+    for name, ground in GROUNDS.items():
+        assert contrast(colours[name], colours[ground]) >= TEXT_CONTRAST, name
+    for name in ("c1", "c2", "c3", "c4", "c5", "c6", "focus"):
+        assert contrast(colours[name], colours["ground"]) >= GRAPHIC_CONTRAST, name
+
+
+def test_colours_of_charts_are_those_of_the_light_scheme() -> None:
+    light = colours_of_schemes()["light"]
+    assert {colour: light[name] for colour, name in VARIABLES.items()} == {
+        colour: colour.value for colour in Colour
+    }

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "series.h"
+
+static int parse(const char *text, struct series *out)
+{
+	char word[256];
+
+	snprintf(word, sizeof(word), "%s", text);
+	return series_parse(word, out);
+}
+
+static void wait_takes_all_that_it_is_given(void **state)
+{
+	struct series found;
+
+	(void)state;
+	assert_int_equal(parse("wait:wait=nanosleep,request_ns=100000,count=16384,limit_ms=4000,"
+			       "fifo=1,slack_ns=1,cpu=3,eaters=2,hold_us=0",
+				 &found),
+		0);
+	assert_int_equal(found.kind, SERIES_WAIT);
+	assert_string_equal(found.wait->name, "nanosleep");
+	assert_int_equal(found.request_ns, 100000);
+	assert_int_equal(found.count, 16384);
+	assert_int_equal(found.limit_ms, 4000);
+	assert_int_equal(found.fifo_priority, 1);
+	assert_int_equal(found.slack_ns, 1);
+	assert_int_equal(found.cpu, 3);
+	assert_int_equal(found.eaters, 2);
+	assert_int_equal(found.hold_us, 0);
+}
+
+static void what_is_left_out_changes_nothing_of_the_process(void **state)
+{
+	struct series found;
+
+	(void)state;
+	assert_int_equal(parse("wait:wait=nop,count=1", &found), 0);
+	assert_int_equal(found.fifo_priority, 0);
+	assert_int_equal(found.slack_ns, 0);
+	assert_int_equal(found.cpu, -1);
+	assert_int_equal(found.eaters, 0);
+	assert_int_equal(found.hold_us, -1);
+}
+
+static void kinds_that_need_nothing_need_no_colon(void **state)
+{
+	struct series found;
+
+	(void)state;
+	assert_int_equal(parse("facts", &found), 0);
+	assert_int_equal(found.kind, SERIES_FACTS);
+	assert_int_equal(parse("audit:cpu=0", &found), 0);
+	assert_int_equal(found.kind, SERIES_AUDIT);
+}
+
+static void bounds_are_taken_and_what_lies_beyond_is_not(void **state)
+{
+	struct series found;
+
+	(void)state;
+	assert_int_equal(parse("wait:wait=nop,count=1000000", &found), 0);
+	assert_int_equal(parse("wait:wait=nop,count=1000001", &found), -EINVAL);
+	assert_int_equal(parse("wait:wait=nop,count=1,fifo=99", &found), 0);
+	assert_int_equal(parse("wait:wait=nop,count=1,fifo=100", &found), -EINVAL);
+	assert_int_equal(parse("wait:wait=nop,count=1,request_ns=100000000000", &found), 0);
+	assert_int_equal(parse("wait:wait=nop,count=1,request_ns=100000000001", &found), -EINVAL);
+	assert_int_equal(parse("wait:wait=nop,count=1,eaters=64", &found), 0);
+	assert_int_equal(parse("wait:wait=nop,count=1,eaters=65", &found), -EINVAL);
+}
+
+static void what_makes_no_sense_is_refused(void **state)
+{
+	static const char *const wrong[] = {
+		"",
+		"facts2",
+		"wait",
+		"wait:",
+		"wait:wait=nanosleep",
+		"wait:count=1",
+		"wait:wait=usleep,count=1",
+		"wait:wait=nop,count=0",
+		"wait:wait=nop,count=-1",
+		"wait:wait=nop,count= 1",
+		"wait:wait=nop,count=1x",
+		"wait:wait=nop,count=",
+		"wait:wait=nop,count",
+		"wait:wait=nop,count=1,",
+		"wait:wait=nop,count=1,unknown=1",
+		"wait:wait=nop,count=99999999999999999999",
+		"sweep:wait=select,from_ns=1,to_ns=2",
+		"sweep:wait=select,from_ns=2,to_ns=1,step_ns=1",
+		"sweep:wait=select,from_ns=0,to_ns=100000000,step_ns=1",
+		"sweep:from_ns=1,to_ns=2,step_ns=1",
+		"periods:count=1",
+		"periods:request_ns=1",
+		"ticks:request_ns=1",
+		"ticks:cpu=0",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		struct series found;
+
+		assert_int_equal(parse(wrong[i], &found), -EINVAL);
+	}
+}
+
+static void sweep_of_one_length_is_a_sweep(void **state)
+{
+	struct series found;
+
+	(void)state;
+	assert_int_equal(parse("sweep:wait=ppoll,from_ns=5,to_ns=5,step_ns=1", &found), 0);
+	assert_int_equal(found.from_ns, 5);
+	assert_int_equal(found.to_ns, 5);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(wait_takes_all_that_it_is_given),
+		cmocka_unit_test(what_is_left_out_changes_nothing_of_the_process),
+		cmocka_unit_test(kinds_that_need_nothing_need_no_colon),
+		cmocka_unit_test(bounds_are_taken_and_what_lies_beyond_is_not),
+		cmocka_unit_test(what_makes_no_sense_is_refused),
+		cmocka_unit_test(sweep_of_one_length_is_a_sweep),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

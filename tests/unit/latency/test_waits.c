@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "clock.h"
+#include "waits.h"
+
+static const char *const sleeps[] = {
+	"nanosleep", "clock_nanosleep", "select", "pselect", "poll", "ppoll"};
+#define SLEEPS (sizeof(sleeps) / sizeof(sleeps[0]))
+
+/* Lower bounds alone: what a loaded machine adds is its own business. */
+static void no_wait_ends_early(void **state)
+{
+	static const int64_t lengths_ns[] = {0, 1, 1001, 999999, 1000001, 10000000};
+
+	(void)state;
+	for (size_t s = 0; s < SLEEPS; s++) {
+		const struct wait *wait = wait_find(sleeps[s]);
+
+		assert_non_null(wait);
+		for (size_t i = 0; i < sizeof(lengths_ns) / sizeof(lengths_ns[0]); i++) {
+			const int64_t before_ns = clock_now_ns();
+
+			wait->wait(lengths_ns[i]);
+			assert_true(clock_now_ns() - before_ns >= lengths_ns[i]);
+		}
+	}
+}
+
+static void every_wait_is_found_by_the_name_of_its_function(void **state)
+{
+	(void)state;
+	for (size_t s = 0; s < SLEEPS; s++)
+		assert_string_equal(wait_find(sleeps[s])->name, sleeps[s]);
+	assert_non_null(wait_find("nop"));
+	assert_non_null(wait_find("sched_yield"));
+	assert_null(wait_find("usleep"));
+	assert_null(wait_find(""));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_wait_ends_early),
+		cmocka_unit_test(every_wait_is_found_by_the_name_of_its_function),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
