@@ -128,6 +128,9 @@ def _build(arch: Arch, toolchain: Path, paths: Paths, layout: Layout) -> None:
         cross.write_text(text, encoding="utf-8")
         _meson(layout, "setup", str(build), str(paths.checkout), "--cross-file", str(cross))
         (build / "checkout").write_text(origin, encoding="utf-8")
+    else:
+        # Of targets that came since, `meson compile` knows nothing until then.
+        _meson(layout, "setup", "--reconfigure", str(build), str(paths.checkout))
     _meson(layout, "compile", "-C", str(build), *TARGETS)
 
 
