@@ -17,6 +17,7 @@ from delayrig.commands.parts import parts
 from delayrig.commands.proposal import proposal
 from delayrig.commands.repeat import repeat_cells
 from delayrig.commands.report import report
+from delayrig.commands.repro import repro
 from delayrig.commands.run import run
 from delayrig.commands.selfcheck import selfcheck
 from delayrig.commands.shrink import shrink
@@ -27,7 +28,7 @@ from delayrig.commands.trace import trace
 from delayrig.commands.waste import waste
 
 COMMANDS: tuple[click.Command, ...] = (
-    *(run, gate, repeat_cells, shrink, compare, faults),
+    *(run, gate, repro, repeat_cells, shrink, compare, faults),
     *(report, history, times, waste, trace, parts, export, schema),
     *(threshold, survey, proposal),
     *(plans, chips, hazards, machines, subjects),

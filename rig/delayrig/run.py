@@ -4,7 +4,7 @@
 import asyncio
 import errno
 import shlex
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import zip_longest
@@ -26,7 +26,7 @@ from delayrig.paths import Paths
 from delayrig.request import Request
 from delayrig.result import CellResult, Results, Verdict, write_results
 from delayrig.stages import JUDGE, MARKS_NAME, StageWatch
-from delayrig.supplies import CpuPool
+from delayrig.supplies import CpuPool, Preparing
 from delayrig.verdict import Finding, blank_result, judge_cell
 
 NO_DELAY_FUNCTION = (
@@ -54,14 +54,20 @@ class Progress(Protocol):
         ...
 
 
-async def run_request(request: Request, paths: Paths, progress: Progress) -> Results:
+OpenLane = Callable[[Request, Paths, CpuPool, Preparing], Awaitable[Lane]]
+"""From a request to its lane; `open_lane`, where nobody wants to look into cells."""
+
+
+async def run_request(
+    request: Request, paths: Paths, progress: Progress, opened: OpenLane = open_lane
+) -> Results:
     """Runs everything that was asked for; what finished is kept even when it is interrupted."""
-    (results,) = await run_side_by_side([request], paths, progress)
+    (results,) = await run_side_by_side([request], paths, progress, opened)
     return results
 
 
 async def run_side_by_side(
-    requests: Sequence[Request], paths: Paths, progress: Progress
+    requests: Sequence[Request], paths: Paths, progress: Progress, opened: OpenLane = open_lane
 ) -> list[Results]:
     """Several runs at once, a cell of each in turn, so that they meet the same machine.
 
@@ -70,7 +76,7 @@ async def run_side_by_side(
     """
     pool = CpuPool(requests[0].jobs)
     runs = [
-        _Run(request, await open_lane(request, paths, pool, progress.preparing))
+        _Run(request, await opened(request, paths, pool, progress.preparing))
         for request in requests
     ]
     progress.started(sum(len(request.cells) for request in requests))
@@ -89,6 +95,15 @@ async def run_side_by_side(
     finally:
         kept = [run.keep(interrupted=not finished) for run in runs]
     return kept
+
+
+def assignment_of(request: Request, lane: Lane, folder: Path, cpu: int) -> Assignment:
+    """What the request's one cell would be run with; raises `BadInputError` where it is skipped."""
+    (cell,) = request.cells
+    bench = _Bench(request=request, lane=lane, delay_functions=_delay_functions(request, lane))
+    if reason := bench.refusal(cell):
+        raise BadInputError(f"{cell.id} is skipped: {reason}")
+    return bench.assignment(cell, folder, cpu)
 
 
 class _Run:
@@ -182,26 +197,28 @@ class _Bench:
             raise _explained(error, self.request.out) from error
         return result
 
-    async def _measure(self, cell: Cell, folder: Path, cpu: int) -> CellResult:
-        chip = self.request.chips[cell.chip]
-        rerun = rerun_command(cell, self.request)
+    def assignment(self, cell: Cell, folder: Path, cpu: int) -> Assignment:
+        """The cell with all that it needs, to be run in that folder on that CPU."""
         subject = self.lane.subject_of(cell)
         assert subject is not None
-        watch = StageWatch()
+        return Assignment(
+            cell=cell,
+            chip=self.request.chips[cell.chip],
+            chip_name=self.chip_names[subject.label, cell.chip],
+            subject=subject,
+            folder=folder,
+            cpu=cpu,
+            watch=StageWatch(),
+            marks=folder / MARKS_NAME if self.request.stages else None,
+            delay=self.delay_functions[subject.label] if cell.witness else None,
+        )
+
+    async def _measure(self, cell: Cell, folder: Path, cpu: int) -> CellResult:
+        rerun = rerun_command(cell, self.request)
+        given = self.assignment(cell, folder, cpu)
+        chip, subject, watch = given.chip, given.subject, given.watch
         try:
-            host_s = await self.lane.run_cell(
-                Assignment(
-                    cell=cell,
-                    chip=chip,
-                    chip_name=self.chip_names[subject.label, cell.chip],
-                    subject=subject,
-                    folder=folder,
-                    cpu=cpu,
-                    watch=watch,
-                    marks=folder / MARKS_NAME if self.request.stages else None,
-                    delay=self.delay_functions[subject.label] if cell.witness else None,
-                )
-            )
+            host_s = await self.lane.run_cell(given)
             result = await asyncio.to_thread(
                 judge_cell, cell, chip, folder, subject=subject, host_s=host_s, rerun=rerun
             )

@@ -29,9 +29,12 @@ GUEST = {
     7: "guest: end the emulator",
     8: "guest: pack the results",
 }
+BOOTED = "boot the guest, take in the cell, rehearse"
+"""Of the live lane alone, whose guests call this host instead of passing marks."""
+CONNECTED, ENDED = GUEST[5], GUEST[6]
 KEY_OF_MARKS = 0x3F00
 MARK = re.compile(r"\d+@(?P<at_s>\d+\.\d+):fw_cfg_select .* key 0x(?P<key>[0-9a-f]+) ")
-STAGES = (PACK, LOAD, *GUEST.values(), READ_BACK, STOP, KEEP, JUDGE)
+STAGES = (PACK, LOAD, BOOTED, *GUEST.values(), READ_BACK, STOP, KEEP, JUDGE)
 
 
 class StageWatch:

@@ -68,8 +68,9 @@ class Hardware:
     """
 
     shape: GuestShape
-    turns: Path
-    """What is preloaded into QEMU, so that its threads take turns (emulators/turns/)."""
+    turns: Path | None
+    """What is preloaded into QEMU, so that its threads take turns (emulators/turns/). None where
+    somebody talks to the guest: a CPU that runs would leave the console nothing."""
     kernel: Path
     initrd: Path
     console: Path
@@ -80,6 +81,9 @@ class Hardware:
     """Where it is given, the machine lives in real time, and `turns` has no part in it."""
     marks: Path | None = None
     """Where QEMU is to note when the guest passed the end of each stage of its cell."""
+    talk: Path | None = None
+    """A socket to talk over the console by. Then idle time passes as on a wall, else it is
+    skipped: nobody types that fast."""
 
 
 def window_address(shape: GuestShape) -> int:
@@ -123,11 +127,12 @@ def has_hpet(shape: GuestShape) -> bool:
     return shape.clocksource == HPET
 
 
-def timing_arguments(shape: GuestShape) -> list[str]:
+def timing_arguments(shape: GuestShape, *, idle_is_skipped: bool = True) -> list[str]:
     """What makes time virtual, and runs identical (the process must also keep to one CPU)."""
+    sleep = "off" if idle_is_skipped else "on"
     return [
         *("-accel", "tcg,thread=single"),
-        *("-icount", f"shift={shape.icount_shift},sleep=off"),
+        *("-icount", f"shift={shape.icount_shift},sleep={sleep}"),
         *("-rtc", f"base={RTC_BASE},clock=vm"),
     ]
 
@@ -135,7 +140,7 @@ def timing_arguments(shape: GuestShape) -> list[str]:
 def clock_arguments(hardware: Hardware) -> list[str]:
     """Whose time it is: that of instructions, or of this host."""
     if hardware.real is None:
-        return timing_arguments(hardware.shape)
+        return timing_arguments(hardware.shape, idle_is_skipped=hardware.talk is None)
     return [*pacing_arguments(hardware.real), *way_out_arguments(hardware.real)]
 
 
@@ -201,7 +206,26 @@ def memory_arguments(hardware: Hardware) -> list[str]:
     ]
 
 
-def qemu_arguments(hardware: Hardware, *, monitor_fd: int) -> list[str]:
+def console_chardev(hardware: Hardware) -> str:
+    """Where the guest's console goes: to its log, and to who talks to the guest."""
+    log = _escaped(hardware.console)
+    if hardware.talk is None:
+        return f"file,id=console,path={log}"
+    path = _escaped(hardware.talk)
+    return f"socket,id=console,path={path},server=on,wait=off,logfile={log}"
+
+
+def monitor_arguments(monitor_fd: int | None) -> list[str]:
+    """QMP over a socket that QEMU was started with; None: words on the terminal, for a person."""
+    if monitor_fd is None:
+        return ["-monitor", "stdio"]
+    return [
+        *("-chardev", f"socket,id=monitor,fd={monitor_fd}"),
+        *("-mon", "chardev=monitor,mode=control"),
+    ]
+
+
+def qemu_arguments(hardware: Hardware, *, monitor_fd: int | None) -> list[str]:
     """The whole command line of plain QEMU, without the program's name."""
     shape, platform = hardware.shape, hardware.shape.platform
     options = platform.machine_options.format(hpet="on" if has_hpet(shape) else "off")
@@ -220,10 +244,9 @@ def qemu_arguments(hardware: Hardware, *, monitor_fd: int) -> list[str]:
         *("-kernel", str(hardware.kernel)),
         *("-initrd", str(hardware.initrd)),
         *("-append", kernel_command_line(shape)),
-        *("-chardev", f"file,id=console,path={_escaped(hardware.console)}"),
+        *("-chardev", console_chardev(hardware)),
         *("-serial", "chardev:console"),
-        *("-chardev", f"socket,id=monitor,fd={monitor_fd}"),
-        *("-mon", "chardev=monitor,mode=control"),
+        *monitor_arguments(monitor_fd),
         # A CPU that runs leaves the monitor nothing until it is idle: one that boots waits for it.
         *([] if hardware.incoming else ["-S"]),
         *clock_arguments(hardware),
@@ -232,11 +255,13 @@ def qemu_arguments(hardware: Hardware, *, monitor_fd: int) -> list[str]:
     ]
 
 
-def preloading(turns: Path, library_path: str) -> dict[str, str]:
+def preloading(turns: Path | None, library_path: str) -> dict[str, str]:
     """What QEMU's environment has to hold beside its own; `library_path` is the one that it has.
 
     A path in LD_PRELOAD would end at a space, so only a name stands there.
     """
+    if turns is None:
+        return {}
     folders = filter(None, [str(turns.parent), library_path])
     return {"LD_PRELOAD": turns.name, LIBRARY_PATH: ":".join(folders)}
 

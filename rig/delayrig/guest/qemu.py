@@ -120,7 +120,7 @@ class QemuMachine(MonitoredMachine):
 
     def _check_turns(self) -> None:
         """A library that cannot be preloaded is passed over, and times would no longer be exact."""
-        if TURNS_NOTE not in self._said():
+        if self._hardware.turns is not None and TURNS_NOTE not in self._said():
             raise RigFaultError(
                 f"{self._hardware.turns} has no effect in this QEMU: {self._said()}",
                 hint="`rig/rig setup` builds it anew",

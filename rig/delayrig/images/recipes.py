@@ -41,6 +41,8 @@ class Recipes(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     guest: GuestRecipe
     kernels: dict[str, KernelRecipe]
     bridge: ProgramRecipe
+    tools: dict[str, ProgramRecipe]
+    """What only guests get that somebody looks into."""
     cyclictest: ProgramRecipe
     subjects: dict[str, ProgramRecipe]
 

@@ -119,6 +119,17 @@ def provide_bridge(
     return _provide_packaged(BRIDGE, recipes.bridge, arch, paths, preparing)
 
 
+def provide_tool(
+    name: str,
+    recipes: Recipes,
+    paths: Paths,
+    preparing: Callable[[str], None],
+    arch: Arch = Arch.X86_64,
+) -> Subject:
+    """A packed program of `[tools]`; packed like a subject."""
+    return _provide_packaged(name, recipes.tools[name], arch, paths, preparing)
+
+
 def provide_cyclictest(
     recipes: Recipes, paths: Paths, preparing: Callable[[str], None], arch: Arch = Arch.X86_64
 ) -> Subject:

@@ -100,10 +100,10 @@ class HostLane:
         began_s = time.monotonic()
         with tempfile.TemporaryDirectory(prefix="flashrom-rig-") as name:
             scratch = Path(name)
-            await asyncio.to_thread(_write_files, assignment, self.paths, scratch)
+            spec = await asyncio.to_thread(self.pack, assignment, scratch)
             assignment.watch.ended(PACK)
-            limit_s = deadline_ms(assignment.cell, DEADLINE_MS) / 1000 + SESSION_END_S
-            code = await _run_session(scratch, limit_s)
+            write_spec(spec, scratch / SPEC)
+            code = await self.finish(spec, scratch)
             entries = await asyncio.to_thread(_read_files, assignment, scratch)
         region = region_of(assignment.cell, assignment.chip)
         log = entries.get(LOG.name, b"")
@@ -112,6 +112,14 @@ class HostLane:
             raise LostGuestError(f"the session of the cell was lost ({code}): {_tail(log)}")
         assignment.watch.ended(KEEP)
         return time.monotonic() - began_s
+
+    def pack(self, assignment: Assignment, scratch: Path) -> Spec:
+        """What the session is to do; the files for it are written to `scratch`."""
+        return _write_files(assignment, self.paths, scratch)
+
+    async def finish(self, spec: Spec, scratch: Path) -> int:
+        """The exit code of the session, which lives below `scratch`."""
+        return await run_session(scratch, spec.deadline_ms / 1000 + SESSION_END_S)
 
 
 async def open_host_lane(request: Request, paths: Paths, preparing: Preparing) -> HostLane:
@@ -183,7 +191,7 @@ def subject_words(assignment: Assignment, scratch: Path) -> list[str]:
     return [words[0], *rest, *words[1:], *told]
 
 
-def _write_files(assignment: Assignment, paths: Paths, scratch: Path) -> None:
+def _write_files(assignment: Assignment, paths: Paths, scratch: Path) -> Spec:
     cell, chip = assignment.cell, assignment.chip
     region = region_of(cell, chip)
     before = workload.initial_content(cell, region)
@@ -194,7 +202,7 @@ def _write_files(assignment: Assignment, paths: Paths, scratch: Path) -> None:
     )
     if cell.programmer is Programmer.DUMMY:
         _write_image(scratch / "chip.bin", chip.size_bytes, region, before)
-    spec = Spec(
+    return Spec(
         emulator=[*server_words(cell, paths, scratch), *emulator_words(cell, region)],
         subject=subject_words(assignment, scratch),
         subject_file_bytes_max=chip.size_bytes + SPARE_BYTES,
@@ -203,7 +211,6 @@ def _write_files(assignment: Assignment, paths: Paths, scratch: Path) -> None:
         deadline_ms=deadline_ms(cell, DEADLINE_MS),
         lines=[line for hazard in cell.active_hazards for line in hazard.spec_lines(cell)],
     )
-    write_spec(spec, scratch / SPEC)
 
 
 def _write_image(path: Path, size_bytes: int, region: Region, content: bytes) -> None:
@@ -238,7 +245,7 @@ def on_agents_clock(told: list[Event], agent: list[Event]) -> list[Event]:
     return [{**event, "t_ns": ends[0 if number == 0 else -1]} for number, event in enumerate(told)]
 
 
-async def _run_session(scratch: Path, limit_s: float) -> int:
+async def run_session(scratch: Path, limit_s: float) -> int:
     """Its exit code; whatever comes, nothing of it is left when this returns."""
     words = ["-S", "-P", "-m", "delayrig.host.session", str(scratch / SPEC), str(os.getpid())]
     package = Path(__file__).parents[2]

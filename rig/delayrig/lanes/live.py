@@ -171,6 +171,7 @@ class _Bench:
             emulator=emulator,
             stage=stage,
             pace=self.pace,
+            watch=self.assignment.watch,
         )
         clock = await conversation.hold()
         entries = await read_results(machine, self.assignment.cell.shape, self.scratch)

@@ -70,54 +70,62 @@ class VirtualLane:
     async def run_cell(self, assignment: Assignment) -> float:
         """Runs the cell in a guest of its own, restored from its snapshot where there is one."""
         began_s = time.monotonic()
-        cell, delay, watch = assignment.cell, assignment.delay, assignment.watch
+        cell, watch = assignment.cell, assignment.watch
         with tempfile.TemporaryDirectory(prefix="flashrom-rig-") as name:
             scratch = Path(name)
-            archive = await asyncio.to_thread(
-                write_payload,
-                cell,
-                assignment.chip,
-                assignment.chip_name,
-                subject=assignment.subject,
-                scratch=scratch,
-                probe=trace_lines(delay, root=SUBJECT_ROOT, agent=self.paths.agent_of(cell.arch))
-                if delay
-                else (),
-            )
+            hardware = await asyncio.to_thread(self.pack, assignment, scratch)
             watch.ended(PACK)
-            machine = await self._machine(assignment, archive)
+            machine = await make_machine(
+                hardware,
+                self.supplies.snapshots.get(cell.shape),
+                log=assignment.folder / "qemu.log",
+                cpu=assignment.cpu,
+                connect=self.request.connect,
+                paths=self.paths,
+            )
             try:
                 await machine.start()
                 if cell.shape not in self.supplies.snapshots:
                     await machine.wait_paused(limit_s=BOOT_LIMIT_S)
                 watch.ended(LOAD)
-                entries = await finish_guest(machine, cell.shape, scratch)
+                entries = await self.finish(machine, assignment, scratch)
                 watch.ended(READ_BACK)
             finally:
                 await asyncio.shield(machine.stop())
             watch.ended(STOP)
         # Reading debug information takes longer than other cells would want to wait.
         region = region_of(cell, assignment.chip)
-        await asyncio.to_thread(write_entries, entries, assignment.folder, region, delay)
+        folder, delay = assignment.folder, assignment.delay
+        await asyncio.to_thread(write_entries, entries, folder, region, delay)
         watch.ended(KEEP)
         return time.monotonic() - began_s
 
-    async def _machine(self, assignment: Assignment, archive: Path) -> Machine:
-        cell, folder = assignment.cell, assignment.folder
+    def pack(self, assignment: Assignment, scratch: Path) -> Hardware:
+        """The machine that boots, and what it is given of the cell, written below `scratch`."""
+        cell, delay = assignment.cell, assignment.delay
+        archive = write_payload(
+            cell,
+            assignment.chip,
+            assignment.chip_name,
+            subject=assignment.subject,
+            scratch=scratch,
+            probe=trace_lines(delay, root=SUBJECT_ROOT, agent=self.paths.agent_of(cell.arch))
+            if delay
+            else (),
+        )
         image = self.supplies.image_of(cell.shape)
-        hardware = replace(
-            boot_hardware(cell.shape, image, self.paths.turns, folder / "console.log"),
+        console = assignment.folder / "console.log"
+        return replace(
+            boot_hardware(cell.shape, image, self.paths.turns, console),
             fw_cfg={CELL_FW_CFG: archive, **_programs(cell, assignment.subject, self.supplies)},
             marks=assignment.marks,
         )
-        return await make_machine(
-            hardware,
-            self.supplies.snapshots.get(cell.shape),
-            log=folder / "qemu.log",
-            cpu=assignment.cpu,
-            connect=self.request.connect,
-            paths=self.paths,
-        )
+
+    async def finish(
+        self, machine: Machine, assignment: Assignment, scratch: Path
+    ) -> dict[str, bytes]:
+        """What came of the cell, in a machine that paused before it."""
+        return await finish_guest(machine, assignment.cell.shape, scratch)
 
 
 async def open_virtual_lane(

@@ -18,6 +18,7 @@ from delayrig.live.line import Line
 from delayrig.live.pace import WINDOW_MS, Pace, prefer, put_back
 from delayrig.live.speed import Origin, SpeedChange
 from delayrig.payload import deadline_ms
+from delayrig.stages import BOOTED, CONNECTED, ENDED, StageWatch
 
 BOOT_LIMIT_S = 90.0
 PAUSE_LIMIT_S = 60.0
@@ -38,6 +39,7 @@ class Conversation:
     stage: LiveEmulator
     """Before which the subject rehearses."""
     pace: Pace
+    watch: StageWatch
     _moments: dict[Origin, asyncio.Future[float]] = field(default_factory=dict)
     """When the subject started, and when it was accepted, by this process's loop."""
 
@@ -67,6 +69,7 @@ class Conversation:
         begin = await self.line.read_clock()
         changing = self._speed_tasks()
         threads = await self._at_speed()
+        self.watch.ended(BOOTED)
         try:
             await self.line.say("go")
             await self._accompany(changing)
@@ -144,7 +147,9 @@ class Conversation:
                     self._reached(Origin.START)
                 case "released":
                     self.emulator.release()
+                    self.watch.ended(CONNECTED)
                 case "ended":
+                    self.watch.ended(ENDED)
                     return
                 case other:
                     raise LostGuestError(f"the guest said {other!r}, which nobody asked for")

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The commands behind a cell, to be pasted: QEMU's whole command line, or both of a host's."""
+
+import os
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from delayrig.guest.arguments import LIBRARY_PATH, Hardware, pinned, preloading, qemu_arguments
+from delayrig.guest.qemu import TUNABLES
+from delayrig.guest.snapshot import restored
+from delayrig.host.spec import PORT, Spec, cpus_text
+
+DRY_PORT = 34567
+ANY_PORT = "tcp:127.0.0.1:0"
+
+
+def qemu_command(hardware: Hardware, snapshot: Path | None, cpu: int) -> list[str]:
+    """Lines for a shell: one command, with QEMU's monitor on the terminal, and what to say there.
+
+    `hardware` is what boots; with a snapshot it is restored. But for the monitor it is what the
+    rig starts.
+    """
+    machine = restored(hardware, snapshot) if snapshot else hardware
+    environment = TUNABLES | preloading(machine.turns, os.environ.get(LIBRARY_PATH, ""))
+    before = [f"{name}={shlex.quote(value)}" for name, value in environment.items()]
+    words = [machine.shape.platform.program, *qemu_arguments(machine, monitor_fd=None)]
+    lines = ["# QEMU, with its monitor on this terminal:"]
+    lines += pasted(words, [*before, *pinned(cpu, [])])
+    lines += ["# what the rig says over the monitor; type it there:"]
+    if snapshot and machine.incoming:
+        lines += [
+            "migrate_set_capability x-ignore-shared on",
+            f"migrate_incoming file:{machine.incoming}",
+        ]
+    lines += [
+        "cont",
+        "# the guest pauses itself when its cell is done; its console is in",
+        f"#   {machine.console}",
+        "quit",
+    ]
+    return lines
+
+
+def host_commands(spec: Spec, folder: Path) -> list[str]:
+    """Lines for two shells: the emulator, and the subject, which comes after."""
+    port = str(DRY_PORT)
+    emulator = [word.replace(ANY_PORT, f"tcp:127.0.0.1:{port}") for word in spec.emulator]
+    subject = [word.replace(PORT, port) for word in spec.subject]
+    start = ["taskset", "--cpu-list", cpus_text(spec.cpus)] if spec.pinned else []
+    lines = [
+        "# the emulator, in a shell of its own:",
+        f"cd {shlex.quote(str(folder))}",
+        *pasted(emulator),
+        "# the subject, in another one:",
+        f"cd {shlex.quote(str(folder))}",
+        *pasted(subject, start),
+    ]
+    if spec.lines:
+        lines += ["# what the session does to the subject meanwhile (images/agent/spec.h):"]
+        lines += [f"#   {line}" for line in spec.lines]
+    return lines
+
+
+def pasted(words: Sequence[str], before: Sequence[str] = ()) -> list[str]:
+    """One command, an option a line; what stands `before` it is on its first line."""
+    lines = [" ".join([*before, shlex.quote(words[0])])]
+    for word in words[1:]:
+        if word.startswith("-"):
+            lines.append(f"    {shlex.quote(word)}")
+        else:
+            lines[-1] += f" {shlex.quote(word)}"
+    return [*(f"{line} \\" for line in lines[:-1]), lines[-1]]

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The lane of a cell, opened for somebody who wants to see it."""
+
+import asyncio
+from pathlib import Path
+
+from delayrig.cell import Cell
+from delayrig.errors import BadInputError
+from delayrig.images.recipes import Recipes
+from delayrig.images.subject import Subject, provide_tool
+from delayrig.lanes import LaneName
+from delayrig.lanes.choice import open_lane
+from delayrig.lanes.host import HostLane, open_host_lane
+from delayrig.lanes.lane import Lane
+from delayrig.lanes.live import open_live_lane
+from delayrig.lanes.virtual import VirtualLane, open_virtual_lane
+from delayrig.paths import Paths
+from delayrig.repro.debugger import find_gdb
+from delayrig.repro.dry_run import host_commands, qemu_command
+from delayrig.repro.follow import Show
+from delayrig.repro.guests import WatchedGuests
+from delayrig.repro.live_guests import WatchedLiveGuests
+from delayrig.repro.look import Look
+from delayrig.repro.sessions import WatchedSessions
+from delayrig.repro.shown_watch import Told
+from delayrig.request import Request
+from delayrig.run import OpenLane, assignment_of
+from delayrig.supplies import CpuPool, Preparing
+
+GDBSERVER = "gdbserver"
+
+
+def opener(look: Look, show: Show, told: Told | None = None) -> OpenLane:
+    """For `run_request`; `told` explains the stages of the live lane, else they are listed."""
+
+    async def opened(request: Request, paths: Paths, pool: CpuPool, preparing: Preparing) -> Lane:
+        match request.lane:
+            case LaneName.VIRTUAL:
+                lane = await open_virtual_lane(request, paths, pool, preparing)
+                return WatchedGuests(
+                    request=request,
+                    supplies=lane.supplies,
+                    paths=paths,
+                    show=show,
+                    look=look,
+                    gdbserver=await _gdbserver(request, paths, preparing, look),
+                    delay=request.delay,
+                )
+            case LaneName.LIVE:
+                live = await open_live_lane(request, paths, pool, preparing)
+                return WatchedLiveGuests(
+                    request=request,
+                    supplies=live.supplies,
+                    image=live.image,
+                    paths=paths,
+                    show=show,
+                    told=told,
+                )
+            case LaneName.HOST:
+                host = await open_host_lane(request, paths, preparing)
+                return WatchedSessions(
+                    request=request,
+                    paths=paths,
+                    subjects=host.subjects,
+                    libraries=host.libraries,
+                    missing=host.missing,
+                    show=show,
+                    look=look,
+                    delay=request.delay,
+                )
+
+    return opened
+
+
+def check_look(cell: Cell, look: Look) -> None:
+    """Raises what stands in the way before anything is started."""
+    if look is not Look.WATCH and cell.lane is LaneName.LIVE:
+        raise BadInputError(
+            f"{cell.id}: --shell and --gdb are for the lanes {LaneName.VIRTUAL} and"
+            f" {LaneName.HOST}",
+            hint="a guest of the live lane has no time for a visitor: its clock is this machine's",
+        )
+    if look is Look.GDB:
+        find_gdb(cell.arch)
+    if look is not Look.WATCH and cell.witness:
+        raise BadInputError(
+            f"{cell.id} is a cell of the {cell.witness} witness, whose probes would see"
+            " whoever looks in",
+            hint="take the same cell without the witness, or look on without --shell and --gdb",
+        )
+
+
+async def _gdbserver(
+    request: Request, paths: Paths, preparing: Preparing, look: Look
+) -> Subject | None:
+    """For the guest's architecture; fetched when the first guest needs it."""
+    if look is not Look.GDB:
+        return None
+    return await asyncio.to_thread(_provide, request.recipes, paths, preparing, request.cells[0])
+
+
+def _provide(recipes: Recipes, paths: Paths, preparing: Preparing, cell: Cell) -> Subject:
+    return provide_tool(GDBSERVER, recipes, paths, preparing, cell.arch)
+
+
+async def packed_commands(
+    request: Request, paths: Paths, preparing: Preparing, folder: Path
+) -> list[str]:
+    """The commands behind the request's one cell, and their files below `folder`."""
+    pool = CpuPool(1)
+    lane = await open_lane(request, paths, pool, preparing)
+    async with pool.one() as cpu:
+        assignment = assignment_of(request, lane, folder, cpu)
+        if isinstance(lane, VirtualLane):
+            hardware = await asyncio.to_thread(lane.pack, assignment, folder)
+            snapshot = lane.supplies.snapshots.get(assignment.cell.shape)
+            return qemu_command(hardware, snapshot, cpu)
+        if isinstance(lane, HostLane):
+            spec = await asyncio.to_thread(lane.pack, assignment, folder)
+            return host_commands(spec, folder)
+    raise BadInputError(f"--dry-run: nobody knows the commands of the lane {request.lane}")
