@@ -7,6 +7,11 @@
 #define CONFIG_DELAY_MINIMUM_SLEEP_US 100
 #endif
 
+/* A step on the way here (steps/) does not ask for another priority. */
+#ifndef CONFIG_REALTIME
+#define CONFIG_REALTIME 1
+#endif
+
 /*
  * At realtime priority a wait that polls the clock keeps everybody else off its CPU. That is fine
  * for the microseconds below a sensible threshold, not for a build that never sleeps.
@@ -19,6 +24,10 @@ void priority_raise(const struct log *log, struct realtime *found)
 	int error;
 
 	*found = (struct realtime){0};
+	if (!CONFIG_REALTIME) {
+		log_info(log, "Staying at normal priority: this build asks for no other.\n");
+		return;
+	}
 	if (threshold_us > POLL_US_MAX) {
 		log_info(log,
 			"Staying at normal priority: this build polls for up to %u us at a "

@@ -23,7 +23,8 @@
 
 #define AGENT_PRIORITY 40 /* the emulator takes 50: nothing of ours delays it */
 #define NS_PER_S UINT64_C(1000000000)
-#define FDS_CLEAR 16 /* above those that the emulator is told to use */
+#define USUAL_SLACK_NS 50000L /* of every process that a shell starts */
+#define FDS_CLEAR 16          /* above those that the emulator is told to use */
 #define EMULATOR_READY_MS 60000
 
 static void pin(unsigned int core)
@@ -43,6 +44,8 @@ void process_become_ordinary(unsigned int core)
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	sched_setscheduler(0, SCHED_OTHER, &param);
+	/* A child of a real-time process inherits that one's slack, which is none. */
+	prctl(PR_SET_TIMERSLACK, USUAL_SLACK_NS, 0L, 0L, 0L);
 	pin(core);
 }
 

@@ -9,22 +9,28 @@ from delayrig.commands.compare import compare
 from delayrig.commands.export import export, schema
 from delayrig.commands.faults import faults
 from delayrig.commands.gate import gate
+from delayrig.commands.history import history
 from delayrig.commands.images import images
 from delayrig.commands.latency import latency
 from delayrig.commands.lists import chips, hazards, machines, plans, subjects
 from delayrig.commands.parts import parts
+from delayrig.commands.proposal import proposal
+from delayrig.commands.repeat import repeat_cells
 from delayrig.commands.report import report
 from delayrig.commands.repro import repro
 from delayrig.commands.run import run
 from delayrig.commands.selfcheck import selfcheck
 from delayrig.commands.shrink import shrink
+from delayrig.commands.survey import survey
+from delayrig.commands.threshold import threshold
 from delayrig.commands.times import times
 from delayrig.commands.trace import trace
 from delayrig.commands.waste import waste
 
 COMMANDS: tuple[click.Command, ...] = (
-    *(run, gate, repro, shrink, compare, faults),
-    *(report, times, waste, trace, parts, export, schema),
+    *(run, gate, repro, repeat_cells, shrink, compare, faults),
+    *(report, history, times, waste, trace, parts, export, schema),
+    *(threshold, survey, proposal),
     *(plans, chips, hazards, machines, subjects),
     *(latency, benchmark, selfcheck, images),
 )

@@ -34,13 +34,32 @@ class Comparison:
         return ExitCode.INCONCLUSIVE if doubtful else ExitCode.PASS
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedRun:
+    """A run, and where its events are: those of a history's run stay where it was made."""
+
+    name: str
+    results: Results
+    path: Path | None
+
+
+def compared_run(path: Path) -> ComparedRun:
+    """One on disk."""
+    return ComparedRun(name=str(path), results=read_results(path), path=path)
+
+
 def compare_exactly(first: Path, second: Path) -> Comparison:
     """Every virtual cell of both runs, from results.json and from the events on disk."""
-    runs = (read_results(first), read_results(second))
+    return compare_runs_exactly(compared_run(first), compared_run(second))
+
+
+def compare_runs_exactly(first: ComparedRun, second: ComparedRun) -> Comparison:
+    """The same of runs that were read already."""
+    runs = first.results, second.results
     doubts = [*_unequal_seeds(*runs), *_unequal_images(*runs)]
     same_inputs = not doubts
-    for folder, run in zip((first, second), runs, strict=True):
-        doubts += _incomplete(folder, run)
+    for run in (first, second):
+        doubts += _incomplete(run)
     pairs, unpaired = _pair(*runs)
     doubts += unpaired
     differences: list[str] = []
@@ -71,11 +90,11 @@ def _unequal_images(first: Results, second: Results) -> list[str]:
     ]
 
 
-def _incomplete(folder: Path, run: Results) -> list[str]:
-    done = [cell for cell in run.cells if cell.verdict is not Verdict.INFRA_ERROR]
-    planned = run.run.cells_planned
-    if run.run.interrupted or len(done) < planned:
-        return [f"{folder}: {len(done)} of {planned} planned cells were run"]
+def _incomplete(run: ComparedRun) -> list[str]:
+    done = [cell for cell in run.results.cells if cell.verdict is not Verdict.INFRA_ERROR]
+    planned = run.results.run.cells_planned
+    if run.results.run.interrupted or len(done) < planned:
+        return [f"{run.name}: {len(done)} of {planned} planned cells were run"]
     return []
 
 
@@ -91,9 +110,11 @@ def _is_exact(cell: CellResult) -> bool:
     return cell.lane == EXACT_LANE and cell.verdict is not Verdict.SKIPPED
 
 
-def _doubts_of_events(run: Path, cell: CellResult) -> list[str]:
-    """The digest is taken anew, so that a result without its events claims nothing."""
-    path = _events_path(run, cell.id)
+def _doubts_of_events(run: ComparedRun, cell: CellResult) -> list[str]:
+    """The digest is taken anew, so that a folder without its events claims nothing."""
+    if run.path is None:
+        return []
+    path = _events_path(run.path, cell.id)
     if not path.is_file() or path.stat().st_size == 0:
         return [f"{path}: no events"]
     if digest.of_file(path) != cell.events_sha256:
@@ -105,9 +126,9 @@ def _events_path(run: Path, cell: str) -> Path:
     return (run if run.is_dir() else run.parent) / cell / "events.jsonl"
 
 
-def _where_events_part(first: Path, second: Path, cell: str) -> list[str]:
-    paths = [_events_path(run, cell) for run in (first, second)]
-    if not all(path.is_file() for path in paths):
+def _where_events_part(first: ComparedRun, second: ComparedRun, cell: str) -> list[str]:
+    paths = [_events_path(run.path, cell) for run in (first, second) if run.path]
+    if len(paths) != 2 or not all(path.is_file() for path in paths):
         return []
     part = first_difference(*(path.read_bytes() for path in paths))
     return [f"{cell}: {part}"] if part else []

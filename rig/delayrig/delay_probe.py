@@ -13,6 +13,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 import msgspec
@@ -205,6 +206,7 @@ def read_trace(text: str, function: DelayFunction) -> list[Event]:
         "clock_step_ns": math.gcd(*(record.at_ns for record in records)),
         "first_cost_ns": max(first_costs),
         "cost_ns": _undisturbed(later_costs),
+        "call_cost_ns": _whole_cost(records),
     }
     return [probe, *(_delay(entered, left, symbols, function) for entered, left in calls)]
 
@@ -250,6 +252,14 @@ def _costs(records: Sequence[_Record]) -> tuple[list[int], list[int]]:
             else:
                 firsts[entered.tid] = cost_ns
     return list(firsts.values()), later
+
+
+def _whole_cost(records: Sequence[_Record]) -> int:
+    """What a probed call costs in all, of which most comes before its entry is stamped and after
+    its return is: from one entry to the next where calls come one after the other.
+    """
+    entries = [record.at_ns for record in records if record.event == f"{NOTHING}{ENTER}"]
+    return _undisturbed([after - before for before, after in pairwise(entries)] or [0])
 
 
 def _undisturbed(costs: list[int]) -> int:

@@ -1,20 +1,29 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`results.json`: its shape is fixed by the design; the schema version comes first."""
 
+import re
+from collections.abc import Sequence
 from enum import StrEnum
+from operator import attrgetter
 from pathlib import Path
 from typing import TypeVar
 
 import msgspec
 
-from delayrig.cell import place_of
-from delayrig.errors import BadInputError
+from delayrig.cell import Expect, Role, place_of
+from delayrig.errors import BadInputError, nearest
 from delayrig.evidence import Evidence
+from delayrig.guest.platform import Arch
 from delayrig.keep import keep_file
 from delayrig.phases import TimeSplit
 
 SCHEMA = 1
 FILE_NAME = "results.json"
+ID_DOTS_MIN = 2
+"""An id is a name, a subject and a place, at least."""
+
+
+MISSING = re.compile(r"Object missing required field `(\w+)`")
 
 
 class Verdict(StrEnum):
@@ -221,7 +230,14 @@ def read_results(run: Path) -> Results:
             f"{run}: holds cells and no {FILE_NAME}: the run was cut off before its end",
             hint="run it again, into another folder; what its cells left stays here",
         )
-    return read_versioned(path, Results, schema=SCHEMA)
+    return decode_results(_content_of(path), str(path))
+
+
+def decode_results(content: bytes, label: str) -> Results:
+    """The same of bytes that came from the place called `label`."""
+    results = decode_versioned(content, label, Results, schema=SCHEMA)
+    _check_words(results, label)
+    return results
 
 
 V = TypeVar("V", bound=msgspec.Struct)
@@ -229,39 +245,92 @@ V = TypeVar("V", bound=msgspec.Struct)
 
 def read_versioned(path: Path, kind: type[V], *, schema: int) -> V:
     """A JSON file of ours; raises `BadInputError` with file, key and remedy for any other."""
+    return decode_versioned(_content_of(path), str(path), kind, schema=schema)
+
+
+def _content_of(path: Path) -> bytes:
     try:
-        content = path.read_bytes()
+        return path.read_bytes()
     except OSError as error:
         raise BadInputError(
             f"{path}: {error.strerror}", hint="name the --out folder of a run"
         ) from error
+
+
+def decode_versioned(content: bytes, label: str, kind: type[V], *, schema: int) -> V:
+    """The same of bytes that came from the place called `label`."""
     try:
         found = msgspec.json.decode(content, type=_Schema).schema
     except msgspec.ValidationError as error:
         raise BadInputError(
-            f"{path}: key 'schema' is missing: this is no {path.name} of the rig",
+            f"{label}: key 'schema' is missing: this is no {Path(label).name} of the rig",
             hint=f"name the --out folder of a run, or the {FILE_NAME} in it",
         ) from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise BadInputError(
-            f"{path}: {error or 'not JSON'}",
+            f"{label}: {error or 'not JSON'}",
             hint="it is cut off or not JSON; a run writes it whole or not at all, so run it again",
         ) from error
     if found != schema:
         raise BadInputError(
-            f"{path}: key 'schema' is {found}, and this rig reads {schema}",
+            f"{label}: key 'schema' is {found}, and this rig reads {schema}",
             hint="read it with the rig that wrote it (key 'run.rig_version'), or run it again",
         )
     try:
         return msgspec.json.decode(content, type=kind)
     except msgspec.ValidationError as error:
         raise BadInputError(
-            f"{path}: {_key_first(str(error))}",
+            f"{label}: {_key_first(str(error))}",
             hint=f"not what schema {schema} says: run it again, or mend the file",
         ) from error
 
 
+KNOWN_WORDS: dict[str, Sequence[str]] = {
+    "role": list(Role),
+    "expect": list(Expect),
+    "guest.arch": list(Arch),
+}
+
+
+def _check_words(results: Results, label: str) -> None:
+    """Raises `BadInputError` for what has the right type, and says nothing to this rig."""
+    places: dict[str, int] = {}
+    for number, cell in enumerate(results.cells):
+        key = f"{label}: key 'cells[{number}]"
+        for name, known in KNOWN_WORDS.items():
+            word = attrgetter(name)(cell)
+            if word not in known:
+                hint = nearest(word, known, what=f"words for {name!r}")
+                raise BadInputError(
+                    f"{key}.{name}' is {word!r}",
+                    hint=f"{hint}; a newer rig's file is for that one (key 'run.rig_version')",
+                )
+        if cell.id.count(".") < ID_DOTS_MIN or cell.id in places:
+            what = f"that of cells[{places[cell.id]}]" if cell.id in places else "no cell's"
+            raise BadInputError(
+                f"{key}.id' is {what}: {cell.id!r}", hint="mend the file, or run it again"
+            )
+        places[cell.id] = number
+    _check_contrasts(results, label)
+
+
+def _check_contrasts(results: Results, label: str) -> None:
+    ids = {cell.id for cell in results.cells}
+    for number, contrast in enumerate(results.contrasts):
+        for name in ("cell", "against"):
+            found = getattr(contrast, name)
+            if found not in ids:
+                raise BadInputError(
+                    f"{label}: key 'contrasts[{number}].{name}': no such cell is there: {found!r}",
+                    hint="a cell is missing: run it again",
+                )
+
+
 def _key_first(said: str) -> str:
     """msgspec's words, such as "Expected `int`, got `str` - at `$.cells[0].wire_ns`"."""
-    words, found, where = said.partition(" - at `$")
-    return f"key '{where.rstrip('`').lstrip('.')}': {words}" if found else words
+    words, _, where = said.partition(" - at `$")
+    key = where.rstrip("`").lstrip(".")
+    missing = MISSING.match(words)
+    if missing:
+        return f"key '{'.'.join(filter(None, (key, missing[1])))}' is missing"
+    return f"key '{key}': {words}" if key else words

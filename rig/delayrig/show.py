@@ -110,6 +110,7 @@ class RunProgress:
 
     def started(self, cells: int) -> None:
         """The bar has a length from now on."""
+        self._done = 0
         self._cells = cells
         self._bar.reset(self._task, total=cells, description="running")
 
@@ -378,7 +379,8 @@ def print_results(results: Results, code: ExitCode, console: Console, *, out: st
     console.print(f"[bold]{answer(results, code)}[/]")
     for remark in remarks(results):
         console.print(remark)
-    console.print(f"results: {escape(out)}/results.json")
+    if out:
+        console.print(f"results: {escape(out)}/results.json")
 
 
 def _print_findings(cell: CellResult, console: Console) -> None:

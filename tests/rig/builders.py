@@ -222,7 +222,7 @@ def started(*, wake: int | None, step: int = 0, rate_ppm: int = 0) -> Event:
     }
 
 
-COST_NS, FIRST_COST_NS = 5000, 30_000
+COST_NS, FIRST_COST_NS, CALL_COST_NS = 5000, 30_000, 40_000
 
 
 def delay_probe(*, lost: int = 0) -> Event:
@@ -237,6 +237,7 @@ def delay_probe(*, lost: int = 0) -> Event:
         "clock_step_ns": 1,
         "first_cost_ns": FIRST_COST_NS,
         "cost_ns": COST_NS,
+        "call_cost_ns": CALL_COST_NS,
     }
 
 

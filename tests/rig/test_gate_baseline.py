@@ -79,7 +79,7 @@ def cut(content: bytes) -> bytes:
             "key 'cells[0].wire_ns': Expected `int`, got `str`",
             "run it again",
         ),
-        (lambda c: c.replace(b'"rerun"', b'"redo"', 1), "missing required field `rerun`", "again"),
+        (lambda c: c.replace(b'"rerun"', b'"redo"', 1), "key 'cells[0].rerun' is missing", "again"),
     ],
 )
 def test_file_that_is_no_run_is_refused_with_file_key_and_remedy(

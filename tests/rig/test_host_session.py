@@ -78,6 +78,11 @@ def test_subject_that_ends_is_told_with_what_it_used(tmp_path: Path) -> None:
     assert gone(tmp_path) == []
 
 
+def test_subject_has_the_timer_slack_of_ordinary_processes(tmp_path: Path) -> None:
+    run(spec_of(tmp_path, "/bin/cat", "/proc/self/timerslack_ns"))
+    assert (tmp_path / "stdout.txt").read_text() == "50000\n"
+
+
 def test_subject_whose_time_is_up_is_ended(tmp_path: Path) -> None:
     events = run(spec_of(tmp_path, "/bin/sleep", "1000", deadline_ms=200))
     assert events["subject_end"]["timed_out"] is True

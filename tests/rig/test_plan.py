@@ -24,7 +24,7 @@ from tests.rig.builders import CHECKOUT
 CHIPS = list(read_chips(CHECKOUT))
 SHIPPED = [
     *("chips", "default", "full", "gate", "live", "museum"),
-    *("releases", "smoke", "write-time"),
+    *("proposal", "releases", "smoke", "survey", "threshold", "write-time"),
 ]
 DEMONSTRATING = ["default", "full", "smoke"]
 

@@ -1,31 +1,64 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`rig/rig compare`: two runs, to the nanosecond."""
+"""`rig/rig compare`: two runs, cell by cell, or to the nanosecond."""
 
 import sys
 from pathlib import Path
 
 import click
+import msgspec
 
 from delayrig.commands.command import explained, plain_text
-from delayrig.compare import compare_exactly
+from delayrig.commands.history import opened_history
+from delayrig.commands.recording import history_url
+from delayrig.compare import ComparedRun, Comparison, compare_runs_exactly, compared_run
+from delayrig.compare_times import compare_times
 from delayrig.errors import ExitCode
 from delayrig.show import make_console
+from delayrig.show_compared import print_beside
 
 
 @click.command()
-@click.argument("first", type=click.Path(path_type=Path))
-@click.argument("second", type=click.Path(path_type=Path))
-@click.option("--exact", is_flag=True, required=True, help="Everything must be equal to the ns.")
+@click.argument("first", metavar="RUN")
+@click.argument("second", metavar="RUN")
+@click.option("--exact", is_flag=True, help="Everything must be equal to the ns.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON; without --exact.")
+@history_url
 @plain_text
 @explained
-def compare(first: Path, second: Path, exact: bool, no_color: bool) -> None:  # noqa: ARG001
-    """Compares the virtual cells of two runs, given their --out folders.
+def compare(
+    first: str, second: str, exact: bool, as_json: bool, url: str | None, no_color: bool
+) -> None:
+    """Compares two runs: their --out folders, or their numbers in the history.
 
-    Exits 0 where every planned cell is the same in both, 4 where that cannot be said (unequal
-    images or seeds, cells or events missing), 99 where equal ones gave unequal results.
+    Times are compared of cells of the same id for which all that decides times is equal, but for
+    the subject. Exits 0 where every cell could be compared so, 4 where one could not, 99 where
+    exact time differs though the subject is equal as well.
+
+    With --exact every virtual cell must be the same in both, its events among it: 0 where they
+    are, 4 where that cannot be said (unequal images or seeds, cells or events missing), 99 where
+    equal ones gave unequal results. Of runs of the history that goes by the digests kept there.
     """
+    runs = _run(first, url), _run(second, url)
+    if exact:
+        sys.exit(_exactly(compare_runs_exactly(*runs), no_color=no_color))
+    beside = compare_times(runs[0].results, runs[1].results)
+    if as_json:
+        sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(beside), indent=1) + b"\n")
+    else:
+        print_beside(beside, make_console(no_color=no_color))
+    sys.exit(beside.exit_code)
+
+
+def _run(word: str, url: str | None) -> ComparedRun:
+    """All digits are a number of the history's; a folder that is called so is ./NUMBER."""
+    if not (word.isascii() and word.isdigit()):
+        return compared_run(Path(word))
+    store = opened_history(url)
+    return ComparedRun(name=f"{store.label}: run {word}", results=store.load(int(word)), path=None)
+
+
+def _exactly(comparison: Comparison, *, no_color: bool) -> ExitCode:
     console = make_console(no_color=no_color)
-    comparison = compare_exactly(first, second)
     for line in comparison.doubts:
         console.print(f"doubt: {line}", markup=False, soft_wrap=True)
     if comparison.same_inputs:
@@ -37,4 +70,4 @@ def compare(first: Path, second: Path, exact: bool, no_color: bool) -> None:  # 
         )
     same = "all the same" if comparison.exit_code is ExitCode.PASS else "not shown to be the same"
     console.print(f"{comparison.compared} cells compared: {same}", markup=False)
-    sys.exit(comparison.exit_code)
+    return comparison.exit_code

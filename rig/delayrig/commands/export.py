@@ -11,9 +11,9 @@ from delayrig.commands.command import explained
 from delayrig.formats.known import FORMATS, STDOUT, Wanted, wanted_formats
 from delayrig.formats.report import Report, report_of_gate, report_of_run
 from delayrig.gate.decision import FILE_NAME as GATE_FILE
-from delayrig.gate.decision import SCHEMA, Decision
+from delayrig.gate.decision import read_decision
 from delayrig.gate.request import BASELINE, CANDIDATE, rounds_of
-from delayrig.result import read_results, read_versioned
+from delayrig.result import read_results
 from delayrig.schemas import KINDS, schema_text
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -59,7 +59,7 @@ def read_report(folder: Path) -> Report:
     """Of what is on disk."""
     if not (folder / GATE_FILE).is_file():
         return report_of_run(read_results(folder))
-    decision = read_versioned(folder / GATE_FILE, Decision, schema=SCHEMA)
+    decision = read_decision(folder)
     stored = decision.baseline.stored
     rounds = [*rounds_of(folder, CANDIDATE), *([] if stored else rounds_of(folder, BASELINE))]
     runs = [read_results(run) for run in rounds]

@@ -18,6 +18,7 @@ from delayrig.commands.command import (
     until_interrupted,
 )
 from delayrig.commands.export import format_option, read_report, speaks, write_formats
+from delayrig.commands.recording import HistoryWish, history_options, own_words, record_gate
 from delayrig.delay_probe import DelayWish
 from delayrig.errors import ExitCode
 from delayrig.formats.known import wanted_formats
@@ -89,6 +90,7 @@ class _Wish:
     connect: str | None
     delay: DelayWish
     formats: tuple[str, ...]
+    history: HistoryWish
 
 
 @click.command(cls=_GateCommand)
@@ -128,6 +130,7 @@ class _Wish:
 )
 @delay_options
 @format_option(required=False)
+@history_options
 @plain_text
 @explained
 def gate(
@@ -145,6 +148,7 @@ def gate(
     connect: str | None,
     delay: DelayWish,
     formats: tuple[str, ...],
+    history: HistoryWish,
     no_color: bool,
 ) -> None:
     """Decides whether the candidate may take the baseline's place.
@@ -165,6 +169,7 @@ def gate(
         connect=connect,
         delay=delay,
         formats=formats,
+        history=history,
     )
     try:
         code = _gate(wish, no_color=no_color)
@@ -178,6 +183,7 @@ def gate(
 def _gate(wish: _Wish, *, no_color: bool) -> ExitCode:
     paths = find_paths()
     wanted = wanted_formats(wish.formats)
+    kept_in = wish.history.address()
     if wish.build:
         build_candidate(wish.build)
         check_built(wish.candidate)
@@ -193,9 +199,12 @@ def _gate(wish: _Wish, *, no_color: bool) -> ExitCode:
     content = msgspec.json.format(msgspec.json.encode(decision), indent=1) + b"\n"
     keep_file(folder / FILE_NAME, content)
     console = make_console(stderr=speaks(wanted), no_color=no_color)
-    print_decision(decision, console)
-    console.print(f"decision: {folder / FILE_NAME}", markup=False, soft_wrap=True)
-    write_formats(wanted, read_report(folder))
+    try:
+        print_decision(decision, console)
+        console.print(f"decision: {folder / FILE_NAME}", markup=False, soft_wrap=True)
+        write_formats(wanted, read_report(folder))
+    finally:
+        record_gate(kept_in, folder, no_color=no_color)
     return ExitCode(decision.exit_code)
 
 
@@ -225,7 +234,7 @@ def _request(wish: _Wish, paths: Paths) -> GateRequest:
         jobs=wish.jobs or len(os.sched_getaffinity(0)),
         seed=seed,
         connect=wish.connect,
-        argv=sys.argv[1:],
+        argv=own_words(),
         lane=choice.lane,
         delay=wish.delay,
     )

@@ -14,6 +14,7 @@ from delayrig.commands.command import (
     run_shown,
 )
 from delayrig.commands.export import format_option, speaks, write_formats
+from delayrig.commands.recording import HistoryWish, history_options, own_words, record_run
 from delayrig.delay_probe import DelayWish
 from delayrig.exit_code import exit_code_of_run
 from delayrig.formats.known import wanted_formats
@@ -48,6 +49,7 @@ from delayrig.show import make_console, print_results
 @delay_options
 @click.option("--dry-run", is_flag=True, help="Lists the cells and ends.")
 @format_option(required=False)
+@history_options
 @plain_text
 @explained
 def run(
@@ -62,6 +64,7 @@ def run(
     delay: DelayWish,
     dry_run: bool,
     formats: tuple[str, ...],
+    history: HistoryWish,
     no_color: bool,
 ) -> None:
     """Runs a plan: every cell in its guest, a verdict for each, and the answer."""
@@ -80,6 +83,7 @@ def run(
         click.echo(f"{len(choice.cells)} cells", err=True)
         return
     check_connect(connect, choice.cells)
+    kept_in = history.address()
     wanted = wanted_formats(formats)
     folder = out or default_out(plan)
     check_out(folder, choice.cells)
@@ -93,13 +97,17 @@ def run(
         jobs=jobs or default_jobs(choice.lane),
         seed=seed,
         connect=connect,
-        argv=sys.argv[1:],
+        argv=own_words(),
         lane=choice.lane,
         delay=delay,
     )
     results = run_shown(request, paths, no_color=no_color)
     code = exit_code_of_run(results.cells, results.contrasts)
     console = make_console(stderr=speaks(wanted), no_color=no_color)
-    print_results(results, code, console, out=str(folder))
-    write_formats(wanted, report_of_run(results))
+    try:
+        print_results(results, code, console, out=str(folder))
+        write_formats(wanted, report_of_run(results))
+    finally:
+        # Also where nobody reads what is printed, or there is no room for it.
+        record_run(kept_in, results, folder, no_color=no_color)
     sys.exit(code)

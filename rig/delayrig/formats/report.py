@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from delayrig.errors import ExitCode
+from delayrig.errors import BadInputError, ExitCode
 from delayrig.exit_code import exit_code_of, exit_code_of_run
-from delayrig.gate.decision import Decision, GateCell, Outcome
+from delayrig.gate.decision import FILE_NAME, Decision, GateCell, Outcome
 from delayrig.result import CellResult, Results, RunHeader, Verdict
 from delayrig.show import answer
 from delayrig.verdict import describe
@@ -150,6 +150,13 @@ def report_of_gate(decision: Decision, runs: Sequence[Results]) -> Report:
     known: dict[tuple[str, Verdict], CellResult] = {}
     for cell in (cell for run in runs for cell in run.cells):
         known.setdefault((cell.id, cell.verdict), cell)
+    for decided in decision.cells:
+        if (decided.id, decided.candidate) not in known:
+            raise BadInputError(
+                f"{FILE_NAME}: key 'cells': no results.json beside it says that {decided.id} was"
+                f" {decided.candidate}",
+                hint="a run of the gate was changed since: run the gate again",
+            )
     return Report(
         title=f"gate: {decision.candidate.name} against {decision.baseline.name}",
         lines=[*decision.lines, *(f"Doubt: {doubt}" for doubt in decision.doubts)],

@@ -2,11 +2,12 @@
 """`gate.json`: what was decided, of which cells, and what could not have been seen."""
 
 from enum import StrEnum
+from pathlib import Path
 
 import msgspec
 
-from delayrig.errors import ExitCode
-from delayrig.result import Verdict
+from delayrig.errors import BadInputError, ExitCode
+from delayrig.result import Verdict, read_versioned
 
 SCHEMA = 1
 FILE_NAME = "gate.json"
@@ -110,3 +111,16 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     def deciding(self) -> list[GateCell]:
         """The cells of which the decision was made, the worst first."""
         return [cell for cell in self.cells if cell.outcome is self.outcome]
+
+
+def read_decision(folder: Path) -> Decision:
+    """What a gate left in its folder; raises `BadInputError` for anything else."""
+    path = folder / FILE_NAME
+    decision = read_versioned(path, Decision, schema=SCHEMA)
+    known = {int(code) for code in EXIT_CODES.values()}
+    if decision.exit_code not in known:
+        raise BadInputError(
+            f"{path}: key 'exit_code' is {decision.exit_code}, which no gate ends with",
+            hint="mend the file, or run the gate again",
+        )
+    return decision

@@ -122,15 +122,13 @@ def _build(arch: Arch, toolchain: Path, paths: Paths, layout: Layout) -> None:
     cross = paths.state / f"cross-{arch}.ini"
     text = _cross_text(arch, toolchain)
     configured = (build / "build.ninja").is_file() and (build / "checkout").is_file()
-    origin = f"{paths.checkout}\n{text}"
+    # meson looks for targets in what it knows from before, so a new one needs a new folder.
+    origin = "\n".join([str(paths.checkout), *TARGETS, text])
     if not configured or (build / "checkout").read_text(encoding="utf-8") != origin:
         shutil.rmtree(build, ignore_errors=True)
         cross.write_text(text, encoding="utf-8")
         _meson(layout, "setup", str(build), str(paths.checkout), "--cross-file", str(cross))
         (build / "checkout").write_text(origin, encoding="utf-8")
-    else:
-        # Of targets that came since, `meson compile` knows nothing until then.
-        _meson(layout, "setup", "--reconfigure", str(build), str(paths.checkout))
     _meson(layout, "compile", "-C", str(build), *TARGETS)
 
 

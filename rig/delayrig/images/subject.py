@@ -41,18 +41,30 @@ MUSEUM = (
     "wall-clock",
     "wrap-32bit",
 )
+# The proposal's changes, each on top of those before (flashrom/steps/), and the same with busy
+# waits that trust the delay layer.
+STEPS = ("calibrated-loop", "os-clock", "threshold-100us", "realtime", "slack-and-hybrid")
+TRUSTING = "-trusting"
 # Programs of this checkout, below the build folder: our own flashrom, its test builds by which the
-# rig checks itself (flashrom/README.md), and the least that can write (emulators/README.md).
+# rig checks itself (flashrom/README.md), the least that can write (emulators/README.md), and what
+# tells what sleeping costs (flashrom/bench/).
 OWN_PROGRAMS = {
     BUNDLED: "flashrom/flashrom",
     "canary:bus": "flashrom/flashrom-canary",
     "canary:chip": "flashrom/flashrom-fixed-canary",
     "control:chip": "flashrom/flashrom-fixed",
     "floor": "emulators/floor/serprog-floor",
+    "sleep-facts": "flashrom/bench/sleep-facts",
     **{f"museum:{piece}": f"flashrom/museum/museum-{piece}" for piece in MUSEUM},
+    **{
+        f"step:{step}{kind}": f"flashrom/steps/step-{step}{kind}"
+        for step in STEPS
+        for kind in ("", TRUSTING)
+    },
 }
 PATH_PREFIX = "path:"
-MUSEUM_PREFIX = "museum:"
+ONE_MACHINE_PREFIXES = ("museum:", "step:", "sleep-facts")
+"""Of our own programs, those that are built for this architecture alone."""
 PROGRAM = "/usr/sbin/flashrom"
 """Where every subject lies in its root: no path of this machine goes into a guest."""
 PARTS = "parts"
@@ -144,8 +156,8 @@ def check_subject(name: str, recipes: Recipes, where: str) -> None:
 
 def wrong_machine(name: str, arch: Arch) -> str:
     """Why guests of that architecture cannot run the subject; empty where they can."""
-    if name.startswith(MUSEUM_PREFIX) and arch is not Arch.X86_64:
-        return f"pieces of the museum are built for {Arch.X86_64}, and the guest is {arch}"
+    if name.startswith(ONE_MACHINE_PREFIXES) and arch is not Arch.X86_64:
+        return f"{name} is built for {Arch.X86_64}, and the guest is {arch}"
     if not name.startswith(PATH_PREFIX):
         return ""
     machine = read_elf(Path(name.removeprefix(PATH_PREFIX))).machine

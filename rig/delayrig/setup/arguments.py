@@ -32,6 +32,8 @@ $FLASHROM_RIG_STATE is the folder that holds everything set-up makes (default: .
 
 LAUNCHER_OPTIONS = ("--yes", "--no-install")
 LANE_OPTION, HOST_LANE = "--lane", "host"
+HOST_OPTION = "--host"
+"""The same where a command has no other lanes to choose from."""
 TESTS_OPTION = "--tests"
 HELP_OPTIONS = ("--help", "-h")
 OWN_COMMANDS = {
@@ -80,7 +82,7 @@ def read_request(arguments: Sequence[str]) -> Request:
         no_color="--no-color" in ours,
         help=any(option in ours for option in HELP_OPTIONS),
         if_needed="--if-needed" in ours,
-        needs_guests=lane_of(ours) != HOST_LANE,
+        needs_guests=lane_of(ours) != HOST_LANE and HOST_OPTION not in ours,
         for_tests=TESTS_OPTION in ours and "setup" in ours,
     )
     _check_own(request)

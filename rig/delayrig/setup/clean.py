@@ -3,6 +3,7 @@
 
 import os
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 from delayrig.setup.command import commands
@@ -32,6 +33,7 @@ def clean(context: Context) -> int:
         installed = _installed_names(layout)
         remove(layout.state)
     console.write(f"removed {layout.state}: {size} freed")
+    _tell_history(context)
     _tell_packages(context, installed)
     return EXIT_PASS
 
@@ -83,6 +85,24 @@ def _installed_names(layout: Layout) -> list[str]:
     if not layout.installed.is_file():
         return []
     return sorted(set(layout.installed.read_text(encoding="utf-8").split()))
+
+
+def history_file(environment: Mapping[str, str]) -> Path | None:
+    """Where runs of the past are kept among the user's data; None where none are."""
+    base = Path(environment.get("XDG_DATA_HOME", ""))
+    base = base if base.is_absolute() else Path("~/.local/share")
+    try:
+        file = base.expanduser() / "flashrom-delay-rig" / "history.sqlite"
+    except RuntimeError:
+        return None
+    return file if file.is_file() else None
+
+
+def _tell_history(context: Context) -> None:
+    kept = history_file(os.environ)
+    if kept is not None:
+        context.console.write("runs of the past stay; to remove them:")
+        context.console.write(commands(["rm", "-r", "--", str(kept.parent)]))
 
 
 def _tell_packages(context: Context, names: list[str]) -> None:

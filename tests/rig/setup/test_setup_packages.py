@@ -174,6 +174,7 @@ def test_sources_with_a_password_are_for_their_owner_alone(tmp_path: Path) -> No
         (["run", "--lane", "host", "--lane", "virtual"], True),
         (["run", "--lane"], True),
         (["run", "--", "--lane", "host"], True),
+        (["threshold", "--host"], False),
     ],
 )
 def test_host_lane_on_the_command_line_needs_no_guests(

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`rig/rig survey`: which waits a flashrom asks for."""
+
+import os
+import sys
+from pathlib import Path
+
+import click
+import msgspec
+
+from delayrig.commands.command import (
+    default_out,
+    delay_options,
+    explained,
+    plain_text,
+    run_shown,
+)
+from delayrig.delay_probe import DelayWish
+from delayrig.errors import BadInputError, ExitCode
+from delayrig.exit_code import exit_code_of_run
+from delayrig.keep import keep_file
+from delayrig.paths import find_paths
+from delayrig.request import Request, check_out, choose_cells
+from delayrig.show import make_console
+from delayrig.survey.show import print_survey
+from delayrig.survey.survey import FILE_NAME, survey_run
+
+PLAN = "survey"
+
+
+@click.command()
+@click.argument("subjects", metavar="SUBJECT...", nargs=-1)
+@click.option(
+    "--from",
+    "run_folder",
+    metavar="RUN",
+    type=click.Path(path_type=Path),
+    help="Tells of a run that was made already, and runs nothing.",
+)
+@click.option("--plan", default=PLAN, show_default=True, help="The jobs: a plan's name or file.")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder for results and cells.")
+@click.option("--jobs", type=click.IntRange(1), help="Cells at a time; default: the CPUs.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data.")
+@delay_options
+@click.option("--json", "as_json", is_flag=True, help="For machines; all times in nanoseconds.")
+@plain_text
+@explained
+def survey(
+    subjects: tuple[str, ...],
+    run_folder: Path | None,
+    plan: str,
+    out: Path | None,
+    jobs: int | None,
+    seed: int,
+    delay: DelayWish,
+    as_json: bool,
+    no_color: bool,
+) -> None:
+    """Tells which waits flashroms ask for: how long, how often, what they took beyond that.
+
+    By probes on the delay function, call by call, where it is known (`--delay-symbol`,
+    `--delay-offset` for path: subjects). Of other programs the bus alone tells, as bounds, which is
+    what they are called. `survey.html`, `survey.svg` and `survey.json` are left in the folder.
+
+    \b
+      rig/rig survey bundled debian:trixie
+      rig/rig survey path:build/flashrom --delay-symbol default_delay
+    """
+    if bool(subjects) == bool(run_folder):
+        raise BadInputError(
+            "give SUBJECTs to run, or a run with --from: one of the two",
+            hint="`rig/rig subjects` lists what there is, as in: rig/rig survey bundled",
+        )
+    code = ExitCode.PASS
+    if run_folder is None:
+        run_folder = out or default_out("survey")
+        code = _run(
+            subjects, run_folder, plan, jobs or len(os.sched_getaffinity(0)), seed, delay, no_color
+        )
+    found = survey_run(run_folder)
+    content = msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n"
+    keep_file(run_folder / FILE_NAME, content)
+    # matplotlib takes longer to load than most commands take.
+    from delayrig.survey.page import survey_page, survey_svg
+
+    keep_file(run_folder / "survey.html", survey_page(found))
+    keep_file(run_folder / "survey.svg", survey_svg(found))
+    if as_json:
+        click.echo(content, nl=False)
+    else:
+        console = make_console(no_color=no_color)
+        print_survey(found, console)
+        console.print(
+            f"results: {run_folder}/survey.html, survey.svg, {FILE_NAME}",
+            markup=False,
+            soft_wrap=True,
+        )
+    sys.exit(code)
+
+
+def _run(
+    subjects: tuple[str, ...],
+    folder: Path,
+    plan: str,
+    jobs: int,
+    seed: int,
+    delay: DelayWish,
+    no_color: bool,
+) -> ExitCode:
+    """Runs the jobs; a survey tells what is asked for, so that doubts about it are no failure."""
+    paths = find_paths()
+    choice = choose_cells(plan=plan, subjects=list(subjects), patterns=[], seed=seed, paths=paths)
+    check_out(folder, choice.cells)
+    request = Request(
+        plan=plan,
+        cells=choice.cells,
+        contrasts=[],
+        chips=choice.chips,
+        recipes=choice.recipes,
+        out=folder,
+        jobs=jobs,
+        seed=seed,
+        connect=None,
+        argv=sys.argv[1:],
+        lane=choice.lane,
+        delay=delay,
+    )
+    results = run_shown(request, paths, no_color=no_color)
+    return exit_code_of_run(results.cells, results.contrasts)

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the history holds. A change here needs a migration, in `migrations/versions/`.
+
+Figures that are asked for over many runs stand in columns; the whole of a run stands beside them as
+it was, so that nothing of it is lost.
+"""
+
+from typing import Any, ClassVar
+
+from sqlalchemy import BigInteger, Double, ForeignKey, Index, Integer, LargeBinary, MetaData, Text
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+HEAD = "r0002"
+"""The newest revision in `migrations/versions/`."""
+VERSION_TABLE = "rig_version"
+NAMES = {
+    "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+    "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+    "pk": "pk_%(table_name)s",
+}
+CASCADE = "CASCADE"
+
+
+class Base(DeclarativeBase):
+    """All tables are called `rig_...`: the database may hold others."""
+
+    metadata = MetaData(naming_convention=NAMES)
+    type_annotation_map: ClassVar[dict[Any, Any]] = {
+        str: Text,
+        int: BigInteger,
+        float: Double,
+        bytes: LargeBinary,
+    }
+
+
+class RunRow(Base):
+    """A run. `id` is its number, which is never given twice."""
+
+    __tablename__ = "rig_run"
+    __table_args__ = (
+        Index("ix_rig_run_started", "started"),
+        Index("ix_rig_run_results_sha256", "results_sha256", unique=True),
+        {"sqlite_autoincrement": True},
+    )
+
+    id: Mapped[int] = mapped_column(Integer, primary_key=True)
+    started: Mapped[str]
+    """UTC, ISO 8601 to the second: sorts as it reads."""
+    plan: Mapped[str]
+    lane: Mapped[str]
+    seed: Mapped[str]
+    """Of any length."""
+    rig_version: Mapped[str]
+    rig_commit: Mapped[str]
+    qemu_version: Mapped[str]
+    host: Mapped[str]
+    """The machine and its kernel."""
+    cells_planned: Mapped[int]
+    interrupted: Mapped[bool]
+    exit_code: Mapped[int]
+    results_sha256: Mapped[str | None]
+    """Of the document; null where an older rig kept the run."""
+
+
+class CellRow(Base):
+    """A cell of a run, with the figures that are followed."""
+
+    __tablename__ = "rig_cell"
+    __table_args__ = (Index("ix_rig_cell_subject_cell", "subject", "cell"),)
+
+    run: Mapped[int] = mapped_column(
+        Integer, ForeignKey("rig_run.id", ondelete=CASCADE), primary_key=True
+    )
+    position: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
+    """In the order of the plan, from 0."""
+    cell: Mapped[str]
+    """Its id."""
+    subject: Mapped[str]
+    subject_version: Mapped[str]
+    subject_sha256: Mapped[str]
+    lane: Mapped[str]
+    role: Mapped[str]
+    arch: Mapped[str]
+    hazards: Mapped[str]
+    chip: Mapped[str]
+    corner: Mapped[str]
+    programmer: Mapped[str]
+    witness: Mapped[str]
+    job: Mapped[str]
+    verdict: Mapped[str]
+    expect: Mapped[str]
+    total_ns: Mapped[int]
+    user_ns: Mapped[int]
+    sys_ns: Mapped[int]
+    mips: Mapped[float | None]
+    cores: Mapped[int | None]
+    region_bytes: Mapped[int | None]
+    chip_busy_ns: Mapped[int | None]
+    overshoot_ns: Mapped[int | None]
+    transfers: Mapped[int | None]
+    context_switches: Mapped[int | None]
+    events_sha256: Mapped[str | None]
+    inputs_sha256: Mapped[str | None]
+    """Of all that decides its times beside the subject; null where an older rig kept it."""
+
+
+class DocumentRow(Base):
+    """`results.json` of a run, whole; compressed by zlib."""
+
+    __tablename__ = "rig_document"
+
+    run: Mapped[int] = mapped_column(
+        Integer, ForeignKey("rig_run.id", ondelete=CASCADE), primary_key=True
+    )
+    content: Mapped[bytes]
+
+
+class GateRow(Base):
+    """A decision; `content` is `gate.json`, compressed by zlib."""
+
+    __tablename__ = "rig_gate"
+    __table_args__ = ({"sqlite_autoincrement": True},)
+
+    id: Mapped[int] = mapped_column(Integer, primary_key=True)
+    outcome: Mapped[str]
+    content: Mapped[bytes]
+
+
+class GateRunRow(Base):
+    """Which side of which gate a run was, and in which round, from 0."""
+
+    __tablename__ = "rig_gate_run"
+
+    run: Mapped[int] = mapped_column(
+        Integer, ForeignKey("rig_run.id", ondelete=CASCADE), primary_key=True
+    )
+    gate: Mapped[int] = mapped_column(Integer, ForeignKey("rig_gate.id", ondelete=CASCADE))
+    side: Mapped[str]
+    round: Mapped[int] = mapped_column(Integer)

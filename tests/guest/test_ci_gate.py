@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`ci/gate.sh` with real guests: trees are built, gated and told about."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from delayrig.errors import ExitCode
+from delayrig.gate.decision import read_decision
+from delayrig.paths import Paths
+from delayrig.result import read_results
+from junitparser.xunit2 import JUnitXml
+
+from .conftest import RUN_LIMIT_S
+
+PLAN = """\
+schema = 1
+about = "What a gate needs at least, and a cell"
+subjects = ["bundled"]
+[[group]]
+name = "bus"
+[group.over]
+mips = [250]
+cores = [1]
+job = ["write"]
+chip = ["GD25Q16C"]
+[[cell]]
+name = "canary"
+role = "canary"
+subject = "canary:bus"
+region_kib = 4
+at = { mips = 250, cores = 1, job = "write", chip = "GD25Q16C" }
+[[cell]]
+name = "control"
+role = "control"
+subject = "bundled"
+region_kib = 4
+at = { mips = 250, cores = 1, job = "write", chip = "GD25Q16C" }
+"""
+MAKEFILE = "flashrom:\n\tcp {program} flashrom\n"
+MESON = """\
+project('flashrom')
+custom_target('flashrom', output: 'flashrom', build_by_default: true,
+              command: ['cp', '{program}', '@OUTPUT@'])
+"""
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Path:
+    """A small one."""
+    path = tmp_path / "plan.toml"
+    path.write_text(PLAN, encoding="utf-8")
+    return path
+
+
+def tree_of(folder: Path, paths: Paths, name: str, *, by_meson: bool = False) -> Path:
+    """Sources whose build gives one of our flashroms."""
+    folder.mkdir()
+    text = (MESON if by_meson else MAKEFILE).format(program=paths.flashrom_build / name)
+    (folder / ("meson.build" if by_meson else "Makefile")).write_text(text, encoding="utf-8")
+    return folder
+
+
+def gate(paths: Paths, out: Path, *words: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(paths.checkout / "ci" / "gate.sh"), "--out", str(out), *map(str, words)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=RUN_LIMIT_S,
+    )
+
+
+def review_of(out: Path) -> tuple[int, str]:
+    review = json.loads((out / "review.json").read_bytes())
+    return review["labels"]["Verified"], review["message"]
+
+
+def test_tree_with_shorter_delays_is_voted_down(paths: Paths, tmp_path: Path, plan: Path) -> None:
+    out = tmp_path / "out"
+    before = tree_of(tmp_path / "before", paths, "flashrom", by_meson=True)
+    after = tree_of(tmp_path / "after", paths, "flashrom-canary")
+    done = gate(paths, out, "--baseline", before, "--candidate", after, "--plan", plan)
+    assert done.returncode == ExitCode.UNSAFE, done.stderr
+    decision = read_decision(out / "run")
+    vote, message = review_of(out)
+    assert vote == -1
+    assert decision.lines[0] in message
+    assert done.stdout.startswith(decision.lines[0])
+    suites = JUnitXml.fromfile(str(out / "junit.xml"))
+    assert sum(suite.failures for suite in suites) == 1
+    assert decision.lines[0].split(":")[0] in (out / "summary.md").read_text(encoding="utf-8")
+    assert json.loads((out / "result.json").read_bytes())["exit_code"] == 1
+    assert (out / "metrics.txt").read_text(encoding="utf-8").endswith("# EOF\n")
+    assert list(before.iterdir()) == [before / "meson.build"], "the tree is left as it was"
+
+
+def test_slower_program_is_voted_down_and_equal_one_up(
+    paths: Paths, tmp_path: Path, plan: Path
+) -> None:
+    ours, slow = (paths.flashrom_build / name for name in ("flashrom", "flashrom-slow"))
+    more = ("--plan", plan, "--", "--max-slowdown", "1")
+    done = gate(paths, tmp_path / "slow", "--baseline", ours, "--candidate", slow, *more)
+    assert (done.returncode, review_of(tmp_path / "slow")[0]) == (ExitCode.SLOWER, -1)
+    stored = tmp_path / "slow" / "run" / "baseline"
+    done = gate(paths, tmp_path / "same", "--baseline", stored, "--candidate", ours, *more)
+    assert done.returncode == ExitCode.PASS, done.stdout + done.stderr
+    assert review_of(tmp_path / "same")[0] == 1
+    again = gate(paths, tmp_path / "same", "--candidate", ours, *more)
+    assert again.returncode == ExitCode.BAD_INPUT
+    assert "holds an older run" in again.stderr
+
+
+def test_without_a_baseline_it_asks_for_safety_alone(
+    paths: Paths, tmp_path: Path, plan: Path
+) -> None:
+    out = tmp_path / "out"
+    done = gate(paths, out, "--candidate", paths.flashrom_build / "flashrom", "--plan", plan)
+    assert done.returncode == ExitCode.PASS, done.stderr
+    assert read_results(out / "run").run.plan == str(plan)
+    assert review_of(out)[0] == 1
+
+
+def test_build_that_fails_says_nothing_of_the_program(paths: Paths, tmp_path: Path) -> None:
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    build = "echo gone wrong; exit 7"
+    done = gate(paths, tmp_path / "out", "--candidate", tree, "--build", build)
+    assert done.returncode == ExitCode.BAD_INPUT
+    assert "gone wrong" in done.stderr
+    assert "--build CMD builds it another way" in done.stderr
+    done = gate(paths, tmp_path / "out", "--candidate", tree, "--build", "true")
+    assert "left no program" in done.stderr

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The live lane with real guests: the classic conviction, and what is left of the killed.
+
+What a busy host could not keep up with is inconclusive, and no failure of these tests.
+"""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from delayrig.paths import Paths
+from delayrig.result import Verdict
+
+from .conftest import run_plan
+
+KILLS = 25
+KILLS_MIN = 8
+KILLING_LIMIT_S = 150
+"""For each of the two tests: on a slow host there are fewer kills."""
+GONE_LIMIT_S = 20
+LOOK_S = 0.02
+MOMENT_S = (0.5, 7.0)
+CELLS = 60
+PLAN = """\
+schema = 1
+about = "cells to be killed"
+lane = "live"
+subjects = ["bundled"]
+[[group]]
+name = "victim"
+region_kib = 4
+[group.over]
+machine = ["10:40"]
+job = ["probe"]
+chip = ["W25Q128JV"]
+hazards = [{hazards}]
+"""
+
+
+def children_of(parent: int) -> dict[int, str]:
+    """By their ids, each with the name of its program."""
+    found = {}
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            stat = (process / "stat").read_text()
+        except OSError:
+            continue
+        name, _, rest = stat.partition("(")[2].rpartition(")")
+        state, ppid = rest.split()[:2] if rest else ("", "0")
+        if int(ppid) == parent and state != "Z":
+            found[int(process.name)] = name
+    return found
+
+
+def wait_until_gone(pids: list[int]) -> list[int]:
+    """Those that are still there when time is up; ended ones that nobody reaped do not count."""
+    deadline = time.monotonic() + GONE_LIMIT_S
+    while pids and time.monotonic() < deadline:
+        time.sleep(LOOK_S)
+        pids = [pid for pid in pids if _lives(pid)]
+    return pids
+
+
+def _lives(pid: int) -> bool:
+    try:
+        return ") Z " not in Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+
+
+@contextmanager
+def many_cells(paths: Paths, folder: Path, out: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A run of more cells than anybody waits for."""
+    plan = folder / "victims.toml"
+    plan.write_text(PLAN.format(hazards=", ".join(f'"move:{ms}"' for ms in range(CELLS))))
+    words = ["run", "--no-color", "--plan", str(plan), "--out", str(out)]
+    with subprocess.Popen(
+        [str(paths.checkout / "rig" / "rig"), *words],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "TMPDIR": str(folder)},
+    ) as run:
+        try:
+            yield run
+        finally:
+            run.send_signal(signal.SIGTERM)
+            run.wait()
+
+
+def test_calibrated_on_a_slow_core_and_moved_to_a_fast_one_is_convicted(
+    paths: Paths, tmp_path: Path
+) -> None:
+    run = run_plan(paths, tmp_path / "out", "--plan", "live", "--cell", "moved.*")
+    assert run.cell("moved", "debian:bookworm").verdict is Verdict.TOO_SHORT, run.said
+    for subject in ("bundled", "debian:trixie"):
+        cell = run.cell("moved", subject)
+        assert cell.verdict in (Verdict.PASS, Verdict.INCONCLUSIVE), run.said
+
+
+def test_canaries_of_the_lane_are_convicted_and_controls_are_not(
+    paths: Paths, tmp_path: Path
+) -> None:
+    words = ["--cell", "canary*", "--cell", "control*"]
+    run = run_plan(paths, tmp_path / "out", "--plan", "live", *words)
+    for cell in run.results.cells:
+        allowed = (
+            (Verdict.TOO_SHORT,) if cell.role == "canary" else (Verdict.PASS, Verdict.INCONCLUSIVE)
+        )
+        assert cell.verdict in allowed, run.said
+
+
+def test_guest_or_emulator_that_is_killed_costs_its_own_cell_alone(
+    paths: Paths, tmp_path: Path
+) -> None:
+    draws, out = random.Random(1), tmp_path / "out"
+    kills, until = 0, time.monotonic() + KILLING_LIMIT_S
+    with many_cells(paths, tmp_path, out) as run:
+        while kills < KILLS and time.monotonic() < until and run.poll() is None:
+            time.sleep(draws.uniform(*MOMENT_S))
+            victims = [
+                pid
+                for pid, name in children_of(run.pid).items()
+                if name.startswith(("qemu-system", "serprog-emu"))
+            ]
+            if victims:
+                os.kill(draws.choice(victims), signal.SIGKILL)
+                kills += 1
+        ours = list(children_of(run.pid))
+    assert wait_until_gone(ours) == []
+    assert kills >= KILLS_MIN
+    cells = json.loads((out / "results.json").read_bytes())["cells"]
+    lost = [cell for cell in cells if cell["verdict"] == Verdict.INFRA_ERROR]
+    others = {cell["verdict"] for cell in cells if cell not in lost}
+    # A kill between two cells, or of the emulator of a rehearsal, costs none.
+    assert 0 < len(lost) <= kills
+    assert others <= {Verdict.PASS, Verdict.INCONCLUSIVE}
+    assert all("console.log" in c["reason"] or "emulator" in c["reason"] for c in lost)
+
+
+def test_rig_that_is_killed_leaves_no_process_and_no_half_written_result(
+    paths: Paths, tmp_path: Path
+) -> None:
+    draws = random.Random(2)
+    kills, until = 0, time.monotonic() + KILLING_LIMIT_S
+    while kills < KILLS and time.monotonic() < until:
+        out = tmp_path / f"out-{kills}"
+        with many_cells(paths, tmp_path, out) as run:
+            time.sleep(draws.uniform(*MOMENT_S))
+            ours = list(children_of(run.pid))
+            run.kill()
+            run.wait()
+        assert wait_until_gone(ours) == []
+        for path in out.rglob("*.json"):
+            json.loads(path.read_bytes())
+        kills += 1
+    assert kills >= KILLS_MIN
+
+
+@pytest.mark.parametrize("machine", ["mt8713", "10:x"])
+def test_machine_that_is_none_is_refused_before_anything_starts(
+    paths: Paths, tmp_path: Path, machine: str
+) -> None:
+    plan = tmp_path / "plan.toml"
+    text = PLAN.format(hazards='"none"').replace("10:40", machine)
+    plan.write_text(text)
+    run = run_plan(paths, tmp_path / "out", "--plan", str(plan))
+    assert run.exit_code == 2
+    assert f"unknown machine '{machine}'" in run.said

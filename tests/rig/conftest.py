@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Histories to test with."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.rig.postgres_server import Server, running_server
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Server]:
+    """A real server, for all tests of a session."""
+    with running_server() as server:
+        yield server
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def history_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """An empty history of each kind."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'folder' / 'history.sqlite'}"
+    server: Server = request.getfixturevalue("postgres")
+    return server.url(server.new_database())

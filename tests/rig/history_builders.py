@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Runs for histories: small, and of the shapes that real ones have."""
+
+import datetime as dt
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from delayrig.errors import ExitCode
+from delayrig.history.address import Address, find_address
+from delayrig.history.store import FinishedRun, History
+from delayrig.lanes import LaneName
+from delayrig.phases import TimeSplit
+from delayrig.result import CpuTime, Results
+
+from tests.rig.builders import MS, make_cell, make_result, make_run_header
+
+FIRST = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
+DIGESTS = {
+    "kernel": "c" * 64,
+    "initrd": "i" * 64,
+    "emulator": "e" * 64,
+    "qemu": "d" * 64,
+    "turns": "t" * 64,
+    "subject bundled": "b" * 64,
+}
+
+
+def make_run(
+    number: int,
+    times_ms: Mapping[str, float],
+    *,
+    lane: LaneName = LaneName.VIRTUAL,
+    subject: str = "bundled",
+    sha256: str = "b" * 64,
+    digests: Mapping[str, str] = DIGESTS,
+    **header: Any,
+) -> Results:
+    """The run of that day of the year; a cell by each name, that long."""
+    cells = [
+        msgspec.structs.replace(
+            make_result(
+                make_cell(name=name, lane=lane, subject=subject),
+                time_ns=TimeSplit(total=round(ms * MS)),
+                cpu_ns=CpuTime(user=round(ms * MS / 4)),
+            ),
+            subject=msgspec.structs.replace(
+                make_result(make_cell(subject=subject)).subject, sha256=sha256, version="1"
+            ),
+        )
+        for name, ms in times_ms.items()
+    ]
+    started = FIRST + dt.timedelta(days=number)
+    header = {"started": started.isoformat(timespec="seconds"), **header}
+    header = {"cells_planned": len(cells), "image_digests": dict(digests), **header}
+    return Results(run=make_run_header(**header), cells=cells)
+
+
+def finished(results: Results, **more: Any) -> FinishedRun:
+    """As it ended well."""
+    return FinishedRun(results=results, code=ExitCode.PASS, **more)
+
+
+def address_of(url: str) -> Address:
+    """That URL, and no other."""
+    found = find_address(url, {})
+    assert found is not None
+    return found
+
+
+def history_of(url: str, *runs: Results) -> History:
+    """With these runs in it."""
+    store = History(address_of(url))
+    for run in runs:
+        store.add([finished(run)])
+    return store

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Files that are not what they should be: a clear error of whoever reads them."""
+
+import json
+import random
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from click.testing import CliRunner, Result
+from delayrig.cli import main
+from delayrig.errors import ExitCode
+from delayrig.gate.decision import FILE_NAME as GATE_FILE
+from delayrig.gate.decision import Limits
+from delayrig.gate.judge import decide
+from delayrig.result import FILE_NAME, ContrastResult, ContrastVerdict, Results, write_results
+
+from tests.rig.history_builders import make_run
+
+Path_ = tuple[str | int, ...]
+FOREIGN: list[Any] = [None, -1, "\x00 nonsense", [], {}, 1e300, True]
+
+
+def good_run() -> Results:
+    run = make_run(1, {"a": 10, "b": 5})
+    a, b = (cell.id for cell in run.cells)
+    contrast = ContrastResult(
+        cell=a,
+        against=b,
+        figure="cpu",
+        at_least=1,
+        ours_ns=2,
+        theirs_ns=1,
+        verdict=ContrastVerdict.SEEN,
+        reason="",
+    )
+    return msgspec.structs.replace(run, contrasts=[contrast])
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    """A run."""
+    folder = tmp_path / "out"
+    folder.mkdir()
+    write_results(good_run(), folder)
+    return folder
+
+
+@pytest.fixture
+def gate_out(tmp_path: Path) -> Path:
+    """A gate."""
+    folder = tmp_path / "gate"
+    runs = {
+        "baseline": make_run(1, {"a": 10}),
+        "candidate": make_run(2, {"a": 11}, subject="path:x"),
+    }
+    for name, run in runs.items():
+        (folder / name).mkdir(parents=True)
+        write_results(run, folder / name)
+    decision = decide([runs["baseline"]], [runs["candidate"]], Limits())
+    (folder / GATE_FILE).write_bytes(msgspec.json.encode(decision))
+    return folder
+
+
+def readers(folder: Path, tmp_path: Path) -> dict[str, list[str]]:
+    """Every command that takes such a folder, without starting anything."""
+    url = f"sqlite:///{tmp_path / 'h.sqlite'}"
+    formats = ["junit", "tap", "json", "github", "markdown", "openmetrics", "gerrit", "kcidb"]
+    words = [word for name in formats for word in ("--format", f"{name}:{tmp_path / name}")]
+    return {
+        "export": ["export", str(folder), *words],
+        "compare": ["compare", str(folder), str(folder)],
+        "compare --exact": ["compare", "--exact", str(folder), str(folder)],
+        "history add": ["history", "add", str(folder), "--history", url],
+        "times": ["times", str(folder)],
+        "report": ["report", str(folder), "--out", str(tmp_path / "report.html")],
+    }
+
+
+def read_all(folder: Path, tmp_path: Path) -> dict[str, Result]:
+    commands = readers(folder, tmp_path)
+    return {name: CliRunner().invoke(main, words) for name, words in commands.items()}
+
+
+def read_as_baseline(folder: Path) -> dict[str, Result]:
+    """By a gate, which must not begin."""
+    words = ["gate", "--baseline", str(folder), "--candidate", "bundled", "--no-history"]
+    words += ["--out", str(folder.parent / "never")]
+    done = CliRunner().invoke(main, words)
+    assert not (folder.parent / "never").exists()
+    return {"gate": done}
+
+
+def assert_told(results: dict[str, Result], *words: str) -> None:
+    """Each says what is wrong, in these words, and what to do."""
+    for name, done in results.items():
+        assert done.exit_code == ExitCode.BAD_INPUT, (name, done.output)
+        assert done.output.startswith("error: "), (name, done.output)
+        assert len(done.output.splitlines()) >= 2, (name, done.output)
+        for word in words:
+            assert word in done.output, (name, done.output)
+
+
+def change(path: Path, edit: Callable[[dict[str, Any]], None]) -> None:
+    content = json.loads(path.read_bytes())
+    edit(content)
+    path.write_text(json.dumps(content), encoding="utf-8")
+
+
+@pytest.mark.parametrize("schema", [0, 2, 99])
+def test_run_of_another_schema_version(out: Path, tmp_path: Path, schema: int) -> None:
+    change(out / FILE_NAME, lambda content: content.update(schema=schema))
+    assert_told(
+        read_all(out, tmp_path), str(out / FILE_NAME), "key 'schema'", "the rig that wrote it"
+    )
+
+
+def test_half_written_run(out: Path, tmp_path: Path) -> None:
+    content = (out / FILE_NAME).read_bytes()
+    for length in (0, 1, len(content) // 2, len(content) - 3):
+        (out / FILE_NAME).write_bytes(content[:length])
+        told = read_all(out, tmp_path) | read_as_baseline(out)
+        assert_told(told, str(out / FILE_NAME), "run it again")
+
+
+def test_run_that_was_cut_off_before_its_results(out: Path, tmp_path: Path) -> None:
+    (out / FILE_NAME).unlink()
+    (out / "cell").mkdir()
+    (out / "cell" / "cell.json").write_text("{}", encoding="utf-8")
+    told = read_all(out, tmp_path) | read_as_baseline(out)
+    assert_told(told, "cut off before its end", "run it again")
+
+
+@pytest.mark.parametrize("content", ["[]", "{}", '{"version": 3}', '{"schema": 1}', "null", "7"])
+def test_foreign_json(out: Path, tmp_path: Path, content: str) -> None:
+    (out / FILE_NAME).write_text(content, encoding="utf-8")
+    assert_told(read_all(out, tmp_path), str(out / FILE_NAME), "key '" if "1" in content else "")
+
+
+def test_baseline_that_lacks_a_cell_of_the_plan(out: Path) -> None:
+    told = read_as_baseline(out)
+    assert_told(told, "key 'cells'", "cells of the plan are not in it, such as", "--plan")
+
+
+def test_folder_that_is_none(tmp_path: Path) -> None:
+    assert_told(read_all(tmp_path / "none", tmp_path), "name the --out folder")
+
+
+def test_cell_that_a_contrast_names_and_is_missing(out: Path, tmp_path: Path) -> None:
+    change(out / FILE_NAME, lambda content: content["cells"].pop(1))
+    assert_told(read_all(out, tmp_path), "key 'contrasts[0].against'", "a cell is missing")
+
+
+def test_cell_that_is_there_twice(out: Path, tmp_path: Path) -> None:
+    change(out / FILE_NAME, lambda content: content["cells"].append(content["cells"][0]))
+    assert_told(read_all(out, tmp_path), "key 'cells[2].id'", "that of cells[0]")
+
+
+@pytest.mark.parametrize("key", ["role", "expect"])
+def test_word_that_this_rig_does_not_know(out: Path, tmp_path: Path, key: str) -> None:
+    change(out / FILE_NAME, lambda content: content["cells"][0].update({key: "novel"}))
+    assert_told(read_all(out, tmp_path), f"key 'cells[0].{key}' is 'novel'", "known words")
+
+
+def test_gate_whose_run_lacks_a_cell(gate_out: Path, tmp_path: Path) -> None:
+    change(gate_out / "candidate" / FILE_NAME, lambda content: content["cells"].clear())
+    done = read_all(gate_out, tmp_path)["export"]
+    assert_told({"export": done}, "gate.json: key 'cells'", "run the gate again")
+
+
+def test_gate_whose_run_is_gone(gate_out: Path, tmp_path: Path) -> None:
+    (gate_out / "baseline" / FILE_NAME).unlink()
+    results = read_all(gate_out, tmp_path)
+    assert_told({name: results[name] for name in ("export", "history add")}, "baseline")
+
+
+def paths_in(value: Any, at: Path_ = ()) -> Iterator[Path_]:
+    """Every key and every place of a document."""
+    if at:
+        yield at
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from paths_in(inner, (*at, key))
+    if isinstance(value, list):
+        for number, inner in enumerate(value):
+            yield from paths_in(inner, (*at, number))
+
+
+def spoiled(document: Any, at: Path_, value: Any, *, remove: bool) -> Any:
+    """The document with one thing gone, or another in its place."""
+    copy = json.loads(json.dumps(document))
+    inner = copy
+    for key in at[:-1]:
+        inner = inner[key]
+    if remove:
+        del inner[at[-1]]
+    else:
+        inner[at[-1]] = value
+    return copy
+
+
+def spoiled_documents(document: Any, count: int) -> Iterator[Any]:
+    dice = random.Random(1)
+    places = list(paths_in(document))
+    for at in dice.sample(places, min(count, len(places))):
+        yield spoiled(document, at, None, remove=True)
+        yield spoiled(document, at, dice.choice(FOREIGN), remove=False)
+
+
+def test_whatever_is_spoiled_in_a_run_nobody_trips_over_it(out: Path, tmp_path: Path) -> None:
+    document = json.loads((out / FILE_NAME).read_bytes())
+    for spoilt in spoiled_documents(document, 40):
+        (out / FILE_NAME).write_text(json.dumps(spoilt), encoding="utf-8")
+        for name, done in read_all(out, tmp_path).items():
+            assert "Traceback" not in done.output, (name, spoilt, done.output)
+            if done.exit_code == ExitCode.BAD_INPUT:
+                assert "key '" in done.output, (name, spoilt, done.output)
+
+
+def test_whatever_is_spoiled_in_a_gate_nobody_trips_over_it(gate_out: Path, tmp_path: Path) -> None:
+    document = json.loads((gate_out / GATE_FILE).read_bytes())
+    for spoilt in spoiled_documents(document, 40):
+        (gate_out / GATE_FILE).write_text(json.dumps(spoilt), encoding="utf-8")
+        results = read_all(gate_out, tmp_path)
+        for name in ("export", "history add"):
+            done = results[name]
+            assert "Traceback" not in done.output, (name, spoilt, done.output)
+            assert done.exit_code in (ExitCode.PASS, ExitCode.BAD_INPUT), (name, done.output)

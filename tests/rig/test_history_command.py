@@ -1,0 +1,378 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`rig/rig history`, and what `run` and `gate` keep there."""
+
+import datetime as dt
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+from click.testing import CliRunner
+from delayrig.cli import main
+from delayrig.commands.recording import HistoryWish, record_gate, record_run
+from delayrig.errors import BadInputError, ExitCode
+from delayrig.gate.decision import FILE_NAME as GATE_FILE
+from delayrig.gate.decision import Limits
+from delayrig.gate.judge import decide
+from delayrig.history.address import (
+    VARIABLE,
+    Address,
+    default_file,
+    find_address,
+    without_passwords,
+)
+from delayrig.history.choice import Choice, moment
+from delayrig.history.store import History
+from delayrig.history.table import TableFormat, read_table, table_of, write_table
+from delayrig.result import Results, write_results
+from delayrig.setup.clean import history_file
+from msgspec import json as msgspec_json
+
+from tests.rig.builders import CHECKOUT
+from tests.rig.history_builders import address_of, finished, history_of, make_run
+from tests.rig.postgres_server import PASSWORD, Server
+
+NOW = dt.datetime(2026, 2, 1, 12, tzinfo=dt.UTC)
+
+
+def invoke(*words: str, environment: dict[str, str] | None = None) -> tuple[int, str]:
+    done = CliRunner().invoke(main, ["history", *words], env=environment)
+    return done.exit_code, done.output
+
+
+def keep(run: Results, folder: Path) -> Path:
+    folder.mkdir(parents=True)
+    write_results(run, folder)
+    return folder
+
+
+def keep_gate(folder: Path) -> Path:
+    runs = {"baseline": make_run(5, {"a": 1}), "candidate": make_run(5, {"a": 1}, plan="gate")}
+    for name, run in runs.items():
+        keep(run, folder / name)
+    decision = decide([runs["baseline"]], [runs["candidate"]], Limits())
+    (folder / GATE_FILE).write_bytes(msgspec_json.encode(decision))
+    return folder
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path / 'h.sqlite'}"
+
+
+def test_list_tells_of_runs_and_takes_its_options_without_its_name(url: str) -> None:
+    history_of(url, make_run(1, {"a": 1}), make_run(2, {"a": 1}, plan="other"))
+    code, said = invoke("--history", url, "--json", "--plan", "other")
+    assert code == ExitCode.PASS
+    (run,) = json.loads(said)
+    assert (run["number"], run["plan"], run["subjects"]) == (2, "other", {"bundled": "1"})
+    assert json.loads(invoke("--history", url, "--json", "--lane", "host")[1]) == []
+    assert len(json.loads(invoke("--history", url, "--json", "--lane", "virtual")[1])) == 2
+    code, said = invoke("list", "--history", url)
+    assert "other" in said
+    assert "smoke" in said
+
+
+def test_list_of_nothing_says_so(url: str) -> None:
+    code, said = invoke("--history", url)
+    assert code == ExitCode.PASS
+    assert "no such run is kept" in said
+
+
+def test_added_run_and_gate_are_shown_and_added_once(url: str, tmp_path: Path) -> None:
+    out = keep(make_run(3, {"a": 1}), tmp_path / "out")
+    gate = keep_gate(tmp_path / "gate")
+    assert "kept as 1 in" in invoke("add", str(out), "--history", url)[1]
+    assert "had been kept as 1 in" in invoke("add", str(out), "--history", url)[1]
+    assert "kept as 2 and 3 in" in invoke("add", str(gate), "--history", url)[1]
+    assert "was the candidate of gate 1" in invoke("show", "3", "--history", url)[1]
+    _, said = invoke("show", "1", "--json", "--history", url)
+    assert said.encode() == (out / "results.json").read_bytes()
+
+
+def test_plot_draws_each_run_and_the_svg_reads_as_xml(url: str, tmp_path: Path) -> None:
+    history_of(url, *(make_run(n, {"a": n + 1}) for n in range(3)))
+    code, said = invoke("plot", "bundled", "--history", url)
+    assert [said.count(f" 0.00{n} ") for n in (2, 3)] == [1, 1]
+    svg = tmp_path / "plot.svg"
+    code, said = invoke("plot", "bundled", "--svg", str(svg), "--history", url)
+    assert code == ExitCode.PASS, said
+    assert ET.fromstring(svg.read_bytes()).tag == "{http://www.w3.org/2000/svg}svg"
+    code, said = invoke("plot", "nobody", "--history", url)
+    assert code == ExitCode.BAD_INPUT
+    assert "no such run has timed" in said
+
+
+def test_steps_tell_what_else_was_new(url: str) -> None:
+    digests = {"kernel": "0", "initrd": "0", "emulator": "0", "qemu": "0", "turns": "0"}
+    history_of(
+        url,
+        make_run(1, {"a": 100}),
+        make_run(2, {"a": 103}, sha256="0" * 64),
+        make_run(3, {"a": 104}, sha256="0" * 64, digests={**digests}),
+    )
+    code, said = invoke("steps", "bundled", "--history", url)
+    assert code == ExitCode.PASS
+    assert "run 2" in said
+    assert "+3.00 %" in said
+    assert "another program" in said
+    assert "the same program; also new: emulator, initrd, kernel, qemu, turns" in said
+    found = json.loads(invoke("steps", "bundled", "--json", "--history", url)[1])
+    assert [step["run"] for step in found["steps"]] == [2, 3]
+
+
+def test_forget_takes_numbers_or_an_age(url: str) -> None:
+    history_of(url, *(make_run(n, {"a": 1}) for n in range(4)))
+    assert invoke("forget", "2", "--history", url)[0] == ExitCode.PASS
+    assert invoke("forget", "--history", url)[0] == ExitCode.BAD_INPUT
+    assert "2 runs removed" in invoke("forget", "--before", "2026-01-04", "--history", url)[1]
+    assert [e.run.id for e in History(address_of(url)).entries(Choice())] == [4]
+
+
+@pytest.mark.parametrize("form", TableFormat)
+def test_export_is_read_back_value_for_value(
+    history_url: str, tmp_path: Path, form: TableFormat
+) -> None:
+    odd = make_run(2, {'q"u,o\nte': 1.5, "b": 2}, subject="path:ü/x", commit="", seed=2**66)
+    store = history_of(history_url, make_run(1, {"a": 1}), odd)
+    runs = [make_run(3, {"a": 1}), make_run(4, {"a": 2})]
+    decision = decide([runs[0]], [runs[1]], Limits())
+    store.add([finished(runs[0], side="baseline"), finished(runs[1], side="candidate")], decision)
+    table = table_of(store.entries(Choice()))
+    file = tmp_path / f"table.{form}"
+    write_table(table, form, file)
+    back = read_table(file, form)
+    assert back.schema.equals(table.schema)
+    assert back.to_pylist() == table.to_pylist()
+    assert back.num_rows == 5
+    assert {row["gate_side"] for row in back.to_pylist()} == {None, "baseline", "candidate"}
+
+
+def test_export_of_nothing_is_a_table_all_the_same(url: str, tmp_path: Path) -> None:
+    file = tmp_path / "t.parquet"
+    assert invoke("export", str(file), "--history", url)[0] == ExitCode.PASS
+    assert read_table(file, TableFormat.PARQUET).num_rows == 0
+
+
+def test_export_that_cannot_be_written_leaves_what_was_there(url: str, tmp_path: Path) -> None:
+    history_of(url, make_run(1, {"a": 1}))
+    code, said = invoke("export", str(tmp_path / "none" / "t.csv"), "--history", url)
+    assert code == ExitCode.BAD_INPUT
+    assert "could not be written" in said
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("2026-01-31", "2026-01-31T00:00:00+00:00"),
+        ("2026-01-31T12:00+02:00", "2026-01-31T10:00:00+00:00"),
+        ("7d", "2026-01-25T12:00:00+00:00"),
+        ("36h", "2026-01-31T00:00:00+00:00"),
+    ],
+)
+def test_moments_are_dates_times_or_ages(text: str, found: str) -> None:
+    assert moment(text, NOW, option="--since") == found
+
+
+@pytest.mark.parametrize("text", ["yesterday", "7x", "999999w", "2026-13-01"])
+def test_moment_that_is_none_names_the_option(text: str) -> None:
+    with pytest.raises(BadInputError, match=f"--since {text}"):
+        moment(text, NOW, option="--since")
+
+
+def test_default_is_among_the_users_data() -> None:
+    found = default_file({"XDG_DATA_HOME": "/data"})
+    assert found == Path("/data/flashrom-delay-rig/history.sqlite")
+    assert default_file({"XDG_DATA_HOME": "relative"}).is_relative_to(Path.home())
+    assert find_address(None, {VARIABLE: "none"}) is None
+    assert HistoryWish(url="no url", none=True).address() is None
+
+
+@pytest.mark.parametrize(
+    ("url", "says"),
+    [
+        ("history.sqlite", "is no URL of a database"),
+        ("postgresql://host:port/x", "is no URL of a database"),
+        ("sqlite://", "names no file"),
+        ("sqlite:///:memory:", "names no file"),
+        ("nosuch://host/x", "no driver for 'nosuch'"),
+        ("oracle://host/x", "no driver for 'oracle'"),
+    ],
+)
+def test_url_that_is_none_is_bad_input_wherever_it_came_from(url: str, says: str) -> None:
+    for given, environment in ((url, {}), (None, {VARIABLE: url})):
+        with pytest.raises(BadInputError, match=says) as raised:
+            find_address(given, environment)
+        assert raised.value.hint
+        assert raised.value.message.startswith("--history" if given else VARIABLE)
+
+
+def test_wrong_url_is_told_before_anything_is_run(tmp_path: Path) -> None:
+    for command in (["run", "--plan", "smoke"], ["gate", *["--baseline", "a", "--candidate", "b"]]):
+        words = [*command, "--history", "nonsense", "--out", str(tmp_path / "out")]
+        done = CliRunner().invoke(main, words)
+        assert done.exit_code == ExitCode.BAD_INPUT, done.output
+        assert not (tmp_path / "out").exists()
+
+
+def test_password_is_neither_told_nor_kept() -> None:
+    url = "postgresql://me:s3cret@host/x?sslpassword=s3cret"
+    for words in (["run", "--history", url], ["run", f"--history={url}"]):
+        assert "s3cret" not in str(without_passwords(words))
+        assert "me:***@host/x" in str(without_passwords(words))
+    address = address_of(url)
+    assert "s3cret" not in address.label + repr(address)
+    with pytest.raises(BadInputError) as raised:
+        find_address("postgresql://me:s3cret@host:port/x", {})
+    assert "s3cret" not in raised.value.message
+
+
+def test_wrong_password_and_missing_database_are_told_without_the_password(
+    postgres: Server,
+) -> None:
+    name = postgres.new_database()
+    wrong = postgres.tcp_url(name).replace(PASSWORD, "wr0ng")
+    for url, says in ((wrong, "user and password"), (postgres.tcp_url("none"), "createdb")):
+        with pytest.raises(BadInputError) as raised:
+            History(address_of(url)).entries(Choice())
+        assert says in raised.value.hint
+        assert "wr0ng" not in raised.value.message + raised.value.hint
+
+
+def kept(address: Address, out: Path, capfd: pytest.CaptureFixture[str]) -> str:
+    """What keeping a run there says; it must not raise whatever is wrong."""
+    record_run(address, make_run(1, {"a": 1}), out, no_color=True)
+    return capfd.readouterr().err
+
+
+def test_run_and_gate_are_kept_with_a_line_about_it(
+    url: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert "history: 1 in" in kept(address_of(url), tmp_path, capfd)
+    record_gate(address_of(url), keep_gate(tmp_path / "gate"), no_color=True)
+    assert "history: 2, 3 in" in capfd.readouterr().err
+    record_run(None, make_run(2, {"a": 1}), tmp_path, no_color=True)
+    assert capfd.readouterr().err == ""
+
+
+def test_server_that_is_not_there_costs_a_warning(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    said = kept(address_of("postgresql://me@127.0.0.1:1/x"), tmp_path, capfd)
+    assert "warning: not kept in the history" in said
+    assert "start the server" in said
+    assert f"history add {tmp_path}" in said
+
+
+def test_file_that_is_no_database_costs_a_warning_and_stays_as_it_was(
+    url: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "h.sqlite").write_text("my notes\n" * 100, encoding="utf-8")
+    assert "is no SQLite database" in kept(address_of(url), tmp_path, capfd)
+    assert (tmp_path / "h.sqlite").read_text(encoding="utf-8") == "my notes\n" * 100
+
+
+def test_folder_in_place_of_the_file_costs_a_warning(
+    url: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "h.sqlite").mkdir()
+    assert "could not be opened" in kept(address_of(url), tmp_path, capfd)
+
+
+KEEP = """
+import sys
+from pathlib import Path
+from delayrig.commands.recording import record_run
+from delayrig.history.choice import Choice
+from delayrig.history.store import History
+from tests.rig.history_builders import address_of, make_run
+address = address_of(sys.argv[1])
+for number in range(int(sys.argv[2])):
+    times = {f"cell-{n}": 1 for n in range(100)}
+    record_run(address, make_run(number, times), Path("out"), no_color=True)
+print(*(entry.run.id for entry in History(address).entries(Choice())))
+"""
+
+
+def limited(words: list[str], url: str, runs: int) -> subprocess.CompletedProcess[str]:
+    """Keeps so many runs there, in a process that `words` come before."""
+    return subprocess.run(
+        [*words, sys.executable, "-c", KEEP, url, str(runs)],
+        env={**os.environ, "PYTHONPATH": f"{CHECKOUT / 'rig'}:{CHECKOUT}"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+# Root may write to what is read-only, but for one that has given up its rights.
+PLAIN = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] if os.geteuid() == 0 else []
+
+
+def test_read_only_history_costs_a_warning_and_can_be_read(url: str, tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    url = f"sqlite:///{folder / 'h.sqlite'}"
+    history_of(url, make_run(7, {"a": 1}))
+    before = (folder / "h.sqlite").read_bytes()
+    (folder / "h.sqlite").chmod(0o444)
+    folder.chmod(0o555)
+    try:
+        done = limited(PLAIN, url, 1)
+    finally:
+        folder.chmod(0o755)
+    assert done.returncode == 0, done.stderr
+    assert "warning: not kept in the history" in done.stderr
+    assert "make it and its folder writable" in done.stderr or "yours to write" in done.stderr
+    assert done.stdout.split() == ["1"]
+    assert (folder / "h.sqlite").read_bytes() == before
+
+
+def test_read_only_postgresql_costs_a_warning(
+    postgres: Server, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    name = postgres.new_database()
+    history_of(postgres.url(name), make_run(7, {"a": 1}))
+    with postgres.connect() as connection:
+        connection.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
+    assert "is read-only" in kept(address_of(postgres.url(name)), tmp_path, capfd)
+    assert len(History(address_of(postgres.url(name))).entries(Choice())) == 1
+
+
+def test_full_disk_costs_warnings_and_no_run_that_was_kept(tmp_path: Path) -> None:
+    place = tmp_path / "full"
+    place.mkdir()
+    script = f'mount -t tmpfs -o size=512k rig {place} && exec "$@"'
+    words = ["unshare", "--map-root-user", "--mount", "sh", "-c", script, "sh"]
+    if subprocess.run([*words, "true"], check=False, capture_output=True).returncode != 0:
+        pytest.skip("no namespaces for users here")
+    done = limited(words, f"sqlite:///{place / 'h.sqlite'}", 12)
+    assert done.returncode == 0, done.stderr
+    assert "no space is left" in done.stderr
+    numbers = done.stdout.split()
+    assert 0 < len(numbers) < 12
+    assert done.stderr.count("warning: ") == 12 - len(numbers)
+
+
+def test_file_that_may_not_grow_costs_warnings_and_no_run_that_was_kept(url: str) -> None:
+    limit = shutil.which("prlimit")
+    assert limit is not None
+    done = limited([limit, "--fsize=300000"], url, 12)
+    assert done.returncode == 0, done.stderr
+    numbers = done.stdout.split()
+    assert 0 < len(numbers) < 12
+    assert done.stderr.count("warning: ") == 12 - len(numbers)
+    assert len(History(address_of(url)).entries(Choice())) == len(numbers)
+
+
+def test_clean_names_the_history_that_it_leaves(tmp_path: Path) -> None:
+    environment = {"XDG_DATA_HOME": str(tmp_path)}
+    assert history_file(environment) is None
+    file = default_file(environment)
+    history_of(f"sqlite:///{file}", make_run(1, {"a": 1}))
+    assert history_file(environment) == file

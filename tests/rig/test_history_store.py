@@ -1,0 +1,340 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Runs go into a history whole or not at all, whoever writes beside them."""
+
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import psycopg
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from delayrig.errors import BadInputError
+from delayrig.gate.decision import Limits
+from delayrig.gate.judge import decide
+from delayrig.history.choice import Choice
+from delayrig.history.engine import open_engine
+from delayrig.history.migrate import bring_up_to_date, migrations_config, revision_of
+from delayrig.history.schema import HEAD, VERSION_TABLE, Base
+from delayrig.history.store import History
+from sqlalchemy import text
+
+from tests.rig.builders import CHECKOUT
+from tests.rig.history_builders import address_of, finished, history_of, make_run
+from tests.rig.postgres_server import Server
+
+ALL = Choice()
+WRITERS, RUNS_EACH = 6, 4
+LIMIT_S = 120
+
+
+def python(code: str, *words: str) -> subprocess.Popen[str]:
+    """A process of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *words],
+        env={**os.environ, "PYTHONPATH": f"{CHECKOUT / 'rig'}:{CHECKOUT}"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_run_comes_out_as_it_went_in(history_url: str) -> None:
+    runs = [make_run(number, {"a": 1, "b": 2}) for number in (1, 2)]
+    store = history_of(history_url, *runs)
+    assert [entry.run.id for entry in store.entries(ALL)] == [1, 2]
+    assert [store.load(number) for number in (1, 2)] == runs
+    (entry,) = store.entries(Choice(numbers=(2,)))
+    assert [(cell.cell, cell.total_ns) for cell in entry.cells] == [
+        (cell.id, cell.time_ns.total) for cell in runs[1].cells
+    ]
+
+
+def test_run_that_is_there_is_not_kept_twice(history_url: str) -> None:
+    run = make_run(1, {"a": 1})
+    store = history_of(history_url, run)
+    again = store.add([finished(run)])
+    assert (again.numbers, again.is_new) == ([1], False)
+    assert len(store.entries(ALL)) == 1
+
+
+def test_gate_is_kept_with_its_sides(history_url: str) -> None:
+    before, after = make_run(1, {"a": 1}), make_run(1, {"a": 1}, plan="gate")
+    decision = decide([before], [after], Limits())
+    store = history_of(history_url)
+    runs = [finished(before, side="baseline"), finished(after, side="candidate")]
+    assert store.add(runs, decision).is_new
+    assert not store.add(runs, decision).is_new
+    entries = store.entries(ALL)
+    assert [(e.gate.gate, e.gate.side, e.outcome) for e in entries if e.gate] == [
+        (1, "baseline", "doubt"),
+        (1, "candidate", "doubt"),
+    ]
+    assert store.decision(1) == decision
+    store.forget([1, 2])
+    with pytest.raises(BadInputError, match="has no gate 1"):
+        store.decision(1)
+
+
+def test_forgotten_run_leaves_nothing_and_its_number_is_not_given_again(history_url: str) -> None:
+    runs = [make_run(number, {"a": 1, "b": 2}) for number in range(3)]
+    store = history_of(history_url, *runs)
+    with pytest.raises(BadInputError, match="has no run 9"):
+        store.forget([1, 9])
+    assert len(store.entries(ALL)) == 3
+    store.forget([3])
+    assert store.add([finished(runs[2])]).numbers == [4]
+    engine = open_engine(address_of(history_url), write=False)
+    with engine.connect() as connection:
+        for table in ("rig_cell", "rig_document"):
+            rows = connection.execute(text(f"SELECT DISTINCT run FROM {table}")).scalars()
+            assert sorted(rows) == [1, 2, 4]
+
+
+def test_choice_filters_by_all_that_it_names(history_url: str) -> None:
+    store = history_of(
+        history_url,
+        make_run(0, {"a": 1}),
+        make_run(1, {"a": 1}, plan="other"),
+        make_run(2, {"a": 1}, subject="path:x"),
+        make_run(3, {"a": 1}),
+    )
+
+    def numbers(choice: Choice) -> list[int]:
+        return [entry.run.id for entry in store.entries(choice)]
+
+    assert numbers(Choice(subject="bundled")) == [1, 2, 4]
+    assert numbers(Choice(plan="other")) == [2]
+    assert numbers(Choice(since="2026-01-03T00:00:00+00:00")) == [3, 4]
+    assert numbers(Choice(before="2026-01-03T00:00:00+00:00")) == [1, 2]
+    assert numbers(Choice(subject="bundled", limit=1)) == [4]
+    assert numbers(Choice(lane="host")) == []
+
+
+def test_nothing_is_kept_before_the_first_run_and_looking_makes_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "folder" / "history.sqlite"
+    assert History(address_of(f"sqlite:///{file}")).entries(ALL) == []
+    assert not file.parent.exists()
+
+
+def test_what_no_text_column_may_hold_is_kept_in_the_document(history_url: str) -> None:
+    run = make_run(1, {"a": 1}, seed=2**70)
+    odd = msgspec.structs.replace(run.cells[0].subject, version="1\x00\x1b[31m")
+    cell = msgspec.structs.replace(run.cells[0], subject=odd, reason="\x00")
+    run = msgspec.structs.replace(run, cells=[cell])
+    assert history_of(history_url, run).load(1) == run
+
+
+ADD_RUNS = f"""
+import sys
+from tests.rig.history_builders import finished, history_of, make_run
+store = history_of(sys.argv[1])
+for number in range({RUNS_EACH}):
+    run = make_run(number, {{"a": 1, "b": 2}}, commit=sys.argv[2])
+    print(*store.add([finished(run)]).numbers, flush=True)
+"""
+
+
+def test_many_writers_at_once_lose_nothing_from_the_first_moment_on(history_url: str) -> None:
+    writers = [python(ADD_RUNS, history_url, str(number)) for number in range(WRITERS)]
+    ends = [writer.communicate(timeout=LIMIT_S) for writer in writers]
+    assert [writer.returncode for writer in writers] == [0] * WRITERS, ends
+    numbers = sorted(int(line) for said, _ in ends for line in said.split())
+    assert len(set(numbers)) == WRITERS * RUNS_EACH
+    store = history_of(history_url)
+    assert [e.run.id for e in sorted(store.entries(ALL), key=lambda e: e.run.id)] == numbers
+    for number in numbers:
+        assert_whole(store, number)
+
+
+def assert_whole(store: History, number: int) -> None:
+    (entry,) = store.entries(Choice(numbers=(number,)))
+    assert [cell.cell for cell in entry.cells] == [cell.id for cell in store.load(number).cells]
+    assert len(entry.cells) == entry.run.cells_planned
+
+
+DIE_AT_A_CELL = """
+import os, signal, sys
+from delayrig.history import store as module
+from tests.rig.history_builders import finished, history_of, make_run
+store = history_of(sys.argv[1], make_run(1, {"a": 1, "b": 2}))
+whole = module.cell_row
+def dying(number, position, cell, run):
+    if position == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return whole(number, position, cell, run)
+module.cell_row = dying
+store.add([finished(make_run(2, {"a": 1, "b": 2}))])
+"""
+
+
+def test_writer_that_is_killed_within_a_run_loses_that_run_alone(history_url: str) -> None:
+    writer = python(DIE_AT_A_CELL, history_url)
+    _, said = writer.communicate(timeout=LIMIT_S)
+    assert writer.returncode == -signal.SIGKILL, said
+    store = history_of(history_url)
+    assert [entry.run.id for entry in store.entries(ALL)] == [1]
+    added = store.add([finished(make_run(3, {"a": 1}))])
+    for number in (1, *added.numbers):
+        assert_whole(store, number)
+
+
+WRITE_ON = """
+import sys
+from itertools import count
+from tests.rig.history_builders import finished, history_of, make_run
+store = history_of(sys.argv[1])
+for number in count():
+    run = make_run(number, {f"c{n}": 1 for n in range(20)}, commit=sys.argv[2])
+    print(*store.add([finished(run)]).numbers, flush=True)
+"""
+
+
+def test_writers_that_are_killed_at_any_moment_lose_nothing_that_was_kept(
+    history_url: str,
+) -> None:
+    dice = random.Random(1)
+    kept: list[int] = []
+    for number in range(4):
+        writer = python(WRITE_ON, history_url, str(number))
+        assert writer.stdout is not None
+        for _ in range(dice.randrange(1, 12)):
+            kept.append(int(writer.stdout.readline()))
+        try:
+            writer.wait(timeout=dice.random() / 20)
+        except subprocess.TimeoutExpired:
+            writer.kill()
+        kept += [int(line) for line in writer.communicate(timeout=LIMIT_S)[0].split()]
+    store = history_of(history_url)
+    there = {entry.run.id for entry in store.entries(ALL)}
+    assert set(kept) <= there
+    # A killed one may have been done, and not have said so.
+    assert len(there) <= len(kept) + 4
+    for run in there:
+        assert_whole(store, run)
+
+
+def make_old_history(url: str) -> None:
+    """By the first revision, with a run in it."""
+    address = address_of(url)
+    if address.file:
+        address.file.parent.mkdir(parents=True, exist_ok=True)
+    with open_engine(address, write=True).begin() as connection:
+        bring_up_to_date(connection, address.label, to="r0001")
+        connection.execute(
+            text(
+                "INSERT INTO rig_run (started, plan, lane, seed, rig_version, rig_commit,"
+                " qemu_version, host, cells_planned, interrupted, exit_code) VALUES"
+                " ('2025-12-31T00:00:00+00:00', 'smoke', 'virtual', '1', '0.0.9', 'abc', '10.0',"
+                " 'x86_64', 1, false, 0)"
+            )
+        )
+        connection.execute(
+            text(
+                "INSERT INTO rig_cell VALUES (1, 0, 'a.bundled.rest', 'bundled', '1', 'bbb',"
+                " 'virtual', 'measure', 'x86_64', '', 'GD25Q16C', 'typ', 'serprog:ip', '', 'write',"
+                " 'pass', 'pass', 5000000, 1, 2)"
+            )
+        )
+
+
+def test_history_of_the_first_revision_is_brought_up_to_date_with_its_runs(
+    history_url: str,
+) -> None:
+    make_old_history(history_url)
+    store = History(address_of(history_url))
+    (old,) = store.entries(ALL)
+    assert (old.run.rig_version, old.run.results_sha256) == ("0.0.9", None)
+    (cell,) = old.cells
+    assert (cell.total_ns, cell.user_ns, cell.inputs_sha256) == (5_000_000, 1, None)
+    with pytest.raises(BadInputError, match="no more than figures"):
+        store.load(1)
+    assert store.add([finished(make_run(1, {"a": 1}))]).numbers == [2]
+    assert [entry.run.id for entry in store.entries(ALL)] == [1, 2]
+
+
+def test_migrations_end_in_what_the_program_expects(history_url: str) -> None:
+    history_of(history_url, make_run(1, {"a": 1}))
+    engine = open_engine(address_of(history_url), write=False)
+    with engine.connect() as connection:
+        assert revision_of(connection) == HEAD
+        context = MigrationContext.configure(
+            connection, opts={"compare_type": True, "version_table": VERSION_TABLE}
+        )
+        differences = compare_metadata(context, Base.metadata)
+    assert differences == []
+    assert ScriptDirectory.from_config(migrations_config()).get_heads() == [HEAD]
+
+
+def test_history_of_a_newer_rig_is_left_alone(history_url: str) -> None:
+    store = history_of(history_url, make_run(1, {"a": 1}))
+    with open_engine(address_of(history_url), write=True).begin() as connection:
+        connection.execute(text(f"UPDATE {VERSION_TABLE} SET version_num = 'r0099'"))
+    with pytest.raises(BadInputError, match=r"key 'rig_version.version_num' is r0099") as raised:
+        store.entries(ALL)
+    assert "a newer rig made it" in raised.value.hint
+    with pytest.raises(BadInputError, match="r0099"):
+        store.add([finished(make_run(2, {"a": 1}))])
+
+
+def test_other_tables_of_a_database_are_left_alone(postgres: Server) -> None:
+    name = postgres.new_database()
+    with postgres.connect(name) as connection:
+        connection.execute("CREATE TABLE run (id int); INSERT INTO run VALUES (7)")
+    url = postgres.tcp_url(name)
+    assert History(address_of(url)).entries(ALL) == []
+    history_of(url, make_run(1, {"a": 1}))
+    with postgres.connect(name) as connection:
+        assert connection.execute("SELECT id FROM run").fetchall() == [(7,)]
+
+
+def test_sqlite_waits_for_writers_and_keeps_a_log_ahead(tmp_path: Path) -> None:
+    file = tmp_path / "history.sqlite"
+    history_of(f"sqlite:///{file}", make_run(1, {"a": 1}))
+    with sqlite3.connect(file) as connection:
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+def test_damaged_document_costs_that_run_alone(tmp_path: Path) -> None:
+    file = tmp_path / "history.sqlite"
+    store = history_of(f"sqlite:///{file}", *(make_run(n, {"a": 1}) for n in range(2)))
+    with sqlite3.connect(file) as connection:
+        connection.execute("UPDATE rig_document SET content = x'00' WHERE run = 1")
+    with pytest.raises(BadInputError, match="'content' of 1 is damaged"):
+        store.load(1)
+    assert store.load(2).run.plan == "smoke"
+
+
+def test_document_of_another_schema_version_names_key_and_remedy(history_url: str) -> None:
+    newer = msgspec.structs.replace(make_run(1, {"a": 1}), schema=99)
+    store = history_of(history_url, newer)
+    with pytest.raises(BadInputError, match="run 1: key 'schema' is 99") as raised:
+        store.load(1)
+    assert "the rig that wrote it" in raised.value.hint
+
+
+def test_connection_that_breaks_keeps_nothing_of_the_run(postgres: Server) -> None:
+    url = postgres.url(postgres.new_database())
+    store = history_of(url, make_run(1, {"a": 1}))
+    with psycopg.connect(url) as other:
+        other.execute("LOCK TABLE rig_cell")
+        writer = python(ADD_RUNS, url, "x")
+        with postgres.connect() as admin:
+            ended = 0
+            while not ended:
+                ended = len(
+                    admin.execute(
+                        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                        " WHERE wait_event_type = 'Lock' AND query LIKE '%rig_cell%'"
+                    ).fetchall()
+                )
+        _, said = writer.communicate(timeout=LIMIT_S)
+    assert writer.returncode != 0
+    assert "BadInputError" in said
+    assert [entry.run.id for entry in store.entries(ALL)] == [1]

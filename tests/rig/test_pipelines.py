@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The pipelines of ci/ are what their services read, and call the one script rightly."""
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.rig.builders import CHECKOUT
+
+CI = CHECKOUT / "ci"
+GATE = CI / "gate.sh"
+GITHUB, GITLAB, JENKINS = CI / "github/gate.yml", CI / "gitlab/gate.yml", CI / "jenkins/Jenkinsfile"
+READER = CHECKOUT / "tests/rig/jenkinsfile.groovy"
+TOOLS = Path(sys.executable).parent
+LIMIT_S = 120
+LINES_MAX = 75
+"""Short: what is more than that belongs into the script."""
+
+
+def answer(*command: str | Path, given: str = "") -> tuple[int, str]:
+    """Exit code, and all that was said."""
+    environment = dict(os.environ)
+    java = shutil.which("java")
+    if java:
+        environment["JAVA_HOME"] = str(Path(java).resolve().parents[1])
+    done = subprocess.run(
+        [str(word) for word in command],
+        input=given,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=LIMIT_S,
+        env=environment,
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def pipeline_calls(status: int = 0) -> tuple[list[dict[str, Any]], str | None]:
+    """What Jenkins would call, as Groovy reads it, and the build's result."""
+    if shutil.which("groovy") is None:
+        pytest.skip("no groovy here: `rig/rig setup --tests` installs it")
+    code, said = answer("groovy", READER, JENKINS, str(status))
+    assert code == 0, said
+    content = json.loads(said)
+    return content["calls"], content["result"]
+
+
+def scripts_of_jenkins() -> list[str]:
+    words = [call["words"][0] for call in pipeline_calls()[0] if call["name"] == "sh"]
+    return [word["script"] if isinstance(word, dict) else word for word in words]
+
+
+def scripts_of_github() -> list[str]:
+    jobs = yaml.safe_load(GITHUB.read_text(encoding="utf-8"))["jobs"].values()
+    steps = [step["run"] for job in jobs for step in job["steps"] if "run" in step]
+    # Expressions are the service's; nothing of theirs may be pasted into a script.
+    assert not any("${{" in step for step in steps)
+    return steps
+
+
+def scripts_of_gitlab() -> list[str]:
+    job = yaml.safe_load(GITLAB.read_text(encoding="utf-8"))["delays"]
+    return ["\n".join([*job["before_script"], *job["script"]])]
+
+
+SCRIPTS = {"github": scripts_of_github, "gitlab": scripts_of_gitlab, "jenkins": scripts_of_jenkins}
+services = pytest.mark.parametrize("service", SCRIPTS)
+
+
+@pytest.mark.parametrize(
+    ("schema", "file", "more"),
+    [
+        ("vendor.github-workflows", GITHUB, []),
+        ("vendor.gitlab-ci", GITLAB, ["--data-transform", "gitlab-ci"]),
+    ],
+)
+def test_pipeline_meets_its_services_own_schema(schema: str, file: Path, more: list[str]) -> None:
+    check: list[str | Path] = [TOOLS / "check-jsonschema", "--builtin-schema", schema, *more]
+    code, said = answer(*check, file)
+    assert code == 0, said
+    # The schema is one that refuses: a key that is none is found.
+    code, _ = answer(*check, "-", given=file.read_text(encoding="utf-8") + "\njobs: 7\nstages: 7\n")
+    assert code != 0
+
+
+def test_jenkinsfile_is_read_by_jenkins_own_groovy() -> None:
+    calls, _ = pipeline_calls()
+    stages = [call["words"][0] for call in calls if call["name"] == "stage"]
+    assert stages == ["Sources", "Gate"]
+    top = [call["name"] for call in calls if call["inside"] == ["pipeline"]]
+    assert top == ["agent", "options", "environment", "stages", "post"]
+    kept = [call for call in calls if call["inside"][:3] == ["pipeline", "post", "always"]]
+    assert [call["name"] for call in kept] == ["junit", "archiveArtifacts", "sh"]
+
+
+@pytest.mark.parametrize(
+    ("status", "result"),
+    [(0, None), (1, "FAILURE"), (3, "FAILURE"), *((c, "UNSTABLE") for c in (2, 4, 77, 99))],
+)
+def test_jenkins_fails_what_is_unsafe_or_slower_and_marks_doubt(
+    status: int, result: str | None
+) -> None:
+    assert pipeline_calls(status)[1] == result
+
+
+@services
+def test_shell_of_a_pipeline_is_clean(service: str) -> None:
+    for script in SCRIPTS[service]():
+        # Words that are split on purpose: host and port of an SSH command.
+        check = (TOOLS / "shellcheck", "--shell=sh", "--exclude=SC2086", "-")
+        code, said = answer(*check, given=script)
+        assert code == 0, said
+
+
+@services
+def test_pipeline_calls_the_script_with_options_that_it_has(service: str) -> None:
+    calls = [
+        shlex.split(line)
+        for script in SCRIPTS[service]()
+        for line in script.splitlines()
+        if "ci/gate.sh --baseline" in line
+    ]
+    assert len(calls) == 1
+    _, known = answer(GATE, "--help")
+    options = [word for word in calls[0][1:] if word.startswith("--")]
+    assert {"--baseline", "--candidate", "--out"} == set(options)
+    assert all(option in known for option in options)
+
+
+def test_pipelines_are_short() -> None:
+    for file in (GITHUB, GITLAB, JENKINS):
+        assert len(file.read_text(encoding="utf-8").splitlines()) <= LINES_MAX, file
+
+
+@pytest.mark.parametrize("file", ["ci/gate.sh", "rig/rig", "tests/run", ".ci/run"])
+def test_shell_scripts_are_clean(file: str) -> None:
+    code, said = answer(TOOLS / "shellcheck", "--shell=sh", CHECKOUT / file)
+    assert code == 0, said
+
+
+def test_containerfile_is_clean() -> None:
+    code, said = answer(TOOLS / "hadolint", CI / "Containerfile")
+    assert code == 0, said
+    code, said = answer(TOOLS / "hadolint", "-", given="FROM debian\nRUN cd /tmp\n")
+    assert "DL3006" in said
+
+
+def test_help_tells_every_option_and_exit_code() -> None:
+    code, said = answer(GATE, "--help")
+    assert code == 0
+    text = GATE.read_text(encoding="utf-8")
+    for option in re.findall(r"^\t(--[a-z-]+)", text, flags=re.MULTILINE):
+        assert option in said
+    for number in (0, 1, 2, 3, 4, 77, 99):
+        assert re.search(rf"\b{number}\b", said.partition("Exit codes")[2])
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ([], "--candidate is missing"),
+        (["--candidate"], "needs a value"),
+        (["--canddate", "x"], "unknown option"),
+    ],
+)
+def test_wrong_usage_is_told_before_anything_is_made(
+    tmp_path: Path, words: list[str], says: str
+) -> None:
+    out = tmp_path / "out"
+    code, said = answer(GATE, "--out", out, *words)
+    assert code == 2
+    assert says in said
+    assert "remedy: " in said
+    assert not out.exists()
+
+
+def test_cache_key_follows_from_what_images_are_made_of() -> None:
+    first = answer(GATE, "--cache-key")
+    assert first == answer(GATE, "--cache-key")
+    assert first[0] == 0
+    assert re.fullmatch(r"[0-9a-f]{32}\n", first[1])

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The proposal's steps: figures of the same cells, verdicts of all, and an order that follows."""
+
+import pytest
+from delayrig.errors import BadInputError
+from delayrig.images.subject import STEPS, TRUSTING
+from delayrig.phases import TimeSplit
+from delayrig.proposal.steps import TITLES, Proposal, fold_proposal
+from delayrig.proposal.words import advice, changes_of, conclusion, landing_order
+from delayrig.result import CellResult, CpuTime, Results, Verdict
+
+from tests.rig.builders import make_cell, make_result, make_run_header
+
+MS = 1_000_000
+TIMES_MS = dict(zip(STEPS, (1900, 800, 810, 780, 780), strict=True))
+CPU_MS = dict(zip(STEPS, (1800, 700, 400, 390, 400), strict=True))
+
+
+def result(
+    step: str,
+    kind: str = "",
+    *,
+    verdict: Verdict = Verdict.PASS,
+    time_ms: int = 0,
+    **changes: object,
+) -> CellResult:
+    return make_result(
+        make_cell(subject=f"step:{step}{kind}", **changes),
+        verdict=verdict,
+        time_ns=TimeSplit(total=(time_ms or TIMES_MS[step]) * MS),
+        cpu_ns=CpuTime(user=CPU_MS[step] * MS),
+        context_switches=7,
+    )
+
+
+def folded(*more: CellResult) -> Proposal:
+    return fold_proposal(
+        Results(run=make_run_header(), cells=[*(result(step) for step in STEPS), *more])
+    )
+
+
+def test_every_step_has_a_title() -> None:
+    assert list(TITLES) == list(STEPS)
+
+
+def test_steps_are_compared_where_all_of_them_finished() -> None:
+    found = folded(
+        *(result(step, chip="M25P80") for step in STEPS[:-1]),
+        result(STEPS[-1], chip="M25P80", verdict=Verdict.OP_FAILED),
+        result(STEPS[2], hazards=("no-rt",)),
+    )
+    assert [step.time_ns for step in found.steps] == [TIMES_MS[step] * MS for step in STEPS]
+    assert len(found.places) == 1
+    assert len(found.left_out) == 1
+
+
+def test_verdicts_are_those_of_all_cells_and_trusting_ones_count() -> None:
+    found = folded(
+        result(STEPS[0], TRUSTING, verdict=Verdict.TOO_SHORT, name="t"),
+        result(STEPS[1], TRUSTING, name="t"),
+    )
+    assert [(step.too_short, step.judged) for step in found.steps[:2]] == [(1, 2), (0, 2)]
+
+
+def test_a_run_of_something_else_is_refused() -> None:
+    with pytest.raises(BadInputError, match="step:os-clock") as caught:
+        fold_proposal(Results(run=make_run_header(), cells=[result(STEPS[0])]))
+    assert "proposal" in caught.value.hint
+
+
+def test_what_is_about_safety_lands_first_and_nothing_before_what_it_needs() -> None:
+    found = folded(result(STEPS[0], TRUSTING, verdict=Verdict.TOO_SHORT, name="t"))
+    order = [change.step for change in landing_order(changes_of(found))]
+    assert order == ["os-clock", "threshold-100us", "realtime", "slack-and-hybrid"]
+
+
+def test_priority_does_not_come_before_the_threshold_even_if_it_saves_more() -> None:
+    changes = changes_of(folded())
+    assert [c.step for c in landing_order(changes)].index("threshold-100us") < [
+        c.step for c in landing_order(changes)
+    ].index("realtime")
+
+
+def test_conclusion_and_advice_tell_the_figures() -> None:
+    found = folded(
+        result("threshold-100us", hazards=("no-rt",), time_ms=1000),
+        result("slack-and-hybrid", hazards=("no-rt",), time_ms=900),
+    )
+    text = conclusion(found)
+    assert "0.78 s instead of 1.90 s" in text
+    assert "\N{MINUS SIGN}58.9 %" in text
+    lines = advice(found)
+    assert lines[0].startswith("1. OS clock alone")
+    assert any("costs +1.2 % of time; SCHED_FIFO makes up for it" in line for line in lines)
+    assert any("is worth having there too" in line for line in lines)

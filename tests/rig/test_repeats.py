@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Rounds until a median is known well enough; a conviction is counted, and never outvoted."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+import pytest
+from delayrig.cell import Cell
+from delayrig.chips import read_chips
+from delayrig.exit_code import exit_code_of_run
+from delayrig.images.recipes import read_recipes
+from delayrig.lanes import LaneName
+from delayrig.phases import TimeSplit
+from delayrig.repeats.median import VALUES_MIN, median_of
+from delayrig.repeats.rounds import Budget, repeat
+from delayrig.repeats.summary import FILE_NAME, Summary, summarise
+from delayrig.request import Request
+from delayrig.result import CellResult, Results, Verdict
+
+from .builders import CHECKOUT, make_cell, make_result, make_run_header
+
+MS = 1_000_000
+
+
+def timed(cell: Cell, total_ms: float, verdict: Verdict = Verdict.PASS) -> CellResult:
+    return msgspec.structs.replace(
+        make_result(cell, verdict=verdict), time_ns=TimeSplit(total=round(total_ms * MS))
+    )
+
+
+LIVE = msgspec.structs.replace(make_cell(), lane=LaneName.LIVE, core_mips=(10.0, 40.0), cores=2)
+
+
+def test_median_of_few_values_claims_no_interval() -> None:
+    median = median_of([5, 1, 3])
+    assert median.value_ns == 3
+    assert median.half_width is None
+    assert not median.is_within(1.0)
+
+
+def test_interval_holds_the_median_and_narrows_with_what_it_rests_on() -> None:
+    few = median_of([90, 95, 100, 100, 105, 110])
+    many = median_of([90, 95, 100, 100, 105, 110] * 20)
+    for median in (few, many):
+        assert median.low_ns is not None
+        assert median.high_ns is not None
+        assert median.low_ns <= median.value_ns <= median.high_ns
+    assert many.half_width is not None
+    assert few.half_width is not None
+    assert many.half_width < few.half_width
+
+
+def test_same_values_give_the_same_interval() -> None:
+    values = [7, 9, 8, 12, 7, 8, 30]
+    assert median_of(values) == median_of(values)
+
+
+def test_one_conviction_among_many_passes_is_not_outvoted() -> None:
+    results = [timed(LIVE, 100) for _ in range(19)] + [timed(LIVE, 60, Verdict.TOO_SHORT)]
+    (summary,) = summarise(results)
+    assert summary.verdicts == {"pass": 19, "too_short": 1}
+    assert exit_code_of_run(results) == 1
+
+
+def test_time_of_an_inconclusive_round_counts_for_nothing() -> None:
+    slow = timed(LIVE, 9_000, Verdict.INCONCLUSIVE)
+    (summary,) = summarise([timed(LIVE, 100), slow])
+    assert summary.timed == 1
+    assert summary.total is not None
+    assert summary.total.value_ns == 100 * MS
+
+
+class Machine:
+    """Stands for a run: gives each cell its next time, and lets a second pass."""
+
+    def __init__(self, times_ms: Iterable[float]) -> None:
+        self._times = iter(times_ms)
+        self.now_s = 0.0
+        self.rounds: list[int] = []
+
+    def run(self, request: Request) -> Results:
+        self.now_s += 1
+        self.rounds.append(len(request.cells))
+        request.out.mkdir(parents=True)
+        cells = [timed(cell, next(self._times)) for cell in request.cells]
+        return Results(run=make_run_header(), cells=cells)
+
+
+def request_of(out: Path, *cells: Cell) -> Request:
+    return Request(
+        plan="live",
+        cells=list(cells),
+        contrasts=[],
+        chips=read_chips(CHECKOUT),
+        recipes=read_recipes(CHECKOUT),
+        out=out,
+        jobs=1,
+        seed=1,
+        connect=None,
+        argv=[],
+        lane=LaneName.LIVE,
+    )
+
+
+def repeated(
+    out: Path, machine: Machine, *cells: Cell, seconds: float = 1000, rounds_max: int = 40
+) -> Summary:
+    budget = Budget(within=0.05, seconds=seconds, rounds_max=rounds_max)
+    summary, _ = repeat(request_of(out, *cells), budget, machine.run, lambda: machine.now_s)
+    return summary
+
+
+def test_steady_cell_ends_with_the_fewest_rounds(tmp_path: Path) -> None:
+    machine = Machine([100.0] * 100)
+    summary = repeated(tmp_path, machine, LIVE)
+    assert summary.rounds == VALUES_MIN
+    assert not summary.budget_ended
+    kept = msgspec.json.decode((tmp_path / FILE_NAME).read_bytes(), type=Summary)
+    assert kept == summary
+
+
+def test_restless_cell_ends_with_the_budget_and_says_so(tmp_path: Path) -> None:
+    summary = repeated(tmp_path, Machine([50.0, 150.0] * 100), LIVE, seconds=9)
+    assert (summary.rounds, summary.budget_ended) == (9, True)
+
+
+def test_cell_that_is_settled_is_run_no_more(tmp_path: Path) -> None:
+    restless = msgspec.structs.replace(LIVE, name="restless")
+    machine = Machine([100.0, 50.0, 100.0, 150.0] * 100)
+    repeated(tmp_path, machine, LIVE, restless, rounds_max=8)
+    assert machine.rounds == [2] * VALUES_MIN + [1] * 2
+
+
+def test_exact_cell_is_run_once(tmp_path: Path) -> None:
+    exact = msgspec.structs.replace(LIVE, lane=LaneName.VIRTUAL, core_mips=())
+    machine = Machine([100.0])
+    assert repeated(tmp_path, machine, exact).rounds == 1
+
+
+@pytest.mark.parametrize("verdict", [Verdict.SKIPPED])
+def test_skipped_cell_is_run_once(verdict: Verdict) -> None:
+    (summary,) = summarise([timed(LIVE, 0, verdict)])
+    assert summary.is_settled(0.05)

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Surveys: calls and what they took, gaps as bounds, and both witnesses beside each other."""
+
+import pytest
+from delayrig.cell import Probe
+from delayrig.events import Event
+from delayrig.profile import Wait
+from delayrig.survey.calls import requested_of
+from delayrig.survey.gaps import agreement_of, bounds_of, class_us, gaps_of, known_waits, service_ns
+from delayrig.survey.show import tables_of
+from delayrig.survey.survey import Survey
+from delayrig.waste import Watched
+
+from tests.rig.builders import (
+    CALL_COST_NS,
+    COST_NS,
+    delay,
+    delay_probe,
+    make_cell,
+    make_profile,
+    sound_events,
+    spi,
+    started,
+)
+
+US = 1000
+
+
+def watched(*events: Event, **cell: object) -> Watched:
+    return Watched(cell=make_cell(**cell), events=list(events))
+
+
+def probed(*calls: Event, between: tuple[Event, ...] = ()) -> Watched:
+    return watched(started(wake=0), delay_probe(), *calls, *between, witness=Probe.DELAY)
+
+
+def test_calls_of_one_length_are_counted_and_what_the_probe_costs_is_taken_off() -> None:
+    calls = [delay(100, took_ns=100 * US + COST_NS + extra, at=extra) for extra in (10, 30)]
+    (row,) = requested_of([probed(*calls, delay(100, took_ns=None))])
+    assert (row.requested_us, row.count) == (100, 2)
+    assert (row.took_ns, row.beyond_ns) == (200 * US + 40, 40)
+
+
+@pytest.mark.parametrize(
+    ("us", "expected"),
+    [(0, 0), (1, 1), (4, 2), (5, 5), (9, 5), (10, 10), (999, 500), (75000, 50000)],
+)
+def test_classes_are_1_2_5(us: int, expected: int) -> None:
+    assert class_us(us) == expected
+
+
+def test_a_gap_is_from_a_reply_to_the_next_request_and_closes_in_an_interval() -> None:
+    first = spi("0x05", read=100, reply=110)
+    second = spi("0x05", read=1000, empty=400)
+    (known,) = gaps_of([started(wake=50), first, second])
+    assert (known.shortest_ns, known.longest_ns) == (950 - 110, 1000 - 110)
+    (unknown,) = gaps_of([started(wake=None), first, second])
+    assert (unknown.shortest_ns, unknown.longest_ns) == (400 - 110, 1000 - 110)
+
+
+def bus(lengths_us: list[int]) -> list[Event]:
+    """Requests with such gaps between them."""
+    events, at = [spi("0x05", read=0, reply=0)], 0
+    for length in lengths_us:
+        at += length * US
+        events.append(spi("0x05", read=at, empty=at, reply=at))
+    return events
+
+
+def test_no_wait_is_longer_than_its_gap_and_the_usual_service_is_no_wait() -> None:
+    events = [started(wake=0), *bus([30, 31, 30, 30, 1030, 530])]
+    assert service_ns(gaps_of(events)) == 30 * US
+    found = {row.from_us: row for row in bounds_of([watched(*events)])}
+    assert found[0].count == 4
+    assert found[0].above_service_ns == 0
+    assert found[1000].at_most_ns == 1030 * US
+    assert found[1000].above_service_ns == 1000 * US
+    assert found[500].count == 1
+
+
+def test_waits_of_a_profile_are_known_by_name() -> None:
+    wait = Wait(
+        kind="erase-poll", what="10 us", opens="busy-status", after=["0x20"], requested_us=10
+    )
+    events = [
+        started(wake=0),
+        spi("0x20", read=0),
+        spi("0x05", read=1000, sr="0x03"),
+        spi("0x05", read=90_000, empty=80_000),
+    ]
+    (row,) = known_waits(watched(*events), make_profile(wait))
+    assert (row.requested_us, row.count) == (10, 1)
+    assert row.at_most_ns == 90_000 - 1010
+    assert known_waits(watched(*events), None) == []
+
+
+def test_the_bus_less_service_and_probes_is_what_the_calls_took() -> None:
+    requests = bus([30, 30, 30 + 200 + CALL_COST_NS // US])
+    call = delay(200, took_ns=200 * US + COST_NS, at=requests[2]["reply_ns"] + 10)
+    found = agreement_of(probed(call, between=tuple(requests)))
+    assert found is not None
+    assert (found.calls, found.calls_ns, found.bus_ns) == (1, 200 * US, 200 * US)
+    assert found.off_pct == 0
+
+
+def test_witnesses_that_differ_are_told_by_how_much() -> None:
+    requests = bus([30, 30, 30 + 202 + CALL_COST_NS // US])
+    call = delay(200, took_ns=200 * US + COST_NS, at=requests[2]["reply_ns"] + 10)
+    found = agreement_of(probed(call, between=tuple(requests)))
+    assert found is not None
+    assert found.off_pct == pytest.approx(1.0)
+
+
+def test_without_calls_nothing_is_compared() -> None:
+    assert agreement_of(watched(*sound_events(spi("0x05", read=5)))) is None
+
+
+def test_tables_call_bounds_what_they_are() -> None:
+    rows = bounds_of([watched(started(wake=0), *bus([30, 30, 500]))])
+    survey = Survey(lines=[], calls=[], bus=rows, known=[], agreements=[])
+    (table,) = tables_of(survey)
+    assert "bounds from the bus" in table.caption
+    assert "at most ms" in table.figures

@@ -1,0 +1,446 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Thresholds: the rule on its boundaries, the words of users, and folders that are taken up."""
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from delayrig.cell import Cell, Role
+from delayrig.errors import BadInputError
+from delayrig.lanes import LaneName
+from delayrig.paths import find_paths
+from delayrig.phases import TimeSplit
+from delayrig.request import Request
+from delayrig.result import HostFacts, Verdict
+from delayrig.threshold.answer import answer_of
+from delayrig.threshold.candidate import Candidate
+from delayrig.threshold.evidence import Evidence
+from delayrig.threshold.figures import Cost, Measured, Standing, costs_of, trials_of
+from delayrig.threshold.given_builds import build_candidates, check_command, given_candidates
+from delayrig.threshold.guests import job_of, moved, parse_guest, profile_of
+from delayrig.threshold.own_builds import provide_own
+from delayrig.threshold.reasoning import reasoning
+from delayrig.threshold.recommend import CPU_TOLERANCE, TIME_TOLERANCE, Trial, pareto, recommend
+from delayrig.threshold.sleep_facts import FIFO, NORMAL, SLACK, Sleep, SleepFacts
+from delayrig.threshold.trials import make_trials, plan_trials
+from delayrig.threshold.values import DEFAULT, parse_values
+from delayrig.threshold.words import share
+
+from tests.rig.builders import CHECKOUT, make_cell, make_result
+
+MS = 1_000_000
+
+
+def trial(value: int, time: int, cpu: int, *, safe: bool = True) -> Trial:
+    return Trial(value_us=value, safe=safe, time_ns=(time,), cpu_ns=(cpu,))
+
+
+# The rule
+
+
+def test_an_unsafe_value_is_never_recommended_however_good_it_is() -> None:
+    choice = recommend([trial(10, 1, 1, safe=False), trial(100, 900, 900)], accurate_us=None)
+    assert choice.value_us == 100
+    assert choice.safe == (100,)
+
+
+def test_nothing_is_recommended_where_nothing_is_safe() -> None:
+    assert recommend([trial(10, 1, 1, safe=False)], accurate_us=1).value_us is None
+    assert recommend([], accurate_us=1).value_us is None
+
+
+def test_exactly_two_percent_slower_is_quick_and_a_nanosecond_more_is_not() -> None:
+    trials = [trial(1000, 10_000, 900), trial(100, 10_200, 10), trial(10, 10_201, 1)]
+    choice = recommend(trials, accurate_us=None)
+    assert choice.quick == (100, 1000)
+    assert choice.value_us == 100
+
+
+def test_exactly_five_percent_more_cpu_is_frugal_and_a_nanosecond_more_is_not() -> None:
+    trials = [trial(1, 100, 10_000), trial(2, 100, 10_500), trial(3, 100, 10_501)]
+    assert recommend(trials, accurate_us=None).frugal == (1, 2)
+
+
+def test_of_equals_the_smallest_that_is_accurate_is_taken_else_the_largest() -> None:
+    trials = [trial(us, 100, 100) for us in (0, 50, 100, 500)]
+    assert recommend(trials, accurate_us=50).value_us == 50
+    assert recommend(trials, accurate_us=51).value_us == 100
+    assert recommend(trials, accurate_us=501).value_us == 500
+    assert recommend(trials, accurate_us=None).value_us == 500
+
+
+def test_every_profile_counts_and_the_bar_is_raised_where_no_value_is_quick_in_all() -> None:
+    trials = [
+        Trial(value_us=10, safe=True, time_ns=(100, 200), cpu_ns=(1, 1)),
+        Trial(value_us=100, safe=True, time_ns=(110, 110), cpu_ns=(1, 1)),
+        Trial(value_us=1000, safe=True, time_ns=(200, 100), cpu_ns=(1, 1)),
+    ]
+    assert recommend(trials, accurate_us=None).quick == (100,)
+
+
+def test_order_of_trials_changes_nothing() -> None:
+    trials = [trial(us, 100 + us, 1000 - us) for us in (0, 1, 2, 50, 100)]
+    assert recommend(trials, accurate_us=2) == recommend(trials[::-1], accurate_us=2)
+    assert (Fraction(2, 100), Fraction(5, 100)) == (TIME_TOLERANCE, CPU_TOLERANCE)
+
+
+def test_pareto_keeps_what_nothing_else_beats() -> None:
+    points = [(0, 10, 5), (2, 10, 5), (10, 12, 5), (100, 8, 9), (1000, 8, 10)]
+    assert pareto(points) == [0, 2, 100]
+
+
+# What users write
+
+
+def test_values_come_sorted() -> None:
+    assert parse_values("100, 0,2") == [0, 2, 100]
+    assert len(parse_values(DEFAULT)) == 9
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("10,x", "'x'"),
+        ("1.5", "'1.5'"),
+        ("", "''"),
+        ("10,-5", "-5 is negative"),
+        ("7,7", "7 is there twice"),
+        ("4294967296", "4294967296"),
+    ],
+)
+def test_a_value_that_is_none_is_named_with_its_option(text: str, named: str) -> None:
+    with pytest.raises(BadInputError, match="--values") as caught:
+        parse_values(text)
+    assert named in caught.value.message
+    assert caught.value.hint
+
+
+def test_a_guest_is_its_speed_its_cores_and_its_hazards() -> None:
+    guest = parse_guest("62x2:low-res-timers+busy-siblings")
+    assert guest.name == "62 MIPS, 2 cores, low-res-timers, busy-siblings"
+
+
+@pytest.mark.parametrize("word", ["62", "77x1", "62x3", "62x1:nonsense", "62x1:busy-siblings"])
+def test_a_guest_that_is_none_is_named(word: str) -> None:
+    with pytest.raises(BadInputError) as caught:
+        parse_guest(word)
+    assert f"--guest {word!r}" in caught.value.message
+    assert caught.value.hint
+
+
+def test_each_job_moves_once_into_each_guest() -> None:
+    cells = [make_cell(icount_shift=shift, cores=1) for shift in (0, 2)]
+    cells += [make_cell(icount_shift=0, chip="M25P80")]
+    guests = [parse_guest("250x1"), parse_guest("62x2")]
+    found = moved(cells, guests)
+    assert len({cell.id for cell in found}) == len(found) == 4
+    assert {profile_of(cell).name for cell in found} == {guest.name for guest in guests}
+
+
+# Programs of ours
+
+
+def test_values_that_were_not_there_before_are_built_beside_those_that_were(tmp_path: Path) -> None:
+    paths = find_paths()
+    state = replace(paths, state=tmp_path)
+    (tmp_path / "venv").symlink_to(paths.state / "venv")
+    said: list[str] = []
+    first = provide_own([7], state, said.append)
+    both = provide_own([7, 4_294_967_295], state, said.append)
+    assert both[0] == first[0]
+    assert [text.partition(" of ")[2] for text in said] == ["7 us", "4294967295 us"]
+    printed = subprocess.run([both[1].program, "--version"], capture_output=True, check=False)
+    assert b"delay_minimum_sleep_us 4294967295 " in printed.stdout
+
+
+# Programs of others
+
+
+def test_a_command_without_a_place_for_the_value_is_refused() -> None:
+    with pytest.raises(BadInputError, match="no \\{threshold\\} in"):
+        check_command("make")
+
+
+def build(command: str, *values: int) -> list[Candidate]:
+    return build_candidates(command, values, find_paths(), print)
+
+
+def test_a_build_that_fails_shows_its_last_lines_and_its_value() -> None:
+    with pytest.raises(BadInputError) as caught:
+        build("echo first; echo worse >&2; exit 7 # {threshold}", 10)
+    assert "--build for 10 us" in caught.value.message
+    assert "ended with 7" in caught.value.message
+    assert "first\n  worse" in caught.value.message
+
+
+def test_a_build_that_names_no_file_says_how_to() -> None:
+    with pytest.raises(BadInputError, match="names no file") as caught:
+        build("echo nothing-{threshold}", 10)
+    assert "echo" in caught.value.hint
+
+
+def test_an_interrupted_build_leaves_nothing_running(tmp_path: Path) -> None:
+    pid = tmp_path / "pid"
+    script = (
+        "import sys, signal, os, threading;"
+        "from delayrig.threshold.shell import run_shell;"
+        f"run_shell('sleep 300 & echo $! > {pid}; kill -INT {{}}; wait'.format(os.getpid()))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, "PYTHONPATH": str(CHECKOUT / "rig")},
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode != 0
+    state = Path(f"/proc/{pid.read_text().strip()}/status")
+    # Ended, and perhaps not yet taken note of by who adopted it.
+    assert not state.exists() or "State:\tZ" in state.read_text()
+
+
+def test_builds_that_are_one_program_are_refused() -> None:
+    with pytest.raises(BadInputError, match="0 and 2 us are the same"):
+        build("echo /bin/true # {threshold}", 0, 2)
+
+
+def test_a_build_that_writes_over_the_last_one_is_kept_apart(tmp_path: Path) -> None:
+    programs = {1: "/bin/true", 2: "/bin/false"}
+    cases = " ".join(f"{value}) cp {path} {tmp_path}/p;;" for value, path in programs.items())
+    found = build(f"case {{threshold}} in {cases} esac; echo {tmp_path}/p", 1, 2)
+    assert [each.program.read_bytes() for each in found] == [
+        Path(path).read_bytes() for path in programs.values()
+    ]
+
+
+@pytest.mark.parametrize("word", ["/bin/true", "5=", "5=/nowhere/flashrom", "x=/bin/true"])
+def test_a_given_program_that_is_none_is_named(word: str) -> None:
+    with pytest.raises(BadInputError, match="--binary"):
+        given_candidates([word])
+
+
+def test_a_value_given_twice_is_refused() -> None:
+    with pytest.raises(BadInputError, match="5 is there twice"):
+        given_candidates(["5=/bin/true", "5=/bin/false"])
+
+
+# Figures
+
+
+def measured(
+    value: int, *verdicts: Verdict, time_ns: int = 100 * MS, **of_cell: object
+) -> Measured:
+    cell = make_cell(subject=f"path:/f-{value}", **of_cell)
+    results = [
+        make_result(cell, verdict=verdict, time_ns=TimeSplit(total=time_ns + number))
+        for number, verdict in enumerate(verdicts)
+    ]
+    return Measured(value_us=value, cell=cell, results=results, margin_ns=value)
+
+
+def test_one_conviction_makes_a_value_unsafe_and_a_doubt_keeps_it_from_being_safe() -> None:
+    found = costs_of(
+        [
+            measured(1, Verdict.PASS, Verdict.TOO_SHORT),
+            measured(2, Verdict.PASS, Verdict.INCONCLUSIVE),
+            measured(3, Verdict.PASS),
+        ]
+    )
+    assert [cost.standing for cost in found] == [Standing.UNSAFE, Standing.DOUBT, Standing.SAFE]
+    assert [each.safe for each in trials_of(found)] == [False, False, True]
+
+
+def test_jobs_are_summed_up_and_rounds_are_medians() -> None:
+    (cost,) = costs_of(
+        [
+            measured(1, Verdict.PASS, Verdict.PASS, Verdict.PASS, time_ns=100),
+            measured(1, Verdict.PASS, Verdict.PASS, Verdict.PASS, time_ns=1000, chip="M25P80"),
+        ]
+    )
+    assert cost.time_ns == 101 + 1001
+    assert cost.margin_ns == 1
+
+
+def test_a_job_that_one_program_cannot_do_is_left_out_for_all() -> None:
+    found = costs_of(
+        [
+            measured(1, Verdict.PASS),
+            measured(1, Verdict.SKIPPED, chip="M25P80"),
+            measured(2, Verdict.PASS),
+            measured(2, Verdict.PASS, chip="M25P80"),
+        ]
+    )
+    assert [cost.time_ns for cost in found] == [100 * MS, 100 * MS]
+
+
+def facts(*, normal: int, slack: int, fifo: int, resolution: int = 1) -> SleepFacts:
+    late = {NORMAL: normal, SLACK: slack, FIFO: fifo}
+    return SleepFacts(
+        schema=1,
+        tries=48,
+        slack_ns=50_000,
+        resolution_ns=resolution,
+        yield_ns=900,
+        switch_ns=2_100,
+        sleeps=[
+            Sleep(
+                way=way,
+                length_us=us,
+                late_ns_min=ns,
+                late_ns_p50=ns,
+                late_ns_mean=ns,
+                late_ns_max=ns,
+            )
+            for way, ns in late.items()
+            for us in (1, 10, 100, 1000)
+        ],
+    )
+
+
+def test_accuracy_is_a_tenth_and_holds_from_a_length_on() -> None:
+    fact = facts(normal=10_001, slack=10_000, fifo=1_000)
+    assert [fact.accurate_us(way) for way in (NORMAL, SLACK, FIFO)] == [1000, 100, 10]
+
+
+def test_the_proposal_holds_on_a_machine_like_its_own() -> None:
+    found = {f.claim: f for f in reasoning({"m": facts(normal=60_000, slack=5_000, fifo=4_000)})}
+    assert found["a context switch takes about 2 us"].holds
+    assert found["sleeps of 100 us are accurate to 10 % under SCHED_FIFO"].holds
+    normal = found["sleeps of 100 us are accurate to 10 % at normal priority"]
+    assert not normal.holds
+    assert "timer slack of 50 us" in normal.words
+
+
+def test_coarse_timers_are_told_by_their_tick() -> None:
+    jiffy = facts(normal=3_900_000, slack=3_900_000, fifo=3_900_000, resolution=4_000_000)
+    words = [finding.words for finding in reasoning({"m": jiffy})]
+    assert all("HZ=250" in each for each in words)
+
+
+def evidence(*costs: Cost) -> Evidence:
+    return Evidence(
+        subject="bundled",
+        lane="virtual",
+        seed=1,
+        jobs=["write"],
+        costs=list(costs),
+        costs_by_round=[list(costs)],
+        sleep={"p": facts(normal=60_000, slack=5_000, fifo=4_000)},
+        doubts=[],
+        host=HostFacts(cpus=2, kernel="6.1", machine="x86_64", os="Debian"),
+    )
+
+
+def cost(value: int, time: int, cpu: int, standing: Standing = Standing.SAFE) -> Cost:
+    return Cost(
+        value_us=value,
+        profile="p",
+        standing=standing,
+        why="" if standing is Standing.SAFE else "too_short in x: y",
+        time_ns=time,
+        cpu_ns=cpu,
+        chip_busy_ns=0,
+        wakeups=1,
+        overshoot_ns=0,
+        margin_ns=None,
+    )
+
+
+def test_the_answer_says_what_why_and_what_is_unsafe() -> None:
+    made = answer_of(
+        evidence(
+            cost(10, 1001, 100),
+            cost(100, 1003, 101),
+            cost(100_000, 1000, 1200),
+            cost(1, 1, 1, Standing.UNSAFE),
+        )
+    )
+    assert made.recommended_us == 100
+    assert made.lines[0].startswith(
+        "100 us: within 0.3 % of the fastest, with a twelfth of the CPU"
+    )
+    assert any("1 us is unsafe" in line and "too_short in x" in line for line in made.lines)
+    assert [c.value_us for c in made.costs if c.on_front] == [10, 100_000]
+    assert answer_of(evidence(*made.costs)) == made
+
+
+def test_shares_are_words_where_there_is_one() -> None:
+    assert [share(1, 12), share(100, 100), share(10, 11), share(1, 30)] == [
+        "a twelfth",
+        "100 %",
+        "91 %",
+        "3 %",
+    ]
+
+
+# Folders
+
+
+def request(out: Path, cells: list[Cell]) -> Request:
+    return Request(
+        plan="threshold",
+        cells=cells,
+        contrasts=[],
+        chips={},
+        recipes=None,  # type: ignore[arg-type]
+        out=out,
+        jobs=1,
+        seed=1,
+        connect=None,
+        argv=[],
+    )
+
+
+def candidate(value: int) -> Candidate:
+    return Candidate(value_us=value, program=Path(f"/f-{value}"), sha256=f"{value}")
+
+
+def test_a_folder_is_of_one_comparison(tmp_path: Path) -> None:
+    cells = [make_cell(subject="path:/f-1")]
+    wish = {"subject": "bundled", "rounds": 2, "paths": find_paths()}
+    first = make_trials(candidates=[candidate(1)], request=request(tmp_path, cells), **wish)  # type: ignore[arg-type]
+    again = make_trials(candidates=[candidate(1)], request=request(tmp_path, cells), **wish)  # type: ignore[arg-type]
+    assert again.inputs == first.inputs
+    other = replace(candidate(1), sha256="else")
+    with pytest.raises(BadInputError, match="'programs'") as caught:
+        make_trials(candidates=[other], request=request(tmp_path, cells), **wish)  # type: ignore[arg-type]
+    assert caught.value.hint
+
+
+def test_later_rounds_repeat_the_jobs_alone_with_other_data(tmp_path: Path) -> None:
+    cells = [
+        make_cell(subject="path:/f-1"),
+        make_cell(name="c", role=Role.CANARY, subject="canary:bus"),
+    ]
+    trials = make_trials(
+        subject="bundled",
+        candidates=[candidate(1)],
+        request=request(tmp_path, cells),
+        rounds=2,
+        paths=find_paths(),
+    )
+    assert [cell.seed for cell in trials.cells(1)] == [1, 1]
+    assert [(cell.subject, cell.seed) for cell in trials.cells(2)] == [("path:/f-1", 2)]
+
+
+def test_coarse_timers_are_looked_at_in_each_guest_without_running_jobs_there() -> None:
+    cells = [make_cell(subject="path:/f-1"), make_cell(subject="sleep-facts", name="s")]
+    found = plan_trials(cells, [candidate(1)], [parse_guest("250x1")])
+    assert [(job_of(cell), cell.hazards) for cell in found if cell.subject == "sleep-facts"] == [
+        (job_of(cells[1]), ()),
+        (job_of(cells[1]), ("low-res-timers",)),
+    ]
+    assert [cell.hazards for cell in found if cell.subject == "path:/f-1"] == [()]
+
+
+def test_a_plan_without_jobs_for_the_programs_is_refused() -> None:
+    with pytest.raises(BadInputError, match="has no cell"):
+        plan_trials([make_cell(subject="bundled")], [candidate(1)], [])
+
+
+def test_this_machine_is_one_profile() -> None:
+    assert profile_of(make_cell(lane=LaneName.HOST)).name == "this machine"
