@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from delayrig.archive import unpack_archive, write_archive
-from delayrig.delay_probe import DelayFunction
 from delayrig.guest.arguments import Hardware, console_chardev, qemu_arguments
 from delayrig.guest.shape import GuestShape
 from delayrig.host.spec import PORT, Spec
@@ -15,7 +14,6 @@ from delayrig.payload import spec_text
 from delayrig.repro.debugger import (
     KILL,
     attached_words,
-    breakpoint_of,
     packet,
     remote_words,
 )
@@ -146,18 +144,11 @@ def test_commands_of_a_host_meet_at_one_port() -> None:
     assert "hogs 2" in text
 
 
-DELAY = DelayFunction(name="default_delay", file="/f", part=Path("/p"), offset=64)
-
-
 def test_gdb_stops_in_the_delay_function_where_it_has_a_name() -> None:
-    assert breakpoint_of(DELAY) == "break default_delay"
-    assert breakpoint_of(None) == ""
-    nameless = DelayFunction(name="address 0x3e3e0", file="/f", part=Path("/p"), offset=64)
-    assert breakpoint_of(nameless) == ""
-    remote = remote_words("gdb", Path("/r"), Path("/s"), [Path("/src")], DELAY)
+    remote = remote_words("gdb", Path("/r"), Path("/s"), [Path("/src")], "default_delay")
     assert remote[-1] == "break default_delay"
-    assert "target remote /s" in remote
-    attached = attached_words("gdb", 17, Path("/go"), [Path("/src")], DELAY)
+    assert remote_words("gdb", Path("/r"), Path("/s"), [], "")[-1] == "target remote /s"
+    attached = attached_words("gdb", 17, Path("/go"), [Path("/src")], "default_delay")
     assert attached.index("tcatch exec") < attached.index("shell touch /go")
 
 

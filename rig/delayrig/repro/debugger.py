@@ -5,11 +5,13 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from delayrig.delay_probe import DelayFunction, DelayWish, find_delay_function
+from delayrig.delay_probe import DelayWish
 from delayrig.errors import RigFaultError
 from delayrig.guest.platform import Arch
 from delayrig.images.subject import PROGRAM, Subject
+from delayrig.images.symbols import read_symbols
 from delayrig.paths import Paths
+from delayrig.profile import known_delay_symbols
 
 GDB, GDB_OF_ALL = "gdb", "gdb-multiarch"
 
@@ -26,20 +28,17 @@ def find_gdb(arch: Arch) -> str:
     )
 
 
-def delay_function_of(subject: Subject, wish: DelayWish) -> DelayFunction | None:
-    """Where waits begin; None where nobody knows, as in stripped programs."""
-    return find_delay_function(subject, wish)
-
-
-def breakpoint_of(delay: DelayFunction | None) -> str:
-    """The command that stops there; empty where the place has no name in the program."""
-    if delay is None or " " in delay.name or delay.name.startswith("0x"):
-        return ""
-    return f"break {delay.name}"
+def delay_symbol_of(subject: Subject, wish: DelayWish) -> str:
+    """The function where waits begin; empty where none has a name, as in stripped programs."""
+    parts = [read_symbols(part) for part in subject.parts.values()]
+    for name in [wish.symbol] if wish.symbol else known_delay_symbols():
+        if any(part.function(name) is not None for part in parts):
+            return name
+    return ""
 
 
 def remote_words(
-    gdb: str, root: Path, socket: Path, sources: Sequence[Path], delay: DelayFunction | None
+    gdb: str, root: Path, socket: Path, sources: Sequence[Path], delay: str
 ) -> list[str]:
     """gdb on a subject in a guest, whose gdbserver is behind `socket`."""
     return gdb_words(
@@ -55,9 +54,7 @@ def remote_words(
     )
 
 
-def attached_words(
-    gdb: str, pid: int, go: Path, sources: Sequence[Path], delay: DelayFunction | None
-) -> list[str]:
+def attached_words(gdb: str, pid: int, go: Path, sources: Sequence[Path], delay: str) -> list[str]:
     """gdb on a process of this machine, which becomes the subject once the file `go` is there."""
     return gdb_words(
         gdb,
@@ -99,6 +96,5 @@ def _directories(sources: Sequence[Path]) -> list[str]:
     return [f"set directories {':'.join(map(str, sources))}:$cdir:$cwd"]
 
 
-def _stops(delay: DelayFunction | None) -> list[str]:
-    stop = breakpoint_of(delay)
-    return [stop] if stop else []
+def _stops(delay: str) -> list[str]:
+    return [f"break {delay}"] if delay else []

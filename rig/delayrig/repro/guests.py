@@ -101,7 +101,7 @@ class WatchedGuests(VirtualLane):
             provide_root(assignment.subject),
             socket,
             debugger.source_folders(self.paths),
-            debugger.delay_function_of(assignment.subject, self.delay),
+            debugger.delay_symbol_of(assignment.subject, self.delay),
         )
         await run_in_foreground(words)
         await terminal.say(socket, debugger.KILL)

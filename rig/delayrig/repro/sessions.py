@@ -105,7 +105,7 @@ class WatchedSessions(HostLane):
             pid,
             scratch / GO,
             debugger.source_folders(self.paths),
-            debugger.delay_function_of(subject, self.delay),
+            debugger.delay_symbol_of(subject, self.delay),
         )
         await run_in_foreground(gdb)
 
