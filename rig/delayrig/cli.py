@@ -25,6 +25,7 @@ from delayrig.commands.survey import survey
 from delayrig.commands.threshold import threshold
 from delayrig.commands.times import times
 from delayrig.commands.trace import trace
+from delayrig.commands.wakeup import wakeup
 from delayrig.commands.waste import waste
 
 COMMANDS: tuple[click.Command, ...] = (
@@ -32,7 +33,7 @@ COMMANDS: tuple[click.Command, ...] = (
     *(report, history, times, waste, trace, parts, export, schema),
     *(threshold, survey, proposal),
     *(plans, chips, hazards, machines, subjects),
-    *(latency, benchmark, selfcheck, images),
+    *(latency, wakeup, benchmark, selfcheck, images),
 )
 SETUP_HELP = """\
 Before all else the launcher sets up what is missing; it also has these commands of its own:

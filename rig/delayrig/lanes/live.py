@@ -9,6 +9,7 @@ import asyncio
 import shutil
 import tempfile
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,9 +29,8 @@ from delayrig.guest.arguments import (
 from delayrig.guest.monitor import MonitoredMachine
 from delayrig.guest.platform import Arch
 from delayrig.guest.session import read_results
-from delayrig.guest.shape import GuestShape
 from delayrig.hazards import refusal_on
-from delayrig.hazards.speed import Governor
+from delayrig.hazards.speed import Governor, SpeedHazard
 from delayrig.header import make_live_header
 from delayrig.images.live_image import LiveImage, provide_live_image
 from delayrig.images.subject import Subject
@@ -42,10 +42,11 @@ from delayrig.live.clock import GuestClock
 from delayrig.live.conversation import Conversation
 from delayrig.live.emulator import LOG, LiveEmulator, running_emulator
 from delayrig.live.line import Line, open_line
-from delayrig.live.machine import make_live_machine
+from delayrig.live.machine import live_shape, make_live_machine
 from delayrig.live.pace import Pace, pace_events
+from delayrig.live.speed import SpeedChange
 from delayrig.paths import Paths
-from delayrig.payload import emulator_words, rehearsal_words, write_payload
+from delayrig.payload import deadline_ms, emulator_words, rehearsal_words, write_payload
 from delayrig.request import Request
 from delayrig.result import RunHeader
 from delayrig.stages import KEEP, PACK, READ_BACK, STOP
@@ -165,13 +166,14 @@ class _Bench:
         stage: LiveEmulator,
     ) -> dict[str, bytes]:
         conversation = Conversation(
-            cell=self.assignment.cell,
             machine=machine,
             line=line,
+            pace=self.pace,
+            deadline_ms=deadline_ms(self.assignment.cell, DEADLINE_MS),
             emulator=emulator,
             stage=stage,
-            pace=self.pace,
             watch=self.assignment.watch,
+            speeds=_speeds(self.assignment.cell),
         )
         clock = await conversation.hold()
         entries = await read_results(machine, self.assignment.cell.shape, self.scratch)
@@ -238,18 +240,13 @@ class _Bench:
 
     def _hardware(self, archive: Path, line: Line, emulator: LiveEmulator) -> Hardware:
         cell, paths = self.assignment.cell, self.lane.paths
-        shape = GuestShape(
-            icount_shift=0,
-            cores=cell.cores,
-            clocksource=cell.shape.clocksource,
-            kernel_words=(
-                *cell.shape.kernel_words,
-                "8250.nr_uarts=2",
-                f"rig.host_port={line.port}",
-            ),
-        )
         return Hardware(
-            shape=shape,
+            shape=live_shape(
+                cell.cores,
+                line,
+                clocksource=cell.shape.clocksource,
+                kernel_words=cell.shape.kernel_words,
+            ),
             turns=paths.turns,
             kernel=Path(self.lane.image.kernel),
             initrd=Path(self.lane.image.initrd),
@@ -277,6 +274,11 @@ class _Bench:
             told = [line.strip() for line in lines[-LOG_LINES:] if line.strip()]
             said.append(f"{name}: {' | '.join(told) or 'nothing'}")
         return said
+
+
+def _speeds(cell: Cell) -> dict[str, Iterator[SpeedChange]]:
+    hazards = [hazard for hazard in cell.active_hazards if isinstance(hazard, SpeedHazard)]
+    return {hazard.name: hazard.speed_changes(cell) for hazard in hazards}
 
 
 def _governor_words(cell: Cell) -> list[str]:

@@ -100,8 +100,8 @@ async def _measure_guests(
         match request.lane:
             case LaneName.VIRTUAL:
                 place = await open_guest(profile, recipes, paths, pool, progress.preparing)
-            case LaneName.HOST:
-                raise AssertionError("the host lane has no guests")
+            case LaneName.LIVE | LaneName.HOST:
+                raise AssertionError(f"no guests of the {request.lane} lane are measured in")
         return await measure_place(place, quick=request.quick, progress=progress)
 
     turns = asyncio.Semaphore(request.jobs)

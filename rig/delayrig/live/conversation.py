@@ -7,17 +7,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from delayrig.cell import Cell
 from delayrig.errors import LostGuestError
 from delayrig.guest.monitor import MonitoredMachine
-from delayrig.hazards.speed import SpeedHazard
-from delayrig.lanes.host import DEADLINE_MS
 from delayrig.live.clock import GuestClock
 from delayrig.live.emulator import LiveEmulator
 from delayrig.live.line import Line
 from delayrig.live.pace import WINDOW_MS, Pace, prefer, put_back
 from delayrig.live.speed import Origin, SpeedChange
-from delayrig.payload import deadline_ms
 from delayrig.stages import BOOTED, CONNECTED, ENDED, StageWatch
 
 BOOT_LIMIT_S = 90.0
@@ -30,16 +26,19 @@ ALONE_S = 5.0
 
 @dataclass(slots=True, kw_only=True)
 class Conversation:
-    """One cell's."""
+    """One cell's, or that of something else that is run in a guest."""
 
-    cell: Cell
     machine: MonitoredMachine
     line: Line
-    emulator: LiveEmulator
-    stage: LiveEmulator
-    """Before which the subject rehearses."""
     pace: Pace
-    watch: StageWatch
+    deadline_ms: int
+    """How much time the subject gets."""
+    emulator: LiveEmulator | None = None
+    stage: LiveEmulator | None = None
+    """Before which the subject rehearses."""
+    speeds: dict[str, Iterator[SpeedChange]] = field(default_factory=dict)
+    """By the hazard that changes them."""
+    watch: StageWatch = field(default_factory=StageWatch)
     _moments: dict[Origin, asyncio.Future[float]] = field(default_factory=dict)
     """When the subject started, and when it was accepted, by this process's loop."""
 
@@ -65,7 +64,8 @@ class Conversation:
             await self.line.expect("ready", BOOT_LIMIT_S)
         finally:
             admitting.cancel()
-        await self.stage.end()
+        if self.stage is not None:
+            await self.stage.end()
         begin = await self.line.read_clock()
         changing = self._speed_tasks()
         threads = await self._at_speed()
@@ -84,30 +84,30 @@ class Conversation:
         return GuestClock(begin=begin, end=end)
 
     async def _admit_rehearsal(self) -> None:
-        await self.stage.wait_accepted()
-        self.stage.release()
+        if self.stage is not None:
+            await self.stage.wait_accepted()
+            self.stage.release()
 
     def _reached(self, origin: Origin) -> None:
         if not self._moments[origin].done():
             self._moments[origin].set_result(asyncio.get_running_loop().time())
 
-    async def _change_speeds(self, hazard: SpeedHazard, changes: Iterator[SpeedChange]) -> None:
+    async def _change_speeds(self, whose: str, changes: Iterator[SpeedChange]) -> None:
         """As long as the subject lives."""
         for change in changes:
             began_s = await asyncio.shield(self._moments[change.when.origin])
             due_s = began_s + change.when.after_ms / 1000
             await asyncio.sleep(due_s - asyncio.get_running_loop().time())
-            await self.pace.change(hazard.name, change)
+            await self.pace.change(whose, change)
         await asyncio.get_running_loop().create_future()
 
     def _speed_tasks(self) -> set[asyncio.Task[None]]:
         """What comes first is so when this returns."""
         tasks = set()
-        for hazard in self.cell.active_hazards:
-            if isinstance(hazard, SpeedHazard):
-                first, later = split_changes(hazard.speed_changes(self.cell))
-                self.pace.set_first(hazard.name, first)
-                tasks.add(asyncio.create_task(self._change_speeds(hazard, later)))
+        for whose, changes in self.speeds.items():
+            first, later = split_changes(changes)
+            self.pace.set_first(whose, first)
+            tasks.add(asyncio.create_task(self._change_speeds(whose, later)))
         return tasks
 
     async def _at_speed(self) -> list[int]:
@@ -116,7 +116,7 @@ class Conversation:
 
     async def _accompany(self, changing: set[asyncio.Task[None]]) -> None:
         """Until the subject has ended."""
-        limit_s = deadline_ms(self.cell, DEADLINE_MS) / 1000 + SPARE_S
+        limit_s = self.deadline_ms / 1000 + SPARE_S
         accepting = asyncio.create_task(self._accept())
         hearing = asyncio.create_task(self._hear_to_the_end(limit_s))
         alone = asyncio.create_task(self._be_alone())
@@ -136,6 +136,8 @@ class Conversation:
             await _cancelled(ours)
 
     async def _accept(self) -> None:
+        if self.emulator is None:
+            return
         await self.emulator.wait_accepted()
         await self.line.say("accepted")
         self._reached(Origin.ACCEPT)
@@ -145,7 +147,7 @@ class Conversation:
             match await self.line.hear(limit_s):
                 case "started":
                     self._reached(Origin.START)
-                case "released":
+                case "released" if self.emulator is not None:
                     self.emulator.release()
                     self.watch.ended(CONNECTED)
                 case "ended":
@@ -156,6 +158,8 @@ class Conversation:
 
     async def _be_alone(self) -> None:
         """A subject whose emulator is gone must end soon."""
+        if self.emulator is None:
+            return
         await self.emulator.process.wait()
         await asyncio.sleep(ALONE_S)
         raise LostGuestError(

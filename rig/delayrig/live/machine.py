@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The machine of a live cell: a domain of libvirt's, or plain QEMU where there is no libvirt."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from delayrig.guest.arguments import Hardware
 from delayrig.guest.monitor import MonitoredMachine
 from delayrig.guest.qemu import QemuMachine
+from delayrig.guest.shape import TSC, GuestShape
+from delayrig.live.line import Line
 from delayrig.paths import Paths
 
 EMBED = "embed"
@@ -16,6 +19,18 @@ STARTER = """\
 # Made by the rig: a QEMU of libvirt's that does not outlive who asked for it.
 exec setpriv --pdeathsig KILL -- {program} "$@"
 """
+
+
+def live_shape(
+    cores: int, line: Line, *, clocksource: str = TSC, kernel_words: Sequence[str] = ()
+) -> GuestShape:
+    """Of a guest that calls at that line, and may have a second serial line."""
+    return GuestShape(
+        icount_shift=0,
+        cores=cores,
+        clocksource=clocksource,
+        kernel_words=(*kernel_words, "8250.nr_uarts=2", f"rig.host_port={line.port}"),
+    )
 
 
 def make_live_machine(

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The wake-up gotcha: what the guest is asked, and what is made of its answer."""
+
+from xml.etree import ElementTree as ET
+
+import pytest
+from delayrig.commands.wakeup import chart
+from delayrig.live.wakeup import Lateness, WakeupReport, series_words, spec_text
+
+
+def reading(governor: str, eaters: int, mean_ns: float) -> Lateness:
+    return Lateness(
+        governor=governor,
+        eaters=eaters,
+        count=100,
+        mean_ns=mean_ns,
+        median_ns=mean_ns,
+        deviation_ns=0.0,
+    )
+
+
+REPORT = WakeupReport(
+    mips_max=20,
+    mips_min=5,
+    readings=[
+        reading("ondemand", 0, 1200e3),
+        reading("ondemand", 2, 360e3),
+        reading("performance", 0, 500e3),
+        reading("performance", 2, 520e3),
+    ],
+)
+
+
+def test_sleeps_are_measured_alone_before_the_eaters_begin() -> None:
+    alone, beside = series_words(100, 2)
+    assert "eaters" not in alone
+    assert beside == f"{alone},eaters=2"
+
+
+def test_guest_rehearses_with_fewer_sleeps_and_needs_no_emulator() -> None:
+    text = spec_text(100, 2)
+    assert "emulator_outside 1\n" in text
+    assert text.count("rehearsal ") == text.count("subject ") == 3
+    assert "count=5," in text
+
+
+def test_change_is_told_for_each_governor() -> None:
+    assert REPORT.change("ondemand") == pytest.approx(0.3)
+    assert REPORT.change("performance") == pytest.approx(1.04)
+
+
+def test_chart_is_an_svg_that_says_its_figures() -> None:
+    svg = chart(REPORT)
+    assert ET.fromstring(svg).tag.endswith("svg")
+    assert b"ondemand, 2 eaters: 360 us" in svg
