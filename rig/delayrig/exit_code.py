@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from delayrig.cell import Expect, Role
 from delayrig.errors import ExitCode
+from delayrig.lanes import EXACT_LANE
 from delayrig.result import CellResult, ContrastResult, ContrastVerdict, Verdict
 
 UNSAFE = (Verdict.TOO_SHORT, Verdict.CORRUPT)
@@ -29,6 +30,8 @@ def exit_code_of(cell: CellResult) -> ExitCode:
     """What this one cell asks for."""
     if is_expected(cell):
         return ExitCode.PASS
+    if cell.verdict is Verdict.INCONCLUSIVE and cell.lane != EXACT_LANE:
+        return ExitCode.INCONCLUSIVE  # a busy machine: no fault of the rig's, nor of a canary's
     if cell.verdict is Verdict.INFRA_ERROR or Role(cell.role) is not Role.MEASURE:
         return ExitCode.RIG_FAULT
     if cell.verdict is Verdict.SKIPPED:

@@ -5,6 +5,7 @@ import itertools
 
 import pytest
 from delayrig.cell import Expect, Role
+from delayrig.errors import ExitCode
 from delayrig.exit_code import exit_code_of, exit_code_of_run
 from delayrig.result import CellResult, ContrastResult, ContrastVerdict, Verdict
 
@@ -42,6 +43,15 @@ def test_verdict_expectation_and_role_give_the_exit_code(role: Role, expect: Exp
     row = dict(zip(HEADINGS.split(), TABLES[role][expect].split(), strict=True))
     got = {name: str(int(exit_code_of(result(Verdict(name), expect, role)))) for name in row}
     assert got == row
+
+
+@pytest.mark.parametrize("lane", ["live", "host"])
+@pytest.mark.parametrize("role", Role)
+def test_doubt_in_real_time_is_a_doubt_whatever_the_cell_was_for(role: Role, lane: str) -> None:
+    made = make_result(
+        verdict=Verdict.INCONCLUSIVE, expect=Expect.TOO_SHORT.value, role=role.value, lane=lane
+    )
+    assert exit_code_of(made) is ExitCode.INCONCLUSIVE
 
 
 FAULT = result(Verdict.INFRA_ERROR)

@@ -19,7 +19,8 @@ Commands of the launcher, which need no set-up:
   clean    remove everything that set-up made, distribution packages apart
 
 Commands of the rig (set-up runs first, where it is needed):
-  run  gate  compare  export  plans  chips  subjects  images
+  run  gate  repro  repeat  report  history  compare  threshold  latency  survey  export
+  plans  chips  machines  hazards  subjects  images
   After set-up, `rig/rig --help` and `rig/rig COMMAND --help` describe each.
 
 Options of the launcher, anywhere on the command line:
