@@ -90,12 +90,9 @@ class QemuMachine(MonitoredMachine):
     async def _next(self, event: str, limit_s: float, what: str) -> dict[str, Any]:
         coming = asyncio.ensure_future(self._events[event].get())
         assert self._process is not None
-        process = self._process.pid
         death = asyncio.ensure_future(self._process.wait())
         try:
-            await wait_for_first(
-                {coming, death}, limit_s=limit_s, queued_s=lambda: queued_s_of(process)
-            )
+            await wait_for_first({coming, death}, limit_s=limit_s, queued_s=self._queued_s)
             if coming.done():
                 message: dict[str, Any] = dict(coming.result())
                 return dict(message.get("data", {}))
@@ -109,10 +106,19 @@ class QemuMachine(MonitoredMachine):
         self._events[event].clear()
 
     async def _execute(self, command: str, arguments: dict[str, object] | None = None) -> Any:
+        answer = asyncio.ensure_future(self._qmp.execute(command, arguments))
         try:
-            return await asyncio.wait_for(self._qmp.execute(command, arguments), COMMAND_LIMIT_S)
-        except (QMPError, TimeoutError) as error:
+            await wait_for_first({answer}, limit_s=COMMAND_LIMIT_S, queued_s=self._queued_s)
+            if answer.done():
+                return answer.result()
+        except QMPError as error:
             raise LostGuestError(f"QEMU refused {command}: {error}: {self._said()}") from error
+        finally:
+            answer.cancel()
+        raise overdue(COMMAND_LIMIT_S, f"QEMU's answer to {command}")
+
+    def _queued_s(self) -> float:
+        return queued_s_of(self._process.pid) if self._process is not None else 0
 
     def _check_alive(self) -> None:
         if self._process is None or self._process.returncode is not None:
