@@ -81,8 +81,11 @@ def wakeup(
     console = make_console(no_color=no_color)
     console.print(table(report))
     for governor in dict.fromkeys(reading.governor for reading in report.readings):
-        part = report.change(governor)
-        console.print(f"{governor}: beside eaters the mean is {part:.2f} of what it is alone")
+        mean, median = report.change(governor)
+        console.print(
+            f"{governor}: beside eaters the mean is {mean:.2f} of what it is alone,"
+            f" the median {median:.2f}"
+        )
     if report.doubt:
         console.print(f"in doubt: this machine could not keep up: {report.doubt}", markup=False)
     console.print(f"{folder / 'wakeup.json'}, {folder / 'wakeup.svg'}", markup=False)

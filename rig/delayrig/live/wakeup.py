@@ -59,13 +59,16 @@ class WakeupReport(msgspec.Struct, frozen=True, kw_only=True):
     doubt: str = ""
     """How far this machine did not keep up; empty: it did."""
 
-    def change(self, governor: str) -> float:
-        """What the eaters make of the mean lateness: below 1 it falls."""
+    def change(self, governor: str) -> tuple[float, float]:
+        """What the eaters make of the mean lateness, and of its median: below 1 it falls.
+
+        One sleep that this machine let wait moves the mean, and not the median.
+        """
         alone, beside = (
             next(r for r in self.readings if r.governor == governor and bool(r.eaters) is crowded)
             for crowded in (False, True)
         )
-        return beside.mean_ns / alone.mean_ns
+        return beside.mean_ns / alone.mean_ns, beside.median_ns / alone.median_ns
 
 
 def series_words(count: int, eaters: int) -> list[str]:
