@@ -1,4 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+import os
+import subprocess
+import sys
+
 import click
 import pytest
 from delayrig.commands.command import explained
@@ -39,3 +43,16 @@ def test_bad_usage_is_left_to_click() -> None:
 
     with pytest.raises(click.UsageError):
         command()
+
+
+def test_list_that_nobody_reads_to_its_end_is_quiet_and_claims_nothing() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [sys.executable, "-m", "delayrig", "chips"],
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (141, b"")

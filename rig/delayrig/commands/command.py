@@ -27,6 +27,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 INTERRUPTED = 130
+SIGPIPE_ENDED = 141
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 plain_text = click.option("--no-color", is_flag=True, help="Plain text; NO_COLOR does the same.")
@@ -77,10 +78,19 @@ def explained(function: Callable[P, R]) -> Callable[P, R]:
             return function(*args, **kwargs)
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
+        except BrokenPipeError:
+            sys.exit(nobody_reads())
         except Exception as raised:  # noqa: BLE001 (the last resort, see above)
             sys.exit(tell(raised))
 
     return inner
+
+
+def nobody_reads() -> int:
+    """Of a command whose output goes to `head`: the end that SIGPIPE makes of other programs."""
+    with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())  # else Python would try again at its end
+    return SIGPIPE_ENDED
 
 
 def tell(raised: Exception) -> ExitCode:
