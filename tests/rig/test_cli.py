@@ -2,10 +2,13 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import click
 import pytest
+from click.testing import CliRunner
 from delayrig.commands.command import explained
+from delayrig.commands.gate import gate
 from delayrig.errors import BadInputError, ExitCode, RigFaultError
 
 
@@ -56,3 +59,14 @@ def test_list_that_nobody_reads_to_its_end_is_quiet_and_claims_nothing() -> None
     )
     os.close(writing)
     assert (done.returncode, done.stderr) == (141, b"")
+
+
+def test_dry_run_of_a_gate_lists_the_cells_of_both_and_makes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ["--baseline", "debian:trixie", "--candidate", "bundled", "--build", "exit 1"]
+    done = CliRunner().invoke(gate, [*words, "--dry-run"])
+    sides = {line.split()[0] for line in done.stdout.splitlines()}
+    assert (done.exit_code, sides) == (0, {"baseline", "candidate"})
+    assert not list(tmp_path.iterdir())

@@ -91,6 +91,7 @@ class _Wish:
     delay: DelayWish
     formats: tuple[str, ...]
     history: HistoryWish
+    dry_run: bool
 
 
 @click.command(cls=_GateCommand)
@@ -122,6 +123,7 @@ class _Wish:
 )
 @click.option("--build", default="", metavar="CMD", help="Builds the candidate first, in a shell.")
 @click.option("--bisect", is_flag=True, help="Exit codes for `git bisect run`.")
+@click.option("--dry-run", is_flag=True, help="Lists the cells of both and ends.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for results and cells.")
 @click.option("--jobs", type=click.IntRange(1), help="Guests at a time; default: the CPUs.")
 @click.option("--seed", type=click.IntRange(0), help="For all data.  [default: 1, or that of RUN]")
@@ -142,6 +144,7 @@ def gate(
     rounds: int | None,
     build: str,
     bisect: bool,
+    dry_run: bool,
     out: Path | None,
     jobs: int | None,
     seed: int | None,
@@ -170,6 +173,7 @@ def gate(
         delay=delay,
         formats=formats,
         history=history,
+        dry_run=dry_run,
     )
     try:
         code = _gate(wish, no_color=no_color)
@@ -184,6 +188,9 @@ def _gate(wish: _Wish, *, no_color: bool) -> ExitCode:
     paths = find_paths()
     wanted = wanted_formats(wish.formats)
     kept_in = wish.history.address()
+    if wish.dry_run:
+        _list_cells(_request(wish, paths))
+        return ExitCode.PASS
     if wish.build:
         build_candidate(wish.build)
         check_built(wish.candidate)
@@ -208,6 +215,16 @@ def _gate(wish: _Wish, *, no_color: bool) -> ExitCode:
     return ExitCode(decision.exit_code)
 
 
+def _list_cells(request: GateRequest) -> None:
+    """What is built first is left as it is."""
+    theirs = [] if request.baseline is None else request.baseline.cells
+    for side, cells in (("baseline", theirs), ("candidate", request.candidate.cells)):
+        for cell in cells:
+            click.echo(f"{side:9}  {cell.id}")
+    rounds = f", {request.rounds} times each" if request.rounds > 1 else ""
+    click.echo(f"{len(theirs) + len(request.candidate.cells)} cells{rounds}", err=True)
+
+
 def _request(wish: _Wish, paths: Paths) -> GateRequest:
     """Checks all that can be checked before anything is run."""
     stored = _stored(wish, paths)
@@ -223,7 +240,8 @@ def _request(wish: _Wish, paths: Paths) -> GateRequest:
         stored.check_cells(cells)
     folder = (wish.out or default_out("gate")).absolute()
     theirs = [] if stored else cells_of(wish.baseline, choice.cells, watched=False)
-    check_out(folder, [*theirs, *cells], name=FILE_NAME)
+    if not wish.dry_run:
+        check_out(folder, [*theirs, *cells], name=FILE_NAME)
     candidate = Request(
         plan=plan,
         cells=cells,
