@@ -4,6 +4,8 @@
 import platform
 import shutil
 import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -144,3 +146,26 @@ def test_callers_end_where_the_stack_was_not_recorded(tmp_path: Path) -> None:
 def test_callers_end_where_another_file_begins(tmp_path: Path) -> None:
     symbols = read_symbols(compiled(tmp_path, "-g"))
     assert symbols.callers(StackTop(sp=SP, bp=0, words=[BASE + (1 << 40)]), BASE) == []
+
+
+def test_threads_that_ask_the_same_file_at_once_get_the_answers_that_one_would(
+    tmp_path: Path,
+) -> None:
+    path = compiled(tmp_path, "-g")
+    alone = Symbols(path.read_bytes())
+    start = alone.function("wait_here")
+    assert start is not None
+    offset = alone.file_offset(start)
+    expected = [(alone.address(offset), alone.where(at)) for at in range(start, start + 40)]
+    shared = Symbols(path.read_bytes())
+
+    def ask(_thread: int) -> list[tuple[int, str]]:
+        return [(shared.address(offset), shared.where(at)) for at in range(start, start + 40)]
+
+    before_s = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as threads:
+            assert all(found == expected for found in threads.map(ask, range(8)))
+    finally:
+        sys.setswitchinterval(before_s)

@@ -8,16 +8,19 @@ Lines need debug information.
 
 import posixpath
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, wraps
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from threading import RLock
+from typing import Any, TypeVar, cast
 
 from elftools.dwarf.callframe import FDE
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 WORD_BYTES = 8
 # Numbers of registers in call frame information, by the names that the kernel has for them.
@@ -47,10 +50,25 @@ class _Row:
     line: str
 
 
+def _alone(function: F) -> F:
+    """One thread at a time: what reads the file moves about in it."""
+
+    @wraps(function)
+    def inner(self: "Symbols", *args: Any) -> Any:
+        with self.turn:
+            return function(self, *args)
+
+    return cast("F", inner)
+
+
 class Symbols:
-    """One ELF file. Addresses are its own, as before it is loaded anywhere."""
+    """One ELF file. Addresses are its own, as before it is loaded anywhere.
+
+    Any thread may ask: cells that are read at once share the symbols of their subject.
+    """
 
     def __init__(self, content: bytes) -> None:
+        self.turn = RLock()
         self._content = content
         self._elf = ELFFile(BytesIO(content))
         self._rows: dict[int | None, list[_Row]] = {}
@@ -60,11 +78,13 @@ class Symbols:
         """What it is built for, such as EM_X86_64."""
         return str(self._elf["e_machine"])
 
+    @_alone
     def function(self, name: str) -> int | None:
         """The address of a function; None where there is no such symbol, or several."""
         found = {address for address, _, symbol in self._functions if symbol == name}
         return found.pop() if len(found) == 1 else None
 
+    @_alone
     def file_offset(self, address: int) -> int:
         """Where in the file the code of that address lies; `ValueError` where none does."""
         for segment in self._loaded():
@@ -73,6 +93,7 @@ class Symbols:
                 return int(segment["p_offset"]) + into
         raise ValueError(f"no code at {address:#x}")
 
+    @_alone
     def address(self, file_offset: int) -> int:
         """The other way round."""
         for segment in self._loaded():
@@ -86,6 +107,7 @@ class Symbols:
         at = self.file_offset(address)
         return self._content[at : at + size]
 
+    @_alone
     def where(self, address: int) -> str:
         """`file:line`, else `function+offset`, else the address: the best that is known."""
         rows = self._rows_near(address)
@@ -99,6 +121,7 @@ class Symbols:
                 return f"{name}+{address - start:#x}"
         return f"{address:#x}"
 
+    @_alone
     def callers(self, top: StackTop, base: int) -> list[int]:
         """The addresses that called, the nearest first, from a function's first instruction on.
 
