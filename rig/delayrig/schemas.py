@@ -10,18 +10,27 @@ from delayrig.gate import decision
 from delayrig.gate.decision import Decision
 from delayrig.latency.result import SCHEMA as LATENCY_SCHEMA
 from delayrig.latency.result import LatencyReport
+from delayrig.proposal import steps
+from delayrig.proposal.steps import Proposal
 from delayrig.result import Results
+from delayrig.survey import survey
+from delayrig.survey.survey import Survey
+from delayrig.threshold import answer
+from delayrig.threshold.answer import Answer
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 KINDS: dict[str, tuple[type[msgspec.Struct], int]] = {
     "results": (Results, result.SCHEMA),
     "gate": (Decision, decision.SCHEMA),
     "latency": (LatencyReport, LATENCY_SCHEMA),
+    "proposal": (Proposal, steps.SCHEMA),
+    "survey": (Survey, survey.SCHEMA),
+    "threshold": (Answer, answer.SCHEMA),
 }
 
 
 def schema_of(name: str) -> dict[str, Any]:
-    """Of `results.json` or `gate.json`. A file of another version is none of this schema."""
+    """Of `NAME.json`, one of `KINDS`. A file of another version is none of this schema."""
     kind, version = KINDS[name]
     schema = msgspec.json.schema(kind)
     definition = schema["$defs"][kind.__name__]
