@@ -2,20 +2,18 @@
 """How much slower, where time is real: an interval from pairs of measurements, by resampling.
 
 Both halves of a pair were measured one right after the other, so that what the machine did to one
-it did to the other as well. Pairs are drawn anew with replacement; of what each draw gives, the
-middle part is the interval. Nothing is assumed of how the noise is spread.
+it did to the other as well.
 """
 
-import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+from delayrig.resampling import middle_of_draws
 
 PAIRS_MIN = 6
 """Fewer claim nothing: of 5 pairs, all lean the same way by chance once in 16 times."""
 DRAWS = 10_000
 CONFIDENCE = 0.99
-SEED = 1
-"""Fixed, so that the same measurements give the same answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,10 +38,8 @@ def excess_interval(
     """
     if len(pairs) < PAIRS_MIN or not all(baseline > 0 for baseline, _ in pairs):
         return None
-    dice = random.Random(SEED)
-    drawn = sorted(_excess(dice.choices(pairs, k=len(pairs))) for _ in range(DRAWS))
-    outside = round((1 - confidence) / 2 / of * DRAWS)
-    return Interval(low=drawn[outside], high=drawn[-1 - outside])
+    low, high = middle_of_draws(pairs, _excess, draws=DRAWS, confidence=confidence, of=of)
+    return Interval(low=low, high=high)
 
 
 def _excess(pairs: Sequence[tuple[float, float]]) -> float:

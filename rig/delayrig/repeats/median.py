@@ -1,21 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A median, and the interval that it lies in, by resampling; pure.
+"""A median, and the interval that it lies in, by resampling; pure."""
 
-Nothing is assumed of how the noise is spread. Draws are seeded, so that the same measurements give
-the same answer.
-"""
-
-import random
 import statistics
 from collections.abc import Sequence
 
 import msgspec
 
+from delayrig.resampling import middle_of_draws
+
 VALUES_MIN = 6
 """Fewer claim nothing: the median of 5 lies outside all of them once in 16 times."""
 DRAWS = 4_000
 CONFIDENCE = 0.95
-SEED = 1
 
 
 class Median(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,9 +39,5 @@ def median_of(values_ns: Sequence[int]) -> Median:
     value = round(statistics.median(values_ns))
     if len(values_ns) < VALUES_MIN:
         return Median(value_ns=value)
-    dice = random.Random(SEED)
-    drawn = sorted(
-        statistics.median(dice.choices(values_ns, k=len(values_ns))) for _ in range(DRAWS)
-    )
-    outside = round((1 - CONFIDENCE) / 2 * DRAWS)
-    return Median(value_ns=value, low_ns=round(drawn[outside]), high_ns=round(drawn[-1 - outside]))
+    low, high = middle_of_draws(values_ns, statistics.median, draws=DRAWS, confidence=CONFIDENCE)
+    return Median(value_ns=value, low_ns=round(low), high_ns=round(high))
