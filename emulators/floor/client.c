@@ -16,6 +16,8 @@
 
 #define READ_LEN_WANTED 65536
 #define SPIOP_HEADER_BYTES 7
+#define OPERATION_BYTES_MAX (SPIOP_HEADER_BYTES + CLIENT_COMMAND_BYTES_MAX)
+#define OPERATIONS_MAX 2
 
 static int parse_target(const char *target, struct sockaddr_in *address)
 {
@@ -49,28 +51,30 @@ static int send_all(int fd, const uint8_t *bytes, size_t len)
 	return 0;
 }
 
-/* The acknowledgement and what follows it in one call, wherever the two are to be put. */
-static int receive_all(int fd, uint8_t *first, uint8_t *rest, size_t rest_len)
+/* Acknowledgements and what follows them in one call, wherever the two are to be put. */
+static int receive_all(int fd, uint8_t *first, size_t first_len, uint8_t *rest, size_t rest_len)
 {
-	struct iovec parts[] = {{first, 1}, {rest, rest_len}};
+	struct iovec parts[] = {{first, first_len}, {rest, rest_len}};
 	struct msghdr message = {.msg_iov = parts, .msg_iovlen = rest_len > 0 ? 2 : 1};
 	ssize_t got = recvmsg(fd, &message, MSG_WAITALL);
 
 	if (got < 0)
 		return -errno;
-	return (size_t)got == 1 + rest_len ? 0 : -ECONNRESET;
+	return (size_t)got == first_len + rest_len ? 0 : -ECONNRESET;
 }
 
-static int exchange(
-	int fd, const uint8_t *request, size_t request_len, uint8_t *answer, size_t answer_len)
+/* Each of the @operations in @request is acknowledged; the last has an answer of its own. */
+static int exchange(int fd, const uint8_t *request, size_t request_len, size_t operations,
+	uint8_t *answer, size_t answer_len)
 {
-	uint8_t first;
+	uint8_t first[OPERATIONS_MAX];
 	int error = send_all(fd, request, request_len);
 
 	if (!error)
-		error = receive_all(fd, &first, answer, answer_len);
-	if (!error && first != SERPROG_ACK)
-		error = -EPROTO;
+		error = receive_all(fd, first, operations, answer, answer_len);
+	for (size_t i = 0; !error && i < operations; i++)
+		if (first[i] != SERPROG_ACK)
+			error = -EPROTO;
 	return error;
 }
 
@@ -82,7 +86,7 @@ static int synchronise(int fd)
 	int error = send_all(fd, &request, 1);
 
 	if (!error)
-		error = receive_all(fd, &answer[0], &answer[1], 1);
+		error = receive_all(fd, answer, sizeof(answer), NULL, 0);
 	if (!error && (answer[0] != SERPROG_NAK || answer[1] != SERPROG_ACK))
 		error = -EPROTO;
 	return error;
@@ -93,7 +97,7 @@ static int ask_read_len(struct client *client)
 {
 	const uint8_t request = SERPROG_Q_RDNMAXLEN;
 	uint8_t answer[3];
-	int error = exchange(client->fd, &request, 1, answer, sizeof(answer));
+	int error = exchange(client->fd, &request, 1, 1, answer, sizeof(answer));
 	uint32_t len;
 
 	if (error)
@@ -101,6 +105,18 @@ static int ask_read_len(struct client *client)
 	len = (uint32_t)(answer[0] | answer[1] << 8 | answer[2] << 16);
 	client->read_len_max = len == 0 || len > READ_LEN_WANTED ? READ_LEN_WANTED : len;
 	return 0;
+}
+
+/* What the device takes in before it has answered. */
+static int ask_serial_buffer(struct client *client)
+{
+	const uint8_t request = SERPROG_Q_SERBUF;
+	uint8_t answer[2];
+	int error = exchange(client->fd, &request, 1, 1, answer, sizeof(answer));
+
+	if (!error)
+		client->serial_buffer_bytes = (uint32_t)(answer[0] | answer[1] << 8);
+	return error;
 }
 
 static int open_link(const struct sockaddr_in *address)
@@ -132,6 +148,8 @@ int client_init(struct client *client, const char *target)
 	error = synchronise(client->fd);
 	if (!error)
 		error = ask_read_len(client);
+	if (!error)
+		error = ask_serial_buffer(client);
 	if (error)
 		client_deinit(client);
 	return error;
@@ -143,14 +161,38 @@ void client_deinit(struct client *client)
 	client->fd = -1;
 }
 
-int client_transfer(struct client *client, const uint8_t *command, size_t command_len,
-	uint8_t *reply, size_t reply_len)
+static size_t put_operation(
+	uint8_t *request, const uint8_t *command, size_t command_len, size_t reply_len)
 {
-	uint8_t request[SPIOP_HEADER_BYTES + CLIENT_COMMAND_BYTES_MAX] = {SERPROG_O_SPIOP};
-
-	assert(command_len <= CLIENT_COMMAND_BYTES_MAX);
+	request[0] = SERPROG_O_SPIOP;
 	serprog_put_u24(request + 1, (uint32_t)command_len);
 	serprog_put_u24(request + 4, (uint32_t)reply_len);
 	memcpy(request + SPIOP_HEADER_BYTES, command, command_len);
-	return exchange(client->fd, request, SPIOP_HEADER_BYTES + command_len, reply, reply_len);
+	return SPIOP_HEADER_BYTES + command_len;
+}
+
+int client_transfer(struct client *client, const uint8_t *command, size_t command_len,
+	uint8_t *reply, size_t reply_len)
+{
+	uint8_t request[OPERATION_BYTES_MAX];
+
+	assert(command_len <= CLIENT_COMMAND_BYTES_MAX);
+	return exchange(client->fd, request,
+		put_operation(request, command, command_len, reply_len), 1, reply, reply_len);
+}
+
+int client_transfer_after(
+	struct client *client, uint8_t first, const uint8_t *command, size_t command_len)
+{
+	uint8_t request[2 * OPERATION_BYTES_MAX];
+	size_t len = put_operation(request, &first, 1, 0);
+	int error;
+
+	assert(command_len <= CLIENT_COMMAND_BYTES_MAX);
+	if (len + SPIOP_HEADER_BYTES + command_len > client->serial_buffer_bytes) {
+		error = client_transfer(client, &first, 1, NULL, 0);
+		return error ? error : client_transfer(client, command, command_len, NULL, 0);
+	}
+	len += put_operation(request + len, command, command_len, 0);
+	return exchange(client->fd, request, len, 2, NULL, 0);
 }

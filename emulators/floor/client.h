@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The least that a serprog host can do: one request, one send, its whole reply awaited. A round
- * trip costs what system and device make it cost, and nothing of ours.
+ * The least that a serprog host can do: one send, its whole reply awaited. A round trip costs what
+ * system and device make it cost, and nothing of ours.
  */
 #ifndef EMULATORS_FLOOR_CLIENT_H
 #define EMULATORS_FLOOR_CLIENT_H
@@ -16,6 +16,7 @@ struct client {
 	int fd;
 	uint32_t read_len_max; /* of one command; what flashrom reads at a time, or the device's
 				  less */
+	uint32_t serial_buffer_bytes; /* of the device: what may be sent before it answers */
 };
 
 /*
@@ -31,5 +32,12 @@ void client_deinit(struct client *client);
  */
 int client_transfer(struct client *client, const uint8_t *command, size_t command_len,
 	uint8_t *reply, size_t reply_len);
+
+/*
+ * The opcode @first, and then @command, neither with a reply: one round trip where the device's
+ * serial buffer takes both. As client_transfer() otherwise.
+ */
+int client_transfer_after(
+	struct client *client, uint8_t first, const uint8_t *command, size_t command_len);
 
 #endif

@@ -49,13 +49,10 @@ static int read_region(struct client *client, const struct region *region, uint8
 
 static int change(struct client *client, const uint8_t *command, size_t command_len)
 {
-	const uint8_t enable = OP_WRITE_ENABLE;
 	const uint8_t read_status = OP_STATUS_READ;
 	uint8_t status;
-	int error = client_transfer(client, &enable, 1, NULL, 0);
+	int error = client_transfer_after(client, OP_WRITE_ENABLE, command, command_len);
 
-	if (!error)
-		error = client_transfer(client, command, command_len, NULL, 0);
 	if (!error)
 		error = client_transfer(client, &read_status, 1, &status, 1);
 	if (!error && status & STATUS_BUSY)
