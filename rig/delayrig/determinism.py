@@ -17,8 +17,8 @@ import msgspec
 from delayrig.compare import Comparison, compare_exactly
 from delayrig.errors import BadInputError, ExitCode
 from delayrig.guest.arguments import pinned
+from delayrig.guest.embed import EMBED
 from delayrig.header import host_cpus, libvirt_version
-from delayrig.lanes.virtual import EMBED
 from delayrig.paths import Paths
 from delayrig.request import Request
 from delayrig.result import RunHeader

@@ -17,23 +17,23 @@ GUEST_LIMIT_S = 30
 LOOK_AGAIN_S = 0.01
 
 
-def qemu_of(out: Path) -> list[int]:
-    """The guests of the run that writes to `out`."""
+def qemu_of(mark: Path | str) -> list[int]:
+    """The guests of a run, by what stands on their command lines: its folder, or libvirt's name."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
             line = (process / "cmdline").read_bytes()
         except OSError:
             continue
-        if b"qemu-system" in line and os.fsencode(str(out)) in line:
+        if b"qemu-system" in line and os.fsencode(str(mark)) in line:
             found.append(int(process.name))
     return found
 
 
-def wait_for_guest(out: Path) -> None:
+def wait_for_guest(mark: Path | str) -> None:
     """Return while a guest is up: between two cells there is none for a moment."""
     deadline = time.monotonic() + GUEST_LIMIT_S
-    while not qemu_of(out):
+    while not qemu_of(mark):
         assert time.monotonic() < deadline, "no guest of the run was ever seen"
         time.sleep(LOOK_AGAIN_S)
 
@@ -70,3 +70,26 @@ def test_told_to_end_leaves_no_guest_and_keeps_finished_cells(
     results = read_results(out)
     assert results.run.interrupted
     assert 2 <= len(results.cells) < results.run.cells_planned
+
+
+@pytest.mark.parametrize("connect", [[], ["--connect", "embed"]], ids=["plain", "libvirt"])
+def test_guest_that_is_about_to_start_dies_with_a_run_that_is_killed(
+    paths: Paths, tmp_path: Path, connect: list[str]
+) -> None:
+    out = tmp_path / "out"
+    command = [str(paths.checkout / "rig" / "rig"), "run", "--no-color", "--plan", "smoke"]
+    run = subprocess.Popen(
+        [*command, *connect, "--out", str(out)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    mark = f"guest=flashrom-rig-{run.pid}-" if connect else out
+    try:
+        wait_for_guest(mark)
+    finally:
+        run.kill()
+        run.wait(timeout=END_LIMIT_S)
+    deadline = time.monotonic() + END_LIMIT_S
+    while left := qemu_of(mark):
+        assert time.monotonic() < deadline, f"guests {left} outlived their run"
+        time.sleep(LOOK_AGAIN_S)

@@ -5,9 +5,7 @@ libvirt's calls block, so each runs in a thread; its events come from a thread o
 """
 
 import asyncio
-import atexit
 import contextlib
-import ctypes
 import itertools
 import json
 import os
@@ -30,55 +28,19 @@ import libvirt_qemu
 from delayrig.errors import LostGuestError, RigFaultError
 from delayrig.guest.arguments import LIBRARY_PATH, Hardware
 from delayrig.guest.domain import domain_xml
+from delayrig.guest.embed import EMBED, adopt_orphans, embed_uri, is_embedded, provide_starter
 from delayrig.guest.monitor import MIGRATION, STOP, MonitoredMachine, overdue
 from delayrig.paths import Paths
 
 T = TypeVar("T")
 Listener = Callable[[str, dict[str, Any]], None]
 
-EMBEDDED = "/embed"
-# No daemon stands beside the embedded driver, so everything that one would do is turned off.
-EMBED_CONFIGURATION = """\
-stdio_handler = "file"
-security_driver = "none"
-namespaces = []
-cgroup_controllers = []
-"""
-RUN_AS_ROOT = 'user = "root"\ngroup = "root"\ndynamic_ownership = 0\n'
-PR_SET_CHILD_SUBREAPER = 36
-REAP_PAUSE_S = 0.02
 LOOK_PAUSE_S = 0.25
 END_LIMIT_S = 20.0
 ROOT = "root="
 
 _numbers = itertools.count()
 _connecting = threading.Lock()
-
-
-@cache
-def embed_uri(paths: Paths) -> str:
-    """The URI of an embedded driver for this process alone: one root serves one process.
-
-    What libvirt found out about QEMU (4 s of questions) is kept for the next one.
-    """
-    folder = paths.state / "libvirt"
-    _drop_left_behind(folder)
-    root = folder / f"process-{os.getpid()}"
-    (root / "etc").mkdir(parents=True, exist_ok=True)
-    (folder / "cache").mkdir(exist_ok=True)
-    if not (root / "cache").exists():
-        (root / "cache").symlink_to(folder / "cache")
-    as_root = RUN_AS_ROOT if os.geteuid() == 0 else ""
-    (root / "etc" / "qemu.conf").write_text(EMBED_CONFIGURATION + as_root, encoding="utf-8")
-    atexit.register(shutil.rmtree, root, ignore_errors=True)
-    return f"qemu:///embed?root={root}"
-
-
-def _drop_left_behind(folder: Path) -> None:
-    """Of processes that were killed, and so could not do it themselves."""
-    for root in folder.glob("process-*"):
-        if not Path("/proc", root.name.removeprefix("process-")).exists():
-            shutil.rmtree(root, ignore_errors=True)
 
 
 def libvirt_version() -> str:
@@ -91,8 +53,8 @@ class Host:
     """One connection to a libvirt, which tells each of its machines of QEMU's events."""
 
     def __init__(self, uri: str) -> None:
-        if EMBEDDED in uri:
-            _adopt_orphans()
+        if is_embedded(uri):
+            adopt_orphans()
         try:
             self.connection = libvirt.open(uri)
         except libvirt.libvirtError as error:
@@ -145,34 +107,6 @@ def _run_events() -> None:
             libvirt.virEventRunDefaultImpl()
 
     threading.Thread(target=run, name="libvirt-events", daemon=True).start()
-
-
-def _adopt_orphans() -> None:
-    """Makes every QEMU of the embedded driver a child of this process, and reaps it.
-
-    Such a QEMU has no parent but process 1, which may reap it late; libvirt waits for that, 2 s
-    and more. As a subreaper that did not reap, this process would make it wait for 40 s.
-    """
-    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-
-    def reap() -> None:
-        pause = threading.Event()
-        while not pause.wait(REAP_PAUSE_S):
-            with contextlib.suppress(ChildProcessError, ProcessLookupError, FileNotFoundError):
-                ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-                if ended is not None and _is_orphaned_qemu(ended.si_pid):
-                    os.waitpid(ended.si_pid, 0)
-
-    threading.Thread(target=reap, name="reaper", daemon=True).start()
-
-
-def _is_orphaned_qemu(process: int) -> bool:
-    """A daemon is in a session of its own.
-
-    libvirt's own helpers are waited for by libvirt, and plain children by asyncio.
-    """
-    name = Path(f"/proc/{process}/comm").read_text(encoding="utf-8")
-    return name.startswith("qemu-system") and os.getsid(process) != os.getsid(0)
 
 
 def _make_sure_it_ended(pid: int, name: str) -> None:
@@ -288,3 +222,19 @@ class LibvirtMachine(MonitoredMachine):
             return await asyncio.to_thread(function)
         except libvirt.libvirtError as error:
             raise LostGuestError(f"libvirt: {error}") from error
+
+
+def make_libvirt_machine(
+    hardware: Hardware, *, connect: str, cpu: int, paths: Paths, log: Path | None = None
+) -> LibvirtMachine:
+    """A domain of the libvirt at `connect`, or of one without a daemon (`embed`)."""
+    if connect != EMBED:
+        return LibvirtMachine(hardware, uri=connect, cpu=cpu, log=log)
+    program = hardware.shape.platform.program
+    return LibvirtMachine(
+        hardware,
+        uri=embed_uri(paths),
+        cpu=cpu,
+        emulator=str(provide_starter(program, paths)),
+        log=log,
+    )

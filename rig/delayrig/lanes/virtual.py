@@ -39,8 +39,6 @@ from delayrig.stages import KEEP, LOAD, PACK, READ_BACK, STOP
 from delayrig.supplies import CpuPool, Preparing, Supplies, provide_supplies
 from delayrig.workload import region_of
 
-EMBED = "embed"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VirtualLane:
@@ -161,11 +159,12 @@ async def make_machine(
     if connect is None:
         return QemuMachine(restored(hardware, snapshot), log=log, cpu=cpu)
     # Loading libvirt takes longer than many a cell, so it is loaded where it is asked for.
-    from delayrig.guest.libvirt_machine import LibvirtMachine, embed_uri
+    from delayrig.guest.libvirt_machine import make_libvirt_machine
 
     await provide_whole(hardware, snapshot, cpu)
-    uri = embed_uri(paths) if connect == EMBED else connect
-    return LibvirtMachine(restored_whole(hardware, snapshot), uri=uri, cpu=cpu)
+    return make_libvirt_machine(
+        restored_whole(hardware, snapshot), connect=connect, cpu=cpu, paths=paths
+    )
 
 
 def _programs(cell: Cell, subject: Subject, supplies: Supplies) -> dict[str, Path]:

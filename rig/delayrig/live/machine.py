@@ -5,20 +5,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from delayrig.guest.arguments import Hardware
+from delayrig.guest.embed import EMBED
 from delayrig.guest.monitor import MonitoredMachine
 from delayrig.guest.qemu import QemuMachine
 from delayrig.guest.shape import TSC, GuestShape
 from delayrig.live.line import Line
 from delayrig.paths import Paths
 
-EMBED = "embed"
 PLAIN = "plain"
 """`--connect plain` leaves libvirt out."""
-STARTER = """\
-#!/bin/sh
-# Made by the rig: a QEMU of libvirt's that does not outlive who asked for it.
-exec setpriv --pdeathsig KILL -- {program} "$@"
-"""
 
 
 def live_shape(
@@ -40,20 +35,7 @@ def make_live_machine(
     if connect == PLAIN:
         return QemuMachine(hardware, log=log, cpu=0)
     try:
-        from delayrig.guest.libvirt_machine import LibvirtMachine, embed_uri
+        from delayrig.guest.libvirt_machine import make_libvirt_machine
     except ImportError:
         return QemuMachine(hardware, log=log, cpu=0)
-    uri = embed_uri(paths) if connect in (None, EMBED) else connect
-    starter = provide_starter(hardware.shape.platform.program, paths)
-    return LibvirtMachine(hardware, uri=uri, cpu=0, emulator=str(starter), log=log)
-
-
-def provide_starter(program: str, paths: Paths) -> Path:
-    """What libvirt is told to be QEMU."""
-    path = paths.state / "live" / program
-    text = STARTER.format(program=program)
-    if not path.is_file() or path.read_text(encoding="utf-8") != text:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-        path.chmod(0o755)
-    return path
+    return make_libvirt_machine(hardware, connect=connect or EMBED, cpu=0, paths=paths, log=log)

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""libvirt's embedded driver: a libvirt without a daemon, in this process and for it alone."""
+
+import atexit
+import contextlib
+import ctypes
+import os
+import shutil
+import threading
+from functools import cache
+from pathlib import Path
+
+from delayrig.paths import Paths
+
+EMBED = "embed"
+"""`--connect embed`."""
+EMBEDDED = "/embed"
+# No daemon stands beside the embedded driver, so everything that one would do is turned off.
+EMBED_CONFIGURATION = """\
+stdio_handler = "file"
+security_driver = "none"
+namespaces = []
+cgroup_controllers = []
+"""
+RUN_AS_ROOT = 'user = "root"\ngroup = "root"\ndynamic_ownership = 0\n'
+PR_SET_CHILD_SUBREAPER = 36
+REAP_PAUSE_S = 0.02
+STARTER = """\
+#!/bin/sh
+# Made by the rig: a QEMU of libvirt's that does not outlive who asked for it.
+exec setpriv --pdeathsig KILL -- {program} "$@"
+"""
+
+
+@cache
+def embed_uri(paths: Paths) -> str:
+    """The URI of an embedded driver for this process alone: one root serves one process.
+
+    What libvirt found out about QEMU (4 s of questions) is kept for the next one.
+    """
+    folder = paths.state / "libvirt"
+    _drop_left_behind(folder)
+    root = folder / f"process-{os.getpid()}"
+    (root / "etc").mkdir(parents=True, exist_ok=True)
+    (folder / "cache").mkdir(exist_ok=True)
+    if not (root / "cache").exists():
+        (root / "cache").symlink_to(folder / "cache")
+    as_root = RUN_AS_ROOT if os.geteuid() == 0 else ""
+    (root / "etc" / "qemu.conf").write_text(EMBED_CONFIGURATION + as_root, encoding="utf-8")
+    atexit.register(shutil.rmtree, root, ignore_errors=True)
+    return f"qemu:///embed?root={root}"
+
+
+def _drop_left_behind(folder: Path) -> None:
+    """Of processes that were killed, and so could not do it themselves."""
+    for root in folder.glob("process-*"):
+        if not Path("/proc", root.name.removeprefix("process-")).exists():
+            shutil.rmtree(root, ignore_errors=True)
+
+
+def is_embedded(uri: str) -> bool:
+    """Whether QEMUs there are processes of ours."""
+    return EMBEDDED in uri
+
+
+def provide_starter(program: str, paths: Paths) -> Path:
+    """What libvirt is told to be QEMU."""
+    path = paths.state / "libvirt" / program
+    text = STARTER.format(program=program)
+    if not path.is_file() or path.read_text(encoding="utf-8") != text:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        path.chmod(0o755)
+    return path
+
+
+def adopt_orphans() -> None:
+    """Makes every QEMU of the embedded driver a child of this process, and reaps it.
+
+    Such a QEMU has no parent but process 1, which may reap it late; libvirt waits for that, 2 s
+    and more. As a subreaper that did not reap, this process would make it wait for 40 s.
+    """
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+    def reap() -> None:
+        pause = threading.Event()
+        while not pause.wait(REAP_PAUSE_S):
+            with contextlib.suppress(ChildProcessError, ProcessLookupError, FileNotFoundError):
+                ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+                if ended is not None and _is_orphaned_qemu(ended.si_pid):
+                    os.waitpid(ended.si_pid, 0)
+
+    threading.Thread(target=reap, name="reaper", daemon=True).start()
+
+
+def _is_orphaned_qemu(process: int) -> bool:
+    """A daemon is in a session of its own.
+
+    libvirt's own helpers are waited for by libvirt, and plain children by asyncio.
+    """
+    name = Path(f"/proc/{process}/comm").read_text(encoding="utf-8")
+    return name.startswith("qemu-system") and os.getsid(process) != os.getsid(0)
