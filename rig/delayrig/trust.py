@@ -2,10 +2,12 @@
 """Whether the rig itself can be trusted in a cell: asked first, before any verdict on a subject."""
 
 import re
+from collections.abc import Sequence
 
 from delayrig.bus import MONOTONIC
 from delayrig.cell import Cell, Probe
 from delayrig.events import Event, first, of_kind
+from delayrig.evidence import ObservedWait
 from delayrig.lanes import LaneName
 from delayrig.seen import Seen
 
@@ -13,6 +15,8 @@ SCRIPTED = "scripted"
 CLOCK_RATE_ERROR_PPM_MAX = 100
 PACE = "pace"
 """How fast the cores of a live guest really were."""
+NOT_KEPT_PART_MAX = 0.1
+"""Of the windows: a host that fell behind more often had another machine for a guest."""
 LATE_HOST = re.compile(r"^hrtimer: interrupt took [0-9]+ ns")
 """What a guest's kernel says where this machine let its core wait in real time."""
 NEEDED = (*("guest", "clock_rate", "start", "subject_start", "subject_end", "end", "emulator_end"),)
@@ -54,18 +58,30 @@ def _needed(cell: Cell) -> tuple[str, ...]:
     return (*NEEDED, PACE) if cell.lane is LaneName.LIVE else NEEDED
 
 
-def pace_fault(events: list[Event]) -> str:
-    """How far the host kept the guest's cores to their speeds while the subject ran; empty: well.
+def pace_fault(events: list[Event], waits: Sequence[ObservedWait] = ()) -> str:
+    """What this host hid by falling behind with the guest's cores; empty where it hid nothing.
 
-    A lane without such a guest says nothing of it.
+    A core that stood still makes waits longer, so a wait at that time tells nothing. There is a
+    fault where each wait of a kind was at such a time, or where there were many.
     """
     pace = first(events, PACE)
     if pace is None or pace["windows_not_kept"] == 0:
         return ""
-    return (
+    told = (
         f"{pace['windows_not_kept']} of {pace['windows']} windows of {pace['window_ms']} ms in"
         " which a core was not kept to its speed"
     )
+    spans = [(wait.kind, wait.opened_ns, wait.opened_ns + wait.longest_ns) for wait in waits]
+    spans += [(e["kind"], e["start_ns"], e["until_ns"]) for e in of_kind(events, "busy")]
+    if not spans or pace["windows_not_kept"] > pace["windows"] * NOT_KEPT_PART_MAX:
+        return told
+    seen = {kind for kind, *span in spans if not _touches(span, pace["not_kept"])}
+    hidden = sorted({kind for kind, *_ in spans} - seen)
+    return f"{told}, and every {hidden[0]} was then" if hidden else ""
+
+
+def _touches(span: Sequence[int], others: Sequence[Sequence[int]]) -> bool:
+    return any(span[0] < other[1] and span[1] > other[0] for other in others)
 
 
 def hazard_fault(cell: Cell, seen: Seen) -> str:

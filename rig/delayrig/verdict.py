@@ -6,6 +6,7 @@ here, then what was proven, then what the subject says of itself, last what stay
 """
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -90,7 +91,7 @@ def _judge(
     judged, unjudged = classify_waits([*waits, *calls], profile, seen.events)
     if cell.witness is Probe.DELAY:
         unjudged = sorted([*unjudged, *delay_doubts(seen.events, judged)])
-    finding = find_verdict(cell, seen, evidence, judged, unjudged, profile)
+    finding = find_verdict(cell, seen, evidence, judged, unjudged, profile, waits)
     if finding.verdict is Verdict.PASS and hides_delays(cell, subject):
         finding = Finding(verdict=Verdict.SKIPPED, reason=TIME_ALONE)
     guest = first(seen.events, "guest") or {}
@@ -191,9 +192,10 @@ def find_verdict(
     judged: list[str],
     unjudged: list[str],
     profile: Profile | None,
+    waits: Sequence[ObservedWait] = (),
 ) -> Finding:
     """The first answer that holds, and what was done to the subject's link or part on request."""
-    finding = _first_answer(cell, seen, evidence, judged, unjudged, profile)
+    finding = _first_answer(cell, seen, evidence, judged, unjudged, profile, waits)
     faults = of_kind(seen.events, "fault")
     if not faults or finding.verdict not in MAY_BE_FAULTS:
         return finding
@@ -210,6 +212,7 @@ def _first_answer(
     judged: list[str],
     unjudged: list[str],
     profile: Profile | None,
+    waits: Sequence[ObservedWait],
 ) -> Finding:
     fault = rig_fault(cell, seen)
     if fault:
@@ -240,15 +243,21 @@ def _first_answer(
             verdict=Verdict.INCONCLUSIVE,
             reason=f"the subject broke the part's rules: {', '.join(broken)}",
         )
-    gap = _gap(cell, seen, unjudged, profile)
+    gap = _gap(cell, seen, unjudged, profile, waits)
     if gap:
         return Finding(verdict=Verdict.INCONCLUSIVE, reason=gap)
     return Finding(verdict=Verdict.PASS, reason=_pass_reason(profile, judged, unjudged))
 
 
-def _gap(cell: Cell, seen: Seen, unjudged: list[str], profile: Profile | None) -> str:
+def _gap(
+    cell: Cell,
+    seen: Seen,
+    unjudged: list[str],
+    profile: Profile | None,
+    waits: Sequence[ObservedWait],
+) -> str:
     """What this cell was to show, and did not; empty where it did all."""
-    unlike = pace_fault(seen.events) or hazard_fault(cell, seen)
+    unlike = pace_fault(seen.events, waits) or hazard_fault(cell, seen)
     if unlike:
         return f"this machine could not keep up: {unlike}"
     missing = sorted(declared_classes(cell, profile).intersection(unjudged))

@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 from delayrig.errors import BadInputError, LostGuestError
+from delayrig.evidence import ObservedWait
 from delayrig.live.clock import GuestClock
 from delayrig.live.line import ClockReading, Line, open_line
 from delayrig.live.pace import pace_events
 from delayrig.machines import find_machine, machine_names, scaled_mips
+from delayrig.trust import pace_fault
 
 MS = 1_000_000
 
@@ -123,6 +125,46 @@ def test_window_far_off_its_speed_counts_where_it_touches_the_subjects_time() ->
 def test_window_that_is_a_little_off_is_told_and_not_counted() -> None:
     (pace,) = pace_events(trace_of(window(0, 5 * MS, kept=False)), 0, 50 * MS)
     assert (pace["windows_not_kept"], pace["windows_behind"]) == (0, 1)
+
+
+def wait_at(from_ms: int, until_ms: int) -> ObservedWait:
+    return ObservedWait(
+        kind="synchronisation",
+        what="a wait",
+        requested_ns=1,
+        shortest_ns=(until_ms - from_ms) * MS,
+        longest_ns=(until_ms - from_ms) * MS,
+        opened_ns=from_ms * MS,
+    )
+
+
+def busy_at(from_ms: int, until_ms: int) -> dict[str, object]:
+    return {"ev": "busy", "kind": "erase", "start_ns": from_ms * MS, "until_ns": until_ms * MS}
+
+
+@pytest.mark.parametrize(
+    ("waits", "busy", "hidden"),
+    [
+        ([wait_at(250, 290)], [busy_at(600, 700)], ""),
+        ([wait_at(250, 290)], [busy_at(190, 240), busy_at(600, 700)], ""),
+        ([wait_at(150, 290)], [busy_at(600, 700)], "every synchronisation"),
+        ([wait_at(250, 290)], [busy_at(190, 240)], "every erase"),
+        ([], [], "was not kept"),
+    ],
+)
+def test_window_that_was_not_kept_hides_what_was_waited_in_it(
+    waits: list[ObservedWait], busy: list[dict[str, object]], hidden: str
+) -> None:
+    windows = [window(at, 30 * MS * (at == 100), kept=at != 100) for at in range(0, 2000, 100)]
+    fault = pace_fault([*busy, *pace_events(trace_of(*windows), 0, 2000 * MS)], waits)
+    assert bool(fault) == bool(hidden)
+    assert hidden in fault
+
+
+def test_host_that_fell_behind_often_had_another_machine_for_a_guest() -> None:
+    windows = [window(at, 30 * MS * (at < 300), kept=at >= 300) for at in range(0, 2000, 100)]
+    events = [busy_at(600, 700), *pace_events(trace_of(*windows), 0, 2000 * MS)]
+    assert pace_fault(events, [wait_at(800, 900)]).startswith("3 of 20 windows")
 
 
 def test_changes_of_speed_are_events_but_for_those_of_governors() -> None:

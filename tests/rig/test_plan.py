@@ -23,7 +23,7 @@ from tests.rig.builders import CHECKOUT
 
 CHIPS = list(read_chips(CHECKOUT))
 SHIPPED = [
-    *("chips", "default", "full", "gate", "live", "museum"),
+    *("chips", "default", "full", "gate", "live", "live-hazards", "museum"),
     *("proposal", "releases", "smoke", "survey", "threshold", "write-time"),
 ]
 DEMONSTRATING = ["default", "full", "smoke"]

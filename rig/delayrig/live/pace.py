@@ -176,13 +176,15 @@ def pace_events(trace: bytes, since_ns: int, until_ns: int) -> list[Event]:
         if line["ev"] == "speed" and since_ns <= line["t_ns"] <= until_ns
         if line["why"] != "governor"
     ]
+    not_kept = [window for window in windows if _is_off(window)]
     summary: Event = {
         "ev": "pace",
         "t_ns": until_ns,
         "since_ns": since_ns,
         "window_ms": WINDOW_MS,
         "windows": len(windows),
-        "windows_not_kept": sum(_is_off(window) for window in windows),
+        "windows_not_kept": len(not_kept),
+        "not_kept": sorted([window["from_ns"], window["t_ns"]] for window in not_kept),
         "windows_behind": sum(not window["kept"] for window in windows),
         "short_ns_max": max((abs(window["short_ns"]) for window in windows), default=0),
         "governor_changes": sum(
