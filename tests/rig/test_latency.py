@@ -430,6 +430,9 @@ def test_waits_here_are_never_early_and_readings_cost_something() -> None:
     )
     audit, sleep, sweep, periods, limited = lines
     assert 0 < audit["clock_read_ps"] < audit["loop_ps"] * 2
+    assert sleep["ended_ns"] - sleep["began_ns"] >= 20 * 100_000
+    assert sleep["ended_ns"] <= sweep["began_ns"] < sweep["ended_ns"] <= periods["began_ns"]
+    assert periods["ended_ns"] - periods["began_ns"] >= 5 * MS
     assert (sleep["early"], sleep["count"]) == (0, 20)
     assert sleep["quantiles_ns"][0] >= 100_000
     assert sleep["voluntary_switches"] >= 1
