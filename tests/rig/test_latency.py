@@ -68,7 +68,7 @@ def test_guest_is_read_from_its_words() -> None:
     guest = parse_guest("x86_64/62/2c/nohz_full=1")
     assert (guest.shape.arch, guest.shape.nominal_mips, guest.shape.cores) == (Arch.X86_64, 62, 2)
     assert guest.shape.kernel_words == ("nohz_full=1",)
-    assert guest.full_cpu == 1
+    assert guest.first_cpu == 1
     assert parse_guest("arm64/250").shape.clocksource == "arch_sys_counter"
     assert parse_guest("x86_64/250/clocksource:hpet").shape.clocksource == "hpet"
     assert parse_guest("x86_64/250/no-rt").spec_lines == ("realtime_denied 1",)

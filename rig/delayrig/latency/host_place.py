@@ -15,7 +15,7 @@ from delayrig.errors import RigFaultError
 from delayrig.latency import cyclictest
 from delayrig.latency.governors import CPUS, JOURNAL, Governors
 from delayrig.latency.lines import parse_lines
-from delayrig.latency.place import Line, MissingError, PlaceFacts
+from delayrig.latency.place import Line, MissingError, PlaceFacts, Windows
 from delayrig.latency.series import Kind, Series
 from delayrig.machine_facts import kernel_line
 from delayrig.paths import Paths
@@ -44,7 +44,7 @@ class HostPlace:
         text = await _answer([*DYING_WITH_US, str(self._program), *words])
         return parse_lines(text, expected=len(words), source=self._program.name)
 
-    async def cyclictest(self, words: Sequence[str], *, eaters: int) -> bytes:
+    async def cyclictest(self, words: Sequence[str], *, eaters: int) -> tuple[bytes, Windows]:
         """As `Place` has it. The load is the measuring program's own, beside a long sleep."""
         program = shutil.which(cyclictest.PROGRAM)
         if program is None:
@@ -56,7 +56,7 @@ class HostPlace:
             filled_in = [word.replace("OUTPUT", str(output)) for word in words]
             async with _load(self._program, eaters):
                 await _answer([*DYING_WITH_US, program, *filled_in])
-            return output.read_bytes()
+            return output.read_bytes(), Windows()
 
     async def set_governor(self, name: str) -> None:
         """As `Place` has it."""

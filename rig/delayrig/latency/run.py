@@ -11,10 +11,11 @@ from typing import Protocol
 from delayrig import __version__
 from delayrig.images.recipes import read_recipes
 from delayrig.keep import keep_file
-from delayrig.lanes import LaneName
 from delayrig.latency.host_place import open_host
+from delayrig.latency.live_profile import LiveProfile
 from delayrig.latency.measure import MeasureProgress, measure_place
-from delayrig.latency.profile import GuestProfile
+from delayrig.latency.place import Place
+from delayrig.latency.profile import GuestProfile, measured_cpus
 from delayrig.latency.result import (
     PAGE_NAME,
     LatencyReport,
@@ -29,8 +30,10 @@ from delayrig.supplies import CpuPool
 class LatencyRequest:
     """What to measure; checked already."""
 
-    guests: Sequence[GuestProfile]
-    lane: LaneName
+    guests: Sequence[GuestProfile | LiveProfile]
+    all_cores: bool
+    core: int | None
+    """Of guests; None: the first."""
     host_cpus: tuple[int, ...]
     """Empty: not this machine."""
     quick: bool
@@ -93,20 +96,23 @@ async def _measure_guests(
     """In the order in which they were asked for, as many at a time as there may be."""
     # libraries of the guests are loaded where a guest is asked for
     from delayrig.latency.guest_place import open_guest
+    from delayrig.latency.live_place import open_live_guest
 
     recipes, pool = read_recipes(paths.checkout), CpuPool(request.jobs)
 
-    async def measure(profile: GuestProfile) -> MachineReport:
-        match request.lane:
-            case LaneName.VIRTUAL:
-                place = await open_guest(profile, recipes, paths, pool, progress.preparing)
-            case LaneName.LIVE | LaneName.HOST:
-                raise AssertionError(f"no guests of the {request.lane} lane are measured in")
+    async def measure(profile: GuestProfile | LiveProfile) -> MachineReport:
+        cpus = measured_cpus(profile, all_cores=request.all_cores, core=request.core)
+        place: Place
+        match profile:
+            case GuestProfile():
+                place = await open_guest(profile, cpus, recipes, paths, pool, progress.preparing)
+            case LiveProfile():
+                place = await open_live_guest(profile, cpus, recipes, paths, progress.preparing)
         return await measure_place(place, quick=request.quick, progress=progress)
 
     turns = asyncio.Semaphore(request.jobs)
 
-    async def in_turn(profile: GuestProfile) -> MachineReport:
+    async def in_turn(profile: GuestProfile | LiveProfile) -> MachineReport:
         async with turns:
             return await measure(profile)
 
