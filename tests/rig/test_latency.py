@@ -24,7 +24,7 @@ from delayrig.latency.place import Line, MissingError, PlaceFacts
 from delayrig.latency.profile import SETS, parse_guest, parse_guests
 from delayrig.latency.programme import GUEST_INSTRUCTIONS, QUICK, USUAL, programme
 from delayrig.latency.proposal import KEYS, read_proposal
-from delayrig.latency.result import Ticks
+from delayrig.latency.result import LatencyReport, Ticks
 from delayrig.latency.series import Kind, Section, Series
 from delayrig.latency.timers import parse_cpus, timers_of
 from delayrig.paths import Paths, find_paths
@@ -418,6 +418,33 @@ def test_process_that_may_not_be_real_time_measures_the_rest() -> None:
     assert refused.why == "Operation not permitted"
     assert measured.statistics is not None
     assert measured.statistics.count == 3
+
+
+def test_run_of_a_user_without_rights_measures_the_rest_and_says_what_is_missing(
+    tmp_path: Path,
+) -> None:
+    drop = ["setpriv", "--bounding-set=-sys_nice"] if os.geteuid() == 0 else []
+    command = [*drop, "prlimit", "--rtprio=0:0", str(find_paths().checkout / "rig" / "rig")]
+    done = subprocess.run(
+        [*command, "latency", "--quick", "--no-color", "--out", str(tmp_path / "out")],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    text = (tmp_path / "out" / "latency.json").read_bytes()
+    (machine,) = msgspec.json.decode(text, type=LatencyReport).machines
+    refused = [each for each in machine.readings if each.refused]
+    assert refused
+    assert all(each.series.fifo for each in refused)
+    assert any(each.statistics for each in machine.of(Section.TABLE))
+    assert machine.cyclictest == []
+    assert "missing on host: sched_setscheduler(SCHED_FIFO): Operation not permitted" in done.stdout
+    assert "missing on host: cyclictest " in done.stdout
+    assert any("ulimit -r" in said for said in machine.missing)
+    page = (tmp_path / "out" / "latency.html").read_text(encoding="utf-8")
+    assert "Operation not permitted" in page
 
 
 def test_waits_here_are_never_early_and_readings_cost_something() -> None:

@@ -22,6 +22,10 @@ from delayrig.paths import Paths
 
 HOST = "host"
 DYING_WITH_US = ("setpriv", "--pdeathsig", "KILL")
+REAL_TIME_REMEDY = (
+    "run as root, with CAP_SYS_NICE and CAP_IPC_LOCK, or raise RLIMIT_RTPRIO and RLIMIT_MEMLOCK"
+    " (`ulimit -r`, `ulimit -l`, limits.conf)"
+)
 LOAD_S_MAX = 120
 """How long eaters beside cyclictest turn at most; they are ended before."""
 
@@ -55,7 +59,7 @@ class HostPlace:
             output = Path(folder) / "cyclictest.json"
             filled_in = [word.replace("OUTPUT", str(output)) for word in words]
             async with _load(self._program, eaters):
-                await _answer([*DYING_WITH_US, program, *filled_in])
+                await _be_told(program, filled_in)
             return output.read_bytes(), Windows()
 
     async def set_governor(self, name: str) -> None:
@@ -117,6 +121,14 @@ async def _answer(command: Sequence[str]) -> bytes:
             hint="run it by hand: " + " ".join(command[len(DYING_WITH_US) :]),
         )
     return said
+
+
+async def _be_told(program: str, words: Sequence[str]) -> None:
+    """cyclictest; what it refuses this user is no fault of the rig's."""
+    try:
+        await _answer([*DYING_WITH_US, program, *words])
+    except RigFaultError as error:
+        raise MissingError(f"{' '.join(error.message.split())}; {REAL_TIME_REMEDY}") from error
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:

@@ -78,7 +78,8 @@ def print_report(report: LatencyReport, console: Console) -> None:
             said = f"in doubt on {machine.title}: {machine.doubt}"
             console.print(said, style="yellow", markup=False, soft_wrap=True)
         for what in machine.missing:
-            console.print(f"missing on {machine.title}: {what}", style="yellow", markup=False)
+            said = f"missing on {machine.title}: {what}"
+            console.print(said, style="yellow", markup=False, soft_wrap=True)
 
 
 def _print_sentences(machine: MachineReport, meant: set[str], console: Console) -> None:
