@@ -2,9 +2,12 @@
 """Latencies in guests of real time: which guest is meant, and what is told of this machine."""
 
 import re
+from dataclasses import replace
+from pathlib import Path
 
 import msgspec
 import pytest
+from delayrig import __version__
 from delayrig.errors import BadInputError
 from delayrig.events import Event, encode_events
 from delayrig.latency import rows
@@ -15,7 +18,8 @@ from delayrig.latency.page import latency_page
 from delayrig.latency.place import PlaceFacts
 from delayrig.latency.profile import measured_cpus, parse_guest
 from delayrig.latency.programme import QUICK, programme
-from delayrig.latency.result import Cyclic
+from delayrig.latency.result import Cyclic, write_report
+from delayrig.latency.run import LatencyRequest, taken_up
 from delayrig.latency.series import Section
 from delayrig.live.clock import GuestClock
 from delayrig.live.line import ClockReading
@@ -91,7 +95,7 @@ def test_cores_are_measured_in_turn_where_asked() -> None:
     assert measured_cpus(guest, all_cores=False, core=0) == (0,)
     with pytest.raises(BadInputError, match="has no such core") as error:
         measured_cpus(guest, all_cores=False, core=2)
-    assert "0 to 1" in error.value.hint
+    assert "it has 2 of them" in error.value.hint
 
 
 def test_time_is_real_so_that_a_slow_guest_measures_loaded_waits_of_a_second() -> None:
@@ -202,3 +206,31 @@ def test_figures_of_cyclictest_that_cannot_be_are_seen(
         command="cyclictest",
     )
     assert read.contradicts_itself is wrong
+
+
+def test_machines_that_were_measured_in_full_are_taken_up_by_the_same_command(
+    tmp_path: Path,
+) -> None:
+    cut_off = msgspec.structs.replace(
+        make_report(live_machine(), complete=False), rig_version=__version__
+    )
+    request = LatencyRequest(
+        guests=(),
+        all_cores=False,
+        core=None,
+        host_cpus=(),
+        quick=True,
+        jobs=1,
+        out=tmp_path,
+        argv=cut_off.argv,
+    )
+    assert taken_up(request) == {}
+    write_report(cut_off, tmp_path)
+    assert taken_up(request) == {"10:40": live_machine()}
+    assert taken_up(replace(request, argv=["rig/rig", "latency", "--quick"])) == {}
+    write_report(msgspec.structs.replace(cut_off, rig_version="other"), tmp_path)
+    assert taken_up(request) == {}
+    write_report(msgspec.structs.replace(cut_off, complete=True), tmp_path)
+    assert taken_up(request) == {}
+    (tmp_path / "latency.json").write_text("{")
+    assert taken_up(request) == {}

@@ -80,6 +80,7 @@ def latency(
     profiles = parse_live_guests(guests) if live else parse_guests(guests)
     here = _host_cpus(all_cores, core) if host or not guests else ()
     for profile in profiles:
+        # Before anything is started: raises where there is no such core.
         measured_cpus(profile, all_cores=all_cores, core=core)
     request = LatencyRequest(
         guests=profiles,
@@ -95,7 +96,8 @@ def latency(
     with LatencyProgress(make_console(stderr=True, no_color=no_color)) as progress:
         report = until_interrupted(
             run_latency(request, find_paths(), progress),
-            kept=f"what was measured in full is kept in {folder}; nothing is left changed",
+            kept="nothing is left changed; machines that were measured in full are kept in"
+            f" {folder}, and taken up by the same command with the same --out",
             no_color=no_color,
         )
     print_report(report, console)

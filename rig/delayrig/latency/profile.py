@@ -161,6 +161,6 @@ def measured_cpus(profile: MeasuredGuest, *, all_cores: bool, core: int | None) 
     if core is not None and core >= profile.cores:
         raise BadInputError(
             f"--core {core}: {profile.name!r} has no such core",
-            hint=f"its cores are 0 to {profile.cores - 1}; /2c in its name gives it two",
+            hint=f"it has {profile.cores} of them, and the first is core 0",
         )
     return (first if core is None else core,)
