@@ -46,6 +46,13 @@ static void cost_write(const struct cost *begin, FILE *out)
 	line_number(out, "involuntary_switches", end.usage.ru_nivcsw - begin->usage.ru_nivcsw);
 }
 
+/* When the readings were taken: what happened to this machine meanwhile is in them. */
+static void span_write(int64_t began_ns, int64_t ended_ns, FILE *out)
+{
+	line_number(out, "began_ns", began_ns);
+	line_number(out, "ended_ns", ended_ns);
+}
+
 static size_t take_waits(const struct series *series, int64_t *elapsed_ns)
 {
 	const int64_t until_ns = limit_of(series);
@@ -77,14 +84,18 @@ int readings_of_wait(const struct series *series, unsigned int number, FILE *out
 {
 	int64_t *elapsed_ns = room_for((size_t)series->count);
 	struct statistics statistics;
+	int64_t began_ns, ended_ns;
 	struct cost cost;
 	size_t taken;
 
 	if (!elapsed_ns)
 		return -ENOMEM;
 	cost_begin(&cost);
+	began_ns = clock_now_ns();
 	taken = take_waits(series, elapsed_ns);
+	ended_ns = clock_now_ns();
 	line_begin(out, number);
+	span_write(began_ns, ended_ns, out);
 	cost_write(&cost, out);
 	line_number(out, "early", count_below(elapsed_ns, taken, series->request_ns));
 	statistics_fold(elapsed_ns, taken, &statistics);
@@ -100,7 +111,8 @@ int readings_of_sweep(const struct series *series, unsigned int number, FILE *ou
 	const size_t lengths = (size_t)((series->to_ns - series->from_ns) / series->step_ns) + 1;
 	int64_t *elapsed_ns = room_for(lengths);
 	const int64_t until_ns = limit_of(series);
-	int64_t after_ns = 0;
+	const int64_t began_ns = clock_now_ns();
+	int64_t after_ns = began_ns;
 	int64_t early = 0;
 	size_t taken = 0;
 
@@ -117,6 +129,7 @@ int readings_of_sweep(const struct series *series, unsigned int number, FILE *ou
 		taken++;
 	}
 	line_begin(out, number);
+	span_write(began_ns, after_ns, out);
 	line_number(out, "early", early);
 	line_numbers(out, "elapsed_ns", elapsed_ns, taken);
 	line_end(out);
@@ -134,13 +147,14 @@ int readings_of_periods(const struct series *series, unsigned int number, FILE *
 	const int64_t until_ns = limit_of(series);
 	struct statistics statistics;
 	struct cost cost;
-	int64_t due_ns, now_ns;
+	int64_t began_ns, due_ns, now_ns;
 	size_t taken = 0;
 
 	if (!late_ns)
 		return -ENOMEM;
 	cost_begin(&cost);
-	due_ns = clock_now_ns();
+	began_ns = clock_now_ns();
+	due_ns = began_ns;
 	do {
 		struct timespec due;
 
@@ -152,6 +166,7 @@ int readings_of_periods(const struct series *series, unsigned int number, FILE *
 		late_ns[taken++] = now_ns - due_ns;
 	} while (taken < (size_t)series->count && now_ns < until_ns);
 	line_begin(out, number);
+	span_write(began_ns, now_ns, out);
 	cost_write(&cost, out);
 	line_number(out, "early", count_below(late_ns, taken, 0));
 	line_number(

@@ -159,7 +159,7 @@ def check_out(out: Path, cells: list[Cell], *, name: str = FILE_NAME) -> None:
     try:
         if (out / name).exists():
             raise BadInputError(
-                f"--out {out}: holds a run already",
+                f"--out {out}: holds a run already, finished or interrupted",
                 hint="name another folder, or move that one away",
             )
         _check_space(out, cells)

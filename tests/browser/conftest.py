@@ -8,11 +8,15 @@ from pathlib import Path
 
 import pytest
 from delayrig.latency.page import latency_page
+from delayrig.proposal.page import proposal_page
 from delayrig.report.document import document_of
 from delayrig.report.source import read_sources, with_facts
+from delayrig.survey.page import survey_page
+from delayrig.threshold.page import threshold_page
 from playwright.sync_api import Browser, Page, Request, sync_playwright
 
-from tests.rig.measured import full_machine, make_report
+from tests.rig.answered import make_answer, make_proposal, make_survey
+from tests.rig.measured import full_machine, live_machine, make_report
 from tests.rig.reported import keep_gate, keep_run
 
 SCHEMES = ("light", "dark")
@@ -45,7 +49,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """A run, two runs side by side, a gate, results alone, and latencies: each a file on disk."""
+    """A run, two runs side by side, a gate, results alone, and answers: each a file on disk."""
     top = tmp_path_factory.mktemp("pages")
     keep_run(top / "one")
     keep_run(top / "two", seed=2)
@@ -60,8 +64,17 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         sources = with_facts(read_sources(paths), jobs=1, done=lambda: None)
         (top / f"{name}.html").write_bytes(document_of(sources).content)
     machines = full_machine("host"), full_machine("x86_64/250/highres=off", high=False)
-    (top / "latency.html").write_bytes(latency_page(make_report(*machines)))
-    return {name: top / f"{name}.html" for name in (*made, "latency")}
+    live = latency_page(make_report(*machines, live_machine("mt8173/ondemand")))
+    answers = {
+        "latency": latency_page(make_report(*machines)),
+        "latency-live": live,
+        "threshold": threshold_page(make_answer()),
+        "survey": survey_page(make_survey()),
+        "proposal": proposal_page(make_proposal()),
+    }
+    for name, content in answers.items():
+        (top / f"{name}.html").write_bytes(content)
+    return {name: top / f"{name}.html" for name in (*made, *answers)}
 
 
 Opener = Callable[..., Opened]

@@ -3,6 +3,7 @@
 
 import msgspec
 from delayrig.latency.cyclictest import INTERFACES
+from delayrig.latency.doubt import doubt_of
 from delayrig.latency.proposal import KEYS
 from delayrig.latency.result import (
     Audit,
@@ -119,6 +120,32 @@ def full_machine(name: str = "host", *, high: bool = True) -> MachineReport:
             )
             for number, interface in enumerate(INTERFACES)
         ],
+    )
+
+
+def behind_reading(*, windows: int = 4, not_kept: int = 1) -> Reading:
+    """A guest of real time, while this machine did not keep up."""
+    reading = make_wait(
+        Section.SLACK,
+        wait="clock_nanosleep",
+        request_ns=100 * US,
+        slack_ns=1,
+        late_ns=70 * US,
+    )
+    return msgspec.structs.replace(reading, windows=windows, windows_not_kept=not_kept)
+
+
+def live_machine(name: str = "10:40", *found: Reading) -> MachineReport:
+    """A guest of real time; unless told otherwise, one reading of it is in doubt."""
+    plain = full_machine(name)
+    readings = found or (behind_reading(),)
+    return msgspec.structs.replace(
+        plain,
+        lane="live",
+        core_mips=[10.0, 40.0],
+        about="cores of 10:40 MIPS",
+        readings=[*readings, *plain.readings],
+        doubt=doubt_of(readings, []),
     )
 
 

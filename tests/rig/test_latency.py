@@ -24,7 +24,7 @@ from delayrig.latency.place import Line, MissingError, PlaceFacts
 from delayrig.latency.profile import SETS, parse_guest, parse_guests
 from delayrig.latency.programme import GUEST_INSTRUCTIONS, QUICK, USUAL, programme
 from delayrig.latency.proposal import KEYS, read_proposal
-from delayrig.latency.result import Ticks
+from delayrig.latency.result import LatencyReport, Ticks
 from delayrig.latency.series import Kind, Section, Series
 from delayrig.latency.timers import parse_cpus, timers_of
 from delayrig.paths import Paths, find_paths
@@ -68,7 +68,7 @@ def test_guest_is_read_from_its_words() -> None:
     guest = parse_guest("x86_64/62/2c/nohz_full=1")
     assert (guest.shape.arch, guest.shape.nominal_mips, guest.shape.cores) == (Arch.X86_64, 62, 2)
     assert guest.shape.kernel_words == ("nohz_full=1",)
-    assert guest.full_cpu == 1
+    assert guest.first_cpu == 1
     assert parse_guest("arm64/250").shape.clocksource == "arch_sys_counter"
     assert parse_guest("x86_64/250/clocksource:hpet").shape.clocksource == "hpet"
     assert parse_guest("x86_64/250/no-rt").spec_lines == ("realtime_denied 1",)
@@ -420,6 +420,33 @@ def test_process_that_may_not_be_real_time_measures_the_rest() -> None:
     assert measured.statistics.count == 3
 
 
+def test_run_of_a_user_without_rights_measures_the_rest_and_says_what_is_missing(
+    tmp_path: Path,
+) -> None:
+    drop = ["setpriv", "--bounding-set=-sys_nice"] if os.geteuid() == 0 else []
+    command = [*drop, "prlimit", "--rtprio=0:0", str(find_paths().checkout / "rig" / "rig")]
+    done = subprocess.run(
+        [*command, "latency", "--quick", "--no-color", "--out", str(tmp_path / "out")],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    text = (tmp_path / "out" / "latency.json").read_bytes()
+    (machine,) = msgspec.json.decode(text, type=LatencyReport).machines
+    refused = [each for each in machine.readings if each.refused]
+    assert refused
+    assert all(each.series.fifo for each in refused)
+    assert any(each.statistics for each in machine.of(Section.TABLE))
+    assert machine.cyclictest == []
+    assert "missing on host: sched_setscheduler(SCHED_FIFO): Operation not permitted" in done.stdout
+    assert "missing on host: cyclictest " in done.stdout
+    assert any("ulimit -r" in said for said in machine.missing)
+    page = (tmp_path / "out" / "latency.html").read_text(encoding="utf-8")
+    assert "Operation not permitted" in page
+
+
 def test_waits_here_are_never_early_and_readings_cost_something() -> None:
     lines = run_here(
         "audit",
@@ -430,6 +457,9 @@ def test_waits_here_are_never_early_and_readings_cost_something() -> None:
     )
     audit, sleep, sweep, periods, limited = lines
     assert 0 < audit["clock_read_ps"] < audit["loop_ps"] * 2
+    assert sleep["ended_ns"] - sleep["began_ns"] >= 20 * 100_000
+    assert sleep["ended_ns"] <= sweep["began_ns"] < sweep["ended_ns"] <= periods["began_ns"]
+    assert periods["ended_ns"] - periods["began_ns"] >= 5 * MS
     assert (sleep["early"], sleep["count"]) == (0, 20)
     assert sleep["quantiles_ns"][0] >= 100_000
     assert sleep["voluntary_switches"] >= 1

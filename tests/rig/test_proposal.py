@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The proposal's steps: figures of the same cells, verdicts of all, and an order that follows."""
 
+from pathlib import Path
+
 import pytest
-from delayrig.errors import BadInputError
+from click.testing import CliRunner
+from delayrig.commands.proposal import proposal
+from delayrig.errors import BadInputError, ExitCode
 from delayrig.images.subject import STEPS, TRUSTING
 from delayrig.phases import TimeSplit
 from delayrig.proposal.steps import TITLES, Proposal, fold_proposal
 from delayrig.proposal.words import advice, changes_of, conclusion, landing_order
-from delayrig.result import CellResult, CpuTime, Results, Verdict
+from delayrig.result import CellResult, CpuTime, Results, Verdict, write_results
+from msgspec.structs import replace
 
 from tests.rig.builders import make_cell, make_result, make_run_header
 
@@ -66,6 +71,15 @@ def test_a_run_of_something_else_is_refused() -> None:
     with pytest.raises(BadInputError, match="step:os-clock") as caught:
         fold_proposal(Results(run=make_run_header(), cells=[result(STEPS[0])]))
     assert "proposal" in caught.value.hint
+
+
+def test_a_run_that_was_interrupted_is_refused_in_those_words(tmp_path: Path) -> None:
+    header = replace(make_run_header(), interrupted=True, cells_planned=112)
+    write_results(Results(run=header, cells=[result(STEPS[0])]), tmp_path)
+    said = CliRunner().invoke(proposal, [str(tmp_path)])
+    assert said.exit_code == ExitCode.BAD_INPUT
+    assert "interrupted after 1 of 112 cells" in said.output
+    assert "name another folder" in said.output
 
 
 def test_what_is_about_safety_lands_first_and_nothing_before_what_it_needs() -> None:

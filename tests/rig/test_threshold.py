@@ -25,11 +25,12 @@ from delayrig.threshold.guests import job_of, moved, parse_guest, profile_of
 from delayrig.threshold.own_builds import provide_own
 from delayrig.threshold.reasoning import reasoning
 from delayrig.threshold.recommend import CPU_TOLERANCE, TIME_TOLERANCE, Trial, pareto, recommend
-from delayrig.threshold.sleep_facts import FIFO, NORMAL, SLACK, Sleep, SleepFacts
+from delayrig.threshold.sleep_facts import FIFO, NORMAL, SLACK
 from delayrig.threshold.trials import make_trials, plan_trials
 from delayrig.threshold.values import DEFAULT, parse_values
 from delayrig.threshold.words import share
 
+from tests.rig.answered import make_sleep_facts
 from tests.rig.builders import CHECKOUT, make_cell, make_result
 
 MS = 1_000_000
@@ -277,37 +278,16 @@ def test_a_job_that_one_program_cannot_do_is_left_out_for_all() -> None:
     assert [cost.time_ns for cost in found] == [100 * MS, 100 * MS]
 
 
-def facts(*, normal: int, slack: int, fifo: int, resolution: int = 1) -> SleepFacts:
-    late = {NORMAL: normal, SLACK: slack, FIFO: fifo}
-    return SleepFacts(
-        schema=1,
-        tries=48,
-        slack_ns=50_000,
-        resolution_ns=resolution,
-        yield_ns=900,
-        switch_ns=2_100,
-        sleeps=[
-            Sleep(
-                way=way,
-                length_us=us,
-                late_ns_min=ns,
-                late_ns_p50=ns,
-                late_ns_mean=ns,
-                late_ns_max=ns,
-            )
-            for way, ns in late.items()
-            for us in (1, 10, 100, 1000)
-        ],
-    )
-
-
 def test_accuracy_is_a_tenth_and_holds_from_a_length_on() -> None:
-    fact = facts(normal=10_001, slack=10_000, fifo=1_000)
+    fact = make_sleep_facts(normal=10_001, slack=10_000, fifo=1_000)
     assert [fact.accurate_us(way) for way in (NORMAL, SLACK, FIFO)] == [1000, 100, 10]
 
 
 def test_the_proposal_holds_on_a_machine_like_its_own() -> None:
-    found = {f.claim: f for f in reasoning({"m": facts(normal=60_000, slack=5_000, fifo=4_000)})}
+    found = {
+        f.claim: f
+        for f in reasoning({"m": make_sleep_facts(normal=60_000, slack=5_000, fifo=4_000)})
+    }
     assert found["a context switch takes about 2 us"].holds
     assert found["sleeps of 100 us are accurate to 10 % under SCHED_FIFO"].holds
     normal = found["sleeps of 100 us are accurate to 10 % at normal priority"]
@@ -316,7 +296,9 @@ def test_the_proposal_holds_on_a_machine_like_its_own() -> None:
 
 
 def test_coarse_timers_are_told_by_their_tick() -> None:
-    jiffy = facts(normal=3_900_000, slack=3_900_000, fifo=3_900_000, resolution=4_000_000)
+    jiffy = make_sleep_facts(
+        normal=3_900_000, slack=3_900_000, fifo=3_900_000, resolution=4_000_000
+    )
     words = [finding.words for finding in reasoning({"m": jiffy})]
     assert all("HZ=250" in each for each in words)
 
@@ -329,7 +311,7 @@ def evidence(*costs: Cost) -> Evidence:
         jobs=["write"],
         costs=list(costs),
         costs_by_round=[list(costs)],
-        sleep={"p": facts(normal=60_000, slack=5_000, fifo=4_000)},
+        sleep={"p": make_sleep_facts(normal=60_000, slack=5_000, fifo=4_000)},
         doubts=[],
         host=HostFacts(cpus=2, kernel="6.1", machine="x86_64", os="Debian"),
     )

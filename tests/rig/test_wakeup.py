@@ -5,7 +5,9 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from delayrig.commands.wakeup import chart
-from delayrig.live.wakeup import Lateness, WakeupReport, series_words, spec_text
+from delayrig.images.subject import Subject
+from delayrig.live.program import spec_text
+from delayrig.live.wakeup import Lateness, WakeupReport, errand_of, series_words
 
 
 def reading(governor: str, eaters: int, mean_ns: float) -> Lateness:
@@ -38,7 +40,8 @@ def test_sleeps_are_measured_alone_before_the_eaters_begin() -> None:
 
 
 def test_guest_rehearses_with_fewer_sleeps_and_needs_no_emulator() -> None:
-    text = spec_text(100, 2)
+    program = Subject(name="p", archive="a", archive_sha256="0", program_sha256="0", packages={})
+    text = spec_text(errand_of(program, count=100, eaters=2))
     assert "emulator_outside 1\n" in text
     assert text.count("rehearsal ") == text.count("subject ") == 3
     assert "count=5," in text

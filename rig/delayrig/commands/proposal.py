@@ -10,6 +10,7 @@ import msgspec
 from rich.table import Table
 
 from delayrig.commands.command import explained, own_request, plain_text, run_shown
+from delayrig.errors import BadInputError
 from delayrig.exit_code import exit_code_of_run
 from delayrig.keep import keep_file
 from delayrig.proposal.steps import FILE_NAME, Proposal, fold_proposal
@@ -45,7 +46,14 @@ def proposal(out: Path, jobs: int | None, seed: int, no_color: bool) -> None:
 
 def _results(out: Path, jobs: int | None, seed: int, *, no_color: bool) -> Results:
     if (out / RESULTS).exists() or out.is_file():
-        return read_results(out)
+        results = read_results(out)
+        if results.run.interrupted:
+            raise BadInputError(
+                f"{out}: its run was interrupted after {len(results.cells)} of"
+                f" {results.run.cells_planned} cells",
+                hint="name another folder, or move that one away and start again",
+            )
+        return results
     request, paths = own_request(PLAN, (), seed, jobs or len(os.sched_getaffinity(0)), out)
     return run_shown(request, paths, no_color=no_color)
 

@@ -99,24 +99,20 @@ async def _measure(
     connect: str | None,
     paths: Paths,
 ) -> "WakeupReport":
-    from delayrig.live.wakeup import WakeupReport, measure_wakeups, provide_program
+    from delayrig.images.subject import provide_latency_program
+    from delayrig.live.program import LiveGuest
+    from delayrig.live.wakeup import WakeupReport, measure_wakeups
 
     image = provide_live_image(read_recipes(paths.checkout).guest, paths, say_making)
-    program = provide_program(paths)
+    program = provide_latency_program(paths)
     readings: list[Lateness] = []
     doubts = []
     for governor in dict.fromkeys(governors):
         click.echo(f"measuring under {governor}", err=True)
-        found, doubt = await measure_wakeups(
-            governor,
-            mips=mips,
-            count=count,
-            eaters=eaters,
-            program=program,
-            image=image,
-            connect=connect,
-            paths=paths,
+        guest = LiveGuest(
+            core_mips=[mips], governor=governor, image=image, paths=paths, connect=connect
         )
+        found, doubt = await measure_wakeups(guest, program, count=count, eaters=eaters)
         readings += found
         doubts += [f"{governor}: {doubt}"] if doubt else []
     return WakeupReport(

@@ -137,6 +137,13 @@ def provide_cyclictest(
     return _provide_packaged(CYCLICTEST, recipes.cyclictest, arch, paths, preparing)
 
 
+def provide_latency_program(paths: Paths, arch: Arch = Arch.X86_64) -> Subject:
+    """The measuring program of `rig/rig latency` in a root of its own; packed like a subject."""
+    built = str(paths.latency_program_of(arch))
+    closure = collect_program(built, Path("/"), library_folders(arch, paths))
+    return pack("rig-latency", closure, {}, paths, arch)
+
+
 def check_subject(name: str, recipes: Recipes, where: str) -> None:
     """Raises `BadInputError` for a subject that could not be packed; fetches and builds nothing.
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from delayrig.latency.doubt import marked, say_doubt
 from delayrig.latency.explain import growths, requests_ns
 from delayrig.latency.proposal import read_proposal
 from delayrig.latency.result import MachineReport, Reading
@@ -51,9 +52,10 @@ def sweep_chart(machine: MachineReport) -> Chart | None:
         figure.legend(loc="outside upper left", ncols=len(found))
     return Chart(
         key="sweep",
-        title=f"Error of select, ppoll and poll on {machine.name}",
-        words=_sweep_words(machine),
-        description="Lines: how late each wait from 1 to 2,000 us ended, by interface.",
+        title=f"Error of select, ppoll and poll on {machine.title}",
+        words=_sweep_words(machine) + say_doubt(found),
+        description="Lines: how late each wait from 1 to 2,000 us ended, by interface."
+        + say_doubt(found),
         figure=figure,
     )
 
@@ -81,7 +83,7 @@ def _plot_sweep(axes: Any, reading: Reading, colour: Colour) -> None:
 
 def _sweep_label(reading: Reading) -> str:
     slack = " at a slack of 1 ns" if reading.series.slack_ns == 1 else ""
-    return f"{reading.series.wait}(){slack}"
+    return marked(f"{reading.series.wait}(){slack}", reading)
 
 
 def _sweep_words(machine: MachineReport) -> str:
@@ -132,11 +134,12 @@ def steps_chart(machine: MachineReport) -> Chart | None:
         axes.legend(loc="upper left")
     return Chart(
         key="steps",
-        title=f"Steps of select on {machine.name}",
+        title=f"Steps of select on {machine.title}",
         words=(
             f"How long select() took. It ends at a tick, one in {jiffy_ms:g} ms: the first that is"
             " not before its time. A wait that begins right after a tick, as each here does but the"
             " first, lasts a whole number of them."
+            f"{say_doubt([found])}"
         ),
         description="Points on steps at whole ticks, above the line of what was asked for.",
         figure=figure,
@@ -183,7 +186,7 @@ def _own_bars(machines: Sequence[MachineReport]) -> Iterable[Bar]:
             wanted = series.request_ns == 100_000 and not series.eaters
             if wanted and s and series.cpu == machine.measured_cpus[0]:
                 colour = Colour.SECOND if series.fifo else Colour.FIRST
-                name = f"{machine.name}, {series.policy}"
+                name = marked(f"{machine.title}, {series.policy}", each)
                 yield name, s.mean_ns / 1e3, s.min_ns / 1e3, s.max_ns / 1e3, colour
 
 
@@ -208,7 +211,7 @@ def growth_chart(machine: MachineReport) -> Chart | None:
                 marker=MARKS[number % len(MARKS)],
                 linestyle=LINES[number % len(LINES)],
                 color=SERIES[number % len(SERIES)],
-                label=f"{each.wait}(), {each.policy}, {each.load}",
+                label=marked(f"{each.wait}(), {each.policy}, {each.load}", *each.readings),
             )
         axes.set_xscale("log")
         _plain_numbers(axes.xaxis)
@@ -220,11 +223,12 @@ def growth_chart(machine: MachineReport) -> Chart | None:
         axes.legend(loc="upper left")
     return Chart(
         key="growth",
-        title=f"Lateness by length of the wait on {machine.name}",
+        title=f"Lateness by length of the wait on {machine.title}",
         words=(
             "How late waits of 10 ms, 100 ms and 1 s ended. The slack of select() is 0.1 % of the"
             " wait where that is more than 50 us, so its lateness grows with the wait;"
             " clock_nanosleep() has the timer slack alone, and SCHED_FIFO none."
+            f"{say_doubt(machine.of(Section.JITTER))}"
         ),
         description="Lines of the median lateness over the length, by interface, policy and load.",
         figure=figure,
@@ -243,11 +247,11 @@ def slack_chart(machines: Sequence[MachineReport]) -> Chart | None:
     ]
     if not found:
         return None
-    names = list(dict.fromkeys(machine.name for machine, _ in found))
+    names = list(dict.fromkeys(machine.title for machine, _ in found))
     with new_figure(height_in=4) as figure:
         axes = figure.add_subplot()
         for machine, each in found:
-            _plot_shares(axes, machine, each, names.index(machine.name))
+            _plot_shares(axes, machine, each, names.index(machine.title))
         axes.set_xscale("log")
         _plain_numbers(axes.xaxis)
         axes.set_xlabel("late by, us")
@@ -261,6 +265,7 @@ def slack_chart(machines: Sequence[MachineReport]) -> Chart | None:
             "How late clock_nanosleep() of 100 us ended at normal priority: whole at the usual"
             " slack of 50 us, dashed at 1 ns. The kernel may end a sleep anywhere within the slack,"
             " and does so at its end unless another timer wakes the CPU before."
+            f"{say_doubt(each for _, each in found)}"
         ),
         description="Two curves for each machine: the share of sleeps that ended no later.",
         figure=figure,
@@ -277,7 +282,7 @@ def _plot_shares(axes: Any, machine: MachineReport, reading: Reading, number: in
         range(len(statistics.quantiles_ns)),
         color=SERIES[number % len(SERIES)],
         linestyle="--" if least else "-",
-        label=f"{machine.name}, {'1 ns' if least else '50 us'}",
+        label=marked(f"{machine.title}, {'1 ns' if least else '50 us'}", reading),
     )
 
 

@@ -4,6 +4,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from delayrig.latency.doubt import say_doubt
 from delayrig.latency.result import MachineReport, Reading
 from delayrig.latency.series import Kind, Section
 
@@ -22,8 +23,23 @@ class SlackCut:
     """Median overshoot of one sleep at the usual slack and at the least."""
 
     request_ns: int
-    usual_ns: int
-    least_ns: int
+    usual: Reading
+    least: Reading
+
+    @property
+    def readings(self) -> tuple[Reading, Reading]:
+        """Both."""
+        return self.usual, self.least
+
+    @property
+    def usual_ns(self) -> int:
+        """At the usual slack."""
+        return self.usual.late_ns_p50
+
+    @property
+    def least_ns(self) -> int:
+        """At 1 ns."""
+        return self.least.late_ns_p50
 
     @property
     def ratio(self) -> float:
@@ -49,8 +65,8 @@ def slack_cuts(machine: MachineReport) -> list[SlackCut]:
     return [
         SlackCut(
             request_ns=length_ns,
-            usual_ns=found[length_ns, SLACK_NS].late_ns_p50,
-            least_ns=found[length_ns, 1].late_ns_p50,
+            usual=found[length_ns, SLACK_NS],
+            least=found[length_ns, 1],
         )
         for length_ns in sorted({length_ns for length_ns, _ in found})
         if {(length_ns, SLACK_NS), (length_ns, 1)} <= found.keys()
@@ -65,6 +81,7 @@ def say_slack(machine: MachineReport) -> Said | None:
     said = (
         f"A timer slack of 1 ns cuts the median overshoot of a 100 us sleep at normal priority from"
         f" {us(cut.usual_ns)} to {us(cut.least_ns)}, to {cut.ratio:.2f} of it."
+        f"{say_doubt(cut.readings)}"
     )
     if machine.timers.high_resolution:
         meaning = "What is left is the way from the timer's interrupt to the program."
@@ -80,7 +97,17 @@ class Growth:
     wait: str
     policy: str
     load: str
-    late_ns: dict[int, int]
+    by_length: dict[int, Reading]
+
+    @property
+    def readings(self) -> list[Reading]:
+        """One of each length."""
+        return list(self.by_length.values())
+
+    @property
+    def late_ns(self) -> dict[int, int]:
+        """The median by length."""
+        return {length_ns: each.late_ns_p50 for length_ns, each in self.by_length.items()}
 
     @property
     def per_request(self) -> float | None:
@@ -92,14 +119,14 @@ class Growth:
 
 def growths(machine: MachineReport) -> list[Growth]:
     """In the order in which they were measured."""
-    found: dict[tuple[str, str, str], dict[int, int]] = {}
+    found: dict[tuple[str, str, str], dict[int, Reading]] = {}
     for each in machine.of(Section.JITTER):
         if each.statistics:
             key = each.series.wait, each.series.policy, each.series.load
-            found.setdefault(key, {})[each.series.request_ns] = each.late_ns_p50
+            found.setdefault(key, {})[each.series.request_ns] = each
     return [
-        Growth(wait=wait, policy=policy, load=load, late_ns=late_ns)
-        for (wait, policy, load), late_ns in found.items()
+        Growth(wait=wait, policy=policy, load=load, by_length=by_length)
+        for (wait, policy, load), by_length in found.items()
     ]
 
 
@@ -116,6 +143,7 @@ def say_growth(machine: MachineReport) -> Said | None:
         f"From a wait of 100 ms to one of 1 s the median lateness of select() went from"
         f" {us(select.late_ns[100 * MS])} to {us(select.late_ns[S])}, that of clock_nanosleep()"
         f" from {us(sleep.late_ns[100 * MS])} to {us(sleep.late_ns[S])}."
+        f"{say_doubt([*select.readings, *sleep.readings])}"
     )
     more = select.per_request - sleep.per_request
     share = SELECT_SLACK_NICE if machine.nice > 0 else SELECT_SLACK
@@ -171,10 +199,11 @@ def say_sweep(reading: Reading, jiffy_ns: int, *, high_resolution: bool | None) 
         f" late by {us(late[len(late) // 2])} in the median, {us(late[-1])} at most;"
         f" {reading.early} ended early"
     )
+    doubt = say_doubt([reading])
     if high_resolution:
-        return f"{said}."
+        return f"{said}.{doubt}"
     on_steps = sum(jiffies_of(elapsed, jiffy_ns) is not None for elapsed in reading.elapsed_ns)
-    return f"{said}; {on_steps:,} lasted a whole number of ticks of {us(jiffy_ns)}."
+    return f"{said}; {on_steps:,} lasted a whole number of ticks of {us(jiffy_ns)}.{doubt}"
 
 
 def say_example(machine: MachineReport) -> str:
@@ -185,9 +214,10 @@ def say_example(machine: MachineReport) -> str:
             continue
         said = f"Asked for 1,200 us, select() took {took_ns / 1e3:,.1f} us"
         ticks = jiffies_of(took_ns, machine.timers.jiffy_ns)
+        doubt = say_doubt([each])
         if machine.timers.high_resolution or ticks is None:
-            return f"{said}."
-        return f"{said}: {ticks} of the kernel's ticks of {us(machine.timers.jiffy_ns)}."
+            return f"{said}.{doubt}"
+        return f"{said}: {ticks} of the kernel's ticks of {us(machine.timers.jiffy_ns)}.{doubt}"
     return ""
 
 
@@ -204,7 +234,7 @@ def say_periods(machine: MachineReport) -> Said | None:
         return None
     count = sum(each.statistics.count for each in found if each.statistics)
     over = sum(each.overruns for each in found)
-    said = f"{over} of {count} periods of 1 ms began only when the next was due."
+    said = f"{over} of {count} periods of 1 ms began only when the next was due.{say_doubt(found)}"
     if not over or machine.timers.high_resolution:
         return Said(figures=said)
     tick = us(machine.timers.jiffy_ns)
@@ -220,6 +250,7 @@ def say_cyclictest(machine: MachineReport) -> Said | None:
         return None
     told = " and ".join(f"{each.interface} {us(each.mean_ns)}" for each in by_signal)
     said = f"On average clock_nanosleep woke {us(sleep.mean_ns)} late, {told}."
+    said += say_doubt(idle.values())
     if sleep.mean_ns > min(each.mean_ns for each in by_signal):
         return Said(figures=said)
     return Said(

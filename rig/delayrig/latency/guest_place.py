@@ -16,16 +16,15 @@ from delayrig.events import of_kind, parse_events
 from delayrig.guest.arguments import CELL_FW_CFG, SUBJECT_FW_CFG
 from delayrig.guest.session import finish_guest
 from delayrig.guest.snapshot import boot_hardware, provide_snapshot, snapshot_path
-from delayrig.images.elf import collect_program
-from delayrig.images.foreign import library_folders, provide_natives
+from delayrig.images.foreign import provide_natives
 from delayrig.images.guest_image import GuestImage, provide_guest_image
 from delayrig.images.kernel import provide_kernel
 from delayrig.images.recipes import Recipes
-from delayrig.images.subject import PROGRAM, Subject, pack, provide_cyclictest
+from delayrig.images.subject import PROGRAM, Subject, provide_cyclictest, provide_latency_program
 from delayrig.lanes import LaneName
 from delayrig.lanes.virtual import make_machine
 from delayrig.latency.lines import parse_lines
-from delayrig.latency.place import Line, MissingError, PlaceFacts
+from delayrig.latency.place import Line, MissingError, PlaceFacts, Windows
 from delayrig.latency.profile import GuestProfile
 from delayrig.paths import Paths
 from delayrig.payload import CELL_FOLDER, SETTLE_MS, SUBJECT_ROOT
@@ -47,6 +46,8 @@ class GuestPlace:
     """As `Place`."""
 
     profile: GuestProfile
+    cpus: tuple[int, ...]
+    """To measure on, in turn."""
     image: GuestImage
     snapshot: Path
     program: Subject
@@ -63,7 +64,8 @@ class GuestPlace:
             lane=LaneName.VIRTUAL,
             arch=shape.arch,
             mips=shape.mips,
-            cpus=(self.profile.full_cpu,),
+            core_mips=(shape.mips,) * shape.cores,
+            cpus=self.cpus,
             usual_slack_ns=USUAL_SLACK_NS,
         )
 
@@ -77,7 +79,7 @@ class GuestPlace:
             found += parse_lines(text, expected=len(part), source=f"guest {self.profile.name}")
         return found
 
-    async def cyclictest(self, words: Sequence[str], *, eaters: int) -> bytes:
+    async def cyclictest(self, words: Sequence[str], *, eaters: int) -> tuple[bytes, Windows]:
         """As `Place` has it; the agent's hogs are the load, beside it on core 0."""
         filled_in = [word.replace("OUTPUT", CYCLIC_OUTPUT) for word in words]
         lines = [f"collect {CYCLIC_ENTRY} {SUBJECT_ROOT}{CYCLIC_OUTPUT} 0 0"]
@@ -87,7 +89,7 @@ class GuestPlace:
         if CYCLIC_ENTRY not in entries:
             said = entries.get("stdout.txt", b"").decode(errors="replace").strip()
             raise MissingError(f"cyclictest said: {said[:300]}")
-        return entries[CYCLIC_ENTRY]
+        return entries[CYCLIC_ENTRY], Windows()
 
     async def set_governor(self, name: str) -> None:
         """A guest's cores have one speed."""
@@ -141,6 +143,7 @@ class GuestPlace:
 
 async def open_guest(
     profile: GuestProfile,
+    cpus: tuple[int, ...],
     recipes: Recipes,
     paths: Paths,
     pool: CpuPool,
@@ -155,6 +158,7 @@ async def open_guest(
         snapshot = await provide_snapshot(shape, image, paths, cpu)
     return GuestPlace(
         profile=profile,
+        cpus=cpus,
         image=image,
         snapshot=snapshot,
         program=program,
@@ -174,9 +178,7 @@ def _provide(
     if shape.kernel:
         kernel = provide_kernel(shape.kernel, recipes.kernels[shape.kernel], paths, preparing)
         kernels[shape.kernel] = kernel
-    built = str(paths.latency_program_of(arch))
-    closure = collect_program(built, Path("/"), library_folders(arch, paths))
-    program = pack("rig-latency", closure, {}, paths, arch)
+    program = provide_latency_program(paths, arch)
     cyclic = provide_cyclictest(recipes, paths, preparing, arch)
     return image_with(image, kernels, shape), program, cyclic
 

@@ -15,13 +15,17 @@ from delayrig.errors import RigFaultError
 from delayrig.latency import cyclictest
 from delayrig.latency.governors import CPUS, JOURNAL, Governors
 from delayrig.latency.lines import parse_lines
-from delayrig.latency.place import Line, MissingError, PlaceFacts
+from delayrig.latency.place import Line, MissingError, PlaceFacts, Windows
 from delayrig.latency.series import Kind, Series
 from delayrig.machine_facts import kernel_line
 from delayrig.paths import Paths
 
 HOST = "host"
 DYING_WITH_US = ("setpriv", "--pdeathsig", "KILL")
+REAL_TIME_REMEDY = (
+    "run as root, with CAP_SYS_NICE and CAP_IPC_LOCK, or raise RLIMIT_RTPRIO and RLIMIT_MEMLOCK"
+    " (`ulimit -r`, `ulimit -l`, limits.conf)"
+)
 LOAD_S_MAX = 120
 """How long eaters beside cyclictest turn at most; they are ended before."""
 
@@ -44,7 +48,7 @@ class HostPlace:
         text = await _answer([*DYING_WITH_US, str(self._program), *words])
         return parse_lines(text, expected=len(words), source=self._program.name)
 
-    async def cyclictest(self, words: Sequence[str], *, eaters: int) -> bytes:
+    async def cyclictest(self, words: Sequence[str], *, eaters: int) -> tuple[bytes, Windows]:
         """As `Place` has it. The load is the measuring program's own, beside a long sleep."""
         program = shutil.which(cyclictest.PROGRAM)
         if program is None:
@@ -55,8 +59,8 @@ class HostPlace:
             output = Path(folder) / "cyclictest.json"
             filled_in = [word.replace("OUTPUT", str(output)) for word in words]
             async with _load(self._program, eaters):
-                await _answer([*DYING_WITH_US, program, *filled_in])
-            return output.read_bytes()
+                await _be_told(program, filled_in)
+            return output.read_bytes(), Windows()
 
     async def set_governor(self, name: str) -> None:
         """As `Place` has it."""
@@ -117,6 +121,14 @@ async def _answer(command: Sequence[str]) -> bytes:
             hint="run it by hand: " + " ".join(command[len(DYING_WITH_US) :]),
         )
     return said
+
+
+async def _be_told(program: str, words: Sequence[str]) -> None:
+    """cyclictest; what it refuses this user is no fault of the rig's."""
+    try:
+        await _answer([*DYING_WITH_US, program, *words])
+    except RigFaultError as error:
+        raise MissingError(f"{' '.join(error.message.split())}; {REAL_TIME_REMEDY}") from error
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:

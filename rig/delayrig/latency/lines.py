@@ -12,6 +12,7 @@ from delayrig.latency.series import Series
 
 LINES_SCHEMA = 1
 COUNTS = ("early", "overruns", "cpu_ns", "voluntary_switches", "involuntary_switches")
+PACE = ("windows", "windows_not_kept")
 
 
 def parse_lines(text: bytes, *, expected: int, source: str) -> list[Line]:
@@ -39,7 +40,7 @@ def reading_of(series: Series, line: Line) -> Reading:
         series=series,
         statistics=statistics,
         elapsed_ns=line.get("elapsed_ns", []),
-        **{key: line.get(key, 0) for key in COUNTS},
+        **{key: line.get(key, 0) for key in (*COUNTS, *PACE)},
     )
 
 

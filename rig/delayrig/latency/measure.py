@@ -6,7 +6,11 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
+from msgspec.structs import replace
+
+from delayrig.lanes import LaneName
 from delayrig.latency.cyclictest import INTERFACES, PROGRAM, cyclictest_words, read_cyclictest
+from delayrig.latency.doubt import doubt_of
 from delayrig.latency.lines import audit_of, reading_of, refusals, ticks_of
 from delayrig.latency.place import Line, MissingError, Place
 from delayrig.latency.programme import QUICK, TICKS_SPAN_NS, USUAL, Extent, programme
@@ -44,7 +48,7 @@ async def measure_place(place: Place, *, quick: bool, progress: MeasureProgress)
     missing: list[str] = []
     readings = await _take(place, asked, progress, missing)
     cyclic = await _take_cyclictest(place, extent, progress, missing)
-    if not facts.governors and facts.mips is None:
+    if not facts.governors and facts.lane == LaneName.HOST:
         missing.append("cpufreq: this kernel offers no governors to choose from")
     if about["nice"] > 0:
         missing.append(f"figures at nice 0: this was run at nice {about['nice']}")
@@ -53,7 +57,9 @@ async def measure_place(place: Place, *, quick: bool, progress: MeasureProgress)
         lane=facts.lane,
         arch=facts.arch,
         mips=facts.mips,
-        cpus=len(about["cpus"]),
+        core_mips=list(facts.core_mips),
+        about=facts.about,
+        cpus=len(facts.core_mips) or len(about["cpus"]),
         measured_cpus=list(facts.cpus),
         kernel=about["kernel"],
         kernel_version=about["kernel_version"],
@@ -71,6 +77,7 @@ async def measure_place(place: Place, *, quick: bool, progress: MeasureProgress)
         readings=readings,
         cyclictest=cyclic,
         missing=[*missing, *_say_refusals(readings)],
+        doubt=doubt_of(readings, cyclic),
         host_s=round(time.monotonic() - began_s, 1),
     )
 
@@ -136,8 +143,8 @@ def _chunks(series: Sequence[Series]) -> Iterable[Sequence[Series]]:
 
 
 def _loads(place: Place) -> tuple[bool, ...]:
-    """A guest's load is on core 0: beside a task on another core it would be none."""
-    return (False, True) if place.facts.mips is None or place.facts.cpus[0] == 0 else (False,)
+    """A virtual guest's load is on core 0: beside a task on another core it would be none."""
+    return (False,) if place.facts.in_virtual_time and place.facts.cpus[0] else (False, True)
 
 
 async def _take_cyclictest(
@@ -152,20 +159,33 @@ async def _take_cyclictest(
         )
         command = " ".join([PROGRAM, *(word for word in words if "OUTPUT" not in word)])
         try:
-            text = await place.cyclictest(words, eaters=int(loaded))
+            text, windows = await place.cyclictest(words, eaters=int(loaded))
         except MissingError as error:
             missing.append(str(error))
             break
-        found.append(read_cyclictest(text, interface, loaded=loaded, command=command))
+        read = read_cyclictest(text, interface, loaded=loaded, command=command)
+        if read.contradicts_itself:
+            missing.append(_say_contradiction(read))
+        else:
+            found.append(replace(read, windows=windows.count, windows_not_kept=windows.not_kept))
         progress.did(1)
     return found
+
+
+def _say_contradiction(read: Cyclic) -> str:
+    load = "loaded" if read.loaded else "idle"
+    return (
+        f"cyclictest by {read.interface}, {load}: its figures cannot be (least {read.min_ns} ns,"
+        f" mean {read.mean_ns} ns, most {read.max_ns} ns): on so slow a CPU its timer runs before"
+        " it has noted when, and it counts below 0"
+    )
 
 
 def _loops(place: Place, extent: Extent) -> dict[bool, int]:
     """Idle, and loaded: a loaded guest executes all instructions of all that time."""
     usual = extent.periods * 3 // 2
     mips = place.facts.mips
-    if mips is None:
+    if mips is None or not place.facts.in_virtual_time:
         return {False: usual, True: usual}
     return {False: min(usual, GUEST_LOOPS), True: max(50, min(GUEST_LOOPS, round(100_000 / mips)))}
 

@@ -14,6 +14,7 @@ from delayrig.latency.charts import (
     sweep_chart,
     table_chart,
 )
+from delayrig.latency.doubt import MEANING
 from delayrig.latency.explain import Said
 from delayrig.latency.proposal import read_proposal
 from delayrig.latency.result import LatencyReport, MachineReport, Reading
@@ -62,9 +63,16 @@ def _summary(report: LatencyReport) -> Markup:
     machines = report.machines
     early = sum(explain.early_of(machine)[0] for machine in machines)
     waits = sum(explain.early_of(machine)[1] for machine in machines)
-    names = ", ".join(machine.name for machine in machines)
+    names = ", ".join(machine.title for machine in machines)
     parts.append(paragraph(f"{early} of {waits:,} waits ended early. Measured: {names}."))
     parts.append(_said((machine, explain.say_slack(machine)) for machine in machines[:1]))
+    parts += [
+        paragraph(f"In doubt on {machine.title}: {machine.doubt}.")
+        for machine in machines
+        if machine.doubt
+    ]
+    if any(machine.doubt for machine in machines):
+        parts.append(paragraph(MEANING))
     return Markup("").join(parts)
 
 
@@ -74,7 +82,7 @@ def _said(found: Iterable[tuple[MachineReport, Said | None]]) -> Markup:
     for machine, said in found:
         if said is not None:
             line = Markup("<li><strong>{}</strong>: {}</li>")
-            items.append(line.format(machine.name, said.figures))
+            items.append(line.format(machine.title, said.figures))
             meanings.append(said.meaning)
     if not items:
         return Markup("")
@@ -108,7 +116,7 @@ def _table(machines: Machines) -> Markup:
 
 def _timers(machines: Machines) -> Markup:
     said = [
-        Markup("<p><strong>{}</strong>: {}</p>").format(machine.name, machine.timers.sentence)
+        Markup("<p><strong>{}</strong>: {}</p>").format(machine.title, machine.timers.sentence)
         for machine in machines
     ]
     return Markup("").join(
@@ -156,7 +164,7 @@ def _select(machines: Machines) -> Markup:
         )
     ]
     for machine in machines:
-        parts.append(Markup("<h3>{}</h3>").format(machine.name))
+        parts.append(Markup("<h3>{}</h3>").format(machine.title))
         high = machine.timers.high_resolution
         said = [explain.say_example(machine)]
         said += [
@@ -175,7 +183,7 @@ def _sweep_rows(machine: MachineReport, part: Part) -> Rows:
     for each in machine.of(part):
         found += _thinned(each)
     return Rows(
-        caption=f"Some of the waits of {machine.name}",
+        caption=f"Some of the waits of {machine.title}",
         words=1,
         columns=["interface", "slack", "asked for us", "took us", "late by us"],
         rows=found,
@@ -235,13 +243,20 @@ def _slack(machines: Machines) -> Markup:
 
 def _method(report: LatencyReport) -> Markup:
     missing = [
-        Markup("<li>{}: {}</li>").format(machine.name, what)
+        Markup("<li>{}: {}</li>").format(machine.title, what)
         for machine in report.machines
         for what in machine.missing
     ]
     audit = rows.clock_rows(report.machines)
+    about = [
+        Markup("<p><strong>{}</strong>: {}.</p>").format(machine.title, machine.about)
+        for machine in report.machines
+        if machine.about
+    ]
     return Markup("").join(
         [
+            table_html(_as_table(rows.place_rows(report.machines))),
+            *about,
             paragraph(
                 "Times are of CLOCK_MONOTONIC. One reading of the clock is in every figure, and is"
                 " not taken off: that is what the column on clock reads says. It is taken once as"

@@ -11,10 +11,18 @@ from typing import Any, Protocol
 
 from delayrig.lanes import LaneName
 
-GUEST_LANES = (LaneName.VIRTUAL,)
+GUEST_LANES = (LaneName.VIRTUAL, LaneName.LIVE)
 """Whose guests can be measured in."""
 Line = dict[str, Any]
 """A line of the measuring program, as it wrote it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Windows:
+    """Of a guest of real time: in how many of them this machine held a core to its speed or not."""
+
+    count: int = 0
+    not_kept: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,8 +33,13 @@ class PlaceFacts:
     lane: str
     arch: str
     mips: float | None
+    """Of the first CPU to measure on; None on this machine."""
     cpus: tuple[int, ...]
     """To measure on, in turn."""
+    core_mips: tuple[float, ...] = ()
+    """Of each core of a guest."""
+    about: str = ""
+    """What a reader should know of it besides."""
     usual_slack_ns: int = 0
     """To give an ordinary process, where it would not have what Linux gives; 0: leave it."""
     governors: tuple[str, ...] = ()
@@ -34,6 +47,11 @@ class PlaceFacts:
     idle_states: tuple[str, ...] = ()
     idle_exit_us: tuple[int, ...] = ()
     """How long the machine takes to leave each of them."""
+
+    @property
+    def in_virtual_time(self) -> bool:
+        """Where sleeping costs nothing, and computing does."""
+        return self.lane == LaneName.VIRTUAL
 
 
 class Place(Protocol):
@@ -45,11 +63,14 @@ class Place(Protocol):
         ...
 
     async def measure(self, words: Sequence[str]) -> list[Line]:
-        """The measuring program with those series; a line for each, in their order."""
+        """The measuring program with those series; a line for each, in their order.
+
+        A guest of real time adds `windows` and `windows_not_kept` to each.
+        """
         ...
 
-    async def cyclictest(self, words: Sequence[str], *, eaters: int) -> bytes:
-        """cyclictest's own JSON; `MissingError` where there is no such program."""
+    async def cyclictest(self, words: Sequence[str], *, eaters: int) -> tuple[bytes, Windows]:
+        """cyclictest's own JSON, and how the place kept up; `MissingError` where there is none."""
         ...
 
     async def set_governor(self, name: str) -> None:

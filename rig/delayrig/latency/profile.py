@@ -2,7 +2,9 @@
 """`--guest ARCH/MIPS/...`: which guest to measure in, and the sets of them that have a name."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from delayrig.errors import BadInputError, nearest
 from delayrig.guest.platform import Arch
@@ -25,6 +27,25 @@ SETS = {
 }
 
 
+class MeasuredGuest(Protocol):
+    """What those of every lane have in common."""
+
+    @property
+    def name(self) -> str:
+        """The words that asked for it."""
+        ...
+
+    @property
+    def cores(self) -> int:
+        """How many there are."""
+        ...
+
+    @property
+    def first_cpu(self) -> int:
+        """The one to measure on where nothing else is asked for."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuestProfile:
     """A guest, by the words that asked for it."""
@@ -35,12 +56,14 @@ class GuestProfile:
     """What its agent is told (images/agent/spec.h)."""
 
     @property
-    def full_cpu(self) -> int:
+    def first_cpu(self) -> int:
         """The CPU to measure on: the one of `nohz_full=`, where that is asked for."""
-        for word in self.shape.kernel_words:
-            if word.startswith("nohz_full="):
-                return int(re.findall(r"\d+", word)[0])
-        return 0
+        return first_cpu(self.shape.kernel_words)
+
+    @property
+    def cores(self) -> int:
+        """How many there are."""
+        return self.shape.cores
 
 
 def parse_guests(words: tuple[str, ...]) -> list[GuestProfile]:
@@ -106,15 +129,38 @@ def _profile(
         or plain.platform.clocksource,
         kernel_words=tuple(words),
     )
-    lines = ("realtime_denied 1",) if any(hazard.name == "no-rt" for hazard in hazards) else ()
-    profile = GuestProfile(name=name, shape=shape, spec_lines=lines)
-    if profile.full_cpu >= cores or (profile.full_cpu == 0 and _wants_full(shape)):
+    profile = GuestProfile(
+        name=name, shape=shape, spec_lines=spec_lines_of([hazard.name for hazard in hazards])
+    )
+    first_cpu(shape.kernel_words, cores=cores, name=name)
+    return profile
+
+
+def spec_lines_of(hazards: Sequence[str]) -> tuple[str, ...]:
+    """What the agent is told of those."""
+    return ("realtime_denied 1",) if "no-rt" in hazards else ()
+
+
+def first_cpu(kernel_words: Sequence[str], *, cores: int | None = None, name: str = "") -> int:
+    """The CPU of `nohz_full=`, else the first; raises `BadInputError` where `cores` lack it."""
+    full = [word for word in kernel_words if word.startswith("nohz_full=")]
+    cpu = int(re.findall(r"\d+", full[0])[0]) if full else 0
+    if cores is not None and (cpu >= cores or (full and cpu == 0)):
         raise BadInputError(
             f"--guest {name!r}: nohz_full= needs a core above 0 that the guest has",
             hint="core 0 keeps the time for the others: write /2c/nohz_full=1",
         )
-    return profile
+    return cpu
 
 
-def _wants_full(shape: GuestShape) -> bool:
-    return any(word.startswith("nohz_full=") for word in shape.kernel_words)
+def measured_cpus(profile: MeasuredGuest, *, all_cores: bool, core: int | None) -> tuple[int, ...]:
+    """In the order in which they are measured on."""
+    first = profile.first_cpu
+    if all_cores:
+        return (first, *(cpu for cpu in range(profile.cores) if cpu != first))
+    if core is not None and core >= profile.cores:
+        raise BadInputError(
+            f"--core {core}: {profile.name!r} has no such core",
+            hint=f"it has {profile.cores} of them, and the first is core 0",
+        )
+    return (first if core is None else core,)

@@ -58,7 +58,7 @@ GUEST_INSTRUCTIONS = 400_000_000
 
 def programme(facts: PlaceFacts, extent: Extent, *, low_resolution: bool) -> list[Series]:
     """In the order in which it is measured."""
-    if facts.mips is not None:
+    if facts.in_virtual_time:
         extent = dataclasses.replace(extent, loaded_instructions=GUEST_INSTRUCTIONS)
     first, *others = facts.cpus
     found = [

@@ -6,6 +6,7 @@ from pathlib import Path
 import msgspec
 
 from delayrig.keep import keep_file
+from delayrig.lanes import LaneName
 from delayrig.latency.series import Section, Series
 
 SCHEMA = 1
@@ -62,6 +63,10 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     statistics: Statistics | None = None
     elapsed_ns: list[int] = []
     """Of a sweep: one for each length."""
+    windows: int = 0
+    """Of a guest of real time: stretches of 100 ms of one core, while the readings were taken."""
+    windows_not_kept: int = 0
+    """Those in which this machine did not hold the core to its speed: its delays are in here."""
 
     @property
     def late_ns_p50(self) -> int:
@@ -117,6 +122,14 @@ class Cyclic(msgspec.Struct, frozen=True, kw_only=True):
     mean_ns: int
     max_ns: int
     command: str
+    windows: int = 0
+    windows_not_kept: int = 0
+    """As `Reading` has them."""
+
+    @property
+    def contradicts_itself(self) -> bool:
+        """cyclictest adds latencies up without a sign, so that one below 0 spoils the others."""
+        return not 0 <= self.min_ns <= self.mean_ns <= self.max_ns
 
 
 class MachineReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -127,7 +140,11 @@ class MachineReport(msgspec.Struct, frozen=True, kw_only=True):
     """`host`, or the lane that the guest was of."""
     arch: str
     mips: float | None
-    """Of a guest: million instructions a second."""
+    """Of a guest: million instructions a second of its first measured core."""
+    core_mips: list[float] = []
+    """Of a guest: of each core."""
+    about: str = ""
+    """What a reader should know of it besides."""
     cpus: int
     measured_cpus: list[int]
     kernel: str
@@ -150,7 +167,14 @@ class MachineReport(msgspec.Struct, frozen=True, kw_only=True):
     cyclictest: list[Cyclic]
     missing: list[str]
     """What could not be measured, and why."""
+    doubt: str = ""
+    """How far this machine did not keep up with a guest of real time; empty: it did."""
     host_s: float
+
+    @property
+    def title(self) -> str:
+        """Its name, and of a guest its lane."""
+        return self.name if self.lane == LaneName.HOST else f"{self.lane} {self.name}"
 
     def of(self, section: Section) -> list[Reading]:
         """What was measured for that part of the answer."""

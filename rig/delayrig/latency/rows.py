@@ -4,9 +4,11 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from delayrig.lanes import LaneName
+from delayrig.latency.doubt import marked
 from delayrig.latency.explain import growths, slack_cuts, us
 from delayrig.latency.proposal import KEYS, Figures, read_proposal
-from delayrig.latency.result import MachineReport, Reading, Statistics
+from delayrig.latency.result import MachineReport, Reading
 from delayrig.latency.series import Section, Series
 
 TESTS = {
@@ -28,6 +30,43 @@ class Rows:
     rows: Sequence[Sequence[str]]
 
 
+def place_rows(machines: Sequence[MachineReport]) -> Rows:
+    """What was measured, and in which lane."""
+    return Rows(
+        caption="What was measured; in real time also how well this machine kept up",
+        words=5,
+        columns=[
+            *("machine", "lane", "architecture", "CPUs", "measured on"),
+            *("MIPS", "series", "of these in doubt"),
+        ],
+        rows=[
+            [
+                machine.title,
+                machine.lane,
+                machine.arch,
+                f"{machine.cpus}",
+                ", ".join(f"CPU {cpu}" for cpu in machine.measured_cpus),
+                _speeds(machine) or NONE,
+                f"{len(machine.readings) + len(machine.cyclictest)}",
+                _in_doubt(machine),
+            ]
+            for machine in machines
+        ],
+    )
+
+
+def _speeds(machine: MachineReport) -> str:
+    return ":".join(f"{mips:.3g}" if mips < 100 else f"{mips:.0f}" for mips in machine.core_mips)
+
+
+def _in_doubt(machine: MachineReport) -> str:
+    if machine.lane != LaneName.LIVE:
+        return NONE
+    counts = [each.windows_not_kept for each in machine.readings]
+    counts += [each.windows_not_kept for each in machine.cyclictest]
+    return f"{sum(map(bool, counts))}"
+
+
 def proposal_rows(machines: Sequence[MachineReport]) -> Rows:
     """Mean / min / max in the form of the proposal, ours first and its machines below."""
     rows = [row for machine in machines for row in _own_proposal_rows(machine)]
@@ -44,7 +83,7 @@ def proposal_rows(machines: Sequence[MachineReport]) -> Rows:
 
 def _own_proposal_rows(machine: MachineReport) -> Iterable[list[str]]:
     for (cpu, load, policy), found in _by_manner(machine.of(Section.TABLE)).items():
-        name = machine.name if len(machine.measured_cpus) == 1 else f"{machine.name} CPU {cpu}"
+        name = machine.title if len(machine.measured_cpus) == 1 else f"{machine.title} CPU {cpu}"
         yield [name, policy, load, *(_triple(found.get(key)) for key in TESTS)]
 
 
@@ -63,7 +102,8 @@ def _triple(reading: Reading | None) -> str:
     if reading is None or reading.statistics is None:
         return NONE
     s = reading.statistics
-    return " / ".join(_figure(ns / 1e3) for ns in (s.mean_ns, s.min_ns, s.max_ns))
+    figures = " / ".join(_figure(ns / 1e3) for ns in (s.mean_ns, s.min_ns, s.max_ns))
+    return marked(figures, reading)
 
 
 def _theirs(figures: Figures) -> list[str]:
@@ -84,12 +124,12 @@ def quantile_rows(machines: Sequence[MachineReport]) -> Rows:
     """The same with what a mean and a maximum hide."""
     rows = [
         [
-            machine.name,
+            machine.title,
             each.series.policy,
             each.series.load,
             TESTS[KEYS[each.series.wait, each.series.request_ns]],
             *_quantiles(each),
-            f"{each.statistics.count if each.statistics else 0}",
+            marked(f"{each.statistics.count if each.statistics else 0}", each),
         ]
         for machine in machines
         for each in machine.of(Section.TABLE)
@@ -117,7 +157,7 @@ def clock_rows(machines: Sequence[MachineReport]) -> Rows:
     """Clocks, and what the measuring itself costs."""
     rows = [
         [
-            machine.name,
+            machine.title,
             machine.clocksource,
             f"{machine.timers.resolution_ns}",
             f"{machine.audit.clock_step_ns}",
@@ -145,7 +185,7 @@ def timer_rows(machines: Sequence[MachineReport]) -> Rows:
     words = {True: "on", False: "off", None: "unknown"}
     rows = [
         [
-            machine.name,
+            machine.title,
             words[machine.timers.high_resolution],
             {"idle": "stops when idle", "full": "full NO_HZ"}.get(
                 machine.timers.tick, machine.timers.tick or "unknown"
@@ -171,11 +211,11 @@ def cyclictest_rows(machines: Sequence[MachineReport]) -> Rows:
     """As cyclictest says it."""
     rows = [
         [
-            machine.name,
+            machine.title,
             each.interface,
             "loaded" if each.loaded else "idle",
             *(_figure(ns / 1e3) for ns in (each.min_ns, each.mean_ns, each.max_ns)),
-            f"{each.cycles}",
+            marked(f"{each.cycles}", each),
         ]
         for machine in machines
         for each in machine.cyclictest
@@ -199,12 +239,12 @@ def period_rows(machines: Sequence[MachineReport]) -> Rows:
         ],
         rows=[
             [
-                machine.name,
+                machine.title,
                 each.series.load,
                 "held at 0" if each.series.hold_us == 0 else "not held",
                 *_quantiles(each),
                 f"{each.overruns}" if each.statistics else NONE,
-                f"{each.statistics.count}" if each.statistics else each.why,
+                marked(f"{each.statistics.count}" if each.statistics else each.why, each),
             ]
             for machine in machines
             for each in machine.of(Section.PERIODS)
@@ -246,12 +286,12 @@ def _late_rows(
     words_of: Callable[[Series], list[str]],
 ) -> Rows:
     """A row for each manner, with a pair of columns for each length."""
-    rows: dict[tuple[str, ...], dict[int, Statistics]] = {}
+    rows: dict[tuple[str, ...], dict[int, Reading]] = {}
     for machine in machines:
         for each in machine.of(section):
             if each.statistics:
-                key = (machine.name, *words_of(each.series))
-                rows.setdefault(key, {})[each.series.request_ns] = each.statistics
+                key = (machine.title, *words_of(each.series))
+                rows.setdefault(key, {})[each.series.request_ns] = each
     lengths = sorted({length_ns for found in rows.values() for length_ns in found})
     return Rows(
         caption=caption,
@@ -268,11 +308,11 @@ def _late_rows(
     )
 
 
-def _mean_and_deviation(statistics: Statistics | None, request_ns: int) -> tuple[str, str]:
-    if statistics is None:
+def _mean_and_deviation(reading: Reading | None, request_ns: int) -> tuple[str, str]:
+    if reading is None or reading.statistics is None:
         return NONE, NONE
-    late_ns = statistics.mean_ns - request_ns
-    return f"{late_ns / 1e3:.1f}", f"{statistics.deviation_ns / 1e3:.1f}"
+    late_ns, deviation_ns = reading.statistics.mean_ns - request_ns, reading.statistics.deviation_ns
+    return f"{late_ns / 1e3:.1f}", marked(f"{deviation_ns / 1e3:.1f}", reading)
 
 
 def _length(ns: int) -> str:
@@ -287,11 +327,11 @@ def slack_rows(machines: Sequence[MachineReport]) -> Rows:
         columns=["machine", "sleep", "at 50 us", "at 1 ns", "what is left"],
         rows=[
             [
-                machine.name,
+                machine.title,
                 us(cut.request_ns),
                 f"{cut.usual_ns / 1e3:.1f}",
                 f"{cut.least_ns / 1e3:.1f}",
-                f"{cut.ratio:.2f}",
+                marked(f"{cut.ratio:.2f}", *cut.readings),
             ]
             for machine in machines
             for cut in slack_cuts(machine)
@@ -307,10 +347,10 @@ def growth_rows(machines: Sequence[MachineReport]) -> Rows:
         columns=["machine", "interface", "policy", "load", "at 100 ms us", "at 1 s us", "growth %"],
         rows=[
             [
-                *(machine.name, f"{each.wait}()", each.policy, each.load),
+                *(machine.title, f"{each.wait}()", each.policy, each.load),
                 f"{each.late_ns[100_000_000] / 1e3:.1f}",
                 f"{each.late_ns[1_000_000_000] / 1e3:.1f}",
-                f"{each.per_request * 100:.3f}",
+                marked(f"{each.per_request * 100:.3f}", *each.readings),
             ]
             for machine in machines
             for each in growths(machine)

@@ -8,14 +8,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+import msgspec
+
 from delayrig import __version__
 from delayrig.images.recipes import read_recipes
 from delayrig.keep import keep_file
 from delayrig.lanes import LaneName
 from delayrig.latency.host_place import open_host
+from delayrig.latency.live_profile import LiveProfile
 from delayrig.latency.measure import MeasureProgress, measure_place
-from delayrig.latency.profile import GuestProfile
+from delayrig.latency.place import Place
+from delayrig.latency.profile import GuestProfile, measured_cpus
 from delayrig.latency.result import (
+    FILE_NAME,
     PAGE_NAME,
     LatencyReport,
     MachineReport,
@@ -29,8 +34,10 @@ from delayrig.supplies import CpuPool
 class LatencyRequest:
     """What to measure; checked already."""
 
-    guests: Sequence[GuestProfile]
-    lane: LaneName
+    guests: Sequence[GuestProfile | LiveProfile]
+    all_cores: bool
+    core: int | None
+    """Of guests; None: the first."""
     host_cpus: tuple[int, ...]
     """Empty: not this machine."""
     quick: bool
@@ -50,7 +57,8 @@ class LatencyRunProgress(MeasureProgress, Protocol):
 async def run_latency(
     request: LatencyRequest, paths: Paths, progress: LatencyRunProgress
 ) -> LatencyReport:
-    """Measures all; the file is written anew after each place, the page at the end."""
+    """Measures all; the file is written anew after each place, and last when there is a page."""
+    known = taken_up(request)
     started = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
     machines: list[MachineReport] = []
 
@@ -63,16 +71,29 @@ async def run_latency(
             machines=machines,
         )
 
-    if request.host_cpus:
+    machines += [each for each in known.values() if each.lane == LaneName.HOST]
+    if request.host_cpus and not machines:
         async with open_host(paths, request.host_cpus) as host:
             machines.append(await measure_place(host, quick=request.quick, progress=progress))
         write_report(report(complete=False), request.out)
     if request.guests:
-        await _measure_guests(request, paths, progress, machines, report)
+        await _measure_guests(request, paths, progress, known, machines, report)
     done = report(complete=True)
-    write_report(done, request.out)
+    # Complete is what has its page, too.
     await asyncio.to_thread(_write_pages, done, request.out)
+    write_report(done, request.out)
     return done
+
+
+def taken_up(request: LatencyRequest) -> dict[str, MachineReport]:
+    """Machines that the same command measured in full before it was cut off, by name."""
+    path = request.out / FILE_NAME
+    try:
+        before = msgspec.json.decode(path.read_bytes(), type=LatencyReport)
+    except (OSError, msgspec.DecodeError):
+        return {}
+    same = before.argv == list(request.argv) and before.rig_version == __version__
+    return {each.name: each for each in before.machines} if same and not before.complete else {}
 
 
 class Making(Protocol):
@@ -87,26 +108,32 @@ async def _measure_guests(
     request: LatencyRequest,
     paths: Paths,
     progress: LatencyRunProgress,
+    known: dict[str, MachineReport],
     machines: list[MachineReport],
     report: Making,
 ) -> None:
     """In the order in which they were asked for, as many at a time as there may be."""
     # libraries of the guests are loaded where a guest is asked for
     from delayrig.latency.guest_place import open_guest
+    from delayrig.latency.live_place import open_live_guest
 
     recipes, pool = read_recipes(paths.checkout), CpuPool(request.jobs)
 
-    async def measure(profile: GuestProfile) -> MachineReport:
-        match request.lane:
-            case LaneName.VIRTUAL:
-                place = await open_guest(profile, recipes, paths, pool, progress.preparing)
-            case LaneName.LIVE | LaneName.HOST:
-                raise AssertionError(f"no guests of the {request.lane} lane are measured in")
+    async def measure(profile: GuestProfile | LiveProfile) -> MachineReport:
+        if profile.name in known:
+            return known[profile.name]
+        cpus = measured_cpus(profile, all_cores=request.all_cores, core=request.core)
+        place: Place
+        match profile:
+            case GuestProfile():
+                place = await open_guest(profile, cpus, recipes, paths, pool, progress.preparing)
+            case LiveProfile():
+                place = await open_live_guest(profile, cpus, recipes, paths, progress.preparing)
         return await measure_place(place, quick=request.quick, progress=progress)
 
     turns = asyncio.Semaphore(request.jobs)
 
-    async def in_turn(profile: GuestProfile) -> MachineReport:
+    async def in_turn(profile: GuestProfile | LiveProfile) -> MachineReport:
         async with turns:
             return await measure(profile)
 

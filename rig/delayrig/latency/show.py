@@ -9,6 +9,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from delayrig.latency import explain, rows
+from delayrig.latency.doubt import MEANING
 from delayrig.latency.result import LatencyReport, MachineReport
 from delayrig.latency.rows import Rows
 from delayrig.latency.series import Section
@@ -60,6 +61,7 @@ def print_report(report: LatencyReport, console: Console) -> None:
     for machine in machines:
         _print_sentences(machine, meant, console)
     tables = [
+        rows.place_rows(machines),
         *(rows.proposal_rows(machines), rows.quantile_rows(machines), rows.clock_rows(machines)),
         *(rows.timer_rows(machines), rows.cyclictest_rows(machines), rows.period_rows(machines)),
         *(rows.slack_rows(machines), rows.jitter_rows(machines), rows.power_rows(machines)),
@@ -69,14 +71,21 @@ def print_report(report: LatencyReport, console: Console) -> None:
             console.print()
             console.print(f"[bold]{escape(each.caption)}[/]")
             console.print(_table(each))
+    if any(machine.doubt for machine in machines):
+        console.print(f"\n{MEANING}", markup=False, soft_wrap=True)
     for machine in machines:
+        if machine.doubt:
+            said = f"in doubt on {machine.title}: {machine.doubt}"
+            console.print(said, style="yellow", markup=False, soft_wrap=True)
         for what in machine.missing:
-            console.print(f"missing on {machine.name}: {what}", style="yellow", markup=False)
+            said = f"missing on {machine.title}: {what}"
+            console.print(said, style="yellow", markup=False, soft_wrap=True)
 
 
 def _print_sentences(machine: MachineReport, meant: set[str], console: Console) -> None:
     """What the figures of one machine say; what they mean once for all machines."""
     early, waits = explain.early_of(machine)
+    about = f"{machine.about[:1].upper()}{machine.about[1:]}." if machine.about else ""
     high = machine.timers.high_resolution
     said = [
         explain.say_slack(machine),
@@ -84,14 +93,14 @@ def _print_sentences(machine: MachineReport, meant: set[str], console: Console) 
         explain.say_cyclictest(machine),
         explain.say_periods(machine),
     ]
-    lines = [f"{early} of {waits:,} waits ended early.", machine.timers.sentence]
+    lines = [about, f"{early} of {waits:,} waits ended early.", machine.timers.sentence]
     lines += [f"{each.figures} {once(each.meaning, meant)}".rstrip() for each in said if each]
     lines.append(explain.say_example(machine))
     lines += [
         explain.say_sweep(each, machine.timers.jiffy_ns, high_resolution=high)
         for each in machine.of(Section.SWEEP)
     ]
-    console.print(f"\n[bold]{escape(machine.name)}[/], kernel {escape(machine.kernel)}")
+    console.print(f"\n[bold]{escape(machine.title)}[/], kernel {escape(machine.kernel)}")
     for line in filter(None, lines):
         console.print(f"  {line}", markup=False, soft_wrap=True)
 

@@ -76,5 +76,8 @@ def _lines(results: Results, calls: Sequence[Requested]) -> list[str]:
                 " bounds from the bus: no wait was longer than its gap. What a gap has above the"
                 " usual time between two requests was waited or worked; the bus cannot tell which."
             )
+    if results.run.interrupted:
+        count, planned = len(results.cells), results.run.cells_planned
+        lines.append(f"interrupted: the run holds {count} of {planned} cells.")
     failed = [cell for cell in results.cells if cell.verdict not in (*USABLE, Verdict.SKIPPED)]
     return [*lines, *(f"left out: {cell.id} was {cell.verdict}" for cell in failed)]

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Pages of latency, threshold, survey and proposal: alone, at any width, in both schemes."""
+
+from itertools import pairwise
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from tests.browser.conftest import NARROW, SCHEMES, WIDE, Opener
+
+GRAVE = ("serious", "critical")
+CHARTS = {"latency": 7, "latency-live": 9, "threshold": 1, "survey": 1, "proposal": 1}
+PAGES = tuple(CHARTS)
+OPEN_ALL = "document.querySelectorAll('details').forEach((each) => each.open = true)"
+COLOURS = """[...document.querySelectorAll('svg path, svg text')]
+    .map((each) => getComputedStyle(each).fill + getComputedStyle(each).stroke)"""
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_answer_asks_for_nothing_else_and_has_nothing_to_complain_of(
+    open_page: Opener, name: str
+) -> None:
+    opened = open_page(name)
+    opened.page.wait_for_load_state("networkidle")
+    assert opened.complaints == []
+    assert len(opened.requests) == 1
+    assert opened.requests[0].startswith("file://")
+    assert opened.page.locator("h1").count() == 1
+    assert "<script>alert" not in opened.page.content()
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("width", [NARROW, WIDE])
+@pytest.mark.parametrize("name", PAGES)
+def test_checker_of_accessibility_finds_nothing_grave_in_answers(
+    open_page: Opener, name: str, width: int, scheme: str
+) -> None:
+    page = open_page(name, scheme=scheme, width=width).page
+    page.evaluate(OPEN_ALL)
+    found = Axe().run(page).response["violations"]
+    grave = {each["id"]: each["nodes"][0]["html"] for each in found if each["impact"] in GRAVE}
+    assert grave == {}
+
+
+@pytest.mark.parametrize("width", [NARROW, 768, WIDE])
+@pytest.mark.parametrize("name", PAGES)
+def test_answer_never_scrolls_sideways(open_page: Opener, name: str, width: int) -> None:
+    page = open_page(name, width=width).page
+    page.evaluate(OPEN_ALL)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_answer_is_whole_without_javascript(open_page: Opener, name: str) -> None:
+    page = open_page(name, script=False).page
+    assert page.locator("svg.chart").count() == CHARTS[name]
+    assert page.locator("main table").count() >= 1
+    folded = page.locator("details").first
+    inside = folded.locator("table").first
+    assert inside.is_hidden()
+    folded.locator("summary").click()
+    assert inside.is_visible()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_chart_of_an_answer_has_a_name_a_description_and_a_table(
+    open_page: Opener, name: str
+) -> None:
+    page = open_page(name).page
+    count = CHARTS[name]
+    assert page.locator("svg.chart").count() == count
+    assert page.locator("svg.chart > title").count() == count
+    assert page.locator("svg.chart > desc").count() == count
+    assert page.locator("figure figcaption").count() == count
+    assert page.locator("figure details table").count() == count
+    described = page.locator("svg.chart > desc")
+    said = described.evaluate_all("all => all.map((each) => each.textContent.trim())")
+    assert all(said)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_charts_of_an_answer_follow_the_scheme(open_page: Opener, name: str) -> None:
+    light, dark = (
+        sorted(open_page(name, scheme=scheme).page.evaluate(COLOURS)) for scheme in SCHEMES
+    )
+    assert light != dark
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_links_and_headings_of_an_answer_lead_through_it(open_page: Opener, name: str) -> None:
+    page = open_page(name).page
+    hrefs = page.locator("a").evaluate_all("all => all.map((a) => a.getAttribute('href'))")
+    ids = page.locator("[id]").evaluate_all("all => all.map((e) => e.id)")
+    assert hrefs
+    assert {href for href in hrefs if href[0] != "#" or href[1:] not in ids} == set()
+    assert len(ids) == len(set(ids))
+    tags = page.locator("h1,h2,h3,h4").evaluate_all("all => all.map((h) => h.tagName)")
+    levels = [int(tag[1]) for tag in tags]
+    assert levels[0] == 1
+    assert all(b - a <= 1 for a, b in pairwise(levels))
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_wide_tables_of_an_answer_scroll_by_keys_on_a_narrow_screen(
+    open_page: Opener, name: str
+) -> None:
+    page = open_page(name, width=NARROW).page
+    page.evaluate(OPEN_ALL)
+    stuck = page.evaluate(
+        """[...document.querySelectorAll('main *')].filter((each) =>
+            each.scrollWidth > each.clientWidth + 1
+            && ['auto', 'scroll'].includes(getComputedStyle(each).overflowX)
+            && each.tabIndex < 0).map((each) => each.outerHTML.slice(0, 80))"""
+    )
+    assert stuck == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_on_paper_an_answer_is_unfolded(open_page: Opener, name: str) -> None:
+    page = open_page(name).page
+    page.emulate_media(media="print")
+    assert page.locator("nav").is_hidden()
+    assert page.locator("figure details table").first.is_visible()

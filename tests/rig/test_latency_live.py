@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Latencies in guests of real time: which guest is meant, and what is told of this machine."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import pytest
+from delayrig import __version__
+from delayrig.errors import BadInputError
+from delayrig.events import Event, encode_events
+from delayrig.latency import rows
+from delayrig.latency.doubt import MARK, doubt_of, marked
+from delayrig.latency.live_place import rehearsal_of, with_windows
+from delayrig.latency.live_profile import parse_live_guest, parse_live_guests
+from delayrig.latency.page import latency_page
+from delayrig.latency.place import PlaceFacts
+from delayrig.latency.profile import measured_cpus, parse_guest
+from delayrig.latency.programme import QUICK, programme
+from delayrig.latency.result import Cyclic, write_report
+from delayrig.latency.run import LatencyRequest, taken_up
+from delayrig.latency.series import Section
+from delayrig.live.clock import GuestClock
+from delayrig.live.line import ClockReading
+from delayrig.live.program import Left
+from delayrig.machines import CORE_MIPS_USED_MAX
+
+from tests.rig.measured import MS, US, S, behind_reading, full_machine, live_machine, make_report
+
+LIVE = PlaceFacts(
+    name="10:40",
+    lane="live",
+    arch="x86_64",
+    mips=10,
+    cpus=(0, 1),
+    core_mips=(10, 40),
+    usual_slack_ns=50 * US,
+    governors=("performance", "ondemand"),
+)
+
+
+def test_live_guest_is_a_machine_or_cores_of_one_speed() -> None:
+    assert parse_live_guest("10:40").core_mips == (10, 40)
+    assert parse_live_guest("x86_64/20/2c").core_mips == (20, 20)
+    board = parse_live_guest("mt8173/ondemand")
+    assert (board.cores, board.governor) == (4, "ondemand")
+    assert board.governors == ("ondemand", "performance")
+    assert max(board.core_mips) <= CORE_MIPS_USED_MAX
+    assert board.core_mips[3] / board.core_mips[0] == pytest.approx(2.5, rel=1e-3)
+    assert "too slow for more" in board.about
+    assert "too slow" not in parse_live_guest("10:40").about
+
+
+def test_live_guest_of_a_file_keeps_its_path_whole() -> None:
+    folder = "rig/delayrig/machines"
+    found = parse_live_guest(f"{folder}/mt8173.toml/highres=off")
+    assert (found.cores, found.kernel_words) == (4, ("highres=off",))
+
+
+def test_live_guest_takes_the_words_of_the_other_lane() -> None:
+    guest = parse_live_guest("10:40/nohz_full=1/no-rt")
+    assert (guest.kernel_words, guest.first_cpu) == (("nohz_full=1",), 1)
+    assert guest.spec_lines == ("realtime_denied 1",)
+    assert parse_live_guest("10:40/low-res-timers").kernel_words == ("highres=off",)
+    assert len(parse_live_guests(("10:40", "10:40"))) == 1
+
+
+@pytest.mark.parametrize(
+    ("guest", "said"),
+    [
+        ("speeds", "is a set of guests of the virtual lane"),
+        ("mt8174", "unknown machine 'mt8174'"),
+        ("10:40/fast", "unknown word 'fast'"),
+        ("10:40/preempt-rt", "preempt-rt is a hazard of the virtual lane alone"),
+        ("10:40/no-nohz", "no-nohz is a hazard of the virtual lane alone"),
+        ("10:40/nohz_full=2", "nohz_full= needs a core"),
+        ("arm64/250", "x86_64 guests alone"),
+        ("x86_64/fast", "'fast' is no speed"),
+        ("x86_64", "'' is no speed"),
+        ("x86_64/0", "'0' is no speed"),
+    ],
+)
+def test_live_guest_that_makes_no_sense_is_refused_with_a_remedy(guest: str, said: str) -> None:
+    with pytest.raises(BadInputError, match=re.escape(said)) as error:
+        parse_live_guest(guest)
+    assert error.value.hint
+
+
+def test_cores_are_measured_in_turn_where_asked() -> None:
+    guest = parse_live_guest("10:40/nohz_full=1")
+    assert measured_cpus(guest, all_cores=True, core=None) == (1, 0)
+    assert measured_cpus(guest, all_cores=False, core=None) == (1,)
+    assert measured_cpus(parse_guest("x86_64/62/2c"), all_cores=True, core=None) == (0, 1)
+    assert measured_cpus(guest, all_cores=False, core=0) == (0,)
+    with pytest.raises(BadInputError, match="has no such core") as error:
+        measured_cpus(guest, all_cores=False, core=2)
+    assert "it has 2 of them" in error.value.hint
+
+
+def test_time_is_real_so_that_a_slow_guest_measures_loaded_waits_of_a_second() -> None:
+    series = programme(LIVE, QUICK, low_resolution=False)
+    loaded = [each for each in series if each.section is Section.JITTER and each.eaters]
+    assert {each.request_ns for each in loaded} == {10 * MS, 100 * MS, S}
+    assert {each.governor for each in series if each.section is Section.POWER} == {
+        "performance",
+        "ondemand",
+    }
+    table = [each for each in series if each.section is Section.TABLE]
+    assert {each.cpu for each in table} == {0, 1}
+    assert all(each.limit_ms for each in table)
+
+
+def test_rehearsal_is_short_and_says_each_thing_once() -> None:
+    words = [each.word for each in programme(LIVE, QUICK, low_resolution=True)]
+    rehearsed = rehearsal_of(words)
+    assert len(rehearsed) == len(set(rehearsed)) <= len(words)
+    for word in rehearsed:
+        keys = dict(pair.split("=") for pair in word.partition(":")[2].split(","))
+        assert int(keys["count"]) <= 5
+        assert int(keys["request_ns"]) <= MS
+        step_ns = int(keys["step_ns"]) or 1
+        assert (int(keys["to_ns"]) - int(keys["from_ns"])) // step_ns <= 6
+    assert rehearsal_of(["facts", "audit:cpu=0"]) == ["facts", "audit:cpu=0"]
+
+
+def window(number: int, *, kept: bool) -> Event:
+    return {
+        "ev": "window",
+        "core": 0,
+        "from_ns": S + number * 100 * MS,
+        "t_ns": S + (number + 1) * 100 * MS,
+        "kept": kept,
+        "short_ns": 0 if kept else 50 * MS,
+        "lost_ns": 0,
+    }
+
+
+def left_with(*windows: Event) -> Left:
+    """A guest whose clock is a second behind this machine's."""
+    readings = [
+        ClockReading(before_ns=ns + S, guest_ns=ns, after_ns=ns + S) for ns in (0, 10_000 * MS)
+    ]
+    clock = GuestClock(begin=readings[0], end=readings[1])
+    return Left(entries={}, clock=clock, trace=encode_events(list(windows)))
+
+
+def test_each_series_has_the_windows_of_its_own_time_by_this_machines_clock() -> None:
+    left = left_with(*(window(number, kept=number != 3) for number in range(8)))
+    line = {"began_ns": 110 * MS, "ended_ns": 290 * MS}
+    assert with_windows(line, left) == {**line, "windows": 2, "windows_not_kept": 0}
+    line = {"began_ns": 210 * MS, "ended_ns": 310 * MS}
+    assert with_windows(line, left) == {**line, "windows": 2, "windows_not_kept": 1}
+    assert with_windows({"resolution_ns": 1}, left) == {"resolution_ns": 1}
+
+
+def test_series_in_which_this_machine_fell_behind_are_marked_and_counted() -> None:
+    assert marked("1.0", behind_reading(), None) == f"1.0{MARK}"
+    assert marked("1.0", behind_reading(not_kept=0), None) == "1.0"
+    assert doubt_of([behind_reading(not_kept=0)], []) == ""
+    few = doubt_of([behind_reading(windows=40), behind_reading(not_kept=0)], [])
+    assert "in 1 of 44 windows" in few
+    assert "1 of 2 series" in few
+    assert "measure again" not in few
+    assert "measure again" in doubt_of([behind_reading()], [])
+
+
+def test_report_names_the_lane_everywhere_and_what_is_in_doubt() -> None:
+    machine = live_machine()
+    (row,) = rows.place_rows([machine]).rows
+    assert row[:2] == ["live 10:40", "live"]
+    assert row[-1] == "1"
+    slack = rows.slack_rows([machine]).rows
+    assert slack[0][0] == "live 10:40"
+    assert slack[0][-1].endswith(MARK)
+    page = latency_page(make_report(machine)).decode()
+    assert "In doubt on live 10:40: in 1 of 4 windows" in page
+    assert "cores of 10:40 MIPS" in page
+    assert "did not hold a core of the guest to its speed" in page
+    kept = live_machine("10:40", behind_reading(not_kept=0))
+    sound = latency_page(make_report(kept)).decode()
+    assert "In doubt" not in sound
+
+
+def test_guests_of_the_virtual_lane_are_named_with_it_and_have_no_doubts() -> None:
+    machine = msgspec.structs.replace(full_machine("x86_64/250"), lane="virtual", core_mips=[250.0])
+    (row,) = rows.place_rows([machine]).rows
+    assert (row[0], row[5], row[-1]) == ("virtual x86_64/250", "250", "-")
+    assert full_machine("host").title == "host"
+
+
+@pytest.mark.parametrize(
+    ("least", "mean", "most", "wrong"),
+    [(1, 2, 3, False), (1, 1, 1, False), (450, 2**54, -46, True), (-1, 2, 3, True)],
+)
+def test_figures_of_cyclictest_that_cannot_be_are_seen(
+    least: int, mean: int, most: int, wrong: bool
+) -> None:
+    read = Cyclic(
+        interface="setitimer",
+        loaded=False,
+        cycles=9,
+        min_ns=least,
+        mean_ns=mean,
+        max_ns=most,
+        command="cyclictest",
+    )
+    assert read.contradicts_itself is wrong
+
+
+def test_machines_that_were_measured_in_full_are_taken_up_by_the_same_command(
+    tmp_path: Path,
+) -> None:
+    cut_off = msgspec.structs.replace(
+        make_report(live_machine(), complete=False), rig_version=__version__
+    )
+    request = LatencyRequest(
+        guests=(),
+        all_cores=False,
+        core=None,
+        host_cpus=(),
+        quick=True,
+        jobs=1,
+        out=tmp_path,
+        argv=cut_off.argv,
+    )
+    assert taken_up(request) == {}
+    write_report(cut_off, tmp_path)
+    assert taken_up(request) == {"10:40": live_machine()}
+    assert taken_up(replace(request, argv=["rig/rig", "latency", "--quick"])) == {}
+    write_report(msgspec.structs.replace(cut_off, rig_version="other"), tmp_path)
+    assert taken_up(request) == {}
+    write_report(msgspec.structs.replace(cut_off, complete=True), tmp_path)
+    assert taken_up(request) == {}
+    (tmp_path / "latency.json").write_text("{")
+    assert taken_up(request) == {}
