@@ -133,7 +133,7 @@ def _hardware(
     scratch: Path,
 ) -> Hardware:
     return Hardware(
-        shape=live_shape(1, line),
+        shape=live_shape(1, line.port),
         turns=paths.turns,
         kernel=Path(image.kernel),
         initrd=Path(image.initrd),
