@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a gate runs: the same cells for both subjects, canaries and controls once."""
+"""What a gate runs: the same cells for both subjects, canaries and controls until they answer."""
 
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, takewhile
 from pathlib import Path
@@ -29,14 +29,19 @@ class GateRequest:
     stored: StoredBaseline | None
     rounds: int
 
-    def round(self, number: int) -> list[Request]:
+    def round(self, number: int, unanswered: Collection[str] = ()) -> list[Request]:
         """The runs of one round, to be made side by side; the baseline's first.
 
-        What is exact is exact the first time: further rounds hold cells of real time alone.
+        What is exact is exact the first time: further rounds hold cells of real time alone. Of
+        canaries and controls they hold those that are `unanswered`.
         """
         sides = [(BASELINE, self.baseline), (CANDIDATE, self.candidate)]
         return [
-            replace(side, out=side.out / _folder(name, number), cells=_cells(side.cells, number))
+            replace(
+                side,
+                out=side.out / _folder(name, number),
+                cells=_cells(side.cells, number, unanswered),
+            )
             for name, side in sides
             if side is not None
         ]
@@ -52,8 +57,13 @@ def rounds_of(folder: Path, name: str) -> list[Path]:
     return [folder / name, *takewhile(Path.is_dir, further)]
 
 
-def _cells(cells: Sequence[Cell], number: int) -> list[Cell]:
-    return [cell for cell in cells if number == 0 or cell.lane != EXACT_LANE]
+def _cells(cells: Sequence[Cell], number: int, unanswered: Collection[str]) -> list[Cell]:
+    return [
+        cell
+        for cell in cells
+        if number == 0
+        or (cell.lane != EXACT_LANE and (cell.role not in WATCHING or cell.id in unanswered))
+    ]
 
 
 def cells_of(subject: str, cells: Sequence[Cell], *, watched: bool) -> list[Cell]:
