@@ -73,7 +73,7 @@ Places = dict[str, list[CellResult]]
 def unanswered(candidate: Sequence[Results]) -> set[str]:
     """Canaries and controls that have told nothing yet, since this machine was busy."""
     watching = _watching_by_id(candidate)
-    return {name for name, rounds in watching.items() if all(map(_is_unheard, rounds))}
+    return {name for name, rounds in watching.items() if all(map(is_unheard, rounds))}
 
 
 def _watching_by_id(runs: Sequence[Results]) -> Places:
@@ -85,7 +85,7 @@ def _watching_by_id(runs: Sequence[Results]) -> Places:
     return found
 
 
-def _is_unheard(cell: CellResult) -> bool:
+def is_unheard(cell: CellResult) -> bool:
     """Whether a cell of real time says nothing, and there is nothing that would be hushed up."""
     return cell.lane != EXACT_LANE and cell.verdict is Verdict.INCONCLUSIVE and not cell.evidence
 
@@ -161,7 +161,7 @@ def _gravity(cell: GateCell) -> tuple[int, bool, float]:
 
 def _watching(rounds: Sequence[CellResult]) -> GateCell:
     """A canary or a control: as it must be, or the rig is blind. One good answer will do."""
-    answers = [cell for cell in rounds if not _is_unheard(cell)]
+    answers = [cell for cell in rounds if not is_unheard(cell)]
     cell = min(answers or rounds, key=is_expected)
     if is_expected(cell):
         return _gate_cell(cell, Outcome.PASS, f"{cell.role}: as it must be")
@@ -215,7 +215,7 @@ class _Judge:
         lost = [c for c in [*candidate, *baseline] if c.verdict is Verdict.INFRA_ERROR]
         if lost:
             return _gate_cell(lost[0], Outcome.RIG_FAULT, lost[0].reason, before=before)
-        answers = [cell for cell in candidate if not _is_unheard(cell)]
+        answers = [cell for cell in candidate if not is_unheard(cell)]
         enough = len(answers) >= PAIRS_MIN
         worst = min(answers if enough else candidate, key=_worst_first)
         match worst.verdict:
@@ -257,7 +257,7 @@ class _Judge:
         """Why times are not compared here; empty where they are."""
         if cell.witness:
             return "probes cost time, so it is not counted"
-        answers = [before for before in baseline if not _is_unheard(before)]
+        answers = [before for before in baseline if not is_unheard(before)]
         failed = [before for before in answers if before.verdict is not Verdict.PASS]
         if failed:
             return f"the baseline was {failed[0].verdict}, so its time is no measure"
@@ -274,7 +274,7 @@ class _Judge:
 
 def _left_out(rounds: Sequence[CellResult]) -> list[str]:
     """Of both subjects: what this machine did not let anybody judge."""
-    unheard = [cell for cell in rounds if _is_unheard(cell)]
+    unheard = [cell for cell in rounds if is_unheard(cell)]
     if not unheard:
         return []
     return [f"{len(unheard)} of {len(rounds)} runs gave no answer: {unheard[0].reason}"]

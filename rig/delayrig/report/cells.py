@@ -8,6 +8,7 @@ from markupsafe import Markup
 from delayrig.cell import Role
 from delayrig.exit_code import is_expected
 from delayrig.pages.page import Section, environment
+from delayrig.report.rounds import Spread
 from delayrig.report.source import RunSource, Sources
 from delayrig.report.words import (
     TEMPLATES,
@@ -106,9 +107,19 @@ def _told(pairs: Sequence[tuple[RunSource, CellResult]]) -> Iterator[dict[str, o
             "evidence": [
                 f"{item.witness} witness: {describe(item)} [{item.where}]" for item in cell.evidence
             ],
-            "facts": list(_facts(cell)),
+            "facts": [*_rounds(run.spread.get(cell.id)), *_facts(cell)],
             "rerun": cell.rerun,
         }
+
+
+def _rounds(spread: Spread | None) -> Iterator[tuple[str, str]]:
+    if spread is None:
+        return
+    found = ", ".join(f"{times} {verdict}" for verdict, times in spread.verdicts.items())
+    yield "rounds", f"{found}; round {spread.shown} is shown"
+    if spread.total_ns:
+        least, most = min(spread.total_ns.values()), max(spread.total_ns.values())
+        yield "total time where it passed", f"{seconds(least)} to {seconds(most)} s"
 
 
 def _facts(cell: CellResult) -> Iterator[tuple[str, str]]:

@@ -115,8 +115,8 @@ def worst_waits(facts: CellFacts) -> list[WaitMargin]:
 
 def draw_cell(run: RunSource, cell: CellResult) -> Drawn:
     """Reads its events once more and draws them."""
-    assert run.folder is not None
-    watched = read_judged(run.folder / cell.id, cell)
+    folder = run.folder_of(cell)
+    watched = read_judged(folder, cell)
     timeline = timeline_of(watched.events)
     phases = _phases(watched.events, cell)
     worst = worst_waits(run.facts[cell.id])
@@ -128,7 +128,7 @@ def draw_cell(run: RunSource, cell: CellResult) -> Drawn:
         description=_in_words(timeline, phases, worst[:1]),
     )
     chart = chart_html(svg, caption=CAPTION, table=_table(timeline, phases))
-    where = shlex.join(["rig/rig", "trace", str(run.folder / cell.id), "-o", "cell.json"])
+    where = shlex.join(["rig/rig", "trace", str(folder), "-o", "cell.json"])
     html = Markup("<p>{} {}. Every event: <code>{}</code></p>{}").format(
         verdict_html(cell), cell_link(run, cell, "About this cell"), where, chart
     )

@@ -34,11 +34,6 @@ CLASSES_OF_CODES = {
     ExitCode.SKIPPED: "quiet",
     ExitCode.RIG_FAULT: "rig",
 }
-GRAVITY = (
-    *(Verdict.INFRA_ERROR, Verdict.TOO_SHORT, Verdict.CORRUPT, Verdict.HUNG, Verdict.OP_FAILED),
-    *(Verdict.INCONCLUSIVE, Verdict.PASS, Verdict.SKIPPED),
-)
-"""The gravest first."""
 
 
 def subject_of(cell: CellResult) -> str:
