@@ -9,6 +9,7 @@ import click
 import msgspec
 
 from delayrig.commands.command import (
+    INTERRUPTED,
     default_out,
     delay_options,
     explained,
@@ -191,8 +192,7 @@ def _gate(wish: _Wish, *, no_color: bool) -> ExitCode:
         _list_cells(_request(wish, paths))
         return ExitCode.PASS
     if wish.build:
-        build_candidate(wish.build)
-        check_built(wish.candidate)
+        _build(wish)
     request = _request(wish, paths)
     folder = request.candidate.out
     with RunProgress(make_console(stderr=True, no_color=no_color)) as progress:
@@ -212,6 +212,16 @@ def _gate(wish: _Wish, *, no_color: bool) -> ExitCode:
     finally:
         record_gate(kept_in, folder, no_color=no_color)
     return ExitCode(decision.exit_code)
+
+
+def _build(wish: _Wish) -> None:
+    try:
+        build_candidate(wish.build)
+    except KeyboardInterrupt:
+        # Not click's exit code, which convicts: git is to end its bisection.
+        click.echo("interrupted; nothing was run", err=True)
+        sys.exit(INTERRUPTED)
+    check_built(wish.candidate)
 
 
 def _list_cells(request: GateRequest) -> None:

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a gate runs: the same cells for both subjects, canaries and controls until they answer."""
 
-import subprocess
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, takewhile
@@ -15,6 +14,7 @@ from delayrig.gate.judge import WATCHING
 from delayrig.images.subject import PATH_PREFIX
 from delayrig.lanes import EXACT_LANE
 from delayrig.request import Request
+from delayrig.shell import run_shell
 
 BASELINE, CANDIDATE = "baseline", "candidate"
 """Folders of the first round."""
@@ -94,7 +94,7 @@ def check_watched(cells: Sequence[Cell], plan: str) -> None:
 
 def build_candidate(command: str) -> None:
     """Runs a shell command of the user's, here; raises `BuildError` where it fails."""
-    done = subprocess.run(["/bin/sh", "-c", command], stdout=2, check=False)
+    done = run_shell(command, shown=True)
     if done.returncode != 0:
         raise BuildError(
             f"--build {command!r}: ended with {done.returncode}",
