@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from markupsafe import Markup
 
 from delayrig.cell import Role
+from delayrig.durations import rounded
 from delayrig.exit_code import is_expected
 from delayrig.pages.page import Section, environment
 from delayrig.report.rounds import Spread
@@ -13,7 +14,6 @@ from delayrig.report.source import RunSource, Sources
 from delayrig.report.words import (
     TEMPLATES,
     cell_anchor,
-    duration,
     hazards_of,
     marks_of,
     seconds,
@@ -135,14 +135,14 @@ def _facts(cell: CellResult) -> Iterator[tuple[str, str]]:
     yield "judged", ", ".join(cell.judged) or "nothing"
     yield "unjudged", ", ".join(cell.unjudged) or "nothing"
     if cell.smallest_visible_short_ns is not None:
-        yield "smallest shortening that shows", duration(cell.smallest_visible_short_ns)
+        yield "smallest shortening that shows", rounded(cell.smallest_visible_short_ns)
     if cell.time_ns.total:
         split = cell.time_ns
         names = ("probe", "read", "erase", "write", "verify")
         yield (
             "time by phase",
             ", ".join(
-                f"{name} {duration(getattr(split, name))}" for name in names if getattr(split, name)
+                f"{name} {rounded(getattr(split, name))}" for name in names if getattr(split, name)
             ),
         )
         yield "transfers", f"{cell.transfers:,}"

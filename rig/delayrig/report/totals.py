@@ -9,12 +9,13 @@ import msgspec
 from markupsafe import Markup
 
 from delayrig.cell import Role
+from delayrig.durations import rounded
 from delayrig.errors import BadInputError
 from delayrig.pages.charts import Colour, chart_html, new_figure, svg_file, svg_of
 from delayrig.pages.page import Column, Row, Section, Table, details, paragraph, table_html
 from delayrig.report.facts import Split
 from delayrig.report.source import RunSource, Sources
-from delayrig.report.words import cell_link, count, duration, seconds, subject_of
+from delayrig.report.words import cell_link, count, seconds, subject_of
 from delayrig.result import CellResult, Verdict
 
 if TYPE_CHECKING:
@@ -261,8 +262,8 @@ def _figure(totals: Sequence[Total]) -> "Figure":
 
 def _in_words(totals: Sequence[Total]) -> str:
     return "; ".join(
-        f"{total.name}: {duration(total.split.total_ns)}, of that chip busy"
-        f" {duration(total.split.busy_ns)}, CPU time {duration(total.user_ns + total.sys_ns)}"
+        f"{total.name}: {rounded(total.split.total_ns)}, of that chip busy"
+        f" {rounded(total.split.busy_ns)}, CPU time {rounded(total.user_ns + total.sys_ns)}"
         + _reach(total)
         for total in totals
     )
@@ -272,7 +273,7 @@ def _reach(total: Total) -> str:
     if not total.rounds_ns:
         return ""
     least, most = min(total.rounds_ns), max(total.rounds_ns)
-    return f", {duration(least)} to {duration(most)} in {count(len(total.rounds_ns), 'round')}"
+    return f", {rounded(least)} to {rounded(most)} in {count(len(total.rounds_ns), 'round')}"
 
 
 def _table(totals: Sequence[Total]) -> Table:

@@ -94,15 +94,6 @@ def seconds(ns: int | None) -> str:
     return "-" if ns is None else f"{ns / 1e9:.3f}"
 
 
-def duration(ns: int) -> str:
-    """In the unit that needs the fewest digits, signed as it is."""
-    size = abs(ns)
-    for unit, per_unit in (("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1000)):
-        if size >= per_unit:
-            return f"{ns / per_unit:.4g} {unit}"
-    return f"{ns} ns"
-
-
 def count(number: int, thing: str) -> str:
     """`1 cell`, `2 cells`."""
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
