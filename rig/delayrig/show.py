@@ -108,6 +108,11 @@ class RunProgress:
         self._bar.update(self._task, description=escape(what))
         self._console.print(f"making {escape(what)}")
 
+    def round_begins(self, number: int, rounds: int) -> None:
+        """Of several; each has all cells again."""
+        if rounds > 1:
+            self._console.print(f"round {number} of {rounds}", markup=False)
+
     def started(self, cells: int) -> None:
         """The bar has a length from now on."""
         self._done = 0

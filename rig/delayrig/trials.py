@@ -7,6 +7,7 @@ from pathlib import Path
 
 from delayrig.cell import Cell
 from delayrig.chips import ChipFacts
+from delayrig.delay_probe import DelayWish
 from delayrig.images.recipes import Recipes
 from delayrig.paths import Paths
 from delayrig.request import Request
@@ -25,6 +26,8 @@ class Trials:
     plan: str
     argv: list[str]
     preparing: Callable[[str], None]
+    delay: DelayWish = field(default_factory=DelayWish)
+    """Where the delay function of path: subjects is."""
     _count: int = field(default=0, init=False)
 
     async def run(self, cell: Cell) -> CellResult:
@@ -43,6 +46,7 @@ class Trials:
             seed=cell.seed,
             connect=None,
             argv=self.argv,
+            delay=self.delay,
         )
         results = await run_request(request, self.paths, _Quiet(self.preparing))
         return results.cells[0]

@@ -12,6 +12,9 @@ from delayrig.lanes import LaneName
 from delayrig.seen import Seen
 
 SCRIPTED = "scripted"
+LIVE_CLOCK_PART_MAX = 100
+"""One part in so many: what a live guest's clock may be off by. Of sound ones it is less than the
+readings tell; one in 60 guests was seen to jump ahead by ten seconds."""
 CLOCK_RATE_ERROR_PPM_MAX = 100
 PACE = "pace"
 """How fast the cores of a live guest really were."""
@@ -82,6 +85,23 @@ def pace_fault(events: list[Event], waits: Sequence[ObservedWait] = ()) -> str:
 
 def _touches(span: Sequence[int], others: Sequence[Sequence[int]]) -> bool:
     return any(span[0] < other[1] and span[1] > other[0] for other in others)
+
+
+def lost_clock(cell: Cell, events: list[Event]) -> str:
+    """How the clock of a live guest went, where that was no clock; empty where it was one.
+
+    A subject that waits by it waits for another time than it asked for, and is not to blame.
+    """
+    rate = first(events, "clock_rate")
+    if cell.lane is not LaneName.LIVE or rate is None:
+        return ""
+    slack_ns = rate["raw_ns_max"] // LIVE_CLOCK_PART_MAX
+    if rate["raw_ns_min"] - slack_ns <= rate["monotonic_ns"] <= rate["raw_ns_max"] + slack_ns:
+        return ""
+    return (
+        f"the guest's clock went {rate['monotonic_ns'] / 1e9:.6f} s"
+        f" in {rate['raw_ns_min'] / 1e9:.6f} to {rate['raw_ns_max'] / 1e9:.6f} s of this machine's"
+    )
 
 
 def hazard_fault(cell: Cell, seen: Seen) -> str:

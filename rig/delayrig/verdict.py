@@ -44,7 +44,7 @@ from delayrig.result import (
     Verdict,
 )
 from delayrig.seen import Seen, read_seen
-from delayrig.trust import hazard_fault, pace_fault, rig_fault
+from delayrig.trust import hazard_fault, lost_clock, pace_fault, rig_fault
 
 # Classes of waits that no profile names.
 CHIP_BUSY = "chip-busy"
@@ -52,6 +52,7 @@ NO_PROFILE = "bus (no profile for this version)"
 LEFT_TO_PROGRAMMER = "own delays (left to the programmer)"
 LEFT_REASON = "; it left its waits to the programmer, so its own delays were hardly tried"
 
+NOT_KEPT_UP = "this machine could not keep up"
 MAY_BE_FAULTS = (Verdict.CORRUPT, Verdict.OP_FAILED, Verdict.HUNG)
 """What faults that were asked for may lead to. They make no wait too short."""
 
@@ -88,6 +89,8 @@ def _judge(
         *convict_calls(calls),
     ]
     evidence += data_evidence(cell, chip, seen)
+    if lost_clock(cell, seen.events):
+        evidence = []
     judged, unjudged = classify_waits([*waits, *calls], profile, seen.events)
     if cell.witness is Probe.DELAY:
         unjudged = sorted([*unjudged, *delay_doubts(seen.events, judged)])
@@ -214,9 +217,9 @@ def _first_answer(
     profile: Profile | None,
     waits: Sequence[ObservedWait],
 ) -> Finding:
-    fault = rig_fault(cell, seen)
-    if fault:
-        return Finding(verdict=Verdict.INFRA_ERROR, reason=fault)
+    untrusted = _untrusted(cell, seen)
+    if untrusted:
+        return untrusted
     short = _short(cell, evidence)
     firm = [item for item in short if item.grade not in DOUBTFUL_GRADES]
     excuse = _excuse(cell, seen, short) if short else None
@@ -249,6 +252,17 @@ def _first_answer(
     return Finding(verdict=Verdict.PASS, reason=_pass_reason(profile, judged, unjudged))
 
 
+def _untrusted(cell: Cell, seen: Seen) -> Finding | None:
+    """Why nothing of this cell says anything of its subject."""
+    fault = rig_fault(cell, seen)
+    if fault:
+        return Finding(verdict=Verdict.INFRA_ERROR, reason=fault)
+    lost = lost_clock(cell, seen.events)
+    if lost:
+        return Finding(verdict=Verdict.INCONCLUSIVE, reason=f"{NOT_KEPT_UP}: {lost}")
+    return None
+
+
 def _gap(
     cell: Cell,
     seen: Seen,
@@ -259,7 +273,7 @@ def _gap(
     """What this cell was to show, and did not; empty where it did all."""
     unlike = pace_fault(seen.events, waits) or hazard_fault(cell, seen)
     if unlike:
-        return f"this machine could not keep up: {unlike}"
+        return f"{NOT_KEPT_UP}: {unlike}"
     missing = sorted(declared_classes(cell, profile).intersection(unjudged))
     return f"could not be judged: {', '.join(missing)}" if missing else ""
 

@@ -9,7 +9,7 @@ import pytest
 from delayrig.cell import Cell, Probe, Role
 from delayrig.gate.bootstrap import PAIRS_MIN
 from delayrig.gate.decision import Decision, Limits, Outcome
-from delayrig.gate.judge import decide
+from delayrig.gate.judge import decide, unanswered
 from delayrig.gate.performance import TICK_NS
 from delayrig.phases import TimeSplit
 from delayrig.result import CellResult, CpuTime, Results, SubjectFacts, Verdict
@@ -290,3 +290,79 @@ def test_one_short_round_of_many_is_enough() -> None:
     decision = decide(rounds(REAL, BEFORE), after, LIMITS)
     assert decision.exit_code == 1
     assert worst.id in decision.lines[0]
+
+
+def unheard(cell: CellResult, reason: str = "this machine could not keep up") -> CellResult:
+    """The same, on a machine that was busy."""
+    return msgspec.structs.replace(
+        cell, lane="live", verdict=Verdict.INCONCLUSIVE, reason=reason, evidence=[]
+    )
+
+
+def without(runs: list[Results], number: int) -> list[Results]:
+    """That round's real cell told nothing."""
+    changed = [unheard(cell) if cell.lane == "live" else cell for cell in runs[number].cells]
+    return [*runs[:number], run_of(*changed), *runs[number + 1 :]]
+
+
+@pytest.mark.parametrize(("percent", "code"), [(0, 0), (50, 3)])
+def test_rounds_in_which_the_machine_was_busy_are_left_out_and_told_of(
+    percent: int, code: int
+) -> None:
+    after = [ns * (100 + percent) // 100 for ns in REAL]
+    theirs = without(rounds(REAL, BEFORE), 2)
+    ours = without(rounds(after, AFTER), 5)
+    decision = decide(theirs, ours, LIMITS)
+    assert decision.exit_code == code
+    (cell,) = [cell for cell in decision.cells if cell.lane == "live"]
+    assert f"2 of {2 * len(REAL)} runs gave no answer: this machine could not keep up" in cell.why
+    paired = sum(REAL) - REAL[2] - REAL[5]
+    assert cell.excess[0].baseline_ns == paired
+
+
+def test_too_many_busy_rounds_are_a_doubt() -> None:
+    ours = rounds(REAL, AFTER)
+    for number in range(1, 4):
+        ours = without(ours, number)
+    assert len(REAL) - 3 < PAIRS_MIN
+    assert decide(rounds(REAL, BEFORE), ours, LIMITS).exit_code == 4
+    theirs = rounds(REAL, BEFORE)
+    for number in range(1, 4):
+        theirs = without(theirs, number)
+    assert decide(theirs, rounds(REAL, AFTER), LIMITS).exit_code == 4
+
+
+def test_doubt_that_rests_on_evidence_is_never_left_out() -> None:
+    ours = rounds(REAL, AFTER)
+    doubted = msgspec.structs.replace(unheard(ours[3].cells[0]), evidence=[make_evidence()])
+    ours[3] = run_of(doubted)
+    assert decide(rounds(REAL, BEFORE), ours, LIMITS).exit_code == 4
+
+
+def watched(*canaries: CellResult) -> Decision:
+    """A gate of real time whose canary did that, round by round."""
+    ours = rounds(REAL, AFTER)
+    ours[0] = run_of(*[cell for cell in ours[0].cells if cell.id != CANARY.id], canaries[0])
+    for number, canary in enumerate(canaries[1:], start=1):
+        ours[number] = run_of(*ours[number].cells, canary)
+    return decide(rounds(REAL, BEFORE), ours, LIMITS)
+
+
+def test_canary_of_real_time_is_told_once_whatever_the_rounds() -> None:
+    decision = watched(CANARY, CANARY)
+    assert decision.exit_code == 0
+    assert sum(cell.id == CANARY.id for cell in decision.cells) == 1
+
+
+def test_canary_that_the_machine_let_tell_nothing_may_answer_later() -> None:
+    assert watched(unheard(CANARY), CANARY).exit_code == 0
+    assert watched(unheard(CANARY), unheard(CANARY)).exit_code == 4
+    flown = msgspec.structs.replace(CANARY, lane="live", verdict=Verdict.PASS)
+    assert watched(CANARY, flown).exit_code == 99
+
+
+def test_canary_without_an_answer_is_asked_again() -> None:
+    silent, told = run_of(unheard(CANARY), CONTROL), run_of(CANARY)
+    assert unanswered([silent]) == {CANARY.id}
+    assert unanswered([silent, told]) == set()
+    assert unanswered([]) == set()

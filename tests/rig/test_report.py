@@ -20,6 +20,7 @@ import msgspec
 import pytest
 from click.testing import CliRunner, Result
 from delayrig.cli import main
+from delayrig.durations import rounded
 from delayrig.errors import BadInputError, ExitCode
 from delayrig.exit_code import exit_code_of_run
 from delayrig.lanes import LaneName
@@ -28,7 +29,6 @@ from delayrig.report.facts import cell_facts
 from delayrig.report.source import Sources, read_sources, with_facts
 from delayrig.report.spans import Cover
 from delayrig.report.totals import PARTS
-from delayrig.report.words import duration
 from delayrig.result import FILE_NAME, Results, Verdict, read_results, write_results
 from delayrig.show import answer
 from markupsafe import escape
@@ -262,7 +262,7 @@ def test_picture_is_the_chart_by_itself(tmp_path: Path) -> None:
 
 
 def test_lengths_are_told_in_the_unit_that_fits() -> None:
-    assert [duration(ns) for ns in (0, 999, -1500, 2_500_000, 1_000_000_000)] == [
+    assert [rounded(ns) for ns in (0, 999, -1500, 2_500_000, 1_000_000_000)] == [
         *("0 ns", "999 ns", "-1.5 us", "2.5 ms", "1 s"),
     ]
 

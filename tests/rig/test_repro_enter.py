@@ -65,6 +65,16 @@ def test_shell_ends_in_the_subject_itself() -> None:
     assert PROMPT in script
 
 
+def test_process_that_gdb_comes_to_is_the_one_that_becomes_the_subject(tmp_path: Path) -> None:
+    server = tmp_path / "gdbserver"
+    (server / "usr/sbin").mkdir(parents=True)
+    (server / "usr/sbin/flashrom").write_bytes(Path("/bin/sh").read_bytes())
+    lines = enter_script(replace(ENTRY, look=Look.GDB, gdbserver=server), WORDS).splitlines()
+    (attaches,) = [line for line in lines if "--attach" in line]
+    assert " $tty $$ " in attaches
+    assert lines[-1] == "exec /usr/sbin/flashrom -c 'GD25Q16(B)' 4>&-"
+
+
 def test_subject_of_an_entered_guest_has_the_script_beside_all_that_it_had(
     tmp_path: Path,
 ) -> None:
@@ -147,7 +157,8 @@ def test_commands_of_a_host_meet_at_one_port() -> None:
 def test_gdb_stops_in_the_delay_function_where_it_has_a_name() -> None:
     remote = remote_words("gdb", Path("/r"), Path("/s"), [Path("/src")], "default_delay")
     assert remote[-1] == "break default_delay"
-    assert remote_words("gdb", Path("/r"), Path("/s"), [], "")[-1] == "target remote /s"
+    assert remote.index("target remote /s") < remote.index("tcatch exec")
+    assert remote_words("gdb", Path("/r"), Path("/s"), [], "")[-1] == "continue"
     attached = attached_words("gdb", 17, Path("/go"), [Path("/src")], "default_delay")
     assert attached.index("tcatch exec") < attached.index("shell touch /go")
 

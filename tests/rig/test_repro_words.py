@@ -3,13 +3,14 @@
 
 import msgspec
 import pytest
+from delayrig.durations import in_full
 from delayrig.errors import ExitCode
 from delayrig.evidence import Evidence, Witness
 from delayrig.lanes import LaneName
 from delayrig.phases import TimeSplit
 from delayrig.repro.again import compare_again
 from delayrig.repro.choice import Before
-from delayrig.repro.words import describe_cell, describe_evidence, describe_result, duration
+from delayrig.repro.words import describe_cell, describe_evidence, describe_result
 from delayrig.result import CellResult, Verdict
 
 from tests.rig.builders import MS, SECOND, make_cell, make_chip, make_result
@@ -38,7 +39,7 @@ SHORT = Evidence(
     ],
 )
 def test_duration_is_in_the_unit_of_its_size(ns: int, words: str) -> None:
-    assert duration(ns) == words
+    assert in_full(ns) == words
 
 
 def test_evidence_says_what_was_asked_what_it_got_who_saw_it_and_where() -> None:

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Thresholds: the rule on its boundaries, the words of users, and folders that are taken up."""
 
-import os
 import subprocess
-import sys
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -31,7 +29,7 @@ from delayrig.threshold.values import DEFAULT, parse_values
 from delayrig.threshold.words import share
 
 from tests.rig.answered import make_sleep_facts
-from tests.rig.builders import CHECKOUT, make_cell, make_result
+from tests.rig.builders import make_cell, make_result
 
 MS = 1_000_000
 
@@ -182,26 +180,6 @@ def test_a_build_that_names_no_file_says_how_to() -> None:
     with pytest.raises(BadInputError, match="names no file") as caught:
         build("echo nothing-{threshold}", 10)
     assert "echo" in caught.value.hint
-
-
-def test_an_interrupted_build_leaves_nothing_running(tmp_path: Path) -> None:
-    pid = tmp_path / "pid"
-    script = (
-        "import sys, signal, os, threading;"
-        "from delayrig.threshold.shell import run_shell;"
-        f"run_shell('sleep 300 & echo $! > {pid}; kill -INT {{}}; wait'.format(os.getpid()))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        env={**os.environ, "PYTHONPATH": str(CHECKOUT / "rig")},
-        capture_output=True,
-        check=False,
-        timeout=60,
-    )
-    assert done.returncode != 0
-    state = Path(f"/proc/{pid.read_text().strip()}/status")
-    # Ended, and perhaps not yet taken note of by who adopted it.
-    assert not state.exists() or "State:\tZ" in state.read_text()
 
 
 def test_builds_that_are_one_program_are_refused() -> None:

@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 from delayrig import digest, workload
+from delayrig.bus import MONOTONIC
 from delayrig.cell import Cell, Job, Programmer
 from delayrig.errors import LostGuestError
 from delayrig.events import Event
 from delayrig.evidence import Evidence, ObservedWait, Witness
 from delayrig.hazards.busy_siblings import BusySiblings
+from delayrig.lanes import LaneName
 from delayrig.profile import Profile, Wait
 from delayrig.result import CellResult, Verdict
 from delayrig.seen import Seen
@@ -226,6 +228,30 @@ def test_clock_rate_may_be_off_by_100_ppm_of_its_bracket(monotonic: int, sound: 
         "clock_rate", raw_ns_min=1_000_000_100, raw_ns_max=1_001_000_010, monotonic_ns=monotonic
     )
     assert (step(Case()).verdict() is Verdict.PASS) is sound
+
+
+def live_case(guest_ns: int) -> Case:
+    """A second of this machine's, in which the guest's clock went that far."""
+    pace = {"ev": "pace", "t_ns": 1, "windows": 9, "windows_not_kept": 0, "not_kept": []}
+    case = with_event(pace)(Case(cell=make_cell(lane=LaneName.LIVE)))
+    bounds = {"raw_ns_min": SECOND - MS, "raw_ns_max": SECOND + MS}
+    case = with_fields("start", clock=MONOTONIC)(case)
+    return with_fields("clock_rate", **bounds, monotonic_ns=guest_ns)(case)
+
+
+@pytest.mark.parametrize("guest_ns", [11 * SECOND, SECOND // 2, SECOND + 12 * MS, SECOND - 12 * MS])
+def test_live_guest_that_lost_its_clock_tells_nothing_of_its_subject(guest_ns: int) -> None:
+    case = live_case(guest_ns)
+    for _, step in QUESTIONS[1:]:  # the first one is the rig's own fault
+        case = step(case)
+    verdict, reason = case.finding()
+    assert verdict is Verdict.INCONCLUSIVE
+    assert reason.startswith("this machine could not keep up: the guest's clock went")
+
+
+@pytest.mark.parametrize("guest_ns", [SECOND, SECOND + 10 * MS, SECOND - 10 * MS])
+def test_live_guest_whose_clock_may_be_read_that_wrong_is_judged(guest_ns: int) -> None:
+    assert live_case(guest_ns).verdict() is Verdict.PASS
 
 
 def siblings_case(**changes: Any) -> Case:

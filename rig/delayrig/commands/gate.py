@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`rig/rig gate`: may a change go in?"""
 
-import os
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,6 +9,7 @@ import click
 import msgspec
 
 from delayrig.commands.command import (
+    INTERRUPTED,
     default_out,
     delay_options,
     explained,
@@ -34,14 +34,14 @@ from delayrig.gate.request import (
     check_built,
     check_watched,
 )
+from delayrig.gate.rounds import run_rounds
 from delayrig.gate.show import print_decision
 from delayrig.images.recipes import read_recipes
 from delayrig.keep import keep_file
 from delayrig.lanes import EXACT_LANE
 from delayrig.paths import Paths, find_paths
-from delayrig.request import Request, check_connect, check_out, choose_cells
+from delayrig.request import Request, check_connect, check_out, choose_cells, default_jobs
 from delayrig.result import Results
-from delayrig.run import Progress, run_side_by_side
 from delayrig.show import RunProgress, make_console
 
 PLAN = "gate"
@@ -119,13 +119,13 @@ class _Wish:
 @click.option(
     "--rounds",
     type=click.IntRange(1),
-    help=f"Of cells of real time.  [default: {2 * PAIRS_MIN}]",
+    help=f"Of cells of real time.  [default: {2 * PAIRS_MIN}, or 1 against RUN]",
 )
 @click.option("--build", default="", metavar="CMD", help="Builds the candidate first, in a shell.")
 @click.option("--bisect", is_flag=True, help="Exit codes for `git bisect run`.")
 @click.option("--dry-run", is_flag=True, help="Lists the cells of both and ends.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for results and cells.")
-@click.option("--jobs", type=click.IntRange(1), help="Guests at a time; default: the CPUs.")
+@click.option("--jobs", type=click.IntRange(1), help="Cells at a time; default: as for `run`.")
 @click.option("--seed", type=click.IntRange(0), help="For all data.  [default: 1, or that of RUN]")
 @click.option(
     "--connect", metavar="URI", help="Runs guests through this libvirt; `embed` needs no daemon."
@@ -192,13 +192,12 @@ def _gate(wish: _Wish, *, no_color: bool) -> ExitCode:
         _list_cells(_request(wish, paths))
         return ExitCode.PASS
     if wish.build:
-        build_candidate(wish.build)
-        check_built(wish.candidate)
+        _build(wish)
     request = _request(wish, paths)
     folder = request.candidate.out
     with RunProgress(make_console(stderr=True, no_color=no_color)) as progress:
         runs = until_interrupted(
-            _run(request, paths, progress),
+            run_rounds(request, paths, progress),
             kept=f"finished cells are kept in {folder}",
             no_color=no_color,
         )
@@ -213,6 +212,16 @@ def _gate(wish: _Wish, *, no_color: bool) -> ExitCode:
     finally:
         record_gate(kept_in, folder, no_color=no_color)
     return ExitCode(decision.exit_code)
+
+
+def _build(wish: _Wish) -> None:
+    try:
+        build_candidate(wish.build)
+    except KeyboardInterrupt:
+        # Not click's exit code, which convicts: git is to end its bisection.
+        click.echo("interrupted; nothing was run", err=True)
+        sys.exit(INTERRUPTED)
+    check_built(wish.candidate)
 
 
 def _list_cells(request: GateRequest) -> None:
@@ -249,7 +258,7 @@ def _request(wish: _Wish, paths: Paths) -> GateRequest:
         chips=choice.chips,
         recipes=choice.recipes,
         out=folder,
-        jobs=wish.jobs or len(os.sched_getaffinity(0)),
+        jobs=wish.jobs or default_jobs(choice.lane),
         seed=seed,
         connect=wish.connect,
         argv=own_words(),
@@ -261,7 +270,8 @@ def _request(wish: _Wish, paths: Paths) -> GateRequest:
         baseline=None if stored else replace(candidate, cells=theirs),
         candidate=candidate,
         stored=stored,
-        rounds=(wish.rounds or 2 * PAIRS_MIN) if is_real else 1,
+        # A stored baseline has no halves of pairs to offer.
+        rounds=(wish.rounds or (1 if stored else 2 * PAIRS_MIN)) if is_real else 1,
     )
 
 
@@ -270,14 +280,6 @@ def _stored(wish: _Wish, paths: Paths) -> StoredBaseline | None:
     if is_subject(wish.baseline, read_recipes(paths.checkout)):
         return None
     return read_baseline(Path(wish.baseline))
-
-
-async def _run(request: GateRequest, paths: Paths, progress: Progress) -> list[list[Results]]:
-    """The runs of every round, in the order of the request's sides."""
-    return [
-        await run_side_by_side(request.round(number), paths, progress)
-        for number in range(request.rounds)
-    ]
 
 
 def _decide(request: GateRequest, runs: list[list[Results]], limits: Limits) -> Decision:

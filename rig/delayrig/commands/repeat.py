@@ -2,20 +2,21 @@
 """`rig/rig repeat`: cells of real time run again until their times are known well enough."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import click
 from rich.markup import escape
 from rich.table import Table
 
+from delayrig.commands.cells import CellsWish, cell_options
 from delayrig.commands.command import default_out, explained, plain_text, run_shown
 from delayrig.exit_code import exit_code_of_run
-from delayrig.lanes import LaneName
 from delayrig.paths import find_paths
 from delayrig.repeats.median import Median
 from delayrig.repeats.rounds import Budget, repeat
 from delayrig.repeats.summary import FILE_NAME, Summary
-from delayrig.request import Request, check_connect, check_out, choose_cells, default_jobs
+from delayrig.request import check_out
 from delayrig.show import make_console
 
 PERCENT = 100
@@ -23,16 +24,7 @@ NS_PER_S = 1e9
 
 
 @click.command("repeat")
-@click.option("--plan", default="live", show_default=True, help="A plan's name, or a TOML file.")
-@click.option(
-    "--subject", "subjects", multiple=True, help="Runs this flashrom instead; repeatable."
-)
-@click.option(
-    "--lane",
-    type=click.Choice([name.value for name in LaneName]),
-    help="Where time comes from; default: what the plan says.",
-)
-@click.option("--cell", "patterns", multiple=True, help="Only cells whose id matches; repeatable.")
+@cell_options(plan="live")
 @click.option(
     "--within",
     "within_pct",
@@ -52,24 +44,13 @@ NS_PER_S = 1e9
 @click.option(
     "--rounds", type=click.IntRange(1), default=40, show_default=True, help="The most of them."
 )
-@click.option("--out", type=click.Path(path_type=Path), help="Folder for rounds and medians.")
-@click.option("--jobs", type=click.IntRange(1), help="Cells at a time; default: as for `run`.")
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data.")
-@click.option("--connect", metavar="URI", help="Runs guests through this libvirt.")
 @plain_text
 @explained
 def repeat_cells(
-    plan: str,
-    subjects: tuple[str, ...],
-    lane: str | None,
-    patterns: tuple[str, ...],
+    cells: CellsWish,
     within_pct: float,
     budget_s: float,
     rounds: int,
-    out: Path | None,
-    jobs: int | None,
-    seed: int,
-    connect: str | None,
     no_color: bool,
 ) -> None:
     """Runs cells again and again, each until its median total time is known well enough.
@@ -78,31 +59,11 @@ def repeat_cells(
     averaged: the exit code is that of a run which holds every round.
     """
     paths = find_paths()
-    choice = choose_cells(
-        plan=plan,
-        subjects=list(subjects),
-        patterns=list(patterns),
-        seed=seed,
-        paths=paths,
-        lane=LaneName(lane) if lane else None,
-    )
-    check_connect(connect, choice.cells)
-    folder = out or default_out(f"repeat-{Path(plan).stem}")
+    choice = cells.choose(paths)
+    folder = cells.out or default_out(f"repeat-{Path(cells.plan).stem}")
+    request = replace(cells.request(choice, folder, sys.argv[1:]), contrasts=[])
     check_out(folder, choice.cells, name=FILE_NAME)
-    request = Request(
-        plan=plan,
-        cells=choice.cells,
-        contrasts=[],
-        chips=choice.chips,
-        recipes=choice.recipes,
-        out=folder,
-        jobs=jobs or default_jobs(choice.lane),
-        seed=seed,
-        connect=connect,
-        argv=sys.argv[1:],
-        lane=choice.lane,
-    )
-    summary, cells = repeat(
+    summary, results = repeat(
         request,
         Budget(within=within_pct / PERCENT, seconds=budget_s, rounds_max=rounds),
         lambda one: run_shown(one, paths, no_color=no_color),
@@ -111,7 +72,7 @@ def repeat_cells(
     console.print(summary_table(summary))
     ended = "; the budget ended first" if summary.budget_ended else ""
     console.print(f"{summary.rounds} rounds{ended}. {folder / FILE_NAME}", markup=False)
-    sys.exit(exit_code_of_run(cells))
+    sys.exit(exit_code_of_run(results))
 
 
 def summary_table(summary: Summary) -> Table:

@@ -133,6 +133,8 @@ def _print(sources: Sources, console: Console) -> None:
     for run in sources.runs:
         if run.label:
             console.print(f"{run.label}: {run.path}", style="bold", markup=False, soft_wrap=True)
+        if run.spread:
+            console.print("Of several rounds: each cell as in its median one", markup=False)
         where = run.path if run.folder else run.path.parent
         print_results(run.results, run.code, console, out=str(where))
         console.print()

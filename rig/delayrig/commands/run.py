@@ -2,10 +2,10 @@
 """`rig/rig run`: a plan, from options to the answer."""
 
 import sys
-from pathlib import Path
 
 import click
 
+from delayrig.commands.cells import CellsWish, cell_options
 from delayrig.commands.command import (
     default_out,
     delay_options,
@@ -19,33 +19,13 @@ from delayrig.delay_probe import DelayWish
 from delayrig.exit_code import exit_code_of_run
 from delayrig.formats.known import wanted_formats
 from delayrig.formats.report import report_of_run
-from delayrig.lanes import LaneName
 from delayrig.paths import find_paths
-from delayrig.request import Request, check_connect, check_out, choose_cells, default_jobs
+from delayrig.request import check_out
 from delayrig.show import make_console, print_results
 
 
 @click.command()
-@click.option("--plan", default="default", show_default=True, help="A plan's name, or a TOML file.")
-@click.option(
-    "--subject", "subjects", multiple=True, help="Runs this flashrom instead; repeatable."
-)
-@click.option(
-    "--lane",
-    type=click.Choice([name.value for name in LaneName]),
-    help="Where time comes from; default: what the plan says. `host` needs no QEMU.",
-)
-@click.option("--cell", "patterns", multiple=True, help="Only cells whose id matches; repeatable.")
-@click.option("--out", type=click.Path(path_type=Path), help="Folder for results and cells.")
-@click.option(
-    "--jobs",
-    type=click.IntRange(1),
-    help="Cells at a time; default: the CPUs, without guests half.",
-)
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data.")
-@click.option(
-    "--connect", metavar="URI", help="Runs guests through this libvirt; `embed` needs no daemon."
-)
+@cell_options(plan="default")
 @delay_options
 @click.option("--dry-run", is_flag=True, help="Lists the cells and ends.")
 @format_option(required=False)
@@ -53,14 +33,7 @@ from delayrig.show import make_console, print_results
 @plain_text
 @explained
 def run(
-    plan: str,
-    subjects: tuple[str, ...],
-    lane: str | None,
-    patterns: tuple[str, ...],
-    out: Path | None,
-    jobs: int | None,
-    seed: int,
-    connect: str | None,
+    cells: CellsWish,
     delay: DelayWish,
     dry_run: bool,
     formats: tuple[str, ...],
@@ -69,38 +42,17 @@ def run(
 ) -> None:
     """Runs a plan: every cell in its guest, a verdict for each, and the answer."""
     paths = find_paths()
-    choice = choose_cells(
-        plan=plan,
-        subjects=list(subjects),
-        patterns=list(patterns),
-        seed=seed,
-        paths=paths,
-        lane=LaneName(lane) if lane else None,
-    )
+    choice = cells.choose(paths)
     if dry_run:
         for cell in choice.cells:
             click.echo(f"{cell.id}" + (f"  expect {cell.expect}" if cell.expect != "pass" else ""))
         click.echo(f"{len(choice.cells)} cells", err=True)
         return
-    check_connect(connect, choice.cells)
     kept_in = history.address()
     wanted = wanted_formats(formats)
-    folder = out or default_out(plan)
+    folder = cells.out or default_out(cells.plan)
+    request = cells.request(choice, folder, own_words(), delay)
     check_out(folder, choice.cells)
-    request = Request(
-        plan=plan,
-        cells=choice.cells,
-        contrasts=choice.contrasts,
-        chips=choice.chips,
-        recipes=choice.recipes,
-        out=folder,
-        jobs=jobs or default_jobs(choice.lane),
-        seed=seed,
-        connect=connect,
-        argv=own_words(),
-        lane=choice.lane,
-        delay=delay,
-    )
     results = run_shown(request, paths, no_color=no_color)
     code = exit_code_of_run(results.cells, results.contrasts)
     console = make_console(stderr=speaks(wanted), no_color=no_color)

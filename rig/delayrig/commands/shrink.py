@@ -2,13 +2,22 @@
 """`rig/rig shrink`: the simplest cell that still shows a conviction."""
 
 import sys
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import click
 
-from delayrig.commands.command import default_out, explained, say_making, until_interrupted
+from delayrig.commands.command import (
+    default_out,
+    delay_options,
+    explained,
+    say_making,
+    until_interrupted,
+)
+from delayrig.delay_probe import DelayWish
 from delayrig.errors import BadInputError, ExitCode
 from delayrig.paths import find_paths
+from delayrig.repro.choice import delay_wish_of
 from delayrig.request import check_out, choose_cells
 from delayrig.result import read_results
 from delayrig.show import show_shrunk, show_step
@@ -25,21 +34,26 @@ from delayrig.trials import Trials
     "--from",
     "run_folder",
     type=click.Path(path_type=Path, exists=True),
-    help="Plan and seed of this run; without CELL its first conviction.",
+    help="Plan, seed, subject and delay function are of this run; without CELL its first"
+    " conviction.",
 )
+@click.option("--subject", help="The flashrom of CELL, where the plan does not name it.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for what is tried.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data.")
 @click.option(
     "--limit-s", type=click.FloatRange(1), default=120, show_default=True, help="Host time for it."
 )
+@delay_options
 @explained
 def shrink(
     cell: str | None,
     plan: str,
     run_folder: Path | None,
+    subject: str | None,
     out: Path | None,
     seed: int,
     limit_s: float,
+    delay: DelayWish,
 ) -> None:
     """Looks for the simplest cell in which CELL's conviction still shows.
 
@@ -50,10 +64,20 @@ def shrink(
         results = read_results(run_folder)
         plan, seed = results.run.plan, results.run.seed
         cell = cell or first_conviction(results, str(run_folder))
+        known = next((one for one in results.cells if fnmatchcase(one.id, cell)), None)
+        if known is not None:
+            subject = subject or known.subject.name
+            delay = delay if delay.words else delay_wish_of(known.rerun)
     if cell is None:
         raise BadInputError("no cell to shrink", hint="name CELL, or a run with --from")
     paths = find_paths()
-    choice = choose_cells(plan=plan, subjects=[], patterns=[cell], seed=seed, paths=paths)
+    choice = choose_cells(
+        plan=plan,
+        subjects=[subject] if subject else [],
+        patterns=[cell],
+        seed=seed,
+        paths=paths,
+    )
     cells, chips = choice.cells, choice.chips
     if len(cells) > 1:
         raise BadInputError(
@@ -70,6 +94,7 @@ def shrink(
         plan=str(found),
         argv=sys.argv[1:],
         preparing=say_making,
+        delay=delay,
     )
     work = shrink_cell(cells[0], chips, trials.run, limit_s=limit_s, watch=show_step)
     kept = f"what was tried is kept in {folder}"

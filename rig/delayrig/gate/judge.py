@@ -36,7 +36,7 @@ def decide(
     Canaries and controls are looked for in the candidate's runs.
     """
     theirs, ours = _by_place(baseline), _by_place(candidate)
-    watching = [cell for run in candidate for cell in run.cells if Role(cell.role) in WATCHING]
+    watching = _watching_by_id(candidate)
     unlike = _unlike(baseline[0].run, candidate[0].run)
     judge = _Judge(
         limits=limits,
@@ -47,9 +47,9 @@ def decide(
     )
     cells = [judge.place(theirs.get(place, []), mine) for place, mine in ours.items()]
     cells += [_missing(mine[0]) for place, mine in theirs.items() if place not in ours]
-    cells += [_watching(cell) for cell in watching]
+    cells += [_watching(rounds) for rounds in watching.values()]
     cells.sort(key=_gravity)
-    doubts = [*unlike, *_unwatched(watching)]
+    doubts = [*unlike, *_unwatched(rounds[0] for rounds in watching.values())]
     outcome = _gravest(cells, doubts)
     decision = Decision(
         outcome=outcome,
@@ -68,6 +68,26 @@ def decide(
 
 
 Places = dict[str, list[CellResult]]
+
+
+def unanswered(candidate: Sequence[Results]) -> set[str]:
+    """Canaries and controls that have told nothing yet, since this machine was busy."""
+    watching = _watching_by_id(candidate)
+    return {name for name, rounds in watching.items() if all(map(is_unheard, rounds))}
+
+
+def _watching_by_id(runs: Sequence[Results]) -> Places:
+    """What every round made of each canary and control."""
+    found: Places = {}
+    for cell in (cell for run in runs for cell in run.cells):
+        if Role(cell.role) in WATCHING:
+            found.setdefault(cell.id, []).append(cell)
+    return found
+
+
+def is_unheard(cell: CellResult) -> bool:
+    """Whether a cell of real time says nothing, and there is nothing that would be hushed up."""
+    return cell.lane != EXACT_LANE and cell.verdict is Verdict.INCONCLUSIVE and not cell.evidence
 
 
 def _by_place(runs: Sequence[Results]) -> Places:
@@ -121,14 +141,14 @@ def _unwatched(watching: Iterable[CellResult]) -> list[str]:
 
 def _gravest(cells: Iterable[GateCell], doubts: Sequence[str]) -> Outcome:
     """A gate in which nothing passed has decided nothing."""
-    found = {cell.outcome for cell in cells if cell.role == Role.MEASURE or _is_fault(cell)}
+    found = {cell.outcome for cell in cells if cell.role == Role.MEASURE or _is_blind(cell)}
     if doubts or Outcome.PASS not in found:
         found.add(Outcome.DOUBT)
     return min(found, key=lambda outcome: outcome.gravity)
 
 
-def _is_fault(cell: GateCell) -> bool:
-    return cell.outcome is Outcome.RIG_FAULT
+def _is_blind(cell: GateCell) -> bool:
+    return cell.outcome in (Outcome.RIG_FAULT, Outcome.DOUBT)
 
 
 def _gravity(cell: GateCell) -> tuple[int, bool, float]:
@@ -139,10 +159,15 @@ def _gravity(cell: GateCell) -> tuple[int, bool, float]:
     return cell.outcome.gravity, False, -beyond
 
 
-def _watching(cell: CellResult) -> GateCell:
-    """A canary or a control: as it must be, or the rig is blind."""
+def _watching(rounds: Sequence[CellResult]) -> GateCell:
+    """A canary or a control: as it must be, or the rig is blind. One good answer will do."""
+    answers = [cell for cell in rounds if not is_unheard(cell)]
+    cell = min(answers or rounds, key=is_expected)
     if is_expected(cell):
         return _gate_cell(cell, Outcome.PASS, f"{cell.role}: as it must be")
+    if not answers:
+        why = f"the {cell.role} gave no answer, so nothing shows that the rig sees: {cell.reason}"
+        return _gate_cell(cell, Outcome.DOUBT, why)
     must = "convicted" if Role(cell.role) is Role.CANARY else "acquitted"
     why = f"the {cell.role} was not {must}, so the rig says nothing: {cell.reason}"
     return _gate_cell(cell, Outcome.RIG_FAULT, why)
@@ -190,7 +215,9 @@ class _Judge:
         lost = [c for c in [*candidate, *baseline] if c.verdict is Verdict.INFRA_ERROR]
         if lost:
             return _gate_cell(lost[0], Outcome.RIG_FAULT, lost[0].reason, before=before)
-        worst = min(candidate, key=_worst_first)
+        answers = [cell for cell in candidate if not is_unheard(cell)]
+        enough = len(answers) >= PAIRS_MIN
+        worst = min(answers if enough else candidate, key=_worst_first)
         match worst.verdict:
             case Verdict.TOO_SHORT | Verdict.CORRUPT:
                 outcome, why = Outcome.UNSAFE, f"{worst.verdict}: {worst.reason}"
@@ -204,29 +231,34 @@ class _Judge:
 
     def _passed(self, baseline: list[CellResult], candidate: list[CellResult]) -> GateCell:
         """Nothing is wrong with the candidate but, perhaps, what it takes."""
-        cell = candidate[0]
+        cell = next(cell for cell in candidate if cell.verdict is Verdict.PASS)
         if not baseline:
             return _gate_cell(cell, Outcome.DOUBT, f"{SAFE}; the baseline was not run in this cell")
+        pairs = [
+            (before, after)
+            for before, after in zip(baseline, candidate, strict=False)
+            if before.verdict is after.verdict is Verdict.PASS
+        ]
+        safe = "; ".join([SAFE, *_left_out([*baseline, *candidate])])
         uncounted = self._uncounted(baseline, cell)
         if uncounted:
-            why = f"{SAFE}; {uncounted}"
-            return _gate_cell(cell, Outcome.PASS, why, before=baseline[0])
-        unclaimed = self._unclaimed(min(len(baseline), len(candidate)), cell)
+            return _gate_cell(cell, Outcome.PASS, f"{safe}; {uncounted}", before=baseline[0])
+        unclaimed = self._unclaimed(len(pairs), cell)
         if unclaimed:
-            why = f"{SAFE}; {unclaimed}"
-            return _gate_cell(cell, Outcome.DOUBT, why, before=baseline[0])
-        found = excesses(baseline, candidate, self.limits, intervals=self.intervals)
+            return _gate_cell(cell, Outcome.DOUBT, f"{safe}; {unclaimed}", before=baseline[0])
+        found = excesses(pairs, self.limits, intervals=self.intervals)
         outcomes = [Outcome.PASS, *(item.outcome for item in found)]
         outcome = min(outcomes, key=lambda outcome: outcome.gravity)
         told = [item for item in found if item.outcome is outcome]
-        why = "; ".join([SAFE, *map(excess_words, told)])
-        return _gate_cell(cell, outcome, why, before=baseline[0], excess=found)
+        why = "; ".join([safe, *map(excess_words, told)])
+        return _gate_cell(cell, outcome, why, before=pairs[0][0], excess=found)
 
     def _uncounted(self, baseline: list[CellResult], cell: CellResult) -> str:
         """Why times are not compared here; empty where they are."""
         if cell.witness:
             return "probes cost time, so it is not counted"
-        failed = [before for before in baseline if before.verdict is not Verdict.PASS]
+        answers = [before for before in baseline if not is_unheard(before)]
+        failed = [before for before in answers if before.verdict is not Verdict.PASS]
         if failed:
             return f"the baseline was {failed[0].verdict}, so its time is no measure"
         return "" if self.comparable else "times cannot be compared"
@@ -238,6 +270,14 @@ class _Judge:
         if self.stored:
             return "a stored baseline ran at another hour: real time is compared side by side"
         return f"{rounds} rounds of real time claim nothing" if rounds < PAIRS_MIN else ""
+
+
+def _left_out(rounds: Sequence[CellResult]) -> list[str]:
+    """Of both subjects: what this machine did not let anybody judge."""
+    unheard = [cell for cell in rounds if is_unheard(cell)]
+    if not unheard:
+        return []
+    return [f"{len(unheard)} of {len(rounds)} runs gave no answer: {unheard[0].reason}"]
 
 
 ORDER = (

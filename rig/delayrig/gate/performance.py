@@ -17,21 +17,16 @@ Pairs = Sequence[tuple[int, int]]
 
 
 def excesses(
-    baseline: Sequence[CellResult],
-    candidate: Sequence[CellResult],
-    limits: Limits,
-    *,
-    intervals: int,
+    rounds: Sequence[tuple[CellResult, CellResult]], limits: Limits, *, intervals: int
 ) -> list[Excess]:
     """In time and in CPU time; rounds of real time are pairs. `intervals` is how many there are."""
-    rounds = list(zip(baseline, candidate, strict=False))
     figures: list[tuple[str, Pairs, float]] = [
         ("time", [(b.time_ns.total, c.time_ns.total) for b, c in rounds], limits.slowdown_pct),
         ("CPU time", [(b.total_cpu_ns, c.total_cpu_ns) for b, c in rounds], limits.cpu_pct),
     ]
     return [
         exact_excess(figure, pairs, limit_pct)
-        if candidate[0].lane == EXACT_LANE
+        if rounds[0][0].lane == EXACT_LANE
         else likely_excess(figure, pairs, limit_pct, of=intervals)
         for figure, pairs, limit_pct in figures
         if all(before > 0 for before, _ in pairs)

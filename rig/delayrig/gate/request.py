@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a gate runs: the same cells for both subjects, canaries and controls once."""
+"""What a gate runs: the same cells for both subjects, canaries and controls until they answer."""
 
-import subprocess
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, takewhile
 from pathlib import Path
@@ -15,6 +14,7 @@ from delayrig.gate.judge import WATCHING
 from delayrig.images.subject import PATH_PREFIX
 from delayrig.lanes import EXACT_LANE
 from delayrig.request import Request
+from delayrig.shell import run_shell
 
 BASELINE, CANDIDATE = "baseline", "candidate"
 """Folders of the first round."""
@@ -29,14 +29,19 @@ class GateRequest:
     stored: StoredBaseline | None
     rounds: int
 
-    def round(self, number: int) -> list[Request]:
+    def round(self, number: int, unanswered: Collection[str] = ()) -> list[Request]:
         """The runs of one round, to be made side by side; the baseline's first.
 
-        What is exact is exact the first time: further rounds hold cells of real time alone.
+        What is exact is exact the first time: further rounds hold cells of real time alone. Of
+        canaries and controls they hold those that are `unanswered`.
         """
         sides = [(BASELINE, self.baseline), (CANDIDATE, self.candidate)]
         return [
-            replace(side, out=side.out / _folder(name, number), cells=_cells(side.cells, number))
+            replace(
+                side,
+                out=side.out / _folder(name, number),
+                cells=_cells(side.cells, number, unanswered),
+            )
             for name, side in sides
             if side is not None
         ]
@@ -52,8 +57,13 @@ def rounds_of(folder: Path, name: str) -> list[Path]:
     return [folder / name, *takewhile(Path.is_dir, further)]
 
 
-def _cells(cells: Sequence[Cell], number: int) -> list[Cell]:
-    return [cell for cell in cells if number == 0 or cell.lane != EXACT_LANE]
+def _cells(cells: Sequence[Cell], number: int, unanswered: Collection[str]) -> list[Cell]:
+    return [
+        cell
+        for cell in cells
+        if number == 0
+        or (cell.lane != EXACT_LANE and (cell.role not in WATCHING or cell.id in unanswered))
+    ]
 
 
 def cells_of(subject: str, cells: Sequence[Cell], *, watched: bool) -> list[Cell]:
@@ -84,7 +94,7 @@ def check_watched(cells: Sequence[Cell], plan: str) -> None:
 
 def build_candidate(command: str) -> None:
     """Runs a shell command of the user's, here; raises `BuildError` where it fails."""
-    done = subprocess.run(["/bin/sh", "-c", command], stdout=2, check=False)
+    done = run_shell(command, shown=True)
     if done.returncode != 0:
         raise BuildError(
             f"--build {command!r}: ended with {done.returncode}",

@@ -67,7 +67,8 @@ def _cost(decision: Decision) -> str:
         f"{figure} {_figure([item for item in found if item.figure == figure])}"
         for figure in dict.fromkeys(item.figure for item in found)
     ]
-    return f"Cost: {'; '.join(parts)}."
+    exact = all(item.low_pct == item.high_pct for item in found)
+    return f"Cost{'' if exact else ', over all rounds'}: {'; '.join(parts)}."
 
 
 def _figure(found: list[Excess]) -> str:

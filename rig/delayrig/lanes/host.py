@@ -37,6 +37,7 @@ from delayrig.stages import KEEP, PACK
 from delayrig.supplies import Preparing
 from delayrig.workload import Places, Region, region_of
 
+ANY_PORT = "tcp:127.0.0.1:0"
 DEADLINE_MS = 180_000
 SESSION_END_S = 60
 """How long a session may take besides its subject's time."""
@@ -160,7 +161,7 @@ def cpus_of(cell: Cell) -> list[int]:
 
 def server_words(cell: Cell, paths: Paths, scratch: Path) -> list[str]:
     """The emulator, and where it listens; the session adds what it may have of this machine."""
-    listen = f"pty:{scratch / TERMINAL}" if cell.bridged else "tcp:127.0.0.1:0"
+    listen = f"pty:{scratch / TERMINAL}" if cell.bridged else ANY_PORT
     # Where a link holds bytes up, the emulator would take what it measured for a bound.
     linked = any(hazard.emulator_words(cell) for hazard in cell.active_hazards)
     return [

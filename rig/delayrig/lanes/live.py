@@ -35,16 +35,25 @@ from delayrig.header import make_live_header
 from delayrig.images.live_image import LiveImage, provide_live_image
 from delayrig.images.subject import Subject
 from delayrig.lanes import LaneName
-from delayrig.lanes.host import DEADLINE_MS, NO_PROBES, on_agents_clock, server_words
+from delayrig.lanes.host import (
+    ANY_PORT,
+    DEADLINE_MS,
+    NO_PROBES,
+    TERMINAL,
+    on_agents_clock,
+    server_words,
+)
 from delayrig.lanes.lane import Assignment
 from delayrig.left import write_entries
 from delayrig.live.clock import GuestClock
-from delayrig.live.conversation import Conversation
+from delayrig.live.conversation import Conversation, split_changes
 from delayrig.live.emulator import LOG, LiveEmulator, running_emulator
 from delayrig.live.line import Line, open_line
 from delayrig.live.machine import live_shape, make_live_machine
 from delayrig.live.pace import Pace, pace_events
+from delayrig.live.packed import PackedGuest
 from delayrig.live.speed import SpeedChange
+from delayrig.live.visitor import Visitor
 from delayrig.paths import Paths
 from delayrig.payload import deadline_ms, emulator_words, rehearsal_words, write_payload
 from delayrig.request import Request
@@ -67,6 +76,7 @@ class LiveLane:
     supplies: Supplies
     image: LiveImage
     paths: Paths
+    visitor: Visitor | None = None
 
     @property
     def programs(self) -> list[Subject]:
@@ -88,6 +98,17 @@ class LiveLane:
     def header(self) -> RunHeader:
         """Names this machine, and what guests are made of."""
         return make_live_header(self.request, self.supplies, self.image, self.paths)
+
+    def pack(
+        self, assignment: Assignment, folder: Path, *, line_port: int, port: int, stage_port: int
+    ) -> PackedGuest:
+        """What is started for a cell; what it is given is written below `folder`.
+
+        The plugin's files are those of the folder that QEMU is started in.
+        """
+        pace = Pace(assignment.cell.mips, Path(), _governor_words(assignment.cell))
+        bench = _Bench(assignment=assignment, lane=self, scratch=folder, pace=pace)
+        return bench.packed(line_port, port, stage_port)
 
     async def run_cell(self, assignment: Assignment) -> float:
         """Boots a guest for the cell; whatever comes, nothing of it is left when this returns."""
@@ -133,20 +154,15 @@ class _Bench:
 
     async def run(self, line: Line) -> dict[str, bytes]:
         """What the cell left."""
-        cell = self.assignment.cell
-        self.folder.mkdir()
-        self.stage.mkdir()
         await asyncio.to_thread(self._write_image)
-        region = region_of(cell, self.assignment.chip)
-        words = [*server_words(cell, self.lane.paths, self.scratch), *emulator_words(cell, region)]
         async with (
-            running_emulator(words, self.folder) as emulator,
+            running_emulator(self._emulator_words(), self.folder) as emulator,
             running_emulator(self._rehearsal_words(), self.stage) as stage,
         ):
-            archive = await asyncio.to_thread(self._write_payload, emulator, stage)
+            hardware = await asyncio.to_thread(self._pack, line.port, emulator.name, stage.name)
             self.assignment.watch.ended(PACK)
             machine = make_live_machine(
-                self._hardware(archive, line, emulator),
+                hardware,
                 log=self.assignment.folder / "qemu.log",
                 connect=self.lane.request.connect,
                 paths=self.lane.paths,
@@ -174,8 +190,9 @@ class _Bench:
             stage=stage,
             watch=self.assignment.watch,
             speeds=_speeds(self.assignment.cell),
+            extra_s=self.lane.visitor.extra_s if self.lane.visitor else 0,
         )
-        clock = await conversation.hold()
+        clock = await self._held(conversation)
         entries = await read_results(machine, self.assignment.cell.shape, self.scratch)
         self.assignment.watch.ended(READ_BACK)
         ended = await emulator.end()
@@ -187,6 +204,13 @@ class _Bench:
                 entries[name] = (self.folder / name).read_bytes()
         shutil.copyfile(self.pace.trace, self.assignment.folder / "pace.jsonl")
         return entries
+
+    async def _held(self, conversation: Conversation) -> GuestClock:
+        visitor = self.lane.visitor
+        if visitor is None:
+            return await conversation.hold()
+        guest = conversation.hold()
+        return await visitor.beside(guest, self.assignment, self.lane.paths, self.scratch)
 
     def _put_host_program_on_our_clock(self, entries: dict[str, bytes]) -> None:
         if "host.jsonl" in entries:
@@ -209,7 +233,13 @@ class _Bench:
         cell, chip = self.assignment.cell, self.assignment.chip
         before = workload.initial_content(cell, region_of(cell, chip))
         for folder in (self.folder, self.stage):
+            folder.mkdir()
             (folder / "before.bin").write_bytes(before)
+
+    def _emulator_words(self) -> list[str]:
+        cell, paths = self.assignment.cell, self.lane.paths
+        region = region_of(cell, self.assignment.chip)
+        return [*server_words(cell, paths, self.scratch), *emulator_words(cell, region)]
 
     def _rehearsal_words(self) -> list[str]:
         """An emulator of the same part, with no link or fault, that nobody asks afterwards."""
@@ -218,10 +248,36 @@ class _Bench:
         region = region_of(cell, self.assignment.chip)
         return [*server_words(plain, paths, self.stage), *emulator_words(plain, region)]
 
-    def _write_payload(self, emulator: LiveEmulator, stage: LiveEmulator) -> Path:
+    def packed(self, line_port: int, port: int, stage_port: int) -> PackedGuest:
+        """All of it, with nothing started."""
+        self._write_image()
+        for whose, changes in _speeds(self.assignment.cell).items():
+            self.pace.set_first(whose, split_changes(changes)[0])
+        bridged = self.assignment.cell.bridged
+        name = str(self.scratch / TERMINAL) if bridged else str(port)
+        return PackedGuest(
+            hardware=self._pack(line_port, name, str(stage_port)),
+            emulator=_listening(self._emulator_words(), port),
+            emulator_folder=self.folder,
+            stage=_listening(self._rehearsal_words(), stage_port),
+            stage_folder=self.stage,
+            line_port=line_port,
+            speeds=self.pace.first_commands(),
+        )
+
+    def _pack(self, line_port: int, emulator: str, stage: str) -> Hardware:
+        """The guest, with the names of both emulators in it."""
+        archive = self._write_payload(emulator, stage)
+        hardware = self._hardware(archive, line_port, emulator)
+        visitor = self.lane.visitor
+        if visitor is None:
+            return hardware
+        return visitor.entered(hardware, self.assignment, self.lane.supplies, self.scratch)
+
+    def _write_payload(self, emulator: str, stage: str) -> Path:
         scratch = self.scratch / "payload"
         scratch.mkdir()
-        places = Places(host=HOST_ADDRESS, port=emulator.name, device=SECOND_SERIAL_LINE)
+        places = Places(host=HOST_ADDRESS, port=emulator, device=SECOND_SERIAL_LINE)
         return write_payload(
             self.assignment.cell,
             self.assignment.chip,
@@ -233,17 +289,17 @@ class _Bench:
                 self.assignment.cell,
                 self.assignment.chip_name,
                 self.assignment.subject,
-                msgspec.structs.replace(places, port=stage.name),
+                msgspec.structs.replace(places, port=stage),
             ),
             usual_ms=DEADLINE_MS,
         )
 
-    def _hardware(self, archive: Path, line: Line, emulator: LiveEmulator) -> Hardware:
+    def _hardware(self, archive: Path, line_port: int, emulator: str) -> Hardware:
         cell, paths = self.assignment.cell, self.lane.paths
         return Hardware(
             shape=live_shape(
                 cell.cores,
-                line,
+                line_port,
                 clocksource=cell.shape.clocksource,
                 kernel_words=cell.shape.kernel_words,
             ),
@@ -255,7 +311,7 @@ class _Bench:
             real=RealTime(
                 plugin=paths.cpu_plugin,
                 plugin_words=self.pace.plugin_words,
-                tty=Path(emulator.name) if cell.bridged else None,
+                tty=Path(emulator) if cell.bridged else None,
             ),
         )
 
@@ -279,6 +335,10 @@ class _Bench:
 def _speeds(cell: Cell) -> dict[str, Iterator[SpeedChange]]:
     hazards = [hazard for hazard in cell.active_hazards if isinstance(hazard, SpeedHazard)]
     return {hazard.name: hazard.speed_changes(cell) for hazard in hazards}
+
+
+def _listening(words: list[str], port: int) -> list[str]:
+    return [word.replace(ANY_PORT, f"tcp:127.0.0.1:{port}") for word in words]
 
 
 def _governor_words(cell: Cell) -> list[str]:

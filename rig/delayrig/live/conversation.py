@@ -39,6 +39,8 @@ class Conversation:
     speeds: dict[str, Iterator[SpeedChange]] = field(default_factory=dict)
     """By the hazard that changes them."""
     watch: StageWatch = field(default_factory=StageWatch)
+    extra_s: int = 0
+    """What its subject gets besides, and what it gets without its emulator."""
     _moments: dict[Origin, asyncio.Future[float]] = field(default_factory=dict)
     """When the subject started, and when it was accepted, by this process's loop."""
 
@@ -116,7 +118,7 @@ class Conversation:
 
     async def _accompany(self, changing: set[asyncio.Task[None]]) -> None:
         """Until the subject has ended."""
-        limit_s = self.deadline_ms / 1000 + SPARE_S
+        limit_s = self.deadline_ms / 1000 + SPARE_S + self.extra_s
         accepting = asyncio.create_task(self._accept())
         hearing = asyncio.create_task(self._hear_to_the_end(limit_s))
         alone = asyncio.create_task(self._be_alone())
@@ -161,7 +163,7 @@ class Conversation:
         if self.emulator is None:
             return
         await self.emulator.process.wait()
-        await asyncio.sleep(ALONE_S)
+        await asyncio.sleep(ALONE_S + self.extra_s)
         raise LostGuestError(
             f"the emulator ended with {self.emulator.process.returncode}, and its subject did not"
         )

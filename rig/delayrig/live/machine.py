@@ -9,7 +9,6 @@ from delayrig.guest.embed import EMBED
 from delayrig.guest.monitor import MonitoredMachine
 from delayrig.guest.qemu import QemuMachine
 from delayrig.guest.shape import TSC, GuestShape
-from delayrig.live.line import Line
 from delayrig.paths import Paths
 
 PLAIN = "plain"
@@ -17,22 +16,25 @@ PLAIN = "plain"
 
 
 def live_shape(
-    cores: int, line: Line, *, clocksource: str = TSC, kernel_words: Sequence[str] = ()
+    cores: int, line_port: int, *, clocksource: str = TSC, kernel_words: Sequence[str] = ()
 ) -> GuestShape:
-    """Of a guest that calls at that line, and may have a second serial line."""
+    """Of a guest that calls at that port, and may have a second serial line."""
     return GuestShape(
         icount_shift=0,
         cores=cores,
         clocksource=clocksource,
-        kernel_words=(*kernel_words, "8250.nr_uarts=2", f"rig.host_port={line.port}"),
+        kernel_words=(*kernel_words, "8250.nr_uarts=2", f"rig.host_port={line_port}"),
     )
 
 
 def make_live_machine(
     hardware: Hardware, *, log: Path, connect: str | None, paths: Paths
 ) -> MonitoredMachine:
-    """Through libvirt's embedded driver, unless `connect` names another, or it is not installed."""
-    if connect == PLAIN:
+    """Through libvirt's embedded driver, unless `connect` names another, or it is not installed.
+
+    Plain QEMU where somebody is to talk to the guest: libvirt is not told of consoles for that.
+    """
+    if connect == PLAIN or hardware.talk is not None:
         return QemuMachine(hardware, log=log, cpu=0)
     try:
         from delayrig.guest.libvirt_machine import make_libvirt_machine

@@ -63,11 +63,14 @@ class Pace:
 
     async def begin(self) -> None:
         """From now on each core has its speed, or its governor's."""
+        for command in self.first_commands():
+            await self.tell(command)
+
+    def first_commands(self) -> list[str]:
+        """What the plugin is told before the subject starts."""
         if self._governor_words:
-            await self.tell("* auto")
-            return
-        for core in range(len(self.core_mips)):
-            await self._tell_speed(core, 0)
+            return ["* auto"]
+        return [self._speed_command(core, 0) for core in range(len(self.core_mips))]
 
     async def change(self, whose: str, change: SpeedChange) -> None:
         """From now on; what others do to the same core comes on top of it."""
@@ -75,7 +78,7 @@ class Pace:
         parts = self._parts.setdefault(whose, [1.0] * len(self.core_mips))
         for core in cores:
             parts[core] = change.part
-            await self._tell_speed(core, change.ramp_ms)
+            await self.tell(self._speed_command(core, change.ramp_ms))
 
     def set_first(self, whose: str, changes: Iterable[SpeedChange]) -> None:
         """What is so from the beginning."""
@@ -84,10 +87,10 @@ class Pace:
             for core in range(len(parts)) if change.core is None else [change.core]:
                 parts[core] = change.part
 
-    async def _tell_speed(self, core: int, ramp_ms: int) -> None:
+    def _speed_command(self, core: int, ramp_ms: int) -> str:
         part = math.prod(parts[core] for parts in self._parts.values())
         mips = max(self.core_mips[core] * part, MIPS_MIN)
-        await self.tell(f"{core} {mips:.3f} {ramp_ms * US_PER_MS}")
+        return f"{core} {mips:.3f} {ramp_ms * US_PER_MS}"
 
     async def end(self) -> None:
         """From now on nothing is held back; a guest boots so, too."""

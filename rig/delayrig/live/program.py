@@ -100,7 +100,7 @@ def _hardware(
     return Hardware(
         shape=live_shape(
             len(guest.core_mips),
-            line,
+            line.port,
             clocksource=guest.clocksource,
             kernel_words=guest.kernel_words,
         ),

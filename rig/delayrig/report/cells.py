@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 from markupsafe import Markup
 
 from delayrig.cell import Role
+from delayrig.durations import rounded
 from delayrig.exit_code import is_expected
 from delayrig.pages.page import Section, environment
+from delayrig.report.rounds import Spread
 from delayrig.report.source import RunSource, Sources
 from delayrig.report.words import (
     TEMPLATES,
     cell_anchor,
-    duration,
     hazards_of,
     marks_of,
     seconds,
@@ -106,9 +107,19 @@ def _told(pairs: Sequence[tuple[RunSource, CellResult]]) -> Iterator[dict[str, o
             "evidence": [
                 f"{item.witness} witness: {describe(item)} [{item.where}]" for item in cell.evidence
             ],
-            "facts": list(_facts(cell)),
+            "facts": [*_rounds(run.spread.get(cell.id)), *_facts(cell)],
             "rerun": cell.rerun,
         }
+
+
+def _rounds(spread: Spread | None) -> Iterator[tuple[str, str]]:
+    if spread is None:
+        return
+    found = ", ".join(f"{times} {verdict}" for verdict, times in spread.verdicts.items())
+    yield "rounds", f"{found}; round {spread.shown} is shown"
+    if spread.total_ns:
+        least, most = min(spread.total_ns.values()), max(spread.total_ns.values())
+        yield "total time where it passed", f"{seconds(least)} to {seconds(most)} s"
 
 
 def _facts(cell: CellResult) -> Iterator[tuple[str, str]]:
@@ -124,14 +135,14 @@ def _facts(cell: CellResult) -> Iterator[tuple[str, str]]:
     yield "judged", ", ".join(cell.judged) or "nothing"
     yield "unjudged", ", ".join(cell.unjudged) or "nothing"
     if cell.smallest_visible_short_ns is not None:
-        yield "smallest shortening that shows", duration(cell.smallest_visible_short_ns)
+        yield "smallest shortening that shows", rounded(cell.smallest_visible_short_ns)
     if cell.time_ns.total:
         split = cell.time_ns
         names = ("probe", "read", "erase", "write", "verify")
         yield (
             "time by phase",
             ", ".join(
-                f"{name} {duration(getattr(split, name))}" for name in names if getattr(split, name)
+                f"{name} {rounded(getattr(split, name))}" for name in names if getattr(split, name)
             ),
         )
         yield "transfers", f"{cell.transfers:,}"

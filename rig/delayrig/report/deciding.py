@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 DRAWN_MAX = 24
+ROUNDS = (
+    "the times of this section are sums over all of them, with the interval that the decision"
+    " rests on. Everywhere else on this page each cell is shown as it was in one round: of its"
+    " gravest verdict, and of those the one whose total time is the median. Margins, waits and"
+    " timelines are of that round, too."
+)
 CLASSES = {
     Outcome.RIG_FAULT: "rig",
     Outcome.UNSAFE: "bad",
@@ -45,7 +51,7 @@ def _decision(gate: GateSource, *, several: bool) -> Markup:
         f"Plan {decision.plan}, seed {decision.seed}. A cell may take"
         f" {decision.limits.slowdown_pct:g} % more time and {decision.limits.cpu_pct:g} % more CPU"
         " time than in the baseline."
-        + (f" {gate.rounds} rounds; the first is shown below." if gate.rounds > 1 else "")
+        + (f" {gate.rounds} rounds: {ROUNDS}" if gate.rounds > 1 else "")
     )
     compared = [cell for cell in decision.cells if cell.excess]
     if compared:
@@ -75,9 +81,13 @@ def _chart(decision: Decision, compared: list[GateCell]) -> Markup:
     return chart_html(
         svg,
         caption=f"Time and CPU time of {names}, in percent more or less{note}; the dashed line is"
-        " the limit",
+        " the limit" + (", thin lines are intervals" if _have_noise(drawn) else ""),
         table=_change_table(drawn),
     )
+
+
+def _have_noise(cells: list[GateCell]) -> bool:
+    return any(item.low_pct != item.high_pct for cell in cells for item in cell.excess)
 
 
 def change_figure(cells: list[GateCell]) -> "Figure":
@@ -90,9 +100,12 @@ def change_figure(cells: list[GateCell]) -> "Figure":
             found = [(at, item) for at, item in _of_figure(cells, name)]
             for at, item in found:
                 axes.barh(at, item.pct, color=_colour_of(item), height=0.62)
+                if item.low_pct != item.high_pct:
+                    reach = [[max(item.pct - item.low_pct, 0)], [max(item.high_pct - item.pct, 0)]]
+                    axes.errorbar(item.pct, at, xerr=reach, color=Colour.INK, capsize=3, lw=1)
                 axes.annotate(
                     f"{item.pct:+.1f} %",
-                    (max(item.pct, item.limit_pct), at),
+                    (max(item.high_pct, item.pct, item.limit_pct), at),
                     xytext=(5, 0),
                     textcoords="offset points",
                     va="center",
@@ -135,7 +148,7 @@ def _change_table(cells: list[GateCell]) -> Table:
             Row(
                 values=[
                     *(cell.id, item.figure, seconds(item.baseline_ns), seconds(item.candidate_ns)),
-                    *(f"{item.pct:+.2f} %", f"{item.limit_pct:g} %"),
+                    *(_change(item), f"{item.limit_pct:g} %"),
                 ]
             )
             for cell in cells
@@ -169,10 +182,17 @@ def _row(cell: GateCell) -> Row:
             *(_name(cell), outcome, cell.baseline or "-", cell.candidate),
             seconds(time.baseline_ns) if time else "-",
             seconds(time.candidate_ns) if time else "-",
-            f"{time.pct:+.2f} %" if time else "-",
-            f"{cpu.pct:+.2f} %" if cpu else "-",
+            _change(time) if time else "-",
+            _change(cpu) if cpu else "-",
         ]
     )
+
+
+def _change(item: Excess) -> str:
+    """With its interval, where it is not exact."""
+    if item.low_pct == item.high_pct:
+        return f"{item.pct:+.2f} %"
+    return f"{item.pct:+.2f} % ({item.low_pct:+.2f} to {item.high_pct:+.2f})"
 
 
 def _name(cell: GateCell) -> str | Markup:

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from markupsafe import Markup
 
 from delayrig.cell import Role
+from delayrig.durations import rounded
 from delayrig.evidence import Witness
 from delayrig.pages.page import Column, Row, Section, Table, paragraph, table_html
 from delayrig.report.facts import WaitMargin
 from delayrig.report.source import RunSource, Sources
 from delayrig.report.waiting import NO_EVENTS
-from delayrig.report.words import cell_link, duration, subject_of
+from delayrig.report.words import cell_link, subject_of
 from delayrig.result import CellResult
 
 EXPLAINED = (
@@ -79,7 +80,7 @@ def _row(name: str, kind: str, witness: Witness, found: list[Found]) -> Row:
     return Row(
         values=[
             *(name, kind, witness, f"{count:,}", f"{judged:,}", f"{short:,}"),
-            "-" if worst.requested_ns is None else duration(worst.requested_ns),
+            "-" if worst.requested_ns is None else rounded(worst.requested_ns),
             _took(worst),
             _margin(worst),
             cell_link(run, cell) if worst.margin_ns is not None else "none could be judged",
@@ -91,13 +92,13 @@ def _row(name: str, kind: str, witness: Witness, found: list[Found]) -> Row:
 def _took(wait: WaitMargin) -> str:
     if wait.actual_ns is None:
         return "-"
-    return " to ".join(dict.fromkeys(duration(ns) for ns in wait.actual_ns))
+    return " to ".join(dict.fromkeys(rounded(ns) for ns in wait.actual_ns))
 
 
 def _margin(wait: WaitMargin) -> str | Markup:
     if wait.margin_ns is None:
         return "-"
-    text = duration(wait.margin_ns)
+    text = rounded(wait.margin_ns)
     if wait.requested_ns:
         text += f" ({100 * wait.margin_ns / wait.requested_ns:+.1f} %)"
     css = "bad" if wait.short else "good"

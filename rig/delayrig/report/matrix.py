@@ -11,11 +11,11 @@ from markupsafe import Markup
 from delayrig.cell import Role
 from delayrig.exit_code import is_expected
 from delayrig.pages.page import Column, Row, Section, Table, environment, paragraph, table_html
+from delayrig.report.rounds import GRAVITY
 from delayrig.report.source import RunSource, Sources
 from delayrig.report.words import (
     CALM,
     CLASSES,
-    GRAVITY,
     HOST_SPEED,
     TEMPLATES,
     cell_anchor,

@@ -5,7 +5,7 @@ import os
 import signal
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from multiprocessing import get_context
 from pathlib import Path
@@ -18,6 +18,7 @@ from delayrig.gate.request import BASELINE, CANDIDATE, rounds_of
 from delayrig.host.children import die_with_session
 from delayrig.lanes import EXACT_LANE
 from delayrig.report.facts import CellFacts, cell_facts
+from delayrig.report.rounds import Spread, fold_rounds
 from delayrig.result import CellResult, Results, read_results, read_versioned
 
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -35,6 +36,8 @@ class RunSource:
     results: Results
     facts: dict[str, CellFacts]
     """By cell; empty where only the results are there."""
+    spread: dict[str, Spread] = field(default_factory=dict)
+    """By cell, where the run is one of several rounds."""
 
     @property
     def code(self) -> ExitCode:
@@ -45,6 +48,12 @@ class RunSource:
     def folder(self) -> Path | None:
         """Where its cells are."""
         return self.path if self.path.is_dir() else None
+
+    def folder_of(self, cell: CellResult) -> Path:
+        """What the cell left, in the round that is shown; only where there are folders."""
+        assert self.folder is not None
+        spread = self.spread.get(cell.id)
+        return spread.folder if spread else self.folder / cell.id
 
     @property
     def prefix(self) -> str:
@@ -99,7 +108,7 @@ def with_facts(sources: Sources, *, jobs: int, done: Callable[[], None]) -> Sour
     parent = os.getpid()
     with ProcessPoolExecutor(jobs, forking, _begin_worker, (parent,)) as pool:
         waiting = [
-            (at, cell.id, pool.submit(cell_facts, run.folder / cell.id, cell))
+            (at, cell.id, pool.submit(cell_facts, run.folder_of(cell), cell))
             for at, run in enumerate(sources.runs)
             if run.folder is not None
             for cell in told_by_events(run.results)
@@ -125,12 +134,23 @@ def _read_run(path: Path) -> RunSource:
     return RunSource(label="", path=path, results=read_results(path), facts={})
 
 
+def _read_rounds(gate: Path, side: str) -> RunSource:
+    """Only rounds of real time are more than one; none of them lacks its results."""
+    folders = rounds_of(gate, side)
+    first = _read_run(folders[0])
+    if len(folders) == 1:
+        return first
+    further = [(folder, read_results(folder)) for folder in folders[1:]]
+    results, spread = fold_rounds([(folders[0], first.results), *further])
+    return replace(first, results=results, spread=spread)
+
+
 def _read_gate(path: Path) -> tuple[GateSource, list[RunSource]]:
-    """Of several rounds the first stands for all; what was decided rests on all of them."""
+    """Each side as one run, folded from all of its rounds."""
     decision = read_versioned(path / GATE_FILE, Decision, schema=SCHEMA)
     stored = decision.baseline.stored
-    before = _read_run(Path(stored) if stored else path / BASELINE)
-    after = _read_run(path / CANDIDATE)
+    before = _read_run(Path(stored)) if stored else _read_rounds(path, BASELINE)
+    after = _read_rounds(path, CANDIDATE)
     gate = GateSource(path=path, decision=decision, rounds=len(rounds_of(path, CANDIDATE)))
     return gate, [replace(before, label=BASELINE), replace(after, label=CANDIDATE)]
 

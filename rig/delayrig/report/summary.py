@@ -9,10 +9,10 @@ from delayrig.cell import Role
 from delayrig.errors import ExitCode
 from delayrig.exit_code import is_expected
 from delayrig.pages.page import Section, environment, paragraph
+from delayrig.report.rounds import GRAVITY
 from delayrig.report.source import GateSource, RunSource, Sources
 from delayrig.report.words import (
     CLASSES_OF_CODES,
-    GRAVITY,
     TEMPLATES,
     badge,
     cell_link,

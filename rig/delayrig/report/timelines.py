@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from delayrig.cell import Job, Role
+from delayrig.durations import rounded
 from delayrig.events import Event, first
 from delayrig.pages.charts import Colour, chart_html, new_figure, svg_of
 from delayrig.pages.page import Column, Row, Section, Table, details, paragraph
 from delayrig.phases import PROBE, READ, VERIFY, phase_changes
 from delayrig.report.facts import CellFacts, WaitMargin, read_judged
 from delayrig.report.source import RunSource, Sources
-from delayrig.report.words import cell_link, duration, verdict_html
+from delayrig.report.words import cell_link, verdict_html
 from delayrig.result import CellResult, Verdict
 from delayrig.trace.timeline import Timeline, Track, timeline_of
 
@@ -115,8 +116,8 @@ def worst_waits(facts: CellFacts) -> list[WaitMargin]:
 
 def draw_cell(run: RunSource, cell: CellResult) -> Drawn:
     """Reads its events once more and draws them."""
-    assert run.folder is not None
-    watched = read_judged(run.folder / cell.id, cell)
+    folder = run.folder_of(cell)
+    watched = read_judged(folder, cell)
     timeline = timeline_of(watched.events)
     phases = _phases(watched.events, cell)
     worst = worst_waits(run.facts[cell.id])
@@ -128,7 +129,7 @@ def draw_cell(run: RunSource, cell: CellResult) -> Drawn:
         description=_in_words(timeline, phases, worst[:1]),
     )
     chart = chart_html(svg, caption=CAPTION, table=_table(timeline, phases))
-    where = shlex.join(["rig/rig", "trace", str(run.folder / cell.id), "-o", "cell.json"])
+    where = shlex.join(["rig/rig", "trace", str(folder), "-o", "cell.json"])
     html = Markup("<p>{} {}. Every event: <code>{}</code></p>{}").format(
         verdict_html(cell), cell_link(run, cell, "About this cell"), where, chart
     )
@@ -340,15 +341,15 @@ def _draw_wait(axes: "Axes", wait: WaitMargin, origin_ns: int) -> None:
 
 
 def _wait_words(wait: WaitMargin) -> str:
-    asked = f"{duration(wait.requested_ns)} asked (shaded), " if wait.requested_ns else ""
+    asked = f"{rounded(wait.requested_ns)} asked (shaded), " if wait.requested_ns else ""
     took = ""
     if wait.actual_ns is not None:
-        took = " to ".join(dict.fromkeys(duration(ns) for ns in wait.actual_ns)) + " seen, "
-    return f"{wait.kind}: {asked}{took}margin {duration(wait.margin_ns or 0)}"
+        took = " to ".join(dict.fromkeys(rounded(ns) for ns in wait.actual_ns)) + " seen, "
+    return f"{wait.kind}: {asked}{took}margin {rounded(wait.margin_ns or 0)}"
 
 
 def _in_words(timeline: Timeline, phases: list[_Phase], worst: list[WaitMargin]) -> str:
-    told = [f"{phase.name} {duration(phase.end_ns - phase.start_ns)}" for phase in phases]
+    told = [f"{phase.name} {rounded(phase.end_ns - phase.start_ns)}" for phase in phases]
     early = sum(each.track is Track.VIOLATION for each in timeline.instants)
     words = [
         f"Phases: {', '.join(told[:PHASES_SAID_MAX])}",
@@ -383,4 +384,4 @@ def _table(timeline: Timeline, phases: list[_Phase]) -> Table:
 
 
 def _table_row(name: str, lengths: list[int]) -> Row:
-    return Row(values=[name, f"{len(lengths):,}", duration(sum(lengths)), duration(max(lengths))])
+    return Row(values=[name, f"{len(lengths):,}", rounded(sum(lengths)), rounded(max(lengths))])

@@ -9,12 +9,13 @@ import msgspec
 from markupsafe import Markup
 
 from delayrig.cell import Role
+from delayrig.durations import rounded
 from delayrig.errors import BadInputError
 from delayrig.pages.charts import Colour, chart_html, new_figure, svg_file, svg_of
 from delayrig.pages.page import Column, Row, Section, Table, details, paragraph, table_html
 from delayrig.report.facts import Split
 from delayrig.report.source import RunSource, Sources
-from delayrig.report.words import cell_link, count, duration, seconds, subject_of
+from delayrig.report.words import cell_link, count, seconds, subject_of
 from delayrig.result import CellResult, Verdict
 
 if TYPE_CHECKING:
@@ -36,6 +37,10 @@ EXPLAINED = (
 PLACES_MAX = 400
 EXACT = "Virtual time: the same in every run."
 MOVING = "Of the lanes host and live: real time, which moves from run to run."
+ROUNDS = (
+    "Of several rounds: bars add up each cell's median round; a stroke across them is the total of"
+    " one round."
+)
 GROUPS_MAX = 8
 
 
@@ -48,6 +53,8 @@ class Total:
     split: Split
     user_ns: int
     sys_ns: int
+    rounds_ns: Sequence[int] = ()
+    """The total time of each round that all of these cells passed, where there were several."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +80,8 @@ def totals_section(sources: Sources) -> Section:
     body = paragraph(EXPLAINED) + paragraph(EXACT if sources.is_exact else MOVING)
     if not sources.has_events:
         body += paragraph("Without the cells' events, fixed waits are in the rest.")
+    if any(total.rounds_ns for group in groups for total in group.totals):
+        body += paragraph(ROUNDS)
     for group in groups:
         body += chart_html(_chart(group), caption=_scope(group), table=_table(group.totals))
     charted = {total.name for group in groups for total in group.totals}
@@ -156,7 +165,16 @@ def _total(name: str, cells: dict[str, tuple[RunSource, CellResult]], places: li
         split=split,
         user_ns=sum(cell.cpu_ns.user for _, cell in chosen),
         sys_ns=sum(cell.cpu_ns.sys for _, cell in chosen),
+        rounds_ns=_rounds_ns(chosen),
     )
+
+
+def _rounds_ns(chosen: list[tuple[RunSource, CellResult]]) -> list[int]:
+    spreads = [run.spread[cell.id] for run, cell in chosen if cell.id in run.spread]
+    if not spreads or len(spreads) < len(chosen):
+        return []
+    whole = set.intersection(*(set(spread.total_ns) for spread in spreads))
+    return [sum(spread.total_ns[number] for spread in spreads) for number in sorted(whole)]
 
 
 def _split(run: RunSource, cell: CellResult) -> Split:
@@ -199,9 +217,12 @@ def _figure(totals: Sequence[Total]) -> "Figure":
                 )
             left = [a + b for a, b in zip(left, values, strict=True)]
         for at, total in enumerate(totals):
+            strokes = [ns / 1e9 for ns in total.rounds_ns]
+            if strokes:
+                time.plot(strokes, [at] * len(strokes), "|", color=Colour.INK, ms=13, mew=1)
             time.annotate(
                 f"{left[at]:.3f} s",
-                (left[at], at),
+                (max([left[at], *strokes]), at),
                 xytext=(5, 0),
                 textcoords="offset points",
                 va="center",
@@ -241,21 +262,33 @@ def _figure(totals: Sequence[Total]) -> "Figure":
 
 def _in_words(totals: Sequence[Total]) -> str:
     return "; ".join(
-        f"{total.name}: {duration(total.split.total_ns)}, of that chip busy"
-        f" {duration(total.split.busy_ns)}, CPU time {duration(total.user_ns + total.sys_ns)}"
+        f"{total.name}: {rounded(total.split.total_ns)}, of that chip busy"
+        f" {rounded(total.split.busy_ns)}, CPU time {rounded(total.user_ns + total.sys_ns)}"
+        + _reach(total)
         for total in totals
     )
 
 
+def _reach(total: Total) -> str:
+    if not total.rounds_ns:
+        return ""
+    least, most = min(total.rounds_ns), max(total.rounds_ns)
+    return f", {rounded(least)} to {rounded(most)} in {count(len(total.rounds_ns), 'round')}"
+
+
 def _table(totals: Sequence[Total]) -> Table:
     names = [label for label, _ in PARTS.values()]
+    several = any(total.rounds_ns for total in totals)
     return Table(
         caption="All in seconds",
         columns=[
             Column(name="subject"),
             *(
                 Column(name=name, numeric=True)
-                for name in ("cells", "total", *names, "CPU user", "CPU kernel")
+                for name in (
+                    *("cells", "total", *names, "CPU user", "CPU kernel"),
+                    *(("rounds", "least", "most") if several else ()),
+                )
             ),
         ],
         rows=[
@@ -267,11 +300,17 @@ def _table(totals: Sequence[Total]) -> Table:
                     *(seconds(part) for part in msgspec.structs.astuple(total.split)),
                     seconds(total.user_ns),
                     seconds(total.sys_ns),
+                    *(_rounds_values(total.rounds_ns) if several else ()),
                 ]
             )
             for total in totals
         ],
     )
+
+
+def _rounds_values(rounds_ns: Sequence[int]) -> tuple[str, str, str]:
+    least, most = min(rounds_ns, default=None), max(rounds_ns, default=None)
+    return f"{len(rounds_ns)}", seconds(least), seconds(most)
 
 
 def _places_table(timed: Timed, places: list[str]) -> Table:
@@ -297,4 +336,8 @@ def _figure_of(found: tuple[RunSource, CellResult] | None) -> str | Markup:
     text = f"{seconds(cell.time_ns.total)} / {seconds(cell.total_cpu_ns)}"
     if cell.verdict is not Verdict.PASS:
         text += f" {cell.verdict}"
+    spread = run.spread.get(cell.id)
+    if spread and len(spread.total_ns) > 1:
+        least, most = min(spread.total_ns.values()), max(spread.total_ns.values())
+        text += f" ({seconds(least)} to {seconds(most)})"
     return cell_link(run, cell, text)

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator
 from markupsafe import Markup
 
 from delayrig.cell import Role
+from delayrig.durations import rounded
 from delayrig.pages.page import Column, Row, Section, Table, paragraph, table_html
 from delayrig.report.facts import CellFacts, Silence, add_silence
 from delayrig.report.source import RunSource, Sources
-from delayrig.report.words import duration, subject_of
+from delayrig.report.words import subject_of
 from delayrig.waste import CallSiteWaste, OperationWaste, waste_together
 
 ROWS_MAX = 15
@@ -71,8 +72,8 @@ def _operations(label: str, rows: list[OperationWaste]) -> Markup:
                 Row(
                     values=[
                         *(row.subject, row.phase, row.operation, f"{row.count:,}"),
-                        *(duration(row.busy_ns), duration(row.waste_ns)),
-                        *(duration(row.waste_ns // row.count), duration(row.waste_ns_max)),
+                        *(rounded(row.busy_ns), rounded(row.waste_ns)),
+                        *(rounded(row.waste_ns // row.count), rounded(row.waste_ns_max)),
                     ],
                     marks={"subject": row.subject},
                 )
@@ -97,8 +98,8 @@ def _call_sites(label: str, rows: list[CallSiteWaste]) -> Markup:
                 Row(
                     values=[
                         *(row.subject, row.phase, _call_site(row.call_site), f"{row.count:,}"),
-                        *(duration(row.requested_ns), duration(row.actual_ns)),
-                        *(duration(row.waste_ns), duration(row.waste_ns_max)),
+                        *(rounded(row.requested_ns), rounded(row.actual_ns)),
+                        *(rounded(row.waste_ns), rounded(row.waste_ns_max)),
                     ],
                     marks={"subject": row.subject},
                 )
@@ -140,8 +141,8 @@ def _silence_table(label: str, rows: list[tuple[str, Silence]]) -> Markup:
                             f"{each.after} and {each.before}",
                             f"{each.count:,}",
                         ),
-                        *(duration(each.total_ns), duration(each.total_ns // each.count)),
-                        duration(each.most_ns),
+                        *(rounded(each.total_ns), rounded(each.total_ns // each.count)),
+                        rounded(each.most_ns),
                     ],
                     marks={"subject": subject},
                 )

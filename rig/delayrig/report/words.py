@@ -34,11 +34,6 @@ CLASSES_OF_CODES = {
     ExitCode.SKIPPED: "quiet",
     ExitCode.RIG_FAULT: "rig",
 }
-GRAVITY = (
-    *(Verdict.INFRA_ERROR, Verdict.TOO_SHORT, Verdict.CORRUPT, Verdict.HUNG, Verdict.OP_FAILED),
-    *(Verdict.INCONCLUSIVE, Verdict.PASS, Verdict.SKIPPED),
-)
-"""The gravest first."""
 
 
 def subject_of(cell: CellResult) -> str:
@@ -97,15 +92,6 @@ def marks_of(cell: CellResult) -> dict[str, str]:
 def seconds(ns: int | None) -> str:
     """To the millisecond; a dash where there is none."""
     return "-" if ns is None else f"{ns / 1e9:.3f}"
-
-
-def duration(ns: int) -> str:
-    """In the unit that needs the fewest digits, signed as it is."""
-    size = abs(ns)
-    for unit, per_unit in (("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1000)):
-        if size >= per_unit:
-            return f"{ns / per_unit:.4g} {unit}"
-    return f"{ns} ns"
 
 
 def count(number: int, thing: str) -> str:

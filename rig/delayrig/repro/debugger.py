@@ -8,7 +8,7 @@ from pathlib import Path
 from delayrig.delay_probe import DelayWish
 from delayrig.errors import RigFaultError
 from delayrig.guest.platform import Arch
-from delayrig.images.subject import PROGRAM, Subject
+from delayrig.images.subject import Subject
 from delayrig.images.symbols import read_symbols
 from delayrig.paths import Paths
 from delayrig.profile import known_delay_symbols
@@ -40,15 +40,21 @@ def delay_symbol_of(subject: Subject, wish: DelayWish) -> str:
 def remote_words(
     gdb: str, root: Path, socket: Path, sources: Sequence[Path], delay: str
 ) -> list[str]:
-    """gdb on a subject in a guest, whose gdbserver is behind `socket`."""
+    """gdb on a process in a guest, which becomes the subject as soon as it goes on.
+
+    Its gdbserver is behind `socket`, and `root` has the files of the guest.
+    """
     return gdb_words(
         gdb,
         [
             f"set sysroot {root}",
             *_directories(sources),
-            f"file {root / PROGRAM.lstrip('/')}",
             "set remotetimeout 60",
+            "set auto-solib-add off",  # nobody wants to read of what waits there
             f"target remote {socket}",
+            "tcatch exec",
+            "set auto-solib-add on",
+            "continue",
             *_stops(delay),
         ],
     )

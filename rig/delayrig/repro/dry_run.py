@@ -10,9 +10,11 @@ from delayrig.guest.arguments import LIBRARY_PATH, Hardware, pinned, preloading,
 from delayrig.guest.qemu import TUNABLES
 from delayrig.guest.snapshot import restored
 from delayrig.host.spec import PORT, Spec, cpus_text
+from delayrig.lanes.host import ANY_PORT
+from delayrig.live.packed import PackedGuest
 
 DRY_PORT = 34567
-ANY_PORT = "tcp:127.0.0.1:0"
+LINE_PORT, STAGE_PORT = DRY_PORT + 1, DRY_PORT + 2
 
 
 def qemu_command(hardware: Hardware, snapshot: Path | None, cpu: int) -> list[str]:
@@ -40,6 +42,36 @@ def qemu_command(hardware: Hardware, snapshot: Path | None, cpu: int) -> list[st
         "quit",
     ]
     return lines
+
+
+def live_commands(packed: PackedGuest, folder: Path) -> list[str]:
+    """Lines for five shells: two emulators, the guest's line, QEMU, and the speeds of its cores."""
+    hardware, control = packed.hardware, "UNIX-SENDTO:pace"
+    words = [hardware.shape.platform.program, *qemu_arguments(hardware, monitor_fd=None)]
+    before = [f"{name}={shlex.quote(value)}" for name, value in TUNABLES.items()]
+    return [
+        "# the emulator, in a shell of its own:",
+        f"cd {shlex.quote(str(packed.emulator_folder))}",
+        *pasted(packed.emulator),
+        "# the one before which the subject rehearses, in another one:",
+        f"cd {shlex.quote(str(packed.stage_folder))}",
+        *pasted(packed.stage),
+        "# the line to the guest's agent, in another one (socat is not of the rig):",
+        f"socat - TCP-LISTEN:{packed.line_port},bind=127.0.0.1,reuseaddr",
+        "# QEMU, with its monitor on this terminal:",
+        f"cd {shlex.quote(str(folder))}",
+        *pasted(words, before),
+        "# what the rig says over the monitor; type it there:",
+        "cont",
+        "# the speeds of the cores, once the line says `ready`; it boots with all there is:",
+        f"cd {shlex.quote(str(folder))}",
+        *(f"echo {shlex.quote(word)} | socat - {control}" for word in packed.speeds),
+        "# what the rig says over the line; type it there (images/agent/channel.h):",
+        "#   go        after `ready`: starts the subject",
+        "#   accepted  when that one has connected: what the cell does then is done",
+        "#   finish    after `ended`: the guest pauses itself, and its console is in",
+        f"#   {hardware.console}",
+    ]
 
 
 def host_commands(spec: Spec, folder: Path) -> list[str]:

@@ -26,22 +26,14 @@ PROMPT = "guest# "
 SUBJECT_STARTS = "[rig] the subject starts"
 GDBSERVER_STARTS = "[rig] gdbserver starts"
 BAUD = 115200
-# A serial line does not tell gdbserver that gdb is gone. It is over when it has no child any more.
+# Who traces it is told at once: the kernel's word for nobody is 0.
 AWAIT_GDBSERVER = (
-    "server=$!",
-    "had=",
-    "while [ -d /proc/$server ]; do",
-    "\tchildren=",
-    "\tread children 2>/dev/null </proc/$server/task/$server/children",
-    '\tif [ -n "$children" ]; then had=1',
-    '\telif [ -n "$had" ]; then /rig/bin/sleep 1; kill -9 $server; break',
-    "\tfi",
-    "\t/rig/bin/sleep 0.2",
+    "tracer=0",
+    "while :; do",
+    '\twhile read -r key value; do [ "$key" = TracerPid: ] && tracer=$value; done </proc/$$/status',
+    '\t[ "$tracer" = 0 ] || break',
+    "\t/rig/bin/sleep 0.1",
     "done",
-    "said=/proc/1/root/cell/stdout.txt",
-    "code=$(/rig/bin/sed -n 's/^Child exited with status //p' $said)",
-    "/rig/bin/grep -q 'Detaching from process' $said && code=${code:-0}",
-    "exit ${code:-137}",
 )
 USUAL_TERMINAL = (24, 80)
 
@@ -115,6 +107,9 @@ def _shell_lines(entry: Entry, subject: Sequence[str]) -> list[str]:
 
 
 def _gdb_lines(entry: Entry, subject: Sequence[str]) -> list[str]:
+    """gdbserver comes to the very process that the subject is going to be: what the cell does to
+    its subject, a move to another core say, is done to that one.
+    """
     assert entry.gdbserver is not None
     server = words_in_guest(entry.gdbserver, "/rig/gdb")
     return [
@@ -122,9 +117,9 @@ def _gdb_lines(entry: Entry, subject: Sequence[str]) -> list[str]:
         f"/rig/bin/stty -F $tty {BAUD} raw -echo",
         "exec 4<>$tty",  # holds it open, so that nothing of the first request is lost
         f"echo {shlex.quote(GDBSERVER_STARTS)} >&4",
-        f"{shlex.join([*server, '--once', '--no-startup-with-shell'])} $tty"
-        f" {shlex.join(subject)} &",
+        f"{shlex.join([*server, '--once', '--attach'])} $tty $$ >/rig/gdbserver.log 2>&1 &",
         *AWAIT_GDBSERVER,
+        f"exec {shlex.join(subject)} 4>&-",
     ]
 
 

@@ -10,9 +10,10 @@ from pathlib import Path
 
 from delayrig.cell import Cell
 from delayrig.chip_witness import margins_ns
+from delayrig.durations import in_full
 from delayrig.events import Event, event_time_ns, first, parse_events
 from delayrig.phases import overshoots
-from delayrig.repro.words import describe_evidence, duration
+from delayrig.repro.words import describe_evidence
 from delayrig.result import CellResult, Verdict
 from delayrig.seen import read_seen
 from delayrig.stages import BOOTED, CONNECTED, ENDED
@@ -148,15 +149,15 @@ def _describe_short(walk: Walk, here: float | None, there: float | None) -> list
         shortest_ns, longest_ns = item.actual_ns
         times = f"; {item.count} times like that" if item.count > 1 else ""
         lines += [
-            f"3. Asked for this: {duration(item.requested_ns)} ({what})",
-            f"4. Got that:       {duration(shortest_ns)} to {duration(longest_ns)},"
+            f"3. Asked for this: {in_full(item.requested_ns)} ({what})",
+            f"4. Got that:       {in_full(shortest_ns)} to {in_full(longest_ns)},"
             f" seen by the {item.witness} witness{times}",
         ]
         if here and there:
             due_ns = round(item.requested_ns * here / there)
             lines.append(
                 f"   Why:            what was counted at {here:.1f} MIPS is over sooner at"
-                f" {there:.1f} MIPS: {here:.1f} / {there:.1f} of it is {duration(due_ns)}"
+                f" {there:.1f} MIPS: {here:.1f} / {there:.1f} of it is {in_full(due_ns)}"
             )
     return lines
 
@@ -171,13 +172,13 @@ def _describe_kept(walk: Walk) -> list[str]:
     lines = []
     if longest is not None:
         lines += [
-            f"3. The chip asked for this: {duration(longest.busy_ns)}, its longest busy time"
+            f"3. The chip asked for this: {in_full(longest.busy_ns)}, its longest busy time"
             f" ({longest.kind})",
-            f"4. It got that:    the next command came {duration(longest.length_ns)} after that",
+            f"4. It got that:    the next command came {in_full(longest.length_ns)} after that",
         ]
     lines.append(
         f"   Of {len(margins)} commands that had to wait for the chip the hastiest came"
-        f" {duration(min(margins))} after it was ready."
+        f" {in_full(min(margins))} after it was ready."
     )
     return lines
 
@@ -198,7 +199,7 @@ def _speed(mips: float | None) -> str:
 
 
 def _between(since_ns: int, until_ns: int) -> str:
-    return duration(until_ns - since_ns) if until_ns > since_ns else "no time"
+    return in_full(until_ns - since_ns) if until_ns > since_ns else "no time"
 
 
 def _calibration(stdout: str) -> list[str]:

@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The live lane with somebody who looks on."""
+"""The live lane with somebody who looks on, or looks in.
+
+Looked at from within it is the same guest, whose cores have the speeds of the cell from the moment
+that the subject would have started, so a shell is as slow as the subject will be. What a cell does
+at a time after the subject's start counts from that moment, too.
+"""
 
 from dataclasses import dataclass, replace
 
@@ -18,7 +23,12 @@ class WatchedLiveGuests(LiveLane):
     """Is told of each stage instead, where somebody explains them."""
 
     async def run_cell(self, assignment: Assignment) -> float:
-        """The cell as ever; meanwhile its stages and its console are shown."""
+        """The cell as ever; meanwhile its stages and its console are shown.
+
+        A visitor has the terminal alone, and sees the console.
+        """
+        if self.visitor is not None:
+            return await LiveLane.run_cell(self, assignment)
         files = {assignment.folder / "console.log": whole_lines("console")}
         watch = ShownWatch(self.told or stages_told(self.show))
         async with following(files, self.show):

@@ -12,17 +12,25 @@ from delayrig.lanes import LaneName
 from delayrig.lanes.choice import open_lane
 from delayrig.lanes.host import HostLane, open_host_lane
 from delayrig.lanes.lane import Lane
-from delayrig.lanes.live import open_live_lane
+from delayrig.lanes.live import LiveLane, open_live_lane
 from delayrig.lanes.virtual import VirtualLane, open_virtual_lane
 from delayrig.paths import Paths
 from delayrig.repro.debugger import find_gdb
-from delayrig.repro.dry_run import host_commands, qemu_command
+from delayrig.repro.dry_run import (
+    DRY_PORT,
+    LINE_PORT,
+    STAGE_PORT,
+    host_commands,
+    live_commands,
+    qemu_command,
+)
 from delayrig.repro.follow import Show
 from delayrig.repro.guests import WatchedGuests
 from delayrig.repro.live_guests import WatchedLiveGuests
 from delayrig.repro.look import Look
 from delayrig.repro.sessions import WatchedSessions
 from delayrig.repro.shown_watch import Told
+from delayrig.repro.visit import Visit
 from delayrig.request import Request
 from delayrig.run import OpenLane, assignment_of
 from delayrig.supplies import CpuPool, Preparing
@@ -42,9 +50,7 @@ def opener(look: Look, show: Show, told: Told | None = None) -> OpenLane:
                     supplies=lane.supplies,
                     paths=paths,
                     show=show,
-                    look=look,
-                    gdbserver=await _gdbserver(request, paths, preparing, look),
-                    delay=request.delay,
+                    visit=await _visit(request, paths, preparing, look),
                 )
             case LaneName.LIVE:
                 live = await open_live_lane(request, paths, pool, preparing)
@@ -55,6 +61,7 @@ def opener(look: Look, show: Show, told: Told | None = None) -> OpenLane:
                     paths=paths,
                     show=show,
                     told=told,
+                    visitor=await _visit(request, paths, preparing, look),
                 )
             case LaneName.HOST:
                 host = await open_host_lane(request, paths, preparing)
@@ -74,12 +81,6 @@ def opener(look: Look, show: Show, told: Told | None = None) -> OpenLane:
 
 def check_look(cell: Cell, look: Look) -> None:
     """Raises what stands in the way before anything is started."""
-    if look is not Look.WATCH and cell.lane is LaneName.LIVE:
-        raise BadInputError(
-            f"{cell.id}: --shell and --gdb are for the lanes {LaneName.VIRTUAL} and"
-            f" {LaneName.HOST}",
-            hint="a guest of the live lane has no time for a visitor: its clock is this machine's",
-        )
     if look is Look.GDB:
         find_gdb(cell.arch)
     if look is not Look.WATCH and cell.witness:
@@ -90,13 +91,16 @@ def check_look(cell: Cell, look: Look) -> None:
         )
 
 
-async def _gdbserver(
-    request: Request, paths: Paths, preparing: Preparing, look: Look
-) -> Subject | None:
-    """For the guest's architecture; fetched when the first guest needs it."""
-    if look is not Look.GDB:
+async def _visit(request: Request, paths: Paths, preparing: Preparing, look: Look) -> Visit | None:
+    """None where nobody comes in. gdbserver is fetched when the first guest needs it."""
+    if look is Look.WATCH:
         return None
-    return await asyncio.to_thread(_provide, request.recipes, paths, preparing, request.cells[0])
+    server = None
+    if look is Look.GDB:
+        server = await asyncio.to_thread(
+            _provide, request.recipes, paths, preparing, request.cells[0]
+        )
+    return Visit(look=look, gdbserver=server, delay=request.delay)
 
 
 def _provide(recipes: Recipes, paths: Paths, preparing: Preparing, cell: Cell) -> Subject:
@@ -118,4 +122,14 @@ async def packed_commands(
         if isinstance(lane, HostLane):
             spec = await asyncio.to_thread(lane.pack, assignment, folder)
             return host_commands(spec, folder)
+        if isinstance(lane, LiveLane):
+            packed = await asyncio.to_thread(
+                lane.pack,
+                assignment,
+                folder,
+                line_port=LINE_PORT,
+                port=DRY_PORT,
+                stage_port=STAGE_PORT,
+            )
+            return live_commands(packed, folder)
     raise BadInputError(f"--dry-run: nobody knows the commands of the lane {request.lane}")

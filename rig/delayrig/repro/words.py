@@ -5,12 +5,12 @@ import re
 
 from delayrig.cell import Cell, Job
 from delayrig.chips import ChipFacts
+from delayrig.durations import in_full
 from delayrig.evidence import Evidence, Witness
 from delayrig.hazards import hazard_of
 from delayrig.lanes import LaneName
 from delayrig.result import CellResult, Verdict
 
-NS_PER_S = 1_000_000_000
 WITNESSES = {
     Witness.CHIP: "The chip saw a command that came before it was ready.",
     Witness.BUS: "The bus saw it: the gap between two requests of the subject's.",
@@ -35,14 +35,6 @@ VERDICTS = {
     Verdict.SKIPPED: "It was not run.",
 }
 _ON_BUS = re.compile(r"bus at (\d+) ns")
-
-
-def duration(ns: int) -> str:
-    """In the unit that a person would choose, to as many digits as one may compare."""
-    for unit, size, digits in (("s", NS_PER_S, 6), ("ms", 1_000_000, 3), ("us", 1000, 3)):
-        if abs(ns) >= size:
-            return f"{ns / size:.{digits}f} {unit}"
-    return f"{ns} ns"
 
 
 def describe_cell(cell: Cell, chip: ChipFacts) -> list[str]:
@@ -87,19 +79,19 @@ def describe_evidence(item: Evidence, first_ns: int = 0) -> list[str]:
     if item.requested_ns is not None and item.actual_ns is not None:
         shortest_ns, longest_ns = item.actual_ns
         got = (
-            duration(longest_ns)
+            in_full(longest_ns)
             if shortest_ns == longest_ns
-            else f"between {duration(shortest_ns)} and {duration(longest_ns)}"
+            else f"between {in_full(shortest_ns)} and {in_full(longest_ns)}"
         )
         missing_ns = item.requested_ns - longest_ns
-        lines.append(f"  asked for: {duration(item.requested_ns)}")
+        lines.append(f"  asked for: {in_full(item.requested_ns)}")
         lines.append(
-            f"  got:       {got}: at least {duration(missing_ns)} too little"
+            f"  got:       {got}: at least {in_full(missing_ns)} too little"
             if missing_ns > 0
             else f"  got:       {got}"
         )
     elif item.margin_ns is not None and item.margin_ns < 0:
-        lines.append(f"  too early: by {duration(-item.margin_ns)}")
+        lines.append(f"  too early: by {in_full(-item.margin_ns)}")
     lines.append(f"  witness:   {item.witness}. {WITNESSES[item.witness]}")
     if item.where:
         lines.append(f"  where:     {_place(item.where, first_ns)}")
@@ -115,4 +107,4 @@ def _place(where: str, first_ns: int) -> str:
     found = _ON_BUS.fullmatch(where)
     if not found or not first_ns:
         return where
-    return f"{duration(int(found[1]) - first_ns)} after the subject's start (events.jsonl: {where})"
+    return f"{in_full(int(found[1]) - first_ns)} after the subject's start (events.jsonl: {where})"

@@ -9,9 +9,9 @@ from delayrig import digest
 from delayrig.errors import BadInputError
 from delayrig.images.elf import collect_program
 from delayrig.paths import Paths
+from delayrig.shell import run_shell
 from delayrig.threshold.candidate import Candidate, candidate_of, check_candidates
 from delayrig.threshold.own_builds import FOLDER, TAIL_LINES
-from delayrig.threshold.shell import run_shell
 from delayrig.threshold.values import parse_value
 
 PLACE = "{threshold}"

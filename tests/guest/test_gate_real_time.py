@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Gates where time is real: in rounds, whose pairs decide as far as this machine lets them."""
+
+from pathlib import Path
+
+import pytest
+from delayrig.errors import ExitCode
+from delayrig.gate.bootstrap import PAIRS_MIN
+from delayrig.gate.decision import Outcome
+from delayrig.gate.request import BASELINE, CANDIDATE, rounds_of
+from delayrig.paths import Paths
+from delayrig.result import Results, read_results
+
+from .conftest import launch
+from .test_gate import gate
+
+IN_DOUBT = ExitCode.INCONCLUSIVE
+HOST_PLAN = """\
+schema = 1
+lane = "host"
+about = "One cell on this machine, and what shows that the rig sees"
+subjects = ["bundled"]
+[[group]]
+name = "job"
+region_kib = 4
+[group.over]
+mips = [1000]
+cores = [1]
+job = ["write"]
+chip = ["GD25Q16C"]
+[[cell]]
+name = "canary"
+role = "canary"
+subject = "canary:bus"
+region_kib = 4
+at = { mips = 1000, cores = 1, job = "write", chip = "W25Q128JV", corner = "max" }
+[[cell]]
+name = "control"
+role = "control"
+subject = "bundled"
+region_kib = 4
+at = { mips = 1000, cores = 1, job = "write", chip = "W25Q128JV", corner = "max" }
+"""
+LIVE_PLAN = """\
+schema = 1
+lane = "live"
+about = "The classic bug, and what shows that the rig sees"
+subjects = ["bundled"]
+[[group]]
+name = "moved"
+region_kib = 4
+[group.over]
+machine = ["10:40"]
+job = ["write"]
+chip = ["W25Q128JV"]
+hazards = ["low-res-timers+move:accept"]
+[[cell]]
+name = "canary"
+role = "canary"
+subject = "canary:bus"
+region_kib = 4
+at = { mips = 40, cores = 2, job = "write", chip = "W25Q128JV", corner = "max" }
+[[cell]]
+name = "control"
+role = "control"
+subject = "bundled"
+region_kib = 4
+at = { mips = 40, cores = 2, job = "write", chip = "W25Q128JV", corner = "max" }
+"""
+QUICK, SLOW = "bundled", "debian:trixie"
+"""The second waits a second more for its programmer, whatever the machine."""
+
+
+@pytest.fixture
+def host_plan(tmp_path: Path) -> str:
+    """The file of that plan."""
+    plan = tmp_path / "host.toml"
+    plan.write_text(HOST_PLAN)
+    return str(plan)
+
+
+def side(out: Path, name: str) -> list[Results]:
+    return [read_results(folder) for folder in rounds_of(out, name)]
+
+
+@pytest.mark.parametrize(
+    ("baseline", "candidate", "wanted"),
+    [(SLOW, QUICK, ExitCode.PASS), (QUICK, SLOW, ExitCode.SLOWER)],
+)
+def test_interval_of_pairs_decides_who_takes_longer(
+    paths: Paths, tmp_path: Path, host_plan: str, baseline: str, candidate: str, wanted: ExitCode
+) -> None:
+    out = tmp_path / "out"
+    words = ["--plan", host_plan, "--rounds", str(PAIRS_MIN + 1), "--max-cpu", "100000"]
+    code, decision, said = gate(paths, out, baseline, candidate, *words)
+    assert code in (wanted, IN_DOUBT), said  # a busy machine may leave too few rounds
+    (cell,) = [cell for cell in decision.cells if cell.role == "measure"]
+    if code == wanted:
+        (time,) = [item for item in cell.excess if item.figure == "time"]
+        assert time.low_pct <= time.pct <= time.high_pct
+        assert (time.low_pct > 2) is (wanted is ExitCode.SLOWER)
+        assert "over all rounds" in said
+    theirs, ours = side(out, BASELINE), side(out, CANDIDATE)
+    assert len(theirs) == len(ours) == PAIRS_MIN + 1
+    assert len(ours[0].cells) == 3
+    assert {len(run.cells) for run in theirs} == {1}
+    done = launch(paths, "report", str(out))
+    assert done.returncode == 0, done.stderr
+    assert f"{PAIRS_MIN + 1} rounds" in (out / "report.html").read_text(encoding="utf-8")
+
+
+def test_two_rounds_claim_nothing(paths: Paths, tmp_path: Path, host_plan: str) -> None:
+    words = ["--plan", host_plan, "--rounds", "2"]
+    code, decision, said = gate(paths, tmp_path / "out", QUICK, QUICK, *words)
+    assert code == IN_DOUBT, said
+    assert decision.outcome is Outcome.DOUBT
+    assert "claim nothing" in said or "could not keep up" in said
+
+
+def test_moved_to_a_fast_core_is_refused_whatever_the_baseline(
+    paths: Paths, tmp_path: Path
+) -> None:
+    plan = tmp_path / "live.toml"
+    plan.write_text(LIVE_PLAN)
+    words = ["--plan", str(plan), "--rounds", "1"]
+    code, decision, said = gate(paths, tmp_path / "out", "bundled", "debian:bookworm", *words)
+    assert code in (ExitCode.UNSAFE, IN_DOUBT), said
+    if code == ExitCode.UNSAFE:
+        assert decision.deciding[0].id in said.splitlines()[0]
+        assert "1 s synchronisation wait" in said.splitlines()[0]
