@@ -12,21 +12,18 @@ from pathlib import Path
 import msgspec
 
 from delayrig import digest, phases, workload
-from delayrig.bus import leaves_waits, observe_waits
+from delayrig.bus import observe_waits
 from delayrig.cell import Cell, Job, Probe, Programmer, Role
 from delayrig.chip_witness import (
     DOUBTFUL_GRADES,
     WITHIN_CLOCK_ERROR,
     broken_rules,
     convict_commands,
-    margins_ns,
-    may_hide_an_early_one,
 )
 from delayrig.chips import ChipFacts
-from delayrig.clock_error import clock_error
 from delayrig.corner import is_beyond_the_datasheet
 from delayrig.delay_calls import convict_calls, observe_calls
-from delayrig.delay_witness import DELAY_DOUBTS, delay_doubts, observe_delays
+from delayrig.delay_witness import delay_doubts, observe_delays
 from delayrig.dummy import TIME_ALONE, keeps_busy_times
 from delayrig.errors import LostGuestError
 from delayrig.events import Event, first, of_kind, transactions
@@ -45,11 +42,13 @@ from delayrig.result import (
 )
 from delayrig.seen import Seen, read_seen
 from delayrig.trust import hazard_fault, lost_clock, pace_fault, rig_fault
+from delayrig.wait_classes import (
+    LEFT_TO_PROGRAMMER,
+    classify_waits,
+    declared_classes,
+    smallest_visible_short_ns,
+)
 
-# Classes of waits that no profile names.
-CHIP_BUSY = "chip-busy"
-NO_PROFILE = "bus (no profile for this version)"
-LEFT_TO_PROGRAMMER = "own delays (left to the programmer)"
 LEFT_REASON = "; it left its waits to the programmer, so its own delays were hardly tried"
 
 NOT_KEPT_UP = "this machine could not keep up"
@@ -310,16 +309,6 @@ def _doubt(item: Evidence) -> str:
     return f"rests on {item.grade} figures alone"
 
 
-def declared_classes(cell: Cell, profile: Profile | None) -> set[str]:
-    """The classes of waits without whose judgement there is no pass."""
-    declared = {kind for hazard in cell.active_hazards for kind in hazard.declares}
-    if cell.witness is Probe.DELAY:
-        declared |= set(DELAY_DOUBTS)
-    if profile is None or cell.bridged or cell.programmer is Programmer.DUMMY:
-        return declared
-    return declared | {wait.kind for wait in profile.wait if wait.always_judged}
-
-
 def _pass_reason(profile: Profile | None, judged: list[str], unjudged: list[str]) -> str:
     left = LEFT_REASON if LEFT_TO_PROGRAMMER in unjudged else ""
     if profile is None:
@@ -347,43 +336,6 @@ def _failure(ended: Event, stdout: str) -> str:
     if ended.get("signal"):
         return f"the subject was ended by signal {ended['signal']}: {last}"
     return f"the subject failed with exit code {ended.get('exit_code')}: {last}"
-
-
-def classify_waits(
-    waits: list[ObservedWait], profile: Profile | None, events: list[Event]
-) -> tuple[list[str], list[str]]:
-    """Classes of waits of which every one was judged, and those that hold an unjudged one.
-
-    A class that must always be judged and did not come up at all is unjudged as well; so are the
-    part's own busy times where no command after one showed whether the subject kept to them, where
-    one was read so late that it may not show it, or where the programmer waited in its place.
-    """
-    left = leaves_waits(events)
-    kept = bool(margins_ns(events)) and not left and not may_hide_an_early_one(events)
-    kinds = sorted({wait.kind for wait in waits})
-    doubtful = {w.kind for w in waits if not w.is_judged}
-    if profile is None:
-        doubtful.add(NO_PROFILE)
-    else:
-        doubtful |= {wait.kind for wait in profile.wait if wait.always_judged} - set(kinds)
-    if left:
-        doubtful.add(LEFT_TO_PROGRAMMER)
-    judged = [kind for kind in kinds if kind not in doubtful]
-    return (
-        sorted([*judged, CHIP_BUSY] if kept else judged),
-        sorted(doubtful if kept else {*doubtful, CHIP_BUSY}),
-    )
-
-
-def smallest_visible_short_ns(
-    waits: list[ObservedWait], judged: list[str], events: list[Event]
-) -> int | None:
-    """By how little a judged wait could have been shorter without passing unseen."""
-    bus = [wait.visible_short_ns for wait in waits if wait.kind in judged]
-    margins = [] if leaves_waits(events) else margins_ns(events)
-    least_ns = max(clock_error(events).step_ns, 1)
-    chip = [max(margin, 0) + least_ns for margin in margins]
-    return min([*bus, *chip], default=None)
 
 
 def data_evidence(cell: Cell, chip: ChipFacts, seen: Seen) -> list[Evidence]:

@@ -20,7 +20,8 @@ from delayrig.payload import deadline_ms, emulator_words, host_words
 from delayrig.result import Verdict
 from delayrig.seen import Seen
 from delayrig.trust import rig_fault
-from delayrig.verdict import declared_classes, find_verdict
+from delayrig.verdict import find_verdict
+from delayrig.wait_classes import declared_classes
 from delayrig.workload import region_of
 
 from tests.rig.builders import (

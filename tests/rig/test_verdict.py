@@ -19,13 +19,8 @@ from delayrig.profile import Profile, Wait
 from delayrig.result import CellResult, Verdict
 from delayrig.seen import Seen
 from delayrig.trust import rig_fault
-from delayrig.verdict import (
-    classify_waits,
-    find_verdict,
-    judge_cell,
-    smallest_visible_short_ns,
-    subject_version,
-)
+from delayrig.verdict import find_verdict, judge_cell, subject_version
+from delayrig.wait_classes import classify_waits, smallest_visible_short_ns
 
 from tests.rig.builders import (
     DELAY,

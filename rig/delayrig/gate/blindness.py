@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from delayrig.cell import Probe
 from delayrig.result import CellResult, Verdict
 from delayrig.run import NO_SYMBOL
-from delayrig.verdict import CHIP_BUSY
+from delayrig.wait_classes import CHIP_BUSY
 
 
 def blind_spots(cells: Sequence[CellResult]) -> list[str]:

@@ -20,7 +20,7 @@ from delayrig.profile import find_profile
 from delayrig.report.spans import Cover, Span
 from delayrig.result import CellResult
 from delayrig.trace.timeline import REQUESTS
-from delayrig.verdict import CHIP_BUSY
+from delayrig.wait_classes import CHIP_BUSY
 from delayrig.waste import Waste, Watched, read_watched, waste_of
 
 SILENCE_NS_MIN = 1_000_000

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Classes of waits in a cell: which of them were judged, and which must have been."""
+
+from delayrig.bus import leaves_waits
+from delayrig.cell import Cell, Probe, Programmer
+from delayrig.chip_witness import margins_ns, may_hide_an_early_one
+from delayrig.clock_error import clock_error
+from delayrig.delay_witness import DELAY_DOUBTS
+from delayrig.events import Event
+from delayrig.evidence import ObservedWait
+from delayrig.profile import Profile
+
+# Classes of waits that no profile names.
+CHIP_BUSY = "chip-busy"
+NO_PROFILE = "bus (no profile for this version)"
+LEFT_TO_PROGRAMMER = "own delays (left to the programmer)"
+
+
+def declared_classes(cell: Cell, profile: Profile | None) -> set[str]:
+    """The classes of waits without whose judgement there is no pass."""
+    declared = {kind for hazard in cell.active_hazards for kind in hazard.declares}
+    if cell.witness is Probe.DELAY:
+        declared |= set(DELAY_DOUBTS)
+    if profile is None or cell.bridged or cell.programmer is Programmer.DUMMY:
+        return declared
+    return declared | {wait.kind for wait in profile.wait if wait.always_judged}
+
+
+def classify_waits(
+    waits: list[ObservedWait], profile: Profile | None, events: list[Event]
+) -> tuple[list[str], list[str]]:
+    """Classes of waits of which every one was judged, and those that hold an unjudged one.
+
+    A class that must always be judged and did not come up at all is unjudged as well; so are the
+    part's own busy times where no command after one showed whether the subject kept to them, where
+    one was read so late that it may not show it, or where the programmer waited in its place.
+    """
+    left = leaves_waits(events)
+    kept = bool(margins_ns(events)) and not left and not may_hide_an_early_one(events)
+    kinds = sorted({wait.kind for wait in waits})
+    doubtful = {w.kind for w in waits if not w.is_judged}
+    if profile is None:
+        doubtful.add(NO_PROFILE)
+    else:
+        doubtful |= {wait.kind for wait in profile.wait if wait.always_judged} - set(kinds)
+    if left:
+        doubtful.add(LEFT_TO_PROGRAMMER)
+    judged = [kind for kind in kinds if kind not in doubtful]
+    return (
+        sorted([*judged, CHIP_BUSY] if kept else judged),
+        sorted(doubtful if kept else {*doubtful, CHIP_BUSY}),
+    )
+
+
+def smallest_visible_short_ns(
+    waits: list[ObservedWait], judged: list[str], events: list[Event]
+) -> int | None:
+    """By how little a judged wait could have been shorter without passing unseen."""
+    bus = [wait.visible_short_ns for wait in waits if wait.kind in judged]
+    margins = [] if leaves_waits(events) else margins_ns(events)
+    least_ns = max(clock_error(events).step_ns, 1)
+    chip = [max(margin, 0) + least_ns for margin in margins]
+    return min([*bus, *chip], default=None)
