@@ -179,12 +179,14 @@ static const uint8_t *spoil_reply(
 }
 
 /* What a host that floods asks for has no end, and mostly no sense. */
-static void count_request(struct server *server, const struct event *event, size_t records_before)
+static void count_request(struct server *server, const struct serprog_request *request,
+	const struct event *event, size_t records_before)
 {
 	bool is_idle = event->kind == EVENT_SERPROG && server->events->count == records_before;
 
 	server->idle_requests = is_idle ? server->idle_requests + 1 : 0;
-	server->refused_requests += event->kind == EVENT_SERPROG && !event->ack;
+	if (event->kind == EVENT_SERPROG && !event->ack)
+		server->refused_requests += 1 + request->skip_bytes / SERVER_REFUSED_BYTES;
 }
 
 /* The record is made after the reply left, when the host has something else to do. */
@@ -211,7 +213,7 @@ static enum link_status answer_request(
 	}
 	server->replied_ns = event.reply_ns;
 	events_stamp(server->events, first, &event);
-	count_request(server, &event, first);
+	count_request(server, request, &event, first);
 	events_append(server->events, &event);
 	return status;
 }
@@ -241,6 +243,8 @@ static void give_up(struct server *server, const char *name, const char *what, s
 
 	events_append(server->events, &event);
 	server->gave_up = true;
+	if (server->barrier_out_fd >= 0 && write(server->barrier_out_fd, "", 1) != 1)
+		fprintf(stderr, "serprog-emu: nobody is told of it\n");
 	fprintf(stderr, "serprog-emu: gave up on its host: %s reached the bound of %zu\n", what,
 		bound);
 }

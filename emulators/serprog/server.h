@@ -39,8 +39,13 @@ struct server {
  */
 #define SERVER_IDLE_REQUESTS_MAX 65536
 
-/* Past so many requests that are refused a host is hung up on: a flashrom ends at the first one. */
+/*
+ * Past so many requests that are refused a host is hung up on: a flashrom ends at the first one.
+ * So many bytes that follow one which was too long, and are passed over, count as one more: of
+ * random bytes, one in a hundred announces 8 MiB.
+ */
 #define SERVER_REFUSED_REQUESTS_MAX 4096
+#define SERVER_REFUSED_BYTES 4096
 
 /* What server->reply_buffer must hold. */
 size_t server_reply_buffer_bytes(const struct serprog_limits *limits);
