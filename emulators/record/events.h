@@ -15,6 +15,7 @@
 
 #define EVENTS_CHUNK_COUNT 16384
 #define EVENTS_CHUNKS_MAX 1024
+#define EVENTS_COUNT_MAX (EVENTS_CHUNK_COUNT * EVENTS_CHUNKS_MAX)
 
 enum event_kind {
 	EVENT_ACCEPT,  /* at read_ns */
@@ -25,12 +26,15 @@ enum event_kind {
 	EVENT_DISCONNECT, /* at read_ns */
 	EVENT_REFUSED,    /* at read_ns: a second host was turned away */
 	EVENT_FAULT,      /* at read_ns: one that was asked for was done */
+	EVENT_GAVE_UP,    /* at read_ns: this host was hung up on, since it went past a bound */
 };
 
 struct event {
 	enum event_kind kind;
-	const char *name; /* of the request of EVENT_SERPROG, of the kind of EVENT_FAULT */
-	uint8_t op;       /* of serprog */
+	/* Of the request of EVENT_SERPROG, of the kind of EVENT_FAULT, of the bound of
+	 * EVENT_GAVE_UP. */
+	const char *name;
+	uint8_t op; /* of serprog */
 	bool ack;
 	bool executed; /* by the request of a record that follows */
 	uint32_t write_len;
@@ -44,6 +48,7 @@ struct event {
 	const char *fault_at;   /* of EVENT_FAULT: what was counted */
 	uint64_t fault_nth;     /* which one of them, from 1 */
 	uint64_t fault_ns;      /* how long it held things up, UINT64_MAX: for ever */
+	uint64_t bound;         /* of EVENT_GAVE_UP */
 	struct chip_facts chip; /* of EVENT_SPI and EVENT_CYCLE */
 };
 

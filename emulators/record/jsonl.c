@@ -310,6 +310,17 @@ static void write_power_cut(FILE *out, const struct chip_facts *chip)
 	flush(&line, out);
 }
 
+static void write_gave_up(FILE *out, const struct event *event)
+{
+	struct line line = {.len = 0};
+
+	put_name_or_null(&line, "ev", "gave_up");
+	put_number(&line, "t_ns", event->read_ns);
+	put_name_or_null(&line, "bound", event->name);
+	put_number(&line, "count", event->bound);
+	flush(&line, out);
+}
+
 static void write_end(FILE *out, const struct run_end *end, const struct counts *counts)
 {
 	struct line line = {.len = 0};
@@ -346,6 +357,9 @@ static void write_event(
 	case EVENT_FAULT:
 		counts->faults++;
 		write_fault_of_link(out, event);
+		break;
+	case EVENT_GAVE_UP:
+		write_gave_up(out, event);
 		break;
 	case EVENT_SERPROG:
 		counts->serprog++;

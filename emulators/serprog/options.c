@@ -10,11 +10,15 @@
 #include <string.h>
 
 #include "model/part_names.h"
+#include "record/events.h"
 
 #define REALTIME_PRIORITY_DEFAULT 50
 #define REALTIME_PRIORITY_MAX 99
 #define WAKE_ROUNDS_DEFAULT 32
 #define WAKE_ROUNDS_MAX 100000
+#define RECORDS_DEFAULT (1u << 22) /* 0.8 GB of memory */
+/* Less what one request may execute past the bound: 64 KiB of operations. */
+#define RECORDS_MAX (EVENTS_COUNT_MAX - (1u << 17))
 #define SCRIPTED "scripted"
 #define SCRIPTED_STEP_NS 1000
 #define SCRIPTED_STEP_NS_MAX UINT64_C(1000000000000)
@@ -46,6 +50,7 @@ enum option_id {
 	OPTION_STANDBY,
 	OPTION_CLIENTS,
 	OPTION_MEASURE_WAKE,
+	OPTION_RECORDS_MAX,
 	OPTION_HELP,
 };
 
@@ -76,6 +81,7 @@ static const struct option long_options[] = {
 	{"standby", required_argument, NULL, OPTION_STANDBY},
 	{"clients", required_argument, NULL, OPTION_CLIENTS},
 	{"measure-wake", required_argument, NULL, OPTION_MEASURE_WAKE},
+	{"records-max", required_argument, NULL, OPTION_RECORDS_MAX},
 	{"help", no_argument, NULL, OPTION_HELP},
 	{NULL, 0, NULL, 0},
 };
@@ -139,6 +145,8 @@ static const char help[] =
 	"  --clock scripted[:NS]       for tests: NS (default 1000) a request, and waits take no "
 	"time\n"
 	"  --events FILE               write what happened as JSON lines at the end\n"
+	"  --records-max N             hang up on a host that makes more lines than that, and end\n"
+	"                              (default 4194304)\n"
 	"  --realtime[=PRIO]           SCHED_FIFO and locked memory (default priority 50)\n"
 	"  --cpu N                     run on CPU N only\n"
 	"  --measure-wake N            measure the own wake-up latency N times before being ready\n"
@@ -209,6 +217,16 @@ static enum options_status set_unsigned(
 
 	if (status == OPTIONS_RUN)
 		*number = (unsigned int)value;
+	return status;
+}
+
+static enum options_status set_records_max(const char *text, struct options *options)
+{
+	uint64_t value;
+	enum options_status status = set_number("records-max", text, 1, RECORDS_MAX, &value);
+
+	if (status == OPTIONS_RUN)
+		options->records_max = (unsigned int)value;
 	return status;
 }
 
@@ -422,6 +440,8 @@ static enum options_status apply(int option, char *text, struct options *options
 		options->wake_said = true;
 		return set_unsigned(
 			"measure-wake", text, WAKE_ROUNDS_MAX, &options->wake_round_count);
+	case OPTION_RECORDS_MAX:
+		return set_records_max(text, options);
 	case OPTION_HELP:
 		return print_help();
 	}
@@ -514,6 +534,7 @@ enum options_status options_parse(int argc, char *argv[], struct options *option
 		.standby_out_fd = -1,
 		.standby_in_fd = -1,
 		.client_count = 1,
+		.records_max = RECORDS_DEFAULT,
 	};
 	(void)set_listen("tcp:127.0.0.1:0", options);
 	status = read_words(argc, argv, false, options);

@@ -42,6 +42,7 @@ struct options {
 	int standby_out_fd; /* -1: all is said at once */
 	int standby_in_fd;
 	unsigned int client_count;     /* 0: for ever */
+	unsigned int records_max;      /* of events: past it the host is hung up on */
 	unsigned int wake_round_count; /* 0: not measured */
 };
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "arrival.h"
@@ -177,6 +178,17 @@ static const uint8_t *spoil_reply(
 	return server->reply_buffer;
 }
 
+/* What a host that floods asks for has no end, and mostly no sense. */
+static void count_request(struct server *server, const struct serprog_request *request,
+	const struct event *event, size_t records_before)
+{
+	bool is_idle = event->kind == EVENT_SERPROG && server->events->count == records_before;
+
+	server->idle_requests = is_idle ? server->idle_requests + 1 : 0;
+	if (event->kind == EVENT_SERPROG && !event->ack)
+		server->refused_requests += 1 + request->skip_bytes / SERVER_REFUSED_BYTES;
+}
+
 /* The record is made after the reply left, when the host has something else to do. */
 static enum link_status answer_request(
 	struct server *server, struct link *link, const struct serprog_request *request)
@@ -201,6 +213,7 @@ static enum link_status answer_request(
 	}
 	server->replied_ns = event.reply_ns;
 	events_stamp(server->events, first, &event);
+	count_request(server, request, &event, first);
 	events_append(server->events, &event);
 	return status;
 }
@@ -218,6 +231,37 @@ static enum link_status serve_request(
 	return status;
 }
 
+/* Names the bound: whoever reads this wonders which one to raise. */
+static void give_up(struct server *server, const char *name, const char *what, size_t bound)
+{
+	struct event event = {
+		.kind = EVENT_GAVE_UP,
+		.read_ns = clock_now_ns(server->clock),
+		.name = name,
+		.bound = bound,
+	};
+
+	events_append(server->events, &event);
+	server->gave_up = true;
+	if (server->barrier_out_fd >= 0 && write(server->barrier_out_fd, "", 1) != 1)
+		fprintf(stderr, "serprog-emu: nobody is told of it\n");
+	fprintf(stderr, "serprog-emu: gave up on its host: %s reached the bound of %zu\n", what,
+		bound);
+}
+
+/* A host without end would take all of the memory, or all of the time. */
+static void check_bounds(struct server *server)
+{
+	if (server->events->count >= server->records_max)
+		give_up(server, "records", "--records-max: the records", server->records_max);
+	else if (server->idle_requests >= SERVER_IDLE_REQUESTS_MAX)
+		give_up(server, "idle-requests", "requests in a row that are not for the part",
+			SERVER_IDLE_REQUESTS_MAX);
+	else if (server->refused_requests >= SERVER_REFUSED_REQUESTS_MAX)
+		give_up(server, "refused-requests", "requests that it must refuse",
+			SERVER_REFUSED_REQUESTS_MAX);
+}
+
 static enum link_status serve_link(struct server *server, struct link *link)
 {
 	struct serprog_request request;
@@ -227,7 +271,9 @@ static enum link_status serve_link(struct server *server, struct link *link)
 		status = link_next(link, &request);
 		if (status == LINK_REQUEST)
 			status = serve_request(server, link, &request);
-	} while (status == LINK_REQUEST);
+		if (status == LINK_REQUEST)
+			check_bounds(server);
+	} while (status == LINK_REQUEST && !server->gave_up);
 	return status;
 }
 
@@ -249,6 +295,9 @@ static int serve_connection(struct server *server, int fd)
 	int ret;
 
 	record_moment(server, EVENT_ACCEPT);
+	server->idle_requests = 0;
+	server->refused_requests = 0;
+	server->gave_up = false;
 	device_reconnect(server->device);
 	link_init(&link);
 	ret = pass_barrier(server);
@@ -271,6 +320,8 @@ int server_run(struct server *server, unsigned int client_count)
 	for (unsigned int i = 0; ret == 0 && (client_count == 0 || i < client_count); i++) {
 		int fd;
 
+		if (server->events->count >= server->records_max)
+			break;
 		ret = listener_accept(
 			server->listener, server->signal_fd, server->clock, &fd, &server->empty_ns);
 		if (ret == 0)

@@ -26,14 +26,34 @@ struct server {
 	uint64_t wake_ns_max;    /* of struct link */
 	uint64_t replied_ns;   /* the last reply: no transfer begins before the one before ended */
 	uint64_t line_free_ns; /* the line to the device has carried what came before */
+	size_t records_max;    /* of all hosts: past it the last one is hung up on */
+	size_t refused_requests; /* of this host */
+	size_t idle_requests;    /* of this host, in a row, that were not for the part */
+	bool gave_up;            /* on this host */
 };
+
+/*
+ * Past so many requests in a row that are not for the part a host is hung up on: bytes that mean
+ * nothing, or NOPs without end. A flashrom makes some twenty to begin with; what puts operations
+ * into a buffer of 64 KiB, one by one, makes 13107 of 5 bytes each.
+ */
+#define SERVER_IDLE_REQUESTS_MAX 65536
+
+/*
+ * Past so many requests that are refused a host is hung up on: a flashrom ends at the first one.
+ * So many bytes that follow one which was too long, and are passed over, count as one more: of
+ * random bytes, one in a hundred announces 8 MiB.
+ */
+#define SERVER_REFUSED_REQUESTS_MAX 4096
+#define SERVER_REFUSED_BYTES 4096
 
 /* What server->reply_buffer must hold. */
 size_t server_reply_buffer_bytes(const struct serprog_limits *limits);
 
 /*
- * Serves @client_count hosts, 0: until stopped. 0 also when a signal ended it; -EPIPE: whoever
- * holds the other end of the barrier is gone; any other negative errno: no host can be accepted.
+ * Serves @client_count hosts, 0: until stopped. 0 also when a signal ended it, or when there are
+ * server->records_max records; -EPIPE: whoever holds the other end of the barrier is gone; any
+ * other negative errno: no host can be accepted.
  */
 int server_run(struct server *server, unsigned int client_count);
 

@@ -25,6 +25,7 @@
 #define BRIDGE_FILE "opt/org.flashrom.rig/bridge"
 #define NS_PER_MS UINT64_C(1000000)
 #define EMULATOR_END_MS 60000
+#define GIVEN_UP_MS 1000 /* that a subject gets to notice that the emulator hung up on it */
 
 /*
  * The emulator holds its new client until we answer, so that plain siblings are gone before the
@@ -46,23 +47,40 @@ static int answer_accept(struct emulator *emulator, struct hazards *hazards, pid
 	return 0;
 }
 
+static uint64_t end_soon_ns(uint64_t deadline_ns)
+{
+	uint64_t soon_ns = hypercall_virtual_ns() + GIVEN_UP_MS * NS_PER_MS;
+
+	return soon_ns < deadline_ns ? soon_ns : deadline_ns;
+}
+
 /* Does to the subject what is due, until it ends or its time is up. */
 static int accompany(
-	struct emulator *emulator, struct hazards *hazards, pid_t subject, uint64_t deadline_ns)
+	struct emulator *emulator, struct hazards *hazards, pid_t subject, uint64_t *deadline_ns)
 {
 	int arrived = emulator->arrived;
+	bool accepted = false;
 
-	while (hypercall_virtual_ns() < deadline_ns) {
+	while (hypercall_virtual_ns() < *deadline_ns) {
 		uint64_t due_ns = hazards_due_ns(hazards);
 		int error;
 
 		switch (process_await(
-			arrived, subject, due_ns < deadline_ns ? due_ns : deadline_ns)) {
+			arrived, subject, due_ns < *deadline_ns ? due_ns : *deadline_ns)) {
 		case PROCESS_READABLE:
+			/* There is one client alone: what comes next is that it was given up. */
+			if (accepted) {
+				*deadline_ns = end_soon_ns(*deadline_ns);
+				arrived = -1;
+				break;
+			}
 			error = answer_accept(emulator, hazards, subject);
 			if (error)
 				return error;
-			arrived = -1; /* there is one client alone */
+			accepted = true;
+			break;
+		case PROCESS_HUNG_UP:
+			arrived = -1;
 			break;
 		case PROCESS_ENDED:
 			return 0;
@@ -103,6 +121,7 @@ static int run_subject(const struct window *window, const struct spec *spec,
 		.words = &spec->subject,
 		.root = spec->root,
 		.output = CELL_FOLDER "/stdout.txt",
+		.file_bytes_max = spec->file_bytes_max,
 		.realtime_denied = spec->hazards.realtime_denied,
 	};
 	struct subject_end end;
@@ -139,7 +158,7 @@ static int run_subject(const struct window *window, const struct spec *spec,
 	if (!error)
 		error = stops_start(&stops, subject, spec->stops_hz);
 	if (!error)
-		error = accompany(emulator, &hazards, subject, deadline_ns);
+		error = accompany(emulator, &hazards, subject, &deadline_ns);
 	if (error) {
 		report_error(report, "the subject was lost", strerror(-error));
 		return error;

@@ -118,6 +118,8 @@ static int answer(int channel, const char *question)
 	if (strcmp(question, "accepted") ==
 		0) /* and has ended since: there is nothing to be done */
 		return channel_say(channel, "released");
+	if (strcmp(question, "alone") == 0)
+		return 0;
 	if (strcmp(question, "clock") != 0)
 		return -EPROTO;
 	snprintf(line, sizeof(line), "%" PRIu64, hypercall_virtual_ns());

@@ -10,6 +10,7 @@
  *   started                     it runs
  *                    accepted   the emulator has accepted it, and holds it
  *   released                    what was to be done then is done
+ *                       alone   the emulator gave it up: end the subject, if it has not ended since
  *   ended                       the subject is; the host may ask for the time again
  *                      finish   leave the results, and stop
  */

@@ -10,6 +10,7 @@
 #include "stops.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -60,20 +61,27 @@ static uint64_t next_due_ns(const struct doings *doings, uint64_t deadline_ns)
 }
 
 /* Does to the subject what is due, until it ends or its time is up. */
-static int accompany(int channel, struct doings *doings, pid_t subject, uint64_t deadline_ns)
+static int accompany(int channel, struct doings *doings, pid_t subject, uint64_t *deadline_ns)
 {
-	int heard = channel;
+	bool accepted = false;
 
-	while (hypercall_virtual_ns() < deadline_ns) {
+	while (hypercall_virtual_ns() < *deadline_ns) {
 		int error;
 
-		switch (process_await(heard, subject, next_due_ns(doings, deadline_ns))) {
+		switch (process_await(channel, subject, next_due_ns(doings, *deadline_ns))) {
 		case PROCESS_READABLE:
-			error = answer_accept(channel, doings, subject);
+			/* There is one client alone, so that what comes next is that it was given
+			 * up. */
+			error = accepted ? channel_await(channel, "alone")
+					 : answer_accept(channel, doings, subject);
 			if (error)
 				return error;
-			heard = -1; /* there is one client alone */
+			if (accepted)
+				*deadline_ns = hypercall_virtual_ns();
+			accepted = true;
 			break;
+		case PROCESS_HUNG_UP:
+			return -EPIPE;
 		case PROCESS_ENDED:
 			return 0;
 		case PROCESS_TIME_IS_UP:
@@ -91,6 +99,7 @@ static int start_subject(int channel, const struct spec *spec, struct report *re
 		.words = &spec->subject,
 		.root = spec->root,
 		.output = OUTPUT,
+		.file_bytes_max = spec->file_bytes_max,
 		.realtime_denied = spec->hazards.realtime_denied,
 		.anywhere = spec->movement.anywhere,
 	};
@@ -117,7 +126,7 @@ static int run_subject(
 
 	error = start_subject(channel, spec, report, doings, &subject);
 	if (!error)
-		error = accompany(channel, doings, subject, deadline_ns);
+		error = accompany(channel, doings, subject, &deadline_ns);
 	if (error)
 		return error;
 	process_reap(subject, deadline_ns, &end);
@@ -134,7 +143,8 @@ static int rehearse(const struct spec *spec)
 	const struct program program = {
 		.words = &spec->rehearsal,
 		.root = spec->root,
-		.output = "/dev/null",
+		.output = OUTPUT, /* a file, which has an end */
+		.file_bytes_max = spec->file_bytes_max,
 		.anywhere = true,
 	};
 	struct subject_end end;

@@ -187,6 +187,14 @@ static int deny_realtime(void)
 	return 0;
 }
 
+/* Past it a write ends the process by SIGXFSZ: a guest has no memory to spare. */
+static int limit_files(unsigned long bytes_max)
+{
+	const struct rlimit limit = {bytes_max, bytes_max};
+
+	return bytes_max > 0 && setrlimit(RLIMIT_FSIZE, &limit) < 0 ? -errno : 0;
+}
+
 static void leave_core(void)
 {
 	cpu_set_t cores;
@@ -240,6 +248,8 @@ int process_start(pid_t *pid, const struct program *program)
 			_exit(126);
 		if (program->realtime_denied && deny_realtime() < 0)
 			_exit(126);
+		if (limit_files(program->file_bytes_max) < 0)
+			_exit(126);
 		execve(program->words->word[0], program->words->word, environment);
 		_exit(127);
 	}
@@ -285,7 +295,9 @@ enum process_news process_await(int fd, pid_t pid, uint64_t until_ns)
 	close(set[1].fd);
 	if (set[0].revents & POLLIN)
 		return PROCESS_READABLE;
-	return set[1].revents & POLLIN ? PROCESS_ENDED : PROCESS_TIME_IS_UP;
+	if (set[1].revents & POLLIN)
+		return PROCESS_ENDED;
+	return set[0].revents & POLLHUP ? PROCESS_HUNG_UP : PROCESS_TIME_IS_UP;
 }
 
 static uint64_t timeval_ns(struct timeval time)

@@ -52,10 +52,11 @@ int process_move(pid_t pid, unsigned int core);
 
 struct program {
 	const struct spec_words *words;
-	const char *root;     /* its own root */
-	const char *output;   /* the file that takes its output */
-	bool realtime_denied; /* it may not take real-time priority */
-	bool anywhere;        /* it may run on any core, not the first alone */
+	const char *root;             /* its own root */
+	const char *output;           /* the file that takes its output */
+	unsigned long file_bytes_max; /* of each file that it writes, 0: no limit */
+	bool realtime_denied;         /* it may not take real-time priority */
+	bool anywhere;                /* it may run on any core, not the first alone */
 };
 
 /* Starts an ordinary program on the first core, or anywhere; 0 or a negative errno. */
@@ -71,13 +72,14 @@ struct process_rights process_rights(pid_t pid);
 
 enum process_news {
 	PROCESS_READABLE, /* the descriptor has something to read */
+	PROCESS_HUNG_UP,  /* it has nothing to read, and never will */
 	PROCESS_ENDED,
 	PROCESS_TIME_IS_UP,
 };
 
 /*
- * Waits until `fd` has something to read, `pid` ends, or the virtual clock shows `until_ns`; a
- * negative `fd` is passed over.
+ * Waits until `fd` has something to read or is hung up on, `pid` ends, or the virtual clock shows
+ * `until_ns`; a negative `fd` is passed over.
  */
 enum process_news process_await(int fd, pid_t pid, uint64_t until_ns);
 

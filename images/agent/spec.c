@@ -220,6 +220,8 @@ static bool take_line(const char *key, char *value, struct spec *spec)
 		return take_number(value, &spec->settle_ms);
 	if (strcmp(key, "deadline_ms") == 0)
 		return take_number(value, &spec->deadline_ms);
+	if (strcmp(key, "file_bytes_max") == 0)
+		return take_long(value, &spec->file_bytes_max) && spec->file_bytes_max > 0;
 	if (strcmp(key, "stops_hz") == 0)
 		return take_number(value, &spec->stops_hz);
 	if (strcmp(key, "emulator_outside") == 0)

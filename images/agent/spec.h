@@ -5,6 +5,8 @@
  *   schema 1            must come first
  *   settle_ms N         idle time between restore and start of the subject
  *   deadline_ms N       virtual time that the subject may take before it is ended
+ *   file_bytes_max N    no file that the subject writes, what it prints among them, may get longer;
+ *                       without, it may
  *   siblings N          loops on the cores 1 to N until the emulator accepts its client,
  *   siblings_from start|accept
  *                       or, with windows, at their times after the subject's start or acceptance
@@ -118,6 +120,7 @@ struct spec_movement {
 struct spec {
 	unsigned int settle_ms;
 	unsigned int deadline_ms;
+	unsigned long file_bytes_max; /* 0: no limit */
 	unsigned int stops_hz;
 	struct spec_hazards hazards;
 	struct spec_movement movement;

@@ -10,18 +10,26 @@ from delayrig.errors import BadInputError
 
 def keep_file(path: Path, content: bytes) -> None:
     """Writes all of it, or leaves what was there; raises `BadInputError` with the remedy."""
-    scratch = path.with_name(f".{path.name}.new")
     try:
-        if path.exists() and not path.is_file():
-            # A pipe or a terminal: nothing to put in its place.
-            path.write_bytes(content)
-            return
-        scratch.write_bytes(content)
-        scratch.replace(path)
+        replace_file(path, content)
     except OSError as error:
-        with contextlib.suppress(OSError):
-            scratch.unlink()
         raise BadInputError(
             f"{path}: could not be written: {os.strerror(error.errno or 0)}",
             hint="free some space there or name another place; what lay there is as it was",
         ) from error
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """The same; raises `OSError`. Whoever is killed meanwhile leaves what was there, too."""
+    if path.exists() and not path.is_file():
+        # A pipe or a terminal: nothing to put in its place.
+        path.write_bytes(content)
+        return
+    scratch = path.with_name(f".{path.name}.new")
+    try:
+        scratch.write_bytes(content)
+        scratch.replace(path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            scratch.unlink()
+        raise

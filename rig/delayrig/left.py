@@ -6,6 +6,7 @@ from pathlib import Path
 from delayrig import dummy
 from delayrig.delay_probe import DelayFunction, read_trace
 from delayrig.events import merge_events
+from delayrig.keep import replace_file
 from delayrig.workload import Region
 
 
@@ -24,6 +25,6 @@ def write_entries(
         entries["image.sparse"] = dummy.sparse_image(entries.pop("chip.bin"), region)
     host = entries.pop("host.jsonl", b"")
     delays = read_trace(entries.pop("trace.txt", b"").decode(), delay) if delay else []
-    (folder / "events.jsonl").write_bytes(merge_events(agent, emulator, host, delays))
+    replace_file(folder / "events.jsonl", merge_events(agent, emulator, host, delays))
     for entry, content in entries.items():
-        (folder / entry).write_bytes(content)
+        replace_file(folder / entry, content)

@@ -22,6 +22,12 @@ SUBJECT_ROOT = "/subject"
 BRIDGE_ROOT = "/bridge"
 SETTLE_MS = 200
 DEADLINE_MS = 600_000
+FILE_SPARE_BYTES = 8 << 20
+"""Beside a whole image of the part: no file of a guest's subject gets longer."""
+GUEST_RECORDS_MAX = 393_216
+"""Some 110 MB of events: what a guest has memory for, and its window room."""
+RECORDS_MAX, RECORDS_PER_KIB = 1 << 20, 128
+"""On this machine; 1 GB of events at most, for a write of 16 MiB."""
 REHEARSED, REHEARSED_EVENTS = "/tmp/rehearsed.bin", "/tmp/rehearsed.jsonl"
 
 
@@ -36,9 +42,17 @@ def emulator_words(cell: Cell, region: Region) -> list[str]:
         *("--image-offset", str(region.offset_bytes)),
         *("--image-out-sparse", "image.sparse"),
         *("--events", "events.jsonl"),
+        *("--records-max", str(records_max(cell))),
         *(["--native-delay"] if native_delay else []),
         *(word for hazard in cell.active_hazards for word in hazard.emulator_words(cell)),
     ]
+
+
+def records_max(cell: Cell) -> int:
+    """Past how many events the emulator hangs up on the subject."""
+    if cell.lane is LaneName.VIRTUAL:
+        return GUEST_RECORDS_MAX
+    return RECORDS_MAX + RECORDS_PER_KIB * cell.region_kib
 
 
 def deadline_ms(cell: Cell, usual_ms: int = DEADLINE_MS) -> int:
@@ -110,6 +124,7 @@ def spec_text(
         "schema 1",
         f"settle_ms {SETTLE_MS}",
         f"deadline_ms {deadline_ms(cell, usual_ms)}",
+        f"file_bytes_max {chip.size_bytes + FILE_SPARE_BYTES}",
         *(line for hazard in cell.active_hazards for line in hazard.spec_lines(cell)),
         *probe,
         f"root {SUBJECT_ROOT}",

@@ -19,6 +19,7 @@ from delayrig.contrast import judge_contrasts
 from delayrig.delay_probe import DelayFunction, DelayWish, find_delay_function
 from delayrig.errors import BadInputError, LostGuestError
 from delayrig.images.subject import PATH_PREFIX, knows_string, wrong_machine
+from delayrig.keep import replace_file
 from delayrig.lanes import LaneName
 from delayrig.lanes.choice import open_lane
 from delayrig.lanes.lane import Assignment, Lane
@@ -192,7 +193,7 @@ class _Bench:
         try:
             folder = _cell_folder(cell, self.request.out)
             result = await self._measure(cell, folder, cpu)
-            (folder / "result.json").write_bytes(msgspec.json.format(msgspec.json.encode(result)))
+            replace_file(folder / "result.json", msgspec.json.format(msgspec.json.encode(result)))
         except OSError as error:
             raise _explained(error, self.request.out) from error
         return result
@@ -248,7 +249,7 @@ def _cell_folder(cell: Cell, out: Path) -> Path:
     # libvirt wants whole paths.
     folder = out.absolute() / cell.id
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "cell.json").write_bytes(msgspec.json.format(msgspec.json.encode(cell)))
+    replace_file(folder / "cell.json", msgspec.json.format(msgspec.json.encode(cell)))
     return folder
 
 

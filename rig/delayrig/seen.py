@@ -6,8 +6,7 @@ from pathlib import Path
 import msgspec
 
 from delayrig.events import Event, read_events
-
-LOG_LINES = 6
+from delayrig.last_lines import last_lines
 
 
 class Seen(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,13 +32,8 @@ def read_seen(folder: Path) -> Seen:
         output=_bytes(folder / "stdout.txt") or b"",
         image=_bytes(folder / "image.sparse"),
         read_back=_bytes(folder / "read.bin"),
-        emulator_said=_last_lines(_bytes(folder / "emulator.log") or b""),
+        emulator_said=last_lines(_bytes(folder / "emulator.log") or b""),
     )
-
-
-def _last_lines(log: bytes) -> str:
-    lines = log.decode("utf-8", errors="replace").splitlines()
-    return " | ".join(line for line in lines[-LOG_LINES:] if line.strip())
 
 
 def _bytes(path: Path) -> bytes | None:

@@ -26,11 +26,12 @@ from delayrig.delay_calls import convict_calls, observe_calls
 from delayrig.delay_witness import delay_doubts, observe_delays
 from delayrig.dummy import TIME_ALONE, keeps_busy_times
 from delayrig.errors import LostGuestError
-from delayrig.events import Event, first, of_kind, transactions
+from delayrig.events import TRANSACTIONS, Event, first, of_kind, transactions
 from delayrig.evidence import Evidence, ObservedWait, Witness, convict_waits
 from delayrig.hazards import hazard_of
 from delayrig.images.subject import Subject
 from delayrig.lanes import LaneName
+from delayrig.last_lines import last_lines
 from delayrig.profile import Profile, find_profile, find_version, version_of_digest
 from delayrig.result import (
     CellResult,
@@ -224,13 +225,11 @@ def _first_answer(
     excuse = _excuse(cell, seen, short) if short else None
     if excuse:
         return excuse
-    if firm:
+    if firm and not is_flood(seen.events):
         return Finding(verdict=Verdict.TOO_SHORT, reason=describe(firm[0]))
-    ended = first(seen.events, "subject_end") or {}
-    if ended.get("timed_out"):
-        return Finding(verdict=Verdict.HUNG, reason="the subject did not end by its deadline")
-    if ended.get("exit_code") != 0:
-        return Finding(verdict=Verdict.OP_FAILED, reason=_failure(ended, seen.stdout))
+    failure = _failure(seen)
+    if failure:
+        return failure
     corrupt = [item for item in evidence if item.witness is Witness.IMAGE]
     if corrupt:
         return Finding(verdict=Verdict.CORRUPT, reason=corrupt[0].what)
@@ -330,12 +329,38 @@ def describe(item: Evidence) -> str:
     )
 
 
-def _failure(ended: Event, stdout: str) -> str:
-    lines = [line for line in stdout.splitlines() if line.strip()]
-    last = lines[-1] if lines else "it printed nothing"
+def is_flood(events: list[Event]) -> bool:
+    """Whether the emulator hung up on a subject that asked for more and more, whatever it was told.
+
+    Most requests of one were refused, or came without waiting for the reply before: what of that
+    reached the part is chance. One that polls without end is none: it may be convicted.
+    """
+    if first(events, "gave_up") is None:
+        return False
+    asked = [event for event in events if event["ev"] in ("serprog", *TRANSACTIONS)]
+    blind = sum(event.get("ack") is False or (event["gap_ns"] or 0) < 0 for event in asked)
+    return bool(blind * 2 > len(asked))
+
+
+def _failure(seen: Seen) -> Finding | None:
+    """How the subject failed; None where it did not."""
+    ended = first(seen.events, "subject_end") or {}
+    given_up = first(seen.events, "gave_up")
+    last = last_lines(seen.output, 1) or "it printed nothing"
+    if given_up:
+        bound = f"{given_up['count']} {given_up['bound'].replace('-', ' ')}"
+        return _op_failed(f"the emulator hung up on the subject after {bound}: {last}")
+    if ended.get("timed_out"):
+        return Finding(verdict=Verdict.HUNG, reason="the subject did not end by its deadline")
     if ended.get("signal"):
-        return f"the subject was ended by signal {ended['signal']}: {last}"
-    return f"the subject failed with exit code {ended.get('exit_code')}: {last}"
+        return _op_failed(f"the subject was ended by signal {ended['signal']}: {last}")
+    if ended.get("exit_code") != 0:
+        return _op_failed(f"the subject failed with exit code {ended.get('exit_code')}: {last}")
+    return None
+
+
+def _op_failed(reason: str) -> Finding:
+    return Finding(verdict=Verdict.OP_FAILED, reason=reason)
 
 
 def data_evidence(cell: Cell, chip: ChipFacts, seen: Seen) -> list[Evidence]:

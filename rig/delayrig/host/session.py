@@ -22,6 +22,7 @@ from delayrig.host import children
 from delayrig.host.deeds import Deed, cpus_at_start, deeds_of
 from delayrig.host.record import Record, now_ns, read_clocks
 from delayrig.host.spec import PORT, REALTIME, Spec, cpus_text, read_spec
+from delayrig.last_lines import last_lines
 
 OUTPUT = Path("stdout.txt")
 LOG = Path("emulator.log")
@@ -36,7 +37,6 @@ GRACE_S = 1
 PRIORITY = 40
 """Above any ordinary subject, below the emulator."""
 READY_BYTES = 256
-LOG_LINES = 6
 EMULATOR_FILE_BYTES_MAX = 1 << 30
 EMULATOR_MEMORY_BYTES_MAX = 3 << 30
 NS_PER_MS = 1_000_000
@@ -295,10 +295,9 @@ def _ends_within(limit_s: int, emulator: Emulator, wake: int) -> bool:
 
 def _log_tail() -> str:
     try:
-        lines = LOG.read_text(encoding="utf-8", errors="replace").splitlines()
+        return last_lines(LOG.read_bytes())
     except OSError:
         return ""
-    return " | ".join(line for line in lines[-LOG_LINES:] if line.strip())
 
 
 if __name__ == "__main__":

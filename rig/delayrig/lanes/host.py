@@ -28,6 +28,7 @@ from delayrig.images.subject import Subject, provide_subject
 from delayrig.images.unpacked import provide_root, words_to_start
 from delayrig.lanes import LaneName
 from delayrig.lanes.lane import Assignment
+from delayrig.last_lines import last_lines
 from delayrig.left import write_entries
 from delayrig.paths import Paths
 from delayrig.payload import deadline_ms, emulator_words, host_words
@@ -110,7 +111,8 @@ class HostLane:
         log = entries.get(LOG.name, b"")
         await asyncio.to_thread(write_entries, entries, assignment.folder, region)
         if code != 0:
-            raise LostGuestError(f"the session of the cell was lost ({code}): {_tail(log)}")
+            said = last_lines(log) or "nothing was said"
+            raise LostGuestError(f"the session of the cell was lost ({code}): {said}")
         assignment.watch.ended(KEEP)
         return time.monotonic() - began_s
 
@@ -281,8 +283,3 @@ async def _stop(process: asyncio.subprocess.Process) -> None:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         await process.wait()
-
-
-def _tail(log: bytes, lines: int = 6) -> str:
-    said = log.decode(errors="replace").splitlines()[-lines:]
-    return " | ".join(said) or "nothing was said"

@@ -26,6 +26,7 @@ from delayrig.guest.arguments import (
     Hardware,
     RealTime,
 )
+from delayrig.guest.flood import cut_logs, logs_of, unless_flooded
 from delayrig.guest.monitor import MonitoredMachine
 from delayrig.guest.platform import Arch
 from delayrig.guest.session import read_results
@@ -44,6 +45,7 @@ from delayrig.lanes.host import (
     server_words,
 )
 from delayrig.lanes.lane import Assignment
+from delayrig.last_lines import last_lines
 from delayrig.left import write_entries
 from delayrig.live.clock import GuestClock
 from delayrig.live.conversation import Conversation, split_changes
@@ -169,9 +171,11 @@ class _Bench:
             )
             try:
                 await machine.start()
-                return await self._converse(machine, line, emulator, stage)
+                talking = self._converse(machine, line, emulator, stage)
+                return await unless_flooded(talking, logs_of(self.assignment.folder))
             finally:
                 await asyncio.shield(machine.stop())
+                cut_logs(logs_of(self.assignment.folder))
                 self.assignment.watch.ended(STOP)
 
     async def _converse(
@@ -326,9 +330,8 @@ class _Bench:
         said = []
         for name in LOGS:
             path = self.assignment.folder / name
-            lines = path.read_text(errors="replace").splitlines() if path.is_file() else []
-            told = [line.strip() for line in lines[-LOG_LINES:] if line.strip()]
-            said.append(f"{name}: {' | '.join(told) or 'nothing'}")
+            told = last_lines(path.read_bytes(), LOG_LINES) if path.is_file() else ""
+            said.append(f"{name}: {told or 'nothing'}")
         return said
 
 

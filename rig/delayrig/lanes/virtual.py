@@ -15,6 +15,7 @@ from delayrig.guest.arguments import (
     SUBJECT_FW_CFG,
     Hardware,
 )
+from delayrig.guest.flood import cut_logs, logs_of, unless_flooded
 from delayrig.guest.machine import Machine
 from delayrig.guest.qemu import QemuMachine
 from delayrig.guest.session import finish_guest
@@ -86,10 +87,13 @@ class VirtualLane:
                 if cell.shape not in self.supplies.snapshots:
                     await machine.wait_paused(limit_s=BOOT_LIMIT_S)
                 watch.ended(LOAD)
-                entries = await self.finish(machine, assignment, scratch)
+                entries = await unless_flooded(
+                    self.finish(machine, assignment, scratch), logs_of(assignment.folder)
+                )
                 watch.ended(READ_BACK)
             finally:
                 await asyncio.shield(machine.stop())
+                cut_logs(logs_of(assignment.folder))
             watch.ended(STOP)
         # Reading debug information takes longer than other cells would want to wait.
         region = region_of(cell, assignment.chip)

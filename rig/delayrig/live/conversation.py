@@ -16,7 +16,8 @@ from delayrig.live.pace import WINDOW_MS, Pace, prefer, put_back
 from delayrig.live.speed import Origin, SpeedChange
 from delayrig.stages import BOOTED, CONNECTED, ENDED, StageWatch
 
-BOOT_LIMIT_S = 90.0
+BOOT_LIMIT_S = 150.0
+"""A rehearsal that never ends takes 60 of them (images/agent/live_cell.c)."""
 PAUSE_LIMIT_S = 60.0
 SPARE_S = 60.0
 """Of a slow guest's, besides its subject's time."""
@@ -145,8 +146,13 @@ class Conversation:
         self._reached(Origin.ACCEPT)
 
     async def _hear_to_the_end(self, limit_s: float) -> None:
+        heard: set[str] = set()
         while True:
-            match await self.line.hear(limit_s):
+            word = await self.line.hear(limit_s)
+            if word in heard:
+                raise LostGuestError(f"the guest said {word!r} again")
+            heard.add(word)
+            match word:
                 case "started":
                     self._reached(Origin.START)
                 case "released" if self.emulator is not None:
@@ -159,11 +165,17 @@ class Conversation:
                     raise LostGuestError(f"the guest said {other!r}, which nobody asked for")
 
     async def _be_alone(self) -> None:
-        """A subject whose emulator is gone must end soon."""
+        """A subject whose emulator is gone must end soon.
+
+        One that the emulator hung up on may have to be ended: that is its own doing.
+        """
         if self.emulator is None:
             return
         await self.emulator.process.wait()
         await asyncio.sleep(ALONE_S + self.extra_s)
+        if self.emulator.process.returncode == 0 and self.emulator.gave_up():
+            await self.line.say("alone")
+            return
         raise LostGuestError(
             f"the emulator ended with {self.emulator.process.returncode}, and its subject did not"
         )

@@ -12,6 +12,7 @@ from pathlib import Path
 from delayrig.errors import RigFaultError
 from delayrig.events import Event
 from delayrig.host.spec import REALTIME
+from delayrig.last_lines import last_lines
 
 LOG = "emulator.log"
 READY_S = 20.0
@@ -38,6 +39,10 @@ class LiveEmulator:
         """Until it has a client, whom it holds."""
         await _readable(self._arrived)
         os.read(self._arrived, 1)
+
+    def gave_up(self) -> bool:
+        """Whether it hung up on its client; to be asked once it has ended."""
+        return bool(os.read(self._arrived, 1))
 
     def release(self) -> None:
         """Lets its client go on."""
@@ -103,7 +108,7 @@ async def running_emulator(words: Sequence[str], folder: Path) -> AsyncIterator[
 
 
 def _log(folder: Path) -> str:
-    return " | ".join((folder / LOG).read_text(errors="replace").splitlines()[-4:])
+    return last_lines((folder / LOG).read_bytes())
 
 
 async def _start(words: Sequence[str], folder: Path) -> LiveEmulator | None:

@@ -582,6 +582,7 @@ static void deadline_of_zero_is_refused(void **state)
 
 	(void)state;
 	assert_int_equal(parse_line(&bench, "deadline_ms 0"), LEAST_LINES + 2);
+	assert_int_equal(parse_line(&bench, "file_bytes_max 0"), LEAST_LINES + 1);
 }
 
 int main(void)

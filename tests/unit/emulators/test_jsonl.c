@@ -187,6 +187,7 @@ static void faults_and_refusals_are_lines_that_part_no_gap(void **state)
 			.fault_ns = 5000,
 			.read_ns = 22},
 		{.kind = EVENT_SERPROG, .name = "NOP", .ack = true, .read_ns = 25, .reply_ns = 30},
+		{.kind = EVENT_GAVE_UP, .name = "records", .bound = 4, .read_ns = 31},
 	};
 	static const char expected[] =
 		"{\"ev\":\"refused\",\"t_ns\":21}\n"
@@ -194,6 +195,7 @@ static void faults_and_refusals_are_lines_that_part_no_gap(void **state)
 		"\"nth\":2,\"held_ns\":5000}\n"
 		"{\"ev\":\"serprog\",\"op\":\"0x00\",\"name\":\"NOP\",\"empty_ns\":0,"
 		"\"read_ns\":25,\"reply_ns\":30,\"gap_ns\":5,\"ack\":true}\n"
+		"{\"ev\":\"gave_up\",\"t_ns\":31,\"bound\":\"records\",\"count\":4}\n"
 		"{\"ev\":\"end\",\"t_ns\":99,\"spi_transactions\":0,"
 		"\"cycle_transactions\":0,\"serprog_requests\":2,\"violations\":0,"
 		"\"faults\":1,\"clean\":true}\n";

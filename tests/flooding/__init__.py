@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A program that takes flashrom's words and floods: its output, or the programmer it is told of."""
+
+import subprocess
+from enum import StrEnum
+from pathlib import Path
+
+SOURCE = Path(__file__).parent / "flood.c"
+
+
+class Flood(StrEnum):
+    """What there is too much of."""
+
+    OUTPUT = "OUTPUT"
+    LINE = "LINE"
+    """Output that is one line."""
+    NOPS = "NOPS"
+    GARBAGE = "GARBAGE"
+    STATUS = "STATUS"
+    """Status reads, all of them sound."""
+    DEAF = "DEAF"
+    """Long reads, of which it takes no reply."""
+    STUBBORN = "STUBBORN"
+    """NOPs, also when nobody is there any more."""
+    CONSOLE = "CONSOLE"
+    """What a guest's kernel prints."""
+
+
+def build_flood(flood: Flood, folder: Path) -> Path:
+    """The program, which needs nothing of the machine that it runs on."""
+    program = folder / f"flood-{flood.lower()}"
+    words = ["gcc", "-O1", "-static", f"-DFLOOD_{flood}", "-o", str(program), str(SOURCE)]
+    subprocess.run(words, check=True)
+    return program

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Guests whose subject or console has no end; what the lanes have in common is in tests/rig."""
+
+from pathlib import Path
+
+import pytest
+from delayrig.guest.flood import LOG_BYTES_MAX
+from delayrig.paths import Paths
+from delayrig.result import Verdict
+
+from tests.flooding import Flood, build_flood
+
+from .conftest import run_plan
+
+FOLDER_BYTES_MAX = 64 << 20
+PLAN = """\
+schema = 1
+about = "subjects without end, and one beside them"
+subjects = [{subjects}]
+[[cell]]
+name = "cell"
+region_kib = 4
+at = {{ mips = {mips}, cores = 1, job = "probe", chip = "W25Q128JV" }}
+"""
+WANTED = {
+    Flood.OUTPUT: (Verdict.OP_FAILED, "signal 25"),
+    Flood.NOPS: (Verdict.OP_FAILED, "after 65536 idle requests"),
+    Flood.CONSOLE: (Verdict.INFRA_ERROR, "the guest floods console.log"),
+}
+
+
+@pytest.mark.parametrize(("lane", "mips"), [("virtual", 250), ("live", 40)])
+def test_what_has_no_end_in_a_guest_is_bounded_and_harms_no_other_cell(
+    paths: Paths, tmp_path: Path, lane: str, mips: int
+) -> None:
+    floods = {flood: f"path:{build_flood(flood, tmp_path)}" for flood in WANTED}
+    plan = tmp_path / "plan.toml"
+    subjects = ", ".join(f'"{name}"' for name in [*floods.values(), "bundled"])
+    plan.write_text(PLAN.format(subjects=subjects, mips=mips))
+    run = run_plan(paths, tmp_path / "out", "--plan", str(plan), "--lane", lane)
+    for flood, (verdict, said) in WANTED.items():
+        cell = run.cell("cell", floods[flood])
+        assert (cell.verdict, said in cell.reason) == (verdict, True), cell.reason
+    assert run.cell("cell", "bundled").verdict in (Verdict.PASS, Verdict.INCONCLUSIVE), run.said
+    files = [path for path in run.out.rglob("*") if path.is_file()]
+    assert sum(path.stat().st_size for path in files) <= FOLDER_BYTES_MAX
+    assert all(p.stat().st_size <= LOG_BYTES_MAX for p in files if p.name.endswith(".log"))

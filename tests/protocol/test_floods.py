@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Hosts without end: the emulator hangs up on them, says why, and keeps what they did."""
+
+import json
+import socket
+import subprocess
+from pathlib import Path
+
+import pytest
+from delayrig.paths import find_paths
+
+from tests.flooding import Flood, build_flood
+
+PATHS = find_paths()
+LIMIT_S = 120
+RECORDS = 20_000
+RECORD_BYTES_MAX = 400
+NOP_ANSWERED = b"\x06"
+
+
+def serve(folder: Path, listen: str, *words: str) -> tuple["subprocess.Popen[str]", str]:
+    """An emulator and where it is found."""
+    command = [str(PATHS.emulator), "--chip", "W25Q128JV", "--listen", listen, *words]
+    command += ["--events", str(folder / "events.jsonl")]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    return process, process.stderr.readline().split()[-1]
+
+
+def flooded(folder: Path, flood: Flood, listen: str) -> tuple[str, list[dict[str, object]]]:
+    """What the emulator said of that host, and what it kept."""
+    process, place = serve(folder, listen, "--records-max", str(RECORDS))
+    given = f"dev={place}:115200" if listen == "pty" else f"ip=127.0.0.1:{place}"
+    try:
+        words = [str(build_flood(flood, folder)), "-p", f"serprog:{given}"]
+        host = subprocess.run(
+            words, timeout=LIMIT_S, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        )
+        assert host.returncode != 0
+        _, said = process.communicate(timeout=LIMIT_S)
+    finally:
+        process.kill()
+        process.wait()
+    assert process.returncode == 0, said
+    lines = (folder / "events.jsonl").read_text().splitlines()
+    assert (folder / "events.jsonl").stat().st_size <= len(lines) * RECORD_BYTES_MAX
+    return said, [json.loads(line) for line in lines]
+
+
+@pytest.mark.parametrize("listen", ["tcp:127.0.0.1:0", "pty"])
+@pytest.mark.parametrize(
+    ("flood", "bound"),
+    [
+        (Flood.GARBAGE, "refused-requests"),
+        (Flood.NOPS, "records"),
+        (Flood.STATUS, "records"),
+    ],
+)
+def test_host_without_end_is_hung_up_on_and_told_of(
+    tmp_path: Path, flood: Flood, bound: str, listen: str
+) -> None:
+    said, events = flooded(tmp_path, flood, listen)
+    (gave_up,) = [event for event in events if event["ev"] == "gave_up"]
+    assert gave_up["bound"] == bound
+    assert said.count("gave up on its host") == 1
+    assert f"the bound of {gave_up['count']}" in said
+    assert events[-1]["clean"] is True
+    # As many as the bound, what begins and ends the run, and what a request leaves beside its own.
+    assert len(events) <= RECORDS + 10
+
+
+def test_nops_without_end_reach_a_bound_of_their_own(tmp_path: Path) -> None:
+    process, port = serve(tmp_path, "tcp:127.0.0.1:0")
+    with process, socket.create_connection(("127.0.0.1", int(port))) as host:
+        host.sendall(bytes(60_000))
+        # What is for the part in between begins the count anew.
+        host.sendall(bytes.fromhex("1301000001000005"))
+        host.sendall(bytes(65_535))
+        wanted = 60_000 + 2 + 65_535
+        while wanted > 0:
+            wanted -= len(host.recv(wanted))
+        host.sendall(b"\0")
+        assert host.recv(1) == NOP_ANSWERED
+        assert host.recv(1) == b""
+        assert process.wait(LIMIT_S) == 0
+        assert process.stderr is not None
+        said = process.stderr.read()
+    assert "requests in a row that are not for the part reached the bound of 65536" in said
+
+
+def test_next_host_is_served_after_one_without_end(tmp_path: Path) -> None:
+    process, port = serve(tmp_path, "tcp:127.0.0.1:0", "--clients", "2")
+    with process:
+        with socket.create_connection(("127.0.0.1", int(port))) as host:
+            host.sendall(b"\xff" * 4096)
+            while host.recv(4096):
+                pass
+        with socket.create_connection(("127.0.0.1", int(port))) as host:
+            host.sendall(b"\0")
+            assert host.recv(1) == NOP_ANSWERED
+        assert process.wait(LIMIT_S) == 0

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Subjects without end on the host lane, and what floods a guest's log: bounded, and told truly."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from delayrig.cell import Job, Programmer
+from delayrig.errors import LostGuestError
+from delayrig.events import Event
+from delayrig.guest.flood import LOG_BYTES_MAX, cut_logs, logs_of, unless_flooded
+from delayrig.lanes import host
+from delayrig.last_lines import LINE_MAX, last_lines
+from delayrig.paths import Paths
+from delayrig.result import Verdict
+from delayrig.verdict import is_flood
+
+from tests.flooding import Flood, build_flood
+from tests.rig.test_host_lane import host_cell, left_running, paths, run_cells
+
+__all__ = ["paths"]
+REASON_MAX = 600
+FOLDER_BYTES_MAX = 64 << 20
+DEADLINE_MS = 3_000
+
+
+def bytes_below(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+@pytest.mark.parametrize("programmer", [Programmer.SERPROG_IP, Programmer.SERPROG_DEV])
+@pytest.mark.parametrize(
+    ("flood", "verdict", "said"),
+    [
+        (Flood.OUTPUT, Verdict.OP_FAILED, "signal 25"),
+        (Flood.LINE, Verdict.OP_FAILED, "signal 25"),
+        (Flood.NOPS, Verdict.OP_FAILED, "after 65536 idle requests"),
+        (Flood.GARBAGE, Verdict.OP_FAILED, "after 4096 refused requests"),
+        (Flood.STATUS, Verdict.OP_FAILED, "after 20000 records"),
+        (Flood.STUBBORN, Verdict.OP_FAILED, "after 65536 idle requests"),
+        (Flood.DEAF, Verdict.HUNG, "did not end by its deadline"),
+    ],
+)
+def test_subject_without_end_has_its_own_verdict_and_harms_no_other_cell(
+    paths: Paths,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    flood: Flood,
+    verdict: Verdict,
+    said: str,
+    programmer: Programmer,
+) -> None:
+    monkeypatch.setattr("delayrig.payload.RECORDS_MAX", 20_000)
+    monkeypatch.setattr("delayrig.payload.RECORDS_PER_KIB", 0)
+    if flood is Flood.DEAF:
+        monkeypatch.setattr(host, "DEADLINE_MS", DEADLINE_MS)
+    if flood is not Flood.STATUS:
+        monkeypatch.setattr("delayrig.payload.RECORDS_MAX", 200_000)
+    out = tmp_path / "out"
+    program = build_flood(flood, tmp_path)
+    flooding = host_cell(subject=f"path:{program}", programmer=programmer, job=Job.PROBE)
+    flooded, other = run_cells(paths, out, flooding, host_cell(name="other", job=Job.PROBE)).cells
+    assert flooded.verdict is verdict, flooded.reason
+    assert said in flooded.reason
+    assert len(flooded.reason) <= REASON_MAX
+    assert other.verdict is Verdict.PASS, other.reason
+    assert bytes_below(out) <= FOLDER_BYTES_MAX
+    assert left_running(tmp_path) == []
+
+
+def request(*, gap_ns: int, ack: bool = True) -> Event:
+    return {"ev": "serprog", "read_ns": 5, "gap_ns": gap_ns, "ack": ack}
+
+
+GAVE_UP: Event = {"ev": "gave_up", "t_ns": 9, "bound": "records", "count": 4}
+
+
+@pytest.mark.parametrize(
+    ("events", "flood"),
+    [
+        ([request(gap_ns=-1)] * 3, False),
+        ([request(gap_ns=-1)] * 3 + [GAVE_UP], True),
+        ([request(gap_ns=7, ack=False)] * 3 + [request(gap_ns=7), GAVE_UP], True),
+        ([request(gap_ns=7)] * 3 + [request(gap_ns=-1), GAVE_UP], False),
+    ],
+    ids=["was served", "waits for no reply", "is refused", "polls without end"],
+)
+def test_flood_is_what_was_hung_up_on_and_waited_for_nothing(
+    events: list[Event], flood: bool
+) -> None:
+    assert is_flood(events) is flood
+
+
+def test_guest_that_floods_its_console_is_lost_with_what_it_said(tmp_path: Path) -> None:
+    console = logs_of(tmp_path)[0]
+
+    async def flood() -> None:
+        while True:
+            with console.open("ab") as log:
+                log.write(b"the same again\n" * 100_000)
+            await asyncio.sleep(0.01)
+
+    with pytest.raises(LostGuestError, match=r"floods console\.log: .* the same again"):
+        asyncio.run(unless_flooded(flood(), logs_of(tmp_path)))
+    cut_logs(logs_of(tmp_path))
+    assert console.stat().st_size == LOG_BYTES_MAX
+
+
+def test_work_of_a_quiet_guest_is_waited_for(tmp_path: Path) -> None:
+    async def work() -> int:
+        logs_of(tmp_path)[0].write_bytes(b"a few words\n")
+        await asyncio.sleep(0.01)
+        return 7
+
+    assert asyncio.run(unless_flooded(work(), logs_of(tmp_path))) == 7
+
+
+@pytest.mark.parametrize(
+    ("log", "said"),
+    [
+        (b"", ""),
+        (b"one\n\ntwo\n", "one | two"),
+        (b"lost\nthree\nfour\nfive", "three | four | five"),
+        (b"x" * 100_000, "x" * LINE_MAX + "..."),
+    ],
+)
+def test_last_lines_are_few_and_short(log: bytes, said: str) -> None:
+    assert last_lines(log, 3) == said

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Kills of runs on the host lane at random moments: no process, no half-written file."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from delayrig.paths import find_paths
+
+from tests.rig.builders import CHECKOUT
+
+KILLS = int(os.environ.get("RIG_KILLS", "20"))
+"""So that it takes half a minute; $RIG_KILLS asks for more."""
+SEED = 1
+GONE_LIMIT_S = 60
+LOOK_S = 0.02
+QUIET_LOOKS = 10
+MOMENT_S = (0.0, 0.7)
+"""After its first session began; each fifth is killed so long after its start."""
+BEGIN_LIMIT_S = 60
+PLAN = """\
+schema = 1
+about = "cells to be killed"
+lane = "host"
+subjects = ["bundled"]
+[[group]]
+name = "victim"
+region_kib = 4
+[group.over]
+mips = [250]
+cores = [1]
+job = ["probe", "read", "write"]
+chip = ["W25Q128JV", "GD25Q16C"]
+programmer = ["serprog:ip", "serprog:dev"]
+hazards = ["none", "hogs:1", "stop-cont:10"]
+"""
+
+
+def begin(plan: Path, out: Path) -> subprocess.Popen[bytes]:
+    """A run of more cells than anybody waits for; its sessions work below `out`."""
+    words = ["run", "--no-color", "--no-history", "--plan", str(plan), "--out", str(out / "run")]
+    state = find_paths().state
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", "delayrig", *words],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={
+            **os.environ,
+            "PYTHONPATH": str(CHECKOUT / "rig"),
+            "FLASHROM_RIG_STATE": str(state),
+            "TMPDIR": str(out),
+        },
+    )
+
+
+def at_work(out: Path) -> list[str]:
+    """Processes that work below that folder, or were told of it; a session's children do both."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+            place = str((process / "cwd").readlink())
+        except (OSError, UnicodeDecodeError):
+            continue
+        if str(out) in words or place.startswith(str(out)):
+            found.append(words)
+    return found
+
+
+def wait_for_session(out: Path) -> None:
+    """Beside the run itself there is somebody at work."""
+    until_s = time.monotonic() + BEGIN_LIMIT_S
+    while len(at_work(out)) < 2 and time.monotonic() < until_s:
+        time.sleep(LOOK_S)
+
+
+def left(out: Path) -> list[str]:
+    """What is still there when nothing should be; to end, a process needs its CPU once more.
+
+    One that is just becoming another program has no words for a moment: a look may miss it.
+    """
+    until_s = time.monotonic() + GONE_LIMIT_S
+    quiet = 0
+    while quiet < QUIET_LOOKS and time.monotonic() < until_s:
+        quiet = 0 if at_work(out) else quiet + 1
+        time.sleep(LOOK_S)
+    return at_work(out)
+
+
+def assert_whole(out: Path) -> int:
+    """Of what has a name that somebody reads; how many cells were finished."""
+    for path in out.rglob("*.json"):
+        if path.name != "session.json":  # the lane's own, which nobody reads afterwards
+            json.loads(path.read_bytes())
+    for path in (out / "run").rglob("events.jsonl"):
+        for line in path.read_bytes().splitlines():
+            json.loads(line)
+    return len(list(out.rglob("result.json")))
+
+
+def test_run_that_is_killed_leaves_no_process_and_no_half_written_file(tmp_path: Path) -> None:
+    draws, plan = random.Random(SEED), tmp_path / "victims.toml"
+    plan.write_text(PLAN)
+    busy = finished = 0
+    for number in range(KILLS):
+        out = tmp_path / f"out-{number}"
+        out.mkdir()
+        with begin(plan, out) as run:
+            if number % 5:
+                wait_for_session(out)
+            time.sleep(draws.uniform(*MOMENT_S))
+            busy += len(at_work(out)) > 1
+            run.send_signal(draws.choice([signal.SIGKILL, signal.SIGKILL, signal.SIGTERM]))
+        assert left(out) == [], f"kill {number}"
+        finished += assert_whole(out)
+    # Some kills come before there is a session, or between two cells; not most.
+    assert busy > KILLS // 2
+    assert finished > 0
