@@ -5,9 +5,11 @@ import os
 import signal
 import subprocess
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from delayrig.guest.embed import embed_uri
 from delayrig.paths import Paths
 from delayrig.result import read_results
 
@@ -93,3 +95,27 @@ def test_guest_that_is_about_to_start_dies_with_a_run_that_is_killed(
     while left := qemu_of(mark):
         assert time.monotonic() < deadline, f"guests {left} outlived their run"
         time.sleep(LOOK_AGAIN_S)
+
+
+def test_questioned_qemu_of_a_rig_that_was_killed_is_ended_by_the_next(
+    paths: Paths, tmp_path: Path
+) -> None:
+    with subprocess.Popen(["true"]) as dead:
+        pass
+    root = tmp_path / "libvirt" / f"process-{dead.pid}"
+    root.mkdir(parents=True)
+    subprocess.run(
+        [
+            *("qemu-system-x86_64", "-S", "-nodefaults", "-no-user-config", "-display", "none"),
+            *("-machine", "none", "-pidfile", str(root / "pid"), "-daemonize"),
+        ],
+        check=True,
+        timeout=END_LIMIT_S,
+    )
+    assert len(qemu_of(root)) == 1
+    embed_uri(replace(paths, state=tmp_path))
+    deadline = time.monotonic() + END_LIMIT_S
+    while qemu_of(root):
+        assert time.monotonic() < deadline, "it is still there"
+        time.sleep(LOOK_AGAIN_S)
+    assert not root.exists()

@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import os
 import shutil
+import signal
 import threading
 from functools import cache
 from pathlib import Path
@@ -55,7 +56,20 @@ def _drop_left_behind(folder: Path) -> None:
     """Of processes that were killed, and so could not do it themselves."""
     for root in folder.glob("process-*"):
         if not Path("/proc", root.name.removeprefix("process-")).exists():
+            _end_questioned(root)
             shutil.rmtree(root, ignore_errors=True)
+
+
+def _end_questioned(root: Path) -> None:
+    """Ends the QEMU that the libvirt of that root asked what it can do.
+
+    It makes itself a daemon, so that nothing ends it where libvirt is killed meanwhile.
+    """
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            line = (process / "cmdline").read_bytes()
+            if b"qemu-system" in line and b"-daemonize" in line and os.fsencode(f"{root}/") in line:
+                os.kill(int(process.name), signal.SIGKILL)
 
 
 def is_embedded(uri: str) -> bool:
