@@ -24,6 +24,8 @@ SETTLE_MS = 200
 DEADLINE_MS = 600_000
 FILE_SPARE_BYTES = 8 << 20
 """Beside a whole image of the part: no file of a guest's subject gets longer."""
+DUMMY_SPARE_BYTES = 96 << 20
+"""Where the subject holds the part, and so writes the events itself: 22 MB for words of 64 KiB."""
 GUEST_RECORDS_MAX = 393_216
 """Some 110 MB of events: what a guest has memory for, and its window room."""
 RECORDS_MAX, RECORDS_PER_KIB = 1 << 20, 128
@@ -53,6 +55,11 @@ def records_max(cell: Cell) -> int:
     if cell.lane is LaneName.VIRTUAL:
         return GUEST_RECORDS_MAX
     return RECORDS_MAX + RECORDS_PER_KIB * cell.region_kib
+
+
+def spare_bytes(cell: Cell) -> int:
+    """What a file of the subject may have beside a whole image of its part."""
+    return DUMMY_SPARE_BYTES if cell.programmer is Programmer.DUMMY else FILE_SPARE_BYTES
 
 
 def deadline_ms(cell: Cell, usual_ms: int = DEADLINE_MS) -> int:
@@ -124,7 +131,7 @@ def spec_text(
         "schema 1",
         f"settle_ms {SETTLE_MS}",
         f"deadline_ms {deadline_ms(cell, usual_ms)}",
-        f"file_bytes_max {chip.size_bytes + FILE_SPARE_BYTES}",
+        f"file_bytes_max {chip.size_bytes + spare_bytes(cell)}",
         *(line for hazard in cell.active_hazards for line in hazard.spec_lines(cell)),
         *probe,
         f"root {SUBJECT_ROOT}",
