@@ -12,7 +12,7 @@ from delayrig.dummy import (
     sparse_image,
 )
 from delayrig.events import encode_events, parse_events
-from delayrig.payload import dummy_lines
+from delayrig.payload import dummy_lines, spare_bytes
 from delayrig.workload import expected_image, final_content, region_of
 
 from tests.rig.builders import make_cell, make_chip
@@ -90,3 +90,9 @@ def test_one_wrong_byte_of_a_dummy_is_seen(at: int) -> None:
     raw = bytearray(raw_after(CELL, final_content(CELL, REGION)))
     raw[at] ^= 0xA5
     assert expected_image(CELL, CHIP, sparse_image(bytes(raw), REGION))
+
+
+def test_subject_that_holds_the_part_has_room_for_its_events() -> None:
+    one_word = '{"ev":"spi","op":"0xAD","name":"AAI","read_ns":1,"violation":null}'
+    events_of_64_kib = 2 * 5 * len(one_word) * 32 * 1024  # each word is programmed and polled for
+    assert spare_bytes(CELL) > events_of_64_kib > spare_bytes(make_cell())
