@@ -204,3 +204,13 @@ def write_payload(
     archive = scratch / "cell.cpio"
     write_archive(folder, archive)
     return archive
+
+
+def pack_spec(spec: str, scratch: Path) -> Path:
+    """The archive of a cell that is nothing but what its agent is told, written below `scratch`."""
+    folder = scratch / "cell"
+    folder.mkdir()
+    (folder / "spec").write_text(spec, encoding="utf-8")
+    archive = scratch / "cell.cpio"
+    write_archive(folder, archive)
+    return archive

@@ -12,9 +12,9 @@ from delayrig.lanes import LaneName
 from delayrig.seen import Seen
 
 SCRIPTED = "scripted"
-LIVE_CLOCK_PART_MAX = 100
-"""One part in so many: what a live guest's clock may be off by. Of sound ones it is less than the
-readings tell; one in 60 guests was seen to jump ahead by ten seconds."""
+LIVE_CLOCK_ERROR_PPM_MAX = 10_000
+"""What a live guest's clock may be off by. Of sound ones it is less than the readings tell; one in
+60 guests was seen to jump ahead by ten seconds."""
 CLOCK_RATE_ERROR_PPM_MAX = 100
 PACE = "pace"
 """How fast the cores of a live guest really were."""
@@ -93,10 +93,11 @@ def lost_clock(cell: Cell, events: list[Event]) -> str:
     A subject that waits by it waits for another time than it asked for, and is not to blame.
     """
     rate = first(events, "clock_rate")
-    if cell.lane is not LaneName.LIVE or rate is None:
-        return ""
-    slack_ns = rate["raw_ns_max"] // LIVE_CLOCK_PART_MAX
-    if rate["raw_ns_min"] - slack_ns <= rate["monotonic_ns"] <= rate["raw_ns_max"] + slack_ns:
+    if (
+        cell.lane is not LaneName.LIVE
+        or rate is None
+        or _is_at_rate(rate, LIVE_CLOCK_ERROR_PPM_MAX)
+    ):
         return ""
     return (
         f"the guest's clock went {rate['monotonic_ns'] / 1e9:.6f} s"
@@ -132,10 +133,16 @@ def clock_fault(events: list[Event], *, clocksource: str) -> str:
     if (first(events, "start") or {})["clock"] == SCRIPTED:
         return "the emulator's clock was scripted: its times are no one's"
     rate = first(events, "clock_rate") or {}
-    slack_ns = rate["raw_ns_max"] * CLOCK_RATE_ERROR_PPM_MAX // 1_000_000
-    if rate["raw_ns_min"] - slack_ns <= rate["monotonic_ns"] <= rate["raw_ns_max"] + slack_ns:
+    if _is_at_rate(rate, CLOCK_RATE_ERROR_PPM_MAX):
         return ""
     return (
         f"the guest's clock went {rate['monotonic_ns']} ns"
         f" in {rate['raw_ns_min']} to {rate['raw_ns_max']} ns"
     )
+
+
+def _is_at_rate(rate: Event, error_ppm_max: int) -> bool:
+    """Whether the clock of a `clock_rate` went as far as the raw counter, or nearly."""
+    slack_ns = rate["raw_ns_max"] * error_ppm_max // 1_000_000
+    low_ns, high_ns = rate["raw_ns_min"] - slack_ns, rate["raw_ns_max"] + slack_ns
+    return bool(low_ns <= rate["monotonic_ns"] <= high_ns)

@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from delayrig.archive import write_archive
 from delayrig.errors import LostGuestError
 from delayrig.events import of_kind, parse_events
 from delayrig.guest.arguments import CELL_FW_CFG, SUBJECT_FW_CFG
@@ -27,7 +26,7 @@ from delayrig.latency.lines import parse_lines
 from delayrig.latency.place import Line, MissingError, PlaceFacts, Windows
 from delayrig.latency.profile import GuestProfile
 from delayrig.paths import Paths
-from delayrig.payload import CELL_FOLDER, SETTLE_MS, SUBJECT_ROOT
+from delayrig.payload import CELL_FOLDER, SETTLE_MS, SUBJECT_ROOT, pack_spec
 from delayrig.supplies import CpuPool, image_with
 
 WORDS_MAX = 60
@@ -101,7 +100,7 @@ class GuestPlace:
     ) -> dict[str, bytes]:
         with tempfile.TemporaryDirectory(prefix="flashrom-rig-") as name:
             scratch = Path(name)
-            archive = await asyncio.to_thread(_write_cell, self._spec_text(words, lines), scratch)
+            archive = await asyncio.to_thread(pack_spec, self._spec_text(words, lines), scratch)
             shape = self.profile.shape
             hardware = replace(
                 boot_hardware(shape, self.image, self.paths.turns, scratch / "console.log"),
@@ -181,15 +180,6 @@ def _provide(
     program = provide_latency_program(paths, arch)
     cyclic = provide_cyclictest(recipes, paths, preparing, arch)
     return image_with(image, kernels, shape), program, cyclic
-
-
-def _write_cell(spec: str, scratch: Path) -> Path:
-    folder = scratch / "cell"
-    folder.mkdir()
-    (folder / "spec").write_text(spec, encoding="utf-8")
-    archive = scratch / "cell.cpio"
-    write_archive(folder, archive)
-    return archive
 
 
 def _check(entries: dict[str, bytes], name: str) -> None:

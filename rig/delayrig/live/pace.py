@@ -74,18 +74,21 @@ class Pace:
 
     async def change(self, whose: str, change: SpeedChange) -> None:
         """From now on; what others do to the same core comes on top of it."""
-        cores = range(len(self.core_mips)) if change.core is None else [change.core]
-        parts = self._parts.setdefault(whose, [1.0] * len(self.core_mips))
-        for core in cores:
-            parts[core] = change.part
+        for core in self._put(whose, change):
             await self.tell(self._speed_command(core, change.ramp_ms))
 
     def set_first(self, whose: str, changes: Iterable[SpeedChange]) -> None:
         """What is so from the beginning."""
         for change in changes:
-            parts = self._parts.setdefault(whose, [1.0] * len(self.core_mips))
-            for core in range(len(parts)) if change.core is None else [change.core]:
-                parts[core] = change.part
+            self._put(whose, change)
+
+    def _put(self, whose: str, change: SpeedChange) -> Sequence[int]:
+        """The cores that it is about."""
+        parts = self._parts.setdefault(whose, [1.0] * len(self.core_mips))
+        cores = range(len(parts)) if change.core is None else [change.core]
+        for core in cores:
+            parts[core] = change.part
+        return cores
 
     def _speed_command(self, core: int, ramp_ms: int) -> str:
         part = math.prod(parts[core] for parts in self._parts.values())

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from delayrig.archive import write_archive
 from delayrig.errors import LostGuestError
 from delayrig.guest.arguments import CELL_FW_CFG, SUBJECT_FW_CFG, Hardware, RealTime
 from delayrig.guest.session import read_results
@@ -21,7 +20,7 @@ from delayrig.live.line import Line, open_line
 from delayrig.live.machine import live_shape, make_live_machine
 from delayrig.live.pace import Pace
 from delayrig.paths import Paths
-from delayrig.payload import CELL_FOLDER, SETTLE_MS, SUBJECT_ROOT
+from delayrig.payload import CELL_FOLDER, SETTLE_MS, SUBJECT_ROOT, pack_spec
 
 LOG_BYTES = 300
 
@@ -69,7 +68,7 @@ async def run_program(guest: LiveGuest, errand: Errand) -> Left:
         words = Governor(guest.governor).pace_words(guest.core_mips)
         pace = Pace(guest.core_mips, scratch, list(words))
         async with open_line() as line:
-            archive = await asyncio.to_thread(_write_cell, spec_text(errand), scratch)
+            archive = await asyncio.to_thread(pack_spec, spec_text(errand), scratch)
             hardware = _hardware(guest, errand, line, pace, archive, scratch)
             machine = make_live_machine(
                 hardware, log=scratch / "qemu.log", connect=guest.connect, paths=guest.paths
@@ -131,12 +130,3 @@ def spec_text(errand: Errand) -> str:
 
 def _words(key: str, words: Sequence[str]) -> list[str]:
     return [f"{key} {word}" for word in (PROGRAM, *words)]
-
-
-def _write_cell(spec: str, scratch: Path) -> Path:
-    folder = scratch / "payload"
-    folder.mkdir()
-    (folder / "spec").write_text(spec, encoding="utf-8")
-    archive = scratch / "cell.cpio"
-    write_archive(folder, archive)
-    return archive
