@@ -22,6 +22,13 @@ from delayrig.images.recipes import Recipes
 from delayrig.images.subject import PROGRAM, Subject, provide_cyclictest, provide_latency_program
 from delayrig.lanes import LaneName
 from delayrig.lanes.virtual import make_machine
+from delayrig.latency.in_guest import (
+    CYCLIC_LINE,
+    USUAL_SLACK_NS,
+    command_lines,
+    cyclic_json,
+    cyclic_words,
+)
 from delayrig.latency.lines import parse_lines
 from delayrig.latency.place import Line, MissingError, PlaceFacts, Windows
 from delayrig.latency.profile import GuestProfile
@@ -29,15 +36,9 @@ from delayrig.paths import Paths
 from delayrig.payload import CELL_FOLDER, SETTLE_MS, SUBJECT_ROOT, pack_spec
 from delayrig.supplies import CpuPool, image_with
 
-WORDS_MAX = 60
-"""Of a command line in a guest (images/agent/spec.h)."""
 CHIP = "M25P10-A"
 """The smallest: it is never spoken to."""
 DEADLINE_MS = 3_600_000
-USUAL_SLACK_NS = 50_000
-"""What init has, and hands down. The agent is a real-time process: what it starts has none."""
-CYCLIC_OUTPUT = "/tmp/cyclictest.json"
-CYCLIC_ENTRY = "cyclictest.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,8 +72,7 @@ class GuestPlace:
     async def measure(self, words: Sequence[str]) -> list[Line]:
         """As `Place` has it; as many at a time as a command line holds."""
         found: list[Line] = []
-        for start in range(0, len(words), WORDS_MAX):
-            part = words[start : start + WORDS_MAX]
+        for part in command_lines(words):
             entries = await self._run(self.program, part, ())
             text = entries.get("stdout.txt", b"")
             found += parse_lines(text, expected=len(part), source=f"guest {self.profile.name}")
@@ -80,15 +80,10 @@ class GuestPlace:
 
     async def cyclictest(self, words: Sequence[str], *, eaters: int) -> tuple[bytes, Windows]:
         """As `Place` has it; the agent's hogs are the load, beside it on core 0."""
-        filled_in = [word.replace("OUTPUT", CYCLIC_OUTPUT) for word in words]
-        lines = [f"collect {CYCLIC_ENTRY} {SUBJECT_ROOT}{CYCLIC_OUTPUT} 0 0"]
+        lines = [CYCLIC_LINE]
         if eaters:
             lines.append(f"hogs {eaters}")
-        entries = await self._run(self.cyclic, filled_in, lines)
-        if CYCLIC_ENTRY not in entries:
-            said = entries.get("stdout.txt", b"").decode(errors="replace").strip()
-            raise MissingError(f"cyclictest said: {said[:300]}")
-        return entries[CYCLIC_ENTRY], Windows()
+        return cyclic_json(await self._run(self.cyclic, cyclic_words(words), lines)), Windows()
 
     async def set_governor(self, name: str) -> None:
         """A guest's cores have one speed."""

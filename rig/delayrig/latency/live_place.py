@@ -15,14 +15,19 @@ from delayrig.images.live_image import provide_live_image
 from delayrig.images.recipes import Recipes
 from delayrig.images.subject import Subject, provide_cyclictest, provide_latency_program
 from delayrig.lanes import LaneName
-from delayrig.latency.guest_place import CYCLIC_ENTRY, CYCLIC_OUTPUT, USUAL_SLACK_NS, WORDS_MAX
+from delayrig.latency.in_guest import (
+    CYCLIC_LINE,
+    USUAL_SLACK_NS,
+    command_lines,
+    cyclic_json,
+    cyclic_words,
+)
 from delayrig.latency.lines import parse_lines
 from delayrig.latency.live_profile import LiveProfile
-from delayrig.latency.place import Line, MissingError, PlaceFacts, Windows
+from delayrig.latency.place import Line, PlaceFacts, Windows
 from delayrig.live.pace import pace_events
 from delayrig.live.program import Errand, Left, LiveGuest, run_program
 from delayrig.paths import Paths
-from delayrig.payload import SUBJECT_ROOT
 
 DEADLINE_MS = 600_000
 REHEARSED = 5
@@ -59,8 +64,7 @@ class LivePlace:
     async def measure(self, words: Sequence[str]) -> list[Line]:
         """As `Place` has it; as many at a time as a command line holds."""
         found: list[Line] = []
-        for start in range(0, len(words), WORDS_MAX):
-            part = words[start : start + WORDS_MAX]
+        for part in command_lines(words):
             left = await self._run(self.program, part, rehearsal=rehearsal_of(part))
             text = left.entries.get("stdout.txt", b"")
             lines = parse_lines(text, expected=len(part), source=f"guest {self.profile.name}")
@@ -69,17 +73,14 @@ class LivePlace:
 
     async def cyclictest(self, words: Sequence[str], *, eaters: int) -> tuple[bytes, Windows]:
         """As `Place` has it; the agent's hogs are the load, on every core."""
-        filled_in = [word.replace("OUTPUT", CYCLIC_OUTPUT) for word in words]
-        lines = [f"collect {CYCLIC_ENTRY} {SUBJECT_ROOT}{CYCLIC_OUTPUT} 0 0"]
+        lines = [CYCLIC_LINE]
         if eaters:
             lines.append(f"hogs_each {eaters}")
-        left = await self._run(self.cyclic, filled_in, rehearsal=(), lines=lines)
-        if CYCLIC_ENTRY not in left.entries:
-            said = left.entries.get("stdout.txt", b"").decode(errors="replace").strip()
-            raise MissingError(f"cyclictest said: {said[:300]}")
+        left = await self._run(self.cyclic, cyclic_words(words), rehearsal=(), lines=lines)
+        written = cyclic_json(left.entries)
         clock = left.clock
         paced = pace_events(left.trace, clock.begin.after_ns, clock.end.before_ns)
-        return left.entries[CYCLIC_ENTRY], _windows(paced)
+        return written, _windows(paced)
 
     async def set_governor(self, name: str) -> None:
         """Of the guests that are booted from now on."""
