@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from delayrig.guest.embed import embed_uri
+from delayrig.guest.embed import embed_uri, provide_starter
 from delayrig.paths import Paths
 from delayrig.result import read_results
 
@@ -102,8 +102,10 @@ def test_questioned_qemu_of_a_rig_that_was_killed_is_ended_by_the_next(
 ) -> None:
     with subprocess.Popen(["true"]) as dead:
         pass
-    root = tmp_path / "libvirt" / f"process-{dead.pid}"
-    root.mkdir(parents=True)
+    root, link = tmp_path / "root", tmp_path / "libvirt" / f"process-{dead.pid}"
+    root.mkdir()
+    link.parent.mkdir()
+    link.symlink_to(root)
     subprocess.run(
         [
             *("qemu-system-x86_64", "-S", "-nodefaults", "-no-user-config", "-display", "none"),
@@ -119,3 +121,16 @@ def test_questioned_qemu_of_a_rig_that_was_killed_is_ended_by_the_next(
         assert time.monotonic() < deadline, "it is still there"
         time.sleep(LOOK_AGAIN_S)
     assert not root.exists()
+    assert not link.is_symlink()
+
+
+def test_images_leave_libvirt_nothing_to_ask(paths: Paths, tmp_path: Path) -> None:
+    pytest.importorskip("libvirt")
+    from delayrig.guest.libvirt_machine import learn_about_qemu
+
+    # A folder of state that is deeper than the path of a socket may be long.
+    own = replace(paths, state=tmp_path / ("deep" * 30))
+    learn_about_qemu(own)
+    known = [path.read_text() for path in (own.state / "libvirt" / "cache").rglob("*.xml")]
+    starter = provide_starter("qemu-system-x86_64", own)
+    assert any(f"<emulator>{starter}</emulator>" in text for text in known)

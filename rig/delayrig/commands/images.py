@@ -19,9 +19,13 @@ from delayrig.supplies import CpuPool, Supplies, provide_supplies
 @click.option("--update-lock", is_flag=True, help="Writes images/lock.toml anew.")
 @explained
 def images(update_lock: bool) -> None:
-    """Fetches and packs what guests are made of, and boots the snapshots of the shipped plans."""
+    """Fetches and packs what guests are made of, and boots the snapshots of the shipped plans.
+
+    The rig's own libvirt asks QEMU what it can do, so that no run has to wait for that.
+    """
     paths = find_paths()
     supplies = asyncio.run(_provide_images(paths))
+    _make_libvirt_ready(paths)
     kernels = _every_kernel(paths) if update_lock else supplies.kernels
     entries = lock_entries(supplies.images, supplies.programs, kernels)
     if update_lock:
@@ -48,6 +52,15 @@ async def _provide_images(paths: Paths) -> Supplies:
         pool=CpuPool(len(os.sched_getaffinity(0))),
         preparing=say_making,
     )
+
+
+def _make_libvirt_ready(paths: Paths) -> None:
+    """Where it is installed: without it all lanes run on plain QEMU."""
+    try:
+        from delayrig.guest.libvirt_machine import learn_about_qemu
+    except ImportError:
+        return
+    learn_about_qemu(paths)
 
 
 def _every_kernel(paths: Paths) -> dict[str, Kernel]:

@@ -7,6 +7,7 @@ import ctypes
 import os
 import shutil
 import signal
+import tempfile
 import threading
 from functools import cache
 from pathlib import Path
@@ -26,6 +27,9 @@ cgroup_controllers = []
 RUN_AS_ROOT = 'user = "root"\ngroup = "root"\ndynamic_ownership = 0\n'
 PR_SET_CHILD_SUBREAPER = 36
 REAP_PAUSE_S = 0.02
+# Of 107 for a socket, 56 are libvirt's own folders and names, and 13 are those of the root.
+PLACE_BYTES_MAX = 38
+ANY_PLACE = "/tmp"
 STARTER = """\
 #!/bin/sh
 # Made by the rig: a QEMU of libvirt's that does not outlive who asked for it.
@@ -37,27 +41,38 @@ exec setpriv --pdeathsig KILL -- {program} "$@"
 def embed_uri(paths: Paths) -> str:
     """The URI of an embedded driver for this process alone: one root serves one process.
 
-    What libvirt found out about QEMU (4 s of questions) is kept for the next one.
+    What libvirt found out about QEMU is kept for the next one. Its sockets lie below the root, and
+    the path of a socket is short (unix(7)), so the root does not lie in the folder of state.
     """
     folder = paths.state / "libvirt"
     _drop_left_behind(folder)
-    root = folder / f"process-{os.getpid()}"
-    (root / "etc").mkdir(parents=True, exist_ok=True)
-    (folder / "cache").mkdir(exist_ok=True)
-    if not (root / "cache").exists():
-        (root / "cache").symlink_to(folder / "cache")
+    (folder / "cache").mkdir(parents=True, exist_ok=True)
+    root = Path(tempfile.mkdtemp(prefix="rig-", dir=_short_place(tempfile.gettempdir())))
+    (folder / f"process-{os.getpid()}").symlink_to(root)
+    (root / "cache").symlink_to(folder / "cache")
+    (root / "etc").mkdir()
     as_root = RUN_AS_ROOT if os.geteuid() == 0 else ""
     (root / "etc" / "qemu.conf").write_text(EMBED_CONFIGURATION + as_root, encoding="utf-8")
-    atexit.register(shutil.rmtree, root, ignore_errors=True)
+    atexit.register(_drop, folder / f"process-{os.getpid()}")
     return f"qemu:///embed?root={root}"
+
+
+def _short_place(usual: str) -> str:
+    return usual if len(os.fsencode(usual)) <= PLACE_BYTES_MAX else ANY_PLACE
 
 
 def _drop_left_behind(folder: Path) -> None:
     """Of processes that were killed, and so could not do it themselves."""
-    for root in folder.glob("process-*"):
-        if not Path("/proc", root.name.removeprefix("process-")).exists():
-            _end_questioned(root)
-            shutil.rmtree(root, ignore_errors=True)
+    for link in folder.glob("process-*"):
+        if not Path("/proc", link.name.removeprefix("process-")).exists():
+            _end_questioned(link.resolve())
+            _drop(link)
+
+
+def _drop(link: Path) -> None:
+    """The root of a process, and then what says where it is."""
+    shutil.rmtree(link.resolve(), ignore_errors=True)
+    link.unlink(missing_ok=True)
 
 
 def _end_questioned(root: Path) -> None:

@@ -30,6 +30,7 @@ from delayrig.guest.arguments import LIBRARY_PATH, Hardware
 from delayrig.guest.domain import domain_xml
 from delayrig.guest.embed import EMBED, adopt_orphans, embed_uri, is_embedded, provide_starter
 from delayrig.guest.monitor import MIGRATION, STOP, MonitoredMachine, overdue
+from delayrig.guest.platform import PLATFORMS
 from delayrig.paths import Paths
 
 T = TypeVar("T")
@@ -38,6 +39,7 @@ Listener = Callable[[str, dict[str, Any]], None]
 LOOK_PAUSE_S = 0.25
 END_LIMIT_S = 20.0
 ROOT = "root="
+LOOK_AT_LIBVIRT = "`rig/rig doctor` looks at libvirt"
 
 _numbers = itertools.count()
 _connecting = threading.Lock()
@@ -58,9 +60,7 @@ class Host:
         try:
             self.connection = libvirt.open(uri)
         except libvirt.libvirtError as error:
-            raise RigFaultError(
-                f"libvirt at {uri}: {error}", hint="`rig/rig doctor` looks at libvirt"
-            ) from error
+            raise RigFaultError(f"libvirt at {uri}: {error}", hint=LOOK_AT_LIBVIRT) from error
         self._listeners: dict[str, Listener] = {}
         libvirt_qemu.qemuMonitorEventRegister(self.connection, None, None, self._on_event, None, 0)
 
@@ -107,6 +107,22 @@ def _run_events() -> None:
             libvirt.virEventRunDefaultImpl()
 
     threading.Thread(target=run, name="libvirt-events", daemon=True).start()
+
+
+def learn_about_qemu(paths: Paths) -> None:
+    """Has the embedded driver ask QEMU now what it can do, where it does not know that yet.
+
+    For that it starts a QEMU which makes itself a daemon: a rig that is killed just then leaves it
+    behind. Raises `RigFaultError`.
+    """
+    host = find_host(embed_uri(paths))
+    for program in {platform.program for platform in PLATFORMS.values() if platform.libvirt_arch}:
+        try:
+            host.connection.getDomainCapabilities(str(provide_starter(program, paths)))
+        except libvirt.libvirtError as error:
+            raise RigFaultError(
+                f"libvirt does not get on with {program}: {error}", hint=LOOK_AT_LIBVIRT
+            ) from error
 
 
 def _make_sure_it_ended(pid: int, name: str) -> None:
