@@ -6,10 +6,15 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from click.testing import CliRunner
 from delayrig.cell import Role
+from delayrig.cli import main
 from delayrig.errors import BadInputError
 from delayrig.gate.baseline import is_subject, read_baseline
 from delayrig.images.recipes import read_recipes
+from delayrig.lanes import LaneName
+from delayrig.paths import find_paths
+from delayrig.request import choose_cells
 from delayrig.result import FILE_NAME, SCHEMA, Results, write_results
 
 from tests.rig.builders import CHECKOUT, make_cell, make_result, make_run_header
@@ -36,6 +41,30 @@ def test_cells_of_any_subject_are_looked_for_and_canaries_are_not(tmp_path: Path
     theirs = msgspec.structs.replace(HERE, subject="debian:trixie")
     other = msgspec.structs.replace(CANARY, name="canary-chip")
     baseline.check_cells([theirs, other])
+
+
+def candidates(*words: str) -> list[str]:
+    """The cells that a gate would run of its candidate."""
+    asked = ["gate", "--candidate", "debian:trixie", "--plan", "smoke", "--dry-run", *words]
+    lines = CliRunner().invoke(main, asked).stdout.splitlines()
+    return [line.split()[1] for line in lines if line.startswith("candidate")]
+
+
+def test_lane_is_what_is_asked_for_else_that_of_the_stored_run(tmp_path: Path) -> None:
+    on_host = candidates("--baseline", "bundled", "--lane", "host")
+    assert {cell.split(".")[2] for cell in on_host} == {"host"}
+    ran = choose_cells(
+        plan="smoke",
+        subjects=["bundled"],
+        patterns=[],
+        seed=1,
+        paths=find_paths(),
+        lane=LaneName.HOST,
+    )
+    run = Results(run=make_run_header(), cells=[make_result(cell) for cell in ran.cells])
+    write_results(run, tmp_path)
+    assert candidates("--baseline", str(tmp_path)) == on_host
+    assert candidates("--baseline", str(tmp_path), "--lane", "virtual") == []
 
 
 def test_missing_cell_is_named_with_file_key_and_remedy(tmp_path: Path) -> None:

@@ -62,6 +62,18 @@ class CellsWish:
         )
 
 
+def _lane(_context: click.Context, _option: click.Parameter, given: str | None) -> LaneName | None:
+    return LaneName(given) if given else None
+
+
+lane_option = click.option(
+    "--lane",
+    type=click.Choice([name.value for name in LaneName]),
+    callback=_lane,
+    help="Where time comes from; default: what the plan says. `host` needs no QEMU.",
+)
+
+
 def cell_options(*, plan: str) -> Callable[[Callable[..., R]], Callable[..., R]]:
     """Given to the command as `cells`; `plan` is the one that is run unless told otherwise."""
     options = [
@@ -71,11 +83,7 @@ def cell_options(*, plan: str) -> Callable[[Callable[..., R]], Callable[..., R]]
         click.option(
             "--subject", "subjects", multiple=True, help="Runs this flashrom instead; repeatable."
         ),
-        click.option(
-            "--lane",
-            type=click.Choice([name.value for name in LaneName]),
-            help="Where time comes from; default: what the plan says. `host` needs no QEMU.",
-        ),
+        lane_option,
         click.option(
             "--cell", "patterns", multiple=True, help="Only cells whose id matches; repeatable."
         ),
@@ -103,7 +111,7 @@ def cell_options(*, plan: str) -> Callable[[Callable[..., R]], Callable[..., R]]
             *args: Any,
             plan: str,
             subjects: tuple[str, ...],
-            lane: str | None,
+            lane: LaneName | None,
             patterns: tuple[str, ...],
             out: Path | None,
             jobs: int | None,
@@ -114,7 +122,7 @@ def cell_options(*, plan: str) -> Callable[[Callable[..., R]], Callable[..., R]]
             wish = CellsWish(
                 plan=plan,
                 subjects=list(subjects),
-                lane=LaneName(lane) if lane else None,
+                lane=lane,
                 patterns=list(patterns),
                 out=out,
                 jobs=jobs,

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 import msgspec
 
+from delayrig.commands.cells import lane_option
 from delayrig.commands.command import (
     INTERRUPTED,
     default_out,
@@ -38,7 +39,7 @@ from delayrig.gate.rounds import run_rounds
 from delayrig.gate.show import print_decision
 from delayrig.images.recipes import read_recipes
 from delayrig.keep import keep_file
-from delayrig.lanes import EXACT_LANE
+from delayrig.lanes import EXACT_LANE, LaneName
 from delayrig.paths import Paths, find_paths
 from delayrig.request import Request, check_connect, check_out, choose_cells, default_jobs
 from delayrig.result import Results
@@ -81,6 +82,7 @@ class _Wish:
     baseline: str
     candidate: str
     plan: str | None
+    lane: LaneName | None
     limits: Limits
     rounds: int | None
     build: str
@@ -100,6 +102,7 @@ class _Wish:
 )
 @click.option("--candidate", required=True, metavar="S", help="What is to go in: a subject.")
 @click.option("--plan", help=f"A plan's name, or a TOML file.  [default: {PLAN}, or that of RUN]")
+@lane_option
 @click.option(
     "--max-slowdown",
     type=click.FloatRange(0),
@@ -139,6 +142,7 @@ def gate(
     baseline: str,
     candidate: str,
     plan: str | None,
+    lane: LaneName | None,
     max_slowdown: float,
     max_cpu: float,
     rounds: int | None,
@@ -163,6 +167,7 @@ def gate(
         baseline=baseline,
         candidate=candidate,
         plan=plan,
+        lane=lane,
         limits=Limits(slowdown_pct=max_slowdown, cpu_pct=max_cpu),
         rounds=rounds,
         build=build,
@@ -241,7 +246,14 @@ def _request(wish: _Wish, paths: Paths) -> GateRequest:
     plan = wish.plan or (header.plan if header else PLAN)
     seed = wish.seed if wish.seed is not None else header.seed if header else 1
     subjects = [wish.candidate] if stored else [wish.baseline, wish.candidate]
-    choice = choose_cells(plan=plan, subjects=subjects, patterns=[], seed=seed, paths=paths)
+    choice = choose_cells(
+        plan=plan,
+        subjects=subjects,
+        patterns=[],
+        seed=seed,
+        paths=paths,
+        lane=wish.lane or (stored.lane if stored else None),
+    )
     cells = cells_of(wish.candidate, choice.cells, watched=True)
     check_watched(cells, plan)
     check_connect(wish.connect, choice.cells)

@@ -9,6 +9,7 @@ from delayrig.cell import Cell, Role, place_of
 from delayrig.errors import BadInputError
 from delayrig.images.recipes import Recipes
 from delayrig.images.subject import PATH_PREFIX, known_subjects
+from delayrig.lanes import LaneName
 from delayrig.result import FILE_NAME, Results, read_results
 
 
@@ -18,6 +19,11 @@ class StoredBaseline:
 
     path: Path
     results: Results
+
+    @property
+    def lane(self) -> LaneName:
+        """All cells of a run are of one."""
+        return LaneName(self.results.cells[0].lane)
 
     def check_cells(self, cells: Iterable[Cell]) -> None:
         """Raises `BadInputError` where it lacks one of the places that a candidate will be in."""
