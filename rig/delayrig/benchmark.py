@@ -20,6 +20,8 @@ from delayrig.stages import STAGES
 
 SCHEMA = 1
 FILE_NAME = "benchmark.json"
+FIRST = "warm"
+"""The folder of the first of its runs."""
 
 
 class Cost(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,7 +72,7 @@ async def benchmark_cells(
     """Runs all cells twice, and some of them from their boot; writes what was measured."""
     # Snapshots are made, and everything is in the page cache, before anything is measured.
     began("warming up")
-    await _measure(request, paths, progress, "warm", jobs=request.jobs)
+    await _measure(request, paths, progress, FIRST, jobs=request.jobs)
     began("one cell at a time")
     first, alone = await _measure(request, paths, progress, "alone", jobs=1, stages=True)
     began(f"{request.jobs} cells at a time")

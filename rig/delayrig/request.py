@@ -154,7 +154,7 @@ def check_region(cell: Cell, chips: dict[str, ChipFacts], plan: Path) -> None:
 def check_out(out: Path, cells: list[Cell], *, name: str = FILE_NAME) -> None:
     """Makes the folder; raises `BadInputError` where a run could not be kept there.
 
-    `name` is the file that is kept last.
+    `name` is what every run of its kind leaves there.
     """
     try:
         if (out / name).exists():

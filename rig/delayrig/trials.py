@@ -15,6 +15,11 @@ from delayrig.result import CellResult
 from delayrig.run import run_request
 
 
+def trial_folder(out: Path, number: int) -> Path:
+    """Where a trial is kept; the first one is 1."""
+    return out / f"{number:03}"
+
+
 @dataclass(slots=True, kw_only=True)
 class Trials:
     """What they have in common. `preparing` is told what is made before a cell can run."""
@@ -33,7 +38,7 @@ class Trials:
     async def run(self, cell: Cell) -> CellResult:
         """The cell's result; everything it left is in `out/NUMBER/ID`."""
         self._count += 1
-        folder = self.out / f"{self._count:03}"
+        folder = trial_folder(self.out, self._count)
         folder.mkdir()
         request = Request(
             plan=self.plan,

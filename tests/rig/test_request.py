@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from click.testing import CliRunner
 from delayrig.cell import Cell
+from delayrig.cli import main
 from delayrig.errors import BadInputError
 from delayrig.guest.platform import Arch
 from delayrig.images.recipes import read_recipes
@@ -165,6 +167,24 @@ def test_folder_that_holds_a_run_is_refused_and_left_alone(tmp_path: Path) -> No
     with pytest.raises(BadInputError, match="holds a run already"):
         check_out(tmp_path, [make_cell()])
     assert (tmp_path / FILE_NAME).read_bytes() == b"{}"
+
+
+@pytest.mark.parametrize(
+    ("words", "left"),
+    [
+        (["benchmark", "cells"], "warm"),
+        (["selfcheck", "determinism"], "repeat-000"),
+        (["shrink", "demonstration.bundled*", "--plan", "smoke"], "001"),
+    ],
+)
+def test_runs_of_several_leave_alone_what_one_that_was_killed_has_left(
+    tmp_path: Path, words: list[str], left: str
+) -> None:
+    (tmp_path / left).mkdir()
+    done = CliRunner().invoke(main, [*words, "--out", str(tmp_path)])
+    assert done.exit_code == 2, done.output
+    assert "holds a run already" in done.output
+    assert [path.name for path in tmp_path.iterdir()] == [left]
 
 
 def test_folder_below_a_file_is_refused(tmp_path: Path) -> None:

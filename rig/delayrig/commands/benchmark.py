@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from delayrig.benchmark import FILE_NAME as BENCHMARK_FILE
-from delayrig.benchmark import benchmark_cells
+from delayrig.benchmark import FIRST, benchmark_cells
 from delayrig.commands.command import (
     default_out,
     explained,
@@ -42,7 +42,9 @@ def benchmark_of_cells(
 
     Other work on this host makes wall times longer; CPU times and ratios say more then.
     """
-    request, paths = own_request(plan, patterns, 1, jobs, out or default_out("benchmark"))
+    request, paths = own_request(
+        plan, patterns, 1, jobs, out or default_out("benchmark"), leaves=FIRST
+    )
     console = make_console(no_color=no_color)
     with ManyRuns(make_console(stderr=True, no_color=no_color)) as progress:
         found = until_interrupted(

@@ -19,7 +19,7 @@ from delayrig.errors import ExitCode, RigError, RigFaultError
 from delayrig.interruption import until_told_to_end
 from delayrig.paths import Paths, find_paths
 from delayrig.request import Request, check_out, choose_cells
-from delayrig.result import Results
+from delayrig.result import FILE_NAME, Results
 from delayrig.run import run_request
 from delayrig.show import RunProgress, make_console
 
@@ -144,12 +144,18 @@ def default_out(plan: str) -> Path:
 
 
 def own_request(
-    plan: str, patterns: tuple[str, ...], seed: int, jobs: int | None, out: Path
+    plan: str,
+    patterns: tuple[str, ...],
+    seed: int,
+    jobs: int | None,
+    out: Path,
+    *,
+    leaves: str = FILE_NAME,
 ) -> tuple[Request, Paths]:
-    """A run of the rig for its own sake."""
+    """A run of the rig for its own sake; `leaves` is what shows that there was one."""
     paths = find_paths()
     choice = choose_cells(plan=plan, subjects=[], patterns=list(patterns), seed=seed, paths=paths)
-    check_out(out, choice.cells)
+    check_out(out, choice.cells, name=leaves)
     request = Request(
         plan=plan,
         cells=choice.cells,

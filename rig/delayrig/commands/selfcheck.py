@@ -15,7 +15,7 @@ from delayrig.commands.command import (
     until_interrupted,
 )
 from delayrig.determinism import FILE_NAME as DETERMINISM_FILE
-from delayrig.determinism import SHAPES, check_shapes, repeat_shapes
+from delayrig.determinism import SHAPES, check_shapes, repeat_folder, repeat_shapes
 from delayrig.show import RepeatProgress, make_console
 
 
@@ -47,7 +47,14 @@ def determinism(
     their own. Exits 0 where all are the same, 4 where that cannot be said, 99 where a cell
     differs; its first differing event is named.
     """
-    request, paths = own_request(str(SHAPES), (), seed, jobs, out or default_out("determinism"))
+    request, paths = own_request(
+        str(SHAPES),
+        (),
+        seed,
+        jobs,
+        out or default_out("determinism"),
+        leaves=repeat_folder(Path(), 0).name,
+    )
     check_shapes(shapes, len(request.cells))
     request = replace(request, cells=request.cells[:shapes])
     file = request.out / DETERMINISM_FILE

@@ -24,7 +24,7 @@ from delayrig.show import show_shrunk, show_step
 from delayrig.shrink import NAME as SHRUNK
 from delayrig.shrink import first_conviction, plan_text
 from delayrig.shrink import shrink as shrink_cell
-from delayrig.trials import Trials
+from delayrig.trials import Trials, trial_folder
 
 
 @click.command()
@@ -84,7 +84,7 @@ def shrink(
             f"{len(cells)} cells of {plan} match {cell}", hint=f"name one, such as {cells[0].id}"
         )
     folder = out or default_out(SHRUNK)
-    check_out(folder, cells)
+    check_out(folder, cells, name=trial_folder(folder, 1).name)
     found = folder / f"{SHRUNK}.toml"
     trials = Trials(
         chips=chips,
