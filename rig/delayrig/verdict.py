@@ -7,6 +7,7 @@ here, then what was proven, then what the subject says of itself, last what stay
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
@@ -57,6 +58,17 @@ MAY_BE_FAULTS = (Verdict.CORRUPT, Verdict.OP_FAILED, Verdict.HUNG)
 """What faults that were asked for may lead to. They make no wait too short."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observed:
+    """What the witnesses made of a cell: evidence, and what they could judge."""
+
+    evidence: list[Evidence]
+    judged: list[str] = field(default_factory=list)
+    unjudged: list[str] = field(default_factory=list)
+    profile: Profile | None = None
+    waits: Sequence[ObservedWait] = ()
+
+
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """A verdict and what it rests on."""
 
@@ -94,7 +106,10 @@ def _judge(
     judged, unjudged = classify_waits([*waits, *calls], profile, seen.events)
     if cell.witness is Probe.DELAY:
         unjudged = sorted([*unjudged, *delay_doubts(seen.events, judged)])
-    finding = find_verdict(cell, seen, evidence, judged, unjudged, profile, waits)
+    observed = Observed(
+        evidence=evidence, judged=judged, unjudged=unjudged, profile=profile, waits=waits
+    )
+    finding = find_verdict(cell, seen, observed)
     if finding.verdict is Verdict.PASS and hides_delays(cell, subject):
         finding = Finding(verdict=Verdict.SKIPPED, reason=TIME_ALONE)
     guest = first(seen.events, "guest") or {}
@@ -188,17 +203,9 @@ def blank_result(cell: Cell, chip: ChipFacts, finding: Finding, *, rerun: str) -
     )
 
 
-def find_verdict(
-    cell: Cell,
-    seen: Seen,
-    evidence: list[Evidence],
-    judged: list[str],
-    unjudged: list[str],
-    profile: Profile | None,
-    waits: Sequence[ObservedWait] = (),
-) -> Finding:
+def find_verdict(cell: Cell, seen: Seen, observed: Observed) -> Finding:
     """The first answer that holds, and what was done to the subject's link or part on request."""
-    finding = _first_answer(cell, seen, evidence, judged, unjudged, profile, waits)
+    finding = _first_answer(cell, seen, observed)
     faults = of_kind(seen.events, "fault")
     if not faults or finding.verdict not in MAY_BE_FAULTS:
         return finding
@@ -208,19 +215,11 @@ def find_verdict(
     )
 
 
-def _first_answer(
-    cell: Cell,
-    seen: Seen,
-    evidence: list[Evidence],
-    judged: list[str],
-    unjudged: list[str],
-    profile: Profile | None,
-    waits: Sequence[ObservedWait],
-) -> Finding:
+def _first_answer(cell: Cell, seen: Seen, observed: Observed) -> Finding:
     untrusted = _untrusted(cell, seen)
     if untrusted:
         return untrusted
-    short = _short(cell, evidence)
+    short = _short(cell, observed.evidence)
     firm = [item for item in short if item.grade not in DOUBTFUL_GRADES]
     excuse = _excuse(cell, seen, short) if short else None
     if excuse:
@@ -230,7 +229,7 @@ def _first_answer(
     failure = _failure(seen)
     if failure:
         return failure
-    corrupt = [item for item in evidence if item.witness is Witness.IMAGE]
+    corrupt = [item for item in observed.evidence if item.witness is Witness.IMAGE]
     if corrupt:
         return Finding(verdict=Verdict.CORRUPT, reason=corrupt[0].what)
     if short:
@@ -244,10 +243,10 @@ def _first_answer(
             verdict=Verdict.INCONCLUSIVE,
             reason=f"the subject broke the part's rules: {', '.join(broken)}",
         )
-    gap = _gap(cell, seen, unjudged, profile, waits)
+    gap = _gap(cell, seen, observed)
     if gap:
         return Finding(verdict=Verdict.INCONCLUSIVE, reason=gap)
-    return Finding(verdict=Verdict.PASS, reason=_pass_reason(profile, judged, unjudged))
+    return Finding(verdict=Verdict.PASS, reason=_pass_reason(observed))
 
 
 def _untrusted(cell: Cell, seen: Seen) -> Finding | None:
@@ -261,18 +260,13 @@ def _untrusted(cell: Cell, seen: Seen) -> Finding | None:
     return None
 
 
-def _gap(
-    cell: Cell,
-    seen: Seen,
-    unjudged: list[str],
-    profile: Profile | None,
-    waits: Sequence[ObservedWait],
-) -> str:
+def _gap(cell: Cell, seen: Seen, observed: Observed) -> str:
     """What this cell was to show, and did not; empty where it did all."""
-    unlike = pace_fault(seen.events, waits) or hazard_fault(cell, seen)
+    unlike = pace_fault(seen.events, observed.waits) or hazard_fault(cell, seen)
     if unlike:
         return f"{NOT_KEPT_UP}: {unlike}"
-    missing = sorted(declared_classes(cell, profile).intersection(unjudged))
+    declared = declared_classes(cell, observed.profile)
+    missing = sorted(declared.intersection(observed.unjudged))
     return f"could not be judged: {', '.join(missing)}" if missing else ""
 
 
@@ -308,14 +302,16 @@ def _doubt(item: Evidence) -> str:
     return f"rests on {item.grade} figures alone"
 
 
-def _pass_reason(profile: Profile | None, judged: list[str], unjudged: list[str]) -> str:
-    left = LEFT_REASON if LEFT_TO_PROGRAMMER in unjudged else ""
-    if profile is None:
+def _pass_reason(observed: Observed) -> str:
+    left = LEFT_REASON if LEFT_TO_PROGRAMMER in observed.unjudged else ""
+    if observed.profile is None:
         waits = "no profile for this version, so its waits are unjudged"
         return f"no command came too early; {waits}{left}"
-    if not judged:
+    if not observed.judged:
         return f"no command came too early; none of its waits could be judged on the bus{left}"
-    return f"no command came too early, and no wait was short of: {', '.join(judged)}{left}"
+    return (
+        f"no command came too early, and no wait was short of: {', '.join(observed.judged)}{left}"
+    )
 
 
 def describe(item: Evidence) -> str:

@@ -20,7 +20,7 @@ from delayrig.payload import deadline_ms, emulator_words, host_words
 from delayrig.result import Verdict
 from delayrig.seen import Seen
 from delayrig.trust import rig_fault
-from delayrig.verdict import find_verdict
+from delayrig.verdict import Observed, find_verdict
 from delayrig.wait_classes import declared_classes
 from delayrig.workload import region_of
 
@@ -183,7 +183,7 @@ def seen_after(*events: dict[str, Any]) -> Seen:
 
 def finding(seen: Seen, evidence: list[Evidence], *words: str) -> Verdict:
     cell = make_cell(hazards=words)
-    return find_verdict(cell, seen, evidence, [], [], None).verdict
+    return find_verdict(cell, seen, Observed(evidence=evidence)).verdict
 
 
 @pytest.mark.parametrize("kind", ["drop", "corrupt", "duplicate"])

@@ -19,7 +19,7 @@ from delayrig.profile import Profile, Wait
 from delayrig.result import CellResult, Verdict
 from delayrig.seen import Seen
 from delayrig.trust import rig_fault
-from delayrig.verdict import find_verdict, judge_cell, subject_version
+from delayrig.verdict import Observed, find_verdict, judge_cell, subject_version
 from delayrig.wait_classes import classify_waits, smallest_visible_short_ns
 
 from tests.rig.builders import (
@@ -76,14 +76,13 @@ class Case:
         return self.finding()[0]
 
     def finding(self) -> tuple[Verdict, str]:
-        found = find_verdict(
-            self.cell,
-            self.seen,
-            list(self.evidence),
-            list(self.judged),
-            list(self.unjudged),
-            self.profile,
+        observed = Observed(
+            evidence=list(self.evidence),
+            judged=list(self.judged),
+            unjudged=list(self.unjudged),
+            profile=self.profile,
         )
+        found = find_verdict(self.cell, self.seen, observed)
         return found.verdict, found.reason
 
 
