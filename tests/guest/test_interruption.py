@@ -9,12 +9,23 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from delayrig.errors import ExitCode
 from delayrig.guest.embed import embed_uri, provide_starter
 from delayrig.paths import Paths
-from delayrig.result import read_results
+from delayrig.result import Verdict, read_results
 
 INTERRUPTED = 130
-END_LIMIT_S = 30
+LONG_CELL = """\
+schema = 1
+about = "One cell that takes its time"
+subjects = ["bundled"]
+[[cell]]
+name = "long"
+region_kib = 1024
+at = { mips = 250, cores = 1, job = "write", chip = "W25Q128JV" }
+"""
+END_LIMIT_S = 60
+"""To end, a process needs its CPU once more, on a machine that may be busy."""
 GUEST_LIMIT_S = 30
 LOOK_AGAIN_S = 0.01
 
@@ -72,6 +83,25 @@ def test_told_to_end_leaves_no_guest_and_keeps_finished_cells(
     results = read_results(out)
     assert results.run.interrupted
     assert 2 <= len(results.cells) < results.run.cells_planned
+
+
+def test_guest_that_is_killed_is_the_rig_s_fault_with_the_end_of_its_logs(
+    paths: Paths, tmp_path: Path
+) -> None:
+    plan, out = tmp_path / "plan.toml", tmp_path / "out"
+    plan.write_text(LONG_CELL)
+    words = ["run", "--no-color", "--no-history", "--plan", str(plan), "--out", str(out)]
+    with subprocess.Popen(
+        [str(paths.checkout / "rig" / "rig"), *words], stdout=subprocess.DEVNULL
+    ) as run:
+        wait_for_guest(out)
+        for guest in qemu_of(out):
+            os.kill(guest, signal.SIGKILL)
+    assert run.returncode == ExitCode.RIG_FAULT
+    (cell,) = read_results(out).cells
+    assert cell.verdict is Verdict.INFRA_ERROR
+    assert "; console.log: " in cell.reason
+    assert "; qemu.log: " in cell.reason
 
 
 @pytest.mark.parametrize("connect", [[], ["--connect", "embed"]], ids=["plain", "libvirt"])

@@ -8,7 +8,8 @@ import pytest
 from delayrig.cell import Job, Programmer
 from delayrig.errors import LostGuestError
 from delayrig.events import Event
-from delayrig.guest.flood import LOG_BYTES_MAX, cut_logs, logs_of, unless_flooded
+from delayrig.guest.flood import LOG_BYTES_MAX, LOGS, cut_logs, logs_of, unless_flooded
+from delayrig.guest.last_words import last_words
 from delayrig.lanes import host
 from delayrig.last_lines import LINE_MAX, last_lines
 from delayrig.paths import Paths
@@ -100,7 +101,8 @@ def test_guest_that_floods_its_console_is_lost_with_what_it_said(tmp_path: Path)
                 log.write(b"the same again\n" * 100_000)
             await asyncio.sleep(0.01)
 
-    with pytest.raises(LostGuestError, match=r"floods console\.log: .* the same again"):
+    lost = r"floods console\.log: .*; console\.log: .*the same again; qemu\.log: nothing"
+    with pytest.raises(LostGuestError, match=lost), last_words(tmp_path, LOGS):
         asyncio.run(unless_flooded(flood(), logs_of(tmp_path)))
     cut_logs(logs_of(tmp_path))
     assert console.stat().st_size == LOG_BYTES_MAX

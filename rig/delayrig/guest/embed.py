@@ -30,10 +30,23 @@ REAP_PAUSE_S = 0.02
 # Of 107 for a socket, 56 are libvirt's own folders and names, and 13 are those of the root.
 PLACE_BYTES_MAX = 38
 ANY_PLACE = "/tmp"
+GUEST_NAME = "flashrom-rig-"
+"""What the names of domains begin with; the number of the rig's process and a `-` follow."""
+# The rig may have ended before the signal of its death was asked for: then its child is another's.
 STARTER = """\
 #!/bin/sh
 # Made by the rig: a QEMU of libvirt's that does not outlive who asked for it.
-exec setpriv --pdeathsig KILL -- {program} "$@"
+exec setpriv --pdeathsig KILL -- sh -c '
+	words="$*"
+	case $words in
+	*guest={name}*)
+		read -r _ _ _ parent _ </proc/$$/stat
+		rig=${{words#*guest={name}}}
+		[ "${{rig%%-*}}" = "$parent" ] || exit 1
+		;;
+	esac
+	exec {program} "$@"
+' sh "$@"
 """
 
 
@@ -95,7 +108,7 @@ def is_embedded(uri: str) -> bool:
 def provide_starter(program: str, paths: Paths) -> Path:
     """What libvirt is told to be QEMU."""
     path = paths.state / "libvirt" / program
-    text = STARTER.format(program=program)
+    text = STARTER.format(program=program, name=GUEST_NAME)
     if not path.is_file() or path.read_text(encoding="utf-8") != text:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")

@@ -28,7 +28,14 @@ import libvirt_qemu
 from delayrig.errors import LostGuestError, RigFaultError
 from delayrig.guest.arguments import LIBRARY_PATH, Hardware
 from delayrig.guest.domain import domain_xml
-from delayrig.guest.embed import EMBED, adopt_orphans, embed_uri, is_embedded, provide_starter
+from delayrig.guest.embed import (
+    EMBED,
+    GUEST_NAME,
+    adopt_orphans,
+    embed_uri,
+    is_embedded,
+    provide_starter,
+)
 from delayrig.guest.monitor import MIGRATION, STOP, MonitoredMachine, overdue
 from delayrig.guest.platform import PLATFORMS
 from delayrig.paths import Paths
@@ -150,7 +157,7 @@ class LibvirtMachine(MonitoredMachine):
         self._uri = uri
         self._cpu = cpu
         self._log = log
-        self._name = f"flashrom-rig-{os.getpid()}-{next(_numbers)}"
+        self._name = f"{GUEST_NAME}{os.getpid()}-{next(_numbers)}"
         self._domain: libvirt.virDomain | None = None
         self._host: Host | None = None
         self._events: dict[str, asyncio.Queue[dict[str, Any]]] = {

@@ -26,7 +26,9 @@ from delayrig.guest.arguments import (
     Hardware,
     RealTime,
 )
+from delayrig.guest.flood import LOGS as GUEST_LOGS
 from delayrig.guest.flood import cut_logs, logs_of, unless_flooded
+from delayrig.guest.last_words import last_words
 from delayrig.guest.monitor import MonitoredMachine
 from delayrig.guest.platform import Arch
 from delayrig.guest.session import read_results
@@ -45,7 +47,6 @@ from delayrig.lanes.host import (
     server_words,
 )
 from delayrig.lanes.lane import Assignment
-from delayrig.last_lines import last_lines
 from delayrig.left import write_entries
 from delayrig.live.clock import GuestClock
 from delayrig.live.conversation import Conversation, split_changes
@@ -66,8 +67,6 @@ from delayrig.workload import Places, region_of
 
 NOT_ITS_GUEST = "the live lane has x86_64 guests alone"
 KEPT = ("events.jsonl", "image.sparse", LOG)
-LOG_LINES = 4
-LOGS = ("console.log", "qemu.log", LOG)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,13 +121,13 @@ class LiveLane:
                 scratch=Path(name),
                 pace=Pace(assignment.cell.mips, Path(name), _governor_words(assignment.cell)),
             )
-            try:
-                async with open_line() as line:
-                    entries = await bench.run(line)
-            except LostGuestError as error:
-                bench.keep_logs()
-                said = "; ".join(bench.last_words())
-                raise LostGuestError(f"{error.message}; {said}", hint=error.hint) from error
+            with last_words(assignment.folder, (*GUEST_LOGS, LOG)):
+                try:
+                    async with open_line() as line:
+                        entries = await bench.run(line)
+                except LostGuestError:
+                    bench.keep_logs()
+                    raise
         region = region_of(assignment.cell, assignment.chip)
         await asyncio.to_thread(write_entries, entries, assignment.folder, region)
         assignment.watch.ended(KEEP)
@@ -324,15 +323,6 @@ class _Bench:
         for path in (self.folder / LOG, self.pace.trace):
             if path.is_file():
                 shutil.copyfile(path, self.assignment.folder / path.name)
-
-    def last_words(self) -> list[str]:
-        """The last lines of each log."""
-        said = []
-        for name in LOGS:
-            path = self.assignment.folder / name
-            told = last_lines(path.read_bytes(), LOG_LINES) if path.is_file() else ""
-            said.append(f"{name}: {told or 'nothing'}")
-        return said
 
 
 def _speeds(cell: Cell) -> dict[str, Iterator[SpeedChange]]:

@@ -15,7 +15,8 @@ from delayrig.guest.arguments import (
     SUBJECT_FW_CFG,
     Hardware,
 )
-from delayrig.guest.flood import cut_logs, logs_of, unless_flooded
+from delayrig.guest.flood import LOGS, cut_logs, logs_of, unless_flooded
+from delayrig.guest.last_words import last_words
 from delayrig.guest.machine import Machine
 from delayrig.guest.qemu import QemuMachine
 from delayrig.guest.session import finish_guest
@@ -82,18 +83,19 @@ class VirtualLane:
                 connect=self.request.connect,
                 paths=self.paths,
             )
-            try:
-                await machine.start()
-                if cell.shape not in self.supplies.snapshots:
-                    await machine.wait_paused(limit_s=BOOT_LIMIT_S)
-                watch.ended(LOAD)
-                entries = await unless_flooded(
-                    self.finish(machine, assignment, scratch), logs_of(assignment.folder)
-                )
-                watch.ended(READ_BACK)
-            finally:
-                await asyncio.shield(machine.stop())
-                cut_logs(logs_of(assignment.folder))
+            with last_words(assignment.folder, LOGS):
+                try:
+                    await machine.start()
+                    if cell.shape not in self.supplies.snapshots:
+                        await machine.wait_paused(limit_s=BOOT_LIMIT_S)
+                    watch.ended(LOAD)
+                    entries = await unless_flooded(
+                        self.finish(machine, assignment, scratch), logs_of(assignment.folder)
+                    )
+                    watch.ended(READ_BACK)
+                finally:
+                    await asyncio.shield(machine.stop())
+                    cut_logs(logs_of(assignment.folder))
             watch.ended(STOP)
         # Reading debug information takes longer than other cells would want to wait.
         region = region_of(cell, assignment.chip)
@@ -167,7 +169,7 @@ async def make_machine(
 
     await provide_whole(hardware, snapshot, cpu)
     return make_libvirt_machine(
-        restored_whole(hardware, snapshot), connect=connect, cpu=cpu, paths=paths
+        restored_whole(hardware, snapshot), connect=connect, cpu=cpu, paths=paths, log=log
     )
 
 

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from delayrig.errors import LostGuestError
 from delayrig.guest.arguments import CELL_FW_CFG, SUBJECT_FW_CFG, Hardware, RealTime
+from delayrig.guest.flood import LOGS
+from delayrig.guest.last_words import last_words
 from delayrig.guest.session import read_results
 from delayrig.guest.shape import TSC
 from delayrig.hazards.speed import Governor
@@ -21,8 +22,6 @@ from delayrig.live.machine import live_shape, make_live_machine
 from delayrig.live.pace import Pace
 from delayrig.paths import Paths
 from delayrig.payload import CELL_FOLDER, SETTLE_MS, SUBJECT_ROOT, pack_spec
-
-LOG_BYTES = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,24 +72,17 @@ async def run_program(guest: LiveGuest, errand: Errand) -> Left:
             machine = make_live_machine(
                 hardware, log=scratch / "qemu.log", connect=guest.connect, paths=guest.paths
             )
-            try:
-                await machine.start()
-                talk = Conversation(
-                    machine=machine, line=line, pace=pace, deadline_ms=errand.deadline_ms
-                )
-                clock = await talk.hold()
-                entries = await read_results(machine, hardware.shape, scratch)
-            except LostGuestError as error:
-                said = _last_words(scratch / "console.log")
-                raise LostGuestError(f"{error.message}{said}", hint=error.hint) from error
-            finally:
-                await asyncio.shield(machine.stop())
+            with last_words(scratch, LOGS):
+                try:
+                    await machine.start()
+                    talk = Conversation(
+                        machine=machine, line=line, pace=pace, deadline_ms=errand.deadline_ms
+                    )
+                    clock = await talk.hold()
+                    entries = await read_results(machine, hardware.shape, scratch)
+                finally:
+                    await asyncio.shield(machine.stop())
         return Left(entries=entries, clock=clock, trace=pace.trace.read_bytes())
-
-
-def _last_words(console: Path) -> str:
-    said = console.read_text(errors="replace").strip() if console.is_file() else ""
-    return f"; its console said last: {said[-LOG_BYTES:]!r}" if said else ""
 
 
 def _hardware(
