@@ -3,6 +3,7 @@
 
 import asyncio
 import os
+import shlex
 import stat
 from pathlib import Path
 from typing import Any
@@ -90,7 +91,8 @@ def stand_in(paths: Paths, script: str) -> None:
     real = paths.emulator.resolve()
     (paths.state / "build").unlink()
     paths.emulator.parent.mkdir(parents=True)
-    paths.emulator.write_text(f"#!/bin/sh\nreal={real}\n{script}\n", encoding="utf-8")
+    start = f"#!/bin/sh\nreal={shlex.quote(str(real))}\n"
+    paths.emulator.write_text(f"{start}{script}\n", encoding="utf-8")
     paths.emulator.chmod(paths.emulator.stat().st_mode | stat.S_IXUSR)
     (paths.build / "flashrom").symlink_to(BUILT / "flashrom")
 
