@@ -38,7 +38,7 @@ subject = "bundled"
 region_kib = 4
 at = { mips = 250, cores = 1, job = "write", chip = "GD25Q16C" }
 """
-MAKEFILE = "flashrom:\n\tcp {program} flashrom\n"
+MAKEFILE = "flashrom:\n\tcp '{program}' flashrom\n"
 MESON = """\
 project('flashrom')
 custom_target('flashrom', output: 'flashrom', build_by_default: true,

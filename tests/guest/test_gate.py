@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Gates of our own flashrom: against itself, against shorter and longer waits, over revisions."""
 
+import shlex
 import subprocess
 from pathlib import Path
 
@@ -156,7 +157,8 @@ def test_git_bisect_finds_the_revision_that_shortened_the_delays(
     git("init", "-q")
     builds = ["flashrom", "flashrom", "nonesuch", "flashrom", *["flashrom-short"] * 3]
     for number, name in enumerate(builds):
-        (tree / "build.sh").write_text(f"# {number}\ncp {paths.flashrom_build / name} built\n")
+        program = shlex.quote(str(paths.flashrom_build / name))
+        (tree / "build.sh").write_text(f"# {number}\ncp {program} built\n")
         (tree / ".gitignore").write_text("built\nout/\n")
         git("add", "-A")
         git("commit", "-qm", f"revision {number}")

@@ -33,7 +33,7 @@ def qemu_command(hardware: Hardware, snapshot: Path | None, cpu: int) -> list[st
     if snapshot and machine.incoming:
         lines += [
             "migrate_set_capability x-ignore-shared on",
-            f"migrate_incoming file:{machine.incoming}",
+            f"migrate_incoming {_quoted(f'file:{machine.incoming}')}",
         ]
     lines += [
         "cont",
@@ -42,6 +42,12 @@ def qemu_command(hardware: Hardware, snapshot: Path | None, cpu: int) -> list[st
         "quit",
     ]
     return lines
+
+
+def _quoted(word: str) -> str:
+    """As QEMU's monitor takes a word with spaces (monitor/hmp.c, get_str())."""
+    escaped = word.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
 
 
 def live_commands(packed: PackedGuest, folder: Path) -> list[str]:
