@@ -122,9 +122,9 @@ def test_guest_that_is_talked_to_is_another_in_its_console_and_its_idle_time_alo
 
 
 def test_command_to_paste_is_what_the_rig_starts_with_a_monitor_for_a_person() -> None:
-    lines = qemu_command(HARDWARE, Path("/snap"), 3)
+    lines = qemu_command(HARDWARE, Path("/my snap"), 3)
     command = "\n".join(line for line in lines if not line.startswith("#"))
-    assert "migrate_incoming file:/snap/state" in command
+    assert 'migrate_incoming "file:/my snap/state"' in command
     assert "-monitor stdio" in command
     assert "taskset --cpu-list 3 qemu-system-x86_64" in command
     assert "LD_PRELOAD=turns.so" in command
