@@ -47,6 +47,8 @@ class Request:
     """Boots the guest of every cell, to compare with."""
     delay: DelayWish = field(default_factory=DelayWish)
     """Where the delay function of `path:` subjects is."""
+    resume: bool = False
+    """Goes on with what was begun in `out`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,6 +28,7 @@ from delayrig.request import Request
 from delayrig.result import CellResult, Results, Verdict, write_results
 from delayrig.stages import JUDGE, MARKS_NAME, StageWatch
 from delayrig.supplies import CpuPool, Preparing
+from delayrig.taken_up import CELL, RESULT, begin, clear_cut_off, done_cells
 from delayrig.verdict import Finding, blank_result, judge_cell
 
 NO_DELAY_FUNCTION = (
@@ -80,6 +81,9 @@ async def run_side_by_side(
         _Run(request, await opened(request, paths, pool, progress.preparing))
         for request in requests
     ]
+    for run in runs:
+        if run.kept:
+            progress.preparing(f"the rest: {len(run.kept)} of {run.planned} cells are done")
     progress.started(sum(len(request.cells) for request in requests))
     finished = False
 
@@ -113,7 +117,10 @@ class _Run:
     def __init__(self, request: Request, lane: Lane) -> None:
         self._request = request
         request.out.mkdir(parents=True, exist_ok=True)
-        self._header = lane.header()
+        self._header = begin(request, lane.header())
+        self.kept = done_cells(request.cells, request.out) if request.resume else {}
+        """Results that another run has left here."""
+        self.planned = len(request.cells)
         self._bench = _Bench(
             request=request, lane=lane, delay_functions=_delay_functions(request, lane)
         )
@@ -121,9 +128,10 @@ class _Run:
 
     async def cell(self, cell: Cell, pool: CpuPool) -> CellResult:
         """The result of a cell of its, once there is a CPU for it."""
-        result = self._bench.refuse(cell)
+        result = self.kept.get(cell.id) or self._bench.refuse(cell)
         if result is None:
             async with pool.one() as cpu:
+                clear_cut_off(cell, self._request.out)
                 result = await self._bench.run(cell, cpu)
         self._done[cell.id] = result
         return result
@@ -193,7 +201,7 @@ class _Bench:
         try:
             folder = _cell_folder(cell, self.request.out)
             result = await self._measure(cell, folder, cpu)
-            replace_file(folder / "result.json", msgspec.json.format(msgspec.json.encode(result)))
+            replace_file(folder / RESULT, msgspec.json.format(msgspec.json.encode(result)))
         except OSError as error:
             raise _explained(error, self.request.out) from error
         return result
@@ -249,7 +257,7 @@ def _cell_folder(cell: Cell, out: Path) -> Path:
     # libvirt wants whole paths.
     folder = out.absolute() / cell.id
     folder.mkdir(parents=True, exist_ok=True)
-    replace_file(folder / "cell.json", msgspec.json.format(msgspec.json.encode(cell)))
+    replace_file(folder / CELL, msgspec.json.format(msgspec.json.encode(cell)))
     return folder
 
 
@@ -257,7 +265,7 @@ def _explained(error: OSError, out: Path) -> Exception:
     if error.errno == errno.ENOSPC:
         return BadInputError(
             f"--out {out}: no space left; the finished cells are kept",
-            hint="free some space there and run the rest with --cell",
+            hint="free some space there, and go on with --resume",
         )
     return error
 

@@ -14,6 +14,8 @@ from delayrig.guest.embed import embed_uri, provide_starter
 from delayrig.paths import Paths
 from delayrig.result import Verdict, read_results
 
+from .conftest import launch, run_plan
+
 INTERRUPTED = 130
 LONG_CELL = """\
 schema = 1
@@ -102,6 +104,28 @@ def test_guest_that_is_killed_is_the_rig_s_fault_with_the_end_of_its_logs(
     assert cell.verdict is Verdict.INFRA_ERROR
     assert "; console.log: " in cell.reason
     assert "; qemu.log: " in cell.reason
+
+
+def test_run_that_was_killed_is_gone_on_with_to_the_same_nanosecond(
+    paths: Paths, tmp_path: Path
+) -> None:
+    whole, cut = tmp_path / "whole", tmp_path / "cut"
+    words = ["--no-history", "--plan", "smoke", "--cell", "*250mips*"]
+    assert run_plan(paths, whole, *words).exit_code == 0
+    with subprocess.Popen(
+        [str(paths.checkout / "rig" / "rig"), "run", "--out", str(cut), *words],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as run:
+        assert run.stderr is not None
+        next(line for line in run.stderr if line.startswith("[3/"))
+        run.kill()
+    assert not (cut / "results.json").exists()
+    again = run_plan(paths, cut, *words, "--resume")
+    assert again.exit_code == 0, again.said
+    assert "cells are done" in again.said
+    assert launch(paths, "compare", "--exact", str(whole), str(cut)).returncode == 0
 
 
 @pytest.mark.parametrize("connect", [[], ["--connect", "embed"]], ids=["plain", "libvirt"])

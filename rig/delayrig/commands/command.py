@@ -118,12 +118,12 @@ def _first_error(raised: BaseException) -> BaseException:
     return found
 
 
-def run_shown(request: Request, paths: Paths, *, no_color: bool) -> Results:
-    """Runs it, with its progress on stderr."""
+def run_shown(request: Request, paths: Paths, *, no_color: bool, how_to_go_on: str = "") -> Results:
+    """Runs it, with its progress on stderr; who interrupts it is told how to go on."""
     with RunProgress(make_console(stderr=True, no_color=no_color)) as progress:
         return until_interrupted(
             run_request(request, paths, progress),
-            kept=f"finished cells are kept in {request.out}",
+            kept=f"finished cells are kept in {request.out}{how_to_go_on}",
             no_color=no_color,
         )
 

@@ -2,6 +2,7 @@
 """`rig/rig run`: a plan, from options to the answer."""
 
 import sys
+from dataclasses import replace
 
 import click
 
@@ -22,12 +23,18 @@ from delayrig.formats.report import report_of_run
 from delayrig.paths import find_paths
 from delayrig.request import check_out
 from delayrig.show import make_console, print_results
+from delayrig.taken_up import check_begun
+
+HOW_TO_GO_ON = "; the same command with --out and --resume goes on"
 
 
 @click.command()
 @cell_options(plan="default")
 @delay_options
 @click.option("--dry-run", is_flag=True, help="Lists the cells and ends.")
+@click.option(
+    "--resume", is_flag=True, help="Goes on with the run in --out, whose finished cells are kept."
+)
 @format_option(required=False)
 @history_options
 @plain_text
@@ -36,6 +43,7 @@ def run(
     cells: CellsWish,
     delay: DelayWish,
     dry_run: bool,
+    resume: bool,
     formats: tuple[str, ...],
     history: HistoryWish,
     no_color: bool,
@@ -51,9 +59,12 @@ def run(
     kept_in = history.address()
     wanted = wanted_formats(formats)
     folder = cells.out or default_out(cells.plan)
-    request = cells.request(choice, folder, own_words(), delay)
-    check_out(folder, choice.cells)
-    results = run_shown(request, paths, no_color=no_color)
+    request = replace(cells.request(choice, folder, own_words(), delay), resume=resume)
+    if resume:
+        check_begun(cells.out)
+    else:
+        check_out(folder, choice.cells)
+    results = run_shown(request, paths, no_color=no_color, how_to_go_on=HOW_TO_GO_ON)
     code = exit_code_of_run(results.cells, results.contrasts)
     console = make_console(stderr=speaks(wanted), no_color=no_color)
     try:

@@ -6,7 +6,6 @@ A folder holds one comparison: `inputs.json` says of what, `run-1` and so on hol
 comparison is left alone.
 """
 
-import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,8 +23,9 @@ from delayrig.keep import keep_file
 from delayrig.lanes import LaneName
 from delayrig.paths import Paths
 from delayrig.request import Request, check_out
-from delayrig.result import CellResult, Results, Verdict, read_versioned, write_results
+from delayrig.result import Results, Verdict, read_versioned, write_results
 from delayrig.run import Progress, run_request
+from delayrig.taken_up import done_cells
 from delayrig.threshold.answer import FILE_NAME
 from delayrig.threshold.candidate import Candidate
 from delayrig.threshold.evidence import Evidence
@@ -35,7 +35,6 @@ from delayrig.threshold.sleep_facts import SUBJECT, SleepFacts, read_sleep_facts
 
 INPUTS = "inputs.json"
 SCHEMA = 1
-RESULT = "result.json"
 LOW_RES = "low-res-timers"
 SAID = "delay_minimum_sleep_us "
 
@@ -162,7 +161,7 @@ async def run_trials(trials: Trials, paths: Paths, progress: Progress) -> list[R
 
 async def _run_round(trials: Trials, number: int, paths: Paths, progress: Progress) -> Results:
     folder, cells = trials.folder(number), trials.cells(number)
-    done = _done(cells, folder)
+    done = done_cells(cells, folder)
     missing = [cell for cell in cells if cell.id not in done]
     whole = folder / "results.json"
     if not missing and whole.is_file():
@@ -180,19 +179,6 @@ async def _run_round(trials: Trials, number: int, paths: Paths, progress: Progre
     )
     write_results(results, folder)
     return results
-
-
-def _done(cells: Sequence[Cell], folder: Path) -> dict[str, CellResult]:
-    """Cells that ended, with what they ended with; faults of the rig are tried again."""
-    done = {}
-    for cell in cells:
-        with contextlib.suppress(OSError, msgspec.DecodeError):
-            place = folder / cell.id
-            same = msgspec.json.decode((place / "cell.json").read_bytes(), type=Cell) == cell
-            result = msgspec.json.decode((place / RESULT).read_bytes(), type=CellResult)
-            if same and result.verdict is not Verdict.INFRA_ERROR:
-                done[cell.id] = result
-    return done
 
 
 def evidence_of(trials: Trials, rounds: Sequence[Results]) -> Evidence:
