@@ -178,6 +178,19 @@ def test_questioned_qemu_of_a_rig_that_was_killed_is_ended_by_the_next(
     assert not link.is_symlink()
 
 
+def test_number_of_a_rig_that_was_killed_may_be_ours(paths: Paths, tmp_path: Path) -> None:
+    state, theirs = tmp_path / "state", tmp_path / "theirs"
+    theirs.mkdir()
+    link = state / "libvirt" / f"process-{os.getpid()}"
+    link.parent.mkdir(parents=True)
+    link.symlink_to(theirs)
+    own = replace(paths, state=state)
+    uri = embed_uri(own)
+    assert not theirs.exists()
+    assert uri == f"qemu:///embed?root={link.readlink()}"
+    assert embed_uri(replace(own, other_snapshots=tmp_path)) == uri
+
+
 def test_images_leave_libvirt_nothing_to_ask(paths: Paths, tmp_path: Path) -> None:
     pytest.importorskip("libvirt")
     from delayrig.guest.libvirt_machine import learn_about_qemu

@@ -30,6 +30,8 @@ REAP_PAUSE_S = 0.02
 # Of 107 for a socket, 56 are libvirt's own folders and names, and 13 are those of the root.
 PLACE_BYTES_MAX = 38
 ANY_PLACE = "/tmp"
+OF_PROCESS = "process-"
+"""Links to roots are called so, with the number of their process."""
 GUEST_NAME = "flashrom-rig-"
 """What the names of domains begin with; the number of the rig's process and a `-` follow."""
 # The rig may have ended before the signal of its death was asked for: then its child is another's.
@@ -50,24 +52,28 @@ exec setpriv --pdeathsig KILL -- sh -c '
 """
 
 
-@cache
 def embed_uri(paths: Paths) -> str:
     """The URI of an embedded driver for this process alone: one root serves one process.
 
     What libvirt found out about QEMU is kept for the next one. Its sockets lie below the root, and
     the path of a socket is short (unix(7)), so the root does not lie in the folder of state.
     """
-    folder = paths.state / "libvirt"
+    return f"qemu:///embed?root={_root(paths.state / 'libvirt')}"
+
+
+@cache
+def _root(folder: Path) -> Path:
     _drop_left_behind(folder)
     (folder / "cache").mkdir(parents=True, exist_ok=True)
     root = Path(tempfile.mkdtemp(prefix="rig-", dir=_short_place(tempfile.gettempdir())))
-    (folder / f"process-{os.getpid()}").symlink_to(root)
+    link = folder / f"{OF_PROCESS}{os.getpid()}"
+    link.symlink_to(root)
+    atexit.register(_drop, link)
     (root / "cache").symlink_to(folder / "cache")
     (root / "etc").mkdir()
     as_root = RUN_AS_ROOT if os.geteuid() == 0 else ""
     (root / "etc" / "qemu.conf").write_text(EMBED_CONFIGURATION + as_root, encoding="utf-8")
-    atexit.register(_drop, folder / f"process-{os.getpid()}")
-    return f"qemu:///embed?root={root}"
+    return root
 
 
 def _short_place(usual: str) -> str:
@@ -75,9 +81,13 @@ def _short_place(usual: str) -> str:
 
 
 def _drop_left_behind(folder: Path) -> None:
-    """Of processes that were killed, and so could not do it themselves."""
-    for link in folder.glob("process-*"):
-        if not Path("/proc", link.name.removeprefix("process-")).exists():
+    """Of processes that were killed, and so could not do it themselves.
+
+    One of them may have had the number that is this process's now.
+    """
+    for link in folder.glob(f"{OF_PROCESS}*"):
+        number = link.name.removeprefix(OF_PROCESS)
+        if number == str(os.getpid()) or not Path("/proc", number).exists():
             _end_questioned(link.resolve())
             _drop(link)
 

@@ -29,7 +29,7 @@ TEST_STEPS = (*GUEST_STEPS, TEST_PACKAGES)
 PACKAGE_DATABASE = Path("/var/lib/dpkg/status")
 ACCOUNT_DATABASE = Path("/etc/passwd")
 NATIVE_SOURCES = ("meson.build", "meson.options", "emulators", "flashrom", "images")
-IMAGE_SOURCES = ("rig/delayrig/images",)
+IMAGE_SOURCES = ("rig/delayrig/images", "rig/delayrig/guest")
 
 
 def wanted_marks(layout: Layout, database: Path = PACKAGE_DATABASE) -> dict[str, str]:
