@@ -113,10 +113,11 @@ def test_run_of_another_kind_is_not_gone_on_with(
     assert said in caught.value.message
 
 
+@pytest.mark.parametrize("command", [["run", "--plan", "smoke"], ["survey", "bundled"]])
 @pytest.mark.parametrize(
     ("words", "said"), [([], "of which run?"), (["--out", "none"], "no run was begun there")]
 )
-def test_there_must_be_a_run_to_go_on_with(words: list[str], said: str) -> None:
-    done = CliRunner().invoke(main, ["run", "--plan", "smoke", "--resume", *words])
+def test_there_must_be_a_run_to_go_on_with(command: list[str], words: list[str], said: str) -> None:
+    done = CliRunner().invoke(main, [*command, "--resume", *words])
     assert done.exit_code == 2
     assert said in done.output

@@ -118,6 +118,12 @@ def _first_error(raised: BaseException) -> BaseException:
     return found
 
 
+resume_option = click.option(
+    "--resume", is_flag=True, help="Goes on with the run in --out, whose finished cells are kept."
+)
+HOW_TO_GO_ON = "; the same command with --out and --resume goes on"
+
+
 def run_shown(request: Request, paths: Paths, *, no_color: bool, how_to_go_on: str = "") -> Results:
     """Runs it, with its progress on stderr; who interrupts it is told how to go on."""
     with RunProgress(make_console(stderr=True, no_color=no_color)) as progress:
@@ -151,11 +157,16 @@ def own_request(
     out: Path,
     *,
     leaves: str = FILE_NAME,
+    resume: bool = False,
 ) -> tuple[Request, Paths]:
-    """A run of the rig for its own sake; `leaves` is what shows that there was one."""
+    """A run of the rig for its own sake; `leaves` is what shows that there was one.
+
+    With `resume` it goes on with the one that was begun there.
+    """
     paths = find_paths()
     choice = choose_cells(plan=plan, subjects=[], patterns=list(patterns), seed=seed, paths=paths)
-    check_out(out, choice.cells, name=leaves)
+    if not resume:
+        check_out(out, choice.cells, name=leaves)
     request = Request(
         plan=plan,
         cells=choice.cells,
@@ -167,6 +178,7 @@ def own_request(
         seed=seed,
         connect=None,
         argv=sys.argv[1:],
+        resume=resume,
     )
     return request, paths
 

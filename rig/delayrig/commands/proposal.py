@@ -18,6 +18,7 @@ from delayrig.proposal.words import advice, conclusion
 from delayrig.result import FILE_NAME as RESULTS
 from delayrig.result import Results, read_results
 from delayrig.show import make_console
+from delayrig.taken_up import FILE_NAME as BEGUN
 
 PLAN = "proposal"
 COLUMNS = ("step", "time s", "CPU s", "wake-ups", "overshoot ms", "too short", "cells")
@@ -33,8 +34,8 @@ def proposal(out: Path, jobs: int | None, seed: int, no_color: bool) -> None:
     """Tells what each change of the proposal costs and brings, and in which order to land them.
 
     OUT is a folder: where it holds a run of plan `proposal`, that is what is told of; where it does
-    not exist, the plan is run into it first. `proposal.html`, `proposal.svg` and `proposal.json`
-    are left there.
+    not exist, the plan is run into it first, and where that was interrupted, it goes on.
+    `proposal.html`, `proposal.svg` and `proposal.json` are left there.
     """
     results = _results(out, jobs, seed, no_color=no_color)
     found = fold_proposal(results)
@@ -45,17 +46,20 @@ def proposal(out: Path, jobs: int | None, seed: int, no_color: bool) -> None:
 
 
 def _results(out: Path, jobs: int | None, seed: int, *, no_color: bool) -> Results:
+    begun = (out / BEGUN).is_file()
     if (out / RESULTS).exists() or out.is_file():
         results = read_results(out)
-        if results.run.interrupted:
+        if not results.run.interrupted:
+            return results
+        if not begun:
             raise BadInputError(
                 f"{out}: its run was interrupted after {len(results.cells)} of"
                 f" {results.run.cells_planned} cells",
                 hint="name another folder, or move that one away and start again",
             )
-        return results
-    request, paths = own_request(PLAN, (), seed, jobs or len(os.sched_getaffinity(0)), out)
-    return run_shown(request, paths, no_color=no_color)
+    jobs = jobs or len(os.sched_getaffinity(0))
+    request, paths = own_request(PLAN, (), seed, jobs, out, resume=begun)
+    return run_shown(request, paths, no_color=no_color, how_to_go_on="; the same command goes on")
 
 
 def _write_page(found: Proposal, out: Path) -> None:

@@ -8,10 +8,12 @@ import click
 
 from delayrig.commands.cells import CellsWish, cell_options
 from delayrig.commands.command import (
+    HOW_TO_GO_ON,
     default_out,
     delay_options,
     explained,
     plain_text,
+    resume_option,
     run_shown,
 )
 from delayrig.commands.export import format_option, speaks, write_formats
@@ -25,16 +27,12 @@ from delayrig.request import check_out
 from delayrig.show import make_console, print_results
 from delayrig.taken_up import check_begun
 
-HOW_TO_GO_ON = "; the same command with --out and --resume goes on"
-
 
 @click.command()
 @cell_options(plan="default")
 @delay_options
 @click.option("--dry-run", is_flag=True, help="Lists the cells and ends.")
-@click.option(
-    "--resume", is_flag=True, help="Goes on with the run in --out, whose finished cells are kept."
-)
+@resume_option
 @format_option(required=False)
 @history_options
 @plain_text

@@ -9,10 +9,12 @@ import click
 import msgspec
 
 from delayrig.commands.command import (
+    HOW_TO_GO_ON,
     default_out,
     delay_options,
     explained,
     plain_text,
+    resume_option,
     run_shown,
 )
 from delayrig.delay_probe import DelayWish
@@ -24,6 +26,7 @@ from delayrig.request import Request, check_out, choose_cells
 from delayrig.show import make_console
 from delayrig.survey.show import print_survey
 from delayrig.survey.survey import FILE_NAME, survey_run
+from delayrig.taken_up import check_begun
 
 PLAN = "survey"
 
@@ -41,6 +44,7 @@ PLAN = "survey"
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for results and cells.")
 @click.option("--jobs", type=click.IntRange(1), help="Cells at a time; default: the CPUs.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data.")
+@resume_option
 @delay_options
 @click.option("--json", "as_json", is_flag=True, help="For machines; all times in nanoseconds.")
 @plain_text
@@ -52,6 +56,7 @@ def survey(
     out: Path | None,
     jobs: int | None,
     seed: int,
+    resume: bool,
     delay: DelayWish,
     as_json: bool,
     no_color: bool,
@@ -71,11 +76,20 @@ def survey(
             "give SUBJECTs to run, or a run with --from: one of the two",
             hint="`rig/rig subjects` lists what there is, as in: rig/rig survey bundled",
         )
+    if resume:
+        check_begun(out)
     code = ExitCode.PASS
     if run_folder is None:
         run_folder = out or default_out("survey")
         code = _run(
-            subjects, run_folder, plan, jobs or len(os.sched_getaffinity(0)), seed, delay, no_color
+            subjects,
+            run_folder,
+            plan,
+            jobs or len(os.sched_getaffinity(0)),
+            seed,
+            delay,
+            resume,
+            no_color,
         )
     found = survey_run(run_folder)
     content = msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n"
@@ -105,12 +119,14 @@ def _run(
     jobs: int,
     seed: int,
     delay: DelayWish,
+    resume: bool,
     no_color: bool,
 ) -> ExitCode:
     """Runs the jobs; a survey tells what is asked for, so that doubts about it are no failure."""
     paths = find_paths()
     choice = choose_cells(plan=plan, subjects=list(subjects), patterns=[], seed=seed, paths=paths)
-    check_out(folder, choice.cells)
+    if not resume:
+        check_out(folder, choice.cells)
     request = Request(
         plan=plan,
         cells=choice.cells,
@@ -124,6 +140,7 @@ def _run(
         argv=sys.argv[1:],
         lane=choice.lane,
         delay=delay,
+        resume=resume,
     )
-    results = run_shown(request, paths, no_color=no_color)
+    results = run_shown(request, paths, no_color=no_color, how_to_go_on=HOW_TO_GO_ON)
     return exit_code_of_run(results.cells, results.contrasts)
