@@ -30,6 +30,7 @@ END_LIMIT_S = 60
 """To end, a process needs its CPU once more, on a machine that may be busy."""
 GUEST_LIMIT_S = 30
 LOOK_AGAIN_S = 0.01
+QUIET_LOOKS = 50
 
 
 def qemu_of(mark: Path | str) -> list[int]:
@@ -145,8 +146,10 @@ def test_guest_that_is_about_to_start_dies_with_a_run_that_is_killed(
     finally:
         run.kill()
         run.wait(timeout=END_LIMIT_S)
-    deadline = time.monotonic() + END_LIMIT_S
-    while left := qemu_of(mark):
+    deadline, quiet = time.monotonic() + END_LIMIT_S, 0
+    while quiet < QUIET_LOOKS:  # one that is just becoming another program has no words
+        left = qemu_of(mark)
+        quiet = 0 if left else quiet + 1
         assert time.monotonic() < deadline, f"guests {left} outlived their run"
         time.sleep(LOOK_AGAIN_S)
 

@@ -47,6 +47,9 @@ UNUSED_INITCALLS = (
 )
 
 
+UNLESS_ORPHANED = 'read -r _ _ _ parent _ </proc/$$/stat && [ "$parent" = "$0" ] && exec "$@"'
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RealTime:
     """What a machine has whose time is real: paced CPUs, and ways to this host."""
@@ -277,6 +280,14 @@ def pinned(cpu: int, command: Sequence[str]) -> list[str]:
 def bound(command: Sequence[str]) -> list[str]:
     """`command`, ended with its parent."""
     return ["setpriv", "--pdeathsig", "KILL", *command]
+
+
+def unless_orphaned(command: Sequence[str], parent: int) -> list[str]:
+    """`command`, which does not start where its parent is another one by now.
+
+    Between a fork and `bound` the parent may end, and its signal would never come.
+    """
+    return ["sh", "-c", UNLESS_ORPHANED, str(parent), *command]
 
 
 def _escaped(path: Path) -> str:

@@ -19,6 +19,7 @@ from delayrig.guest.arguments import (
     pinned,
     preloading,
     qemu_arguments,
+    unless_orphaned,
 )
 from delayrig.guest.monitor import MIGRATION, STOP, MonitoredMachine, overdue
 from delayrig.guest.patience import queued_s_of, wait_for_first
@@ -47,6 +48,7 @@ class QemuMachine(MonitoredMachine):
         real = self._hardware.real is not None
         preload = {} if real else preloading(self._hardware.turns, os.environ.get(LIBRARY_PATH, ""))
         program = [self._hardware.shape.platform.program, *arguments]
+        program = unless_orphaned(program, os.getpid())
         with theirs, self._log.open("wb") as log:
             self._process = await asyncio.create_subprocess_exec(
                 *(bound(program) if real else pinned(self._cpu, program)),
