@@ -81,9 +81,9 @@ async def run_side_by_side(
         _Run(request, await opened(request, paths, pool, progress.preparing))
         for request in requests
     ]
-    for run in runs:
+    for run, request in zip(runs, requests, strict=True):
         if run.kept:
-            progress.preparing(f"the rest: {len(run.kept)} of {run.planned} cells are done")
+            progress.preparing(f"the rest: {len(run.kept)} of {len(request.cells)} cells are done")
     progress.started(sum(len(request.cells) for request in requests))
     finished = False
 
@@ -120,7 +120,6 @@ class _Run:
         self._header = begin(request, lane.header())
         self.kept = done_cells(request.cells, request.out) if request.resume else {}
         """Results that another run has left here."""
-        self.planned = len(request.cells)
         self._bench = _Bench(
             request=request, lane=lane, delay_functions=_delay_functions(request, lane)
         )

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from delayrig.bound import DIES_WITH_ITS_PARENT
 from delayrig.guest.shape import TSC, GuestShape
 
 RAM_MIB = 512
@@ -45,9 +46,6 @@ UNUSED_INITCALLS = (
     "digsig_init",
     "dquot_init",
 )
-
-
-UNLESS_ORPHANED = 'read -r _ _ _ parent _ </proc/$$/stat && [ "$parent" = "$0" ] && exec "$@"'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -274,20 +272,12 @@ def pinned(cpu: int, command: Sequence[str]) -> list[str]:
 
     QEMU's threads take turns anyhow; on one CPU that costs no wake-up of another.
     """
-    return bound(["taskset", "--cpu-list", str(cpu), *command])
+    return [*DIES_WITH_ITS_PARENT, *kept_to(cpu), *command]
 
 
-def bound(command: Sequence[str]) -> list[str]:
-    """`command`, ended with its parent."""
-    return ["setpriv", "--pdeathsig", "KILL", *command]
-
-
-def unless_orphaned(command: Sequence[str], parent: int) -> list[str]:
-    """`command`, which does not start where its parent is another one by now.
-
-    Between a fork and `bound` the parent may end, and its signal would never come.
-    """
-    return ["sh", "-c", UNLESS_ORPHANED, str(parent), *command]
+def kept_to(cpu: int) -> list[str]:
+    """What stands before a program that is kept to one host CPU."""
+    return ["taskset", "--cpu-list", str(cpu)]
 
 
 def _escaped(path: Path) -> str:

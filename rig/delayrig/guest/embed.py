@@ -12,6 +12,7 @@ import threading
 from functools import cache
 from pathlib import Path
 
+from delayrig.bound import READ_PARENT
 from delayrig.paths import Paths
 
 EMBED = "embed"
@@ -42,7 +43,7 @@ exec setpriv --pdeathsig KILL -- sh -c '
 	words="$*"
 	case $words in
 	*guest={name}*)
-		read -r _ _ _ parent _ </proc/$$/stat
+		{read_parent}
 		rig=${{words#*guest={name}}}
 		[ "${{rig%%-*}}" = "$parent" ] || exit 1
 		;;
@@ -118,7 +119,7 @@ def is_embedded(uri: str) -> bool:
 def provide_starter(program: str, paths: Paths) -> Path:
     """What libvirt is told to be QEMU."""
     path = paths.state / "libvirt" / program
-    text = STARTER.format(program=program, name=GUEST_NAME)
+    text = STARTER.format(program=program, name=GUEST_NAME, read_parent=READ_PARENT)
     if not path.is_file() or path.read_text(encoding="utf-8") != text:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")

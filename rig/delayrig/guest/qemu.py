@@ -10,16 +10,15 @@ from typing import Any
 
 from qemu.qmp import EventListener, QMPClient, QMPError
 
+from delayrig.bound import bound
 from delayrig.errors import LostGuestError, RigFaultError
 from delayrig.guest.arguments import (
     LIBRARY_PATH,
     TURNS_NOTE,
     Hardware,
-    bound,
-    pinned,
+    kept_to,
     preloading,
     qemu_arguments,
-    unless_orphaned,
 )
 from delayrig.guest.monitor import MIGRATION, STOP, MonitoredMachine, overdue
 from delayrig.guest.patience import queued_s_of, wait_for_first
@@ -48,10 +47,9 @@ class QemuMachine(MonitoredMachine):
         real = self._hardware.real is not None
         preload = {} if real else preloading(self._hardware.turns, os.environ.get(LIBRARY_PATH, ""))
         program = [self._hardware.shape.platform.program, *arguments]
-        program = unless_orphaned(program, os.getpid())
         with theirs, self._log.open("wb") as log:
             self._process = await asyncio.create_subprocess_exec(
-                *(bound(program) if real else pinned(self._cpu, program)),
+                *bound(program if real else [*kept_to(self._cpu), *program]),
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from delayrig.bound import bound
 from delayrig.errors import RigFaultError
 from delayrig.latency import cyclictest
 from delayrig.latency.governors import CPUS, JOURNAL, Governors
@@ -21,7 +22,6 @@ from delayrig.machine_facts import kernel_line
 from delayrig.paths import Paths
 
 HOST = "host"
-DYING_WITH_US = ("setpriv", "--pdeathsig", "KILL")
 REAL_TIME_REMEDY = (
     "run as root, with CAP_SYS_NICE and CAP_IPC_LOCK, or raise RLIMIT_RTPRIO and RLIMIT_MEMLOCK"
     " (`ulimit -r`, `ulimit -l`, limits.conf)"
@@ -45,7 +45,7 @@ class HostPlace:
 
     async def measure(self, words: Sequence[str]) -> list[Line]:
         """As `Place` has it."""
-        text = await _answer([*DYING_WITH_US, str(self._program), *words])
+        text = await _answer([str(self._program), *words])
         return parse_lines(text, expected=len(words), source=self._program.name)
 
     async def cyclictest(self, words: Sequence[str], *, eaters: int) -> tuple[bytes, Windows]:
@@ -105,7 +105,7 @@ def host_place_facts(cpus: tuple[int, ...], governors: Governors, sysfs: Path) -
 async def _answer(command: Sequence[str]) -> bytes:
     """What it prints; it is ended with this task."""
     process = await asyncio.create_subprocess_exec(
-        *command,
+        *bound(command),
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
@@ -116,9 +116,9 @@ async def _answer(command: Sequence[str]) -> bytes:
         await _end(process)
     if process.returncode != 0:
         raise RigFaultError(
-            f"{Path(command[len(DYING_WITH_US)]).name} ended with {process.returncode}:"
+            f"{Path(command[0]).name} ended with {process.returncode}:"
             f" {complained.decode(errors='replace').strip()[:500]}",
-            hint="run it by hand: " + " ".join(command[len(DYING_WITH_US) :]),
+            hint="run it by hand: " + " ".join(command),
         )
     return said
 
@@ -126,7 +126,7 @@ async def _answer(command: Sequence[str]) -> bytes:
 async def _be_told(program: str, words: Sequence[str]) -> None:
     """cyclictest; what it refuses this user is no fault of the rig's."""
     try:
-        await _answer([*DYING_WITH_US, program, *words])
+        await _answer([program, *words])
     except RigFaultError as error:
         raise MissingError(f"{' '.join(error.message.split())}; {REAL_TIME_REMEDY}") from error
 
@@ -152,9 +152,7 @@ async def _load(program: Path, eaters: int) -> AsyncIterator[None]:
         eaters=eaters,
     )
     process = await asyncio.create_subprocess_exec(
-        *DYING_WITH_US,
-        str(program),
-        series.word,
+        *bound([str(program), series.word]),
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.DEVNULL,
         stderr=asyncio.subprocess.DEVNULL,

@@ -9,9 +9,9 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from delayrig.bound import bound
 from delayrig.errors import RigFaultError
 from delayrig.events import Event
-from delayrig.guest.arguments import bound, unless_orphaned
 from delayrig.host.spec import REALTIME
 from delayrig.last_lines import last_lines
 
@@ -118,7 +118,7 @@ async def _start(words: Sequence[str], folder: Path) -> LiveEmulator | None:
     theirs = (tell_ready, tell, hear)
     with (folder / LOG).open("wb") as log:
         process = await asyncio.create_subprocess_exec(
-            *bound(unless_orphaned(words, os.getpid())),
+            *bound(words),
             *("--ready-fd", str(tell_ready), "--barrier-fds", f"{tell},{hear}"),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=log,

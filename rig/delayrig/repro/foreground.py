@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-DIES_WITH_US = ("setpriv", "--pdeathsig", "KILL")
+from delayrig.bound import bound
 
 
 async def run_in_foreground(
@@ -19,8 +19,7 @@ async def run_in_foreground(
     has_terminal = sys.stdin.isatty()
     with _hand_over(sys.stdin.fileno()) if has_terminal else contextlib.nullcontext():
         process = await asyncio.create_subprocess_exec(
-            *DIES_WITH_US,
-            *words,
+            *bound(words),
             cwd=cwd,
             env=None if environment is None else {**os.environ, **environment},
             process_group=0 if has_terminal else None,
