@@ -56,8 +56,10 @@ class CellBenchmark(msgspec.Struct, frozen=True, kw_only=True):
     alone: Cost
     stages: list[Stage]
     together: Cost
+    apart: Cost
+    """The same, with a QEMU for each cell."""
     restored: Cost
-    """The cells that were booted, too."""
+    """The cells that were booted, too, with a QEMU for each."""
     booted: Cost
 
 
@@ -69,7 +71,7 @@ async def benchmark_cells(
     progress: Progress,
     began: Callable[[str], None],
 ) -> CellBenchmark:
-    """Runs all cells twice, and some of them from their boot; writes what was measured."""
+    """Runs all cells several times, and some of them from their boot; writes what was measured."""
     # Snapshots are made, and everything is in the page cache, before anything is measured.
     began("warming up")
     await _measure(request, paths, progress, FIRST, jobs=request.jobs)
@@ -77,8 +79,11 @@ async def benchmark_cells(
     first, alone = await _measure(request, paths, progress, "alone", jobs=1, stages=True)
     began(f"{request.jobs} cells at a time")
     _, together = await _measure(request, paths, progress, "together", jobs=request.jobs)
+    began(f"{request.jobs} cells at a time, a QEMU for each")
+    apart_request = replace(request, keeps_guests=False)
+    _, apart = await _measure(apart_request, paths, progress, "apart", jobs=request.jobs)
     chosen = sample(request.cells, boots)
-    some = replace(request, cells=chosen)
+    some = replace(apart_request, cells=chosen)
     began("some of them restored, one at a time")
     _, restored = await _measure(some, paths, progress, "restored", jobs=1)
     began("the same booted")
@@ -89,6 +94,7 @@ async def benchmark_cells(
         alone=alone,
         stages=fold_stages(request.out / "alone", first),
         together=together,
+        apart=apart,
         restored=restored,
         booted=booted,
     )

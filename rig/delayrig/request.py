@@ -45,6 +45,8 @@ class Request:
     """Notes where the host time of each cell goes."""
     from_boot: bool = False
     """Boots the guest of every cell, to compare with."""
+    keeps_guests: bool = True
+    """Runs cells in guests that others have run in, rewound; else each starts a QEMU."""
     delay: DelayWish = field(default_factory=DelayWish)
     """Where the delay function of `path:` subjects is."""
     resume: bool = False

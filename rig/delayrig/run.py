@@ -4,7 +4,7 @@
 import asyncio
 import errno
 import shlex
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import zip_longest
@@ -14,6 +14,7 @@ from typing import Protocol
 import msgspec
 
 from delayrig import dummy
+from delayrig.agenda import Agenda
 from delayrig.cell import Cell, Probe, Programmer
 from delayrig.contrast import judge_contrasts
 from delayrig.delay_probe import DelayFunction, DelayWish, find_delay_function
@@ -87,17 +88,32 @@ async def run_side_by_side(
     progress.started(sum(len(request.cells) for request in requests))
     finished = False
 
-    async def run_one(run: _Run, cell: Cell) -> None:
-        progress.finished(await run.cell(cell, pool))
+    in_turn = [
+        (run, cell)
+        for row in zip_longest(*(request.cells for request in requests))
+        for run, cell in zip(runs, row, strict=True)
+        if cell is not None
+    ]
+    for run, cell in in_turn:
+        if result := run.known(cell):
+            progress.finished(result)
+    agenda = Agenda(
+        ((run, cell) for run, cell in in_turn if not run.known(cell)),
+        kinship=lambda item: item[0].kinship(item[1]),
+    )
+
+    async def work() -> None:
+        async with pool.one() as cpu:
+            for run, cell in agenda.work():
+                progress.finished(await run.cell(cell, cpu))
 
     try:
         async with asyncio.TaskGroup() as group:
-            for row in zip_longest(*(request.cells for request in requests)):
-                for run, cell in zip(runs, row, strict=True):
-                    if cell is not None:
-                        group.create_task(run_one(run, cell))
+            for _ in range(pool.jobs):
+                group.create_task(work())
         finished = True
     finally:
+        await asyncio.shield(pool.guests.end())
         kept = [run.keep(interrupted=not finished) for run in runs]
     return kept
 
@@ -116,6 +132,7 @@ class _Run:
 
     def __init__(self, request: Request, lane: Lane) -> None:
         self._request = request
+        self._lane = lane
         request.out.mkdir(parents=True, exist_ok=True)
         self._header = begin(request, lane.header())
         self.kept = done_cells(request.cells, request.out) if request.resume else {}
@@ -123,17 +140,24 @@ class _Run:
         self._bench = _Bench(
             request=request, lane=lane, delay_functions=_delay_functions(request, lane)
         )
-        self._done: dict[str, CellResult] = {}
+        self._done: dict[str, CellResult] = dict(self.kept)
+        for cell in request.cells:
+            if cell.id not in self._done and (refused := self._bench.refuse(cell)):
+                self._done[cell.id] = refused
 
-    async def cell(self, cell: Cell, pool: CpuPool) -> CellResult:
-        """The result of a cell of its, once there is a CPU for it."""
-        result = self.kept.get(cell.id) or self._bench.refuse(cell)
-        if result is None:
-            async with pool.one() as cpu:
-                clear_cut_off(cell, self._request.out)
-                result = await self._bench.run(cell, cpu)
-        self._done[cell.id] = result
-        return result
+    def known(self, cell: Cell) -> CellResult | None:
+        """The result of a cell of its that is done, or is not to be run."""
+        return self._done.get(cell.id)
+
+    def kinship(self, cell: Cell) -> Hashable:
+        """What it shares with other cells."""
+        return self._lane.kinship(cell)
+
+    async def cell(self, cell: Cell, cpu: int) -> CellResult:
+        """The result of a cell of its, run on that CPU."""
+        clear_cut_off(cell, self._request.out)
+        self._done[cell.id] = await self._bench.run(cell, cpu)
+        return self._done[cell.id]
 
     def keep(self, *, interrupted: bool) -> Results:
         """Keeps what is done."""

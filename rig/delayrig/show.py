@@ -251,6 +251,7 @@ def print_benchmark(found: CellBenchmark, console: Console) -> None:
     ways = {
         "one at a time": found.alone,
         f"{found.together.jobs} at a time": found.together,
+        "a QEMU for each": found.apart,
         "some, restored": found.restored,
         "the same, booted": found.booted,
     }

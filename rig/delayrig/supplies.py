@@ -14,6 +14,7 @@ import msgspec
 
 from delayrig.cell import Cell
 from delayrig.errors import BadInputError
+from delayrig.guest.kept import KeptGuests
 from delayrig.guest.platform import Arch
 from delayrig.guest.shape import GuestShape
 from delayrig.guest.snapshot import provide_snapshot, snapshot_path
@@ -76,9 +77,14 @@ def image_with(image: GuestImage, kernels: dict[str, Kernel], shape: GuestShape)
 
 
 class CpuPool:
-    """Host CPUs to run guests on: each guest keeps to one, up to `jobs` guests at a time."""
+    """Host CPUs to run guests on: each guest keeps to one, up to `jobs` guests at a time.
 
-    def __init__(self, jobs: int) -> None:
+    Of those that came to the end of their cell, so many wait for another one as can run.
+    """
+
+    def __init__(self, jobs: int, *, kept: int | None = None) -> None:
+        self.jobs = jobs
+        self.guests = KeptGuests(jobs if kept is None else kept)
         cpus = sorted(os.sched_getaffinity(0))
         self._free: asyncio.Queue[int] = asyncio.Queue()
         for job in range(jobs):

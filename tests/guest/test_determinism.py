@@ -18,6 +18,7 @@ from delayrig.cell import Cell
 from delayrig.chips import read_chips
 from delayrig.errors import ExitCode, LostGuestError
 from delayrig.guest.arguments import CELL_FW_CFG, SUBJECT_FW_CFG
+from delayrig.guest.kept import REWOUND_NOTE
 from delayrig.guest.qemu import QemuMachine
 from delayrig.guest.session import finish_guest
 from delayrig.guest.snapshot import boot_hardware
@@ -38,6 +39,7 @@ CPU_THREAD = "ALL CPUs/TCG"
 NUDGE_S = 0.05
 NUDGE_PAUSE_S = 0.00002
 NUDGES_MIN = 500
+REWOUND_MIN = 3
 
 
 @pytest.fixture
@@ -99,6 +101,18 @@ def test_main_loop_that_goes_round_at_any_moment_changes_nothing(
     compared = launch(paths, "compare", "--exact", str(smoke.out), str(again.out))
     assert compared.returncode == ExitCode.PASS, compared.stdout
     assert len(nudged) >= NUDGES_MIN
+
+
+def test_guest_that_ran_other_cells_is_the_same_to_the_nanosecond(
+    paths: Paths, tmp_path: Path
+) -> None:
+    apart = run_plan(paths, tmp_path / "apart", "--plan", "smoke", "--no-rewind")
+    rewound = run_plan(paths, tmp_path / "rewound", "--plan", "smoke", "--jobs", "1")
+    compared = launch(paths, "compare", "--exact", str(apart.out), str(rewound.out))
+    assert compared.returncode == ExitCode.PASS, compared.stdout
+    logs = [log.read_text(encoding="utf-8") for log in rewound.out.glob("*/qemu.log")]
+    assert sum(log.startswith(REWOUND_NOTE) for log in logs) >= REWOUND_MIN
+    assert not any(REWOUND_NOTE in log.read_text() for log in apart.out.glob("*/qemu.log"))
 
 
 @pytest.mark.usefixtures("load")

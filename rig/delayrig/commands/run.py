@@ -33,6 +33,11 @@ from delayrig.taken_up import check_begun
 @delay_options
 @click.option("--dry-run", is_flag=True, help="Lists the cells and ends.")
 @resume_option
+@click.option(
+    "--no-rewind",
+    is_flag=True,
+    help="Virtual lane: starts a QEMU for each cell. Takes longer; all else is the same.",
+)
 @format_option(required=False)
 @history_options
 @plain_text
@@ -42,6 +47,7 @@ def run(
     delay: DelayWish,
     dry_run: bool,
     resume: bool,
+    no_rewind: bool,
     formats: tuple[str, ...],
     history: HistoryWish,
     no_color: bool,
@@ -57,7 +63,8 @@ def run(
     kept_in = history.address()
     wanted = wanted_formats(formats)
     folder = cells.out or default_out(cells.plan)
-    request = replace(cells.request(choice, folder, own_words(), delay), resume=resume)
+    request = cells.request(choice, folder, own_words(), delay)
+    request = replace(request, resume=resume, keeps_guests=not no_rewind)
     if resume:
         check_begun(cells.out)
     else:

@@ -28,9 +28,9 @@ def selfcheck() -> None:
 @click.option(
     "--repeats",
     type=click.IntRange(2),
-    default=6,
+    default=8,
     show_default=True,
-    help="Of every shape; with 6, every condition comes up.",
+    help="Of every shape; with 8, every condition comes up.",
 )
 @click.option("--shapes", type=click.IntRange(1), default=10, show_default=True, help="How many.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data.")
@@ -44,8 +44,8 @@ def determinism(
     """Repeats guests of several shapes: is everything the same to the nanosecond?
 
     Every other repeat is made on a loaded host, some through libvirt, some with snapshots of
-    their own. Exits 0 where all are the same, 4 where that cannot be said, 99 where a cell
-    differs; its first differing event is named.
+    their own, some in guests that ran another cell before. Exits 0 where all are the same, 4 where
+    that cannot be said, 99 where a cell differs; its first differing event is named.
     """
     request, paths = own_request(
         str(SHAPES),

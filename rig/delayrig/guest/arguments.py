@@ -82,6 +82,8 @@ class Hardware:
     """Where it is given, the machine lives in real time, and `turns` has no part in it."""
     marks: Path | None = None
     """Where QEMU is to note when the guest passed the end of each stage of its cell."""
+    states: Path | None = None
+    """An image that holds the state of the machine's pause, to be rewound to; QEMU writes to it."""
     talk: Path | None = None
     """A socket to talk over the console by. Then idle time passes as on a wall, else it is
     skipped: nobody types that fast."""
@@ -226,7 +228,19 @@ def monitor_arguments(monitor_fd: int | None) -> list[str]:
     ]
 
 
-def qemu_arguments(hardware: Hardware, *, monitor_fd: int | None) -> list[str]:
+def qtest_arguments(qtest_fd: int | None) -> list[str]:
+    """A way to the guest's memory (QEMU docs/devel/testing/qtest); its CPUs know nothing of it."""
+    if qtest_fd is None:
+        return []
+    return [
+        *("-chardev", f"socket,id=qtest,fd={qtest_fd}"),
+        *("-object", "qtest,id=memory,chardev=qtest,log=none"),
+    ]
+
+
+def qemu_arguments(
+    hardware: Hardware, *, monitor_fd: int | None, qtest_fd: int | None = None
+) -> list[str]:
     """The whole command line of plain QEMU, without the program's name."""
     shape, platform = hardware.shape, hardware.shape.platform
     options = platform.machine_options.format(hpet="on" if has_hpet(shape) else "off")
@@ -248,6 +262,7 @@ def qemu_arguments(hardware: Hardware, *, monitor_fd: int | None) -> list[str]:
         *("-chardev", console_chardev(hardware)),
         *("-serial", "chardev:console"),
         *monitor_arguments(monitor_fd),
+        *qtest_arguments(qtest_fd),
         # A CPU that runs leaves the monitor nothing until it is idle: one that boots waits for it.
         *([] if hardware.incoming else ["-S"]),
         *clock_arguments(hardware),

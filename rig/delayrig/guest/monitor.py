@@ -6,10 +6,25 @@ from pathlib import Path
 from typing import Any
 
 from delayrig.errors import LostGuestError
+from delayrig.guest import again
 
 LOAD_LIMIT_S = 60.0
 STOP = "STOP"
 MIGRATION = "MIGRATION"
+JOB = "JOB_STATUS_CHANGE"
+JOB_LIMIT_S = 60.0
+OUR_JOB = "rig"
+
+
+FILE_NODE, IMAGE = "states-file", "states"
+STATES: dict[str, object] = {"tag": again.TAG, "vmstate": IMAGE, "devices": [IMAGE]}
+IMAGE_NODE: dict[str, object] = {"node-name": IMAGE, "driver": "qcow2", "file": FILE_NODE}
+
+
+def _file_node(image: Path) -> dict[str, object]:
+    # Nothing in there outlives a run, so nothing waits for a disk.
+    cache = {"direct": False, "no-flush": True}
+    return {"node-name": FILE_NODE, "driver": "file", "filename": str(image), "cache": cache}
 
 
 def overdue(limit_s: float, what: str) -> LostGuestError:
@@ -37,7 +52,7 @@ class MonitoredMachine(ABC):
 
     @abstractmethod
     async def _next(self, event: str, limit_s: float, what: str) -> dict[str, Any]:
-        """The details of the next STOP or MIGRATION; raises `LostGuestError`."""
+        """The details of the next event of that name; raises `LostGuestError`."""
 
     @abstractmethod
     def _forget(self, event: str) -> None:
@@ -68,6 +83,39 @@ class MonitoredMachine(ABC):
     async def read_memory(self, address: int, size_bytes: int, path: Path) -> None:
         """Has QEMU write that memory to `path`."""
         await self._execute("pmemsave", {"val": address, "size": size_bytes, "filename": str(path)})
+
+    async def save_states(self, image: Path) -> None:
+        """Writes the paused machine without its RAM, for `load_states`, to a new image."""
+        size = {"driver": "file", "filename": str(image), "size": 0}
+        await self._job("blockdev-create", {"options": size})
+        await self._execute("blockdev-add", _file_node(image))
+        disk = {"file": FILE_NODE, "size": 1 << 16, "cluster-size": again.CLUSTER_BYTES}
+        await self._job("blockdev-create", {"options": {"driver": "qcow2"} | disk})
+        await self._execute("blockdev-add", IMAGE_NODE)
+        await self._set_capabilities({"x-ignore-shared": True, "mapped-ram": False})
+        await self._job("snapshot-save", STATES)
+        await self._execute("blockdev-del", {"node-name": IMAGE})
+        await self._execute("blockdev-del", {"node-name": FILE_NODE})
+
+    async def open_states(self, image: Path) -> None:
+        """For `load_states`. QEMU notes in the image which of its states is in use."""
+        await self._execute("blockdev-add", _file_node(image))
+        await self._execute("blockdev-add", IMAGE_NODE)
+
+    async def load_states(self) -> None:
+        """Resets the machine, and loads all but its RAM; it stays paused."""
+        await self._job("snapshot-load", STATES)
+
+    async def _job(self, command: str, arguments: dict[str, object]) -> None:
+        self._forget(JOB)
+        await self._execute(command, {"job-id": OUR_JOB} | arguments)
+        while (await self._next(JOB, JOB_LIMIT_S, command))["status"] != "concluded":
+            pass
+        jobs = await self._execute("query-jobs")
+        await self._execute("job-dismiss", {"id": OUR_JOB})
+        for job in jobs:
+            if job["id"] == OUR_JOB and "error" in job:
+                raise LostGuestError(f"QEMU's {command} failed: {job['error']}: {self._said()}")
 
     @abstractmethod
     async def wait_gone(self) -> None:

@@ -20,8 +20,14 @@ from delayrig.guest.arguments import (
     preloading,
     qemu_arguments,
 )
-from delayrig.guest.monitor import MIGRATION, STOP, MonitoredMachine, overdue
+from delayrig.guest.monitor import JOB, MIGRATION, STOP, MonitoredMachine, overdue
 from delayrig.guest.patience import queued_s_of, wait_for_first
+from delayrig.guest.rewind import (
+    UnrewindableError,
+    changed_stretches,
+    forget_translations,
+    put_back,
+)
 
 CONNECT_LIMIT_S = 20.0
 COMMAND_LIMIT_S = 60.0
@@ -38,22 +44,26 @@ class QemuMachine(MonitoredMachine):
         self._cpu = cpu
         self._process: asyncio.subprocess.Process | None = None
         self._qmp = QMPClient("guest")
-        self._events = {name: EventListener(names=[name]) for name in (STOP, MIGRATION)}
+        self._events = {name: EventListener(names=[name]) for name in (STOP, MIGRATION, JOB)}
+        self._qtest: socket.socket | None = None
+        self._has_states = False
 
     async def start(self) -> None:
         """Starts QEMU, which boots; with a snapshot, returns when it is loaded and paused."""
         ours, theirs = socket.socketpair()
-        arguments = qemu_arguments(self._hardware, monitor_fd=theirs.fileno())
+        self._qtest, their_qtest = socket.socketpair()
+        qtest_fd = their_qtest.fileno() if self._hardware.states is not None else None
+        arguments = qemu_arguments(self._hardware, monitor_fd=theirs.fileno(), qtest_fd=qtest_fd)
         real = self._hardware.real is not None
         preload = {} if real else preloading(self._hardware.turns, os.environ.get(LIBRARY_PATH, ""))
         program = [self._hardware.shape.platform.program, *arguments]
-        with theirs, self._log.open("wb") as log:
+        with theirs, their_qtest, self._log.open("wb") as log:
             self._process = await asyncio.create_subprocess_exec(
                 *bound(program if real else [*kept_to(self._cpu), *program]),
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                pass_fds=(theirs.fileno(),),
+                pass_fds=(theirs.fileno(), *([] if qtest_fd is None else [qtest_fd])),
                 env=os.environ | TUNABLES | preload,
             )
         await self._connect(ours)
@@ -64,6 +74,35 @@ class QemuMachine(MonitoredMachine):
         else:
             await self._execute("cont")
 
+    async def rewind(self) -> None:
+        """Back to the pause of the snapshot, with all that is translated of what stays the same.
+
+        Raises `UnrewindableError` where another machine had better be started.
+        """
+        hardware = self._hardware
+        assert hardware.states is not None
+        assert hardware.memory is not None
+        assert self._qtest is not None
+        assert self._process is not None
+        process, ram = self._process.pid, hardware.memory.resolve()
+        try:
+            if not self._has_states:
+                await self.open_states(hardware.states)
+                self._has_states = True
+            await self.load_states()
+            stretches = await asyncio.to_thread(changed_stretches, process, ram)
+            base = hardware.shape.platform.ram_base
+            await asyncio.to_thread(forget_translations, self._qtest, base, stretches)
+            await asyncio.to_thread(put_back, process, ram, stretches)
+        except (OSError, LostGuestError) as error:
+            raise UnrewindableError(str(error)) from error
+
+    def move(self, cpu: int) -> None:
+        """Keeps it to another host CPU from now on."""
+        assert self._process is not None
+        for thread in Path(f"/proc/{self._process.pid}/task").iterdir():
+            os.sched_setaffinity(int(thread.name), {cpu})
+
     async def wait_gone(self) -> None:
         """Until the process is."""
         assert self._process is not None
@@ -73,6 +112,8 @@ class QemuMachine(MonitoredMachine):
         """Kills QEMU: nothing in a cell is worth an orderly shutdown."""
         with contextlib.suppress(QMPError, OSError, asyncio.TimeoutError, EOFError):
             await asyncio.wait_for(self._qmp.disconnect(), 5)
+        if self._qtest is not None:
+            self._qtest.close()
         if self._process is not None and self._process.returncode is None:
             with contextlib.suppress(ProcessLookupError):
                 self._process.kill()

@@ -20,8 +20,11 @@ from pathlib import Path
 
 from delayrig import digest
 from delayrig.guest import arguments
+from delayrig.guest.again import made_loadable
 from delayrig.guest.arguments import Hardware
 from delayrig.guest.qemu import QemuMachine
+from delayrig.guest.rewind import UnrewindableError
+from delayrig.guest.session import finish_guest
 from delayrig.guest.shape import GuestShape
 from delayrig.images.guest_image import GuestImage
 from delayrig.paths import Paths
@@ -29,8 +32,10 @@ from delayrig.paths import Paths
 BOOT_LIMIT_S = 120.0
 SAVE_LIMIT_S = 60.0
 UNUSED_DROPPED_AFTER_S = 24 * 3600  # longer than any run, which asks for its own at its start
-FORMAT = 4
+FORMAT = 5
 STATE, RAM, WHOLE, KERNEL = "state", "ram", "whole", "kernel"
+STATES = "states.qcow2"
+"""To be rewound to; not there for machines that cannot be."""
 # Of the kernel: more than its real-mode part, which ends below 32 KiB (Linux x86 boot protocol);
 # of arm64 its header would do.
 KERNEL_BYTES = 1 << 16
@@ -143,8 +148,35 @@ async def _boot(shape: GuestShape, image: GuestImage, turns: Path, folder: Path,
         await machine.start()
         await machine.wait_paused(limit_s=BOOT_LIMIT_S)
         await machine.save(snapshot / STATE, whole=False, limit_s=SAVE_LIMIT_S)
+        states = None
+        if shape.platform.fetches_any_length:
+            await machine.save_states(folder / STATES)
+            states = made_loadable(
+                (folder / STATES).read_bytes(), cores=shape.cores, icount_shift=shape.icount_shift
+            )
+            (folder / STATES).unlink()
         with hardware.kernel.open("rb") as kernel:
             (snapshot / KERNEL).write_bytes(kernel.read(KERNEL_BYTES))
     finally:
         await asyncio.shield(machine.stop())
+    if states is not None and await _is_same_again(hardware, snapshot, states, folder, cpu):
+        (snapshot / STATES).write_bytes(states)
     return snapshot
+
+
+async def _is_same_again(
+    hardware: Hardware, snapshot: Path, states: bytes, folder: Path, cpu: int
+) -> bool:
+    """Whether a guest without a cell tells the same once it is rewound."""
+    (folder / STATES).write_bytes(states)
+    hardware = replace(restored(hardware, snapshot), states=folder / STATES)
+    machine = QemuMachine(hardware, log=folder / "qemu.log", cpu=cpu)
+    try:
+        await machine.start()
+        told = await finish_guest(machine, hardware.shape, folder)
+        await machine.rewind()
+        return told == await finish_guest(machine, hardware.shape, folder)
+    except UnrewindableError:
+        return False
+    finally:
+        await asyncio.shield(machine.stop())

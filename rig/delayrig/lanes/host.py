@@ -93,6 +93,9 @@ class HostLane:
             return f"it needs {needed} CPUs, and may use {len(cpus)}"
         return self.missing.get(cell.subject, "")
 
+    def kinship(self, cell: Cell) -> None:
+        """None: all run in the order that they were asked for."""
+
     def header(self) -> RunHeader:
         """Names this machine, and nothing of QEMU's."""
         return make_host_header(self.request, self.programs, self.paths)

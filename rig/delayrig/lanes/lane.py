@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a run asks of a lane."""
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -43,6 +44,10 @@ class Lane(Protocol):
 
     def subject_of(self, cell: Cell) -> Subject | None:
         """What is put to the test there; None where there is no such thing."""
+        ...
+
+    def kinship(self, cell: Cell) -> Hashable:
+        """What cells share that had better run on one CPU, one after the other."""
         ...
 
     def refusal(self, cell: Cell) -> str:

@@ -96,6 +96,9 @@ class LiveLane:
             return NO_PROBES
         return refusal_on(LaneName.LIVE, cell.hazards)
 
+    def kinship(self, cell: Cell) -> None:
+        """None: all run in the order that they were asked for."""
+
     def header(self) -> RunHeader:
         """Names this machine, and what guests are made of."""
         return make_live_header(self.request, self.supplies, self.image, self.paths)

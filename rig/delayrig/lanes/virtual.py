@@ -4,6 +4,8 @@
 import asyncio
 import tempfile
 import time
+from collections.abc import AsyncIterator, Hashable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from delayrig.guest.arguments import (
     Hardware,
 )
 from delayrig.guest.flood import LOGS, cut_logs, logs_of, unless_flooded
+from delayrig.guest.kept import KeptGuest, KeptGuests, can_be_kept
 from delayrig.guest.last_words import last_words
 from delayrig.guest.machine import Machine
 from delayrig.guest.qemu import QemuMachine
@@ -49,6 +52,8 @@ class VirtualLane:
     request: Request
     supplies: Supplies
     paths: Paths
+    kept: KeptGuests | None = None
+    """Where cells find guests that another cell has run in; None: each has a guest of its own."""
 
     @property
     def programs(self) -> list[Subject]:
@@ -75,27 +80,11 @@ class VirtualLane:
             scratch = Path(name)
             hardware = await asyncio.to_thread(self.pack, assignment, scratch)
             watch.ended(PACK)
-            machine = await make_machine(
-                hardware,
-                self.supplies.snapshots.get(cell.shape),
-                log=assignment.folder / "qemu.log",
-                cpu=assignment.cpu,
-                connect=self.request.connect,
-                paths=self.paths,
-            )
             with last_words(assignment.folder, LOGS):
-                try:
-                    await machine.start()
-                    if cell.shape not in self.supplies.snapshots:
-                        await machine.wait_paused(limit_s=BOOT_LIMIT_S)
+                async with self._guest(hardware, assignment) as (machine, logs):
                     watch.ended(LOAD)
-                    entries = await unless_flooded(
-                        self.finish(machine, assignment, scratch), logs_of(assignment.folder)
-                    )
+                    entries = await unless_flooded(self.finish(machine, assignment, scratch), logs)
                     watch.ended(READ_BACK)
-                finally:
-                    await asyncio.shield(machine.stop())
-                    cut_logs(logs_of(assignment.folder))
             watch.ended(STOP)
         # Reading debug information takes longer than other cells would want to wait.
         region = region_of(cell, assignment.chip)
@@ -103,6 +92,38 @@ class VirtualLane:
         await asyncio.to_thread(write_entries, entries, folder, region, delay)
         watch.ended(KEEP)
         return time.monotonic() - began_s
+
+    @asynccontextmanager
+    async def _guest(
+        self, hardware: Hardware, assignment: Assignment
+    ) -> AsyncIterator[tuple[Machine, Sequence[Path]]]:
+        """A machine at the pause before the cell, and where it and its QEMU say something."""
+        snapshot = self.supplies.snapshots.get(assignment.cell.shape)
+        if self.kept is not None and snapshot is not None and can_be_kept(snapshot):
+            async with _kept_guest(self.kept, hardware, snapshot, assignment.cpu) as guest:
+                yield guest.machine, guest.logs
+            return
+        logs = logs_of(assignment.folder)
+        machine = await make_machine(
+            hardware,
+            snapshot,
+            log=assignment.folder / "qemu.log",
+            cpu=assignment.cpu,
+            connect=self.request.connect,
+            paths=self.paths,
+        )
+        try:
+            await machine.start()
+            if snapshot is None:
+                await machine.wait_paused(limit_s=BOOT_LIMIT_S)
+            yield machine, logs
+        finally:
+            await asyncio.shield(machine.stop())
+            cut_logs(logs)
+
+    def kinship(self, cell: Cell) -> Hashable:
+        """Cells of one shape may run in one guest."""
+        return cell.shape, cell.bridged
 
     def pack(self, assignment: Assignment, scratch: Path) -> Hardware:
         """The machine that boots, and what it is given of the cell, written below `scratch`."""
@@ -144,7 +165,24 @@ async def open_virtual_lane(
         pool=pool,
         preparing=preparing,
     )
-    return VirtualLane(request=request, supplies=supplies, paths=paths)
+    keeps = request.keeps_guests and request.connect is None
+    kept = pool.guests if keeps else None
+    return VirtualLane(request=request, supplies=supplies, paths=paths, kept=kept)
+
+
+@asynccontextmanager
+async def _kept_guest(
+    guests: KeptGuests, hardware: Hardware, snapshot: Path, cpu: int
+) -> AsyncIterator[KeptGuest]:
+    """One that goes on to another cell if this one comes to its end."""
+    guest = await guests.take(hardware, snapshot, cpu)
+    try:
+        yield guest
+    except BaseException:
+        await guest.end(hardware)
+        raise
+    await asyncio.to_thread(guest.tell, hardware)
+    await guests.bring_back(guest)
 
 
 async def make_machine(
