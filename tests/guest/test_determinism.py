@@ -40,6 +40,7 @@ NUDGE_S = 0.05
 NUDGE_PAUSE_S = 0.00002
 NUDGES_MIN = 500
 REWOUND_MIN = 3
+LEAP_SECONDS = 4
 
 
 @pytest.fixture
@@ -101,6 +102,18 @@ def test_main_loop_that_goes_round_at_any_moment_changes_nothing(
     compared = launch(paths, "compare", "--exact", str(smoke.out), str(again.out))
     assert compared.returncode == ExitCode.PASS, compared.stdout
     assert len(nudged) >= NUDGES_MIN
+
+
+@pytest.mark.usefixtures("load")
+def test_guest_that_sets_its_clock_goes_on_whatever_the_hosts_says(
+    paths: Paths, tmp_path: Path
+) -> None:
+    leap_seconds = ["--cell", "ablation-wall-clock.bundled.250mips.1c.leap-second*"]
+    leap_seconds += ["--cell", "ablation-wall-clock.control-chip.250mips.1c.leap-second*"]
+    words = ["--plan", "full", "--subject", "bundled", "--jobs", "1", *leap_seconds]
+    run = run_plan(paths, tmp_path / "out", *words)
+    assert run.exit_code == ExitCode.PASS, run.said
+    assert len(run.results.cells) == LEAP_SECONDS
 
 
 def test_guest_that_ran_other_cells_is_the_same_to_the_nanosecond(

@@ -18,7 +18,14 @@ OUR_JOB = "rig"
 
 FILE_NODE, IMAGE = "states-file", "states"
 STATES: dict[str, object] = {"tag": again.TAG, "vmstate": IMAGE, "devices": [IMAGE]}
-IMAGE_NODE: dict[str, object] = {"node-name": IMAGE, "driver": "qcow2", "file": FILE_NODE}
+# qcow2 cleans its cache every ten minutes of the guest's time, by the main loop, for which the guest's
+# CPUs would wait for ever (emulators/turns/turns.c).
+IMAGE_NODE: dict[str, object] = {
+    "node-name": IMAGE,
+    "driver": "qcow2",
+    "file": FILE_NODE,
+    "cache-clean-interval": 0,
+}
 
 
 def _file_node(image: Path) -> dict[str, object]:
