@@ -18,8 +18,8 @@ OUR_JOB = "rig"
 
 FILE_NODE, IMAGE = "states-file", "states"
 STATES: dict[str, object] = {"tag": again.TAG, "vmstate": IMAGE, "devices": [IMAGE]}
-# qcow2 cleans its cache every ten minutes of the guest's time, by the main loop, for which the guest's
-# CPUs would wait for ever (emulators/turns/turns.c).
+# qcow2 cleans its cache every ten minutes of the guest's time, by the main loop: the guest's CPUs
+# would wait for that, and for ever (emulators/turns/turns.c).
 IMAGE_NODE: dict[str, object] = {
     "node-name": IMAGE,
     "driver": "qcow2",
