@@ -47,6 +47,7 @@ static char *share(const char *name, size_t *length)
 	return contents;
 }
 
+/* NOLINTNEXTLINE(misc-use-internal-linkage): QEMU is who calls it */
 int g_file_get_contents(const char *name, char **contents, size_t *length, void *error)
 {
 	get_contents_function *next =

@@ -96,6 +96,7 @@ int pthread_mutex_unlock(pthread_mutex_t *mutex)
 	return mutex == self.kept ? 0 : next(mutex);
 }
 
+/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): libc's are reserved */
 int clock_gettime(clockid_t clock, struct timespec *time)
 {
 	static _Atomic(void *) known;
