@@ -96,6 +96,24 @@ def test_changed_pages_are_found_and_put_back(mapper: Mapper, ram: Path) -> None
     assert [mapper.ask("read", page) for page in (3, 4, 9)] == [3, 4, 9]
 
 
+def test_holes_of_the_file_are_left_as_qemu_left_them(tmp_path: Path) -> None:
+    ram = tmp_path / "sparse"
+    with ram.open("wb") as file:
+        file.truncate(PAGES * PAGE_BYTES)
+        file.seek(8 * PAGE_BYTES)
+        file.write(bytes([8]) * PAGE_BYTES)
+    mapper = Mapper(ram)
+    try:
+        for page in (2, 8, 9):
+            mapper.ask("write", page)
+        put_back(mapper.pid, ram, changed_stretches(mapper.pid, ram))
+        assert mapper.ask("read", 8) == 8
+        # No filesystem is bound to keep a hole: then it is written like anything else.
+        assert {mapper.ask("read", page) for page in (2, 9)} <= {0, 0xFF}
+    finally:
+        mapper.end()
+
+
 def test_process_that_does_not_map_the_file_is_not_rewound(ram: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.write_bytes(ram.read_bytes())

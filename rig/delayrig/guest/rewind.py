@@ -12,8 +12,10 @@ docs/devel/testing/qtest.
 """
 
 import contextlib
+import errno
 import os
 import socket
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -84,14 +86,30 @@ def forget_translations(qtest: socket.socket, base: int, stretches: list[Stretch
 
 
 def put_back(process: int, ram: Path, stretches: list[Stretch]) -> None:
-    """Writes the file's content to the process."""
+    """Writes the file's content to the process, where it is not zero as QEMU has left it."""
     begin, _ = _mapping_of(process, ram)
     own = Path(f"/proc/{process}/mem")
     with ram.open("rb", buffering=0) as file, own.open("r+b", buffering=0) as memory:
-        for stretch in stretches:
+        for stretch in (part for whole in stretches for part in _data_in(file.fileno(), whole)):
             content = os.pread(file.fileno(), stretch.size, stretch.start)
             if os.pwrite(memory.fileno(), content, begin + stretch.start) != stretch.size:
                 raise LostGuestError(f"could not write to the memory of process {process}")
+
+
+def _data_in(file: int, whole: Stretch) -> Iterator[Stretch]:
+    """But for the holes of the file (lseek(2), SEEK_DATA)."""
+    at, end = whole.start, whole.start + whole.size
+    while at < end:
+        try:
+            begin = os.lseek(file, at, os.SEEK_DATA)
+        except OSError as error:
+            if error.errno == errno.ENXIO:  # there is nothing more
+                return
+            raise
+        if begin >= end:
+            return
+        at = min(os.lseek(file, begin, os.SEEK_HOLE), end)
+        yield Stretch(begin, at - begin)
 
 
 def _lines_in_parts(words: bytes, lines_max: int = 512) -> list[bytes]:
