@@ -21,6 +21,7 @@
 
 /* Of GLib: gboolean, gsize and GError ** (GLib reference, "File Utilities"). */
 typedef int get_contents_function(const char *name, char **contents, size_t *length, void *error);
+/* NOLINTNEXTLINE(misc-use-internal-linkage): QEMU is who calls it */
 get_contents_function g_file_get_contents;
 
 static bool is_refilled(const char *name)
@@ -47,7 +48,6 @@ static char *share(const char *name, size_t *length)
 	return contents;
 }
 
-/* NOLINTNEXTLINE(misc-use-internal-linkage): QEMU is who calls it */
 int g_file_get_contents(const char *name, char **contents, size_t *length, void *error)
 {
 	get_contents_function *next =
