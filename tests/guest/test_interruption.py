@@ -34,7 +34,7 @@ QUIET_LOOKS = 50
 
 
 def qemu_of(mark: Path | str) -> list[int]:
-    """The guests of a run, by what stands on their command lines: its folder, or libvirt's name."""
+    """The guests of a run, by what is on their command lines: a folder of it, or libvirt's name."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
@@ -52,6 +52,11 @@ def wait_for_guest(mark: Path | str) -> None:
     while not qemu_of(mark):
         assert time.monotonic() < deadline, "no guest of the run was ever seen"
         time.sleep(LOOK_AGAIN_S)
+
+
+def scratch_in(folder: Path) -> dict[str, str]:
+    """The environment of a run whose guests, which may outlive a cell, live below `folder`."""
+    return os.environ | {"TMPDIR": str(folder)}
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -73,16 +78,18 @@ def test_told_to_end_leaves_no_guest_and_keeps_finished_cells(
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        env=scratch_in(tmp_path),
     )
     assert run.stderr is not None
     for line in run.stderr:
         if line.startswith("[2/"):
             break
-    wait_for_guest(out)
+    wait_for_guest(tmp_path)
     run.send_signal(number)
     run.communicate(timeout=END_LIMIT_S)
     assert run.returncode == INTERRUPTED
-    assert qemu_of(out) == []
+    assert qemu_of(tmp_path) == []
+    assert not list(tmp_path.glob("flashrom-rig-*"))
     results = read_results(out)
     assert results.run.interrupted
     assert 2 <= len(results.cells) < results.run.cells_planned
@@ -95,10 +102,12 @@ def test_guest_that_is_killed_is_the_rig_s_fault_with_the_end_of_its_logs(
     plan.write_text(LONG_CELL)
     words = ["run", "--no-color", "--no-history", "--plan", str(plan), "--out", str(out)]
     with subprocess.Popen(
-        [str(paths.checkout / "rig" / "rig"), *words], stdout=subprocess.DEVNULL
+        [str(paths.checkout / "rig" / "rig"), *words],
+        stdout=subprocess.DEVNULL,
+        env=scratch_in(tmp_path),
     ) as run:
-        wait_for_guest(out)
-        for guest in qemu_of(out):
+        wait_for_guest(tmp_path)
+        for guest in qemu_of(tmp_path):
             os.kill(guest, signal.SIGKILL)
     assert run.returncode == ExitCode.RIG_FAULT
     (cell,) = read_results(out).cells
@@ -139,8 +148,9 @@ def test_guest_that_is_about_to_start_dies_with_a_run_that_is_killed(
         [*command, *connect, "--out", str(out)],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
+        env=scratch_in(tmp_path),
     )
-    mark = f"guest=flashrom-rig-{run.pid}-" if connect else out
+    mark = f"guest=flashrom-rig-{run.pid}-" if connect else tmp_path
     try:
         wait_for_guest(mark)
     finally:
