@@ -82,9 +82,9 @@ class CpuPool:
     Of those that came to the end of their cell, so many wait for another one as can run.
     """
 
-    def __init__(self, jobs: int, *, kept: int | None = None) -> None:
+    def __init__(self, jobs: int) -> None:
         self.jobs = jobs
-        self.guests = KeptGuests(jobs if kept is None else kept)
+        self.guests = KeptGuests(jobs)
         cpus = sorted(os.sched_getaffinity(0))
         self._free: asyncio.Queue[int] = asyncio.Queue()
         for job in range(jobs):

@@ -151,8 +151,7 @@ class KeptGuests:
             self._idle.remove(guest)
             if await _has_rewound(guest, hardware, cpu):
                 return guest
-        while len(self._idle) >= max(self._room, 1):
-            await self._idle.pop(0).end()
+        await self._make_room(self._room - 1)
         guest = KeptGuest(hardware, snapshot, cpu)
         try:
             await guest.start(hardware)
@@ -164,13 +163,15 @@ class KeptGuests:
     async def bring_back(self, guest: KeptGuest) -> None:
         """After a cell that came to its end there."""
         self._idle.append(guest)
-        while len(self._idle) > self._room:
-            await self._idle.pop(0).end()
+        await self._make_room(self._room)
 
     async def end(self) -> None:
         """Of all."""
-        while self._idle:
-            await self._idle.pop().end()
+        await self._make_room(0)
+
+    async def _make_room(self, left: int) -> None:
+        while len(self._idle) > left:
+            await self._idle.pop(0).end()
 
 
 async def _has_rewound(guest: KeptGuest, hardware: Hardware, cpu: int) -> bool:
