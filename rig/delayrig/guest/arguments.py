@@ -48,6 +48,11 @@ UNUSED_INITCALLS = (
 )
 
 
+# What the kernel does in each system call or switch for somebody who is not here: statistics of
+# pressure, checks of its own copies, zeros in fresh memory, groups of sessions.
+UNUSED_CARE = ("psi=0", "hardened_usercopy=off", "init_on_alloc=0", "noautogroup")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RealTime:
     """What a machine has whose time is real: paced CPUs, and ways to this host."""
@@ -110,6 +115,7 @@ def kernel_command_line(shape: GuestShape) -> str:
         "cryptomgr.notests",
         "mitigations=off",  # detours around a speculation that TCG does not do
         "lsm=",
+        *UNUSED_CARE,
         f"initcall_blacklist={','.join(UNUSED_INITCALLS)}",
         *(word.format(**filled_in) for word in platform.kernel_words),
         f"rig.window_address={window:#x}",
