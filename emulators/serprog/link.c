@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #define NS_PER_MS UINT64_C(1000000)
@@ -14,6 +15,10 @@
 
 /* The kernel stamps what comes before it puts it where a read finds it: by 0.1 us, or a softirq. */
 #define QUEUED_NS NS_PER_MS
+
+/* An opcode alone does not wake us for so long: longer than the rest of a transfer takes to come. */
+#define PATIENCE_MS 20
+#define OPCODE_BYTES 1
 
 /* A byte may come out twice. */
 size_t link_buffer_bytes(const struct serprog_limits *limits)
@@ -27,7 +32,13 @@ void link_init(struct link *link)
 	link->head = 0;
 	link->tail = 0;
 	link->skip_bytes = 0;
+	link->held_up = false;
 	link->awaited = false;
+	link->piecewise = false;
+	link->follows_transfer = false;
+	link->overslept = false;
+	link->patient = false;
+	link->bytes_that_wake = 1;
 	link->drained_ns = 0;
 	link->read_ns = 0;
 	link->arrived_ns = 0;
@@ -54,8 +65,8 @@ static void turn_away(struct link *link)
 		events_append(link->events, &event);
 }
 
-/* LINK_REQUEST here means: go on. */
-static enum link_status wait_for(struct link *link, short events)
+/* LINK_REQUEST here means: go on. Without end where @timeout_ms is -1, else link->overslept. */
+static enum link_status wait_for(struct link *link, short events, int timeout_ms)
 {
 	struct pollfd fds[] = {
 		{.fd = link->fd, .events = events},
@@ -63,12 +74,16 @@ static enum link_status wait_for(struct link *link, short events)
 		{.fd = link->refusing ? link->refusing->fd : -1, .events = POLLIN},
 	};
 
+	int ready;
+
 	do {
-		if (poll(fds, 3, -1) < 0 && errno != EINTR)
+		ready = poll(fds, 3, timeout_ms);
+		if (ready < 0 && errno != EINTR)
 			return LINK_CLOSED;
-		if (fds[2].revents)
+		if (ready > 0 && fds[2].revents)
 			turn_away(link);
-	} while (!fds[0].revents && !fds[1].revents);
+	} while (ready != 0 && !fds[0].revents && !fds[1].revents);
+	link->overslept = ready == 0;
 	return fds[1].revents ? LINK_STOPPED : LINK_REQUEST;
 }
 
@@ -175,12 +190,44 @@ static void narrow_arrival(struct link *link)
 		link->empty_ns = since_ns;
 }
 
+static bool wake_by(struct link *link, int bytes)
+{
+	if (bytes != link->bytes_that_wake &&
+		setsockopt(link->fd, SOL_SOCKET, SO_RCVLOWAT, &bytes, sizeof(bytes)) == 0)
+		link->bytes_that_wake = bytes;
+	return bytes == link->bytes_that_wake;
+}
+
+/* For that long only: else a request of no more than a byte would never be seen. */
+static enum link_status sleep_past_opcode(struct link *link)
+{
+	enum link_status status = wait_for(link, POLLIN, PATIENCE_MS);
+
+	if (link->overslept) {
+		wake_by(link, 1);
+		link->follows_transfer = false;
+	}
+	return status;
+}
+
 static enum link_status sleep_for_bytes(struct link *link)
 {
-	enum link_status status = wait_for(link, POLLIN);
+	enum link_status status;
 
-	link->awaited = status == LINK_REQUEST;
+	link->patient = link->piecewise && link->follows_transfer &&
+			wake_by(link, OPCODE_BYTES + 1);
+	if (!link->patient)
+		wake_by(link, 1);
+	status = link->patient ? sleep_past_opcode(link) : wait_for(link, POLLIN, -1);
+	link->awaited = status == LINK_REQUEST && !link->overslept;
 	return status;
+}
+
+static void note_pieces(struct link *link, const uint8_t *in, size_t len)
+{
+	if (link->wake_suffices && link->follows_transfer && len == OPCODE_BYTES &&
+		in[0] == SERPROG_O_SPIOP)
+		link->piecewise = true;
 }
 
 static enum link_status read_more(struct link *link)
@@ -204,7 +251,9 @@ static enum link_status read_more(struct link *link)
 		if (is_scripted(link))
 			link->empty_ns = before_ns;
 		narrow_arrival(link);
+		note_pieces(link, in, (size_t)got);
 		link->awaited = false;
+		link->follows_transfer = false;
 		take_in(link, in, (size_t)got);
 		return LINK_REQUEST;
 	}
@@ -248,6 +297,22 @@ static void take_arrival(struct link *link)
 	link->arrived_ns = arrival->until_ns < link->read_ns ? arrival->until_ns : link->read_ns;
 }
 
+/* A host has its reply to a transfer before it sends more: a read now would find nothing. */
+static bool is_nothing_here(const struct link *link)
+{
+	return link->wake_suffices && link->follows_transfer && !link->awaited;
+}
+
+/* What is known of the next request by this one. */
+static void look_ahead(struct link *link, const struct serprog_request *request)
+{
+	if (link->patient && request->size_bytes == OPCODE_BYTES)
+		link->held_up = true;
+	link->patient = false;
+	link->follows_transfer = request->op == SERPROG_O_SPIOP && link->head == link->tail &&
+				 link->skip_bytes == 0;
+}
+
 enum link_status link_next(struct link *link, struct serprog_request *request)
 {
 	while (parse_next(link, request) == SERPROG_PARSE_MORE) {
@@ -256,11 +321,12 @@ enum link_status link_next(struct link *link, struct serprog_request *request)
 		if (link->drained_ns > 0)
 			link->empty_ns = link->drained_ns;
 		link->drained_ns = 0;
-		status = read_more(link);
+		status = is_nothing_here(link) ? sleep_for_bytes(link) : read_more(link);
 		if (status != LINK_REQUEST)
 			return status;
 	}
 	take_arrival(link);
+	look_ahead(link, request);
 	return LINK_REQUEST;
 }
 
@@ -274,7 +340,7 @@ enum link_status link_send(struct link *link, const uint8_t *bytes, size_t len, 
 			bytes += sent;
 			len -= (size_t)sent;
 		} else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-			enum link_status status = wait_for(link, POLLOUT);
+			enum link_status status = wait_for(link, POLLOUT, -1);
 
 			if (status != LINK_REQUEST)
 				return status;

@@ -7,6 +7,11 @@
  * it. The request arrived somewhere between the two, whatever the scheduler did to us meanwhile.
  * Where `wake_ns_max` is known, one that was slept for is known to have come that late at most.
  * Where the kernel notes what comes (arrival.h), that is closer, and `arrived_ns` tells it too.
+ *
+ * Where @wake_suffices, readers know the moment of a request by how long a wake-up takes at most.
+ * Then what follows a transfer is slept for at once, and the read that would find nothing is left
+ * out: `empty_ns` is an earlier moment. And a host that sends the opcode of a transfer by a write
+ * of its own wakes us with the rest of it alone, which is what it waits for.
  */
 #ifndef EMULATORS_SERPROG_LINK_H
 #define EMULATORS_SERPROG_LINK_H
@@ -32,9 +37,16 @@ struct link {
 	size_t tail;
 	uint32_t skip_bytes;
 	uint64_t wake_ns_max;   /* from a host's write to our read, where we slept; 0: not known */
+	bool wake_suffices;     /* set by the caller, with a bound that readers are told */
+	bool held_up;           /* a request was left waiting: that bound does not hold */
 	bool awaited;           /* the next read follows a sleep that bytes ended */
 	bool stamped;           /* the kernel notes what comes */
 	struct arrival arrival; /* of the last byte that was read */
+	bool piecewise;         /* this host sends an opcode by a write of its own */
+	bool follows_transfer;  /* the last request was one, and nothing of the next is read */
+	bool patient;           /* since the last request an opcode alone woke nobody */
+	bool overslept;         /* the last sleep ended by itself */
+	int bytes_that_wake;
 	uint64_t empty_ns;
 	uint64_t drained_ns; /* the last read left nothing behind, as of then; 0: it may have */
 	uint64_t read_ns;
@@ -53,7 +65,7 @@ size_t link_buffer_bytes(const struct serprog_limits *limits);
 /*
  * Takes over link->fd, which is connected and does not block. All that is not of its own making
  * is set by the caller: fd, signal_fd, clock, limits, faults, events, refusing, buffer, empty_ns,
- * wake_ns_max.
+ * wake_ns_max, wake_suffices.
  */
 void link_init(struct link *link);
 void link_deinit(struct link *link);

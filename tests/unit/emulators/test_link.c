@@ -3,6 +3,9 @@
  * The stop signal is always pending here, so that a link that would sleep returns instead: each
  * call shows where it would have slept.
  */
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -247,6 +252,157 @@ static void wait_on_a_scripted_clock_ends_at_its_moment(void **state)
 	assert_int_equal(clock_now_ns(&fixture->clock), until_ns);
 }
 
+/* Instead of the socket pair: a connection whose ends know how many bytes wake a reader. */
+static void connect_by_tcp(struct fixture *fixture)
+{
+	struct sockaddr_in address = {
+		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t len = sizeof(address);
+	int on = 1;
+	int listener = socket(AF_INET, SOCK_STREAM, 0);
+
+	close(fixture->link.fd);
+	close(fixture->host_fd);
+	assert_int_equal(bind(listener, (const struct sockaddr *)&address, len), 0);
+	assert_int_equal(listen(listener, 1), 0);
+	assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &len), 0);
+	fixture->host_fd = socket(AF_INET, SOCK_STREAM, 0);
+	assert_int_equal(connect(fixture->host_fd, (const struct sockaddr *)&address, len), 0);
+	setsockopt(fixture->host_fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	fixture->link.fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK);
+	assert_true(fixture->link.fd >= 0);
+	close(listener);
+}
+
+static void let_it_sleep(const struct fixture *fixture)
+{
+	char byte;
+
+	assert_int_equal(read(fixture->stop_fds[0], &byte, 1), 1);
+}
+
+static bool would_wake(const struct fixture *fixture)
+{
+	struct pollfd fds = {.fd = fixture->link.fd, .events = POLLIN};
+
+	return poll(&fds, 1, 0) == 1;
+}
+
+#define TRANSFER "\x01\x00\x00\x01\x00\x00\x05"
+#define TRANSFER_BYTES 7
+
+/* By a host that is slow enough for its first byte to be read by itself. */
+static void send_in_pieces(const struct fixture *fixture)
+{
+	const struct timespec pause = {.tv_nsec = 30000000};
+
+	if (fork() > 0)
+		return;
+	host_sends(fixture, "\x13", 1);
+	nanosleep(&pause, NULL);
+	host_sends(fixture, TRANSFER, TRANSFER_BYTES);
+	_exit(0);
+}
+
+static void serve_in_pieces(struct fixture *fixture)
+{
+	connect_by_tcp(fixture);
+	link_init(&fixture->link);
+	fixture->link.wake_suffices = true;
+	let_it_sleep(fixture);
+	host_sends(fixture, "\x13" TRANSFER, 1 + TRANSFER_BYTES);
+	assert_int_equal(next(fixture), LINK_REQUEST);
+	while (!fixture->link.piecewise) {
+		send_in_pieces(fixture);
+		assert_int_equal(next(fixture), LINK_REQUEST);
+		wait(NULL);
+	}
+	assert_int_equal(write(fixture->stop_fds[1], "", 1), 1);
+	assert_int_equal(next(fixture), LINK_STOPPED);
+}
+
+static void read_that_would_find_nothing_is_left_out_after_a_transfer(void **state)
+{
+	struct fixture *fixture = *state;
+	uint64_t read_ns;
+
+	fixture->link.wake_suffices = true;
+	host_sends(fixture, "\x13" TRANSFER, 1 + TRANSFER_BYTES);
+	assert_int_equal(next(fixture), LINK_REQUEST);
+	read_ns = fixture->link.read_ns;
+	assert_int_equal(next(fixture), LINK_STOPPED);
+	assert_true(fixture->link.empty_ns <= read_ns);
+	let_it_sleep(fixture);
+	host_sends(fixture, "\x13" TRANSFER, 1 + TRANSFER_BYTES);
+	assert_int_equal(next(fixture), LINK_REQUEST);
+	assert_true(fixture->link.empty_ns <= read_ns);
+	assert_false(fixture->link.held_up);
+}
+
+static void read_is_tried_first_where_its_moment_counts(void **state)
+{
+	struct fixture *fixture = *state;
+	uint64_t read_ns;
+
+	host_sends(fixture, "\x13" TRANSFER, 1 + TRANSFER_BYTES);
+	assert_int_equal(next(fixture), LINK_REQUEST);
+	read_ns = fixture->link.read_ns;
+	assert_int_equal(next(fixture), LINK_STOPPED);
+	assert_true(fixture->link.empty_ns >= read_ns);
+}
+
+static void opcode_by_itself_wakes_nobody_after_some_like_it(void **state)
+{
+	struct fixture *fixture = *state;
+
+	serve_in_pieces(fixture);
+	let_it_sleep(fixture);
+	host_sends(fixture, "\x13", 1);
+	assert_false(would_wake(fixture));
+	host_sends(fixture, TRANSFER, TRANSFER_BYTES);
+	assert_true(would_wake(fixture));
+	assert_int_equal(next(fixture), LINK_REQUEST);
+	assert_int_equal(fixture->request.op, 0x13);
+	assert_false(fixture->link.held_up);
+}
+
+static void request_of_a_byte_is_served_and_known_to_have_waited(void **state)
+{
+	struct fixture *fixture = *state;
+
+	serve_in_pieces(fixture);
+	let_it_sleep(fixture);
+	host_sends(fixture, "\x00", 1);
+	assert_int_equal(next(fixture), LINK_REQUEST);
+	assert_int_equal(fixture->request.op, 0x00);
+	assert_true(fixture->link.held_up);
+}
+
+static void request_of_a_byte_that_others_follow_may_have_waited(void **state)
+{
+	struct fixture *fixture = *state;
+
+	serve_in_pieces(fixture);
+	let_it_sleep(fixture);
+	host_sends(fixture, "\x00", 1);
+	host_sends(fixture, "\x10", 1);
+	assert_int_equal(next(fixture), LINK_REQUEST);
+	assert_true(fixture->link.held_up);
+}
+
+static void rest_of_a_transfer_is_waited_for_past_all_patience(void **state)
+{
+	struct fixture *fixture = *state;
+
+	serve_in_pieces(fixture);
+	let_it_sleep(fixture);
+	send_in_pieces(fixture);
+	assert_int_equal(next(fixture), LINK_REQUEST);
+	assert_int_equal(fixture->request.op, 0x13);
+	assert_false(fixture->link.held_up);
+	wait(NULL);
+}
+
 #define WITH_LINK(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -262,6 +418,12 @@ int main(void)
 		WITH_LINK(reply_is_stamped_before_it_leaves),
 		WITH_LINK(duplicated_bytes_of_the_longest_request_all_come_in),
 		WITH_LINK(dropped_byte_is_not_taken_for_the_end),
+		WITH_LINK(read_that_would_find_nothing_is_left_out_after_a_transfer),
+		WITH_LINK(read_is_tried_first_where_its_moment_counts),
+		WITH_LINK(opcode_by_itself_wakes_nobody_after_some_like_it),
+		WITH_LINK(request_of_a_byte_is_served_and_known_to_have_waited),
+		WITH_LINK(request_of_a_byte_that_others_follow_may_have_waited),
+		WITH_LINK(rest_of_a_transfer_is_waited_for_past_all_patience),
 		WITH_LINK(wait_for_ever_ends_with_a_signal),
 		WITH_LINK(wait_for_a_moment_gone_by_is_none),
 		WITH_LINK(wait_on_a_scripted_clock_ends_at_its_moment),
