@@ -29,13 +29,36 @@ static int bring_up_loopback(void)
 	return error;
 }
 
+static int write_setting(const char *path, const char *value)
+{
+	ssize_t len = (ssize_t)strlen(value);
+	int file = open(path, O_WRONLY | O_CLOEXEC);
+	int error = file < 0 || write(file, value, (size_t)len) != len ? -errno : 0;
+
+	close(file);
+	return error;
+}
+
 /* A throttled emulator would see everything late; and nothing real-time here runs for long. */
 static int lift_realtime_throttling(void)
 {
-	int file = open("/proc/sys/kernel/sched_rt_runtime_us", O_WRONLY | O_CLOEXEC);
-	int error = file < 0 || write(file, "-1", 2) != 2 ? -errno : 0;
+	return write_setting("/proc/sys/kernel/sched_rt_runtime_us", "-1");
+}
 
-	close(file);
+/*
+ * What TCP does with each segment for a network that loses or delays some. The loopback interface
+ * does neither. They save a tenth of a round trip, and change nothing of when bytes are there.
+ */
+static int simplify_tcp(void)
+{
+	static const char *const needless[] = {
+		"/proc/sys/net/ipv4/tcp_early_retrans",
+		"/proc/sys/net/ipv4/tcp_timestamps",
+	};
+	int error = 0;
+
+	for (size_t i = 0; i < sizeof(needless) / sizeof(needless[0]) && !error; i++)
+		error = write_setting(needless[i], "0");
 	return error;
 }
 
@@ -98,6 +121,8 @@ void guest_begin(struct window *window)
 	if (error)
 		guest_stop("no random numbers", error);
 	error = bring_up_loopback();
+	if (!error)
+		error = simplify_tcp();
 	if (!error)
 		error = lift_realtime_throttling();
 	if (!error)

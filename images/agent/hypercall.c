@@ -32,6 +32,11 @@ int hypercall_init(void)
 	return platform_init();
 }
 
+void hypercall_leave(void)
+{
+	platform_leave();
+}
+
 void hypercall_pause(void)
 {
 	platform_pause();

@@ -18,6 +18,9 @@
 /* Gets at the devices; 0 or a negative errno (EPERM without CAP_SYS_RAWIO). */
 int hypercall_init(void);
 
+/* In a child: gives up what hypercall_init() got. */
+void hypercall_leave(void);
+
 /* Stops the machine at this very instruction (QEMU runs with `-action panic=pause`). */
 void hypercall_pause(void);
 

@@ -15,6 +15,10 @@
 /* Gets at the devices; 0 or a negative errno. Before all others. */
 int platform_init(void);
 
+/* A child of the agent's has no use for its rights, which the kernel would look at in each switch.
+ */
+void platform_leave(void);
+
 /* Tells the pvpanic device of a panic: one access, after which the machine stands. */
 void platform_pause(void);
 

@@ -82,6 +82,11 @@ int platform_init(void)
 	return error;
 }
 
+/* Registers that are mapped are gone with the program. */
+void platform_leave(void)
+{
+}
+
 void platform_pause(void)
 {
 	pvpanic[0] = PVPANIC_PANICKED;

@@ -18,6 +18,11 @@ int platform_init(void)
 	return iopl(3) < 0 ? -errno : 0;
 }
 
+void platform_leave(void)
+{
+	iopl(0);
+}
+
 void platform_pause(void)
 {
 	outb(PVPANIC_PANICKED, PVPANIC_PORT);

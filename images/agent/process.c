@@ -41,6 +41,7 @@ void process_become_ordinary(unsigned int core)
 	struct sched_param param = {0};
 	sigset_t none;
 
+	hypercall_leave();
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	sched_setscheduler(0, SCHED_OTHER, &param);
