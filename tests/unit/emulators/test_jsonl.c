@@ -367,6 +367,54 @@ static void store_grows_past_its_first_chunk(void **state)
 	events_deinit(&events);
 }
 
+static void numbers_of_every_length_come_whole(void **state)
+{
+	struct event script[2 * 20 + 1] = {0};
+	size_t count = 0;
+	struct written written;
+
+	(void)state;
+	for (uint64_t power = 1; count < 40; power *= 10) {
+		script[count++] = (struct event){.kind = EVENT_ACCEPT, .read_ns = power - 1};
+		script[count++] = (struct event){.kind = EVENT_ACCEPT, .read_ns = power + 23};
+	}
+	script[count++] = (struct event){.kind = EVENT_ACCEPT, .read_ns = UINT64_MAX};
+	write_script(&written, script, count);
+	for (size_t i = count; i > 0; i--) {
+		char expected[64];
+
+		snprintf(expected, sizeof(expected), "{\"ev\":\"accept\",\"t_ns\":%llu}",
+			(unsigned long long)script[i - 1].read_ns);
+		assert_string_equal(line_at(&written, i), expected);
+	}
+	free(written.text);
+}
+
+/* More than what is put together before it is written. */
+static void all_lines_of_a_long_run_are_there(void **state)
+{
+	static struct event script[5000];
+	const size_t count = sizeof(script) / sizeof(script[0]);
+	struct written written;
+	const char *line;
+
+	(void)state;
+	for (size_t i = 0; i < count; i++)
+		script[i] = (struct event){.kind = EVENT_DISCONNECT, .read_ns = i};
+	write_script(&written, script, count);
+	line = strchr(written.text, '\n') + 1;
+	for (size_t i = 0; i < count; i++) {
+		char expected[64];
+		int len = snprintf(
+			expected, sizeof(expected), "{\"ev\":\"disconnect\",\"t_ns\":%zu}\n", i);
+
+		assert_memory_equal(line, expected, len);
+		line += len;
+	}
+	assert_memory_equal(line, "{\"ev\":\"end\"", 11);
+	free(written.text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -380,6 +428,8 @@ int main(void)
 		cmocka_unit_test(executed_cycles_share_the_gap_of_their_request),
 		cmocka_unit_test(stamp_reaches_the_records_of_one_request_alone),
 		cmocka_unit_test(store_grows_past_its_first_chunk),
+		cmocka_unit_test(numbers_of_every_length_come_whole),
+		cmocka_unit_test(all_lines_of_a_long_run_are_there),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
