@@ -16,7 +16,8 @@
 /* The kernel stamps what comes before it puts it where a read finds it: by 0.1 us, or a softirq. */
 #define QUEUED_NS NS_PER_MS
 
-/* An opcode alone does not wake us for so long: longer than the rest of a transfer takes to come. */
+/* An opcode alone does not wake us for so long: longer than the rest of a transfer takes to come.
+ */
 #define PATIENCE_MS 20
 #define OPCODE_BYTES 1
 
@@ -39,6 +40,7 @@ void link_init(struct link *link)
 	link->overslept = false;
 	link->patient = false;
 	link->bytes_that_wake = 1;
+	link->left_bytes = 0;
 	link->drained_ns = 0;
 	link->read_ns = 0;
 	link->arrived_ns = 0;
@@ -214,8 +216,8 @@ static enum link_status sleep_for_bytes(struct link *link)
 {
 	enum link_status status;
 
-	link->patient = link->piecewise && link->follows_transfer &&
-			wake_by(link, OPCODE_BYTES + 1);
+	link->patient =
+		link->piecewise && link->follows_transfer && wake_by(link, OPCODE_BYTES + 1);
 	if (!link->patient)
 		wake_by(link, 1);
 	status = link->patient ? sleep_past_opcode(link) : wait_for(link, POLLIN, -1);
@@ -230,6 +232,42 @@ static void note_pieces(struct link *link, const uint8_t *in, size_t len)
 		link->piecewise = true;
 }
 
+/*
+ * Two small segments that are taken at once are acknowledged by a segment of its own, which costs
+ * a host as much as its request. Those that are left where they are until the reply was sent, by
+ * the reply.
+ */
+static ssize_t read_and_leave(struct link *link, uint8_t *in, size_t room)
+{
+	ssize_t got = recv(link->fd, in, room, MSG_PEEK);
+
+	link->left_bytes = got > 0 ? (size_t)got : 0;
+	return got;
+}
+
+static ssize_t read_bytes(struct link *link, uint8_t *in, size_t room)
+{
+	/* Where faults add bytes there may be no room to take them once more. */
+	if (link->patient && !faults_touch(link->faults, FAULT_AT_REQUEST_BYTE))
+		return read_and_leave(link, in, room);
+	if (link->stamped)
+		return arrival_read(link->fd, in, room, &link->arrival);
+	return read(link->fd, in, room);
+}
+
+/* They are in the buffer already, and come once more behind what is in it. */
+static void take_what_was_left(struct link *link)
+{
+	while (link->left_bytes > 0) {
+		ssize_t got = read(link->fd, link->buffer + link->tail, link->left_bytes);
+
+		if (got > 0)
+			link->left_bytes -= (size_t)got;
+		else if (got == 0 || errno != EINTR)
+			link->left_bytes = 0;
+	}
+}
+
 static enum link_status read_more(struct link *link)
 {
 	size_t room;
@@ -241,8 +279,7 @@ static enum link_status read_more(struct link *link)
 	room = (link->buffer_bytes - link->tail) / 2;
 	in = link->buffer + link->tail + room;
 	before_ns = clock_now_ns(link->clock);
-	got = link->stamped ? arrival_read(link->fd, in, room, &link->arrival)
-			    : read(link->fd, in, room);
+	got = read_bytes(link, in, room);
 	if (got > 0) {
 		link->read_ns = clock_now_ns(link->clock);
 		/* Fewer bytes than fit: the rest was not here when this read began. */
@@ -309,8 +346,8 @@ static void look_ahead(struct link *link, const struct serprog_request *request)
 	if (link->patient && request->size_bytes == OPCODE_BYTES)
 		link->held_up = true;
 	link->patient = false;
-	link->follows_transfer = request->op == SERPROG_O_SPIOP && link->head == link->tail &&
-				 link->skip_bytes == 0;
+	link->follows_transfer =
+		request->op == SERPROG_O_SPIOP && link->head == link->tail && link->skip_bytes == 0;
 }
 
 enum link_status link_next(struct link *link, struct serprog_request *request)
@@ -321,6 +358,7 @@ enum link_status link_next(struct link *link, struct serprog_request *request)
 		if (link->drained_ns > 0)
 			link->empty_ns = link->drained_ns;
 		link->drained_ns = 0;
+		take_what_was_left(link);
 		status = is_nothing_here(link) ? sleep_for_bytes(link) : read_more(link);
 		if (status != LINK_REQUEST)
 			return status;

@@ -11,7 +11,8 @@
  * Where @wake_suffices, readers know the moment of a request by how long a wake-up takes at most.
  * Then what follows a transfer is slept for at once, and the read that would find nothing is left
  * out: `empty_ns` is an earlier moment. And a host that sends the opcode of a transfer by a write
- * of its own wakes us with the rest of it alone, which is what it waits for.
+ * of its own wakes us with the rest of it alone, which is what it waits for. Its bytes are taken
+ * from the socket after the reply, so that it is the reply that acknowledges them.
  */
 #ifndef EMULATORS_SERPROG_LINK_H
 #define EMULATORS_SERPROG_LINK_H
@@ -47,6 +48,7 @@ struct link {
 	bool patient;           /* since the last request an opcode alone woke nobody */
 	bool overslept;         /* the last sleep ended by itself */
 	int bytes_that_wake;
+	size_t left_bytes; /* that are in the buffer, and still in the socket */
 	uint64_t empty_ns;
 	uint64_t drained_ns; /* the last read left nothing behind, as of then; 0: it may have */
 	uint64_t read_ns;
