@@ -74,6 +74,23 @@ void array_read(const struct array *array, uint32_t address, uint8_t *out, size_
 	}
 }
 
+/* A program clears bits alone. By words: of a write of 1 MiB each byte passes here. */
+static void clear_bits(uint8_t *cells, const uint8_t *data, size_t len)
+{
+	size_t i = 0;
+
+	for (; len - i >= sizeof(uint64_t); i += sizeof(uint64_t)) {
+		uint64_t word, mask;
+
+		memcpy(&word, cells + i, sizeof(word));
+		memcpy(&mask, data + i, sizeof(mask));
+		word &= mask;
+		memcpy(cells + i, &word, sizeof(word));
+	}
+	for (; i < len; i++)
+		cells[i] &= data[i];
+}
+
 void array_program(struct array *array, uint32_t address, const uint8_t *data, size_t len)
 {
 	assert(address < array->size_bytes && len <= array->size_bytes - address);
@@ -81,8 +98,7 @@ void array_program(struct array *array, uint32_t address, const uint8_t *data, s
 		size_t run = run_in_granule(address, len);
 
 		materialise(array, address);
-		for (size_t i = 0; i < run; i++)
-			array->bytes[address + i] &= data[i];
+		clear_bits(array->bytes + address, data, run);
 		data += run;
 		len -= run;
 		address += (uint32_t)run;

@@ -2,6 +2,8 @@
 /*
  * The commands of SPI NOR flash, as the datasheets behind chips/ agree on them.
  */
+#include <string.h>
+
 #include "sfdp.h"
 #include "spi_nor.h"
 #include "spi_status.h"
@@ -68,6 +70,10 @@ static void fill_page(struct chip *chip, uint32_t address, const struct spi_requ
 	uint32_t offset = address % page_bytes;
 	uint8_t *latch = chip_latch(chip, address - offset, page_bytes, false);
 
+	if (request->data_len <= page_bytes - offset) {
+		memcpy(latch + offset, request->data, request->data_len);
+		return;
+	}
 	for (size_t i = 0; i < request->data_len; i++)
 		latch[(offset + i) % page_bytes] = request->data[i];
 }

@@ -73,6 +73,25 @@ static void program_across_granules_clears_bits_in_both(void **state)
 	assert_memory_equal(got, data, sizeof(data));
 }
 
+static void program_of_any_length_clears_its_own_bytes_alone(void **state)
+{
+	struct fixture fixture;
+	uint8_t data[24];
+	uint8_t got[sizeof(data) + 2];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(data); i++)
+		data[i] = (uint8_t)(0x81 + i);
+	for (size_t len = 0; len <= sizeof(data); len++) {
+		fixture_init(&fixture);
+		array_program(&fixture.array, 3, data, len);
+		array_read(&fixture.array, 2, got, sizeof(got));
+		assert_int_equal(got[0], 0xFF);
+		assert_memory_equal(got + 1, data, len);
+		assert_int_equal(got[1 + len], 0xFF);
+	}
+}
+
 static void read_past_the_end_goes_on_from_zero(void **state)
 {
 	struct fixture fixture;
@@ -162,6 +181,7 @@ int main(void)
 		cmocka_unit_test(new_array_reads_erased_and_touches_no_bytes),
 		cmocka_unit_test(program_in_one_granule_leaves_the_others_erased),
 		cmocka_unit_test(program_across_granules_clears_bits_in_both),
+		cmocka_unit_test(program_of_any_length_clears_its_own_bytes_alone),
 		cmocka_unit_test(read_past_the_end_goes_on_from_zero),
 		cmocka_unit_test(erase_of_one_granule_forgets_only_that),
 		cmocka_unit_test(erase_inside_granules_takes_its_range_and_no_more),
