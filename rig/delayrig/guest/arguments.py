@@ -50,7 +50,7 @@ UNUSED_INITCALLS = (
 
 # What the kernel does in each system call or switch for somebody who is not here: statistics of
 # pressure, checks of its own copies, zeros in fresh memory, groups of sessions.
-UNUSED_CARE = ("psi=0", "hardened_usercopy=off", "init_on_alloc=0", "noautogroup")
+UNUSED_CARE = ("psi=0", "hardened_usercopy=off", "init_on_alloc=0", "noautogroup", "nokaslr")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
