@@ -3,18 +3,32 @@
 
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from typing import Generic, TypeVar
+from itertools import chain
+from typing import Generic, NamedTuple, TypeVar
 
 T = TypeVar("T")
 
 
-class Agenda(Generic[T]):
-    """What is left to do, family by family; within one in the order in which it was given."""
+class Kinship(NamedTuple):
+    """What an item shares with others."""
 
-    def __init__(self, items: Iterable[T], kinship: Callable[[T], Hashable]) -> None:
-        self._left: dict[Hashable, deque[T]] = {}
+    family: Hashable = None
+    branch: Hashable = None
+    """With some of its family it shares more."""
+
+
+class Agenda(Generic[T]):
+    """What is left to do, family by family, branch by branch; within one in the order given."""
+
+    def __init__(self, items: Iterable[T], kinship: Callable[[T], Kinship]) -> None:
+        families: dict[Hashable, dict[Hashable, list[T]]] = {}
         for item in items:
-            self._left.setdefault(kinship(item), deque()).append(item)
+            family, branch = kinship(item)
+            families.setdefault(family, {}).setdefault(branch, []).append(item)
+        self._left = {
+            family: deque(chain.from_iterable(branches.values()))
+            for family, branches in families.items()
+        }
         self._workers = dict.fromkeys(self._left, 0)
 
     def work(self) -> Iterator[T]:

@@ -4,7 +4,7 @@
 import asyncio
 import errno
 import shlex
-from collections.abc import Awaitable, Callable, Hashable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import zip_longest
@@ -14,7 +14,7 @@ from typing import Protocol
 import msgspec
 
 from delayrig import dummy
-from delayrig.agenda import Agenda
+from delayrig.agenda import Agenda, Kinship
 from delayrig.cell import Cell, Probe, Programmer
 from delayrig.contrast import judge_contrasts
 from delayrig.delay_probe import DelayFunction, DelayWish, find_delay_function
@@ -149,7 +149,7 @@ class _Run:
         """The result of a cell of its that is done, or is not to be run."""
         return self._done.get(cell.id)
 
-    def kinship(self, cell: Cell) -> Hashable:
+    def kinship(self, cell: Cell) -> Kinship:
         """What it shares with other cells."""
         return self._lane.kinship(cell)
 

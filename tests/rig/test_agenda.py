@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """In which order the cells of a run are taken."""
 
-from delayrig.agenda import Agenda
+from delayrig.agenda import Agenda, Kinship
 
 
 def families(*names: str) -> Agenda[str]:
-    return Agenda(names, kinship=lambda name: name[0])
+    return Agenda(names, kinship=lambda name: Kinship(name[0], name[1]))
 
 
 def test_one_worker_does_everything_family_by_family_the_largest_first() -> None:
@@ -13,8 +13,13 @@ def test_one_worker_does_everything_family_by_family_the_largest_first() -> None
 
 
 def test_without_families_the_order_is_that_of_the_request() -> None:
-    agenda = Agenda([3, 1, 2], kinship=lambda _: None)
+    agenda = Agenda([3, 1, 2], kinship=lambda _: Kinship())
     assert list(agenda.work()) == [3, 1, 2]
+
+
+def test_branches_of_a_family_follow_each_other_in_the_order_of_their_first() -> None:
+    agenda = families("ay1", "ax1", "ay2", "ax2", "az1")
+    assert list(agenda.work()) == ["ay1", "ay2", "ax1", "ax2", "az1"]
 
 
 def test_each_worker_has_a_family_of_its_own_as_long_as_there_are_enough() -> None:

@@ -14,12 +14,14 @@ import pytest
 from delayrig.errors import LostGuestError
 from delayrig.guest import rewind
 from delayrig.guest.rewind import (
+    DIGESTS,
     PAGE_BYTES,
     Stretch,
     UnrewindableError,
-    changed_stretches,
     forget_translations,
     put_back,
+    stale_stretches,
+    write_digests,
 )
 
 PAGES = 64
@@ -84,15 +86,15 @@ def mapper(ram: Path) -> Iterator[Mapper]:
 
 def test_pages_that_were_only_read_have_not_changed(mapper: Mapper, ram: Path) -> None:
     assert [mapper.ask("read", page) for page in (0, 5, PAGES - 1)] == [0, 5, PAGES - 1]
-    assert changed_stretches(mapper.pid, ram) == []
+    assert stale_stretches(mapper.pid, ram, ram) == []
 
 
 def test_changed_pages_are_found_and_put_back(mapper: Mapper, ram: Path) -> None:
     for page in (3, 4, 9):
         assert mapper.ask("write", page) == 0xFF
-    stretches = changed_stretches(mapper.pid, ram)
+    stretches = stale_stretches(mapper.pid, ram, ram)
     assert stretches == [Stretch(3 * 4096, 2 * 4096), Stretch(9 * 4096, 4096)]
-    put_back(mapper.pid, ram, stretches)
+    put_back(mapper.pid, ram, stretches, ram)
     assert [mapper.ask("read", page) for page in (3, 4, 9)] == [3, 4, 9]
 
 
@@ -106,7 +108,7 @@ def test_holes_of_the_file_are_left_as_qemu_left_them(tmp_path: Path) -> None:
     try:
         for page in (2, 8, 9):
             mapper.ask("write", page)
-        put_back(mapper.pid, ram, changed_stretches(mapper.pid, ram))
+        put_back(mapper.pid, ram, stale_stretches(mapper.pid, ram, ram), ram)
         assert mapper.ask("read", 8) == 8
         # No filesystem is bound to keep a hole: then it is written like anything else.
         assert {mapper.ask("read", page) for page in (2, 9)} <= {0, 0xFF}
@@ -120,7 +122,7 @@ def test_process_that_does_not_map_the_file_is_not_rewound(ram: Path, tmp_path: 
     mapper = Mapper(other)
     try:
         with pytest.raises(UnrewindableError, match="does not map"):
-            changed_stretches(mapper.pid, ram)
+            stale_stretches(mapper.pid, ram, ram)
     finally:
         mapper.end()
 
@@ -131,7 +133,7 @@ def test_part_of_the_file_is_not_taken_for_all_of_ram(ram: Path) -> None:
         mmap.mmap(file.fileno(), PAGE_BYTES, mmap.MAP_PRIVATE),
         pytest.raises(UnrewindableError, match="in one piece"),
     ):
-        changed_stretches(os.getpid(), ram)
+        stale_stretches(os.getpid(), ram, ram)
 
 
 def test_guest_that_changed_most_of_its_ram_is_not_worth_it(
@@ -141,7 +143,68 @@ def test_guest_that_changed_most_of_its_ram_is_not_worth_it(
     for page in (3, 4):
         mapper.ask("write", page)
     with pytest.raises(UnrewindableError, match="2 pages"):
-        changed_stretches(mapper.pid, ram)
+        stale_stretches(mapper.pid, ram, ram)
+
+
+def another_snapshot(ram: Path, changed: dict[int, int]) -> Path:
+    folder = ram.parent / "another"
+    folder.mkdir()
+    content = bytearray(ram.read_bytes())
+    for page, value in changed.items():
+        content[page * PAGE_BYTES : (page + 1) * PAGE_BYTES] = bytes([value]) * PAGE_BYTES
+    other = folder / ram.name
+    other.write_bytes(content)
+    for path in (ram, other):
+        write_digests(path)
+    return other
+
+
+def test_pages_in_which_another_snapshot_differs_are_written_as_well(
+    mapper: Mapper, ram: Path
+) -> None:
+    other = another_snapshot(ram, {5: 0xAA, 6: 0, 9: 0xBB})
+    for page in (3, 9):
+        mapper.ask("write", page)
+    stretches = stale_stretches(mapper.pid, ram, other)
+    assert stretches == [Stretch(3 * 4096, 4096), Stretch(5 * 4096, 8192), Stretch(9 * 4096, 4096)]
+    put_back(mapper.pid, ram, stretches, other)
+    assert [mapper.ask("read", page) for page in (3, 4, 5, 6, 9)] == [3, 4, 0xAA, 0, 0xBB]
+
+
+def test_way_back_from_another_snapshot_is_known(mapper: Mapper, ram: Path) -> None:
+    other = another_snapshot(ram, {5: 0xAA})
+    put_back(mapper.pid, ram, stale_stretches(mapper.pid, ram, other), other)
+    stretches = stale_stretches(mapper.pid, ram, ram)
+    assert stretches == [Stretch(5 * 4096, 4096)]
+    put_back(mapper.pid, ram, stretches, ram)
+    assert mapper.ask("read", 5) == 5
+
+
+def test_pages_of_zeros_are_the_same_whether_the_file_has_a_hole_there_or_not(
+    tmp_path: Path,
+) -> None:
+    written, sparse = tmp_path / "a" / "ram", tmp_path / "b" / "ram"
+    for path in (written, sparse):
+        path.parent.mkdir()
+    written.write_bytes(bytes(2 * PAGE_BYTES) + b"x" * PAGE_BYTES)
+    with sparse.open("wb") as file:
+        file.seek(2 * PAGE_BYTES)
+        file.write(b"x" * PAGE_BYTES)
+    for path in (written, sparse):
+        write_digests(path)
+    one, other = (path.with_name(DIGESTS).read_bytes() for path in (written, sparse))
+    assert one == other
+    assert one[:32] == bytes(32)
+    assert any(one[32:])
+
+
+def test_snapshot_of_another_size_is_not_rewound_to(mapper: Mapper, ram: Path) -> None:
+    other = another_snapshot(ram, {})
+    with other.open("r+b") as file:
+        file.truncate(PAGE_BYTES)
+    write_digests(other)
+    with pytest.raises(UnrewindableError, match="not of one size"):
+        stale_stretches(mapper.pid, ram, other)
 
 
 def answering(reply: Callable[[bytes], bytes]) -> tuple[socket.socket, list[bytes]]:

@@ -8,13 +8,15 @@ have (guest/rewind.py), and so leaves that section out. What it holds, whether a
 which interrupts are due, must then be what the reset before each load leaves: the first CPU runs,
 the others are halted, nothing is due. Of other machines there is no such state.
 
-QEMU's CPUs take turns, and a machine that goes on does so with the one whose turn it is; in a new
-machine that is the first one. It makes no difference unless another CPU has something to do in the
-very moment of the pause: so none may have a timer that is due by then. One that is due later ends
-the first CPU's turn, and the order is the same from there on.
+QEMU's CPUs take turns, and a machine that goes on does so with the one after that which stopped it;
+a new machine begins with the first one. So it is the last CPU that a guest stops on when its cell
+is done (images/agent/agent.c).
+
+How long an instruction takes is no part of the state where it never changes: it is put in, so that
+a machine that ran at another speed goes on at this one's.
 
 Sources: QEMU docs/interop/qcow2 (header, "Snapshots"), docs/devel/migration/main ("Stream
-structure"), migration/savevm.h, accel/tcg/tcg-accel-ops-rr.c.
+structure"), migration/savevm.h, system/cpu-timers.c, accel/tcg/tcg-accel-ops-rr.c.
 """
 
 import re
@@ -36,11 +38,9 @@ _CPU_COMMON = re.compile(
 _CLOCK = re.compile(
     rb"\x05\x0ctimer/icount\x00\x00\x00\x01(?P<bias>.{8})(?P<count>.{8})", re.DOTALL
 )
-_APIC = re.compile(
-    rb"\x04(?P<id>.{4})\x04apic(?P<number>.{4})\x00\x00\x00\x03.*?(?P<due>.{8})\x7e(?P=id)",
-    re.DOTALL,
-)
-_NEVER = -1
+_SUBSECTION = struct.Struct(">BB18sI")  # mark, length of the name, name, version
+_SPEED_NAME = b"timer/icount/shift"
+_SPEED = struct.Struct(">hq")  # the shift; a difference that QEMU keeps where it adapts it
 _EXIT_REQUEST = 1
 """Of what is due: QEMU drops it on loading."""
 
@@ -54,9 +54,13 @@ def made_loadable(image: bytes, *, cores: int, icount_shift: int) -> bytes | Non
     sections = list(_CPU_COMMON.finditer(stream))
     if len(sections) != cores or not all(_is_as_reset(section) for section in sections):
         return None
-    if cores > 1 and not _has_first_cpu_begin(stream, cores, icount_shift):
+    clock = _CLOCK.search(stream)
+    if clock is None:
         return None
-    kept = _CPU_COMMON.sub(b"", stream)
+    speed = _SUBSECTION.pack(5, len(_SPEED_NAME), _SPEED_NAME, 2) + _SPEED.pack(icount_shift, 0)
+    kept = _CPU_COMMON.sub(b"", stream[: clock.end()] + speed + stream[clock.end() :])
+    if len(kept) > len(stream):
+        return None
     return image[: place.start] + kept.ljust(len(stream), b"\0") + image[place.stop :]
 
 
@@ -81,16 +85,3 @@ def _is_as_reset(section: re.Match[bytes]) -> bool:
         int.from_bytes(section[name], "big") for name in ("number", "halted", "due")
     )
     return halted == (number > 0) and not due & ~_EXIT_REQUEST
-
-
-def _has_first_cpu_begin(stream: bytes, cores: int, icount_shift: int) -> bool:
-    clock, timers = _CLOCK.search(stream), list(_APIC.finditer(stream))
-    if clock is None or len(timers) != cores:
-        return False
-    now_ns = _signed(clock["bias"]) + (_signed(clock["count"]) << icount_shift)
-    due_ns = [_signed(timer["due"]) for timer in timers if any(timer["number"])]
-    return all(due == _NEVER or due > now_ns for due in due_ns)
-
-
-def _signed(field: bytes) -> int:
-    return int.from_bytes(field, "big", signed=True)

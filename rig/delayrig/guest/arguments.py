@@ -8,7 +8,7 @@ Sources: QEMU docs/devel/tcg-icount, docs/specs/pvpanic, docs/specs/fw_cfg, qemu
 Documentation/admin-guide/kernel-parameters.
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -87,8 +87,8 @@ class Hardware:
     """Where it is given, the machine lives in real time, and `turns` has no part in it."""
     marks: Path | None = None
     """Where QEMU is to note when the guest passed the end of each stage of its cell."""
-    states: Path | None = None
-    """An image that holds the state of the machine's pause, to be rewound to; QEMU writes to it."""
+    rewinds: bool = False
+    """Whether it is to be rewound, and so gets a way to its memory."""
     talk: Path | None = None
     """A socket to talk over the console by. Then idle time passes as on a wall, else it is
     skipped: nobody types that fast."""
@@ -134,6 +134,11 @@ def _clock_word(shape: GuestShape) -> str:
 def has_hpet(shape: GuestShape) -> bool:
     """Whether the machine has one: where it has, the kernel makes use of it."""
     return shape.clocksource == HPET
+
+
+def machine_of(shape: GuestShape) -> Hashable:
+    """What no rewind can change of it, and whose code it runs: others are rewound to each other."""
+    return shape.arch, shape.kernel, shape.cores, has_hpet(shape)
 
 
 def timing_arguments(shape: GuestShape, *, idle_is_skipped: bool = True) -> list[str]:

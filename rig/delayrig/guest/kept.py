@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Guests that run one cell after another, each from the same snapshot.
+"""Guests that run one cell after another, each from its snapshot.
 
 Most of what a short cell costs this host is to translate the guest's code. A QEMU that is rewound
-to its snapshot has done that already. What a cell finds in it is the same to the byte as in one
-that was just started, and so are its times: `rig/rig selfcheck determinism` compares the two.
+to a snapshot has done that already; to that of another speed, too, since kernels lie in one place
+in all of them. What a cell finds in it is the same to the byte as in one that was just started, and
+so are its times: `rig/rig selfcheck determinism` compares the two.
 """
 
 import asyncio
@@ -13,11 +14,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from delayrig.guest.arguments import Hardware
+from delayrig.guest.arguments import Hardware, machine_of
 from delayrig.guest.flood import LOG_BYTES_MAX
 from delayrig.guest.qemu import QemuMachine
 from delayrig.guest.rewind import UnrewindableError
-from delayrig.guest.snapshot import STATES, restored
+from delayrig.guest.snapshot import RAM, STATES, restored
 
 REWOUND_NOTE = "rewound: cells that this QEMU ran before: "
 """In the QEMU log of a cell that ran in such a guest."""
@@ -50,7 +51,10 @@ class KeptGuest:
     """A QEMU with a folder of its own, and files in which each cell finds what it is given."""
 
     def __init__(self, hardware: Hardware, snapshot: Path, cpu: int) -> None:
-        self._snapshot = snapshot
+        self.snapshot = snapshot
+        """Whose pause it is at, or went on from."""
+        self._machine = machine_of(hardware.shape)
+        self._states: dict[Path, Path] = {}
         self._folder = tempfile.TemporaryDirectory(prefix="flashrom-rig-")
         folder = Path(self._folder.name)
         self._names = tuple(hardware.fw_cfg)
@@ -68,18 +72,18 @@ class KeptGuest:
                 fw_cfg=self._files,
                 console=self.logs[0],
                 marks=self._marks,
-                states=folder / STATES,
+                rewinds=True,
             ),
             log=self._log,
             cpu=cpu,
         )
         self._cells = 0
 
-    def fits(self, hardware: Hardware, snapshot: Path) -> bool:
+    def fits(self, hardware: Hardware) -> bool:
         """Whether a cell that is given this can run here."""
         return (
             self._cells < CELLS_MAX
-            and self._snapshot == snapshot
+            and self._machine == machine_of(hardware.shape)
             and self._names == tuple(hardware.fw_cfg)
             and bool(self._marks) == bool(hardware.marks)
             and all(
@@ -96,15 +100,17 @@ class KeptGuest:
         self._fill(hardware)
         await self.machine.start()
 
-    async def rewind(self, hardware: Hardware, cpu: int) -> None:
-        """To the same pause, for another cell. Raises `UnrewindableError`."""
+    async def rewind(self, hardware: Hardware, snapshot: Path, cpu: int) -> None:
+        """To the pause of that snapshot, for another cell. Raises `UnrewindableError`."""
         self._fill(hardware)
         self.machine.move(cpu)
-        states = Path(self._folder.name) / STATES
-        if not states.exists():
-            shutil.copyfile(self._snapshot / STATES, states)
+        self.snapshot = snapshot
+        if snapshot not in self._states:
+            copy = Path(self._folder.name) / f"{len(self._states)}-{STATES}"
+            shutil.copyfile(snapshot / STATES, copy)
+            self._states[snapshot] = copy
         self._told = {log: log.stat().st_size for log in self._told}
-        await self.machine.rewind()
+        await self.machine.rewind(self._states[snapshot], snapshot / RAM)
 
     def tell(self, hardware: Hardware) -> None:
         """Copies what this cell left in the logs to where a machine of its own would have it."""
@@ -147,9 +153,10 @@ class KeptGuests:
 
     async def take(self, hardware: Hardware, snapshot: Path, cpu: int) -> KeptGuest:
         """A guest at the pause of that snapshot, given what `hardware` is given."""
-        for guest in [guest for guest in self._idle if guest.fits(hardware, snapshot)]:
+        fitting = [guest for guest in self._idle if guest.fits(hardware)]
+        for guest in sorted(fitting, key=lambda guest: guest.snapshot != snapshot):
             self._idle.remove(guest)
-            if await _has_rewound(guest, hardware, cpu):
+            if await _has_rewound(guest, hardware, snapshot, cpu):
                 return guest
         await self._make_room(self._room - 1)
         guest = KeptGuest(hardware, snapshot, cpu)
@@ -174,9 +181,9 @@ class KeptGuests:
             await self._idle.pop(0).end()
 
 
-async def _has_rewound(guest: KeptGuest, hardware: Hardware, cpu: int) -> bool:
+async def _has_rewound(guest: KeptGuest, hardware: Hardware, snapshot: Path, cpu: int) -> bool:
     try:
-        await guest.rewind(hardware, cpu)
+        await guest.rewind(hardware, snapshot, cpu)
     except UnrewindableError:
         await guest.end()
         return False

@@ -2,6 +2,7 @@
 """What is done over QEMU's monitor, whoever holds it: the part that both backends share."""
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,22 +17,42 @@ JOB_LIMIT_S = 60.0
 OUR_JOB = "rig"
 
 
-FILE_NODE, IMAGE = "states-file", "states"
-STATES: dict[str, object] = {"tag": again.TAG, "vmstate": IMAGE, "devices": [IMAGE]}
-# qcow2 cleans its cache every ten minutes of the guest's time, by the main loop: the guest's CPUs
-# would wait for that, and for ever (emulators/turns/turns.c).
-IMAGE_NODE: dict[str, object] = {
-    "node-name": IMAGE,
-    "driver": "qcow2",
-    "file": FILE_NODE,
-    "cache-clean-interval": 0,
-}
+@dataclass(frozen=True, slots=True)
+class _States:
+    """QEMU's names for an image of states; it may have several open."""
 
+    number: int
 
-def _file_node(image: Path) -> dict[str, object]:
-    # Nothing in there outlives a run, so nothing waits for a disk.
-    cache = {"direct": False, "no-flush": True}
-    return {"node-name": FILE_NODE, "driver": "file", "filename": str(image), "cache": cache}
+    @property
+    def _file(self) -> str:
+        return f"states-file-{self.number}"
+
+    @property
+    def _image(self) -> str:
+        return f"states-{self.number}"
+
+    @property
+    def nodes(self) -> list[str]:
+        """From the top."""
+        return [self._image, self._file]
+
+    def file_node(self, image: Path) -> dict[str, object]:
+        # Nothing in there outlives a run, so nothing waits for a disk.
+        cache = {"direct": False, "no-flush": True}
+        return {"node-name": self._file, "driver": "file", "filename": str(image), "cache": cache}
+
+    def new_disk(self) -> dict[str, object]:
+        disk: dict[str, object] = {"driver": "qcow2", "file": self._file}
+        return disk | {"size": 1 << 16, "cluster-size": again.CLUSTER_BYTES}
+
+    def image_node(self) -> dict[str, object]:
+        # qcow2 cleans its cache every ten minutes of the guest's time, by the main loop: the
+        # guest's CPUs would wait for that, and for ever (emulators/turns/turns.c).
+        uncleaned: dict[str, object] = {"cache-clean-interval": 0}
+        return uncleaned | {"node-name": self._image, "driver": "qcow2", "file": self._file}
+
+    def words(self) -> dict[str, object]:
+        return {"tag": again.TAG, "vmstate": self._image, "devices": [self._image]}
 
 
 def overdue(limit_s: float, what: str) -> LostGuestError:
@@ -93,25 +114,26 @@ class MonitoredMachine(ABC):
 
     async def save_states(self, image: Path) -> None:
         """Writes the paused machine without its RAM, for `load_states`, to a new image."""
+        states = _States(0)
         size = {"driver": "file", "filename": str(image), "size": 0}
         await self._job("blockdev-create", {"options": size})
-        await self._execute("blockdev-add", _file_node(image))
-        disk = {"file": FILE_NODE, "size": 1 << 16, "cluster-size": again.CLUSTER_BYTES}
-        await self._job("blockdev-create", {"options": {"driver": "qcow2"} | disk})
-        await self._execute("blockdev-add", IMAGE_NODE)
+        await self._execute("blockdev-add", states.file_node(image))
+        await self._job("blockdev-create", {"options": states.new_disk()})
+        await self._execute("blockdev-add", states.image_node())
         await self._set_capabilities({"x-ignore-shared": True, "mapped-ram": False})
-        await self._job("snapshot-save", STATES)
-        await self._execute("blockdev-del", {"node-name": IMAGE})
-        await self._execute("blockdev-del", {"node-name": FILE_NODE})
+        await self._job("snapshot-save", states.words())
+        for node in states.nodes:
+            await self._execute("blockdev-del", {"node-name": node})
 
-    async def open_states(self, image: Path) -> None:
+    async def open_states(self, image: Path, number: int) -> None:
         """For `load_states`. QEMU notes in the image which of its states is in use."""
-        await self._execute("blockdev-add", _file_node(image))
-        await self._execute("blockdev-add", IMAGE_NODE)
+        states = _States(number)
+        await self._execute("blockdev-add", states.file_node(image))
+        await self._execute("blockdev-add", states.image_node())
 
-    async def load_states(self) -> None:
+    async def load_states(self, number: int) -> None:
         """Resets the machine, and loads all but its RAM; it stays paused."""
-        await self._job("snapshot-load", STATES)
+        await self._job("snapshot-load", _States(number).words())
 
     async def _job(self, command: str, arguments: dict[str, object]) -> None:
         self._forget(JOB)

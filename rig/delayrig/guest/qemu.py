@@ -24,9 +24,9 @@ from delayrig.guest.monitor import JOB, MIGRATION, STOP, MonitoredMachine, overd
 from delayrig.guest.patience import queued_s_of, wait_for_first
 from delayrig.guest.rewind import (
     UnrewindableError,
-    changed_stretches,
     forget_translations,
     put_back,
+    stale_stretches,
 )
 
 CONNECT_LIMIT_S = 20.0
@@ -46,13 +46,13 @@ class QemuMachine(MonitoredMachine):
         self._qmp = QMPClient("guest")
         self._events = {name: EventListener(names=[name]) for name in (STOP, MIGRATION, JOB)}
         self._qtest: socket.socket | None = None
-        self._has_states = False
+        self._opened: dict[Path, int] = {}
 
     async def start(self) -> None:
         """Starts QEMU, which boots; with a snapshot, returns when it is loaded and paused."""
         ours, theirs = socket.socketpair()
         self._qtest, their_qtest = socket.socketpair()
-        qtest_fd = their_qtest.fileno() if self._hardware.states is not None else None
+        qtest_fd = their_qtest.fileno() if self._hardware.rewinds else None
         arguments = qemu_arguments(self._hardware, monitor_fd=theirs.fileno(), qtest_fd=qtest_fd)
         real = self._hardware.real is not None
         preload = {} if real else preloading(self._hardware.turns, os.environ.get(LIBRARY_PATH, ""))
@@ -74,26 +74,26 @@ class QemuMachine(MonitoredMachine):
         else:
             await self._execute("cont")
 
-    async def rewind(self) -> None:
-        """Back to the pause of the snapshot, with all that is translated of what stays the same.
+    async def rewind(self, states: Path, content: Path) -> None:
+        """To the pause of a snapshot, with all that is translated of what stays the same.
 
-        Raises `UnrewindableError` where another machine had better be started.
+        `states` is a copy for this QEMU alone, `content` is the snapshot's RAM. Raises
+        `UnrewindableError` where another machine had better be started.
         """
         hardware = self._hardware
-        assert hardware.states is not None
         assert hardware.memory is not None
         assert self._qtest is not None
         assert self._process is not None
         process, ram = self._process.pid, hardware.memory.resolve()
         try:
-            if not self._has_states:
-                await self.open_states(hardware.states)
-                self._has_states = True
-            await self.load_states()
-            stretches = await asyncio.to_thread(changed_stretches, process, ram)
+            if states not in self._opened:
+                await self.open_states(states, len(self._opened))
+                self._opened[states] = len(self._opened)
+            await self.load_states(self._opened[states])
+            stretches = await asyncio.to_thread(stale_stretches, process, ram, content)
             base = hardware.shape.platform.ram_base
             await asyncio.to_thread(forget_translations, self._qtest, base, stretches)
-            await asyncio.to_thread(put_back, process, ram, stretches)
+            await asyncio.to_thread(put_back, process, ram, stretches, content)
         except (OSError, LostGuestError) as error:
             raise UnrewindableError(str(error)) from error
 

@@ -3,9 +3,10 @@
 
 A guest that resumed from a snapshot maps the file of its RAM for itself alone, so the host's kernel
 knows which pages the guest has changed: they are no longer the file's. Those are written anew from
-the file. QEMU must forget what it has translated of them, and only of them: it does when they are
-written to by a device, or by who tests it (qtest). All else it has translated stays, which is most
-of what a cell runs: the kernel, the agent, the emulator.
+the file; or from that of another snapshot, and then those as well in which the two files differ.
+QEMU must forget what it has translated of them, and only of them: it does when they are written to
+by a device, or by who tests it (qtest). All else it has translated stays, which is most of what a
+cell runs: the kernel, the agent, the emulator.
 
 Sources: Linux Documentation/admin-guide/mm/pagemap (bits 61 to 63), proc_pid_mem(5); QEMU
 docs/devel/testing/qtest.
@@ -13,11 +14,17 @@ docs/devel/testing/qtest.
 
 import contextlib
 import errno
+import hashlib
 import os
 import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 from delayrig.errors import LostGuestError
 
@@ -29,6 +36,9 @@ ANSWER = b"OK"
 QTEST_LIMIT_S = 60.0
 PAGES_MAX = 128 << 20 >> 12
 """Past that it is as quick to start anew, and the host gets its memory back."""
+DIGESTS = "digests"
+"""Beside the file of RAM: of each of its pages."""
+DIGEST_BYTES = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +53,26 @@ class UnrewindableError(Exception):
     """This guest is not to be rewound; another one may be started instead."""
 
 
-def changed_stretches(process: int, ram: Path) -> list[Stretch]:
-    """What this process has of RAM that is no longer the file's."""
+def write_digests(ram: Path) -> None:
+    """Of each page, so that it is known later in what two files differ; of zeros it is zero."""
+    zeros = bytes(PAGE_BYTES)
+    size = ram.stat().st_size
+    with ram.open("rb", buffering=0) as file, ram.with_name(DIGESTS).open("wb") as digests:
+        digests.truncate(size // PAGE_BYTES * DIGEST_BYTES)
+        for stretch in _data_in(file.fileno(), Stretch(0, size)):
+            content = os.pread(file.fileno(), stretch.size, stretch.start)
+            digests.seek(stretch.start // PAGE_BYTES * DIGEST_BYTES)
+            for at in range(0, len(content), PAGE_BYTES):
+                page = content[at : at + PAGE_BYTES]
+                digest = hashlib.blake2b(page, digest_size=DIGEST_BYTES).digest()
+                digests.write(bytes(DIGEST_BYTES) if page == zeros else digest)
+
+
+def stale_stretches(process: int, ram: Path, content: Path) -> list[Stretch]:
+    """What this process, which maps the file `ram`, has in its RAM that may differ from `content`.
+
+    That is another such file, or the same.
+    """
     import numpy as np  # takes longer to load than a rewind, and most commands do without
 
     begin, end = _mapping_of(process, ram)
@@ -55,7 +83,10 @@ def changed_stretches(process: int, ram: Path) -> list[Stretch]:
         raise UnrewindableError(f"/proc/{process}/pagemap is too short")
     is_there = (entries >> np.uint64(IN_MEMORY)) != 0
     is_the_files = (entries >> np.uint64(NOT_THE_FILES)) & np.uint64(1) != 0
-    changed = np.nonzero(is_there & ~is_the_files)[0]
+    stale = is_there & ~is_the_files
+    if not content.samefile(ram):
+        stale |= _differ(ram, content)
+    changed = np.nonzero(stale)[0]
     if len(changed) > PAGES_MAX:
         raise UnrewindableError(f"{len(changed)} pages have changed")
     rows = np.split(changed, np.nonzero(np.diff(changed) != 1)[0] + 1) if len(changed) else []
@@ -85,14 +116,14 @@ def forget_translations(qtest: socket.socket, base: int, stretches: list[Stretch
         raise LostGuestError(f"QEMU wrote {answered} of {len(stretches)} stretches of memory")
 
 
-def put_back(process: int, ram: Path, stretches: list[Stretch]) -> None:
-    """Writes the file's content to the process, where it is not zero as QEMU has left it."""
+def put_back(process: int, ram: Path, stretches: list[Stretch], content: Path) -> None:
+    """Writes that file's content to the process, where it is not zero as QEMU has left it."""
     begin, _ = _mapping_of(process, ram)
     own = Path(f"/proc/{process}/mem")
-    with ram.open("rb", buffering=0) as file, own.open("r+b", buffering=0) as memory:
+    with content.open("rb", buffering=0) as file, own.open("r+b", buffering=0) as memory:
         for stretch in (part for whole in stretches for part in _data_in(file.fileno(), whole)):
-            content = os.pread(file.fileno(), stretch.size, stretch.start)
-            if os.pwrite(memory.fileno(), content, begin + stretch.start) != stretch.size:
+            pages = os.pread(file.fileno(), stretch.size, stretch.start)
+            if os.pwrite(memory.fileno(), pages, begin + stretch.start) != stretch.size:
                 raise LostGuestError(f"could not write to the memory of process {process}")
 
 
@@ -126,3 +157,17 @@ def _mapping_of(process: int, ram: Path) -> tuple[int, int]:
             if end - begin == ram.stat().st_size:
                 return begin, end
     raise UnrewindableError(f"process {process} does not map {ram} in one piece")
+
+
+def _differ(ram: Path, other: Path) -> "NDArray[np.bool_]":
+    """Which pages do, of two files of RAM, by their digests."""
+    import numpy as np
+
+    one, two = (
+        np.fromfile(path.with_name(DIGESTS), np.uint64).reshape(-1, DIGEST_BYTES // 8)
+        for path in (ram, other)
+    )
+    if one.shape != two.shape:
+        raise UnrewindableError(f"{ram} and {other} are not of one size")
+    differ: NDArray[np.bool_] = (one != two).any(axis=1)
+    return differ

@@ -23,16 +23,16 @@ from delayrig.guest import arguments
 from delayrig.guest.again import made_loadable
 from delayrig.guest.arguments import Hardware
 from delayrig.guest.qemu import QemuMachine
-from delayrig.guest.rewind import UnrewindableError
+from delayrig.guest.rewind import UnrewindableError, write_digests
 from delayrig.guest.session import finish_guest
-from delayrig.guest.shape import GuestShape
+from delayrig.guest.shape import SHIFT_MAX, GuestShape
 from delayrig.images.guest_image import GuestImage
 from delayrig.paths import Paths
 
 BOOT_LIMIT_S = 120.0
 SAVE_LIMIT_S = 60.0
 UNUSED_DROPPED_AFTER_S = 24 * 3600  # longer than any run, which asks for its own at its start
-FORMAT = 5
+FORMAT = 7
 STATE, RAM, WHOLE, KERNEL = "state", "ram", "whole", "kernel"
 STATES = "states.qcow2"
 """To be rewound to; not there for machines that cannot be."""
@@ -149,7 +149,7 @@ async def _boot(shape: GuestShape, image: GuestImage, turns: Path, folder: Path,
         await machine.wait_paused(limit_s=BOOT_LIMIT_S)
         await machine.save(snapshot / STATE, whole=False, limit_s=SAVE_LIMIT_S)
         states = None
-        if shape.platform.fetches_any_length:
+        if shape.platform.can_be_rewound:
             await machine.save_states(folder / STATES)
             states = made_loadable(
                 (folder / STATES).read_bytes(), cores=shape.cores, icount_shift=shape.icount_shift
@@ -159,24 +159,38 @@ async def _boot(shape: GuestShape, image: GuestImage, turns: Path, folder: Path,
             (snapshot / KERNEL).write_bytes(kernel.read(KERNEL_BYTES))
     finally:
         await asyncio.shield(machine.stop())
-    if states is not None and await _is_same_again(hardware, snapshot, states, folder, cpu):
-        (snapshot / STATES).write_bytes(states)
+    if states is not None:
+        write_digests(snapshot / RAM)
+        (folder / STATES).write_bytes(states)
+        if await _is_same_again(hardware, snapshot, folder, cpu):
+            (folder / STATES).rename(snapshot / STATES)
     return snapshot
 
 
-async def _is_same_again(
-    hardware: Hardware, snapshot: Path, states: bytes, folder: Path, cpu: int
-) -> bool:
-    """Whether a guest without a cell tells the same once it is rewound."""
-    (folder / STATES).write_bytes(states)
-    hardware = replace(restored(hardware, snapshot), states=folder / STATES)
-    machine = QemuMachine(hardware, log=folder / "qemu.log", cpu=cpu)
-    try:
-        await machine.start()
-        told = await finish_guest(machine, hardware.shape, folder)
-        await machine.rewind()
-        return told == await finish_guest(machine, hardware.shape, folder)
-    except UnrewindableError:
-        return False
-    finally:
-        await asyncio.shield(machine.stop())
+async def _is_same_again(hardware: Hardware, snapshot: Path, folder: Path, cpu: int) -> bool:
+    """Whether a guest without a cell tells the same in machines that are rewound to it.
+
+    One of them was started from it, and has run; the other one was told another speed.
+    """
+    shape = hardware.shape
+    other = replace(shape, icount_shift=(shape.icount_shift + 1) % (SHIFT_MAX + 1))
+    told: list[dict[str, bytes]] = []
+    for started in (shape, other):
+        machine = QemuMachine(
+            replace(restored(hardware, snapshot), shape=started, rewinds=True),
+            log=folder / "qemu.log",
+            cpu=cpu,
+        )
+        states = folder / f"{started.name}-{STATES}"
+        shutil.copyfile(folder / STATES, states)
+        try:
+            await machine.start()
+            if started is shape:
+                told.append(await finish_guest(machine, shape, folder))
+            await machine.rewind(states, snapshot / RAM)
+            told.append(await finish_guest(machine, shape, folder))
+        except UnrewindableError:
+            return False
+        finally:
+            await asyncio.shield(machine.stop())
+    return all(again == told[0] for again in told)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from delayrig import dummy, workload
+from delayrig.agenda import Kinship
 from delayrig.cell import Cell, Job, Probe, Programmer
 from delayrig.errors import LostGuestError, RigError
 from delayrig.events import Event, encode_events, first, parse_events
@@ -93,8 +94,9 @@ class HostLane:
             return f"it needs {needed} CPUs, and may use {len(cpus)}"
         return self.missing.get(cell.subject, "")
 
-    def kinship(self, cell: Cell) -> None:
+    def kinship(self, _cell: Cell) -> Kinship:
         """None: all run in the order that they were asked for."""
+        return Kinship()
 
     def header(self) -> RunHeader:
         """Names this machine, and nothing of QEMU's."""

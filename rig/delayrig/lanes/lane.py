@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a run asks of a lane."""
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from delayrig.agenda import Kinship
 from delayrig.cell import Cell
 from delayrig.chips import ChipFacts
 from delayrig.delay_probe import DelayFunction
@@ -46,7 +46,7 @@ class Lane(Protocol):
         """What is put to the test there; None where there is no such thing."""
         ...
 
-    def kinship(self, cell: Cell) -> Hashable:
+    def kinship(self, cell: Cell, /) -> Kinship:
         """What cells share that had better run on one CPU, one after the other."""
         ...
 

@@ -4,11 +4,12 @@
 import asyncio
 import tempfile
 import time
-from collections.abc import AsyncIterator, Hashable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from delayrig.agenda import Kinship
 from delayrig.cell import Cell
 from delayrig.delay_probe import trace_lines
 from delayrig.guest.arguments import (
@@ -16,6 +17,7 @@ from delayrig.guest.arguments import (
     CELL_FW_CFG,
     SUBJECT_FW_CFG,
     Hardware,
+    machine_of,
 )
 from delayrig.guest.flood import LOGS, cut_logs, logs_of, unless_flooded
 from delayrig.guest.kept import KeptGuest, KeptGuests, can_be_kept
@@ -121,9 +123,9 @@ class VirtualLane:
             await asyncio.shield(machine.stop())
             cut_logs(logs)
 
-    def kinship(self, cell: Cell) -> Hashable:
-        """Cells of one shape may run in one guest."""
-        return cell.shape, cell.bridged
+    def kinship(self, cell: Cell) -> Kinship:
+        """Cells of one machine may run in one guest, those of one shape with the least ado."""
+        return Kinship((machine_of(cell.shape), cell.bridged), cell.shape)
 
     def pack(self, assignment: Assignment, scratch: Path) -> Hardware:
         """The machine that boots, and what it is given of the cell, written below `scratch`."""
