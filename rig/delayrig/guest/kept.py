@@ -10,6 +10,8 @@ so are its times: `rig/rig selfcheck determinism` compares the two.
 import asyncio
 import shutil
 import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -151,8 +153,27 @@ class KeptGuests:
         self._room = room
         self._idle: list[KeptGuest] = []
 
-    async def take(self, hardware: Hardware, snapshot: Path, cpu: int) -> KeptGuest:
-        """A guest at the pause of that snapshot, given what `hardware` is given."""
+    @asynccontextmanager
+    async def lend(self, hardware: Hardware, snapshot: Path, cpu: int) -> AsyncIterator[KeptGuest]:
+        """A guest at the pause of that snapshot, given what `hardware` is given.
+
+        It goes on to another cell if this one comes to its end.
+        """
+        guest = await self._take(hardware, snapshot, cpu)
+        try:
+            yield guest
+        except BaseException:
+            await guest.end(hardware)
+            raise
+        await asyncio.to_thread(guest.tell, hardware)
+        self._idle.append(guest)
+        await self._make_room(self._room)
+
+    async def end(self) -> None:
+        """Of all."""
+        await self._make_room(0)
+
+    async def _take(self, hardware: Hardware, snapshot: Path, cpu: int) -> KeptGuest:
         fitting = [guest for guest in self._idle if guest.fits(hardware)]
         for guest in sorted(fitting, key=lambda guest: guest.snapshot != snapshot):
             self._idle.remove(guest)
@@ -166,15 +187,6 @@ class KeptGuests:
             await guest.end(hardware)
             raise
         return guest
-
-    async def bring_back(self, guest: KeptGuest) -> None:
-        """After a cell that came to its end there."""
-        self._idle.append(guest)
-        await self._make_room(self._room)
-
-    async def end(self) -> None:
-        """Of all."""
-        await self._make_room(0)
 
     async def _make_room(self, left: int) -> None:
         while len(self._idle) > left:

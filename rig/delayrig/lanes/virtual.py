@@ -20,7 +20,7 @@ from delayrig.guest.arguments import (
     machine_of,
 )
 from delayrig.guest.flood import LOGS, cut_logs, logs_of, unless_flooded
-from delayrig.guest.kept import KeptGuest, KeptGuests, can_be_kept
+from delayrig.guest.kept import KeptGuests, can_be_kept
 from delayrig.guest.last_words import last_words
 from delayrig.guest.machine import Machine
 from delayrig.guest.qemu import QemuMachine
@@ -102,7 +102,7 @@ class VirtualLane:
         """A machine at the pause before the cell, and where it and its QEMU say something."""
         snapshot = self.supplies.snapshots.get(assignment.cell.shape)
         if self.kept is not None and snapshot is not None and can_be_kept(snapshot):
-            async with _kept_guest(self.kept, hardware, snapshot, assignment.cpu) as guest:
+            async with self.kept.lend(hardware, snapshot, assignment.cpu) as guest:
                 yield guest.machine, guest.logs
             return
         logs = logs_of(assignment.folder)
@@ -170,21 +170,6 @@ async def open_virtual_lane(
     keeps = request.keeps_guests and request.connect is None
     kept = pool.guests if keeps else None
     return VirtualLane(request=request, supplies=supplies, paths=paths, kept=kept)
-
-
-@asynccontextmanager
-async def _kept_guest(
-    guests: KeptGuests, hardware: Hardware, snapshot: Path, cpu: int
-) -> AsyncIterator[KeptGuest]:
-    """One that goes on to another cell if this one comes to its end."""
-    guest = await guests.take(hardware, snapshot, cpu)
-    try:
-        yield guest
-    except BaseException:
-        await guest.end(hardware)
-        raise
-    await asyncio.to_thread(guest.tell, hardware)
-    await guests.bring_back(guest)
 
 
 async def make_machine(
