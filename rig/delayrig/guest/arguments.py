@@ -49,8 +49,16 @@ UNUSED_INITCALLS = (
 
 
 # What the kernel does in each system call or switch for somebody who is not here: statistics of
-# pressure, checks of its own copies, zeros in fresh memory, groups of sessions.
-UNUSED_CARE = ("psi=0", "hardened_usercopy=off", "init_on_alloc=0", "noautogroup", "nokaslr")
+# pressure, checks of its own copies, zeros in fresh memory, groups of sessions, accounts of which
+# group has what memory (there is one, and it has all).
+UNUSED_CARE = (
+    "psi=0",
+    "hardened_usercopy=off",
+    "init_on_alloc=0",
+    "noautogroup",
+    "nokaslr",
+    "cgroup_disable=memory",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
