@@ -65,8 +65,9 @@ static int simplify_tcp(void)
 /*
  * The kernel's random numbers are ready, as they are on a machine that has been up for a while. A
  * guest has nothing to gather entropy from, and a kernel whose generator is not ready makes each
- * number anew, with thousands of instructions: one for each system call on arm64, where it shifts
- * the stack. The same seed in each guest, so that its times stay the same (random(4)).
+ * number anew, with thousands of instructions: one for each system call on arm64, if it was not
+ * told to leave its stack in place. The same seed in each guest, so that its times stay the same
+ * (random(4)).
  */
 static int seed_random(void)
 {

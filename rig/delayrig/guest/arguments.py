@@ -50,7 +50,7 @@ UNUSED_INITCALLS = (
 
 # What the kernel does in each system call or switch for somebody who is not here: statistics of
 # pressure, checks of its own copies, zeros in fresh memory, groups of sessions, accounts of which
-# group has what memory (there is one, and it has all).
+# group has what memory (there is one, and it has all), a stack at another place in each call.
 UNUSED_CARE = (
     "psi=0",
     "hardened_usercopy=off",
@@ -58,6 +58,7 @@ UNUSED_CARE = (
     "noautogroup",
     "nokaslr",
     "cgroup_disable=memory",
+    "randomize_kstack_offset=off",
 )
 
 
