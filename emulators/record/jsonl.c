@@ -166,7 +166,6 @@ static void write_start(struct text *text, const struct run_facts *facts)
 
 static void write_moment(struct text *text, const struct event *event, const char *name)
 {
-
 	put_name_or_null(text, "ev", name);
 	put_number(text, "t_ns", event->read_ns);
 	if (event->kind == EVENT_BARRIER)
@@ -189,7 +188,6 @@ static void put_times(struct text *text, const struct event *event, uint64_t pre
 
 static void write_serprog(struct text *text, const struct event *event, uint64_t previous_ns)
 {
-
 	put_name_or_null(text, "ev", "serprog");
 	put_octet(text, "op", event->op);
 	put_name_or_null(text, "name", event->name);
@@ -246,7 +244,6 @@ static void write_cycle(struct text *text, const struct event *event, uint64_t p
 
 static void write_busy(struct text *text, const struct chip_facts *chip)
 {
-
 	put_name_or_null(text, "ev", "busy");
 	put_name_or_null(text, "kind", chip_work_name(chip->work));
 	put_octet(text, "op", chip->opcode);
@@ -269,7 +266,6 @@ struct fault_line {
 
 static void write_fault(struct text *text, const struct fault_line *fault)
 {
-
 	put_name_or_null(text, "ev", "fault");
 	put_number(text, "t_ns", fault->at_ns);
 	put_name_or_null(text, "kind", fault->kind);
@@ -308,7 +304,6 @@ static void write_fault_of_part(struct text *text, const struct chip_facts *chip
 
 static void write_power_cut(struct text *text, const struct chip_facts *chip)
 {
-
 	put_name_or_null(text, "ev", "power_cut");
 	put_number(text, "t_ns", chip->lost_power_ns);
 	end_line(text);
@@ -316,7 +311,6 @@ static void write_power_cut(struct text *text, const struct chip_facts *chip)
 
 static void write_gave_up(struct text *text, const struct event *event)
 {
-
 	put_name_or_null(text, "ev", "gave_up");
 	put_number(text, "t_ns", event->read_ns);
 	put_name_or_null(text, "bound", event->name);
@@ -326,7 +320,6 @@ static void write_gave_up(struct text *text, const struct event *event)
 
 static void write_end(struct text *text, const struct run_end *end, const struct counts *counts)
 {
-
 	put_name_or_null(text, "ev", "end");
 	put_number(text, "t_ns", end->end_ns);
 	put_number(text, "spi_transactions", counts->spi);
