@@ -210,6 +210,11 @@ static bool has_four_byte_opcodes(const struct part *part, uint8_t opcode)
 
 /* Opcode, name, address and dummy bytes, when, which parts, data bytes from and to, what to do. */
 static const struct spi_command commands[] = {
+	/* Looked for in this order: of each page. */
+	{0x05, "RDSR", 0, 0, POLLS, NULL, 0, ANY, spi_run_read_status},
+	{0x06, "WREN", 0, 0, SPI_BEGINS_WRITE, NULL, 0, ANY, spi_run_write_enable},
+	{0x02, "PP", MODE, 0, WRITES, NULL, 1, ANY, run_page_program},
+	{0x03, "READ", MODE, 0, 0, NULL, 0, ANY, spi_run_read},
 	/* Who it is. */
 	{0x9F, "RDID", 0, 0, 0, spi_has_rdid, 0, ANY, spi_run_rdid},
 	{0x90, "REMS", 3, 0, 0, spi_has_rems, 0, ANY, spi_run_rems},
@@ -222,13 +227,11 @@ static const struct spi_command commands[] = {
 	{0x99, "RST", 0, 0, POLLS, nor_has_reset, 0, 0, nor_run_reset},
 	{0xF0, "RESET", 0, 0, POLLS, nor_has_reset_f0, 0, 0, nor_run_reset_f0},
 	/* Registers. */
-	{0x05, "RDSR", 0, 0, POLLS, NULL, 0, ANY, spi_run_read_status},
 	{0x35, "RDSR2", 0, 0, POLLS, spi_has_status, 0, ANY, spi_run_read_status},
 	{0x15, "RDSR3", 0, 0, POLLS, spi_has_status, 0, ANY, spi_run_read_status},
 	{0x07, "RDSR2V", 0, 0, POLLS, spi_has_status, 0, ANY, spi_run_read_status},
 	{0x2B, "RDSCUR", 0, 0, POLLS, spi_has_status, 0, ANY, spi_run_read_status},
 	{0x33, "RDCR3", 0, 0, POLLS, spi_has_status, 0, ANY, spi_run_read_status},
-	{0x06, "WREN", 0, 0, SPI_BEGINS_WRITE, NULL, 0, ANY, spi_run_write_enable},
 	{0x04, "WRDI", 0, 0, 0, NULL, 0, ANY, spi_run_write_disable},
 	{0x50, "VSREN", 0, 0, SPI_BEGINS_WRITE, has_volatile_status, 0, 0, spi_run_status_enable},
 	{0x01, "WRSR", 0, 0, WRITES_STATUS, NULL, 1, ANY, run_write_status},
@@ -255,11 +258,9 @@ static const struct spi_command commands[] = {
 	{0x17, "BRWR", 0, 0, 0, nor_has_bank_register, 1, 1, nor_run_write_bank},
 	{0xB9, "BRAC", 0, 0, 0, nor_has_bank_register, 0, 0, nor_run_bank_access},
 	/* The array. */
-	{0x03, "READ", MODE, 0, 0, NULL, 0, ANY, spi_run_read},
 	{0x0B, "FAST_READ", MODE, 1, 0, NULL, 0, ANY, spi_run_read},
 	{0x13, "READ4", 4, 0, 0, has_four_byte_opcodes, 0, ANY, spi_run_read},
 	{0x0C, "FAST_READ4", 4, 1, 0, has_four_byte_opcodes, 0, ANY, spi_run_read},
-	{0x02, "PP", MODE, 0, WRITES, NULL, 1, ANY, run_page_program},
 	{0x12, "PP4", 4, 0, WRITES, has_four_byte_opcodes, 1, ANY, run_page_program},
 	{0x81, "PE", MODE, 0, ERASES, spi_has_erase, 0, 0, run_erase},
 	{0x20, "SE", MODE, 0, ERASES, spi_has_erase, 0, 0, run_erase},
