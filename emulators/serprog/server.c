@@ -67,46 +67,52 @@ size_t server_reply_buffer_bytes(const struct serprog_limits *limits)
 	return 3 * device_reply_bytes_max(limits);
 }
 
-/* What a host may not see yet, or not at all, is over. */
-static enum link_status pass_time(struct link *link, uint64_t until_ns)
-{
-	return until_ns > 0 ? link_wait_until(link, until_ns) : LINK_REQUEST;
-}
-
 /* The fault of that kind which hits this request: it is recorded when it is found. */
 static const struct fault *hit(const struct server *server, struct link *link, enum fault_kind kind)
 {
-	const struct fault *fault = faults_hit(server->faults, kind, FAULT_AT_REQUEST);
+	const struct fault *fault = NULL;
 
+	if (server->faults->count > 0)
+		fault = faults_hit(server->faults, kind, FAULT_AT_REQUEST);
 	if (fault)
 		link_report_fault(link, fault, server->faults->seen[FAULT_AT_REQUEST]);
 	return fault;
 }
 
-static uint64_t hold_until(uint64_t from_ns, const struct fault *fault)
+/* What a host may not see yet, or not at all, because of a fault of that kind, is over. */
+static enum link_status hold_up(struct server *server, struct link *link, enum fault_kind kind)
 {
+	const struct fault *fault = hit(server, link, kind);
+
 	if (!fault)
-		return 0;
-	return fault->hold_ns == FAULT_FOR_EVER ? FAULT_FOR_EVER : from_ns + fault->hold_ns;
+		return LINK_REQUEST;
+	if (fault->hold_ns == FAULT_FOR_EVER)
+		return link_wait_until(link, FAULT_FOR_EVER);
+	return link_wait_until(link, clock_now_ns(server->clock) + fault->hold_ns);
+}
+
+static enum link_status pass_line(
+	struct server *server, struct link *link, const struct serprog_request *request)
+{
+	const struct link_model *model = &server->device->options.link;
+	uint64_t bytes = request->size_bytes + request->skip_bytes;
+
+	if (!link_model_takes_time(model))
+		return LINK_REQUEST;
+	server->line_free_ns =
+		link_model_arrival_ns(model, later(link->read_ns, server->line_free_ns), bytes);
+	return link_wait_until(link, server->line_free_ns);
 }
 
 /* From the host's write to the device: the line, then a device that does not look. */
 static enum link_status take_request(
 	struct server *server, struct link *link, const struct serprog_request *request)
 {
-	const struct link_model *model = &server->device->options.link;
-	uint64_t bytes = request->size_bytes + request->skip_bytes;
-	enum link_status status;
+	enum link_status status = pass_line(server, link, request);
 
-	server->line_free_ns =
-		link_model_arrival_ns(model, later(link->read_ns, server->line_free_ns), bytes);
-	status = pass_time(link, server->line_free_ns);
 	if (status == LINK_REQUEST && hit(server, link, FAULT_HANG_UP))
 		return LINK_CLOSED;
-	if (status == LINK_REQUEST)
-		status = pass_time(link,
-			hold_until(clock_now_ns(server->clock), hit(server, link, FAULT_STALL)));
-	return status;
+	return status == LINK_REQUEST ? hold_up(server, link, FAULT_STALL) : status;
 }
 
 /* Where nothing was waited for, the chip's time goes on from the read that brought the request. */
@@ -132,13 +138,6 @@ static size_t answer(struct server *server, struct link *link,
 	return 1;
 }
 
-/* A device that answers late on request. */
-static enum link_status hold_reply(struct server *server, struct link *link)
-{
-	return pass_time(
-		link, hold_until(clock_now_ns(server->clock), hit(server, link, FAULT_DELAY)));
-}
-
 /*
  * From the device to the host, over the line and its frames. A host sees a long reply come in, so
  * that it is never silent for longer than a piece takes; @sent_ns is that of the last piece.
@@ -147,17 +146,16 @@ static enum link_status carry_reply(struct server *server, struct link *link, co
 	size_t len, uint64_t *sent_ns)
 {
 	const struct link_model *model = &server->device->options.link;
-	size_t piece = link_model_takes_time(model) ? REPLY_PIECE_BYTES : len;
 	uint64_t ready_ns = clock_now_ns(server->clock);
 	enum link_status status = LINK_REQUEST;
 	size_t done = 0;
 
 	do {
-		size_t size = len - done < piece ? len - done : piece;
+		size_t left = len - done;
+		size_t size = left < REPLY_PIECE_BYTES ? left : REPLY_PIECE_BYTES;
 
-		if (link_model_takes_time(model))
-			status = link_wait_until(
-				link, link_model_delivery_ns(model, ready_ns, done + size));
+		status =
+			link_wait_until(link, link_model_delivery_ns(model, ready_ns, done + size));
 		if (status == LINK_REQUEST)
 			status = link_send(link, reply + done, size, sent_ns);
 		else
@@ -189,6 +187,14 @@ static void count_request(struct server *server, const struct serprog_request *r
 		server->refused_requests += 1 + request->skip_bytes / SERVER_REFUSED_BYTES;
 }
 
+static enum link_status give_reply(struct server *server, struct link *link, const uint8_t *reply,
+	size_t len, uint64_t *sent_ns)
+{
+	if (link_model_takes_time(&server->device->options.link))
+		return carry_reply(server, link, reply, len, sent_ns);
+	return link_send(link, reply, len, sent_ns);
+}
+
 /* The record is made after the reply left, when the host has something else to do. */
 static enum link_status answer_request(
 	struct server *server, struct link *link, const struct serprog_request *request)
@@ -203,11 +209,11 @@ static enum link_status answer_request(
 	event.read_ns = link->read_ns;
 	event.arrived_ns = link->arrived_ns;
 	event.reply_ns = 0;
-	status = hold_reply(server, link);
+	status = hold_up(server, link, FAULT_DELAY);
 	if (status == LINK_REQUEST) {
 		const uint8_t *left = spoil_reply(server, link, reply, &len);
 
-		status = carry_reply(server, link, left, len, &event.reply_ns);
+		status = give_reply(server, link, left, len, &event.reply_ns);
 	} else {
 		event.reply_ns = clock_now_ns(server->clock);
 	}
