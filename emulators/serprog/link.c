@@ -16,8 +16,7 @@
 /* The kernel stamps what comes before it puts it where a read finds it: by 0.1 us, or a softirq. */
 #define QUEUED_NS NS_PER_MS
 
-/* An opcode alone does not wake us for so long: longer than the rest of a transfer takes to come.
- */
+/* An opcode alone wakes nobody for so long: the rest of its transfer comes sooner. */
 #define PATIENCE_MS 20
 #define OPCODE_BYTES 1
 
@@ -41,6 +40,7 @@ void link_init(struct link *link)
 	link->patient = false;
 	link->bytes_that_wake = 1;
 	link->left_bytes = 0;
+	link->held_bytes = 0;
 	link->drained_ns = 0;
 	link->read_ns = 0;
 	link->arrived_ns = 0;
@@ -114,6 +114,57 @@ static int timeout_ms(uint64_t left_ns, uint64_t deadline_ns)
 	return ms < INT_MAX ? (int)ms : INT_MAX;
 }
 
+static enum link_status write_all(struct link *link, const uint8_t *bytes, size_t len)
+{
+	while (len > 0) {
+		ssize_t sent = write(link->fd, bytes, len);
+
+		if (sent >= 0) {
+			bytes += sent;
+			len -= (size_t)sent;
+		} else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+			enum link_status status = wait_for(link, POLLOUT, -1);
+
+			if (status != LINK_REQUEST)
+				return status;
+		} else if (errno != EINTR) {
+			return LINK_CLOSED;
+		}
+	}
+	return LINK_REQUEST;
+}
+
+enum link_status link_release(struct link *link)
+{
+	size_t len = link->held_bytes;
+
+	if (len == 0)
+		return LINK_REQUEST;
+	link->held_bytes = 0;
+	return write_all(link, link->held, len);
+}
+
+bool link_hold(struct link *link, const uint8_t *bytes, size_t len, uint64_t *sent_ns)
+{
+	if (len > sizeof(link->held) - link->held_bytes)
+		return false;
+	*sent_ns = clock_now_ns(link->clock);
+	memcpy(link->held + link->held_bytes, bytes, len);
+	link->held_bytes += len;
+	return true;
+}
+
+enum link_status link_send(struct link *link, const uint8_t *bytes, size_t len, uint64_t *sent_ns)
+{
+	enum link_status status;
+
+	if (link->held_bytes > 0 && link_hold(link, bytes, len, sent_ns))
+		return link_release(link);
+	*sent_ns = clock_now_ns(link->clock);
+	status = link_release(link);
+	return status == LINK_REQUEST ? write_all(link, bytes, len) : status;
+}
+
 enum link_status link_wait_until(struct link *link, uint64_t deadline_ns)
 {
 	for (;;) {
@@ -122,6 +173,9 @@ enum link_status link_wait_until(struct link *link, uint64_t deadline_ns)
 
 		if (now_ns >= deadline_ns)
 			return LINK_REQUEST;
+		status = link_release(link);
+		if (status != LINK_REQUEST)
+			return (enum link_status)status;
 		if (deadline_ns != FAULT_FOR_EVER &&
 			(is_scripted(link) || deadline_ns - now_ns < EXACT_NS)) {
 			clock_wait_until(link->clock, deadline_ns);
@@ -214,10 +268,10 @@ static enum link_status sleep_past_opcode(struct link *link)
 
 static enum link_status sleep_for_bytes(struct link *link)
 {
+	bool may_be_patient = link->piecewise && link->follows_transfer;
 	enum link_status status;
 
-	link->patient =
-		link->piecewise && link->follows_transfer && wake_by(link, OPCODE_BYTES + 1);
+	link->patient = may_be_patient && wake_by(link, OPCODE_BYTES + 1);
 	if (!link->patient)
 		wake_by(link, 1);
 	status = link->patient ? sleep_past_opcode(link) : wait_for(link, POLLIN, -1);
@@ -303,20 +357,21 @@ static enum link_status read_more(struct link *link)
 	return LINK_CLOSED;
 }
 
-static enum serprog_parse parse_next(struct link *link, struct serprog_request *request)
+bool link_peek(const struct link *link, struct serprog_request *request)
 {
-	enum serprog_parse parse;
+	return link->skip_bytes == 0 && link->head < link->tail &&
+	       serprog_parse(link->buffer + link->head, link->tail - link->head, link->limits,
+		       request) == SERPROG_PARSE_DONE;
+}
 
+static bool parse_next(struct link *link, struct serprog_request *request)
+{
 	drop_skipped(link);
-	if (link->skip_bytes > 0)
-		return SERPROG_PARSE_MORE;
-	parse = serprog_parse(
-		link->buffer + link->head, link->tail - link->head, link->limits, request);
-	if (parse == SERPROG_PARSE_DONE) {
-		link->head += request->size_bytes;
-		link->skip_bytes = request->skip_bytes;
-	}
-	return parse;
+	if (!link_peek(link, request))
+		return false;
+	link->head += request->size_bytes;
+	link->skip_bytes = request->skip_bytes;
+	return true;
 }
 
 /* The last byte that was read is the request's own: before it came, the request was not here. */
@@ -352,39 +407,19 @@ static void look_ahead(struct link *link, const struct serprog_request *request)
 
 enum link_status link_next(struct link *link, struct serprog_request *request)
 {
-	while (parse_next(link, request) == SERPROG_PARSE_MORE) {
-		enum link_status status;
+	while (!parse_next(link, request)) {
+		enum link_status status = link_release(link);
 
 		if (link->drained_ns > 0)
 			link->empty_ns = link->drained_ns;
 		link->drained_ns = 0;
 		take_what_was_left(link);
-		status = is_nothing_here(link) ? sleep_for_bytes(link) : read_more(link);
+		if (status == LINK_REQUEST)
+			status = is_nothing_here(link) ? sleep_for_bytes(link) : read_more(link);
 		if (status != LINK_REQUEST)
 			return status;
 	}
 	take_arrival(link);
 	look_ahead(link, request);
-	return LINK_REQUEST;
-}
-
-enum link_status link_send(struct link *link, const uint8_t *bytes, size_t len, uint64_t *sent_ns)
-{
-	*sent_ns = clock_now_ns(link->clock);
-	while (len > 0) {
-		ssize_t sent = write(link->fd, bytes, len);
-
-		if (sent >= 0) {
-			bytes += sent;
-			len -= (size_t)sent;
-		} else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-			enum link_status status = wait_for(link, POLLOUT, -1);
-
-			if (status != LINK_REQUEST)
-				return status;
-		} else if (errno != EINTR) {
-			return LINK_CLOSED;
-		}
-	}
 	return LINK_REQUEST;
 }

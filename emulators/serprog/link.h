@@ -13,6 +13,9 @@
  * out: `empty_ns` is an earlier moment. And a host that sends the opcode of a transfer by a write
  * of its own wakes us with the rest of it alone, which is what it waits for. Its bytes are taken
  * from the socket after the reply, so that it is the reply that acknowledges them.
+ *
+ * A reply may be held, to leave with the next one. Before this link reads, sleeps or lets time pass
+ * all of them leave: a host never waits for a reply that only waits for its host.
  */
 #ifndef EMULATORS_SERPROG_LINK_H
 #define EMULATORS_SERPROG_LINK_H
@@ -23,6 +26,8 @@
 #include "link/fault.h"
 #include "listener.h"
 #include "record/events.h"
+
+#define LINK_HELD_BYTES_MAX 64
 
 struct link {
 	int fd;
@@ -48,7 +53,9 @@ struct link {
 	bool patient;           /* since the last request an opcode alone woke nobody */
 	bool overslept;         /* the last sleep ended by itself */
 	int bytes_that_wake;
-	size_t left_bytes; /* that are in the buffer, and still in the socket */
+	size_t left_bytes;                 /* that are in the buffer, and still in the socket */
+	uint8_t held[LINK_HELD_BYTES_MAX]; /* replies that leave with the next one */
+	size_t held_bytes;
 	uint64_t empty_ns;
 	uint64_t drained_ns; /* the last read left nothing behind, as of then; 0: it may have */
 	uint64_t read_ns;
@@ -75,13 +82,25 @@ void link_deinit(struct link *link);
 /* Blocks for the next request; its data lives until the next call. */
 enum link_status link_next(struct link *link, struct serprog_request *request);
 
+/* The request that is here in full behind the last one, without a read; false if there is none. */
+bool link_peek(const struct link *link, struct serprog_request *request);
+
 /* Blocks until @deadline_ns, the end of the connection or a signal; FAULT_FOR_EVER is none. */
 enum link_status link_wait_until(struct link *link, uint64_t deadline_ns);
 
 /* Records a fault that is being done now: a fault_report_fn of which @context is the link. */
 void link_report_fault(void *context, const struct fault *fault, uint64_t nth);
 
-/* Blocks until it is all sent. @sent_ns is stamped before the first byte leaves. */
+/*
+ * Blocks until it is all sent, behind what is held. @sent_ns is stamped before the first byte of it
+ * leaves.
+ */
 enum link_status link_send(struct link *link, const uint8_t *bytes, size_t len, uint64_t *sent_ns);
+
+/* Keeps it for the next link_send() instead, @sent_ns as there. false where there is no room. */
+bool link_hold(struct link *link, const uint8_t *bytes, size_t len, uint64_t *sent_ns);
+
+/* Blocks until all that is held is sent. */
+enum link_status link_release(struct link *link);
 
 #endif

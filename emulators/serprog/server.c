@@ -187,11 +187,26 @@ static void count_request(struct server *server, const struct serprog_request *r
 		server->refused_requests += 1 + request->skip_bytes / SERVER_REFUSED_BYTES;
 }
 
+/*
+ * Nothing lies between this reply and the next one but the work of a transfer whose request came
+ * before either: in one segment they cost both sides half.
+ */
+static bool leaves_with_the_next(const struct server *server, const struct link *link)
+{
+	struct serprog_request next;
+
+	if (server->faults->count > 0 || server->device->options.spi_wire_time)
+		return false;
+	return link_peek(link, &next) && next.op == SERPROG_O_SPIOP;
+}
+
 static enum link_status give_reply(struct server *server, struct link *link, const uint8_t *reply,
 	size_t len, uint64_t *sent_ns)
 {
 	if (link_model_takes_time(&server->device->options.link))
 		return carry_reply(server, link, reply, len, sent_ns);
+	if (leaves_with_the_next(server, link) && link_hold(link, reply, len, sent_ns))
+		return LINK_REQUEST;
 	return link_send(link, reply, len, sent_ns);
 }
 
@@ -280,7 +295,7 @@ static enum link_status serve_link(struct server *server, struct link *link)
 		if (status == LINK_REQUEST)
 			check_bounds(server);
 	} while (status == LINK_REQUEST && !server->gave_up);
-	return status;
+	return status == LINK_REQUEST ? link_release(link) : status;
 }
 
 static int serve_connection(struct server *server, int fd)

@@ -199,6 +199,106 @@ static void reply_is_stamped_before_it_leaves(void **state)
 	assert_memory_equal(got, "\x15\x06", 2);
 }
 
+/* What the host has by now, at most 128 bytes; -1: nothing yet. */
+static ssize_t host_gets(const struct fixture *fixture, char *bytes)
+{
+	return read(fixture->host_fd, bytes, 128);
+}
+
+static void hold(struct fixture *fixture, const char *bytes, size_t len)
+{
+	uint64_t sent_ns;
+
+	assert_true(link_hold(&fixture->link, (const uint8_t *)bytes, len, &sent_ns));
+}
+
+static void held_reply_leaves_with_the_next(void **state)
+{
+	struct fixture *fixture = *state;
+	uint64_t before_ns = clock_now_ns(&fixture->clock);
+	uint64_t held_ns;
+	uint64_t sent_ns;
+	char got[128];
+
+	assert_true(link_hold(&fixture->link, (const uint8_t *)"\x15", 1, &held_ns));
+	assert_true(held_ns >= before_ns);
+	assert_int_equal(host_gets(fixture, got), -1);
+	assert_int_equal(
+		link_send(&fixture->link, (const uint8_t *)"\x06\x02", 2, &sent_ns), LINK_REQUEST);
+	assert_true(sent_ns >= held_ns);
+	assert_int_equal(host_gets(fixture, got), 3);
+	assert_memory_equal(got, "\x15\x06\x02", 3);
+}
+
+static void held_reply_leaves_before_a_sleep(void **state)
+{
+	struct fixture *fixture = *state;
+	char got[128];
+
+	hold(fixture, "\x06", 1);
+	assert_int_equal(next(fixture), LINK_STOPPED);
+	assert_int_equal(host_gets(fixture, got), 1);
+}
+
+static void held_reply_leaves_before_a_read(void **state)
+{
+	struct fixture *fixture = *state;
+	char got[128];
+
+	hold(fixture, "\x06", 1);
+	host_sends(fixture, "\x00", 1);
+	assert_int_equal(next(fixture), LINK_REQUEST);
+	assert_int_equal(host_gets(fixture, got), 1);
+}
+
+static void held_reply_leaves_before_time_passes(void **state)
+{
+	struct fixture *fixture = *state;
+	char got[128];
+
+	hold(fixture, "\x06", 1);
+	assert_int_equal(link_wait_until(&fixture->link, fixture->born_ns), LINK_REQUEST);
+	assert_int_equal(host_gets(fixture, got), -1);
+	assert_int_equal(link_wait_until(&fixture->link, FAULT_FOR_EVER), LINK_STOPPED);
+	assert_int_equal(host_gets(fixture, got), 1);
+}
+
+static void reply_that_has_no_room_is_sent_behind_those_held(void **state)
+{
+	static const char replies[LINK_HELD_BYTES_MAX] = {1, 2, 3};
+	struct fixture *fixture = *state;
+	uint64_t sent_ns;
+	char got[128];
+
+	hold(fixture, replies, LINK_HELD_BYTES_MAX - 1);
+	assert_false(link_hold(&fixture->link, (const uint8_t *)"\x06\x02", 2, &sent_ns));
+	assert_int_equal(host_gets(fixture, got), -1);
+	assert_int_equal(
+		link_send(&fixture->link, (const uint8_t *)"\x06\x02", 2, &sent_ns), LINK_REQUEST);
+	assert_int_equal(host_gets(fixture, got), LINK_HELD_BYTES_MAX + 1);
+	assert_memory_equal(got, replies, LINK_HELD_BYTES_MAX - 1);
+	assert_memory_equal(got + LINK_HELD_BYTES_MAX - 1, "\x06\x02", 2);
+}
+
+static void request_ahead_is_seen_once_it_is_all_here(void **state)
+{
+	struct fixture *fixture = *state;
+	struct serprog_request ahead;
+
+	host_sends(fixture, "\x00\x13\x01\x00\x00\x01\x00\x00", 8);
+	assert_int_equal(next(fixture), LINK_REQUEST);
+	assert_false(link_peek(&fixture->link, &ahead));
+	assert_int_equal(next(fixture), LINK_STOPPED);
+	host_sends(fixture, "\x05\x10", 2);
+	assert_int_equal(next(fixture), LINK_REQUEST);
+	assert_int_equal(fixture->request.op, 0x13);
+	assert_true(link_peek(&fixture->link, &ahead));
+	assert_int_equal(ahead.op, 0x10);
+	assert_int_equal(next(fixture), LINK_REQUEST);
+	assert_int_equal(fixture->request.op, 0x10);
+	assert_false(link_peek(&fixture->link, &ahead));
+}
+
 /* The request is as long as the buffer takes: no byte of it may be lost or overwritten. */
 static void duplicated_bytes_of_the_longest_request_all_come_in(void **state)
 {
@@ -416,6 +516,12 @@ int main(void)
 		WITH_LINK(oversized_request_is_dropped_and_the_next_understood),
 		WITH_LINK(host_that_left_closes_the_link),
 		WITH_LINK(reply_is_stamped_before_it_leaves),
+		WITH_LINK(held_reply_leaves_with_the_next),
+		WITH_LINK(held_reply_leaves_before_a_sleep),
+		WITH_LINK(held_reply_leaves_before_a_read),
+		WITH_LINK(held_reply_leaves_before_time_passes),
+		WITH_LINK(reply_that_has_no_room_is_sent_behind_those_held),
+		WITH_LINK(request_ahead_is_seen_once_it_is_all_here),
 		WITH_LINK(duplicated_bytes_of_the_longest_request_all_come_in),
 		WITH_LINK(dropped_byte_is_not_taken_for_the_end),
 		WITH_LINK(read_that_would_find_nothing_is_left_out_after_a_transfer),

@@ -367,6 +367,56 @@ static void program_byte(struct served *served, uint8_t address, uint8_t value)
 	assert_memory_equal(acks, "\x06\x06\x06\x06\x06", 5);
 }
 
+#define WREN "\x13\x01\x00\x00\x00\x00\x00\x06"
+#define WREN_BYTES 8
+
+/* Requests sent by one write: how many bytes of replies the first read brings. */
+static ssize_t first_replies_of(
+	struct served *served, const char *const *extra, const char *requests, size_t len)
+{
+	uint8_t replies[64];
+	ssize_t got;
+
+	start(served, extra);
+	connect_host(served);
+	assert_int_equal(send(served->fd, requests, len, 0), len);
+	got = recv(served->fd, replies, sizeof(replies), 0);
+	assert_true(got > 0);
+	return got;
+}
+
+static void replies_to_requests_that_came_together_leave_together(void **state)
+{
+	static const char *const extra[] = {NULL};
+	struct served *served = *state;
+
+	assert_int_equal(first_replies_of(served, extra, WREN WREN, 2 * WREN_BYTES), 2);
+	disconnect_host(served);
+	assert_int_equal(wait_for_exit(served), 0);
+}
+
+/* The second request alone is on the line for 0.3 s. */
+static void replies_leave_one_by_one_where_a_request_takes_time(void **state)
+{
+	static const char *const extra[] = {"--link", "baud=300", NULL};
+	struct served *served = *state;
+
+	assert_int_equal(first_replies_of(served, extra, WREN WREN, 2 * WREN_BYTES), 1);
+	disconnect_host(served);
+	assert_int_equal(wait_for_exit(served), 0);
+}
+
+static void last_reply_before_a_bound_reaches_its_host(void **state)
+{
+	static const char *const extra[] = {"--records-max", "2", NULL};
+	struct served *served = *state;
+	uint8_t reply[2];
+
+	assert_int_equal(first_replies_of(served, extra, WREN WREN, 2 * WREN_BYTES), 1);
+	assert_int_equal(recv(served->fd, reply, 2, 0), 0);
+	assert_int_equal(wait_for_exit(served), 0);
+}
+
 static void parallel_part_is_programmed_and_read_over_its_own_bus(void **state)
 {
 	static const char *const extra[] = {"--chip", "SST39SF040", NULL};
@@ -852,6 +902,9 @@ int main(int argc, char *argv[])
 		WITH_SERVER(streaming_firmware_has_no_query_for_lengths),
 		WITH_SERVER(refused_request_is_a_fault_of_the_link),
 		WITH_SERVER(same_requests_on_a_scripted_clock_leave_the_same_events),
+		WITH_SERVER(replies_to_requests_that_came_together_leave_together),
+		WITH_SERVER(replies_leave_one_by_one_where_a_request_takes_time),
+		WITH_SERVER(last_reply_before_a_bound_reaches_its_host),
 		WITH_SERVER(slow_line_holds_requests_and_replies),
 		WITH_SERVER(request_that_ends_the_link_is_not_answered),
 		WITH_SERVER(part_that_never_ends_its_work_breaks_no_rule_of_time),
