@@ -48,12 +48,6 @@ void link_init(struct link *link)
 	link->stamped = link->clock->source == CLOCK_SOURCE_MONOTONIC && arrival_enable(link->fd);
 }
 
-void link_deinit(struct link *link)
-{
-	close(link->fd);
-	link->fd = -1;
-}
-
 static bool is_scripted(const struct link *link)
 {
 	return link->clock->source == CLOCK_SOURCE_SCRIPTED;
@@ -320,6 +314,14 @@ static void take_what_was_left(struct link *link)
 		else if (got == 0 || errno != EINTR)
 			link->left_bytes = 0;
 	}
+}
+
+/* A socket that is closed with bytes in it takes back what it sent: a host may lose its reply. */
+void link_deinit(struct link *link)
+{
+	take_what_was_left(link);
+	close(link->fd);
+	link->fd = -1;
 }
 
 static enum link_status read_more(struct link *link)

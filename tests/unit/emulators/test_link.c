@@ -503,6 +503,57 @@ static void rest_of_a_transfer_is_waited_for_past_all_patience(void **state)
 	wait(NULL);
 }
 
+/* What a socket still holds when it is closed makes the kernel reset the connection. */
+static void host_keeps_its_reply_where_the_link_ends_after_it(void **state)
+{
+	struct fixture *fixture = *state;
+	uint64_t sent_ns;
+	char got[128];
+
+	serve_in_pieces(fixture);
+	let_it_sleep(fixture);
+	host_sends(fixture, "\x13", 1);
+	host_sends(fixture, TRANSFER, TRANSFER_BYTES);
+	assert_int_equal(next(fixture), LINK_REQUEST);
+	assert_int_equal(fixture->link.left_bytes, 1 + TRANSFER_BYTES);
+	assert_int_equal(
+		link_send(&fixture->link, (const uint8_t *)"\x06\x02", 2, &sent_ns), LINK_REQUEST);
+	link_deinit(&fixture->link);
+	assert_int_equal(host_gets(fixture, got), 2);
+	assert_int_equal(host_gets(fixture, got), 0);
+}
+
+static void host_that_left_is_noticed_behind_what_was_left(void **state)
+{
+	struct fixture *fixture = *state;
+
+	serve_in_pieces(fixture);
+	let_it_sleep(fixture);
+	host_sends(fixture, "\x13", 1);
+	host_sends(fixture, TRANSFER, TRANSFER_BYTES);
+	assert_int_equal(next(fixture), LINK_REQUEST);
+	assert_int_equal(fixture->link.left_bytes, 1 + TRANSFER_BYTES);
+	shutdown(fixture->host_fd, SHUT_WR);
+	assert_int_equal(next(fixture), LINK_CLOSED);
+}
+
+static void bytes_that_were_left_are_taken_once(void **state)
+{
+	struct fixture *fixture = *state;
+
+	serve_in_pieces(fixture);
+	let_it_sleep(fixture);
+	host_sends(fixture, "\x13", 1);
+	host_sends(fixture, TRANSFER "\x13\x02", TRANSFER_BYTES + 2);
+	assert_int_equal(next(fixture), LINK_REQUEST);
+	assert_int_equal(fixture->link.left_bytes, 1 + TRANSFER_BYTES + 2);
+	host_sends(fixture, "\x00\x00\x00\x00\x00\x01\x02", 7);
+	assert_int_equal(next(fixture), LINK_REQUEST);
+	assert_int_equal(fixture->link.left_bytes, 0);
+	assert_int_equal(fixture->request.write_len, 2);
+	assert_memory_equal(fixture->request.data, "\x01\x02", 2);
+}
+
 #define WITH_LINK(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -530,6 +581,9 @@ int main(void)
 		WITH_LINK(request_of_a_byte_is_served_and_known_to_have_waited),
 		WITH_LINK(request_of_a_byte_that_others_follow_may_have_waited),
 		WITH_LINK(rest_of_a_transfer_is_waited_for_past_all_patience),
+		WITH_LINK(host_keeps_its_reply_where_the_link_ends_after_it),
+		WITH_LINK(host_that_left_is_noticed_behind_what_was_left),
+		WITH_LINK(bytes_that_were_left_are_taken_once),
 		WITH_LINK(wait_for_ever_ends_with_a_signal),
 		WITH_LINK(wait_for_a_moment_gone_by_is_none),
 		WITH_LINK(wait_on_a_scripted_clock_ends_at_its_moment),
