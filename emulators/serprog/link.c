@@ -260,14 +260,21 @@ static enum link_status sleep_past_opcode(struct link *link)
 	return status;
 }
 
-static enum link_status sleep_for_bytes(struct link *link)
+/* What cannot be told how many bytes wake a reader, a terminal, is not asked again. */
+static void choose_patience(struct link *link)
 {
-	bool may_be_patient = link->piecewise && link->follows_transfer;
-	enum link_status status;
-
-	link->patient = may_be_patient && wake_by(link, OPCODE_BYTES + 1);
+	link->patient = link->piecewise && link->follows_transfer;
+	if (link->patient)
+		link->patient = link->piecewise = wake_by(link, OPCODE_BYTES + 1);
 	if (!link->patient)
 		wake_by(link, 1);
+}
+
+static enum link_status sleep_for_bytes(struct link *link)
+{
+	enum link_status status;
+
+	choose_patience(link);
 	status = link->patient ? sleep_past_opcode(link) : wait_for(link, POLLIN, -1);
 	link->awaited = status == LINK_REQUEST && !link->overslept;
 	return status;

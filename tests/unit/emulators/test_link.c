@@ -361,6 +361,7 @@ static void connect_by_tcp(struct fixture *fixture)
 	int on = 1;
 	int listener = socket(AF_INET, SOCK_STREAM, 0);
 
+	assert_true(listener >= 0);
 	close(fixture->link.fd);
 	close(fixture->host_fd);
 	assert_int_equal(bind(listener, (const struct sockaddr *)&address, len), 0);
@@ -523,6 +524,26 @@ static void host_keeps_its_reply_where_the_link_ends_after_it(void **state)
 	assert_int_equal(host_gets(fixture, got), 0);
 }
 
+static void link_that_knows_no_patience_is_served_without(void **state)
+{
+	struct fixture *fixture = *state;
+	int fds[2];
+
+	assert_int_equal(pipe(fds), 0); /* it takes no socket's options */
+	close(fixture->link.fd);
+	fixture->link.fd = fds[0];
+	link_init(&fixture->link);
+	fixture->link.wake_suffices = true;
+	fixture->link.piecewise = true;
+	fixture->link.follows_transfer = true;
+	let_it_sleep(fixture);
+	assert_int_equal(write(fds[1], "\x00", 1), 1);
+	assert_int_equal(next(fixture), LINK_REQUEST);
+	assert_false(fixture->link.piecewise);
+	assert_false(fixture->link.held_up);
+	close(fds[1]);
+}
+
 static void host_that_left_is_noticed_behind_what_was_left(void **state)
 {
 	struct fixture *fixture = *state;
@@ -582,6 +603,7 @@ int main(void)
 		WITH_LINK(request_of_a_byte_that_others_follow_may_have_waited),
 		WITH_LINK(rest_of_a_transfer_is_waited_for_past_all_patience),
 		WITH_LINK(host_keeps_its_reply_where_the_link_ends_after_it),
+		WITH_LINK(link_that_knows_no_patience_is_served_without),
 		WITH_LINK(host_that_left_is_noticed_behind_what_was_left),
 		WITH_LINK(bytes_that_were_left_are_taken_once),
 		WITH_LINK(wait_for_ever_ends_with_a_signal),
