@@ -61,7 +61,10 @@ static void turn_away(struct link *link)
 		events_append(link->events, &event);
 }
 
-/* LINK_REQUEST here means: go on. Without end where @timeout_ms is -1, else link->overslept. */
+/*
+ * LINK_REQUEST here means: go on. Without end where @timeout_ms is -1; else it may end without what
+ * it waited for, not later: link->overslept.
+ */
 static enum link_status wait_for(struct link *link, short events, int timeout_ms)
 {
 	struct pollfd fds[] = {
@@ -70,16 +73,15 @@ static enum link_status wait_for(struct link *link, short events, int timeout_ms
 		{.fd = link->refusing ? link->refusing->fd : -1, .events = POLLIN},
 	};
 
-	int ready;
-
 	do {
-		ready = poll(fds, 3, timeout_ms);
+		int ready = poll(fds, 3, timeout_ms);
+
 		if (ready < 0 && errno != EINTR)
 			return LINK_CLOSED;
 		if (ready > 0 && fds[2].revents)
 			turn_away(link);
-	} while (ready != 0 && !fds[0].revents && !fds[1].revents);
-	link->overslept = ready == 0;
+		link->overslept = !fds[0].revents && !fds[1].revents;
+	} while (link->overslept && timeout_ms < 0);
 	return fds[1].revents ? LINK_STOPPED : LINK_REQUEST;
 }
 
