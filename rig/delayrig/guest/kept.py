@@ -55,7 +55,7 @@ class KeptGuest:
     def __init__(self, hardware: Hardware, snapshot: Path, cpu: int) -> None:
         self.snapshot = snapshot
         """Whose pause it is at, or went on from."""
-        self._machine = machine_of(hardware.shape)
+        self._kind = machine_of(hardware.shape)
         self._states: dict[Path, Path] = {}
         self._folder = tempfile.TemporaryDirectory(prefix="flashrom-rig-")
         folder = Path(self._folder.name)
@@ -85,7 +85,7 @@ class KeptGuest:
         """Whether a cell that is given this can run here."""
         return (
             self._cells < CELLS_MAX
-            and self._machine == machine_of(hardware.shape)
+            and self._kind == machine_of(hardware.shape)
             and self._names == tuple(hardware.fw_cfg)
             and bool(self._marks) == bool(hardware.marks)
             and all(

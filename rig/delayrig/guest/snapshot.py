@@ -19,6 +19,7 @@ from functools import cache
 from pathlib import Path
 
 from delayrig import digest
+from delayrig.errors import LostGuestError
 from delayrig.guest import arguments
 from delayrig.guest.again import made_loadable
 from delayrig.guest.arguments import Hardware
@@ -189,7 +190,9 @@ async def _is_same_again(hardware: Hardware, snapshot: Path, folder: Path, cpu: 
                 told.append(await finish_guest(machine, shape, folder))
             await machine.rewind(states, snapshot / RAM)
             told.append(await finish_guest(machine, shape, folder))
-        except UnrewindableError:
+        except (UnrewindableError, LostGuestError):
+            if not told:
+                raise
             return False
         finally:
             await asyncio.shield(machine.stop())
