@@ -11,7 +11,7 @@
  * room to spare.
  */
 #define LINE_BYTES_MAX 2048
-#define TEXT_BYTES (UINT32_C(1) << 16)
+#define TEXT_BYTES (UINT32_C(1) << 14)
 
 struct text {
 	FILE *out;
@@ -397,7 +397,7 @@ static uint64_t previous_reply_ns(const struct event *event, uint64_t before_ns)
 int jsonl_write(FILE *out, const struct run_facts *facts, const struct events *events,
 	const struct run_end *end)
 {
-	static struct text text;
+	struct text text;
 	struct counts counts = {0};
 	uint64_t previous_ns = 0;
 
