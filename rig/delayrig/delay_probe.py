@@ -204,7 +204,7 @@ def read_trace(text: str, function: DelayFunction) -> list[Event]:
         "calls": len(calls),
         "lost": int(written[2]) - int(written[1]),
         "clock_step_ns": math.gcd(*(record.at_ns for record in records)),
-        "first_cost_ns": max(first_costs),
+        "first_cost_ns": _undisturbed(first_costs),
         "cost_ns": _undisturbed(later_costs),
         "call_cost_ns": _whole_cost(records),
     }

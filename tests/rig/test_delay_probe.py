@@ -183,6 +183,21 @@ def test_probe_tells_its_cost_without_what_disturbed_it(function: DelayFunction)
     assert (probe["calls"], probe["lost"]) == (0, 0)
 
 
+def test_first_call_that_was_disturbed_in_one_child_is_not_what_first_calls_cost(
+    function: DelayFunction,
+) -> None:
+    others = [
+        line
+        for tid, leave in ((4, 140), (5, 140), (6, 999))
+        for line in (
+            record("nothing_enter", 100, tid=tid, us=0),
+            record("nothing_leave", leave, tid=tid),
+        )
+    ]
+    (probe,) = of_kind(events_of(function, *others), "delay_probe")
+    assert probe["first_cost_ns"] == 40
+
+
 def test_records_that_were_overwritten_are_counted(function: DelayFunction) -> None:
     (probe,) = of_kind(events_of(function, lost=3), "delay_probe")
     assert probe["lost"] == 3
