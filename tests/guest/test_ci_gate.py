@@ -20,6 +20,7 @@ about = "What a gate needs at least, and a cell"
 subjects = ["bundled"]
 [[group]]
 name = "bus"
+region_kib = 192
 [group.over]
 mips = [250]
 cores = [1]
