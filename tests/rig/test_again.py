@@ -10,6 +10,7 @@ CLUSTER_BITS = 16
 SNAPSHOTS_AT = 1 << CLUSTER_BITS
 STREAM_AT = 2 << CLUSTER_BITS
 SHIFT = 4
+NOW_NS = 1000 + (50 << SHIFT)
 CRASHED = b"\x05\x19cpu_common/crash_occurred\x00\x00\x00\x01\x01"
 
 
@@ -26,8 +27,9 @@ def cpu(instance: int, *, halted: int, due: int, rest: bytes = b"") -> bytes:
     )
 
 
-def other(instance: int) -> bytes:
-    return section(5 + 3 * instance, b"apic", instance, 3, bytes(range(48)))
+def apic(instance: int, due_ns: int) -> bytes:
+    fields = bytes(range(40)) + struct.pack(">q", due_ns)
+    return section(5 + 3 * instance, b"apic", instance, 3, fields)
 
 
 def stream(*sections: bytes, speed: bytes = b"") -> bytes:
@@ -47,8 +49,8 @@ def image(state: bytes, *, snapshots: int = 1, cluster_bits: int = CLUSTER_BITS)
     return bytes(content)
 
 
-ONE = [cpu(0, halted=0, due=0, rest=CRASHED), other(0)]
-TWO = [*ONE, cpu(1, halted=1, due=1), other(1)]
+ONE = [cpu(0, halted=0, due=0, rest=CRASHED), apic(0, NOW_NS)]
+TWO = [*ONE, cpu(1, halted=1, due=1), apic(1, NOW_NS + 16)]
 SPEED = b"\x05\x12timer/icount/shift" + struct.pack(">Ihq", 2, SHIFT, 0)
 
 
@@ -66,10 +68,12 @@ def test_sections_that_make_qemu_forget_are_left_out_and_the_speed_is_put_in() -
 @pytest.mark.parametrize(
     "sections",
     [
-        [cpu(0, halted=1, due=0), cpu(1, halted=1, due=0)],
-        [*ONE, cpu(1, halted=0, due=0)],
-        [*ONE, cpu(1, halted=1, due=2)],
-        [*ONE, cpu(1, halted=1, due=0, rest=b"\x05\x03new")],
+        [cpu(0, halted=1, due=0), apic(0, -1), cpu(1, halted=1, due=0), apic(1, -1)],
+        [*ONE, cpu(1, halted=0, due=0), apic(1, -1)],
+        [*ONE, cpu(1, halted=1, due=2), apic(1, -1)],
+        [*ONE, cpu(1, halted=1, due=0, rest=b"\x05\x03new"), apic(1, -1)],
+        [*ONE, cpu(1, halted=1, due=0), apic(1, NOW_NS)],
+        [*ONE, cpu(1, halted=1, due=0)],
         ONE,
     ],
     ids=[
@@ -77,11 +81,22 @@ def test_sections_that_make_qemu_forget_are_left_out_and_the_speed_is_put_in() -
         "another one runs",
         "it has an interrupt",
         "it has a field that nobody knows",
+        "its timer is due",
+        "its timer is unknown",
         "one is missing",
     ],
 )
 def test_machine_that_would_not_go_on_as_a_new_one_is_not_rewound(sections: list[bytes]) -> None:
     assert made_loadable(image(stream(*sections)), cores=2, icount_shift=SHIFT) is None
+
+
+def test_one_cpu_alone_may_have_a_timer_due() -> None:
+    assert made_loadable(image(stream(*ONE)), cores=1, icount_shift=SHIFT) is not None
+
+
+def test_timer_that_is_off_is_never_due() -> None:
+    sections = [*ONE, cpu(1, halted=1, due=0), apic(1, -1)]
+    assert made_loadable(image(stream(*sections)), cores=2, icount_shift=SHIFT) is not None
 
 
 def test_machine_whose_clock_is_not_found_is_not_rewound() -> None:

@@ -8,9 +8,12 @@ have (guest/rewind.py), and so leaves that section out. What it holds, whether a
 which interrupts are due, must then be what the reset before each load leaves: the first CPU runs,
 the others are halted, nothing is due. Of other machines there is no such state.
 
-QEMU's CPUs take turns, and a machine that goes on does so with the one after that which stopped it;
-a new machine begins with the first one. So it is the last CPU that a guest stops on when its cell
-is done (images/agent/agent.c).
+QEMU's CPUs take turns, and a machine that goes on does so with the one after that which ran last;
+in a new machine that is the first one. A guest stops on its last CPU when its cell is done
+(images/agent/agent.c), but others may have had something to do before QEMU came to stop them. It
+makes no difference unless another CPU has something to do in the very moment of the pause: so none
+may have a timer that is due by then. One that is due later ends the first CPU's turn, and the order
+is the same from there on.
 
 How long an instruction takes is no part of the state where it never changes: it is put in, so that
 a machine that ran at another speed goes on at this one's.
@@ -38,9 +41,14 @@ _CPU_COMMON = re.compile(
 _CLOCK = re.compile(
     rb"\x05\x0ctimer/icount\x00\x00\x00\x01(?P<bias>.{8})(?P<count>.{8})", re.DOTALL
 )
+_APIC = re.compile(
+    rb"\x04(?P<id>.{4})\x04apic(?P<number>.{4})\x00\x00\x00\x03.*?(?P<due>.{8})\x7e(?P=id)",
+    re.DOTALL,
+)
 _SUBSECTION = struct.Struct(">BB18sI")  # mark, length of the name, name, version
 _SPEED_NAME = b"timer/icount/shift"
 _SPEED = struct.Struct(">hq")  # the shift; a difference that QEMU keeps where it adapts it
+_NEVER = -1
 _EXIT_REQUEST = 1
 """Of what is due: QEMU drops it on loading."""
 
@@ -55,7 +63,9 @@ def made_loadable(image: bytes, *, cores: int, icount_shift: int) -> bytes | Non
     if len(sections) != cores or not all(_is_as_reset(section) for section in sections):
         return None
     clock = _CLOCK.search(stream)
-    if clock is None:
+    if clock is None or (
+        cores > 1 and not _has_first_cpu_begin(stream, cores, clock, icount_shift)
+    ):
         return None
     speed = _SUBSECTION.pack(5, len(_SPEED_NAME), _SPEED_NAME, 2) + _SPEED.pack(icount_shift, 0)
     kept = _CPU_COMMON.sub(b"", stream[: clock.end()] + speed + stream[clock.end() :])
@@ -85,3 +95,18 @@ def _is_as_reset(section: re.Match[bytes]) -> bool:
         int.from_bytes(section[name], "big") for name in ("number", "halted", "due")
     )
     return halted == (number > 0) and not due & ~_EXIT_REQUEST
+
+
+def _has_first_cpu_begin(
+    stream: bytes, cores: int, clock: re.Match[bytes], icount_shift: int
+) -> bool:
+    timers = list(_APIC.finditer(stream))
+    if len(timers) != cores:
+        return False
+    now_ns = _signed(clock["bias"]) + (_signed(clock["count"]) << icount_shift)
+    due_ns = [_signed(timer["due"]) for timer in timers if any(timer["number"])]
+    return all(due == _NEVER or due > now_ns for due in due_ns)
+
+
+def _signed(field: bytes) -> int:
+    return int.from_bytes(field, "big", signed=True)

@@ -33,7 +33,7 @@ from delayrig.paths import Paths
 BOOT_LIMIT_S = 120.0
 SAVE_LIMIT_S = 60.0
 UNUSED_DROPPED_AFTER_S = 24 * 3600  # longer than any run, which asks for its own at its start
-FORMAT = 7
+FORMAT = 8
 STATE, RAM, WHOLE, KERNEL = "state", "ram", "whole", "kernel"
 STATES = "states.qcow2"
 """To be rewound to; not there for machines that cannot be."""
