@@ -22,11 +22,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from delayrig.errors import LostGuestError
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-from delayrig.errors import LostGuestError
 
 PAGE_BYTES = 4096
 ENTRY_BYTES = 8
@@ -61,11 +61,11 @@ def write_digests(ram: Path) -> None:
         digests.truncate(size // PAGE_BYTES * DIGEST_BYTES)
         for stretch in _data_in(file.fileno(), Stretch(0, size)):
             content = os.pread(file.fileno(), stretch.size, stretch.start)
-            digests.seek(stretch.start // PAGE_BYTES * DIGEST_BYTES)
             for at in range(0, len(content), PAGE_BYTES):
                 page = content[at : at + PAGE_BYTES]
-                digest = hashlib.blake2b(page, digest_size=DIGEST_BYTES).digest()
-                digests.write(bytes(DIGEST_BYTES) if page == zeros else digest)
+                if page != zeros:
+                    digests.seek((stretch.start + at) // PAGE_BYTES * DIGEST_BYTES)
+                    digests.write(hashlib.blake2b(page, digest_size=DIGEST_BYTES).digest())
 
 
 def stale_stretches(process: int, ram: Path, content: Path) -> list[Stretch]:

@@ -155,7 +155,6 @@ async def _boot(shape: GuestShape, image: GuestImage, turns: Path, folder: Path,
             states = made_loadable(
                 (folder / STATES).read_bytes(), cores=shape.cores, icount_shift=shape.icount_shift
             )
-            (folder / STATES).unlink()
         with hardware.kernel.open("rb") as kernel:
             (snapshot / KERNEL).write_bytes(kernel.read(KERNEL_BYTES))
     finally:

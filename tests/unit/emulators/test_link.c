@@ -405,6 +405,7 @@ static void send_in_pieces(const struct fixture *fixture)
 	_exit(0);
 }
 
+/* Until it is known to send so; the next call sleeps. */
 static void serve_in_pieces(struct fixture *fixture)
 {
 	connect_by_tcp(fixture);
@@ -420,6 +421,7 @@ static void serve_in_pieces(struct fixture *fixture)
 	}
 	assert_int_equal(write(fixture->stop_fds[1], "", 1), 1);
 	assert_int_equal(next(fixture), LINK_STOPPED);
+	let_it_sleep(fixture);
 }
 
 static void read_that_would_find_nothing_is_left_out_after_a_transfer(void **state)
@@ -457,7 +459,6 @@ static void opcode_by_itself_wakes_nobody_after_some_like_it(void **state)
 	struct fixture *fixture = *state;
 
 	serve_in_pieces(fixture);
-	let_it_sleep(fixture);
 	host_sends(fixture, "\x13", 1);
 	assert_false(would_wake(fixture));
 	host_sends(fixture, TRANSFER, TRANSFER_BYTES);
@@ -472,7 +473,6 @@ static void request_of_a_byte_is_served_and_known_to_have_waited(void **state)
 	struct fixture *fixture = *state;
 
 	serve_in_pieces(fixture);
-	let_it_sleep(fixture);
 	host_sends(fixture, "\x00", 1);
 	assert_int_equal(next(fixture), LINK_REQUEST);
 	assert_int_equal(fixture->request.op, 0x00);
@@ -484,7 +484,6 @@ static void request_of_a_byte_that_others_follow_may_have_waited(void **state)
 	struct fixture *fixture = *state;
 
 	serve_in_pieces(fixture);
-	let_it_sleep(fixture);
 	host_sends(fixture, "\x00", 1);
 	host_sends(fixture, "\x10", 1);
 	assert_int_equal(next(fixture), LINK_REQUEST);
@@ -496,7 +495,6 @@ static void rest_of_a_transfer_is_waited_for_past_all_patience(void **state)
 	struct fixture *fixture = *state;
 
 	serve_in_pieces(fixture);
-	let_it_sleep(fixture);
 	send_in_pieces(fixture);
 	assert_int_equal(next(fixture), LINK_REQUEST);
 	assert_int_equal(fixture->request.op, 0x13);
@@ -512,7 +510,6 @@ static void host_keeps_its_reply_where_the_link_ends_after_it(void **state)
 	char got[128];
 
 	serve_in_pieces(fixture);
-	let_it_sleep(fixture);
 	host_sends(fixture, "\x13", 1);
 	host_sends(fixture, TRANSFER, TRANSFER_BYTES);
 	assert_int_equal(next(fixture), LINK_REQUEST);
@@ -549,7 +546,6 @@ static void host_that_left_is_noticed_behind_what_was_left(void **state)
 	struct fixture *fixture = *state;
 
 	serve_in_pieces(fixture);
-	let_it_sleep(fixture);
 	host_sends(fixture, "\x13", 1);
 	host_sends(fixture, TRANSFER, TRANSFER_BYTES);
 	assert_int_equal(next(fixture), LINK_REQUEST);
@@ -563,7 +559,6 @@ static void bytes_that_were_left_are_taken_once(void **state)
 	struct fixture *fixture = *state;
 
 	serve_in_pieces(fixture);
-	let_it_sleep(fixture);
 	host_sends(fixture, "\x13", 1);
 	host_sends(fixture, TRANSFER "\x13\x02", TRANSFER_BYTES + 2);
 	assert_int_equal(next(fixture), LINK_REQUEST);
