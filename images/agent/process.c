@@ -196,11 +196,6 @@ static int limit_files(unsigned long bytes_max)
 	return bytes_max > 0 && setrlimit(RLIMIT_FSIZE, &limit) < 0 ? -errno : 0;
 }
 
-void process_go_to_last_core(void)
-{
-	pin((unsigned int)sysconf(_SC_NPROCESSORS_ONLN) - 1);
-}
-
 static void leave_core(void)
 {
 	cpu_set_t cores;

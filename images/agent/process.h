@@ -28,9 +28,6 @@ void process_sleep_ms(unsigned int ms);
 /* Real-time priority for the agent itself, on the subject's core. */
 int process_init(void);
 
-/* Moves the calling process to the last core. */
-void process_go_to_last_core(void);
-
 /* Makes the calling process an ordinary one, on that core, with no signal blocked. */
 void process_become_ordinary(unsigned int core);
 

@@ -9,11 +9,10 @@ which interrupts are due, must then be what the reset before each load leaves: t
 the others are halted, nothing is due. Of other machines there is no such state.
 
 QEMU's CPUs take turns, and a machine that goes on does so with the one after that which ran last;
-in a new machine that is the first one. A guest stops on its last CPU when its cell is done
-(images/agent/agent.c), but others may have had something to do before QEMU came to stop them. It
-makes no difference unless another CPU has something to do in the very moment of the pause: so none
-may have a timer that is due by then. One that is due later ends the first CPU's turn, and the order
-is the same from there on.
+in a new machine that is the first one. It makes no difference unless another CPU has something to
+do in the very moment of the pause: so none may have a timer that is due by then, and the agent
+settles before it pauses (images/agent/agent.c). One that is due later ends the first CPU's turn,
+and the order is the same from there on.
 
 How long an instruction takes is no part of the state where it never changes: it is put in, so that
 a machine that ran at another speed goes on at this one's.
