@@ -5,7 +5,6 @@
 #include <limits.h>
 #include <poll.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #define NS_PER_MS UINT64_C(1000000)
@@ -15,10 +14,6 @@
 
 /* The kernel stamps what comes before it puts it where a read finds it: by 0.1 us, or a softirq. */
 #define QUEUED_NS NS_PER_MS
-
-/* An opcode alone wakes nobody for so long: the rest of its transfer comes sooner. */
-#define PATIENCE_MS 20
-#define OPCODE_BYTES 1
 
 /* A byte may come out twice. */
 size_t link_buffer_bytes(const struct serprog_limits *limits)
@@ -32,19 +27,14 @@ void link_init(struct link *link)
 	link->head = 0;
 	link->tail = 0;
 	link->skip_bytes = 0;
-	link->held_up = false;
 	link->awaited = false;
-	link->piecewise = false;
-	link->follows_transfer = false;
 	link->overslept = false;
-	link->patient = false;
-	link->bytes_that_wake = 1;
-	link->left_bytes = 0;
 	link->held_bytes = 0;
 	link->drained_ns = 0;
 	link->read_ns = 0;
 	link->arrived_ns = 0;
 	link->arrival = (struct arrival){0};
+	patience_init(&link->patience);
 	link->stamped = link->clock->source == CLOCK_SOURCE_MONOTONIC && arrival_enable(link->fd);
 }
 
@@ -242,87 +232,31 @@ static void narrow_arrival(struct link *link)
 		link->empty_ns = since_ns;
 }
 
-static bool wake_by(struct link *link, int bytes)
-{
-	if (bytes != link->bytes_that_wake &&
-		setsockopt(link->fd, SOL_SOCKET, SO_RCVLOWAT, &bytes, sizeof(bytes)) == 0)
-		link->bytes_that_wake = bytes;
-	return bytes == link->bytes_that_wake;
-}
-
-/* For that long only: else a request of no more than a byte would never be seen. */
-static enum link_status sleep_past_opcode(struct link *link)
-{
-	enum link_status status = wait_for(link, POLLIN, PATIENCE_MS);
-
-	if (link->overslept) {
-		wake_by(link, 1);
-		link->follows_transfer = false;
-	}
-	return status;
-}
-
-/* What cannot be told how many bytes wake a reader, a terminal, is not asked again. */
-static void choose_patience(struct link *link)
-{
-	link->patient = link->piecewise && link->follows_transfer;
-	if (link->patient)
-		link->patient = link->piecewise = wake_by(link, OPCODE_BYTES + 1);
-	if (!link->patient)
-		wake_by(link, 1);
-}
-
 static enum link_status sleep_for_bytes(struct link *link)
 {
-	enum link_status status;
+	int timeout_ms = patience_begin_ms(&link->patience, link->fd);
+	enum link_status status = wait_for(link, POLLIN, timeout_ms);
 
-	choose_patience(link);
-	status = link->patient ? sleep_past_opcode(link) : wait_for(link, POLLIN, -1);
+	if (link->overslept)
+		patience_end(&link->patience, link->fd);
 	link->awaited = status == LINK_REQUEST && !link->overslept;
 	return status;
-}
-
-static void note_pieces(struct link *link, const uint8_t *in, size_t len)
-{
-	if (link->wake_suffices && link->follows_transfer && len == OPCODE_BYTES &&
-		in[0] == SERPROG_O_SPIOP)
-		link->piecewise = true;
-}
-
-/*
- * Two small segments that are taken at once are acknowledged by a segment of its own, which costs
- * a host as much as its request. Those that are left where they are until the reply was sent, by
- * the reply.
- */
-static ssize_t read_and_leave(struct link *link, uint8_t *in, size_t room)
-{
-	ssize_t got = recv(link->fd, in, room, MSG_PEEK);
-
-	link->left_bytes = got > 0 ? (size_t)got : 0;
-	return got;
 }
 
 static ssize_t read_bytes(struct link *link, uint8_t *in, size_t room)
 {
 	/* Where faults add bytes there may be no room to take them once more. */
-	if (link->patient && !faults_touch(link->faults, FAULT_AT_REQUEST_BYTE))
-		return read_and_leave(link, in, room);
+	if (link->patience.patient && !faults_touch(link->faults, FAULT_AT_REQUEST_BYTE))
+		return patience_read(&link->patience, link->fd, in, room);
 	if (link->stamped)
 		return arrival_read(link->fd, in, room, &link->arrival);
 	return read(link->fd, in, room);
 }
 
-/* They are in the buffer already, and come once more behind what is in it. */
+/* It is in the buffer already, and comes once more behind what is in it. */
 static void take_what_was_left(struct link *link)
 {
-	while (link->left_bytes > 0) {
-		ssize_t got = read(link->fd, link->buffer + link->tail, link->left_bytes);
-
-		if (got > 0)
-			link->left_bytes -= (size_t)got;
-		else if (got == 0 || errno != EINTR)
-			link->left_bytes = 0;
-	}
+	patience_take(&link->patience, link->fd, link->buffer + link->tail);
 }
 
 /* A socket that is closed with bytes in it takes back what it sent: a host may lose its reply. */
@@ -353,9 +287,8 @@ static enum link_status read_more(struct link *link)
 		if (is_scripted(link))
 			link->empty_ns = before_ns;
 		narrow_arrival(link);
-		note_pieces(link, in, (size_t)got);
+		patience_note_bytes(&link->patience, in, (size_t)got);
 		link->awaited = false;
-		link->follows_transfer = false;
 		take_in(link, in, (size_t)got);
 		return LINK_REQUEST;
 	}
@@ -400,20 +333,14 @@ static void take_arrival(struct link *link)
 	link->arrived_ns = arrival->until_ns < link->read_ns ? arrival->until_ns : link->read_ns;
 }
 
-/* A host has its reply to a transfer before it sends more: a read now would find nothing. */
 static bool is_nothing_here(const struct link *link)
 {
-	return link->wake_suffices && link->follows_transfer && !link->awaited;
+	return !link->awaited && patience_expects_nothing(&link->patience);
 }
 
-/* What is known of the next request by this one. */
-static void look_ahead(struct link *link, const struct serprog_request *request)
+static bool is_last_here(const struct link *link)
 {
-	if (link->patient && request->size_bytes == OPCODE_BYTES)
-		link->held_up = true;
-	link->patient = false;
-	link->follows_transfer =
-		request->op == SERPROG_O_SPIOP && link->head == link->tail && link->skip_bytes == 0;
+	return link->head == link->tail && link->skip_bytes == 0;
 }
 
 enum link_status link_next(struct link *link, struct serprog_request *request)
@@ -431,6 +358,6 @@ enum link_status link_next(struct link *link, struct serprog_request *request)
 			return status;
 	}
 	take_arrival(link);
-	look_ahead(link, request);
+	patience_note_request(&link->patience, request, is_last_here(link));
 	return LINK_REQUEST;
 }

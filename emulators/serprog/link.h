@@ -8,11 +8,9 @@
  * Where `wake_ns_max` is known, one that was slept for is known to have come that late at most.
  * Where the kernel notes what comes (arrival.h), that is closer, and `arrived_ns` tells it too.
  *
- * Where @wake_suffices, readers know the moment of a request by how long a wake-up takes at most.
- * Then what follows a transfer is slept for at once, and the read that would find nothing is left
- * out: `empty_ns` is an earlier moment. And a host that sends the opcode of a transfer by a write
- * of its own wakes us with the rest of it alone, which is what it waits for. Its bytes are taken
- * from the socket after the reply, so that it is the reply that acknowledges them.
+ * Where a wake-up suffices (patience.h), what follows a transfer is slept for at once, and the read
+ * that would find nothing is left out: `empty_ns` is an earlier moment. And a host that sends the
+ * opcode of a transfer by a write of its own wakes us with the rest of it alone.
  *
  * A reply may be held, to leave with the next one. Before this link reads, sleeps or lets time pass
  * all of them leave: a host never waits for a reply that only waits for its host.
@@ -25,6 +23,7 @@
 #include "codec.h"
 #include "link/fault.h"
 #include "listener.h"
+#include "patience.h"
 #include "record/events.h"
 
 #define LINK_HELD_BYTES_MAX 64
@@ -43,17 +42,11 @@ struct link {
 	size_t tail;
 	uint32_t skip_bytes;
 	uint64_t wake_ns_max;   /* from a host's write to our read, where we slept; 0: not known */
-	bool wake_suffices;     /* set by the caller, with a bound that readers are told */
-	bool held_up;           /* a request was left waiting: that bound does not hold */
 	bool awaited;           /* the next read follows a sleep that bytes ended */
 	bool stamped;           /* the kernel notes what comes */
 	struct arrival arrival; /* of the last byte that was read */
-	bool piecewise;         /* this host sends an opcode by a write of its own */
-	bool follows_transfer;  /* the last request was one, and nothing of the next is read */
-	bool patient;           /* since the last request an opcode alone woke nobody */
 	bool overslept;         /* the last sleep ended by itself */
-	int bytes_that_wake;
-	size_t left_bytes;                 /* that are in the buffer, and still in the socket */
+	struct patience patience; /* when an opcode alone wakes nobody, and what was left in @fd */
 	uint8_t held[LINK_HELD_BYTES_MAX]; /* replies that leave with the next one */
 	size_t held_bytes;
 	uint64_t empty_ns;
@@ -74,7 +67,7 @@ size_t link_buffer_bytes(const struct serprog_limits *limits);
 /*
  * Takes over link->fd, which is connected and does not block. All that is not of its own making
  * is set by the caller: fd, signal_fd, clock, limits, faults, events, refusing, buffer, empty_ns,
- * wake_ns_max, wake_suffices.
+ * wake_ns_max, patience.wake_suffices.
  */
 void link_init(struct link *link);
 void link_deinit(struct link *link);

@@ -311,7 +311,7 @@ static int serve_connection(struct server *server, int fd)
 		.buffer = server->request_buffer,
 		.empty_ns = server->empty_ns,
 		.wake_ns_max = server->wake_ns_max,
-		.wake_suffices = server->wake_suffices,
+		.patience.wake_suffices = server->wake_suffices,
 	};
 	enum link_status status;
 	int ret;
@@ -328,7 +328,7 @@ static int serve_connection(struct server *server, int fd)
 		ret = status == LINK_STOPPED ? -ECANCELED : 0;
 	}
 	record_moment(server, EVENT_DISCONNECT);
-	server->held_up |= link.held_up;
+	server->held_up |= link.patience.held_up;
 	link_deinit(&link);
 	return ret;
 }

@@ -24,8 +24,8 @@ struct server {
 	uint8_t *reply_buffer;   /* of server_reply_buffer_bytes() */
 	uint64_t empty_ns;       /* no host could be there yet */
 	uint64_t wake_ns_max;    /* of struct link */
-	bool wake_suffices;      /* of struct link */
-	bool held_up;            /* of struct link, by any host */
+	bool wake_suffices;      /* of struct patience */
+	bool held_up;            /* of struct patience, by any host */
 	uint64_t replied_ns;   /* the last reply: no transfer begins before the one before ended */
 	uint64_t line_free_ns; /* the line to the device has carried what came before */
 	size_t records_max;    /* of all hosts: past it the last one is hung up on */

@@ -410,11 +410,11 @@ static void serve_in_pieces(struct fixture *fixture)
 {
 	connect_by_tcp(fixture);
 	link_init(&fixture->link);
-	fixture->link.wake_suffices = true;
+	fixture->link.patience.wake_suffices = true;
 	let_it_sleep(fixture);
 	host_sends(fixture, "\x13" TRANSFER, 1 + TRANSFER_BYTES);
 	assert_int_equal(next(fixture), LINK_REQUEST);
-	while (!fixture->link.piecewise) {
+	while (!fixture->link.patience.piecewise) {
 		send_in_pieces(fixture);
 		assert_int_equal(next(fixture), LINK_REQUEST);
 		wait(NULL);
@@ -429,7 +429,7 @@ static void read_that_would_find_nothing_is_left_out_after_a_transfer(void **sta
 	struct fixture *fixture = *state;
 	uint64_t read_ns;
 
-	fixture->link.wake_suffices = true;
+	fixture->link.patience.wake_suffices = true;
 	host_sends(fixture, "\x13" TRANSFER, 1 + TRANSFER_BYTES);
 	assert_int_equal(next(fixture), LINK_REQUEST);
 	read_ns = fixture->link.read_ns;
@@ -439,7 +439,7 @@ static void read_that_would_find_nothing_is_left_out_after_a_transfer(void **sta
 	host_sends(fixture, "\x13" TRANSFER, 1 + TRANSFER_BYTES);
 	assert_int_equal(next(fixture), LINK_REQUEST);
 	assert_true(fixture->link.empty_ns <= read_ns);
-	assert_false(fixture->link.held_up);
+	assert_false(fixture->link.patience.held_up);
 }
 
 static void read_is_tried_first_where_its_moment_counts(void **state)
@@ -465,7 +465,7 @@ static void opcode_by_itself_wakes_nobody_after_some_like_it(void **state)
 	assert_true(would_wake(fixture));
 	assert_int_equal(next(fixture), LINK_REQUEST);
 	assert_int_equal(fixture->request.op, 0x13);
-	assert_false(fixture->link.held_up);
+	assert_false(fixture->link.patience.held_up);
 }
 
 static void request_of_a_byte_is_served_and_known_to_have_waited(void **state)
@@ -476,7 +476,7 @@ static void request_of_a_byte_is_served_and_known_to_have_waited(void **state)
 	host_sends(fixture, "\x00", 1);
 	assert_int_equal(next(fixture), LINK_REQUEST);
 	assert_int_equal(fixture->request.op, 0x00);
-	assert_true(fixture->link.held_up);
+	assert_true(fixture->link.patience.held_up);
 }
 
 static void request_of_a_byte_that_others_follow_may_have_waited(void **state)
@@ -487,7 +487,7 @@ static void request_of_a_byte_that_others_follow_may_have_waited(void **state)
 	host_sends(fixture, "\x00", 1);
 	host_sends(fixture, "\x10", 1);
 	assert_int_equal(next(fixture), LINK_REQUEST);
-	assert_true(fixture->link.held_up);
+	assert_true(fixture->link.patience.held_up);
 }
 
 static void rest_of_a_transfer_is_waited_for_past_all_patience(void **state)
@@ -498,7 +498,7 @@ static void rest_of_a_transfer_is_waited_for_past_all_patience(void **state)
 	send_in_pieces(fixture);
 	assert_int_equal(next(fixture), LINK_REQUEST);
 	assert_int_equal(fixture->request.op, 0x13);
-	assert_false(fixture->link.held_up);
+	assert_false(fixture->link.patience.held_up);
 	wait(NULL);
 }
 
@@ -513,7 +513,7 @@ static void host_keeps_its_reply_where_the_link_ends_after_it(void **state)
 	host_sends(fixture, "\x13", 1);
 	host_sends(fixture, TRANSFER, TRANSFER_BYTES);
 	assert_int_equal(next(fixture), LINK_REQUEST);
-	assert_int_equal(fixture->link.left_bytes, 1 + TRANSFER_BYTES);
+	assert_int_equal(fixture->link.patience.left_bytes, 1 + TRANSFER_BYTES);
 	assert_int_equal(
 		link_send(&fixture->link, (const uint8_t *)"\x06\x02", 2, &sent_ns), LINK_REQUEST);
 	link_deinit(&fixture->link);
@@ -530,14 +530,14 @@ static void link_that_knows_no_patience_is_served_without(void **state)
 	close(fixture->link.fd);
 	fixture->link.fd = fds[0];
 	link_init(&fixture->link);
-	fixture->link.wake_suffices = true;
-	fixture->link.piecewise = true;
-	fixture->link.follows_transfer = true;
+	fixture->link.patience.wake_suffices = true;
+	fixture->link.patience.piecewise = true;
+	fixture->link.patience.follows_transfer = true;
 	let_it_sleep(fixture);
 	assert_int_equal(write(fds[1], "\x00", 1), 1);
 	assert_int_equal(next(fixture), LINK_REQUEST);
-	assert_false(fixture->link.piecewise);
-	assert_false(fixture->link.held_up);
+	assert_false(fixture->link.patience.piecewise);
+	assert_false(fixture->link.patience.held_up);
 	close(fds[1]);
 }
 
@@ -549,7 +549,7 @@ static void host_that_left_is_noticed_behind_what_was_left(void **state)
 	host_sends(fixture, "\x13", 1);
 	host_sends(fixture, TRANSFER, TRANSFER_BYTES);
 	assert_int_equal(next(fixture), LINK_REQUEST);
-	assert_int_equal(fixture->link.left_bytes, 1 + TRANSFER_BYTES);
+	assert_int_equal(fixture->link.patience.left_bytes, 1 + TRANSFER_BYTES);
 	shutdown(fixture->host_fd, SHUT_WR);
 	assert_int_equal(next(fixture), LINK_CLOSED);
 }
@@ -562,10 +562,10 @@ static void bytes_that_were_left_are_taken_once(void **state)
 	host_sends(fixture, "\x13", 1);
 	host_sends(fixture, TRANSFER "\x13\x02", TRANSFER_BYTES + 2);
 	assert_int_equal(next(fixture), LINK_REQUEST);
-	assert_int_equal(fixture->link.left_bytes, 1 + TRANSFER_BYTES + 2);
+	assert_int_equal(fixture->link.patience.left_bytes, 1 + TRANSFER_BYTES + 2);
 	host_sends(fixture, "\x00\x00\x00\x00\x00\x01\x02", 7);
 	assert_int_equal(next(fixture), LINK_REQUEST);
-	assert_int_equal(fixture->link.left_bytes, 0);
+	assert_int_equal(fixture->link.patience.left_bytes, 0);
 	assert_int_equal(fixture->request.write_len, 2);
 	assert_memory_equal(fixture->request.data, "\x01\x02", 2);
 }

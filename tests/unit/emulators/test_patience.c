@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a host is learnt to do, what a sleep is told by that, and what is left in a socket. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "serprog/patience.h"
+
+static const struct serprog_request transfer = {.op = SERPROG_O_SPIOP, .size_bytes = 8};
+static const struct serprog_request nop = {.op = SERPROG_NOP, .size_bytes = 1};
+
+struct fixture {
+	struct patience patience;
+	int fd;
+	int host_fd;
+};
+
+static int set_up(void **state)
+{
+	struct fixture *fixture = calloc(1, sizeof(*fixture));
+	int fds[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds), 0);
+	fixture->fd = fds[0];
+	fixture->host_fd = fds[1];
+	fixture->patience.wake_suffices = true;
+	patience_init(&fixture->patience);
+	*state = fixture;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *fixture = *state;
+
+	close(fixture->fd);
+	close(fixture->host_fd);
+	free(fixture);
+	return 0;
+}
+
+/* As the kernel has it. */
+static int bytes_that_wake(const struct fixture *fixture)
+{
+	int bytes = 0;
+	socklen_t len = sizeof(bytes);
+
+	assert_int_equal(getsockopt(fixture->fd, SOL_SOCKET, SO_RCVLOWAT, &bytes, &len), 0);
+	return bytes;
+}
+
+static void note_transfer(struct patience *patience)
+{
+	patience_note_request(patience, &transfer, true);
+}
+
+/* A transfer, and the first read of what follows it. */
+static void note_bytes_after_transfer(struct patience *patience, const char *bytes, size_t len)
+{
+	note_transfer(patience);
+	patience_note_bytes(patience, (const uint8_t *)bytes, len);
+}
+
+/* From the next sleep on it is patient. */
+static void make_patient(struct patience *patience)
+{
+	note_bytes_after_transfer(patience, "\x13", 1);
+	note_transfer(patience);
+}
+
+static void host_of_which_nothing_is_known_is_slept_for_without_end(void **state)
+{
+	struct fixture *fixture = *state;
+
+	assert_int_equal(patience_begin_ms(&fixture->patience, fixture->fd), -1);
+	note_transfer(&fixture->patience);
+	assert_int_equal(patience_begin_ms(&fixture->patience, fixture->fd), -1);
+	assert_int_equal(bytes_that_wake(fixture), 1);
+}
+
+static void opcode_by_itself_after_a_transfer_makes_sleeps_after_transfers_patient(void **state)
+{
+	struct fixture *fixture = *state;
+
+	make_patient(&fixture->patience);
+	assert_int_equal(patience_begin_ms(&fixture->patience, fixture->fd), PATIENCE_MS);
+	assert_int_equal(bytes_that_wake(fixture), 2);
+	patience_note_request(&fixture->patience, &nop, true);
+	assert_int_equal(patience_begin_ms(&fixture->patience, fixture->fd), -1);
+	assert_int_equal(bytes_that_wake(fixture), 1);
+	note_transfer(&fixture->patience);
+	assert_int_equal(patience_begin_ms(&fixture->patience, fixture->fd), PATIENCE_MS);
+}
+
+static void whole_requests_other_opcodes_and_first_ones_teach_no_patience(void **state)
+{
+	struct fixture *fixture = *state;
+
+	patience_note_bytes(&fixture->patience, (const uint8_t *)"\x13", 1);
+	note_bytes_after_transfer(&fixture->patience, "\x13\x01", 2);
+	note_bytes_after_transfer(&fixture->patience, "\x00", 1);
+	/* Of the next request something is read already: this is its second byte. */
+	patience_note_bytes(&fixture->patience, (const uint8_t *)"\x13", 1);
+	note_transfer(&fixture->patience);
+	assert_int_equal(patience_begin_ms(&fixture->patience, fixture->fd), -1);
+}
+
+static void transfer_that_others_came_behind_is_followed_by_no_patience(void **state)
+{
+	struct fixture *fixture = *state;
+
+	make_patient(&fixture->patience);
+	patience_note_request(&fixture->patience, &transfer, false);
+	assert_false(patience_expects_nothing(&fixture->patience));
+	assert_int_equal(patience_begin_ms(&fixture->patience, fixture->fd), -1);
+}
+
+static void nothing_is_expected_between_a_transfer_and_what_is_read_next(void **state)
+{
+	struct fixture *fixture = *state;
+
+	assert_false(patience_expects_nothing(&fixture->patience));
+	note_transfer(&fixture->patience);
+	assert_true(patience_expects_nothing(&fixture->patience));
+	patience_note_bytes(&fixture->patience, (const uint8_t *)"\x13\x01", 2);
+	assert_false(patience_expects_nothing(&fixture->patience));
+}
+
+static void moment_that_no_wake_up_tells_is_neither_slept_for_nor_waited_out(void **state)
+{
+	struct fixture *fixture = *state;
+
+	fixture->patience.wake_suffices = false;
+	patience_init(&fixture->patience);
+	make_patient(&fixture->patience);
+	assert_false(patience_expects_nothing(&fixture->patience));
+	assert_int_equal(patience_begin_ms(&fixture->patience, fixture->fd), -1);
+}
+
+static void any_byte_wakes_once_patience_is_over(void **state)
+{
+	struct fixture *fixture = *state;
+
+	make_patient(&fixture->patience);
+	patience_begin_ms(&fixture->patience, fixture->fd);
+	patience_end(&fixture->patience, fixture->fd);
+	assert_int_equal(bytes_that_wake(fixture), 1);
+	assert_false(patience_expects_nothing(&fixture->patience));
+	assert_int_equal(patience_begin_ms(&fixture->patience, fixture->fd), -1);
+}
+
+static void request_of_a_byte_is_held_up_by_a_patient_sleep_alone(void **state)
+{
+	struct fixture *fixture = *state;
+
+	make_patient(&fixture->patience);
+	patience_begin_ms(&fixture->patience, fixture->fd);
+	note_transfer(&fixture->patience);
+	patience_note_request(&fixture->patience, &nop, true);
+	assert_false(fixture->patience.held_up);
+	note_transfer(&fixture->patience);
+	patience_begin_ms(&fixture->patience, fixture->fd);
+	patience_note_request(&fixture->patience, &nop, true);
+	assert_true(fixture->patience.held_up);
+}
+
+static void file_that_cannot_be_told_how_many_bytes_wake_is_asked_once(void **state)
+{
+	struct fixture *fixture = *state;
+	int fds[2];
+
+	assert_int_equal(pipe(fds), 0);
+	make_patient(&fixture->patience);
+	assert_int_equal(patience_begin_ms(&fixture->patience, fds[0]), -1);
+	/* Nor would a socket be, that takes it. */
+	note_transfer(&fixture->patience);
+	assert_int_equal(patience_begin_ms(&fixture->patience, fixture->fd), -1);
+	assert_int_equal(bytes_that_wake(fixture), 1);
+	close(fds[0]);
+	close(fds[1]);
+}
+
+static void bytes_that_are_read_stay_until_they_are_taken_and_no_others_go(void **state)
+{
+	struct fixture *fixture = *state;
+	uint8_t bytes[8] = {0};
+	uint8_t room[8];
+
+	assert_int_equal(write(fixture->host_fd, "\x13\x01", 2), 2);
+	assert_int_equal(patience_read(&fixture->patience, fixture->fd, bytes, sizeof(bytes)), 2);
+	assert_memory_equal(bytes, "\x13\x01", 2);
+	assert_int_equal(write(fixture->host_fd, "\x10", 1), 1);
+	assert_int_equal(recv(fixture->fd, bytes, sizeof(bytes), MSG_PEEK), 3);
+	patience_take(&fixture->patience, fixture->fd, room);
+	patience_take(&fixture->patience, fixture->fd, room);
+	assert_int_equal(read(fixture->fd, bytes, sizeof(bytes)), 1);
+	assert_int_equal(bytes[0], 0x10);
+}
+
+static void socket_with_nothing_in_it_leaves_nothing_to_take(void **state)
+{
+	struct fixture *fixture = *state;
+	uint8_t bytes[8];
+
+	assert_int_equal(patience_read(&fixture->patience, fixture->fd, bytes, sizeof(bytes)), -1);
+	assert_int_equal(write(fixture->host_fd, "\x10", 1), 1);
+	patience_take(&fixture->patience, fixture->fd, bytes);
+	assert_int_equal(read(fixture->fd, bytes, sizeof(bytes)), 1);
+}
+
+#define WITH_PATIENCE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_PATIENCE(host_of_which_nothing_is_known_is_slept_for_without_end),
+		WITH_PATIENCE(
+			opcode_by_itself_after_a_transfer_makes_sleeps_after_transfers_patient),
+		WITH_PATIENCE(whole_requests_other_opcodes_and_first_ones_teach_no_patience),
+		WITH_PATIENCE(transfer_that_others_came_behind_is_followed_by_no_patience),
+		WITH_PATIENCE(nothing_is_expected_between_a_transfer_and_what_is_read_next),
+		WITH_PATIENCE(moment_that_no_wake_up_tells_is_neither_slept_for_nor_waited_out),
+		WITH_PATIENCE(any_byte_wakes_once_patience_is_over),
+		WITH_PATIENCE(request_of_a_byte_is_held_up_by_a_patient_sleep_alone),
+		WITH_PATIENCE(file_that_cannot_be_told_how_many_bytes_wake_is_asked_once),
+		WITH_PATIENCE(bytes_that_are_read_stay_until_they_are_taken_and_no_others_go),
+		WITH_PATIENCE(socket_with_nothing_in_it_leaves_nothing_to_take),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
