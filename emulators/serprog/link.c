@@ -75,8 +75,8 @@ static enum link_status wait_for(struct link *link, short events, int timeout_ms
 	return fds[1].revents ? LINK_STOPPED : LINK_REQUEST;
 }
 
-/* 0: the time is over. */
-static int wait_ms(struct link *link, int timeout_ms)
+/* LINK_REQUEST here, too: go on. The time is over, or a part of it. */
+static enum link_status wait_ms(struct link *link, int timeout_ms)
 {
 	struct pollfd fds[] = {
 		{.fd = link->fd, .events = POLLRDHUP},
@@ -85,9 +85,9 @@ static int wait_ms(struct link *link, int timeout_ms)
 	int ready = poll(fds, 2, timeout_ms);
 
 	if (ready < 0)
-		return errno == EINTR ? 0 : LINK_CLOSED;
+		return errno == EINTR ? LINK_REQUEST : LINK_CLOSED;
 	if (ready == 0)
-		return 0;
+		return LINK_REQUEST;
 	return fds[1].revents ? LINK_STOPPED : LINK_CLOSED;
 }
 
@@ -155,21 +155,21 @@ enum link_status link_wait_until(struct link *link, uint64_t deadline_ns)
 {
 	for (;;) {
 		uint64_t now_ns = clock_now_ns(link->clock);
-		int status;
+		enum link_status status;
 
 		if (now_ns >= deadline_ns)
 			return LINK_REQUEST;
 		status = link_release(link);
 		if (status != LINK_REQUEST)
-			return (enum link_status)status;
+			return status;
 		if (deadline_ns != FAULT_FOR_EVER &&
 			(is_scripted(link) || deadline_ns - now_ns < EXACT_NS)) {
 			clock_wait_until(link->clock, deadline_ns);
 			return LINK_REQUEST;
 		}
 		status = wait_ms(link, timeout_ms(deadline_ns - now_ns, deadline_ns));
-		if (status != 0)
-			return (enum link_status)status;
+		if (status != LINK_REQUEST)
+			return status;
 	}
 }
 
