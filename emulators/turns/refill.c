@@ -7,14 +7,14 @@
  * has to find its next cell there. So a file of a certain name is not read, but shared with whoever
  * writes to it. It keeps its length, which the guest's directory of such files has.
  */
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "next.h"
 
 /* The rig gives it to files that it will change (guest/kept.py). */
 #define SUFFIX ".refill"
@@ -50,15 +50,14 @@ static char *share(const char *name, size_t *length)
 
 int g_file_get_contents(const char *name, char **contents, size_t *length, void *error)
 {
-	get_contents_function *next =
-		(get_contents_function *)dlsym(RTLD_NEXT, "g_file_get_contents");
+	static _Atomic(void *) known;
 	char *shared = length && is_refilled(name) ? share(name, length) : NULL;
+	get_contents_function *next;
 
 	if (shared) {
 		*contents = shared;
 		return true;
 	}
-	if (!next)
-		abort();
+	next = (get_contents_function *)next_of(&known, __func__);
 	return next(name, contents, length, error);
 }

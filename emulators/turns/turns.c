@@ -18,15 +18,14 @@
  *
  * Nothing else in QEMU is changed.
  */
-#include <dlfcn.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "next.h"
 
 /* QEMU's name of it, where threads have names (`-name ...,debug-threads=on`). */
 #define CPU_THREAD "ALL CPUs/TCG"
@@ -42,20 +41,6 @@ static _Thread_local struct {
 	bool runs_cpus;
 	pthread_mutex_t *kept;
 } self;
-
-/* libc's own, looked up once; that two threads may both do so is of no consequence. */
-static void *next_of(_Atomic(void *) *known, const char *name)
-{
-	void *function = atomic_load(known);
-
-	if (!function) {
-		function = dlsym(RTLD_NEXT, name);
-		if (!function)
-			abort();
-		atomic_store(known, function);
-	}
-	return function;
-}
 
 int pthread_setname_np(pthread_t thread, const char *name)
 {
