@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * serprog-emu as it ships, over a real socket: when replies leave, and what a link does to them.
+ * Its path is the first argument.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "served.h"
+
+#define WREN "\x13\x01\x00\x00\x00\x00\x00\x06"
+#define WREN_BYTES 8
+
+/* Requests sent by one write: how many bytes of replies the first read brings. */
+static ssize_t first_replies_of(
+	struct served *served, const char *const *extra, const char *requests, size_t len)
+{
+	uint8_t replies[64];
+	ssize_t got;
+
+	served_start(served, extra);
+	served_connect(served);
+	assert_int_equal(send(served->fd, requests, len, 0), len);
+	got = recv(served->fd, replies, sizeof(replies), 0);
+	assert_true(got > 0);
+	return got;
+}
+
+static void replies_to_requests_that_came_together_leave_together(void **state)
+{
+	static const char *const extra[] = {NULL};
+	struct served *served = *state;
+
+	assert_int_equal(first_replies_of(served, extra, WREN WREN, 2 * WREN_BYTES), 2);
+	served_disconnect(served);
+	assert_int_equal(served_wait_for_exit(served), 0);
+}
+
+/* The second request alone is on the line for 0.3 s. */
+static void replies_leave_one_by_one_where_a_request_takes_time(void **state)
+{
+	static const char *const extra[] = {"--link", "baud=300", NULL};
+	struct served *served = *state;
+
+	assert_int_equal(first_replies_of(served, extra, WREN WREN, 2 * WREN_BYTES), 1);
+	served_disconnect(served);
+	assert_int_equal(served_wait_for_exit(served), 0);
+}
+
+static void last_reply_before_a_bound_reaches_its_host(void **state)
+{
+	static const char *const extra[] = {"--records-max", "2", NULL};
+	struct served *served = *state;
+	uint8_t reply[2];
+
+	assert_int_equal(first_replies_of(served, extra, WREN WREN, 2 * WREN_BYTES), 1);
+	assert_int_equal(recv(served->fd, reply, 2, 0), 0);
+	assert_int_equal(served_wait_for_exit(served), 0);
+}
+
+static void limits_of_the_link_are_told_and_kept(void **state)
+{
+	static const char *const extra[] = {"--link",
+		"serial-buffer=64,opbuf=12,write-max=8,read-max=16", "--native-delay", NULL};
+	struct served *served = *state;
+	uint8_t reply[32];
+
+	served_start(served, extra);
+	served_connect(served);
+	served_ask(served, "\x04", 1, reply, 3);
+	assert_memory_equal(reply, "\x06\x40\x00", 3);
+	served_ask(served, "\x07", 1, reply, 3);
+	assert_memory_equal(reply, "\x06\x0C\x00", 3);
+	served_ask(served, "\x08", 1, reply, 4);
+	assert_memory_equal(reply, "\x06\x08\x00\x00", 4);
+	served_ask(served, "\x11", 1, reply, 4);
+	assert_memory_equal(reply, "\x06\x10\x00\x00", 4);
+	served_ask(served, "\x13\x01\x00\x00\x10\x00\x00\x9F", 8, reply, 17);
+	served_ask(served, "\x13\x01\x00\x00\x11\x00\x00\x9F", 8, reply, 1);
+	assert_int_equal(reply[0], 0x15);
+	served_ask(served, "\x13\x09\x00\x00\x00\x00\x00\x9F\x00\x00\x00\x00\x00\x00\x00\x00", 16,
+		reply, 1);
+	assert_int_equal(reply[0], 0x15);
+	for (size_t i = 0; i < 2; i++) { /* of 5 bytes each */
+		served_ask(served, "\x0E\x01\x00\x00\x00", 5, reply, 1);
+		assert_int_equal(reply[0], 0x06);
+	}
+	served_ask(served, "\x0E\x01\x00\x00\x00", 5, reply, 1);
+	assert_int_equal(reply[0], 0x15);
+	served_disconnect(served);
+	assert_int_equal(served_wait_for_exit(served), 0);
+}
+
+static void streaming_firmware_has_no_query_for_lengths(void **state)
+{
+	static const char *const extra[] = {"--link", "stm32-vserprog", NULL};
+	struct served *served = *state;
+	uint8_t *reply = malloc(1 + 0x10000);
+
+	served_start(served, extra);
+	served_connect(served);
+	served_ask(served, "\x08", 1, reply, 1);
+	assert_int_equal(reply[0], 0x15);
+	/* 64 KiB at once, as hosts ask of a device that tells no end. */
+	served_ask(served, "\x13\x04\x00\x00\x00\x00\x01\x03\x00\x00\x00", 11, reply, 1 + 0x10000);
+	assert_int_equal(reply[0x10000], 0xFF);
+	free(reply);
+	served_disconnect(served);
+	assert_int_equal(served_wait_for_exit(served), 0);
+}
+
+/* What a host that asks three times and is told once finds in the events. */
+static char *events_of_three_nops(struct served *served, const char *const *extra, uint8_t *replies)
+{
+	served_start(served, extra);
+	served_connect(served);
+	for (size_t i = 0; i < 3; i++)
+		served_ask(served, "\x00", 1, replies + i, 1);
+	served_disconnect(served);
+	assert_int_equal(served_wait_for_exit(served), 0);
+	return file_text(served->events);
+}
+
+static void refused_request_is_a_fault_of_the_link(void **state)
+{
+	static const char *const extra[] = {"--fault", "nak@2", NULL};
+	uint8_t replies[3];
+	char *events = events_of_three_nops(*state, extra, replies);
+
+	assert_memory_equal(replies, "\x06\x15\x06", 3);
+	assert_int_equal(count_of(events, "\"kind\":\"nak\",\"at\":\"request\",\"nth\":2,"), 1);
+	assert_int_equal(count_of(events, "\"faults\":\"nak@2\"}"), 1);
+	assert_int_equal(count_of(events, "\"violations\":0,\"faults\":1,\"clean\":true}"), 1);
+	free(events);
+}
+
+static void same_requests_on_a_scripted_clock_leave_the_same_events(void **state)
+{
+	static const char *const extra[] = {"--clock", "scripted:5000", "--seed", "3", "--link",
+		"baud=115200,usb-frame-us=1000", "--fault", "nak@p=0.3", "--fault",
+		"delay:700000@p=0.5", NULL};
+	uint8_t first[3];
+	uint8_t second[3];
+	char *events = events_of_three_nops(*state, extra, first);
+	char *again = events_of_three_nops(*state, extra, second);
+
+	assert_memory_equal(first, second, 3);
+	assert_string_equal(events, again);
+	assert_int_equal(count_of(events, "\"clock\":\"scripted\",\"clock_step_ns\":5000,"), 1);
+	free(events);
+	free(again);
+}
+
+/* At 300 baud a NOP and its reply are 66 ms on the line: for a request this side of the wait. */
+static void slow_line_holds_requests_and_replies(void **state)
+{
+	static const char *const extra[] = {"--clock", "scripted:1", "--link", "baud=300", NULL};
+	uint8_t replies[3];
+	char *events = events_of_three_nops(*state, extra, replies);
+
+	/* 2 x 33333334 ns after the clock's start; then a tick. */
+	assert_int_equal(count_of(events, "\"read_ns\":1000000000,\"reply_ns\":1066666668,"), 1);
+	assert_int_equal(count_of(events, "\"read_ns\":1066666669,\"reply_ns\":1133333337,"), 1);
+	assert_int_equal(count_of(events, "\"link\":\"baud=300\""), 1);
+	free(events);
+}
+
+static void request_that_ends_the_link_is_not_answered(void **state)
+{
+	static const char *const extra[] = {"--fault", "hang-up@1", NULL};
+	struct served *served = *state;
+	uint8_t reply[1];
+	char *events;
+
+	served_start(served, extra);
+	served_connect(served);
+	assert_int_equal(send(served->fd, "\x00", 1, 0), 1);
+	assert_true(recv(served->fd, reply, 1, 0) <= 0);
+	assert_int_equal(served_wait_for_exit(served), 0);
+	events = file_text(served->events);
+	assert_int_equal(count_of(events, "\"ev\":\"serprog\""), 0);
+	assert_int_equal(count_of(events, "\"kind\":\"hang-up\""), 1);
+	free(events);
+}
+
+int main(int argc, char *argv[])
+{
+	void *program = served_program(argc, argv);
+	const struct CMUnitTest tests[] = {
+		WITH_SERVED(limits_of_the_link_are_told_and_kept),
+		WITH_SERVED(streaming_firmware_has_no_query_for_lengths),
+		WITH_SERVED(refused_request_is_a_fault_of_the_link),
+		WITH_SERVED(same_requests_on_a_scripted_clock_leave_the_same_events),
+		WITH_SERVED(replies_to_requests_that_came_together_leave_together),
+		WITH_SERVED(replies_leave_one_by_one_where_a_request_takes_time),
+		WITH_SERVED(last_reply_before_a_bound_reaches_its_host),
+		WITH_SERVED(slow_line_holds_requests_and_replies),
+		WITH_SERVED(request_that_ends_the_link_is_not_answered),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
