@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the tests link behind the preloaded library, where QEMU has GLib. Only they include this. */
+#ifndef TESTS_UNIT_EMULATORS_FAKE_GLIB_H
+#define TESTS_UNIT_EMULATORS_FAKE_GLIB_H
+
+#include <stddef.h>
+
+/* What its g_file_get_contents() finds in every file, and what it returns: no boolean of GLib's. */
+#define FAKE_GLIB_TEXT "from the next one"
+#define FAKE_GLIB_RETURNS 7
+
+int g_file_get_contents(const char *name, char **contents, size_t *length, void *error);
+
+/* The name that it was called with last, NULL if it was not since the last call of this. */
+const char *fake_glib_asked_for(void);
+
+#endif
