@@ -62,7 +62,7 @@ static void exec_server(const struct served *served, const char *const *extra)
 	_exit(127);
 }
 
-void served_start(struct served *served, const char *const *extra)
+static void start(struct served *served, const char *const *extra)
 {
 	char line[16] = "";
 	int fds[2];
@@ -123,6 +123,12 @@ void served_connect(struct served *served)
 	assert_int_equal(connect(served->fd, (struct sockaddr *)&address, sizeof(address)), 0);
 }
 
+void served_start(struct served *served, const char *const *extra)
+{
+	start(served, extra);
+	served_connect(served);
+}
+
 void served_disconnect(struct served *served)
 {
 	close(served->fd);
@@ -137,6 +143,18 @@ int served_wait_for_exit(struct served *served)
 	served->pid = 0;
 	assert_true(WIFEXITED(status));
 	return WEXITSTATUS(status);
+}
+
+void served_end(struct served *served)
+{
+	served_disconnect(served);
+	assert_int_equal(served_wait_for_exit(served), 0);
+}
+
+char *served_end_with_events(struct served *served)
+{
+	served_end(served);
+	return file_text(served->events);
 }
 
 void served_ask(struct served *served, const void *request, size_t request_len, void *reply,

@@ -34,7 +34,7 @@ int served_set_up(void **state);
 int served_tear_down(void **state);
 #define WITH_SERVED(test) {#test, test, served_set_up, served_tear_down, program}
 
-/* Returns once the server listens. @extra ends with NULL. */
+/* Returns once the server listens and a host is connected to it. @extra ends with NULL. */
 void served_start(struct served *served, const char *const *extra);
 
 /* Starts it with --standby and tells it the rest, NUL after NUL, once it says that it waits. */
@@ -45,6 +45,12 @@ int served_wait_for_exit(struct served *served);
 
 void served_connect(struct served *served);
 void served_disconnect(struct served *served);
+
+/* The host leaves, and the server must end well. */
+void served_end(struct served *served);
+
+/* The same, and what its events are then; to be freed. */
+char *served_end_with_events(struct served *served);
 
 /* Sends the one, then waits for all of the other. */
 void served_ask(struct served *served, const void *request, size_t request_len, void *reply,

@@ -20,7 +20,6 @@ static void host_gets_the_handshake_and_no_delay_opcode(void **state)
 	uint8_t reply[64];
 
 	served_start(served, extra);
-	served_connect(served);
 	served_ask(served, "\x00", 1, reply, 1);
 	assert_int_equal(reply[0], 0x06);
 	served_ask(served, "\x10", 1, reply, 2);
@@ -33,8 +32,7 @@ static void host_gets_the_handshake_and_no_delay_opcode(void **state)
 	assert_int_equal(reply[0], 0x15);
 	served_spi(served, (const uint8_t *)"\x9F", 1, reply, 3);
 	assert_memory_equal(reply, "\xEF\x40\x18", 3);
-	served_disconnect(served);
-	assert_int_equal(served_wait_for_exit(served), 0);
+	served_end(served);
 }
 
 static void words_told_later_make_the_chip(void **state)
@@ -48,8 +46,7 @@ static void words_told_later_make_the_chip(void **state)
 	served_connect(served);
 	served_spi(served, (const uint8_t *)"\x9F", 1, id, 3);
 	assert_memory_equal(id, "\xC8\x40\x15", 3);
-	served_disconnect(served);
-	assert_int_equal(served_wait_for_exit(served), 0);
+	served_end(served);
 }
 
 static void words_that_come_too_late_or_in_pieces_are_refused(void **state)
@@ -83,7 +80,6 @@ static void terminated_server_still_writes_its_events(void **state)
 	char *events;
 
 	served_start(served, extra);
-	served_connect(served);
 	served_ask(served, "\x00", 1, reply, 1);
 	kill(served->pid, SIGTERM);
 	assert_int_equal(served_wait_for_exit(served), 0);
@@ -108,16 +104,13 @@ static void host_is_not_answered_before_the_barrier_opens(void **state)
 	assert_int_equal(pipe(in), 0);
 	snprintf(fds, sizeof(fds), "%d,%d", out[1], in[0]);
 	served_start(served, extra);
-	served_connect(served);
 	assert_int_equal(send(served->fd, "\x00", 1, 0), 1);
 	assert_int_equal(read(out[0], reply, 1), 1);
 	assert_int_equal(recv(served->fd, reply, 1, MSG_DONTWAIT), -1);
 	assert_int_equal(write(in[1], "", 1), 1);
 	assert_int_equal(recv(served->fd, reply, 1, MSG_WAITALL), 1);
 	assert_int_equal(reply[0], 0x06);
-	served_disconnect(served);
-	assert_int_equal(served_wait_for_exit(served), 0);
-	events = file_text(served->events);
+	events = served_end_with_events(served);
 	assert_int_equal(count_of(events, "{\"ev\":\"barrier\",\"t_ns\":"), 1);
 	free(events);
 	close(out[0]);
@@ -135,7 +128,6 @@ static void second_host_is_turned_away_where_so_told(void **state)
 	int first;
 
 	served_start(served, extra);
-	served_connect(served);
 	served_ask(served, "\x00", 1, reply, 1);
 	first = served->fd;
 	served_connect(served);
@@ -144,9 +136,7 @@ static void second_host_is_turned_away_where_so_told(void **state)
 	served->fd = first;
 	served_ask(served, "\x00", 1, reply, 1);
 	assert_int_equal(reply[0], 0x06);
-	served_disconnect(served);
-	assert_int_equal(served_wait_for_exit(served), 0);
-	events = file_text(served->events);
+	events = served_end_with_events(served);
 	assert_int_equal(count_of(events, "{\"ev\":\"refused\",\"t_ns\":"), 1);
 	assert_int_equal(count_of(events, "\"ev\":\"accept\""), 1);
 	free(events);
@@ -160,7 +150,6 @@ static void second_host_waits_its_turn_unless_so_told(void **state)
 	int first;
 
 	served_start(served, extra);
-	served_connect(served);
 	served_ask(served, "\x00", 1, reply, 1);
 	first = served->fd;
 	served_connect(served);
@@ -168,8 +157,7 @@ static void second_host_waits_its_turn_unless_so_told(void **state)
 	assert_int_equal(recv(served->fd, reply, 1, MSG_DONTWAIT), -1);
 	close(first);
 	assert_int_equal(recv(served->fd, reply, 1, MSG_WAITALL), 1);
-	served_disconnect(served);
-	assert_int_equal(served_wait_for_exit(served), 0);
+	served_end(served);
 }
 
 /* Stopped by @signal_number once @request is under way: the evidence is all there. */
@@ -180,7 +168,6 @@ static void assert_clean_end(struct served *served, int signal_number, const cha
 	char *events;
 
 	served_start(served, extra);
-	served_connect(served);
 	served_ask(served, "\x00", 1, reply, 1);
 	assert_int_equal(send(served->fd, request, request_len, 0), request_len);
 	usleep(50000); /* so that it is more likely to be under way; right either way */

@@ -20,7 +20,6 @@ static ssize_t first_replies_of(
 	ssize_t got;
 
 	served_start(served, extra);
-	served_connect(served);
 	assert_int_equal(send(served->fd, requests, len, 0), len);
 	got = recv(served->fd, replies, sizeof(replies), 0);
 	assert_true(got > 0);
@@ -33,8 +32,7 @@ static void replies_to_requests_that_came_together_leave_together(void **state)
 	struct served *served = *state;
 
 	assert_int_equal(first_replies_of(served, extra, WREN WREN, 2 * WREN_BYTES), 2);
-	served_disconnect(served);
-	assert_int_equal(served_wait_for_exit(served), 0);
+	served_end(served);
 }
 
 /* The second request alone is on the line for 0.3 s. */
@@ -44,8 +42,7 @@ static void replies_leave_one_by_one_where_a_request_takes_time(void **state)
 	struct served *served = *state;
 
 	assert_int_equal(first_replies_of(served, extra, WREN WREN, 2 * WREN_BYTES), 1);
-	served_disconnect(served);
-	assert_int_equal(served_wait_for_exit(served), 0);
+	served_end(served);
 }
 
 static void last_reply_before_a_bound_reaches_its_host(void **state)
@@ -67,7 +64,6 @@ static void limits_of_the_link_are_told_and_kept(void **state)
 	uint8_t reply[32];
 
 	served_start(served, extra);
-	served_connect(served);
 	served_ask(served, "\x04", 1, reply, 3);
 	assert_memory_equal(reply, "\x06\x40\x00", 3);
 	served_ask(served, "\x07", 1, reply, 3);
@@ -88,8 +84,7 @@ static void limits_of_the_link_are_told_and_kept(void **state)
 	}
 	served_ask(served, "\x0E\x01\x00\x00\x00", 5, reply, 1);
 	assert_int_equal(reply[0], 0x15);
-	served_disconnect(served);
-	assert_int_equal(served_wait_for_exit(served), 0);
+	served_end(served);
 }
 
 static void streaming_firmware_has_no_query_for_lengths(void **state)
@@ -99,27 +94,22 @@ static void streaming_firmware_has_no_query_for_lengths(void **state)
 	uint8_t *reply = malloc(1 + 0x10000);
 
 	served_start(served, extra);
-	served_connect(served);
 	served_ask(served, "\x08", 1, reply, 1);
 	assert_int_equal(reply[0], 0x15);
 	/* 64 KiB at once, as hosts ask of a device that tells no end. */
 	served_ask(served, "\x13\x04\x00\x00\x00\x00\x01\x03\x00\x00\x00", 11, reply, 1 + 0x10000);
 	assert_int_equal(reply[0x10000], 0xFF);
 	free(reply);
-	served_disconnect(served);
-	assert_int_equal(served_wait_for_exit(served), 0);
+	served_end(served);
 }
 
 /* What a host that asks three times and is told once finds in the events. */
 static char *events_of_three_nops(struct served *served, const char *const *extra, uint8_t *replies)
 {
 	served_start(served, extra);
-	served_connect(served);
 	for (size_t i = 0; i < 3; i++)
 		served_ask(served, "\x00", 1, replies + i, 1);
-	served_disconnect(served);
-	assert_int_equal(served_wait_for_exit(served), 0);
-	return file_text(served->events);
+	return served_end_with_events(served);
 }
 
 static void refused_request_is_a_fault_of_the_link(void **state)
@@ -174,7 +164,6 @@ static void request_that_ends_the_link_is_not_answered(void **state)
 	char *events;
 
 	served_start(served, extra);
-	served_connect(served);
 	assert_int_equal(send(served->fd, "\x00", 1, 0), 1);
 	assert_true(recv(served->fd, reply, 1, 0) <= 0);
 	assert_int_equal(served_wait_for_exit(served), 0);

@@ -16,7 +16,6 @@ static void written_bytes_are_read_back_and_stand_in_the_image(void **state)
 	char *image;
 
 	served_start(served, extra);
-	served_connect(served);
 	served_spi(served, (const uint8_t *)"\x06", 1, reply, 0);
 	served_spi(served,
 		(const uint8_t *)"\x02\x00\x10\x00"
@@ -25,8 +24,7 @@ static void written_bytes_are_read_back_and_stand_in_the_image(void **state)
 	served_wait_until_ready(served);
 	served_spi(served, (const uint8_t *)"\x03\x00\x10\x01", 4, reply, 4);
 	assert_memory_equal(reply, "lash", 4);
-	served_disconnect(served);
-	assert_int_equal(served_wait_for_exit(served), 0);
+	served_end(served);
 	image = file_text(served->image);
 	assert_memory_equal(image, "\x00\x10\0\0\0\0\0\0flash", 13);
 	free(image);
@@ -40,14 +38,11 @@ static void early_read_is_recorded_with_a_negative_margin(void **state)
 	char *events;
 
 	served_start(served, extra);
-	served_connect(served);
 	served_spi(served, (const uint8_t *)"\x06", 1, reply, 0);
 	served_spi(served, (const uint8_t *)"\x20\x00\x10\x00", 4, reply, 0); /* 400 ms */
 	served_spi(served, (const uint8_t *)"\x03\x00\x10\x00", 4, reply, 1);
 	assert_int_equal(reply[0], 0xFF);
-	served_disconnect(served);
-	assert_int_equal(served_wait_for_exit(served), 0);
-	events = file_text(served->events);
+	events = served_end_with_events(served);
 	assert_int_equal(count_of(events, "\"violation\":\"busy\",\"margin_ns\":-"), 1);
 	assert_int_equal(count_of(events, "\"ev\":\"busy\",\"kind\":\"erase\""), 1);
 	assert_int_equal(count_of(events, "\"violations\":1,\"faults\":0,\"clean\":true}"), 1);
@@ -62,14 +57,11 @@ static void part_that_loses_power_answers_no_more_and_leaves_a_half_done(void **
 	char *events;
 
 	served_start(served, extra);
-	served_connect(served);
 	served_spi(served, (const uint8_t *)"\x06", 1, reply, 0);
 	served_spi(served, (const uint8_t *)"\x20\x00\x10\x00", 4, reply, 0);
 	served_spi(served, (const uint8_t *)"\x05", 1, reply, 1);
 	assert_int_equal(reply[0], 0xFF);
-	served_disconnect(served);
-	assert_int_equal(served_wait_for_exit(served), 0);
-	events = file_text(served->events);
+	events = served_end_with_events(served);
 	assert_int_equal(count_of(events, "{\"ev\":\"power_cut\",\"t_ns\":"), 1);
 	assert_int_equal(count_of(events, "\"name\":\"OFF\""), 1);
 	assert_int_equal(count_of(events, "\"violations\":0,"), 1);
@@ -119,7 +111,6 @@ static void parallel_part_is_programmed_and_read_over_its_own_bus(void **state)
 	char *events;
 
 	served_start(served, extra);
-	served_connect(served);
 	served_ask(served, "\x05", 1, reply, 2);
 	assert_memory_equal(reply, "\x06\x01", 2);
 	served_ask(served, "\x13\x01\x00\x00\x03\x00\x00\x9F", 8, reply, 1);
@@ -130,9 +121,7 @@ static void parallel_part_is_programmed_and_read_over_its_own_bus(void **state)
 	while (reply[1] != 0x5A);
 	served_ask(served, "\x0A\x0F\x00\x00\x03\x00\x00", 7, reply, 4);
 	assert_memory_equal(reply, "\x06\xFF\x5A\xFF", 4);
-	served_disconnect(served);
-	assert_int_equal(served_wait_for_exit(served), 0);
-	events = file_text(served->events);
+	events = served_end_with_events(served);
 	assert_int_equal(count_of(events, "\"ev\":\"cycle\",\"op\":\"0xa0\""), 1);
 	assert_int_equal(count_of(events, "\"ev\":\"busy\",\"kind\":\"program\""), 1);
 	assert_int_equal(count_of(events, "\"violations\":0,\"faults\":0,\"clean\":true}"), 1);
@@ -147,14 +136,12 @@ static void write_of_too_many_bytes_leaves_the_stream_in_step(void **state)
 	uint8_t reply[2];
 
 	served_start(served, extra);
-	served_connect(served);
 	memset(request + 7, 0x0F, 4090); /* each of them an O_EXEC, were it taken for one */
 	served_ask(served, request, sizeof(request), reply, 1);
 	assert_int_equal(reply[0], 0x15);
 	served_ask(served, "\x10", 1, reply, 2);
 	assert_memory_equal(reply, "\x15\x06", 2);
-	served_disconnect(served);
-	assert_int_equal(served_wait_for_exit(served), 0);
+	served_end(served);
 }
 
 static void chip_keeps_its_content_from_host_to_host(void **state)
@@ -165,7 +152,6 @@ static void chip_keeps_its_content_from_host_to_host(void **state)
 	char *events;
 
 	served_start(served, extra);
-	served_connect(served);
 	served_spi(served, (const uint8_t *)"\x06", 1, reply, 0);
 	served_spi(served, (const uint8_t *)"\x02\x00\x00\x00\x42", 5, reply, 0);
 	served_wait_until_ready(served);
@@ -173,9 +159,7 @@ static void chip_keeps_its_content_from_host_to_host(void **state)
 	served_connect(served);
 	served_spi(served, (const uint8_t *)"\x03\x00\x00\x00", 4, reply, 1);
 	assert_int_equal(reply[0], 0x42);
-	served_disconnect(served);
-	assert_int_equal(served_wait_for_exit(served), 0);
-	events = file_text(served->events);
+	events = served_end_with_events(served);
 	assert_int_equal(count_of(events, "\"ev\":\"accept\""), 2);
 	assert_int_equal(count_of(events, "\"ev\":\"disconnect\""), 2);
 	free(events);
@@ -188,11 +172,8 @@ static char *events_of_write_enable(struct served *served, const char *const *ex
 	uint8_t reply[1];
 
 	served_start(served, extra);
-	served_connect(served);
 	served_spi(served, wren, sizeof(wren), reply, 0);
-	served_disconnect(served);
-	assert_int_equal(served_wait_for_exit(served), 0);
-	return file_text(served->events);
+	return served_end_with_events(served);
 }
 
 /* What the first write owes is there either way; whether it came too early is the machine's. */
@@ -221,10 +202,7 @@ static void drawn_corner_stands_in_the_events_with_its_seed(void **state)
 	char *events;
 
 	served_start(served, extra);
-	served_connect(served);
-	served_disconnect(served);
-	assert_int_equal(served_wait_for_exit(served), 0);
-	events = file_text(served->events);
+	events = served_end_with_events(served);
 	assert_int_equal(count_of(events, "\"corner\":\"draw:42\""), 1);
 	free(events);
 }
@@ -238,7 +216,6 @@ static void part_that_never_ends_its_work_breaks_no_rule_of_time(void **state)
 	char *events;
 
 	served_start(served, extra);
-	served_connect(served);
 	served_spi(served, (const uint8_t *)"\x06", 1, reply, 0);
 	served_spi(served, (const uint8_t *)"\x02\x00\x00\x00\x42", 5, reply, 0);
 	for (size_t i = 0; i < 100; i++) { /* of 1 ms; the page is meant to take less than 1 */
@@ -247,9 +224,7 @@ static void part_that_never_ends_its_work_breaks_no_rule_of_time(void **state)
 	}
 	served_spi(served, (const uint8_t *)"\x03\x00\x00\x00", 4, reply, 1);
 	assert_int_equal(reply[0], 0xFF);
-	served_disconnect(served);
-	assert_int_equal(served_wait_for_exit(served), 0);
-	events = file_text(served->events);
+	events = served_end_with_events(served);
 	assert_int_equal(count_of(events, "\"violation\":\"stuck\",\"margin_ns\":null"), 1);
 	assert_int_equal(count_of(events, "\"violation\":\"busy\""), 0);
 	assert_int_equal(count_of(events, "\"kind\":\"stuck-wip\",\"at\":\"busy\",\"nth\":1,"), 1);
