@@ -174,9 +174,7 @@ class KeptGuests:
         await self._make_room(0)
 
     async def _take(self, hardware: Hardware, snapshot: Path, cpu: int) -> KeptGuest:
-        fitting = [guest for guest in self._idle if guest.fits(hardware)]
-        for guest in sorted(fitting, key=lambda guest: guest.snapshot != snapshot):
-            self._idle.remove(guest)
+        while guest := self._take_idle(hardware, snapshot):
             if await _has_rewound(guest, hardware, snapshot, cpu):
                 return guest
         await self._make_room(self._room - 1)
@@ -187,6 +185,14 @@ class KeptGuests:
             await guest.end(hardware)
             raise
         return guest
+
+    def _take_idle(self, hardware: Hardware, snapshot: Path) -> KeptGuest | None:
+        """One that fits, of this snapshot if there is one. Other cells take theirs meanwhile."""
+        fitting = [guest for guest in self._idle if guest.fits(hardware)]
+        chosen = min(fitting, key=lambda guest: guest.snapshot != snapshot, default=None)
+        if chosen is not None:
+            self._idle.remove(chosen)
+        return chosen
 
     async def _make_room(self, left: int) -> None:
         while len(self._idle) > left:

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Who gets which kept guest; what a rewind of real ones does is for tests/guest to show."""
+
+import asyncio
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+from delayrig.guest import kept
+from delayrig.guest.arguments import Hardware
+from delayrig.guest.kept import KeptGuest, KeptGuests
+from delayrig.guest.rewind import UnrewindableError
+from delayrig.guest.shape import GuestShape
+from delayrig.guest.snapshot import STATES
+
+SLOW, FAST = (GuestShape(icount_shift=shift, cores=1) for shift in (4, 2))
+
+
+class Machine:
+    """In place of QEMU: it is slow to begin, and goes back when it is allowed to."""
+
+    running: ClassVar[int] = 0
+    rewinds: ClassVar[bool] = True
+
+    def __init__(self, *_hardware: object, **_facts: object) -> None:
+        pass
+
+    async def start(self) -> None:
+        await asyncio.sleep(0)
+        Machine.running += 1
+
+    def move(self, cpu: int) -> None:
+        pass
+
+    async def rewind(self, *_snapshot: Path) -> None:
+        await asyncio.sleep(0)
+        if not Machine.rewinds:
+            raise UnrewindableError
+
+    async def stop(self) -> None:
+        await asyncio.sleep(0)
+        Machine.running -= 1
+
+
+@pytest.fixture(autouse=True)
+def machines(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept, "QemuMachine", Machine)
+    monkeypatch.setattr(Machine, "running", 0)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    for snapshot in ("slow", "fast"):
+        (tmp_path / snapshot).mkdir()
+        (tmp_path / snapshot / STATES).write_bytes(b"states")
+    (tmp_path / "console.log").touch()
+    return tmp_path
+
+
+def hardware(place: Path, shape: GuestShape) -> Hardware:
+    image, initrd = place / "vmlinuz", place / "initrd"
+    return Hardware(
+        shape=shape, turns=None, kernel=image, initrd=initrd, console=place / "console.log"
+    )
+
+
+async def at_once(guests: KeptGuests, place: Path, *snapshots: str) -> list[KeptGuest]:
+    """So many guests, all lent before any is given back."""
+    shapes = {"slow": SLOW, "fast": FAST}
+    async with AsyncExitStack() as stack:
+        lent: list[Any] = [
+            stack.enter_async_context(
+                guests.lend(hardware(place, shapes[name]), place / name, cpu=0)
+            )
+            for name in snapshots
+        ]
+        found = await asyncio.gather(*lent)
+        for guest in found:
+            guest.logs[0].touch()
+            guest.logs[1].touch()
+        return found
+
+
+def test_guest_of_the_same_snapshot_is_preferred(place: Path) -> None:
+    async def run() -> None:
+        guests = KeptGuests(2)
+        slow, fast = await at_once(guests, place, "slow", "fast")
+        assert await at_once(guests, place, "fast") == [fast]
+        assert await at_once(guests, place, "slow") == [slow]
+        await guests.end()
+
+    asyncio.run(run())
+
+
+def test_guest_of_another_speed_will_do(place: Path) -> None:
+    async def run() -> None:
+        guests = KeptGuests(2)
+        (slow,) = await at_once(guests, place, "slow")
+        assert await at_once(guests, place, "fast") == [slow]
+        await guests.end()
+
+    asyncio.run(run())
+
+
+def test_guests_that_cannot_go_back_are_replaced_for_two_at_once(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def run() -> None:
+        guests = KeptGuests(2)
+        before = await at_once(guests, place, "slow", "slow")
+        monkeypatch.setattr(Machine, "rewinds", False)
+        after = await at_once(guests, place, "slow", "slow")
+        assert not set(before) & set(after)
+        assert Machine.running == 2
+        await guests.end()
+
+    asyncio.run(run())
+    assert Machine.running == 0
+
+
+def test_no_more_are_kept_than_there_is_room_for(place: Path) -> None:
+    async def run() -> None:
+        guests = KeptGuests(1)
+        await at_once(guests, place, "slow", "slow", "slow")
+        assert Machine.running == 1
+        await guests.end()
+
+    asyncio.run(run())
+    assert Machine.running == 0
