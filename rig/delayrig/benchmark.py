@@ -15,10 +15,11 @@ from delayrig.paths import Paths
 from delayrig.request import Request
 from delayrig.result import HostFacts, Results, Verdict
 from delayrig.run import Progress, run_request
+from delayrig.stages import ENDED as JOB
 from delayrig.stages import FILE_NAME as STAGES_FILE
 from delayrig.stages import STAGES
 
-SCHEMA = 1
+SCHEMA = 2
 FILE_NAME = "benchmark.json"
 FIRST = "warm"
 """The folder of the first of its runs."""
@@ -47,6 +48,23 @@ class Stage(msgspec.Struct, frozen=True, kw_only=True):
     total_s: float
 
 
+class JobCost(msgspec.Struct, frozen=True, kw_only=True):
+    """Of one cell that was run alone: its job on the host, and what the chip did meanwhile."""
+
+    cell: str
+    job_s: float
+    """Of the host: from the subject's connection to its end."""
+    total_s: float
+    """In the guest: the subject's whole run."""
+    chip_busy_s: float
+    transfers: int
+
+    @property
+    def times_faster(self) -> float:
+        """Than a chip that is busy for so long in real time."""
+        return self.chip_busy_s / self.job_s
+
+
 class CellBenchmark(msgspec.Struct, frozen=True, kw_only=True):
     """The whole of it."""
 
@@ -55,6 +73,8 @@ class CellBenchmark(msgspec.Struct, frozen=True, kw_only=True):
     host: HostFacts
     alone: Cost
     stages: list[Stage]
+    jobs: list[JobCost]
+    """Of each cell, those that took the host longest first."""
     together: Cost
     apart: Cost
     """The same, with a QEMU for each cell."""
@@ -88,11 +108,13 @@ async def benchmark_cells(
     _, restored = await _measure(some, paths, progress, "restored", jobs=1)
     began("the same booted")
     _, booted = await _measure(some, paths, progress, "booted", jobs=1, from_boot=True)
+    lengths = read_stages(request.out / "alone", first)
     answer = CellBenchmark(
         plan=request.plan,
         host=first.run.host,
         alone=alone,
-        stages=fold_stages(request.out / "alone", first),
+        stages=fold_stages(list(lengths.values())),
+        jobs=job_costs(lengths, first),
         together=together,
         apart=apart,
         restored=restored,
@@ -109,19 +131,41 @@ def sample(cells: list[Cell], wanted: int) -> list[Cell]:
     return cells[::step][:wanted]
 
 
-def fold_stages(out: Path, results: Results) -> list[Stage]:
-    """From the stages of each cell to those of all."""
-    cells = [
-        msgspec.json.decode((out / cell.id / STAGES_FILE).read_bytes(), type=dict[str, float])
+def read_stages(out: Path, results: Results) -> dict[str, dict[str, float]]:
+    """How long each stage of each cell lasted, in seconds, of cells that left that."""
+    return {
+        cell.id: msgspec.json.decode(
+            (out / cell.id / STAGES_FILE).read_bytes(), type=dict[str, float]
+        )
         for cell in results.cells
         if (out / cell.id / STAGES_FILE).is_file()
-    ]
+    }
+
+
+def fold_stages(cells: list[dict[str, float]]) -> list[Stage]:
+    """From the stages of each cell to those of all."""
     found = {name: [cell[name] for cell in cells if name in cell] for name in STAGES}
     return [
         Stage(name=name, median_s=statistics.median(lengths), total_s=sum(lengths))
         for name, lengths in found.items()
         if lengths
     ]
+
+
+def job_costs(stages: dict[str, dict[str, float]], results: Results) -> list[JobCost]:
+    """What the job of each cell that had one cost the host, the dearest first."""
+    costs = [
+        JobCost(
+            cell=cell.id,
+            job_s=stages[cell.id][JOB],
+            total_s=cell.time_ns.total / 1e9,
+            chip_busy_s=cell.chip_busy_ns / 1e9,
+            transfers=cell.transfers,
+        )
+        for cell in results.cells
+        if stages.get(cell.id, {}).get(JOB, 0) > 0
+    ]
+    return sorted(costs, key=lambda cost: cost.job_s, reverse=True)
 
 
 async def _measure(

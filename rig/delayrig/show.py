@@ -21,7 +21,7 @@ from rich.progress import (
 )
 from rich.table import Table
 
-from delayrig.benchmark import CellBenchmark
+from delayrig.benchmark import CellBenchmark, JobCost
 from delayrig.determinism import Determinism, Repeat
 from delayrig.errors import ExitCode
 from delayrig.exit_code import exit_code_of, is_expected
@@ -51,6 +51,8 @@ CONTRAST_STYLES = {
 }
 PIPE_WIDTH = 200
 WIDE = 140
+DEAREST = 8
+"""Jobs that a benchmark names one by one."""
 TIMES = ("total s", "CPU s", "chip busy s", "overshoot s")
 
 
@@ -248,6 +250,8 @@ def print_benchmark(found: CellBenchmark, console: Console) -> None:
     for stage in found.stages:
         table.add_row(stage.name, f"{stage.median_s * 1e3:.1f}", f"{stage.total_s:.2f}")
     console.print(table)
+    console.print()
+    console.print(_dearest_jobs(found.jobs))
     ways = {
         "one at a time": found.alone,
         f"{found.together.jobs} at a time": found.together,
@@ -263,6 +267,23 @@ def print_benchmark(found: CellBenchmark, console: Console) -> None:
         )
     ratio = found.booted.cpu_s / found.restored.cpu_s
     console.print(f"[bold]A booted cell takes {ratio:.1f} times the CPU of a restored one.[/]")
+
+
+def _dearest_jobs(jobs: list[JobCost]) -> Table:
+    """What cost this host most, beside what it would have taken on a real chip."""
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    table.add_column("dearest jobs", overflow="fold")
+    for name in ("host s", "guest s", "chip busy s", "times faster", "transfers"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for job in jobs[:DEAREST]:
+        seconds = (job.job_s, job.total_s, job.chip_busy_s)
+        table.add_row(
+            escape(job.cell),
+            *(f"{length:.2f}" for length in seconds),
+            f"{job.times_faster:.1f}",
+            f"{job.transfers}",
+        )
+    return table
 
 
 def show_fault_run(run: FaultRun) -> None:

@@ -23,8 +23,8 @@ from tests.rig.builders import CHECKOUT
 
 CHIPS = list(read_chips(CHECKOUT))
 SHIPPED = [
-    *("chips", "default", "full", "gate", "live", "live-hazards", "museum"),
-    *("proposal", "releases", "smoke", "survey", "threshold", "write-time"),
+    *("chips", "default", "full", "gate", "live", "live-hazards", "long-jobs"),
+    *("museum", "proposal", "releases", "smoke", "survey", "threshold", "write-time"),
 ]
 DEMONSTRATING = ["default", "full", "smoke"]
 
