@@ -2,6 +2,7 @@
 """Who gets which kept guest; what a rewind of real ones does is for tests/guest to show."""
 
 import asyncio
+import errno
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any, ClassVar
@@ -128,3 +129,20 @@ def test_no_more_are_kept_than_there_is_room_for(place: Path) -> None:
 
     asyncio.run(run())
     assert Machine.running == 0
+
+
+def test_guest_whose_logs_cannot_be_kept_is_ended(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders = []
+
+    def tell(guest: KeptGuest, _hardware: Hardware) -> None:
+        folders.append(guest.logs[0].parent)
+        raise OSError(errno.ENOSPC, "no room")
+
+    monkeypatch.setattr(KeptGuest, "tell", tell)
+    with pytest.raises(OSError, match="no room"):
+        asyncio.run(at_once(KeptGuests(1), place, "slow"))
+    assert Machine.running == 0
+    assert folders
+    assert not folders[0].exists()

@@ -129,9 +129,11 @@ class KeptGuest:
     async def end(self, hardware: Hardware | None = None) -> None:
         """Nothing is left of it but what the cell that was given `hardware` left in the logs."""
         await asyncio.shield(self.machine.stop())
-        if hardware is not None:
-            self.tell(hardware)
-        self._folder.cleanup()
+        try:
+            if hardware is not None:
+                self.tell(hardware)
+        finally:
+            self._folder.cleanup()
 
     def _fill(self, hardware: Hardware) -> None:
         self._cells += 1
@@ -162,10 +164,10 @@ class KeptGuests:
         guest = await self._take(hardware, snapshot, cpu)
         try:
             yield guest
+            await asyncio.to_thread(guest.tell, hardware)
         except BaseException:
             await guest.end(hardware)
             raise
-        await asyncio.to_thread(guest.tell, hardware)
         self._idle.append(guest)
         await self._make_room(self._room)
 
