@@ -18,7 +18,8 @@ from delayrig.images.recipes import Recipes, read_recipes
 from delayrig.images.subject import check_subject
 from delayrig.lanes import LaneName
 from delayrig.paths import Paths
-from delayrig.plan import Plan, find_plan, lane_of_plan, own_subjects, plan_cells, read_plan
+from delayrig.plan import Plan, find_plan, lane_of_plan, own_subjects, read_plan
+from delayrig.plan_cells import plan_cells
 from delayrig.result import FILE_NAME
 from delayrig.workload import region_of
 

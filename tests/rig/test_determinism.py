@@ -13,7 +13,8 @@ from delayrig.determinism import (
 )
 from delayrig.errors import ExitCode
 from delayrig.paths import find_paths
-from delayrig.plan import plan_cells, read_plan
+from delayrig.plan import read_plan
+from delayrig.plan_cells import plan_cells
 
 CALM = Condition(loaded=False, libvirt=False, fresh=False)
 

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Plans to read, and what is read from them."""
+
+from typing import Any
+
+import pytest
+from delayrig.cell import Cell
+from delayrig.chips import read_chips
+from delayrig.errors import BadInputError
+from delayrig.plan import Plan, find_plan, read_plan
+from delayrig.plan_cells import plan_cells
+from delayrig.toml import parse_toml
+
+from tests.rig.builders import CHECKOUT
+
+CHIPS = list(read_chips(CHECKOUT))
+HEAD = 'schema = 1\nabout = "mine"\nsubjects = ["bundled", "debian:trixie"]\n'
+OVER = 'mips = [250]\ncores = [1]\njob = ["write"]\nchip = ["M25P80"]\n'
+GROUP = f'[[group]]\nname = "g"\n[group.over]\n{OVER}'
+FLOOR = GROUP.replace("[group.over]", 'role = "floor"\n[group.over]')
+AT = 'mips = 250, cores = 1, job = "write", chip = "M25P80"'
+SINGLE = f'[[cell]]\nname = "s"\nat = {{ {AT} }}\n'
+
+
+def rule(when: str, expect: str) -> str:
+    return f'[[rule]]\nwhen = {{ {when} }}\nexpect = "{expect}"\nreason = "because"\n'
+
+
+def live(at: str) -> str:
+    head = HEAD.replace("subjects", 'lane = "live"\nsubjects')
+    return head + f'[[cell]]\nname = "x"\nat = {{ job = "write", chip = "W25Q128JV", {at} }}\n'
+
+
+def shipped(name: str, *subjects: str, seed: int = 1) -> list[Cell]:
+    path = find_plan(name)
+    return plan_cells(read_plan(path), source=path.name, subjects=subjects, chips=CHIPS, seed=seed)
+
+
+def cells_of(text: str, *subjects: str) -> list[Cell]:
+    plan = parse_toml(text, Plan, source="my.toml")
+    return plan_cells(plan, source="my.toml", subjects=subjects, chips=CHIPS, seed=1)
+
+
+def error_of(text: str) -> BadInputError:
+    with pytest.raises(BadInputError) as caught:
+        cells_of(text)
+    assert caught.value.message.startswith("my.toml: ")
+    return caught.value
+
+
+def levels(cell: Cell) -> dict[str, Any]:
+    """The cell in the words of a plan's span."""
+    return {
+        "mips": cell.shape.nominal_mips,
+        "cores": cell.cores,
+        "job": cell.job.value,
+        "chip": cell.chip,
+        "corner": cell.corner,
+        "timers": "low-res" if "low-res-timers" in cell.hazards else "high-res",
+        "load": "busy-siblings" if "busy-siblings" in cell.hazards else "none",
+        "hazards": "+".join(set(cell.hazards) - {"low-res-timers", "busy-siblings"}) or "none",
+        "programmer": cell.programmer.value,
+        "arch": cell.arch.value,
+        "machine": cell.machine,
+    }

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""From a plan's words to its cells."""
+
+import itertools
+
+import msgspec
+import pytest
+from delayrig.cell import Cell, Expect, Job, Probe, Programmer, Role
+from delayrig.corner import Corner
+from delayrig.guest.platform import Arch
+
+from tests.rig.plan_texts import (
+    AT,
+    FLOOR,
+    GROUP,
+    HEAD,
+    OVER,
+    SINGLE,
+    cells_of,
+    error_of,
+    live,
+    rule,
+)
+
+
+def test_left_out_keys_have_plain_values() -> None:
+    (cell, _) = cells_of(HEAD + GROUP)
+    assert cell == Cell(
+        name="g",
+        subject="bundled",
+        icount_shift=2,
+        cores=1,
+        chip="M25P80",
+        corner=Corner.TYP,
+        job=Job.WRITE,
+        programmer=Programmer.SERPROG_IP,
+        seed=1,
+    )
+
+
+def test_single_cell_runs_for_each_subject_or_for_its_own() -> None:
+    assert [cell.subject for cell in cells_of(HEAD + SINGLE)] == ["bundled", "debian:trixie"]
+    own = SINGLE + 'subject = "debian:bookworm"\n'
+    assert [cell.subject for cell in cells_of(HEAD + own, "bundled")] == ["debian:bookworm"]
+
+
+@pytest.mark.parametrize("owner", [SINGLE, GROUP], ids=["cell", "group"])
+def test_own_subjects_may_be_several(owner: str) -> None:
+    text = owner.replace("]]\n", ']]\nsubject = ["debian:bookworm", "floor"]\n', 1)
+    subjects = [cell.subject for cell in cells_of(HEAD + text, "bundled")]
+    assert subjects == ["debian:bookworm", "floor"]
+
+
+def test_group_without_strength_leaves_out_siblings_on_one_core() -> None:
+    text = GROUP.replace("cores = [1]", "cores = [1, 2]") + 'load = ["none", "busy-siblings"]\n'
+    cells = cells_of(HEAD + text, "bundled")
+    assert [(c.cores, c.hazards) for c in cells] == [(1, ()), (2, ()), (2, ("busy-siblings",))]
+
+
+@pytest.mark.parametrize("strength", [1, 2, 9])
+def test_group_of_one_choice_each_is_one_cell_at_any_strength(strength: int) -> None:
+    text = GROUP.replace("[group.over]", f"strength = {strength}\n[group.over]")
+    assert len(cells_of(HEAD + text, "bundled")) == 1
+
+
+def expectations(*rules: str) -> list[Expect]:
+    return [cell.expect for cell in cells_of(HEAD + SINGLE + "".join(rules))]
+
+
+def test_without_rules_everything_is_to_pass() -> None:
+    assert expectations() == [Expect.PASS, Expect.PASS]
+
+
+@pytest.mark.parametrize(
+    ("first", "last"), list(itertools.permutations(["pass", "too_short", "any"], 2))
+)
+def test_last_rule_that_matches_wins(first: str, last: str) -> None:
+    rules = [rule('name = "s"', first), rule('chip = "M25P80"', last), rule('name = "x"', "pass")]
+    assert expectations(*rules) == [Expect(last)] * 2
+
+
+@pytest.mark.parametrize(
+    ("when", "matched"),
+    [
+        ("", 2),
+        ('subject = "bundled"', 1),
+        ('subject = "debian:*"', 1),
+        ('subject = "debian"', 0),
+        ('subject = "Bundled"', 0),
+        ('name = "s", job = "write", timers = "high-res", load = "none", corner = "typ"', 2),
+        ('name = "s", job = "read"', 0),
+        ('timers = "low-res"', 0),
+        ('load = "busy-siblings"', 0),
+        ('corner = "max"', 0),
+        ('chip = "W25*"', 0),
+    ],
+)
+def test_rule_matches_by_every_key_it_gives(when: str, matched: int) -> None:
+    assert expectations(rule(when, "any")).count(Expect.ANY) == matched
+
+
+def test_canary_expects_a_conviction_without_any_rule() -> None:
+    (cell, _) = cells_of(HEAD + SINGLE + 'role = "canary"\n')
+    assert (cell.role, cell.expect) == (Role.CANARY, Expect.TOO_SHORT)
+    (cell, _) = cells_of(HEAD + SINGLE + 'role = "control"\n')
+    assert (cell.role, cell.expect) == (Role.CONTROL, Expect.PASS)
+
+
+@pytest.mark.parametrize("region_kib", [1, 64, 1024, 16384])
+@pytest.mark.parametrize("text", [GROUP, SINGLE])
+def test_region_of_a_group_or_a_cell_is_that_of_its_cells(text: str, region_kib: int) -> None:
+    key = f'name = "{text.split(chr(34))[1]}"\n'
+    cells = cells_of(HEAD + text.replace(key, f"{key}region_kib = {region_kib}\n"))
+    assert [cell.region_kib for cell in cells] == [region_kib] * 2
+
+
+@pytest.mark.parametrize("text", [GROUP, SINGLE])
+def test_witness_of_a_group_or_a_cell_is_that_of_its_cells(text: str) -> None:
+    key = f'name = "{text.split(chr(34))[1]}"\n'
+    cells = cells_of(HEAD + text.replace(key, f'{key}witness = "delay"\n'))
+    assert {cell.witness for cell in cells} == {Probe.DELAY}
+    assert all(cell.id.endswith(".delay") for cell in cells)
+
+
+def test_group_with_a_subject_of_its_own_runs_for_that_one_whoever_the_others_are() -> None:
+    group = GROUP.replace("[group.over]", 'subject = "debian:bookworm"\n[group.over]')
+    assert [cell.subject for cell in cells_of(HEAD + group, "bundled")] == ["debian:bookworm"]
+
+
+CORNERS = ["min", "typ", "max", "draw:0", "draw:18446744073709551615", "slow:2", "slow:1000"]
+
+
+@pytest.mark.parametrize("corner", CORNERS)
+def test_corner_of_a_cell_is_as_the_plan_has_it(corner: str) -> None:
+    (cell, _) = cells_of(HEAD + GROUP + f'corner = ["{corner}"]\n')
+    assert cell.corner == corner
+
+
+def test_floor_is_where_nothing_is_ever_busy_and_nothing_else_is() -> None:
+    (cell, _) = cells_of(HEAD + FLOOR + 'corner = ["zero"]\n')
+    assert (cell.role, cell.corner, cell.expect) == (Role.FLOOR, "zero", Expect.PASS)
+    for text in (FLOOR, GROUP + 'corner = ["zero"]\n'):
+        assert "key 'group[0].over.corner' is" in error_of(HEAD + text).message
+
+
+def test_rule_over_everything_leaves_canaries_and_controls_alone() -> None:
+    for role, expect in (("canary", Expect.TOO_SHORT), ("control", Expect.PASS)):
+        text = HEAD + SINGLE + f'role = "{role}"\n' + rule("", "any")
+        (cell,) = cells_of(text, "bundled")
+        assert cell.expect is expect
+
+
+HAZARDS = 'hazards = ["none", "busy-siblings+link:baud=115200", "low-res-timers"]\n'
+
+
+def test_hazards_are_a_dimension_whose_choices_are_sets() -> None:
+    text = GROUP.replace("cores = [1]", "cores = [1, 2]") + HAZARDS
+    assert [(cell.cores, cell.hazards) for cell in cells_of(HEAD + text, "bundled")] == [
+        (1, ()),
+        (1, ("low-res-timers",)),
+        (2, ()),
+        (2, ("busy-siblings", "link:baud=115200")),
+        (2, ("low-res-timers",)),
+    ]
+
+
+def test_covering_array_leaves_out_hazards_that_need_more_cores() -> None:
+    text = GROUP.replace("cores = [1]", "cores = [1, 2]").replace(
+        "[group.over]", "strength = 2\n[group.over]"
+    )
+    cells = cells_of(HEAD + text + HAZARDS, "bundled")
+    assert {cell.cores for cell in cells if "busy-siblings" in cell.hazards} == {2}
+
+
+def test_timers_load_and_hazards_make_one_set() -> None:
+    at = f'{AT}, timers = "low-res", hazards = "link:baud=9600"'
+    (cell, _) = cells_of(HEAD + SINGLE.replace(AT, at))
+    assert cell.hazards == ("low-res-timers", "link:baud=9600")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "matched"),
+    [
+        ("*", 3),
+        ("none", 1),
+        ("busy-siblings", 1),
+        ("link:*", 1),
+        ("link:*+busy-*", 1),
+        ("link:*+low-res-timers", 0),
+        ("low-res-timers", 1),
+    ],
+)
+def test_rule_matches_hazards_that_the_set_holds(pattern: str, matched: int) -> None:
+    text = GROUP.replace("cores = [1]", "cores = [2]") + HAZARDS
+    cells = cells_of(HEAD + text + rule(f'hazards = "{pattern}"', "any"), "bundled")
+    assert [cell.expect for cell in cells].count(Expect.ANY) == matched
+
+
+def test_one_architecture_alone_moves_no_other_dimension() -> None:
+    over = OVER.replace("[250]", "[250, 62]").replace("[1]", "[1, 2]") + 'corner = ["typ", "max"]\n'
+    group = f'{HEAD}[[group]]\nname = "g"\nstrength = 2\n[group.over]\n{over}'
+    arm64 = cells_of(group + 'arch = ["arm64"]\n')
+    assert [msgspec.structs.replace(cell, arch=Arch.X86_64) for cell in arm64] == cells_of(group)
+    assert all(".arm64." in cell.id for cell in arm64)
+
+
+def test_rule_may_be_about_an_architecture() -> None:
+    group = GROUP + 'arch = ["i386", "arm64"]\n'
+    cells = cells_of(HEAD + group + rule('arch = "arm64"', "any"), "bundled")
+    assert [cell.expect for cell in cells] == [Expect.PASS, Expect.ANY]
+
+
+def test_mips_of_a_live_cell_is_the_speed_of_each_core() -> None:
+    cell = cells_of(live("mips = 20, cores = 2"), "bundled")[0]
+    assert (cell.mips, cell.cores) == ([20.0, 20.0], 2)
+    assert ".live.20mips.2c." in cell.id
+
+
+def test_machine_says_how_many_cores_and_how_fast() -> None:
+    cell = cells_of(live('machine = "10:40"'), "bundled")[0]
+    assert (cell.mips, cell.cores) == ([10.0, 40.0], 2)
+    assert ".live.10-40.2c." in cell.id
+
+
+def test_rule_may_be_about_a_lane() -> None:
+    rules = rule('lane = "live"', "any")
+    text = live("mips = 20, cores = 2") + rules
+    assert {cell.expect for cell in cells_of(text, "bundled")} == {Expect.ANY}

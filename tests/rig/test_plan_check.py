@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What may not stand in a plan, and how that is said."""
+
+import pytest
+
+from tests.rig.plan_texts import AT, GROUP, HEAD, OVER, SINGLE, error_of, live, rule
+
+
+@pytest.mark.parametrize("strength", [-1, 0, 10])
+def test_strength_beyond_the_dimensions_is_refused(strength: int) -> None:
+    error = error_of(HEAD + GROUP.replace("[group.over]", f"strength = {strength}\n[group.over]"))
+    assert f"key 'group[0].strength' is {strength}" in error.message
+    assert "1 to 9" in error.hint
+
+
+def test_witness_that_does_not_exist_names_its_key() -> None:
+    error = error_of(HEAD + SINGLE + 'witness = "delays"\n')
+    assert "key 'cell[0].witness': unknown value 'delays'" in error.message
+
+
+@pytest.mark.parametrize("region_kib", [-1, 0, 16385])
+def test_region_that_no_cell_may_have_names_its_key(region_kib: int) -> None:
+    single = SINGLE + f"region_kib = {region_kib}\n"
+    assert f"key 'cell[0].region_kib' is {region_kib}" in error_of(HEAD + single).message
+    group = GROUP.replace("[group.over]", f"region_kib = {region_kib}\n[group.over]")
+    assert f"key 'group[0].region_kib' is {region_kib}" in error_of(HEAD + group).message
+
+
+@pytest.mark.parametrize(
+    "corner",
+    [
+        *("", "draw", "draw:", "draw:-1", "draw:01", "draw:x", "draw:18446744073709551616"),
+        *("slow", "slow:0", "slow:1", "slow:1001", "slow:1.5", "typ:1", "zero:1", "Zero", "min "),
+    ],
+)
+def test_corner_that_the_emulator_does_not_know_is_named(corner: str) -> None:
+    error = error_of(HEAD + GROUP + f'corner = ["{corner}"]\n')
+    assert f"key 'group[0].over.corner': unknown value {corner!r}" in error.message
+    assert "draw:SEED" in error.hint
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "near"),
+    [
+        (HEAD + 'subject = ["a"]\n' + GROUP, "subject", "subjects"),
+        (HEAD + GROUP.replace('name = "g"', 'name = "g"\nstrenght = 2'), "strenght", "strength"),
+        (HEAD + GROUP + 'corners = ["typ"]\n', "corners", "corner"),
+        (HEAD + SINGLE + 'subjct = "bundled"\n', "subjct", "subject"),
+        (HEAD + SINGLE.replace("cores", "core"), "core", "cores"),
+        (HEAD + GROUP + rule('timer = "low-res"', "any"), "timer", "timers"),
+        (HEAD + GROUP + rule("", "any") + 'reasons = "x"\n', "reasons", "reason"),
+    ],
+)
+def test_unknown_key_names_the_file_the_key_and_the_nearest(text: str, key: str, near: str) -> None:
+    error = error_of(text)
+    assert "unknown key" in error.message
+    assert f"{key}'" in error.message
+    assert f"did you mean {near!r}?" in error.hint
+
+
+WRONG = [
+    ('chip = "M25P80"', 'chip = "M25P08"', "chip", "'M25P80'"),
+    ('job = "write"', 'job = "wrte"', "job", "'write'"),
+    ("cores = 1", "cores = 3", "cores", "1, 2 or 4"),
+    ("cores = 1", "cores = 0", "cores", "1, 2 or 4"),
+    ("mips = 250", "mips = 251", "mips", "250"),
+    ("mips = 250", "mips = 0", "mips", "250"),
+    ("mips = 250", "mips = 2000", "mips", "1000"),
+    ("cores = 1", 'cores = 1, corner = "maximum"', "corner", "max"),
+    ("cores = 1", 'cores = 1, timers = "lowres"', "timers", "'low-res'"),
+    ("cores = 1", 'cores = 2, load = "busy-sibling"', "load", "'busy-siblings'"),
+    ("cores = 1", 'cores = 1, programmer = "serprog:pi"', "programmer", "'serprog:ip'"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "key", "remedy"), WRONG)
+def test_wrong_value_of_a_cell_names_key_and_remedy(
+    old: str, new: str, key: str, remedy: str
+) -> None:
+    error = error_of(HEAD + GROUP + SINGLE.replace(old, new))
+    assert f"key 'cell[0].at.{key}'" in error.message
+    assert remedy in error.hint
+
+
+@pytest.mark.parametrize(("old", "new", "key", "remedy"), WRONG)
+def test_wrong_value_of_a_group_names_key_and_remedy(
+    old: str, new: str, key: str, remedy: str
+) -> None:
+    at = AT.replace(old, new)
+    over = "".join(
+        f"{name} = [{value}]\n" for name, value in (part.split(" = ") for part in at.split(", "))
+    )
+    second = f'[[group]]\nname = "h"\n[group.over]\n{over}'
+    error = error_of(HEAD + GROUP + second)
+    assert f"key 'group[1].over.{key}'" in error.message
+    assert remedy in error.hint
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "near"),
+    [
+        (HEAD + SINGLE + 'role = "canry"\n', "cell[0].role", "'canary'"),
+        (
+            HEAD + SINGLE + rule('name = "other"', "any") + rule('name = "no"', "tooshort"),
+            "rule[1].expect",
+            "'too_short'",
+        ),
+    ],
+)
+def test_wrong_word_of_a_role_or_rule_is_named_even_if_nothing_matches(
+    text: str, key: str, near: str
+) -> None:
+    error = error_of(text)
+    assert f"key '{key}': unknown value" in error.message
+    assert near in error.hint
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("mips = [250]", 'mips = ["fast"]'),
+        ("cores = [1]", "cores = [1.5]"),
+        ("cores = [1]", "cores = 1"),
+        ('job = ["write"]', "job = [5]"),
+    ],
+)
+def test_wrong_type_names_the_key(old: str, new: str) -> None:
+    error = error_of(HEAD + GROUP.replace(old, new))
+    assert f".over.{old.split()[0]}" in error.message
+
+
+@pytest.mark.parametrize("key", ["mips", "cores", "job", "chip"])
+@pytest.mark.parametrize("strength", ["", "strength = 2\n"])
+def test_empty_dimension_is_named(key: str, strength: str) -> None:
+    lines = [f"{key} = []\n" if line.startswith(key) else f"{line}\n" for line in OVER.splitlines()]
+    error = error_of(f'{HEAD}[[group]]\nname = "g"\n{strength}[group.over]\n{"".join(lines)}')
+    assert f"key 'group[0].over.{key}' is empty" in error.message
+
+
+@pytest.mark.parametrize(
+    "text", [HEAD, HEAD.replace('"bundled", "debian:trixie"', "") + GROUP + SINGLE]
+)
+def test_plan_without_cells_is_refused(text: str) -> None:
+    assert "names no cell" in error_of(text).message
+
+
+def test_group_that_is_impossible_as_a_whole_is_refused() -> None:
+    assert "names no cell" in error_of(HEAD + GROUP + 'load = ["busy-siblings"]\n').message
+
+
+def test_siblings_on_one_core_of_a_named_cell_are_refused() -> None:
+    error = error_of(HEAD + SINGLE.replace("cores = 1", 'cores = 1, load = "busy-siblings"'))
+    assert "key 'cell[0].at.load' asks for more cores" in error.message
+    assert "'cell[0].at.cores'" in error.hint
+
+
+@pytest.mark.parametrize("missing", ["mips", "cores", "job", "chip"])
+def test_missing_dimension_is_named(missing: str) -> None:
+    kept = [line for line in OVER.splitlines() if not line.startswith(missing)]
+    error = error_of(f'{HEAD}[[group]]\nname = "g"\n[group.over]\n' + "\n".join(kept) + "\n")
+    assert f".over.{missing}' is missing" in error.message
+
+
+@pytest.mark.parametrize("name", ["", "../../x", "a b", "a.b", "-x", "x" * 65, "\\u0000"])
+def test_name_that_is_unfit_for_a_folder_is_refused(name: str) -> None:
+    error = error_of(HEAD + SINGLE.replace('"s"', f'"{name}"'))
+    assert "key 'cell[0].name'" in error.message
+
+
+def test_two_cells_of_one_name_that_differ_in_role_are_refused() -> None:
+    canary = SINGLE + 'role = "canary"\n'
+    assert "differ in role" in error_of(HEAD + SINGLE + canary).message
+
+
+@pytest.mark.parametrize(
+    ("hazards", "says"),
+    [("busy", "unknown hazard 'busy'"), ("link:baud=1+link:baud=2", "exclude each other")],
+)
+def test_hazards_that_are_none_name_the_key(hazards: str, says: str) -> None:
+    error = error_of(HEAD + GROUP + f'hazards = ["{hazards}"]\n')
+    assert "key 'group[0].over.hazards'" in error.message
+    assert says in error.message
+
+
+@pytest.mark.parametrize(
+    ("choice", "words"),
+    [
+        ('hazards = "clocksource:hpet", arch = "arm64"', "'clocksource:hpet' is not for arm64"),
+        ('hazards = "preempt-rt", arch = "i386"', "'preempt-rt' is not for i386"),
+        ('hazards = "signals:20", arch = "i386"', "'signals:20' is not for i386"),
+        ('arch = "armhf"', "unknown value 'armhf'"),
+    ],
+)
+def test_what_an_architecture_does_not_have_is_refused(choice: str, words: str) -> None:
+    assert words in error_of(HEAD + SINGLE.replace(AT, f"{AT}, {choice}")).message
+
+
+def test_delay_witness_is_refused_where_it_cannot_probe() -> None:
+    single = SINGLE.replace(AT, f'{AT}, arch = "arm64"') + 'witness = "delay"\n'
+    assert "delay witness" in error_of(HEAD + single).message
+
+
+@pytest.mark.parametrize(
+    ("at", "says"),
+    [
+        ('machine = "mt8713"', "unknown machine 'mt8713'"),
+        ('machine = "10:40", mips = 20', "key 'cell[0].at.mips' stands beside"),
+        ("mips = 20", "key 'cell[0].at.cores' is missing"),
+        ("cores = 2", "key 'cell[0].at.mips' is missing"),
+        ("cores = 2, mips = 0.5", "key 'cell[0].at.mips' is 0.5"),
+    ],
+)
+def test_live_cell_of_no_clear_speed_is_refused(at: str, says: str) -> None:
+    assert says in error_of(live(at)).message
+
+
+def test_machine_on_the_virtual_lane_is_refused() -> None:
+    error = error_of(live('machine = "10:40"').replace('"live"', '"virtual"', 1))
+    assert "machines are for the live lane" in error.message
+
+
+@pytest.mark.parametrize("owner", ["group", "cell"])
+def test_load_and_hazards_that_exclude_each_other_name_the_key(owner: str) -> None:
+    schedule = "busy-siblings:100-200"
+    group = f'{GROUP}load = ["busy-siblings"]\nhazards = ["{schedule}"]\n'
+    single = (
+        f'[[cell]]\nname = "s"\nat = {{ {AT}, load = "busy-siblings", hazards = "{schedule}" }}\n'
+    )
+    key, text = ("group[0].over", group) if owner == "group" else ("cell[0].at", single)
+    error = error_of(HEAD + text)
+    assert error.message.startswith(f"my.toml: key '{key}.hazards': hazards {schedule} and ")
+    assert "exclude each other" in error.message

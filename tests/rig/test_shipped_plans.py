@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The plans that come with the rig: what they cover, and that their cells stay what they are."""
+
+import itertools
+import os
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from delayrig.cell import Cell, Expect, Job, Probe, Programmer, Role
+from delayrig.chips import read_chips
+from delayrig.errors import BadInputError
+from delayrig.guest.platform import Arch
+from delayrig.plan import Plan, find_plan, plan_names, read_plan
+
+from tests.rig.builders import CHECKOUT
+from tests.rig.plan_texts import CHIPS, levels, shipped
+
+SHIPPED = [
+    *("chips", "default", "full", "gate", "live", "live-hazards", "long-jobs"),
+    *("museum", "proposal", "releases", "smoke", "survey", "threshold", "write-time"),
+]
+DEMONSTRATING = ["default", "full", "smoke"]
+
+
+def span_of(plan: Plan) -> dict[str, list[Any]]:
+    """Of its main group: those after it are about something of their own."""
+    group = plan.group[0]
+    return dict(msgspec.structs.asdict(group.over))
+
+
+def is_possible(*choices: tuple[str, Any]) -> bool:
+    """Siblings need a core of their own; nothing else in a plan excludes anything."""
+    return not {("load", "busy-siblings"), ("cores", 1)} <= set(choices)
+
+
+def pairs_of(row: dict[str, Any]) -> set[tuple[tuple[str, Any], tuple[str, Any]]]:
+    return set(itertools.combinations(row.items(), 2))
+
+
+def test_shipped_plans_are_those_of_the_design() -> None:
+    assert plan_names() == SHIPPED
+
+
+def test_releases_plan_has_every_part_and_job_and_delays_for_those_that_need_them() -> None:
+    cells = [cell for cell in shipped("releases", "bundled") if cell.role is Role.MEASURE]
+    wanted = itertools.product(CHIPS, ("typ", "max"), Job)
+    assert sorted((c.chip, c.corner, c.job) for c in cells) == sorted(wanted)
+    facts = read_chips(CHECKOUT)
+    for cell in cells:
+        delays = cell.programmer is Programmer.SERPROG_NATIVE_DELAY
+        assert delays is (facts[cell.chip].bus != "spi"), cell.id
+
+
+@pytest.mark.parametrize("subject", read_plan(find_plan("default")).subjects)
+def test_default_plan_covers_every_possible_pair_for_each_subject(subject: str) -> None:
+    span = span_of(read_plan(find_plan("default")))
+    rows = [levels(c) for c in shipped("default") if (c.name, c.subject) == ("pairs", subject)]
+    wanted = {
+        ((first, one), (second, other))
+        for first, second in itertools.combinations(span, 2)
+        for one in span[first]
+        for other in span[second]
+        if is_possible((first, one), (second, other))
+    }
+    assert set().union(*map(pairs_of, rows)) == wanted
+    # Speeds times cores is the least that pairs can do with.
+    assert 9 <= len(rows) <= 12
+
+
+def test_default_plan_spans_what_it_says() -> None:
+    span = span_of(read_plan(find_plan("default")))
+    assert {name: len(choices) for name, choices in span.items()} == {
+        "mips": 3,
+        "cores": 3,
+        "job": 2,
+        "chip": 2,
+        "corner": 2,
+        "timers": 2,
+        "load": 2,
+        "hazards": 1,
+        "programmer": 1,
+        "arch": 1,
+        "machine": 1,
+    }
+
+
+def test_full_plan_is_the_product_without_the_impossible() -> None:
+    plan = read_plan(find_plan("full"))
+    span = span_of(plan)
+    wanted = {
+        tuple(zip(span, row, strict=True))
+        for row in itertools.product(*span.values())
+        if is_possible(*zip(span, row, strict=True))
+    }
+    assert set(span["chip"]) <= set(CHIPS)
+    for subject in plan.subjects:
+        cells = [c for c in shipped("full") if (c.name, c.subject) == ("product", subject)]
+        assert {tuple(levels(cell).items()) for cell in cells} == wanted
+        assert len(cells) == len(wanted)
+
+
+def test_smoke_plan_is_small() -> None:
+    assert len(shipped("smoke")) <= 20
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_ids_are_unique_and_fit_for_folders(name: str) -> None:
+    ids = [cell.id for cell in shipped(name)]
+    assert len(set(ids)) == len(ids)
+    assert not [id_ for id_ in ids if {"/", ":", " ", "*", "["} & set(id_) or len(id_) > 200]
+
+
+PROBES = {"probe": Probe.DELAY}
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_canary_and_control_of_a_witness_stand_in_the_same_cell(name: str) -> None:
+    for arch in {cell.arch for cell in shipped(name)}:
+        check_canaries([cell for cell in shipped(name) if cell.arch is arch])
+
+
+def check_canaries(cells: list[Cell]) -> None:
+    judging = {c.name: c for c in cells if c.role in (Role.CANARY, Role.CONTROL)}
+    witnesses = {name.removeprefix("canary-") for name in judging if name.startswith("canary-")}
+    used = {cell.witness for cell in cells}
+    assert witnesses >= {"bus", "chip", *(key for key, probe in PROBES.items() if probe in used)}
+    for witness in sorted(witnesses):
+        canary, control = judging.pop(f"canary-{witness}"), judging.pop(f"control-{witness}")
+        assert levels(canary) == levels(control)
+        assert canary.witness is control.witness is PROBES.get(witness, Probe.NONE)
+        assert (canary.role, canary.expect) == (Role.CANARY, Expect.TOO_SHORT)
+        assert (control.role, control.expect) == (Role.CONTROL, Expect.PASS)
+        assert canary.subject != control.subject
+    assert judging == {}
+
+
+@pytest.mark.parametrize("name", DEMONSTRATING)
+def test_demonstration_expects_a_conviction_of_one_subject_alone(name: str) -> None:
+    cells = [cell for cell in shipped(name) if cell.name == "demonstration"]
+    for arch in {cell.arch for cell in shipped(name)}:
+        assert {cell.subject: cell.expect for cell in cells if cell.arch is arch} == {
+            "bundled": Expect.PASS,
+            "debian:bookworm": Expect.TOO_SHORT,
+            "debian:trixie": Expect.PASS,
+        }
+
+
+@pytest.mark.parametrize("name", ["default", "full"])
+def test_plan_has_guests_of_every_architecture(name: str) -> None:
+    assert {cell.arch for cell in shipped(name)} == set(Arch)
+
+
+def test_ids_stay_as_they_are() -> None:
+    ids = {cell.id for cell in shipped("smoke")}
+    assert {
+        "write.debian-trixie.250mips.1c.calm.GD25Q16C-typ.write",
+        "demonstration.bundled.62mips.4c.low-res-timers+busy-siblings.W25Q128JV-typ.write",
+        "canary-bus.canary-bus.250mips.1c.calm.W25Q128JV-max.write",
+    } <= ids
+
+
+def test_other_process_gives_the_same_cells_in_the_same_order() -> None:
+    program = (
+        "import msgspec, sys\n"
+        "from delayrig.plan import find_plan, read_plan\n"
+        "from delayrig.plan_cells import plan_cells\n"
+        "path = find_plan('default')\n"
+        "cells = plan_cells(read_plan(path), source='', subjects=[], chips=sys.argv[1:], seed=1)\n"
+        "sys.stdout.buffer.write(msgspec.json.encode(cells))\n"
+    )
+    answers = {
+        subprocess.run(
+            [sys.executable, "-c", program, *CHIPS],
+            capture_output=True,
+            check=True,
+            env={**os.environ, "PYTHONPATH": str(CHECKOUT / "rig"), "PYTHONHASHSEED": seed},
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert answers == {msgspec.json.encode(shipped("default"))}
+
+
+@pytest.mark.parametrize("name", ["default", "smoke"])
+def test_subject_of_a_cell_and_its_id_name_that_very_cell_again(name: str) -> None:
+    by_subject = {cell.subject: shipped(name, cell.subject) for cell in shipped(name)}
+    for cell in shipped(name):
+        assert [again for again in by_subject[cell.subject] if again.id == cell.id] == [cell]
+
+
+def test_seed_goes_into_cells_and_changes_nothing_else() -> None:
+    plain, seeded = shipped("default"), shipped("default", seed=7)
+    assert {cell.seed for cell in seeded} == {7}
+    assert [msgspec.structs.replace(cell, seed=1) for cell in seeded] == plain
+
+
+def test_subject_replaces_those_of_the_plan_and_canaries_and_controls_stay() -> None:
+    usual, cells = shipped("default"), shipped("default", "path:/opt/flashrom")
+    judging = [cell for cell in usual if cell.role is not Role.MEASURE]
+    assert [cell for cell in cells if cell.role is not Role.MEASURE] == judging
+    measured = {cell.subject for cell in cells if cell.role is Role.MEASURE}
+    assert measured == {"path:/opt/flashrom"}
+    theirs = [levels(c) for c in usual if c.subject == "debian:trixie"]
+    assert [levels(c) for c in cells if c.role is Role.MEASURE] == theirs
+
+
+def test_subject_named_twice_is_run_once() -> None:
+    assert shipped("smoke", "bundled", "bundled") == shipped("smoke", "bundled")
+
+
+def test_plan_is_found_by_name_and_by_file() -> None:
+    assert find_plan("smoke").name == "smoke.toml"
+    assert find_plan("mine.toml") == Path("mine.toml")
+    assert find_plan("there/mine") == Path("there/mine")
+
+
+def test_unknown_plan_gets_the_nearest_name() -> None:
+    with pytest.raises(BadInputError) as caught:
+        find_plan("defualt")
+    assert "did you mean 'default'?" in caught.value.hint
+
+
+def test_floors_of_the_write_time_plan_stand_under_every_measured_cell() -> None:
+    cells = shipped("write-time")
+
+    def work(cell: Cell) -> dict[str, Any]:
+        return {**levels(cell), "corner": "", "region_kib": cell.region_kib}
+
+    floors = [work(cell) for cell in cells if cell.role is Role.FLOOR]
+    measured = [cell for cell in cells if cell.role is Role.MEASURE]
+    assert {cell.subject for cell in measured} == {"bundled", "debian:trixie"}
+    assert {cell.region_kib for cell in measured} == {1024}
+    assert all(floors.count(work(cell)) == 1 for cell in measured)
+    by_corner = Counter(cell.corner.partition(":")[0] for cell in measured)
+    assert by_corner["draw"] > by_corner["typ"] > 0
