@@ -9,7 +9,8 @@ from delayrig.contrast import Contrast, check_contrast, judge_contrasts
 from delayrig.errors import BadInputError
 from delayrig.phases import TimeSplit
 from delayrig.result import CellResult, ContrastVerdict, CpuTime, Results, Verdict
-from delayrig.show import contrast_table, make_console
+from delayrig.show.console import make_console
+from delayrig.show.results import contrast_table
 
 from tests.rig.builders import make_cell, make_result, make_run_header
 

@@ -18,7 +18,7 @@ from delayrig.lanes import LaneName
 from delayrig.paths import find_paths
 from delayrig.request import Request, default_jobs
 from delayrig.result import CellResult, Results, Verdict
-from delayrig.show import RunProgress
+from delayrig.show.progress import RunProgress
 from rich.console import Console
 
 from tests.rig.builders import make_cell, make_result, make_run_header

@@ -30,7 +30,7 @@ from delayrig.report.source import Sources, read_sources, with_facts
 from delayrig.report.spans import Cover
 from delayrig.report.totals import PARTS
 from delayrig.result import FILE_NAME, Results, Verdict, read_results, write_results
-from delayrig.show import answer
+from delayrig.show.results import answer
 from markupsafe import escape
 
 from tests.rig.builders import CHECKOUT, MS, SECOND, make_cell

@@ -14,7 +14,9 @@ from delayrig.commands.command import (
     plain_text,
     until_interrupted,
 )
-from delayrig.show import ManyRuns, make_console, print_benchmark
+from delayrig.show.benchmark import print_benchmark
+from delayrig.show.console import make_console
+from delayrig.show.progress import ManyRuns
 
 
 @click.group()

@@ -21,7 +21,8 @@ from delayrig.paths import Paths, find_paths
 from delayrig.request import Request, check_out, choose_cells
 from delayrig.result import FILE_NAME, Results
 from delayrig.run import run_request
-from delayrig.show import RunProgress, make_console
+from delayrig.show.console import make_console
+from delayrig.show.progress import RunProgress
 
 P = ParamSpec("P")
 R = TypeVar("R")

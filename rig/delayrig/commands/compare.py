@@ -13,8 +13,8 @@ from delayrig.commands.recording import history_url
 from delayrig.compare import ComparedRun, Comparison, compare_runs_exactly, compared_run
 from delayrig.compare_times import compare_times
 from delayrig.errors import ExitCode
-from delayrig.show import make_console
-from delayrig.show_compared import print_beside
+from delayrig.show.beside import print_beside
+from delayrig.show.console import make_console
 
 
 @click.command()

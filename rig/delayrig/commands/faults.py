@@ -22,7 +22,7 @@ from delayrig.images.recipes import read_recipes
 from delayrig.images.subject import BUNDLED, check_subject, provide_subject
 from delayrig.paths import find_paths
 from delayrig.request import check_out
-from delayrig.show import show_fault_run
+from delayrig.show.faults import show_fault_run
 
 FAULT_SUBJECTS = ("debian:bookworm", "debian:trixie", BUNDLED)
 

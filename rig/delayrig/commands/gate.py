@@ -43,7 +43,8 @@ from delayrig.lanes import EXACT_LANE, LaneName
 from delayrig.paths import Paths, find_paths
 from delayrig.request import Request, check_connect, check_out, choose_cells, default_jobs
 from delayrig.result import Results
-from delayrig.show import RunProgress, make_console
+from delayrig.show.console import make_console
+from delayrig.show.progress import RunProgress
 
 PLAN = "gate"
 LIMITS = Limits()

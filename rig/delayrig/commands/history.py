@@ -20,7 +20,8 @@ from delayrig.exit_code import exit_code_of_run
 from delayrig.history.address import NONE, VARIABLE, find_address
 from delayrig.keep import keep_file
 from delayrig.lanes import LaneName
-from delayrig.show import make_console, print_results
+from delayrig.show.console import make_console
+from delayrig.show.results import print_results
 
 if TYPE_CHECKING:
     from delayrig.history.choice import Choice

@@ -15,7 +15,7 @@ from delayrig.latency.live_profile import parse_live_guests
 from delayrig.latency.place import GUEST_LANES
 from delayrig.latency.profile import FORM, SETS, measured_cpus, parse_guests
 from delayrig.paths import find_paths
-from delayrig.show import make_console
+from delayrig.show.console import make_console
 
 
 @click.command()

@@ -17,7 +17,7 @@ from delayrig.proposal.steps import FILE_NAME, Proposal, fold_proposal
 from delayrig.proposal.words import advice, conclusion
 from delayrig.result import FILE_NAME as RESULTS
 from delayrig.result import Results, read_results
-from delayrig.show import make_console
+from delayrig.show.console import make_console
 from delayrig.taken_up import FILE_NAME as BEGUN
 
 PLAN = "proposal"

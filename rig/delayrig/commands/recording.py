@@ -14,7 +14,7 @@ import click
 from delayrig.errors import RigError
 from delayrig.history.address import OPTION, VARIABLE, Address, find_address, without_passwords
 from delayrig.result import Results
-from delayrig.show import make_console
+from delayrig.show.console import make_console
 
 if TYPE_CHECKING:
     from delayrig.gate.decision import Decision

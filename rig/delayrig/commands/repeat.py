@@ -17,7 +17,7 @@ from delayrig.repeats.median import Median
 from delayrig.repeats.rounds import Budget, repeat
 from delayrig.repeats.summary import FILE_NAME, Summary
 from delayrig.request import check_out
-from delayrig.show import make_console
+from delayrig.show.console import make_console
 
 PERCENT = 100
 NS_PER_S = 1e9

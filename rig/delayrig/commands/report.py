@@ -14,7 +14,8 @@ from delayrig.errors import BadInputError
 from delayrig.gate.show import print_decision
 from delayrig.keep import keep_file
 from delayrig.report.source import Sources, read_sources, told_by_events, with_facts
-from delayrig.show import make_console, print_results
+from delayrig.show.console import make_console
+from delayrig.show.results import print_results
 
 PAGE = "report.html"
 

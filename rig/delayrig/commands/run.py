@@ -24,7 +24,8 @@ from delayrig.formats.known import wanted_formats
 from delayrig.formats.report import report_of_run
 from delayrig.paths import find_paths
 from delayrig.request import check_out
-from delayrig.show import make_console, print_results
+from delayrig.show.console import make_console
+from delayrig.show.results import print_results
 from delayrig.taken_up import check_begun
 
 

@@ -16,7 +16,8 @@ from delayrig.commands.command import (
 )
 from delayrig.determinism import FILE_NAME as DETERMINISM_FILE
 from delayrig.determinism import SHAPES, check_shapes, repeat_folder, repeat_shapes
-from delayrig.show import RepeatProgress, make_console
+from delayrig.show.console import make_console
+from delayrig.show.determinism import RepeatProgress
 
 
 @click.group()

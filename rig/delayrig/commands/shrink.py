@@ -20,7 +20,7 @@ from delayrig.paths import find_paths
 from delayrig.repro.choice import delay_wish_of
 from delayrig.request import check_out, choose_cells
 from delayrig.result import read_results
-from delayrig.show import show_shrunk, show_step
+from delayrig.show.shrunk import show_shrunk, show_step
 from delayrig.shrink import NAME as SHRUNK
 from delayrig.shrink import first_conviction, plan_text
 from delayrig.shrink import shrink as shrink_cell

@@ -23,7 +23,7 @@ from delayrig.exit_code import exit_code_of_run
 from delayrig.keep import keep_file
 from delayrig.paths import find_paths
 from delayrig.request import Request, check_out, choose_cells
-from delayrig.show import make_console
+from delayrig.show.console import make_console
 from delayrig.survey.show import print_survey
 from delayrig.survey.survey import FILE_NAME, survey_run
 from delayrig.taken_up import check_begun

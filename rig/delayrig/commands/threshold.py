@@ -21,7 +21,8 @@ from delayrig.keep import keep_file
 from delayrig.lanes import LaneName
 from delayrig.paths import Paths, find_paths
 from delayrig.request import Request, choose_cells, default_jobs
-from delayrig.show import RunProgress, make_console
+from delayrig.show.console import make_console
+from delayrig.show.progress import RunProgress
 from delayrig.threshold.answer import FILE_NAME, Answer, answer_of
 from delayrig.threshold.candidate import Candidate
 from delayrig.threshold.given_builds import build_candidates, check_command, given_candidates

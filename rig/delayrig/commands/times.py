@@ -8,7 +8,8 @@ import msgspec
 
 from delayrig.commands.command import explained, plain_text
 from delayrig.result import read_results
-from delayrig.show import make_console, time_table
+from delayrig.show.console import make_console
+from delayrig.show.times import time_table
 from delayrig.times import time_rows
 
 

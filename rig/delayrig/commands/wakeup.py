@@ -20,7 +20,7 @@ from delayrig.images.live_image import provide_live_image
 from delayrig.images.recipes import read_recipes
 from delayrig.keep import keep_file
 from delayrig.paths import Paths, find_paths
-from delayrig.show import make_console
+from delayrig.show.console import make_console
 
 if TYPE_CHECKING:
     from delayrig.live.wakeup import Lateness, WakeupReport

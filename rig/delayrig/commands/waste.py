@@ -7,7 +7,8 @@ import click
 import msgspec
 
 from delayrig.commands.command import explained, plain_text
-from delayrig.show import make_console, waste_tables
+from delayrig.show.console import make_console
+from delayrig.show.waste import waste_tables
 from delayrig.waste import read_watched, waste_of
 
 

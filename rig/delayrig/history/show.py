@@ -13,7 +13,7 @@ from delayrig.cell import Role
 from delayrig.history.series import Series
 from delayrig.history.steps import Found, Step
 from delayrig.history.store import Entry
-from delayrig.show import STYLES
+from delayrig.show.console import STYLES
 
 BAR_WIDTH = 30
 CELLS_SHOWN = 3

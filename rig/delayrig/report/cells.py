@@ -21,7 +21,7 @@ from delayrig.report.words import (
     verdict_html,
 )
 from delayrig.result import CellResult, Verdict
-from delayrig.show import subject_name
+from delayrig.show.results import subject_name
 from delayrig.verdict import describe
 
 DETAILS_MAX = 500

@@ -21,7 +21,7 @@ from delayrig.report.words import (
     verdict_html,
 )
 from delayrig.result import CellResult, Verdict
-from delayrig.show import answer, remarks
+from delayrig.show.results import answer, remarks
 from delayrig.verdict import describe
 
 WORDS = {

@@ -7,7 +7,7 @@ from rich.table import Table
 
 from delayrig.compare_times import Beside, CellPair, sums_of
 from delayrig.lanes import EXACT_LANE
-from delayrig.show import STYLES
+from delayrig.show.console import STYLES, plain_table, seconds
 
 
 def print_beside(beside: Beside, console: Console) -> None:
@@ -32,11 +32,9 @@ def print_beside(beside: Beside, console: Console) -> None:
 
 
 def _table(pairs: list[CellPair]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    table.add_column("cell", overflow="fold")
-    table.add_column("verdict", overflow="fold")
-    for name in ("first s", "second s", "%", "CPU s", "CPU s", "program"):
-        table.add_column(name, justify="right", no_wrap=True)
+    table = plain_table(
+        ("cell", "verdict"), ("first s", "second s", "%", "CPU s", "CPU s", "program")
+    )
     for pair in pairs:
         before, after = (f"[{STYLES[verdict]}]{verdict}[/]" for verdict in pair.verdicts)
         table.add_row(
@@ -44,7 +42,7 @@ def _table(pairs: list[CellPair]) -> Table:
             before if pair.verdicts[0] is pair.verdicts[1] else f"{before} -> {after}",
             *(f"{ns / 1e9:.6f}" for ns in pair.total_ns),
             "-" if pair.pct is None else f"{pair.pct:+.2f}",
-            *(f"{ns / 1e9:.3f}" for ns in pair.cpu_ns),
+            *(seconds(ns) for ns in pair.cpu_ns),
             "same" if pair.same_program else "another",
         )
     return table
