@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The answer in a terminal, and the progress towards it."""
 
-from typing import Self
-
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from delayrig.latency import explain, rows
@@ -13,31 +11,21 @@ from delayrig.latency.doubt import MEANING
 from delayrig.latency.result import LatencyReport, MachineReport
 from delayrig.latency.rows import Rows
 from delayrig.latency.series import Section
+from delayrig.show.progress import BAR_WIDTH, LiveBar
 
 
-class LatencyProgress:
+class LatencyProgress(LiveBar):
     """A live bar on a terminal; a line for each place elsewhere."""
 
     def __init__(self, console: Console) -> None:
-        self._console = console
-        self._bar = Progress(
+        super().__init__(
+            console,
             TextColumn("{task.description}"),
-            BarColumn(bar_width=24),
+            BarColumn(bar_width=BAR_WIDTH),
             MofNCompleteColumn(),
             TextColumn("series"),
             TimeElapsedColumn(),
-            console=console,
-            transient=True,
         )
-        self._task = self._bar.add_task("preparing", total=None)
-
-    def __enter__(self) -> Self:
-        if self._console.is_terminal:
-            self._bar.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bar.stop()
 
     def preparing(self, what: str) -> None:
         """Says what is made before anything can be measured."""

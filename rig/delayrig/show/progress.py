@@ -9,6 +9,7 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
     SpinnerColumn,
     TextColumn,
     TimeElapsedColumn,
@@ -18,26 +19,15 @@ from rich.progress import (
 from delayrig.result import CellResult, Verdict
 from delayrig.show.console import STYLES
 
+BAR_WIDTH = 24
 
-class RunProgress:
-    """A live bar on a terminal; a line per cell elsewhere."""
 
-    def __init__(self, console: Console) -> None:
+class LiveBar:
+    """A bar on a terminal, and nothing elsewhere."""
+
+    def __init__(self, console: Console, *columns: ProgressColumn) -> None:
         self._console = console
-        self._verdicts: dict[Verdict, int] = {}
-        self._done = 0
-        self._cells = 0
-        self._bar = Progress(
-            SpinnerColumn(),
-            BarColumn(bar_width=24),
-            MofNCompleteColumn(),
-            TextColumn("{task.description}"),
-            TimeElapsedColumn(),
-            TextColumn("left"),
-            TimeRemainingColumn(),
-            console=console,
-            transient=True,
-        )
+        self._bar = Progress(*columns, console=console, transient=True)
         self._task = self._bar.add_task("preparing", total=None)
 
     def __enter__(self) -> Self:
@@ -47,6 +37,25 @@ class RunProgress:
 
     def __exit__(self, *_: object) -> None:
         self._bar.stop()
+
+
+class RunProgress(LiveBar):
+    """A live bar on a terminal; a line per cell elsewhere."""
+
+    def __init__(self, console: Console) -> None:
+        super().__init__(
+            console,
+            SpinnerColumn(),
+            BarColumn(bar_width=BAR_WIDTH),
+            MofNCompleteColumn(),
+            TextColumn("{task.description}"),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+        )
+        self._verdicts: dict[Verdict, int] = {}
+        self._done = 0
+        self._cells = 0
 
     def preparing(self, what: str) -> None:
         """Says what is made before cells can run."""
