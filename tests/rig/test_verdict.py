@@ -1,25 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Verdicts in the order of soundness, and the fold from a cell's folder to its result."""
+"""Verdicts in the order of soundness."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import pytest
-from delayrig import digest, workload
 from delayrig.bus import MONOTONIC
-from delayrig.cell import Cell, Job, Programmer
-from delayrig.errors import LostGuestError
+from delayrig.cell import Cell, Programmer
 from delayrig.events import Event
-from delayrig.evidence import Evidence, ObservedWait, Witness
+from delayrig.evidence import Evidence, Witness
 from delayrig.hazards.busy_siblings import BusySiblings
 from delayrig.lanes import LaneName
-from delayrig.profile import Profile, Wait
-from delayrig.result import CellResult, Verdict
+from delayrig.profile import Profile
+from delayrig.result import Verdict
 from delayrig.seen import Seen
 from delayrig.trust import rig_fault
-from delayrig.verdict import Observed, find_verdict, judge_cell, subject_version
+from delayrig.verdict import Observed, find_verdict, subject_version
 from delayrig.wait_classes import classify_waits, smallest_visible_short_ns
 
 from tests.rig.builders import (
@@ -27,23 +24,16 @@ from tests.rig.builders import (
     END_NS,
     ERASE_WAIT,
     MS,
-    NOP,
     SECOND,
     START_NS,
     SYNC_WAIT,
-    SYNCNOP,
-    as_lines,
-    busy,
     changed,
-    early,
     make_cell,
-    make_chip,
     make_evidence,
     make_profile,
     make_subject,
     serprog,
     sound_events,
-    sparse_image,
     spi,
     without,
 )
@@ -387,92 +377,6 @@ def test_bridged_cell_declares_no_class() -> None:
     assert replace(Case(), cell=cell, unjudged=(SYNC,)).verdict() is Verdict.PASS
 
 
-# A command after a busy time, in time.
-KEPT = [spi("0x06", read=1, margin=5, grade="datasheet")]
-
-
-def observed(kind: str, *, shortest: int, longest: int) -> ObservedWait:
-    return ObservedWait(
-        kind=kind,
-        what=kind,
-        requested_ns=100,
-        shortest_ns=shortest,
-        longest_ns=longest,
-        opened_ns=0,
-    )
-
-
-def test_class_with_one_unjudged_wait_is_unjudged() -> None:
-    waits = [
-        observed(SYNC, shortest=100, longest=120),
-        observed("erase-poll", shortest=100, longest=120),
-        observed("erase-poll", shortest=99, longest=120),
-    ]
-    assert classify_waits(waits, PROFILE, KEPT) == (["chip-busy", SYNC], ["erase-poll"])
-
-
-def test_command_at_the_very_end_of_a_busy_time_puts_it_to_the_test() -> None:
-    events = [spi("0x06", read=1, empty=1, margin=0, grade="datasheet")]
-    assert "chip-busy" in classify_waits([], PROFILE, events)[0]
-
-
-@pytest.mark.parametrize(("margin", "judged"), [(4, False), (5, True)])
-def test_command_that_may_have_come_before_the_part_was_ready_is_unjudged(
-    margin: int, judged: bool
-) -> None:
-    events = [spi("0x06", read=100, empty=95, margin=margin, grade="datasheet")]
-    assert ("chip-busy" in classify_waits([], PROFILE, events)[0]) is judged
-    assert ("chip-busy" in classify_waits([], PROFILE, events)[1]) is not judged
-
-
-@pytest.mark.parametrize(("clock", "judged"), [("tsc", True), ("monotonic", False)])
-def test_latency_measured_before_bounds_later_ones_in_a_guest_alone(
-    clock: str, judged: bool
-) -> None:
-    start = {"ev": "start", "t_ns": 0, "clock": clock, "wake_latency_ns_max": 3}
-    events = [start, spi("0x06", read=100, empty=90, margin=4, grade="datasheet")]
-    assert ("chip-busy" in classify_waits([], PROFILE, events)[0]) is judged
-
-
-def test_class_that_must_be_judged_and_did_not_come_up_is_unjudged() -> None:
-    assert classify_waits([], PROFILE, KEPT) == (["chip-busy"], [SYNC])
-
-
-def test_convicted_wait_is_judged() -> None:
-    waits = [observed(SYNC, shortest=0, longest=99)]
-    assert classify_waits(waits, PROFILE, KEPT) == (["chip-busy", SYNC], [])
-
-
-def test_without_a_profile_the_bus_judges_nothing() -> None:
-    assert classify_waits([], None, KEPT) == (["chip-busy"], ["bus (no profile for this version)"])
-
-
-def test_busy_times_that_no_command_put_to_the_test_are_unjudged() -> None:
-    events = [spi("0x05", read=1, sr="0x03"), spi("0x05", read=2)]
-    waits = [observed(SYNC, shortest=100, longest=120)]
-    assert classify_waits(waits, PROFILE, events) == ([SYNC], ["chip-busy"])
-
-
-@pytest.mark.parametrize(
-    ("margins", "visible"),
-    [([], 21), ([None], 21), ([20], 21), ([19], 20), ([0, 50], 1), ([-5], 1)],
-)
-def test_smallest_visible_shortening_is_the_least_of_judged_waits_and_margins(
-    margins: list[int | None], visible: int
-) -> None:
-    waits = [
-        observed(SYNC, shortest=100, longest=120),
-        observed("erase-poll", shortest=99, longest=101),
-    ]
-    events = [spi("0x06", read=1, margin=margin) for margin in margins]
-    assert smallest_visible_short_ns(waits, [SYNC], events) == visible
-
-
-def test_without_judged_waits_no_shortening_is_visible() -> None:
-    waits = [observed("erase-poll", shortest=99, longest=101)]
-    assert smallest_visible_short_ns(waits, [], [spi("0x05", read=1)]) is None
-
-
 def test_version_is_what_the_subject_prints_else_its_package_else_its_digest() -> None:
     known = "73d8e8076561977615d8c46c9feaf425d3cc8c333a5820c5228d0c973ad3b400"
     packaged = make_subject(package_version="1.2.1", program_sha256=known)
@@ -483,216 +387,8 @@ def test_version_is_what_the_subject_prints_else_its_package_else_its_digest() -
     assert subject_version("flashrom unknown on Linux 6.1", make_subject()) == ""
 
 
-# From here on whole folders are judged, with the profile of flashrom 1.x that comes with the rig.
-
-POLL_NS = 11 * MS
-
-
-def bus_of_write(*, sync_ns: int = SECOND, poll_ns: int = POLL_NS) -> list[Event]:
-    """A synchronisation, an erase of 17 ms with three polls, a program, and reading back."""
-    at = START_NS + 100 * MS
-    begun = at + sync_ns + 20 * MS
-    erased = begun + 17 * MS
-    second = begun + 100 + poll_ns + 50
-    third = second + 10 + poll_ns + 50
-    programmed = erased + 40 * MS
-    return [
-        serprog(NOP, empty=at, read=at + 200_000),
-        serprog(SYNCNOP, empty=at + sync_ns + 200_000, read=at + sync_ns + 250_000),
-        spi("0x9f", read=begun - 10 * MS),
-        spi("0x06", read=begun - MS),
-        spi("0x20", read=begun, sr="0x03"),
-        busy("0x20", start=begun, until=erased),
-        spi("0x05", read=begun + 50, reply=begun + 100, sr="0x03"),
-        spi("0x05", empty=second - 50, read=second, sr="0x03"),
-        spi("0x05", empty=third - 50, read=third, sr="0x00"),
-        spi("0x06", read=programmed - MS, margin=39 * MS, grade="datasheet"),
-        spi("0x02", read=programmed, sr="0x03"),
-        busy("0x02", start=programmed, until=programmed + MS, kind="program"),
-        spi("0x05", read=programmed + 2 * MS, sr="0x00"),
-        spi("0x03", read=programmed + 3 * MS, margin=MS, grade="datasheet"),
-    ]
-
-
-REGION = workload.region_of(make_cell(), make_chip())
-
-
-def left_by(
-    folder: Path,
-    *bus: Event,
-    events: list[Event] | None = None,
-    cell: Cell | None = None,
-    stdout: str = "flashrom 1.4.0 on Linux 6.1\nVERIFIED.\n",
-    image: bytes | None = None,
-    read_back: bytes | None = None,
-) -> CellResult:
-    """The result of a folder with those events, or with that on the bus of a sound cell."""
-    cell = cell or make_cell()
-    left = sound_events(*bus) if events is None else events
-    (folder / "events.jsonl").write_bytes(as_lines(left))
-    (folder / "stdout.txt").write_text(stdout, encoding="utf-8")
-    whole = sparse_image(workload.final_content(cell, REGION))
-    (folder / "image.sparse").write_bytes(whole if image is None else image)
-    if read_back is not None:
-        (folder / "read.bin").write_bytes(read_back)
-    return judge_cell(
-        cell, make_chip(), folder, subject=make_subject(), host_s=1.5, rerun="rig/rig run"
-    )
-
-
-def test_folder_of_a_sound_write_passes_with_its_figures(tmp_path: Path) -> None:
-    result = left_by(tmp_path, *bus_of_write())
-    assert (result.verdict, result.evidence) == (Verdict.PASS, [])
-    assert result.judged == ["chip-busy", "erase-poll", "serprog-sync"]
-    assert result.unjudged == []
-    assert (result.subject.version, result.subject.threshold_us) == ("1.4.0", 100_000)
-    assert (result.guest.kernel, result.guest.clocksource) == ("6.1.0", "tsc")
-    assert (result.guest.mips, result.guest.cores) == ([250.0], 1)
-    assert (result.cpu_ns.user, result.cpu_ns.sys) == (30 * MS, 7 * MS)
-    assert result.context_switches == 42
-    assert (result.region_bytes, result.transfers) == (65536, len(bus_of_write()) - 4)
-    assert (result.chip_busy_ns, result.wire_ns) == (18 * MS, 0)
-    assert result.overshoot_ns == 5 * MS + 210 + MS
-    assert result.time_ns.total == END_NS - START_NS
-    # The sync gap is at most 250 us longer than asked, polls at most 1 ms and 50 ns.
-    assert result.smallest_visible_short_ns == 250_000 + 1
-    assert result.events_sha256 == digest.of_file(tmp_path / "events.jsonl")
-    assert (result.host_s, result.rerun) == (1.5, "rig/rig run")
-
-
-def test_folder_judged_twice_gives_the_same_result(tmp_path: Path) -> None:
-    bus = bus_of_write(sync_ns=SECOND // 2)
-    assert left_by(tmp_path, *bus) == left_by(tmp_path, *bus)
-
-
-def test_folder_with_a_cut_synchronisation_is_too_short(tmp_path: Path) -> None:
-    result = left_by(tmp_path, *bus_of_write(sync_ns=300 * MS))
-    assert result.verdict is Verdict.TOO_SHORT
-    (evidence,) = result.evidence
-    assert (evidence.witness, evidence.requested_ns) == (Witness.BUS, SECOND)
-    assert evidence.actual_ns == (300 * MS, 300 * MS + 250_000)
-
-
-def test_folder_with_a_cut_poll_is_too_short(tmp_path: Path) -> None:
-    result = left_by(tmp_path, *bus_of_write(poll_ns=9 * MS))
-    assert result.verdict is Verdict.TOO_SHORT
-    assert [item.requested_ns for item in result.evidence] == [10 * MS]
-
-
-def test_folder_of_an_unknown_version_convicts_no_wait(tmp_path: Path) -> None:
-    result = left_by(
-        tmp_path, *bus_of_write(sync_ns=1, poll_ns=1), stdout="flashrom 7.0 on Linux\n"
-    )
-    assert (result.verdict, result.evidence) == (Verdict.PASS, [])
-    assert result.judged == ["chip-busy"]
-    assert result.unjudged == ["bus (no profile for this version)"]
-    assert result.smallest_visible_short_ns == MS + 1
-
-
-def test_folder_with_an_early_command_is_too_short_without_any_profile(tmp_path: Path) -> None:
-    event = early("0x02", read=START_NS + 5, margin=-7)
-    result = left_by(tmp_path, event, stdout="flashrom 7.0 on Linux\n")
-    assert result.verdict is Verdict.TOO_SHORT
-    assert result.evidence[0].margin_ns == -7
-
-
-def test_folder_without_the_owed_synchronisation_is_inconclusive(tmp_path: Path) -> None:
-    result = left_by(tmp_path, *bus_of_write()[2:])
-    assert (result.verdict, result.unjudged) == (Verdict.INCONCLUSIVE, ["serprog-sync"])
-
-
-def test_wrong_byte_in_the_part_is_corrupt(tmp_path: Path) -> None:
-    content = bytearray(workload.final_content(make_cell(), REGION))
-    content[5 * 4096 + 17] ^= 1
-    result = left_by(tmp_path, *bus_of_write(), image=sparse_image(bytes(content)))
-    assert result.verdict is Verdict.CORRUPT
-    assert result.evidence[0].where == hex(workload.REGION_OFFSET_BYTES + 5 * 4096)
-
-
-def test_byte_outside_the_region_is_corrupt(tmp_path: Path) -> None:
-    image = sparse_image(workload.final_content(make_cell(), REGION))
-    image += sparse_image(b"\0" * 4096, offset=0x1000)
-    result = left_by(tmp_path, *bus_of_write(), image=image)
-    assert (result.verdict, result.evidence[0].where) == (Verdict.CORRUPT, "0x1000")
-
-
-@pytest.mark.parametrize(
-    "image",
-    [b"\0" * 4103, sparse_image(b"\0" * 4096, offset=2 << 20), sparse_image(b"\0" * 4096) * 2],
-)
-def test_image_that_makes_no_sense_is_a_lost_guest(tmp_path: Path, image: bytes) -> None:
-    with pytest.raises(LostGuestError):
-        left_by(tmp_path, *bus_of_write(), image=image)
-
-
-@pytest.mark.parametrize(("flip", "verdict"), [(0, Verdict.PASS), (1, Verdict.CORRUPT)])
-def test_read_must_give_what_is_in_the_part(tmp_path: Path, flip: int, verdict: Verdict) -> None:
-    cell = make_cell(job=Job.READ)
-    content = bytearray(workload.initial_content(cell, REGION))
-    content[-1] ^= flip
-    result = left_by(tmp_path, *bus_of_write(), cell=cell, read_back=bytes(content))
-    assert result.verdict is verdict
-
-
-@pytest.mark.parametrize("broken", [b"{}\n", b"not JSON\n"])
-def test_folder_with_nonsense_events_is_a_lost_guest(tmp_path: Path, broken: bytes) -> None:
-    (tmp_path / "events.jsonl").write_bytes(broken)
-    with pytest.raises(LostGuestError):
-        judge_cell(make_cell(), make_chip(), tmp_path, subject=make_subject(), host_s=0, rerun="")
-
-
-def test_empty_folder_is_a_lost_guest(tmp_path: Path) -> None:
-    with pytest.raises(LostGuestError):
-        judge_cell(make_cell(), make_chip(), tmp_path, subject=make_subject(), host_s=0, rerun="")
-
-
-def test_wait_owed_by_a_profile_keeps_its_class_name() -> None:
-    assert Wait(kind="x", what="", opens="", requested_us=2).requested_ns("any") == 2000
-
-
-@pytest.mark.parametrize("read_back", [None, b""])
-def test_read_that_reports_success_and_left_nothing_is_corrupt(
-    tmp_path: Path, read_back: bytes | None
-) -> None:
-    cell = make_cell(job=Job.READ)
-    result = left_by(tmp_path, *bus_of_write(), cell=cell, read_back=read_back)
-    assert result.verdict is Verdict.CORRUPT
-
-
-def test_event_without_a_key_that_it_owes_is_a_lost_guest(tmp_path: Path) -> None:
-    nonsense = {"ev": "spi", "op": "0x05", "read_ns": 1}
-    with pytest.raises(LostGuestError):
-        left_by(tmp_path, nonsense)
-
-
 def test_calibration_after_bytes_that_are_not_text_is_seen() -> None:
     output = b"\xff\xff\xff\xff\xff" + CALIBRATED.encode()
     case = with_fields("siblings_stopped", stdout_bytes=len(output))(siblings_case())
     seen = Seen(events=case.events, output=output, image=None, read_back=None)
     assert BusySiblings("").fault(case.cell, seen) == ""
-
-
-def test_command_earlier_by_less_than_the_error_of_the_clock_is_inconclusive(
-    tmp_path: Path,
-) -> None:
-    bus = early("0x02", read=START_NS + 5, margin=-7)
-    result = left_by(tmp_path, events=changed(sound_events(bus), "start", clock_step_ns=8))
-    assert result.verdict is Verdict.INCONCLUSIVE
-    assert result.reason.startswith("less than the error of the clock: ")
-
-
-def test_scripted_clock_is_a_fault_of_the_rig(tmp_path: Path) -> None:
-    result = left_by(tmp_path, events=changed(sound_events(), "start", clock="scripted"))
-    assert result.verdict is Verdict.INFRA_ERROR
-    assert "scripted" in result.reason
-
-
-def test_failure_after_faults_on_request_names_them(tmp_path: Path) -> None:
-    faults = [
-        {"ev": "fault", "t_ns": START_NS + at, "kind": kind, "at": "request", "nth": at}
-        for at, kind in ((3, "nak"), (4, "drop"), (5, "nak"))
-    ]
-    failed = changed(sound_events(*faults), "subject_end", exit_code=1)
-    result = left_by(tmp_path, events=failed)
-    assert result.verdict is Verdict.OP_FAILED
-    assert result.reason.endswith("(after 3 faults on request: drop, nak)")

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which classes of waits were judged, and how short one could have been without being seen."""
+
+import pytest
+from delayrig.evidence import ObservedWait
+from delayrig.profile import Wait
+from delayrig.wait_classes import classify_waits, smallest_visible_short_ns
+
+from tests.rig.builders import SYNC_WAIT, make_profile, spi
+
+SYNC = "serprog-sync"
+PROFILE = make_profile(SYNC_WAIT)
+# A command after a busy time, in time.
+KEPT = [spi("0x06", read=1, margin=5, grade="datasheet")]
+
+
+def observed(kind: str, *, shortest: int, longest: int) -> ObservedWait:
+    return ObservedWait(
+        kind=kind,
+        what=kind,
+        requested_ns=100,
+        shortest_ns=shortest,
+        longest_ns=longest,
+        opened_ns=0,
+    )
+
+
+def test_class_with_one_unjudged_wait_is_unjudged() -> None:
+    waits = [
+        observed(SYNC, shortest=100, longest=120),
+        observed("erase-poll", shortest=100, longest=120),
+        observed("erase-poll", shortest=99, longest=120),
+    ]
+    assert classify_waits(waits, PROFILE, KEPT) == (["chip-busy", SYNC], ["erase-poll"])
+
+
+def test_command_at_the_very_end_of_a_busy_time_puts_it_to_the_test() -> None:
+    events = [spi("0x06", read=1, empty=1, margin=0, grade="datasheet")]
+    assert "chip-busy" in classify_waits([], PROFILE, events)[0]
+
+
+@pytest.mark.parametrize(("margin", "judged"), [(4, False), (5, True)])
+def test_command_that_may_have_come_before_the_part_was_ready_is_unjudged(
+    margin: int, judged: bool
+) -> None:
+    events = [spi("0x06", read=100, empty=95, margin=margin, grade="datasheet")]
+    assert ("chip-busy" in classify_waits([], PROFILE, events)[0]) is judged
+    assert ("chip-busy" in classify_waits([], PROFILE, events)[1]) is not judged
+
+
+@pytest.mark.parametrize(("clock", "judged"), [("tsc", True), ("monotonic", False)])
+def test_latency_measured_before_bounds_later_ones_in_a_guest_alone(
+    clock: str, judged: bool
+) -> None:
+    start = {"ev": "start", "t_ns": 0, "clock": clock, "wake_latency_ns_max": 3}
+    events = [start, spi("0x06", read=100, empty=90, margin=4, grade="datasheet")]
+    assert ("chip-busy" in classify_waits([], PROFILE, events)[0]) is judged
+
+
+def test_class_that_must_be_judged_and_did_not_come_up_is_unjudged() -> None:
+    assert classify_waits([], PROFILE, KEPT) == (["chip-busy"], [SYNC])
+
+
+def test_convicted_wait_is_judged() -> None:
+    waits = [observed(SYNC, shortest=0, longest=99)]
+    assert classify_waits(waits, PROFILE, KEPT) == (["chip-busy", SYNC], [])
+
+
+def test_without_a_profile_the_bus_judges_nothing() -> None:
+    assert classify_waits([], None, KEPT) == (["chip-busy"], ["bus (no profile for this version)"])
+
+
+def test_busy_times_that_no_command_put_to_the_test_are_unjudged() -> None:
+    events = [spi("0x05", read=1, sr="0x03"), spi("0x05", read=2)]
+    waits = [observed(SYNC, shortest=100, longest=120)]
+    assert classify_waits(waits, PROFILE, events) == ([SYNC], ["chip-busy"])
+
+
+@pytest.mark.parametrize(
+    ("margins", "visible"),
+    [([], 21), ([None], 21), ([20], 21), ([19], 20), ([0, 50], 1), ([-5], 1)],
+)
+def test_smallest_visible_shortening_is_the_least_of_judged_waits_and_margins(
+    margins: list[int | None], visible: int
+) -> None:
+    waits = [
+        observed(SYNC, shortest=100, longest=120),
+        observed("erase-poll", shortest=99, longest=101),
+    ]
+    events = [spi("0x06", read=1, margin=margin) for margin in margins]
+    assert smallest_visible_short_ns(waits, [SYNC], events) == visible
+
+
+def test_without_judged_waits_no_shortening_is_visible() -> None:
+    waits = [observed("erase-poll", shortest=99, longest=101)]
+    assert smallest_visible_short_ns(waits, [], [spi("0x05", read=1)]) is None
+
+
+def test_wait_owed_by_a_profile_keeps_its_class_name() -> None:
+    assert Wait(kind="x", what="", opens="", requested_us=2).requested_ns("any") == 2000
