@@ -127,6 +127,8 @@ class _Relay:
 def _serve(listener: socket.socket, device_port: int, operation: FaultyOperation) -> None:
     host, _ = listener.accept()
     with host, socket.create_connection(("127.0.0.1", device_port)) as device:
+        for end in (host, device):  # an operation must not wait until the one before is answered
+            end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         # A host that has hung up has had what it came for.
         try:
             _Relay(host, device, operation).run()
