@@ -12,9 +12,9 @@ import msgspec
 
 from delayrig.cell import Cell
 from delayrig.paths import Paths
-from delayrig.request import Request
 from delayrig.result import HostFacts, Results, Verdict
-from delayrig.run import Progress, run_request
+from delayrig.run.request import Request
+from delayrig.run.runner import Progress, run_request
 from delayrig.stages import ENDED as JOB
 from delayrig.stages import FILE_NAME as STAGES_FILE
 from delayrig.stages import STAGES

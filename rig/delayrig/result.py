@@ -12,10 +12,10 @@ import msgspec
 
 from delayrig.cell import Expect, Role, place_of
 from delayrig.errors import BadInputError, nearest
-from delayrig.evidence import Evidence
+from delayrig.figures.phases import TimeSplit
 from delayrig.guest.platform import Arch
 from delayrig.keep import keep_file
-from delayrig.phases import TimeSplit
+from delayrig.witness.evidence import Evidence
 
 SCHEMA = 1
 FILE_NAME = "results.json"

@@ -16,10 +16,10 @@ from delayrig.cell import Cell, Expect, Job, Probe, Programmer, Role
 from delayrig.chips import ChipFacts
 from delayrig.corner import Corner
 from delayrig.errors import BadInputError
-from delayrig.exit_code import UNSAFE
 from delayrig.hazards import cores_needed, hazard_of, ordered_hazards
-from delayrig.plan import CORES_KNOWN
+from delayrig.plans.words import CORES_KNOWN
 from delayrig.result import CellResult, Results
+from delayrig.verdict.exit_code import UNSAFE
 from delayrig.workload import region_of
 
 NAME = "shrunk"

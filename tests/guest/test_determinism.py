@@ -25,9 +25,9 @@ from delayrig.guest.snapshot import boot_hardware
 from delayrig.images.guest_image import GuestImage, provide_guest_image
 from delayrig.images.recipes import read_recipes
 from delayrig.images.subject import provide_subject
-from delayrig.left import write_entries
+from delayrig.lanes.left import write_entries
+from delayrig.lanes.payload import write_payload
 from delayrig.paths import Paths
-from delayrig.payload import write_payload
 from delayrig.workload import region_of
 
 from .conftest import FinishedRun, launch, run_plan

@@ -3,9 +3,9 @@
 
 import pytest
 from delayrig.errors import ExitCode
-from delayrig.evidence import Witness
 from delayrig.paths import Paths
 from delayrig.result import CellResult, Verdict
+from delayrig.witness.evidence import Witness
 
 from .conftest import FinishedRun, run_plan
 

@@ -7,14 +7,14 @@ import msgspec
 import pytest
 from delayrig.cell import Cell
 from delayrig.chips import read_chips
-from delayrig.delay_witness import DELAY_CLASS
 from delayrig.errors import ExitCode
 from delayrig.events import first, of_kind, read_events
-from delayrig.evidence import Witness
 from delayrig.paths import Paths
 from delayrig.report.document import LIMIT_BYTES
 from delayrig.report.facts import cell_facts
 from delayrig.result import Verdict
+from delayrig.witness.delay import DELAY_CLASS
+from delayrig.witness.evidence import Witness
 from delayrig.workload import expected_image
 
 from .conftest import FinishedRun, launch

@@ -12,7 +12,7 @@ import pytest
 from delayrig.chips import ChipFacts, read_chips
 from delayrig.images.subject import knows_string
 from delayrig.paths import find_paths
-from delayrig.profile import Profile, read_profiles
+from delayrig.profiles.profile import Profile, read_profiles
 
 from .emulator import LIMIT_S, emulator
 

@@ -9,8 +9,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
 from delayrig.chips import read_chips
-from delayrig.fault_campaign import Bench, EmulatorEnd, FaultRun, HostSubject, scenes_of
-from delayrig.fault_scene import FaultKind, is_finding
+from delayrig.faults.campaign import Bench, EmulatorEnd, FaultRun, HostSubject, scenes_of
+from delayrig.faults.scene import FaultKind, is_finding
 from delayrig.paths import find_paths
 
 PATHS = find_paths()

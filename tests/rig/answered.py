@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Answers of threshold, survey and proposal, small, with words as users may give them."""
 
+from delayrig.figures.phases import TimeSplit
 from delayrig.images.subject import STEPS, TRUSTING
-from delayrig.phases import TimeSplit
 from delayrig.proposal.steps import Proposal, fold_proposal
 from delayrig.result import CellResult, CpuTime, HostFacts, Results, Verdict
 from delayrig.survey.calls import Requested

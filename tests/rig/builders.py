@@ -11,11 +11,11 @@ from delayrig.cell import Cell, Expect, Job, Programmer, Role
 from delayrig.chips import ChipFacts
 from delayrig.corner import Corner
 from delayrig.events import Event
-from delayrig.evidence import Evidence, Witness
 from delayrig.images.subject import Subject
-from delayrig.profile import OPENS_BUSY_STATUS, OPENS_SYNC_NOPS, Profile, Wait
+from delayrig.profiles.profile import OPENS_BUSY_STATUS, OPENS_SYNC_NOPS, Profile, Wait
 from delayrig.result import CellResult, HostFacts, RunHeader, Verdict
-from delayrig.verdict import Finding, blank_result
+from delayrig.verdict.judge import Finding, blank_result
+from delayrig.witness.evidence import Evidence, Witness
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 from delayrig.errors import ExitCode
+from delayrig.figures.phases import TimeSplit
 from delayrig.history.address import Address, find_address
 from delayrig.history.store import FinishedRun, History
 from delayrig.lanes import LaneName
-from delayrig.phases import TimeSplit
 from delayrig.result import CpuTime, Results
 
 from tests.rig.builders import MS, make_cell, make_result, make_run_header

@@ -7,8 +7,8 @@ import pytest
 from delayrig.cell import Cell
 from delayrig.chips import read_chips
 from delayrig.errors import BadInputError
-from delayrig.plan import Plan, find_plan, read_plan
-from delayrig.plan_cells import plan_cells
+from delayrig.plans.cells import plan_cells
+from delayrig.plans.words import Plan, find_plan, read_plan
 from delayrig.toml import parse_toml
 
 from tests.rig.builders import CHECKOUT

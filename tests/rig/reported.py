@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from delayrig import digest, phases
+from delayrig import digest
 from delayrig.cell import Cell, Expect, Role
 from delayrig.errors import ExitCode
 from delayrig.events import Event
+from delayrig.figures import phases
 from delayrig.gate.decision import Decision, Excess, GateCell, Limits, Outcome, Side
 from delayrig.lanes import LaneName
 from delayrig.result import CellResult, CpuTime, Results, SubjectFacts, Verdict, write_results

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from delayrig.benchmark import fold_stages, job_costs, read_stages, sample
-from delayrig.phases import TimeSplit
+from delayrig.figures.phases import TimeSplit
 from delayrig.result import Results
 from delayrig.stages import ENDED, FILE_NAME, PACK
 

@@ -3,10 +3,10 @@
 
 import msgspec
 import pytest
-from delayrig.bus import observe_waits
 from delayrig.events import Event
-from delayrig.evidence import ObservedWait, Witness, convict_waits
-from delayrig.profile import Profile, Wait
+from delayrig.profiles.profile import Profile, Wait
+from delayrig.witness.bus import observe_waits
+from delayrig.witness.evidence import ObservedWait, Witness, convict_waits
 
 from tests.rig.builders import (
     DELAY,

@@ -2,8 +2,8 @@
 """The chip's own word on what came too early."""
 
 import pytest
-from delayrig.chip_witness import broken_rules, convict_commands, margins_ns
-from delayrig.evidence import Witness
+from delayrig.witness.chip import broken_rules, convict_commands, margins_ns
+from delayrig.witness.evidence import Witness
 
 from tests.rig.builders import cycle, early, spi
 

@@ -8,9 +8,9 @@ import msgspec
 import pytest
 from delayrig import digest
 from delayrig.cell import Cell
-from delayrig.compare import Comparison, compare_exactly, first_difference
+from delayrig.compare.exact import Comparison, compare_exactly, first_difference
 from delayrig.errors import BadInputError
-from delayrig.phases import TimeSplit
+from delayrig.figures.phases import TimeSplit
 from delayrig.result import (
     FILE_NAME,
     CellResult,

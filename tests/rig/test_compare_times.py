@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 from delayrig.cli import main
-from delayrig.compare_times import Beside, compare_times
+from delayrig.compare.times import Beside, compare_times
 from delayrig.errors import ExitCode
 from delayrig.lanes import LaneName
 from delayrig.result import Results, write_results

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 from delayrig.cell import Cell
-from delayrig.contrast import Contrast, check_contrast, judge_contrasts
 from delayrig.errors import BadInputError
-from delayrig.phases import TimeSplit
+from delayrig.figures.phases import TimeSplit
 from delayrig.result import CellResult, ContrastVerdict, CpuTime, Results, Verdict
 from delayrig.show.console import make_console
 from delayrig.show.results import contrast_table
+from delayrig.verdict.contrast import Contrast, check_contrast, judge_contrasts
 
 from tests.rig.builders import make_cell, make_result, make_run_header
 

@@ -2,9 +2,9 @@
 """Waits that the host program asked for: which are too short, good, or neither."""
 
 import pytest
-from delayrig.delay_calls import DELAY_CALL, SHORT_DELAY_CALL, convict_calls, observe_calls
 from delayrig.events import Event
-from delayrig.evidence import ObservedWait, Witness
+from delayrig.witness.delay_calls import DELAY_CALL, SHORT_DELAY_CALL, convict_calls, observe_calls
+from delayrig.witness.evidence import ObservedWait, Witness
 
 MS = 1_000_000
 SECOND = 1_000_000_000

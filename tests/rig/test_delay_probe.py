@@ -6,7 +6,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from delayrig.delay_probe import (
+from delayrig.errors import BadInputError, LostGuestError
+from delayrig.events import Event, of_kind
+from delayrig.images.subject import PARTS, Subject
+from delayrig.images.symbols import read_symbols
+from delayrig.witness.delay_probe import (
     PUSHED,
     STEPPED,
     DelayFunction,
@@ -15,10 +19,6 @@ from delayrig.delay_probe import (
     read_trace,
     trace_lines,
 )
-from delayrig.errors import BadInputError, LostGuestError
-from delayrig.events import Event, of_kind
-from delayrig.images.subject import PARTS, Subject
-from delayrig.images.symbols import read_symbols
 from msgspec.structs import replace
 
 from tests.rig.builders import make_subject

@@ -7,7 +7,10 @@ from typing import Any
 import pytest
 from delayrig import workload
 from delayrig.cell import Expect, Probe, Role
-from delayrig.delay_witness import (
+from delayrig.events import Event
+from delayrig.result import CellResult, Verdict
+from delayrig.verdict.judge import judge_cell
+from delayrig.witness.delay import (
     LOST,
     NEVER_RETURNED,
     NO_DELAYS,
@@ -16,10 +19,7 @@ from delayrig.delay_witness import (
     delay_doubts,
     observe_delays,
 )
-from delayrig.events import Event
-from delayrig.evidence import Witness, convict_waits
-from delayrig.result import CellResult, Verdict
-from delayrig.verdict import judge_cell
+from delayrig.witness.evidence import Witness, convict_waits
 
 from tests.rig.builders import (
     COST_NS,

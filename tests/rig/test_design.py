@@ -8,9 +8,9 @@ import pytest
 from delayrig import digest
 from delayrig.cell import Cell, Expect
 from delayrig.errors import BadInputError, ExitCode, LostGuestError, RigError, RigFaultError
-from delayrig.evidence import Witness
 from delayrig.hazards import KINDS
 from delayrig.result import FILE_NAME, Results, Verdict, write_results
+from delayrig.witness.evidence import Witness
 
 from tests.rig.builders import make_cell, make_evidence, make_result, make_run_header
 

@@ -2,7 +2,11 @@
 """What repeats are made under, and what may be said after them."""
 
 from delayrig.chips import read_chips
-from delayrig.determinism import (
+from delayrig.errors import ExitCode
+from delayrig.paths import find_paths
+from delayrig.plans.cells import plan_cells
+from delayrig.plans.words import read_plan
+from delayrig.selfcheck.determinism import (
     ROUND,
     SHAPES,
     Condition,
@@ -11,10 +15,6 @@ from delayrig.determinism import (
     condition_of,
     untried,
 )
-from delayrig.errors import ExitCode
-from delayrig.paths import find_paths
-from delayrig.plan import read_plan
-from delayrig.plan_cells import plan_cells
 
 CALM = Condition(loaded=False, libvirt=False, fresh=False)
 

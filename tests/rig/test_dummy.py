@@ -12,7 +12,7 @@ from delayrig.dummy import (
     sparse_image,
 )
 from delayrig.events import encode_events, parse_events
-from delayrig.payload import dummy_lines, spare_bytes
+from delayrig.lanes.payload import dummy_lines, spare_bytes
 from delayrig.workload import expected_image, final_content, region_of
 
 from tests.rig.builders import make_cell, make_chip

@@ -6,8 +6,8 @@ import itertools
 import pytest
 from delayrig.cell import Expect, Role
 from delayrig.errors import ExitCode
-from delayrig.exit_code import exit_code_of, exit_code_of_run
 from delayrig.result import CellResult, ContrastResult, ContrastVerdict, Verdict
+from delayrig.verdict.exit_code import exit_code_of, exit_code_of_run
 
 from tests.rig.builders import make_result
 

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 from delayrig.errors import ExitCode
-from delayrig.fault_campaign import (
+from delayrig.faults.campaign import (
     EmulatorEnd,
     FaultRun,
     exit_code_of_faults,
@@ -16,7 +16,7 @@ from delayrig.fault_campaign import (
     scenes_of,
     was_at_work,
 )
-from delayrig.fault_scene import End, FaultKind, draw_scene
+from delayrig.faults.scene import End, FaultKind, draw_scene
 
 from tests.rig.builders import SECOND, as_lines
 

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 from delayrig.cell import Job
-from delayrig.fault_scene import (
+from delayrig.faults.scene import (
     CHANGED_BYTES,
     CHANGED_OFFSET_BYTES,
     CHIPS,

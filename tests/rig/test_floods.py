@@ -14,7 +14,7 @@ from delayrig.lanes import host
 from delayrig.last_lines import LINE_MAX, last_lines
 from delayrig.paths import Paths
 from delayrig.result import Verdict
-from delayrig.verdict import is_flood
+from delayrig.verdict.judge import is_flood
 
 from tests.flooding import Flood, build_flood
 from tests.rig.test_host_lane import host_cell, left_running, paths, run_cells
@@ -51,12 +51,12 @@ def test_subject_without_end_has_its_own_verdict_and_harms_no_other_cell(
     said: str,
     programmer: Programmer,
 ) -> None:
-    monkeypatch.setattr("delayrig.payload.RECORDS_MAX", 20_000)
-    monkeypatch.setattr("delayrig.payload.RECORDS_PER_KIB", 0)
+    monkeypatch.setattr("delayrig.lanes.payload.RECORDS_MAX", 20_000)
+    monkeypatch.setattr("delayrig.lanes.payload.RECORDS_PER_KIB", 0)
     if flood is Flood.DEAF:
         monkeypatch.setattr(host, "DEADLINE_MS", DEADLINE_MS)
     if flood is not Flood.STATUS:
-        monkeypatch.setattr("delayrig.payload.RECORDS_MAX", 200_000)
+        monkeypatch.setattr("delayrig.lanes.payload.RECORDS_MAX", 200_000)
     out = tmp_path / "out"
     program = build_flood(flood, tmp_path)
     flooding = host_cell(subject=f"path:{program}", programmer=programmer, job=Job.PROBE)

@@ -15,6 +15,7 @@ from click.testing import CliRunner
 from delayrig.cell import Probe, Role
 from delayrig.cli import main
 from delayrig.errors import BadInputError, ExitCode
+from delayrig.figures.phases import TimeSplit
 from delayrig.formats import gerrit, github, markdown
 from delayrig.formats.known import FORMATS, wanted_formats
 from delayrig.formats.report import Report, State, report_of_gate, report_of_run
@@ -23,7 +24,6 @@ from delayrig.gate.decision import Limits
 from delayrig.gate.judge import decide
 from delayrig.gate.request import CANDIDATE, rounds_of
 from delayrig.lanes import LaneName
-from delayrig.phases import TimeSplit
 from delayrig.result import CellResult, CpuTime, Results, Verdict, write_results
 from delayrig.schemas import KINDS, schema_of, schema_text
 from junitparser import Error, Failure, Skipped

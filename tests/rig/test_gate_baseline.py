@@ -14,8 +14,8 @@ from delayrig.gate.baseline import is_subject, read_baseline
 from delayrig.images.recipes import read_recipes
 from delayrig.lanes import LaneName
 from delayrig.paths import find_paths
-from delayrig.request import choose_cells
 from delayrig.result import FILE_NAME, SCHEMA, Results, write_results
+from delayrig.run.request import choose_cells
 
 from tests.rig.builders import CHECKOUT, make_cell, make_result, make_run_header
 

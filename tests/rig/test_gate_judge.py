@@ -7,13 +7,13 @@ from typing import Any
 import msgspec
 import pytest
 from delayrig.cell import Cell, Probe, Role
+from delayrig.figures.phases import TimeSplit
 from delayrig.gate.bootstrap import PAIRS_MIN
 from delayrig.gate.decision import Decision, Limits, Outcome
 from delayrig.gate.judge import decide, unanswered
 from delayrig.gate.performance import TICK_NS
-from delayrig.phases import TimeSplit
 from delayrig.result import CellResult, CpuTime, Results, SubjectFacts, Verdict
-from delayrig.run import NO_SYMBOL
+from delayrig.run.runner import NO_SYMBOL
 
 from tests.rig.builders import MS, SECOND, make_cell, make_evidence, make_result, make_run_header
 

@@ -16,8 +16,8 @@ from delayrig.gate.request import GateRequest
 from delayrig.images.recipes import read_recipes
 from delayrig.lanes import LaneName
 from delayrig.paths import find_paths
-from delayrig.request import Request, default_jobs
 from delayrig.result import CellResult, Results, Verdict
+from delayrig.run.request import Request, default_jobs
 from delayrig.show.progress import RunProgress
 from rich.console import Console
 

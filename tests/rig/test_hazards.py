@@ -9,19 +9,19 @@ import pytest
 from delayrig.cell import Cell
 from delayrig.errors import BadInputError
 from delayrig.events import Event
-from delayrig.evidence import Evidence
 from delayrig.hazards import KINDS, cores_needed, hazard_of, parse_hazards, written
 from delayrig.hazards.hazard import Hazard
 from delayrig.hazards.host_program import ASKED_US
 from delayrig.hazards.link import PRESETS
 from delayrig.images.recipes import read_recipes
+from delayrig.lanes.payload import deadline_ms, emulator_words, host_words
 from delayrig.paths import find_paths
-from delayrig.payload import deadline_ms, emulator_words, host_words
 from delayrig.result import Verdict
 from delayrig.seen import Seen
-from delayrig.trust import rig_fault
-from delayrig.verdict import Observed, find_verdict
-from delayrig.wait_classes import declared_classes
+from delayrig.verdict.judge import Observed, find_verdict
+from delayrig.verdict.trust import rig_fault
+from delayrig.witness.evidence import Evidence
+from delayrig.witness.wait_classes import declared_classes
 from delayrig.workload import region_of
 
 from tests.rig.builders import (

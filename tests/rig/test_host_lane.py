@@ -16,9 +16,9 @@ from delayrig.images.recipes import read_recipes
 from delayrig.lanes import LaneName
 from delayrig.lanes.host import HostLane, cpus_of
 from delayrig.paths import Paths, find_paths
-from delayrig.request import Request, choose_cells, default_jobs
 from delayrig.result import CellResult, Results, Verdict
-from delayrig.run import rerun_command, run_request
+from delayrig.run.request import Request, choose_cells, default_jobs
+from delayrig.run.runner import rerun_command, run_request
 
 from tests.rig.builders import CHECKOUT, make_cell
 

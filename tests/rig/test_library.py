@@ -11,7 +11,7 @@ from delayrig.images.library import LIBRARY, provide_library
 from delayrig.images.recipes import read_recipes
 from delayrig.images.subject import Subject
 from delayrig.paths import Paths, find_paths
-from delayrig.profile import delay_address_of_digest, read_profiles
+from delayrig.profiles.profile import delay_address_of_digest, read_profiles
 
 from tests.rig.builders import CHECKOUT
 

@@ -71,7 +71,7 @@ def holders_of(pattern: re.Pattern[str]) -> list[str]:
 
 def test_checkout_has_files_to_look_at() -> None:
     names = {str(path.relative_to(CHECKOUT)) for path in our_files()}
-    assert {"rig/rig", "rig/delayrig/plan.py", "meson.build", "tests/rig/test_lint.py"} <= names
+    assert {"rig/rig", "rig/delayrig/cell.py", "meson.build", "tests/rig/test_lint.py"} <= names
     assert not [name for name in names if name.startswith((".rig/", ".git/"))]
 
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 from delayrig.errors import BadInputError, LostGuestError
-from delayrig.evidence import ObservedWait
 from delayrig.live.clock import GuestClock
 from delayrig.live.line import ClockReading, Line, open_line
 from delayrig.live.pace import pace_events
 from delayrig.machines import find_machine, machine_names, scaled_mips
-from delayrig.trust import pace_fault
+from delayrig.verdict.trust import pace_fault
+from delayrig.witness.evidence import ObservedWait
 
 MS = 1_000_000
 

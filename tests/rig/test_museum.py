@@ -9,8 +9,8 @@ from delayrig.cell import Cell, Expect, Role
 from delayrig.chips import read_chips
 from delayrig.images.recipes import read_recipes
 from delayrig.images.subject import MUSEUM, OWN_PROGRAMS, check_subject
-from delayrig.plan import find_plan, own_subjects, read_plan
-from delayrig.plan_cells import plan_cells
+from delayrig.plans.cells import plan_cells
+from delayrig.plans.words import find_plan, own_subjects, read_plan
 
 from tests.rig.builders import CHECKOUT
 

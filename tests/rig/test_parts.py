@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from delayrig.cell import Job, Role
 from delayrig.cli import main
 from delayrig.corner import Corner
-from delayrig.parts import markdown_table, outcome, part_rows
+from delayrig.figures.parts import markdown_table, outcome, part_rows
 from delayrig.result import CellResult, Results, SubjectFacts, Verdict, write_results
 
 from tests.rig.builders import make_cell, make_result, make_run_header

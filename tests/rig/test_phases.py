@@ -6,7 +6,14 @@ import random
 
 import pytest
 from delayrig.events import Event
-from delayrig.phases import VERIFY, TimeSplit, chip_busy_ns, overshoot_ns, split_time, wire_ns
+from delayrig.figures.phases import (
+    VERIFY,
+    TimeSplit,
+    chip_busy_ns,
+    overshoot_ns,
+    split_time,
+    wire_ns,
+)
 
 from tests.rig.builders import busy, cycle, serprog, spi
 

@@ -6,7 +6,7 @@ import tomllib
 
 import pytest
 from delayrig.chips import read_chips
-from delayrig.profile import (
+from delayrig.profiles.profile import (
     OPENS_BUSY_STATUS,
     OPENS_SYNC_NOPS,
     Profile,

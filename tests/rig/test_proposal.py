@@ -7,8 +7,8 @@ import pytest
 from click.testing import CliRunner
 from delayrig.commands.proposal import proposal
 from delayrig.errors import BadInputError, ExitCode
+from delayrig.figures.phases import TimeSplit
 from delayrig.images.subject import STEPS, TRUSTING
-from delayrig.phases import TimeSplit
 from delayrig.proposal.steps import TITLES, Proposal, fold_proposal
 from delayrig.proposal.words import advice, changes_of, conclusion, landing_order
 from delayrig.result import CellResult, CpuTime, Results, Verdict, write_results

@@ -8,15 +8,15 @@ import msgspec
 import pytest
 from delayrig.cell import Cell
 from delayrig.chips import read_chips
-from delayrig.exit_code import exit_code_of_run
+from delayrig.figures.phases import TimeSplit
 from delayrig.images.recipes import read_recipes
 from delayrig.lanes import LaneName
-from delayrig.phases import TimeSplit
 from delayrig.repeats.median import VALUES_MIN, median_of
 from delayrig.repeats.rounds import Budget, repeat
 from delayrig.repeats.summary import FILE_NAME, Summary, summarise
-from delayrig.request import Request
 from delayrig.result import CellResult, Results, Verdict
+from delayrig.run.request import Request
+from delayrig.verdict.exit_code import exit_code_of_run
 
 from .builders import CHECKOUT, make_cell, make_result, make_run_header
 

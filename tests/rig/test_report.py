@@ -22,7 +22,6 @@ from click.testing import CliRunner, Result
 from delayrig.cli import main
 from delayrig.durations import rounded
 from delayrig.errors import BadInputError, ExitCode
-from delayrig.exit_code import exit_code_of_run
 from delayrig.lanes import LaneName
 from delayrig.report.document import LIMIT_BYTES, document_of
 from delayrig.report.facts import cell_facts
@@ -31,6 +30,7 @@ from delayrig.report.spans import Cover
 from delayrig.report.totals import PARTS
 from delayrig.result import FILE_NAME, Results, Verdict, read_results, write_results
 from delayrig.show.results import answer
+from delayrig.verdict.exit_code import exit_code_of_run
 from markupsafe import escape
 
 from tests.rig.builders import CHECKOUT, MS, SECOND, make_cell

@@ -8,9 +8,9 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 from delayrig.cli import main
+from delayrig.figures.phases import TimeSplit
 from delayrig.gate.decision import Decision
 from delayrig.lanes import LaneName
-from delayrig.phases import TimeSplit
 from delayrig.report.rounds import fold_rounds
 from delayrig.report.source import read_sources
 from delayrig.report.totals import totals_section

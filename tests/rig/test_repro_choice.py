@@ -6,12 +6,12 @@ from pathlib import Path
 import msgspec
 import pytest
 from delayrig.cell import Cell, Expect
-from delayrig.delay_probe import DelayWish
 from delayrig.errors import BadInputError
 from delayrig.lanes import LaneName
 from delayrig.paths import find_paths
 from delayrig.repro.choice import Chosen, Wish, choose, delay_wish_of, find_id
 from delayrig.result import Results, Verdict, write_results
+from delayrig.witness.delay_probe import DelayWish
 
 from tests.rig.builders import make_cell, make_result, make_run_header
 

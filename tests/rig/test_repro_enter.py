@@ -10,7 +10,7 @@ from delayrig.archive import unpack_archive, write_archive
 from delayrig.guest.arguments import Hardware, console_chardev, qemu_arguments
 from delayrig.guest.shape import GuestShape
 from delayrig.host.spec import PORT, Spec
-from delayrig.payload import spec_text
+from delayrig.lanes.payload import spec_text
 from delayrig.repro.debugger import (
     KILL,
     attached_words,

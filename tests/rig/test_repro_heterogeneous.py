@@ -7,7 +7,6 @@ import msgspec
 import pytest
 from delayrig.cell import Expect
 from delayrig.events import Event
-from delayrig.evidence import Evidence, Witness
 from delayrig.lanes import LaneName
 from delayrig.paths import find_paths
 from delayrig.repro.heterogeneous import (
@@ -19,9 +18,10 @@ from delayrig.repro.heterogeneous import (
     measured_mips,
     read_walk,
 )
-from delayrig.request import choose_cells
 from delayrig.result import Verdict
+from delayrig.run.request import choose_cells
 from delayrig.stages import BOOTED, CONNECTED, ENDED, PACK
+from delayrig.witness.evidence import Evidence, Witness
 
 from tests.rig.builders import MS, SECOND, make_cell, make_result
 

@@ -5,13 +5,13 @@ import msgspec
 import pytest
 from delayrig.durations import in_full
 from delayrig.errors import ExitCode
-from delayrig.evidence import Evidence, Witness
+from delayrig.figures.phases import TimeSplit
 from delayrig.lanes import LaneName
-from delayrig.phases import TimeSplit
 from delayrig.repro.again import compare_again
 from delayrig.repro.choice import Before
 from delayrig.repro.words import describe_cell, describe_evidence, describe_result
 from delayrig.result import CellResult, Verdict
+from delayrig.witness.evidence import Evidence, Witness
 
 from tests.rig.builders import MS, SECOND, make_cell, make_chip, make_result
 

@@ -14,9 +14,9 @@ from delayrig.errors import BadInputError
 from delayrig.guest.platform import Arch
 from delayrig.images.recipes import read_recipes
 from delayrig.paths import Paths
-from delayrig.request import REGION_BYTES_MAX, Request, check_connect, check_out, choose_cells
 from delayrig.result import FILE_NAME
-from delayrig.run import rerun_command
+from delayrig.run.request import REGION_BYTES_MAX, Request, check_connect, check_out, choose_cells
+from delayrig.run.runner import rerun_command
 
 from tests.rig.builders import CHECKOUT, make_cell
 

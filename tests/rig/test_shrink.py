@@ -9,8 +9,8 @@ import pytest
 from delayrig.cell import Cell, Expect, Job, Probe, Programmer, Role
 from delayrig.chips import read_chips
 from delayrig.errors import BadInputError
-from delayrig.plan import Plan
-from delayrig.plan_cells import plan_cells
+from delayrig.plans.cells import plan_cells
+from delayrig.plans.words import Plan
 from delayrig.result import CellResult, Results, Verdict
 from delayrig.shrink import Shrunk, Step, first_conviction, plan_text, shrink
 from delayrig.toml import parse_toml

@@ -4,12 +4,12 @@
 import pytest
 from delayrig.cell import Probe
 from delayrig.events import Event
-from delayrig.profile import Wait
+from delayrig.figures.waste import Watched
+from delayrig.profiles.profile import Wait
 from delayrig.survey.calls import requested_of
 from delayrig.survey.gaps import agreement_of, bounds_of, class_us, gaps_of, known_waits, service_ns
 from delayrig.survey.show import tables_of
 from delayrig.survey.survey import Survey
-from delayrig.waste import Watched
 
 from tests.rig.builders import (
     CALL_COST_NS,

@@ -13,8 +13,8 @@ from delayrig.cli import main
 from delayrig.errors import BadInputError
 from delayrig.paths import Paths
 from delayrig.result import CellResult, Results, Verdict
-from delayrig.run import run_request
-from delayrig.taken_up import FILE_NAME, RESULT, Begun
+from delayrig.run.runner import run_request
+from delayrig.run.taken_up import FILE_NAME, RESULT, Begun
 
 from tests.rig.test_host_lane import Silent, host_cell, request_of
 from tests.rig.test_host_lane import paths as paths_of_the_host_lane

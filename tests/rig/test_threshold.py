@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from delayrig.cell import Cell, Role
 from delayrig.errors import BadInputError
+from delayrig.figures.phases import TimeSplit
 from delayrig.lanes import LaneName
 from delayrig.paths import find_paths
-from delayrig.phases import TimeSplit
-from delayrig.request import Request
 from delayrig.result import HostFacts, Verdict
+from delayrig.run.request import Request
 from delayrig.threshold.answer import answer_of
 from delayrig.threshold.candidate import Candidate
 from delayrig.threshold.evidence import Evidence

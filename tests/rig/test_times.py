@@ -11,9 +11,9 @@ from delayrig.cell import Role
 from delayrig.cli import main
 from delayrig.corner import Corner
 from delayrig.errors import ExitCode
-from delayrig.phases import TimeSplit
+from delayrig.figures.phases import TimeSplit
+from delayrig.figures.times import time_rows
 from delayrig.result import CellResult, Results, Verdict, write_results
-from delayrig.times import time_rows
 
 from tests.rig.builders import MS, SECOND, make_cell, make_result, make_run_header
 

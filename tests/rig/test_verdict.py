@@ -6,18 +6,18 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
-from delayrig.bus import MONOTONIC
 from delayrig.cell import Cell, Programmer
 from delayrig.events import Event
-from delayrig.evidence import Evidence, Witness
 from delayrig.hazards.busy_siblings import BusySiblings
 from delayrig.lanes import LaneName
-from delayrig.profile import Profile
+from delayrig.profiles.profile import Profile
 from delayrig.result import Verdict
 from delayrig.seen import Seen
-from delayrig.trust import rig_fault
-from delayrig.verdict import Observed, find_verdict, subject_version
-from delayrig.wait_classes import classify_waits, smallest_visible_short_ns
+from delayrig.verdict.judge import Observed, find_verdict, subject_version
+from delayrig.verdict.trust import rig_fault
+from delayrig.witness.bus import MONOTONIC
+from delayrig.witness.evidence import Evidence, Witness
+from delayrig.witness.wait_classes import classify_waits, smallest_visible_short_ns
 
 from tests.rig.builders import (
     DELAY,

@@ -8,9 +8,9 @@ from delayrig import digest, workload
 from delayrig.cell import Cell, Job
 from delayrig.errors import LostGuestError
 from delayrig.events import Event
-from delayrig.evidence import Witness
 from delayrig.result import CellResult, Verdict
-from delayrig.verdict import judge_cell
+from delayrig.verdict.judge import judge_cell
+from delayrig.witness.evidence import Witness
 
 from tests.rig.builders import (
     END_NS,

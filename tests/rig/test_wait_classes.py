@@ -2,9 +2,9 @@
 """Which classes of waits were judged, and how short one could have been without being seen."""
 
 import pytest
-from delayrig.evidence import ObservedWait
-from delayrig.profile import Wait
-from delayrig.wait_classes import classify_waits, smallest_visible_short_ns
+from delayrig.profiles.profile import Wait
+from delayrig.witness.evidence import ObservedWait
+from delayrig.witness.wait_classes import classify_waits, smallest_visible_short_ns
 
 from tests.rig.builders import SYNC_WAIT, make_profile, spi
 

@@ -8,8 +8,8 @@ import pytest
 from delayrig.cell import Probe, Role
 from delayrig.errors import BadInputError
 from delayrig.events import Event
+from delayrig.figures.waste import Watched, read_watched, waste_of
 from delayrig.result import FILE_NAME
-from delayrig.waste import Watched, read_watched, waste_of
 
 from tests.rig.builders import (
     COST_NS,

@@ -9,7 +9,7 @@ from delayrig.cell import Job, Programmer
 from delayrig.chips import EraseFacts
 from delayrig.corner import Corner
 from delayrig.errors import BadInputError
-from delayrig.payload import emulator_words, spec_text, write_payload
+from delayrig.lanes.payload import emulator_words, spec_text, write_payload
 from delayrig.workload import (
     REGION_OFFSET_BYTES,
     Region,

@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 
 import click
 
-from delayrig.delay_probe import DelayWish
 from delayrig.lanes import LaneName
 from delayrig.paths import Paths
-from delayrig.request import Choice, Request, check_connect, choose_cells, default_jobs
+from delayrig.run.request import Choice, Request, check_connect, choose_cells, default_jobs
+from delayrig.witness.delay_probe import DelayWish
 
 R = TypeVar("R")
 

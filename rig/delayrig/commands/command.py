@@ -14,15 +14,15 @@ from typing import Any, ParamSpec, TypeVar
 
 import click
 
-from delayrig.delay_probe import DelayWish
 from delayrig.errors import ExitCode, RigError, RigFaultError
 from delayrig.interruption import until_told_to_end
 from delayrig.paths import Paths, find_paths
-from delayrig.request import Request, check_out, choose_cells
 from delayrig.result import FILE_NAME, Results
-from delayrig.run import run_request
+from delayrig.run.request import Request, check_out, choose_cells
+from delayrig.run.runner import run_request
 from delayrig.show.console import make_console
 from delayrig.show.progress import RunProgress
+from delayrig.witness.delay_probe import DelayWish
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -10,8 +10,8 @@ import msgspec
 from delayrig.commands.command import explained, plain_text
 from delayrig.commands.history import opened_history
 from delayrig.commands.recording import history_url
-from delayrig.compare import ComparedRun, Comparison, compare_runs_exactly, compared_run
-from delayrig.compare_times import compare_times
+from delayrig.compare.exact import ComparedRun, Comparison, compare_runs_exactly, compared_run
+from delayrig.compare.times import compare_times
 from delayrig.errors import ExitCode
 from delayrig.show.beside import print_beside
 from delayrig.show.console import make_console

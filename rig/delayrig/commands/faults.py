@@ -10,7 +10,7 @@ import msgspec
 
 from delayrig.chips import read_chips
 from delayrig.commands.command import default_out, explained, say_making
-from delayrig.fault_campaign import (
+from delayrig.faults.campaign import (
     Bench,
     exit_code_of_faults,
     fault_table,
@@ -21,7 +21,7 @@ from delayrig.fault_campaign import (
 from delayrig.images.recipes import read_recipes
 from delayrig.images.subject import BUNDLED, check_subject, provide_subject
 from delayrig.paths import find_paths
-from delayrig.request import check_out
+from delayrig.run.request import check_out
 from delayrig.show.faults import show_fault_run
 
 FAULT_SUBJECTS = ("debian:bookworm", "debian:trixie", BUNDLED)

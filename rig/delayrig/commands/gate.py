@@ -20,7 +20,6 @@ from delayrig.commands.command import (
 )
 from delayrig.commands.export import format_option, read_report, speaks, write_formats
 from delayrig.commands.recording import HistoryWish, history_options, own_words, record_gate
-from delayrig.delay_probe import DelayWish
 from delayrig.errors import ExitCode
 from delayrig.formats.known import wanted_formats
 from delayrig.gate.baseline import StoredBaseline, is_subject, read_baseline
@@ -41,10 +40,11 @@ from delayrig.images.recipes import read_recipes
 from delayrig.keep import keep_file
 from delayrig.lanes import EXACT_LANE, LaneName
 from delayrig.paths import Paths, find_paths
-from delayrig.request import Request, check_connect, check_out, choose_cells, default_jobs
 from delayrig.result import Results
+from delayrig.run.request import Request, check_connect, check_out, choose_cells, default_jobs
 from delayrig.show.console import make_console
 from delayrig.show.progress import RunProgress
+from delayrig.witness.delay_probe import DelayWish
 
 PLAN = "gate"
 LIMITS = Limits()

@@ -16,12 +16,12 @@ import msgspec
 from delayrig.commands.command import explained, plain_text
 from delayrig.commands.recording import history_url
 from delayrig.errors import BadInputError
-from delayrig.exit_code import exit_code_of_run
 from delayrig.history.address import NONE, VARIABLE, find_address
 from delayrig.keep import keep_file
 from delayrig.lanes import LaneName
 from delayrig.show.console import make_console
 from delayrig.show.results import print_results
+from delayrig.verdict.exit_code import exit_code_of_run
 
 if TYPE_CHECKING:
     from delayrig.history.choice import Choice

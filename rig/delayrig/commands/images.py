@@ -11,8 +11,8 @@ from delayrig.images.kernel import Kernel, provide_kernel
 from delayrig.images.lock import lock_entries, lock_state, lock_text
 from delayrig.images.recipes import read_recipes
 from delayrig.paths import Paths, find_paths
-from delayrig.request import choose_cells
-from delayrig.supplies import CpuPool, Supplies, provide_supplies
+from delayrig.run.request import choose_cells
+from delayrig.run.supplies import CpuPool, Supplies, provide_supplies
 
 
 @click.command()

@@ -10,7 +10,7 @@ from delayrig.images.recipes import read_recipes
 from delayrig.images.subject import known_subjects
 from delayrig.machines import budget_mips, find_machine, machine_names, scaled_mips
 from delayrig.paths import find_paths
-from delayrig.plan import find_plan, plan_names, read_plan
+from delayrig.plans.words import find_plan, plan_names, read_plan
 
 
 @click.command()

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from delayrig.commands.command import explained
-from delayrig.parts import markdown_table
+from delayrig.figures.parts import markdown_table
 from delayrig.result import read_results
 
 

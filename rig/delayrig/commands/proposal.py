@@ -11,14 +11,14 @@ from rich.table import Table
 
 from delayrig.commands.command import explained, own_request, plain_text, run_shown
 from delayrig.errors import BadInputError
-from delayrig.exit_code import exit_code_of_run
 from delayrig.keep import keep_file
 from delayrig.proposal.steps import FILE_NAME, Proposal, fold_proposal
 from delayrig.proposal.words import advice, conclusion
 from delayrig.result import FILE_NAME as RESULTS
 from delayrig.result import Results, read_results
+from delayrig.run.taken_up import FILE_NAME as BEGUN
 from delayrig.show.console import make_console
-from delayrig.taken_up import FILE_NAME as BEGUN
+from delayrig.verdict.exit_code import exit_code_of_run
 
 PLAN = "proposal"
 COLUMNS = ("step", "time s", "CPU s", "wake-ups", "overshoot ms", "too short", "cells")

@@ -11,13 +11,13 @@ from rich.table import Table
 
 from delayrig.commands.cells import CellsWish, cell_options
 from delayrig.commands.command import default_out, explained, plain_text, run_shown
-from delayrig.exit_code import exit_code_of_run
 from delayrig.paths import find_paths
 from delayrig.repeats.median import Median
 from delayrig.repeats.rounds import Budget, repeat
 from delayrig.repeats.summary import FILE_NAME, Summary
-from delayrig.request import check_out
+from delayrig.run.request import check_out
 from delayrig.show.console import make_console
+from delayrig.verdict.exit_code import exit_code_of_run
 
 PERCENT = 100
 NS_PER_S = 1e9

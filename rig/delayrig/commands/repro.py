@@ -15,13 +15,13 @@ from delayrig.commands.command import (
     say_making,
     until_interrupted,
 )
-from delayrig.delay_probe import DelayWish
 from delayrig.errors import BadInputError, ExitCode
 from delayrig.lanes import LaneName
 from delayrig.paths import Paths, find_paths
 from delayrig.repro.choice import Chosen, Wish, choose
 from delayrig.repro.look import Look
-from delayrig.request import Request, check_out, choose_cells
+from delayrig.run.request import Request, check_out, choose_cells
+from delayrig.witness.delay_probe import DelayWish
 
 NAME = "repro"
 HETEROGENEOUS = "heterogeneous"

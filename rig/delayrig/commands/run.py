@@ -18,15 +18,15 @@ from delayrig.commands.command import (
 )
 from delayrig.commands.export import format_option, speaks, write_formats
 from delayrig.commands.recording import HistoryWish, history_options, own_words, record_run
-from delayrig.delay_probe import DelayWish
-from delayrig.exit_code import exit_code_of_run
 from delayrig.formats.known import wanted_formats
 from delayrig.formats.report import report_of_run
 from delayrig.paths import find_paths
-from delayrig.request import check_out
+from delayrig.run.request import check_out
+from delayrig.run.taken_up import check_begun
 from delayrig.show.console import make_console
 from delayrig.show.results import print_results
-from delayrig.taken_up import check_begun
+from delayrig.verdict.exit_code import exit_code_of_run
+from delayrig.witness.delay_probe import DelayWish
 
 
 @click.command()

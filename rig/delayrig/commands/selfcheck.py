@@ -14,8 +14,8 @@ from delayrig.commands.command import (
     plain_text,
     until_interrupted,
 )
-from delayrig.determinism import FILE_NAME as DETERMINISM_FILE
-from delayrig.determinism import SHAPES, check_shapes, repeat_folder, repeat_shapes
+from delayrig.selfcheck.determinism import FILE_NAME as DETERMINISM_FILE
+from delayrig.selfcheck.determinism import SHAPES, check_shapes, repeat_folder, repeat_shapes
 from delayrig.show.console import make_console
 from delayrig.show.determinism import RepeatProgress
 

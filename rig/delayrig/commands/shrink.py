@@ -14,17 +14,17 @@ from delayrig.commands.command import (
     say_making,
     until_interrupted,
 )
-from delayrig.delay_probe import DelayWish
 from delayrig.errors import BadInputError, ExitCode
 from delayrig.paths import find_paths
 from delayrig.repro.choice import delay_wish_of
-from delayrig.request import check_out, choose_cells
 from delayrig.result import read_results
+from delayrig.run.request import check_out, choose_cells
+from delayrig.run.trials import Trials, trial_folder
 from delayrig.show.shrunk import show_shrunk, show_step
 from delayrig.shrink import NAME as SHRUNK
 from delayrig.shrink import first_conviction, plan_text
 from delayrig.shrink import shrink as shrink_cell
-from delayrig.trials import Trials, trial_folder
+from delayrig.witness.delay_probe import DelayWish
 
 
 @click.command()

@@ -17,16 +17,16 @@ from delayrig.commands.command import (
     resume_option,
     run_shown,
 )
-from delayrig.delay_probe import DelayWish
 from delayrig.errors import BadInputError, ExitCode
-from delayrig.exit_code import exit_code_of_run
 from delayrig.keep import keep_file
 from delayrig.paths import find_paths
-from delayrig.request import Request, check_out, choose_cells
+from delayrig.run.request import Request, check_out, choose_cells
+from delayrig.run.taken_up import check_begun
 from delayrig.show.console import make_console
 from delayrig.survey.show import print_survey
 from delayrig.survey.survey import FILE_NAME, survey_run
-from delayrig.taken_up import check_begun
+from delayrig.verdict.exit_code import exit_code_of_run
+from delayrig.witness.delay_probe import DelayWish
 
 PLAN = "survey"
 

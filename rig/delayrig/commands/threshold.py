@@ -20,7 +20,7 @@ from delayrig.errors import BadInputError, ExitCode
 from delayrig.keep import keep_file
 from delayrig.lanes import LaneName
 from delayrig.paths import Paths, find_paths
-from delayrig.request import Request, choose_cells, default_jobs
+from delayrig.run.request import Request, choose_cells, default_jobs
 from delayrig.show.console import make_console
 from delayrig.show.progress import RunProgress
 from delayrig.threshold.answer import FILE_NAME, Answer, answer_of

@@ -7,10 +7,10 @@ import click
 import msgspec
 
 from delayrig.commands.command import explained, plain_text
+from delayrig.figures.times import time_rows
 from delayrig.result import read_results
 from delayrig.show.console import make_console
 from delayrig.show.times import time_table
-from delayrig.times import time_rows
 
 
 @click.command()

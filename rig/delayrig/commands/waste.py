@@ -7,9 +7,9 @@ import click
 import msgspec
 
 from delayrig.commands.command import explained, plain_text
+from delayrig.figures.waste import read_watched, waste_of
 from delayrig.show.console import make_console
 from delayrig.show.waste import waste_tables
-from delayrig.waste import read_watched, waste_of
 
 
 @click.command()

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from delayrig.errors import BadInputError, ExitCode
-from delayrig.exit_code import exit_code_of, exit_code_of_run
 from delayrig.gate.decision import FILE_NAME, Decision, GateCell, Outcome
 from delayrig.result import CellResult, Results, RunHeader, Verdict
 from delayrig.show.results import answer
-from delayrig.verdict import describe
+from delayrig.verdict.exit_code import exit_code_of, exit_code_of_run
+from delayrig.verdict.judge import describe
 
 
 class State(StrEnum):

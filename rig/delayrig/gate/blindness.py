@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from delayrig.cell import Probe
 from delayrig.result import CellResult, Verdict
-from delayrig.run import NO_SYMBOL
-from delayrig.wait_classes import CHIP_BUSY
+from delayrig.run.runner import NO_SYMBOL
+from delayrig.witness.wait_classes import CHIP_BUSY
 
 
 def blind_spots(cells: Sequence[CellResult]) -> list[str]:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import msgspec
 
 from delayrig.cell import Role
-from delayrig.exit_code import is_expected
 from delayrig.gate.blindness import blind_spots
 from delayrig.gate.bootstrap import PAIRS_MIN
 from delayrig.gate.decision import EXIT_CODES, Decision, Excess, GateCell, Limits, Outcome, Side
@@ -19,6 +18,7 @@ from delayrig.gate.performance import excesses
 from delayrig.gate.words import decision_lines, excess_words
 from delayrig.lanes import EXACT_LANE
 from delayrig.result import CellResult, Results, RunHeader, Verdict
+from delayrig.verdict.exit_code import is_expected
 
 WATCHING = (Role.CANARY, Role.CONTROL)
 SAFE = "nothing too short"

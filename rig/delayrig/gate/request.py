@@ -13,7 +13,7 @@ from delayrig.gate.bisect import BuildError
 from delayrig.gate.judge import WATCHING
 from delayrig.images.subject import PATH_PREFIX
 from delayrig.lanes import EXACT_LANE
-from delayrig.request import Request
+from delayrig.run.request import Request
 from delayrig.shell import run_shell
 
 BASELINE, CANDIDATE = "baseline", "candidate"

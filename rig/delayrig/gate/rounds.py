@@ -7,7 +7,7 @@ from delayrig.gate.judge import unanswered
 from delayrig.gate.request import GateRequest
 from delayrig.paths import Paths
 from delayrig.result import Results
-from delayrig.run import Progress, run_side_by_side
+from delayrig.run.runner import Progress, run_side_by_side
 
 
 class RoundsProgress(Progress, Protocol):

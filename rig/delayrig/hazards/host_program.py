@@ -5,11 +5,11 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from delayrig.delay_calls import DELAY_CALL
 from delayrig.events import first, of_kind
 from delayrig.guest.platform import Arch
 from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard, number_in
 from delayrig.lanes import LaneName
+from delayrig.witness.delay_calls import DELAY_CALL
 
 if TYPE_CHECKING:
     from delayrig.cell import Cell

@@ -41,7 +41,7 @@ class NoNohz(Hazard):
 class Clocksource(Hazard):
     """The clock by which the kernel keeps time; any but the TSC costs an access to a device.
 
-    `trust.py` compares it with the one in force.
+    `verdict/trust.py` compares it with the one in force.
     """
 
     name = "clocksource"

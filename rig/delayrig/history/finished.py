@@ -4,11 +4,11 @@
 from pathlib import Path
 
 from delayrig.errors import ExitCode
-from delayrig.exit_code import exit_code_of_run
 from delayrig.gate.decision import FILE_NAME, Decision, read_decision
 from delayrig.gate.request import BASELINE, CANDIDATE, rounds_of
 from delayrig.history.store import FinishedRun
 from delayrig.result import Results, read_results
+from delayrig.verdict.exit_code import exit_code_of_run
 
 
 def finished_run(results: Results) -> FinishedRun:

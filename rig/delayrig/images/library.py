@@ -19,7 +19,7 @@ from delayrig.images.recipes import ProgramRecipe, Recipes
 from delayrig.images.subject import BUNDLED, PATH_PREFIX, Subject, pack, upstream_version
 from delayrig.images.symbols import read_symbols
 from delayrig.paths import Paths
-from delayrig.profile import delay_address_of_digest, known_delay_symbols
+from delayrig.profiles.profile import delay_address_of_digest, known_delay_symbols
 
 LIBRARY = "libflashrom.so.1"
 OWN_LIBRARIES = {

@@ -4,8 +4,8 @@
 from delayrig.lanes import LaneName
 from delayrig.lanes.lane import Lane
 from delayrig.paths import Paths
-from delayrig.request import Request
-from delayrig.supplies import CpuPool, Preparing
+from delayrig.run.request import Request
+from delayrig.run.supplies import CpuPool, Preparing
 
 
 async def open_lane(request: Request, paths: Paths, pool: CpuPool, preparing: Preparing) -> Lane:

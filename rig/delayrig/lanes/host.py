@@ -16,12 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from delayrig import dummy, workload
-from delayrig.agenda import Kinship
 from delayrig.cell import Cell, Job, Probe, Programmer
 from delayrig.errors import LostGuestError, RigError
 from delayrig.events import Event, encode_events, first, parse_events
 from delayrig.hazards import cores_needed, refusal_on
-from delayrig.header import make_host_header
 from delayrig.host.session import LEFT, LOG
 from delayrig.host.spec import PORT, Spec, cpus_in, write_spec
 from delayrig.images.library import provide_library
@@ -29,14 +27,16 @@ from delayrig.images.subject import Subject, provide_subject
 from delayrig.images.unpacked import provide_root, words_to_start
 from delayrig.lanes import LaneName
 from delayrig.lanes.lane import Assignment
+from delayrig.lanes.left import write_entries
+from delayrig.lanes.payload import deadline_ms, emulator_words, host_words
 from delayrig.last_lines import last_lines
-from delayrig.left import write_entries
 from delayrig.paths import Paths
-from delayrig.payload import deadline_ms, emulator_words, host_words
-from delayrig.request import Request
 from delayrig.result import RunHeader
+from delayrig.run.agenda import Kinship
+from delayrig.run.header import make_host_header
+from delayrig.run.request import Request
+from delayrig.run.supplies import Preparing
 from delayrig.stages import KEEP, PACK
-from delayrig.supplies import Preparing
 from delayrig.workload import Places, Region, region_of
 
 ANY_PORT = "tcp:127.0.0.1:0"

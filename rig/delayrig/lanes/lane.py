@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from delayrig.agenda import Kinship
 from delayrig.cell import Cell
 from delayrig.chips import ChipFacts
-from delayrig.delay_probe import DelayFunction
 from delayrig.images.subject import Subject
 from delayrig.result import RunHeader
+from delayrig.run.agenda import Kinship
 from delayrig.stages import StageWatch
+from delayrig.witness.delay_probe import DelayFunction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

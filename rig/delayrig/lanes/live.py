@@ -15,7 +15,6 @@ from pathlib import Path
 
 import msgspec
 
-from delayrig.agenda import Kinship
 from delayrig.cell import Cell, Probe, Programmer
 from delayrig.errors import LostGuestError
 from delayrig.events import encode_events, parse_events
@@ -35,7 +34,6 @@ from delayrig.guest.platform import Arch
 from delayrig.guest.session import read_results
 from delayrig.hazards import refusal_on
 from delayrig.hazards.speed import Governor, SpeedHazard
-from delayrig.header import make_live_header
 from delayrig.images.live_image import LiveImage, provide_live_image
 from delayrig.images.subject import Subject
 from delayrig.lanes import LaneName
@@ -48,7 +46,8 @@ from delayrig.lanes.host import (
     server_words,
 )
 from delayrig.lanes.lane import Assignment
-from delayrig.left import write_entries
+from delayrig.lanes.left import write_entries
+from delayrig.lanes.payload import deadline_ms, emulator_words, rehearsal_words, write_payload
 from delayrig.live.clock import GuestClock
 from delayrig.live.conversation import Conversation, split_changes
 from delayrig.live.emulator import LOG, LiveEmulator, running_emulator
@@ -59,11 +58,12 @@ from delayrig.live.packed import PackedGuest
 from delayrig.live.speed import SpeedChange
 from delayrig.live.visitor import Visitor
 from delayrig.paths import Paths
-from delayrig.payload import deadline_ms, emulator_words, rehearsal_words, write_payload
-from delayrig.request import Request
 from delayrig.result import RunHeader
+from delayrig.run.agenda import Kinship
+from delayrig.run.header import make_live_header
+from delayrig.run.request import Request
+from delayrig.run.supplies import CpuPool, Preparing, Supplies, provide_supplies
 from delayrig.stages import KEEP, PACK, READ_BACK, STOP
-from delayrig.supplies import CpuPool, Preparing, Supplies, provide_supplies
 from delayrig.workload import Places, region_of
 
 NOT_ITS_GUEST = "the live lane has x86_64 guests alone"

@@ -9,9 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from delayrig.agenda import Kinship
 from delayrig.cell import Cell
-from delayrig.delay_probe import trace_lines
 from delayrig.guest.arguments import (
     BRIDGE_FW_CFG,
     CELL_FW_CFG,
@@ -33,17 +31,19 @@ from delayrig.guest.snapshot import (
     restored_whole,
 )
 from delayrig.hazards import refusal_on
-from delayrig.header import make_header
 from delayrig.images.subject import Subject
 from delayrig.lanes import LaneName
 from delayrig.lanes.lane import Assignment
-from delayrig.left import write_entries
+from delayrig.lanes.left import write_entries
+from delayrig.lanes.payload import SUBJECT_ROOT, write_payload
 from delayrig.paths import Paths
-from delayrig.payload import SUBJECT_ROOT, write_payload
-from delayrig.request import Request
 from delayrig.result import RunHeader
+from delayrig.run.agenda import Kinship
+from delayrig.run.header import make_header
+from delayrig.run.request import Request
+from delayrig.run.supplies import CpuPool, Preparing, Supplies, provide_supplies
 from delayrig.stages import KEEP, LOAD, PACK, READ_BACK, STOP
-from delayrig.supplies import CpuPool, Preparing, Supplies, provide_supplies
+from delayrig.witness.delay_probe import trace_lines
 from delayrig.workload import region_of
 
 

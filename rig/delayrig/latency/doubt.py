@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from delayrig.latency.result import Cyclic, Reading
 from delayrig.live.pace import WINDOW_MS
-from delayrig.trust import NOT_KEPT_PART_MAX
+from delayrig.verdict.trust import NOT_KEPT_PART_MAX
 
 MARK = " *"
 MEANING = (

@@ -21,6 +21,7 @@ from delayrig.images.kernel import provide_kernel
 from delayrig.images.recipes import Recipes
 from delayrig.images.subject import PROGRAM, Subject, provide_cyclictest, provide_latency_program
 from delayrig.lanes import LaneName
+from delayrig.lanes.payload import CELL_FOLDER, SETTLE_MS, SUBJECT_ROOT, pack_spec
 from delayrig.lanes.virtual import make_machine
 from delayrig.latency.in_guest import (
     CYCLIC_LINE,
@@ -33,8 +34,7 @@ from delayrig.latency.lines import parse_lines
 from delayrig.latency.place import Line, MissingError, PlaceFacts, Windows
 from delayrig.latency.profile import GuestProfile
 from delayrig.paths import Paths
-from delayrig.payload import CELL_FOLDER, SETTLE_MS, SUBJECT_ROOT, pack_spec
-from delayrig.supplies import CpuPool, image_with
+from delayrig.run.supplies import CpuPool, image_with
 
 CHIP = "M25P10-A"
 """The smallest: it is never spoken to."""

@@ -3,8 +3,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from delayrig.lanes.payload import SUBJECT_ROOT
 from delayrig.latency.place import MissingError
-from delayrig.payload import SUBJECT_ROOT
 
 WORDS_MAX = 60
 """Of a command line in a guest (images/agent/spec.h)."""

@@ -27,7 +27,7 @@ from delayrig.latency.result import (
     write_report,
 )
 from delayrig.paths import Paths
-from delayrig.supplies import CpuPool
+from delayrig.run.supplies import CpuPool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

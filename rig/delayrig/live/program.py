@@ -15,13 +15,13 @@ from delayrig.guest.shape import TSC
 from delayrig.hazards.speed import Governor
 from delayrig.images.live_image import LiveImage
 from delayrig.images.subject import PROGRAM, Subject
+from delayrig.lanes.payload import CELL_FOLDER, SETTLE_MS, SUBJECT_ROOT, pack_spec
 from delayrig.live.clock import GuestClock
 from delayrig.live.conversation import Conversation
 from delayrig.live.line import Line, open_line
 from delayrig.live.machine import live_shape, make_live_machine
 from delayrig.live.pace import Pace
 from delayrig.paths import Paths
-from delayrig.payload import CELL_FOLDER, SETTLE_MS, SUBJECT_ROOT, pack_spec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from delayrig.guest.arguments import Hardware
 from delayrig.lanes.lane import Assignment
 from delayrig.live.clock import GuestClock
 from delayrig.paths import Paths
-from delayrig.supplies import Supplies
+from delayrig.run.supplies import Supplies
 
 
 class Visitor(Protocol):

@@ -13,7 +13,7 @@ from delayrig.images.subject import Subject
 from delayrig.latency.lines import parse_lines
 from delayrig.live.pace import pace_events
 from delayrig.live.program import Errand, LiveGuest, run_program
-from delayrig.trust import pace_fault
+from delayrig.verdict.trust import pace_fault
 
 SCHEMA = 1
 REQUEST_NS = 10_000_000

@@ -9,8 +9,8 @@ import msgspec
 
 from delayrig.keep import keep_file
 from delayrig.repeats.summary import FILE_NAME, Summary, summarise
-from delayrig.request import Request
 from delayrig.result import CellResult, Results
+from delayrig.run.request import Request
 
 RunRound = Callable[[Request], Results]
 

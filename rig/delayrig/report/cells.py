@@ -7,7 +7,6 @@ from markupsafe import Markup
 
 from delayrig.cell import Role
 from delayrig.durations import rounded
-from delayrig.exit_code import is_expected
 from delayrig.pages.page import Section, environment
 from delayrig.report.rounds import Spread
 from delayrig.report.source import RunSource, Sources
@@ -22,7 +21,8 @@ from delayrig.report.words import (
 )
 from delayrig.result import CellResult, Verdict
 from delayrig.show.results import subject_name
-from delayrig.verdict import describe
+from delayrig.verdict.exit_code import is_expected
+from delayrig.verdict.judge import describe
 
 DETAILS_MAX = 500
 """With more cells only those that did not just pass are told of at length."""

@@ -7,21 +7,21 @@ from pathlib import Path
 import msgspec
 
 from delayrig import digest
-from delayrig.bus import observe_waits
 from delayrig.cell import Job
-from delayrig.chip_witness import margins_ns
-from delayrig.delay_calls import observe_calls
-from delayrig.delay_witness import observe_delays
 from delayrig.errors import BadInputError, LostGuestError
 from delayrig.events import TRANSACTIONS, Event, first, of_kind
-from delayrig.evidence import ObservedWait, Witness
-from delayrig.phases import PROBE, READ, VERIFY, overshoots, phase_changes
-from delayrig.profile import find_profile
+from delayrig.figures.phases import PROBE, READ, VERIFY, overshoots, phase_changes
+from delayrig.figures.waste import Waste, Watched, read_watched, waste_of
+from delayrig.profiles.profile import find_profile
 from delayrig.report.spans import Cover, Span
 from delayrig.result import CellResult
 from delayrig.trace.timeline import REQUESTS
-from delayrig.wait_classes import CHIP_BUSY
-from delayrig.waste import Waste, Watched, read_watched, waste_of
+from delayrig.witness.bus import observe_waits
+from delayrig.witness.chip import margins_ns
+from delayrig.witness.delay import observe_delays
+from delayrig.witness.delay_calls import observe_calls
+from delayrig.witness.evidence import ObservedWait, Witness
+from delayrig.witness.wait_classes import CHIP_BUSY
 
 SILENCE_NS_MIN = 1_000_000
 """Shorter gaps on the bus are round trips."""

@@ -8,13 +8,13 @@ from markupsafe import Markup
 
 from delayrig.cell import Role
 from delayrig.durations import rounded
-from delayrig.evidence import Witness
 from delayrig.pages.page import Column, Row, Section, Table, paragraph, table_html
 from delayrig.report.facts import WaitMargin
 from delayrig.report.source import RunSource, Sources
 from delayrig.report.waiting import NO_EVENTS
 from delayrig.report.words import cell_link, subject_of
 from delayrig.result import CellResult
+from delayrig.witness.evidence import Witness
 
 EXPLAINED = (
     "For each class of waits the one with the least margin, of those that could be judged. A"

@@ -9,7 +9,6 @@ from typing import Any
 from markupsafe import Markup
 
 from delayrig.cell import Role
-from delayrig.exit_code import is_expected
 from delayrig.pages.page import Column, Row, Section, Table, environment, paragraph, table_html
 from delayrig.report.rounds import GRAVITY
 from delayrig.report.source import RunSource, Sources
@@ -27,6 +26,7 @@ from delayrig.report.words import (
     verdict_html,
 )
 from delayrig.result import CellResult, Verdict
+from delayrig.verdict.exit_code import is_expected
 
 EXPLAINED = (
     "How many cells came to what, by speed (MIPS: million guest instructions a second of each core)"

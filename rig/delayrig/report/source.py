@@ -11,7 +11,6 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from delayrig.errors import ExitCode
-from delayrig.exit_code import exit_code_of_run
 from delayrig.gate.decision import FILE_NAME as GATE_FILE
 from delayrig.gate.decision import SCHEMA, Decision
 from delayrig.gate.request import BASELINE, CANDIDATE, rounds_of
@@ -20,6 +19,7 @@ from delayrig.lanes import EXACT_LANE
 from delayrig.report.facts import CellFacts, cell_facts
 from delayrig.report.rounds import Spread, fold_rounds
 from delayrig.result import CellResult, Results, read_results, read_versioned
+from delayrig.verdict.exit_code import exit_code_of_run
 
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 

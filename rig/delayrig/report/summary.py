@@ -7,7 +7,6 @@ from markupsafe import Markup
 
 from delayrig.cell import Role
 from delayrig.errors import ExitCode
-from delayrig.exit_code import is_expected
 from delayrig.pages.page import Section, environment, paragraph
 from delayrig.report.rounds import GRAVITY
 from delayrig.report.source import GateSource, RunSource, Sources
@@ -22,7 +21,8 @@ from delayrig.report.words import (
 )
 from delayrig.result import CellResult, Verdict
 from delayrig.show.results import answer, remarks
-from delayrig.verdict import describe
+from delayrig.verdict.exit_code import is_expected
+from delayrig.verdict.judge import describe
 
 WORDS = {
     ExitCode.PASS: "Good",

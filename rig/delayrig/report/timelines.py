@@ -12,9 +12,9 @@ from markupsafe import Markup
 from delayrig.cell import Job, Role
 from delayrig.durations import rounded
 from delayrig.events import Event, first
+from delayrig.figures.phases import PROBE, READ, VERIFY, phase_changes
 from delayrig.pages.charts import Colour, chart_html, new_figure, svg_of
 from delayrig.pages.page import Column, Row, Section, Table, details, paragraph
-from delayrig.phases import PROBE, READ, VERIFY, phase_changes
 from delayrig.report.facts import CellFacts, WaitMargin, read_judged
 from delayrig.report.source import RunSource, Sources
 from delayrig.report.words import cell_link, verdict_html

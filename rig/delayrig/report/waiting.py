@@ -7,11 +7,11 @@ from markupsafe import Markup
 
 from delayrig.cell import Role
 from delayrig.durations import rounded
+from delayrig.figures.waste import CallSiteWaste, OperationWaste, waste_together
 from delayrig.pages.page import Column, Row, Section, Table, paragraph, table_html
 from delayrig.report.facts import CellFacts, Silence, add_silence
 from delayrig.report.source import RunSource, Sources
 from delayrig.report.words import subject_of
-from delayrig.waste import CallSiteWaste, OperationWaste, waste_together
 
 ROWS_MAX = 15
 NO_EVENTS = "Only the results are here, and not what happened in the cells."

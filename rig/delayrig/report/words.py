@@ -6,11 +6,11 @@ from pathlib import Path
 from markupsafe import Markup
 
 from delayrig.errors import ExitCode
-from delayrig.exit_code import is_expected
 from delayrig.guest.platform import Arch, labelled
 from delayrig.pages.page import anchor
 from delayrig.report.source import RunSource
 from delayrig.result import CellResult, Verdict
+from delayrig.verdict.exit_code import is_expected
 
 TEMPLATES = Path(__file__).parent / "templates"
 CALM = "none"

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from delayrig.errors import ExitCode
-from delayrig.exit_code import exit_code_of_run
 from delayrig.lanes import EXACT_LANE
 from delayrig.repro.choice import Before
 from delayrig.result import CellResult, Verdict
+from delayrig.verdict.exit_code import exit_code_of_run
 
 TIMES = ("events_sha256", "time_ns", "cpu_ns")
 

@@ -12,16 +12,16 @@ import msgspec
 
 from delayrig.cell import Cell, Expect, Role, place_of
 from delayrig.chips import ChipFacts, read_chips
-from delayrig.delay_probe import DelayWish
 from delayrig.errors import BadInputError
 from delayrig.images.recipes import Recipes, read_recipes
 from delayrig.images.subject import check_subject
 from delayrig.lanes import LaneName
 from delayrig.paths import Paths
-from delayrig.plan import plan_names
-from delayrig.request import check_region, choose_cells
+from delayrig.plans.words import plan_names
 from delayrig.result import FILE_NAME, CellResult, Results, read_results
+from delayrig.run.request import check_region, choose_cells
 from delayrig.shrink import first_conviction
+from delayrig.witness.delay_probe import DelayWish
 
 LISTED_MAX = 8
 USUAL_PLAN = "default"

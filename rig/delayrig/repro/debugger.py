@@ -5,13 +5,13 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from delayrig.delay_probe import DelayWish
 from delayrig.errors import RigFaultError
 from delayrig.guest.platform import Arch
 from delayrig.images.subject import Subject
 from delayrig.images.symbols import read_symbols
 from delayrig.paths import Paths
-from delayrig.profile import known_delay_symbols
+from delayrig.profiles.profile import known_delay_symbols
+from delayrig.witness.delay_probe import DelayWish
 
 GDB, GDB_OF_ALL = "gdb", "gdb-multiarch"
 

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from delayrig.cell import Cell
-from delayrig.chip_witness import margins_ns
 from delayrig.durations import in_full
 from delayrig.events import Event, event_time_ns, first, parse_events
-from delayrig.phases import overshoots
+from delayrig.figures.phases import overshoots
 from delayrig.repro.words import describe_evidence
 from delayrig.result import CellResult, Verdict
 from delayrig.seen import read_seen
 from delayrig.stages import BOOTED, CONNECTED, ENDED
+from delayrig.witness.chip import margins_ns
 
 PLAN = str(Path(__file__).with_suffix(".toml"))
 """Not among the plans that are shipped: with no canary it says nothing of any subject."""

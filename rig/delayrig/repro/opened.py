@@ -31,9 +31,9 @@ from delayrig.repro.look import Look
 from delayrig.repro.sessions import WatchedSessions
 from delayrig.repro.shown_watch import Told
 from delayrig.repro.visit import Visit
-from delayrig.request import Request
-from delayrig.run import OpenLane, assignment_of
-from delayrig.supplies import CpuPool, Preparing
+from delayrig.run.request import Request
+from delayrig.run.runner import OpenLane, assignment_of
+from delayrig.run.supplies import CpuPool, Preparing
 
 GDBSERVER = "gdbserver"
 

@@ -18,10 +18,10 @@ from delayrig.repro.follow import whole_lines
 from delayrig.repro.look import Look
 from delayrig.repro.opened import check_look, opener, packed_commands
 from delayrig.repro.words import describe_cell, describe_result
-from delayrig.request import Request
 from delayrig.result import CellResult
-from delayrig.run import run_request
-from delayrig.supplies import Preparing
+from delayrig.run.request import Request
+from delayrig.run.runner import run_request
+from delayrig.run.supplies import Preparing
 
 __all__ = ["check_look", "commands_of", "run_again"]
 

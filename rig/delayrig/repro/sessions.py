@@ -11,7 +11,6 @@ import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from delayrig.delay_probe import DelayWish
 from delayrig.errors import LostGuestError
 from delayrig.guest.platform import Arch
 from delayrig.host.session import LOG, OUTPUT
@@ -23,6 +22,7 @@ from delayrig.repro import debugger
 from delayrig.repro.follow import Show, following, whole_lines
 from delayrig.repro.foreground import run_in_foreground
 from delayrig.repro.look import EXTRA_MS, Look
+from delayrig.witness.delay_probe import DelayWish
 
 GO, WAITS = "go", "waits"
 WAITS_LIMIT_S = 60.0

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from delayrig.delay_probe import DelayWish
 from delayrig.errors import LostGuestError
 from delayrig.guest.arguments import CELL_FW_CFG, SUBJECT_FW_CFG, Hardware
 from delayrig.guest.session import CELL_LIMIT_S
@@ -28,7 +27,8 @@ from delayrig.repro.enter import (
 )
 from delayrig.repro.foreground import run_in_foreground
 from delayrig.repro.look import EXTRA_S, Look
-from delayrig.supplies import Supplies
+from delayrig.run.supplies import Supplies
+from delayrig.witness.delay_probe import DelayWish
 
 SOCKET = "console.socket"
 T = TypeVar("T")

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from delayrig.cell import Cell
 from delayrig.errors import ExitCode
-from delayrig.exit_code import exit_code_of_run
 from delayrig.paths import Paths
 from delayrig.repro.follow import Show
 from delayrig.repro.heterogeneous import (
@@ -21,9 +20,10 @@ from delayrig.repro.heterogeneous import (
 )
 from delayrig.repro.look import Look
 from delayrig.repro.opened import opener
-from delayrig.request import Request
 from delayrig.result import CellResult, Verdict
-from delayrig.run import run_request
+from delayrig.run.request import Request
+from delayrig.run.runner import run_request
+from delayrig.verdict.exit_code import exit_code_of_run
 
 DOUBTS = (Verdict.INCONCLUSIVE, Verdict.INFRA_ERROR)
 LIMIT_S = 85.0

@@ -6,10 +6,10 @@ import re
 from delayrig.cell import Cell, Job
 from delayrig.chips import ChipFacts
 from delayrig.durations import in_full
-from delayrig.evidence import Evidence, Witness
 from delayrig.hazards import hazard_of
 from delayrig.lanes import LaneName
 from delayrig.result import CellResult, Verdict
+from delayrig.witness.evidence import Evidence, Witness
 
 WITNESSES = {
     Witness.CHIP: "The chip saw a command that came before it was ready.",

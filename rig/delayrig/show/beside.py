@@ -5,7 +5,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from delayrig.compare_times import Beside, CellPair, sums_of
+from delayrig.compare.times import Beside, CellPair, sums_of
 from delayrig.lanes import EXACT_LANE
 from delayrig.show.console import STYLES, plain_table, seconds
 

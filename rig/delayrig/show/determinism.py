@@ -3,8 +3,8 @@
 
 from rich.console import Console
 
-from delayrig.determinism import Determinism, Repeat
 from delayrig.errors import ExitCode
+from delayrig.selfcheck.determinism import Determinism, Repeat
 from delayrig.show.progress import ManyRuns
 
 

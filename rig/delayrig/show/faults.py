@@ -3,8 +3,8 @@
 
 import click
 
-from delayrig.fault_campaign import EmulatorEnd, FaultRun
-from delayrig.fault_scene import is_finding
+from delayrig.faults.campaign import EmulatorEnd, FaultRun
+from delayrig.faults.scene import is_finding
 
 
 def show_fault_run(run: FaultRun) -> None:

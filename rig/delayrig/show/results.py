@@ -6,11 +6,11 @@ from rich.markup import escape
 from rich.table import Table
 
 from delayrig.errors import ExitCode
-from delayrig.exit_code import exit_code_of, is_expected
 from delayrig.guest.platform import Arch, labelled
 from delayrig.result import CellResult, Results, Verdict
 from delayrig.show.console import CONTRAST_STYLES, STYLES, plain_table, seconds
-from delayrig.verdict import describe
+from delayrig.verdict.exit_code import exit_code_of, is_expected
+from delayrig.verdict.judge import describe
 
 WIDE = 140
 TIMES = ("total s", "CPU s", "chip busy s", "overshoot s")

@@ -4,8 +4,8 @@
 from rich.markup import escape
 from rich.table import Table
 
+from delayrig.figures.times import TimeRow
 from delayrig.show.console import STYLES, plain_table, seconds
-from delayrig.times import TimeRow
 
 
 def time_table(rows: list[TimeRow], *, beside: str) -> Table:

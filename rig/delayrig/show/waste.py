@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from rich.markup import escape
 from rich.table import Table
 
+from delayrig.figures.waste import CallSiteWaste, OperationWaste, Waste
 from delayrig.show.console import plain_table, seconds
-from delayrig.waste import CallSiteWaste, OperationWaste, Waste
 
 
 def waste_tables(waste: Waste) -> list[Table]:

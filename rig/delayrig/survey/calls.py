@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from delayrig.events import Event, first, of_kind
-from delayrig.waste import Watched
+from delayrig.figures.waste import Watched
 
 
 class Requested(msgspec.Struct, frozen=True, kw_only=True):

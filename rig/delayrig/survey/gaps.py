@@ -13,12 +13,12 @@ from itertools import pairwise
 
 import msgspec
 
-from delayrig.bus import observe_waits, wake_bound_ns
 from delayrig.cell import Cell
 from delayrig.events import TRANSACTIONS, Event, first, of_kind
-from delayrig.profile import Profile
+from delayrig.figures.waste import Watched
+from delayrig.profiles.profile import Profile
 from delayrig.survey.calls import took_ns
-from delayrig.waste import Watched
+from delayrig.witness.bus import observe_waits, wake_bound_ns
 
 STEPS = (1, 2, 5)
 QUICK = 10

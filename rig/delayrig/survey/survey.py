@@ -7,7 +7,8 @@ from pathlib import Path
 import msgspec
 
 from delayrig.cell import Probe
-from delayrig.profile import find_profile
+from delayrig.figures.waste import Watched, read_watched
+from delayrig.profiles.profile import find_profile
 from delayrig.result import CellResult, Results, Verdict, read_results
 from delayrig.survey.calls import Requested, requested_of
 from delayrig.survey.gaps import (
@@ -18,7 +19,6 @@ from delayrig.survey.gaps import (
     bounds_of,
     known_waits,
 )
-from delayrig.waste import Watched, read_watched
 
 SCHEMA = 1
 FILE_NAME = "survey.json"

@@ -14,24 +14,24 @@ import msgspec
 
 from delayrig import digest
 from delayrig.cell import Cell, Role
-from delayrig.chip_witness import margins_ns
 from delayrig.errors import BadInputError, RigFaultError
 from delayrig.events import read_events
-from delayrig.exit_code import exit_code_of
-from delayrig.header import host_facts
 from delayrig.keep import keep_file
 from delayrig.lanes import LaneName
 from delayrig.paths import Paths
-from delayrig.request import Request, check_out
 from delayrig.result import Results, Verdict, read_versioned, write_results
-from delayrig.run import Progress, run_request
-from delayrig.taken_up import done_cells
+from delayrig.run.header import host_facts
+from delayrig.run.request import Request, check_out
+from delayrig.run.runner import Progress, run_request
+from delayrig.run.taken_up import done_cells
 from delayrig.threshold.answer import FILE_NAME
 from delayrig.threshold.candidate import Candidate
 from delayrig.threshold.evidence import Evidence
 from delayrig.threshold.figures import Measured, costs_of, skipped_jobs
 from delayrig.threshold.guests import Profile, job_of, moved, profile_of
 from delayrig.threshold.sleep_facts import SUBJECT, SleepFacts, read_sleep_facts
+from delayrig.verdict.exit_code import exit_code_of
+from delayrig.witness.chip import margins_ns
 
 INPUTS = "inputs.json"
 SCHEMA = 1

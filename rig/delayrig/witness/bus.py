@@ -19,10 +19,10 @@ two requests is the programmer's doing, so that only waits from before it was as
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from delayrig.clock_error import ClockError, clock_error
 from delayrig.events import TRANSACTIONS, Event, event_time_ns, first, of_kind
-from delayrig.evidence import ObservedWait
-from delayrig.profile import OPENS_BUSY_STATUS, OPENS_SYNC_NOPS, Profile, Wait
+from delayrig.profiles.profile import OPENS_BUSY_STATUS, OPENS_SYNC_NOPS, Profile, Wait
+from delayrig.witness.clock_error import ClockError, clock_error
+from delayrig.witness.evidence import ObservedWait
 
 STATUS_READ = "0x05"
 STATUS_BUSY = 0x01

@@ -15,9 +15,9 @@ from delayrig.images.lock import lock_entries, lock_state, subject_entries
 from delayrig.images.subject import Subject
 from delayrig.machine_facts import cpu_facts, kernel_line
 from delayrig.paths import Paths
-from delayrig.request import Request
 from delayrig.result import HostFacts, RunHeader
-from delayrig.supplies import Supplies
+from delayrig.run.request import Request
+from delayrig.run.supplies import Supplies
 
 CLOCKSOURCE = "/sys/devices/system/clocksource/clocksource0"
 

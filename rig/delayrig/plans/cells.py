@@ -16,7 +16,8 @@ from delayrig.guest.shape import shift_for_mips
 from delayrig.hazards import NONE, cores_needed, parse_hazards, split_words
 from delayrig.lanes import LaneName
 from delayrig.machines import budget_mips, find_machine, scaled_mips
-from delayrig.plan import (
+from delayrig.plans.check import PlanCheck
+from delayrig.plans.words import (
     Group,
     Load,
     Match,
@@ -30,7 +31,6 @@ from delayrig.plan import (
     lane_of_plan,
     own_subjects,
 )
-from delayrig.plan_check import PlanCheck
 
 
 def plan_cells(

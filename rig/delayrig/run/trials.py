@@ -7,12 +7,12 @@ from pathlib import Path
 
 from delayrig.cell import Cell
 from delayrig.chips import ChipFacts
-from delayrig.delay_probe import DelayWish
 from delayrig.images.recipes import Recipes
 from delayrig.paths import Paths
-from delayrig.request import Request
 from delayrig.result import CellResult
-from delayrig.run import run_request
+from delayrig.run.request import Request
+from delayrig.run.runner import run_request
+from delayrig.witness.delay_probe import DelayWish
 
 
 def trial_folder(out: Path, number: int) -> Path:

@@ -26,7 +26,7 @@ from delayrig.archive import unpack_archive
 from delayrig.cell import Job
 from delayrig.chips import ChipFacts
 from delayrig.errors import ExitCode, RigFaultError
-from delayrig.fault_scene import (
+from delayrig.faults.scene import (
     End,
     FaultKind,
     Left,

@@ -4,9 +4,9 @@
 from pathlib import Path
 
 from delayrig import dummy
-from delayrig.delay_probe import DelayFunction, read_trace
 from delayrig.events import merge_events
 from delayrig.keep import replace_file
+from delayrig.witness.delay_probe import DelayFunction, read_trace
 from delayrig.workload import Region
 
 

@@ -18,7 +18,7 @@ from delayrig.guest.shape import shift_for_mips
 from delayrig.hazards import cores_needed, hazard_of, parse_hazards
 from delayrig.lanes import LaneName
 from delayrig.machines import find_machine
-from delayrig.plan import (
+from delayrig.plans.words import (
     CORES_KNOWN,
     Group,
     Load,

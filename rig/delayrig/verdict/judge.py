@@ -12,28 +12,19 @@ from pathlib import Path
 
 import msgspec
 
-from delayrig import digest, phases, workload
-from delayrig.bus import observe_waits
+from delayrig import digest, workload
 from delayrig.cell import Cell, Job, Probe, Programmer, Role
-from delayrig.chip_witness import (
-    DOUBTFUL_GRADES,
-    WITHIN_CLOCK_ERROR,
-    broken_rules,
-    convict_commands,
-)
 from delayrig.chips import ChipFacts
 from delayrig.corner import is_beyond_the_datasheet
-from delayrig.delay_calls import convict_calls, observe_calls
-from delayrig.delay_witness import delay_doubts, observe_delays
 from delayrig.dummy import TIME_ALONE, keeps_busy_times
 from delayrig.errors import LostGuestError
 from delayrig.events import TRANSACTIONS, Event, first, of_kind, transactions
-from delayrig.evidence import Evidence, ObservedWait, Witness, convict_waits
+from delayrig.figures import phases
 from delayrig.hazards import hazard_of
 from delayrig.images.subject import Subject
 from delayrig.lanes import LaneName
 from delayrig.last_lines import last_lines
-from delayrig.profile import Profile, find_profile, find_version, version_of_digest
+from delayrig.profiles.profile import Profile, find_profile, find_version, version_of_digest
 from delayrig.result import (
     CellResult,
     CpuTime,
@@ -43,8 +34,18 @@ from delayrig.result import (
     Verdict,
 )
 from delayrig.seen import Seen, read_seen
-from delayrig.trust import hazard_fault, lost_clock, pace_fault, rig_fault
-from delayrig.wait_classes import (
+from delayrig.verdict.trust import hazard_fault, lost_clock, pace_fault, rig_fault
+from delayrig.witness.bus import observe_waits
+from delayrig.witness.chip import (
+    DOUBTFUL_GRADES,
+    WITHIN_CLOCK_ERROR,
+    broken_rules,
+    convict_commands,
+)
+from delayrig.witness.delay import delay_doubts, observe_delays
+from delayrig.witness.delay_calls import convict_calls, observe_calls
+from delayrig.witness.evidence import Evidence, ObservedWait, Witness, convict_waits
+from delayrig.witness.wait_classes import (
     LEFT_TO_PROGRAMMER,
     classify_waits,
     declared_classes,

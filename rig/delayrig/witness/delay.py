@@ -10,9 +10,9 @@ Interrupts are no part of that cost: as everywhere, what they take lengthens the
 
 from dataclasses import replace
 
-from delayrig.clock_error import clock_error
 from delayrig.events import Event, first, of_kind
-from delayrig.evidence import ObservedWait, Witness
+from delayrig.witness.clock_error import clock_error
+from delayrig.witness.evidence import ObservedWait, Witness
 
 NO_DELAYS = "delay (no call was seen)"
 LOST = "delay (records were lost)"

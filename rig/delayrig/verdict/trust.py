@@ -4,12 +4,12 @@
 import re
 from collections.abc import Sequence
 
-from delayrig.bus import MONOTONIC
 from delayrig.cell import Cell, Probe
 from delayrig.events import Event, first, of_kind
-from delayrig.evidence import ObservedWait
 from delayrig.lanes import LaneName
 from delayrig.seen import Seen
+from delayrig.witness.bus import MONOTONIC
+from delayrig.witness.evidence import ObservedWait
 
 SCRIPTED = "scripted"
 LIVE_CLOCK_ERROR_PPM_MAX = 10_000

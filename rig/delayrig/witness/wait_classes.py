@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Classes of waits in a cell: which of them were judged, and which must have been."""
 
-from delayrig.bus import leaves_waits
 from delayrig.cell import Cell, Probe, Programmer
-from delayrig.chip_witness import margins_ns, may_hide_an_early_one
-from delayrig.clock_error import clock_error
-from delayrig.delay_witness import DELAY_DOUBTS
 from delayrig.events import Event
-from delayrig.evidence import ObservedWait
-from delayrig.profile import Profile
+from delayrig.profiles.profile import Profile
+from delayrig.witness.bus import leaves_waits
+from delayrig.witness.chip import margins_ns, may_hide_an_early_one
+from delayrig.witness.clock_error import clock_error
+from delayrig.witness.delay import DELAY_DOUBTS
+from delayrig.witness.evidence import ObservedWait
 
 # Classes of waits that no profile names.
 CHIP_BUSY = "chip-busy"

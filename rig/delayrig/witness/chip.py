@@ -3,10 +3,10 @@
 
 from collections.abc import Iterator
 
-from delayrig.bus import wake_bound_ns
-from delayrig.clock_error import clock_error
 from delayrig.events import TRANSACTIONS, Event, first, transactions
-from delayrig.evidence import Evidence, Witness
+from delayrig.witness.bus import wake_bound_ns
+from delayrig.witness.clock_error import clock_error
+from delayrig.witness.evidence import Evidence, Witness
 
 # Commands that came too early. Other broken rules are reported, and never called too short: not
 # even `window`, whose margin tells by how much a cycle came too late.

@@ -13,8 +13,8 @@ from delayrig.cell import Cell
 from delayrig.errors import BadInputError
 from delayrig.keep import keep_file
 from delayrig.lanes import REAL_TIME
-from delayrig.request import Request
 from delayrig.result import CellResult, RunHeader, Verdict, read_versioned
+from delayrig.run.request import Request
 
 FILE_NAME = "begun.json"
 SCHEMA = 1

@@ -12,14 +12,14 @@ from typing import Any
 import msgspec
 
 from delayrig.cell import REGION_KIB, Probe
-from delayrig.contrast import Contrast
 from delayrig.errors import BadInputError, nearest
 from delayrig.hazards import NONE, cores_needed, ordered_hazards, parse_hazards
 from delayrig.lanes import LaneName
 from delayrig.machines import find_machine
 from delayrig.toml import read_toml
+from delayrig.verdict.contrast import Contrast
 
-PLANS_FOLDER = Path(__file__).parent / "plans"
+PLANS_FOLDER = Path(__file__).parent
 CORES_KNOWN = (1, 2, 4)
 
 

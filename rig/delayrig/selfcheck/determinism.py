@@ -14,16 +14,16 @@ from pathlib import Path
 
 import msgspec
 
-from delayrig.compare import Comparison, compare_exactly
+from delayrig.compare.exact import Comparison, compare_exactly
 from delayrig.errors import BadInputError, ExitCode
 from delayrig.guest.arguments import pinned
 from delayrig.guest.embed import EMBED
 from delayrig.guest.kept import REWOUND_NOTE
-from delayrig.header import host_cpus, libvirt_version
 from delayrig.paths import Paths
-from delayrig.request import Request
 from delayrig.result import RunHeader
-from delayrig.run import Progress, run_side_by_side
+from delayrig.run.header import host_cpus, libvirt_version
+from delayrig.run.request import Request
+from delayrig.run.runner import Progress, run_side_by_side
 
 SCHEMA = 1
 FILE_NAME = "determinism.json"

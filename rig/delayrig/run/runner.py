@@ -14,10 +14,7 @@ from typing import Protocol
 import msgspec
 
 from delayrig import dummy
-from delayrig.agenda import Agenda, Kinship
 from delayrig.cell import Cell, Probe, Programmer
-from delayrig.contrast import judge_contrasts
-from delayrig.delay_probe import DelayFunction, DelayWish, find_delay_function
 from delayrig.errors import BadInputError, LostGuestError
 from delayrig.images.subject import PATH_PREFIX, knows_string, wrong_machine
 from delayrig.keep import replace_file
@@ -25,12 +22,15 @@ from delayrig.lanes import LaneName
 from delayrig.lanes.choice import open_lane
 from delayrig.lanes.lane import Assignment, Lane
 from delayrig.paths import Paths
-from delayrig.request import Request
 from delayrig.result import CellResult, Results, Verdict, write_results
+from delayrig.run.agenda import Agenda, Kinship
+from delayrig.run.request import Request
+from delayrig.run.supplies import CpuPool, Preparing
+from delayrig.run.taken_up import CELL, RESULT, begin, clear_cut_off, done_cells
 from delayrig.stages import JUDGE, MARKS_NAME, StageWatch
-from delayrig.supplies import CpuPool, Preparing
-from delayrig.taken_up import CELL, RESULT, begin, clear_cut_off, done_cells
-from delayrig.verdict import Finding, blank_result, judge_cell
+from delayrig.verdict.contrast import judge_contrasts
+from delayrig.verdict.judge import Finding, blank_result, judge_cell
+from delayrig.witness.delay_probe import DelayFunction, DelayWish, find_delay_function
 
 NO_DELAY_FUNCTION = (
     "the witness `delay` is absent: this flashrom has no symbol of a delay function that profiles"

@@ -12,7 +12,7 @@ import msgspec
 
 from delayrig.toml import read_toml
 
-PROFILES_FOLDER = Path(__file__).parent / "profiles"
+PROFILES_FOLDER = Path(__file__).parent
 
 OPENS_SYNC_NOPS = "sync-nops"
 OPENS_BUSY_STATUS = "busy-status"

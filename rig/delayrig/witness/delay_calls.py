@@ -7,9 +7,9 @@ a wait is too short only where it was by both. It is good where it was long enou
 that delays go by, as far as that clock keeps the rate that the agent measured; else by both.
 """
 
-from delayrig.clock_error import ClockError, clock_error
 from delayrig.events import Event, of_kind
-from delayrig.evidence import Evidence, ObservedWait, Witness
+from delayrig.witness.clock_error import ClockError, clock_error
+from delayrig.witness.evidence import Evidence, ObservedWait, Witness
 
 DELAY_CALL = "delay-call"
 SHORT_DELAY_CALL = "delay-call-under-1-ms"

@@ -22,7 +22,7 @@ from delayrig.errors import BadInputError, LostGuestError
 from delayrig.events import Event
 from delayrig.images.subject import Subject
 from delayrig.images.symbols import StackTop, Symbols, read_symbols
-from delayrig.profile import known_delay_symbols
+from delayrig.profiles.profile import known_delay_symbols
 
 BUFFER_KIB = 8192
 """For each core: room for more than 6,000 calls."""

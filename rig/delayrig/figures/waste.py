@@ -13,11 +13,11 @@ from typing import TypeVar
 import msgspec
 
 from delayrig.cell import Cell, Job, Role
-from delayrig.delay_witness import call_site
 from delayrig.errors import BadInputError
 from delayrig.events import Event, first, of_kind, read_events
-from delayrig.phases import PROBE, READ, VERIFY, overshoots, phase_changes
+from delayrig.figures.phases import PROBE, READ, VERIFY, overshoots, phase_changes
 from delayrig.result import FILE_NAME
+from delayrig.witness.delay import call_site
 
 CELL_FILE = "cell.json"
 

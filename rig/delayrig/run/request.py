@@ -10,17 +10,17 @@ from pathlib import Path
 
 from delayrig.cell import REGION_KIB, Cell, Probe, Role
 from delayrig.chips import ChipFacts, read_chips
-from delayrig.contrast import Contrast, check_contrast
-from delayrig.delay_probe import DelayWish
 from delayrig.errors import BadInputError
 from delayrig.hazards import refusal_on
 from delayrig.images.recipes import Recipes, read_recipes
 from delayrig.images.subject import check_subject
 from delayrig.lanes import LaneName
 from delayrig.paths import Paths
-from delayrig.plan import Plan, find_plan, lane_of_plan, own_subjects, read_plan
-from delayrig.plan_cells import plan_cells
+from delayrig.plans.cells import plan_cells
+from delayrig.plans.words import Plan, find_plan, lane_of_plan, own_subjects, read_plan
 from delayrig.result import FILE_NAME
+from delayrig.verdict.contrast import Contrast, check_contrast
+from delayrig.witness.delay_probe import DelayWish
 from delayrig.workload import region_of
 
 REGION_BYTES_MAX = 2 << 20
