@@ -3,9 +3,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 #include <cmocka.h>
 
+#include "bench.h"
 #include "model/corner.h"
 
 static const struct busy_time busy = {
@@ -136,6 +136,101 @@ static void draw_of_the_longest_erase_does_not_overflow(void **state)
 	}
 }
 
+/* Corners of a part. */
+
+static void corners_scale_busy_times_and_no_waits(void **state)
+{
+	static const struct {
+		const char *corner;
+		uint64_t page_program_ns;
+	} corners[] = {{"min", 350 * US}, {"typ", 700 * US}, {"max", 3000 * US}, {"zero", 0},
+		{"slow:3", 9000 * US}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(corners) / sizeof(corners[0]); i++) {
+		struct bench bench;
+		uint8_t data[256] = {0};
+
+		bench_init(&bench, "W25Q128JV", corners[i].corner);
+		bench_program(&bench, 0, data, sizeof(data));
+		assert_int_equal(bench.facts.work_ns, corners[i].page_program_ns);
+		bench_finish_work(&bench);
+		bench_op(&bench, 0xB9, 0);
+		bench.now_ns += 3 * US - 1;
+		bench_op(&bench, 0xAB, 0);
+		assert_int_equal(bench.facts.margin_ns, -1);
+		bench_deinit(&bench);
+	}
+}
+
+static uint64_t drawn_erase_ns(struct bench *bench, uint8_t opcode, uint32_t address)
+{
+	bench_erase_at(bench, opcode, address);
+	bench_finish_work(bench);
+	return bench->facts.work_ns;
+}
+
+static void draw_is_not_shifted_by_uses_elsewhere(void **state)
+{
+	struct bench quiet;
+	struct bench noisy;
+	uint8_t zero = 0;
+
+	(void)state;
+	bench_init(&quiet, "W25Q128JV", "draw:5");
+	bench_init(&noisy, "W25Q128JV", "draw:5");
+	for (int i = 0; i < 3; i++) {
+		drawn_erase_ns(&noisy, 0x20, 0x2000);
+		drawn_erase_ns(&noisy, 0xD8, 0);
+		bench_program(&noisy, 0x1000, &zero, 1);
+		bench_finish_work(&noisy);
+		assert_int_equal(
+			drawn_erase_ns(&noisy, 0x20, 0x1000), drawn_erase_ns(&quiet, 0x20, 0x1234));
+	}
+	bench_deinit(&quiet);
+	bench_deinit(&noisy);
+}
+
+static void draw_of_a_second_use_is_another(void **state)
+{
+	struct bench bench;
+	uint64_t first_ns;
+
+	(void)state;
+	bench_init(&bench, "W25Q128JV", "draw:5");
+	first_ns = drawn_erase_ns(&bench, 0x20, 0x1000);
+	assert_int_not_equal(first_ns, drawn_erase_ns(&bench, 0x20, 0x1000));
+	bench_deinit(&bench);
+}
+
+static void zero_corner_is_ready_at_once(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	bench_init(&bench, "W25Q128JV", "zero");
+	bench_erase_at(&bench, 0xD8, 0);
+	assert_int_equal(bench_status(&bench), 0x00);
+	assert_int_equal(bench_read(&bench, 0), 0xFF);
+	assert_int_equal(bench.facts.rule, CHIP_RULE_NONE);
+	bench_deinit(&bench);
+}
+
+static void assumed_figure_is_graded_so(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	bench_init(&bench, "MX25L6436F", "max");
+	bench_erase_at(&bench, 0x20, 0);
+	assert_int_equal(bench.facts.work_ns, 100 * MS);
+	assert_int_equal(bench.facts.work_grade, GRADE_ASSUMED);
+	bench_op(&bench, 0x9F, 3);
+	assert_int_equal(bench.facts.rule, CHIP_RULE_BUSY);
+	assert_int_equal(bench.facts.grade, GRADE_ASSUMED);
+	bench_deinit(&bench);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -146,6 +241,11 @@ int main(void)
 		cmocka_unit_test(draws_lie_between_typ_and_max_and_use_that_room),
 		cmocka_unit_test(draw_depends_on_each_of_its_keys),
 		cmocka_unit_test(draw_of_the_longest_erase_does_not_overflow),
+		cmocka_unit_test(corners_scale_busy_times_and_no_waits),
+		cmocka_unit_test(draw_is_not_shifted_by_uses_elsewhere),
+		cmocka_unit_test(draw_of_a_second_use_is_another),
+		cmocka_unit_test(zero_corner_is_ready_at_once),
+		cmocka_unit_test(assumed_figure_is_graded_so),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -190,6 +190,38 @@ static void suspended_work_that_loses_power_is_half_done(void **state)
 	assert_non_null(memchr(page, 0xFF, sizeof(page)));
 }
 
+static void assert_half_done(struct bench *bench, uint32_t address)
+{
+	bench_op_at(bench, 0x03, address, 256);
+	assert_non_null(memchr(bench->reply, 0x00, 256));
+	assert_non_null(memchr(bench->reply, 0xFF, 256));
+}
+
+static void power_that_goes_cuts_off_an_erase(void **state)
+{
+	struct bench *bench = *state;
+
+	bench_erase_at(bench, 0xD8, 0x10000);
+	bench->now_ns += 1 * MS;
+	chip_power_cycle(&bench->chip, bench->now_ns);
+	bench->now_ns += 10 * MS;
+	assert_int_equal(bench_status(bench), 0x00);
+	assert_half_done(bench, 0x10000);
+}
+
+static void power_that_goes_cuts_off_a_suspended_erase_too(void **state)
+{
+	struct bench *bench = *state;
+
+	bench_erase_at(bench, 0xD8, 0x10000);
+	bench_op(bench, 0x75, 0);
+	bench->now_ns += 1 * MS;
+	chip_power_cycle(&bench->chip, bench->now_ns);
+	bench->now_ns += 10 * MS;
+	assert_int_equal(bench_register(bench, 0x35), 0x00);
+	assert_half_done(bench, 0x10000);
+}
+
 static void write_of_an_eeprom_is_cut_off_inside_its_page(void **state)
 {
 	struct bench *bench = *state;
@@ -274,6 +306,8 @@ int main(void)
 		WITH(w25q128jv, part_whose_power_comes_back_owes_its_power_up_times),
 		WITH(w25q128jv, cut_after_the_work_is_over_finds_it_done),
 		WITH(w25q128jv, suspended_work_that_loses_power_is_half_done),
+		WITH(w25q128jv, power_that_goes_cuts_off_an_erase),
+		WITH(w25q128jv, power_that_goes_cuts_off_a_suspended_erase_too),
 		WITH(m95m02, write_of_an_eeprom_is_cut_off_inside_its_page),
 		WITH(at29c020, page_of_cycles_is_cut_off_inside_its_page),
 		WITH(at29c020, cut_counts_from_when_the_page_write_begins),

@@ -5,10 +5,13 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "bench.h"
 #include "model/protection.h"
 
 #define KIB 1024u
 #define MIB (1024u * 1024u)
+
+BENCH_SET_UP(w25q128jv, "W25Q128JV")
 
 /* W25Q64: BP2 to BP0, TB, SEC, and CMP in the second register. */
 static const struct part_protection w25q64 = {
@@ -122,6 +125,26 @@ static void any_bit_protects_all_where_ranges_are_not_known(void **state)
 	assert_false(protection_covers(&any, 8 * MIB, (uint8_t[]){0xC3}, 0, 8 * MIB));
 }
 
+static void erase_of_a_protected_block_is_ignored(void **state)
+{
+	struct bench *bench = *state;
+	uint8_t highest = 0x04; /* 256 KiB */
+	uint8_t none = 0x00;
+
+	bench_write_register(bench, 0x01, &highest, 1);
+	bench_finish_work(bench);
+	bench_erase_at(bench, 0x20, 0xFFF000);
+	assert_int_equal(bench->facts.rule, CHIP_RULE_PROTECTED);
+	assert_int_equal(bench->facts.work, CHIP_WORK_NONE);
+	bench_erase_at(bench, 0x20, 0xFBF000);
+	assert_int_equal(bench->facts.rule, CHIP_RULE_NONE);
+	bench_finish_work(bench);
+	bench_write_register(bench, 0x01, &none, 1);
+	bench_finish_work(bench);
+	bench_erase_at(bench, 0x20, 0xFFF000);
+	assert_int_equal(bench->facts.rule, CHIP_RULE_NONE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -129,6 +152,7 @@ int main(void)
 		cmocka_unit_test(ranges_of_n25q128_take_bits_that_are_apart),
 		cmocka_unit_test(block_that_only_touches_the_range_is_protected),
 		cmocka_unit_test(any_bit_protects_all_where_ranges_are_not_known),
+		WITH(w25q128jv, erase_of_a_protected_block_is_ignored),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

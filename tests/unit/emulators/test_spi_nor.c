@@ -501,38 +501,6 @@ static void write_within_tpuw_is_convicted_and_a_read_is_not(void **state)
 	assert_int_equal(bench_status(bench), 0x02);
 }
 
-static void assert_half_done(struct bench *bench, uint32_t address)
-{
-	bench_op_at(bench, 0x03, address, 256);
-	assert_non_null(memchr(bench->reply, 0x00, 256));
-	assert_non_null(memchr(bench->reply, 0xFF, 256));
-}
-
-static void power_that_goes_cuts_off_an_erase(void **state)
-{
-	struct bench *bench = *state;
-
-	bench_erase_at(bench, 0xD8, 0x10000);
-	bench->now_ns += 1 * MS;
-	chip_power_cycle(&bench->chip, bench->now_ns);
-	bench->now_ns += 10 * MS;
-	assert_int_equal(bench_status(bench), 0x00);
-	assert_half_done(bench, 0x10000);
-}
-
-static void power_that_goes_cuts_off_a_suspended_erase_too(void **state)
-{
-	struct bench *bench = *state;
-
-	bench_erase_at(bench, 0xD8, 0x10000);
-	bench_op(bench, 0x75, 0);
-	bench->now_ns += 1 * MS;
-	chip_power_cycle(&bench->chip, bench->now_ns);
-	bench->now_ns += 10 * MS;
-	assert_int_equal(bench_register(bench, 0x35), 0x00);
-	assert_half_done(bench, 0x10000);
-}
-
 /* Resets. */
 
 static void reset_owes_the_wait_of_what_it_cut_off(void **state)
@@ -677,8 +645,6 @@ int main(void)
 		WITH(w25q128jv, stored_status_survives_a_power_cycle),
 		WITH(w25q128jv, command_within_tvsl_is_convicted),
 		WITH(w25q128jv, write_within_tpuw_is_convicted_and_a_read_is_not),
-		WITH(w25q128jv, power_that_goes_cuts_off_an_erase),
-		WITH(w25q128jv, power_that_goes_cuts_off_a_suspended_erase_too),
 		WITH(mt25ql128, reset_owes_the_wait_of_what_it_cut_off),
 		WITH(w25q256jv, reset_leaves_four_byte_mode),
 		WITH(n25q128, part_without_power_down_does_not_know_its_opcodes),
