@@ -15,6 +15,9 @@
 #define US UINT64_C(1000)
 #define MS UINT64_C(1000000)
 
+/* What 05h reads of most SPI parts while a program, an erase or a status write goes on. */
+#define STATUS_BUSY_AND_ENABLED 0x03
+
 struct bench {
 	struct chip chip;
 	void *memory;
