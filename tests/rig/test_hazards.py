@@ -19,7 +19,7 @@ from delayrig.paths import find_paths
 from delayrig.result import Verdict
 from delayrig.seen import Seen
 from delayrig.verdict.judge import Observed, find_verdict
-from delayrig.verdict.trust import rig_fault
+from delayrig.verdict.trust import missed_hazard, rig_fault
 from delayrig.witness.evidence import Evidence
 from delayrig.witness.wait_classes import declared_classes
 from delayrig.workload import region_of
@@ -377,7 +377,7 @@ MEMORY = [
 ]
 RIGHTS = mark("subject_rights", cap_sys_nice=0, rtprio_max=0)
 THROTTLED = mark("kernel_message", level=4, text="sched: RT throttling activated")
-LEAP = [mark("leap_announced", due_ns=END_NS), mark("leap_state", END_NS, state=4)]
+LEAP = [mark("leap_announced", due_ns=AT + MS), mark("leap_state", END_NS, state=4)]
 
 TOOK_PLACE = [
     ("busy-siblings:10-30", spell(AT + 10 * MS)),
@@ -403,34 +403,45 @@ DID_NOT = [
     ("hogs:3", HOGS),
     ("hogs:2", HOGS[:1]),
     ("hogs:2", [{**HOGS[0], "t_ns": AT + 1}, HOGS[1]]),
-    ("hogs:2", [HOGS[0], {**HOGS[1], "turns_min": 1}]),
     ("memory-pressure", []),
     ("memory-pressure", MEMORY[:1]),
-    ("memory-pressure", [MEMORY[0], {**MEMORY[1], "reclaimed_pages": 8}]),
     ("no-rt", []),
     ("no-rt", [{**RIGHTS, "cap_sys_nice": 1}]),
     ("no-rt", [{**RIGHTS, "rtprio_max": 1}]),
-    ("rt-throttle", []),
-    ("rt-throttle", [{**THROTTLED, "text": "something else is wrong"}]),
     ("wall-clock-step:+1", []),
     ("leap-second", []),
     ("leap-second", LEAP[:1]),
     ("leap-second", [LEAP[0], {**LEAP[1], "state": 1}]),
-    ("leap-second", [{**LEAP[0], "due_ns": END_NS + 1}, LEAP[1]]),
 ]
+LATE_LEAP = {**LEAP[0], "due_ns": END_NS + 1}
+MET_NOTHING = [
+    ("busy-siblings:10000-10001", []),
+    ("busy-siblings:accept,9990-10001", []),
+    ("hogs:2", [HOGS[0], {**HOGS[1], "turns_min": 1}]),
+    ("memory-pressure", [MEMORY[0], {**MEMORY[1], "reclaimed_pages": 8}]),
+    ("rt-throttle", []),
+    ("rt-throttle", [{**THROTTLED, "text": "something else is wrong"}]),
+    ("wall-clock-step:+1,10000", []),
+    ("leap-second", [LATE_LEAP, LEAP[1]]),
+    ("leap-second", [LATE_LEAP, {**LEAP[1], "state": 1}]),
+]
+
+
+def seen_beside(events: list[Event]) -> Seen:
+    """A cell in which these things happened, and nothing else that a hazard does."""
+    plain = [event for event in sound_events() if not event["ev"].startswith("siblings")]
+    return Seen(events=[*plain, *events], output=b"", image=b"", read_back=None)
 
 
 def trust(word: str, events: list[Event]) -> str:
     """What is wrong with the rig in a cell of that hazard, in which these things happened."""
-    plain = [event for event in sound_events() if not event["ev"].startswith("siblings")]
-    return hazard_of(word).fault(
-        cell_of(word), Seen(events=[*plain, *events], output=b"", image=b"", read_back=None)
-    )
+    return hazard_of(word).fault(cell_of(word), seen_beside(events))
 
 
 @pytest.mark.parametrize(("word", "events"), TOOK_PLACE)
 def test_hazard_that_took_place_is_no_fault(word: str, events: list[Event]) -> None:
     assert trust(word, events) == ""
+    assert missed_hazard(cell_of(word), seen_beside(events)) == ""
 
 
 @pytest.mark.parametrize(("word", "events"), DID_NOT)
@@ -438,6 +449,46 @@ def test_hazard_of_the_guest_that_did_not_take_place_is_a_fault(
     word: str, events: list[Event]
 ) -> None:
     assert trust(word, events)
+
+
+@pytest.mark.parametrize(("word", "events"), MET_NOTHING)
+def test_hazard_that_the_subject_did_not_meet_is_nobodys_fault(
+    word: str, events: list[Event]
+) -> None:
+    assert trust(word, events) == ""
+    assert missed_hazard(cell_of(word), seen_beside(events)).startswith(
+        f"the subject did not meet {word}: "
+    )
+
+
+def test_siblings_wait_for_a_subject_that_is_never_accepted() -> None:
+    seen = seen_beside([])
+    seen = Seen(
+        events=[event for event in seen.events if event["ev"] != "accept"],
+        output=b"",
+        image=b"",
+        read_back=None,
+    )
+    hazard = hazard_of("busy-siblings:accept,10-30")
+    assert hazard.fault(cell_of(), seen) == ""
+    assert hazard.missed(cell_of(), seen)
+
+
+def test_cell_whose_hazard_came_too_late_is_in_doubt_unless_it_says_something_else() -> None:
+    cell = cell_of("wall-clock-step:+1,10000")
+    seen = Seen(events=sound_events(), output=b"", image=b"", read_back=None)
+    unmet = find_verdict(cell, seen, Observed(evidence=[]))
+    assert unmet.verdict is Verdict.INCONCLUSIVE
+    assert "ended before the first step" in unmet.reason
+    short = find_verdict(cell, seen, Observed(evidence=[make_evidence()]))
+    assert short.verdict is Verdict.TOO_SHORT
+    failed = Seen(
+        events=changed(sound_events(), "subject_end", exit_code=1),
+        output=b"",
+        image=b"",
+        read_back=None,
+    )
+    assert find_verdict(cell, failed, Observed(evidence=[])).verdict is Verdict.OP_FAILED
 
 
 def guest_with(kind: str, **fields: Any) -> Seen:

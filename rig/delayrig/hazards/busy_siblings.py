@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from delayrig.events import Event, first, of_kind
-from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard
+from delayrig.hazards.hazard import ANYWHERE, LATE_NS_MAX, Concern, Hazard, ended_before
 
 if TYPE_CHECKING:
     from delayrig.cell import Cell
@@ -22,7 +22,6 @@ _WINDOW = re.compile(r"(0|[1-9][0-9]{0,5})-([1-9][0-9]{0,5})")
 _SCHEDULE = re.compile(r"(accept,)?([0-9,-]+)(?:@([1-9][0-9]{0,6}))?")
 WINDOWS_MAX = 16
 # Low-resolution timers let the agent come two jiffies late.
-LATE_NS_MAX = 20_000_000
 NS_PER_MS = 1_000_000
 
 
@@ -89,11 +88,18 @@ class BusySiblings(Hazard):
     def fault(self, cell: "Cell", seen: "Seen") -> str:
         """Whether the siblings ran exactly while they should."""
         running = of_kind(seen.events, "siblings_running")
+        if not running and self.schedule and _is_early(self.schedule, seen):
+            return ""
         if not running or any(event["count"] != cell.cores - 1 for event in running):
             return "not all of the busy siblings were seen running"
         if self.schedule:
             return _schedule_fault(self.schedule, running, seen)
         return _start_up_fault(running[0], seen)
+
+    def missed(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
+        """Whether the subject ended, or was never accepted, before the first window."""
+        running = of_kind(seen.events, "siblings_running")
+        return "" if running else "it ended before the siblings were to be busy"
 
 
 def _start_up_fault(running: Event, seen: "Seen") -> str:
@@ -111,10 +117,18 @@ def _start_up_fault(running: Event, seen: "Seen") -> str:
     return ""
 
 
+def _is_early(schedule: Schedule, seen: "Seen") -> bool:
+    origin = first(seen.events, schedule.origin)
+    return origin is None or ended_before(seen, _due_ns(schedule, origin))
+
+
+def _due_ns(schedule: Schedule, origin: Event) -> int:
+    return int(origin["t_ns"]) + schedule.windows_ms[0][0] * NS_PER_MS
+
+
 def _schedule_fault(schedule: Schedule, running: list[Event], seen: "Seen") -> str:
     """Whether the first window came at its time, and all of them turned in each."""
-    origin = first(seen.events, schedule.origin) or {}
-    due_ns = origin["t_ns"] + schedule.windows_ms[0][0] * NS_PER_MS
+    due_ns = _due_ns(schedule, first(seen.events, schedule.origin) or {})
     if not due_ns <= running[0]["t_ns"] <= due_ns + LATE_NS_MAX:
         return "the busy siblings did not come at their time"
     for begin, end in zip(running, of_kind(seen.events, "siblings_stopped"), strict=False):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from delayrig.events import first
 from delayrig.hazards.hazard import Concern, Hazard, number_in
+from delayrig.hazards.load import NOT_TO_THE_END, missed_turns
 from delayrig.lanes import LaneName
 
 if TYPE_CHECKING:
@@ -63,10 +64,12 @@ class HogsEach(Hazard):
         return (f"hogs_each {self.count}", ANYWHERE_LINE)
 
     def fault(self, cell: "Cell", seen: "Seen") -> str:
-        """Whether all of them ran before the subject, and each went on while it ran."""
-        running, stopped = first(seen.events, "crowd_running"), first(seen.events, "crowd_stopped")
+        """Whether all of them ran before the subject, and were there to its end."""
+        running = first(seen.events, "crowd_running")
         if running is None or running["count"] != self.count * cell.cores:
             return "not all of the hogs were seen running"
-        if stopped is None or stopped["turns_min"] <= running["turns_min"]:
-            return "not every hog got its share while the subject ran"
-        return ""
+        return "" if first(seen.events, "crowd_stopped") else NOT_TO_THE_END
+
+    def missed(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
+        """Whether each of them went on while the subject ran."""
+        return missed_turns(seen, "crowd_running", "crowd_stopped")

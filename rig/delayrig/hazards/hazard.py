@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar
 
+from delayrig.events import event_time_ns, first
 from delayrig.guest.platform import Arch
 from delayrig.lanes import LaneName
 
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
     from delayrig.cell import Cell
     from delayrig.images.subject import Subject
     from delayrig.seen import Seen
+
+LATE_NS_MAX = 20_000_000
+"""By how much what is due at a moment may come later."""
 
 
 class Concern(StrEnum):
@@ -110,6 +114,19 @@ class Hazard:
     def fault(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
         """Why it did not take place as it should have; empty where it did, or cannot be told."""
         return ""
+
+    def missed(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
+        """Why the subject met nothing of it, and nobody is at fault; empty where it did.
+
+        Such as one that ended before. Where `fault()` says something, this is not asked.
+        """
+        return ""
+
+
+def ended_before(seen: "Seen", due_ns: int) -> bool:
+    """Whether the subject did, or so shortly after that moment that nothing need have happened."""
+    ended = first(seen.events, "subject_end")
+    return ended is not None and event_time_ns(ended) < due_ns + LATE_NS_MAX
 
 
 IN_GUEST = (LaneName.VIRTUAL, LaneName.LIVE)

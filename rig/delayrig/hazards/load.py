@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from delayrig.seen import Seen
 
 HOGS = range(1, 17)
+NOT_TO_THE_END = "the hogs were not seen to the end"
 
 
 class Hogs(Hazard):
@@ -36,17 +37,25 @@ class Hogs(Hazard):
         return (f"hogs {self.count}",)
 
     def fault(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
-        """Whether all of them ran before the subject, and each went on while it ran."""
+        """Whether all of them ran before the subject, and were there to its end."""
         running = first(seen.events, "hogs_running")
-        stopped = first(seen.events, "hogs_stopped")
         started = first(seen.events, "subject_start") or {}
         if running is None or running["count"] != self.count:
             return "not all of the hogs were seen running"
         if running["t_ns"] > started["t_ns"]:
             return "the hogs came after the subject"
-        if stopped is None or stopped["turns_min"] <= running["turns_min"]:
-            return "not every hog got its share while the subject ran"
-        return ""
+        return "" if first(seen.events, "hogs_stopped") else NOT_TO_THE_END
+
+    def missed(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
+        """Whether each of them went on while the subject ran."""
+        return missed_turns(seen, "hogs_running", "hogs_stopped")
+
+
+def missed_turns(seen: "Seen", running: str, stopped: str) -> str:
+    """Whether each of the loops of these two events had turns while the subject ran."""
+    before, after = first(seen.events, running) or {}, first(seen.events, stopped) or {}
+    met = after["turns_min"] > before["turns_min"]
+    return "" if met else "not every hog got its share while it ran"
 
 
 class MemoryPressure(Hazard):
@@ -64,9 +73,14 @@ class MemoryPressure(Hazard):
         return ("memory_pressure 1",)
 
     def fault(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
-        """Whether memory was reclaimed while the subject ran."""
+        """Whether somebody touched memory from before the subject's start to its end."""
         before = first(seen.events, "memory_pressure")
         after = first(seen.events, "memory_pressure_end")
-        if before is None or after is None or after["reclaimed_pages"] <= before["reclaimed_pages"]:
-            return "no memory was reclaimed while the subject ran"
-        return ""
+        return "" if before and after else "there was no pressure on memory"
+
+    def missed(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
+        """Whether memory was reclaimed while the subject ran."""
+        before = first(seen.events, "memory_pressure") or {}
+        after = first(seen.events, "memory_pressure_end") or {}
+        met = after["reclaimed_pages"] > before["reclaimed_pages"]
+        return "" if met else "no memory was reclaimed while it ran"

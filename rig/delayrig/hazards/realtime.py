@@ -64,9 +64,9 @@ class RtThrottle(Hazard):
         """The kernel says so when it throttles for the first time."""
         return THROTTLED in text
 
-    def fault(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
-        """Whether it ever did."""
+    def missed(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
+        """Whether the kernel ever throttled anybody."""
         said = (event["text"] for event in of_kind(seen.events, "kernel_message"))
         if any(self.explains(text) for text in said):
             return ""
-        return "the subject was never throttled: does it take real-time priority?"
+        return "it was never throttled: does it take real-time priority?"

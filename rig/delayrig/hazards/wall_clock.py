@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from delayrig.events import first, of_kind
-from delayrig.hazards.hazard import Concern, Hazard
+from delayrig.hazards.hazard import Concern, Hazard, ended_before
 
 if TYPE_CHECKING:
     from delayrig.cell import Cell
@@ -42,10 +42,19 @@ class WallClockStep(Hazard):
         return (f"wall_step {self.step_s} {self.every_ms}",)
 
     def fault(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
-        """Whether it was stepped at all."""
-        if of_kind(seen.events, "wall_clock_step"):
+        """Whether it was stepped at all, if it was due."""
+        if of_kind(seen.events, "wall_clock_step") or self._is_early(seen):
             return ""
-        return "the subject ended before the first step of the wall clock"
+        return "the wall clock was not stepped"
+
+    def missed(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
+        """Whether the subject ended before the first step."""
+        stepped = of_kind(seen.events, "wall_clock_step")
+        return "" if stepped or not self._is_early(seen) else "it ended before the first step"
+
+    def _is_early(self, seen: "Seen") -> bool:
+        started = first(seen.events, "subject_start") or {}
+        return ended_before(seen, started["t_ns"] + self.every_ms * NS_PER_MS)
 
 
 class LeapSecond(Hazard):
@@ -70,12 +79,20 @@ class LeapSecond(Hazard):
         return (f"leap {self.value or INSERT} {LEAP_AFTER_MS}",)
 
     def fault(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
-        """Whether the second came while the subject ran."""
+        """Whether the kernel took the second, if it was due."""
         announced = first(seen.events, "leap_announced")
-        state = (first(seen.events, "leap_state") or {}).get("state")
+        if announced is None:
+            return "the kernel was told of no leap second"
+        taken = _is_taken(seen) or ended_before(seen, announced["due_ns"])
+        return "" if taken else "the kernel took no leap second"
+
+    def missed(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
+        """Whether the second came while the subject ran."""
+        due_ns = (first(seen.events, "leap_announced") or {})["due_ns"]
         ended = first(seen.events, "subject_end") or {}
-        if announced is None or state not in LEAP_TAKEN_STATES:
-            return "the kernel took no leap second"
-        if announced["due_ns"] > ended["t_ns"]:
-            return "the subject ended before the leap second"
-        return ""
+        met = _is_taken(seen) and due_ns <= ended["t_ns"]
+        return "" if met else "it ended before the leap second"
+
+
+def _is_taken(seen: "Seen") -> bool:
+    return (first(seen.events, "leap_state") or {}).get("state") in LEAP_TAKEN_STATES

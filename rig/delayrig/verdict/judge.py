@@ -34,7 +34,7 @@ from delayrig.result import (
     Verdict,
 )
 from delayrig.seen import Seen, read_seen
-from delayrig.verdict.trust import hazard_fault, lost_clock, pace_fault, rig_fault
+from delayrig.verdict.trust import hazard_fault, lost_clock, missed_hazard, pace_fault, rig_fault
 from delayrig.witness.bus import observe_waits
 from delayrig.witness.chip import (
     DOUBTFUL_GRADES,
@@ -266,6 +266,9 @@ def _gap(cell: Cell, seen: Seen, observed: Observed) -> str:
     unlike = pace_fault(seen.events, observed.waits) or hazard_fault(cell, seen)
     if unlike:
         return f"{NOT_KEPT_UP}: {unlike}"
+    missed = missed_hazard(cell, seen)
+    if missed:
+        return missed
     declared = declared_classes(cell, observed.profile)
     missing = sorted(declared.intersection(observed.unjudged))
     return f"could not be judged: {', '.join(missing)}" if missing else ""

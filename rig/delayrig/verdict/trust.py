@@ -114,6 +114,15 @@ def hazard_fault(cell: Cell, seen: Seen) -> str:
     return next((fault for fault in faults if fault), "")
 
 
+def missed_hazard(cell: Cell, seen: Seen) -> str:
+    """Which hazard the subject did not meet, though nobody is at fault; empty where it met all."""
+    for word, hazard in zip(cell.hazards, cell.active_hazards, strict=True):
+        missed = hazard.missed(cell, seen)
+        if missed:
+            return f"the subject did not meet {word}: {missed}"
+    return ""
+
+
 def _clock_fault_of(cell: Cell, events: list[Event]) -> str:
     """In real time the error of a rate is in every bound."""
     if cell.lane is LaneName.VIRTUAL:
