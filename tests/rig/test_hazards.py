@@ -84,6 +84,23 @@ def test_word_that_is_none_is_refused_with_what_would_be_right(word: str) -> Non
     assert caught.value.hint.startswith(("it is written", "known hazards", "did you mean"))
 
 
+@pytest.mark.parametrize(
+    ("word", "told"),
+    [
+        ("link:usb-full-speed", "usb-high-speed"),
+        ("link:speed=9600", "baud"),
+        ("fault:loss@3", "KIND is drop"),
+        ("hogs:17", "1 to 16"),
+        ("signals:0", "1 to 1000"),
+        ("stop-cont:101", "1 to 100"),
+    ],
+)
+def test_word_with_a_wrong_value_is_refused_with_the_right_ones(word: str, told: str) -> None:
+    with pytest.raises(BadInputError) as caught:
+        hazard_of(word)
+    assert told in caught.value.hint
+
+
 def test_none_is_the_empty_set() -> None:
     assert parse_hazards("none") == ()
 

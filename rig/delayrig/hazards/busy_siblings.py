@@ -71,6 +71,7 @@ class BusySiblings(Hazard):
 
     name = "busy-siblings"
     form = "[[accept,]START-STOP,...[@PERIOD]]"
+    legend = f"START, STOP and PERIOD in ms, one after another; up to {WINDOWS_MAX} windows"
     about = "a loop on every other core until the emulator accepts the subject, or by a schedule"
     concern = Concern.SAFETY
     lanes = ANYWHERE

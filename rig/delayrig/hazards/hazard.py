@@ -30,7 +30,7 @@ class Concern(StrEnum):
 
 
 class Hazard:
-    """One word of a cell's set of hazards, such as `busy-siblings` or `link:usb-full-speed`.
+    """One word of a cell's set of hazards, such as `busy-siblings` or `link:usb-high-speed`.
 
     What stands before the colon chooses the class by `name`; what stands behind it, `value`, is
     read by `__init__`, which raises `ValueError` where it makes no sense of it.
@@ -39,6 +39,8 @@ class Hazard:
     name: ClassVar[str]
     form: ClassVar[str] = ""
     """How its value is written, such as `RATE`; `[RATE]` where it may be left out; empty: none."""
+    legend: ClassVar[str] = ""
+    """What stands for the words of `form`, for whoever wrote another; empty: `about` says it."""
     about: ClassVar[str]
     """One sentence for a list."""
     concern: ClassVar[Concern]

@@ -64,6 +64,7 @@ class Signals(InLibrary):
 
     name = "signals"
     form = "RATE[,alrm|chld|usr1][,restart]"
+    legend = f"RATE is {RATES_HZ.start} to {RATES_HZ[-1]} a second"
     about = "libflashrom in a program that handles RATE signals a second, such as signals:20"
 
     def __init__(self, value: str) -> None:

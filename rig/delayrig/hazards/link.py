@@ -22,7 +22,8 @@ PRESETS = (
     "usb-high-speed",
 )
 _COUNT = r"[1-9][0-9]{0,9}"
-_LINK_KEY = rf"(?:baud|usb-frame-us|serial-buffer|opbuf|write-max|read-max)={_COUNT}"
+_LINK_KEYS = ("baud", "usb-frame-us", "serial-buffer", "opbuf", "write-max", "read-max")
+_LINK_KEY = rf"(?:{'|'.join(_LINK_KEYS)})={_COUNT}"
 _LINK = re.compile(rf"(?:{'|'.join(PRESETS)}|{_LINK_KEY})(?:,{_LINK_KEY})*")
 _WHEN = rf"(?:{_COUNT}|p=0\.[0-9]{{1,9}})"
 _FAULT = re.compile(
@@ -37,6 +38,7 @@ class Link(Hazard):
 
     name = "link"
     form = "PRESET|KEY=N,..."
+    legend = f"PRESET is {', '.join(PRESETS)}; KEY is {', '.join(_LINK_KEYS)}"
     about = "a link that takes time or has small buffers, such as link:baud=115200"
     concern = Concern.PERFORMANCE
     lanes = ANYWHERE
@@ -56,6 +58,10 @@ class Fault(Hazard):
 
     name = "fault"
     form = "KIND[:US]@WHEN"
+    legend = (
+        "KIND is drop, corrupt, duplicate, delay:US, stall[:US], hang-up, nak or stuck-wip;"
+        " WHEN is N for the N-th or p=0.N for a chance, in:WHEN for bytes of requests"
+    )
     about = "the link or the part fails on request, such as fault:drop@p=0.001 or fault:stuck-wip@3"
     concern = Concern.ROBUSTNESS
     lanes = ANYWHERE
@@ -88,6 +94,7 @@ class PowerCut(Hazard):
 
     name = "power-cut"
     form = "N[,WHEN[,NS]]"
+    legend = "the N-th busy time; WHEN is 0 to 100% of it or so many ns into it; gone for NS"
     about = "power goes during the N-th busy time, WHEN into it, for NS or for ever"
     concern = Concern.ROBUSTNESS
     lanes = ANYWHERE

@@ -24,6 +24,7 @@ class Hogs(Hazard):
 
     name = "hogs"
     form = "N"
+    legend = f"N is {HOGS.start} to {HOGS[-1]}"
     about = "N loops of ordinary priority on the subject's own core"
     concern = Concern.SAFETY
     lanes = ANYWHERE

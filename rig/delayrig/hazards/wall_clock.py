@@ -26,6 +26,7 @@ class WallClockStep(Hazard):
 
     name = "wall-clock-step"
     form = "{+,-}SECONDS[,EVERY_MS]"
+    legend = "SECONDS is 1 to 999999999, EVERY_MS 1 to 999999 and 100 where it is left out"
     about = f"the wall clock is stepped every {EVERY_MS} ms, or every EVERY_MS"
     concern = Concern.SAFETY
 
