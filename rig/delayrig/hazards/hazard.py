@@ -106,7 +106,7 @@ class Hazard:
         return ""
 
     def alters_data(self, seen: "Seen") -> bool:  # noqa: ARG002
-        """Whether it changed what the subject was told, so that what followed is not its fault."""
+        """Whether it changed what the subject was told: what followed may not be its fault."""
         return False
 
     def explains(self, text: str) -> bool:  # noqa: ARG002

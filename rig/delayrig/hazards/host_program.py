@@ -80,13 +80,25 @@ class Signals(InLibrary):
 
     def fault(self, cell: "Cell", seen: "Seen") -> str:
         """Whether the signals came, as far as the program lived to tell."""
+        ended = first(seen.events, "host_end")
+        if ended is None:
+            return super().fault(cell, seen)
+        due = self._due(seen)
+        return "none was handled" if due > 1 and not ended["signals"] else ""
+
+    def missed(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
+        """Whether they came to it one by one: many are one to who is in a long system call."""
+        ended = first(seen.events, "host_end")
+        due = self._due(seen)
+        if ended is None or ended["signals"] >= due // 2:
+            return ""
+        return f"it handled {ended['signals']} signals where {due} were due"
+
+    def _due(self, seen: "Seen") -> int:
         began, ended = first(seen.events, "host_start"), first(seen.events, "host_end")
         if began is None or ended is None:
-            return super().fault(cell, seen)
-        due = (ended["t_ns"] - began["t_ns"]) * self._rate_hz // NS_PER_S
-        if ended["signals"] < due // 2:
-            return f"{ended['signals']} signals were handled where {due} were due"
-        return ""
+            return 0
+        return int((ended["t_ns"] - began["t_ns"]) * self._rate_hz // NS_PER_S)
 
 
 class Threads(InLibrary):
@@ -107,12 +119,10 @@ class Threads(InLibrary):
         """The host program has the threads."""
         return ("--threads", self.value)
 
-    def fault(self, cell: "Cell", seen: "Seen") -> str:
-        """Whether they ran."""
+    def missed(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
+        """Whether they ran before the program ended."""
         ended = first(seen.events, "host_end")
-        if ended is not None and ended["turns"] == 0:
-            return "the other threads never ran"
-        return super().fault(cell, seen)
+        return "" if ended is None or ended["turns"] else "the other threads never ran"
 
 
 class LongWaits(InLibrary):

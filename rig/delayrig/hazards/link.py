@@ -82,9 +82,9 @@ class Fault(Hazard):
         return DEADLINE_MS
 
     def alters_data(self, seen: "Seen") -> bool:
-        """Whether it changed what either side was told: what follows is nobody's fault."""
+        """Whether it changed what either side was told; a refusal does, too."""
         return any(
-            event["kind"] in ("drop", "corrupt", "duplicate")
+            event["kind"] in ("drop", "corrupt", "duplicate", "nak")
             for event in of_kind(seen.events, "fault")
         )
 

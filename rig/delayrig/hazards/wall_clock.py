@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from delayrig.seen import Seen
 
 EVERY_MS = 100
+MINUTE_MS = 60_000
+STEPPED_S_MAX = 1_000_000_000
+"""Kernels keep wall clocks from the epoch to the year 2232; a guest's begins in 2024."""
 _STEP = re.compile(r"([+-])([1-9][0-9]{0,8})(?:,([1-9][0-9]{0,5}))?")
 LEAP_AFTER_MS = 300
 INSERT, DELETE = "insert", "delete"
@@ -26,7 +29,10 @@ class WallClockStep(Hazard):
 
     name = "wall-clock-step"
     form = "{+,-}SECONDS[,EVERY_MS]"
-    legend = "SECONDS is 1 to 999999999, EVERY_MS 1 to 999999 and 100 where it is left out"
+    legend = (
+        f"EVERY_MS is 1 to 999999, and {EVERY_MS} where it is left out; all steps of a minute"
+        f" come to no more than {STEPPED_S_MAX} s"
+    )
     about = f"the wall clock is stepped every {EVERY_MS} ms, or every EVERY_MS"
     concern = Concern.SAFETY
 
@@ -37,6 +43,8 @@ class WallClockStep(Hazard):
             raise ValueError(value)
         self.step_s = int(match[1] + match[2])
         self.every_ms = int(match[3] or EVERY_MS)
+        if abs(self.step_s) * max(MINUTE_MS // self.every_ms, 1) > STEPPED_S_MAX:
+            raise ValueError(value)
 
     def spec_lines(self, cell: "Cell") -> Sequence[str]:  # noqa: ARG002
         """How far, and how often."""
