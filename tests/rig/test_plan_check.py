@@ -186,6 +186,7 @@ def test_hazards_that_are_none_name_the_key(hazards: str, says: str) -> None:
     ("choice", "words"),
     [
         ('hazards = "clocksource:hpet", arch = "arm64"', "'clocksource:hpet' is not for arm64"),
+        ('hazards = "no-nohz", arch = "arm64"', "'no-nohz' is not for arm64"),
         ('hazards = "preempt-rt", arch = "i386"', "'preempt-rt' is not for i386"),
         ('hazards = "signals:20", arch = "i386"', "'signals:20' is not for i386"),
         ('arch = "armhf"', "unknown value 'armhf'"),

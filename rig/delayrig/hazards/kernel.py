@@ -26,6 +26,8 @@ class NoNohz(Hazard):
     name = "no-nohz"
     about = "a tick at every jiffy, also while nothing is to be done"
     concern = Concern.PERFORMANCE
+    archs = (Arch.X86_64, Arch.I386)
+    """Ticks are counted by a row that /proc/interrupts has on x86 (images/agent/report.c)."""
 
     @property
     def kernel_words(self) -> Sequence[str]:
