@@ -102,11 +102,12 @@ def test_printed_commands_are_those_of_a_live_cell_that_can_be_started(
                 assert agent.readline().strip() == "ended"
                 agent.write("finish\n")
                 agent.flush()
-            (console,) = out.glob("*/console.log")
-            deadline = time.monotonic() + LIMIT_S
-            while "agent: done" not in console.read_text():
-                assert time.monotonic() < deadline
-                time.sleep(0.1)
+                # The line stays until it has been read: what is closed too early may be lost.
+                (console,) = out.glob("*/console.log")
+                deadline = time.monotonic() + LIMIT_S
+                while "agent: done" not in console.read_text():
+                    assert time.monotonic() < deadline
+                    time.sleep(0.1)
     (events,) = out.glob("*/cell/events.jsonl")
     assert events.stat().st_size > 0
 
