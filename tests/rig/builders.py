@@ -14,6 +14,7 @@ from delayrig.events import Event
 from delayrig.images.subject import Subject
 from delayrig.profiles.profile import OPENS_BUSY_STATUS, OPENS_SYNC_NOPS, Profile, Wait
 from delayrig.result import CellResult, HostFacts, RunHeader, Verdict
+from delayrig.seen import Seen
 from delayrig.verdict.judge import Finding, blank_result
 from delayrig.witness.evidence import Evidence, Witness
 
@@ -265,6 +266,11 @@ def delay(
 
 START_NS = 10 * SECOND
 END_NS = 20 * SECOND
+
+
+def seen_of(*events: Event) -> Seen:
+    """What a cell left whose events alone are looked at."""
+    return Seen(events=list(events), output=b"", image=b"", read_back=None)
 
 
 def sound_events(*bus: Event, siblings: int = 0) -> list[Event]:

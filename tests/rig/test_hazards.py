@@ -33,6 +33,7 @@ from tests.rig.builders import (
     make_chip,
     make_evidence,
     make_subject,
+    seen_of,
     sound_events,
 )
 
@@ -197,7 +198,7 @@ def test_subject_that_may_ask_for_ever_gets_less_time() -> None:
 
 
 def seen_after(*events: dict[str, Any]) -> Seen:
-    return Seen(events=[*sound_events(), *events], output=b"", image=b"", read_back=None)
+    return seen_of(*sound_events(), *events)
 
 
 def finding(seen: Seen, evidence: list[Evidence], *words: str) -> Verdict:
@@ -329,8 +330,7 @@ def test_subject_that_was_hardly_stopped_is_a_fault() -> None:
         {"ev": "subject_end", "t_ns": 2_000_000_000, "exit_code": 0},
     ]
     for count, fault in ((20, ""), (9, "the subject was stopped 9 times only")):
-        events = [*lived, {"ev": "stops", "t_ns": 1, "count": count}]
-        seen = Seen(events=events, output=b"", image=b"", read_back=None)
+        seen = seen_of(*lived, {"ev": "stops", "t_ns": 1, "count": count})
         assert hazard.fault(cell, seen) == fault
 
 
@@ -466,7 +466,7 @@ MET_NOTHING = [
 def seen_beside(events: list[Event]) -> Seen:
     """A cell in which these things happened, and nothing else that a hazard does."""
     plain = [event for event in sound_events() if not event["ev"].startswith("siblings")]
-    return Seen(events=[*plain, *events], output=b"", image=b"", read_back=None)
+    return seen_of(*plain, *events)
 
 
 def trust(word: str, events: list[Event]) -> str:
@@ -498,13 +498,7 @@ def test_hazard_that_the_subject_did_not_meet_is_nobodys_fault(
 
 
 def test_siblings_wait_for_a_subject_that_is_never_accepted() -> None:
-    seen = seen_beside([])
-    seen = Seen(
-        events=[event for event in seen.events if event["ev"] != "accept"],
-        output=b"",
-        image=b"",
-        read_back=None,
-    )
+    seen = seen_of(*(event for event in seen_beside([]).events if event["ev"] != "accept"))
     hazard = hazard_of("busy-siblings:accept,10-30")
     assert hazard.fault(cell_of(), seen) == ""
     assert hazard.missed(cell_of(), seen)
@@ -512,25 +506,17 @@ def test_siblings_wait_for_a_subject_that_is_never_accepted() -> None:
 
 def test_cell_whose_hazard_came_too_late_is_in_doubt_unless_it_says_something_else() -> None:
     cell = cell_of("wall-clock-step:+1,10000")
-    seen = Seen(events=sound_events(), output=b"", image=b"", read_back=None)
-    unmet = find_verdict(cell, seen, Observed(evidence=[]))
+    unmet = find_verdict(cell, seen_after(), Observed(evidence=[]))
     assert unmet.verdict is Verdict.INCONCLUSIVE
     assert "ended before the first step" in unmet.reason
-    short = find_verdict(cell, seen, Observed(evidence=[make_evidence()]))
+    short = find_verdict(cell, seen_after(), Observed(evidence=[make_evidence()]))
     assert short.verdict is Verdict.TOO_SHORT
-    failed = Seen(
-        events=changed(sound_events(), "subject_end", exit_code=1),
-        output=b"",
-        image=b"",
-        read_back=None,
-    )
+    failed = guest_with("subject_end", exit_code=1)
     assert find_verdict(cell, failed, Observed(evidence=[])).verdict is Verdict.OP_FAILED
 
 
 def guest_with(kind: str, **fields: Any) -> Seen:
-    return Seen(
-        events=changed(sound_events(), kind, **fields), output=b"", image=b"", read_back=None
-    )
+    return seen_of(*changed(sound_events(), kind, **fields))
 
 
 @pytest.mark.parametrize(("ticks", "sound"), [(0, False), (39, False), (40, True), (50, True)])

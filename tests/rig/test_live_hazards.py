@@ -16,6 +16,8 @@ from delayrig.live.conversation import split_changes
 from delayrig.live.speed import Origin, SpeedChange
 from delayrig.seen import Seen
 
+from tests.rig.builders import seen_of
+
 MS = 1_000_000
 CELL = Cell(
     name="x",
@@ -36,10 +38,6 @@ def changes_of(word: str, count: int, cell: Cell = CELL) -> list[SpeedChange]:
     hazard = hazard_of(word)
     assert isinstance(hazard, SpeedHazard)
     return list(itertools.islice(hazard.speed_changes(cell), count))
-
-
-def seen_of(*events: Event) -> Seen:
-    return Seen(events=list(events), output=b"", image=b"", read_back=None)
 
 
 def lived(ms: int, *events: Event) -> Seen:
