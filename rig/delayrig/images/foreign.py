@@ -101,7 +101,7 @@ def _provide_toolchain(arch: Arch, paths: Paths, preparing: Callable[[str], None
     fresh = root / "tools.new"
     fresh.mkdir()
     for library in root.glob(f"usr/lib/*/*-{PLATFORMS[arch].debian}.so*"):
-        (fresh / library.name).symlink_to(library)
+        (fresh / library.name).symlink_to(Path(os.path.relpath(library, fresh)))
     fresh.rename(tools)
     return root
 

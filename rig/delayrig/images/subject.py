@@ -208,7 +208,7 @@ def _provide_packaged(
     key = digest.of_value(["subject", PACKING, FORMAT, name, recipe, arch])
     pointer = paths.images / "recipes" / f"{key}.json"
     if pointer.is_file():
-        subject = msgspec.json.decode(pointer.read_bytes(), type=Subject)
+        subject = _pointed_to(pointer, paths)
         if Path(subject.archive).is_file():
             return subject
     preparing(labelled(f"{recipe.package} of {recipe.suite}", arch))
@@ -221,8 +221,15 @@ def _provide_packaged(
             package_version=upstream_version(versions.get(recipe.package, "")),
         )
     pointer.parent.mkdir(parents=True, exist_ok=True)
-    pointer.write_bytes(msgspec.json.encode(subject))
+    kept = str(Path(subject.archive).relative_to(paths.images))
+    pointer.write_bytes(msgspec.json.encode(msgspec.structs.replace(subject, archive=kept)))
     return subject
+
+
+def _pointed_to(pointer: Path, paths: Paths) -> Subject:
+    """A pointer names its archive below the images: the folder of all may be carried elsewhere."""
+    subject = msgspec.json.decode(pointer.read_bytes(), type=Subject)
+    return msgspec.structs.replace(subject, archive=str(paths.images / subject.archive))
 
 
 def upstream_version(version: str) -> str:

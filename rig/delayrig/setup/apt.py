@@ -19,6 +19,12 @@ TARGETS_COMMAND = (
     "$(REPO_URI)|$(CODENAME)|$(RELEASE)|$(SIGNED_BY)|$(COMPONENT)|$(SOURCESENTRY)",
     "Created-By: Packages",
 )
+ANSWER_LIMITS = (
+    'Acquire::http::Timeout "10"',
+    'Acquire::https::Timeout "10"',
+    'Acquire::Retries "1"',
+)
+"""apt's settings under which an archive that is out of reach is told within a minute."""
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
 # What a source of ours says itself; every other field of the machine's source is carried over.
