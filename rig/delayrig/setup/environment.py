@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The rig's own Python environment: the distribution's Python, and what requirements.lock pins."""
+"""The rig's own Python environment: the distribution's Python, and what requirements.lock pins.
+
+What only tests and linters need stands in a lock of its own, and comes with `tests/run`.
+"""
 
 import time
+from pathlib import Path
 
 from delayrig.setup.command import run_logged, succeeds
 from delayrig.setup.console import human_time
 from delayrig.setup.context import Context
-from delayrig.setup.stamp import ENVIRONMENT, drop_mark
+from delayrig.setup.stamp import ENVIRONMENT, TEST_ENVIRONMENT, drop_mark
 
 SYSTEM_PYTHON = "/usr/bin/python3"
 
@@ -17,8 +21,18 @@ def ensure_environment(context: Context) -> bool:
     started_s = time.monotonic()
     if not (context.again and _is_alive(context)):
         drop_mark(context.layout.stamp, ENVIRONMENT)
+        drop_mark(context.layout.stamp, TEST_ENVIRONMENT)
         _make(context)
-    _fill(context)
+    _fill(context, context.layout.lock_of_python)
+    context.console.say(f"ready in {human_time(time.monotonic() - started_s)}")
+    return True
+
+
+def ensure_test_environment(context: Context) -> bool:
+    """Adds what tests and linters need to the environment."""
+    context.console.begin("Python packages of the tests")
+    started_s = time.monotonic()
+    _fill(context, context.layout.lock_of_tests)
     context.console.say(f"ready in {human_time(time.monotonic() - started_s)}")
     return True
 
@@ -38,8 +52,7 @@ def _make(context: Context) -> None:
     done.require("making the Python environment", "check that python3-venv is installed")
 
 
-def _fill(context: Context) -> None:
-    lock = context.layout.lock_of_python
+def _fill(context: Context, lock: Path) -> None:
     options = ["--require-hashes", "--no-deps", "--no-input", "--disable-pip-version-check"]
     done = run_logged(
         [str(context.layout.python), "-m", "pip", "install", *options, "-r", str(lock)],

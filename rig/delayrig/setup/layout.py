@@ -30,8 +30,13 @@ class Layout:
 
     @property
     def lock_of_python(self) -> Path:
-        """Pins every Python package, with digests."""
+        """Pins every Python package of the rig, with digests."""
         return self.package_path / "requirements.lock"
+
+    @property
+    def lock_of_tests(self) -> Path:
+        """Pins what only tests and linters need beside that."""
+        return self.checkout / "tests" / "requirements.lock"
 
     @property
     def venv(self) -> Path:

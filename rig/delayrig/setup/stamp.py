@@ -18,12 +18,13 @@ HOST_PACKAGES = "host-packages"
 TEST_PACKAGES = "test-packages"
 ACCOUNT = "account"
 ENVIRONMENT = "environment"
+TEST_ENVIRONMENT = "test-environment"
 NATIVE = "native"
 IMAGES = "images"
 
 HOST_STEPS = (HOST_PACKAGES, ENVIRONMENT, NATIVE)
 GUEST_STEPS = (PACKAGES, ACCOUNT, ENVIRONMENT, NATIVE, IMAGES)
-TEST_STEPS = (*GUEST_STEPS, TEST_PACKAGES)
+TEST_STEPS = (*GUEST_STEPS, TEST_PACKAGES, TEST_ENVIRONMENT)
 """What each kind of command needs; those of cells without guests need less, the tests more."""
 
 PACKAGE_DATABASE = Path("/var/lib/dpkg/status")
@@ -59,6 +60,7 @@ def wanted_marks(layout: Layout, database: Path = PACKAGE_DATABASE) -> dict[str,
         TEST_PACKAGES: packages,
         ACCOUNT: account,
         ENVIRONMENT: environment,
+        TEST_ENVIRONMENT: _mark([environment, _read(layout.lock_of_tests)]),
         NATIVE: native,
         IMAGES: images,
     }

@@ -9,7 +9,7 @@ from pathlib import Path
 from delayrig.setup.account import ensure_account
 from delayrig.setup.console import human_size, human_time, sentence
 from delayrig.setup.context import Context
-from delayrig.setup.environment import ensure_environment
+from delayrig.setup.environment import ensure_environment, ensure_test_environment
 from delayrig.setup.images import ensure_images
 from delayrig.setup.lock import hold_state
 from delayrig.setup.native import ensure_native
@@ -21,6 +21,7 @@ from delayrig.setup.stamp import (
     IMAGES,
     NATIVE,
     PACKAGES,
+    TEST_ENVIRONMENT,
     TEST_PACKAGES,
     stale_steps,
     wanted_marks,
@@ -37,6 +38,7 @@ STEPS: dict[str, Ensure] = {
     NATIVE: ensure_native,
     IMAGES: ensure_images,
     TEST_PACKAGES: ensure_test_packages,
+    TEST_ENVIRONMENT: ensure_test_environment,
 }
 SYSTEM_STEPS = (PACKAGES, HOST_PACKAGES, TEST_PACKAGES, ACCOUNT)
 TITLES = {
@@ -47,6 +49,7 @@ TITLES = {
     NATIVE: "native programs",
     IMAGES: "images",
     TEST_PACKAGES: "what the tests need",
+    TEST_ENVIRONMENT: "Python packages of the tests",
 }
 
 

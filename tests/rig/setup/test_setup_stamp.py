@@ -14,6 +14,8 @@ from delayrig.setup.stamp import (
     IMAGES,
     NATIVE,
     PACKAGES,
+    TEST_ENVIRONMENT,
+    TEST_STEPS,
     drop_mark,
     read_marks,
     stale_steps,
@@ -34,6 +36,7 @@ def layout(tmp_path: Path) -> Layout:
     ):
         put(layout.checkout / name)
     put(layout.lock_of_python)
+    put(layout.lock_of_tests)
     put(layout.package_path / "delayrig" / "images" / "recipes.py")
     for name in (
         "packages.toml",
@@ -107,6 +110,19 @@ def test_host_lane_asks_for_neither_images_nor_the_packages_of_guests(layout: La
         write_mark(layout.stamp, step, wanted[step])
     assert stale_steps(layout, wanted, HOST_STEPS) == set()
     assert stale(layout) == {PACKAGES, ACCOUNT, IMAGES}
+
+
+def test_lock_of_tests_concerns_tests_alone(layout: Layout) -> None:
+    put(layout.lock_of_tests, "xy")
+    assert stale(layout) == set()
+    wanted = wanted_marks(layout, database(layout))
+    assert stale_steps(layout, wanted, TEST_STEPS) == {TEST_ENVIRONMENT}
+
+
+def test_environment_made_again_lacks_what_the_tests_need(layout: Layout) -> None:
+    put(layout.lock_of_python, "xy")
+    wanted = wanted_marks(layout, database(layout))
+    assert {ENVIRONMENT, TEST_ENVIRONMENT} <= stale_steps(layout, wanted, TEST_STEPS)
 
 
 def test_source_touched_without_change_of_size_is_noticed(layout: Layout) -> None:
