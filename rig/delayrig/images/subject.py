@@ -17,6 +17,7 @@ from delayrig.errors import BadInputError, nearest
 from delayrig.guest.platform import PLATFORMS, Arch, labelled
 from delayrig.images.elf import Closure, collect_program, read_elf
 from delayrig.images.foreign import library_folders
+from delayrig.images.own import provide_own
 from delayrig.images.packages import unpack_packages
 from delayrig.images.recipes import ProgramRecipe, Recipes
 from delayrig.paths import Paths
@@ -185,6 +186,8 @@ def provide_subject(
         return _provide_packaged(name, recipes.subjects[name], arch, paths, preparing)
     if name in OWN_PROGRAMS:
         program = paths.build_of(arch) / OWN_PROGRAMS[name]
+        if arch is Arch.X86_64:
+            program = provide_own(OWN_PROGRAMS[name], paths)
         own = collect_program(str(program), Path("/"), library_folders(arch, paths))
         return pack(name, own, {}, paths, arch)
     subject = pack(name, _collect_path(name), {}, paths, arch)

@@ -49,6 +49,20 @@ class Layout:
         return self.checkout / "tests" / "requirements.lock"
 
     @property
+    def extras(self) -> Path:
+        """A lock for each kind of use that few users have."""
+        return self.package_path / "extras"
+
+    def lock_of_extra(self, name: str) -> Path:
+        """Pins what that use needs beside the rig's own packages."""
+        return self.extras / f"{name}.lock"
+
+    @property
+    def wheels(self) -> Path:
+        """The Python packages as they were fetched."""
+        return self.state / "wheels"
+
+    @property
     def venv(self) -> Path:
         """The Python environment."""
         return self.state / "venv"

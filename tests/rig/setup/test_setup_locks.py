@@ -4,9 +4,14 @@
 import re
 import tomllib
 from importlib.metadata import distribution
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import pytest
+from delayrig.errors import BadInputError
+from delayrig.extras import MODULES, require_extra
+from delayrig.setup.environment import known_extras
 from delayrig.setup.layout import find_layout
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -56,12 +61,30 @@ def test_lock_of_tests_holds_what_only_tests_need() -> None:
     assert pinned(LAYOUT.lock_of_tests) == only_tests
 
 
+def test_each_extra_has_a_lock_of_what_only_it_needs() -> None:
+    groups = project()["optional-dependencies"]
+    assert known_extras(LAYOUT) == sorted(set(groups) - {"test"}) == sorted(MODULES)
+    for name in known_extras(LAYOUT):
+        only_extra = needed(groups[name]) - pinned(LAYOUT.lock_of_python)
+        assert pinned(LAYOUT.lock_of_extra(name)) == only_extra
+
+
+def test_extra_that_is_not_there_is_asked_for_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in MODULES:
+        require_extra(name, "this")
+        monkeypatch.setitem(MODULES, name, "no_such_module")
+        with pytest.raises(BadInputError) as raised:
+            require_extra(name, "--format parquet")
+        assert raised.value.hint == f"rig/rig setup --extra {name}"
+
+
 def test_no_package_is_pinned_twice() -> None:
-    assert not pinned(LAYOUT.lock_of_tests) & pinned(LAYOUT.lock_of_python)
+    locks = [LAYOUT.lock_of_python, LAYOUT.lock_of_tests]
+    locks += [LAYOUT.lock_of_extra(name) for name in known_extras(LAYOUT)]
+    for one, other in combinations(locks, 2):
+        assert not pinned(one) & pinned(other)
 
 
 def test_rig_needs_nothing_that_its_lock_pins_without_reason() -> None:
-    groups = project().get("optional-dependencies", {})
-    extras = [line for name, lines in groups.items() if name != "test" for line in lines]
-    unused = pinned(LAYOUT.lock_of_python) - needed([*project()["dependencies"], *extras])
+    unused = pinned(LAYOUT.lock_of_python) - needed(project()["dependencies"])
     assert not unused, f"nothing needs {unused}: it belongs to {LAYOUT.lock_of_tests}"

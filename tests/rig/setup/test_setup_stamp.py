@@ -9,6 +9,7 @@ from delayrig.setup.layout import Layout
 from delayrig.setup.stamp import (
     ACCOUNT,
     ENVIRONMENT,
+    EVERY_STEP,
     HOST_PACKAGES,
     HOST_STEPS,
     IMAGES,
@@ -64,7 +65,7 @@ def database(layout: Layout) -> Path:
 
 
 def stale(layout: Layout) -> set[str]:
-    return set(stale_steps(layout, wanted_marks(layout, database(layout))))
+    return set(stale_steps(layout, wanted_marks(layout, database(layout)), EVERY_STEP))
 
 
 def test_unchanged_checkout_has_nothing_to_do(layout: Layout) -> None:
@@ -155,4 +156,4 @@ def test_mark_of_one_step_leaves_the_others(tmp_path: Path) -> None:
     write_mark(stamp, "b", "2")
     write_mark(stamp, "a", "3")
     assert read_marks(stamp) == {"a": "3", "b": "2"}
-    assert [path.name for path in tmp_path.iterdir()] == ["setup.stamp"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["marking.lock", "setup.stamp"]
