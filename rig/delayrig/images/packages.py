@@ -11,10 +11,11 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from delayrig.errors import NotProvidedError, RigFaultError
-from delayrig.setup.apt import ANSWER_LIMITS, TARGETS_COMMAND, derive_suite
+from delayrig.setup.apt import ANSWER_LIMITS, derive_suite
 from delayrig.setup.command import redact
 from delayrig.setup.errors import SetupError
-from delayrig.setup.install import read_source_files
+from delayrig.setup.install import read_source_files, read_targets
+from delayrig.setup.named_archive import named_archive
 
 LISTING = "packages.txt"
 PAUSES_S = (2.0, 6.0)
@@ -45,6 +46,7 @@ def unpack_packages(
         shutil.rmtree(folder, ignore_errors=True)
         done = _run(argv, sources)
         if done.returncode == 0:
+            forget_sources(folder)
             return _versions(folder)
         said = redact(done.stderr)
         if any(words in said for words in FINAL):
@@ -54,6 +56,11 @@ def unpack_packages(
         cause_of(said),
         hint="check this machine's network and archive (`rig/rig doctor`), then start again",
     )
+
+
+def forget_sources(folder: Path) -> None:
+    """Removes what was unpacked from: an address may hold a password."""
+    shutil.rmtree(folder / "etc" / "apt" / "sources.list.d", ignore_errors=True)
 
 
 def attempts(now_s: Callable[[], float], pause: Callable[[float], None]) -> Iterator[None]:
@@ -107,10 +114,10 @@ def _run(argv: list[str], sources: str) -> subprocess.CompletedProcess[str]:
 
 def _sources(suite: str) -> str:
     """The suite in the archive that this machine's release comes from, as a .sources file."""
-    targets = subprocess.run(TARGETS_COMMAND, capture_output=True, text=True, check=False).stdout
     os_release = Path("/etc/os-release").read_text(encoding="utf-8")
     try:
-        return derive_suite(suite, targets, os_release, read_source_files())
+        named = named_archive(os.environ)
+        return derive_suite(suite, read_targets(), os_release, read_source_files(), named=named)
     except SetupError as error:
         raise RigFaultError(error.message, hint=error.remedy) from error
 
