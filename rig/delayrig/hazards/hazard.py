@@ -11,6 +11,7 @@ from delayrig.lanes import LaneName
 
 if TYPE_CHECKING:
     from delayrig.cell import Cell
+    from delayrig.chips import ChipFacts
     from delayrig.images.subject import Subject
     from delayrig.seen import Seen
 
@@ -103,6 +104,10 @@ class Hazard:
 
     def refusal(self, subject: "Subject") -> str:  # noqa: ARG002
         """Why a cell with that subject is skipped; empty where it is run."""
+        return ""
+
+    def chip_refusal(self, chip: "ChipFacts") -> str:  # noqa: ARG002
+        """Why it cannot take place with that chip; empty where it can."""
         return ""
 
     def alters_data(self, seen: "Seen") -> bool:  # noqa: ARG002
