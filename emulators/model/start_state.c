@@ -144,7 +144,7 @@ static void start_program_suspended(struct session *session)
 
 static void start_deaf_suspended(struct session *session)
 {
-	start_erase_suspended(session);
+	start_program_suspended(session);
 	session->chip->spi.suspended.is_deaf = true;
 }
 
@@ -207,7 +207,7 @@ static bool suspends_programs(const struct part *part)
 
 static bool suspends_and_resets(const struct part *part)
 {
-	return has_suspend(part) && has_reset(part);
+	return suspends_programs(part) && has_reset(part);
 }
 
 static bool has_protection(const struct part *part)

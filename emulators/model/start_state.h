@@ -19,7 +19,7 @@ enum start_state {
 	START_SUSPENDING, /* an erase was told to suspend, just before the host's first command */
 	START_ERASE_SUSPENDED,
 	START_PROGRAM_SUSPENDED,
-	START_DEAF_SUSPENDED, /* an erase that no resume continues: the part has to be reset */
+	START_DEAF_SUSPENDED, /* a program that no resume continues: the part has to be reset */
 	START_WRITE_ENABLED,
 	START_PROTECTED, /* all its block protection bits are set */
 };

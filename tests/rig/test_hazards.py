@@ -37,6 +37,7 @@ from tests.rig.builders import (
     make_subject,
     seen_of,
     sound_events,
+    spi,
 )
 
 ASKS_MAX = 64
@@ -218,6 +219,14 @@ def test_state_that_did_not_begin_is_a_doubt_and_one_that_did_is_not() -> None:
     assert finding(seen_after(), [], "starts:fresh") is Verdict.INCONCLUSIVE
     seen = seen_after({"ev": "starts", "t_ns": 1, "state": "fresh"})
     assert finding(seen, [], "starts:fresh") is Verdict.PASS
+
+
+def test_command_to_a_sleeping_part_is_no_fault_where_it_was_put_to_sleep() -> None:
+    seen = seen_after(
+        {"ev": "starts", "t_ns": 1, "state": "asleep"}, spi("0x9f", read=2, violation="power_down")
+    )
+    assert finding(seen, [], "starts:asleep") is Verdict.PASS
+    assert finding(seen, [], "starts:protected") is Verdict.INCONCLUSIVE
 
 
 def test_subject_that_may_ask_for_ever_gets_less_time() -> None:

@@ -22,11 +22,14 @@ from tests.runner.outcome import CaseResult, Outcome, write_record
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 COPIED = ("meson.build", "meson.options", "emulators", "flashrom", "images", "tests")
-# Where waits are: what speaks to parts and programmers, and the one place that waits for parts.
-HOLDERS = ("flashrom/drivers/*.c", "flashrom/programmers/*.c", "flashrom/core/busy.c")
+# Where waits are: what speaks to parts and programmers, what waits for parts, and what finds them.
+HOLDERS = (
+    *("flashrom/drivers/*.c", "flashrom/programmers/*.c"),
+    *("flashrom/core/busy.c", "flashrom/core/probe.c"),
+)
 # The emulated part's own time, which passes while the wire is busy.
 NOT_HELD = {"flashrom/programmers/dummy.c"}
-WAIT = re.compile(r"\b(?:flash_wait_us|busy_wait|clock_delay_us)\(")
+WAIT = re.compile(r"\b(?:flash_wait_us|flash_await_power|busy_wait|clock_delay_us)\(")
 TEST_LIMIT_S = 120
 BUILD_LIMIT_S = 300
 MISSED, UNNOTICED, BROKEN = 0, 1, 99

@@ -114,6 +114,11 @@ class Hazard:
         """Whether it changed what the subject was told: what followed may not be its fault."""
         return False
 
+    @property
+    def explained_rules(self) -> Sequence[str]:
+        """Rules of the part that nobody could have kept, as it was found."""
+        return ()
+
     def explains(self, text: str) -> bool:  # noqa: ARG002
         """Whether the guest's kernel is right to say this: it is what was done to it."""
         return False

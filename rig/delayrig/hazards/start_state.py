@@ -24,6 +24,10 @@ def _suspends(chip: ChipFacts) -> bool:
     return chip.suspend is not None and _opens_at_once(chip)
 
 
+def _suspends_programs(chip: ChipFacts) -> bool:
+    return _suspends(chip) and chip.suspend is not None and chip.suspend.programs
+
+
 def _waits(*names: str) -> Callable[[ChipFacts], bool]:
     return lambda chip: any(name in chip.wait for name in names)
 
@@ -36,8 +40,8 @@ STATES: dict[str, Callable[[ChipFacts], bool]] = {
     "erasing": _opens_at_once,
     "suspending": _suspends,
     "erase-suspended": _suspends,
-    "program-suspended": lambda c: _suspends(c) and c.suspend is not None and c.suspend.programs,
-    "deaf-suspended": lambda c: _suspends(c) and "soft_reset" in c.wait,
+    "program-suspended": _suspends_programs,
+    "deaf-suspended": lambda chip: _suspends_programs(chip) and "soft_reset" in chip.wait,
     "write-enabled": lambda _: True,
     "protected": lambda chip: bool(chip.protection.bits),
 }
@@ -67,6 +71,11 @@ class Starts(Hazard):
     def emulator_words(self, cell: "Cell") -> Sequence[str]:  # noqa: ARG002
         """The emulator puts the part into it."""
         return ("--starts", self.value)
+
+    @property
+    def explained_rules(self) -> Sequence[str]:
+        """Whoever finds a part asleep speaks to it once to learn so."""
+        return ("power_down",) if self.value == "asleep" else ()
 
     def missed(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
         """Some states begin when the programmer's pins are turned on, or with a command."""

@@ -238,7 +238,8 @@ def _first_answer(cell: Cell, seen: Seen, observed: Observed) -> Finding:
             verdict=Verdict.INCONCLUSIVE,
             reason=f"{_doubt(short[0])}: {describe(short[0])}",
         )
-    broken = broken_rules(seen.events)
+    explained = {rule for hazard in cell.active_hazards for rule in hazard.explained_rules}
+    broken = [rule for rule in broken_rules(seen.events) if rule not in explained]
     if broken:
         return Finding(
             verdict=Verdict.INCONCLUSIVE,
