@@ -24,8 +24,10 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 COPIED = ("meson.build", "meson.options", "emulators", "flashrom", "images", "tests")
 # Where waits are: what speaks to parts and programmers, what waits for parts, and what finds them.
 HOLDERS = (
-    *("flashrom/drivers/*.c", "flashrom/programmers/*.c"),
-    *("flashrom/core/busy.c", "flashrom/core/probe.c"),
+    "flashrom/drivers/*.c",
+    "flashrom/programmers/*.c",
+    "flashrom/core/busy.c",
+    "flashrom/core/probe.c",
 )
 # The emulated part's own time, which passes while the wire is busy.
 NOT_HELD = {"flashrom/programmers/dummy.c"}
