@@ -85,6 +85,17 @@ class Symbols:
         return found.pop() if len(found) == 1 else None
 
     @_alone
+    def size(self, address: int) -> int:
+        """Of the function that begins there, in bytes; 0 where neither symbols nor call frame
+        information tell it.
+        """
+        sizes = [size for begin, size, _ in self._functions if begin == address]
+        at = bisect_right(self._frames, address, key=lambda fde: int(fde["initial_location"])) - 1
+        if at >= 0 and self._frames[at]["initial_location"] == address:
+            sizes.append(int(self._frames[at]["address_range"]))
+        return max(sizes, default=0)
+
+    @_alone
     def file_offset(self, address: int) -> int:
         """Where in the file the code of that address lies; `ValueError` where none does."""
         for segment in self._loaded():
