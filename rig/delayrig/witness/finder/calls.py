@@ -37,18 +37,42 @@ class CallGraph:
 
     @cached_property
     def functions(self) -> list[Function]:
-        """By address: what symbols and call frame information tell, else what calls show."""
+        """By address: what symbols and call frame information tell, else what the code shows."""
         told: dict[int, int] = {}
         for function in (*self.program.framed, *self.program.named):
             told[function.address] = max(told.get(function.address, 0), function.size)
-        known = sorted(told.items())
-        ends = [address + size for address, size in known]
+        whole = sorted((address, size) for address, size in told.items() if size)
+        for way in (self._called, self._jumped_to):
+            shown = set(way(_starts_of(told))) | set(told)
+            told |= {address: told.get(address, 0) for address in shown if _is_new(address, whole)}
+        return list(_with_sizes(sorted(told.items()), self._text_ends))
+
+    def _called(self, _: list[int]) -> Iterator[int]:
+        """What is called, and what addresses in the data point to."""
         for step in self.program.all_steps:
             if step.kind == CALL and step.target is not None and self._in_text(step.target):
-                at = bisect_right(known, (step.target, 1 << 64)) - 1
-                if at < 0 or step.target >= ends[at] or not known[at][1]:
-                    told.setdefault(step.target, 0)
-        return list(_with_sizes(sorted(told.items()), self._text_ends))
+                yield step.target
+        pointed_at = (
+            *self.program.own_addresses,
+            *_addresses(self.program, self.program.all_steps),
+        )
+        yield from filter(self._in_text, pointed_at)
+        yield from (begin for begin, content in self.program.stretches if content)
+
+    def _jumped_to(self, starts: list[int]) -> Iterator[int]:
+        """Where a function jumps to that begins behind the end of another."""
+        before: dict[int, Step] = {}
+        last: Step | None = None
+        for step in self.program.all_steps:
+            if last is not None:
+                before[step.address] = last
+            last = step
+        for step in self.program.all_steps:
+            behind = before.get(step.target) if step.kind == JUMP and step.target else None
+            if behind is None or step.target is None or not _ends(behind):
+                continue
+            if bisect_right(starts, step.target) != bisect_right(starts, step.address):
+                yield step.target
 
     @cached_property
     def _text_ends(self) -> list[int]:
@@ -188,6 +212,21 @@ def _addresses(program: Program, steps: list[Step]) -> Iterator[int]:
                 yield program.offset_table + int(shift, 16)
         elif step.mnemonic in ("mov", "push") and step.target is not None:
             yield step.target
+
+
+def _starts_of(told: dict[int, int]) -> list[int]:
+    return sorted(told)
+
+
+def _is_new(address: int, whole: list[tuple[int, int]]) -> bool:
+    """Whether it lies in no function of which the end is known."""
+    at = bisect_right(whole, (address, 1 << 64)) - 1
+    return at < 0 or address >= sum(whole[at]) or address == whole[at][0]
+
+
+def _ends(step: Step) -> bool:
+    """Whether a function may end there; what is between functions is of no effect."""
+    return step.kind in (JUMP, RETURN) or "nop" in step.mnemonic or step.mnemonic == "xchg"
 
 
 def _grouped(pairs: Iterator[tuple[int | None, Call]]) -> dict[int, list[Call]]:

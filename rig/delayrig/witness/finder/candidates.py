@@ -102,13 +102,17 @@ class Candidates:
     def _spinning(self) -> Iterator[int]:
         """Small functions that call nothing and have a loop: some count it."""
         for function in self.graph.functions:
-            if function.size <= SPIN_SIZE_MAX and not self.graph.by_caller.get(function.address):
+            if function.size <= SPIN_SIZE_MAX and not self._calls_much(function):
                 steps = self.program.steps(function.address, function.size)
                 targets = [(step, step.target) for step in steps if step.kind == BRANCH]
                 if any(
                     to is not None and function.address <= to <= at.address for at, to in targets
                 ):
                     yield function.address
+
+    def _calls_much(self, function: Function) -> bool:
+        """More than i386's code does to find where it lies."""
+        return len(self.graph.by_caller.get(function.address, ())) > 1
 
     def _waits_of(self, function: Function) -> Iterator[Wait]:
         for index in range(ARGUMENTS_LOOKED_AT):
@@ -131,7 +135,7 @@ class Candidates:
         """Those that are asked for a time and nothing else, less what only they themselves call."""
         plain = {a: w for (a, n), w in self._waiting.items() if self._is_plain(w)}
         kept = {a: w for a, w in plain.items() if not self._passes_on(w, plain)}
-        return {a: w for a, w in kept.items() if not self._is_inner(a, kept) and self._is_used(a)}
+        return {a: w for a, w in kept.items() if not self._is_inner(a, kept) and self.is_used(a)}
 
     def _flow(self, wait: Wait) -> Flow:
         flow = self.waits.flow(wait.function)
@@ -167,7 +171,8 @@ class Candidates:
         callers = set(self._callers(self._function(address))) - {address}
         return any(caller in kept for caller in callers) and callers <= self.inner
 
-    def _is_used(self, address: int) -> bool:
+    def is_used(self, address: int) -> bool:
+        """Whether anything in the file leads there."""
         return address in self.graph.by_target or address in self.graph.pointed_at
 
     def _function(self, address: int) -> Function:

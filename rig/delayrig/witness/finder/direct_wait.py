@@ -33,7 +33,7 @@ def direct_waits(candidates: Candidates, watched: Sequence[int]) -> Iterator[Dir
     """Those in no function that is `watched`, nor in one that only these call, by address."""
     covered = _covered(candidates, watched)
     for call in candidates.graph.calls:
-        if call.caller not in covered:
+        if call.caller not in covered and candidates.is_used(call.caller):
             yield from _of_call(candidates, call)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from delayrig.witness.finder.isa import Isa, disassembler, kind_of, whole_register
+from delayrig.witness.finder.isa import OTHER, Isa, disassembler, kind_of, whole_register
 
 REGISTER, IMMEDIATE, MEMORY_OPERAND = 1, 2, 3
 """As capstone has them, on every architecture."""
@@ -70,8 +70,8 @@ def _instructions(isa: Isa, content: bytes, address: int) -> Iterator[Instructio
             mnemonic=found.mnemonic.rpartition(" ")[2],
             kind=kind_of(found.mnemonic),
             operands=operands,
-            written=_registers(isa, found, written),
-            read=_registers(isa, found, read),
+            written=_registers(isa, found, written if isa.is_x86 else _written(found)),
+            read=_registers(isa, found, read if isa.is_x86 else _read(found)),
             back=not isa.is_x86 and "[" in found.op_str and _goes_back(found.op_str),
             after=not isa.is_x86 and "]," in found.op_str,
         )
@@ -79,6 +79,23 @@ def _instructions(isa: Isa, content: bytes, address: int) -> Iterator[Instructio
 
 def _goes_back(operands: str) -> bool:
     return operands.endswith("!") or "]," in operands
+
+
+KEEPS_A_PART = ("movk", "bfi", "bfxil", "bfc", "ins")
+WRITES_NONE = ("str", "stur", "stp", "strb", "strh", "stlr", "cmp", "cmn", "tst", "ccmp", "fcmp")
+
+
+def _written(found: Any) -> list[int]:
+    """On arm64, by the operands: capstone 5.0 has registers of shifts wrong."""
+    first = [each.reg for each in found.operands[:1] if each.type == REGISTER]
+    none = found.mnemonic in WRITES_NONE or kind_of(found.mnemonic) != OTHER
+    return [] if none else first
+
+
+def _read(found: Any) -> list[int]:
+    keeps = found.mnemonic in KEEPS_A_PART or not _written(found)
+    operands = found.operands if keeps else found.operands[1:]
+    return [each.reg for each in operands if each.type == REGISTER]
 
 
 def _registers(isa: Isa, found: Any, numbers: list[int]) -> tuple[str, ...]:

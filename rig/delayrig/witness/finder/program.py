@@ -184,7 +184,7 @@ class Program:
             slot = self.slot_of(step, pages)
             if step.kind == JUMP:
                 if slot is not None:
-                    yield begin, slot
+                    yield from ((begin, slot), (step.address, slot))
                 begin = None
 
     def slot_of(self, step: Step, held: dict[str, int]) -> int | None:

@@ -78,10 +78,19 @@ class Transfer:
         if self._is_zeroing(instruction):
             return
         for operand in instruction.operands[0 if self._reads_first(instruction) else 1 :]:
-            index = only(state.of(operand.register), ARGUMENT) if operand.register else None
+            index = only(self._looked_at(operand, state), ARGUMENT)
             if index is not None:
-                self.bits.setdefault(index, operand.bits)
+                self.bits.setdefault(index, operand.bits or 8 * self.isa.word_bytes)
                 self.read.add(index)
+
+    def _looked_at(self, operand: Operand, state: State) -> Value:
+        """What is in the register, or on the stack there."""
+        if operand.register:
+            return state.of(operand.register)
+        at = self._stack_at(operand.place, state) if operand.place else None
+        return (
+            NOTHING if at is None or operand.place is None else state.load(at, operand.place.size)
+        )
 
     def _reads_first(self, instruction: Instruction) -> bool:
         if instruction.mnemonic in STORES or instruction.mnemonic in COMPARISONS:

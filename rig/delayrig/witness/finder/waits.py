@@ -28,6 +28,7 @@ UNITS_NS = {"usleep": 1000, "poll": 1_000_000, "sleep": 1_000_000_000}
 """Of sleepers that are given a number."""
 HELPERS_SIZE_MAX = 1500
 LEAF_SIZE_MAX = 400
+PLACE_FINDER_SIZE_MAX = 4
 DEPTH_MAX = 6
 HARMLESS = (
     *SLEEPERS,
@@ -170,9 +171,16 @@ class Waits:
     def spins(self, function: Function, index: int) -> bool:
         """Whether it counts a loop to the argument and does nothing else."""
         flow = self.flow(function)
-        if flow is None or flow.handed or index in flow.pointers or not flow.loops:
+        if flow is None or index in flow.pointers or not flow.loops:
+            return False
+        if any(each.call is None or not self._finds_place(each.call) for each in flow.handed):
             return False
         return index in flow.read and not any(loop.touches_memory for loop in flow.loops)
+
+    def _finds_place(self, call: Call) -> bool:
+        """Of i386's code that may lie anywhere: a helper that tells where it does."""
+        function = None if call.target is None else self.graph.function_at(call.target)
+        return function is not None and function.size <= PLACE_FINDER_SIZE_MAX
 
     def is_harmless(self, name: str) -> bool:
         """Whether a delay may call it without being more than a delay."""
