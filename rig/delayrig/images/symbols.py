@@ -95,6 +95,11 @@ class Symbols:
         )
 
     @_alone
+    def name(self, address: int) -> str:
+        """Of the function that begins there; empty where no symbol tells."""
+        return next((name for begin, _, name in self._functions if begin == address), "")
+
+    @_alone
     def size(self, address: int) -> int:
         """Of the function that begins there, in bytes; 0 where neither symbols nor call frame
         information tell it.

@@ -10,12 +10,18 @@ from delayrig.errors import BadInputError
 from delayrig.images.subject import Subject
 from delayrig.images.symbols import Symbols, read_symbols
 from delayrig.profiles.profile import known_delay_symbols
+from delayrig.witness.finder.debug_info import debug_functions
+from delayrig.witness.finder.direct_wait import DirectWait
+from delayrig.witness.finder.finding import Extent, Findings, read_findings
 
 CODE_BYTES = 32
 """So much of an entry's code tells it from all others at the same offset in a page."""
 FUNCTIONS_MAX = 16
 """At once; emulators/delays/ has room for no more."""
 BY_SYMBOL, BY_DIGEST, BY_USER = "symbol", "digest", "user"
+BY_DEBUG_INFORMATION, BY_FINDER = "debug information", "finder"
+KEPT = "delays"
+"""The folder beside a subject's archive that holds what reading its code found."""
 
 
 class DelayWish(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,14 +75,76 @@ def find_delay_functions(subject: Subject, wish: DelayWish) -> tuple[DelayFuncti
     Raises `BadInputError` where what was asked for is not there.
     """
     if wish.offset is not None:
-        return (_at_offset(subject, wish.offset),)
+        return (_alone(subject, _at_offset(subject, wish.offset)),)
     if wish.symbol:
-        return (_of_symbol(subject, wish.symbol),)
-    return tuple(_by_symbols(subject))[:FUNCTIONS_MAX] or tuple(_by_digest(subject))
+        return (_alone(subject, _of_symbol(subject, wish.symbol)),)
+    return tuple(_found(subject))[:FUNCTIONS_MAX]
+
+
+def direct_waits(subject: Subject) -> dict[str, tuple[DirectWait, ...]]:
+    """Waits that go past what `find_delay_functions` finds, by the file's path in the root."""
+    told = list(_told(subject))
+    return {file: _findings(subject, part, told).direct for file, part in subject.parts.items()}
+
+
+def _found(subject: Subject) -> Iterator[DelayFunction]:
+    """What names tell, and what reading the code finds besides; the doubtful come last."""
+    told = list(_told(subject))
+    read = [
+        each for file, part in subject.parts.items() for each in _read(subject, file, part, told)
+    ]
+    return iter(sorted(read, key=lambda each: bool(each.doubt)))
+
+
+def _told(subject: Subject) -> list[DelayFunction]:
+    """By symbols, else by debug information, else because a profile knows this very file."""
+    ways = (_by_symbols, _by_debug_information, _by_digest)
+    return next((found for way in ways if (found := list(way(subject)))), [])
+
+
+def _read(
+    subject: Subject, file: str, part: Path, told: list[DelayFunction]
+) -> Iterator[DelayFunction]:
+    """Those that were told, whole, and those that were not."""
+    findings = _findings(subject, part, told)
+    here = [each for each in told if each.part == part]
+    yield from map(_whole, here, findings.named)
+    known = {each.address for each in here}
+    for extent in findings.found:
+        if extent.address not in known:
+            yield _whole(_unnamed(file, part, extent.address), extent)
+
+
+def _findings(subject: Subject, part: Path, told: list[DelayFunction]) -> Findings:
+    named = tuple(each.address for each in told if each.part == part)
+    return read_findings(part, named, Path(subject.archive).parent / KEPT)
+
+
+def _unnamed(file: str, part: Path, address: int) -> DelayFunction:
+    name = read_symbols(part).name(address) or f"address {address:#x}"
+    return function_at(name, file, part, address, found_by=BY_FINDER)
+
+
+def _whole(function: DelayFunction, extent: Extent) -> DelayFunction:
+    """With what its code tells of it."""
+    return msgspec.structs.replace(
+        function,
+        size=function.size or extent.size,
+        returns=extent.returns,
+        return_sites=extent.return_sites,
+        argument=extent.argument,
+        argument_bits=extent.argument_bits,
+        unit_ns=extent.unit_ns,
+        doubt=extent.doubt,
+    )
+
+
+def _alone(subject: Subject, told: DelayFunction) -> DelayFunction:
+    return _whole(told, _findings(subject, told.part, [told]).named[0])
 
 
 def _of_symbol(subject: Subject, name: str) -> DelayFunction:
-    for found in _with_symbol(subject, name):
+    for found in (*_with_symbol(subject, name), *_in_debug_information(subject, [name])):
         return msgspec.structs.replace(found, found_by=BY_USER)
     raise BadInputError(
         f"--delay-symbol {name}: {subject.name} has no such function, or several",
@@ -94,6 +162,17 @@ def _with_symbol(subject: Subject, name: str) -> Iterator[DelayFunction]:
         address = read_symbols(part).function(name)
         if address is not None:
             yield function_at(name, file, part, address, found_by=BY_SYMBOL)
+
+
+def _by_debug_information(subject: Subject) -> Iterator[DelayFunction]:
+    return _in_debug_information(subject, known_delay_symbols())
+
+
+def _in_debug_information(subject: Subject, names: list[str]) -> Iterator[DelayFunction]:
+    """Also where it was kept apart from the file."""
+    for file, part in subject.parts.items():
+        for name, address in debug_functions(part, names).items():
+            yield function_at(name, file, part, address, found_by=BY_DEBUG_INFORMATION)
 
 
 def _by_digest(subject: Subject) -> Iterator[DelayFunction]:
