@@ -71,7 +71,8 @@ def _configure(context: Context) -> None:
 
 
 def _origin(context: Context) -> str:
-    return "\n".join([str(context.layout.checkout), *OPTIONS])
+    # meson looks for a target in what it knows from before, so a new one needs a new folder.
+    return "\n".join([str(context.layout.checkout), *OPTIONS, *GUEST_PROGRAMS, *HOST_PROGRAMS])
 
 
 def _compile(context: Context) -> None:
