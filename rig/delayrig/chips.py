@@ -48,7 +48,8 @@ class ChipFacts(msgspec.Struct, frozen=True, kw_only=True):
 def read_chips(checkout: Path) -> dict[str, ChipFacts]:
     """Every chip by name."""
     chips = {}
-    for file in sorted((checkout / "emulators" / "chips").glob("*.toml")):
+    files = (checkout / "emulators" / "chips").glob("*.toml")
+    for file in sorted(files, key=lambda file: file.stem):
         try:
             facts = msgspec.convert(tomllib.loads(file.read_text("utf-8")), ChipFacts)
         except (msgspec.ValidationError, tomllib.TOMLDecodeError) as error:

@@ -15,6 +15,7 @@ from delayrig.commands.latency import latency
 from delayrig.commands.lists import chips, hazards, machines, plans, subjects
 from delayrig.commands.parts import parts
 from delayrig.commands.proposal import proposal
+from delayrig.commands.reference import reference
 from delayrig.commands.repeat import repeat_cells
 from delayrig.commands.report import report
 from delayrig.commands.repro import repro
@@ -33,17 +34,20 @@ COMMANDS: tuple[click.Command, ...] = (
     *(report, history, times, waste, trace, parts, export, schema),
     *(threshold, survey, proposal),
     *(plans, chips, hazards, machines, subjects),
-    *(latency, wakeup, benchmark, selfcheck, images),
+    *(latency, wakeup, benchmark, selfcheck, images, reference),
 )
 SETUP_HELP = """\
-Before all else the launcher sets up what is missing; it also has these commands of its own:
+The launcher sets up what is missing before it runs a command. It has commands and options of its
+own; the options may stand anywhere:
 
 \b
   rig/rig setup     installs, builds and fetches everything now
-  rig/rig doctor    tells what is wrong with this installation
-  rig/rig clean     takes it all back
+  rig/rig doctor    says what is wrong with this installation
+  rig/rig clean     removes all that set-up made
   --yes             sets up without asking
   --no-install      never installs a package
+  --container       runs the command in a container (podman or docker)
+  --archive URI     takes subjects and guests from this Debian archive
 """
 
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`rig/rig plans`, `chips`, `hazards`, `machines` and `subjects`: what there is to name."""
 
+from collections.abc import Iterator
+
 import click
 
 from delayrig.chips import read_chips
@@ -33,8 +35,14 @@ def chips() -> None:
 @explained
 def hazards() -> None:
     """Lists what may happen to a subject while it runs, and how a plan names it."""
+    for line in hazard_lines():
+        click.echo(line)
+
+
+def hazard_lines() -> Iterator[str]:
+    """One hazard a line."""
     for kind in KINDS:
-        click.echo(f"{written(kind):32} {kind.concern:12} {kind.about}")
+        yield f"{written(kind):32} {kind.concern:12} {kind.about}"
 
 
 @click.command()
@@ -51,5 +59,10 @@ def machines() -> None:
 @explained
 def subjects() -> None:
     """Lists the flashroms that can be put to the test."""
-    for name in known_subjects(read_recipes(find_paths().checkout)):
+    for name in subject_lines():
         click.echo(name)
+
+
+def subject_lines() -> Iterator[str]:
+    """One subject a line."""
+    yield from known_subjects(read_recipes(find_paths().checkout))

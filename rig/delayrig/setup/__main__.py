@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from delayrig.setup.arguments import HELP, Request, read_request
+from delayrig import __version__
+from delayrig.setup.arguments import HELP, OWN_COMMANDS, Request, read_request
 from delayrig.setup.errors import (
     EXIT_BAD_USAGE,
     EXIT_INTERRUPTED,
@@ -21,7 +22,16 @@ from delayrig.setup.errors import (
 )
 from delayrig.setup.handover import become_rig
 from delayrig.setup.layout import Layout, find_layout
-from delayrig.setup.stamp import GUEST_STEPS, HOST_STEPS, TEST_STEPS, stale_steps, wanted_marks
+from delayrig.setup.stamp import (
+    ACCOUNT,
+    ENVIRONMENT,
+    GUEST_STEPS,
+    HOST_STEPS,
+    PACKAGES,
+    TEST_STEPS,
+    stale_steps,
+    wanted_marks,
+)
 
 if TYPE_CHECKING:
     from delayrig.setup.context import Context
@@ -41,29 +51,49 @@ def main(arguments: Sequence[str]) -> int:
 
 def _main(arguments: Sequence[str]) -> int:
     try:
-        request = read_request(arguments)
+        return _do(find_layout(os.environ), read_request(arguments))
     except UsageError as error:
         sys.stderr.write(f"rig/rig: {error}\nremedy: see `rig/rig --help`\n")
         return EXIT_BAD_USAGE
-    layout = find_layout(os.environ)
-    steps = _steps(request)
-    ready = not request.own and not stale_steps(layout, wanted_marks(layout), steps)
-    if ready:
+
+
+def _do(layout: Layout, request: Request) -> int:
+    if not request.own and not stale_steps(layout, wanted_marks(layout), _steps(request)):
         become_rig(layout, request.passed)
-    if request.help:
+    if request.asks:
+        return _answer(layout, request)
+    return _guarded(layout, request)
+
+
+def _answer(layout: Layout, request: Request) -> int:
+    """Help, version or a list, which need the rig's own Python at most."""
+    if request.own:
         sys.stdout.write(HELP)
         return EXIT_PASS
-    if request.command is None:
-        sys.stderr.write(HELP)
+    if not stale_steps(layout, wanted_marks(layout), [ENVIRONMENT]):
+        become_rig(layout, request.passed)
+    from delayrig.setup.reference import check_command, help_text, list_text
+
+    check_command(layout, request.command, OWN_COMMANDS)
+    if request.version:
+        sys.stdout.write(f"rig/rig, version {__version__}\n")
+    elif request.help:
+        sys.stdout.write(help_text(layout, request.words))
+    elif request.command is None:
+        sys.stderr.write(help_text(layout, ()))
         return EXIT_BAD_USAGE
-    return _guarded(layout, request)
+    else:
+        sys.stdout.write(list_text(layout, request.command))
+    return EXIT_PASS
 
 
 def _guarded(layout: Layout, request: Request) -> int:
     # The fast way ends above: what it does not need is imported here.
     from delayrig.setup.console import open_console
     from delayrig.setup.context import Context
+    from delayrig.setup.reference import check_command
 
+    check_command(layout, request.command, OWN_COMMANDS)
     signal.signal(signal.SIGTERM, _stop)
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # as any tool whose output goes to `head`
     # What set-up does is not what the command says; doctor and clean are commands themselves.
@@ -90,6 +120,8 @@ def _guarded(layout: Layout, request: Request) -> int:
 
 
 def _steps(request: Request) -> tuple[str, ...]:
+    if request.packages_only:
+        return (PACKAGES, ACCOUNT)
     if request.for_tests:
         return TEST_STEPS
     return GUEST_STEPS if request.needs_guests else HOST_STEPS

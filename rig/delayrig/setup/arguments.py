@@ -3,43 +3,52 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from delayrig.setup.errors import UsageError
 
 HELP = """\
-Usage: rig/rig [--yes] [--no-install] COMMAND [ARGUMENTS]
+Usage: rig/rig setup [--if-needed] [--lane host] [--tests] [--packages]
+       rig/rig doctor [--lane host]
+       rig/rig clean
 
-Commands of the launcher, which need no set-up:
-  setup    bring the machine to where the rig can run; checks every step again
-           (--if-needed: only steps whose inputs changed; --lane host: only what cells
-           without guests need, so no QEMU and nothing of the archive's; --tests: also
-           what `tests/run` needs)
-  doctor   say what is wrong with this machine, and what to do about it
-           (--lane host: as far as cells without guests go)
-  clean    remove everything that set-up made, distribution packages apart
-
-Commands of the rig (set-up runs first, where it is needed):
-  run  gate  repro  repeat  report  history  compare  threshold  latency  survey  export
-  plans  chips  machines  hazards  subjects  images
-  After set-up, `rig/rig --help` and `rig/rig COMMAND --help` describe each.
+Commands of the launcher:
+  setup    brings the machine to where the rig can run; checks every step again
+             --if-needed  only steps whose inputs changed
+             --lane host  only what cells without guests need: no QEMU, no archive
+             --tests      also what `tests/run` needs
+             --packages   only the distribution packages
+  doctor   says what is wrong with this machine, and what to do about it
+             --lane host  only what cells without guests need
+  clean    removes everything that set-up made, except distribution packages
 
 Options of the launcher, anywhere on the command line:
-  --yes         never ask
-  --no-install  never install distribution packages; say which are missing and exit 99
-  --no-color    no colours (so does the variable NO_COLOR)
+  --yes          never ask
+  --no-install   never install distribution packages; say which are missing and exit 99
+  --no-color     no colours (so does the variable NO_COLOR)
+  --container    run the command in a container, by podman or docker
+  --archive URI  take subjects and guests from this Debian archive (http, https, file or
+                 copy; so does the variable FLASHROM_RIG_ARCHIVE)
 
 $FLASHROM_RIG_STATE is the folder that holds everything set-up makes (default: .rig)
+
+`rig/rig --help` lists all commands.
 """
 
-LAUNCHER_OPTIONS = ("--yes", "--no-install")
+CONTAINER_OPTION = "--container"
+LAUNCHER_OPTIONS = ("--yes", "--no-install", CONTAINER_OPTION)
+ARCHIVE_OPTION = "--archive"
 LANE_OPTION, HOST_LANE = "--lane", "host"
 HOST_OPTION = "--host"
 """The same where a command has no other lanes to choose from."""
 TESTS_OPTION = "--tests"
+PACKAGES_OPTION = "--packages"
 HELP_OPTIONS = ("--help", "-h")
+VERSION_OPTION = "--version"
+LISTS = ("plans", "chips", "hazards", "machines", "subjects")
 OWN_COMMANDS = {
     "setup": (
-        *("--no-color", "--if-needed", TESTS_OPTION),
+        *("--no-color", "--if-needed", TESTS_OPTION, PACKAGES_OPTION),
         *(LANE_OPTION, HOST_LANE, f"{LANE_OPTION}={HOST_LANE}"),
     ),
     "doctor": ("--no-color", LANE_OPTION, HOST_LANE, f"{LANE_OPTION}={HOST_LANE}"),
@@ -58,22 +67,36 @@ class Request:
     no_install: bool = False
     no_color: bool = False
     help: bool = False
+    version: bool = False
     if_needed: bool = False
     needs_guests: bool = True
     """False where the command line asks for the lane that has none."""
     for_tests: bool = False
     """Where the rig's own tests are to be run."""
+    packages_only: bool = False
+    in_container: bool = False
+    archive: str = ""
+    """The Debian archive that the user named; empty where none was."""
+    words: tuple[str, ...] = ()
+    """What stands before the first option: the subcommand, and perhaps its own subcommand."""
 
     @property
     def own(self) -> bool:
         """True where the launcher itself does the command."""
         return self.command in OWN_COMMANDS
 
+    @property
+    def asks(self) -> bool:
+        """True where the answer needs no set-up: help, the version, or a list."""
+        is_list = self.passed in {(name,) for name in LISTS}
+        return self.help or self.version or self.command is None or is_list
+
 
 def read_request(arguments: Sequence[str]) -> Request:
     """Takes the launcher's options out; what follows a `--` is left alone."""
     end = arguments.index("--") if "--" in arguments else len(arguments)
-    ours, rest = arguments[:end], arguments[end:]
+    ours, archive = take_archive(arguments[:end])
+    rest = arguments[end:]
     kept = [argument for argument in ours if argument not in LAUNCHER_OPTIONS]
     request = Request(
         command=next((argument for argument in kept if not argument.startswith("-")), None),
@@ -85,9 +108,27 @@ def read_request(arguments: Sequence[str]) -> Request:
         if_needed="--if-needed" in ours,
         needs_guests=lane_of(ours) != HOST_LANE and HOST_OPTION not in ours,
         for_tests=TESTS_OPTION in ours and "setup" in ours,
+        packages_only=PACKAGES_OPTION in ours and "setup" in ours,
+        in_container=CONTAINER_OPTION in ours,
+        archive=archive,
+        version=list(kept[:1]) == [VERSION_OPTION],
+        words=tuple(takewhile(lambda word: not word.startswith("-"), kept)),
     )
     _check_own(request)
     return request
+
+
+def take_archive(arguments: Sequence[str]) -> tuple[list[str], str]:
+    """The arguments without `--archive URI`, and that address: the last one counts."""
+    kept, archive = [], ""
+    left = iter(arguments)
+    for argument in left:
+        name, equals, value = argument.partition("=")
+        if name != ARCHIVE_OPTION:
+            kept.append(argument)
+        elif not (archive := value if equals else next(left, "")):
+            raise UsageError(f"{ARCHIVE_OPTION} needs the address of a Debian archive")
+    return kept, archive
 
 
 def lane_of(arguments: Sequence[str]) -> str:

@@ -29,6 +29,16 @@ class Layout:
         return self.package_path / "delayrig" / "setup"
 
     @property
+    def reference(self) -> Path:
+        """Texts that the rig wrote about itself."""
+        return self.package_path / "docs" / "reference"
+
+    @property
+    def help_texts(self) -> Path:
+        """One file a subcommand: what its `--help` prints."""
+        return self.reference / "command-line"
+
+    @property
     def lock_of_python(self) -> Path:
         """Pins every Python package, with digests."""
         return self.package_path / "requirements.lock"

@@ -211,20 +211,41 @@ def test_times_read_well(seconds: float, text: str) -> None:
 
 
 def test_ready_machine_goes_straight_to_the_rig(tmp_path: Path) -> None:
-    state = tmp_path / "state"
+    copy, state = _copied(tmp_path), tmp_path / "state"
+    _pretend_ready(copy, state)
+    done = _launch_copy(copy, state, "run", "--yes", "--seed", "7")
+    assert done.stderr == ""
+    assert done.stdout == f"-P -m delayrig run --seed 7\n{state}\n{copy}\n"
+
+
+@pytest.mark.parametrize("arguments", [["run", "--help"], ["chips"], ["history", "steps", "-h"]])
+def test_help_and_lists_need_no_more_than_the_python_environment(
+    tmp_path: Path, arguments: list[str]
+) -> None:
+    copy, state = _copied(tmp_path), tmp_path / "state"
+    _pretend_ready(copy, state)
+    (state / "build" / "build.ninja").unlink()
+    done = _launch_copy(copy, state, *arguments)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(f"-P -m delayrig {' '.join(arguments)}\n")
+
+
+def _copied(tmp_path: Path) -> Path:
     copy = tmp_path / "checkout" / "rig"
     shutil.copytree(LAUNCHER.parent / "delayrig" / "setup", copy / "delayrig" / "setup")
+    shutil.copy(LAUNCHER.parent / "delayrig" / "__init__.py", copy / "delayrig")
     shutil.copy(LAUNCHER, copy / "rig")
-    _pretend_ready(copy, state)
-    done = subprocess.run(
-        [copy / "rig", "run", "--yes", "--seed", "7"],
+    return copy
+
+
+def _launch_copy(copy: Path, state: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [copy / "rig", *arguments],
         capture_output=True,
         text=True,
         env={**os.environ, "FLASHROM_RIG_STATE": str(state)},
         check=False,
     )
-    assert done.stderr == ""
-    assert done.stdout == f"-P -m delayrig run --seed 7\n{state}\n{copy}\n"
 
 
 def _pretend_ready(copy: Path, state: Path) -> None:

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Help and lists where nothing is installed: the same as the rig's own, and at once."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from delayrig.cli import main
+from delayrig.commands.reference import reference_texts
+from delayrig.setup.arguments import LISTS, read_request
+from delayrig.setup.errors import UsageError
+from delayrig.setup.layout import Layout, find_layout
+from delayrig.setup.reference import check_command, help_text, list_text
+
+LAYOUT = find_layout({})
+LAUNCHER = LAYOUT.package_path / "rig"
+UPDATE = "they changed: run `rig/rig reference`, and commit what it writes"
+
+
+def launch(state: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [LAUNCHER, *arguments],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "FLASHROM_RIG_STATE": str(state)},
+        check=False,
+    )
+
+
+def test_committed_texts_are_what_the_rig_says() -> None:
+    committed = {
+        str(file.relative_to(LAYOUT.reference)): file.read_text(encoding="utf-8")
+        for file in (*LAYOUT.help_texts.glob("*.txt"), *LAYOUT.reference.glob("*.txt"))
+    }
+    written = reference_texts(main)
+    assert sorted(committed) == sorted(written), UPDATE
+    differing = [name for name, text in written.items() if committed[name] != text]
+    assert not differing, UPDATE
+
+
+@pytest.mark.parametrize("name", sorted(set(LISTS) - {"machines"}))
+def test_list_is_the_rigs_own(name: str) -> None:
+    assert list_text(LAYOUT, name) == CliRunner().invoke(main, [name]).output
+
+
+def test_machines_are_listed_without_speeds_that_nobody_measured() -> None:
+    known = CliRunner().invoke(main, ["machines"]).output.splitlines()
+    note, *lines = list_text(LAYOUT, "machines").splitlines()
+    assert "rig/rig setup" in note
+    assert [line.split()[0] for line in lines] == [line.split()[0] for line in known]
+    assert [line[13:] for line in lines] == [line[58:] for line in known]
+
+
+def test_chip_that_a_user_adds_is_listed(tmp_path: Path) -> None:
+    chips = tmp_path / "emulators" / "chips"
+    chips.mkdir(parents=True)
+    text = 'name = "MINE"\nvendor = "Me"\nsize_bytes = 4096\n[bus]\nkind = "lpc"\n'
+    (chips / "MINE.toml").write_text(text, encoding="utf-8")
+    layout = Layout(checkout=tmp_path, state=tmp_path / "state")
+    assert list_text(layout, "chips") == "MINE         Me           lpc       4 KiB\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--help"], "Usage: rig/rig [OPTIONS] COMMAND"),
+        (["run", "--help"], "Usage: rig/rig run"),
+        (["run", "--plan", "smoke", "-h"], "Usage: rig/rig run"),
+        (["history", "steps", "--help"], "Usage: rig/rig history steps"),
+        (["selfcheck", "determinism", "--help"], "Usage: rig/rig selfcheck determinism"),
+        (["benchmark", "cells", "-h"], "Usage: rig/rig benchmark cells"),
+        (["setup", "--help"], "Usage: rig/rig setup"),
+        (["--version"], "rig/rig, version"),
+        (["chips"], "82802AB"),
+        (["--yes", "plans"], "chips "),
+    ],
+)
+def test_fresh_machine_answers_and_makes_nothing(
+    tmp_path: Path, arguments: list[str], said: str
+) -> None:
+    done = launch(tmp_path / "state", *arguments)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(said)
+    assert not (tmp_path / "state").exists()
+
+
+def test_unknown_command_gets_the_nearest_name_and_no_set_up(tmp_path: Path) -> None:
+    for arguments in (["reprot", "x"], ["reprot", "--help"]):
+        done = launch(tmp_path / "state", *arguments)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "no command 'reprot'; did you mean 'repro'?" in done.stderr
+    assert not (tmp_path / "state").exists()
+
+
+def test_name_that_is_near_to_nothing_is_refused_without_a_guess() -> None:
+    with pytest.raises(UsageError, match=r"no command 'zzzzzz'$"):
+        check_command(LAYOUT, "zzzzzz", ())
+
+
+def test_help_of_a_word_that_is_no_subcommand_is_that_of_the_command() -> None:
+    assert help_text(LAYOUT, ("repro", "heterogeneous")).startswith("Usage: rig/rig repro")
+
+
+def test_words_after_two_dashes_do_not_ask_for_help() -> None:
+    assert not read_request(["repro", "cell", "--", "--help"]).asks
