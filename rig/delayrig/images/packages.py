@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Unpacks distribution packages into a folder, from the archive that this machine's apt uses."""
 
+import os
+import shutil
 import subprocess
 from pathlib import Path
 from urllib.parse import unquote
 
 from delayrig.errors import RigFaultError
-from delayrig.setup.apt import TARGETS_COMMAND, derive_suite
+from delayrig.setup.apt import derive_suite
 from delayrig.setup.errors import SetupError
-from delayrig.setup.install import read_source_files
+from delayrig.setup.install import read_source_files, read_targets
+from delayrig.setup.named_archive import named_archive
 
 LISTING = "packages.txt"
 
@@ -45,15 +48,21 @@ def unpack_packages(
             + "\n".join(done.stderr.splitlines()[-8:]),
             hint="does this machine's archive offer that suite? `rig/rig doctor` tells",
         )
+    forget_sources(folder)
     return _versions(folder)
+
+
+def forget_sources(folder: Path) -> None:
+    """Removes what was unpacked from: an address may hold a password."""
+    shutil.rmtree(folder / "etc" / "apt" / "sources.list.d", ignore_errors=True)
 
 
 def _sources(suite: str) -> str:
     """The suite in the archive that this machine's release comes from, as a .sources file."""
-    targets = subprocess.run(TARGETS_COMMAND, capture_output=True, text=True, check=False).stdout
     os_release = Path("/etc/os-release").read_text(encoding="utf-8")
     try:
-        return derive_suite(suite, targets, os_release, read_source_files())
+        named = named_archive(os.environ)
+        return derive_suite(suite, read_targets(), os_release, read_source_files(), named=named)
     except SetupError as error:
         raise RigFaultError(error.message, hint=error.remedy) from error
 

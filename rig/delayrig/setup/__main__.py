@@ -22,6 +22,8 @@ from delayrig.setup.errors import (
 )
 from delayrig.setup.handover import become_rig
 from delayrig.setup.layout import Layout, find_layout
+from delayrig.setup.named_archive import VARIABLE as ARCHIVE_VARIABLE
+from delayrig.setup.named_archive import named_archive
 from delayrig.setup.stamp import (
     ACCOUNT,
     ENVIRONMENT,
@@ -58,10 +60,14 @@ def _main(arguments: Sequence[str]) -> int:
 
 
 def _do(layout: Layout, request: Request) -> int:
-    if not request.own and not stale_steps(layout, wanted_marks(layout), _steps(request)):
-        become_rig(layout, request.passed)
     if request.asks:
         return _answer(layout, request)
+    if request.archive:
+        os.environ[ARCHIVE_VARIABLE] = request.archive
+    named_archive(os.environ)
+    ours = request.own or request.in_container
+    if not ours and not stale_steps(layout, wanted_marks(layout), _steps(request)):
+        become_rig(layout, request.passed)
     return _guarded(layout, request)
 
 
@@ -128,14 +134,20 @@ def _steps(request: Request) -> tuple[str, ...]:
 
 
 def _dispatch(context: "Context", request: Request) -> int:
+    if request.in_container:
+        from delayrig.setup.container import run_in_container
+
+        return run_in_container(context, request)
     from delayrig.setup.clean import clean
     from delayrig.setup.doctor import examine
+    from delayrig.setup.machine import check_machine
     from delayrig.setup.steps import set_up
 
     if request.command == "doctor":
         return examine(context)
     if request.command == "clean":
         return clean(context)
+    check_machine(context)
     set_up(context)
     if request.command != "setup":
         become_rig(context.layout, request.passed)

@@ -6,20 +6,26 @@ machine's own source files. No archive host is known here, and the machine's fil
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
+from delayrig.setup.distribution import Release, read_release
 from delayrig.setup.errors import SetupError
 
 TARGETS_COMMAND = (
     "apt-get",
     "indextargets",
     "--format",
-    "$(REPO_URI)|$(CODENAME)|$(RELEASE)|$(SIGNED_BY)|$(COMPONENT)|$(SOURCESENTRY)",
+    "$(REPO_URI)|$(CODENAME)|$(RELEASE)|$(SIGNED_BY)|$(COMPONENT)|$(SOURCESENTRY)|$(ORIGIN)",
     "Created-By: Packages",
 )
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
+
+DEBIAN = "debian"
+"""Its ID, and in other letters its archive's origin."""
+OLDEST = "bookworm"
+ROLLING = frozenset({"sid", "unstable", "testing"})
 
 # What a source of ours says itself; every other field of the machine's source is carried over.
 OWN_FIELDS = frozenset({"types", "uris", "suites", "components", "enabled"})
@@ -42,11 +48,20 @@ class Target:
     component: str
     entry: str
     """`FILE:N`: the N-th stanza of a deb822 file, or the N-th line of a list."""
+    origin: str = ""
+    """Whose archive it is; empty where apt has not fetched its lists yet."""
+
+    @property
+    def is_release(self) -> bool:
+        """True for a release itself: what goes with one has a dash in its name."""
+        suite = self.codename or self.release
+        return "-" not in suite and self.serves(suite)
 
     def serves(self, suite: str) -> bool:
         """True for the main component of that suite, where it comes over a network or a disk."""
         return (
-            suite in (self.codename, self.release)
+            suite != ""
+            and suite in (self.codename, self.release)
             and self.component == "main"
             and not self.uri.startswith("cdrom:")
         )
@@ -62,59 +77,114 @@ class Backports:
 
 def derive_backports(targets: str, os_release: str, files: Mapping[str, str]) -> Backports:
     """Sources for the release, its updates where the machine has them, and its backports."""
-    known = parse_targets(targets)
-    codename = read_codename(os_release)
-    base = find_base(known, codename)
+    known, release = parse_targets(targets), read_release(os_release)
+    base = find_base(known, release)
+    codename = base.codename or base.release
     stanzas = [_stanza(base, codename, files)]
     stanzas += [_stanza(own, f"{codename}-updates", files) for own in _updates(known, codename)]
     suite = f"{codename}-backports"
-    own = next((target for target in known if target.serves(suite)), base)
+    own = _beside(base, suite, known)
     stanzas.append(_stanza(own, suite, files))
     return Backports(suite=suite, text="\n".join(stanzas))
 
 
-def derive_suite(suite: str, targets: str, os_release: str, files: Mapping[str, str]) -> str:
-    """A source for any suite of the archive that this machine's own release comes from."""
+def derive_suite(
+    suite: str, targets: str, os_release: str, files: Mapping[str, str], *, named: str = ""
+) -> str:
+    """A source for any suite of Debian's archive: the `named` one, or the one that apt knows."""
+    if named:
+        return _text(_named_fields(named, suite))
     known = parse_targets(targets)
-    base = find_base(known, read_codename(os_release))
-    own = next((target for target in known if target.serves(suite)), base)
+    base = find_debian(known, read_release(os_release))
+    own = _beside(base, suite, known)
     fields = _fields(own, suite, files)
     # Guests may be of architectures that this machine is not.
     return _text({name: fields[name] for name in fields if name.lower() != "architectures"})
 
 
+def _named_fields(uri: str, suite: str) -> Fields:
+    fields = {"Types": "deb", "URIs": uri, "Suites": suite, "Components": "main"}
+    return _with_age(uri, fields | {"Signed-By": KEYRING})
+
+
 def parse_targets(text: str) -> tuple[Target, ...]:
     """The answer to TARGETS_COMMAND; a variable that this apt does not know stands there as is."""
-    rows = (line.split("|") for line in text.splitlines() if line.count("|") == 5)
+    rows = (line.split("|") for line in text.splitlines() if line.count("|") == 6)
     cleaned = (["" if cell.startswith("$(") else cell.strip() for cell in row] for row in rows)
     return tuple(
-        Target(uri=uri, codename=name, release=suite, signed_by=key, component=part, entry=entry)
-        for uri, name, suite, key, part, entry in cleaned
+        Target(
+            uri=uri,
+            codename=name,
+            release=suite,
+            signed_by=key,
+            component=part,
+            entry=entry,
+            origin=origin,
+        )
+        for uri, name, suite, key, part, entry, origin in cleaned
     )
 
 
 def read_codename(os_release: str) -> str:
-    """VERSION_CODENAME of /etc/os-release."""
-    for line in os_release.splitlines():
-        key, _, value = line.partition("=")
-        if key.strip() == "VERSION_CODENAME" and value.strip("\"' "):
-            return value.strip("\"' ")
-    raise SetupError(
-        "/etc/os-release names no VERSION_CODENAME, so this release's archive is unknown",
-        "use Debian 12 or newer",
-    )
+    """A release of Debian whose programs run on this machine: its own, or else an old one."""
+    release = read_release(os_release)
+    return release.codename if release.id == DEBIAN and release.codename else OLDEST
 
 
-def find_base(targets: tuple[Target, ...], codename: str) -> Target:
-    """The release's own archive, as this machine is configured to reach it."""
-    for target in targets:
-        if target.serves(codename):
-            return target
+def find_debian(targets: Sequence[Target], release: Release) -> Target:
+    """Debian's archive, as this machine is configured to reach it.
+
+    A derivative may have it beside its own. Debian's testing and unstable are called by a codename
+    that their archive does not go by.
+    """
+    found = _debian(targets, release)
+    if found is not None:
+        return found
+    if release.id != DEBIAN:
+        raise SetupError(
+            f"apt knows no Debian archive on {release.name}",
+            "name one with --archive URI, or run it in a container: rig/rig --container COMMAND",
+        )
     raise SetupError(
-        f"apt knows no archive of {codename}, the release of this machine",
+        f"apt knows no archive of {release.codename or 'Debian'}, the release of this machine",
         "look at /etc/apt/sources.list and /etc/apt/sources.list.d, then run (as root):\n"
         "    apt-get update",
     )
+
+
+def has_debian(targets: str, release: Release) -> bool:
+    """True where apt is configured for a Debian archive."""
+    return _debian(parse_targets(targets), release) is not None
+
+
+def find_base(targets: Sequence[Target], release: Release) -> Target:
+    """The archive that this machine's own packages come from."""
+    own = [target for target in _serving(targets, release) if target.is_release]
+    if own and release.is_ubuntu:
+        return own[0]
+    return find_debian(targets, release)
+
+
+def _debian(targets: Sequence[Target], release: Release) -> Target | None:
+    releases = [target for target in targets if target.is_release]
+    signed = [target for target in releases if target.origin.lower() == DEBIAN]
+    # A mirror may give itself another origin, and lists that were not fetched give none.
+    on_debian = releases if release.id == DEBIAN else []
+    unnamed = [target for target in on_debian if {target.codename, target.release} & ROLLING]
+    for group in (_serving(signed, release), _serving(on_debian, release), signed, unnamed):
+        if group:
+            return group[0]
+    return None
+
+
+def _serving(targets: Sequence[Target], release: Release) -> list[Target]:
+    return [target for target in targets if target.serves(release.codename)]
+
+
+def _beside(base: Target, suite: str, targets: Sequence[Target]) -> Target:
+    """Where that suite of the same archive is configured, perhaps on another mirror."""
+    own = (target for target in targets if target.serves(suite) and target.origin == base.origin)
+    return next(own, base)
 
 
 def _updates(targets: tuple[Target, ...], codename: str) -> Iterator[Target]:
@@ -127,8 +197,11 @@ def _stanza(target: Target, suite: str, files: Mapping[str, str]) -> str:
 
 def _fields(target: Target, suite: str, files: Mapping[str, str]) -> Fields:
     fields = {"Types": "deb", "URIs": target.uri, "Suites": suite, "Components": "main"}
-    fields |= _carried(target, files)
-    if SNAPSHOT.search(target.uri):
+    return _with_age(target.uri, fields | _carried(target, files))
+
+
+def _with_age(uri: str, fields: Fields) -> Fields:
+    if SNAPSHOT.search(uri):
         fields.setdefault("Check-Valid-Until", "no")
     return fields
 

@@ -10,13 +10,16 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from delayrig.setup.apt import TARGETS_COMMAND, find_base, parse_targets, read_codename
+from delayrig.setup.apt import KEYRING, find_debian, parse_targets
 from delayrig.setup.command import answer, succeeds
 from delayrig.setup.console import Colour, human_size
 from delayrig.setup.context import Context
+from delayrig.setup.distribution import refusal, this_release
 from delayrig.setup.environment import SYSTEM_PYTHON
 from delayrig.setup.errors import EXIT_PASS, EXIT_RIG_FAULT, SetupError
-from delayrig.setup.install import OS_RELEASE
+from delayrig.setup.install import read_targets
+from delayrig.setup.machine import QEMU_VERSION_MIN, examine_machine
+from delayrig.setup.named_archive import named_archive
 from delayrig.setup.native import is_configured
 from delayrig.setup.packages import (
     find_lacking,
@@ -36,7 +39,6 @@ from delayrig.setup.stamp import (
 
 FREE_BYTES_MIN = 2 * 1024**3
 QEMU = "qemu-system-x86_64"
-QEMU_VERSION_MIN = "9.1"
 RT_RUNTIME = Path("/proc/sys/kernel/sched_rt_runtime_us")
 SET_UP = "rig/rig setup"
 
@@ -165,10 +167,23 @@ def _probe_libvirt(python: Path, root: str) -> Finding:
     return _problem(f"embedded driver does not open: {said[-1]}", SET_UP)
 
 
-def _check_archive(_context: Context) -> Finding:
-    codename = read_codename(OS_RELEASE.read_text(encoding="utf-8"))
-    find_base(parse_targets(answer(TARGETS_COMMAND)), codename)
-    return _ok(f"apt knows an archive of {codename}")
+def _check_archive(context: Context) -> Finding:
+    refused_here = refusal(examine_machine(context))
+    if refused_here is not None:
+        return _problem(refused_here.message, refused_here.remedy)
+    if named_archive(os.environ):
+        return _check_named()
+    base = find_debian(parse_targets(read_targets()), this_release())
+    return _ok(f"apt knows Debian's archive, with {base.codename or base.release}")
+
+
+def _check_named() -> Finding:
+    if not Path(KEYRING).is_file():
+        return _problem(
+            f"an archive is named, but {KEYRING} is missing, which its packages are checked by",
+            "install the package debian-archive-keyring",
+        )
+    return _ok("the one that you named")
 
 
 def _check_environment(context: Context) -> Finding:

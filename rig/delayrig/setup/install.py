@@ -10,10 +10,10 @@ from pathlib import Path
 from delayrig.setup.apt import TARGETS_COMMAND, Backports, derive_backports
 from delayrig.setup.command import Done, answer, run_logged, succeeds
 from delayrig.setup.context import Context
+from delayrig.setup.distribution import OS_RELEASE as OS_RELEASE
 from delayrig.setup.layout import Layout
 
 LOCK_WAIT_S = 300
-OS_RELEASE = Path("/etc/os-release")
 SOURCE_LIST = Path("/etc/apt/sources.list")
 SOURCE_PARTS = Path("/etc/apt/sources.list.d")
 
@@ -116,8 +116,14 @@ def find_privilege(*, interactive: bool) -> tuple[str, ...] | str:
 def find_backports() -> Backports:
     """Sources for the backports of this machine's release."""
     return derive_backports(
-        answer(TARGETS_COMMAND), OS_RELEASE.read_text(encoding="utf-8"), read_source_files()
+        read_targets(), OS_RELEASE.read_text(encoding="utf-8"), read_source_files()
     )
+
+
+def read_targets() -> str:
+    """What apt is configured to get; names and owners of releases only where it has their lists."""
+    command, verb, *rest = TARGETS_COMMAND
+    return answer(TARGETS_COMMAND) or answer((command, verb, "--no-release-info", *rest))
 
 
 def read_source_files() -> dict[str, str]:

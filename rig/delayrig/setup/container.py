@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`rig/rig --container COMMAND`: the rig in a container, by podman or docker.
+
+The image has the distribution packages, and is built where it is missing or stale. The checkout is
+mounted; what set-up makes is in a volume, which `rig/rig --container clean` removes.
+"""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from delayrig.setup.arguments import Request
+from delayrig.setup.command import answer, succeeds
+from delayrig.setup.console import Console
+from delayrig.setup.context import Context
+from delayrig.setup.distribution import this_release
+from delayrig.setup.errors import EXIT_PASS, EXIT_RIG_FAULT, SetupError
+from delayrig.setup.forwarding import run_forwarding
+from delayrig.setup.layout import STATE_VARIABLE, Layout
+from delayrig.setup.mounts import Mount, plan_mounts
+from delayrig.setup.named_archive import VARIABLE as ARCHIVE_VARIABLE
+from delayrig.setup.named_archive import folder_of, named_archive
+
+ENGINES = ("podman", "docker")
+ROOTLESS = {
+    "podman": ("podman", "info", "--format", "{{.Host.Security.Rootless}}"),
+    "docker": ("docker", "info", "--format", "rootless: {{json .SecurityOptions}}"),
+}
+"""A question that only an engine at work answers, with `rootless` or `true` where it is that."""
+BASE_VARIABLE = "FLASHROM_RIG_BASE"
+BASE = "debian:bookworm-slim"
+STATE = "/var/lib/flashrom-rig"
+NAME = "flashrom-rig"
+RECIPE = ("ci", "Containerfile")
+STAGE = "system"
+PASSED = (
+    *("NO_COLOR", "TERM", "FLASHROM_RIG_HISTORY", ARCHIVE_VARIABLE),
+    *("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"),
+    *("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_TRUSTED_HOST"),
+)
+"""Variables that go along, by name: their values stay out of the command line."""
+ENGINE_FAILED = (125, 126, 127)
+"""What an engine exits with where it could not start the command."""
+PACKAGE_NAME = "delayrig"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Engine:
+    """A program that runs containers, and whose files they write."""
+
+    name: str
+    user: tuple[int, int] = (0, 0)
+    """Whom the rig runs as inside, so that what it writes is the user's."""
+
+
+def engine_name() -> str:
+    """podman or docker, whichever is there; empty where neither is."""
+    return next((name for name in ENGINES if shutil.which(name)), "")
+
+
+def find_engine() -> Engine:
+    """The first that is at work."""
+    present = [name for name in ENGINES if shutil.which(name)]
+    for name in present:
+        said = answer(ROOTLESS[name]).strip()
+        if said:
+            return Engine(name=name, user=inside_user(name, said, (os.getuid(), os.getgid())))
+    if present:
+        raise SetupError(
+            f"{' and '.join(present)} is installed, but does not work for you",
+            f"see what `{present[0]} info` says: its service may be stopped, or not open to you",
+        )
+    install = this_release().install("podman")
+    how = f", as root: {install}" if install else ""
+    raise SetupError("neither podman nor docker is installed", f"install podman{how}")
+
+
+def inside_user(name: str, said: str, user: tuple[int, int]) -> tuple[int, int]:
+    """Root inside is the user outside where the engine runs without root, and if the user is root.
+
+    Only docker runs as root for somebody else.
+    """
+    rootless = name == "podman" or "name=rootless" in said
+    return (0, 0) if rootless else user
+
+
+def image_name(layout: Layout, engine: Engine, base: str) -> str:
+    """The image by what it is made from: one that is stale has another name."""
+    digest = hashlib.sha256()
+    for path in (layout.checkout.joinpath(*RECIPE), layout.setup / "packages.toml"):
+        digest.update(path.read_bytes() + b"\0")
+    digest.update(f"{base} {engine.user}".encode())
+    return f"localhost/{NAME}:{digest.hexdigest()[:16]}"
+
+
+def volume_name(layout: Layout, engine: Engine) -> str:
+    """The volume of this checkout's state."""
+    return f"{NAME}-{hashlib.sha256(f'{layout.checkout} {engine.user}'.encode()).hexdigest()[:16]}"
+
+
+def build_argv(engine: Engine, image: str, base: str, recipe: Path, folder: Path) -> list[str]:
+    """Builds the image of the distribution packages from the files in `folder`."""
+    user, group = engine.user
+    arguments = {"BASE": base, "UID": str(user), "GID": str(group)}
+    options = [f"--build-arg={name}={value}" for name, value in arguments.items()]
+    return [
+        *(engine.name, "build", "--target", STAGE, "--tag", image, "--file", str(recipe)),
+        *(*options, str(folder)),
+    ]
+
+
+def run_argv(
+    engine: Engine,
+    image: str,
+    layout: Layout,
+    mounts: Sequence[Mount],
+    *,
+    working: Path,
+    environment: Mapping[str, str],
+    terminal: bool,
+    arguments: Sequence[str],
+) -> list[str]:
+    """Runs the launcher in the container, and removes the container afterwards."""
+    user, group = engine.user
+    return [
+        *(engine.name, "run", "--rm", "--interactive", *(["--tty"] if terminal else [])),
+        *(f"--user={user}:{group}", f"--workdir={working}"),
+        *("--cap-add=SYS_NICE", "--cap-add=IPC_LOCK", "--security-opt=label=disable"),
+        f"--mount=type=volume,source={volume_name(layout, engine)},target={STATE}",
+        *(f"--mount={mount.option()}" for mount in mounts),
+        f"--env={STATE_VARIABLE}={STATE}",
+        f"--env=XDG_DATA_HOME={data_home(environment)}",
+        *(f"--env={name}" for name in PASSED if name in environment),
+        *("--entrypoint=tini", image, "--"),  # else the rig would be PID 1, which nobody else is
+        *(str(layout.package_path / "rig"), "--yes", *arguments),
+    ]
+
+
+def data_home(environment: Mapping[str, str]) -> Path:
+    """Where the user's data are, and with them the history of runs."""
+    base = Path(environment.get("XDG_DATA_HOME", ""))
+    return base if base.is_absolute() else Path("~/.local/share").expanduser()
+
+
+def run_in_container(context: Context, request: Request) -> int:
+    """Does the command in the container; its exit code is the command's own."""
+    engine = find_engine()
+    layout, environment = context.layout, os.environ
+    if request.command == "clean":
+        return clean_up(context, engine)
+    working = Path.cwd()
+    history = data_home(environment) / "flashrom-delay-rig"
+    archive = folder_of(named_archive(environment))
+    mounts = plan_mounts(
+        request.passed,
+        working=working,
+        checkout=layout.checkout,
+        written=[history],
+        read=[Path(archive)] if archive else [],
+    )
+    history.mkdir(parents=True, exist_ok=True)
+    image = provide_image(context.console, layout, engine, environment.get(BASE_VARIABLE, BASE))
+    argv = run_argv(
+        engine,
+        image,
+        layout,
+        mounts,
+        working=working,
+        environment=environment,
+        terminal=all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)),
+        arguments=request.passed,
+    )
+    return exit_code(run_forwarding(argv), is_bisect="--bisect" in request.passed)
+
+
+def exit_code(code: int, *, is_bisect: bool) -> int:
+    """The command's own; a container that did not start is a fault of the rig's."""
+    if code in ENGINE_FAILED and not is_bisect:
+        return EXIT_RIG_FAULT
+    return code
+
+
+def provide_image(console: Console, layout: Layout, engine: Engine, base: str) -> str:
+    """The image's name; builds it where it is not there."""
+    image = image_name(layout, engine, base)
+    if succeeds([engine.name, "image", "inspect", image]):
+        return image
+    console.begin(f"image of the container, from {base}")
+    with tempfile.TemporaryDirectory(prefix="rig-image-") as folder:
+        copy_sources(layout, Path(folder))
+        recipe = layout.checkout.joinpath(*RECIPE)
+        argv = build_argv(engine, image, base, recipe, Path(folder))
+        built = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=sys.stderr, check=False)
+    if built.returncode != 0:
+        raise SetupError(
+            f"{engine.name} could not build the image (exit {built.returncode})",
+            f"see the lines above; where {base} is out of reach, ${BASE_VARIABLE} names another"
+            " image of Debian 12 or newer",
+        )
+    return image
+
+
+def copy_sources(layout: Layout, folder: Path) -> None:
+    """What the recipe's first stage copies: the launcher alone, so that building begins at once."""
+    package = folder / "rig" / PACKAGE_NAME
+    unwanted = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(layout.setup, package / "setup", ignore=unwanted)
+    shutil.copy(layout.setup.parent / "__init__.py", package)
+    shutil.copy(layout.package_path / "rig", folder / "rig")
+
+
+def clean_up(context: Context, engine: Engine) -> int:
+    """Removes the volume of this checkout, and all images that the launcher built."""
+    console, volume = context.console, volume_name(context.layout, engine)
+    if console.interactive and not context.yes and not console.ask(f"Remove volume {volume}?"):
+        console.write("nothing was removed")
+        return EXIT_PASS
+    wanted = f"reference=localhost/{NAME}"
+    images = answer([engine.name, "images", "--quiet", "--filter", wanted]).split()
+    removed = succeeds([engine.name, "volume", "rm", volume])
+    console.write(f"{'removed' if removed else 'there is no'} volume {volume}")
+    for image in sorted(set(images)):
+        if succeeds([engine.name, "rmi", image]):
+            console.write(f"removed image {image}")
+    return EXIT_PASS

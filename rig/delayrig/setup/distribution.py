@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which distribution this machine runs, and which ways it has to the rig's packages and subjects.
+
+Subjects and guests come from Debian's archive, and the guests need a new QEMU. So there are three
+ways: a machine that apt brings Debian's packages to, a Debian archive that the user names, or a
+container. Which one is a function of texts.
+"""
+
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+
+from delayrig.setup.errors import SetupError
+
+OS_RELEASE = Path("/etc/os-release")
+INSTALLERS = {
+    "debian": "apt-get install",
+    "ubuntu": "apt-get install",
+    "fedora": "dnf install",
+    "rhel": "dnf install",
+    "centos": "dnf install",
+    "suse": "zypper install",
+    "opensuse": "zypper install",
+    "arch": "pacman -S",
+    "alpine": "apk add",
+}
+"""The command that installs a package, by the ID of a distribution or of one that it is like."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Release:
+    """What /etc/os-release says."""
+
+    id: str
+    like: tuple[str, ...] = ()
+    codename: str = ""
+    name: str = ""
+    """For a person: `Ubuntu 24.04.2 LTS`."""
+
+    @property
+    def is_ubuntu(self) -> bool:
+        """True where its packages are Ubuntu's, and not Debian's."""
+        return "ubuntu" in (self.id, *self.like)
+
+    def install(self, package: str) -> str:
+        """The command that installs a package; empty where none is known."""
+        for word in (self.id, *self.like):
+            if word in INSTALLERS:
+                return f"{INSTALLERS[word]} {package}"
+        return ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machine:
+    """What decides which way a machine can go."""
+
+    release: Release
+    has_apt: bool
+    has_debian: bool
+    """Where apt is configured for a Debian archive."""
+    has_named: bool = False
+    """Where the user named a Debian archive."""
+    qemu_versions: tuple[str, ...] = ()
+    """What apt offers, where it is all too old; empty where one will do, or none is known."""
+    qemu_version_min: str = ""
+    engine: str = ""
+    """podman or docker; empty where neither is there."""
+
+
+def this_release() -> Release:
+    """The distribution of this machine."""
+    text = OS_RELEASE.read_text(encoding="utf-8") if OS_RELEASE.is_file() else ""
+    return read_release(text)
+
+
+def read_release(text: str) -> Release:
+    """Reads /etc/os-release."""
+    fields = {}
+    for line in text.splitlines():
+        name, equals, value = line.strip().partition("=")
+        if equals and not name.startswith("#"):
+            fields[name] = _unquoted(value)
+    identity = fields.get("ID", "linux")
+    return Release(
+        id=identity,
+        like=tuple(fields.get("ID_LIKE", "").split()),
+        codename=fields.get("VERSION_CODENAME", ""),
+        name=fields.get("PRETTY_NAME") or fields.get("NAME") or identity,
+    )
+
+
+def _unquoted(value: str) -> str:
+    try:
+        return "".join(shlex.split(value)[:1])
+    except ValueError:
+        return value.strip("\"' ")
+
+
+def refusal(machine: Machine) -> SetupError | None:
+    """Why the machine itself cannot run guests, and the two ways that are left; None if it can."""
+    if machine.has_debian:
+        return None
+    name = machine.release.name
+    if not machine.has_apt:
+        return _refused(machine, f"{name} has no apt to get the rig's packages and subjects by")
+    if machine.qemu_versions:
+        newest = machine.qemu_versions[0]
+        least = machine.qemu_version_min
+        return _refused(machine, f"{name} offers QEMU {newest}, and guests need {least} or newer")
+    if machine.has_named:
+        return None
+    return _refused(machine, f"apt knows no Debian archive on {name}")
+
+
+def _refused(machine: Machine, message: str) -> SetupError:
+    """Each way as a sentence, the container first: it needs nothing more of the machine."""
+    ways = [_container_way(machine), _archive_way(machine)]
+    return SetupError(message, "one of these two:\n" + "\n".join(f"  - {way}" for way in ways))
+
+
+def _container_way(machine: Machine) -> str:
+    if machine.engine:
+        return f"run it in a container ({machine.engine}): rig/rig --container COMMAND"
+    install = machine.release.install("podman")
+    how = f" (as root: {install})" if install else ""
+    return f"install podman{how} or docker, and run: rig/rig --container COMMAND"
+
+
+def _archive_way(machine: Machine) -> str:
+    if machine.has_apt and not machine.qemu_versions:
+        keyring = machine.release.install("debian-archive-keyring")
+        return "name an archive of Debian: rig/rig --archive URI COMMAND" + (
+            f" (its key, as root: {keyring})" if keyring else ""
+        )
+    return "use a machine with Debian 12 or newer"

@@ -1,0 +1,299 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`rig/rig --container`, with stand-ins for podman and docker that note how they were called.
+
+Its parts that need an engine are tried where one is: see ci/README.md.
+"""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from delayrig.setup.arguments import read_request
+from delayrig.setup.container import (
+    RECIPE,
+    STAGE,
+    Engine,
+    copy_sources,
+    exit_code,
+    image_name,
+    inside_user,
+    volume_name,
+)
+from delayrig.setup.layout import Layout, find_layout
+
+LAYOUT = find_layout({})
+LAUNCHER = LAYOUT.package_path / "rig"
+ENGINE = """\
+#!{python} -SE
+import json, os, sys
+with open({log!r}, "a") as log:
+    print(json.dumps(sys.argv[1:]), file=log)
+verb = sys.argv[1]
+if verb == "info":
+    print({info!r})
+    sys.exit({alive})
+if verb == "image":
+    sys.exit(not os.path.exists({image!r}))
+if verb == "build":
+    open({image!r}, "w").close()
+    sys.exit({built})
+if verb == "run":
+    {run}
+"""
+
+
+@dataclass(kw_only=True)
+class Bench:
+    """A machine with a stand-in for an engine."""
+
+    folder: Path
+    variables: dict[str, str] = field(default_factory=dict)
+
+    def install(self, name: str, *, run: str = "sys.exit(0)", **more: str) -> None:
+        """Puts an engine on the PATH."""
+        values = {"info": "false", "alive": "0", "built": "0"} | more
+        program = self.folder / "bin" / name
+        text = ENGINE.format(
+            python=sys.executable,
+            log=str(self.folder / "log"),
+            image=str(self.folder / "image"),
+            run=run,
+            **values,
+        )
+        program.write_text(text, encoding="utf-8")
+        program.chmod(0o755)
+
+    def argv(self, *arguments: str) -> tuple[list[str], dict[str, str], Path]:
+        """What starts the launcher: its words, its variables, its folder."""
+        variables = {
+            "PATH": f"{self.folder / 'bin'}:{self.folder / 'tools'}",
+            "HOME": str(self.folder / "home"),
+            **self.variables,
+        }
+        return [str(LAUNCHER), *arguments], variables, self.folder / "work"
+
+    def launch(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Starts the launcher in the working folder, with nobody at a terminal."""
+        words, variables, folder = self.argv(*arguments)
+        return subprocess.run(
+            words,
+            cwd=folder,
+            env=variables,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def calls(self, verb: str) -> list[list[str]]:
+        """How the engine was called."""
+        log = self.folder / "log"
+        lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
+        return [words for words in map(json.loads, lines) if words[0] == verb]
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    for name in ("bin", "home", "tools", "work"):
+        (tmp_path / name).mkdir()
+    for tool in ("dirname", "readlink", "sh"):
+        found = shutil.which(tool)
+        assert found is not None
+        (tmp_path / "tools" / tool).symlink_to(found)
+    return Bench(folder=tmp_path)
+
+
+def values_of(words: list[str], option: str) -> list[str]:
+    return [word.partition("=")[2] for word in words if word.startswith(f"{option}=")]
+
+
+def test_command_runs_in_the_container_and_its_exit_code_is_handed_on(bench: Bench) -> None:
+    bench.install("podman", run="sys.exit(4)")
+    done = bench.launch("--container", "run", "--plan", "smoke")
+    assert done.returncode == 4
+    (words,) = bench.calls("run")
+    start = words.index("--")
+    assert words[start + 1 :] == [str(LAUNCHER), "--yes", "run", "--plan", "smoke"]
+    assert "--rm" in words
+    assert "--tty" not in words
+    assert f"--workdir={bench.folder / 'work'}" in words
+
+
+def test_state_is_in_a_volume_and_the_checkout_is_read_only(bench: Bench) -> None:
+    bench.install("podman")
+    bench.launch("run", "--container")
+    (words,) = bench.calls("run")
+    mounts = values_of(words, "--mount")
+    volume = volume_name(LAYOUT, Engine(name="podman"))
+    state = "/var/lib/flashrom-rig"
+    assert f"type=volume,source={volume},target={state}" in mounts
+    assert f"FLASHROM_RIG_STATE={state}" in values_of(words, "--env")
+    place = LAYOUT.checkout
+    assert f"type=bind,source={place},target={place},readonly" in mounts
+
+
+def test_image_is_built_once_from_the_recipes_first_stage(bench: Bench) -> None:
+    bench.install("podman")
+    bench.variables["FLASHROM_RIG_BASE"] = "base.example/debian:13"
+    assert bench.launch("--container", "run").returncode == 0
+    assert bench.launch("--container", "run").returncode == 0
+    (words,) = bench.calls("build")
+    assert words[words.index("--target") + 1] == STAGE
+    assert words[words.index("--file") + 1] == str(LAYOUT.checkout.joinpath(*RECIPE))
+    assert "--build-arg=BASE=base.example/debian:13" in words
+    assert len(bench.calls("run")) == 2
+
+
+def test_image_that_cannot_be_built_is_a_fault_with_a_remedy(bench: Bench) -> None:
+    bench.install("podman", built="1")
+    done = bench.launch("--container", "run")
+    assert done.returncode == 99
+    assert "FLASHROM_RIG_BASE" in done.stderr
+    assert not bench.calls("run")
+
+
+def test_image_is_another_where_its_recipe_or_its_packages_change(tmp_path: Path) -> None:
+    layout = Layout(checkout=tmp_path, state=tmp_path / "state")
+    packages = layout.setup / "packages.toml"
+    recipe = tmp_path.joinpath(*RECIPE)
+    names = set()
+    for folder in (packages.parent, recipe.parent):
+        folder.mkdir(parents=True)
+    for texts in (("a", "b"), ("a", "c"), ("d", "b")):
+        recipe.write_text(texts[0], encoding="utf-8")
+        packages.write_text(texts[1], encoding="utf-8")
+        for base in ("debian:12", "debian:13"):
+            for user in ((0, 0), (1000, 1000)):
+                names.add(image_name(layout, Engine(name="docker", user=user), base))
+    assert len(names) == 12
+
+
+def test_launcher_in_the_image_is_whole(tmp_path: Path) -> None:
+    copy_sources(LAYOUT, tmp_path)
+    done = subprocess.run(
+        [tmp_path / "rig" / "rig", "setup", "--help"], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "--packages" in done.stdout
+
+
+def test_packages_alone_are_set_up_in_the_image() -> None:
+    assert read_request(["--yes", "setup", "--packages"]).packages_only
+    assert not read_request(["run", "--packages"]).packages_only
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "inside"),
+    [
+        ("podman", "true", (0, 0)),
+        ("podman", "false", (0, 0)),
+        ("docker", 'rootless: ["name=seccomp,profile=builtin"]', (1000, 100)),
+        ("docker", 'rootless: ["name=seccomp","name=rootless"]', (0, 0)),
+    ],
+)
+def test_what_is_written_is_the_users(name: str, said: str, inside: tuple[int, int]) -> None:
+    assert inside_user(name, said, (1000, 100)) == inside
+
+
+def test_docker_runs_the_rig_as_the_user(bench: Bench) -> None:
+    bench.install("docker", info='rootless: ["name=seccomp"]')
+    assert bench.launch("--container", "run").returncode == 0
+    user, group = os.getuid(), os.getgid()
+    assert f"--user={user}:{group}" in bench.calls("run")[0]
+    assert f"--build-arg=UID={user}" in bench.calls("build")[0]
+
+
+def test_engine_that_does_not_answer_gives_way_to_one_that_does(bench: Bench) -> None:
+    bench.install("podman", info="", alive="1")
+    bench.install("docker", run="sys.exit(3)")
+    assert bench.launch("--container", "run").returncode == 3
+
+
+def test_engine_that_does_not_answer_is_named(bench: Bench) -> None:
+    bench.install("docker", info="", alive="1")
+    done = bench.launch("--container", "run")
+    assert done.returncode == 99
+    assert "docker is installed, but does not work for you" in done.stderr
+
+
+def test_machine_without_an_engine_is_told_what_to_install(bench: Bench) -> None:
+    done = bench.launch("--container", "run")
+    assert done.returncode == 99
+    assert "install podman" in done.stderr
+
+
+@pytest.mark.parametrize("code", [125, 126, 127])
+def test_container_that_does_not_start_is_a_fault_of_the_rig(bench: Bench, code: int) -> None:
+    bench.install("podman", run=f"sys.exit({code})")
+    assert bench.launch("--container", "run").returncode == 99
+    assert bench.launch("--container", "gate", "--bisect").returncode in (125, 126, 127)
+
+
+def test_untestable_revision_stays_that() -> None:
+    assert exit_code(125, is_bisect=True) == 125
+    assert exit_code(1, is_bisect=True) == 1
+
+
+def test_variables_go_along_by_name_alone(bench: Bench) -> None:
+    bench.install("podman")
+    bench.variables |= {"NO_COLOR": "1", "OTHER": "x"}
+    bench.launch("--container", "run", "--archive", "http://me:secret@archive.example/debian")
+    (words,) = bench.calls("run")
+    passed = values_of(words, "--env")
+    assert {"NO_COLOR", "FLASHROM_RIG_ARCHIVE"} <= set(passed)
+    assert "OTHER" not in passed
+    assert "secret" not in " ".join(words)
+
+
+def test_history_of_runs_stays_the_users(bench: Bench) -> None:
+    bench.install("podman")
+    bench.launch("--container", "run")
+    (words,) = bench.calls("run")
+    data = bench.folder / "home" / ".local" / "share"
+    place = data / "flashrom-delay-rig"
+    assert f"XDG_DATA_HOME={data}" in values_of(words, "--env")
+    assert f"type=bind,source={place},target={place}" in values_of(words, "--mount")
+    assert place.is_dir()
+
+
+def test_help_starts_no_container(bench: Bench) -> None:
+    bench.install("podman")
+    done = bench.launch("--container", "run", "--help")
+    assert (done.returncode, bench.calls("info")) == (0, [])
+
+
+def test_clean_removes_volume_and_images(bench: Bench) -> None:
+    bench.install("podman")
+    done = bench.launch("--container", "clean", "--yes")
+    volume = volume_name(LAYOUT, Engine(name="podman"))
+    assert done.returncode == 0
+    assert bench.calls("volume") == [["volume", "rm", volume]]
+    assert not bench.calls("run")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_signal_reaches_the_engine_and_its_end_is_ours(bench: Bench, number: int) -> None:
+    told = (
+        "import signal\n"
+        "    for n in (1, 2, 15): signal.signal(n, lambda n, _: sys.exit(100 + n))\n"
+        "    print('ready', flush=True)\n"
+        "    while True: signal.pause()"
+    )
+    bench.install("podman", run=told)
+    words, variables, folder = bench.argv("--container", "run")
+    with subprocess.Popen(words, cwd=folder, env=variables, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        process.send_signal(number)
+        assert process.wait(20) == 100 + number
+
+
+def test_engine_that_a_signal_ends_is_told_like_a_shell_does(bench: Bench) -> None:
+    bench.install("podman", run="os.kill(os.getpid(), 9)")
+    assert bench.launch("--container", "run").returncode == 128 + 9

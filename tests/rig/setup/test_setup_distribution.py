@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which way each distribution is offered, by what its own files say."""
+
+from dataclasses import dataclass, replace
+
+import pytest
+from delayrig.setup.apt import (
+    derive_backports,
+    derive_suite,
+    has_debian,
+    parse_deb822,
+    read_codename,
+)
+from delayrig.setup.distribution import Machine, read_release, refusal
+from delayrig.setup.errors import SetupError
+
+DEBIAN_12 = """\
+PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"
+NAME="Debian GNU/Linux"
+VERSION_ID="12"
+VERSION="12 (bookworm)"
+VERSION_CODENAME=bookworm
+ID=debian
+"""
+DEBIAN_13 = DEBIAN_12.replace("bookworm", "trixie").replace("12", "13")
+DEBIAN_TESTING = """\
+PRETTY_NAME="Debian GNU/Linux forky/sid"
+NAME="Debian GNU/Linux"
+VERSION_CODENAME=forky
+ID=debian
+"""
+UBUNTU_2404 = """\
+PRETTY_NAME="Ubuntu 24.04.2 LTS"
+NAME="Ubuntu"
+VERSION_ID="24.04"
+VERSION="24.04.2 LTS (Noble Numbat)"
+VERSION_CODENAME=noble
+ID=ubuntu
+ID_LIKE=debian
+UBUNTU_CODENAME=noble
+"""
+UBUNTU_2510 = UBUNTU_2404.replace("24.04.2 LTS", "25.10").replace("noble", "questing")
+MINT_22 = """\
+NAME="Linux Mint"
+VERSION="22.1 (Xia)"
+ID=linuxmint
+ID_LIKE="ubuntu debian"
+PRETTY_NAME="Linux Mint 22.1"
+VERSION_ID="22.1"
+VERSION_CODENAME=xia
+UBUNTU_CODENAME=noble
+"""
+LMDE_6 = """\
+PRETTY_NAME="LMDE 6 (faye)"
+NAME="LMDE"
+VERSION_ID="6"
+VERSION_CODENAME=faye
+ID=linuxmint
+ID_LIKE=debian
+DEBIAN_CODENAME=bookworm
+"""
+FEDORA_42 = """\
+NAME="Fedora Linux"
+VERSION="42 (Workstation Edition)"
+ID=fedora
+VERSION_ID=42
+VERSION_CODENAME=""
+PLATFORM_ID="platform:f42"
+PRETTY_NAME="Fedora Linux 42 (Workstation Edition)"
+"""
+
+DEBIAN_SOURCES = "/etc/apt/sources.list.d/debian.sources"
+UBUNTU_SOURCES = "/etc/apt/sources.list.d/ubuntu.sources"
+UBUNTU_STANZA = """\
+Types: deb
+URIs: http://archive.example/ubuntu/
+Suites: noble noble-updates noble-backports
+Components: main universe restricted multiverse
+Signed-By: /usr/share/keyrings/ubuntu-archive-keyring.gpg
+"""
+
+
+def rows(origin: str, uri: str, *suites: str, entry: str = f"{DEBIAN_SOURCES}:1") -> str:
+    """What apt-get indextargets says of the main components, as TARGETS_COMMAND asks."""
+    return "".join(
+        f"{uri}|{suite}|{suite}|$(SIGNED_BY)|main|{entry}|{origin}\n" for suite in suites
+    )
+
+
+DEBIAN_URI = "http://archive.example/debian/"
+UBUNTU_TARGETS = rows(
+    "Ubuntu",
+    "http://archive.example/ubuntu/",
+    *("noble", "noble-updates", "noble-backports"),
+    entry=f"{UBUNTU_SOURCES}:1",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """A machine's files, and what is right there."""
+
+    os_release: str
+    targets: str = ""
+    has_apt: bool = True
+    qemu_versions: tuple[str, ...] = ()
+    own_archive: bool = False
+    archive_would_do: bool = False
+    install: str = "apt-get install podman"
+
+
+CASES = {
+    "Debian 12": Case(
+        os_release=DEBIAN_12,
+        targets=rows("Debian", DEBIAN_URI, "bookworm", "bookworm-updates"),
+        own_archive=True,
+    ),
+    "Debian 13": Case(
+        os_release=DEBIAN_13, targets=rows("Debian", DEBIAN_URI, "trixie"), own_archive=True
+    ),
+    "Debian 12 whose lists were never fetched": Case(
+        os_release=DEBIAN_12,
+        targets=f"{DEBIAN_URI}|$(CODENAME)|bookworm|$(SIGNED_BY)|main|/etc/apt/sources.list:1"
+        "|$(ORIGIN)\n",
+        own_archive=True,
+    ),
+    "Debian 12 by a mirror of another origin": Case(
+        os_release=DEBIAN_12, targets=rows("mirror", DEBIAN_URI, "bookworm"), own_archive=True
+    ),
+    "Debian testing": Case(
+        os_release=DEBIAN_TESTING, targets=rows("Debian", DEBIAN_URI, "forky"), own_archive=True
+    ),
+    "Debian unstable": Case(
+        os_release=DEBIAN_TESTING, targets=rows("Debian", DEBIAN_URI, "sid"), own_archive=True
+    ),
+    "LMDE, which has Debian's archive": Case(
+        os_release=LMDE_6,
+        targets=rows("linuxmint", "http://archive.example/mint/", "faye")
+        + rows("Debian", DEBIAN_URI, "bookworm", "bookworm-updates"),
+        own_archive=True,
+    ),
+    "Ubuntu 24.04": Case(
+        os_release=UBUNTU_2404,
+        targets=UBUNTU_TARGETS,
+        qemu_versions=("1:8.2.2+ds-0ubuntu1.7", "1:8.2.2+ds-0ubuntu1"),
+    ),
+    "Ubuntu 25.10": Case(
+        os_release=UBUNTU_2510,
+        targets=rows("Ubuntu", "http://archive.example/ubuntu/", "questing"),
+        archive_would_do=True,
+    ),
+    "Linux Mint": Case(
+        os_release=MINT_22,
+        targets=rows("linuxmint", "http://archive.example/mint/", "xia") + UBUNTU_TARGETS,
+        qemu_versions=("1:8.2.2+ds-0ubuntu1.7",),
+    ),
+    "Fedora 42": Case(os_release=FEDORA_42, has_apt=False, install="dnf install podman"),
+}
+NOT_DEBIAN = [name for name, case in CASES.items() if not case.own_archive]
+
+
+def machine(case: Case) -> Machine:
+    release = read_release(case.os_release)
+    return Machine(
+        release=release,
+        has_apt=case.has_apt,
+        has_debian=has_debian(case.targets, release),
+        qemu_versions=case.qemu_versions,
+        qemu_version_min="9.1",
+    )
+
+
+def remedy(found: Machine) -> str:
+    error = refusal(found)
+    assert error is not None
+    return error.remedy
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name not in NOT_DEBIAN])
+def test_machine_with_debians_archive_goes_its_own_way(name: str) -> None:
+    case = CASES[name]
+    assert refusal(machine(case)) is None
+    (stanza,) = parse_deb822(derive_suite("trixie", case.targets, case.os_release, {}))
+    assert (stanza["URIs"], stanza["Suites"]) == (DEBIAN_URI, "trixie")
+
+
+@pytest.mark.parametrize("name", NOT_DEBIAN)
+def test_other_machine_is_told_the_two_things_that_would_do(name: str) -> None:
+    case = CASES[name]
+    said = remedy(machine(case)).splitlines()
+    assert len(said) == 3
+    assert said[1].startswith(f"  - install podman (as root: {case.install})")
+    assert "rig/rig --container" in said[1]
+    assert ("--archive URI" in said[2]) is case.archive_would_do
+    assert ("Debian 12 or newer" in said[2]) is not case.archive_would_do
+    with pytest.raises(SetupError):
+        derive_suite("trixie", case.targets, case.os_release, {})
+
+
+@pytest.mark.parametrize("name", NOT_DEBIAN)
+def test_engine_that_is_there_is_named(name: str) -> None:
+    said = remedy(replace(machine(CASES[name]), engine="docker"))
+    assert "run it in a container (docker): rig/rig --container" in said
+    assert "install podman" not in said
+
+
+@pytest.mark.parametrize("name", NOT_DEBIAN)
+def test_named_archive_helps_where_qemu_is_new_enough(name: str) -> None:
+    case = CASES[name]
+    helped = refusal(replace(machine(case), has_named=True)) is None
+    assert helped is case.archive_would_do
+
+
+def test_ubuntu_says_that_its_qemu_is_too_old() -> None:
+    error = refusal(machine(CASES["Ubuntu 24.04"]))
+    assert error is not None
+    assert error.message == (
+        "Ubuntu 24.04.2 LTS offers QEMU 1:8.2.2+ds-0ubuntu1.7, and guests need 9.1 or newer"
+    )
+
+
+def test_suite_of_debian_is_never_looked_for_in_ubuntus_archive() -> None:
+    with pytest.raises(SetupError, match=r"no Debian archive on Ubuntu 24\.04"):
+        derive_suite("bookworm", UBUNTU_TARGETS, UBUNTU_2404, {UBUNTU_SOURCES: UBUNTU_STANZA})
+
+
+def test_packages_of_ubuntu_come_from_ubuntu() -> None:
+    files = {UBUNTU_SOURCES: UBUNTU_STANZA}
+    backports = derive_backports(UBUNTU_TARGETS, UBUNTU_2404, files)
+    assert backports.suite == "noble-backports"
+    assert "archive.example/debian" not in backports.text
+
+
+def test_packages_of_a_derivative_of_debian_come_from_debian() -> None:
+    case = CASES["LMDE, which has Debian's archive"]
+    assert derive_backports(case.targets, case.os_release, {}).suite == "bookworm-backports"
+
+
+def test_experimental_is_no_release() -> None:
+    targets = f"{DEBIAN_URI}|rc-buggy|experimental||main|{DEBIAN_SOURCES}:1|Debian\n"
+    assert not has_debian(targets, read_release(DEBIAN_TESTING))
+
+
+def test_release_on_debian_is_preferred_to_a_strangers_of_the_same_name() -> None:
+    targets = rows("Vendor", "http://archive.example/vendor/", "bookworm")
+    targets += rows("Debian", DEBIAN_URI, "bookworm")
+    assert DEBIAN_URI in derive_suite("bookworm", targets, DEBIAN_12, {})
+
+
+@pytest.mark.parametrize(
+    ("os_release", "codename"),
+    [(DEBIAN_13, "trixie"), (LMDE_6, "bookworm"), (UBUNTU_2404, "bookworm"), ("", "bookworm")],
+)
+def test_cross_compilers_are_those_of_a_release_that_runs_here(
+    os_release: str, codename: str
+) -> None:
+    assert read_codename(os_release) == codename
+
+
+def test_os_release_in_any_shape_is_read() -> None:
+    release = read_release("# mine\n\nID='arch'\nNAME=\"it's\nPRETTY_NAME=Arch\\ Linux\n")
+    assert (release.id, release.name, release.codename) == ("arch", "Arch Linux", "")
+    assert read_release("").name == "linux"
