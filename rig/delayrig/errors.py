@@ -40,6 +40,15 @@ class RigFaultError(RigError):
     """The rig or its machine failed; says nothing about any flashrom."""
 
 
+class NotProvidedError(RigFaultError):
+    """The archive did not give what some cells need. Only those cells cannot run."""
+
+    def __init__(self, what: str, cause: str, *, hint: str = "") -> None:
+        super().__init__(f"{what} could not be fetched: {cause}", hint=hint)
+        self.what = what
+        self.cause = cause
+
+
 class LostGuestError(RigFaultError):
     """A guest hung, died or answered nonsense."""
 

@@ -97,6 +97,8 @@ class CellResult(msgspec.Struct, frozen=True, kw_only=True):
     verdict: Verdict
     expect: str
     reason: str
+    not_provided: str = ""
+    """What the archive did not give, where the cell was skipped for that; the header has why."""
     evidence: list[Evidence] = []
     judged: list[str] = []
     unjudged: list[str] = []
@@ -184,6 +186,13 @@ class HostFacts(msgspec.Struct, frozen=True, kw_only=True):
     cpu: list[CpuFacts] = []
 
 
+class NotProvided(msgspec.Struct, frozen=True, kw_only=True):
+    """Packages that some cells need, and that the archive did not give."""
+
+    what: str
+    cause: str
+
+
 class RunHeader(msgspec.Struct, frozen=True, kw_only=True):
     """What was run, with what."""
 
@@ -200,6 +209,7 @@ class RunHeader(msgspec.Struct, frozen=True, kw_only=True):
     lock: str
     """`same` as images/lock.toml, or `differs` where the archive has moved on."""
     cells_planned: int
+    not_provided: list[NotProvided] = []
     interrupted: bool = False
 
 

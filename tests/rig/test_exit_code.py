@@ -3,13 +3,15 @@
 
 import itertools
 
+import msgspec
 import pytest
 from delayrig.cell import Expect, Role
 from delayrig.errors import ExitCode
 from delayrig.result import CellResult, ContrastResult, ContrastVerdict, Verdict
+from delayrig.verdict.contrast import Contrast, judge_contrasts
 from delayrig.verdict.exit_code import exit_code_of, exit_code_of_run
 
-from tests.rig.builders import make_result
+from tests.rig.builders import make_cell, make_result
 
 HEADINGS = "pass too_short corrupt op_failed hung inconclusive infra_error skipped"
 MEASURE = {
@@ -123,3 +125,44 @@ def test_canary_that_was_skipped_makes_the_run_a_fault() -> None:
 
 def test_control_that_is_convicted_makes_the_run_a_fault() -> None:
     assert exit_code_of_run([UNSAFE, PASS, result(Verdict.TOO_SHORT, role=Role.CONTROL)]) == 99
+
+
+def lost(role: Role = Role.MEASURE, expect: Expect = Expect.PASS) -> CellResult:
+    """A cell whose kernel the archive did not give."""
+    return make_result(
+        verdict=Verdict.SKIPPED, expect=expect.value, role=role.value, not_provided="a kernel"
+    )
+
+
+@pytest.mark.parametrize("expect", Expect)
+def test_cell_that_the_archive_gave_nothing_for_is_skipped_whatever_was_expected(
+    expect: Expect,
+) -> None:
+    assert exit_code_of(lost(expect=expect)) == ExitCode.SKIPPED
+    assert exit_code_of_run([lost(expect=expect), result(Verdict.PASS)]) == ExitCode.PASS
+
+
+@pytest.mark.parametrize("role", [Role.CANARY, Role.CONTROL])
+def test_one_canary_and_one_control_that_work_are_enough(role: Role) -> None:
+    canary = result(Verdict.TOO_SHORT, Expect.TOO_SHORT, Role.CANARY)
+    control = result(Verdict.PASS, Expect.PASS, Role.CONTROL)
+    cells = [canary, control, result(Verdict.PASS)]
+    assert exit_code_of_run([*cells, lost(role)]) == ExitCode.PASS
+    others = [cell for cell in cells if cell.role != role]
+    assert exit_code_of_run([*others, lost(role)]) == ExitCode.RIG_FAULT
+
+
+def test_run_that_measured_nothing_is_skipped_though_its_canary_works() -> None:
+    canary = result(Verdict.TOO_SHORT, Expect.TOO_SHORT, Role.CANARY)
+    assert exit_code_of_run([canary, lost(), lost()]) == ExitCode.SKIPPED
+
+
+def test_contrast_with_a_cell_that_was_not_provided_is_not_asked_for() -> None:
+    contrasts = [
+        Contrast(cell="a", subject="x", against="y", reason="", cpu_at_least=2.0),
+    ]
+    ours = make_result(make_cell(name="a", subject="x"))
+    theirs = make_result(make_cell(name="a", subject="y"))
+    gone = msgspec.structs.replace(theirs, verdict=Verdict.SKIPPED, not_provided="a kernel")
+    assert len(judge_contrasts(contrasts, [ours, theirs])) == 1
+    assert judge_contrasts(contrasts, [ours, gone]) == []

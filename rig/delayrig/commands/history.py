@@ -16,6 +16,7 @@ import msgspec
 from delayrig.commands.command import explained, plain_text
 from delayrig.commands.recording import history_url
 from delayrig.errors import BadInputError
+from delayrig.extras import require_extra
 from delayrig.history.address import NONE, VARIABLE, find_address
 from delayrig.keep import keep_file
 from delayrig.lanes import LaneName
@@ -247,6 +248,7 @@ def forget(numbers: tuple[int, ...], before: str, url: str | None) -> None:
 @explained
 def export_table(file: Path, form: str, wanted: "Choice", url: str | None) -> None:
     """Writes runs as one table, a row a cell, into FILE."""
+    require_extra("parquet", f"--format {form}")
     from delayrig.history.table import TableFormat, table_of, write_table
 
     store = opened_history(url)

@@ -11,6 +11,7 @@ from delayrig.result import CellResult, Results, RunHeader, Verdict
 from delayrig.show.results import answer
 from delayrig.verdict.exit_code import exit_code_of, exit_code_of_run
 from delayrig.verdict.judge import describe
+from delayrig.verdict.not_provided import not_provided_lines
 
 
 class State(StrEnum):
@@ -126,7 +127,7 @@ def report_of_run(results: Results) -> Report:
     code = exit_code_of_run(results.cells, results.contrasts)
     return Report(
         title=f"plan {results.run.plan}",
-        lines=[answer(results, code)],
+        lines=[answer(results, code), *not_provided_lines([results])],
         code=code,
         cases=[_case_of_run(cell) for cell in results.cells],
         run=results.run,

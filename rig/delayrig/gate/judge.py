@@ -18,9 +18,9 @@ from delayrig.gate.performance import excesses
 from delayrig.gate.words import decision_lines, excess_words
 from delayrig.lanes import EXACT_LANE
 from delayrig.result import CellResult, Results, RunHeader, Verdict
-from delayrig.verdict.exit_code import is_expected
+from delayrig.verdict.exit_code import WATCHING, is_expected, is_unwatched
+from delayrig.verdict.not_provided import not_provided_lines
 
-WATCHING = (Role.CANARY, Role.CONTROL)
 SAFE = "nothing too short"
 
 
@@ -47,7 +47,8 @@ def decide(
     )
     cells = [judge.place(theirs.get(place, []), mine) for place, mine in ours.items()]
     cells += [_missing(mine[0]) for place, mine in theirs.items() if place not in ours]
-    cells += [_watching(rounds) for rounds in watching.values()]
+    unwatched = [role for role in WATCHING if is_unwatched(_of_all(watching), role)]
+    cells += [_watching(rounds, unwatched) for rounds in watching.values()]
     cells.sort(key=_gravity)
     doubts = [*unlike, *_unwatched(rounds[0] for rounds in watching.values())]
     outcome = _gravest(cells, doubts)
@@ -64,7 +65,8 @@ def decide(
         candidate=_side(ours, ""),
         cells=cells,
     )
-    return msgspec.structs.replace(decision, lines=decision_lines(decision))
+    missing = not_provided_lines([*baseline, *candidate])
+    return msgspec.structs.replace(decision, lines=[*decision_lines(decision), *missing])
 
 
 Places = dict[str, list[CellResult]]
@@ -159,8 +161,17 @@ def _gravity(cell: GateCell) -> tuple[int, bool, float]:
     return cell.outcome.gravity, False, -beyond
 
 
-def _watching(rounds: Sequence[CellResult]) -> GateCell:
+def _of_all(places: Places) -> list[CellResult]:
+    return [cell for cells in places.values() for cell in cells]
+
+
+def _watching(rounds: Sequence[CellResult], unwatched: Sequence[Role]) -> GateCell:
     """A canary or a control: as it must be, or the rig is blind. One good answer will do."""
+    if rounds[0].not_provided:
+        blind = Role(rounds[0].role) in unwatched
+        outcome = Outcome.RIG_FAULT if blind else Outcome.UNSEEN
+        why = f"{rounds[0].reason}{', and no other works' if blind else ''}"
+        return _gate_cell(rounds[0], outcome, why)
     answers = [cell for cell in rounds if not is_unheard(cell)]
     cell = min(answers or rounds, key=is_expected)
     if is_expected(cell):

@@ -10,11 +10,11 @@ from delayrig.cell import Cell, Role
 from delayrig.errors import BadInputError
 from delayrig.gate.baseline import StoredBaseline
 from delayrig.gate.bisect import BuildError
-from delayrig.gate.judge import WATCHING
 from delayrig.images.subject import PATH_PREFIX
 from delayrig.lanes import EXACT_LANE
 from delayrig.run.request import Request
 from delayrig.shell import run_shell
+from delayrig.verdict.exit_code import WATCHING
 
 BASELINE, CANDIDATE = "baseline", "candidate"
 """Folders of the first round."""

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.pool import NullPool
 
+from delayrig.extras import require_extra
 from delayrig.history.address import SQLITE, Address
 
 WAIT_S = 30
@@ -23,6 +24,8 @@ def open_engine(address: Address, *, write: bool) -> Engine:
     if address.file is not None:
         return _sqlite(address.file, write=write)
     url = make_url(address.url)
+    if url.get_backend_name() == "postgresql":
+        require_extra("postgresql", f"the history {address.label}")
     arguments: dict[str, Any] = {}
     if url.get_backend_name() == "postgresql" and "connect_timeout" not in url.query:
         arguments["connect_timeout"] = CONNECT_S

@@ -19,20 +19,10 @@ from delayrig.paths import Paths
 from delayrig.setup.apt import read_codename
 from delayrig.setup.install import OS_RELEASE
 from delayrig.setup.layout import Layout
+from delayrig.setup.native import GUEST_PROGRAMS
 from delayrig.setup.stamp import NATIVE, wanted_marks
 
 TAIL_LINES = 12
-# meson's names: what guests run, and not the museum, the libraries and the benchmarks.
-TARGETS = (
-    "agent",
-    "serprog-emu:executable",
-    "serprog-floor:executable",
-    "flashrom:executable",
-    "flashrom-canary:executable",
-    "flashrom-fixed:executable",
-    "flashrom-fixed-canary:executable",
-    "rig-latency",
-)
 # meson's names; a guest's CPU is the plainest of its family.
 CPU_FAMILIES = {Arch.I386: ("x86", "i686"), Arch.ARM64: ("aarch64", "cortex-a53")}
 CROSS_FILE = """\
@@ -101,7 +91,7 @@ def _provide_toolchain(arch: Arch, paths: Paths, preparing: Callable[[str], None
     fresh = root / "tools.new"
     fresh.mkdir()
     for library in root.glob(f"usr/lib/*/*-{PLATFORMS[arch].debian}.so*"):
-        (fresh / library.name).symlink_to(library)
+        (fresh / library.name).symlink_to(Path(os.path.relpath(library, fresh)))
     fresh.rename(tools)
     return root
 
@@ -123,13 +113,13 @@ def _build(arch: Arch, toolchain: Path, paths: Paths, layout: Layout) -> None:
     text = _cross_text(arch, toolchain)
     configured = (build / "build.ninja").is_file() and (build / "checkout").is_file()
     # meson looks for targets in what it knows from before, so a new one needs a new folder.
-    origin = "\n".join([str(paths.checkout), *TARGETS, text])
+    origin = "\n".join([str(paths.checkout), *GUEST_PROGRAMS, text])
     if not configured or (build / "checkout").read_text(encoding="utf-8") != origin:
         shutil.rmtree(build, ignore_errors=True)
         cross.write_text(text, encoding="utf-8")
         _meson(layout, "setup", str(build), str(paths.checkout), "--cross-file", str(cross))
         (build / "checkout").write_text(origin, encoding="utf-8")
-    _meson(layout, "compile", "-C", str(build), *TARGETS)
+    _meson(layout, "compile", "-C", str(build), *GUEST_PROGRAMS)
 
 
 def _meson(layout: Layout, *arguments: str) -> None:

@@ -16,7 +16,7 @@ from delayrig.paths import Paths
 
 
 class Kernel(msgspec.Struct, frozen=True, kw_only=True):
-    """A kernel on disk."""
+    """A kernel on disk. What is kept of it names the file alone: its folder may be carried."""
 
     path: str
     sha256: str
@@ -32,7 +32,8 @@ def provide_kernel(
     if not facts.is_file():
         preparing(f"kernel {name} of {recipe.suite}")
         facts.write_bytes(msgspec.json.encode(_fetch(recipe, folder, paths)))
-    return msgspec.json.decode(facts.read_bytes(), type=Kernel)
+    kernel = msgspec.json.decode(facts.read_bytes(), type=Kernel)
+    return msgspec.structs.replace(kernel, path=str(folder / kernel.path))
 
 
 def _fetch(recipe: KernelRecipe, folder: Path, paths: Paths) -> Kernel:
@@ -42,7 +43,7 @@ def _fetch(recipe: KernelRecipe, folder: Path, paths: Paths) -> Kernel:
         folder.mkdir(parents=True, exist_ok=True)
         take_kernel(root, recipe.package, folder / "vmlinuz")
     kernel = folder / "vmlinuz"
-    return Kernel(path=str(kernel), sha256=digest.of_file(kernel), packages=versions)
+    return Kernel(path=kernel.name, sha256=digest.of_file(kernel), packages=versions)
 
 
 def take_kernel(root: Path, package: str, place: Path) -> None:

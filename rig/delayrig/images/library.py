@@ -14,6 +14,7 @@ import msgspec
 from delayrig import digest
 from delayrig.errors import RigFaultError
 from delayrig.images.elf import Closure, collect_program, read_elf
+from delayrig.images.own import provide_own
 from delayrig.images.packages import unpack_packages
 from delayrig.images.recipes import ProgramRecipe, Recipes
 from delayrig.images.subject import BUNDLED, PATH_PREFIX, Subject, pack, upstream_version
@@ -52,7 +53,7 @@ def provide_library(
 def _own_library(name: str, paths: Paths) -> Path | None:
     """One of ours, or the one that lies where builds of flashrom leave it: beside the program."""
     if name in OWN_LIBRARIES:
-        return paths.build / OWN_LIBRARIES[name]
+        return provide_own(OWN_LIBRARIES[name], paths)
     if not name.startswith(PATH_PREFIX):
         return None
     folder = Path(name.removeprefix(PATH_PREFIX)).absolute().parent

@@ -2,18 +2,31 @@
 """Unpacks distribution packages into a folder, from the archive that this machine's apt uses."""
 
 import os
+import re
 import shutil
 import subprocess
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import unquote
 
-from delayrig.errors import RigFaultError
-from delayrig.setup.apt import derive_suite
+from delayrig.errors import NotProvidedError, RigFaultError
+from delayrig.setup.apt import ANSWER_LIMITS, derive_suite
+from delayrig.setup.command import redact
 from delayrig.setup.errors import SetupError
 from delayrig.setup.install import read_source_files, read_targets
 from delayrig.setup.named_archive import named_archive
 
 LISTING = "packages.txt"
+PAUSES_S = (2.0, 6.0)
+"""Between one attempt and the next."""
+NO_ATTEMPT_AFTER_S = 15.0
+"""An archive that takes this long to fail is out of reach."""
+FINAL = ("Unable to locate package", "has no installation candidate", "No such suite")
+"""apt's words for what another attempt does not mend."""
+ERROR = "E: "
+VAGUE = ("main()", "mmdebstrap failed", "apt-get", "Some index files", "run_chroot")
+ADDRESS = re.compile(r"^Failed to fetch \S+ +| *\[IP: [^]]*\]$")
 
 
 def unpack_packages(
@@ -22,39 +35,81 @@ def unpack_packages(
     """Unpacks `packages` and all they depend on into the new `folder`.
 
     They are for this machine, or for the `architecture` that is given as dpkg calls it. Returns the
-    version of every package unpacked. Nothing is configured and no script runs.
+    version of every package unpacked. Nothing is configured and no script runs. A failure is
+    retried after growing pauses; raises `NotProvidedError` where the last attempt failed.
     """
+    what = f"{', '.join(packages)} of {suite}{f' for {architecture}' if architecture else ''}"
+    argv = _mmdebstrap_words(suite, packages, folder, architecture)
     sources = _sources(suite)
-    done = subprocess.run(
-        [
-            "mmdebstrap",
-            "--mode=chrootless",  # nothing is run in there, so nobody need be root
-            "--variant=extract",
-            *([f"--architectures={architecture}"] if architecture else []),
-            f"--include={','.join(packages)}",
-            f'--extract-hook=ls "$1"/var/cache/apt/archives > "$1"/{LISTING}',
-            suite,
-            str(folder),
-            "-",
-        ],
-        input=sources,
-        capture_output=True,
-        text=True,
-        check=False,
+    said = ""
+    for _ in attempts(time.monotonic, time.sleep):
+        shutil.rmtree(folder, ignore_errors=True)
+        done = _run(argv, sources)
+        if done.returncode == 0:
+            forget_sources(folder)
+            return _versions(folder)
+        said = redact(done.stderr)
+        if any(words in said for words in FINAL):
+            break
+    raise NotProvidedError(
+        what,
+        cause_of(said),
+        hint="check this machine's network and archive (`rig/rig doctor`), then start again",
     )
-    if done.returncode != 0:
-        raise RigFaultError(
-            f"mmdebstrap could not unpack {', '.join(packages)} of {suite}:\n"
-            + "\n".join(done.stderr.splitlines()[-8:]),
-            hint="does this machine's archive offer that suite? `rig/rig doctor` tells",
-        )
-    forget_sources(folder)
-    return _versions(folder)
 
 
 def forget_sources(folder: Path) -> None:
     """Removes what was unpacked from: an address may hold a password."""
     shutil.rmtree(folder / "etc" / "apt" / "sources.list.d", ignore_errors=True)
+
+
+def attempts(now_s: Callable[[], float], pause: Callable[[float], None]) -> Iterator[None]:
+    """A turn for each attempt, with the pauses between them; the first begins at once."""
+    began_s = now_s()
+    yield
+    for pause_s in PAUSES_S:
+        if now_s() - began_s > NO_ATTEMPT_AFTER_S:
+            return
+        pause(pause_s)
+        yield
+
+
+def cause_of(said: str) -> str:
+    """The one line of apt's that names the fault, less the address: what was wanted says more."""
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    errors = [line.removeprefix(ERROR) for line in lines if line.startswith(ERROR)]
+    telling = [line for line in errors if not line.startswith(VAGUE)]
+    return ADDRESS.sub("", (telling or errors or lines or ["mmdebstrap said nothing"])[0])
+
+
+def _mmdebstrap_words(suite: str, packages: list[str], folder: Path, arch: str) -> list[str]:
+    return [
+        "mmdebstrap",
+        "--mode=chrootless",  # nothing is run in there, so nobody need be root
+        "--variant=extract",
+        *(f"--aptopt={option}" for option in ANSWER_LIMITS),
+        *([f"--architectures={arch}"] if arch else []),
+        f"--include={','.join(packages)}",
+        f'--extract-hook=ls "$1"/var/cache/apt/archives > "$1"/{LISTING}',
+        suite,
+        str(folder),
+        "-",
+    ]
+
+
+def _run(argv: list[str], sources: str) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(
+            argv,
+            input=sources,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+            env={**os.environ, "LC_ALL": "C.UTF-8"},
+        )
+    except FileNotFoundError as error:
+        raise RigFaultError("mmdebstrap is not installed", hint="rig/rig setup") from error
 
 
 def _sources(suite: str) -> str:

@@ -17,6 +17,7 @@ from delayrig.errors import BadInputError, nearest
 from delayrig.guest.platform import PLATFORMS, Arch, labelled
 from delayrig.images.elf import Closure, collect_program, read_elf
 from delayrig.images.foreign import library_folders
+from delayrig.images.own import provide_own
 from delayrig.images.packages import unpack_packages
 from delayrig.images.recipes import ProgramRecipe, Recipes
 from delayrig.paths import Paths
@@ -185,6 +186,8 @@ def provide_subject(
         return _provide_packaged(name, recipes.subjects[name], arch, paths, preparing)
     if name in OWN_PROGRAMS:
         program = paths.build_of(arch) / OWN_PROGRAMS[name]
+        if arch is Arch.X86_64:
+            program = provide_own(OWN_PROGRAMS[name], paths)
         own = collect_program(str(program), Path("/"), library_folders(arch, paths))
         return pack(name, own, {}, paths, arch)
     subject = pack(name, _collect_path(name), {}, paths, arch)
@@ -208,7 +211,7 @@ def _provide_packaged(
     key = digest.of_value(["subject", PACKING, FORMAT, name, recipe, arch])
     pointer = paths.images / "recipes" / f"{key}.json"
     if pointer.is_file():
-        subject = msgspec.json.decode(pointer.read_bytes(), type=Subject)
+        subject = _pointed_to(pointer, paths)
         if Path(subject.archive).is_file():
             return subject
     preparing(labelled(f"{recipe.package} of {recipe.suite}", arch))
@@ -221,8 +224,15 @@ def _provide_packaged(
             package_version=upstream_version(versions.get(recipe.package, "")),
         )
     pointer.parent.mkdir(parents=True, exist_ok=True)
-    pointer.write_bytes(msgspec.json.encode(subject))
+    kept = str(Path(subject.archive).relative_to(paths.images))
+    pointer.write_bytes(msgspec.json.encode(msgspec.structs.replace(subject, archive=kept)))
     return subject
+
+
+def _pointed_to(pointer: Path, paths: Paths) -> Subject:
+    """A pointer names its archive below the images: the folder of all may be carried elsewhere."""
+    subject = msgspec.json.decode(pointer.read_bytes(), type=Subject)
+    return msgspec.structs.replace(subject, archive=str(paths.images / subject.archive))
 
 
 def upstream_version(version: str) -> str:

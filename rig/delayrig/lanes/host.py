@@ -17,7 +17,7 @@ from pathlib import Path
 
 from delayrig import dummy, workload
 from delayrig.cell import Cell, Job, Probe, Programmer
-from delayrig.errors import LostGuestError, RigError
+from delayrig.errors import LostGuestError, NotProvidedError, RigError
 from delayrig.events import Event, encode_events, first, parse_events
 from delayrig.hazards import cores_needed, refusal_on
 from delayrig.host.session import LEFT, LOG
@@ -31,7 +31,7 @@ from delayrig.lanes.left import write_entries
 from delayrig.lanes.payload import deadline_ms, emulator_words, host_words
 from delayrig.last_lines import last_lines
 from delayrig.paths import Paths
-from delayrig.result import RunHeader
+from delayrig.result import NotProvided, RunHeader
 from delayrig.run.agenda import Kinship
 from delayrig.run.header import make_host_header
 from delayrig.run.request import Request
@@ -70,8 +70,10 @@ class HostLane:
     paths: Paths
     subjects: dict[str, Subject]
     libraries: dict[str, Subject]
-    missing: dict[str, str]
-    """Why a subject is not to be had here, by its name."""
+    refused: dict[str, str]
+    """Why a subject cannot be started here, by its name."""
+    not_provided: dict[str, NotProvided]
+    """What the archive did not give of a subject, by its name."""
 
     @property
     def programs(self) -> list[Subject]:
@@ -81,6 +83,10 @@ class HostLane:
     def subject_of(self, cell: Cell) -> Subject | None:
         """What is put to the test there."""
         return (self.libraries if cell.in_library else self.subjects).get(cell.subject)
+
+    def missing(self, cell: Cell) -> NotProvided | None:
+        """What the archive did not give of what the cell needs."""
+        return self.not_provided.get(cell.subject)
 
     def refusal(self, cell: Cell) -> str:
         """What needs a guest, or a machine with more CPUs, or a subject that is not to be had."""
@@ -92,7 +98,7 @@ class HostLane:
         needed = cell.cores if cores_needed(cell.hazards) > 1 else 1
         if len(cpus) < needed:
             return f"it needs {needed} CPUs, and may use {len(cpus)}"
-        return self.missing.get(cell.subject, "")
+        return self.refused.get(cell.subject, "")
 
     def kinship(self, _cell: Cell) -> Kinship:
         """None: all run in the order that they were asked for."""
@@ -100,7 +106,8 @@ class HostLane:
 
     def header(self) -> RunHeader:
         """Names this machine, and nothing of QEMU's."""
-        return make_host_header(self.request, self.programs, self.paths)
+        missing = list(self.not_provided.values())
+        return make_host_header(self.request, self.programs, missing, self.paths)
 
     async def run_cell(self, assignment: Assignment) -> float:
         """Runs the cell in a session of its own; what is left of it goes with it."""
@@ -134,11 +141,12 @@ async def open_host_lane(request: Request, paths: Paths, preparing: Preparing) -
     """Packs the subjects. One that cannot be had is no error: its cells are skipped."""
     subjects: dict[str, Subject] = {}
     libraries: dict[str, Subject] = {}
-    missing: dict[str, str] = {}
+    refused: dict[str, str] = {}
+    not_provided: dict[str, NotProvided] = {}
     paths.state.mkdir(parents=True, exist_ok=True)
     for cell in request.cells:
         found = libraries if cell.in_library else subjects
-        if cell.subject in {**found, **missing}:
+        if cell.subject in {**found, **refused, **not_provided}:
             continue
         provide = provide_library if cell.in_library else provide_subject
         try:
@@ -148,11 +156,18 @@ async def open_host_lane(request: Request, paths: Paths, preparing: Preparing) -
             if subject:
                 await asyncio.to_thread(provide_root, subject)
                 found[cell.subject] = subject
+        except NotProvidedError as error:
+            not_provided[cell.subject] = NotProvided(what=error.what, cause=error.cause)
         except (RigError, OSError) as error:
             first = str(error).partition("\n")[0]
-            missing[cell.subject] = f"this subject is not to be had here: {first}"
+            refused[cell.subject] = f"this subject cannot be started here: {first}"
     return HostLane(
-        request=request, paths=paths, subjects=subjects, libraries=libraries, missing=missing
+        request=request,
+        paths=paths,
+        subjects=subjects,
+        libraries=libraries,
+        refused=refused,
+        not_provided=not_provided,
     )
 
 

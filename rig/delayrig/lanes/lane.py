@@ -8,7 +8,7 @@ from typing import Protocol
 from delayrig.cell import Cell
 from delayrig.chips import ChipFacts
 from delayrig.images.subject import Subject
-from delayrig.result import RunHeader
+from delayrig.result import NotProvided, RunHeader
 from delayrig.run.agenda import Kinship
 from delayrig.stages import StageWatch
 from delayrig.witness.delay_probe import DelayFunction
@@ -48,6 +48,10 @@ class Lane(Protocol):
 
     def kinship(self, cell: Cell, /) -> Kinship:
         """What cells share that had better run on one CPU, one after the other."""
+        ...
+
+    def missing(self, cell: Cell) -> NotProvided | None:
+        """What the archive did not give of what the cell needs; None where all is there."""
         ...
 
     def refusal(self, cell: Cell) -> str:

@@ -10,13 +10,13 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
 
 from delayrig.cell import Cell, Probe, Programmer
-from delayrig.errors import LostGuestError
+from delayrig.errors import LostGuestError, NotProvidedError
 from delayrig.events import encode_events, parse_events
 from delayrig.guest.arguments import (
     CELL_FW_CFG,
@@ -58,11 +58,11 @@ from delayrig.live.packed import PackedGuest
 from delayrig.live.speed import SpeedChange
 from delayrig.live.visitor import Visitor
 from delayrig.paths import Paths
-from delayrig.result import RunHeader
+from delayrig.result import NotProvided, RunHeader
 from delayrig.run.agenda import Kinship
 from delayrig.run.header import make_live_header
 from delayrig.run.request import Request
-from delayrig.run.supplies import CpuPool, Preparing, Supplies, provide_supplies
+from delayrig.run.supplies import CpuPool, Need, Preparing, Supplies, provide_supplies
 from delayrig.stages import KEEP, PACK, READ_BACK, STOP
 from delayrig.workload import Places, region_of
 
@@ -76,7 +76,8 @@ class LiveLane:
 
     request: Request
     supplies: Supplies
-    image: LiveImage
+    image: LiveImage | None
+    """None where the archive did not give it: then every cell is skipped."""
     paths: Paths
     visitor: Visitor | None = None
 
@@ -88,6 +89,10 @@ class LiveLane:
     def subject_of(self, cell: Cell) -> Subject | None:
         """What is put to the test there."""
         return self.supplies.subject_of(cell)
+
+    def missing(self, cell: Cell) -> NotProvided | None:
+        """What the archive did not give of what the cell needs."""
+        return self.supplies.missing.get(Need.LIVE) or self.supplies.missing_for(cell)
 
     def refusal(self, cell: Cell) -> str:
         """What needs another guest, or another lane."""
@@ -303,7 +308,8 @@ class _Bench:
         )
 
     def _hardware(self, archive: Path, line_port: int, emulator: str) -> Hardware:
-        cell, paths = self.assignment.cell, self.lane.paths
+        cell, paths, image = self.assignment.cell, self.lane.paths, self.lane.image
+        assert image is not None
         return Hardware(
             shape=live_shape(
                 cell.cores,
@@ -312,8 +318,8 @@ class _Bench:
                 kernel_words=cell.shape.kernel_words,
             ),
             turns=paths.turns,
-            kernel=Path(self.lane.image.kernel),
-            initrd=Path(self.lane.image.initrd),
+            kernel=Path(image.kernel),
+            initrd=Path(image.initrd),
             console=self.assignment.folder / "console.log",
             fw_cfg={CELL_FW_CFG: archive, SUBJECT_FW_CFG: Path(self.assignment.subject.archive)},
             real=RealTime(
@@ -349,12 +355,27 @@ async def open_live_lane(
 ) -> LiveLane:
     """Provides the guest image and the subjects."""
     supplies = await provide_supplies(
-        cells=request.cells,
+        cells=[cell for cell in request.cells if cell.arch is Arch.X86_64],
         with_snapshots=False,
         recipes=request.recipes,
         paths=paths,
         pool=pool,
         preparing=preparing,
     )
-    image = await asyncio.to_thread(provide_live_image, request.recipes.guest, paths, preparing)
-    return LiveLane(request=request, supplies=supplies, image=image, paths=paths)
+    image = await _provide_image(request, paths, pool, preparing)
+    return LiveLane(
+        request=request,
+        supplies=replace(supplies, missing=dict(pool.missing)),
+        image=image,
+        paths=paths,
+    )
+
+
+async def _provide_image(
+    request: Request, paths: Paths, pool: CpuPool, preparing: Preparing
+) -> LiveImage | None:
+    try:
+        return await asyncio.to_thread(provide_live_image, request.recipes.guest, paths, preparing)
+    except NotProvidedError as error:
+        pool.missing[Need.LIVE] = NotProvided(what=error.what, cause=error.cause)
+        return None

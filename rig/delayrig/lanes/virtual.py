@@ -37,7 +37,7 @@ from delayrig.lanes.lane import Assignment
 from delayrig.lanes.left import write_entries
 from delayrig.lanes.payload import SUBJECT_ROOT, write_payload
 from delayrig.paths import Paths
-from delayrig.result import RunHeader
+from delayrig.result import NotProvided, RunHeader
 from delayrig.run.agenda import Kinship
 from delayrig.run.header import make_header
 from delayrig.run.request import Request
@@ -66,6 +66,10 @@ class VirtualLane:
         """What is put to the test there."""
         return self.supplies.subject_of(cell)
 
+    def missing(self, cell: Cell) -> NotProvided | None:
+        """What the archive did not give of what the cell needs."""
+        return self.supplies.missing_for(cell)
+
     def refusal(self, cell: Cell) -> str:
         """Hazards that need this machine's own cores."""
         return refusal_on(LaneName.VIRTUAL, cell.hazards)
@@ -76,14 +80,15 @@ class VirtualLane:
 
     async def run_cell(self, assignment: Assignment) -> float:
         """Runs the cell in a guest of its own, restored from its snapshot where there is one."""
-        began_s = time.monotonic()
         cell, watch = assignment.cell, assignment.watch
+        snapshot = await self.supplies.snapshots.provide(cell.shape, assignment.cpu)
+        began_s = time.monotonic()
         with tempfile.TemporaryDirectory(prefix="flashrom-rig-") as name:
             scratch = Path(name)
             hardware = await asyncio.to_thread(self.pack, assignment, scratch)
             watch.ended(PACK)
             with last_words(assignment.folder, LOGS):
-                async with self._guest(hardware, assignment) as (machine, logs):
+                async with self._guest(hardware, snapshot, assignment) as (machine, logs):
                     watch.ended(LOAD)
                     entries = await unless_flooded(self.finish(machine, assignment, scratch), logs)
                     watch.ended(READ_BACK)
@@ -97,10 +102,9 @@ class VirtualLane:
 
     @asynccontextmanager
     async def _guest(
-        self, hardware: Hardware, assignment: Assignment
+        self, hardware: Hardware, snapshot: Path | None, assignment: Assignment
     ) -> AsyncIterator[tuple[Machine, Sequence[Path]]]:
         """A machine at the pause before the cell, and where it and its QEMU say something."""
-        snapshot = self.supplies.snapshots.get(assignment.cell.shape)
         if self.kept is not None and snapshot is not None and can_be_kept(snapshot):
             async with self.kept.lend(hardware, snapshot, assignment.cpu) as guest:
                 yield guest.machine, guest.logs

@@ -70,7 +70,8 @@ def opener(look: Look, show: Show, told: Told | None = None) -> OpenLane:
                     paths=paths,
                     subjects=host.subjects,
                     libraries=host.libraries,
-                    missing=host.missing,
+                    refused=host.refused,
+                    not_provided=host.not_provided,
                     show=show,
                     look=look,
                     delay=request.delay,
@@ -117,7 +118,7 @@ async def packed_commands(
         assignment = assignment_of(request, lane, folder, cpu)
         if isinstance(lane, VirtualLane):
             hardware = await asyncio.to_thread(lane.pack, assignment, folder)
-            snapshot = lane.supplies.snapshots.get(assignment.cell.shape)
+            snapshot = await lane.supplies.snapshots.provide(assignment.cell.shape, cpu)
             return qemu_command(hardware, snapshot, cpu)
         if isinstance(lane, HostLane):
             spec = await asyncio.to_thread(lane.pack, assignment, folder)

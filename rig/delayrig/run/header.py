@@ -15,7 +15,7 @@ from delayrig.images.lock import lock_entries, lock_state, subject_entries
 from delayrig.images.subject import Subject
 from delayrig.machine_facts import cpu_facts, kernel_line
 from delayrig.paths import Paths
-from delayrig.result import HostFacts, RunHeader
+from delayrig.result import HostFacts, NotProvided, RunHeader
 from delayrig.run.request import Request
 from delayrig.run.supplies import Supplies
 
@@ -32,10 +32,13 @@ def make_header(request: Request, supplies: Supplies, paths: Paths) -> RunHeader
         libvirt_version=libvirt_version(),
         image_digests=image_digests(supplies, paths),
         lock=lock_state(entries, paths.checkout),
+        not_provided=supplies.not_provided,
     )
 
 
-def make_host_header(request: Request, programs: list[Subject], paths: Paths) -> RunHeader:
+def make_host_header(
+    request: Request, programs: list[Subject], missing: list[NotProvided], paths: Paths
+) -> RunHeader:
     """The header of a run that begins now and needs no QEMU."""
     return _header(
         request,
@@ -47,11 +50,12 @@ def make_host_header(request: Request, programs: list[Subject], paths: Paths) ->
             **{f"subject {subject.name}": subject.archive_sha256 for subject in programs},
         },
         lock=lock_state(subject_entries(programs), paths.checkout),
+        not_provided=missing,
     )
 
 
 def make_live_header(
-    request: Request, supplies: Supplies, image: LiveImage, paths: Paths
+    request: Request, supplies: Supplies, image: LiveImage | None, paths: Paths
 ) -> RunHeader:
     """The header of a run that begins now, of guests in real time."""
     return _header(
@@ -60,14 +64,14 @@ def make_live_header(
         qemu_version=_answer([PLATFORMS[Arch.X86_64].program, "--version"]).partition("\n")[0],
         libvirt_version=libvirt_version(),
         image_digests={
-            "kernel": image.kernel_sha256,
-            "initrd": image.initrd_sha256,
+            **({"kernel": image.kernel_sha256, "initrd": image.initrd_sha256} if image else {}),
             "cpu plugin": digest.of_file(paths.cpu_plugin),
             "emulator": digest.of_file(paths.emulator),
             "qemu": qemu_sha256(PLATFORMS[Arch.X86_64].program),
             **{f"subject {one.label}": one.archive_sha256 for one in supplies.programs},
         },
         lock=lock_state(subject_entries(supplies.programs), paths.checkout),
+        not_provided=supplies.not_provided,
     )
 
 
@@ -79,6 +83,7 @@ def _header(
     libvirt_version: str,
     image_digests: dict[str, str],
     lock: str,
+    not_provided: list[NotProvided],
 ) -> RunHeader:
     return RunHeader(
         rig_version=__version__,
@@ -93,6 +98,7 @@ def _header(
         image_digests=image_digests,
         lock=lock,
         cells_planned=len(request.cells),
+        not_provided=not_provided,
     )
 
 

@@ -15,7 +15,7 @@ import msgspec
 
 from delayrig import dummy
 from delayrig.cell import Cell, Probe, Programmer
-from delayrig.errors import BadInputError, LostGuestError
+from delayrig.errors import BadInputError, LostGuestError, NotProvidedError
 from delayrig.images.subject import PATH_PREFIX, knows_string, wrong_machine
 from delayrig.keep import replace_file
 from delayrig.lanes import LaneName
@@ -29,6 +29,7 @@ from delayrig.run.supplies import CpuPool, Preparing
 from delayrig.run.taken_up import CELL, RESULT, begin, clear_cut_off, done_cells
 from delayrig.stages import JUDGE, MARKS_NAME, StageWatch
 from delayrig.verdict.contrast import judge_contrasts
+from delayrig.verdict.exit_code import WATCHING
 from delayrig.verdict.judge import Finding, blank_result, judge_cell
 from delayrig.witness.delay_probe import DelayFunction, DelayWish, find_delay_function
 
@@ -38,6 +39,7 @@ NO_DELAY_FUNCTION = (
 )
 
 
+NOT_PROVIDED = "not provided: "
 NO_SYMBOL = "delay (no symbol)"
 
 
@@ -85,6 +87,7 @@ async def run_side_by_side(
     for run, request in zip(runs, requests, strict=True):
         if run.kept:
             progress.preparing(f"the rest: {len(run.kept)} of {len(request.cells)} cells are done")
+    _check_watched(runs)
     progress.started(sum(len(request.cells) for request in requests))
     finished = False
 
@@ -118,12 +121,28 @@ async def run_side_by_side(
     return kept
 
 
+def _check_watched(runs: Sequence["_Run"]) -> None:
+    """Raises where no canary or no control can run: whatever the rest says, nobody may trust it."""
+    refused = [result for run in runs for result in run.refused]
+    ready = {cell.role for run in runs for cell in run.cells if not run.known(cell)}
+    missing = {result.role: result.not_provided for result in refused if result.not_provided}
+    for role in WATCHING:
+        if role in missing and role not in ready:
+            causes = [lost for run in runs for lost in run.header.not_provided]
+            cause = next(lost.cause for lost in causes if lost.what == missing[role])
+            raise NotProvidedError(
+                missing[role],
+                f"{cause}. Without it no {role} runs, so the run would show nothing",
+                hint="check this machine's network and archive, then start again",
+            )
+
+
 def assignment_of(request: Request, lane: Lane, folder: Path, cpu: int) -> Assignment:
     """What the request's one cell would be run with; raises `BadInputError` where it is skipped."""
     (cell,) = request.cells
     bench = _Bench(request=request, lane=lane, delay_functions=_delay_functions(request, lane))
-    if reason := bench.refusal(cell):
-        raise BadInputError(f"{cell.id} is skipped: {reason}")
+    if refused := bench.refuse(cell):
+        raise BadInputError(f"{cell.id} is skipped: {refused.reason}")
     return bench.assignment(cell, folder, cpu)
 
 
@@ -134,7 +153,7 @@ class _Run:
         self._request = request
         self._lane = lane
         request.out.mkdir(parents=True, exist_ok=True)
-        self._header = begin(request, lane.header())
+        self.header = begin(request, lane.header())
         self.kept = done_cells(request.cells, request.out) if request.resume else {}
         """Results that another run has left here."""
         self._bench = _Bench(
@@ -144,6 +163,16 @@ class _Run:
         for cell in request.cells:
             if cell.id not in self._done and (refused := self._bench.refuse(cell)):
                 self._done[cell.id] = refused
+
+    @property
+    def cells(self) -> list[Cell]:
+        """All that were asked for."""
+        return self._request.cells
+
+    @property
+    def refused(self) -> list[CellResult]:
+        """Those that cannot be run."""
+        return [done for done in self._done.values() if done.id not in self.kept]
 
     def known(self, cell: Cell) -> CellResult | None:
         """The result of a cell of its that is done, or is not to be run."""
@@ -163,7 +192,7 @@ class _Run:
         """Keeps what is done."""
         cells = [self._done[cell.id] for cell in self._request.cells if cell.id in self._done]
         results = Results(
-            run=msgspec.structs.replace(self._header, interrupted=interrupted),
+            run=msgspec.structs.replace(self.header, interrupted=interrupted),
             cells=cells,
             contrasts=judge_contrasts(self._request.contrasts, cells),
         )
@@ -212,12 +241,17 @@ class _Bench:
     def refuse(self, cell: Cell) -> CellResult | None:
         """The result of a cell that is not to be run; None where it is."""
         chip = self.request.chips[cell.chip]
-        reason = self.refusal(cell)
+        missing = self.lane.missing(cell)
+        reason = f"{NOT_PROVIDED}{missing.what}" if missing else self.refusal(cell)
         if not reason:
             return None
         finding = Finding(verdict=Verdict.SKIPPED, reason=reason)
         blank = blank_result(cell, chip, finding, rerun=rerun_command(cell, self.request))
-        return msgspec.structs.replace(blank, unjudged=[NO_SYMBOL] if cell.witness else [])
+        return msgspec.structs.replace(
+            blank,
+            not_provided=missing.what if missing else "",
+            unjudged=[NO_SYMBOL] if cell.witness else [],
+        )
 
     async def run(self, cell: Cell, cpu: int) -> CellResult:
         """Runs and judges a cell; keeps its result in its folder."""

@@ -4,16 +4,17 @@
 import asyncio
 import os
 import shutil
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Hashable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Protocol, TypeVar
 
 import msgspec
 
 from delayrig.cell import Cell
-from delayrig.errors import BadInputError
+from delayrig.errors import BadInputError, LostGuestError, NotProvidedError
 from delayrig.guest.kept import KeptGuests
 from delayrig.guest.platform import Arch
 from delayrig.guest.shape import GuestShape
@@ -25,9 +26,10 @@ from delayrig.images.library import provide_library
 from delayrig.images.recipes import Recipes
 from delayrig.images.subject import Subject, provide_bridge, provide_subject, wrong_machine
 from delayrig.paths import Paths
+from delayrig.result import NotProvided
 
 SNAPSHOT_BYTES = 110 << 20
-K = TypeVar("K")
+K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 
@@ -50,7 +52,18 @@ class Supplies:
     """But for those that guests of that architecture cannot run."""
     libraries: dict[str, Subject]
     """By subject, but for those of which no library is known."""
-    snapshots: dict[GuestShape, Path]
+    snapshots: "Snapshots"
+    missing: dict[Hashable, NotProvided]
+    """What the archive did not give, by `Need` and key."""
+
+    def missing_for(self, cell: Cell) -> NotProvided | None:
+        """What the cell cannot run without; None where all is there."""
+        return next((self.missing[need] for need in needs_of(cell) if need in self.missing), None)
+
+    @property
+    def not_provided(self) -> list[NotProvided]:
+        """Each once, for the run's header."""
+        return sorted(set(self.missing.values()), key=lambda missing: missing.what)
 
     def image_of(self, shape: GuestShape) -> GuestImage:
         """What guests of that shape boot."""
@@ -76,6 +89,28 @@ def image_with(image: GuestImage, kernels: dict[str, Kernel], shape: GuestShape)
     return msgspec.structs.replace(image, kernel=kernel.path, kernel_sha256=kernel.sha256)
 
 
+class Need(StrEnum):
+    """The kinds of what the archive gives."""
+
+    GUEST = "guest"
+    KERNEL = "kernel"
+    BRIDGE = "bridge"
+    SUBJECT = "subject"
+    LIBRARY = "library"
+    LIVE = "live"
+    """The image of guests of the live lane; it has no key."""
+
+
+def needs_of(cell: Cell) -> list[Hashable]:
+    """What a cell runs on, by the keys of `Supplies.missing`."""
+    subject: Hashable = (Need.SUBJECT, (cell.subject, cell.arch))
+    if cell.in_library:
+        subject = (Need.LIBRARY, cell.subject)
+    needs: list[Hashable] = [(Need.GUEST, cell.arch), subject]
+    needs += [(Need.KERNEL, cell.shape.kernel)] if cell.shape.kernel else []
+    return needs + ([(Need.BRIDGE, cell.arch)] if cell.bridged else [])
+
+
 class CpuPool:
     """Host CPUs to run guests on: each guest keeps to one, up to `jobs` guests at a time.
 
@@ -85,6 +120,8 @@ class CpuPool:
     def __init__(self, jobs: int) -> None:
         self.jobs = jobs
         self.guests = KeptGuests(jobs)
+        self.missing: dict[Hashable, NotProvided] = {}
+        """What the archive did not give to a run of this pool: the others do not ask again."""
         cpus = sorted(os.sched_getaffinity(0))
         self._free: asyncio.Queue[int] = asyncio.Queue()
         for job in range(jobs):
@@ -100,6 +137,85 @@ class CpuPool:
             self._free.put_nowait(cpu)
 
 
+class Snapshots:
+    """The snapshot of each shape, booted when the first cell of that shape asks for it."""
+
+    def __init__(
+        self, images: dict[GuestShape, GuestImage], paths: Paths, preparing: Preparing
+    ) -> None:
+        self._images = images
+        self._paths = paths
+        self._preparing = preparing
+        self._made: dict[GuestShape, Path | LostGuestError] = {}
+        self._locks = {shape: asyncio.Lock() for shape in images}
+
+    async def provide(self, shape: GuestShape, cpu: int) -> Path | None:
+        """Where it is; None for shapes that are not kept. Raises `LostGuestError`, each time."""
+        if shape not in self._images:
+            return None
+        async with self._locks[shape]:
+            if shape not in self._made:
+                self._made[shape] = await self._provide(shape, cpu)
+        made = self._made[shape]
+        if isinstance(made, LostGuestError):
+            raise made
+        return made
+
+    async def provide_all(self, pool: CpuPool) -> int:
+        """Boots what is missing, as many at a time as the pool has CPUs; how many there are."""
+
+        async def provide(shape: GuestShape) -> None:
+            async with pool.one() as cpu:
+                await self.provide(shape, cpu)
+
+        async with asyncio.TaskGroup() as group:
+            for shape in self._images:
+                group.create_task(provide(shape))
+        return len(self._images)
+
+    def check_space(self) -> None:
+        """Raises `BadInputError` where the disk has no room for those that are missing."""
+        images = self._images.items()
+        missing = [s for s, image in images if not snapshot_path(s, image, self._paths).is_dir()]
+        _check_space(len(missing), self._paths)
+
+    async def _provide(self, shape: GuestShape, cpu: int) -> Path | LostGuestError:
+        image = self._images[shape]
+        if not snapshot_path(shape, image, self._paths).is_dir():
+            self._preparing(f"snapshot of {shape.name}")
+        try:
+            return await provide_snapshot(shape, image, self._paths, cpu)
+        except LostGuestError as error:
+            return error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Provider:
+    """Provides things of many kinds at once, and notes what the archive does not give."""
+
+    missing: dict[Hashable, NotProvided]
+
+    async def each(self, need: Need, keys: Iterable[K], provide: Callable[[K], V]) -> dict[K, V]:
+        """All keys at once, since what has to be fetched is mostly waited for."""
+        async with asyncio.TaskGroup() as group:
+            tasks = {
+                key: group.create_task(asyncio.to_thread(self._one, need, key, provide))
+                for key in dict.fromkeys(keys)
+            }
+        found = {key: task.result() for key, task in tasks.items()}
+        return {key: value[0] for key, value in found.items() if value}
+
+    def _one(self, need: Need, key: K, provide: Callable[[K], V]) -> list[V]:
+        """The one, or none."""
+        if (need, key) in self.missing:
+            return []
+        try:
+            return [provide(key)]
+        except NotProvidedError as error:
+            self.missing[need, key] = NotProvided(what=error.what, cause=error.cause)
+            return []
+
+
 async def provide_supplies(
     *,
     cells: Iterable[Cell],
@@ -109,70 +225,99 @@ async def provide_supplies(
     pool: CpuPool,
     preparing: Preparing,
 ) -> Supplies:
-    """Fetches, packs and boots what is not there yet, for those cells."""
+    """Fetches and packs what is not there yet, for those cells.
+
+    What the archive does not give is missing from what is returned; cells that need it cannot run.
+    """
     cells = list(cells)
-    guest_images = await _for_each(
-        dict.fromkeys(cell.arch for cell in cells),
-        lambda arch: _provide_guest(arch, recipes, paths, preparing),
-    )
-    bridges = await _for_each(
-        dict.fromkeys(cell.arch for cell in cells if cell.bridged),
-        lambda arch: provide_bridge(recipes, paths, preparing, arch),
-    )
-    programs = dict.fromkeys((cell.subject, cell.arch) for cell in cells if not cell.in_library)
-    packed = await _for_each(
-        (program for program in programs if not wrong_machine(*program)),
-        lambda program: provide_subject(program[0], recipes, paths, preparing, program[1]),
-    )
-    libraries = await _for_each(
-        dict.fromkeys(cell.subject for cell in cells if cell.in_library),
-        lambda name: provide_library(name, recipes, paths, preparing),
-    )
-    shapes = sorted({cell.shape for cell in cells if with_snapshots})
-    kernels = {
-        name: await asyncio.to_thread(provide_kernel, name, recipes.kernels[name], paths, preparing)
-        for name in sorted({shape.kernel for shape in shapes if shape.kernel})
-    }
-    images = {shape: image_with(guest_images[shape.arch], kernels, shape) for shape in shapes}
-    snapshots = await _provide_snapshots(images, paths, pool, preparing)
-    return Supplies(
-        images=guest_images,
-        kernels=kernels,
-        bridges=bridges,
-        subjects=packed,
-        libraries={name: library for name, library in libraries.items() if library},
-        snapshots=snapshots,
-    )
-
-
-async def _for_each(keys: Iterable[K], provide: Callable[[K], V]) -> dict[K, V]:
-    """All at once: what has to be fetched is mostly waited for."""
+    provider = _Provider(missing=pool.missing)
+    programs = [(cell.subject, cell.arch) for cell in cells if not cell.in_library]
     async with asyncio.TaskGroup() as group:
-        tasks = {key: group.create_task(asyncio.to_thread(provide, key)) for key in keys}
-    return {key: task.result() for key, task in tasks.items()}
+        guests = group.create_task(
+            provider.each(
+                Need.GUEST,
+                (cell.arch for cell in cells),
+                lambda arch: _provide_guest(arch, recipes, paths, preparing),
+            )
+        )
+        bridges = group.create_task(
+            provider.each(
+                Need.BRIDGE,
+                (cell.arch for cell in cells if cell.bridged),
+                lambda arch: provide_bridge(recipes, paths, preparing, arch),
+            )
+        )
+        fetched = group.create_task(
+            provider.each(
+                Need.SUBJECT,
+                (program for program in programs if _is_of_archive(program, recipes)),
+                lambda program: provide_subject(program[0], recipes, paths, preparing, program[1]),
+            )
+        )
+        libraries = group.create_task(
+            provider.each(
+                Need.LIBRARY,
+                (cell.subject for cell in cells if cell.in_library),
+                lambda name: provide_library(name, recipes, paths, preparing),
+            )
+        )
+        kernels = group.create_task(
+            provider.each(
+                Need.KERNEL,
+                (cell.shape.kernel for cell in cells if cell.shape.kernel),
+                lambda name: provide_kernel(name, recipes.kernels[name], paths, preparing),
+            )
+        )
+    own = await _provide_own(programs, guests.result(), recipes, paths, preparing)
+    shapes = sorted({cell.shape for cell in cells if with_snapshots})
+    snapshots = Snapshots(
+        {
+            shape: image_with(guests.result()[shape.arch], kernels.result(), shape)
+            for shape in shapes
+            if shape.arch in guests.result() and shape.kernel in {"", *kernels.result()}
+        },
+        paths,
+        preparing,
+    )
+    snapshots.check_space()
+    return Supplies(
+        images=guests.result(),
+        kernels=kernels.result(),
+        bridges=bridges.result(),
+        subjects=fetched.result() | own,
+        libraries={name: library for name, library in libraries.result().items() if library},
+        snapshots=snapshots,
+        missing=dict(pool.missing),
+    )
+
+
+def _is_of_archive(program: tuple[str, Arch], recipes: Recipes) -> bool:
+    return program[0] in recipes.subjects and not wrong_machine(*program)
+
+
+async def _provide_own(
+    programs: Iterable[tuple[str, Arch]],
+    images: Mapping[Arch, GuestImage],
+    recipes: Recipes,
+    paths: Paths,
+    preparing: Preparing,
+) -> dict[tuple[str, Arch], Subject]:
+    """Those that are built here or named by the user, where there are guests for them."""
+    return {
+        program: await asyncio.to_thread(
+            provide_subject, program[0], recipes, paths, preparing, program[1]
+        )
+        for program in dict.fromkeys(programs)
+        if program[0] not in recipes.subjects
+        and program[1] in images
+        and not wrong_machine(*program)
+    }
 
 
 def _provide_guest(arch: Arch, recipes: Recipes, paths: Paths, preparing: Preparing) -> GuestImage:
     """What guests of that architecture boot, with our own programs for it."""
     provide_natives(arch, paths, preparing)
     return provide_guest_image(recipes.guest, paths, preparing, arch)
-
-
-async def _provide_snapshots(
-    images: dict[GuestShape, GuestImage], paths: Paths, pool: CpuPool, preparing: Preparing
-) -> dict[GuestShape, Path]:
-    missing = [s for s, image in images.items() if not snapshot_path(s, image, paths).is_dir()]
-    _check_space(len(missing), paths)
-
-    async def provide(shape: GuestShape) -> Path:
-        async with pool.one() as cpu:
-            if shape in missing:
-                preparing(f"snapshot of {shape.name}")
-            return await provide_snapshot(shape, images[shape], paths, cpu)
-
-    async with asyncio.TaskGroup() as group:
-        tasks = {shape: group.create_task(provide(shape)) for shape in images}
-    return {shape: task.result() for shape, task in tasks.items()}
 
 
 def _check_space(snapshots: int, paths: Paths) -> None:

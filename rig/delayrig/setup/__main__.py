@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,7 @@ from delayrig.setup.named_archive import named_archive
 from delayrig.setup.stamp import (
     ACCOUNT,
     ENVIRONMENT,
+    EVERY_STEP,
     GUEST_STEPS,
     HOST_STEPS,
     PACKAGES,
@@ -65,7 +67,7 @@ def _do(layout: Layout, request: Request) -> int:
     if request.archive:
         os.environ[ARCHIVE_VARIABLE] = request.archive
     named_archive(os.environ)
-    ours = request.own or request.in_container
+    ours = request.own or request.in_container or request.imported
     if not ours and not stale_steps(layout, wanted_marks(layout), _steps(request)):
         become_rig(layout, request.passed)
     return _guarded(layout, request)
@@ -130,7 +132,9 @@ def _steps(request: Request) -> tuple[str, ...]:
         return (PACKAGES, ACCOUNT)
     if request.for_tests:
         return TEST_STEPS
-    return GUEST_STEPS if request.needs_guests else HOST_STEPS
+    if not request.needs_guests:
+        return HOST_STEPS
+    return EVERY_STEP if request.own else GUEST_STEPS
 
 
 def _dispatch(context: "Context", request: Request) -> int:
@@ -147,10 +151,25 @@ def _dispatch(context: "Context", request: Request) -> int:
         return examine(context)
     if request.command == "clean":
         return clean(context)
+    if request.imported:
+        return _import(context, request)
     check_machine(context)
     set_up(context)
+    if request.extras:
+        from delayrig.setup.environment import add_extras
+
+        add_extras(context, request.extras)
     if request.command != "setup":
         become_rig(context.layout, request.passed)
+    return EXIT_PASS
+
+
+def _import(context: "Context", request: Request) -> int:
+    """What another machine exported comes before set-up, which then needs no network."""
+    from delayrig.setup.carrier import import_images
+
+    file = Path(request.imported)
+    context.console.write(f"{file}: {import_images(context.layout, file)} files are here now")
     return EXIT_PASS
 
 

@@ -20,6 +20,12 @@ TARGETS_COMMAND = (
     "$(REPO_URI)|$(CODENAME)|$(RELEASE)|$(SIGNED_BY)|$(COMPONENT)|$(SOURCESENTRY)|$(ORIGIN)",
     "Created-By: Packages",
 )
+ANSWER_LIMITS = (
+    'Acquire::http::Timeout "10"',
+    'Acquire::https::Timeout "10"',
+    'Acquire::Retries "1"',
+)
+"""apt's settings under which an archive that is out of reach is told within a minute."""
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
 DEBIAN = "debian"

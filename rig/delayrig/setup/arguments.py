@@ -8,7 +8,7 @@ from itertools import takewhile
 from delayrig.setup.errors import UsageError
 
 HELP = """\
-Usage: rig/rig setup [--if-needed] [--lane host] [--tests] [--packages]
+Usage: rig/rig setup [--if-needed] [--lane host] [--tests] [--packages] [--extra NAME]
        rig/rig doctor [--lane host]
        rig/rig clean
 
@@ -18,6 +18,7 @@ Commands of the launcher:
              --lane host  only what cells without guests need: no QEMU, no archive
              --tests      also what `tests/run` needs
              --packages   only the distribution packages
+             --extra NAME also what few users need: parquet or postgresql (repeatable)
   doctor   says what is wrong with this machine, and what to do about it
              --lane host  only what cells without guests need
   clean    removes everything that set-up made, except distribution packages
@@ -43,6 +44,7 @@ HOST_OPTION = "--host"
 """The same where a command has no other lanes to choose from."""
 TESTS_OPTION = "--tests"
 PACKAGES_OPTION = "--packages"
+EXTRA_OPTION = "--extra"
 HELP_OPTIONS = ("--help", "-h")
 VERSION_OPTION = "--version"
 LISTS = ("plans", "chips", "hazards", "machines", "subjects")
@@ -75,6 +77,10 @@ class Request:
     """Where the rig's own tests are to be run."""
     packages_only: bool = False
     in_container: bool = False
+    imported: str = ""
+    """The file of `images --import FILE`; empty for all other command lines."""
+    extras: tuple[str, ...] = ()
+    """Of `setup --extra NAME`."""
     archive: str = ""
     """The Debian archive that the user named; empty where none was."""
     words: tuple[str, ...] = ()
@@ -110,6 +116,8 @@ def read_request(arguments: Sequence[str]) -> Request:
         for_tests=TESTS_OPTION in ours and "setup" in ours,
         packages_only=PACKAGES_OPTION in ours and "setup" in ours,
         in_container=CONTAINER_OPTION in ours,
+        imported=next(iter(values_of("--import", kept)), "") if "images" in kept[:1] else "",
+        extras=tuple(values_of(EXTRA_OPTION, kept)) if "setup" in kept[:1] else (),
         archive=archive,
         version=list(kept[:1]) == [VERSION_OPTION],
         words=tuple(takewhile(lambda word: not word.startswith("-"), kept)),
@@ -131,6 +139,18 @@ def take_archive(arguments: Sequence[str]) -> tuple[list[str], str]:
     return kept, archive
 
 
+def values_of(option: str, arguments: Sequence[str]) -> list[str]:
+    """What the option is given, each time: `--option VALUE` or `--option=VALUE`."""
+    pairs = zip(arguments, [*arguments[1:], ""], strict=True)
+    found = []
+    for argument, follower in pairs:
+        if argument == option and follower:
+            found.append(follower)
+        elif argument.startswith(f"{option}="):
+            found.append(argument.partition("=")[2])
+    return found
+
+
 def lane_of(arguments: Sequence[str]) -> str:
     """What `--lane` says, as the rig will read it: the last one counts."""
     lane = ""
@@ -146,6 +166,8 @@ def _check_own(request: Request) -> None:
     if request.command not in OWN_COMMANDS:
         return
     known = {request.command, *OWN_COMMANDS[request.command], *HELP_OPTIONS}
+    if request.extras:
+        known |= {EXTRA_OPTION, *request.extras, *(f"{EXTRA_OPTION}={e}" for e in request.extras)}
     for argument in request.passed:
         if argument not in known:
             raise UsageError(f"rig/rig {request.command} does not know {argument!r}")

@@ -1,14 +1,32 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The rig's own Python environment: the distribution's Python, and what requirements.lock pins."""
+"""The rig's own Python environment: the distribution's Python, and what requirements.lock pins.
+
+Packages are fetched into the state and installed from there, so that the environment can be made
+again, or carried to another machine, without a network. What only tests and linters need has a lock
+of its own and comes with `tests/run`; so has what few users need (rig/extras).
+"""
 
 import time
+from collections.abc import Iterable
+from pathlib import Path
 
-from delayrig.setup.command import run_logged, succeeds
+from delayrig.setup.command import Done, run_logged, succeeds
 from delayrig.setup.console import human_time
 from delayrig.setup.context import Context
-from delayrig.setup.stamp import ENVIRONMENT, drop_mark
+from delayrig.setup.errors import SetupError
+from delayrig.setup.layout import Layout
+from delayrig.setup.stamp import ENVIRONMENT, TEST_ENVIRONMENT, drop_mark
 
 SYSTEM_PYTHON = "/usr/bin/python3"
+QUIET = ("--no-input", "--disable-pip-version-check")
+PINNED = ("--require-hashes", "--no-deps")
+ANSWER_LIMITS = ("--retries", "2", "--timeout", "10")
+"""An index that is out of reach is told within a minute."""
+
+
+def can_make_environment() -> bool:
+    """Whether this machine has already what makes one: Debian has that in a package of its own."""
+    return succeeds([SYSTEM_PYTHON, "-c", "import ensurepip, venv"])
 
 
 def ensure_environment(context: Context) -> bool:
@@ -17,10 +35,39 @@ def ensure_environment(context: Context) -> bool:
     started_s = time.monotonic()
     if not (context.again and _is_alive(context)):
         drop_mark(context.layout.stamp, ENVIRONMENT)
+        drop_mark(context.layout.stamp, TEST_ENVIRONMENT)
         _make(context)
-    _fill(context)
+    _fill(context, [context.layout.lock_of_python])
+    took = human_time(time.monotonic() - started_s)
+    context.console.say(f"Python environment: ready in {took}")
+    return True
+
+
+def ensure_test_environment(context: Context) -> bool:
+    """Adds what tests and linters need to the environment, and every extra."""
+    context.console.begin("Python packages of the tests")
+    started_s = time.monotonic()
+    layout = context.layout
+    extras = [layout.lock_of_extra(name) for name in known_extras(layout)]
+    _fill(context, [layout.lock_of_tests, *extras])
     context.console.say(f"ready in {human_time(time.monotonic() - started_s)}")
     return True
+
+
+def known_extras(layout: Layout) -> list[str]:
+    """Names of what can be asked for beside what every user needs."""
+    return sorted(lock.stem for lock in layout.extras.glob("*.lock"))
+
+
+def add_extras(context: Context, names: Iterable[str]) -> None:
+    """Adds what few users need to the environment; raises `SetupError` for unknown names."""
+    known = known_extras(context.layout)
+    for name in names:
+        if name not in known:
+            raise SetupError(f"there is no extra {name!r}", f"known extras: {', '.join(known)}")
+        context.console.begin(f"extra {name}")
+        _fill(context, [context.layout.lock_of_extra(name)])
+        context.console.say("ready")
 
 
 def _is_alive(context: Context) -> bool:
@@ -38,16 +85,26 @@ def _make(context: Context) -> None:
     done.require("making the Python environment", "check that python3-venv is installed")
 
 
-def _fill(context: Context) -> None:
-    lock = context.layout.lock_of_python
-    options = ["--require-hashes", "--no-deps", "--no-input", "--disable-pip-version-check"]
-    done = run_logged(
-        [str(context.layout.python), "-m", "pip", "install", *options, "-r", str(lock)],
+def _fill(context: Context, locks: Iterable[Path]) -> None:
+    """From what was fetched before, where that is all; else what is missing is fetched first."""
+    files = [word for lock in locks for word in ("-r", str(lock))]
+    wheels = str(context.layout.wheels)
+    # Byte code is written when a module is first used: most of it never is.
+    install = ["install", "--no-index", "--find-links", wheels, "--no-compile", *PINNED, *files]
+    if context.layout.wheels.is_dir() and _pip(context, install).code == 0:
+        return
+    fetch = ["download", "--dest", wheels, "--find-links", wheels, *ANSWER_LIMITS, *PINNED, *files]
+    _pip(context, fetch).require(
+        "fetching Python packages",
+        "check that pip reaches its index (pip's own configuration is honoured), and start again",
+    )
+    _pip(context, install).require("installing Python packages", "rig/rig clean, then start again")
+
+
+def _pip(context: Context, arguments: list[str]) -> Done:
+    return run_logged(
+        [str(context.layout.python), "-m", "pip", *arguments, *QUIET],
         log=context.layout.logs / "pip.log",
         console=context.console,
         environment={"PYTHONNOUSERSITE": "1", "PYTHONPATH": ""},
-    )
-    done.require(
-        "installing Python packages",
-        "check that pip reaches its index (pip's own configuration is honoured), and start again",
     )

@@ -8,6 +8,8 @@ from delayrig.setup.console import human_time
 from delayrig.setup.context import Context
 from delayrig.setup.handover import rig_argv, rig_environment
 
+WARNING = "warning: "
+
 
 def ensure_images(context: Context) -> bool:
     """Makes what is missing; quick where everything is up to date."""
@@ -24,5 +26,8 @@ def ensure_images(context: Context) -> bool:
         "see the lines above; where the archive is out of reach, mend the machine's network or its"
         " apt sources",
     )
+    for line in done.tail:
+        if line.startswith(WARNING):
+            context.console.warn(line.removeprefix(WARNING))
     context.console.say(f"ready in {human_time(time.monotonic() - started_s)}")
     return True

@@ -40,8 +40,27 @@ class Layout:
 
     @property
     def lock_of_python(self) -> Path:
-        """Pins every Python package, with digests."""
+        """Pins every Python package of the rig, with digests."""
         return self.package_path / "requirements.lock"
+
+    @property
+    def lock_of_tests(self) -> Path:
+        """Pins what only tests and linters need beside that."""
+        return self.checkout / "tests" / "requirements.lock"
+
+    @property
+    def extras(self) -> Path:
+        """A lock for each kind of use that few users have."""
+        return self.package_path / "extras"
+
+    def lock_of_extra(self, name: str) -> Path:
+        """Pins what that use needs beside the rig's own packages."""
+        return self.extras / f"{name}.lock"
+
+    @property
+    def wheels(self) -> Path:
+        """The Python packages as they were fetched."""
+        return self.state / "wheels"
 
     @property
     def venv(self) -> Path:

@@ -11,6 +11,29 @@ from delayrig.setup.context import Context
 
 # What meson leaves when a folder is fit to be built in.
 CONFIGURED = ("build.ninja", "meson-private/coredata.dat", "meson-private/build.dat")
+# meson's names of what cells run on. All else, such as tests and past mistakes, is built when it is
+# asked for.
+GUEST_PROGRAMS = (
+    "agent",
+    "serprog-emu:executable",
+    "serprog-floor:executable",
+    "flashrom:executable",
+    "flashrom-canary:executable",
+    "flashrom-fixed:executable",
+    "flashrom-fixed-canary:executable",
+    "rig-latency",
+)
+HOST_PROGRAMS = (
+    "live-agent",
+    "qemu-turns",
+    "cpu-plugin",
+    "flashrom-host:executable",
+    "flashrom:shared_library",
+    "flashrom-canary:shared_library",
+    "flashrom-fixed:shared_library",
+    "flashrom-fixed-canary:shared_library",
+    "sleep-facts",
+)
 # What only the rig's own builds have: past mistakes of delay layers, to be convicted.
 OPTIONS = ("-Dmuseum=true",)
 
@@ -51,7 +74,8 @@ def _origin(context: Context) -> str:
 
 
 def _compile(context: Context) -> None:
-    done = _meson(context, "compile", "-C", str(context.layout.build))
+    programs = (*GUEST_PROGRAMS, *HOST_PROGRAMS)
+    done = _meson(context, "compile", "-C", str(context.layout.build), *programs)
     done.require("building the native programs", "see the lines above, then start again")
 
 

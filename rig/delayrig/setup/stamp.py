@@ -5,6 +5,7 @@ Every start of the rig computes all of this, so it must stay cheap: a few small 
 sources are only listed, nothing is started.
 """
 
+import fcntl
 import hashlib
 import os
 import sys
@@ -18,14 +19,19 @@ HOST_PACKAGES = "host-packages"
 TEST_PACKAGES = "test-packages"
 ACCOUNT = "account"
 ENVIRONMENT = "environment"
+TEST_ENVIRONMENT = "test-environment"
 NATIVE = "native"
 IMAGES = "images"
 
 HOST_STEPS = (HOST_PACKAGES, ENVIRONMENT, NATIVE)
-GUEST_STEPS = (PACKAGES, ACCOUNT, ENVIRONMENT, NATIVE, IMAGES)
-TEST_STEPS = (*GUEST_STEPS, TEST_PACKAGES)
-"""What each kind of command needs; those of cells without guests need less, the tests more."""
+GUEST_STEPS = (PACKAGES, ACCOUNT, ENVIRONMENT, NATIVE)
+EVERY_STEP = (*GUEST_STEPS, IMAGES)
+TEST_STEPS = (*EVERY_STEP, TEST_PACKAGES, TEST_ENVIRONMENT)
+"""What each kind of command needs; those of cells without guests need less, the tests more.
 
+A run provides the images of its own cells; `rig/rig setup` prepares those of the shipped plans."""
+
+MARKING_LOCK = "marking.lock"
 PACKAGE_DATABASE = Path("/var/lib/dpkg/status")
 ACCOUNT_DATABASE = Path("/etc/passwd")
 NATIVE_SOURCES = ("meson.build", "meson.options", "emulators", "flashrom", "images")
@@ -59,6 +65,7 @@ def wanted_marks(layout: Layout, database: Path = PACKAGE_DATABASE) -> dict[str,
         TEST_PACKAGES: packages,
         ACCOUNT: account,
         ENVIRONMENT: environment,
+        TEST_ENVIRONMENT: _mark([environment, _read(layout.lock_of_tests), *_extras(layout)]),
         NATIVE: native,
         IMAGES: images,
     }
@@ -88,17 +95,23 @@ def read_marks(stamp: Path) -> dict[str, str]:
 
 def write_mark(stamp: Path, step: str, mark: str) -> None:
     """Notes a step as done; an interruption leaves either the old stamp or the new one."""
-    marks = read_marks(stamp) | {step: mark}
-    text = "".join(f"{name} {value}\n" for name, value in sorted(marks.items()))
-    fresh = stamp.with_suffix(".new")
-    fresh.write_text(text, encoding="utf-8")
-    fresh.replace(stamp)
+    with stamp.with_name(MARKING_LOCK).open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # two steps may end at once
+        marks = read_marks(stamp) | {step: mark}
+        text = "".join(f"{name} {value}\n" for name, value in sorted(marks.items()))
+        fresh = stamp.with_suffix(".new")
+        fresh.write_text(text, encoding="utf-8")
+        fresh.replace(stamp)
 
 
 def drop_mark(stamp: Path, step: str) -> None:
     """Notes a step as begun, hence not done."""
     if step in read_marks(stamp):
         write_mark(stamp, step, "begun")
+
+
+def _extras(layout: Layout) -> list[str]:
+    return [_read(lock) for lock in sorted(layout.extras.glob("*.lock"))]
 
 
 def _mark(*groups: Iterable[str]) -> str:

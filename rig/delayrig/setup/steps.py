@@ -3,13 +3,18 @@
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from delayrig.setup.account import ensure_account
 from delayrig.setup.console import human_size, human_time, sentence
 from delayrig.setup.context import Context
-from delayrig.setup.environment import ensure_environment
+from delayrig.setup.environment import (
+    can_make_environment,
+    ensure_environment,
+    ensure_test_environment,
+)
 from delayrig.setup.images import ensure_images
 from delayrig.setup.lock import hold_state
 from delayrig.setup.native import ensure_native
@@ -21,6 +26,7 @@ from delayrig.setup.stamp import (
     IMAGES,
     NATIVE,
     PACKAGES,
+    TEST_ENVIRONMENT,
     TEST_PACKAGES,
     stale_steps,
     wanted_marks,
@@ -37,6 +43,7 @@ STEPS: dict[str, Ensure] = {
     NATIVE: ensure_native,
     IMAGES: ensure_images,
     TEST_PACKAGES: ensure_test_packages,
+    TEST_ENVIRONMENT: ensure_test_environment,
 }
 SYSTEM_STEPS = (PACKAGES, HOST_PACKAGES, TEST_PACKAGES, ACCOUNT)
 TITLES = {
@@ -47,6 +54,7 @@ TITLES = {
     NATIVE: "native programs",
     IMAGES: "images",
     TEST_PACKAGES: "what the tests need",
+    TEST_ENVIRONMENT: "Python packages of the tests",
 }
 
 
@@ -60,7 +68,20 @@ def set_up(context: Context) -> None:
 
 
 def _do_steps(context: Context) -> Iterator[str]:
-    for step in context.steps:
+    """In their order; the environment is made while packages are installed, where it can be."""
+    with ThreadPoolExecutor(1) as beside:
+        early = None
+        stale = stale_steps(context.layout, wanted_marks(context.layout), context.steps)
+        if ENVIRONMENT in stale and can_make_environment():
+            early = beside.submit(lambda: list(_do_each(context, [ENVIRONMENT])))
+        for step in context.steps:
+            yield from (
+                early.result() if early and step == ENVIRONMENT else _do_each(context, [step])
+            )
+
+
+def _do_each(context: Context, steps: Iterable[str]) -> Iterator[str]:
+    for step in steps:
         ensure = STEPS[step]
         # Marks are taken before the step: what changes meanwhile is done again at the next start.
         # Not so for the system's own databases, which the step itself changes.

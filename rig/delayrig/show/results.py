@@ -11,6 +11,7 @@ from delayrig.result import CellResult, Results, Verdict
 from delayrig.show.console import CONTRAST_STYLES, STYLES, plain_table, seconds
 from delayrig.verdict.exit_code import exit_code_of, is_expected
 from delayrig.verdict.judge import describe
+from delayrig.verdict.not_provided import not_provided_lines
 
 WIDE = 140
 TIMES = ("total s", "CPU s", "chip busy s", "overshoot s")
@@ -20,7 +21,7 @@ def print_results(results: Results, code: ExitCode, console: Console, *, out: st
     """The table, the evidence of whatever is not a pass, and the answer."""
     console.print(cell_table(results, console.width))
     for cell in results.cells:
-        if cell.verdict is not Verdict.PASS:
+        if cell.verdict is not Verdict.PASS and not cell.not_provided:
             _print_findings(cell, console)
     if results.contrasts:
         console.print()
@@ -114,7 +115,7 @@ def expectation(cell: CellResult) -> str:
 
 def remarks(results: Results) -> list[str]:
     """What is to be borne in mind beside the answer."""
-    found = []
+    found = not_provided_lines([results])
     if not {"canary", "control"} <= {cell.role for cell in results.cells}:
         found.append("No canary and control were among the cells: nothing shows that the rig sees.")
     if results.run.lock != "same":
@@ -129,6 +130,8 @@ def answer(results: Results, code: ExitCode) -> str:
     expected = [cell for cell in short if exit_code_of(cell) is ExitCode.PASS]
     passed = sum(cell.verdict is Verdict.PASS for cell in cells)
     found = f"{len(short)} too short or corrupt ({len(expected)} of them expected)"
+    skipped = sum(cell.verdict is Verdict.SKIPPED for cell in cells)
+    found += f", {skipped} skipped" if skipped else ""
     counts = f"{len(cells)} of {results.run.cells_planned} cells: {passed} pass, {found}"
     match code:
         case ExitCode.PASS:

@@ -64,7 +64,9 @@ def _pairs(contrast: Contrast, cells: list[CellResult]) -> Iterator[tuple[CellRe
     for cell in cells:
         named = cell.id.partition(".")[0] == contrast.cell
         if named and cell.subject.name == contrast.subject and cell.place in others:
-            yield cell, others[cell.place]
+            pair = cell, others[cell.place]
+            if not any(one.not_provided for one in pair):
+                yield pair
 
 
 def _judge(contrast: Contrast, cell: CellResult, other: CellResult) -> ContrastResult:

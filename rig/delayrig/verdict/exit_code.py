@@ -8,7 +8,14 @@ from delayrig.errors import ExitCode
 from delayrig.lanes import EXACT_LANE
 from delayrig.result import CellResult, ContrastResult, ContrastVerdict, Verdict
 
+WATCHING = (Role.CANARY, Role.CONTROL)
 UNSAFE = (Verdict.TOO_SHORT, Verdict.CORRUPT)
+
+
+def is_unwatched(cells: Iterable[CellResult], role: Role) -> bool:
+    """Whether none of the role's cells worked, since the archive did not give what they need."""
+    watching = [cell for cell in cells if Role(cell.role) is role]
+    return bool(watching) and all(cell.not_provided for cell in watching)
 
 
 def is_expected(cell: CellResult) -> bool:
@@ -30,6 +37,8 @@ def exit_code_of(cell: CellResult) -> ExitCode:
     """What this one cell asks for."""
     if is_expected(cell):
         return ExitCode.PASS
+    if cell.not_provided:
+        return ExitCode.SKIPPED  # whoever it is: whether enough canaries are left, the run asks
     if cell.verdict is Verdict.INCONCLUSIVE and cell.lane != EXACT_LANE:
         return ExitCode.INCONCLUSIVE  # a busy machine: no fault of the rig's, nor of a canary's
     if cell.verdict is Verdict.INFRA_ERROR or Role(cell.role) is not Role.MEASURE:
@@ -55,12 +64,18 @@ def exit_code_of_contrast(contrast: ContrastResult) -> ExitCode:
 def exit_code_of_run(
     cells: Iterable[CellResult], contrasts: Iterable[ContrastResult] = ()
 ) -> ExitCode:
-    """The gravest of all; a run of nothing but skipped cells is skipped."""
+    """The gravest of all; a run that measured nothing but skipped cells is skipped.
+
+    Without a canary and a control that work nothing shows that the rig sees.
+    """
+    cells = list(cells)
     codes = [exit_code_of(cell) for cell in cells]
+    codes += [ExitCode.RIG_FAULT for role in WATCHING if is_unwatched(cells, role)]
     codes += [exit_code_of_contrast(contrast) for contrast in contrasts]
     for grave in (ExitCode.RIG_FAULT, ExitCode.UNSAFE, ExitCode.INCONCLUSIVE):
         if grave in codes:
             return grave
-    if codes and all(code is ExitCode.SKIPPED for code in codes):
+    measured = [cell for cell in cells if Role(cell.role) is Role.MEASURE] or cells
+    if measured and all(exit_code_of(cell) is ExitCode.SKIPPED for cell in measured):
         return ExitCode.SKIPPED
     return ExitCode.PASS

@@ -9,11 +9,14 @@ from delayrig.setup.layout import Layout
 from delayrig.setup.stamp import (
     ACCOUNT,
     ENVIRONMENT,
+    EVERY_STEP,
     HOST_PACKAGES,
     HOST_STEPS,
     IMAGES,
     NATIVE,
     PACKAGES,
+    TEST_ENVIRONMENT,
+    TEST_STEPS,
     drop_mark,
     read_marks,
     stale_steps,
@@ -34,6 +37,7 @@ def layout(tmp_path: Path) -> Layout:
     ):
         put(layout.checkout / name)
     put(layout.lock_of_python)
+    put(layout.lock_of_tests)
     put(layout.package_path / "delayrig" / "images" / "recipes.py")
     for name in (
         "packages.toml",
@@ -61,7 +65,7 @@ def database(layout: Layout) -> Path:
 
 
 def stale(layout: Layout) -> set[str]:
-    return set(stale_steps(layout, wanted_marks(layout, database(layout))))
+    return set(stale_steps(layout, wanted_marks(layout, database(layout)), EVERY_STEP))
 
 
 def test_unchanged_checkout_has_nothing_to_do(layout: Layout) -> None:
@@ -109,6 +113,19 @@ def test_host_lane_asks_for_neither_images_nor_the_packages_of_guests(layout: La
     assert stale(layout) == {PACKAGES, ACCOUNT, IMAGES}
 
 
+def test_lock_of_tests_concerns_tests_alone(layout: Layout) -> None:
+    put(layout.lock_of_tests, "xy")
+    assert stale(layout) == set()
+    wanted = wanted_marks(layout, database(layout))
+    assert stale_steps(layout, wanted, TEST_STEPS) == {TEST_ENVIRONMENT}
+
+
+def test_environment_made_again_lacks_what_the_tests_need(layout: Layout) -> None:
+    put(layout.lock_of_python, "xy")
+    wanted = wanted_marks(layout, database(layout))
+    assert {ENVIRONMENT, TEST_ENVIRONMENT} <= stale_steps(layout, wanted, TEST_STEPS)
+
+
 def test_source_touched_without_change_of_size_is_noticed(layout: Layout) -> None:
     source = layout.checkout / "flashrom/core/a.c"
     modified_ns = source.stat().st_mtime_ns
@@ -139,4 +156,4 @@ def test_mark_of_one_step_leaves_the_others(tmp_path: Path) -> None:
     write_mark(stamp, "b", "2")
     write_mark(stamp, "a", "3")
     assert read_marks(stamp) == {"a": "3", "b": "2"}
-    assert [path.name for path in tmp_path.iterdir()] == ["setup.stamp"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["marking.lock", "setup.stamp"]

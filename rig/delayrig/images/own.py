@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Our own programs that few cells need: built when the first one does, by the build's own ninja."""
+
+import fcntl
+import os
+import subprocess
+from pathlib import Path
+
+from delayrig.errors import RigFaultError
+from delayrig.paths import Paths
+
+RARE_FOLDERS = ("flashrom/museum/", "flashrom/steps/")
+"""Below the build folder; set-up builds all else that cells run on."""
+LOCK = "ninja.lock"
+TAIL_LINES = 12
+
+
+def provide_own(built: str, paths: Paths) -> Path:
+    """The program or library of that name below the build folder, as new as its sources."""
+    if built.startswith(RARE_FOLDERS):
+        _build(built, paths)
+    return paths.build / built
+
+
+def _build(built: str, paths: Paths) -> None:
+    """One ninja at a time works in the folder."""
+    programs = paths.state / "venv" / "bin"  # the build's own scripts run on that Python
+    path = f"{programs}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+    with (paths.state / LOCK).open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done = subprocess.run(
+            ["ninja", "-C", str(paths.build), built],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            env={**os.environ, "PATH": path, "PYTHONPATH": ""},
+            check=False,
+        )
+    if done.returncode != 0:
+        tail = "\n".join(done.stdout.splitlines()[-TAIL_LINES:])
+        raise RigFaultError(f"building {built} failed:\n{tail}", hint="see the lines above")
