@@ -1,10 +1,47 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What all layers of Python tests share."""
+"""What all layers of Python tests share: their tiers, and that they keep no history."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from delayrig.history.address import NONE, VARIABLE
+
+Bound = Callable[[str], int]
+
+MARKERS = (
+    "long(reason): takes long for being long; left to `tests/run --all`",
+    "bounds(NAME=(quick, whole)): how far the test goes in each tier, by the fixture `bound`",
+)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Without the option all tests run, as far as they go."""
+    about = "the quick tier: no test marked `long`, and the shorter of two bounds"
+    parser.addoption("--quick", action="store_true", help=about)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Makes the marks of the tiers known."""
+    for line in MARKERS:
+        config.addinivalue_line("markers", line)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves out what is long, and counts it as deselected."""
+    if not config.getoption("--quick"):
+        return
+    left_out = [item for item in items if item.get_closest_marker("long")]
+    items[:] = [item for item in items if item not in left_out]
+    config.hook.pytest_deselected(items=left_out)
+
+
+@pytest.fixture
+def bound(request: pytest.FixtureRequest) -> Bound:
+    """How far the test is to go, by the name that its mark `bounds` gives it."""
+    mark = request.node.get_closest_marker("bounds")
+    assert mark is not None, "the test has no mark `bounds`"
+    is_whole = not request.config.getoption("--quick")
+    return lambda name: int(mark.kwargs[name][is_whole])
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -46,7 +46,7 @@ void nor_run_resume(struct chip *chip, const struct spi_request *request, struct
 		.size_bytes = suspended->size_bytes,
 	};
 
-	if (!suspended->open)
+	if (!suspended->open || suspended->is_deaf)
 		return;
 	suspended->open = false;
 	chip_start_fixed_work(

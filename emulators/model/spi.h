@@ -88,6 +88,7 @@ struct part_spi {
 struct spi_suspended {
 	bool open;
 	bool is_erase;
+	bool is_deaf; /* to a resume */
 	uint32_t address;
 	uint32_t size_bytes;
 	struct figure left;

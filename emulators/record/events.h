@@ -25,14 +25,15 @@ enum event_kind {
 	EVENT_CYCLE,      /* cycles on a bus that is not SPI: all of a command, or of a read */
 	EVENT_DISCONNECT, /* at read_ns */
 	EVENT_REFUSED,    /* at read_ns: a second host was turned away */
+	EVENT_STARTS,     /* at read_ns: the part is in the state of that name */
 	EVENT_FAULT,      /* at read_ns: one that was asked for was done */
 	EVENT_GAVE_UP,    /* at read_ns: this host was hung up on, since it went past a bound */
 };
 
 struct event {
 	enum event_kind kind;
-	/* Of the request of EVENT_SERPROG, of the kind of EVENT_FAULT, of the bound of
-	 * EVENT_GAVE_UP. */
+	/* Of the request of EVENT_SERPROG, of the kind of EVENT_FAULT, of the state of
+	 * EVENT_STARTS, of the bound of EVENT_GAVE_UP. */
 	const char *name;
 	uint8_t op; /* of serprog */
 	bool ack;

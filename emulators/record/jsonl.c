@@ -309,6 +309,14 @@ static void write_power_cut(struct text *text, const struct chip_facts *chip)
 	end_line(text);
 }
 
+static void write_starts(struct text *text, const struct event *event)
+{
+	put_name_or_null(text, "ev", "starts");
+	put_number(text, "t_ns", event->read_ns);
+	put_name_or_null(text, "state", event->name);
+	end_line(text);
+}
+
 static void write_gave_up(struct text *text, const struct event *event)
 {
 	put_name_or_null(text, "ev", "gave_up");
@@ -353,6 +361,9 @@ static void write_event(
 		counts->faults++;
 		write_fault_of_link(text, event);
 		break;
+	case EVENT_STARTS:
+		write_starts(text, event);
+		break;
 	case EVENT_GAVE_UP:
 		write_gave_up(text, event);
 		break;
@@ -388,6 +399,7 @@ static uint64_t previous_reply_ns(const struct event *event, uint64_t before_ns)
 		return event->executed ? before_ns : event->reply_ns;
 	case EVENT_REFUSED:
 	case EVENT_FAULT:
+	case EVENT_STARTS:
 		return before_ns;
 	default:
 		return 0;

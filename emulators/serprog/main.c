@@ -292,6 +292,7 @@ static int serve(struct run *run)
 	run->server.events = &run->events;
 	run->server.faults = &run->faults;
 	run->server.refuses = options->refuses;
+	run->server.start.state = options->start_state;
 	run->server.records_max = options->records_max;
 	run->server.barrier_out_fd = options->barrier_out_fd;
 	run->server.barrier_in_fd = options->barrier_in_fd;

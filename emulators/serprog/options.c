@@ -30,6 +30,7 @@ enum option_id {
 	OPTION_SEED,
 	OPTION_POWERED_UP,
 	OPTION_POWER_CUT,
+	OPTION_STARTS,
 	OPTION_LISTEN,
 	OPTION_ALLOW_REMOTE,
 	OPTION_CLOCK,
@@ -61,6 +62,7 @@ static const struct option long_options[] = {
 	{"seed", required_argument, NULL, OPTION_SEED},
 	{"powered-up-ns-ago", required_argument, NULL, OPTION_POWERED_UP},
 	{"power-cut", required_argument, NULL, OPTION_POWER_CUT},
+	{"starts", required_argument, NULL, OPTION_STARTS},
 	{"listen", required_argument, NULL, OPTION_LISTEN},
 	{"allow-remote", no_argument, NULL, OPTION_ALLOW_REMOTE},
 	{"clock", required_argument, NULL, OPTION_CLOCK},
@@ -104,6 +106,11 @@ static const char help[] =
 	"  --power-cut N[,WHEN[,NS]]   power goes during the N-th busy time, WHEN into it (ns, or\n"
 	"                              0% to 100%; default 50%), and stays away NS (default: for\n"
 	"                              ever)\n"
+	"  --starts STATE              how the first host finds an SPI NOR: fresh (powered with "
+	"its\n"
+	"                              pins), resetting, asleep, erasing, suspending,\n"
+	"                              erase-suspended, program-suspended, deaf-suspended,\n"
+	"                              write-enabled, protected (default: ready)\n"
 	"  --image-in FILE             what it holds at first (default: erased)\n"
 	"  --image-offset BYTES        where in the chip FILE begins (default 0)\n"
 	"  --image-out FILE            write all it holds at the end\n"
@@ -271,6 +278,13 @@ static enum options_status set_power_cut(const char *text, struct options *optio
 	return OPTIONS_RUN;
 }
 
+static enum options_status set_start(const char *text, struct options *options)
+{
+	if (start_state_parse(text, &options->start_state) < 0)
+		return bad("starts", "no such state", "--help names them");
+	return OPTIONS_RUN;
+}
+
 static enum options_status set_clock(const char *name, struct options *options)
 {
 	static const enum clock_source sources[] = {CLOCK_SOURCE_MONOTONIC, CLOCK_SOURCE_COUNTER};
@@ -388,6 +402,8 @@ static enum options_status apply(int option, char *text, struct options *options
 			"powered-up-ns-ago", text, 0, UINT64_MAX, &options->powered_up_ns_ago);
 	case OPTION_POWER_CUT:
 		return set_power_cut(text, options);
+	case OPTION_STARTS:
+		return set_start(text, options);
 	case OPTION_LISTEN:
 		return set_listen(text, options);
 	case OPTION_ALLOW_REMOTE:
@@ -477,6 +493,9 @@ static enum options_status check_chip(const struct options *options)
 		return bad("chip", "missing", "name a part, --list-chips prints them");
 	if (options->image_offset_bytes >= options->part->size_bytes)
 		return bad("image-offset", "past the end of the chip", "give a smaller offset");
+	if (!start_state_fits(options->start_state, options->part))
+		return bad("starts", "this chip cannot be found like that",
+			"take another state, or another --chip");
 	if (options->image_offset_bytes > 0 && !options->image_in_path)
 		return bad("image-offset", "nothing to place there", "add --image-in FILE");
 	return OPTIONS_RUN;

@@ -12,6 +12,7 @@
 #include "model/corner.h"
 #include "model/part.h"
 #include "model/power_cut.h"
+#include "model/start_state.h"
 
 struct options {
 	const struct part *part;
@@ -20,6 +21,7 @@ struct options {
 	bool power_up_given;
 	uint64_t powered_up_ns_ago;
 	struct power_cut power_cut;
+	enum start_state start_state;
 	struct listener_address listen;
 	bool allow_remote;
 	bool refuses; /* a second host, instead of letting it wait */

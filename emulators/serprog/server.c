@@ -127,8 +127,13 @@ static uint64_t start_ns(const struct server *server, const struct link *link)
 static size_t answer(struct server *server, struct link *link,
 	const struct serprog_request *request, uint8_t *reply, struct event *event)
 {
-	if (!hit(server, link, FAULT_NAK))
-		return device_answer(server->device, request, start_ns(server, link), reply, event);
+	if (!hit(server, link, FAULT_NAK)) {
+		const uint64_t now_ns = start_ns(server, link);
+
+		start_at_request(
+			&server->start, server->device->chip, request, now_ns, server->events);
+		return device_answer(server->device, request, now_ns, reply, event);
+	}
 	*event = (struct event){
 		.kind = EVENT_SERPROG,
 		.op = request->op,
@@ -323,6 +328,7 @@ static int serve_connection(struct server *server, int fd)
 	device_reconnect(server->device);
 	link_init(&link);
 	ret = pass_barrier(server);
+	start_at_connect(&server->start, server->device->chip, server->clock, server->events);
 	if (ret == 0) {
 		status = serve_link(server, &link);
 		ret = status == LINK_STOPPED ? -ECANCELED : 0;

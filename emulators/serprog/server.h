@@ -9,6 +9,7 @@
 #include "link/fault.h"
 #include "listener.h"
 #include "record/events.h"
+#include "start.h"
 
 struct server {
 	struct device *device;
@@ -32,6 +33,7 @@ struct server {
 	size_t refused_requests; /* of this host */
 	size_t idle_requests;    /* of this host, in a row, that were not for the part */
 	bool gave_up;            /* on this host */
+	struct start start;
 };
 
 /*

@@ -33,6 +33,20 @@ int flash_wait_us(struct flash *flash, uint32_t us)
 	return error;
 }
 
+int flash_await_power(struct flash *flash, uint32_t us)
+{
+	const uint64_t powered_ns = flash->programmer->powered_ns;
+	uint64_t passed_ns;
+
+	if (powered_ns == 0)
+		return 0;
+	passed_ns = clock_now_ns(flash->clock) - powered_ns;
+	if (passed_ns >= us * NS_PER_US)
+		return 0;
+	return flash_wait_us(
+		flash, (uint32_t)((us * NS_PER_US - passed_ns + NS_PER_US - 1) / NS_PER_US));
+}
+
 int flash_open(struct flash *flash)
 {
 	const struct chip_driver *driver = flash->chip->driver;

@@ -188,8 +188,10 @@ static int select_bus(struct flash *flash, uint8_t bus)
 
 static int search_bus(struct search *search, const struct flash_chip *wanted, bool force)
 {
-	const int error = select_bus(search->flash, search->bus);
+	int error = select_bus(search->flash, search->bus);
 
+	if (error == 0 && search->bus == BUS_SPI)
+		error = flash_await_power(search->flash, POWER_UP_US_MAX);
 	if (error != 0)
 		return error;
 	search->asked = NULL;

@@ -38,8 +38,10 @@ static int try_write_enable(struct flash *flash, bool wanted, bool *shown)
 static int has_write_enable(struct flash *flash, bool *has)
 {
 	bool disabled;
-	int error = try_write_enable(flash, true, has);
+	int error = flash_await_power(flash, POWER_UP_WRITE_US_MAX);
 
+	if (error == 0)
+		error = try_write_enable(flash, true, has);
 	if (error == 0)
 		error = try_write_enable(flash, false, &disabled);
 	if (error == 0)

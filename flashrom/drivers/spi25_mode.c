@@ -94,6 +94,8 @@ static int send_mode_command(struct flash *flash, uint8_t opcode)
 	int error = 0;
 
 	if (flash->chip->spi25.mode_write_enable)
+		error = flash_await_power(flash, POWER_UP_WRITE_US_MAX);
+	if (error == 0 && flash->chip->spi25.mode_write_enable)
 		error = spi_simple_command(flash, OP_WRITE_ENABLE);
 	return error == 0 ? spi_simple_command(flash, opcode) : error;
 }

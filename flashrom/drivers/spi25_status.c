@@ -129,8 +129,10 @@ static int check_failed(struct flash *flash, const char *what)
 static int busy_command(struct flash *flash, uint8_t enable_opcode, const uint8_t *tx,
 	size_t tx_bytes, const struct busy_time *busy, const char *what)
 {
-	int error = spi_hold_command(flash, enable_opcode);
+	int error = flash_await_power(flash, POWER_UP_WRITE_US_MAX);
 
+	if (error == 0)
+		error = spi_hold_command(flash, enable_opcode);
 	if (error == 0)
 		error = spi_command(flash, tx, tx_bytes, NULL, 0);
 	if (error == 0)

@@ -70,6 +70,17 @@ int flash_flush(struct flash *flash);
  */
 int flash_wait_us(struct flash *flash, uint32_t us);
 
+/**
+ * Let the host wait until a part whose supply came with the programmer's pins has had it for `us`.
+ * Nothing is waited where it came long ago. 0 or -errno, cause logged.
+ */
+int flash_await_power(struct flash *flash, uint32_t us);
+
+/** From power-up until the first command (tVSL) and until the first write (tPUW): of any SPI part.
+ */
+#define POWER_UP_US_MAX 5000
+#define POWER_UP_WRITE_US_MAX 10000
+
 /** The parts of a chip that an operation is about; never empty. */
 struct selection {
 	const struct range *ranges;

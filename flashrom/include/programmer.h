@@ -59,6 +59,11 @@ struct programmer {
 	 * right after a flush and at most three other writes. 0: any number.
 	 */
 	size_t burst_bytes_max;
+	/*
+	 * When the part's supply may have come, since the programmer turned its pins on: a moment
+	 * of the clock that it was opened with. 0: long ago.
+	 */
+	uint64_t powered_ns;
 };
 
 /** A kind of programmer, as named before the colon of `-p NAME:KEY=VALUE,...`. */

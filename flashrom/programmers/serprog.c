@@ -94,7 +94,11 @@ static int drive_pins(struct serprog *serprog)
 {
 	const int error = set_pins(serprog, true);
 
-	return error == 0 ? 0 : serprog_fail(serprog, "driving the pins", error);
+	if (error != 0)
+		return serprog_fail(serprog, "driving the pins", error);
+	if (serprog_offers(serprog, S_CMD_S_PIN_STATE))
+		serprog->base.powered_ns = clock_now_ns(serprog->link.clock);
+	return 0;
 }
 
 static int handshake(struct serprog *serprog)

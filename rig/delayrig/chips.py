@@ -23,6 +23,19 @@ class EraseFacts(msgspec.Struct, frozen=True, kw_only=True):
     size_bytes: int | None = None
 
 
+class SuspendFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """The table `[suspend]`."""
+
+    programs: bool = False
+
+
+class ProtectionFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """The table `[protection]`."""
+
+    kind: str = "none"
+    bits: list[int] = []
+
+
 class ChipFacts(msgspec.Struct, frozen=True, kw_only=True):
     """The few keys of emulators/chips/NAME.toml that the rig uses."""
 
@@ -33,6 +46,10 @@ class ChipFacts(msgspec.Struct, frozen=True, kw_only=True):
     flashrom_names: list[str]
     bus_facts: BusFacts | None = msgspec.field(default=None, name="bus")
     erase: list[EraseFacts] = []
+    wait: dict[str, object] = {}
+    """What a host owes the part, by name."""
+    suspend: SuspendFacts | None = None
+    protection: ProtectionFacts = ProtectionFacts()
 
     @property
     def erase_unit_bytes(self) -> int:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Build the fuzz targets with sanitizers, and run each of them for its share of a minute.
+"""Build the fuzz targets with sanitizers, and run each of them for its part of a minute.
 
 With clang they are libFuzzer's; else gcc builds them with a driver that changes the corpus without
 seeing what that reaches. Corpora are kept as text, one input in hexadecimal a line. A minute begins
@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.fuzz.kept_corpus import pack, read_reach, unpack
+from tests.runner.outcome import CaseResult, Outcome, write_record
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 FUZZ = CHECKOUT / "tests" / "fuzz"
@@ -181,6 +182,11 @@ class Result:
     seconds: float
 
     @property
+    def good(self) -> bool:
+        """Whether it did something, and found nothing."""
+        return self.code == 0 and self.executions > 0
+
+    @property
     def executions(self) -> int:
         done = re.search(r"^Done (\d+) runs", self.said, re.MULTILINE)
         return int(done[1]) if done else 0
@@ -194,29 +200,50 @@ class Result:
         return f"{tail}\nfuzz: {self.target}: FOUND SOMETHING (code {self.code}); again: {again}"
 
 
-def minute_of(target: str, count: int, width: int) -> Effort:
-    """The time is for machines that are slower than most."""
+def minute_of(target: str, count: int, width: int, share: float) -> Effort:
+    """That share of a minute, by executions; the time is for machines that are slower than most."""
     executions = MINUTE_EXECUTIONS.get(target, MINUTE_EXECUTIONS_OF_OTHERS)
-    return Effort(executions=executions, seconds=MINUTE_S * width / count, grows=False)
+    return Effort(
+        executions=max(1, round(executions * share)),
+        seconds=MINUTE_S * width / count,
+        grows=False,
+    )
 
 
-def run_all(workshop: Workshop, targets: list[str], campaign: bool, seed: int) -> int:
+def run_all(workshop: Workshop, options: argparse.Namespace) -> int:
     """As many at a time as there are CPUs."""
+    targets = options.target
     width = min(len(targets), os.cpu_count() or 1)
 
     def run(target: str) -> Result:
-        effort = CAMPAIGN if campaign else minute_of(target, len(targets), width)
-        return workshop.run(target, effort, seed)
+        minute = minute_of(target, len(targets), width, options.share)
+        return workshop.run(target, CAMPAIGN if options.campaign else minute, options.seed)
 
     results = []
     with ThreadPoolExecutor(width) as pool:
         for result in pool.map(run, targets):
             print(result.report(), flush=True)
             results.append(result)
-    bad = [result for result in results if result.code != 0 or result.executions == 0]
+            note(options.record, result)
+    bad = [result for result in results if not result.good]
     how = "libFuzzer" if workshop.compiler else "the driver without libFuzzer"
     print(f"fuzz: {len(results) - len(bad)} passed, {len(bad)} failed, 0 skipped ({how})")
     return FOUND if bad else NOTHING
+
+
+def note(record: Path | None, result: Result) -> None:
+    """For `tests/run`."""
+    if record is not None:
+        outcome = Outcome.PASSED if result.good else Outcome.FAILED
+        test = CaseResult(name=result.target, outcome=outcome, took_s=result.seconds)
+        write_record(record, test)
+
+
+def share_of_a_minute(text: str) -> float:
+    share = float(text)
+    if not 0 < share <= 1:
+        raise argparse.ArgumentTypeError(f"{text} is not above 0 and at most 1")
+    return share
 
 
 def parse() -> argparse.Namespace:
@@ -227,6 +254,11 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--campaign", action="store_true", help=CAMPAIGN_HELP)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--gcc", action="store_true", help="without clang, also where there is one")
+    parser.add_argument(
+        "--share", type=share_of_a_minute, default=1.0, help="of the minute: 0.1 is a tenth"
+    )
+    parser.add_argument("--record", type=Path, help="a file that gets a line of JSON a target")
+    parser.add_argument("--list", action="store_true", help="only list the targets")
     parser.add_argument("--pack", action="store_true", help="only rewrite corpora/ (needs clang)")
     options = parser.parse_args()
     for target in options.target:
@@ -238,11 +270,14 @@ def parse() -> argparse.Namespace:
 
 def main() -> int:
     options = parse()
+    if options.list:
+        print(*options.target, sep="\n")
+        return NOTHING
     workshop = Workshop(meson=options.meson, compiler=None if options.gcc else clang())
     try:
         workshop.set_up()
         if not options.pack:
-            return run_all(workshop, options.target, options.campaign, options.seed)
+            return run_all(workshop, options)
         for target in options.target:
             if target != CHIPGEN:
                 workshop.pack(target)

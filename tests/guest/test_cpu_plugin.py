@@ -32,6 +32,7 @@ def test_cores_of_60_and_240_mips_differ_by_four(paths: Paths, tmp_path: Path) -
     assert median_ns(run, 0) / median_ns(run, 1) == pytest.approx(4.0, abs=0.1)
 
 
+@pytest.mark.long("ten rounds in real time; quick: two cores of unequal speed")
 def test_three_tiers_keep_their_ratios(paths: Paths, tmp_path: Path) -> None:
     run = run_paced_guest(
         paths, tmp_path, cores=3, plugin="mips=40:120:200", words="work=2000 rounds=10"

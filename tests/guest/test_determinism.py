@@ -117,7 +117,13 @@ def test_guest_that_sets_its_clock_goes_on_whatever_the_hosts_says(
 
 @pytest.mark.parametrize(
     ("words", "rewound_min"),
-    [(["--plan", "smoke"], 3), (["--cell", "pairs.bundled*"], 3)],
+    [
+        (["--plan", "smoke"], 3),
+        pytest.param(
+            *(["--cell", "pairs.bundled*"], 3),
+            marks=pytest.mark.long("all pairs of our flashrom, twice; quick: smoke, twice"),
+        ),
+    ],
     ids=["of one speed", "of many speeds and kinds of tick"],
 )
 def test_guest_that_ran_other_cells_is_the_same_to_the_nanosecond(

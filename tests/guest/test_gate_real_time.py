@@ -85,7 +85,13 @@ def side(out: Path, name: str) -> list[Results]:
 
 @pytest.mark.parametrize(
     ("baseline", "candidate", "wanted"),
-    [(SLOW, QUICK, ExitCode.PASS), (QUICK, SLOW, ExitCode.SLOWER)],
+    [
+        pytest.param(
+            *(SLOW, QUICK, ExitCode.PASS),
+            marks=pytest.mark.long("rounds in real time; quick: the other way round"),
+        ),
+        (QUICK, SLOW, ExitCode.SLOWER),
+    ],
 )
 def test_interval_of_pairs_decides_who_takes_longer(
     paths: Paths, tmp_path: Path, host_plan: str, baseline: str, candidate: str, wanted: ExitCode
@@ -117,6 +123,7 @@ def test_two_rounds_claim_nothing(paths: Paths, tmp_path: Path, host_plan: str) 
     assert "claim nothing" in said or "could not keep up" in said
 
 
+@pytest.mark.long("a round of live cells; quick: tests/guest/test_live.py convicts the same move")
 def test_moved_to_a_fast_core_is_refused_whatever_the_baseline(
     paths: Paths, tmp_path: Path
 ) -> None:

@@ -12,6 +12,7 @@ from delayrig.paths import Paths
 
 from .conftest import launch
 
+pytestmark = pytest.mark.long("sweeps of both cores in real time; quick: the virtual guests")
 GUEST = "10:40"
 
 

@@ -18,18 +18,20 @@ import pytest
 from delayrig.paths import Paths
 from delayrig.result import Verdict
 
+from tests.conftest import Bound
+
 from .conftest import run_plan
 
 ASKED = os.environ.get("RIG_KILLS")
-KILLS = int(ASKED or 25)
-"""For each of the two tests."""
-KILLS_MIN = KILLS if ASKED else 8
+"""How many kills, for each of the two tests, whatever the tier."""
+KILLS = (6, 25)
+KILLS_MIN = (2, 8)
 """On a slow host there are fewer, unless $RIG_KILLS asks for so many."""
 KILLING_LIMIT_S = float("inf") if ASKED else 150
 GONE_LIMIT_S = 20
 LOOK_S = 0.02
 MOMENT_S = (0.5, 7.0)
-CELLS = 3 * KILLS
+CELLS_PER_KILL = 3
 PLAN = """\
 schema = 1
 about = "cells to be killed"
@@ -87,10 +89,12 @@ def assert_whole(out: Path) -> None:
 
 
 @contextmanager
-def many_cells(paths: Paths, folder: Path, out: Path) -> Iterator[subprocess.Popen[bytes]]:
+def many_cells(
+    paths: Paths, folder: Path, out: Path, kills: int
+) -> Iterator[subprocess.Popen[bytes]]:
     """A run of more cells than anybody waits for."""
-    plan = folder / "victims.toml"
-    plan.write_text(PLAN.format(hazards=", ".join(f'"move:{ms}"' for ms in range(CELLS))))
+    plan, cells = folder / "victims.toml", range(CELLS_PER_KILL * kills)
+    plan.write_text(PLAN.format(hazards=", ".join(f'"move:{ms}"' for ms in cells)))
     words = ["run", "--no-color", "--plan", str(plan), "--out", str(out)]
     with subprocess.Popen(
         [str(paths.checkout / "rig" / "rig"), *words],
@@ -127,13 +131,20 @@ def test_canaries_of_the_lane_are_convicted_and_controls_are_not(
         assert cell.verdict in allowed, run.said
 
 
+def wanted_kills(bound: Bound) -> tuple[int, int]:
+    """As many as are tried, and the fewest that will do."""
+    return (int(ASKED), int(ASKED)) if ASKED else (bound("kills"), bound("kills_min"))
+
+
+@pytest.mark.bounds(kills=KILLS, kills_min=KILLS_MIN)
 def test_guest_or_emulator_that_is_killed_costs_its_own_cell_alone(
-    paths: Paths, tmp_path: Path
+    paths: Paths, tmp_path: Path, bound: Bound
 ) -> None:
     draws, out = random.Random(1), tmp_path / "out"
+    wanted, fewest = wanted_kills(bound)
     kills, until = 0, time.monotonic() + KILLING_LIMIT_S
-    with many_cells(paths, tmp_path, out) as run:
-        while kills < KILLS and time.monotonic() < until and run.poll() is None:
+    with many_cells(paths, tmp_path, out, wanted) as run:
+        while kills < wanted and time.monotonic() < until and run.poll() is None:
             time.sleep(draws.uniform(*MOMENT_S))
             victims = [
                 pid
@@ -145,7 +156,7 @@ def test_guest_or_emulator_that_is_killed_costs_its_own_cell_alone(
                 kills += 1
         ours = list(children_of(run.pid))
     assert wait_until_gone(ours) == []
-    assert kills >= KILLS_MIN
+    assert kills >= fewest
     assert_whole(out)
     cells = json.loads((out / "results.json").read_bytes())["cells"]
     lost = [cell for cell in cells if cell["verdict"] == Verdict.INFRA_ERROR]
@@ -156,14 +167,16 @@ def test_guest_or_emulator_that_is_killed_costs_its_own_cell_alone(
     assert all("console.log" in c["reason"] or "emulator" in c["reason"] for c in lost)
 
 
+@pytest.mark.bounds(kills=KILLS, kills_min=KILLS_MIN)
 def test_rig_that_is_killed_leaves_no_process_and_no_half_written_result(
-    paths: Paths, tmp_path: Path
+    paths: Paths, tmp_path: Path, bound: Bound
 ) -> None:
     draws = random.Random(2)
+    wanted, fewest = wanted_kills(bound)
     kills, until = 0, time.monotonic() + KILLING_LIMIT_S
-    while kills < KILLS and time.monotonic() < until:
+    while kills < wanted and time.monotonic() < until:
         out = tmp_path / f"out-{kills}"
-        with many_cells(paths, tmp_path, out) as run:
+        with many_cells(paths, tmp_path, out, wanted) as run:
             time.sleep(draws.uniform(*MOMENT_S))
             ours = list(children_of(run.pid))
             run.kill()
@@ -171,7 +184,7 @@ def test_rig_that_is_killed_leaves_no_process_and_no_half_written_result(
         assert wait_until_gone(ours) == []
         assert_whole(out)
         kills += 1
-    assert kills >= KILLS_MIN
+    assert kills >= fewest
 
 
 @pytest.mark.parametrize("machine", ["mt8713", "10:x"])

@@ -18,6 +18,18 @@ def test_command_before_its_time_is_convicted(rule: str) -> None:
     assert broken_rules(events) == []
 
 
+@pytest.mark.parametrize("rule", ["tvsl", "tpuw"])
+def test_wait_after_power_came_counts_from_there(rule: str) -> None:
+    """So that a clock that is off by a rate cannot hide behind all the time before."""
+    early = spi("0x9f", read=5_000_000_700, violation=rule, margin=-900, grade="datasheet")
+    starts = {"ev": "starts", "t_ns": 5_000_000_000, "state": "fresh"}
+    start = {"ev": "start", "t_ns": 1, "clock_step_ns": 1, "clock_rate_error_ppm": 500}
+    (evidence,) = convict_commands([start, starts, early])
+    assert evidence.grade == "datasheet"
+    (doubt,) = convict_commands([start, early])
+    assert doubt.grade == "clock"
+
+
 @pytest.mark.parametrize(
     "rule", ["wel", "protected", "length", "power_down", "region", "suspended", "error", "aai"]
 )

@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 from delayrig.cell import Cell
+from delayrig.chips import read_chips
 from delayrig.errors import BadInputError
 from delayrig.events import Event
 from delayrig.hazards import KINDS, cores_needed, hazard_of, parse_hazards, written
 from delayrig.hazards.hazard import Hazard
 from delayrig.hazards.host_program import ASKED_US
 from delayrig.hazards.link import PRESETS
+from delayrig.hazards.start_state import STATES
 from delayrig.images.recipes import read_recipes
 from delayrig.lanes.payload import deadline_ms, emulator_words, host_words
 from delayrig.paths import find_paths
@@ -35,6 +37,7 @@ from tests.rig.builders import (
     make_subject,
     seen_of,
     sound_events,
+    spi,
 )
 
 ASKS_MAX = 64
@@ -54,6 +57,7 @@ RIGHT = [
     *("signals:1", "signals:1000", "signals:20,usr1", "signals:20,chld,restart"),
     "signals:20,restart",
     *("power-cut:3", "power-cut:3,50%", "power-cut:3,1500", "power-cut:3,0%,1000"),
+    *(f"starts:{state}" for state in STATES),
 ]
 WRONG = [
     *("", "busy", "busy-siblings:1", "low-res-timers:", "none"),
@@ -70,6 +74,7 @@ WRONG = [
     *("signals", "signals:0", "signals:1001", "signals:020", "signals:20,hup", "signals:20,"),
     *("signals:20,restart,usr1", "long-waits:5"),
     *("fault:delay@1", "fault:hang-up@in:1", "power-cut:0", "power-cut:3,101%", "power-cut:03"),
+    *("starts", "starts:", "starts:ready", "starts:sleeping", "starts:asleep,fresh"),
 ]
 
 
@@ -170,6 +175,7 @@ def test_presets_are_those_of_the_emulator() -> None:
         ("link:baud=9600", ["--link", "baud=9600"]),
         ("fault:nak@3", ["--fault", "nak@3"]),
         ("power-cut:2,10%", ["--power-cut", "2,10%"]),
+        ("starts:asleep", ["--starts", "asleep"]),
     ],
 )
 def test_emulator_is_told(word: str, words: list[str]) -> None:
@@ -190,6 +196,37 @@ def test_emulator_reads_every_word_that_is_right() -> None:
                 [emulator, "--chip", "NONE", *told], capture_output=True, text=True, check=False
             )
             assert "--chip" in done.stderr, done.stderr
+
+
+def test_states_of_a_part_are_those_that_the_emulator_says_fit() -> None:
+    emulator = CHECKOUT / ".rig/build/emulators/serprog/serprog-emu"
+    if not emulator.is_file():
+        pytest.skip("the emulator is not built")
+    for name, chip in read_chips(CHECKOUT).items():
+        for state in STATES:
+            # An image that is not there is looked for later.
+            done = subprocess.run(
+                [emulator, "--chip", name, "--starts", state, "--image-in", "/none"],
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            refused = "--starts" in done.stderr
+            assert refused is bool(hazard_of(f"starts:{state}").chip_refusal(chip)), (name, state)
+
+
+def test_state_that_did_not_begin_is_a_doubt_and_one_that_did_is_not() -> None:
+    assert finding(seen_after(), [], "starts:fresh") is Verdict.INCONCLUSIVE
+    seen = seen_after({"ev": "starts", "t_ns": 1, "state": "fresh"})
+    assert finding(seen, [], "starts:fresh") is Verdict.PASS
+
+
+def test_command_to_a_sleeping_part_is_no_fault_where_it_was_put_to_sleep() -> None:
+    seen = seen_after(
+        {"ev": "starts", "t_ns": 1, "state": "asleep"}, spi("0x9f", read=2, violation="power_down")
+    )
+    assert finding(seen, [], "starts:asleep") is Verdict.PASS
+    assert finding(seen, [], "starts:protected") is Verdict.INCONCLUSIVE
 
 
 def test_subject_that_may_ask_for_ever_gets_less_time() -> None:

@@ -10,12 +10,14 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
 from delayrig.paths import find_paths
 
+from tests.conftest import Bound
 from tests.rig.builders import CHECKOUT
 
-KILLS = int(os.environ.get("RIG_KILLS", "20"))
-"""So that it takes half a minute; $RIG_KILLS asks for more."""
+ASKED = os.environ.get("RIG_KILLS")
+"""$RIG_KILLS asks for more than either tier does."""
 SEED = 1
 GONE_LIMIT_S = 60
 LOOK_S = 0.02
@@ -103,11 +105,15 @@ def assert_whole(out: Path) -> int:
     return len(list(out.rglob("result.json")))
 
 
-def test_run_that_is_killed_leaves_no_process_and_no_half_written_file(tmp_path: Path) -> None:
+@pytest.mark.bounds(kills=(10, 50))
+def test_run_that_is_killed_leaves_no_process_and_no_half_written_file(
+    tmp_path: Path, bound: Bound
+) -> None:
+    kills = int(ASKED or bound("kills"))
     draws, plan = random.Random(SEED), tmp_path / "victims.toml"
     plan.write_text(PLAN)
     busy = finished = 0
-    for number in range(KILLS):
+    for number in range(kills):
         out = tmp_path / f"out-{number}"
         out.mkdir()
         with begin(plan, out) as run:
@@ -119,5 +125,5 @@ def test_run_that_is_killed_leaves_no_process_and_no_half_written_file(tmp_path:
         assert left(out) == [], f"kill {number}"
         finished += assert_whole(out)
     # Some kills come before there is a session, or between two cells; not most.
-    assert busy > KILLS // 2
+    assert busy > kills // 2
     assert finished > 0

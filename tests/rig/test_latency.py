@@ -420,6 +420,7 @@ def test_process_that_may_not_be_real_time_measures_the_rest() -> None:
     assert measured.statistics.count == 3
 
 
+@pytest.mark.long("all sweeps of this machine; quick: single series of each kind on it")
 def test_run_of_a_user_without_rights_measures_the_rest_and_says_what_is_missing(
     tmp_path: Path,
 ) -> None:

@@ -21,7 +21,7 @@ from tests.rig.builders import CHECKOUT
 from tests.rig.plan_texts import CHIPS, levels, shipped
 
 SHIPPED = [
-    *("chips", "default", "full", "gate", "live", "live-hazards", "long-jobs"),
+    *("chips", "default", "full", "gate", "known-bad", "live", "live-hazards", "long-jobs"),
     *("museum", "proposal", "releases", "smoke", "survey", "threshold", "write-time"),
 ]
 DEMONSTRATING = ["default", "full", "smoke"]

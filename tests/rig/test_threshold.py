@@ -143,6 +143,7 @@ def test_each_job_moves_once_into_each_guest() -> None:
 # Programs of ours
 
 
+@pytest.mark.long("two builds from nothing; quick: what is built of a user's own command")
 def test_values_that_were_not_there_before_are_built_beside_those_that_were(tmp_path: Path) -> None:
     paths = find_paths()
     state = replace(paths, state=tmp_path)

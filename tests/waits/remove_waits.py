@@ -1,32 +1,41 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Take each wait out of flashrom's drivers, one at a time, and see that a unit test notices.
 
 A wait that no test misses is either needless or untested. Works on a copy of the sources, so that
-nothing is left changed. Prints a line a wait and exits 0 if all of them are missed, 1 if one is
-not, 99 if the sources as they are do not build or pass.
+nothing is left changed; the copy is kept, so that only what changed since is compiled, and of the
+tests only those that are asked. Prints a line a wait and exits 0 if all of them are missed, 1 if
+one is not, 99 if the sources as they are do not build or pass.
 """
 
 import argparse
+import os
 import re
 import shutil
 import subprocess
 import sys
-import tempfile
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.runner.outcome import CaseResult, Outcome, write_record
+
 CHECKOUT = Path(__file__).resolve().parents[2]
 COPIED = ("meson.build", "meson.options", "emulators", "flashrom", "images", "tests")
-# Where waits are: what speaks to parts and programmers, and the one place that waits for parts.
-HOLDERS = ("flashrom/drivers/*.c", "flashrom/programmers/*.c", "flashrom/core/busy.c")
+# Where waits are: what speaks to parts and programmers, what waits for parts, and what finds them.
+HOLDERS = (
+    "flashrom/drivers/*.c",
+    "flashrom/programmers/*.c",
+    "flashrom/core/busy.c",
+    "flashrom/core/probe.c",
+)
 # The emulated part's own time, which passes while the wire is busy.
 NOT_HELD = {"flashrom/programmers/dummy.c"}
-WAIT = re.compile(r"\b(?:flash_wait_us|busy_wait|clock_delay_us)\(")
-TEST_LIMIT_S = 60
+WAIT = re.compile(r"\b(?:flash_wait_us|flash_await_power|busy_wait|clock_delay_us)\(")
+TEST_LIMIT_S = 120
 BUILD_LIMIT_S = 300
 MISSED, UNNOTICED, BROKEN = 0, 1, 99
+TESTS = "tests/unit/flashrom"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,9 +48,14 @@ class Wait:
     end: int
     text: str
 
+    @property
+    def name(self) -> str:
+        """Its place."""
+        return f"{self.path}:{self.line}"
+
 
 class BuildError(Exception):
-    """The sources do not build."""
+    """The sources do not build, or a test fails that nothing was taken from."""
 
 
 def call_end(text: str, opening: int) -> int:
@@ -107,24 +121,24 @@ class Workshop:
     def set_up(self) -> None:
         """Copies the sources and configures the build. A wait taken out leaves unused names."""
         for name in COPIED:
-            source = CHECKOUT / name
-            if source.is_dir():
-                shutil.copytree(source, self.root / name)
-            else:
-                shutil.copy(source, self.root / name)
+            bring_up_to_date(CHECKOUT / name, self.root / name)
+        if (self.build / "build.ninja").exists():
+            return
+        shutil.rmtree(self.build, ignore_errors=True)
         arguments = ("-Dwerror=false", "-Dbuildtype=plain")
         done = self.run(self.meson, "setup", *arguments, "build", limit_s=BUILD_LIMIT_S)
         if done.returncode != 0:
             raise BuildError(done.stdout + done.stderr)
 
     def compile(self, tests: list[str]) -> None:
-        done = self.run(self.meson, "compile", "-C", "build", *tests, limit_s=BUILD_LIMIT_S)
+        targets = [f"{TESTS}/{test}" for test in tests]
+        done = self.run("ninja", "-C", "build", *targets, limit_s=BUILD_LIMIT_S)
         if done.returncode != 0:
             raise BuildError(done.stdout + done.stderr)
 
     def tests(self) -> list[str]:
         """The unit tests that link the drivers, the cheapest to tell first."""
-        folder = self.root / "tests" / "unit" / "flashrom"
+        folder = self.root / TESTS
         names = [
             f"test_flashrom_{path.stem.removeprefix('test_')}"
             for path in sorted(folder.glob("test_*.c"))
@@ -134,14 +148,26 @@ class Workshop:
 
     def failing(self, test: str) -> bool:
         """Whether the test fails; one that hangs fails, too."""
-        program = self.build / "tests" / "unit" / "flashrom" / test
+        program = self.build / TESTS / test
         try:
             return self.run(str(program), limit_s=TEST_LIMIT_S).returncode != 0
         except subprocess.TimeoutExpired:
             return True
 
     def first_failing(self, tests: list[str]) -> str | None:
-        return next((test for test in tests if self.failing(test)), None)
+        """The first test alone, since it knows best, then the others."""
+        for some in (tests[:1], tests[1:]):
+            self.compile(some)
+            found = next((test for test in some if self.failing(test)), None)
+            if found is not None:
+                return found
+        return None
+
+    def require_good(self, test: str) -> None:
+        """A test tells something of a wait only if it passes where the wait is there."""
+        self.compile([test])
+        if self.failing(test):
+            raise BuildError(f"{test} fails before any wait is taken out")
 
     def who_misses(self, wait: Wait, tests: list[str]) -> str | None:
         """The test that fails without the wait."""
@@ -149,10 +175,24 @@ class Workshop:
         text = path.read_text()
         path.write_text(without(wait, text))
         try:
-            self.compile(tests)
             return self.first_failing(tests)
         finally:
             path.write_text(text)
+
+
+def bring_up_to_date(source: Path, copy: Path) -> None:
+    """The same files with the same bytes; what has them already keeps its time."""
+    if source.is_file():
+        if not copy.is_file() or copy.read_bytes() != source.read_bytes():
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_bytes(source.read_bytes())
+            copy.chmod(source.stat().st_mode)
+        return
+    wanted = {path.name for path in source.iterdir() if path.name != "__pycache__"}
+    for gone in set(copy.iterdir() if copy.is_dir() else ()) - {copy / name for name in wanted}:
+        shutil.rmtree(gone) if gone.is_dir() else gone.unlink()
+    for name in sorted(wanted):
+        bring_up_to_date(source / name, copy / name)
 
 
 def ordered_for(wait: Wait, tests: list[str]) -> list[str]:
@@ -161,41 +201,58 @@ def ordered_for(wait: Wait, tests: list[str]) -> list[str]:
     return sorted(tests, key=lambda test: test != own)
 
 
-def remove_all(workshop: Workshop, only: str) -> int:
-    """Goes through all waits whose path holds `only`."""
+def remove_all(workshop: Workshop, chosen: list[Wait], record: Path | None) -> int:
+    """Goes through these waits."""
     workshop.set_up()
     tests = workshop.tests()
-    workshop.compile(tests)
-    failing = workshop.first_failing(tests)
-    if failing is not None:
-        print(f"waits: {failing} fails before any wait is taken out", file=sys.stderr)
-        return BROKEN
-    waits = [wait for wait in all_waits(workshop.root) if only in wait.path]
+    trusted: set[str] = set()
     unnoticed = 0
-    for wait in waits:
+    for wait in chosen:
+        began_s = time.monotonic()
         test = workshop.who_misses(wait, ordered_for(wait, tests))
+        if test is not None and test not in trusted:
+            workshop.require_good(test)
+            trusted.add(test)
         unnoticed += test is None
-        print(f"{wait.path}:{wait.line}: {wait.text}: {test or 'NOBODY MISSES IT'}", flush=True)
-    print(f"waits: {len(waits) - unnoticed} of {len(waits)} are missed by a test")
-    return UNNOTICED if unnoticed or not waits else MISSED
+        print(f"{wait.name}: {wait.text}: {test or 'NOBODY MISSES IT'}", flush=True)
+        note(record, wait, test, time.monotonic() - began_s)
+    print(f"waits: {len(chosen) - unnoticed} of {len(chosen)} are missed by a test")
+    return UNNOTICED if unnoticed or not chosen else MISSED
+
+
+def note(record: Path | None, wait: Wait, test: str | None, took_s: float) -> None:
+    """For `tests/run`."""
+    if record is not None:
+        outcome = Outcome.FAILED if test is None else Outcome.PASSED
+        write_record(record, CaseResult(name=wait.name, outcome=outcome, took_s=took_s))
+
+
+def state() -> Path:
+    return Path(os.environ.get("FLASHROM_RIG_STATE", CHECKOUT / ".rig")).absolute()
+
+
+def parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("wait", nargs="*", metavar="PATH:LINE", help="all of them without one")
+    parser.add_argument("--meson", default="meson", help="the meson to build with")
+    parser.add_argument("--record", type=Path, help="a file that gets a line of JSON a wait")
+    parser.add_argument("--list", action="store_true", help="only list the waits")
+    return parser.parse_args()
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--meson", default="meson", help="the meson to build with")
-    parser.add_argument("--only", default="", metavar="TEXT", help="files whose path has TEXT")
-    parser.add_argument("--list", action="store_true", help="only list the waits")
-    options = parser.parse_args()
+    options = parse()
+    waits = all_waits(CHECKOUT)
+    chosen = [wait for wait in waits if wait.name in options.wait or not options.wait]
     if options.list:
-        for wait in all_waits(CHECKOUT):
-            print(f"{wait.path}:{wait.line}: {wait.text}")
+        print(*(wait.name for wait in chosen), sep="\n")
         return 0
-    with tempfile.TemporaryDirectory(prefix="remove-waits-") as folder:
-        try:
-            return remove_all(Workshop(root=Path(folder), meson=options.meson), options.only)
-        except BuildError as error:
-            print(f"waits: the sources do not build:\n{error}", file=sys.stderr)
-            return BROKEN
+    try:
+        workshop = Workshop(root=state() / "build-waits", meson=options.meson)
+        return remove_all(workshop, chosen, options.record)
+    except BuildError as error:
+        print(f"waits: nothing is known of the waits:\n{error}", file=sys.stderr)
+        return BROKEN
 
 
 if __name__ == "__main__":

@@ -14,6 +14,8 @@ from delayrig.commands.command import (
     plain_text,
     until_interrupted,
 )
+from delayrig.first_start import measure_start
+from delayrig.paths import find_paths
 from delayrig.show.benchmark import print_benchmark
 from delayrig.show.console import make_console
 from delayrig.show.progress import ManyRuns
@@ -56,3 +58,22 @@ def benchmark_of_cells(
         )
     print_benchmark(found, console)
     console.print(f"results: {request.out / BENCHMARK_FILE}", markup=False, soft_wrap=True)
+
+
+@benchmark.command("start")
+@click.option("--plan", default="smoke", show_default=True, help="A plan's name, or a TOML file.")
+@click.option("--starts", type=click.IntRange(1), default=3, show_default=True, help="How many.")
+@plain_text
+@explained
+def benchmark_of_starts(plan: str, starts: int, no_color: bool) -> None:
+    """Tells how long first starts take, stage by stage, up to the plan's first verdict.
+
+    Each has an empty folder of state, and fetches everything anew but distribution packages.
+    """
+    console = make_console(no_color=no_color)
+    paths = find_paths()
+    for number in range(1, starts + 1):
+        stages = measure_start(paths.checkout, plan, paths.state)
+        parts = ", ".join(f"{stage.name} {stage.took_s:.1f} s" for stage in stages)
+        total_s = sum(stage.took_s for stage in stages)
+        console.print(f"start {number}: {total_s:.1f} s: {parts}", markup=False, soft_wrap=True)

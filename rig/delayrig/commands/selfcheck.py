@@ -6,18 +6,25 @@ from dataclasses import replace
 from pathlib import Path
 
 import click
+import msgspec
 
 from delayrig.commands.command import (
     default_out,
     explained,
     own_request,
     plain_text,
+    run_shown,
     until_interrupted,
 )
+from delayrig.images.known_bad import find_mistake, own_mistakes
+from delayrig.keep import keep_file
 from delayrig.selfcheck.determinism import FILE_NAME as DETERMINISM_FILE
 from delayrig.selfcheck.determinism import SHAPES, check_shapes, repeat_folder, repeat_shapes
+from delayrig.selfcheck.known_bad import FILE_NAME as KNOWN_BAD_FILE
+from delayrig.selfcheck.known_bad import PAGE_NAME, PLAN, answer_all, choose_for
 from delayrig.show.console import make_console
 from delayrig.show.determinism import RepeatProgress
+from delayrig.show.known_bad import known_bad_page, print_known_bad, print_table
 
 
 @click.group()
@@ -68,4 +75,43 @@ def determinism(
             no_color=no_color,
         )
     progress.answered(answer, str(file))
+    sys.exit(answer.exit_code)
+
+
+@selfcheck.command(name="known-bad")
+@click.option("--only", multiple=True, metavar="NAME", help="One of them. May be given again.")
+@click.option("--list", "list_them", is_flag=True, help="Prints the table and ends.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data.")
+@click.option("--jobs", type=click.IntRange(1), help="Guests at a time; default: the CPUs.")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder for what was found.")
+@plain_text
+@explained
+def known_bad(
+    only: tuple[str, ...],
+    list_them: bool,
+    seed: int,
+    jobs: int | None,
+    out: Path | None,
+    no_color: bool,
+) -> None:
+    """Asks what a gate says of each known-bad build, in the cells that show it.
+
+    Exits 0 where each is answered by its class, 4 where one is not, 99 where something legal is
+    accused. A page with all of them is written beside the results.
+    """
+    mistakes = own_mistakes()
+    chosen = [find_mistake(name, mistakes) for name in only] or list(mistakes.values())
+    console = make_console(no_color=no_color)
+    if list_them:
+        print_table(chosen, console)
+        return
+    request, paths = own_request(PLAN, (), seed, jobs, out or default_out(PLAN))
+    cells = choose_for([mistake.name for mistake in chosen], request.cells)
+    results = run_shown(replace(request, cells=cells), paths, no_color=no_color)
+    answer = answer_all(results, chosen)
+    content = msgspec.json.format(msgspec.json.encode(answer), indent=1) + b"\n"
+    keep_file(request.out / KNOWN_BAD_FILE, content)
+    keep_file(request.out / PAGE_NAME, known_bad_page(answer))
+    print_known_bad(answer, console)
+    console.print(f"page: {request.out / PAGE_NAME}", markup=False, soft_wrap=True)
     sys.exit(answer.exit_code)

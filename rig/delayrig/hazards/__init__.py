@@ -28,6 +28,7 @@ from delayrig.hazards.speed import (
     SpeedHazard,
     Steal,
 )
+from delayrig.hazards.start_state import Starts
 from delayrig.hazards.stop_cont import StopCont
 from delayrig.hazards.wall_clock import LeapSecond, WallClockStep
 from delayrig.lanes import LaneName
@@ -61,6 +62,7 @@ KINDS: tuple[type[Hazard], ...] = (
     Link,
     Fault,
     PowerCut,
+    Starts,
 )
 """In the order in which ids name them."""
 NONE = "none"

@@ -11,6 +11,7 @@ from delayrig.lanes import LaneName
 
 if TYPE_CHECKING:
     from delayrig.cell import Cell
+    from delayrig.chips import ChipFacts
     from delayrig.images.subject import Subject
     from delayrig.seen import Seen
 
@@ -105,9 +106,18 @@ class Hazard:
         """Why a cell with that subject is skipped; empty where it is run."""
         return ""
 
+    def chip_refusal(self, chip: "ChipFacts") -> str:  # noqa: ARG002
+        """Why it cannot take place with that chip; empty where it can."""
+        return ""
+
     def alters_data(self, seen: "Seen") -> bool:  # noqa: ARG002
         """Whether it changed what the subject was told: what followed may not be its fault."""
         return False
+
+    @property
+    def explained_rules(self) -> Sequence[str]:
+        """Rules of the part that nobody could have kept, as it was found."""
+        return ()
 
     def explains(self, text: str) -> bool:  # noqa: ARG002
         """Whether the guest's kernel is right to say this: it is what was done to it."""

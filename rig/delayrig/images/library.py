@@ -14,6 +14,10 @@ import msgspec
 from delayrig import digest
 from delayrig.errors import RigFaultError
 from delayrig.images.elf import Closure, collect_program, read_elf
+from delayrig.images.known_bad import PREFIX as KNOWN_BAD_PREFIX
+from delayrig.images.known_bad import find_mistake, own_mistakes
+from delayrig.images.known_bad_build import LIBRARY as BUILT_LIBRARY
+from delayrig.images.known_bad_build import provide_build
 from delayrig.images.own import provide_own
 from delayrig.images.packages import unpack_packages
 from delayrig.images.recipes import ProgramRecipe, Recipes
@@ -54,6 +58,9 @@ def _own_library(name: str, paths: Paths) -> Path | None:
     """One of ours, or the one that lies where builds of flashrom leave it: beside the program."""
     if name in OWN_LIBRARIES:
         return provide_own(OWN_LIBRARIES[name], paths)
+    if name.startswith(KNOWN_BAD_PREFIX):
+        mistake = find_mistake(name.removeprefix(KNOWN_BAD_PREFIX), own_mistakes())
+        return provide_build(mistake, paths) / BUILT_LIBRARY
     if not name.startswith(PATH_PREFIX):
         return None
     folder = Path(name.removeprefix(PATH_PREFIX)).absolute().parent

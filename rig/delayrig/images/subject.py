@@ -17,6 +17,10 @@ from delayrig.errors import BadInputError, nearest
 from delayrig.guest.platform import PLATFORMS, Arch, labelled
 from delayrig.images.elf import Closure, collect_program, read_elf
 from delayrig.images.foreign import library_folders
+from delayrig.images.known_bad import PREFIX as KNOWN_BAD_PREFIX
+from delayrig.images.known_bad import find_mistake, own_mistakes
+from delayrig.images.known_bad_build import PROGRAM as BUILT_PROGRAM
+from delayrig.images.known_bad_build import provide_build
 from delayrig.images.own import provide_own
 from delayrig.images.packages import unpack_packages
 from delayrig.images.recipes import ProgramRecipe, Recipes
@@ -110,7 +114,8 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
 
 def known_subjects(recipes: Recipes) -> list[str]:
     """What `--subject` takes."""
-    return [*OWN_PROGRAMS, *recipes.subjects, f"{PATH_PREFIX}BINARY"]
+    known_bad = [f"{KNOWN_BAD_PREFIX}{name}" for name in own_mistakes()]
+    return [*OWN_PROGRAMS, *known_bad, *recipes.subjects, f"{PATH_PREFIX}BINARY"]
 
 
 def provide_bridge(
@@ -188,11 +193,18 @@ def provide_subject(
         program = paths.build_of(arch) / OWN_PROGRAMS[name]
         if arch is Arch.X86_64:
             program = provide_own(OWN_PROGRAMS[name], paths)
-        own = collect_program(str(program), Path("/"), library_folders(arch, paths))
-        return pack(name, own, {}, paths, arch)
+        return _pack_own(name, program, paths, arch)
+    if name.startswith(KNOWN_BAD_PREFIX):
+        mistake = find_mistake(name.removeprefix(KNOWN_BAD_PREFIX), own_mistakes())
+        return _pack_own(name, provide_build(mistake, paths, arch) / BUILT_PROGRAM, paths, arch)
     subject = pack(name, _collect_path(name), {}, paths, arch)
     version = _packaged_version(subject.program_sha256, paths)
     return msgspec.structs.replace(subject, package_version=version)
+
+
+def _pack_own(name: str, program: Path, paths: Paths, arch: Arch) -> Subject:
+    own = collect_program(str(program), Path("/"), library_folders(arch, paths))
+    return pack(name, own, {}, paths, arch)
 
 
 def _collect_path(name: str) -> Closure:

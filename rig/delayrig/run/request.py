@@ -20,7 +20,7 @@ from delayrig.plans.cells import plan_cells
 from delayrig.plans.words import Plan, find_plan, lane_of_plan, own_subjects, read_plan
 from delayrig.result import FILE_NAME
 from delayrig.verdict.contrast import Contrast, check_contrast
-from delayrig.witness.delay_probe import DelayWish
+from delayrig.witness.delay_function import DelayWish
 from delayrig.workload import region_of
 
 REGION_BYTES_MAX = 2 << 20
@@ -94,6 +94,7 @@ def choose_cells(
     cells = [cell for cell in cells if cell.role is Role.MEASURE or not _is_beyond(lane, cell)]
     for cell in cells:
         check_region(cell, chips, path)
+        check_hazards(cell, chips, path)
     if patterns:
         cells = [c for c in cells if any(fnmatch.fnmatchcase(c.id, p) for p in patterns)]
     if not cells:
@@ -154,6 +155,17 @@ def check_region(cell: Cell, chips: dict[str, ChipFacts], plan: Path) -> None:
         region_of(cell, chips[cell.chip])
     except BadInputError as error:
         raise BadInputError(f"{plan}: cell {cell.id}: {error.message}", hint=error.hint) from error
+
+
+def check_hazards(cell: Cell, chips: dict[str, ChipFacts], plan: Path) -> None:
+    """Raises `BadInputError` where a hazard of the cell cannot take place with its chip."""
+    for word, hazard in zip(cell.hazards, cell.active_hazards, strict=True):
+        refusal = hazard.chip_refusal(chips[cell.chip])
+        if refusal:
+            raise BadInputError(
+                f"{plan}: cell {cell.id}: hazard {word}: {refusal}",
+                hint="take another chip there, or leave the hazard out",
+            )
 
 
 def check_out(out: Path, cells: list[Cell], *, name: str = FILE_NAME) -> None:

@@ -27,6 +27,7 @@ HOST_PROGRAMS = (
     "live-agent",
     "qemu-turns",
     "cpu-plugin",
+    "delay-plugin",
     "flashrom-host:executable",
     "flashrom:shared_library",
     "flashrom-canary:shared_library",

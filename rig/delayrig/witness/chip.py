@@ -12,6 +12,8 @@ from delayrig.witness.evidence import Evidence, Witness
 # even `window`, whose margin tells by how much a cycle came too late.
 RULES_OF_TIME = ("busy", "tres", "tdp", "reset", "tsus", "tvsl", "tpuw", "tida")
 
+RULES_OF_POWER = ("tvsl", "tpuw")
+
 WITHIN_CLOCK_ERROR = "clock"
 """The grade of a margin smaller than what the clock may be wrong by."""
 
@@ -35,18 +37,22 @@ def convict_commands(events: list[Event]) -> list[Evidence]:
 def _early_commands(events: list[Event]) -> Iterator[tuple[Event, int]]:
     """Commands that came too early, each with the length of the wait that it cut short.
 
-    A wait that is no busy time was opened by the last transaction that was obeyed.
+    A wait that is no busy time was opened by the last transaction that was obeyed, or by the power
+    that came.
     """
-    busy_ns = opened_ns = 0
+    busy_ns = opened_ns = powered_ns = 0
     for event in events:
         if event["ev"] == "busy":
             busy_ns = int(event["nominal_ns"])
         elif event["ev"] in TRANSACTIONS and event["violation"] in RULES_OF_TIME:
             is_busy = event["violation"] == "busy"
-            kept_ns = event["read_ns"] - opened_ns
+            since_power = powered_ns > 0 and event["violation"] in RULES_OF_POWER
+            kept_ns = event["read_ns"] - (powered_ns if since_power else opened_ns)
             yield event, busy_ns if is_busy else kept_ns - int(event["margin_ns"])
         elif event["ev"] in TRANSACTIONS:
             opened_ns = event["read_ns"]
+        elif event["ev"] == "starts":
+            opened_ns = powered_ns = event["t_ns"]
 
 
 def _evidence(event: Event, grade: str, count: int) -> Evidence:

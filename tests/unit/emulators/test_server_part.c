@@ -195,6 +195,35 @@ static void part_is_long_powered_unless_told_otherwise(void **state)
 	free(events);
 }
 
+static void state_in_which_the_part_is_found_stands_in_the_events_once(void **state)
+{
+	static const char *const asleep[] = {"--starts=asleep", NULL};
+	char *events = events_of_write_enable(*state, asleep);
+
+	assert_int_equal(count_of(events, "{\"ev\":\"starts\",\"t_ns\":"), 1);
+	assert_int_equal(count_of(events, "\"state\":\"asleep\""), 1);
+	assert_int_equal(count_of(events, "\"violation\":\"power_down\""), 1);
+	free(events);
+}
+
+static void state_at_the_first_command_begins_just_before_it(void **state)
+{
+	static const char *const suspending[] = {"--starts=suspending", NULL};
+	char *events = events_of_write_enable(*state, suspending);
+
+	assert_int_equal(count_of(events, "\"violation\":\"tsus\""), 1);
+	free(events);
+}
+
+static void state_at_the_pins_does_not_begin_where_nobody_turns_them_on(void **state)
+{
+	static const char *const fresh[] = {"--starts=fresh", NULL};
+	char *events = events_of_write_enable(*state, fresh);
+
+	assert_int_equal(count_of(events, "\"ev\":\"starts\""), 0);
+	free(events);
+}
+
 static void drawn_corner_stands_in_the_events_with_its_seed(void **state)
 {
 	static const char *const extra[] = {"--corner=draw:42", NULL};
@@ -243,6 +272,9 @@ int main(int argc, char *argv[])
 		WITH_SERVED(chip_keeps_its_content_from_host_to_host),
 		WITH_SERVED(part_that_was_just_powered_is_owed_its_time),
 		WITH_SERVED(part_is_long_powered_unless_told_otherwise),
+		WITH_SERVED(state_in_which_the_part_is_found_stands_in_the_events_once),
+		WITH_SERVED(state_at_the_first_command_begins_just_before_it),
+		WITH_SERVED(state_at_the_pins_does_not_begin_where_nobody_turns_them_on),
 		WITH_SERVED(drawn_corner_stands_in_the_events_with_its_seed),
 		WITH_SERVED(part_that_never_ends_its_work_breaks_no_rule_of_time),
 	};

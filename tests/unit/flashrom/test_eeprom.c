@@ -147,6 +147,20 @@ static void dataflash_without_rdid_is_not_sent_83h(void **state)
 	}
 }
 
+static void write_enable_that_tells_kinds_apart_waits_for_power_up(void **state)
+{
+	struct wire wire;
+
+	(void)state;
+	wire_start(&wire, NAME, answer_with_pull);
+	wire.status = 0xff;
+	wire.now_ns = NS_PER_MS;
+	wire.base.powered_ns = NS_PER_MS;
+	ask_id(&wire);
+	assert_int_equal(wire_count(&wire, 0x06), 1);
+	assert_in_range(wire.now_ns, NS_PER_MS + POWER_UP_WRITE_US_MAX * NS_PER_US, UINT64_MAX);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -157,6 +171,7 @@ int main(void)
 		cmocka_unit_test(error_of_programmer_ends_the_write),
 		cmocka_unit_test(part_that_has_an_rdid_is_not_sent_83h),
 		cmocka_unit_test(dataflash_without_rdid_is_not_sent_83h),
+		cmocka_unit_test(write_enable_that_tells_kinds_apart_waits_for_power_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

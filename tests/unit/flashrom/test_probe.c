@@ -105,6 +105,27 @@ static void chip_of_another_bus_is_refused_before_it_is_asked(void **state)
 	bench_stop(&bench);
 }
 
+/* What is left of the longest tVSL is waited before the first question, and nothing after it. */
+static void part_powered_with_the_pins_is_asked_once_it_may_be(void **state)
+{
+	static const uint64_t passed_us[] = {0, 1, POWER_UP_US_MAX - 1, POWER_UP_US_MAX};
+	struct bench bench;
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		bench_start(&bench, &small_chip);
+		bench.fake.jedec_id = 0x445566;
+		bench.fake.base.powered_ns = NS_PER_MS;
+		bench.fake.now_ns = NS_PER_MS + passed_us[i] * NS_PER_US;
+		bench.flash.chip = NULL;
+		assert_int_equal(flash_probe(&bench.flash, twin_lists, NULL, false), 0);
+		assert_true(bench.fake.now_ns >= NS_PER_MS + POWER_UP_US_MAX * NS_PER_US);
+		assert_true(bench.fake.now_ns <
+			    NS_PER_MS + POWER_UP_US_MAX * NS_PER_US + 100 * NS_PER_US);
+		bench_stop(&bench);
+	}
+}
+
 /* Two parts that ask alike are asked once. */
 static void one_question_serves_all_who_ask_alike(void **state)
 {
@@ -134,6 +155,7 @@ int main(void)
 		cmocka_unit_test(unknown_name_is_refused_before_the_bus_is_used),
 		cmocka_unit_test(unknown_id_is_shown),
 		cmocka_unit_test(chip_of_another_bus_is_refused_before_it_is_asked),
+		cmocka_unit_test(part_powered_with_the_pins_is_asked_once_it_may_be),
 		cmocka_unit_test(one_question_serves_all_who_ask_alike),
 		cmocka_unit_test(silent_bus_is_reported),
 	};

@@ -184,6 +184,19 @@ static void pins_are_let_go_in_the_end(void **state)
 	assert_int_equal(wire.peer.pins, 0);
 }
 
+/* The part's supply may come with them. */
+static void moment_at_which_pins_were_turned_on_is_kept(void **state)
+{
+	const uint64_t before_ns = clock_now_ns(&system_clock);
+	struct wire wire;
+
+	(void)state;
+	wire_init(&wire);
+	assert_int_equal(attach(&wire, &patient), 0);
+	assert_in_range(wire.programmer->powered_ns, before_ns, clock_now_ns(&system_clock));
+	detach(&wire);
+}
+
 static void leftovers_of_an_earlier_client_are_skipped(void **state)
 {
 	static const char *const leftovers[] = {"\x06\x06\x15", "\x15\x06", "old data"};
@@ -460,6 +473,7 @@ int main(void)
 		cmocka_unit_test(refused_held_operation_is_reported_and_nothing_more_is_sent),
 		cmocka_unit_test(delays_are_not_handed_to_a_peer_that_offers_them),
 		cmocka_unit_test(pins_are_let_go_in_the_end),
+		cmocka_unit_test(moment_at_which_pins_were_turned_on_is_kept),
 		cmocka_unit_test(leftovers_of_an_earlier_client_are_skipped),
 		cmocka_unit_test(late_leftovers_do_not_pass_for_answers),
 		cmocka_unit_test(request_cut_off_half_way_is_ended_by_nops),

@@ -183,6 +183,21 @@ static void programmer_too_small_for_the_addresses_is_refused(void **state)
 	assert_int_equal(flash_open(&fake.flash), 0);
 }
 
+/* Its write enable is a write, too, for as long as power is fresh. */
+static void address_mode_that_wants_write_enable_waits_for_power_up(void **state)
+{
+	struct fake_registers fake;
+	struct flash_chip chip;
+
+	(void)state;
+	start(&fake, &chip, "N25Q256..3E");
+	fake.answers[0x70][0] = 0x80;
+	fake.now_ns = NS_PER_MS;
+	fake.base.powered_ns = NS_PER_MS;
+	assert_int_equal(flash_open(&fake.flash), 0);
+	assert_in_range(fake.now_ns, NS_PER_MS + POWER_UP_WRITE_US_MAX * NS_PER_US, UINT64_MAX);
+}
+
 #define RESUMED_NS (50 * NS_PER_MS)
 
 static void obey_resume(struct fake_registers *fake, const uint8_t *tx, size_t tx_bytes)
@@ -275,6 +290,7 @@ int main(void)
 		cmocka_unit_test(small_part_is_opened_and_closed_without_a_mode),
 		cmocka_unit_test(address_mode_is_entered_and_left),
 		cmocka_unit_test(address_mode_that_wants_write_enable_gets_it),
+		cmocka_unit_test(address_mode_that_wants_write_enable_waits_for_power_up),
 		cmocka_unit_test(part_found_in_address_mode_is_left_in_it),
 		cmocka_unit_test(part_that_does_not_tell_its_mode_is_believed),
 		cmocka_unit_test(part_that_does_not_enter_its_mode_is_reported_and_left_as_found),

@@ -68,6 +68,24 @@ static void only_registers_that_change_are_written(void **state)
 	assert_sent(&fake, "06; 11 00; 05; ");
 }
 
+/* Reads may come earlier: it is write enables that a part ignores until tPUW has passed. */
+static void first_write_enable_waits_for_what_is_left_of_power_up(void **state)
+{
+	const struct flash_chip chip = chip_named("M25P80");
+	struct fake_registers fake;
+
+	(void)state;
+	fake_registers_init(&fake, &chip);
+	fake.now_ns = 3 * NS_PER_MS;
+	fake.base.powered_ns = NS_PER_MS;
+	assert_int_equal(chip.driver->erase(&fake.flash, &chip.erase[0], 0), 0);
+	assert_in_range(fake.now_ns, NS_PER_MS + POWER_UP_WRITE_US_MAX * NS_PER_US, UINT64_MAX);
+	fake.waited_us = 0;
+	fake.now_ns = NS_PER_MS + POWER_UP_WRITE_US_MAX * NS_PER_US;
+	assert_int_equal(flash_await_power(&fake.flash, POWER_UP_WRITE_US_MAX), 0);
+	assert_int_equal(fake.waited_us, 0);
+}
+
 static void second_register_apart_is_written_apart(void **state)
 {
 	static const struct spi25_status before = {0x1c, 0x42, 0xff};
@@ -215,6 +233,7 @@ int main(void)
 		cmocka_unit_test(second_register_of_all_ones_is_not_written),
 		cmocka_unit_test(part_that_wants_50h_before_status_writes_gets_it),
 		cmocka_unit_test(only_registers_that_change_are_written),
+		cmocka_unit_test(first_write_enable_waits_for_what_is_left_of_power_up),
 		cmocka_unit_test(second_register_apart_is_written_apart),
 		cmocka_unit_test(either_revision_of_a_shared_id_is_written),
 		cmocka_unit_test(status_write_that_keeps_part_busy_is_waited_for),

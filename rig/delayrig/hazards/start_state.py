@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A part that is not idle when the subject comes: asleep, suspended, just powered."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from delayrig.chips import ChipFacts
+from delayrig.events import first
+from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard
+
+if TYPE_CHECKING:
+    from delayrig.cell import Cell
+    from delayrig.seen import Seen
+
+FAMILY = "spi_nor"
+
+
+def _opens_at_once(chip: ChipFacts) -> bool:
+    """Whether nobody has to lift locks before the first erase."""
+    return chip.protection.kind not in ("global", "unlock")
+
+
+def _suspends(chip: ChipFacts) -> bool:
+    return chip.suspend is not None and _opens_at_once(chip)
+
+
+def _suspends_programs(chip: ChipFacts) -> bool:
+    return _suspends(chip) and chip.suspend is not None and chip.suspend.programs
+
+
+def _waits(*names: str) -> Callable[[ChipFacts], bool]:
+    return lambda chip: any(name in chip.wait for name in names)
+
+
+# What a part needs to be found like that; the emulator has the same rules (model/start_state.c).
+STATES: dict[str, Callable[[ChipFacts], bool]] = {
+    "fresh": _waits("power_up_to_select", "power_up_to_write"),
+    "resetting": _waits("soft_reset"),
+    "asleep": _waits("deep_power_down"),
+    "erasing": _opens_at_once,
+    "suspending": _suspends,
+    "erase-suspended": _suspends,
+    "program-suspended": _suspends_programs,
+    "deaf-suspended": lambda chip: _suspends_programs(chip) and "soft_reset" in chip.wait,
+    "write-enabled": lambda _: True,
+    "protected": lambda chip: bool(chip.protection.bits),
+}
+
+
+class Starts(Hazard):
+    """The part is in that state when its moment comes, which the subject can know of."""
+
+    name = "starts"
+    form = "STATE"
+    legend = f"STATE is one of {', '.join(STATES)}"
+    about = "an SPI NOR that is not idle when the subject comes, such as starts:asleep"
+    concern = Concern.SAFETY
+    lanes = ANYWHERE
+
+    def __init__(self, value: str) -> None:
+        super().__init__(value)
+        if value not in STATES:
+            raise ValueError(value)
+
+    def chip_refusal(self, chip: ChipFacts) -> str:
+        """Parts differ in what they can be doing."""
+        if chip.family == FAMILY and STATES[self.value](chip):
+            return ""
+        return f"a {chip.name} cannot be found {self.value}"
+
+    def emulator_words(self, cell: "Cell") -> Sequence[str]:  # noqa: ARG002
+        """The emulator puts the part into it."""
+        return ("--starts", self.value)
+
+    @property
+    def explained_rules(self) -> Sequence[str]:
+        """Whoever finds a part asleep speaks to it once to learn so."""
+        return ("power_down",) if self.value == "asleep" else ()
+
+    def missed(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
+        """Some states begin when the programmer's pins are turned on, or with a command."""
+        if first(seen.events, "starts") is not None:
+            return ""
+        return "it did not turn its pins on, or sent the part no command"

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Builds our flashrom with one change, and its library, from the objects of the usual build.
+
+Only what the change is in is compiled: with the usual build's own command, on a tree of links to
+the sources in which the changed files alone are real.
+"""
+
+import os
+import shlex
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from delayrig import digest
+from delayrig.errors import BadInputError, RigFaultError
+from delayrig.guest.platform import Arch
+from delayrig.images.known_bad import Mistake, changed_sources
+from delayrig.paths import Paths
+
+PROGRAM = "flashrom"
+LIBRARY = "libflashrom.so.1"
+# Targets of the usual build, by what becomes of them here.
+TARGETS = {PROGRAM: "flashrom/flashrom", LIBRARY: "flashrom/lib/libflashrom.so.1.0.0"}
+OBJECT_FOLDERS = (
+    "flashrom/libflashrom-core.a.p/",
+    *(f"{target}.p/" for target in TARGETS.values()),
+)
+FOLDER = "known-bad"
+MADE_OF = "made-of"
+TAIL_LINES = 12
+# A mistake may leave a function without a caller.
+LENIENT = ("-Wno-error", "-Werror=implicit-function-declaration")
+
+
+class Command(msgspec.Struct, frozen=True):
+    """How the usual build compiles an object (compile_commands.json)."""
+
+    command: str
+    file: str
+    output: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usual:
+    """The usual build for one architecture."""
+
+    build: Path
+    commands: list[Command]
+
+    @property
+    def targets(self) -> dict[str, str]:
+        """What is built: guests of another architecture have no use for a library."""
+        made = {c.output.partition(".p/")[0] for c in self.commands}
+        return {name: target for name, target in TARGETS.items() if target in made}
+
+    @property
+    def prefix(self) -> str:
+        """How its commands name the folder of sources: `../../flashrom/`."""
+        main = next(c.file for c in self.commands if c.file.endswith("/cli/main.c"))
+        return main.removesuffix("cli/main.c")
+
+    def link_command(self, target: str) -> list[str]:
+        """The words that link a target."""
+        lines = _run(["ninja", "-t", "commands", target], self.build, "asking ninja").splitlines()
+        return shlex.split(lines[-1])
+
+    def users_of(self, files: Iterable[str]) -> list[Command]:
+        """The objects that any of these sources or headers is in."""
+        wanted = {f"{self.prefix}{file}" for file in files}
+        if all(file.endswith(".c") for file in wanted):
+            return [command for command in self.commands if command.file in wanted]
+        uses = self._includes()
+        return [c for c in self.commands if wanted & uses[c.output] or c.file in wanted]
+
+    def _includes(self) -> dict[str, set[str]]:
+        outputs = [command.output for command in self.commands]
+        said = _run(["ninja", "-t", "deps", *outputs], self.build, "asking ninja")
+        uses: dict[str, set[str]] = {output: set() for output in outputs}
+        output = ""
+        for line in said.splitlines():
+            if line.startswith("    "):
+                uses[output].add(line.strip())
+            elif line:
+                output = line.partition(":")[0]
+        return uses
+
+
+def provide_build(mistake: Mistake, paths: Paths, arch: Arch = Arch.X86_64) -> Path:
+    """The folder with the program and the library, from the cache where nothing changed."""
+    folder = paths.state / FOLDER / str(arch) / mistake.name
+    usual = _usual_build(paths.build_of(arch))
+    sources = changed_sources(mistake, paths.checkout)
+    key = _key(sources, usual)
+    if _is_made(folder, key):
+        return folder
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".making-") as scratch:
+        made = Path(scratch) / "made"
+        made.mkdir()
+        tree = _tree_of_links(paths.checkout / "flashrom", Path(scratch) / "flashrom", sources)
+        objects = _compile(mistake, usual, sources, tree, made)
+        for name, target in usual.targets.items():
+            _link(mistake, usual.link_command(target), objects, usual.build, made / name)
+        (made / MADE_OF).write_text(key, encoding="utf-8")
+        shutil.rmtree(folder, ignore_errors=True)
+        made.replace(folder)
+    return folder
+
+
+def _is_made(folder: Path, key: str) -> bool:
+    note = folder / MADE_OF
+    return note.is_file() and note.read_text(encoding="utf-8") == key
+
+
+def _usual_build(build: Path) -> Usual:
+    try:
+        raw = (build / "compile_commands.json").read_bytes()
+    except OSError as error:
+        raise RigFaultError(
+            f"{build}: the usual build is not there: {error.strerror}",
+            hint="`rig/rig setup` makes it",
+        ) from error
+    known = msgspec.json.decode(raw, type=list[Command])
+    ours = [c for c in known if c.output.startswith(OBJECT_FOLDERS)]
+    return Usual(build=build, commands=[c for c in ours if (build / c.output).is_file()])
+
+
+def _key(sources: dict[str, str], usual: Usual) -> str:
+    """Of all that a build is made of."""
+    objects = [[c.command, digest.of_file(usual.build / c.output)] for c in usual.commands]
+    return digest.of_value([LENIENT, sources, objects])
+
+
+def _tree_of_links(sources: Path, tree: Path, changed: dict[str, str]) -> Path:
+    """The folder of sources once more: what is changed is real there, and its neighbours linked."""
+    tree.mkdir()
+    folders = {Path(file).parent for file in changed}
+    real = {parent for folder in folders for parent in (folder, *folder.parents)}
+    for folder in sorted(real, key=lambda path: len(path.parts)):
+        (tree / folder).mkdir(exist_ok=True)
+        for entry in (sources / folder).iterdir():
+            place = folder / entry.name
+            if place not in real and str(place) not in changed:
+                (tree / place).symlink_to(entry)
+    for file, text in changed.items():
+        (tree / file).write_text(text, encoding="utf-8")
+    return tree
+
+
+def _compile(
+    mistake: Mistake, usual: Usual, sources: dict[str, str], tree: Path, made: Path
+) -> dict[str, Path]:
+    """The new objects, by the outputs whose place they take."""
+    objects: dict[str, Path] = {}
+    for number, command in enumerate(usual.users_of(sources)):
+        objects[command.output] = made.parent / f"{number}.o"
+        words = _moved(shlex.split(command.command), usual.prefix, tree)
+        words[words.index("-o") + 1] = str(objects[command.output])
+        _run_for(mistake, [*_without_depfile(words), *LENIENT], usual.build)
+    if not objects:
+        raise BadInputError(
+            f"known-bad build {mistake.name!r}: no object of flashrom is made of what it changes",
+            hint="change a source that flashrom/meson.build names, or a header of one",
+        )
+    return objects
+
+
+def _moved(words: list[str], prefix: str, tree: Path) -> list[str]:
+    """The command for the tree; what it makes names the sources as the usual build does."""
+    folder = prefix.rstrip("/")
+    moved = [
+        f"{word[: word.index(folder)]}{tree}{word[word.index(folder) + len(folder) :]}"
+        if word.removeprefix("-I").startswith(folder)
+        else word
+        for word in words
+    ]
+    return [*moved, f"-ffile-prefix-map={tree}={folder}"]
+
+
+def _without_depfile(words: list[str]) -> list[str]:
+    """Without -MD and the -MQ and -MF with their words: nobody asks for these dependencies."""
+    kept: list[str] = []
+    rest = iter(words)
+    for word in rest:
+        if word in ("-MQ", "-MF"):
+            next(rest)
+        elif word != "-MD":
+            kept.append(word)
+    return kept
+
+
+def _link(
+    mistake: Mistake, words: list[str], objects: dict[str, Path], build: Path, place: Path
+) -> None:
+    """With the new objects before the archive that has the old ones, which are then not taken."""
+    linked = [str(objects[word]) if word in objects else word for word in words]
+    linked[linked.index("-o") + 1] = str(place)
+    added = [str(new) for output, new in objects.items() if output.startswith(OBJECT_FOLDERS[0])]
+    start = linked.index("-Wl,--start-group")
+    _run_for(mistake, [*linked[:start], *added, *linked[start:]], build)
+
+
+def _run_for(mistake: Mistake, words: list[str], build: Path) -> None:
+    _run(words, build, f"building known-bad build {mistake.name!r}")
+
+
+def _run(words: list[str], build: Path, what: str) -> str:
+    done = subprocess.run(
+        words,
+        cwd=build,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        env={**os.environ, "LC_ALL": "C"},
+        check=False,
+    )
+    if done.returncode != 0:
+        tail = "\n".join(f"  {line}" for line in done.stdout.splitlines()[-TAIL_LINES:])
+        raise BadInputError(
+            f"{what} failed; the last lines:\n{tail}",
+            hint="correct its change in flashrom/known_bad/, or `rig/rig setup` where that is fine",
+        )
+    return done.stdout

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Whether a candidate is a delay function, from its calls in a cell in which nothing disturbs it.
+
+The question is not whether its waits are right: that is the verdict's. A delay that is wrong is one
+all the same, as long as it lasts longer when it is asked for more.
+"""
+
+from collections.abc import Sequence
+
+UNITS = {1: "ns", 1000: "us", 1_000_000: "ms", 1_000_000_000: "s"}
+ALLOWANCE_NS = 300_000
+"""A sleep may be late by the timer's slack, and a slow CPU takes its time to get there and back."""
+LATE_BY = 1.5
+SHORT_BY = 0.4
+LONG_NS = 1_000_000
+"""From here on what comes on top no longer hides what was asked for."""
+APART = 3
+"""Durations follow the argument only if arguments differ by this factor at least."""
+
+
+def confirm(calls: Sequence[tuple[int, int]], unit_ns: int = 1000) -> str:
+    """Empty where it is one, else why not. Each call is what was asked for, and the nanoseconds."""
+    asked = [(units, seen_ns) for units, seen_ns in calls if units > 0]
+    if not asked:
+        return "nobody asked it for any time"
+    unit = unit_of(asked)
+    if unit is None:
+        return _why_not(asked, unit_ns)
+    if unit != unit_ns:
+        return f"its argument counts {UNITS[unit]}, not {UNITS[unit_ns]}"
+    return _undecided(asked, unit_ns)
+
+
+def unit_of(calls: Sequence[tuple[int, int]]) -> int | None:
+    """What one of the argument's units lasts, in ns; None where none fits all calls, or two do."""
+    asked = [(units, seen_ns) for units, seen_ns in calls if units > 0]
+    fitting = [unit for unit in UNITS if asked and all(_fits(*call, unit) for call in asked)]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def _fits(units: int, seen_ns: int, unit_ns: int) -> bool:
+    asked_ns = units * unit_ns
+    return SHORT_BY * asked_ns <= seen_ns <= LATE_BY * asked_ns + ALLOWANCE_NS
+
+
+def _why_not(asked: Sequence[tuple[int, int]], unit_ns: int) -> str:
+    for units, seen_ns in asked:
+        if not _fits(units, seen_ns, unit_ns):
+            return f"asked for {units} it took {seen_ns} ns, which its argument does not explain"
+    return "its calls are too short to tell what they were asked for"
+
+
+def _undecided(asked: Sequence[tuple[int, int]], unit_ns: int) -> str:
+    """Short calls of one length may last as long as they do for another reason."""
+    units = [each for each, _ in asked]
+    telling = max(units) * unit_ns >= LONG_NS or max(units) >= APART * min(units)
+    return "" if telling else "all its calls are short, and ask for nearly the same"

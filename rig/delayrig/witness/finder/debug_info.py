@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Functions by their names where a file was stripped: from debug information kept apart from it.
+
+Sources: GDB manual, "Debugging Information in Separate Files" (build ID and .gnu_debuglink);
+DWARF 5, section 3.3 (subroutines).
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import NoteSection, SymbolTableSection
+
+DEBUG_PATH = "FLASHROM_RIG_DEBUG_PATH"
+"""Folders of the user's that are laid out like /usr/lib/debug."""
+SYSTEM = Path("/usr/lib/debug")
+
+
+def debug_functions(part: Path, names: list[str]) -> dict[str, int]:
+    """Addresses of functions by name, from the file itself or from what belongs to it elsewhere."""
+    with part.open("rb") as file:
+        elf = ELFFile(file)
+        build = build_id(elf)
+        found = _in_dwarf(elf, names)
+        places = list(_places(elf, part, build))
+    for place in places:
+        if not found and place.is_file():
+            found = _in_file(place, build, names)
+    return found
+
+
+def build_id(elf: Any) -> str:
+    """Hexadecimal; empty where the linker left none."""
+    for section in elf.iter_sections():
+        if isinstance(section, NoteSection):
+            for note in section.iter_notes():
+                if note["n_type"] == "NT_GNU_BUILD_ID":
+                    return str(note["n_desc"])
+    return ""
+
+
+def _places(elf: Any, part: Path, build: str) -> Iterator[Path]:
+    named = [Path(folder) for folder in os.environ.get(DEBUG_PATH, "").split(":") if folder]
+    link = _debug_link(elf)
+    for folder in (*named, SYSTEM):
+        if build:
+            yield folder / ".build-id" / build[:2] / f"{build[2:]}.debug"
+        if link:
+            yield folder / link
+    if link:
+        yield part.parent / link
+        yield part.parent / ".debug" / link
+
+
+def _debug_link(elf: Any) -> str:
+    section = elf.get_section_by_name(".gnu_debuglink")
+    name = section.data().partition(b"\0")[0].decode(errors="replace") if section else ""
+    return "" if "/" in name else name
+
+
+def _in_file(place: Path, build: str, names: list[str]) -> dict[str, int]:
+    """Empty for a file that belongs to another build."""
+    try:
+        with place.open("rb") as file:
+            elf = ELFFile(file)
+            if build_id(elf) != build:
+                return {}
+            return _in_symbols(elf, names) or _in_dwarf(elf, names)
+    except (OSError, ELFError):
+        return {}
+
+
+def _in_symbols(elf: Any, names: list[str]) -> dict[str, int]:
+    found: dict[str, set[int]] = {}
+    for section in elf.iter_sections():
+        if isinstance(section, SymbolTableSection) and section["sh_type"] != "SHT_NOBITS":
+            for symbol in section.iter_symbols():
+                if symbol.name in names and symbol["st_info"]["type"] == "STT_FUNC":
+                    found.setdefault(symbol.name, set()).add(int(symbol["st_value"]))
+    return {name: places.pop() for name, places in found.items() if len(places) == 1}
+
+
+def _in_dwarf(elf: Any, names: list[str]) -> dict[str, int]:
+    if not elf.has_dwarf_info() or not _mentions(elf, names):
+        return {}
+    found: dict[str, set[int]] = {}
+    for unit in elf.get_dwarf_info().iter_CUs():
+        for name, address in _subprograms(unit, names):
+            found.setdefault(name, set()).add(address)
+    return {name: places.pop() for name, places in found.items() if len(places) == 1}
+
+
+def _mentions(elf: Any, names: list[str]) -> bool:
+    """Whether any of the names is there at all: units are slow to go through."""
+    sections = [elf.get_section_by_name(name) for name in (".debug_str", ".debug_info")]
+    texts = [section.data() for section in sections if section]
+    return any(name.encode() in text for name in names for text in texts)
+
+
+def _subprograms(unit: Any, names: list[str]) -> Iterator[tuple[str, int]]:
+    for entry in unit.get_top_DIE().iter_children():
+        if entry.tag == "DW_TAG_subprogram" and "DW_AT_low_pc" in entry.attributes:
+            name = _name_of(entry)
+            if name in names:
+                yield name, int(entry.attributes["DW_AT_low_pc"].value)
+
+
+def _name_of(entry: Any) -> str:
+    """Its own, or that of the declaration that it stands for."""
+    while "DW_AT_name" not in entry.attributes:
+        origin = next(
+            (a for a in ("DW_AT_specification", "DW_AT_abstract_origin") if a in entry.attributes),
+            None,
+        )
+        if origin is None:
+            return ""
+        entry = entry.get_DIE_from_attribute(origin)
+    return str(entry.attributes["DW_AT_name"].value.decode(errors="replace"))

@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Small C programs with delays and with what only looks like one, for the tests of the finder."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from delayrig.guest.platform import PLATFORMS, Arch
+from delayrig.images.symbols import read_symbols
+from delayrig.paths import find_paths
+
+HEAD = """\
+#define _GNU_SOURCE
+#include <errno.h>
+#include <poll.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/select.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+#ifndef OWN
+#define OWN __attribute__((noinline, noclone))
+#endif
+
+OWN void sleep_us(unsigned int us)
+{
+	struct timespec rest = { us / 1000000, (long)(us % 1000000) * 1000 };
+
+	while (nanosleep(&rest, &rest) != 0 && errno == EINTR)
+		;
+}
+OWN int64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+OWN void poll_us(unsigned int us)
+{
+	const int64_t until_ns = now_ns() + (int64_t)us * 1000;
+
+	while (now_ns() < until_ns)
+		;
+}
+"""
+USES_BOTH = (
+    "int main(void) { sleep_us(1000000); poll_us(10); sleep_us(10000); poll_us(100); return 0; }"
+)
+POINTED_AT = """\
+struct clock { void (*delay_us)(void *context, unsigned int us); void *context; };
+OWN void system_delay_us(void *context, unsigned int us)
+{
+	(void)context;
+	if (us < 100)
+		poll_us(us);
+	else
+		sleep_us(us);
+}
+const struct clock system_clock = { system_delay_us, NULL };
+static const struct clock *volatile used = &system_clock;
+int main(void) { used->delay_us(used->context, 10); return 0; }
+"""
+ONE_FOR_BOTH = """\
+OWN void delay(unsigned int us)
+{
+	if (us < 100)
+		poll_us(us);
+	else
+		sleep_us(us);
+}
+int main(void) { delay(10); delay(1000000); return 0; }
+"""
+DECOYS = """\
+OWN int retry(int times)
+{
+	const struct timespec pause = { 0, 1000000 };
+	int n;
+
+	for (n = 0; n < times; n++)
+		nanosleep(&pause, NULL);
+	return n;
+}
+OWN int reset_line(int fd)
+{
+	const struct timespec settle = { 0, 50000000 };
+	const char byte = 0;
+
+	nanosleep(&settle, NULL);
+	return (int)write(fd, &byte, 1);
+}
+OWN int ready(int fd, int timeout_ms)
+{
+	struct pollfd waited = { fd, POLLIN, 0 };
+
+	return poll(&waited, 1, timeout_ms);
+}
+OWN int64_t measure(unsigned int us)
+{
+	const int64_t start_ns = now_ns();
+
+	sleep_us(us);
+	return now_ns() - start_ns;
+}
+OWN int is_over(unsigned int us) { return now_ns() > (int64_t)us * 1000; }
+OWN int64_t since(unsigned int us) { return now_ns() - us; }
+OWN unsigned int bits(unsigned int of)
+{
+	unsigned int n = 0;
+
+	for (; of != 0; of &= of - 1)
+		n++;
+	return n;
+}
+int main(int argc, char **argv)
+{
+	(void)argv;
+	printf("%d %d %d", retry(argc), reset_line(argc), ready(argc, 10));
+	printf("%d %d", is_over(argc), (int)since(argc));
+	printf("%d %u", measure(1000) > 9 && measure(10000) > 9, bits(argc));
+	sleep_us(10000);
+	poll_us(10);
+	poll_us(20);
+	return 0;
+}
+"""
+INLINED = """\
+static volatile int line;
+int main(void)
+{
+	const struct timespec settle = { 1, 0 };
+
+	line = 1;
+	nanosleep(&settle, NULL);
+	usleep(50000);
+	poll(NULL, 0, 25);
+	select(0, NULL, NULL, NULL, &(struct timeval){ 0, 10 });
+	return 0;
+}
+"""
+LIBRARY_CALLS = """\
+OWN void with_usleep(unsigned int us) { usleep(us); }
+OWN void with_poll(int ms) { poll(NULL, 0, ms); }
+OWN void with_select(unsigned int us)
+{
+	struct timeval rest = { us / 1000000, us % 1000000 };
+
+	select(0, NULL, NULL, NULL, &rest);
+}
+OWN void until_then(unsigned int us)
+{
+	struct timespec then;
+
+	clock_gettime(CLOCK_MONOTONIC, &then);
+	then.tv_sec += us / 1000000;
+	then.tv_nsec += us % 1000000 * 1000;
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &then, NULL);
+}
+int main(void)
+{
+	with_usleep(10); with_poll(10); with_select(10); until_then(10);
+	with_usleep(99); with_poll(99); with_select(99); until_then(99);
+	return 0;
+}
+"""
+CALIBRATED = """\
+static uint64_t rounds_per_us = 1;
+OWN void spin(uint64_t rounds) { for (volatile uint64_t n = 0; n < rounds; n++) ; }
+OWN void loop_delay(unsigned int us) { spin(us * rounds_per_us); }
+OWN uint64_t loop_took_us(uint64_t rounds)
+{
+	const int64_t start_ns = now_ns();
+
+	spin(rounds);
+	return (uint64_t)(now_ns() - start_ns) / 1000;
+}
+int main(void)
+{
+	rounds_per_us = 1000000 / (loop_took_us(1000000) + 1);
+	loop_delay(10); loop_delay(1000000);
+	return 0;
+}
+"""
+CHOSEN_AT_LOAD = """\
+static void (*choose(void))(unsigned int) { return getppid() == 1 ? poll_us : sleep_us; }
+void chosen_delay(unsigned int us) __attribute__((ifunc("choose")));
+int main(void) { chosen_delay(10); chosen_delay(1000000); return 0; }
+"""
+STATUS_WAIT = """\
+static int (*volatile status)(void);
+OWN void until_ready(unsigned int us)
+{
+	const int64_t until_ns = now_ns() + (int64_t)us * 1000;
+
+	while (status() != 0 && now_ns() < until_ns)
+		;
+}
+int main(void) { until_ready(10); until_ready(1000000); return 0; }
+"""
+
+
+def build(folder: Path, source: str, *options: str, arch: Arch = Arch.X86_64) -> Path:
+    """The program, with its symbols."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "source.c").write_text(HEAD + source, encoding="ascii")
+    program = folder / "program"
+    command, environment = compiler(arch)
+    options = ("-w", "-D_FORTIFY_SOURCE=0", *options)
+    subprocess.run(
+        [*command, "-o", program, "source.c", *options], check=True, cwd=folder, env=environment
+    )
+    return program
+
+
+def compiler(arch: Arch) -> tuple[list[str], dict[str, str]]:
+    """For programs of that architecture, and its environment."""
+    if arch is Arch.X86_64:
+        return ["gcc"], dict(os.environ)
+    (root,) = (find_paths().images / "toolchains").glob(f"{arch}-*")
+    command = [str(root / "usr/bin" / f"{PLATFORMS[arch].gnu}-gcc"), f"--sysroot={root}"]
+    return command, {**os.environ, "LD_LIBRARY_PATH": str(root / "tools")}
+
+
+def compiles(arch: Arch) -> bool:
+    """Whether there is a compiler for it."""
+    if arch is Arch.X86_64:
+        return shutil.which("gcc") is not None
+    return any((find_paths().images / "toolchains").glob(f"{arch}-*"))
+
+
+def stripped(program: Path, arch: Arch = Arch.X86_64) -> Path:
+    """A copy without symbols."""
+    bare = program.with_suffix(".stripped")
+    command, environment = compiler(arch)
+    tool = command[0].removesuffix("gcc") + "strip"
+    subprocess.run([tool, "-o", bare, program], check=True, env=environment)
+    return bare
+
+
+def names_of(program: Path, addresses: list[int]) -> list[str]:
+    """The functions there, by the symbols of the program."""
+    symbols = read_symbols(program)
+    return sorted(symbols.name(address) for address in addresses)

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where a subject's delay functions are found, and what is told of them."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from delayrig.errors import BadInputError
+from delayrig.images.subject import PARTS, Subject
+from delayrig.images.symbols import read_symbols
+from delayrig.witness.delay_function import (
+    BY_DIGEST,
+    BY_SYMBOL,
+    BY_USER,
+    CODE_BYTES,
+    DelayFunction,
+    DelayWish,
+    find_delay_functions,
+)
+
+from tests.rig.builders import make_subject
+
+pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
+
+SOURCE = """\
+static volatile unsigned int waited;
+__attribute__((noinline)) void default_delay(unsigned int us) { while (us--) waited++; }
+__attribute__((noinline)) void internal_delay(unsigned int us) { while (us--) waited += 2; }
+int main(void) { default_delay(1); internal_delay(1); return 0; }
+"""
+
+
+def packed(folder: Path, *options: str) -> Subject:
+    """A subject whose program is that source."""
+    program = folder / PARTS / "usr/sbin/flashrom"
+    program.parent.mkdir(parents=True)
+    (folder / "source.c").write_text(SOURCE, encoding="ascii")
+    subprocess.run(["gcc", "-O1", "-o", program, "source.c", *options], check=True, cwd=folder)
+    return make_subject(archive=str(folder / "subject.cpio"))
+
+
+@pytest.fixture
+def functions(tmp_path: Path) -> tuple[DelayFunction, ...]:
+    """Its delay functions."""
+    return find_delay_functions(packed(tmp_path), DelayWish())
+
+
+def test_every_known_symbol_is_found(functions: tuple[DelayFunction, ...]) -> None:
+    assert [function.name for function in functions] == ["default_delay", "internal_delay"]
+    assert {function.file for function in functions} == {"/usr/sbin/flashrom"}
+    assert {function.found_by for function in functions} == {BY_SYMBOL}
+
+
+def test_entry_is_told_with_its_code(functions: tuple[DelayFunction, ...]) -> None:
+    (first, _) = functions
+    symbols = read_symbols(first.part)
+    assert first.address == symbols.function("default_delay")
+    assert 0 < len(first.code) == min(first.size, CODE_BYTES)
+    assert first.code == symbols.code(first.address, len(first.code))
+
+
+def test_stripped_program_has_no_delay_function_by_symbol(tmp_path: Path) -> None:
+    assert find_delay_functions(packed(tmp_path, "-s"), DelayWish()) == ()
+
+
+def test_symbol_of_the_user_is_taken_alone(tmp_path: Path) -> None:
+    (found,) = find_delay_functions(packed(tmp_path), DelayWish(symbol="main"))
+    assert (found.name, found.found_by) == ("main", BY_USER)
+
+
+def test_symbol_of_the_user_that_is_not_there_is_bad_input(tmp_path: Path) -> None:
+    with pytest.raises(BadInputError, match="--delay-symbol nowhere"):
+        find_delay_functions(packed(tmp_path), DelayWish(symbol="nowhere"))
+
+
+def test_offset_finds_the_same_in_a_stripped_program(
+    tmp_path: Path, functions: tuple[DelayFunction, ...]
+) -> None:
+    first = functions[0]
+    subprocess.run(["strip", first.part], check=True, cwd=tmp_path)
+    read_symbols.cache_clear()
+    subject = make_subject(archive=str(tmp_path / "subject.cpio"))
+    offset = read_symbols(first.part).file_offset(first.address)
+    (found,) = find_delay_functions(subject, DelayWish(offset=offset))
+    assert (found.address, found.size, found.code) == (first.address, first.size, first.code)
+
+
+def test_offset_outside_of_the_code_is_bad_input(tmp_path: Path) -> None:
+    with pytest.raises(BadInputError, match="--delay-offset 0x10000000"):
+        find_delay_functions(packed(tmp_path), DelayWish(offset=1 << 28))
+
+
+def test_address_that_a_profile_knows_is_taken_in_a_stripped_library(
+    tmp_path: Path, functions: tuple[DelayFunction, ...]
+) -> None:
+    first = functions[0]
+    library = tmp_path / "packed" / PARTS / "lib/libflashrom.so.1"
+    library.parent.mkdir(parents=True)
+    subprocess.run(["strip", "-o", library, first.part], check=True)
+    archive = str(tmp_path / "packed" / "subject.cpio")
+    subject = make_subject(archive=archive, library=True, delay_address=first.address)
+    (found,) = find_delay_functions(subject, DelayWish())
+    assert (found.file, found.address) == ("/lib/libflashrom.so.1", first.address)
+    assert found.found_by == BY_DIGEST

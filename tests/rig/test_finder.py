@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Delay functions of stripped programs: what is found, what is not, and what is said of it."""
+
+from pathlib import Path
+
+import pytest
+from delayrig.guest.platform import Arch
+from delayrig.witness.finder.finding import Findings, find_in
+
+from tests.rig import delay_programs as programs
+
+pytestmark = pytest.mark.skipif(not programs.compiles(Arch.X86_64), reason="needs gcc")
+ARCHES = [
+    pytest.param(arch, marks=pytest.mark.skipif(not programs.compiles(arch), reason="no compiler"))
+    for arch in Arch
+]
+BUILDS = {
+    "O0": ("-O0",),
+    "O2": ("-O2",),
+    "O3": ("-O3",),
+    "Os": ("-Os",),
+    "one address": ("-O2", "-no-pie", "-fno-pie"),
+    "without linkage table": ("-O2", "-fno-plt"),
+    "without unwind tables": ("-O2", "-fno-asynchronous-unwind-tables", "-fno-exceptions"),
+    "protected": ("-O2", "-fstack-protector-all"),
+    "library": ("-O2", "-shared", "-fPIC", "-fvisibility=hidden"),
+}
+
+
+def read(
+    folder: Path, source: str, *options: str, arch: Arch = Arch.X86_64
+) -> tuple[Findings, list[str]]:
+    """What is found in the stripped program, with the names that the other one has for it."""
+    program = programs.build(folder, source, *(options or ("-O2",)), arch=arch)
+    findings = find_in(programs.stripped(program, arch).read_bytes())
+    return findings, programs.names_of(program, [each.address for each in findings.found])
+
+
+@pytest.mark.parametrize("arch", ARCHES)
+@pytest.mark.parametrize("options", BUILDS.values(), ids=BUILDS.keys())
+def test_a_short_and_a_long_delay_are_found_in_any_build(
+    tmp_path: Path, arch: Arch, options: tuple[str, ...]
+) -> None:
+    findings, names = read(tmp_path, programs.USES_BOTH, *options, arch=arch)
+    assert names == ["poll_us", "sleep_us"]
+    assert {each.doubt for each in findings.found} == {""}
+    assert all(each.returns for each in findings.found)
+    assert {(each.argument, each.unit_ns) for each in findings.found} == {(0, 1000)}
+
+
+@pytest.mark.parametrize("arch", ARCHES)
+def test_code_with_marked_targets_of_jumps_is_read_alike(tmp_path: Path, arch: Arch) -> None:
+    option = "-mbranch-protection=standard" if arch is Arch.ARM64 else "-fcf-protection=full"
+    _, names = read(tmp_path, programs.USES_BOTH, "-O2", option, arch=arch)
+    assert names == ["poll_us", "sleep_us"]
+
+
+@pytest.mark.parametrize("arch", ARCHES)
+@pytest.mark.parametrize("level", ["-O0", "-O2", "-Os"])
+def test_what_only_looks_like_a_delay_is_none(tmp_path: Path, arch: Arch, level: str) -> None:
+    _, names = read(tmp_path, programs.DECOYS, level, arch=arch)
+    assert names == ["poll_us", "sleep_us"]
+
+
+@pytest.mark.parametrize("arch", ARCHES)
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+def test_delay_that_others_are_a_part_of_is_found_in_their_place(
+    tmp_path: Path, arch: Arch, level: str
+) -> None:
+    _, names = read(tmp_path, programs.ONE_FOR_BOTH, level, arch=arch)
+    assert names == ["delay"]
+
+
+@pytest.mark.parametrize("arch", ARCHES)
+def test_delays_behind_a_pointer_are_found(tmp_path: Path, arch: Arch) -> None:
+    _, names = read(tmp_path, programs.POINTED_AT, arch=arch)
+    assert names == ["poll_us", "sleep_us"]
+
+
+def test_numbers_that_callers_ask_for_are_told(tmp_path: Path) -> None:
+    findings, _ = read(tmp_path, programs.USES_BOTH)
+    assert sorted(each.asks for each in findings.found) == [(10, 100), (10000, 1000000)]
+    assert {len(each.return_sites) for each in findings.found} == {2}
+
+
+@pytest.mark.parametrize("arch", ARCHES)
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+def test_every_way_to_sleep_is_known(tmp_path: Path, arch: Arch, level: str) -> None:
+    findings, names = read(tmp_path, programs.LIBRARY_CALLS, level, arch=arch)
+    assert names == ["until_then", "with_poll", "with_select", "with_usleep"]
+    assert sorted(each.unit_ns for each in findings.found) == [1000, 1000, 1000, 1_000_000]
+    assert findings.direct == ()
+
+
+@pytest.mark.parametrize("arch", ARCHES)
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+def test_calibrated_loop_is_found_with_a_doubt(tmp_path: Path, arch: Arch, level: str) -> None:
+    findings, names = read(tmp_path, programs.CALIBRATED, level, arch=arch)
+    assert names == ["loop_delay"]
+    assert "it counts" in findings.found[0].doubt
+
+
+def test_delay_that_is_chosen_when_it_is_loaded_is_found(tmp_path: Path) -> None:
+    findings, names = read(tmp_path, programs.CHOSEN_AT_LOAD)
+    assert names == ["poll_us", "sleep_us"]
+    assert {each.asks for each in findings.found} == {(10, 1000000)}
+
+
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+def test_wait_that_a_status_may_end_is_found_with_a_doubt(tmp_path: Path, level: str) -> None:
+    findings, names = read(tmp_path, programs.STATUS_WAIT, level)
+    assert names == ["until_ready"]
+    assert findings.found[0].doubt == "it also calls through a pointer"
+
+
+@pytest.mark.parametrize("arch", ARCHES)
+def test_waits_without_a_function_are_listed(tmp_path: Path, arch: Arch) -> None:
+    findings, names = read(tmp_path, programs.INLINED, arch=arch)
+    assert names == []
+    called = [(each.called, each.asks) for each in findings.direct]
+    assert called == [("nanosleep", None), ("usleep", 50000), ("poll", 25), ("select", None)]
+
+
+def test_program_that_waits_for_nothing_has_no_delay(tmp_path: Path) -> None:
+    findings, names = read(tmp_path, "int main(void) { return 0; }")
+    assert (names, findings.direct) == ([], ())

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`tests/run`: reads the command line, sets up, runs the layers, tells the rest."""
+
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tests.runner.arguments import Options, UsageError, help_text, read_options
+from tests.runner.layers import LAYERS
+from tests.runner.memory import failed_last, remember
+from tests.runner.one_file import check_files
+from tests.runner.outcome import LayerResult
+from tests.runner.places import Places, find_places
+from tests.runner.report import closing_lines, layer_line
+from tests.runner.selection import Selection
+
+PASSED, FAILED, BAD_USAGE, NOT_SET_UP = 0, 1, 2, 99
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Does what the command line says."""
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # as any tool whose output goes to `head`
+    try:
+        options = read_options(arguments, list(LAYERS))
+    except UsageError as error:
+        sys.stderr.write(f"tests/run: {error}\nremedy: see `tests/run --help`\n")
+        return BAD_USAGE
+    if options.help:
+        sys.stdout.write(help_text({name: layer.about for name, layer in LAYERS.items()}))
+        return PASSED
+    places = find_places()
+    if not set_up(places):
+        return NOT_SET_UP
+    if options.files:
+        return check_files(places, options.files)
+    work = selections(options, failed_last(places.notes))
+    return list_all(places, work) if options.list_only else run_all(places, work, options)
+
+
+def set_up(places: Places) -> bool:
+    """What is missing is made first; says itself what it does."""
+    launcher = places.checkout / "rig" / "rig"
+    done = subprocess.run([launcher, "setup", "--if-needed", "--tests"], check=False)
+    return done.returncode == 0
+
+
+def selections(options: Options, failed: dict[str, list[str]]) -> dict[str, Selection]:
+    """What each layer is to run; a layer that has nothing to do is left out."""
+    common = Selection(all_tiers=options.all_tiers, words=options.words)
+    named = [name for name in LAYERS if name in options.layers or not options.layers]
+    if options.last_failed:
+        return {
+            name: replace(common, all_tiers=True, names=tuple(failed[name]))
+            for name in named
+            if failed.get(name)
+        }
+    wanted = {*options.layers}
+    if not wanted:
+        wanted = {name for name in LAYERS if LAYERS[name].is_quick or options.all_tiers}
+    return {name: common for name in named if name in wanted}
+
+
+def list_all(places: Places, work: dict[str, Selection]) -> int:
+    """Names of tests, below those of their layers."""
+    for name, selection in work.items():
+        tests = LAYERS[name].list(name, places, selection)
+        print(f"== {name}: {len(tests)} ==", *tests, sep="\n")
+    return PASSED
+
+
+def run_all(places: Places, work: dict[str, Selection], options: Options) -> int:
+    """Layer by layer; one that fails ends none of the others."""
+    results = [run_layer(name, places, selection) for name, selection in work.items()]
+    if options.words and not any(result.tests for result in results):
+        sys.stderr.write(f"tests/run: no test of {' '.join(work)} matches {options.words!r}\n")
+        return BAD_USAGE
+    if not results:
+        print("nothing failed when it was run last")
+        return PASSED
+    print(*closing_lines(results), sep="\n")
+    return PASSED if all(result.good for result in results) else FAILED
+
+
+def run_layer(name: str, places: Places, selection: Selection) -> LayerResult:
+    """One layer, with its time."""
+    print(f"== {name} ==", flush=True)
+    began_s, cpu_began_s = time.monotonic(), children_cpu_s()
+    result = LAYERS[name].run(name, places, selection)
+    result = replace(
+        result, took_s=time.monotonic() - began_s, cpu_s=children_cpu_s() - cpu_began_s
+    )
+    print(layer_line(result), flush=True)
+    remember(places.notes, result)
+    return result
+
+
+def children_cpu_s() -> float:
+    """CPU time of all processes that were started here and have ended."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

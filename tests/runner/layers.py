@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The layers, in the order in which they run: each trusts the ones above it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from tests.runner.native_layer import list_native, run_plain, run_sanitized
+from tests.runner.outcome import LayerResult
+from tests.runner.places import Places
+from tests.runner.program_layer import list_program, run_program
+from tests.runner.python_layer import list_python, run_python
+from tests.runner.selection import Selection
+
+TWO_FILES_AT_A_TIME = ("-n", "2", "--dist", "loadfile")
+"""The tests of a file share what is dear to make."""
+WAITS = ("-m", "tests.waits.remove_waits")
+FUZZ = ("-m", "tests.fuzz.run_fuzz")
+FUZZ_SHARE = "0.1"
+"""Of a minute's executions, in the quick tier; the whole corpus of the tree is always tried."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layer:
+    """How tests of one kind are listed and run."""
+
+    about: str
+    run: Callable[[str, Places, Selection], LayerResult]
+    list: Callable[[str, Places, Selection], list[str]]
+    is_quick: bool = True
+    """False for one that runs with `--all`, or where it is named."""
+
+
+def python_layer(about: str, *spread: str) -> Layer:
+    """One that pytest runs, one test at a time or as `spread` says."""
+    return Layer(about=about, run=partial(run_python, spread=spread), list=list_python)
+
+
+def program_layer(about: str, words: tuple[str, ...], in_quick: tuple[str, ...] = ()) -> Layer:
+    """One that is a program of its own; `in_quick` bounds it where not all tiers run."""
+
+    def run(layer: str, places: Places, selection: Selection) -> LayerResult:
+        bound = () if selection.all_tiers else in_quick
+        return run_program(layer, places, selection, (*words, *bound))
+
+    def listed(_layer: str, places: Places, selection: Selection) -> list[str]:
+        return list_program(places, selection, words)
+
+    return Layer(about=about, run=run, list=listed)
+
+
+def _list_sanitized(_layer: str, places: Places, selection: Selection) -> list[str]:
+    made = (places.sanitized_build / "build.ninja").exists()
+    return list_native(places, places.sanitized_build if made else places.build, selection)
+
+
+def _list_plain(_layer: str, places: Places, selection: Selection) -> list[str]:
+    return list_native(places, places.build, selection)
+
+
+LAYERS = {
+    "unit": Layer(
+        about="one C module with fakes around it, under ASan and UBSan",
+        run=run_sanitized,
+        list=_list_sanitized,
+    ),
+    "plain": Layer(
+        about="the same in the build that is used (only with --all)",
+        run=run_plain,
+        list=_list_plain,
+        is_quick=False,
+    ),
+    "waits": program_layer("the unit tests of flashrom, one wait less", WAITS),
+    "fuzz": program_layer("parsers and models, any input", FUZZ, ("--share", FUZZ_SHARE)),
+    "rig": python_layer("the Python package, no guest started", *TWO_FILES_AT_A_TIME),
+    "browser": python_layer("pages, as somebody sees them", *TWO_FILES_AT_A_TIME),
+    "protocol": python_layer("our flashrom against the emulator", *TWO_FILES_AT_A_TIME),
+    "guest": python_layer("whole runs in guests"),
+}

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The unit tests of the C programs, run by meson: under sanitizers, or as they are used."""
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+from tests.runner.outcome import CaseResult, LayerResult, Outcome, counted
+from tests.runner.places import Places
+from tests.runner.selection import Selection
+
+SUITE = "unit"
+OUTCOMES = {"OK": Outcome.PASSED, "EXPECTEDFAIL": Outcome.PASSED, "SKIP": Outcome.SKIPPED}
+SANITIZED = (
+    *("-Dbuildtype=debug", "-Dmuseum=true"),
+    *("-Db_sanitize=address,undefined", "-Db_lundef=false"),
+)
+TIMEOUT_FACTOR = "5"
+
+
+def run_sanitized(layer: str, places: Places, selection: Selection) -> LayerResult:
+    """In a build of their own. Only what the tests need is built: the guest's agent is static."""
+    if not configure(places):
+        return LayerResult(layer=layer, tests=(), is_sound=False)
+    return run_native(layer, places, places.sanitized_build, selection)
+
+
+def run_plain(layer: str, places: Places, selection: Selection) -> LayerResult:
+    """In the build that set-up made."""
+    return run_native(layer, places, places.build, selection)
+
+
+def configure(places: Places) -> bool:
+    """Makes the build with sanitizers where there is none."""
+    build = places.sanitized_build
+    if (build / "build.ninja").exists():
+        return True
+    return subprocess.run([places.meson, "setup", build, *SANITIZED], check=False).returncode == 0
+
+
+def run_native(layer: str, places: Places, build: Path, selection: Selection) -> LayerResult:
+    """meson's own summary is several lines; the closing line is the one that counts."""
+    names = list_native(places, build, selection)
+    if not names:
+        return LayerResult(layer=layer, tests=(), is_sound=bool(selection.words))
+    log = build / "meson-logs" / "testlog.json"
+    log.unlink(missing_ok=True)
+    words = ["--suite", SUITE, "--print-errorlogs", "--timeout-multiplier", TIMEOUT_FACTOR]
+    is_whole = not selection.words and selection.names is None
+    code = subprocess.run(
+        [places.meson, "test", "-C", build, *words, *([] if is_whole else names)], check=False
+    ).returncode
+    tests = read_testlog(log)
+    print(counted(layer, tests), flush=True)
+    is_sound = code == 0 or any(test.outcome is Outcome.FAILED for test in tests)
+    return LayerResult(layer=layer, tests=tests, is_sound=is_sound and bool(tests))
+
+
+def list_native(places: Places, build: Path, selection: Selection) -> list[str]:
+    """Names of the tests that would run."""
+    done = subprocess.run(
+        [places.meson, "test", "-C", build, "--suite", SUITE, "--list"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    names = [bare_name(line) for line in done.stdout.splitlines() if line.startswith(SUITE)]
+    return [name for name in names if selection.takes(name)]
+
+
+def bare_name(line: str) -> str:
+    """Without project and suite, which meson writes before it in one way or another."""
+    return re.split(r"[:/]", line)[-1].strip()
+
+
+def read_testlog(log: Path) -> tuple[CaseResult, ...]:
+    """meson's log, a test a line."""
+    if not log.exists():
+        return ()
+    rows = map(json.loads, log.read_text(encoding="utf-8").splitlines())
+    return tuple(
+        CaseResult(
+            name=bare_name(row["name"]),
+            outcome=OUTCOMES.get(row["result"], Outcome.FAILED),
+            took_s=float(row["duration"]),
+        )
+        for row in rows
+    )

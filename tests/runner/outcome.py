@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What became of tests: of one, and of a layer."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from pathlib import Path
+
+
+class Outcome(StrEnum):
+    """How a test ended."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseResult:
+    """One test, by the name that runs it again in its layer."""
+
+    name: str
+    outcome: Outcome
+    took_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LayerResult:
+    """All tests of a layer that were run."""
+
+    layer: str
+    tests: tuple[CaseResult, ...]
+    is_sound: bool
+    """False where the layer failed, whatever its tests said: it did not build, or it broke off."""
+    took_s: float = 0.0
+    cpu_s: float = 0.0
+
+    @property
+    def failed(self) -> tuple[str, ...]:
+        """Names of the tests that failed."""
+        return tuple(test.name for test in self.tests if test.outcome is Outcome.FAILED)
+
+    @property
+    def good(self) -> bool:
+        """True where all is well."""
+        return self.is_sound and not self.failed
+
+    def count(self, outcome: Outcome) -> int:
+        """How many tests ended so."""
+        return sum(test.outcome is outcome for test in self.tests)
+
+
+def counted(layer: str, tests: Iterable[CaseResult]) -> str:
+    """The closing line of a layer whose runner has none of its own."""
+    outcomes = [test.outcome for test in tests]
+    counts = ", ".join(f"{outcomes.count(each)} {each}" for each in Outcome)
+    return f"{layer}: {counts}"
+
+
+def write_record(record: Path, test: CaseResult) -> None:
+    """Adds a line to a record; none is lost where the run is broken off."""
+    with record.open("a", encoding="utf-8") as stream:
+        stream.write(json.dumps(asdict(test)) + "\n")
+
+
+def read_record(record: Path) -> tuple[CaseResult, ...]:
+    """What was written; nothing where no test came to its end."""
+    if not record.exists():
+        return ()
+    rows = map(json.loads, record.read_text(encoding="utf-8").splitlines())
+    return tuple(
+        CaseResult(name=row["name"], outcome=Outcome(row["outcome"]), took_s=float(row["took_s"]))
+        for row in rows
+    )

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Layers that are a program of their own: they write a record, as pytest's do."""
+
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.runner.outcome import LayerResult, read_record
+from tests.runner.places import Places
+from tests.runner.selection import Selection
+
+
+def run_program(
+    layer: str, places: Places, selection: Selection, words: Sequence[str]
+) -> LayerResult:
+    """`python WORDS`, told where to write down what became of each of its tests."""
+    names = list_program(places, selection, words)
+    if not names:
+        return LayerResult(layer=layer, tests=(), is_sound=bool(selection.words))
+    record = places.fresh_record(layer)
+    is_whole = not selection.words and selection.names is None
+    code = subprocess.run(
+        [*command(places, words, record), *([] if is_whole else names)],
+        cwd=places.checkout,
+        env=places.environment(),
+        check=False,
+    ).returncode
+    return LayerResult(layer=layer, tests=read_record(record), is_sound=code in (0, 1))
+
+
+def list_program(places: Places, selection: Selection, words: Sequence[str]) -> list[str]:
+    """Names of the tests that would run."""
+    done = subprocess.run(
+        [places.python, *words, "--list"],
+        cwd=places.checkout,
+        env=places.environment(),
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    return [name for name in done.stdout.splitlines() if selection.takes(name)]
+
+
+def command(places: Places, words: Sequence[str], record: Path) -> list[str]:
+    """The program with what it needs of ours."""
+    tools = ["--meson", str(places.meson), "--record", str(record)]
+    return [str(places.python), *words, *tools]

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Layers that pytest runs."""
+
+import subprocess
+from collections.abc import Sequence
+
+from tests.runner.outcome import LayerResult, read_record
+from tests.runner.places import Places
+from tests.runner.selection import Selection
+
+VARIABLE = "FLASHROM_RIG_TESTS_RECORD"
+"""Names the file that `record.py` writes to."""
+RECORDER = ("-p", "tests.runner.record")
+QUICK = "--quick"
+NOTHING_COLLECTED = 5
+
+
+def run_python(
+    layer: str, places: Places, selection: Selection, spread: Sequence[str]
+) -> LayerResult:
+    """The tests below `tests/LAYER`; pytest says itself how they go."""
+    record = places.fresh_record(layer)
+    words = [*RECORDER, *tier_words(selection), *spread, *chosen(layer, selection)]
+    code = subprocess.run(
+        pytest_command(places, *words),
+        cwd=places.checkout,
+        env=places.environment(**{VARIABLE: str(record)}),
+        check=False,
+    ).returncode
+    is_sound = code in (0, 1) or (code == NOTHING_COLLECTED and bool(selection.words))
+    return LayerResult(layer=layer, tests=read_record(record), is_sound=is_sound)
+
+
+def list_python(layer: str, places: Places, selection: Selection) -> list[str]:
+    """Names of the tests that would run."""
+    words = ["--collect-only", *tier_words(selection), *chosen(layer, selection)]
+    done = subprocess.run(
+        pytest_command(places, *words),
+        cwd=places.checkout,
+        env=places.environment(),
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    return [line for line in done.stdout.splitlines() if line.startswith("tests/")]
+
+
+def pytest_command(places: Places, *words: str) -> list[str]:
+    """pytest as the rig's tests want it."""
+    own = ["-c", "rig/pyproject.toml", "--rootdir", str(places.checkout), "-q", "-rs"]
+    return [str(places.python), "-m", "pytest", *own, *words]
+
+
+def tier_words(selection: Selection) -> list[str]:
+    """What takes long has to be asked for; what is named one by one has been."""
+    return [] if selection.all_tiers else [QUICK]
+
+
+def chosen(layer: str, selection: Selection) -> list[str]:
+    """The tests to collect."""
+    words = ["-k", selection.words] if selection.words else []
+    return [*words, *(selection.names if selection.names is not None else [f"tests/{layer}"])]

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A plugin of pytest's: how each test ended and how long it took, a line of JSON a test.
+
+The file of $FLASHROM_RIG_TESTS_RECORD gets them. With pytest-xdist only the process that hands out
+the tests writes.
+"""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.runner.outcome import CaseResult, Outcome, write_record
+from tests.runner.python_layer import VARIABLE
+
+
+class Recorder:
+    """Adds up set-up, call and tear-down of each test."""
+
+    def __init__(self, record: Path) -> None:
+        self.record = record
+        self.took_s: dict[str, float] = {}
+        self.outcomes: dict[str, str] = {}
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Takes one phase of one test; the worst of its phases is its outcome."""
+        name = report.nodeid
+        self.took_s[name] = self.took_s.get(name, 0.0) + report.duration
+        if report.outcome != "passed" and self.outcomes.get(name) != "failed":
+            self.outcomes[name] = report.outcome
+        if report.when == "teardown":
+            self._write(name)
+
+    def _write(self, name: str) -> None:
+        outcome = Outcome(self.outcomes.get(name, "passed"))
+        test = CaseResult(name=name, outcome=outcome, took_s=self.took_s[name])
+        write_record(self.record, test)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Registers the recorder where there is a file for it."""
+    file = os.environ.get(VARIABLE)
+    if file and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Recorder(Path(file)), "flashrom-rig-record")

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a run of the tests says at the end of each layer, and at its own."""
+
+from collections.abc import Iterable, Iterator
+
+from tests.runner.outcome import CaseResult, LayerResult, Outcome
+
+SLOWEST = 10
+
+
+def layer_line(result: LayerResult) -> str:
+    """Each runner's own closing line stands above; this one tells the time."""
+    how = "all well" if result.good else "FAILED"
+    took = f"{human(result.took_s)}, {human(result.cpu_s)} of CPU"
+    return f"-- {result.layer}: {len(result.tests)} tests took {took}: {how}"
+
+
+def closing_lines(results: Iterable[LayerResult]) -> Iterator[str]:
+    """The slowest tests, where the time went, and what failed."""
+    results = list(results)
+    yield from slowest_lines(results)
+    yield "== layers =="
+    yield from map(layer_line, results)
+    yield from _failed_lines(results)
+    yield _sum_line(results)
+
+
+def slowest_lines(results: Iterable[LayerResult]) -> Iterator[str]:
+    """The tests that took longest, over all layers."""
+    tests = [(test, result.layer) for result in results for test in result.tests]
+    slowest = sorted(tests, key=lambda pair: pair[0].took_s, reverse=True)[:SLOWEST]
+    if slowest:
+        yield f"== the {len(slowest)} slowest tests =="
+    for test, layer in slowest:
+        yield f"{test.took_s:7.1f} s  {_where(test, layer)}"
+
+
+def _where(test: CaseResult, layer: str) -> str:
+    return test.name if test.name.startswith("tests/") else f"{layer} {test.name}"
+
+
+def _failed_lines(results: Iterable[LayerResult]) -> Iterator[str]:
+    bad = [result for result in results if not result.good]
+    if not bad:
+        return
+    yield "== failed =="
+    for result in bad:
+        named = [
+            _where(test, result.layer) for test in result.tests if test.outcome is Outcome.FAILED
+        ]
+        yield from named or [f"{result.layer}: see above"]
+    yield "again: tests/run --last-failed"
+
+
+def _sum_line(results: list[LayerResult]) -> str:
+    counts = [sum(result.count(each) for result in results) for each in Outcome]
+    said = ", ".join(f"{count} {each}" for count, each in zip(counts, Outcome, strict=True))
+    took = human(sum(result.took_s for result in results))
+    return f"== {said} in {len(results)} layers and {took} =="
+
+
+def human(seconds: float) -> str:
+    """Seconds as somebody reads them."""
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s"

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""tests/TIERS.md: which test is in which tier and why, from the marks of the tests themselves.
+
+.rig/venv/bin/python -m tests.runner.tiers      writes it anew
+"""
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.runner.layers import FUZZ_SHARE, LAYERS
+from tests.runner.places import find_places
+
+LONG, BOUNDS = "long", "bounds"
+PAGE = "tests/TIERS.md"
+HEAD = """\
+<!-- SPDX-License-Identifier: GPL-2.0-or-later -->
+<!-- Written by `.rig/venv/bin/python -m tests.runner.tiers`; a test compares. -->
+# tests: two tiers
+
+`tests/run` is the quick tier: all that is deep, once. `tests/run --all` is the release check:
+it runs all tests, each as far as it goes. A test is left to `--all` if it is long rather than deep
+(kills, sweeps in real time, builds from nothing) and a shorter test in the quick tier looks at the
+same thing. A test that pytest runs without `--quick` goes as far as in `--all`.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marked:
+    """What the marks of one test say."""
+
+    test: str
+    reasons: tuple[str, ...]
+    """Why it is long, or some of its cases are."""
+    bounds: Mapping[str, tuple[int, int]]
+    """By name: how far it goes in the quick tier, and on the whole."""
+
+
+def marked_tests(checkout: Path) -> Iterator[Marked]:
+    """All tests that differ from tier to tier, in the order of their files."""
+    for file in sorted((checkout / "tests").rglob("test_*.py")):
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        name = str(file.relative_to(checkout))
+        yield from (found for found in _marked_in(name, tree) if found.reasons or found.bounds)
+
+
+def _marked_in(file: str, tree: ast.Module) -> Iterator[Marked]:
+    shared = {
+        node.targets[0].id: reason
+        for node in tree.body
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+        for reason in _reasons(node.value, {})
+    }
+    if "pytestmark" in shared:
+        yield Marked(test=file, reasons=(shared["pytestmark"],), bounds={})
+    constants = {
+        node.targets[0].id: node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            marks = ast.Tuple(elts=node.decorator_list)
+            yield Marked(
+                test=f"{file}::{node.name}",
+                reasons=tuple(_reasons(marks, shared)),
+                bounds=dict(_bounds(marks, constants)),
+            )
+
+
+def _reasons(node: ast.AST, shared: Mapping[str, str]) -> Iterator[str]:
+    for each in ast.walk(node):
+        if isinstance(each, ast.Call) and _is_mark(each.func, LONG):
+            yield str(ast.literal_eval(each.args[0]))
+        elif isinstance(each, ast.Name) and each.id in shared:
+            yield shared[each.id]
+
+
+def _bounds(
+    node: ast.AST, constants: Mapping[str, ast.expr]
+) -> Iterator[tuple[str, tuple[int, int]]]:
+    for each in ast.walk(node):
+        if isinstance(each, ast.Call) and _is_mark(each.func, BOUNDS):
+            for word in each.keywords:
+                value = word.value
+                if isinstance(value, ast.Name):
+                    value = constants[value.id]
+                yield str(word.arg), ast.literal_eval(value)
+
+
+def _is_mark(node: ast.expr, name: str) -> bool:
+    return ast.unparse(node) == f"pytest.mark.{name}"
+
+
+def page_text(checkout: Path) -> str:
+    """The whole page."""
+    found = list(marked_tests(checkout))
+    return "\n".join(
+        [
+            HEAD,
+            *_layer_lines(),
+            "",
+            *_long_lines(found),
+            "",
+            *_bound_lines(found),
+            "",
+        ]
+    )
+
+
+def _layer_lines() -> Iterator[str]:
+    yield "| layer | what | quick | `--all` |"
+    yield "|---|---|---|---|"
+    for name, layer in LAYERS.items():
+        quick = "yes" if layer.is_quick else "no"
+        yield f"| `{name}` | {layer.about} | {quick} | yes |"
+
+
+def _long_lines(found: list[Marked]) -> Iterator[str]:
+    yield "## Only with `--all`"
+    yield ""
+    yield "| test, or some of its cases | why it can wait; what the quick tier has instead |"
+    yield "|---|---|"
+    yield "| `plain`: all | the sanitizers run the same tests on the same code |"
+    for each in found:
+        for reason in dict.fromkeys(each.reasons):
+            yield f"| `{each.test}` | {reason} |"
+
+
+def _bound_lines(found: list[Marked]) -> Iterator[str]:
+    yield "## Shorter in the quick tier"
+    yield ""
+    yield "| test | what | quick | `--all` |"
+    yield "|---|---|---|---|"
+    yield f"| `fuzz`: all targets | part of a minute's executions | {FUZZ_SHARE} | 1 |"
+    for each in found:
+        for name, (quick, whole) in each.bounds.items():
+            yield f"| `{each.test}` | {name} | {quick} | {whole} |"
+
+
+if __name__ == "__main__":
+    place = find_places().checkout
+    (place / PAGE).write_text(page_text(place), encoding="utf-8")
