@@ -48,8 +48,7 @@ def help_texts(
     words = context.command_path.split(" ")[1:]
     yield "-".join(words) or "rig", f"{context.get_help()}\n"
     for child in command.commands.values() if isinstance(command, click.Group) else ():
-        if not child.hidden:
-            yield from help_texts(child, context, child.name or "")
+        yield from help_texts(child, context, child.name or "")
 
 
 def write_text(path: Path, text: str) -> None:
