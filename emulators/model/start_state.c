@@ -195,14 +195,18 @@ static bool erases_at_once(const struct part *part)
 	return kind != PROTECTION_GLOBAL && kind != PROTECTION_UNLOCK;
 }
 
-static bool has_suspend(const struct part *part)
+/* Of parts that show it: nobody can know of another that it is suspended. */
+static bool suspends_erases(const struct part *part)
 {
-	return part->spi->suspend.opcode != 0 && erases_at_once(part);
+	return part->spi->suspend.opcode != 0 && part->spi->suspend.erase_flag.mask != 0 &&
+	       erases_at_once(part);
 }
 
 static bool suspends_programs(const struct part *part)
 {
-	return has_suspend(part) && part->spi->suspend.programs;
+	const struct part_suspend *suspend = &part->spi->suspend;
+
+	return suspend->opcode != 0 && suspend->programs && suspend->program_flag.mask != 0;
 }
 
 static bool suspends_and_resets(const struct part *part)
@@ -228,8 +232,8 @@ static const struct row rows[] = {
 	[START_RESETTING] = {"resetting", START_AT_PINS, has_reset, start_resetting},
 	[START_ASLEEP] = {"asleep", START_AT_CONNECT, has_power_down, start_asleep},
 	[START_ERASING] = {"erasing", START_AT_CONNECT, erases_at_once, start_erasing},
-	[START_SUSPENDING] = {"suspending", START_AT_COMMAND, has_suspend, start_suspending},
-	[START_ERASE_SUSPENDED] = {"erase-suspended", START_AT_CONNECT, has_suspend,
+	[START_SUSPENDING] = {"suspending", START_AT_COMMAND, suspends_erases, start_suspending},
+	[START_ERASE_SUSPENDED] = {"erase-suspended", START_AT_CONNECT, suspends_erases,
 		start_erase_suspended},
 	[START_PROGRAM_SUSPENDED] = {"program-suspended", START_AT_CONNECT, suspends_programs,
 		start_program_suspended},

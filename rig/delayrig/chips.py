@@ -27,6 +27,9 @@ class SuspendFacts(msgspec.Struct, frozen=True, kw_only=True):
     """The table `[suspend]`."""
 
     programs: bool = False
+    erase_flag: dict[str, int] | None = None
+    """What shows it; None: no register that the emulator has."""
+    program_flag: dict[str, int] | None = None
 
 
 class ProtectionFacts(msgspec.Struct, frozen=True, kw_only=True):

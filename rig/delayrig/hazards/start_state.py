@@ -21,11 +21,13 @@ def _opens_at_once(chip: ChipFacts) -> bool:
 
 
 def _suspends(chip: ChipFacts) -> bool:
-    return chip.suspend is not None and _opens_at_once(chip)
+    """Of parts that show it: nobody can know of another that it is suspended."""
+    return chip.suspend is not None and bool(chip.suspend.erase_flag) and _opens_at_once(chip)
 
 
 def _suspends_programs(chip: ChipFacts) -> bool:
-    return _suspends(chip) and chip.suspend is not None and chip.suspend.programs
+    suspend = chip.suspend
+    return suspend is not None and suspend.programs and bool(suspend.program_flag)
 
 
 def _waits(*names: str) -> Callable[[ChipFacts], bool]:

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A dozen known-bad builds in their cells: what a gate says of each is what its class asks for."""
+
+from pathlib import Path
+
+import msgspec
+from delayrig.errors import ExitCode
+from delayrig.gate.decision import Outcome
+from delayrig.paths import Paths
+from delayrig.selfcheck.known_bad import FILE_NAME, PAGE_NAME, KnownBad
+
+from .conftest import launch
+
+# The rules of a part that was asleep, suspended, in need of a reset or just powered; a question
+# not asked, and a wait in the wrong place; what only costs time; and what is legal.
+DOZEN = {
+    "wake-not-waited": Outcome.UNSAFE,
+    "reset-not-waited": Outcome.UNSAFE,
+    "identified-without-settling": Outcome.UNSAFE,
+    "resumed-erase-not-waited": Outcome.UNSAFE,
+    "power-up-not-waited": Outcome.UNSAFE,
+    "power-up-write-not-waited": Outcome.UNSAFE,
+    "trusts-typical-times": Outcome.UNSAFE,
+    "wait-before-buffered-write": Outcome.UNSAFE,
+    "sync-waits-a-second": Outcome.SLOWER,
+    "waits-after-ready": Outcome.SLOWER,
+    "relative-sleep": Outcome.PASS,
+    "boottime-clock": Outcome.PASS,
+}
+
+
+def test_dozen_is_answered_by_its_classes_and_stands_on_the_page(
+    paths: Paths, tmp_path: Path
+) -> None:
+    out = tmp_path / "known-bad"
+    only = [word for name in DOZEN for word in ("--only", name)]
+    done = launch(paths, "selfcheck", "known-bad", *only, "--out", str(out))
+    answer = msgspec.json.decode((out / FILE_NAME).read_bytes(), type=KnownBad)
+    assert {build.name: build.outcome for build in answer.builds} == DOZEN, done.stdout
+    assert done.returncode == ExitCode.PASS
+    page = (out / PAGE_NAME).read_text(encoding="utf-8")
+    assert all(name in page for name in DOZEN)
