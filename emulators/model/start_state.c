@@ -187,8 +187,8 @@ static bool has_reset(const struct part *part)
 	return part->spi->soft_reset.ns > 0;
 }
 
-/* Parts whose locks are all set when power comes erase nothing before somebody lifts them. */
-static bool erases_at_once(const struct part *part)
+/* Parts whose locks are all set when power comes change nothing before somebody lifts them. */
+static bool is_unlocked(const struct part *part)
 {
 	enum protection_kind kind = part->spi->protection.kind;
 
@@ -199,14 +199,15 @@ static bool erases_at_once(const struct part *part)
 static bool suspends_erases(const struct part *part)
 {
 	return part->spi->suspend.opcode != 0 && part->spi->suspend.erase_flag.mask != 0 &&
-	       erases_at_once(part);
+	       is_unlocked(part);
 }
 
 static bool suspends_programs(const struct part *part)
 {
 	const struct part_suspend *suspend = &part->spi->suspend;
 
-	return suspend->opcode != 0 && suspend->programs && suspend->program_flag.mask != 0;
+	return suspend->opcode != 0 && suspend->programs && suspend->program_flag.mask != 0 &&
+	       is_unlocked(part);
 }
 
 static bool suspends_and_resets(const struct part *part)
@@ -231,7 +232,7 @@ static const struct row rows[] = {
 	[START_FRESH] = {"fresh", START_AT_PINS, has_power_up, start_fresh},
 	[START_RESETTING] = {"resetting", START_AT_PINS, has_reset, start_resetting},
 	[START_ASLEEP] = {"asleep", START_AT_CONNECT, has_power_down, start_asleep},
-	[START_ERASING] = {"erasing", START_AT_CONNECT, erases_at_once, start_erasing},
+	[START_ERASING] = {"erasing", START_AT_CONNECT, is_unlocked, start_erasing},
 	[START_SUSPENDING] = {"suspending", START_AT_COMMAND, suspends_erases, start_suspending},
 	[START_ERASE_SUSPENDED] = {"erase-suspended", START_AT_CONNECT, suspends_erases,
 		start_erase_suspended},

@@ -15,19 +15,21 @@ if TYPE_CHECKING:
 FAMILY = "spi_nor"
 
 
-def _opens_at_once(chip: ChipFacts) -> bool:
-    """Whether nobody has to lift locks before the first erase."""
+def _is_unlocked(chip: ChipFacts) -> bool:
+    """Whether nobody has to lift locks before the first change."""
     return chip.protection.kind not in ("global", "unlock")
 
 
 def _suspends(chip: ChipFacts) -> bool:
     """Of parts that show it: nobody can know of another that it is suspended."""
-    return chip.suspend is not None and bool(chip.suspend.erase_flag) and _opens_at_once(chip)
+    return chip.suspend is not None and bool(chip.suspend.erase_flag) and _is_unlocked(chip)
 
 
 def _suspends_programs(chip: ChipFacts) -> bool:
     suspend = chip.suspend
-    return suspend is not None and suspend.programs and bool(suspend.program_flag)
+    if suspend is None or not _is_unlocked(chip):
+        return False
+    return suspend.programs and bool(suspend.program_flag)
 
 
 def _waits(*names: str) -> Callable[[ChipFacts], bool]:
@@ -39,7 +41,7 @@ STATES: dict[str, Callable[[ChipFacts], bool]] = {
     "fresh": _waits("power_up_to_select", "power_up_to_write"),
     "resetting": _waits("soft_reset"),
     "asleep": _waits("deep_power_down"),
-    "erasing": _opens_at_once,
+    "erasing": _is_unlocked,
     "suspending": _suspends,
     "erase-suspended": _suspends,
     "program-suspended": _suspends_programs,
