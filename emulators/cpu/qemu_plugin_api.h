@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The part of QEMU's TCG plugin interface that the CPU plugin uses, as its ABI has it:
+ * The part of QEMU's TCG plugin interface that the rig's plugins use, as its ABI has it:
  * distributions ship no header for it. Names and layouts are QEMU's; what is written about them is
- * what this plugin relies on.
+ * what these plugins rely on.
  *
- * Everything here is in API version 3 (QEMU 9.1) and unchanged up to version 5 (QEMU 10.1). Version
- * 6 gave callbacks other arguments. QEMU 10.0 has version 4.
+ * Everything here is in API version 3 (QEMU 9.1), but for what says otherwise, and unchanged up to
+ * version 5 (QEMU 10.1). Version 6 gave callbacks other arguments. QEMU 10.0 has version 4.
  */
 #ifndef EMULATORS_CPU_QEMU_PLUGIN_API_H
 #define EMULATORS_CPU_QEMU_PLUGIN_API_H
@@ -35,6 +35,8 @@ typedef struct qemu_info_t {
 } qemu_info_t;
 
 struct qemu_plugin_tb;
+struct qemu_plugin_insn;
+struct qemu_plugin_register;
 struct qemu_plugin_scoreboard; /* one element a vCPU, made larger with every vCPU of stopped ones */
 
 typedef struct {
@@ -44,6 +46,7 @@ typedef struct {
 
 enum qemu_plugin_cb_flags {
 	QEMU_PLUGIN_CB_NO_REGS,
+	QEMU_PLUGIN_CB_R_REGS, /* the callback reads registers */
 };
 
 enum qemu_plugin_op {
@@ -85,6 +88,13 @@ void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, qemu_plugin_udata_cb_t 
 /* Of a block as it is translated; what is asked for runs whenever the block does, in this order. */
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_tb_trans_cb_t cb);
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
+struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t index);
+uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
+size_t qemu_plugin_insn_data(const struct qemu_plugin_insn *insn, void *to, size_t bytes_max);
+void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn,
+	qemu_plugin_vcpu_udata_cb_t cb, enum qemu_plugin_cb_flags flags, void *userdata);
+void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *tb, qemu_plugin_vcpu_udata_cb_t cb,
+	enum qemu_plugin_cb_flags flags, void *userdata);
 void qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(
 	struct qemu_plugin_tb *tb, enum qemu_plugin_op op, qemu_plugin_u64 entry, uint64_t imm);
 void qemu_plugin_register_vcpu_tb_exec_cond_cb(struct qemu_plugin_tb *tb,
@@ -93,5 +103,39 @@ void qemu_plugin_register_vcpu_tb_exec_cond_cb(struct qemu_plugin_tb *tb,
 
 struct qemu_plugin_scoreboard *qemu_plugin_scoreboard_new(size_t element_bytes);
 void *qemu_plugin_scoreboard_find(struct qemu_plugin_scoreboard *score, unsigned int vcpu_index);
+
+/* GLib's GArray and GByteArray begin like this; QEMU brings the library. */
+struct qemu_plugin_array {
+	void *data;
+	unsigned int len;
+};
+
+struct qemu_plugin_array *g_byte_array_new(void);
+
+typedef struct {
+	struct qemu_plugin_register *handle;
+	const char *name;
+	const char *feature;
+} qemu_plugin_reg_descriptor;
+
+/* Of the vCPU whose thread it is: an array of descriptors. */
+struct qemu_plugin_array *qemu_plugin_get_registers(void);
+
+/* Appends the register; its size in bytes, or -1. */
+int qemu_plugin_read_register(
+	struct qemu_plugin_register *handle, struct qemu_plugin_array *buffer);
+struct qemu_plugin_array *g_byte_array_set_size(
+	struct qemu_plugin_array *array, unsigned int bytes);
+
+/* API 4. Of the vCPU whose thread it is; false: something of it is not mapped. */
+bool qemu_plugin_read_memory_vaddr(
+	uint64_t address, struct qemu_plugin_array *buffer, size_t bytes);
+
+/*
+ * No part of the interface, though exported. Under icount it may be read at the start of a block
+ * and at its last instruction, and counts the whole block; elsewhere QEMU ends ("Bad icount read").
+ */
+#define QEMU_CLOCK_VIRTUAL 1
+int64_t qemu_clock_get_ns(int type);
 
 #endif

@@ -80,6 +80,11 @@ class Paths:
         return self.build / "emulators" / "turns" / "qemu-turns.so"
 
     @property
+    def delay_plugin(self) -> Path:
+        """What QEMU sees delays with."""
+        return self.build / "emulators" / "delays" / "delay-plugin.so"
+
+    @property
     def flashrom_build(self) -> Path:
         """Our own flashrom and its test builds."""
         return self.build / "flashrom"

@@ -11,7 +11,7 @@ from delayrig.lanes import LaneName
 from delayrig.paths import find_paths
 from delayrig.repro.choice import Chosen, Wish, choose, delay_wish_of, find_id
 from delayrig.result import Results, Verdict, write_results
-from delayrig.witness.delay_probe import DelayWish
+from delayrig.witness.delay_function import DelayWish
 
 from tests.rig.builders import make_cell, make_result, make_run_header
 

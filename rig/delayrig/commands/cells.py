@@ -12,7 +12,7 @@ import click
 from delayrig.lanes import LaneName
 from delayrig.paths import Paths
 from delayrig.run.request import Choice, Request, check_connect, choose_cells, default_jobs
-from delayrig.witness.delay_probe import DelayWish
+from delayrig.witness.delay_function import DelayWish
 
 R = TypeVar("R")
 

@@ -22,7 +22,7 @@ from delayrig.run.request import Request, check_out, choose_cells
 from delayrig.run.runner import run_request
 from delayrig.show.console import make_console
 from delayrig.show.progress import RunProgress
-from delayrig.witness.delay_probe import DelayWish
+from delayrig.witness.delay_function import DelayWish
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -44,7 +44,7 @@ from delayrig.result import Results
 from delayrig.run.request import Request, check_connect, check_out, choose_cells, default_jobs
 from delayrig.show.console import make_console
 from delayrig.show.progress import RunProgress
-from delayrig.witness.delay_probe import DelayWish
+from delayrig.witness.delay_function import DelayWish
 
 PLAN = "gate"
 LIMITS = Limits()

@@ -21,7 +21,7 @@ from delayrig.paths import Paths, find_paths
 from delayrig.repro.choice import Chosen, Wish, choose
 from delayrig.repro.look import Look
 from delayrig.run.request import Request, check_out, choose_cells
-from delayrig.witness.delay_probe import DelayWish
+from delayrig.witness.delay_function import DelayWish
 
 NAME = "repro"
 HETEROGENEOUS = "heterogeneous"

@@ -26,7 +26,7 @@ from delayrig.run.taken_up import check_begun
 from delayrig.show.console import make_console
 from delayrig.show.results import print_results
 from delayrig.verdict.exit_code import exit_code_of_run
-from delayrig.witness.delay_probe import DelayWish
+from delayrig.witness.delay_function import DelayWish
 
 
 @click.command()

@@ -24,7 +24,7 @@ from delayrig.show.shrunk import show_shrunk, show_step
 from delayrig.shrink import NAME as SHRUNK
 from delayrig.shrink import first_conviction, plan_text
 from delayrig.shrink import shrink as shrink_cell
-from delayrig.witness.delay_probe import DelayWish
+from delayrig.witness.delay_function import DelayWish
 
 
 @click.command()

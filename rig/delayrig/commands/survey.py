@@ -26,7 +26,7 @@ from delayrig.show.console import make_console
 from delayrig.survey.show import print_survey
 from delayrig.survey.survey import FILE_NAME, survey_run
 from delayrig.verdict.exit_code import exit_code_of_run
-from delayrig.witness.delay_probe import DelayWish
+from delayrig.witness.delay_function import DelayWish
 
 PLAN = "survey"
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from delayrig.bound import DIES_WITH_ITS_PARENT
+from delayrig.guest.delay_watch import DelayWatch
 from delayrig.guest.shape import TSC, GuestShape
 
 RAM_MIB = 512
@@ -94,6 +95,8 @@ class Hardware:
     memory: Path | None = None
     real: RealTime | None = None
     """Where it is given, the machine lives in real time, and `turns` has no part in it."""
+    delays: DelayWatch | None = None
+    """How it sees the subject's delays, where it does. The guest does not notice."""
     marks: Path | None = None
     """Where QEMU is to note when the guest passed the end of each stage of its cell."""
     rewinds: bool = False
@@ -195,6 +198,7 @@ def way_out_arguments(real: RealTime) -> list[str]:
 def hand_over_arguments(hardware: Hardware) -> list[str]:
     """What both backends pass to QEMU word for word: the pause, the files, the snapshot."""
     arguments = ["-device", hardware.shape.platform.pause_device, "-action", "panic=pause"]
+    arguments += watch_arguments(hardware)
     for name, path in sorted(hardware.fw_cfg.items()):
         arguments += ["-fw_cfg", f"name={name},file={_escaped(path)}"]
     # Announcing a moved network card would start a host-clock timer.
@@ -206,6 +210,15 @@ def hand_over_arguments(hardware: Hardware) -> list[str]:
         arguments += ["-global", "migration.mapped-ram=on"]
         arguments += ["-incoming", f"file:{_escaped(hardware.incoming)}"]
     return arguments
+
+
+def watch_arguments(hardware: Hardware) -> list[str]:
+    """The delay plugin (emulators/delays/)."""
+    if hardware.delays is None:
+        return []
+    words = hardware.delays.words(hardware.shape.arch)
+    values = (f"{key}={_doubled(value)}" for key, value in words.items())
+    return ["-plugin", ",".join([_escaped(hardware.delays.plugin), *values])]
 
 
 def mark_arguments(hardware: Hardware) -> list[str]:
@@ -317,4 +330,8 @@ def kept_to(cpu: int) -> list[str]:
 
 def _escaped(path: Path) -> str:
     """QEMU's option syntax doubles commas."""
-    return str(path).replace(",", ",,")
+    return _doubled(str(path))
+
+
+def _doubled(text: str) -> str:
+    return text.replace(",", ",,")

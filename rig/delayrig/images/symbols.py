@@ -90,6 +90,16 @@ class Symbols:
         return next((name for begin, _, name in self._functions if begin == address), "")
 
     @_alone
+    def names(self, name: str) -> bool:
+        """Whether it has or needs something of that name."""
+        return any(
+            symbol.name == name
+            for section in self._elf.iter_sections()
+            if isinstance(section, SymbolTableSection)
+            for symbol in section.iter_symbols()
+        )
+
+    @_alone
     def size(self, address: int) -> int:
         """Of the function that begins there, in bytes; 0 where neither symbols nor call frame
         information tell it.
@@ -117,6 +127,14 @@ class Symbols:
             if segment["p_flags"] & 1 and 0 <= into < segment["p_filesz"]:
                 return int(segment["p_vaddr"]) + into
         raise ValueError(f"no code at offset {file_offset:#x}")
+
+    @property
+    @_alone
+    def text(self) -> tuple[int, int]:
+        """Where its code begins and ends, as far as the file holds it."""
+        code = [segment for segment in self._loaded() if segment["p_flags"] & 1]
+        begin = min(int(segment["p_vaddr"]) for segment in code)
+        return begin, max(int(each["p_vaddr"]) + int(each["p_filesz"]) for each in code)
 
     def code(self, address: int, size: int) -> bytes:
         """The bytes of the code there."""

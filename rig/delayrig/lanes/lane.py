@@ -11,7 +11,8 @@ from delayrig.images.subject import Subject
 from delayrig.result import RunHeader
 from delayrig.run.agenda import Kinship
 from delayrig.stages import StageWatch
-from delayrig.witness.delay_probe import DelayFunction
+from delayrig.witness.delay_function import DelayFunction
+from delayrig.witness.delay_probe import DelayFunction as ProbedFunction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,8 +31,10 @@ class Assignment:
     watch: StageWatch
     marks: Path | None = None
     """Where QEMU notes what the guest passed, where somebody wants to know."""
-    delay: DelayFunction | None = None
+    delay: ProbedFunction | None = None
     """Is probed, where it is given."""
+    delays: tuple[DelayFunction, ...] = ()
+    """The subject's delay functions, which QEMU sees."""
 
 
 class Lane(Protocol):

@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a cell left, on whatever lane, put into its folder: what it will be judged by."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from delayrig import dummy
 from delayrig.events import merge_events
 from delayrig.keep import replace_file
-from delayrig.witness.delay_probe import DelayFunction, read_trace
+from delayrig.witness.delay_function import DelayFunction
+from delayrig.witness.delay_probe import DelayFunction as ProbedFunction
+from delayrig.witness.delay_probe import read_trace
+from delayrig.witness.delay_record import read_record
+from delayrig.witness.delay_seen import FILE_NAME, encode_delays
 from delayrig.workload import Region
 
 
 def write_entries(
-    entries: dict[str, bytes], folder: Path, region: Region, delay: DelayFunction | None = None
+    entries: dict[str, bytes], folder: Path, region: Region, delay: ProbedFunction | None = None
 ) -> None:
     """Puts what came of the cell into the cell's folder, all of its event streams as one.
 
@@ -28,3 +33,11 @@ def write_entries(
     replace_file(folder / "events.jsonl", merge_events(agent, emulator, host, delays))
     for entry, content in entries.items():
         replace_file(folder / entry, content)
+
+
+def write_delays(
+    saw: bytes, folder: Path, functions: Sequence[DelayFunction], insn_ns: int
+) -> None:
+    """Puts what the delay plugin saw into the cell's folder; `insn_ns` is an instruction's time."""
+    delays = read_record(saw, functions, insn_ns=insn_ns, late_ns=insn_ns)
+    replace_file(folder / FILE_NAME, encode_delays(delays))

@@ -17,6 +17,7 @@ from delayrig.guest.arguments import (
     Hardware,
     machine_of,
 )
+from delayrig.guest.delay_watch import DelayWatch, write_wish
 from delayrig.guest.flood import LOGS, cut_logs, logs_of, unless_flooded
 from delayrig.guest.kept import KeptGuests, can_be_kept
 from delayrig.guest.last_words import last_words
@@ -34,7 +35,7 @@ from delayrig.hazards import refusal_on
 from delayrig.images.subject import Subject
 from delayrig.lanes import LaneName
 from delayrig.lanes.lane import Assignment
-from delayrig.lanes.left import write_entries
+from delayrig.lanes.left import write_delays, write_entries
 from delayrig.lanes.payload import SUBJECT_ROOT, write_payload
 from delayrig.paths import Paths
 from delayrig.result import RunHeader
@@ -43,6 +44,7 @@ from delayrig.run.header import make_header
 from delayrig.run.request import Request
 from delayrig.run.supplies import CpuPool, Preparing, Supplies, provide_supplies
 from delayrig.stages import KEEP, LOAD, PACK, READ_BACK, STOP
+from delayrig.witness.delay_marks import wish_text
 from delayrig.witness.delay_probe import trace_lines
 from delayrig.workload import region_of
 
@@ -88,10 +90,14 @@ class VirtualLane:
                     entries = await unless_flooded(self.finish(machine, assignment, scratch), logs)
                     watch.ended(READ_BACK)
             watch.ended(STOP)
+            saw = hardware.delays.saw() if hardware.delays else b""
         # Reading debug information takes longer than other cells would want to wait.
         region = region_of(cell, assignment.chip)
         folder, delay = assignment.folder, assignment.delay
         await asyncio.to_thread(write_entries, entries, folder, region, delay)
+        if assignment.delays:
+            insn_ns = 1 << cell.shape.icount_shift
+            await asyncio.to_thread(write_delays, saw, folder, assignment.delays, insn_ns)
         watch.ended(KEEP)
         return time.monotonic() - began_s
 
@@ -146,7 +152,18 @@ class VirtualLane:
             boot_hardware(cell.shape, image, self.paths.turns, console),
             fw_cfg={CELL_FW_CFG: archive, **_programs(cell, assignment.subject, self.supplies)},
             marks=assignment.marks,
+            delays=self._watch(assignment, scratch),
         )
+
+    def _watch(self, assignment: Assignment, scratch: Path) -> DelayWatch:
+        """All cells are watched alike: one guest runs those of several subjects."""
+        watch = DelayWatch(
+            plugin=self.paths.delay_plugin,
+            wish=scratch / "delays.wish",
+            out=scratch / "delays.out",
+        )
+        write_wish(watch.wish, wish_text(assignment.delays))
+        return watch
 
     async def finish(
         self, machine: Machine, assignment: Assignment, scratch: Path

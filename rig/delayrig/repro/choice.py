@@ -21,7 +21,7 @@ from delayrig.plans.words import plan_names
 from delayrig.result import FILE_NAME, CellResult, Results, read_results
 from delayrig.run.request import check_region, choose_cells
 from delayrig.shrink import first_conviction
-from delayrig.witness.delay_probe import DelayWish
+from delayrig.witness.delay_function import DelayWish
 
 LISTED_MAX = 8
 USUAL_PLAN = "default"

@@ -11,7 +11,7 @@ from delayrig.images.subject import Subject
 from delayrig.images.symbols import read_symbols
 from delayrig.paths import Paths
 from delayrig.profiles.profile import known_delay_symbols
-from delayrig.witness.delay_probe import DelayWish
+from delayrig.witness.delay_function import DelayWish
 
 GDB, GDB_OF_ALL = "gdb", "gdb-multiarch"
 

@@ -22,7 +22,7 @@ from delayrig.repro import debugger
 from delayrig.repro.follow import Show, following, whole_lines
 from delayrig.repro.foreground import run_in_foreground
 from delayrig.repro.look import EXTRA_MS, Look
-from delayrig.witness.delay_probe import DelayWish
+from delayrig.witness.delay_function import DelayWish
 
 GO, WAITS = "go", "waits"
 WAITS_LIMIT_S = 60.0

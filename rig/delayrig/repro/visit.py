@@ -28,7 +28,7 @@ from delayrig.repro.enter import (
 from delayrig.repro.foreground import run_in_foreground
 from delayrig.repro.look import EXTRA_S, Look
 from delayrig.run.supplies import Supplies
-from delayrig.witness.delay_probe import DelayWish
+from delayrig.witness.delay_function import DelayWish
 
 SOCKET = "console.socket"
 T = TypeVar("T")

@@ -20,7 +20,7 @@ from delayrig.plans.cells import plan_cells
 from delayrig.plans.words import Plan, find_plan, lane_of_plan, own_subjects, read_plan
 from delayrig.result import FILE_NAME
 from delayrig.verdict.contrast import Contrast, check_contrast
-from delayrig.witness.delay_probe import DelayWish
+from delayrig.witness.delay_function import DelayWish
 from delayrig.workload import region_of
 
 REGION_BYTES_MAX = 2 << 20

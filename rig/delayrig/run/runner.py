@@ -16,7 +16,7 @@ import msgspec
 from delayrig import dummy
 from delayrig.cell import Cell, Probe, Programmer
 from delayrig.errors import BadInputError, LostGuestError
-from delayrig.images.subject import PATH_PREFIX, knows_string, wrong_machine
+from delayrig.images.subject import PATH_PREFIX, Subject, knows_string, wrong_machine
 from delayrig.keep import replace_file
 from delayrig.lanes import LaneName
 from delayrig.lanes.choice import open_lane
@@ -30,7 +30,9 @@ from delayrig.run.taken_up import CELL, RESULT, begin, clear_cut_off, done_cells
 from delayrig.stages import JUDGE, MARKS_NAME, StageWatch
 from delayrig.verdict.contrast import judge_contrasts
 from delayrig.verdict.judge import Finding, blank_result, judge_cell
-from delayrig.witness.delay_probe import DelayFunction, DelayWish, find_delay_function
+from delayrig.witness.delay_function import DelayFunction, DelayWish, find_delay_functions
+from delayrig.witness.delay_probe import DelayFunction as ProbedFunction
+from delayrig.witness.delay_probe import find_delay_function
 
 NO_DELAY_FUNCTION = (
     "the witness `delay` is absent: this flashrom has no symbol of a delay function that profiles"
@@ -177,7 +179,16 @@ class _Bench:
 
     request: Request
     lane: Lane
-    delay_functions: dict[str, DelayFunction | None]
+    delay_functions: dict[str, ProbedFunction | None]
+
+    @cached_property
+    def watched(self) -> dict[str, tuple[DelayFunction, ...]]:
+        """The delay functions of each subject, by its label."""
+        subjects = filter(None, map(self.lane.subject_of, self.request.cells))
+        return {
+            label: find_delay_functions(subject, _wish_for(subject, self.request))
+            for label, subject in {subject.label: subject for subject in subjects}.items()
+        }
 
     @cached_property
     def chip_names(self) -> dict[tuple[str, str], str]:
@@ -243,6 +254,7 @@ class _Bench:
             watch=StageWatch(),
             marks=folder / MARKS_NAME if self.request.stages else None,
             delay=self.delay_functions[subject.label] if cell.witness else None,
+            delays=self.watched[subject.label],
         )
 
     async def _measure(self, cell: Cell, folder: Path, cpu: int) -> CellResult:
@@ -263,17 +275,20 @@ class _Bench:
             return blank_result(cell, chip, finding, rerun=rerun)
 
 
-def _delay_functions(request: Request, lane: Lane) -> dict[str, DelayFunction | None]:
+def _delay_functions(request: Request, lane: Lane) -> dict[str, ProbedFunction | None]:
     """Those of the subjects in cells with that witness; None where none is known."""
     probed = [cell for cell in request.cells if cell.witness is Probe.DELAY]
     subjects = [lane.subject_of(cell) for cell in probed]
     return {
-        subject.label: find_delay_function(
-            subject, request.delay if subject.name.startswith(PATH_PREFIX) else DelayWish()
-        )
+        subject.label: find_delay_function(subject, _wish_for(subject, request))
         for subject in subjects
         if subject is not None
     }
+
+
+def _wish_for(subject: Subject, request: Request) -> DelayWish:
+    """A user knows his own program alone."""
+    return request.delay if subject.name.startswith(PATH_PREFIX) else DelayWish()
 
 
 def _cell_folder(cell: Cell, out: Path) -> Path:

@@ -12,7 +12,7 @@ from delayrig.paths import Paths
 from delayrig.result import CellResult
 from delayrig.run.request import Request
 from delayrig.run.runner import run_request
-from delayrig.witness.delay_probe import DelayWish
+from delayrig.witness.delay_function import DelayWish
 
 
 def trial_folder(out: Path, number: int) -> Path:

@@ -57,7 +57,8 @@ class DelayFunction(msgspec.Struct, frozen=True, kw_only=True):
     returns: tuple[int, ...] = ()
     """Its return instructions, and those of functions that it ends in by a jump."""
     return_sites: tuple[int, ...] = ()
-    """What follows its direct calls in the same file: where calls end if it leaves by a jump."""
+    """What follows its direct calls in the same file: where calls end if it leaves by a jump to
+    where no return of the file is."""
     argument: int = 0
     """Which integer argument asks, from 0."""
     argument_bits: int = 32

@@ -23,6 +23,7 @@ from delayrig.events import Event
 from delayrig.images.subject import Subject
 from delayrig.images.symbols import StackTop, Symbols, read_symbols
 from delayrig.profiles.profile import known_delay_symbols
+from delayrig.witness.delay_function import DelayWish
 
 BUFFER_KIB = 8192
 """For each core: room for more than 6,000 calls."""
@@ -47,20 +48,6 @@ _LINE = re.compile(
 )
 _WRITTEN = re.compile(r"entries-in-buffer/entries-written: ([0-9]+)/([0-9]+)")
 _VALUE = re.compile(r"([a-z0-9]+)=(\{[^}]*\}|\S+)")
-
-
-class DelayWish(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a user says that it is; nothing where profiles are to tell."""
-
-    symbol: str = ""
-    offset: int | None = None
-
-    @property
-    def words(self) -> list[str]:
-        """The options that say so."""
-        if self.offset is not None:
-            return ["--delay-offset", f"{self.offset:#x}"]
-        return ["--delay-symbol", self.symbol] if self.symbol else []
 
 
 class DelayFunction(msgspec.Struct, frozen=True, kw_only=True):

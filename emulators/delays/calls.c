@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "calls.h"
+
+#include <errno.h>
+#include <string.h>
+
+void calls_init(struct calls *calls)
+{
+	memset(calls, 0, sizeof(*calls));
+}
+
+static struct call *find(struct calls *calls, const struct place *place, unsigned int function)
+{
+	for (size_t i = 0; i < calls->count; i++) {
+		if (calls->open[i].function == function &&
+			place_equal(&calls->open[i].place, place))
+			return &calls->open[i];
+	}
+	return NULL;
+}
+
+/* Keeps the order in which they began. */
+static uint64_t close(struct calls *calls, struct call *call)
+{
+	uint64_t number = call->number;
+	size_t after = (size_t)(&calls->open[calls->count] - call) - 1;
+
+	memmove(call, call + 1, after * sizeof(*call));
+	calls->count--;
+	return number;
+}
+
+int calls_enter(struct calls *calls, const struct place *place, unsigned int function,
+	uint64_t site, struct calls_entered *entered)
+{
+	struct call *known = find(calls, place, function);
+
+	*entered = (struct calls_entered){0};
+	if (known && !known->has_begun && known->site == site) {
+		entered->number = known->number;
+		return 0;
+	}
+	if (known)
+		entered->abandoned = close(calls, known);
+	if (calls->count == CALLS_OPEN_MAX) {
+		calls->lost++;
+		return -ENOSPC;
+	}
+	entered->number = ++calls->last_number;
+	calls->open[calls->count++] = (struct call){
+		.place = *place,
+		.site = site,
+		.function = function,
+		.number = entered->number,
+	};
+	return 0;
+}
+
+void calls_begin(struct calls *calls, uint64_t number)
+{
+	for (size_t i = calls->count; i-- > 0;) {
+		if (calls->open[i].number == number)
+			calls->open[i].has_begun = true;
+	}
+}
+
+size_t calls_return(struct calls *calls, const struct place *place, unsigned int function,
+	uint64_t *numbers, size_t max)
+{
+	struct call *known = max > 0 ? find(calls, place, function) : NULL;
+
+	if (!known)
+		return 0;
+	numbers[0] = close(calls, known);
+	return 1;
+}
+
+size_t calls_arrive(struct calls *calls, const struct place *place, uint64_t site,
+	uint64_t *numbers, size_t max)
+{
+	size_t count = 0;
+
+	for (size_t i = calls->count; i-- > 0 && count < max;) {
+		struct call *call = &calls->open[i];
+
+		if (call->site == site && place_equal(&call->place, place))
+			numbers[count++] = close(calls, call);
+	}
+	return count;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Calls that have begun and not ended, and which of them an end belongs to. Pure.
+ *
+ * A call ends where its place on the stack is the same again: at a return instruction of its
+ * function, or at its site, which is the address that it returns to. What leaves a function
+ * otherwise (longjmp) ends nothing: its call stays open, until another one of the same function
+ * takes its place.
+ */
+#ifndef EMULATORS_DELAYS_CALLS_H
+#define EMULATORS_DELAYS_CALLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "place.h"
+
+#define CALLS_OPEN_MAX 256
+
+struct call {
+	struct place place;
+	uint64_t site;
+	unsigned int function;
+	uint64_t number; /* from 1 */
+	bool has_begun;  /* its first instruction is over; until then a page fault may repeat it */
+};
+
+struct calls {
+	size_t count;
+	struct call open[CALLS_OPEN_MAX];
+	uint64_t last_number;
+	uint64_t lost; /* calls for which there was no room */
+};
+
+struct calls_entered {
+	uint64_t number; /* of this call; one whose first instruction is repeated keeps its own */
+	uint64_t abandoned; /* of the call whose place it took; 0: of none */
+};
+
+void calls_init(struct calls *calls);
+
+/* -ENOSPC: there is no room for it, which is counted. */
+int calls_enter(struct calls *calls, const struct place *place, unsigned int function,
+	uint64_t site, struct calls_entered *entered);
+
+/* The first instruction of that call is over. */
+void calls_begin(struct calls *calls, uint64_t number);
+
+/* Numbers of those that end at a return of @function; at most @max. */
+size_t calls_return(struct calls *calls, const struct place *place, unsigned int function,
+	uint64_t *numbers, size_t max);
+
+/* Numbers of those that end at that site, innermost first; at most @max. */
+size_t calls_arrive(struct calls *calls, const struct place *place, uint64_t site,
+	uint64_t *numbers, size_t max);
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "machine.h"
+
+#include <string.h>
+
+/* RET, with a prefix or without, and RET imm16. */
+static bool is_x86_return(const uint8_t *insn, size_t bytes)
+{
+	if (bytes == 2)
+		return (insn[0] == 0xf3 || insn[0] == 0xf2) && insn[1] == 0xc3;
+	return (bytes == 1 && insn[0] == 0xc3) || (bytes == 3 && insn[0] == 0xc2);
+}
+
+static bool is_arm64_return(const uint8_t *insn, size_t bytes)
+{
+	uint32_t word;
+
+	if (bytes != sizeof(word))
+		return false;
+	word = insn[0] | (uint32_t)insn[1] << 8 | (uint32_t)insn[2] << 16 | (uint32_t)insn[3] << 24;
+	return (word & 0xfffffc1f) == 0xd65f0000 || (word & 0xfffffbff) == 0xd65f0bff;
+}
+
+static const struct machine machines[] = {
+	{
+		.name = "x86_64",
+		.word_bytes = 8,
+		.sp = "rsp",
+		.fp = "rbp",
+		.thread = "fs_base",
+		.space = "cr3",
+		.arguments = {"rdi", "rsi", "rdx", "rcx", "r8", "r9"},
+		.is_return = is_x86_return,
+	},
+	{
+		/* In QEMU's machine of 64 bits: it is the kernel that has 32. */
+		.name = "i386",
+		.word_bytes = 4,
+		.sp = "rsp",
+		.fp = "rbp",
+		.thread = "gs_base",
+		.space = "cr3",
+		.is_return = is_x86_return,
+	},
+	{
+		.name = "arm64",
+		.word_bytes = 8,
+		.sp = "sp",
+		.fp = "x29",
+		.lr = "x30",
+		.thread = "TPIDR_EL0",
+		.space = "TTBR0_EL1",
+		.arguments = {"x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7"},
+		.is_return = is_arm64_return,
+	},
+};
+
+const struct machine *machine_find(const char *name)
+{
+	for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++) {
+		if (strcmp(machines[i].name, name) == 0)
+			return &machines[i];
+	}
+	return NULL;
+}
+
+uint64_t machine_popped(const struct machine *machine)
+{
+	return machine->lr ? 0 : machine->word_bytes;
+}
+
+size_t machine_argument_word(const struct machine *machine, unsigned int argument)
+{
+	unsigned int in_registers = 0;
+
+	while (in_registers < MACHINE_ARGUMENTS_MAX && machine->arguments[in_registers])
+		in_registers++;
+	return argument - in_registers + (machine->lr ? 0 : 1);
+}

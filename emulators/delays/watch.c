@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "watch.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define INSN_BYTES_MAX 16
+#define ENDED_MAX 16
+
+/* A place that QEMU calls from. Lives as long as QEMU: it may keep what it translated. */
+struct spot {
+	struct watch *watch;
+	uint64_t cell;
+	uint64_t insns; /* of its block, from there to its end */
+	unsigned int function;
+	uint64_t address;
+};
+
+/* Nothing that the guest does leads here: QEMU is another one, or the rig wrote nonsense. */
+static void give_up(const char *what, const char *name)
+{
+	fprintf(stderr, "delay plugin: %s %s\n", what, name);
+	_exit(EXIT_FAILURE);
+}
+
+static void write_line(struct watch *watch, const char *line, size_t len)
+{
+	if (sheet_write(&watch->sheet, line, len) < 0)
+		give_up("cannot write", "what it saw");
+}
+
+static void tell_stack(struct watch *watch, unsigned int number, const struct stack *stack)
+{
+	char line[RECORD_BYTES_MAX];
+
+	write_line(watch, line, record_stack(line, number, stack));
+}
+
+static void tell_enter(struct watch *watch, const struct moment *moment, const struct entry *entry)
+{
+	char line[RECORD_BYTES_MAX];
+
+	write_line(watch, line, record_enter(line, moment, entry));
+}
+
+static void tell_ended(struct watch *watch, const struct moment *moment, const uint64_t *numbers,
+	size_t count, const char *by)
+{
+	char line[RECORD_BYTES_MAX];
+
+	for (size_t i = 0; i < count; i++)
+		write_line(watch, line, record_leave(line, moment, numbers[i], by));
+}
+
+static struct moment moment_of(const struct watch *watch, unsigned int cpu, uint64_t late_insns)
+{
+	return (struct moment){.t_ns = watch->now_ns(), .late_insns = late_insns, .cpu = cpu};
+}
+
+/* False, and unlocked: it was translated for another cell. */
+static bool lock_for(const struct spot *spot)
+{
+	const char *missing;
+
+	pthread_mutex_lock(&spot->watch->lock);
+	missing = registers_find(&spot->watch->registers);
+	if (missing)
+		give_up("this QEMU has no register", missing);
+	if (spot->cell == spot->watch->file.known)
+		return true;
+	pthread_mutex_unlock(&spot->watch->lock);
+	return false;
+}
+
+static void remember_site(struct watch *watch, uint64_t site)
+{
+	for (size_t i = 0; i < watch->site_count; i++) {
+		if (watch->sites[i] == site)
+			return;
+	}
+	if (watch->site_count < WATCH_SITES_MAX)
+		watch->sites[watch->site_count++] = site;
+}
+
+static uint64_t argument_of(
+	struct watch *watch, const struct wish_function *function, const struct stack *stack)
+{
+	struct registers *registers = &watch->registers;
+	unsigned int bits = function->argument_bits;
+	uint64_t value = 0;
+
+	if (function->argument < MACHINE_ARGUMENTS_MAX && registers->arguments[function->argument])
+		value = registers_value(registers, registers->arguments[function->argument]);
+	else if (machine_argument_word(watch->machine, function->argument) < stack->word_count)
+		value = stack->words[machine_argument_word(watch->machine, function->argument)];
+	return bits < 64 ? value & ((UINT64_C(1) << bits) - 1) : value;
+}
+
+static void read_stack(struct watch *watch, const struct spot *spot, struct stack *stack)
+{
+	struct registers *registers = &watch->registers;
+	const struct wish_function *function = &watch->wish.functions[spot->function];
+
+	stack->function = spot->function;
+	stack->base = spot->address - function->address;
+	stack->sp = registers_value(registers, registers->sp);
+	stack->fp = registers_value(registers, registers->fp);
+	stack->lr = registers->lr ? registers_value(registers, registers->lr) : 0;
+	stack->word_count = registers_words(registers, stack->sp, stack->words, STACK_WORDS_MAX);
+}
+
+static unsigned int number_stack(struct watch *watch, const struct stack *stack)
+{
+	const struct wish_function *function = &watch->wish.functions[stack->function];
+	bool is_new;
+	unsigned int number = stacks_number(
+		&watch->stacks, stack, function->text_begin, function->text_end, &is_new);
+
+	if (is_new)
+		tell_stack(watch, number, stack);
+	return number;
+}
+
+static void begin_call(struct watch *watch, const struct moment *moment, const struct stack *stack)
+{
+	const struct wish_function *function = &watch->wish.functions[stack->function];
+	uint64_t site = watch->machine->lr ? stack->lr : stack->words[0];
+	struct entry entry = {
+		.function = stack->function,
+		.place = registers_place(&watch->registers),
+	};
+	struct calls_entered entered;
+	char line[RECORD_BYTES_MAX];
+
+	if (calls_enter(&watch->calls, &entry.place, entry.function, site, &entered) < 0) {
+		write_line(watch, line, record_lost(line, watch->calls.lost));
+		return;
+	}
+	if (entered.abandoned)
+		write_line(watch, line, record_abandon(line, entered.abandoned));
+	if (function->may_jump)
+		remember_site(watch, site);
+	entry.call = entered.number;
+	entry.asked = argument_of(watch, function, stack);
+	entry.stack = number_stack(watch, stack);
+	tell_enter(watch, moment, &entry);
+	if (moment->cpu < WATCH_CPUS_MAX)
+		watch->fresh[moment->cpu] = entered.number;
+}
+
+static void on_entry(unsigned int cpu, void *data)
+{
+	const struct spot *spot = data;
+	struct watch *watch = spot->watch;
+	struct moment moment = moment_of(watch, cpu, spot->insns);
+	struct stack stack = {0};
+
+	if (!lock_for(spot))
+		return;
+	read_stack(watch, spot, &stack);
+	begin_call(watch, &moment, &stack);
+	pthread_mutex_unlock(&watch->lock);
+}
+
+static void on_begun(unsigned int cpu, void *data)
+{
+	const struct spot *spot = data;
+
+	if (cpu >= WATCH_CPUS_MAX || !lock_for(spot))
+		return;
+	calls_begin(&spot->watch->calls, spot->watch->fresh[cpu]);
+	pthread_mutex_unlock(&spot->watch->lock);
+}
+
+static void on_return(unsigned int cpu, void *data)
+{
+	const struct spot *spot = data;
+	struct watch *watch = spot->watch;
+	struct moment moment = moment_of(watch, cpu, 0);
+	uint64_t ended[ENDED_MAX];
+	struct place place;
+	size_t count;
+
+	if (!lock_for(spot))
+		return;
+	place = registers_place(&watch->registers);
+	count = calls_return(&watch->calls, &place, spot->function, ended, ENDED_MAX);
+	tell_ended(watch, &moment, ended, count, "return");
+	pthread_mutex_unlock(&watch->lock);
+}
+
+static void on_site(unsigned int cpu, void *data)
+{
+	const struct spot *spot = data;
+	struct watch *watch = spot->watch;
+	struct moment moment = moment_of(watch, cpu, spot->insns);
+	uint64_t ended[ENDED_MAX];
+	struct place place;
+	size_t count;
+
+	if (!lock_for(spot))
+		return;
+	place = registers_place(&watch->registers);
+	place.sp -= machine_popped(watch->machine);
+	count = calls_arrive(&watch->calls, &place, spot->address, ended, ENDED_MAX);
+	tell_ended(watch, &moment, ended, count, "site");
+	pthread_mutex_unlock(&watch->lock);
+}
+
+static struct spot *new_spot(
+	struct watch *watch, unsigned int function, uint64_t address, uint64_t insns)
+{
+	struct spot *spot = calloc(1, sizeof(*spot));
+
+	if (!spot)
+		give_up("no", "memory");
+	else
+		*spot = (struct spot){watch, watch->file.known, insns, function, address};
+	return spot;
+}
+
+/* Whether it is that very mark, and not another piece of code at the same place in its page. */
+static bool is_there(struct watch *watch, const struct wish_mark *mark, uint64_t address)
+{
+	uint8_t bytes[WISH_WINDOW_BYTES];
+
+	return registers_memory(&watch->registers, address - mark->back, bytes, sizeof(bytes)) &&
+	       memcmp(bytes, mark->window, sizeof(bytes)) == 0;
+}
+
+static const struct wish_mark *find_mark(
+	struct watch *watch, enum wish_mark_kind kind, uint64_t address)
+{
+	const struct wish_mark *mark = wish_first(&watch->wish, address);
+
+	while (mark && (mark->kind != kind || !is_there(watch, mark, address)))
+		mark = wish_next(&watch->wish, mark);
+	return mark;
+}
+
+static void note_loaded(struct watch *watch, unsigned int function, uint64_t entry)
+{
+	for (size_t i = 0; i < watch->loaded_count; i++) {
+		if (watch->loaded[i].function == function && watch->loaded[i].entry == entry)
+			return;
+	}
+	if (watch->loaded_count < WATCH_LOADED_MAX)
+		watch->loaded[watch->loaded_count++] = (struct loaded){function, entry};
+}
+
+static void look_at_begin(struct watch *watch, struct qemu_plugin_tb *block, uint64_t address)
+{
+	const struct wish_mark *entry = find_mark(watch, WISH_ENTRY, address);
+	size_t insns = qemu_plugin_tb_n_insns(block);
+	struct spot *spot;
+
+	if (!entry)
+		return;
+	note_loaded(watch, entry->function, address);
+	spot = new_spot(watch, entry->function, address, insns);
+	qemu_plugin_register_vcpu_tb_exec_cb(block, on_entry, QEMU_PLUGIN_CB_R_REGS, spot);
+	if (insns > 1)
+		qemu_plugin_register_vcpu_insn_exec_cb(
+			qemu_plugin_tb_get_insn(block, 1), on_begun, QEMU_PLUGIN_CB_NO_REGS, spot);
+}
+
+static bool is_site(struct watch *watch, uint64_t address)
+{
+	for (size_t i = 0; i < watch->site_count; i++) {
+		if (watch->sites[i] == address)
+			return true;
+	}
+	return find_mark(watch, WISH_SITE, address);
+}
+
+static void look_at_site(struct watch *watch, struct qemu_plugin_tb *block, uint64_t address)
+{
+	struct spot *spot;
+
+	if (!is_site(watch, address))
+		return;
+	spot = new_spot(watch, 0, address, qemu_plugin_tb_n_insns(block));
+	qemu_plugin_register_vcpu_tb_exec_cb(block, on_site, QEMU_PLUGIN_CB_R_REGS, spot);
+}
+
+static void call_at_return(
+	struct watch *watch, struct qemu_plugin_insn *last, unsigned int function, uint64_t address)
+{
+	qemu_plugin_register_vcpu_insn_exec_cb(
+		last, on_return, QEMU_PLUGIN_CB_R_REGS, new_spot(watch, function, address, 0));
+}
+
+/* Functions that have a return instruction there: their marks say so, or it lies within them. */
+static uint32_t returning(struct watch *watch, struct qemu_plugin_insn *last, uint64_t address)
+{
+	uint8_t insn[INSN_BYTES_MAX];
+	uint32_t functions = 0;
+
+	for (const struct wish_mark *mark = wish_first(&watch->wish, address); mark;
+		mark = wish_next(&watch->wish, mark)) {
+		if (mark->kind == WISH_RETURN && is_there(watch, mark, address))
+			functions |= UINT32_C(1) << mark->function;
+	}
+	for (size_t i = 0; i < watch->loaded_count; i++) {
+		const struct loaded *loaded = &watch->loaded[i];
+
+		if (address - loaded->entry < watch->wish.functions[loaded->function].size &&
+			watch->machine->is_return(
+				insn, qemu_plugin_insn_data(last, insn, sizeof(insn))))
+			functions |= UINT32_C(1) << loaded->function;
+	}
+	return functions;
+}
+
+static void look_at_end(struct watch *watch, struct qemu_plugin_tb *block)
+{
+	struct qemu_plugin_insn *last =
+		qemu_plugin_tb_get_insn(block, qemu_plugin_tb_n_insns(block) - 1);
+	uint64_t address = qemu_plugin_insn_vaddr(last);
+	uint32_t functions = returning(watch, last, address);
+
+	for (unsigned int i = 0; i < WISH_FUNCTIONS_MAX; i++) {
+		if (functions & UINT32_C(1) << i)
+			call_at_return(watch, last, i, address);
+	}
+}
+
+static void start_cell(struct watch *watch)
+{
+	const char *text = wish_file_text(&watch->file);
+	char line[RECORD_BYTES_MAX];
+	size_t bad;
+
+	if (!text || wish_parse(text, &watch->wish, &bad) < 0)
+		give_up("cannot read", "its wish");
+	calls_init(&watch->calls);
+	stacks_init(&watch->stacks);
+	watch->loaded_count = 0;
+	watch->site_count = 0;
+	memset(watch->fresh, 0, sizeof(watch->fresh));
+	if (sheet_clear(&watch->sheet) < 0)
+		give_up("cannot clear", "what it saw");
+	write_line(watch, line, record_start(line));
+}
+
+void watch_block(struct watch *watch, struct qemu_plugin_tb *block)
+{
+	uint64_t address = qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(block, 0));
+
+	pthread_mutex_lock(&watch->lock);
+	if (wish_file_has_changed(&watch->file))
+		start_cell(watch);
+	if (watch->wish.function_count > 0) {
+		/* In this order: a call may end in the block that another one begins with. */
+		look_at_site(watch, block, address);
+		look_at_begin(watch, block, address);
+		look_at_end(watch, block);
+	}
+	pthread_mutex_unlock(&watch->lock);
+}
+
+int watch_init(struct watch *watch, const struct machine *machine, int64_t (*now_ns)(void),
+	const char *wish_path, const char *out_path)
+{
+	int ret = wish_file_open(&watch->file, wish_path);
+
+	if (ret == 0)
+		ret = sheet_init(&watch->sheet, out_path);
+	if (ret < 0)
+		return ret;
+	watch->machine = machine;
+	watch->now_ns = now_ns;
+	registers_init(&watch->registers, machine);
+	pthread_mutex_init(&watch->lock, NULL);
+	return 0;
+}

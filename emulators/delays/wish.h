@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the rig wants to see: functions, and the marks by which their calls are known when QEMU
+ * translates them. Pure: a text in, values out.
+ *
+ * The text has a line for each, numbers in hexadecimal without 0x:
+ *
+ *	function ADDRESS SIZE ARGUMENT BITS JUMPS TEXT_BEGIN TEXT_END
+ *	entry|return|site FUNCTION ADDRESS BACK WINDOW
+ *
+ * FUNCTION counts lines of functions from 0. WINDOW is what the file holds around ADDRESS, from
+ * BACK bytes before it, all within one page: the guest may not have loaded another one yet.
+ */
+#ifndef EMULATORS_DELAYS_WISH_H
+#define EMULATORS_DELAYS_WISH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define WISH_FUNCTIONS_MAX 16
+#define WISH_MARKS_MAX 4096
+#define WISH_WINDOW_BYTES 32
+#define WISH_PAGE_BYTES 4096
+
+struct wish_function {
+	uint64_t address;
+	uint64_t size; /* 0: unknown */
+	unsigned int argument;
+	unsigned int argument_bits;
+	bool may_jump; /* it may end in another function, so that its calls end at their sites */
+	uint64_t text_begin, text_end; /* the code of its file, where callers are */
+};
+
+enum wish_mark_kind {
+	WISH_ENTRY,  /* its first instruction */
+	WISH_RETURN, /* a return instruction */
+	WISH_SITE,   /* what follows a call */
+};
+
+struct wish_mark {
+	enum wish_mark_kind kind;
+	unsigned int function;
+	uint64_t address;
+	unsigned int back;
+	uint8_t window[WISH_WINDOW_BYTES];
+	unsigned int next; /* of the same place in a page: its number from 1; 0: there is none */
+};
+
+struct wish {
+	size_t function_count;
+	struct wish_function functions[WISH_FUNCTIONS_MAX];
+	size_t mark_count;
+	struct wish_mark marks[WISH_MARKS_MAX];
+	unsigned int first[WISH_PAGE_BYTES]; /* number from 1 of the first mark there; 0: none */
+};
+
+/* -EINVAL: *@line is the first bad one, from 1. An empty text is a wish for nothing. */
+int wish_parse(const char *text, struct wish *wish, size_t *line);
+
+/* The first mark at that place in its page; NULL: there is none. */
+const struct wish_mark *wish_first(const struct wish *wish, uint64_t address);
+
+/* The next one at the same place; NULL: there is none. */
+const struct wish_mark *wish_next(const struct wish *wish, const struct wish_mark *mark);
+
+#endif

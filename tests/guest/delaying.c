@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A subject that is no flashrom: it delays in every way that a call can begin and end, each with a
+ * length of its own, so that the test knows them apart. It speaks to no programmer.
+ */
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+/* By this the rig knows that it knows the part. */
+static const char *const chips[] = {"", "GD25Q16(B)", "GD25Q16C", ""};
+
+static sigjmp_buf out_of_it;
+static volatile sig_atomic_t leaves;
+static volatile unsigned int looks;
+
+static int64_t now_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * INT64_C(1000000) + now.tv_nsec / 1000;
+}
+
+__attribute__((noinline)) void default_delay(unsigned int us)
+{
+	int64_t end_us = now_us() + us + 1;
+
+	while (now_us() < end_us)
+		looks++;
+}
+
+/* Ends in a jump, so that its calls have no return instruction of their own. */
+__attribute__((noinline)) void internal_delay(unsigned int us)
+{
+	looks++;
+	default_delay(us);
+}
+
+static void on_alarm(int number)
+{
+	(void)number;
+	if (leaves)
+		siglongjmp(out_of_it, 1);
+	default_delay(701);
+}
+
+static void alarm_in_us(unsigned int us)
+{
+	const struct itimerval timer = {.it_value = {.tv_usec = us}};
+
+	setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+static void *delay_in_thread(void *us)
+{
+	default_delay((unsigned int)(uintptr_t)us);
+	return NULL;
+}
+
+static void delay_in_threads(void)
+{
+	pthread_t threads[2];
+
+	for (uintptr_t i = 0; i < 2; i++)
+		pthread_create(&threads[i], NULL, delay_in_thread, (void *)(5001 + i));
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+}
+
+int main(void)
+{
+	pthread_t thread;
+
+	signal(SIGALRM, on_alarm);
+	printf("%s\n", chips[1]);
+	for (int i = 0; i < 3; i++)
+		default_delay(1001);
+	internal_delay(2001);
+	internal_delay(2001);
+	alarm_in_us(20000);
+	default_delay(60001);
+	leaves = 1;
+	alarm_in_us(20000);
+	if (sigsetjmp(out_of_it, 1) == 0)
+		default_delay(300001);
+	looks++;
+	default_delay(1001);
+	delay_in_threads();
+	pthread_create(&thread, NULL, delay_in_thread, (void *)(uintptr_t)900001);
+	usleep(20000); /* until it has begun */
+	_exit(3);
+}

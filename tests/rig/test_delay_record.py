@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the delay plugin is told, and what becomes of what it wrote."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from delayrig.errors import LostGuestError
+from delayrig.guest.delay_watch import DelayWatch, read_wish, write_wish
+from delayrig.images.symbols import read_symbols
+from delayrig.witness.delay_function import DelayFunction, DelayWish, find_delay_functions
+from delayrig.witness.delay_marks import MARKS_MAX, wish_text
+from delayrig.witness.delay_record import read_record
+from delayrig.witness.delay_seen import End, encode_delays, read_delays
+from msgspec.structs import replace
+
+from tests.rig.test_delay_function import packed
+
+pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
+
+START = b'{"ev":"delays","schema":1}\n'
+INSN_NS = 4
+
+
+@pytest.fixture
+def function(tmp_path: Path) -> DelayFunction:
+    """A delay function of a real program."""
+    return find_delay_functions(packed(tmp_path), DelayWish())[0]
+
+
+def entered(call: int, *, t_ns: int, asked: int = 10, late: int = 5, thread: int = 7) -> bytes:
+    return (
+        b'{"ev":"enter","call":%d,"function":0,"t_ns":%d,"late_insns":%d,"cpu":1,"asked":%d,'
+        b'"space":1,"thread":%d,"sp":4096,"stack":0}\n'
+    ) % (call, t_ns, late, asked, thread)
+
+
+def left(call: int, *, t_ns: int, by: bytes = b"return", late: int = 0) -> bytes:
+    return b'{"ev":"leave","call":%d,"t_ns":%d,"late_insns":%d,"cpu":2,"by":"%s"}\n' % (
+        call,
+        t_ns,
+        late,
+        by,
+    )
+
+
+def test_functions_and_marks_are_told_as_the_plugin_reads_them(function: DelayFunction) -> None:
+    told = replace(function, returns=(function.address + 1,), return_sites=(function.address + 9,))
+    first, *marks = wish_text([told]).splitlines()
+    word, address, size, *numbers = first.split()
+    assert (word, int(address, 16), int(size, 16)) == ("function", told.address, told.size)
+    assert numbers[:3] == ["0", "20", "1"]
+    assert [mark.split()[0] for mark in marks] == ["entry", "return", "site"]
+
+
+def test_window_of_a_mark_is_the_code_around_it_within_its_page(function: DelayFunction) -> None:
+    symbols = read_symbols(function.part)
+    begin, end = symbols.text
+    for address in (function.address, end - 1, begin):
+        line = wish_text([replace(function, address=address)]).splitlines()[1]
+        back, window = int(line.split()[3], 16), bytes.fromhex(line.split()[4])
+        assert window == symbols.code(address - back, 32)
+        assert (address - back) // 4096 == (address - back + 31) // 4096
+
+
+def test_function_with_returns_and_no_sites_never_ends_in_a_jump(function: DelayFunction) -> None:
+    told = replace(function, returns=(function.address + 1,))
+    assert wish_text([told]).split()[5] == "0"
+    assert wish_text([replace(function, returns=())]).split()[5] == "1"
+
+
+def test_plugin_has_room_for_the_most_that_it_is_told(
+    tmp_path: Path, function: DelayFunction
+) -> None:
+    sites = tuple(range(function.address, function.address + 2 * MARKS_MAX))
+    symbols = read_symbols(function.part)
+    text = wish_text([replace(function, return_sites=sites[: symbols.text[1] - sites[0] - 32])])
+    write_wish(tmp_path / "wish", text)
+    assert read_wish(tmp_path / "wish") == text
+
+
+def test_number_of_the_cell_is_where_the_plugin_looks(tmp_path: Path) -> None:
+    write_wish(tmp_path / "wish", "function 1\n", 258)
+    assert (tmp_path / "wish").read_bytes()[:9] == b"\2\1\0\0\0\0\0\0f"
+    write_wish(tmp_path / "wish", "", 259)
+    assert read_wish(tmp_path / "wish") == ""
+
+
+def test_what_lies_behind_the_first_zero_was_not_seen(tmp_path: Path) -> None:
+    watch = DelayWatch(plugin=tmp_path, wish=tmp_path / "wish", out=tmp_path / "out")
+    assert watch.saw() == b""
+    watch.out.write_bytes(b"seen\n\0\0\0")
+    assert watch.saw() == b"seen\n"
+
+
+def test_instructions_that_were_counted_too_early_are_taken_off(function: DelayFunction) -> None:
+    text = START + entered(1, t_ns=1000, late=5) + left(1, t_ns=12_000, late=2, by=b"site")
+    (call,) = read_record(text, [function], insn_ns=INSN_NS, late_ns=INSN_NS).calls
+    assert (call.t_ns, call.end_ns) == (980, 11_992)
+    assert (call.requested_ns, call.ended) == (10_000, End.SITE)
+    assert (call.cpu_in, call.cpu_out) == (1, 2)
+
+
+def test_call_without_an_end_is_open_or_abandoned(function: DelayFunction) -> None:
+    text = START + entered(1, t_ns=1000) + entered(2, t_ns=2000) + b'{"ev":"abandon","call":1}\n'
+    first, second = read_record(text, [function], insn_ns=0, late_ns=0).calls
+    assert (first.ended, second.ended) == (End.ABANDONED, End.OPEN)
+    assert first.seen_ns is None
+
+
+def test_entry_that_is_told_again_counts_from_the_later_one(function: DelayFunction) -> None:
+    text = START + entered(1, t_ns=1000) + entered(1, t_ns=9000) + left(1, t_ns=20_000)
+    (call,) = read_record(text, [function], insn_ns=0, late_ns=0).calls
+    assert call.seen_ns == 11_000
+
+
+def test_threads_are_counted_in_their_order(function: DelayFunction) -> None:
+    threads = (9, 3, 9)
+    lines = [entered(number, t_ns=number, thread=at) for number, at in enumerate(threads, start=1)]
+    calls = read_record(START + b"".join(lines), [function], insn_ns=0, late_ns=0).calls
+    assert [call.thread for call in calls] == [1, 2, 1]
+
+
+def test_unit_of_the_function_is_what_it_asks_in(function: DelayFunction) -> None:
+    text = START + entered(1, t_ns=1000, asked=3)
+    (call,) = read_record(text, [replace(function, unit_ns=1_000_000)], insn_ns=0, late_ns=0).calls
+    assert call.requested_ns == 3_000_000
+
+
+def test_calls_that_were_lost_are_counted(function: DelayFunction) -> None:
+    text = START + b'{"ev":"lost","calls":3}\n'
+    assert read_record(text, [function], insn_ns=0, late_ns=0).header.lost == 3
+
+
+@pytest.mark.parametrize(
+    "text", [b"", b"{}\n", entered(1, t_ns=1), START + b"cut", b'{"ev":"delays","schema":2}\n']
+)
+def test_record_that_is_none_makes_the_guest_a_lost_one(
+    function: DelayFunction, text: bytes
+) -> None:
+    with pytest.raises(LostGuestError, match="delay plugin"):
+        read_record(text, [function], insn_ns=0, late_ns=0)
+
+
+def test_what_is_written_is_what_is_read(tmp_path: Path, function: DelayFunction) -> None:
+    text = START + entered(1, t_ns=1000) + left(1, t_ns=20_000)
+    delays = read_record(text, [function], insn_ns=INSN_NS, late_ns=INSN_NS)
+    (tmp_path / "delays.jsonl").write_bytes(encode_delays(delays))
+    assert read_delays(tmp_path) == delays
+    assert read_delays(tmp_path / "elsewhere") is None
+
+
+@pytest.mark.parametrize("text", ["", '{"ev":"site","site":1,"callers":[]}\n', '{"ev":"other"}\n'])
+def test_file_that_is_none_makes_the_guest_a_lost_one(tmp_path: Path, text: str) -> None:
+    (tmp_path / "delays.jsonl").write_text(text, encoding="ascii")
+    with pytest.raises(LostGuestError, match=r"delays\.jsonl"):
+        read_delays(tmp_path)

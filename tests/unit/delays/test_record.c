@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "delays/record.h"
+
+static const struct moment moment = {.t_ns = 5000, .late_insns = 7, .cpu = 3};
+
+static void check(const char *line, size_t len, const char *expected)
+{
+	assert_int_equal(len, strlen(expected));
+	assert_memory_equal(line, expected, len);
+}
+
+static void record_begins_with_its_schema(void **state)
+{
+	char line[RECORD_BYTES_MAX];
+
+	(void)state;
+	check(line, record_start(line), "{\"ev\":\"delays\",\"schema\":1}\n");
+}
+
+static void entry_has_all_that_is_known_of_a_call(void **state)
+{
+	const struct entry entry = {.call = 9,
+		.function = 1,
+		.asked = 10000,
+		.place = {.space = 1, .thread = 2, .sp = UINT64_MAX},
+		.stack = 4};
+	char line[RECORD_BYTES_MAX];
+
+	(void)state;
+	check(line, record_enter(line, &moment, &entry),
+		"{\"ev\":\"enter\",\"call\":9,\"function\":1,\"t_ns\":5000,\"late_insns\":7,"
+		"\"cpu\":3,"
+		"\"asked\":10000,\"space\":1,\"thread\":2,\"sp\":18446744073709551615,\"stack\":4}"
+		"\n");
+}
+
+static void end_says_by_what_it_was_known(void **state)
+{
+	char line[RECORD_BYTES_MAX];
+
+	(void)state;
+	check(line, record_leave(line, &moment, 9, "site"),
+		"{\"ev\":\"leave\",\"call\":9,\"t_ns\":5000,\"late_insns\":7,\"cpu\":3,"
+		"\"by\":\"site\"}\n");
+	check(line, record_abandon(line, 9), "{\"ev\":\"abandon\",\"call\":9}\n");
+	check(line, record_lost(line, 2), "{\"ev\":\"lost\",\"calls\":2}\n");
+}
+
+static void longest_stack_has_room(void **state)
+{
+	struct stack stack = {.function = 15,
+		.base = UINT64_MAX,
+		.sp = UINT64_MAX,
+		.fp = UINT64_MAX,
+		.lr = UINT64_MAX,
+		.word_count = STACK_WORDS_MAX};
+	char line[RECORD_BYTES_MAX];
+	size_t len;
+
+	(void)state;
+	memset(stack.words, 0xff, sizeof(stack.words));
+	len = record_stack(line, STACKS_MAX, &stack);
+	assert_true(len > STACK_WORDS_MAX * strlen("18446744073709551615,"));
+	assert_memory_equal(line + len - 3, "]}\n", 3);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(record_begins_with_its_schema),
+		cmocka_unit_test(entry_has_all_that_is_known_of_a_call),
+		cmocka_unit_test(end_says_by_what_it_was_known),
+		cmocka_unit_test(longest_stack_has_room),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

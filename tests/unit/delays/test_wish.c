@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "delays/wish.h"
+
+#define FUNCTION "function 401120 4f 0 20 1 401000 409000\n"
+#define WINDOW "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
+
+static struct wish wish;
+static size_t line;
+
+static int parse(const char *text)
+{
+	return wish_parse(text, &wish, &line);
+}
+
+static void function_and_its_marks_are_read(void **state)
+{
+	(void)state;
+	assert_int_equal(parse(FUNCTION "entry 0 401120 0 " WINDOW "\n"
+					"site 0 402ff8 18 " WINDOW "\n"),
+		0);
+	assert_int_equal(wish.function_count, 1);
+	assert_int_equal(wish.functions[0].address, 0x401120);
+	assert_int_equal(wish.functions[0].size, 0x4f);
+	assert_int_equal(wish.functions[0].argument_bits, 32);
+	assert_true(wish.functions[0].may_jump);
+	assert_int_equal(wish.functions[0].text_end, 0x409000);
+	assert_int_equal(wish.mark_count, 2);
+	assert_int_equal(wish.marks[1].back, 0x18);
+	assert_int_equal(wish.marks[1].window[31], 0xff);
+}
+
+static void mark_is_found_by_its_place_in_a_page(void **state)
+{
+	const struct wish_mark *mark;
+
+	(void)state;
+	parse(FUNCTION "entry 0 401120 0 " WINDOW "\nreturn 0 405120 0 " WINDOW "\n");
+	mark = wish_first(&wish, UINT64_C(0x7fff12345120));
+	assert_int_equal(mark->kind, WISH_RETURN);
+	mark = wish_next(&wish, mark);
+	assert_int_equal(mark->kind, WISH_ENTRY);
+	assert_null(wish_next(&wish, mark));
+	assert_null(wish_first(&wish, 0x401121));
+}
+
+static void no_text_is_a_wish_for_nothing(void **state)
+{
+	(void)state;
+	assert_int_equal(parse(""), 0);
+	assert_int_equal(wish.function_count, 0);
+}
+
+static void bad_line_is_named(void **state)
+{
+	static const char *const bad[] = {
+		"function 401120\n",
+		"entry 1 401120 0 " WINDOW "\n",   /* no such function */
+		"exit 0 401120 0 " WINDOW "\n",    /* no such kind */
+		"entry 0 401120 0 00\n",           /* too short */
+		"entry 0 401120 0 " WINDOW "00\n", /* too long */
+		"entry 0 401120 121 " WINDOW "\n", /* begins on the page before */
+		"entry 0 401ff8 0 " WINDOW "\n",   /* ends on the page behind */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		char text[512];
+
+		snprintf(text, sizeof(text), "%s%s", FUNCTION, bad[i]);
+		assert_int_equal(parse(text), -EINVAL);
+		assert_int_equal(line, 2);
+	}
+}
+
+static void one_function_too_many_is_refused(void **state)
+{
+	char text[(WISH_FUNCTIONS_MAX + 1) * sizeof(FUNCTION)] = "";
+
+	(void)state;
+	for (int i = 0; i < WISH_FUNCTIONS_MAX; i++)
+		strcat(text, FUNCTION);
+	assert_int_equal(parse(text), 0);
+	strcat(text, FUNCTION);
+	assert_int_equal(parse(text), -EINVAL);
+	assert_int_equal(line, WISH_FUNCTIONS_MAX + 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(function_and_its_marks_are_read),
+		cmocka_unit_test(mark_is_found_by_its_place_in_a_page),
+		cmocka_unit_test(no_text_is_a_wish_for_nothing),
+		cmocka_unit_test(bad_line_is_named),
+		cmocka_unit_test(one_function_too_many_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
