@@ -7,6 +7,7 @@ import msgspec
 
 from delayrig.events import Event, read_events
 from delayrig.last_lines import last_lines
+from delayrig.witness.delay_seen import Delays, read_delays
 
 
 class Seen(msgspec.Struct, frozen=True, kw_only=True):
@@ -16,6 +17,8 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
     output: bytes
     image: bytes | None
     read_back: bytes | None
+    delays: Delays | None = None
+    """The calls of its delay functions; None where it has none that is known, or nobody looked."""
     emulator_said: str = ""
     """The last lines of its log."""
 
@@ -32,6 +35,7 @@ def read_seen(folder: Path) -> Seen:
         output=_bytes(folder / "stdout.txt") or b"",
         image=_bytes(folder / "image.sparse"),
         read_back=_bytes(folder / "read.bin"),
+        delays=read_delays(folder),
         emulator_said=last_lines(_bytes(folder / "emulator.log") or b""),
     )
 

@@ -72,6 +72,7 @@ def left_by(
     stdout: str = "flashrom 1.4.0 on Linux 6.1\nVERIFIED.\n",
     image: bytes | None = None,
     read_back: bytes | None = None,
+    package_version: str = "1.4.0",
 ) -> CellResult:
     """The result of a folder with those events, or with that on the bus of a sound cell."""
     cell = cell or make_cell()
@@ -82,9 +83,8 @@ def left_by(
     (folder / "image.sparse").write_bytes(whole if image is None else image)
     if read_back is not None:
         (folder / "read.bin").write_bytes(read_back)
-    return judge_cell(
-        cell, make_chip(), folder, subject=make_subject(), host_s=1.5, rerun="rig/rig run"
-    )
+    subject = make_subject(package_version=package_version)
+    return judge_cell(cell, make_chip(), folder, subject=subject, host_s=1.5, rerun="rig/rig run")
 
 
 def test_folder_of_a_sound_write_passes_with_its_figures(tmp_path: Path) -> None:
@@ -126,14 +126,20 @@ def test_folder_with_a_cut_poll_is_too_short(tmp_path: Path) -> None:
     assert [item.requested_ns for item in result.evidence] == [10 * MS]
 
 
-def test_folder_of_an_unknown_version_convicts_no_wait(tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", ["1.4.0", "7.0"])
+def test_folder_of_a_program_that_is_no_release_convicts_and_acquits_no_wait(
+    tmp_path: Path, version: str
+) -> None:
     result = left_by(
-        tmp_path, *bus_of_write(sync_ns=1, poll_ns=1), stdout="flashrom 7.0 on Linux\n"
+        tmp_path,
+        *bus_of_write(sync_ns=1, poll_ns=1),
+        stdout=f"flashrom {version} on Linux\n",
+        package_version="",
     )
-    assert (result.verdict, result.evidence) == (Verdict.PASS, [])
+    assert (result.verdict, result.evidence) == (Verdict.INCONCLUSIVE, [])
+    assert "build it unstripped" in result.reason
     assert result.judged == ["chip-busy"]
-    assert result.unjudged == ["bus (no profile for this version)"]
-    assert result.smallest_visible_short_ns == MS + 1
+    assert result.smallest_visible_short_ns is None
 
 
 def test_folder_with_an_early_command_is_too_short_without_any_profile(tmp_path: Path) -> None:

@@ -76,24 +76,17 @@ def test_busy_times_that_no_command_put_to_the_test_are_unjudged() -> None:
     assert classify_waits(waits, PROFILE, events) == ([SYNC], ["chip-busy"])
 
 
-@pytest.mark.parametrize(
-    ("margins", "visible"),
-    [([], 21), ([None], 21), ([20], 21), ([19], 20), ([0, 50], 1), ([-5], 1)],
-)
-def test_smallest_visible_shortening_is_the_least_of_judged_waits_and_margins(
-    margins: list[int | None], visible: int
-) -> None:
+def test_smallest_visible_shortening_is_the_least_of_judged_waits() -> None:
     waits = [
         observed(SYNC, shortest=100, longest=120),
         observed("erase-poll", shortest=99, longest=101),
     ]
-    events = [spi("0x06", read=1, margin=margin) for margin in margins]
-    assert smallest_visible_short_ns(waits, [SYNC], events) == visible
+    assert smallest_visible_short_ns(waits, [SYNC]) == 21
 
 
 def test_without_judged_waits_no_shortening_is_visible() -> None:
     waits = [observed("erase-poll", shortest=99, longest=101)]
-    assert smallest_visible_short_ns(waits, [], [spi("0x05", read=1)]) is None
+    assert smallest_visible_short_ns(waits, []) is None
 
 
 def test_wait_owed_by_a_profile_keeps_its_class_name() -> None:

@@ -35,14 +35,14 @@ from delayrig.result import (
 )
 from delayrig.seen import Seen, read_seen
 from delayrig.verdict.trust import hazard_fault, lost_clock, missed_hazard, pace_fault, rig_fault
-from delayrig.witness.bus import observe_waits
+from delayrig.verdict.waits import Bus, see_waits, unjudged_delays, waits_gap
 from delayrig.witness.chip import (
     DOUBTFUL_GRADES,
     WITHIN_CLOCK_ERROR,
     broken_rules,
     convict_commands,
 )
-from delayrig.witness.delay import delay_doubts, observe_delays
+from delayrig.witness.delay import delay_doubts
 from delayrig.witness.delay_calls import convict_calls, observe_calls
 from delayrig.witness.evidence import Evidence, ObservedWait, Witness, convict_waits
 from delayrig.witness.wait_classes import (
@@ -68,6 +68,8 @@ class Observed:
     unjudged: list[str] = field(default_factory=list)
     profile: Profile | None = None
     waits: Sequence[ObservedWait] = ()
+    waits_gap: str = ""
+    """Why they were not judged, as far as a pass needs that."""
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
@@ -93,22 +95,28 @@ def _judge(
     seen = read_seen(folder)
     version = subject_version(seen.stdout, subject)
     profile = find_profile(version)
-    waits = observe_waits(seen.events, profile, cell.chip, bridged=cell.bridged) if profile else []
-    waits += observe_delays(seen.events)
+    waits = see_waits(cell, seen, subject, profile)
     calls = observe_calls(seen.events)
     evidence = [
         *convict_commands(seen.events),
-        *convict_waits(waits),
+        *convict_waits(waits.convicting),
         *convict_calls(calls),
     ]
     evidence += data_evidence(cell, chip, seen)
     if lost_clock(cell, seen.events):
         evidence = []
-    judged, unjudged = classify_waits([*waits, *calls], profile, seen.events)
+    known = None if waits.bus is Bus.DESCRIBES else profile
+    judged, unjudged = classify_waits([*waits.all, *calls], known, seen.events)
+    unjudged = sorted([*unjudged, *unjudged_delays(waits)])
     if cell.witness is Probe.DELAY:
         unjudged = sorted([*unjudged, *delay_doubts(seen.events, judged)])
     observed = Observed(
-        evidence=evidence, judged=judged, unjudged=unjudged, profile=profile, waits=waits
+        evidence=evidence,
+        judged=judged,
+        unjudged=unjudged,
+        profile=known,
+        waits=waits.all,
+        waits_gap=waits_gap(cell, seen, waits),
     )
     finding = find_verdict(cell, seen, observed)
     if finding.verdict is Verdict.PASS and hides_delays(cell, subject):
@@ -141,7 +149,7 @@ def _judge(
         evidence=evidence,
         judged=judged,
         unjudged=unjudged,
-        smallest_visible_short_ns=smallest_visible_short_ns([*waits, *calls], judged, seen.events),
+        smallest_visible_short_ns=smallest_visible_short_ns([*waits.all, *calls], judged),
         time_ns=split,
         cpu_ns=CpuTime(user=ended.get("user_ns", 0), sys=ended.get("sys_ns", 0)),
         chip_busy_ns=phases.chip_busy_ns(seen.events),
@@ -271,7 +279,7 @@ def _gap(cell: Cell, seen: Seen, observed: Observed) -> str:
         return missed
     declared = declared_classes(cell, observed.profile)
     missing = sorted(declared.intersection(observed.unjudged))
-    return f"could not be judged: {', '.join(missing)}" if missing else ""
+    return f"could not be judged: {', '.join(missing)}" if missing else observed.waits_gap
 
 
 def _short(cell: Cell, evidence: list[Evidence]) -> list[Evidence]:
@@ -308,11 +316,8 @@ def _doubt(item: Evidence) -> str:
 
 def _pass_reason(observed: Observed) -> str:
     left = LEFT_REASON if LEFT_TO_PROGRAMMER in observed.unjudged else ""
-    if observed.profile is None:
-        waits = "no profile for this version, so its waits are unjudged"
-        return f"no command came too early; {waits}{left}"
     if not observed.judged:
-        return f"no command came too early; none of its waits could be judged on the bus{left}"
+        return f"no command came too early, and it asked for no wait{left}"
     return (
         f"no command came too early, and no wait was short of: {', '.join(observed.judged)}{left}"
     )

@@ -7,6 +7,14 @@ from delayrig.events import Event, first
 
 PPM = 1_000_000
 
+CLOCK_STEPS_NS = {"hpet": 1030, "acpi_pm": 838, "jiffies": 4_000_000}
+"""How coarse the clocks of guest kernels are, as measured (HZ is 250); others step by 1 ns."""
+
+
+def clock_step_ns(clocksource: str) -> int:
+    """The step of a guest kernel's clock."""
+    return CLOCK_STEPS_NS.get(clocksource, 1)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClockError:

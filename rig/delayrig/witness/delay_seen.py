@@ -55,7 +55,7 @@ class DelaysHeader(
 ):
     """What was looked at, and what was not seen."""
 
-    schema: Literal[1] = SCHEMA
+    schema: Literal[1] = 1
     functions: list[FunctionFacts]
     late_ns: int
     """By so much the longest and the shortest time of a call are apart: it is one instruction's

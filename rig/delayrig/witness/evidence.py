@@ -72,6 +72,32 @@ class ObservedWait(msgspec.Struct, frozen=True, kw_only=True):
         return hidden_ns + max(self.clock_error_ns, 1)
 
 
+class ObservedDelay(ObservedWait, frozen=True, kw_only=True):
+    """One call of a delay function, from its first instruction to its return."""
+
+    witness: Witness = Witness.DELAY
+    step_ns: int = 0
+    """Of the clock that the subject waits by: a correct delay may end that much early."""
+    has_returned: bool = True
+    """Whether that is sure; what was left by a jump was cut short on purpose."""
+
+    @property
+    def is_short(self) -> bool:
+        """By more than its clock can be wrong and coarse."""
+        short_by_ns = self.requested_ns - self.longest_ns
+        return self.has_returned and short_by_ns > self.clock_error_ns + self.step_ns
+
+    @property
+    def is_judged(self) -> bool:
+        """A delay that ended early by less than its clock's step is neither short nor good."""
+        return self.is_short or self.shortest_ns + self.clock_error_ns >= self.requested_ns
+
+    @property
+    def visible_short_ns(self) -> int:
+        """It holds nothing but the wait."""
+        return self.longest_ns - self.shortest_ns + self.clock_error_ns + self.step_ns + 1
+
+
 GRADES = {Witness.BUS: "profile", Witness.DELAY: "exact"}
 """What the length asked for is known from: a profile, or the call itself."""
 

@@ -6,9 +6,8 @@ from delayrig.events import Event
 from delayrig.profiles.profile import Profile
 from delayrig.witness.bus import leaves_waits
 from delayrig.witness.chip import margins_ns, may_hide_an_early_one
-from delayrig.witness.clock_error import clock_error
 from delayrig.witness.delay import DELAY_DOUBTS
-from delayrig.witness.evidence import ObservedWait
+from delayrig.witness.evidence import ObservedDelay, ObservedWait
 
 # Classes of waits that no profile names.
 CHIP_BUSY = "chip-busy"
@@ -39,9 +38,9 @@ def classify_waits(
     kept = bool(margins_ns(events)) and not left and not may_hide_an_early_one(events)
     kinds = sorted({wait.kind for wait in waits})
     doubtful = {w.kind for w in waits if not w.is_judged}
-    if profile is None:
+    if profile is None and not any(isinstance(wait, ObservedDelay) for wait in waits):
         doubtful.add(NO_PROFILE)
-    else:
+    if profile is not None:
         doubtful |= {wait.kind for wait in profile.wait if wait.always_judged} - set(kinds)
     if left:
         doubtful.add(LEFT_TO_PROGRAMMER)
@@ -52,12 +51,6 @@ def classify_waits(
     )
 
 
-def smallest_visible_short_ns(
-    waits: list[ObservedWait], judged: list[str], events: list[Event]
-) -> int | None:
-    """By how little a judged wait could have been shorter without passing unseen."""
-    bus = [wait.visible_short_ns for wait in waits if wait.kind in judged]
-    margins = [] if leaves_waits(events) else margins_ns(events)
-    least_ns = max(clock_error(events).step_ns, 1)
-    chip = [max(margin, 0) + least_ns for margin in margins]
-    return min([*bus, *chip], default=None)
+def smallest_visible_short_ns(waits: list[ObservedWait], judged: list[str]) -> int | None:
+    """By how little a judged delay could have been shorter without passing unseen."""
+    return min((wait.visible_short_ns for wait in waits if wait.kind in judged), default=None)

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What was seen of a subject's waits, and whether that is enough for a pass.
+
+The delay witness judges any program in which a delay function was found. The bus knows what the
+releases of flashrom wait for, and convicts those alone, by their digest: another program may poll
+as often as it likes.
+"""
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from delayrig.cell import Cell, Job, Programmer, Role
+from delayrig.images.subject import Subject
+from delayrig.lanes import LaneName
+from delayrig.profiles.profile import (
+    Profile,
+    delay_address_of_digest,
+    version_of_digest,
+)
+from delayrig.seen import Seen
+from delayrig.witness.bus import leaves_waits, observe_waits
+from delayrig.witness.delay import observe_delays
+from delayrig.witness.delay_waits import (
+    CLOCK_STEP,
+    doubts_of,
+    ended_within_step,
+    observe_calls_of,
+)
+from delayrig.witness.evidence import ObservedDelay, ObservedWait, Witness
+
+NOTHING_JUDGED = (
+    "nothing could judge its waits, since no delay function was found in it: build it unstripped,"
+    " or name the function with --delay-symbol or --delay-offset"
+)
+WATCHED_LANES = (LaneName.VIRTUAL,)
+"""Where QEMU sees the delays."""
+
+
+class Bus(Enum):
+    """What the bus may say of a subject."""
+
+    CONVICTS = "convicts"
+    """It is a release of which a profile knows what it waits for."""
+    ACQUITS = "acquits"
+    """Nobody else can judge it here: a gap that is long enough held the wait."""
+    DESCRIBES = "describes"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeenWaits:
+    """The waits of a cell by who saw them."""
+
+    bus: Bus
+    profile: Profile | None
+    on_bus: list[ObservedWait] = field(default_factory=list)
+    delays: list[ObservedDelay] = field(default_factory=list)
+    doubts: list[str] = field(default_factory=list)
+    """Why the delay witness did not judge them all."""
+
+    @property
+    def all(self) -> list[ObservedWait]:
+        """Of both."""
+        return [*self.on_bus, *self.delays]
+
+    @property
+    def convicting(self) -> list[ObservedWait]:
+        """Those that convict where they are short."""
+        sound = [w for w in self.on_bus if self.bus is Bus.CONVICTS or w.witness is Witness.DELAY]
+        return [*sound, *self.delays]
+
+
+def is_known_release(subject: Subject) -> bool:
+    """Whether it is the unmodified program of a release, by its digest."""
+    sha256 = subject.program_sha256
+    return bool(
+        subject.package_version
+        or version_of_digest(sha256)
+        or delay_address_of_digest(sha256) is not None
+    )
+
+
+def bus_of(cell: Cell, subject: Subject) -> Bus:
+    """What the bus may say there."""
+    if is_known_release(subject):
+        return Bus.CONVICTS
+    if cell.lane in WATCHED_LANES:
+        return Bus.DESCRIBES
+    return Bus.ACQUITS if cell.role is Role.MEASURE else Bus.CONVICTS
+
+
+def see_waits(cell: Cell, seen: Seen, subject: Subject, profile: Profile | None) -> SeenWaits:
+    """Every wait that a witness saw."""
+    bus = bus_of(cell, subject)
+    on_bus: list[ObservedWait] = observe_delays(seen.events)
+    if profile is not None and bus is not Bus.DESCRIBES:
+        on_bus += observe_waits(seen.events, profile, cell.chip, bridged=cell.bridged)
+    if seen.delays is None:
+        return SeenWaits(bus=bus, profile=profile, on_bus=on_bus)
+    delays = observe_calls_of(seen.delays, seen.events)
+    must_wait = cell.job in (Job.WRITE, Job.ERASE) and not leaves_waits(seen.events)
+    doubts = doubts_of(seen.delays, delays, must_wait=must_wait)
+    return SeenWaits(bus=bus, profile=profile, on_bus=on_bus, delays=delays, doubts=doubts)
+
+
+def unjudged_delays(waits: SeenWaits) -> list[str]:
+    """What the delay witness did not judge, in words."""
+    return [*waits.doubts, *([CLOCK_STEP] if ended_within_step(waits.delays) else [])]
+
+
+def waits_gap(cell: Cell, seen: Seen, waits: SeenWaits) -> str:
+    """Why its waits were not judged; empty where they were, or where there are none to judge."""
+    if cell.role is Role.FLOOR or cell.witness:
+        return ""
+    if seen.delays is not None and not waits.doubts:
+        return ""
+    if waits.bus is not Bus.DESCRIBES and any(wait.is_judged for wait in waits.on_bus):
+        return ""
+    if seen.delays is not None:
+        return f"could not be judged: {', '.join(waits.doubts)}"
+    # Another lane's bus saw all the waits of its profile, if there were any.
+    is_seen = waits.bus is Bus.ACQUITS and waits.profile is not None
+    is_hidden = cell.programmer is Programmer.DUMMY or leaves_waits(seen.events)
+    return "" if is_seen or is_hidden else NOTHING_JUDGED

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Witness 2, the delay itself: each call of the subject's delay functions, asked against given.
+
+The times are those of QEMU's clock, from the function's first instruction to its return, and the
+guest pays nothing for them. A correct delay may be early by what its own clock is wrong: by the
+rate that was measured in the cell, and by one step of the clock.
+"""
+
+from collections.abc import Sequence
+
+from delayrig.events import Event, first
+from delayrig.witness.clock_error import clock_error, clock_step_ns
+from delayrig.witness.delay import CALLERS_SHOWN, class_of
+from delayrig.witness.delay_seen import DelayCall, Delays, End
+from delayrig.witness.evidence import ObservedDelay
+
+LOST = "delay (no room for some calls)"
+NOT_SEEN_TO_END = "delay (some calls were not seen to end)"
+NO_DELAYS = "delay (none was asked for)"
+NONE_JUDGED = "delay (none could be judged)"
+UNSURE = "delay (not sure that it is the delay function)"
+CLOCK_STEP = "delay (some ended early by less than a clock_step)"
+
+NS_PER_US = 1000
+
+
+def observe_calls_of(delays: Delays, events: list[Event]) -> list[ObservedDelay]:
+    """Every call that asked for anything and was seen to end."""
+    rate = clock_error(events)
+    guest = first(events, "guest") or {}
+    step_ns = clock_step_ns(guest.get("clocksource", ""))
+    return [
+        _observed(call, delays, rate.of_wait_ns(call.requested_ns) - rate.step_ns, step_ns)
+        for call in delays.calls
+        if call.requested_ns > 0 and call.seen_ns is not None
+    ]
+
+
+def _observed(call: DelayCall, delays: Delays, rate_error_ns: int, step_ns: int) -> ObservedDelay:
+    assert call.seen_ns is not None
+    callers = delays.callers_of(call)
+    late_ns = delays.header.late_ns
+    return ObservedDelay(
+        kind=class_of(max(call.requested_ns // NS_PER_US, 1)),
+        what=f"a delay for {_shown(callers)}",
+        requested_ns=call.requested_ns,
+        shortest_ns=max(call.seen_ns - late_ns, 0),
+        longest_ns=call.seen_ns + late_ns,
+        opened_ns=call.t_ns,
+        clock_error_ns=rate_error_ns,
+        step_ns=step_ns,
+        has_returned=call.ended is End.RETURN or not delays.function_of(call).setjmp,
+        where=_where(call, delays),
+    )
+
+
+def _shown(callers: Sequence[str]) -> str:
+    return " < ".join(callers[:CALLERS_SHOWN]) or "an unknown caller"
+
+
+def _where(call: DelayCall, delays: Delays) -> str:
+    name = delays.function_of(call).name
+    place = f"thread {call.thread}, cpu {call.cpu_in} to {call.cpu_out}"
+    return f"{name} at {call.t_ns} ns, {place}: {' < '.join(delays.callers_of(call))}"
+
+
+def doubts_of(delays: Delays, waits: Sequence[ObservedDelay], *, must_wait: bool) -> list[str]:
+    """Why not every delay of the subject was judged; each of them keeps it from a pass.
+
+    `must_wait` is whether a subject that asks for no delay must have another way to wait.
+    """
+    asked = [call for call in delays.calls if call.requested_ns > 0]
+    found = {
+        LOST: delays.header.lost > 0,
+        NOT_SEEN_TO_END: any(call.seen_ns is None for call in asked)
+        or any(not wait.has_returned and wait.longest_ns < wait.requested_ns for wait in waits),
+        NO_DELAYS: must_wait and not asked,
+        NONE_JUDGED: bool(waits) and not any(wait.is_judged for wait in waits),
+        UNSURE: any(delays.function_of(call).doubt for call in asked),
+    }
+    return [doubt for doubt, holds in found.items() if holds]
+
+
+def ended_within_step(waits: Sequence[ObservedDelay]) -> bool:
+    """Whether any delay was early by less than its clock's step."""
+    return any(wait.has_returned and not wait.is_judged for wait in waits)

@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Witness 2: what the calls that QEMU saw come to, and what they need for a pass."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from delayrig import workload
+from delayrig.cell import Job, Role
+from delayrig.events import Event
+from delayrig.lanes import LaneName
+from delayrig.result import CellResult, Verdict
+from delayrig.verdict.judge import judge_cell
+from delayrig.verdict.waits import Bus, bus_of, is_known_release
+from delayrig.witness.delay_seen import (
+    DelayCall,
+    Delays,
+    DelaysHeader,
+    End,
+    FunctionFacts,
+    encode_delays,
+)
+from delayrig.witness.delay_waits import (
+    LOST,
+    NO_DELAYS,
+    NONE_JUDGED,
+    NOT_SEEN_TO_END,
+    UNSURE,
+    doubts_of,
+    ended_within_step,
+    observe_calls_of,
+)
+from delayrig.witness.evidence import ObservedDelay, Witness, convict_waits
+from msgspec.structs import replace
+
+from tests.rig.builders import (
+    as_lines,
+    make_cell,
+    make_chip,
+    make_subject,
+    sound_events,
+    sparse_image,
+)
+
+US, LATE_NS = 1000, 4
+FUNCTION = FunctionFacts(
+    name="default_delay",
+    file="/usr/sbin/flashrom",
+    address=0x1130,
+    unit_ns=1000,
+    found_by="symbol",
+    doubt="",
+    setjmp=False,
+)
+CALLERS = {1: ["core/busy.c:154", "drivers/spi25.c:67"], 2: ["core/flash.c:9"]}
+
+
+def call(us: int, took_ns: int | None, **changes: Any) -> DelayCall:
+    """One that asked for so much."""
+    plain = DelayCall(
+        call=1,
+        function=0,
+        t_ns=5000,
+        end_ns=None if took_ns is None else 5000 + took_ns,
+        ended=End.OPEN if took_ns is None else End.RETURN,
+        requested_ns=us * US,
+        thread=1,
+        cpu_in=0,
+        cpu_out=1,
+        site=1,
+    )
+    return replace(plain, **changes)
+
+
+def delays_of(*calls: DelayCall, lost: int = 0, **facts: Any) -> Delays:
+    header = DelaysHeader(
+        functions=[replace(FUNCTION, **facts)], late_ns=LATE_NS, calls=len(calls), lost=lost
+    )
+    return Delays(header=header, callers=CALLERS, calls=list(calls))
+
+
+def guest(clocksource: str = "tsc") -> list[Event]:
+    return [{"ev": "guest", "clocksource": clocksource}]
+
+
+def observed(*calls: DelayCall, clocksource: str = "tsc", **facts: Any) -> list[ObservedDelay]:
+    return observe_calls_of(delays_of(*calls, **facts), guest(clocksource))
+
+
+@pytest.mark.parametrize(
+    ("took_ns", "short", "judged"),
+    [
+        (10 * US - LATE_NS - 2, True, True),
+        (10 * US - LATE_NS - 1, False, False),
+        (10 * US + LATE_NS - 1, False, False),
+        (10 * US + LATE_NS, False, True),
+        (9 * US, True, True),
+        (99 * US, False, True),
+    ],
+)
+def test_delay_is_short_or_good_beyond_two_instructions(
+    took_ns: int, short: bool, judged: bool
+) -> None:
+    (wait,) = observed(call(10, took_ns))
+    assert (wait.is_short, wait.is_judged) == (short, judged)
+
+
+@pytest.mark.parametrize(
+    ("clocksource", "step_ns"), [("acpi_pm", 838), ("hpet", 1030), ("jiffies", 4_000_000)]
+)
+def test_delay_that_ends_within_a_step_of_its_clock_is_neither(
+    clocksource: str, step_ns: int
+) -> None:
+    asked_us = 9000
+    within, beyond = (
+        call(asked_us, asked_us * US - step_ns - LATE_NS),
+        call(asked_us, asked_us * US - step_ns - LATE_NS - 1),
+    )
+    waits = observed(within, clocksource=clocksource)
+    assert (waits[0].is_short, waits[0].is_judged) == (False, False)
+    assert ended_within_step(waits)
+    assert observed(beyond, clocksource=clocksource)[0].is_short
+
+
+def test_rate_of_the_clock_excuses_what_it_explains() -> None:
+    start: Event = {"ev": "start", "clock_step_ns": 50, "clock_rate_error_ppm": 10}
+    for took_ns, short in ((10**9 - 10_000, False), (10**9 - 10_006, True)):
+        (wait,) = observe_calls_of(delays_of(call(1_000_000, took_ns)), [start, *guest()])
+        assert (wait.is_short, wait.is_judged) == (short, True if short else wait.is_judged)
+
+
+def test_shortening_of_a_twentieth_of_ten_us_is_convicted() -> None:
+    (wait,) = observed(call(10, 9500))
+    assert wait.is_short
+    assert wait.visible_short_ns < 500
+
+
+def test_call_that_asks_for_nothing_or_was_not_seen_to_end_is_no_wait() -> None:
+    assert observed(call(0, 5), call(7, None)) == []
+
+
+def test_end_at_a_site_that_a_jump_may_lead_to_convicts_nobody() -> None:
+    at_site = call(10, 5, ended=End.SITE)
+    assert observed(at_site)[0].is_short
+    assert not observed(at_site, setjmp=True)[0].is_short
+    assert observed(replace(at_site, ended=End.RETURN), setjmp=True)[0].is_short
+
+
+def test_conviction_names_function_thread_cores_and_call_stack() -> None:
+    (evidence,) = convict_waits(list(observed(call(100, 9000), call(100, 7000, t_ns=0))))
+    assert (evidence.witness, evidence.count, evidence.grade) == (Witness.DELAY, 2, "exact")
+    assert evidence.requested_ns == 100 * US
+    assert evidence.what == "a delay for core/busy.c:154 < drivers/spi25.c:67 was too short"
+    assert evidence.where == (
+        "default_delay at 5000 ns, thread 1, cpu 0 to 1: core/busy.c:154 < drivers/spi25.c:67"
+    ) or evidence.where.startswith("default_delay at 0 ns")
+
+
+def test_call_sites_are_convicted_apart() -> None:
+    waits = observed(call(50, 1), call(50, 1, site=2), call(50, 1, site=0))
+    assert [item.what for item in convict_waits(list(waits))] == [
+        "a delay for core/busy.c:154 < drivers/spi25.c:67 was too short",
+        "a delay for core/flash.c:9 was too short",
+        "a delay for an unknown caller was too short",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("delays", "doubts"),
+    [
+        (delays_of(call(10, 10_100)), []),
+        (delays_of(call(10, 10_100), lost=1), [LOST]),
+        (delays_of(call(10, 10_100), call(9, None)), [NOT_SEEN_TO_END]),
+        (delays_of(call(10, 10_100), call(9, None, ended=End.ABANDONED)), [NOT_SEEN_TO_END]),
+        (delays_of(call(0, None)), [NO_DELAYS]),
+        (delays_of(), [NO_DELAYS]),
+        (delays_of(call(10, 10_000)), [NONE_JUDGED]),
+        (delays_of(call(10, 10_100), doubt="its durations do not agree"), [UNSURE]),
+        (delays_of(call(10, 5, ended=End.SITE), call(9, 9500), setjmp=True), [NOT_SEEN_TO_END]),
+    ],
+)
+def test_each_doubt_is_told(delays: Delays, doubts: list[str]) -> None:
+    assert doubts_of(delays, observe_calls_of(delays, guest()), must_wait=True) == doubts
+
+
+def test_subject_that_need_not_wait_may_ask_for_nothing() -> None:
+    assert doubts_of(delays_of(), [], must_wait=False) == []
+
+
+def test_release_is_known_by_its_digest() -> None:
+    known = "73d8e8076561977615d8c46c9feaf425d3cc8c333a5820c5228d0c973ad3b400"
+    assert is_known_release(make_subject(program_sha256=known))
+    assert is_known_release(make_subject(package_version="1.3.0"))
+    assert not is_known_release(make_subject())
+
+
+def test_bus_convicts_releases_and_describes_all_else_where_delays_are_seen() -> None:
+    own, release = make_subject(), make_subject(package_version="1.4.0")
+    assert bus_of(make_cell(), release) is Bus.CONVICTS
+    assert bus_of(make_cell(), own) is Bus.DESCRIBES
+    assert bus_of(make_cell(role=Role.CANARY), own) is Bus.DESCRIBES
+    assert bus_of(make_cell(lane=LaneName.HOST), own) is Bus.ACQUITS
+    assert bus_of(make_cell(lane=LaneName.HOST, role=Role.CANARY), own) is Bus.CONVICTS
+
+
+def result_of(folder: Path, delays: Delays | None, job: Job = Job.WRITE) -> CellResult:
+    """Of a cell in which all else is well, of a program that nobody knows."""
+    cell, chip = make_cell(job=job), make_chip()
+    content = workload.final_content(cell, workload.region_of(cell, chip))
+    (folder / "events.jsonl").write_bytes(as_lines(sound_events()))
+    (folder / "stdout.txt").write_text("flashrom 1.4.0-changed\n", encoding="ascii")
+    (folder / "image.sparse").write_bytes(sparse_image(content))
+    if delays is not None:
+        (folder / "delays.jsonl").write_bytes(encode_delays(delays))
+    return judge_cell(cell, chip, folder, subject=make_subject(), host_s=0, rerun="")
+
+
+def test_program_that_nobody_knows_passes_by_its_delays(tmp_path: Path) -> None:
+    result = result_of(tmp_path, delays_of(call(10, 10_100)))
+    assert result.verdict is Verdict.PASS
+    assert result.judged == ["delay-from-10us"]
+    assert result.smallest_visible_short_ns == 2 * LATE_NS + 2
+
+
+def test_program_that_nobody_knows_is_convicted_by_its_delays(tmp_path: Path) -> None:
+    result = result_of(tmp_path, delays_of(call(1_000_000, 45_000_000)))
+    assert result.verdict is Verdict.TOO_SHORT
+    (evidence,) = result.evidence
+    assert evidence.actual_ns == (45_000_000 - LATE_NS, 45_000_000 + LATE_NS)
+
+
+def test_program_without_a_known_delay_function_is_inconclusive(tmp_path: Path) -> None:
+    result = result_of(tmp_path, None)
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert "no delay function was found" in result.reason
+
+
+def test_delay_that_was_not_seen_to_end_keeps_from_a_pass(tmp_path: Path) -> None:
+    result = result_of(tmp_path, delays_of(call(10, 10_100), call(10, None)))
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert NOT_SEEN_TO_END in result.reason
+    assert NOT_SEEN_TO_END in result.unjudged
+
+
+def test_clock_step_is_told_and_keeps_nobody_from_a_pass(tmp_path: Path) -> None:
+    result = result_of(tmp_path, delays_of(call(10, 10_100), call(10, 10_000)))
+    assert result.verdict is Verdict.PASS
+    assert "delay (some ended early by less than a clock_step)" in result.unjudged
