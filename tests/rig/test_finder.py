@@ -3,9 +3,10 @@
 
 from pathlib import Path
 
+import msgspec
 import pytest
 from delayrig.guest.platform import Arch
-from delayrig.witness.finder.finding import Findings, find_in
+from delayrig.witness.finder.finding import Findings, find_in, read_findings
 
 from tests.rig import delay_programs as programs
 
@@ -144,3 +145,23 @@ def test_waits_without_a_function_are_listed(tmp_path: Path, arch: Arch) -> None
 def test_program_that_waits_for_nothing_has_no_delay(tmp_path: Path) -> None:
     findings, names = read(tmp_path, "int main(void) { return 0; }")
     assert (names, findings.direct) == ([], ())
+
+
+def test_what_was_found_is_kept_by_the_file_and_what_was_known(tmp_path: Path) -> None:
+    bare = programs.stripped(programs.build(tmp_path, programs.USES_BOTH, "-O2"))
+    first = read_findings(bare, (), tmp_path / "kept")
+    (file,) = (tmp_path / "kept").iterdir()
+    again = find_in(bare.read_bytes())
+    assert msgspec.json.decode(file.read_bytes(), type=Findings) == first == again
+    named = read_findings(bare, (first.found[0].address,), tmp_path / "kept")
+    assert named.named == first.found[:1]
+    assert len(list((tmp_path / "kept").iterdir())) == 2
+
+
+def test_file_that_was_kept_in_part_is_read_anew(tmp_path: Path) -> None:
+    bare = programs.stripped(programs.build(tmp_path, programs.USES_BOTH, "-O2"))
+    first = read_findings(bare, (), tmp_path / "kept")
+    (file,) = (tmp_path / "kept").iterdir()
+    file.write_bytes(file.read_bytes()[:-9])
+    read_findings.cache_clear()
+    assert read_findings(bare, (), tmp_path / "kept") == first

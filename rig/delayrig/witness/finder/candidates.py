@@ -242,11 +242,15 @@ class Candidates:
         return self._last_on_stack(argument, call)
 
     def _last_in(self, register: str, call: Call) -> int | None:
+        above = 0
         for step in reversed(self._before(call)):
             if step.kind != OTHER:
                 return None
-            if register in step.written:
-                return _constant_of(step)
+            if register in step.written and step.mnemonic == "movk":
+                above |= step.operands[1].immediate or 0
+            elif register in step.written:
+                low = _constant_of(step)
+                return None if low is None else low | above
         return None
 
     def _last_on_stack(self, argument: int, call: Call) -> int | None:
