@@ -41,6 +41,17 @@ def test_duration_that_has_other_reasons_does_not(calls: list[tuple[int, int]], 
     assert why in confirm(calls)
 
 
+@pytest.mark.parametrize(
+    "calls",
+    [[(10, 10_300), (100, 100_400)], [(10, 10_300 + 500 * n) for n in range(8)]],
+    ids=["of two lengths", "many"],
+)
+def test_short_times_that_are_kept_closely_confirm(calls: list[tuple[int, int]]) -> None:
+    assert unit_of(calls) is None
+    assert confirm(calls) == ""
+    assert confirm(calls[:1]) == "its calls are too short to tell what they were asked for"
+
+
 def test_argument_in_another_unit_is_told() -> None:
     calls = [(10, 10 * MS + 60_000), (250, 250 * MS + 60_000)]
     assert unit_of(calls) == MS
