@@ -64,9 +64,10 @@ def test_window_of_a_mark_is_the_code_around_it_within_its_page(function: DelayF
 
 
 def test_function_with_returns_and_no_sites_never_ends_in_a_jump(function: DelayFunction) -> None:
-    told = replace(function, returns=(function.address + 1,))
-    assert wish_text([told]).split()[5] == "0"
-    assert wish_text([replace(function, returns=())]).split()[5] == "1"
+    returning = replace(function, returns=(function.address + 1,), return_sites=())
+    unknown = replace(function, returns=(), return_sites=())
+    assert wish_text([returning]).split()[5] == "0"
+    assert wish_text([unknown]).split()[5] == "1"
 
 
 def test_plugin_has_room_for_the_most_that_it_is_told(

@@ -175,12 +175,19 @@ def test_call_sites_are_convicted_apart() -> None:
         (delays_of(call(0, None)), [NO_DELAYS]),
         (delays_of(), [NO_DELAYS]),
         (delays_of(call(10, 10_000)), [NONE_JUDGED]),
-        (delays_of(call(10, 10_100), doubt="its durations do not agree"), [UNSURE]),
+        (delays_of(call(10, 900_000), doubt="two arguments"), [UNSURE]),
+        (delays_of(call(5000, 5_000_100), call(10, 10_100), doubt="two arguments"), []),
         (delays_of(call(10, 5, ended=End.SITE), call(9, 9500), setjmp=True), [NOT_SEEN_TO_END]),
     ],
 )
 def test_each_doubt_is_told(delays: Delays, doubts: list[str]) -> None:
     assert doubts_of(delays, observe_calls_of(delays, guest()), must_wait=True) == doubts
+
+
+def test_function_that_only_may_delay_convicts_nobody_unless_its_calls_show_that_it_does() -> None:
+    short, long = call(5000, 4_000_000), call(20_000, 20_000_100)
+    assert observed(call(5000, 45_000), doubt="two arguments") == []
+    assert [wait.is_short for wait in observed(short, long, doubt="two arguments")] == [True, False]
 
 
 def test_subject_that_need_not_wait_may_ask_for_nothing() -> None:

@@ -85,11 +85,6 @@ class Symbols:
         return found.pop() if len(found) == 1 else None
 
     @_alone
-    def name(self, address: int) -> str:
-        """Of the function that begins there; empty where no symbol tells."""
-        return next((name for begin, _, name in self._functions if begin == address), "")
-
-    @_alone
     def names(self, name: str) -> bool:
         """Whether it has or needs something of that name."""
         return any(
@@ -98,6 +93,11 @@ class Symbols:
             if isinstance(section, SymbolTableSection)
             for symbol in section.iter_symbols()
         )
+
+    @_alone
+    def name(self, address: int) -> str:
+        """Of the function that begins there; empty where no symbol tells."""
+        return next((name for begin, _, name in self._functions if begin == address), "")
 
     @_alone
     def size(self, address: int) -> int:

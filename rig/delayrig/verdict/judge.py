@@ -107,7 +107,7 @@ def _judge(
         evidence = []
     known = None if waits.bus is Bus.DESCRIBES else profile
     judged, unjudged = classify_waits([*waits.all, *calls], known, seen.events)
-    unjudged = sorted([*unjudged, *unjudged_delays(waits)])
+    unjudged = sorted([*unjudged, *unjudged_delays(seen, waits)])
     if cell.witness is Probe.DELAY:
         unjudged = sorted([*unjudged, *delay_doubts(seen.events, judged)])
     observed = Observed(

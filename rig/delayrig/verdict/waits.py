@@ -22,8 +22,10 @@ from delayrig.witness.bus import leaves_waits, observe_waits
 from delayrig.witness.delay import observe_delays
 from delayrig.witness.delay_waits import (
     CLOCK_STEP,
+    UNSURE,
     doubts_of,
     ended_within_step,
+    is_unsure,
     observe_calls_of,
 )
 from delayrig.witness.evidence import ObservedDelay, ObservedWait, Witness
@@ -102,9 +104,11 @@ def see_waits(cell: Cell, seen: Seen, subject: Subject, profile: Profile | None)
     return SeenWaits(bus=bus, profile=profile, on_bus=on_bus, delays=delays, doubts=doubts)
 
 
-def unjudged_delays(waits: SeenWaits) -> list[str]:
+def unjudged_delays(seen: Seen, waits: SeenWaits) -> list[str]:
     """What the delay witness did not judge, in words."""
-    return [*waits.doubts, *([CLOCK_STEP] if ended_within_step(waits.delays) else [])]
+    unsure = seen.delays is not None and is_unsure(seen.delays)
+    others = {CLOCK_STEP: ended_within_step(waits.delays), UNSURE: unsure}
+    return sorted({*waits.doubts, *(what for what, holds in others.items() if holds)})
 
 
 def waits_gap(cell: Cell, seen: Seen, waits: SeenWaits) -> str:

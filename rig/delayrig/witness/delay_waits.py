@@ -13,15 +13,36 @@ from delayrig.witness.clock_error import clock_error, clock_step_ns
 from delayrig.witness.delay import CALLERS_SHOWN, class_of
 from delayrig.witness.delay_seen import DelayCall, Delays, End
 from delayrig.witness.evidence import ObservedDelay
+from delayrig.witness.finder.confirm import confirm
 
 LOST = "delay (no room for some calls)"
 NOT_SEEN_TO_END = "delay (some calls were not seen to end)"
 NO_DELAYS = "delay (none was asked for)"
 NONE_JUDGED = "delay (none could be judged)"
-UNSURE = "delay (not sure that it is the delay function)"
+UNSURE = "delay (not sure which function it is)"
 CLOCK_STEP = "delay (some ended early by less than a clock_step)"
 
 NS_PER_US = 1000
+
+
+def sure_calls(delays: Delays) -> list[DelayCall]:
+    """Those of functions that delay: nobody doubts it, or their calls in this cell show it.
+
+    Else what a number means that a function was called with is a guess, which convicts nobody.
+    """
+    doubtful = [number for number, each in enumerate(delays.header.functions) if each.doubt]
+    unsure = {number for number in doubtful if _refuted(delays, number)}
+    return [call for call in delays.calls if call.function not in unsure]
+
+
+def _refuted(delays: Delays, function: int) -> str:
+    unit_ns = delays.header.functions[function].unit_ns
+    calls = [
+        (call.requested_ns // unit_ns, call.seen_ns)
+        for call in delays.calls
+        if call.function == function and call.seen_ns is not None
+    ]
+    return confirm(calls, unit_ns)
 
 
 def observe_calls_of(delays: Delays, events: list[Event]) -> list[ObservedDelay]:
@@ -31,7 +52,7 @@ def observe_calls_of(delays: Delays, events: list[Event]) -> list[ObservedDelay]
     step_ns = clock_step_ns(guest.get("clocksource", ""))
     return [
         _observed(call, delays, rate.of_wait_ns(call.requested_ns) - rate.step_ns, step_ns)
-        for call in delays.calls
+        for call in sure_calls(delays)
         if call.requested_ns > 0 and call.seen_ns is not None
     ]
 
@@ -69,16 +90,21 @@ def doubts_of(delays: Delays, waits: Sequence[ObservedDelay], *, must_wait: bool
 
     `must_wait` is whether a subject that asks for no delay must have another way to wait.
     """
-    asked = [call for call in delays.calls if call.requested_ns > 0]
+    asked = [call for call in sure_calls(delays) if call.requested_ns > 0]
     found = {
         LOST: delays.header.lost > 0,
         NOT_SEEN_TO_END: any(call.seen_ns is None for call in asked)
         or any(not wait.has_returned and wait.longest_ns < wait.requested_ns for wait in waits),
-        NO_DELAYS: must_wait and not asked,
+        NO_DELAYS: must_wait and not asked and not is_unsure(delays),
         NONE_JUDGED: bool(waits) and not any(wait.is_judged for wait in waits),
-        UNSURE: any(delays.function_of(call).doubt for call in asked),
+        UNSURE: is_unsure(delays) and not asked,
     }
     return [doubt for doubt, holds in found.items() if holds]
+
+
+def is_unsure(delays: Delays) -> bool:
+    """Whether there were calls of a function that may be no delay function."""
+    return len(sure_calls(delays)) < len(delays.calls)
 
 
 def ended_within_step(waits: Sequence[ObservedDelay]) -> bool:
