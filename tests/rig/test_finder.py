@@ -24,7 +24,11 @@ BUILDS = {
     "without linkage table": ("-O2", "-fno-plt"),
     "without unwind tables": ("-O2", "-fno-asynchronous-unwind-tables", "-fno-exceptions"),
     "protected": ("-O2", "-fstack-protector-all"),
-    "library": ("-O2", "-shared", "-fPIC", "-fvisibility=hidden"),
+    "library": ("-O2", "-shared", "-fPIC"),
+    "library with few exports": (
+        *("-O2", "-shared", "-fPIC", "-fvisibility=hidden"),
+        '-Dmain=__attribute__((visibility("default"))) main',
+    ),
 }
 
 

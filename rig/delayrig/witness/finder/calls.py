@@ -119,7 +119,9 @@ class CallGraph:
             yield Call(step, inside.address, target=target)
 
     def _through(self, slot: int, step: Step, inside: Function) -> Iterator[Call]:
-        if slot in self.program.slots:
+        if slot in self.program.own_slots:
+            yield Call(step, inside.address, target=self.program.own_slots[slot])
+        elif slot in self.program.slots:
             yield Call(step, inside.address, name=self.program.slots[slot])
         for implementation in self.implementations.get(slot, ()):
             yield Call(step, inside.address, target=implementation)
@@ -149,6 +151,18 @@ class CallGraph:
         return frozenset(
             begins & (self.program.own_addresses | self.program.exported | self._taken_in_code)
         )
+
+    @cached_property
+    def reachable(self) -> frozenset[int]:
+        """Functions that calls lead to, from where the program begins and what pointers lead to."""
+        found = {int(self.program.elf["e_entry"]), *self.pointed_at}
+        todo = list(found)
+        while todo:
+            for call in self.by_caller.get(todo.pop(), ()):
+                if call.target is not None and call.target not in found:
+                    found.add(call.target)
+                    todo.append(call.target)
+        return frozenset(found)
 
     @cached_property
     def _taken_in_code(self) -> frozenset[int]:

@@ -173,7 +173,7 @@ class Candidates:
 
     def is_used(self, address: int) -> bool:
         """Whether anything in the file leads there."""
-        return address in self.graph.by_target or address in self.graph.pointed_at
+        return address in self.graph.reachable
 
     def _function(self, address: int) -> Function:
         found = self.graph.function_at(address)
