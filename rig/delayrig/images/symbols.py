@@ -2,7 +2,8 @@
 """Functions, lines and call stacks of one program or library, from what its ELF file holds.
 
 Stacks are walked by the call frame information in `.eh_frame`, which stripped programs and those
-without frame pointers have as well (DWARF 5, section 6.4; System V psABI for x86-64, section 3.7).
+without frame pointers have as well (DWARF 5, section 6.4; System V psABI for x86-64, section 3.7,
+and for i386, section 2.5; DWARF for the Arm 64-bit architecture, section 4.1).
 Lines need debug information.
 """
 
@@ -22,9 +23,7 @@ from elftools.elf.sections import SymbolTableSection
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-WORD_BYTES = 8
-# Numbers of registers in call frame information, by the names that the kernel has for them.
-STACK_POINTER, FRAME_POINTER = 7, 6
+
 FRAMES_MAX = 16
 
 
@@ -34,12 +33,48 @@ class StackTop:
 
     sp: int
     bp: int
+    """The frame pointer, whatever the machine calls it."""
     words: Sequence[int]
+    lr: int = 0
+    """The return address, where a register has it."""
 
-    def word_at(self, address: int) -> int | None:
+    def word_at(self, address: int, word_bytes: int) -> int | None:
         """The word there; None where it was not recorded."""
-        index, odd = divmod(address - self.sp, WORD_BYTES)
+        index, odd = divmod(address - self.sp, word_bytes)
         return self.words[index] if not odd and 0 <= index < len(self.words) else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Frames:
+    """How a machine's frames are described: numbers of its registers, and sizes."""
+
+    word_bytes: int
+    stack_pointer: int
+    frame_pointer: int
+    link: int | None = None
+    """The register with the return address; without one, a call leaves it on the stack."""
+
+    @property
+    def pushed_bytes(self) -> int:
+        """What a call leaves on the stack."""
+        return 0 if self.link is not None else self.word_bytes
+
+
+_FRAMES = {
+    "EM_X86_64": _Frames(word_bytes=8, stack_pointer=7, frame_pointer=6),
+    "EM_386": _Frames(word_bytes=4, stack_pointer=4, frame_pointer=5),
+    "EM_AARCH64": _Frames(word_bytes=8, stack_pointer=31, frame_pointer=29, link=30),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Unwound:
+    """How to find the frame of a place in the code: what it lies at, and what was saved in it."""
+
+    from_frame_pointer: bool
+    offset: int
+    saved_bp: int | None
+    saved_link: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,23 +198,27 @@ class Symbols:
         not recorded. The address is the last byte of the call: the one behind it may be of another
         line, or of another function where a call never returns.
         """
-        frame_address, bp = top.sp + WORD_BYTES, top.bp
+        kind = _FRAMES.get(self.machine)
+        if kind is None:
+            return []
+        size = kind.word_bytes
+        frame_address, bp = top.sp + kind.pushed_bytes, top.bp
+        back = top.lr if kind.link else top.word_at(top.sp, size)
         found: list[int] = []
-        while len(found) < FRAMES_MAX:
-            back = top.word_at(frame_address - WORD_BYTES)
-            unwind = None if back is None else self._unwind(back - base - 1)
-            if back is None or unwind is None:
+        while back is not None and len(found) < FRAMES_MAX:
+            unwound = self._unwind(back - base - 1, kind)
+            if unwound is None:
                 break
             found.append(back - base - 1)
-            register, offset, saved_bp = unwind
             # Where the callee's frame began, the stack pointer is once it has returned.
-            frame_address = (bp if register == FRAME_POINTER else frame_address) + offset
-            if saved_bp is not None:
-                bp = top.word_at(frame_address + saved_bp) or 0
+            frame_address = (bp if unwound.from_frame_pointer else frame_address) + unwound.offset
+            if unwound.saved_bp is not None:
+                bp = top.word_at(frame_address + unwound.saved_bp, size) or 0
+            saved = -size if kind.link is None else unwound.saved_link
+            back = None if saved is None else top.word_at(frame_address + saved, size)
         return found
 
-    def _unwind(self, address: int) -> tuple[int, int, int | None] | None:
-        """How to find the frame there: register and offset, and where the frame pointer lies."""
+    def _unwind(self, address: int, kind: _Frames) -> _Unwound | None:
         at = bisect_right(self._frames, address, key=lambda fde: int(fde["initial_location"])) - 1
         if at < 0:
             return None
@@ -188,10 +227,15 @@ class Symbols:
             return None
         rows = [row for row in frame.get_decoded().table if row["pc"] <= address]
         rule: Any = rows[-1]["cfa"] if rows else None
-        if rule is None or rule.expr is not None or rule.reg not in (STACK_POINTER, FRAME_POINTER):
+        known = (kind.stack_pointer, kind.frame_pointer)
+        if rule is None or rule.expr is not None or rule.reg not in known:
             return None
-        saved: Any = rows[-1].get(FRAME_POINTER)
-        return rule.reg, rule.offset, saved.arg if saved and saved.type == "OFFSET" else None
+        return _Unwound(
+            from_frame_pointer=rule.reg == kind.frame_pointer,
+            offset=rule.offset,
+            saved_bp=_saved(rows[-1], kind.frame_pointer),
+            saved_link=_saved(rows[-1], kind.link),
+        )
 
     def _loaded(self) -> Iterator[Any]:
         return self._elf.iter_segments(type="PT_LOAD")
@@ -237,6 +281,12 @@ class Symbols:
     @cached_property
     def _ranges(self) -> Any:
         return self._elf.get_dwarf_info().get_aranges()
+
+
+def _saved(row: Any, register: int | None) -> int | None:
+    """How far from its frame's address a register was saved."""
+    rule: Any = row.get(register)
+    return int(rule.arg) if rule and rule.type == "OFFSET" else None
 
 
 def _lines_of(program: Any) -> Iterator[_Row]:

@@ -164,5 +164,5 @@ def _facts(function: DelayFunction) -> FunctionFacts:
 
 def _callers(stack: _Stack, functions: Sequence[DelayFunction]) -> list[str]:
     symbols = read_symbols(functions[stack.function].part)
-    top = StackTop(sp=stack.sp, bp=stack.fp, words=stack.words)
+    top = StackTop(sp=stack.sp, bp=stack.fp, words=stack.words, lr=stack.lr)
     return [symbols.where(address) for address in symbols.callers(top, stack.base)]
