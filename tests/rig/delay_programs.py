@@ -230,9 +230,9 @@ def compiles(arch: Arch) -> bool:
     return any((find_paths().images / "toolchains").glob(f"{arch}-*"))
 
 
-def stripped(program: Path, arch: Arch = Arch.X86_64) -> Path:
-    """A copy without symbols."""
-    bare = program.with_suffix(".stripped")
+def stripped(program: Path, arch: Arch = Arch.X86_64, folder: Path | None = None) -> Path:
+    """A copy without symbols, beside it or in another folder."""
+    bare = (folder or program.parent) / f"{program.name}.stripped"
     command, environment = compiler(arch)
     tool = command[0].removesuffix("gcc") + "strip"
     subprocess.run([tool, "-o", bare, program], check=True, env=environment)
