@@ -50,6 +50,7 @@ static size_t length(const char *path)
 	size_t count = 0;
 	int c;
 
+	assert_non_null(file);
 	while ((c = fgetc(file)) != EOF && c != '\0')
 		count++;
 	fclose(file);
