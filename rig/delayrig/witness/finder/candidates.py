@@ -200,6 +200,8 @@ class Candidates:
             yield "its callers use what it returns"
         if not (wait.sleeps or wait.polls or self._sleeps_inside(wait)):
             yield "it neither sleeps nor looks at a clock, it counts"
+        if not (wait.is_own or flow.read) and all(wait.forwards.values()):
+            yield "it only hands on what it is given"
         if wait.argument:
             yield "what it waits for is not its first argument"
 
