@@ -13,7 +13,7 @@
 
 struct wish_file {
 	const char *mapped; /* the number of its cell (uint64_t), then a text and a zero */
-	uint64_t known; /* the number that was read last */
+	uint64_t known;     /* the number that was read last */
 	uint64_t size;
 };
 
