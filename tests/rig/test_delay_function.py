@@ -135,3 +135,10 @@ def test_function_of_a_name_that_nobody_knows_is_found_beside_known_ones(tmp_pat
     found = find_delay_functions(subject, DelayWish())
     ways = [(function.name, function.found_by) for function in found]
     assert ways == [("default_delay", BY_SYMBOL), ("delay", BY_FINDER)]
+
+
+def test_several_symbols_of_the_user_are_taken_in_their_order(tmp_path: Path) -> None:
+    wish = DelayWish(symbol="internal_delay,main")
+    found = find_delay_functions(packed(tmp_path), wish)
+    assert [function.name for function in found] == ["internal_delay", "main"]
+    assert wish.words == ["--delay-symbol", "internal_delay,main"]

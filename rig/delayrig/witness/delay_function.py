@@ -28,7 +28,13 @@ class DelayWish(msgspec.Struct, frozen=True, kw_only=True):
     """Where a user says that it is; nothing where the rig is to find it."""
 
     symbol: str = ""
+    """One name, or several with commas between them."""
     offset: int | None = None
+
+    @property
+    def symbols(self) -> list[str]:
+        """Each of the names."""
+        return [name.strip() for name in self.symbol.split(",") if name.strip()]
 
     @property
     def words(self) -> list[str]:
@@ -78,7 +84,7 @@ def find_delay_functions(subject: Subject, wish: DelayWish) -> tuple[DelayFuncti
     if wish.offset is not None:
         return (_alone(subject, _at_offset(subject, wish.offset)),)
     if wish.symbol:
-        return (_alone(subject, _of_symbol(subject, wish.symbol)),)
+        return tuple(_alone(subject, _of_symbol(subject, name)) for name in wish.symbols)
     return tuple(_found(subject))[:FUNCTIONS_MAX]
 
 
