@@ -38,11 +38,11 @@ static int parse_one(const char *argument, struct options *options, const char *
 {
 	const char *value;
 
-	if (has_key(argument, "wish", &value) && !options->wish)
+	if (has_key(argument, "wish", &value) && !options->wish) {
 		options->wish = value;
-	else if (has_key(argument, "out", &value) && !options->out)
+	} else if (has_key(argument, "out", &value) && !options->out) {
 		options->out = value;
-	else if (has_key(argument, "machine", &value) && !options->machine) {
+	} else if (has_key(argument, "machine", &value) && !options->machine) {
 		if (parse_machine(value, &options->machine) < 0)
 			return refuse(error, "unknown machine", argument);
 	} else if (has_key(argument, "clock", &value) && !*clock) {

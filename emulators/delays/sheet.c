@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "sheet.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -61,20 +62,28 @@ static int map_at(struct sheet *sheet, size_t begin)
 	return 0;
 }
 
+/* Maps where the next byte goes. */
+static int make_room(struct sheet *sheet)
+{
+	if (!sheet->window)
+		return map_at(sheet, 0);
+	if (sheet->used == SHEET_WINDOW_BYTES)
+		return map_at(sheet, sheet->begin + SHEET_WINDOW_BYTES);
+	return 0;
+}
+
 int sheet_write(struct sheet *sheet, const char *line, size_t len)
 {
 	while (len > 0) {
-		size_t room, part;
-		int ret = 0;
+		int ret = make_room(sheet);
+		size_t part;
 
-		if (!sheet->window)
-			ret = map_at(sheet, 0);
-		else if (sheet->used == SHEET_WINDOW_BYTES)
-			ret = map_at(sheet, sheet->begin + SHEET_WINDOW_BYTES);
 		if (ret < 0)
 			return ret;
-		room = SHEET_WINDOW_BYTES - sheet->used;
-		part = len < room ? len : room;
+		assert(sheet->window);
+		part = SHEET_WINDOW_BYTES - sheet->used;
+		if (part > len)
+			part = len;
 		memcpy(sheet->window + sheet->used, line, part);
 		sheet->used += part;
 		line += part;

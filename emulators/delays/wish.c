@@ -2,55 +2,80 @@
 #include "wish.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
-#define LINE_BYTES_MAX 256
+static const char *const kinds[] = {
+	[WISH_ENTRY] = "entry ", [WISH_RETURN] = "return ", [WISH_SITE] = "site "};
 
-static int parse_function(const char *line, struct wish *wish)
+static int digit(char c)
 {
-	struct wish_function *made = &wish->functions[wish->function_count];
-	unsigned int jumps = 0;
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
 
-	if (wish->function_count == WISH_FUNCTIONS_MAX)
+/* A hexadecimal number and the space or the end of the line behind it. */
+static int take_number(const char **text, uint64_t *number)
+{
+	if (digit(**text) < 0)
 		return -EINVAL;
-	/* NOLINTNEXTLINE(cert-err34-c): the rig writes this text, and numbers too long end nothing
-	 */
-	if (sscanf(line, "function %" SCNx64 " %" SCNx64 " %x %x %x %" SCNx64 " %" SCNx64,
-		    &made->address, &made->size, &made->argument, &made->argument_bits, &jumps,
-		    &made->text_begin, &made->text_end) != 7)
+	for (*number = 0; digit(**text) >= 0; (*text)++) {
+		if (*number >> 60)
+			return -EINVAL;
+		*number = *number << 4 | (uint64_t)digit(**text);
+	}
+	if (**text == ' ')
+		(*text)++;
+	else if (**text != '\n' && **text != '\0')
 		return -EINVAL;
-	made->may_jump = jumps;
-	wish->function_count++;
 	return 0;
 }
 
-static int parse_window(const char *text, uint8_t *window)
+static int take_numbers(const char **text, uint64_t *numbers, size_t count)
 {
-	for (size_t i = 0; i < WISH_WINDOW_BYTES; i++) {
-		unsigned int byte;
-
-		/* NOLINTNEXTLINE(cert-err34-c): two digits are no number too long */
-		if (sscanf(text + 2 * i, "%2x", &byte) != 1)
+	for (size_t i = 0; i < count; i++) {
+		if (take_number(text, &numbers[i]) < 0)
 			return -EINVAL;
-		window[i] = (uint8_t)byte;
 	}
-	return text[(size_t)2 * WISH_WINDOW_BYTES] == '\0' ? 0 : -EINVAL;
+	return 0;
 }
 
-static int kind_of(const char *word, enum wish_mark_kind *kind)
+static int take_word(const char **text, const char *word)
 {
-	static const char *const words[] = {
-		[WISH_ENTRY] = "entry", [WISH_RETURN] = "return", [WISH_SITE] = "site"};
+	if (strncmp(*text, word, strlen(word)) != 0)
+		return -EINVAL;
+	*text += strlen(word);
+	return 0;
+}
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		if (strcmp(word, words[i]) == 0) {
-			*kind = (enum wish_mark_kind)i;
-			return 0;
-		}
+static int parse_function(const char **text, struct wish *wish)
+{
+	uint64_t numbers[7];
+
+	if (wish->function_count == WISH_FUNCTIONS_MAX || take_numbers(text, numbers, 7) < 0)
+		return -EINVAL;
+	wish->functions[wish->function_count++] = (struct wish_function){
+		.address = numbers[0],
+		.size = numbers[1],
+		.argument = (unsigned int)numbers[2],
+		.argument_bits = (unsigned int)numbers[3],
+		.may_jump = numbers[4],
+		.text_begin = numbers[5],
+		.text_end = numbers[6],
+	};
+	return 0;
+}
+
+static int take_window(const char **text, uint8_t *window)
+{
+	for (size_t i = 0; i < WISH_WINDOW_BYTES; i++, *text += 2) {
+		int high = digit((*text)[0]), low = high < 0 ? -1 : digit((*text)[1]);
+
+		if (low < 0)
+			return -EINVAL;
+		window[i] = (uint8_t)(high << 4 | low);
 	}
-	return -EINVAL;
+	return 0;
 }
 
 static bool is_mark_possible(const struct wish *wish, const struct wish_mark *mark)
@@ -61,45 +86,43 @@ static bool is_mark_possible(const struct wish *wish, const struct wish_mark *ma
 	       place - mark->back + WISH_WINDOW_BYTES <= WISH_PAGE_BYTES;
 }
 
-static int parse_mark(const char *line, struct wish *wish)
+static int parse_mark(enum wish_mark_kind kind, const char **text, struct wish *wish)
 {
 	struct wish_mark *made = &wish->marks[wish->mark_count];
-	char word[8], window[2 * WISH_WINDOW_BYTES + 2];
+	uint64_t numbers[3];
 
-	if (wish->mark_count == WISH_MARKS_MAX)
+	if (wish->mark_count == WISH_MARKS_MAX || take_numbers(text, numbers, 3) < 0 ||
+		take_window(text, made->window) < 0)
 		return -EINVAL;
-	/* NOLINTNEXTLINE(cert-err34-c): as above */
-	if (sscanf(line, "%7s %x %" SCNx64 " %x %65s", word, &made->function, &made->address,
-		    &made->back, window) != 5)
-		return -EINVAL;
-	if (kind_of(word, &made->kind) < 0 || parse_window(window, made->window) < 0 ||
-		!is_mark_possible(wish, made))
+	made->kind = kind;
+	made->function = (unsigned int)numbers[0];
+	made->address = numbers[1];
+	made->back = (unsigned int)numbers[2];
+	if (!is_mark_possible(wish, made))
 		return -EINVAL;
 	made->next = wish->first[made->address % WISH_PAGE_BYTES];
 	wish->first[made->address % WISH_PAGE_BYTES] = (unsigned int)++wish->mark_count;
 	return 0;
 }
 
-static int parse_line(const char *line, struct wish *wish)
+static int parse_line(const char **text, struct wish *wish)
 {
-	return strncmp(line, "function ", 9) == 0 ? parse_function(line, wish)
-						  : parse_mark(line, wish);
+	if (take_word(text, "function ") == 0)
+		return parse_function(text, wish);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (take_word(text, kinds[i]) == 0)
+			return parse_mark((enum wish_mark_kind)i, text, wish);
+	}
+	return -EINVAL;
 }
 
 int wish_parse(const char *text, struct wish *wish, size_t *line)
 {
 	memset(wish, 0, sizeof(*wish));
 	for (*line = 1; *text != '\0'; (*line)++) {
-		size_t len = strcspn(text, "\n");
-		char copy[LINE_BYTES_MAX];
-
-		if (len >= sizeof(copy))
+		if (parse_line(&text, wish) < 0 || *text != '\n')
 			return -EINVAL;
-		memcpy(copy, text, len);
-		copy[len] = '\0';
-		if (parse_line(copy, wish) < 0)
-			return -EINVAL;
-		text += len + (text[len] == '\n');
+		text++;
 	}
 	return 0;
 }

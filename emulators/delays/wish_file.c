@@ -16,12 +16,12 @@ static int map(struct wish_file *file, int descriptor)
 
 	if (fstat(descriptor, &status) < 0)
 		return -errno;
-	if ((size_t)status.st_size <= sizeof(*file->cell))
+	if ((size_t)status.st_size <= sizeof(file->known))
 		return -EINVAL;
 	mapped = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_SHARED, descriptor, 0);
 	if (mapped == MAP_FAILED)
 		return -errno;
-	*file = (struct wish_file){.cell = mapped, .size = (uint64_t)status.st_size};
+	*file = (struct wish_file){.mapped = mapped, .size = (uint64_t)status.st_size};
 	return 0;
 }
 
@@ -39,7 +39,7 @@ int wish_file_open(struct wish_file *file, const char *path)
 
 bool wish_file_has_changed(struct wish_file *file)
 {
-	uint64_t now = *file->cell;
+	uint64_t now = *(const volatile uint64_t *)(const void *)file->mapped;
 
 	if (now == file->known)
 		return false;
@@ -49,7 +49,7 @@ bool wish_file_has_changed(struct wish_file *file)
 
 const char *wish_file_text(const struct wish_file *file)
 {
-	const char *text = (const char *)(uintptr_t)file->cell + sizeof(*file->cell);
+	const char *text = file->mapped + sizeof(file->known);
 
-	return memchr(text, '\0', file->size - sizeof(*file->cell)) ? text : NULL;
+	return memchr(text, '\0', file->size - sizeof(file->known)) ? text : NULL;
 }

@@ -12,9 +12,8 @@
 #include <stdint.h>
 
 struct wish_file {
-	const volatile uint64_t
-		*cell;  /* which one it is, in the file; the text follows, with a 0 */
-	uint64_t known; /* the one that was read last */
+	const char *mapped; /* the number of its cell (uint64_t), then a text and a zero */
+	uint64_t known;     /* the number that was read last */
 	uint64_t size;
 };
 

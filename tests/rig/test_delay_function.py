@@ -11,14 +11,17 @@ from delayrig.images.subject import PARTS, Subject
 from delayrig.images.symbols import read_symbols
 from delayrig.witness.delay_function import (
     BY_DIGEST,
+    BY_FINDER,
     BY_SYMBOL,
     BY_USER,
     CODE_BYTES,
     DelayFunction,
     DelayWish,
+    direct_waits,
     find_delay_functions,
 )
 
+from tests.rig import delay_programs as programs
 from tests.rig.builders import make_subject
 
 pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
@@ -103,3 +106,39 @@ def test_address_that_a_profile_knows_is_taken_in_a_stripped_library(
     (found,) = find_delay_functions(subject, DelayWish())
     assert (found.file, found.address) == ("/lib/libflashrom.so.1", first.address)
     assert found.found_by == BY_DIGEST
+
+
+def test_functions_of_a_stripped_program_are_found_by_its_code(tmp_path: Path) -> None:
+    program = programs.build(tmp_path / "build", programs.ONE_FOR_BOTH, "-O2")
+    bare = programs.stripped(program)
+    part = tmp_path / PARTS / "usr/sbin/flashrom"
+    part.parent.mkdir(parents=True)
+    shutil.copyfile(bare, part)
+    subject = make_subject(archive=str(tmp_path / "subject.cpio"))
+    (found,) = find_delay_functions(subject, DelayWish())
+    assert found.found_by == BY_FINDER
+    assert found.address == read_symbols(program).function("delay")
+    assert found.name == f"address {found.address:#x}"
+    assert (found.argument, found.argument_bits, found.unit_ns) == (0, 32, 1000)
+    assert found.returns
+    assert not found.doubt
+    assert direct_waits(subject) == {"/usr/sbin/flashrom": ()}
+
+
+def test_function_of_a_name_that_nobody_knows_is_found_beside_known_ones(tmp_path: Path) -> None:
+    source = programs.ONE_FOR_BOTH.replace("main(void) {", "main(void) { default_delay(5);")
+    known = "OWN void default_delay(unsigned int us) { usleep(us); }\n"
+    part = tmp_path / PARTS / "usr/sbin/flashrom"
+    part.parent.mkdir(parents=True)
+    shutil.copyfile(programs.build(tmp_path / "build", known + source, "-O2"), part)
+    subject = make_subject(archive=str(tmp_path / "subject.cpio"))
+    found = find_delay_functions(subject, DelayWish())
+    ways = [(function.name, function.found_by) for function in found]
+    assert ways == [("default_delay", BY_SYMBOL), ("delay", BY_FINDER)]
+
+
+def test_several_symbols_of_the_user_are_taken_in_their_order(tmp_path: Path) -> None:
+    wish = DelayWish(symbol="internal_delay,main")
+    found = find_delay_functions(packed(tmp_path), wish)
+    assert [function.name for function in found] == ["internal_delay", "main"]
+    assert wish.words == ["--delay-symbol", "internal_delay,main"]

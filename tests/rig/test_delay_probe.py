@@ -10,11 +10,11 @@ from delayrig.errors import BadInputError, LostGuestError
 from delayrig.events import Event, of_kind
 from delayrig.images.subject import PARTS, Subject
 from delayrig.images.symbols import read_symbols
+from delayrig.witness.delay_function import DelayWish
 from delayrig.witness.delay_probe import (
     PUSHED,
     STEPPED,
     DelayFunction,
-    DelayWish,
     find_delay_function,
     read_trace,
     trace_lines,

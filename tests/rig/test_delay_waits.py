@@ -122,6 +122,45 @@ def test_delay_that_ends_within_a_step_of_its_clock_is_neither(
     assert observed(beyond, clocksource=clocksource)[0].is_short
 
 
+def test_delay_shorter_than_a_step_of_its_clock_is_never_judged_good() -> None:
+    (wait,) = observed(call(1, 900_000), clocksource="hpet")
+    assert (wait.is_short, wait.is_judged) == (False, False)
+
+
+def test_jump_of_the_clock_widens_every_interval_by_the_whole_of_it() -> None:
+    rate = {"ev": "clock_rate", "monotonic_ns": 10**9, "raw_ns_min": 0, "raw_ns_max": 10**9 - 5000}
+    start: Event = {"ev": "start", "clock_step_ns": 1, "clock_rate_error_ppm": 0}
+    sound = {**rate, "raw_ns_max": 10**9, "raw_ns_min": 10**9}
+    delays = delays_of(call(100, 96_000))
+    assert observe_calls_of(delays, [start, sound, *guest()])[0].is_short
+    assert not observe_calls_of(delays, [start, rate, *guest()])[0].is_short
+
+
+@pytest.mark.parametrize(
+    ("behind", "short_ns_max", "took_us", "short"),
+    [
+        (0, 0, 940, True),
+        (0, 0, 970, False),
+        (1, 0, 790, True),
+        (1, 0, 810, False),
+        (1, 50_000_000, 390, True),
+        (1, 50_000_000, 410, False),
+        (1, 100_000_000, 20, False),
+    ],
+)
+def test_what_the_host_did_to_cores_is_part_of_every_interval(
+    behind: int, short_ns_max: int, took_us: int, short: bool
+) -> None:
+    pace: Event = {
+        "ev": "pace",
+        "window_ms": 100,
+        "windows_behind": behind,
+        "short_ns_max": short_ns_max,
+    }
+    (wait,) = observe_calls_of(delays_of(call(1000, took_us * US)), [pace, *guest()])
+    assert wait.is_short is short
+
+
 def test_rate_of_the_clock_excuses_what_it_explains() -> None:
     start: Event = {"ev": "start", "clock_step_ns": 50, "clock_rate_error_ppm": 10}
     for took_ns, short in ((10**9 - 10_000, False), (10**9 - 10_006, True)):
@@ -206,6 +245,7 @@ def test_bus_convicts_releases_and_describes_all_else_where_delays_are_seen() ->
     assert bus_of(make_cell(), release) is Bus.CONVICTS
     assert bus_of(make_cell(), own) is Bus.DESCRIBES
     assert bus_of(make_cell(role=Role.CANARY), own) is Bus.DESCRIBES
+    assert bus_of(make_cell(lane=LaneName.LIVE), own) is Bus.DESCRIBES
     assert bus_of(make_cell(lane=LaneName.HOST), own) is Bus.ACQUITS
     assert bus_of(make_cell(lane=LaneName.HOST, role=Role.CANARY), own) is Bus.CONVICTS
 

@@ -52,7 +52,9 @@ class Hex(click.ParamType[int]):
 def delay_options(function: Callable[..., R]) -> Callable[..., R]:
     """Where the delay function of `path:` subjects is: given to the command as `delay`."""
 
-    @click.option("--delay-symbol", default="", help="The delay function of path: subjects.")
+    @click.option(
+        "--delay-symbol", default="", help="The delay function of path: subjects, or several: A,B."
+    )
     @click.option(
         "--delay-offset",
         metavar="HEX",

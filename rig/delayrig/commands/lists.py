@@ -6,13 +6,17 @@ from collections.abc import Iterator
 import click
 
 from delayrig.chips import read_chips
-from delayrig.commands.command import explained
+from delayrig.commands.command import delay_options, explained, say_making
+from delayrig.guest.platform import Arch
 from delayrig.hazards import KINDS, written
-from delayrig.images.recipes import read_recipes
-from delayrig.images.subject import known_subjects
+from delayrig.images.library import provide_library
+from delayrig.images.recipes import Recipes, read_recipes
+from delayrig.images.subject import Subject, check_subject, known_subjects, provide_subject
 from delayrig.machines import budget_mips, find_machine, machine_names, scaled_mips
-from delayrig.paths import find_paths
+from delayrig.paths import Paths, find_paths
 from delayrig.plans.words import find_plan, plan_names, read_plan
+from delayrig.show.delays import delay_lines
+from delayrig.witness.delay_function import DelayWish
 
 
 @click.command()
@@ -56,13 +60,41 @@ def machines() -> None:
 
 
 @click.command()
+@click.argument("subject", default="")
+@click.option(
+    "--arch",
+    type=click.Choice([arch.value for arch in Arch]),
+    default=Arch.X86_64.value,
+    help="What it is built for.",
+)
+@delay_options
 @explained
-def subjects() -> None:
-    """Lists the flashroms that can be put to the test."""
-    for name in subject_lines():
-        click.echo(name)
+def subjects(subject: str, arch: str, delay: DelayWish) -> None:
+    """Lists the flashroms that can be put to the test; of one SUBJECT, its delay functions.
+
+    These are told with where they were found and how, with what callers are seen to ask for, and
+    with the waits that go past them.
+    """
+    paths = find_paths()
+    recipes = read_recipes(paths.checkout)
+    if subject:
+        check_subject(subject, recipes, "SUBJECT")
+        for each in _programs(subject, Arch(arch), recipes, paths):
+            for line in delay_lines(each, delay):
+                click.echo(line)
+        return
+    for line in subject_lines():
+        click.echo(line)
 
 
 def subject_lines() -> Iterator[str]:
     """One subject a line."""
     yield from known_subjects(read_recipes(find_paths().checkout))
+
+
+def _programs(name: str, arch: Arch, recipes: Recipes, paths: Paths) -> Iterator[Subject]:
+    """The program, and the library of the same build where one is known."""
+    yield provide_subject(name, recipes, paths, say_making, arch)
+    library = provide_library(name, recipes, paths, say_making) if arch is Arch.X86_64 else None
+    if library is not None:
+        yield library

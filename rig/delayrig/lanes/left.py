@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from delayrig import dummy
-from delayrig.events import merge_events
+from delayrig.events import first, merge_events, read_events
 from delayrig.keep import replace_file
 from delayrig.witness.delay_function import DelayFunction
 from delayrig.witness.delay_probe import DelayFunction as ProbedFunction
 from delayrig.witness.delay_probe import read_trace
 from delayrig.witness.delay_record import read_record
-from delayrig.witness.delay_seen import FILE_NAME, encode_delays
+from delayrig.witness.delay_seen import FILE_NAME, delays_since, encode_delays
 from delayrig.workload import Region
 
 
@@ -41,3 +41,11 @@ def write_delays(
     """Puts what the delay plugin saw into the cell's folder; `insn_ns` is an instruction's time."""
     delays = read_record(saw, functions, insn_ns=insn_ns, late_ns=insn_ns)
     replace_file(folder / FILE_NAME, encode_delays(delays))
+
+
+def write_live_delays(saw: bytes, folder: Path, functions: Sequence[DelayFunction]) -> None:
+    """The same of a guest in real time, from the subject's start on: it rehearsed before."""
+    started = first(read_events(folder), "subject_start")
+    delays = read_record(saw, functions, insn_ns=0, late_ns=0)
+    own = delays_since(delays, started["t_ns"] if started else 0)
+    replace_file(folder / FILE_NAME, encode_delays(own))

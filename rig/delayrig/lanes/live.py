@@ -26,6 +26,7 @@ from delayrig.guest.arguments import (
     Hardware,
     RealTime,
 )
+from delayrig.guest.delay_watch import DelayWatch, write_wish
 from delayrig.guest.flood import LOGS as GUEST_LOGS
 from delayrig.guest.flood import cut_logs, logs_of, unless_flooded
 from delayrig.guest.last_words import last_words
@@ -46,7 +47,7 @@ from delayrig.lanes.host import (
     server_words,
 )
 from delayrig.lanes.lane import Assignment
-from delayrig.lanes.left import write_entries
+from delayrig.lanes.left import write_entries, write_live_delays
 from delayrig.lanes.payload import deadline_ms, emulator_words, rehearsal_words, write_payload
 from delayrig.live.clock import GuestClock
 from delayrig.live.conversation import Conversation, split_changes
@@ -64,6 +65,7 @@ from delayrig.run.header import make_live_header
 from delayrig.run.request import Request
 from delayrig.run.supplies import CpuPool, Need, Preparing, Supplies, provide_supplies
 from delayrig.stages import KEEP, PACK, READ_BACK, STOP
+from delayrig.witness.delay_marks import wish_text
 from delayrig.workload import Places, region_of
 
 NOT_ITS_GUEST = "the live lane has x86_64 guests alone"
@@ -138,8 +140,11 @@ class LiveLane:
                 except LostGuestError:
                     bench.keep_logs()
                     raise
-        region = region_of(assignment.cell, assignment.chip)
-        await asyncio.to_thread(write_entries, entries, assignment.folder, region)
+            saw = bench.watch.saw()
+        region, folder = region_of(assignment.cell, assignment.chip), assignment.folder
+        await asyncio.to_thread(write_entries, entries, folder, region)
+        if assignment.delays:
+            await asyncio.to_thread(write_live_delays, saw, folder, assignment.delays)
         assignment.watch.ended(KEEP)
         return time.monotonic() - began_s
 
@@ -152,6 +157,16 @@ class _Bench:
     lane: LiveLane
     scratch: Path
     pace: Pace
+
+    @property
+    def watch(self) -> DelayWatch:
+        """How the subject's delays are seen."""
+        return DelayWatch(
+            plugin=self.lane.paths.delay_plugin,
+            wish=self.scratch / "delays.wish",
+            out=self.scratch / "delays.out",
+            is_virtual=False,
+        )
 
     @property
     def folder(self) -> Path:
@@ -280,6 +295,7 @@ class _Bench:
 
     def _pack(self, line_port: int, emulator: str, stage: str) -> Hardware:
         """The guest, with the names of both emulators in it."""
+        write_wish(self.watch.wish, wish_text(self.assignment.delays))
         archive = self._write_payload(emulator, stage)
         hardware = self._hardware(archive, line_port, emulator)
         visitor = self.lane.visitor
@@ -327,6 +343,7 @@ class _Bench:
                 plugin_words=self.pace.plugin_words,
                 tty=Path(emulator) if cell.bridged else None,
             ),
+            delays=self.watch,
         )
 
     def keep_logs(self) -> None:

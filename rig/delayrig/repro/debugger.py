@@ -31,7 +31,7 @@ def find_gdb(arch: Arch) -> str:
 def delay_symbol_of(subject: Subject, wish: DelayWish) -> str:
     """The function where waits begin; empty where none has a name, as in stripped programs."""
     parts = [read_symbols(part) for part in subject.parts.values()]
-    for name in [wish.symbol] if wish.symbol else known_delay_symbols():
+    for name in wish.symbols or known_delay_symbols():
         if any(part.function(name) is not None for part in parts):
             return name
     return ""

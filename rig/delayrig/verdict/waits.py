@@ -34,7 +34,7 @@ NOTHING_JUDGED = (
     "nothing could judge its waits, since no delay function was found in it: build it unstripped,"
     " or name the function with --delay-symbol or --delay-offset"
 )
-WATCHED_LANES = (LaneName.VIRTUAL,)
+WATCHED_LANES = (LaneName.VIRTUAL, LaneName.LIVE)
 """Where QEMU sees the delays."""
 
 
@@ -85,9 +85,9 @@ def bus_of(cell: Cell, subject: Subject) -> Bus:
     """What the bus may say there."""
     if is_known_release(subject):
         return Bus.CONVICTS
-    if cell.lane in WATCHED_LANES:
-        return Bus.DESCRIBES
-    return Bus.ACQUITS if cell.role is Role.MEASURE else Bus.CONVICTS
+    if cell.lane is not LaneName.VIRTUAL and cell.role is not Role.MEASURE:
+        return Bus.CONVICTS
+    return Bus.DESCRIBES if cell.lane in WATCHED_LANES else Bus.ACQUITS
 
 
 def see_waits(cell: Cell, seen: Seen, subject: Subject, profile: Profile | None) -> SeenWaits:

@@ -42,6 +42,17 @@ def clock_error(events: list[Event]) -> ClockError:
     )
 
 
+def clock_jump_ns(events: list[Event]) -> int:
+    """By how much the guest's clock went farther, or less far, than the readings can explain: it
+    may have done so within any wait.
+    """
+    rate = first(events, "clock_rate")
+    if rate is None:
+        return 0
+    gone_ns = int(rate["monotonic_ns"])
+    return max(int(rate["raw_ns_min"]) - gone_ns, gone_ns - int(rate["raw_ns_max"]), 0)
+
+
 def _compared_ppm(rate: Event | None) -> int:
     """The raw count lies between two bounds: as far off as the farther one may the rate be."""
     if rate is None:

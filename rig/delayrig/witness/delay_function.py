@@ -28,7 +28,13 @@ class DelayWish(msgspec.Struct, frozen=True, kw_only=True):
     """Where a user says that it is; nothing where the rig is to find it."""
 
     symbol: str = ""
+    """One name, or several with commas between them."""
     offset: int | None = None
+
+    @property
+    def symbols(self) -> list[str]:
+        """Each of the names."""
+        return [name.strip() for name in self.symbol.split(",") if name.strip()]
 
     @property
     def words(self) -> list[str]:
@@ -57,7 +63,8 @@ class DelayFunction(msgspec.Struct, frozen=True, kw_only=True):
     returns: tuple[int, ...] = ()
     """Its return instructions, and those of functions that it ends in by a jump."""
     return_sites: tuple[int, ...] = ()
-    """What follows its direct calls in the same file: where calls end if it leaves by a jump."""
+    """What follows its direct calls in the same file: where calls end if it leaves by a jump to
+    where no return of the file is."""
     argument: int = 0
     """Which integer argument asks, from 0."""
     argument_bits: int = 32
@@ -77,22 +84,26 @@ def find_delay_functions(subject: Subject, wish: DelayWish) -> tuple[DelayFuncti
     if wish.offset is not None:
         return (_alone(subject, _at_offset(subject, wish.offset)),)
     if wish.symbol:
-        return (_alone(subject, _of_symbol(subject, wish.symbol)),)
+        return tuple(_alone(subject, _of_symbol(subject, name)) for name in wish.symbols)
     return tuple(_found(subject))[:FUNCTIONS_MAX]
 
 
 def direct_waits(subject: Subject) -> dict[str, tuple[DirectWait, ...]]:
     """Waits that go past what `find_delay_functions` finds, by the file's path in the root."""
     told = list(_told(subject))
-    return {file: _findings(subject, part, told).direct for file, part in subject.parts.items()}
+    return {file: _findings(subject, part, told).direct for file, part in _parts(subject)}
+
+
+def _parts(subject: Subject) -> list[tuple[str, Path]]:
+    """What is under test: of a library, not the rig's own program around it."""
+    parts = subject.parts.items()
+    return [(file, part) for file, part in parts if not subject.library or "/lib" in file]
 
 
 def _found(subject: Subject) -> Iterator[DelayFunction]:
     """What names tell, and what reading the code finds besides; the doubtful come last."""
     told = list(_told(subject))
-    read = [
-        each for file, part in subject.parts.items() for each in _read(subject, file, part, told)
-    ]
+    read = [each for file, part in _parts(subject) for each in _read(subject, file, part, told)]
     return iter(sorted(read, key=lambda each: bool(each.doubt)))
 
 
@@ -158,7 +169,7 @@ def _by_symbols(subject: Subject) -> Iterator[DelayFunction]:
 
 
 def _with_symbol(subject: Subject, name: str) -> Iterator[DelayFunction]:
-    for file, part in subject.parts.items():
+    for file, part in _parts(subject):
         address = read_symbols(part).function(name)
         if address is not None:
             yield function_at(name, file, part, address, found_by=BY_SYMBOL)
@@ -170,14 +181,14 @@ def _by_debug_information(subject: Subject) -> Iterator[DelayFunction]:
 
 def _in_debug_information(subject: Subject, names: list[str]) -> Iterator[DelayFunction]:
     """Also where it was kept apart from the file."""
-    for file, part in subject.parts.items():
+    for file, part in _parts(subject):
         for name, address in debug_functions(part, names).items():
             yield function_at(name, file, part, address, found_by=BY_DEBUG_INFORMATION)
 
 
 def _by_digest(subject: Subject) -> Iterator[DelayFunction]:
     """In a library without symbols, where a profile knows the address by the library's digest."""
-    libraries = [item for item in subject.parts.items() if "/libflashrom" in item[0]]
+    libraries = [item for item in _parts(subject) if "/libflashrom" in item[0]]
     if subject.delay_address is None or not libraries:
         return
     file, part = libraries[0]

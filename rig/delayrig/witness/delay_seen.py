@@ -128,6 +128,13 @@ class Delays(msgspec.Struct, frozen=True, kw_only=True):
         return self.header.functions[call.function]
 
 
+def delays_since(delays: Delays, t_ns: int) -> Delays:
+    """Without the calls that began before."""
+    calls = [call for call in delays.calls if call.t_ns >= t_ns]
+    header = msgspec.structs.replace(delays.header, calls=len(calls))
+    return msgspec.structs.replace(delays, header=header, calls=calls)
+
+
 Line = DelaysHeader | CallSite | DelayCall
 _DECODER: msgspec.json.Decoder[Line] = msgspec.json.Decoder(Line)
 

@@ -3,13 +3,18 @@
 
 The times are those of QEMU's clock, from the function's first instruction to its return, and the
 guest pays nothing for them. A correct delay may be early by what its own clock is wrong: by the
-rate that was measured in the cell, and by one step of the clock.
+rate that was measured in the cell, by a jump of the clock, and by one step of it.
+
+In real time a guest's cores are as fast as the host lets them. A loop that was calibrated while a
+core was held up is too short later, and so is one that runs while the core catches up. Neither is
+the subject's doing, so the longest that a call may have been is longer by both.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from delayrig.events import Event, first
-from delayrig.witness.clock_error import clock_error, clock_step_ns
+from delayrig.witness.clock_error import ClockError, clock_error, clock_jump_ns, clock_step_ns
 from delayrig.witness.delay import CALLERS_SHOWN, class_of
 from delayrig.witness.delay_seen import DelayCall, Delays, End
 from delayrig.witness.evidence import ObservedDelay
@@ -22,7 +27,12 @@ NONE_JUDGED = "delay (none could be judged)"
 UNSURE = "delay (not sure which function it is)"
 CLOCK_STEP = "delay (some ended early by less than a clock_step)"
 
-NS_PER_US = 1000
+NS_PER_US, NS_PER_MS = 1000, 1_000_000
+KEPT_PART = 0.98
+CATCH_UP = 1.25
+HELD_UP_PART_MAX = 0.99
+"""What the CPU plugin keeps to, and how much faster it lets a core be that was late
+(emulators/cpu/trace.h, pacer.h)."""
 
 
 def sure_calls(delays: Delays) -> list[DelayCall]:
@@ -47,17 +57,52 @@ def _refuted(delays: Delays, function: int) -> str:
 
 def observe_calls_of(delays: Delays, events: list[Event]) -> list[ObservedDelay]:
     """Every call that asked for anything and was seen to end."""
-    rate = clock_error(events)
-    guest = first(events, "guest") or {}
-    step_ns = clock_step_ns(guest.get("clocksource", ""))
+    clock = _clock_of(events)
     return [
-        _observed(call, delays, rate.of_wait_ns(call.requested_ns) - rate.step_ns, step_ns)
+        _observed(call, delays, clock)
         for call in sure_calls(delays)
         if call.requested_ns > 0 and call.seen_ns is not None
     ]
 
 
-def _observed(call: DelayCall, delays: Delays, rate_error_ns: int, step_ns: int) -> ObservedDelay:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Clock:
+    """What the times of a cell may be wrong by."""
+
+    rate: ClockError
+    step_ns: int
+    jump_ns: int
+    stretch: float
+    """The longest that a call may have been, as a part of what was seen."""
+
+    def error_ns(self, wait_ns: int) -> int:
+        return self.rate.of_wait_ns(wait_ns) - self.rate.step_ns + self.jump_ns
+
+
+def _clock_of(events: list[Event]) -> _Clock:
+    guest = first(events, "guest") or {}
+    return _Clock(
+        rate=clock_error(events),
+        step_ns=clock_step_ns(guest.get("clocksource", "")),
+        jump_ns=clock_jump_ns(events),
+        stretch=_stretch(first(events, "pace")),
+    )
+
+
+def _stretch(pace: Event | None) -> float:
+    """1 where time is counted in instructions; else by how well the cores were kept to their speed.
+
+    Behind means by more than 2 % in some window; then a core catches up by a quarter.
+    """
+    if pace is None:
+        return 1.0
+    if not pace["windows_behind"]:
+        return 1 / KEPT_PART**2
+    held_up = min(pace["short_ns_max"] / (pace["window_ms"] * NS_PER_MS), HELD_UP_PART_MAX)
+    return CATCH_UP / (1 - held_up)
+
+
+def _observed(call: DelayCall, delays: Delays, clock: _Clock) -> ObservedDelay:
     assert call.seen_ns is not None
     callers = delays.callers_of(call)
     late_ns = delays.header.late_ns
@@ -66,10 +111,10 @@ def _observed(call: DelayCall, delays: Delays, rate_error_ns: int, step_ns: int)
         what=f"a delay for {_shown(callers)}",
         requested_ns=call.requested_ns,
         shortest_ns=max(call.seen_ns - late_ns, 0),
-        longest_ns=call.seen_ns + late_ns,
+        longest_ns=int(call.seen_ns * clock.stretch) + late_ns,
         opened_ns=call.t_ns,
-        clock_error_ns=rate_error_ns,
-        step_ns=step_ns,
+        clock_error_ns=clock.error_ns(call.requested_ns),
+        step_ns=clock.step_ns,
         has_returned=call.ended is End.RETURN or not delays.function_of(call).setjmp,
         where=_where(call, delays),
     )

@@ -89,8 +89,11 @@ class ObservedDelay(ObservedWait, frozen=True, kw_only=True):
 
     @property
     def is_judged(self) -> bool:
-        """A delay that ended early by less than its clock's step is neither short nor good."""
-        return self.is_short or self.shortest_ns + self.clock_error_ns >= self.requested_ns
+        """A delay that ended early by less than its clock's step is neither short nor good, nor is
+        one whose absence would not have been seen.
+        """
+        good = self.shortest_ns + self.clock_error_ns >= self.requested_ns
+        return self.is_short or (good and self.visible_short_ns <= self.requested_ns)
 
     @property
     def visible_short_ns(self) -> int:

@@ -35,7 +35,8 @@ static void each_missing_one_is_refused(void **state)
 		char *words[COUNT(whole)], error[OPTIONS_ERROR_BYTES];
 		struct options options;
 
-		memcpy(words, whole, sizeof(words));
+		for (int j = 0; j < COUNT(whole); j++)
+			words[j] = whole[j];
 		words[i] = words[COUNT(whole) - 1];
 		assert_int_equal(options_parse(COUNT(whole) - 1, words, &options, error), -EINVAL);
 	}

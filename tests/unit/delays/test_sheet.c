@@ -50,6 +50,8 @@ static size_t length(const char *path)
 	size_t count = 0;
 	int c;
 
+	if (!file)
+		return SIZE_MAX;
 	while ((c = fgetc(file)) != EOF && c != '\0')
 		count++;
 	fclose(file);

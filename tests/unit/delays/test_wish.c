@@ -64,6 +64,8 @@ static void bad_line_is_named(void **state)
 {
 	static const char *const bad[] = {
 		"function 401120\n",
+		"function 401120 4f 0 20 1 401000 4090000000000000f\n",
+		"function 401120 4f 0 20 1 401000 40g000\n",
 		"entry 1 401120 0 " WINDOW "\n",   /* no such function */
 		"exit 0 401120 0 " WINDOW "\n",    /* no such kind */
 		"entry 0 401120 0 00\n",           /* too short */

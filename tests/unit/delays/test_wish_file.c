@@ -17,6 +17,8 @@ static void write_at(const char *path, long at, const void *bytes, size_t count)
 {
 	FILE *file = fopen(path, "r+");
 
+	if (!file)
+		return;
 	fseek(file, at, SEEK_SET);
 	fwrite(bytes, 1, count, file);
 	fclose(file);

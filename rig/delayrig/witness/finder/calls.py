@@ -119,7 +119,9 @@ class CallGraph:
             yield Call(step, inside.address, target=target)
 
     def _through(self, slot: int, step: Step, inside: Function) -> Iterator[Call]:
-        if slot in self.program.slots:
+        if slot in self.program.own_slots:
+            yield Call(step, inside.address, target=self.program.own_slots[slot])
+        elif slot in self.program.slots:
             yield Call(step, inside.address, name=self.program.slots[slot])
         for implementation in self.implementations.get(slot, ()):
             yield Call(step, inside.address, target=implementation)
@@ -151,28 +153,53 @@ class CallGraph:
         )
 
     @cached_property
+    def reachable(self) -> frozenset[int]:
+        """Functions that calls lead to, from where the program begins and what pointers lead to."""
+        found = {int(self.program.elf["e_entry"]), *self.pointed_at}
+        todo = list(found)
+        while todo:
+            for call in self.by_caller.get(todo.pop(), ()):
+                if call.target is not None and call.target not in found:
+                    found.add(call.target)
+                    todo.append(call.target)
+        return frozenset(found)
+
+    @cached_property
     def _taken_in_code(self) -> frozenset[int]:
         return frozenset(taken_addresses(self.program, None, self._begins))
 
-    def returns(self, function: Function, depth: int = 4) -> tuple[int, ...]:
+    def returns(self, function: Function) -> tuple[int, ...]:
         """Its return instructions, and those of functions that it ends in by a jump."""
-        found: dict[int, None] = {}
-        seen: set[int] = set()
-        self._note_returns(function, found, seen, depth)
-        return tuple(sorted(found))
+        steps = (step for each in self._ending(function) for step in self._steps(each))
+        return tuple(sorted(step.address for step in steps if step.kind == RETURN))
 
-    def _note_returns(
-        self, function: Function, found: dict[int, None], seen: set[int], depth: int
-    ) -> None:
-        seen.add(function.address)
-        for step in self.program.steps(function.address, function.size):
-            if step.kind == RETURN:
-                found[step.address] = None
-        for call in self.by_caller.get(function.address, ()):
-            if not call.returns_here and call.target is not None:
-                tail = self.function_at(call.target)
-                if tail and tail.address not in seen and depth:
-                    self._note_returns(tail, found, seen, depth - 1)
+    def leaves(self, function: Function) -> bool:
+        """Whether it may end in a jump to where this file does not show a return."""
+        steps = {
+            step.address: step for each in self._ending(function) for step in self._steps(each)
+        }
+        calls = [call for each in self._ending(function) for call in self._tails(each)]
+        through = any(step.kind == JUMP and step.target is None for step in steps.values())
+        return through or any(call.name for call in calls)
+
+    def _ending(self, function: Function) -> list[Function]:
+        """The function, and those that it ends in by a jump."""
+        found = {function.address: function}
+        todo = [function]
+        while todo:
+            for call in self._tails(todo.pop()):
+                tail = None if call.target is None else self.function_at(call.target)
+                if tail is not None and tail.address not in found:
+                    found[tail.address] = tail
+                    todo.append(tail)
+        return list(found.values())
+
+    def _tails(self, function: Function) -> list[Call]:
+        calls = self.by_caller.get(function.address, ())
+        return [call for call in calls if not call.returns_here]
+
+    def _steps(self, function: Function) -> list[Step]:
+        return self.program.steps(function.address, function.size)
 
     def return_sites(self, address: int, depth: int = 3) -> tuple[int, ...]:
         """What follows its direct calls, and those of functions that end in it by a jump."""

@@ -145,7 +145,7 @@ class Candidates:
     def _is_plain(self, wait: Wait) -> bool:
         """It looks at one argument alone, and nobody takes a time from it."""
         flow = self._flow(wait)
-        own = wait.sleeps or wait.polls or wait.counts
+        own = wait.is_own
         measures = flow.returns_clock and self._is_asked_for_more(wait)
         return flow.read <= {wait.argument} and not measures and bool(own or not wait.argument)
 
@@ -158,8 +158,7 @@ class Candidates:
 
         One that computes its own time from what it is asked for is kept if nobody else calls that.
         """
-        own = wait.sleeps or wait.polls or wait.counts
-        if own or len(wait.forwards) != 1:
+        if wait.is_own or len(wait.forwards) != 1:
             return False
         ((target, same),) = wait.forwards.items()
         others = set(self._callers(self._function(target))) - {wait.function.address}
@@ -169,11 +168,12 @@ class Candidates:
         if address in self.graph.pointed_at:
             return False
         callers = set(self._callers(self._function(address))) - {address}
-        return any(caller in kept for caller in callers) and callers <= self.inner
+        called = any(caller in kept for caller in callers)
+        return called and (kept[address].only_counts or callers <= self.inner)
 
     def is_used(self, address: int) -> bool:
         """Whether anything in the file leads there."""
-        return address in self.graph.by_target or address in self.graph.pointed_at
+        return address in self.graph.reachable
 
     def _function(self, address: int) -> Function:
         found = self.graph.function_at(address)
@@ -200,11 +200,17 @@ class Candidates:
             yield "its callers use what it returns"
         if not (wait.sleeps or wait.polls or self._sleeps_inside(wait)):
             yield "it neither sleeps nor looks at a clock, it counts"
+        if not (wait.is_own or flow.read) and all(wait.forwards.values()):
+            yield "it only hands on what it is given"
         if wait.argument:
             yield "what it waits for is not its first argument"
 
     def _sleeps_inside(self, wait: Wait) -> bool:
-        inner = [self._waiting.get((target, n)) for target in wait.forwards for n in range(3)]
+        inner = [
+            self._waiting.get((target, n))
+            for target in wait.forwards
+            for n in range(ARGUMENTS_LOOKED_AT)
+        ]
         return any(each.sleeps or each.polls or self._sleeps_inside(each) for each in inner if each)
 
     def _is_other(self, call: Call | None) -> bool:
@@ -232,17 +238,21 @@ class Candidates:
 
     def constant_before(self, call: Call, argument: int) -> int | None:
         """The number that a call is given, as the few instructions before it tell."""
-        registers = self.program.isa.arguments
-        if registers:
-            return self._last_in(registers[argument], call)
+        isa = self.program.isa
+        if isa.arguments:
+            return self._last_in(isa.arguments[argument], call)
         return self._last_on_stack(argument, call)
 
     def _last_in(self, register: str, call: Call) -> int | None:
+        above = 0
         for step in reversed(self._before(call)):
             if step.kind != OTHER:
                 return None
-            if register in step.written:
-                return _constant_of(step)
+            if register in step.written and step.mnemonic == "movk":
+                above |= step.operands[1].immediate or 0
+            elif register in step.written:
+                low = _constant_of(step)
+                return None if low is None else low | above
         return None
 
     def _last_on_stack(self, argument: int, call: Call) -> int | None:

@@ -12,10 +12,11 @@ ALLOWANCE_NS = 300_000
 """A sleep may be late by the timer's slack, and a slow CPU takes its time to get there and back."""
 LATE_BY = 1.5
 SHORT_BY = 0.4
-LONG_NS = 1_000_000
-"""From here on what comes on top no longer hides what was asked for."""
+CLOSE_NS = 5_000
+"""What may come on top where only short times were asked for."""
 APART = 3
-"""Durations follow the argument only if arguments differ by this factor at least."""
+"""Arguments that differ by this factor are different."""
+MANY = 8
 
 
 def confirm(calls: Sequence[tuple[int, int]], unit_ns: int = 1000) -> str:
@@ -23,12 +24,12 @@ def confirm(calls: Sequence[tuple[int, int]], unit_ns: int = 1000) -> str:
     asked = [(units, seen_ns) for units, seen_ns in calls if units > 0]
     if not asked:
         return "nobody asked it for any time"
+    if _follows_closely(asked, unit_ns):
+        return ""
     unit = unit_of(asked)
     if unit is None:
         return _why_not(asked, unit_ns)
-    if unit != unit_ns:
-        return f"its argument counts {UNITS[unit]}, not {UNITS[unit_ns]}"
-    return _undecided(asked, unit_ns)
+    return "" if unit == unit_ns else f"its argument counts {UNITS[unit]}, not {UNITS[unit_ns]}"
 
 
 def unit_of(calls: Sequence[tuple[int, int]]) -> int | None:
@@ -50,8 +51,10 @@ def _why_not(asked: Sequence[tuple[int, int]], unit_ns: int) -> str:
     return "its calls are too short to tell what they were asked for"
 
 
-def _undecided(asked: Sequence[tuple[int, int]], unit_ns: int) -> str:
-    """Short calls of one length may last as long as they do for another reason."""
+def _follows_closely(asked: Sequence[tuple[int, int]], unit_ns: int) -> bool:
+    """So close that it is no chance, however short: different times, or the same many times."""
     units = [each for each, _ in asked]
-    telling = max(units) * unit_ns >= LONG_NS or max(units) >= APART * min(units)
-    return "" if telling else "all its calls are short, and ask for nearly the same"
+    telling = max(units) >= APART * min(units) or len(units) >= MANY
+    return telling and all(
+        each * unit_ns <= seen_ns <= LATE_BY * each * unit_ns + CLOSE_NS for each, seen_ns in asked
+    )

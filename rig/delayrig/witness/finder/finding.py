@@ -13,7 +13,7 @@ from delayrig.keep import replace_file
 from delayrig.witness.finder.candidates import Candidate, Candidates
 from delayrig.witness.finder.direct_wait import DirectWait, direct_waits
 
-READING = 1
+READING = 3
 """Raised when reading changes, so that what older rigs kept is read anew."""
 
 
@@ -25,7 +25,7 @@ class Extent(msgspec.Struct, frozen=True, kw_only=True):
     returns: tuple[int, ...]
     """Its return instructions, and those of functions that it ends in by a jump."""
     return_sites: tuple[int, ...]
-    """What follows its direct calls."""
+    """What follows its direct calls; empty where its returns tell all of its ends."""
     argument: int = 0
     argument_bits: int = 32
     unit_ns: int = 1000
@@ -76,11 +76,12 @@ def _extent_at(candidates: Candidates, address: int) -> Extent:
 
 def _extent(candidates: Candidates, found: Candidate) -> Extent:
     graph = candidates.graph
+    leaves = graph.leaves(found.function)
     return Extent(
         address=found.function.address,
         size=found.function.size,
         returns=graph.returns(found.function),
-        return_sites=graph.return_sites(found.function.address),
+        return_sites=graph.return_sites(found.function.address) if leaves else (),
         argument=found.argument,
         argument_bits=found.argument_bits,
         unit_ns=found.unit_ns,

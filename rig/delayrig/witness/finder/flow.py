@@ -154,7 +154,7 @@ class _Reader:
         )
         clock = call is not None and self.callees.reads_clock(call)
         used = [given[n] for n in self.callees.reads(call) if n < len(given)] if call else []
-        result = computed(*used) | (OF_CLOCK if clock else NOTHING)
+        result = OF_CLOCK if clock else computed(*used)
         self._write_behind(given, result, state)
         for register in registers_lost(self.isa):
             state.registers.pop(register, None)

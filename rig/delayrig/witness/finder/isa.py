@@ -30,9 +30,6 @@ class Isa:
     stack: str
     call_pushes: int
     """Bytes of a return address on the stack."""
-    system_call: str
-    """The register that numbers a system call."""
-    system_calls: dict[int, str]
 
     @property
     def is_x86(self) -> bool:
@@ -49,17 +46,6 @@ X86_64 = Isa(
     lost=frozenset({"rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11"}),
     stack="rsp",
     call_pushes=8,
-    system_call="rax",
-    system_calls={
-        7: "poll",
-        23: "select",
-        35: "nanosleep",
-        96: "gettimeofday",
-        228: "clock_gettime",
-        230: "clock_nanosleep",
-        270: "pselect",
-        271: "ppoll",
-    },
 )
 I386 = Isa(
     machine="EM_386",
@@ -70,17 +56,6 @@ I386 = Isa(
     lost=frozenset({"eax", "ecx", "edx"}),
     stack="esp",
     call_pushes=4,
-    system_call="eax",
-    system_calls={
-        78: "gettimeofday",
-        142: "select",
-        162: "nanosleep",
-        168: "poll",
-        265: "clock_gettime",
-        267: "clock_nanosleep",
-        403: "clock_gettime",
-        407: "clock_nanosleep",
-    },
 )
 ARM64 = Isa(
     machine="EM_AARCH64",
@@ -91,15 +66,6 @@ ARM64 = Isa(
     lost=frozenset(f"x{number}" for number in range(19)),
     stack="sp",
     call_pushes=0,
-    system_call="x8",
-    system_calls={
-        72: "pselect",
-        73: "ppoll",
-        101: "nanosleep",
-        113: "clock_gettime",
-        115: "clock_nanosleep",
-        169: "gettimeofday",
-    },
 )
 ISAS = {isa.machine: isa for isa in (X86_64, I386, ARM64)}
 

@@ -120,6 +120,12 @@ class Program:
         }
 
     @cached_property
+    def own_slots(self) -> dict[int, int]:
+        """The same for functions that this file has, too: another may stand in for them."""
+        own = {str(each.name): int(each["st_value"]) for each in self._exports}
+        return {at: own[symbol] for at, _, symbol, _ in self._relocations if symbol in own}
+
+    @cached_property
     def own_addresses(self) -> frozenset[int]:
         """Addresses of this file that lie in its data, such as those of functions."""
         plain, _ = RELATIVE[self.isa.machine]
@@ -135,12 +141,16 @@ class Program:
     @cached_property
     def exported(self) -> frozenset[int]:
         """Functions that other files may call."""
+        return frozenset(int(symbol["st_value"]) for symbol in self._exports)
+
+    @cached_property
+    def _exports(self) -> list[Any]:
         table: Any = self.elf.get_section_by_name(".dynsym")
-        return frozenset(
-            int(symbol["st_value"])
+        return [
+            symbol
             for symbol in (table.iter_symbols() if table else ())
             if symbol["st_shndx"] != "SHN_UNDEF" and symbol["st_info"]["type"] == "STT_FUNC"
-        )
+        ]
 
     @cached_property
     def named(self) -> list[Function]:
@@ -296,7 +306,7 @@ class Program:
         return frozenset(
             int.from_bytes(content[at : at + size], "little")
             for section in self.elf.iter_sections()
-            if section.name in (".data", ".data.rel.ro", ".rodata", ".init_array")
+            if section.name in (".data", ".data.rel.ro", ".rodata", ".init_array", ".got")
             for content in (section.data(),)
             for at in range(0, len(content) - size + 1, size)
         )

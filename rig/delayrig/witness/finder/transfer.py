@@ -256,7 +256,7 @@ class Transfer:
 
     def _note_pointer(self, place: Place, state: State) -> set[int]:
         found = {n for name, n in state.of(place.base) if name in (ARGUMENT, DERIVED)}
-        self.pointers |= {n for n in found if (ARGUMENT, n) in state.of(place.base)}
+        self.pointers |= found
         return found
 
     def _note_meeting(self, instruction: Instruction, sources: list[Value]) -> None:

@@ -57,9 +57,19 @@ class Wait:
     """Of what it was given as it was; 0 where that cannot be told."""
 
     @property
+    def is_own(self) -> bool:
+        """Whether it does so itself, in part at least."""
+        return self.sleeps or self.polls or self.counts
+
+    @property
+    def only_counts(self) -> bool:
+        """Whether all that it does is to count a loop."""
+        return self.counts and not (self.sleeps or self.polls or self.forwards)
+
+    @property
     def waits(self) -> bool:
         """Whether it does at all."""
-        return self.sleeps or self.polls or self.counts or bool(self.forwards)
+        return self.is_own or bool(self.forwards)
 
 
 class Waits:

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""This checkout's own builds, stripped: the finder finds the function that their symbols name."""
+
+from pathlib import Path
+
+import pytest
+from delayrig.guest.platform import Arch
+from delayrig.images.library import OWN_LIBRARIES
+from delayrig.images.subject import OWN_PROGRAMS
+from delayrig.images.symbols import read_symbols
+from delayrig.paths import find_paths
+from delayrig.witness.finder.finding import find_in
+
+from tests.rig import delay_programs as programs
+
+NAME = "default_delay"
+BUILT = {
+    **{
+        f"{name} {arch}": (arch, find_paths().build_of(arch) / OWN_PROGRAMS[name])
+        for arch in Arch
+        for name in ("bundled", "canary:bus")
+    },
+    **{
+        name: (Arch.X86_64, find_paths().build / OWN_PROGRAMS[name])
+        for name in (
+            "museum:calibrated-loop",
+            "museum:eintr-ignored",
+            "museum:threshold-turned-round",
+            "museum:trusting-getres",
+            "museum:us-ms-slip",
+            "museum:wrap-32bit",
+            "step:os-clock",
+        )
+    },
+    **{
+        f"{name} as a library": (Arch.X86_64, find_paths().build / OWN_LIBRARIES[name])
+        for name in ("bundled", "museum:eintr-ignored")
+    },
+}
+
+
+@pytest.mark.parametrize("name", BUILT)
+def test_function_of_the_symbol_is_found_without_it(name: str, tmp_path: Path) -> None:
+    arch, built = BUILT[name]
+    if not built.is_file() or not programs.compiles(arch):
+        pytest.skip("set-up builds it")
+    bare = programs.stripped(built, arch, tmp_path)
+    (found,) = find_in(bare.read_bytes()).found
+    assert found.address == read_symbols(built).function(NAME)
+    assert (found.argument, found.argument_bits, found.unit_ns) == (0, 32, 1000)
+    assert bool(found.doubt) == ("calibrated" in name)

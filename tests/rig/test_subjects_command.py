@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`rig/rig subjects`: what there is, and where a subject delays."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from delayrig.cli import main
+from delayrig.guest.platform import Arch
+from delayrig.images.symbols import read_symbols
+
+from tests.rig import delay_programs as programs
+
+pytestmark = pytest.mark.skipif(not programs.compiles(Arch.X86_64), reason="needs gcc")
+
+
+def told(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["subjects", *arguments])
+
+
+def test_without_a_name_every_subject_is_listed() -> None:
+    assert {"bundled", "debian:bookworm", "path:BINARY"} <= set(told().output.split())
+
+
+def test_delay_function_of_a_stripped_program_is_told_with_what_goes_past_it(
+    tmp_path: Path,
+) -> None:
+    source = programs.ONE_FOR_BOTH.replace("main(void) {", "main(void) { usleep(50000);")
+    program = programs.build(tmp_path, source, "-O2")
+    address = read_symbols(program).function("delay")
+    done = told(f"path:{programs.stripped(program)}")
+    assert done.exit_code == 0
+    _, function, direct = done.output.splitlines()
+    assert f"address {address:#x} in /usr/sbin/flashrom, found by finder" in function
+    assert function.endswith("argument 1 in us; sure")
+    assert "not watched: usleep(50000) in /usr/sbin/flashrom" in direct
+
+
+def test_program_without_any_is_told_the_remedy(tmp_path: Path) -> None:
+    program = programs.build(tmp_path, "int main(void) { return 0; }", "-O2")
+    done = told(f"path:{programs.stripped(program)}")
+    assert "none: its delays cannot be judged" in done.output
+
+
+def test_function_that_the_user_names_is_taken(tmp_path: Path) -> None:
+    program = programs.build(tmp_path, programs.USES_BOTH, "-O2")
+    done = told(f"path:{program}", "--delay-symbol", "poll_us")
+    assert "1 delay function\n  poll_us" in done.output
+    assert "found by user" in done.output
+
+
+def test_subject_that_is_none_is_bad_input(tmp_path: Path) -> None:
+    assert told(f"path:{tmp_path}/nowhere").exit_code == 2
