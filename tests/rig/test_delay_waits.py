@@ -11,7 +11,7 @@ from delayrig.events import Event
 from delayrig.lanes import LaneName
 from delayrig.result import CellResult, Verdict
 from delayrig.verdict.judge import judge_cell
-from delayrig.verdict.waits import Bus, bus_of, is_known_release
+from delayrig.verdict.waits import Bus, SeenWaits, bus_of, disagreement, is_known_release
 from delayrig.witness.delay_seen import (
     DelayCall,
     Delays,
@@ -30,7 +30,7 @@ from delayrig.witness.delay_waits import (
     ended_within_step,
     observe_calls_of,
 )
-from delayrig.witness.evidence import ObservedDelay, Witness, convict_waits
+from delayrig.witness.evidence import ObservedDelay, ObservedWait, Witness, convict_waits
 from msgspec.structs import replace
 
 from tests.rig.builders import (
@@ -248,6 +248,47 @@ def test_bus_convicts_releases_and_describes_all_else_where_delays_are_seen() ->
     assert bus_of(make_cell(lane=LaneName.LIVE), own) is Bus.DESCRIBES
     assert bus_of(make_cell(lane=LaneName.HOST), own) is Bus.ACQUITS
     assert bus_of(make_cell(lane=LaneName.HOST, role=Role.CANARY), own) is Bus.CONVICTS
+
+
+def on_bus(*, longest_ns: int) -> ObservedWait:
+    return ObservedWait(
+        kind="erase-poll",
+        what="10 ms between two status reads",
+        requested_ns=10_000_000,
+        shortest_ns=0,
+        longest_ns=longest_ns,
+        opened_ns=7,
+    )
+
+
+@pytest.mark.parametrize(
+    ("longest_ns", "took_ns", "is_fault"),
+    [
+        (9_000_000, 10_000_100, True),
+        (10_100_000, 10_000_100, False),
+        (9_000_000, 8_000_000, False),
+    ],
+)
+def test_bus_that_convicts_what_lasted_long_enough_is_a_fault_of_the_rig(
+    longest_ns: int, took_ns: int, is_fault: bool
+) -> None:
+    waits = SeenWaits(
+        bus=Bus.CONVICTS,
+        profile=None,
+        on_bus=[on_bus(longest_ns=longest_ns)],
+        delays=observed(call(10_000, took_ns), call(10, 10_100)),
+    )
+    assert bool(disagreement(waits)) is is_fault
+
+
+def test_wait_that_no_call_asked_for_is_the_buss_alone() -> None:
+    waits = SeenWaits(
+        bus=Bus.CONVICTS,
+        profile=None,
+        on_bus=[on_bus(longest_ns=9_000_000)],
+        delays=observed(call(10, 10_100)),
+    )
+    assert disagreement(waits) == ""
 
 
 def result_of(folder: Path, delays: Delays | None, job: Job = Job.WRITE) -> CellResult:

@@ -35,7 +35,7 @@ from delayrig.result import (
 )
 from delayrig.seen import Seen, read_seen
 from delayrig.verdict.trust import hazard_fault, lost_clock, missed_hazard, pace_fault, rig_fault
-from delayrig.verdict.waits import Bus, see_waits, unjudged_delays, waits_gap
+from delayrig.verdict.waits import Bus, disagreement, see_waits, unjudged_delays, waits_gap
 from delayrig.witness.chip import (
     DOUBTFUL_GRADES,
     WITHIN_CLOCK_ERROR,
@@ -68,6 +68,7 @@ class Observed:
     unjudged: list[str] = field(default_factory=list)
     profile: Profile | None = None
     waits: Sequence[ObservedWait] = ()
+    disagreement: str = ""
     waits_gap: str = ""
     """Why they were not judged, as far as a pass needs that."""
 
@@ -116,6 +117,7 @@ def _judge(
         unjudged=unjudged,
         profile=known,
         waits=waits.all,
+        disagreement=disagreement(waits),
         waits_gap=waits_gap(cell, seen, waits),
     )
     finding = find_verdict(cell, seen, observed)
@@ -228,6 +230,8 @@ def _first_answer(cell: Cell, seen: Seen, observed: Observed) -> Finding:
     untrusted = _untrusted(cell, seen)
     if untrusted:
         return untrusted
+    if observed.disagreement:
+        return Finding(verdict=Verdict.INFRA_ERROR, reason=observed.disagreement)
     short = _short(cell, observed.evidence)
     firm = [item for item in short if item.grade not in DOUBTFUL_GRADES]
     excuse = _excuse(cell, seen, short) if short else None

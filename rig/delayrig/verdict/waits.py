@@ -104,6 +104,25 @@ def see_waits(cell: Cell, seen: Seen, subject: Subject, profile: Profile | None)
     return SeenWaits(bus=bus, profile=profile, on_bus=on_bus, delays=delays, doubts=doubts)
 
 
+def disagreement(waits: SeenWaits) -> str:
+    """Where the bus saw a wait of a release cut short and the delay itself was not: the rig is at
+    fault; empty where they agree. A gap on the bus holds the whole call.
+    """
+    if waits.doubts:
+        return ""
+    good_ns = {wait.requested_ns for wait in waits.delays if wait.is_judged and not wait.is_short}
+    other_ns = {wait.requested_ns for wait in waits.delays} - good_ns
+    other_ns |= {wait.requested_ns for wait in waits.delays if wait.is_short}
+    on_bus = (wait for wait in waits.on_bus if wait.witness is Witness.BUS and wait.is_short)
+    unlike = next((w for w in on_bus if w.requested_ns in good_ns - other_ns), None)
+    if unlike is None:
+        return ""
+    return (
+        f"the witnesses disagree: {unlike.what} was too short on the bus at {unlike.opened_ns} ns,"
+        " and every call that asked for as much was long enough"
+    )
+
+
 def unjudged_delays(seen: Seen, waits: SeenWaits) -> list[str]:
     """What the delay witness did not judge, in words."""
     unsure = seen.delays is not None and is_unsure(seen.delays)
