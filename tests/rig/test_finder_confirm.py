@@ -17,7 +17,7 @@ US, MS, S = 1000, 1_000_000, 1_000_000_000
         [(100_000, 45 * MS), (1_000_000, 500 * MS)],
         [(0, 200), (1_000_000, S)],
     ],
-    ids=["one second", "exact", "slept", "two percent short", "half", "none asked"],
+    ids=["one second", "exact", "slept", "two percent short", "half", "none asked too"],
 )
 def test_duration_that_follows_what_was_asked_for_confirms(calls: list[tuple[int, int]]) -> None:
     assert confirm(calls) == ""
@@ -50,6 +50,13 @@ def test_short_times_that_are_kept_closely_confirm(calls: list[tuple[int, int]])
     assert unit_of(calls) is None
     assert confirm(calls) == ""
     assert confirm(calls[:1]) == "its calls are too short to tell what they were asked for"
+
+
+def test_durations_in_proportion_confirm_though_all_are_far_too_short() -> None:
+    calls = [(10, 3_000), (10_000, 1_300_000), (100_000, 12_100_000), (1_000_000, 123_667_000)]
+    assert confirm(calls) == ""
+    assert "does not explain" in confirm(calls[:2])
+    assert "does not explain" in confirm([(10_000, 1_300_000), (1_000_000, 1_400_000)])
 
 
 def test_argument_in_another_unit_is_told() -> None:

@@ -17,6 +17,11 @@ CLOSE_NS = 5_000
 APART = 3
 """Arguments that differ by this factor are different."""
 MANY = 8
+LONG_NS = 100_000
+"""From here on what a call costs is little beside what it asks for."""
+EVEN_BY = 2.0
+SLOWED_BY = 30.0
+"""No hazard slows a core by more than that."""
 
 
 def confirm(calls: Sequence[tuple[int, int]], unit_ns: int = 1000) -> str:
@@ -24,7 +29,7 @@ def confirm(calls: Sequence[tuple[int, int]], unit_ns: int = 1000) -> str:
     asked = [(units, seen_ns) for units, seen_ns in calls if units > 0]
     if not asked:
         return "nobody asked it for any time"
-    if _follows_closely(asked, unit_ns):
+    if _follows_closely(asked, unit_ns) or _is_in_proportion(asked, unit_ns):
         return ""
     unit = unit_of(asked)
     if unit is None:
@@ -42,6 +47,19 @@ def unit_of(calls: Sequence[tuple[int, int]]) -> int | None:
 def _fits(units: int, seen_ns: int, unit_ns: int) -> bool:
     asked_ns = units * unit_ns
     return SHORT_BY * asked_ns <= seen_ns <= LATE_BY * asked_ns + ALLOWANCE_NS
+
+
+def _is_in_proportion(asked: Sequence[tuple[int, int]], unit_ns: int) -> bool:
+    """Twice as long where twice as much was asked for, though all of it too short: a loop that was
+    calibrated at another speed.
+    """
+    long = [(each, seen) for each, seen in asked if each * unit_ns >= LONG_NS]
+    ratios = [seen_ns / (each * unit_ns) for each, seen_ns in long]
+    units = [each for each, _ in long]
+    if not units or max(units) < APART * min(units):
+        return False
+    even = max(ratios) <= EVEN_BY * min(ratios)
+    return even and SLOWED_BY * min(ratios) >= 1 and max(ratios) <= LATE_BY
 
 
 def _why_not(asked: Sequence[tuple[int, int]], unit_ns: int) -> str:
