@@ -221,7 +221,8 @@ def refusal(paths: Paths, cell: Cell) -> str:
         paths=paths,
         subjects={},
         libraries={},
-        missing={"debian:bookworm": "this subject is not to be had here"},
+        refused={"debian:bookworm": "this subject cannot be started here"},
+        not_provided={},
     )
     return lane.refusal(cell)
 

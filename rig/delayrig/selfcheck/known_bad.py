@@ -12,10 +12,11 @@ import msgspec
 from delayrig.cell import Cell, Role
 from delayrig.errors import ExitCode
 from delayrig.gate.decision import Decision, GateCell, Limits, Outcome
-from delayrig.gate.judge import WATCHING, decide
+from delayrig.gate.judge import decide
 from delayrig.images.known_bad import PREFIX, Kind, Mistake, Sight
 from delayrig.images.subject import BUNDLED
 from delayrig.result import CellResult, Results, RunHeader, Verdict
+from delayrig.verdict.exit_code import WATCHING
 
 SCHEMA = 1
 FILE_NAME = "known-bad.json"

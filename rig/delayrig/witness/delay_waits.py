@@ -99,7 +99,7 @@ def _stretch(pace: Event | None) -> float:
     if not pace["windows_behind"]:
         return 1 / KEPT_PART**2
     held_up = min(pace["short_ns_max"] / (pace["window_ms"] * NS_PER_MS), HELD_UP_PART_MAX)
-    return CATCH_UP / (1 - held_up)
+    return CATCH_UP / (1 - float(held_up))
 
 
 def _observed(call: DelayCall, delays: Delays, clock: _Clock) -> ObservedDelay:
