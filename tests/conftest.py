@@ -10,6 +10,7 @@ Bound = Callable[[str], int]
 
 MARKERS = (
     "long(reason): takes long for being long; left to `tests/run --all`",
+    "alone(reason): real time: no other test may run beside it; layer `live`",
     "bounds(NAME=(quick, whole)): how far the test goes in each tier, by the fixture `bound`",
 )
 

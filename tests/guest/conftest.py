@@ -2,12 +2,16 @@
 """What tests with real guests share: the launcher, and one run of the smoke plan."""
 
 import subprocess
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from delayrig.errors import NotProvidedError
 from delayrig.paths import Paths, find_paths
 from delayrig.result import CellResult, Results, read_results
+
+from tests.guest.provided import require_provided, skip_if_refused
 
 RUN_LIMIT_S = 300
 
@@ -33,7 +37,21 @@ class FinishedRun:
             if cell.id.startswith(f"{name}.") and cell.subject.name == subject
         ]
         assert len(found) == 1, self.said
+        self.need(found)
         return found[0]
+
+    def need(self, cells: Iterable[CellResult]) -> None:
+        """Skips the test where the archive did not give what these need."""
+        require_provided(cells, self.results.cells)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Generator[None, object, object]:
+    """A test that asks for a subject itself is skipped where the archive does not give it."""
+    try:
+        return (yield)
+    except NotProvidedError as error:
+        pytest.skip(f"not provided: {error}")
 
 
 @pytest.fixture(scope="session")
@@ -46,7 +64,7 @@ def launch(
     paths: Paths, *arguments: str, environment: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
     """`rig/rig ARGUMENTS`, to its end."""
-    return subprocess.run(
+    done = subprocess.run(
         [str(paths.checkout / "rig" / "rig"), *arguments],
         capture_output=True,
         text=True,
@@ -54,6 +72,8 @@ def launch(
         timeout=RUN_LIMIT_S,
         env=environment,
     )
+    skip_if_refused(done.returncode, done.stderr)
+    return done
 
 
 def run_plan(

@@ -8,7 +8,7 @@ import pytest
 from delayrig.errors import ExitCode
 from delayrig.guest.platform import PLATFORMS, Arch
 from delayrig.paths import Paths
-from delayrig.result import Verdict
+from delayrig.result import CellResult, Verdict
 
 from .conftest import FinishedRun, launch, run_plan
 
@@ -33,10 +33,18 @@ def run(paths: Paths, tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
     return run_others(paths, tmp_path_factory.mktemp("others") / "out")
 
 
+def of_arch(run: FinishedRun, arch: Arch) -> list[CellResult]:
+    """Its cells, where the archive gave what they need."""
+    cells = [cell for cell in run.results.cells if cell.guest.arch == arch]
+    run.need(cells)
+    return cells
+
+
 @OTHERS
 def test_canary_is_convicted_and_its_control_acquitted(run: FinishedRun, arch: Arch) -> None:
     assert run.exit_code == ExitCode.PASS, run.said
-    verdicts = {cell.role: cell.verdict for cell in run.results.cells if cell.guest.arch == arch}
+    cells = of_arch(run, arch)
+    verdicts = {cell.role: cell.verdict for cell in cells}
     assert verdicts == {
         "measure": Verdict.PASS,
         "canary": Verdict.TOO_SHORT,
@@ -48,7 +56,7 @@ def test_canary_is_convicted_and_its_control_acquitted(run: FinishedRun, arch: A
 def test_chip_and_kernel_live_by_the_counter_of_the_architecture(
     run: FinishedRun, arch: Arch
 ) -> None:
-    cell = next(c for c in run.results.cells if c.guest.arch == arch and c.role == "measure")
+    cell = next(cell for cell in of_arch(run, arch) if cell.role == "measure")
     lines = (run.out / cell.id / "events.jsonl").read_bytes().splitlines()
     events = {event["ev"]: event for event in map(msgspec.json.decode, lines)}
     assert events["guest"]["machine"] == MACHINES[arch]

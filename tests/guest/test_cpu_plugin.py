@@ -15,6 +15,7 @@ from delayrig.paths import Paths
 
 from .paced_guest import PacedRun, Round, plugin_file, run_paced_guest
 
+pytestmark = pytest.mark.alone("cores of real speeds")
 ROUNDS_MIN = 3
 
 

@@ -35,7 +35,10 @@ WANTED = {
         ("virtual", 250),
         pytest.param(
             *("live", 40),
-            marks=pytest.mark.long("floods at 40 MIPS in real time; quick: the virtual lane"),
+            marks=[
+                pytest.mark.alone("a core of real speed"),
+                pytest.mark.long("floods at 40 MIPS in real time; quick: the virtual lane"),
+            ],
         ),
     ],
 )

@@ -14,6 +14,7 @@ from delayrig.result import Results, read_results
 from .conftest import launch
 from .test_gate import gate
 
+pytestmark = pytest.mark.alone("rounds of real time")
 IN_DOUBT = ExitCode.INCONCLUSIVE
 HOST_PLAN = """\
 schema = 1

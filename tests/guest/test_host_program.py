@@ -27,6 +27,7 @@ def host_cell(run: FinishedRun, subject: str, hazard: str) -> CellResult:
         for cell in run.results.cells
         if cell.subject.name == subject and cell.hazards == [hazard]
     ]
+    run.need([cell])
     return cell
 
 

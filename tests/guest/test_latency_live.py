@@ -12,7 +12,10 @@ from delayrig.paths import Paths
 
 from .conftest import launch
 
-pytestmark = pytest.mark.long("sweeps of both cores in real time; quick: the virtual guests")
+pytestmark = [
+    pytest.mark.alone("cores of real speeds"),
+    pytest.mark.long("sweeps of both cores in real time; quick: the virtual guests"),
+]
 GUEST = "10:40"
 
 

@@ -48,6 +48,7 @@ def run(paths: Paths, tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
 
 def test_whole_waits_pass_and_a_cut_one_is_convicted_over_a_serial_line(run: FinishedRun) -> None:
     assert run.exit_code == ExitCode.PASS, run.said
+    run.need(run.results.cells)
     verdicts = {cell.id.partition(".")[0]: cell.verdict for cell in run.results.cells}
     assert verdicts == {"links": Verdict.PASS, "canary": Verdict.TOO_SHORT}
 
@@ -61,6 +62,7 @@ def test_wait_after_the_synchronisation_is_judged_over_a_slow_link(
         for cell in run.results.cells
         if cell.subject.name == "debian:trixie" and f".{word}." in cell.id
     ]
+    run.need([cell])
     assert "serprog-sync" in cell.judged, cell.reason
 
 

@@ -22,6 +22,7 @@ from tests.conftest import Bound
 
 from .conftest import run_plan
 
+pytestmark = pytest.mark.alone("cores of real speeds")
 ASKED = os.environ.get("RIG_KILLS")
 """How many kills, for each of the two tests, whatever the tier."""
 KILLS = (6, 25)

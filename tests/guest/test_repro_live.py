@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from delayrig.paths import Paths
 from delayrig.repro.dry_run import LINE_PORT
 from delayrig.repro.enter import PROMPT, SUBJECT_STARTS
@@ -21,6 +22,7 @@ from delayrig.result import Verdict, read_results
 
 from .test_repro import INTERRUPTED, LIMIT_S, Terminal, of_this_run, repro
 
+pytestmark = pytest.mark.alone("cores of real speeds")
 CONVICTED = ("--plan", "live", "moved.debian-bookworm*")
 BUNDLED = ("--plan", "live", "moved.bundled*")
 SERIAL = ("--plan", "live", "tty.bundled*")

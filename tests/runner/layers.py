@@ -3,7 +3,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 from tests.runner.native_layer import list_native, run_plain, run_sanitized
 from tests.runner.outcome import LayerResult
@@ -14,6 +13,8 @@ from tests.runner.selection import Selection
 
 TWO_FILES_AT_A_TIME = ("-n", "2", "--dist", "loadfile")
 """The tests of a file share what is dear to make."""
+VIRTUAL, REAL = ("-m", "not alone"), ("-m", "alone")
+"""Load changes nothing of virtual time; where time is real, it leaves a test in doubt."""
 WAITS = ("-m", "tests.waits.remove_waits")
 FUZZ = ("-m", "tests.fuzz.run_fuzz")
 FUZZ_SHARE = "0.1"
@@ -31,9 +32,16 @@ class Layer:
     """False for one that runs with `--all`, or where it is named."""
 
 
-def python_layer(about: str, *spread: str) -> Layer:
-    """One that pytest runs, one test at a time or as `spread` says."""
-    return Layer(about=about, run=partial(run_python, spread=spread), list=list_python)
+def python_layer(about: str, *options: str, folder: str = "") -> Layer:
+    """One that pytest runs with these options; its folder has its name where none is given."""
+
+    def run(layer: str, places: Places, selection: Selection) -> LayerResult:
+        return run_python(layer, folder or layer, places, selection, options)
+
+    def listed(layer: str, places: Places, selection: Selection) -> list[str]:
+        return list_python(folder or layer, places, selection, options)
+
+    return Layer(about=about, run=run, list=listed)
 
 
 def program_layer(about: str, words: tuple[str, ...], in_quick: tuple[str, ...] = ()) -> Layer:
@@ -75,5 +83,6 @@ LAYERS = {
     "rig": python_layer("the Python package, no guest started", *TWO_FILES_AT_A_TIME),
     "browser": python_layer("pages, as somebody sees them", *TWO_FILES_AT_A_TIME),
     "protocol": python_layer("our flashrom against the emulator", *TWO_FILES_AT_A_TIME),
-    "guest": python_layer("whole runs in guests"),
+    "guest": python_layer("whole runs in guests of virtual time", *VIRTUAL, *TWO_FILES_AT_A_TIME),
+    "live": python_layer("guests and gates in real time, one at a time", *REAL, folder="guest"),
 }

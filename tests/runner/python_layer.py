@@ -16,11 +16,11 @@ NOTHING_COLLECTED = 5
 
 
 def run_python(
-    layer: str, places: Places, selection: Selection, spread: Sequence[str]
+    layer: str, folder: str, places: Places, selection: Selection, options: Sequence[str]
 ) -> LayerResult:
-    """The tests below `tests/LAYER`; pytest says itself how they go."""
+    """The tests below `tests/FOLDER`; pytest says itself how they go."""
     record = places.fresh_record(layer)
-    words = [*RECORDER, *tier_words(selection), *spread, *chosen(layer, selection)]
+    words = [*RECORDER, *tier_words(selection), *options, *chosen(folder, selection)]
     code = subprocess.run(
         pytest_command(places, *words),
         cwd=places.checkout,
@@ -31,9 +31,13 @@ def run_python(
     return LayerResult(layer=layer, tests=read_record(record), is_sound=is_sound)
 
 
-def list_python(layer: str, places: Places, selection: Selection) -> list[str]:
+def list_python(
+    folder: str, places: Places, selection: Selection, options: Sequence[str]
+) -> list[str]:
     """Names of the tests that would run."""
-    words = ["--collect-only", *tier_words(selection), *chosen(layer, selection)]
+    alone = ["-n", "0"] if "-n" in options else []
+    words = ["--collect-only", *tier_words(selection), *options, *alone]
+    words += chosen(folder, selection)
     done = subprocess.run(
         pytest_command(places, *words),
         cwd=places.checkout,
@@ -56,7 +60,7 @@ def tier_words(selection: Selection) -> list[str]:
     return [] if selection.all_tiers else [QUICK]
 
 
-def chosen(layer: str, selection: Selection) -> list[str]:
+def chosen(folder: str, selection: Selection) -> list[str]:
     """The tests to collect."""
     words = ["-k", selection.words] if selection.words else []
-    return [*words, *(selection.names if selection.names is not None else [f"tests/{layer}"])]
+    return [*words, *(selection.names if selection.names is not None else [f"tests/{folder}"])]

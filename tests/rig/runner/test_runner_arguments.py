@@ -66,6 +66,7 @@ def test_quick_tier_is_all_layers_but_those_of_the_release_check() -> None:
 
 def test_layer_that_is_named_runs_in_whatever_tier() -> None:
     assert list(selections(read("guest plain"), {})) == ["plain", "guest"]
+    assert list(selections(read("live"), {})) == ["live"]
 
 
 def test_what_failed_last_is_run_alone_and_whatever_its_tier() -> None:

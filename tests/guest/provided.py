@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the archive did not give: tests of it are skipped, with the archive's reason.
+
+Where no canary or no control could run, nothing shows that the rig sees: then the test fails.
+"""
+
+from collections.abc import Iterable, Sequence
+
+import pytest
+from delayrig.errors import ExitCode
+from delayrig.result import CellResult
+from delayrig.verdict.exit_code import WATCHING, is_unwatched
+
+LOST = " could not be fetched: "
+BLIND = "Without it no "
+"""The words of `NotProvidedError`, and those that say whom it takes with it."""
+
+
+def require_provided(wanted: Iterable[CellResult], run: Sequence[CellResult]) -> None:
+    """Ends the test where the archive did not give what one of the wanted cells needs."""
+    missing = next((cell for cell in wanted if cell.not_provided), None)
+    if missing is None:
+        return
+    blind = [role for role in WATCHING if is_unwatched(run, role)]
+    if blind:
+        pytest.fail(f"no {blind[0]} of the run could run: {missing.reason}")
+    pytest.skip(missing.reason)
+
+
+def skip_if_refused(exit_code: int, said: str) -> None:
+    """The same for a command that ended without a run, since it is about that subject alone."""
+    lost = next((line for line in said.splitlines() if LOST in line), "")
+    if exit_code == ExitCode.RIG_FAULT and lost and BLIND not in said:
+        pytest.skip(f"not provided: {lost.strip()}")
