@@ -98,7 +98,7 @@ def _stretch(pace: Event | None) -> float:
         return 1.0
     if not pace["windows_behind"]:
         return 1 / KEPT_PART**2
-    held_up = float(pace["short_ns_max"]) / (pace["window_ms"] * NS_PER_MS)
+    held_up = float(pace["short_ns_max"] / (pace["window_ms"] * NS_PER_MS))
     return CATCH_UP / (1 - min(held_up, HELD_UP_PART_MAX))
 
 
