@@ -34,11 +34,11 @@ def test_demonstration_convicts_the_calibrated_loop_by_its_1_s_wait(
     cell = smoke.cell("demonstration", "debian:bookworm")
     assert cell.verdict is Verdict.TOO_SHORT
     sync = [item for item in cell.evidence if item.requested_ns == NS_PER_S]
-    assert len(sync) == 1
-    assert sync[0].witness is Witness.BUS
-    assert sync[0].actual_ns is not None
-    shortest_ns, longest_ns = sync[0].actual_ns
-    assert 0 < shortest_ns <= longest_ns < NS_PER_S // 2
+    assert {item.witness for item in sync} == {Witness.BUS, Witness.DELAY}
+    for item in sync:
+        assert item.actual_ns is not None
+        shortest_ns, longest_ns = item.actual_ns
+        assert 0 < shortest_ns <= longest_ns < NS_PER_S // 2
     assert "1 s synchronisation wait" in smoke.said
 
 
@@ -62,7 +62,7 @@ def test_siblings_run_while_the_subject_calibrates_and_stop_before_it_waits(
 
 
 def test_canaries_are_convicted_each_by_its_witness(smoke: FinishedRun) -> None:
-    canaries = [(Witness.BUS, "bus", "bus"), (Witness.CHIP, "chip", "chip")]
+    canaries = [(Witness.DELAY, "bus", "bus"), (Witness.CHIP, "chip", "chip")]
     for witness, name, canary in [*canaries, (Witness.DELAY, "probe", "bus")]:
         cell = smoke.cell(f"canary-{name}", f"canary:{canary}")
         assert cell.verdict is Verdict.TOO_SHORT

@@ -19,6 +19,7 @@ from delayrig.guest.arguments import (
     timing_arguments,
     window_address,
 )
+from delayrig.guest.delay_watch import DelayWatch
 from delayrig.guest.domain import QEMU_NAMESPACE, domain_xml
 from delayrig.guest.platform import PLATFORMS, Arch
 from delayrig.guest.shape import GuestShape
@@ -295,3 +296,14 @@ def test_arm64_kernel_ends_where_the_window_begins() -> None:
     assert window_address(ARM64) == (1 << 30) + (384 << 20)
     assert "console=ttyAMA0" in words
     assert not [word for word in words if word.startswith(("tsc=", "memmap=", "pci="))]
+
+
+@pytest.mark.parametrize(("is_virtual", "clock"), [(True, "virtual"), (False, "monotonic")])
+def test_delay_plugin_is_told_machine_clock_and_files(*, is_virtual: bool, clock: str) -> None:
+    watch = DelayWatch(
+        plugin=Path("/a,b.so"), wish=Path("/w"), out=Path("/o,p"), is_virtual=is_virtual
+    )
+    words = hand_over_arguments(replace(BOOTING, delays=watch))
+    told = words[words.index("-plugin") + 1]
+    assert told == f"/a,,b.so,machine=x86_64,clock={clock},wish=/w,out=/o,,p"
+    assert "-plugin" not in hand_over_arguments(BOOTING)

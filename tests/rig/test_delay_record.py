@@ -46,7 +46,7 @@ def left(call: int, *, t_ns: int, by: bytes = b"return", late: int = 0) -> bytes
 
 def test_functions_and_marks_are_told_as_the_plugin_reads_them(function: DelayFunction) -> None:
     told = replace(function, returns=(function.address + 1,), return_sites=(function.address + 9,))
-    first, *marks = wish_text([told]).splitlines()
+    first, *marks = wish_text((told,)).splitlines()
     word, address, size, *numbers = first.split()
     assert (word, int(address, 16), int(size, 16)) == ("function", told.address, told.size)
     assert numbers[:3] == ["0", "20", "1"]
@@ -57,7 +57,7 @@ def test_window_of_a_mark_is_the_code_around_it_within_its_page(function: DelayF
     symbols = read_symbols(function.part)
     begin, end = symbols.text
     for address in (function.address, end - 1, begin):
-        line = wish_text([replace(function, address=address)]).splitlines()[1]
+        line = wish_text((replace(function, address=address),)).splitlines()[1]
         back, window = int(line.split()[3], 16), bytes.fromhex(line.split()[4])
         assert window == symbols.code(address - back, 32)
         assert (address - back) // 4096 == (address - back + 31) // 4096
@@ -66,8 +66,8 @@ def test_window_of_a_mark_is_the_code_around_it_within_its_page(function: DelayF
 def test_function_with_returns_and_no_sites_never_ends_in_a_jump(function: DelayFunction) -> None:
     returning = replace(function, returns=(function.address + 1,), return_sites=())
     unknown = replace(function, returns=(), return_sites=())
-    assert wish_text([returning]).split()[5] == "0"
-    assert wish_text([unknown]).split()[5] == "1"
+    assert wish_text((returning,)).split()[5] == "0"
+    assert wish_text((unknown,)).split()[5] == "1"
 
 
 def test_plugin_has_room_for_the_most_that_it_is_told(
@@ -75,7 +75,8 @@ def test_plugin_has_room_for_the_most_that_it_is_told(
 ) -> None:
     sites = tuple(range(function.address, function.address + 2 * MARKS_MAX))
     symbols = read_symbols(function.part)
-    text = wish_text([replace(function, return_sites=sites[: symbols.text[1] - sites[0] - 32])])
+    last = symbols.text[1] - sites[0] - 32
+    text = wish_text((replace(function, return_sites=sites[:last]),))
     write_wish(tmp_path / "wish", text)
     assert read_wish(tmp_path / "wish") == text
 

@@ -4,12 +4,14 @@
 import asyncio
 import errno
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 from delayrig.guest import kept
 from delayrig.guest.arguments import Hardware
+from delayrig.guest.delay_watch import DelayWatch, read_wish, write_wish
 from delayrig.guest.kept import KeptGuest, KeptGuests
 from delayrig.guest.rewind import UnrewindableError
 from delayrig.guest.shape import GuestShape
@@ -146,3 +148,45 @@ def test_guest_whose_logs_cannot_be_kept_is_ended(
     assert Machine.running == 0
     assert folders
     assert not folders[0].exists()
+
+
+def watched(place: Path, name: str, text: str) -> Hardware:
+    """A cell whose delays are to be seen."""
+    folder = place / name
+    folder.mkdir()
+    watch = DelayWatch(plugin=place / "plugin.so", wish=folder / "wish", out=folder / "out")
+    write_wish(watch.wish, text)
+    return replace(hardware(place, SLOW), delays=watch)
+
+
+def test_guest_looks_at_what_each_cell_wants_and_tells_it_what_it_saw(place: Path) -> None:
+    async def run() -> None:
+        guests = KeptGuests(1)
+        for number, name in enumerate(("first", "second"), start=1):
+            cell = watched(place, name, f"{name}\n")
+            assert cell.delays is not None
+            async with guests.lend(cell, place / "slow", cpu=0) as guest:
+                for log in guest.logs:
+                    log.touch()
+                own = guest.delays
+                assert own is not None
+                assert read_wish(own.wish) == f"{name}\n"
+                assert own.wish.read_bytes()[0] == number
+                own.out.write_bytes(name.encode() + b"\0\0")
+            assert cell.delays.saw() == name.encode()
+        await guests.end()
+
+    asyncio.run(run())
+
+
+def test_guest_that_sees_no_delays_is_none_for_cells_that_need_it(place: Path) -> None:
+    async def run() -> None:
+        guests = KeptGuests(2)
+        (blind,) = await at_once(guests, place, "slow")
+        async with guests.lend(watched(place, "cell", ""), place / "slow", cpu=0) as guest:
+            for log in guest.logs:
+                log.touch()
+            assert guest is not blind
+        await guests.end()
+
+    asyncio.run(run())

@@ -68,7 +68,7 @@ class KeptGuest:
         self._log = folder / "qemu.log"
         self.logs = [folder / hardware.console.name, self._log]
         self._marks = folder / hardware.marks.name if hardware.marks else None
-        self._delays = hardware.delays and replace(
+        self.delays = hardware.delays and replace(
             hardware.delays,
             wish=folder / hardware.delays.wish.name,
             out=folder / hardware.delays.out.name,
@@ -80,7 +80,7 @@ class KeptGuest:
                 fw_cfg=self._files,
                 console=self.logs[0],
                 marks=self._marks,
-                delays=self._delays,
+                delays=self.delays,
                 rewinds=True,
             ),
             log=self._log,
@@ -95,7 +95,7 @@ class KeptGuest:
             and self._kind == machine_of(hardware.shape)
             and self._names == tuple(hardware.fw_cfg)
             and bool(self._marks) == bool(hardware.marks)
-            and bool(self._delays) == bool(hardware.delays)
+            and bool(self.delays) == bool(hardware.delays)
             and all(
                 path.stat().st_size <= self._files[name].stat().st_size
                 for name, path in hardware.fw_cfg.items()
@@ -133,8 +133,8 @@ class KeptGuest:
                 if log == self._log and self._cells > 1:
                     said = f"{REWOUND_NOTE}{self._cells - 1}\n".encode() + said
                 own.write_bytes(said)
-        if self._delays is not None and hardware.delays is not None:
-            hardware.delays.out.write_bytes(self._delays.saw())
+        if self.delays is not None and hardware.delays is not None:
+            hardware.delays.out.write_bytes(self.delays.saw())
 
     async def end(self, hardware: Hardware | None = None) -> None:
         """Nothing is left of it but what the cell that was given `hardware` left in the logs."""
@@ -147,8 +147,8 @@ class KeptGuest:
 
     def _fill(self, hardware: Hardware) -> None:
         self._cells += 1
-        if self._delays is not None and hardware.delays is not None:
-            write_wish(self._delays.wish, read_wish(hardware.delays.wish), self._cells)
+        if self.delays is not None and hardware.delays is not None:
+            write_wish(self.delays.wish, read_wish(hardware.delays.wish), self._cells)
         for name, path in hardware.fw_cfg.items():
             content, before = _content_of(path), self._filled.get(name)
             if content == before:

@@ -107,6 +107,7 @@ class Symbols:
         self._content = content
         self._elf = ELFFile(BytesIO(content))
         self._rows: dict[int | None, list[_Row]] = {}
+        self._tables: dict[int, Any] = {}
 
     @property
     def machine(self) -> str:
@@ -225,7 +226,9 @@ class Symbols:
         frame = self._frames[at]
         if address >= frame["initial_location"] + frame["address_range"]:
             return None
-        rows = [row for row in frame.get_decoded().table if row["pc"] <= address]
+        if at not in self._tables:
+            self._tables[at] = frame.get_decoded().table
+        rows = [row for row in self._tables[at] if row["pc"] <= address]
         rule: Any = rows[-1]["cfa"] if rows else None
         known = (kind.stack_pointer, kind.frame_pointer)
         if rule is None or rule.expr is not None or rule.reg not in known:

@@ -140,7 +140,7 @@ def waits_gap(cell: Cell, seen: Seen, waits: SeenWaits) -> str:
         return ""
     if seen.delays is not None:
         return f"could not be judged: {', '.join(waits.doubts)}"
-    # Another lane's bus saw all the waits of its profile, if there were any.
-    is_seen = waits.bus is Bus.ACQUITS and waits.profile is not None
+    # Where nobody sees delays, the bus saw all the waits of its profile, if there were any.
+    is_seen = cell.lane not in WATCHED_LANES and waits.profile is not None
     is_hidden = cell.programmer is Programmer.DUMMY or leaves_waits(seen.events)
     return "" if is_seen or is_hidden else NOTHING_JUDGED

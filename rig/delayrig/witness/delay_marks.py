@@ -4,7 +4,8 @@
 The format is in emulators/delays/wish.h.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from functools import cache
 
 from delayrig.images.symbols import Symbols, read_symbols
 from delayrig.witness.delay_function import FUNCTIONS_MAX, DelayFunction
@@ -15,8 +16,9 @@ MARKS_MAX = 4096
 ENTRY, RETURN, SITE = "entry", "return", "site"
 
 
-def wish_text(functions: Sequence[DelayFunction]) -> str:
-    """A line for each function, and for each of their marks."""
+@cache
+def wish_text(functions: tuple[DelayFunction, ...]) -> str:
+    """A line for each function, and for each of their marks; kept, since most cells share it."""
     functions = functions[:FUNCTIONS_MAX]
     lines = [_function_line(function) for function in functions]
     marks = [line for number, each in enumerate(functions) for line in _mark_lines(number, each)]

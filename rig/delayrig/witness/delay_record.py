@@ -7,6 +7,7 @@ counted too early. Taken off, what is left is exact to an instruction.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 import msgspec
 
@@ -149,6 +150,7 @@ def _call(
     )
 
 
+@cache
 def _facts(function: DelayFunction) -> FunctionFacts:
     symbols = read_symbols(function.part)
     return FunctionFacts(

@@ -98,8 +98,8 @@ def _stretch(pace: Event | None) -> float:
         return 1.0
     if not pace["windows_behind"]:
         return 1 / KEPT_PART**2
-    held_up = min(pace["short_ns_max"] / (pace["window_ms"] * NS_PER_MS), HELD_UP_PART_MAX)
-    return CATCH_UP / (1 - float(held_up))
+    held_up = float(pace["short_ns_max"] / (pace["window_ms"] * NS_PER_MS))
+    return CATCH_UP / (1 - min(held_up, HELD_UP_PART_MAX))
 
 
 def _observed(call: DelayCall, delays: Delays, clock: _Clock) -> ObservedDelay:
