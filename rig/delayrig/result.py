@@ -68,6 +68,14 @@ class CpuTime(msgspec.Struct, frozen=True, kw_only=True):
     sys: int = 0
 
 
+class DelayCount(msgspec.Struct, frozen=True, kw_only=True):
+    """Calls of the subject's delay functions."""
+
+    seen: int
+    judged: int
+    """Shown to be long enough, or too short."""
+
+
 class EmulatorFacts(msgspec.Struct, frozen=True, kw_only=True):
     """What the emulator could do about its own latency; null where nobody served anything."""
 
@@ -103,6 +111,9 @@ class CellResult(msgspec.Struct, frozen=True, kw_only=True):
     judged: list[str] = []
     unjudged: list[str] = []
     smallest_visible_short_ns: int | None = None
+    """The smallest shortening of a delay that would have been convicted; null: none was judged."""
+    delays: "DelayCount | None" = None
+    """Null where nobody saw them call by call."""
     time_ns: TimeSplit = TimeSplit()
     cpu_ns: CpuTime = CpuTime()
     chip_busy_ns: int = 0

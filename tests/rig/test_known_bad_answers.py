@@ -16,7 +16,8 @@ from delayrig.plans.words import find_plan, read_plan
 from delayrig.result import CellResult, CpuTime, Results, SubjectFacts, Verdict
 from delayrig.run.request import check_hazards
 from delayrig.selfcheck.known_bad import KnownBad, answer_all, choose_for
-from delayrig.show.known_bad import known_bad_page, summary
+from delayrig.show.known_bad import summary
+from delayrig.show.known_bad_page import known_bad_page
 
 from tests.rig.builders import CHECKOUT, SECOND, make_cell, make_result, make_run_header
 

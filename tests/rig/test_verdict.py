@@ -119,6 +119,17 @@ def test_pass_without_a_judged_wait_claims_nothing_of_waits() -> None:
     assert "it asked for no wait" in reason
 
 
+@pytest.mark.parametrize("job", ["probe", "verify"])
+def test_subject_that_sent_nothing_to_the_part_does_not_pass(job: str) -> None:
+    idle = Case(cell=make_cell(job=job))
+    assert idle.finding() == (
+        Verdict.INCONCLUSIVE,
+        f"the subject ended well, and sent nothing to the part: this was no {job}",
+    )
+    asked = spi("0x9f", read=END_NS - MS)
+    assert Case(cell=make_cell(job=job), events=sound_events(asked)).verdict() is Verdict.PASS
+
+
 def test_pass_with_waits_left_to_the_programmer_says_so() -> None:
     late = spi("0x02", read=END_NS - MS, margin=5)
     delay = serprog(DELAY, empty=END_NS - 3 * MS, read=END_NS - 2 * MS)

@@ -9,6 +9,7 @@ from delayrig.chips import read_chips
 from delayrig.commands.command import delay_options, explained, say_making
 from delayrig.guest.platform import Arch
 from delayrig.hazards import KINDS, written
+from delayrig.images.known_bad import PREFIX as KNOWN_BAD_PREFIX
 from delayrig.images.library import provide_library
 from delayrig.images.recipes import Recipes, read_recipes
 from delayrig.images.subject import Subject, check_subject, known_subjects, provide_subject
@@ -89,7 +90,9 @@ def subjects(subject: str, arch: str, delay: DelayWish) -> None:
 
 def subject_lines() -> Iterator[str]:
     """One subject a line."""
-    yield from known_subjects(read_recipes(find_paths().checkout))
+    names = known_subjects(read_recipes(find_paths().checkout))
+    yield from (name for name in names if not name.startswith(KNOWN_BAD_PREFIX))
+    yield f"{KNOWN_BAD_PREFIX}NAME (listed by `rig/rig selfcheck known-bad --list`)"
 
 
 def _programs(name: str, arch: Arch, recipes: Recipes, paths: Paths) -> Iterator[Subject]:

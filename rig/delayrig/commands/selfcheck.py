@@ -24,7 +24,7 @@ from delayrig.selfcheck.known_bad import FILE_NAME as KNOWN_BAD_FILE
 from delayrig.selfcheck.known_bad import PAGE_NAME, PLAN, answer_all, choose_for
 from delayrig.show.console import make_console
 from delayrig.show.determinism import RepeatProgress
-from delayrig.show.known_bad import known_bad_page, print_known_bad, print_table
+from delayrig.show.known_bad import print_known_bad, print_table
 
 
 @click.group()
@@ -111,6 +111,8 @@ def known_bad(
     answer = answer_all(results, chosen)
     content = msgspec.json.format(msgspec.json.encode(answer), indent=1) + b"\n"
     keep_file(request.out / KNOWN_BAD_FILE, content)
+    from delayrig.show.known_bad_page import known_bad_page  # pages load slowly
+
     keep_file(request.out / PAGE_NAME, known_bad_page(answer))
     print_known_bad(answer, console)
     console.print(f"page: {request.out / PAGE_NAME}", markup=False, soft_wrap=True)

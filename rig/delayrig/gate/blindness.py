@@ -1,31 +1,44 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What no witness could have seen: a gate that says nothing of it claims too much."""
+"""What could be seen of a candidate, and what no witness could have seen."""
 
 from collections.abc import Sequence
 
 from delayrig.cell import Probe
 from delayrig.result import CellResult, Verdict
-from delayrig.run.runner import NO_SYMBOL
 from delayrig.witness.wait_classes import CHIP_BUSY
 
 
 def blind_spots(cells: Sequence[CellResult]) -> list[str]:
-    """Which shortenings of the candidate would have passed unseen, a sentence each."""
-    probed = [cell for cell in cells if cell.witness == Probe.DELAY]
-    others = [cell for cell in cells if not cell.witness and cell.verdict is not Verdict.SKIPPED]
-    return [*_delays(probed), *_classes(others), *_least(others, "bus and part")]
+    """How many delays were judged and how small a shortening was visible, then what was not."""
+    ran = [cell for cell in cells if cell.verdict is not Verdict.SKIPPED]
+    lines = [_delays([cell for cell in ran if cell.delays is not None]), *_unseen(ran)]
+    return [*lines, *_classes([cell for cell in ran if not cell.witness])]
 
 
-def _delays(probed: Sequence[CellResult]) -> list[str]:
-    watched = [cell for cell in probed if cell.verdict is not Verdict.SKIPPED]
-    if watched:
-        return _least(watched, "delays, by probes")
-    if any(NO_SYMBOL in cell.unjudged for cell in probed):
-        return [
-            "delays, by probes: none, as its delay function has no symbol; what a round trip hides"
-            " on the bus has passed unseen (--delay-symbol or --delay-offset names the function)"
-        ]
-    return ["delays, by probes: none, as the plan has no cell with witness = 'delay'"]
+def _delays(watched: Sequence[CellResult]) -> str:
+    counts = [cell.delays for cell in watched if cell.delays is not None]
+    seen, judged = sum(count.seen for count in counts), sum(count.judged for count in counts)
+    if not seen:
+        return "delays: none was seen call by call"
+    part = f"all {seen:,}" if judged == seen else f"{judged:,} of {seen:,}"
+    return f"delays: {part} of {_cells(len(watched))} judged{_least(watched)}"
+
+
+def _least(cells: Sequence[CellResult]) -> str:
+    """How small a shortening of a delay would have been convicted."""
+    seen = [ns for cell in cells if (ns := cell.smallest_visible_short_ns) is not None]
+    if not seen:
+        return ""
+    low, high = f"{min(seen) / 1000:.2f}", f"{max(seen) / 1000:.2f}"
+    return f", from {low if low == high else f'{low} to {high}'} us on, by cell"
+
+
+def _unseen(ran: Sequence[CellResult]) -> list[str]:
+    """Cells in which no delay function was known, or on a lane where nobody looks."""
+    missing = [
+        cell for cell in ran if cell.delays is None and cell.witness != Probe.DELAY and cell.judged
+    ]
+    return [f"delays: not seen call by call in {_cells(len(missing))}"] if missing else []
 
 
 def _classes(cells: Sequence[CellResult]) -> list[str]:
@@ -40,14 +53,9 @@ def _where(name: str, cells: Sequence[CellResult]) -> str:
     return (
         f"waits judged in {judged} of the {judged + unjudged} cells where they came up"
         if judged
-        else "no shortening of these waits could have been seen on the bus"
+        else "no shortening of these waits could have been seen"
     )
 
 
-def _least(cells: Sequence[CellResult], what: str) -> list[str]:
-    seen = [ns for cell in cells if (ns := cell.smallest_visible_short_ns) is not None]
-    if not seen:
-        return []
-    low, high = min(seen) / 1000, max(seen) / 1000
-    span = f"{low:.1f}" if low == high else f"{low:.1f} to {high:.1f}"
-    return [f"{what}: a shortening from {span} us on, by cell"]
+def _cells(count: int) -> str:
+    return "1 cell" if count == 1 else f"{count} cells"

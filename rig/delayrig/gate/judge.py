@@ -253,7 +253,9 @@ class _Judge:
         safe = "; ".join([SAFE, *_left_out([*baseline, *candidate])])
         uncounted = self._uncounted(baseline, cell)
         if uncounted:
-            return _gate_cell(cell, Outcome.PASS, f"{safe}; {uncounted}", before=baseline[0])
+            slower = self.comparable and self._is_slower_than_failed(baseline, cell)
+            outcome = Outcome.DOUBT if slower else Outcome.PASS
+            return _gate_cell(cell, outcome, f"{safe}; {uncounted}", before=baseline[0])
         unclaimed = self._unclaimed(len(pairs), cell)
         if unclaimed:
             return _gate_cell(cell, Outcome.DOUBT, f"{safe}; {unclaimed}", before=baseline[0])
@@ -271,8 +273,17 @@ class _Judge:
         answers = [before for before in baseline if not is_unheard(before)]
         failed = [before for before in answers if before.verdict is not Verdict.PASS]
         if failed:
-            return f"the baseline was {failed[0].verdict}, so its time is no measure"
+            slower = self._is_slower_than_failed(baseline, cell)
+            what = f"the baseline was {failed[0].verdict}"
+            return f"{what}, and took less" if slower else f"{what}, so its time is no measure"
         return "" if self.comparable else "times cannot be compared"
+
+    def _is_slower_than_failed(self, baseline: list[CellResult], cell: CellResult) -> bool:
+        """Whether it takes longer than it may beside a baseline that was not right: then nobody
+        can say whether that is needed, or waste."""
+        failed = [b for b in baseline if b.verdict is not Verdict.PASS and not is_unheard(b)]
+        allowed = 1 + self.limits.slowdown_pct / 100
+        return bool(failed) and cell.time_ns.total > failed[0].time_ns.total * allowed
 
     def _unclaimed(self, rounds: int, cell: CellResult) -> str:
         """Why nothing can be claimed of real time; empty where it can."""

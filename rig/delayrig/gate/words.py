@@ -17,7 +17,8 @@ def excess_words(excess: Excess) -> str:
 
 def decision_lines(decision: Decision) -> list[str]:
     """The first names the worst cell."""
-    return [_what(decision), _safety(decision), _cost(decision)]
+    seen = [f"Seen: {line}." for line in decision.blind[:1]]
+    return [_what(decision), *seen, _safety(decision), _cost(decision)]
 
 
 def _what(decision: Decision) -> str:

@@ -66,6 +66,7 @@ def make_live_header(
         image_digests={
             **({"kernel": image.kernel_sha256, "initrd": image.initrd_sha256} if image else {}),
             "cpu plugin": digest.of_file(paths.cpu_plugin),
+            "delay plugin": digest.of_file(paths.delay_plugin),
             "emulator": digest.of_file(paths.emulator),
             "qemu": qemu_sha256(PLATFORMS[Arch.X86_64].program),
             **{f"subject {one.label}": one.archive_sha256 for one in supplies.programs},
@@ -104,7 +105,10 @@ def _header(
 
 def image_digests(supplies: Supplies, paths: Paths) -> dict[str, str]:
     """Everything that decides virtual times: equal digests, equal times."""
-    digests = {"turns": digest.of_file(paths.turns)}
+    digests = {
+        "turns": digest.of_file(paths.turns),
+        "delay plugin": digest.of_file(paths.delay_plugin),
+    }
     for arch, image in supplies.images.items():
         digests[labelled("kernel", arch)] = image.kernel_sha256
         digests[labelled("initrd", arch)] = image.initrd_sha256

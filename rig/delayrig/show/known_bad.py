@@ -5,10 +5,7 @@ from rich.console import Console
 
 from delayrig.errors import ExitCode
 from delayrig.images.known_bad import Mistake
-from delayrig.pages.page import Column, Row, Section, Table, paragraph, render_page, table_html
 from delayrig.selfcheck.known_bad import WANTED, Answered, KnownBad
-
-COLUMNS = ("name", "what is wrong", "class", "who sees it", "wanted", "answered", "right", "cell")
 
 
 def print_known_bad(answer: KnownBad, console: Console) -> None:
@@ -16,7 +13,7 @@ def print_known_bad(answer: KnownBad, console: Console) -> None:
     for build in answer.builds:
         mark = "as it must be" if build.right else f"wanted {WANTED[build.kind]}"
         console.print(
-            f"{build.outcome:9} {mark:15} {build.kind:8} {build.name}: {_why(build)}",
+            f"{build.outcome:9} {mark:15} {build.kind:8} {build.name}: {reason_of(build)}",
             markup=False,
             soft_wrap=True,
         )
@@ -44,39 +41,7 @@ def print_table(mistakes: list[Mistake], console: Console) -> None:
         )
 
 
-def known_bad_page(answer: KnownBad) -> bytes:
-    """The matrix as a page of its own."""
-    kinds = dict.fromkeys(str(build.kind) for build in answer.builds)
-    return render_page(
-        title="Known-bad builds, and what a gate says of them",
-        summary=paragraph(summary(answer)),
-        sections=[_section(answer, kind) for kind in kinds],
-    )
-
-
-def _section(answer: KnownBad, kind: str) -> Section:
-    body = table_html(_table(answer, kind))
-    return Section(key=f"{kind}-builds", title=f"Class {kind}", body=body)
-
-
-def _table(answer: KnownBad, kind: str) -> Table:
-    return Table(
-        caption=f"Builds of class {kind}: what a gate has to answer, and what it answered",
-        columns=[Column(name=name) for name in COLUMNS],
-        rows=[
-            Row(
-                values=[
-                    *(build.name, build.what, build.kind, build.sight, WANTED[build.kind]),
-                    *(build.outcome, "yes" if build.right else "no", _why(build)),
-                ]
-            )
-            for build in answer.builds
-            if build.kind == kind
-        ],
-    )
-
-
-def _why(build: Answered) -> str:
+def reason_of(build: Answered) -> str:
     """What the worst of its cells said."""
     if not build.cells:
         return "it was run in no cell"

@@ -151,6 +151,7 @@ def _judge(
         evidence=evidence,
         judged=judged,
         unjudged=unjudged,
+        delays=waits.count,
         smallest_visible_short_ns=smallest_visible_short_ns([*waits.all, *calls], judged),
         time_ns=split,
         cpu_ns=CpuTime(user=ended.get("user_ns", 0), sys=ended.get("sys_ns", 0)),
@@ -257,7 +258,7 @@ def _first_answer(cell: Cell, seen: Seen, observed: Observed) -> Finding:
             verdict=Verdict.INCONCLUSIVE,
             reason=f"the subject broke the part's rules: {', '.join(broken)}",
         )
-    gap = _gap(cell, seen, observed)
+    gap = _idle(cell, seen) or _gap(cell, seen, observed)
     if gap:
         return Finding(verdict=Verdict.INCONCLUSIVE, reason=gap)
     return Finding(verdict=Verdict.PASS, reason=_pass_reason(observed))
@@ -272,6 +273,17 @@ def _untrusted(cell: Cell, seen: Seen) -> Finding | None:
     if lost:
         return Finding(verdict=Verdict.INCONCLUSIVE, reason=f"{NOT_KEPT_UP}: {lost}")
     return None
+
+
+def _idle(cell: Cell, seen: Seen) -> str:
+    """Whether the subject said that all went well, and never asked the part anything.
+
+    In other jobs its data shows that.
+    """
+    asks = cell.job in (Job.PROBE, Job.VERIFY) and cell.programmer is not Programmer.DUMMY
+    if not asks or cell.role is Role.FLOOR or transactions(seen.events):
+        return ""
+    return f"the subject ended well, and sent nothing to the part: this was no {cell.job}"
 
 
 def _gap(cell: Cell, seen: Seen, observed: Observed) -> str:

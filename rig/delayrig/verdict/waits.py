@@ -17,6 +17,7 @@ from delayrig.profiles.profile import (
     delay_address_of_digest,
     version_of_digest,
 )
+from delayrig.result import DelayCount
 from delayrig.seen import Seen
 from delayrig.witness.bus import leaves_waits, observe_waits
 from delayrig.witness.delay import observe_delays
@@ -56,6 +57,8 @@ class SeenWaits:
     profile: Profile | None
     on_bus: list[ObservedWait] = field(default_factory=list)
     delays: list[ObservedDelay] = field(default_factory=list)
+    is_watched: bool = False
+    """Whether QEMU saw each call."""
     doubts: list[str] = field(default_factory=list)
     """Why the delay witness did not judge them all."""
 
@@ -63,6 +66,14 @@ class SeenWaits:
     def all(self) -> list[ObservedWait]:
         """Of both."""
         return [*self.on_bus, *self.delays]
+
+    @property
+    def count(self) -> DelayCount | None:
+        """How many calls the delay witness saw and judged."""
+        if not self.is_watched:
+            return None
+        judged = sum(delay.is_judged for delay in self.delays)
+        return DelayCount(seen=len(self.delays), judged=judged)
 
     @property
     def convicting(self) -> list[ObservedWait]:
@@ -101,7 +112,9 @@ def see_waits(cell: Cell, seen: Seen, subject: Subject, profile: Profile | None)
     delays = observe_calls_of(seen.delays, seen.events)
     must_wait = cell.job in (Job.WRITE, Job.ERASE) and not leaves_waits(seen.events)
     doubts = doubts_of(seen.delays, delays, must_wait=must_wait)
-    return SeenWaits(bus=bus, profile=profile, on_bus=on_bus, delays=delays, doubts=doubts)
+    return SeenWaits(
+        bus=bus, profile=profile, on_bus=on_bus, delays=delays, is_watched=True, doubts=doubts
+    )
 
 
 def disagreement(waits: SeenWaits) -> str:
