@@ -16,15 +16,17 @@ from tests.rig.builders import make_cell, make_evidence, make_result, make_run_h
 
 CELL_KEYS = [
     *("id", "lane", "role", "subject", "guest", "hazards", "chip", "corner", "bus"),
-    *("programmer", "witness", "job", "region_bytes", "verdict", "expect", "reason", "evidence"),
-    *("judged", "unjudged", "smallest_visible_short_ns", "time_ns", "cpu_ns", "chip_busy_ns"),
+    *("programmer", "witness", "job", "region_bytes", "verdict", "expect", "reason"),
+    *("not_provided", "evidence", "judged", "unjudged", "smallest_visible_short_ns", "delays"),
+    *("time_ns", "cpu_ns", "chip_busy_ns"),
     *("wire_ns", "overshoot_ns", "transfers", "context_switches", "emulator"),
     "events_sha256",
     *("host_s", "rerun"),
 ]
 RUN_KEYS = [
     *("rig_version", "commit", "plan", "seed", "argv", "started", "host", "qemu_version"),
-    *("libvirt_version", "image_digests", "lock", "cells_planned", "interrupted"),
+    *("libvirt_version", "image_digests", "lock", "cells_planned", "not_provided"),
+    "interrupted",
 ]
 HOST_KEYS = [
     *("cpus", "kernel", "machine", "os", "clocksource", "clocksources", "idle_driver", "smt"),

@@ -236,7 +236,7 @@ def refusal(paths: Paths, cell: Cell) -> str:
         ({"pin": "9999"}, "9999"),
         ({"pin": str(CPUS[0]), "hazards": ("migrate:5",), "cores": 2}, "2 CPUs, and may use 1"),
         ({"hazards": ("busy-siblings",), "cores": 5000}, "needs 5000 CPUs"),
-        ({"subject": "debian:bookworm"}, "not to be had"),
+        ({"subject": "debian:bookworm"}, "cannot be started"),
     ],
 )
 def test_what_this_machine_cannot_do_is_skipped_with_its_reason(

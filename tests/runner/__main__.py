@@ -18,6 +18,8 @@ from tests.runner.places import Places, find_places
 from tests.runner.report import closing_lines, layer_line
 from tests.runner.selection import Selection
 
+STARTING_PROGRAMS = {"rig", "protocol", "guest", "live"}
+"""Layers that start programs of the build."""
 PASSED, FAILED, BAD_USAGE, NOT_SET_UP = 0, 1, 2, 99
 
 
@@ -74,6 +76,8 @@ def list_all(places: Places, work: dict[str, Selection]) -> int:
 
 def run_all(places: Places, work: dict[str, Selection], options: Options) -> int:
     """Layer by layer; one that fails ends none of the others."""
+    if STARTING_PROGRAMS & work.keys() and not build_programs(places):
+        return NOT_SET_UP
     results = [run_layer(name, places, selection) for name, selection in work.items()]
     if options.words and not any(result.tests for result in results):
         sys.stderr.write(f"tests/run: no test of {' '.join(work)} matches {options.words!r}\n")
@@ -83,6 +87,20 @@ def run_all(places: Places, work: dict[str, Selection], options: Options) -> int
         return PASSED
     print(*closing_lines(results), sep="\n")
     return PASSED if all(result.good for result in results) else FAILED
+
+
+def build_programs(places: Places) -> bool:
+    """All that tests start: set-up builds only what cells run on."""
+    done = subprocess.run(
+        [places.meson, "compile", "-C", places.build],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        sys.stderr.write(f"{done.stdout}\ntests/run: the programs were not built\n")
+    return done.returncode == 0
 
 
 def run_layer(name: str, places: Places, selection: Selection) -> LayerResult:
