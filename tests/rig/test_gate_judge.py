@@ -386,3 +386,11 @@ def test_canary_without_an_answer_is_asked_again() -> None:
     assert unanswered([silent]) == {CANARY.id}
     assert unanswered([silent, told]) == set()
     assert unanswered([]) == set()
+
+
+def test_waits_that_the_rig_asked_for_are_no_cost() -> None:
+    before = timed(BEFORE, hazards=["long-waits"])
+    after = timed(AFTER, 9 * SECOND, hazards=["long-waits"])
+    decision = decided([before, timed(BEFORE, name="b")], [after, timed(AFTER, name="b")])
+    assert decision.exit_code == 0
+    assert sum(len(cell.excess) for cell in decision.cells) == 2

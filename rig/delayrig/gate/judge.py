@@ -16,6 +16,7 @@ from delayrig.gate.bootstrap import PAIRS_MIN
 from delayrig.gate.decision import EXIT_CODES, Decision, Excess, GateCell, Limits, Outcome, Side
 from delayrig.gate.performance import excesses
 from delayrig.gate.words import decision_lines, excess_words
+from delayrig.hazards import hazard_of
 from delayrig.lanes import EXACT_LANE
 from delayrig.result import CellResult, Results, RunHeader, Verdict
 from delayrig.verdict.exit_code import WATCHING, is_expected, is_unwatched
@@ -270,6 +271,8 @@ class _Judge:
         """Why times are not compared here; empty where they are."""
         if cell.witness:
             return "probes cost time, so it is not counted"
+        if any(hazard_of(word).is_cost_free for word in cell.hazards):
+            return "the rig asked for its waits, so its time is not counted"
         answers = [before for before in baseline if not is_unheard(before)]
         failed = [before for before in answers if before.verdict is not Verdict.PASS]
         if failed:

@@ -119,6 +119,11 @@ class Hazard:
         """Rules of the part that nobody could have kept, as it was found."""
         return ()
 
+    @property
+    def is_cost_free(self) -> bool:
+        """Whether what the subject takes under it is no cost of its own, and is not compared."""
+        return False
+
     def explains(self, text: str) -> bool:  # noqa: ARG002
         """Whether the guest's kernel is right to say this: it is what was done to it."""
         return False

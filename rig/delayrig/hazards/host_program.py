@@ -137,6 +137,11 @@ class LongWaits(InLibrary):
     declares = (DELAY_CALL,)
 
     @property
+    def is_cost_free(self) -> bool:
+        """The waits are asked for by the rig."""
+        return True
+
+    @property
     def deadline_ms(self) -> int | None:
         """More than all of the waits."""
         return LONG_WAITS_DEADLINE_MS
