@@ -114,7 +114,7 @@ def test_slower_by_three_percent_is_refused_for_that(
     times = [item for cell in decision.cells for item in cell.excess if item.figure == "time"]
     # Cells in which little is waited for are slower by less.
     assert max(item.pct for item in times) > 2
-    assert all(item.candidate_ns >= item.baseline_ns for item in times)
+    assert sum(item.candidate_ns for item in times) > sum(item.baseline_ns for item in times)
 
 
 def test_program_without_symbols_is_told_what_its_gate_did_not_see(
