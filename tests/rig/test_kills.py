@@ -84,8 +84,13 @@ def wait_for_session(out: Path) -> None:
 def wait_for_result(out: Path) -> None:
     """A first cell is finished: on a busy machine most kills come before that."""
     until_s = time.monotonic() + BEGIN_LIMIT_S
-    while not list(out.rglob("result.json")) and time.monotonic() < until_s:
+    while not has_result(out) and time.monotonic() < until_s:
         time.sleep(LOOK_S)
+
+
+def has_result(out: Path) -> bool:
+    """Folders may go while they are looked into, which `Path.rglob` does not bear."""
+    return any("result.json" in files for _, _, files in os.walk(out))
 
 
 def left(out: Path) -> list[str]:
