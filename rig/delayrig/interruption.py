@@ -3,7 +3,7 @@
 
 import asyncio
 import signal
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 R = TypeVar("R")
@@ -33,4 +33,17 @@ async def until_told_to_end(work: Coroutine[Any, Any, R]) -> R:
     except Exception as error:
         if told:
             raise asyncio.CancelledError from error
+        raise
+
+
+async def whole_in_thread(work: Callable[..., R], *arguments: Any) -> R:
+    """As `asyncio.to_thread`, but whoever is told to end waits for the end of the work.
+
+    A thread cannot be stopped: what it writes would lie in folders that are removed meanwhile.
+    """
+    task = asyncio.ensure_future(asyncio.to_thread(work, *arguments))
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
         raise

@@ -2,9 +2,10 @@
 import asyncio
 import os
 import signal
+import threading
 
 import pytest
-from delayrig.interruption import until_told_to_end
+from delayrig.interruption import until_told_to_end, whole_in_thread
 
 
 async def work_that_falls_over_when_it_is_cancelled() -> None:
@@ -35,3 +36,23 @@ def test_fault_without_a_signal_is_itself() -> None:
 
 def test_work_that_nobody_disturbs_gives_its_result() -> None:
     assert asyncio.run(until_told_to_end(work_that_ends())) == 7
+
+
+def test_work_in_a_thread_is_done_before_the_interruption_goes_on() -> None:
+    begun, may_end, done = threading.Event(), threading.Event(), threading.Event()
+
+    def work() -> None:
+        begun.set()
+        may_end.wait()
+        done.set()
+
+    async def interrupted() -> bool:
+        task = asyncio.ensure_future(whole_in_thread(work))
+        await asyncio.to_thread(begun.wait)
+        task.cancel()
+        asyncio.get_running_loop().call_soon(may_end.set)
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        return done.is_set()
+
+    assert asyncio.run(interrupted())

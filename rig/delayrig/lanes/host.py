@@ -25,6 +25,7 @@ from delayrig.host.spec import PORT, Spec, cpus_in, write_spec
 from delayrig.images.library import provide_library
 from delayrig.images.subject import Subject, provide_subject
 from delayrig.images.unpacked import provide_root, words_to_start
+from delayrig.interruption import whole_in_thread
 from delayrig.lanes import LaneName
 from delayrig.lanes.lane import Assignment
 from delayrig.lanes.left import write_entries
@@ -114,7 +115,7 @@ class HostLane:
         began_s = time.monotonic()
         with tempfile.TemporaryDirectory(prefix="flashrom-rig-") as name:
             scratch = Path(name)
-            spec = await asyncio.to_thread(self.pack, assignment, scratch)
+            spec = await whole_in_thread(self.pack, assignment, scratch)
             assignment.watch.ended(PACK)
             write_spec(spec, scratch / SPEC)
             code = await self.finish(spec, scratch)

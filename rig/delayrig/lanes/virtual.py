@@ -33,6 +33,7 @@ from delayrig.guest.snapshot import (
 )
 from delayrig.hazards import refusal_on
 from delayrig.images.subject import Subject
+from delayrig.interruption import whole_in_thread
 from delayrig.lanes import LaneName
 from delayrig.lanes.lane import Assignment
 from delayrig.lanes.left import write_delays, write_entries
@@ -87,7 +88,7 @@ class VirtualLane:
         began_s = time.monotonic()
         with tempfile.TemporaryDirectory(prefix="flashrom-rig-") as name:
             scratch = Path(name)
-            hardware = await asyncio.to_thread(self.pack, assignment, scratch)
+            hardware = await whole_in_thread(self.pack, assignment, scratch)
             watch.ended(PACK)
             with last_words(assignment.folder, LOGS):
                 async with self._guest(hardware, snapshot, assignment) as (machine, logs):
