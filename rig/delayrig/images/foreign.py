@@ -7,13 +7,12 @@ unpacked, of the same release as this machine: they run on its libraries.
 
 import os
 import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 from delayrig import digest
-from delayrig.errors import RigFaultError
 from delayrig.guest.platform import PLATFORMS, Arch
+from delayrig.images.own import run_builder
 from delayrig.images.packages import unpack_packages
 from delayrig.paths import Paths
 from delayrig.setup.apt import read_codename
@@ -22,7 +21,6 @@ from delayrig.setup.layout import Layout
 from delayrig.setup.native import GUEST_PROGRAMS
 from delayrig.setup.stamp import NATIVE, wanted_marks
 
-TAIL_LINES = 12
 # meson's names; a guest's CPU is the plainest of its family.
 CPU_FAMILIES = {Arch.I386: ("x86", "i686"), Arch.ARM64: ("aarch64", "cortex-a53")}
 CROSS_FILE = """\
@@ -124,20 +122,9 @@ def _build(arch: Arch, toolchain: Path, paths: Paths, layout: Layout) -> None:
 
 def _meson(layout: Layout, *arguments: str) -> None:
     programs = layout.venv / "bin"
-    path = f"{programs}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
-    done = subprocess.run(
+    run_builder(
         [str(programs / "meson"), *arguments],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        env={**os.environ, "PATH": path, "PYTHONPATH": ""},
-        check=False,
+        programs=programs,
+        what="building programs for another architecture",
+        hint="see the lines above, then start again",
     )
-    if done.returncode != 0:
-        tail = "\n".join(done.stdout.splitlines()[-TAIL_LINES:])
-        raise RigFaultError(
-            f"building programs for another architecture failed:\n{tail}",
-            hint="see the lines above, then start again",
-        )

@@ -24,20 +24,32 @@ def provide_own(built: str, paths: Paths) -> Path:
 
 def _build(built: str, paths: Paths) -> None:
     """One ninja at a time works in the folder."""
-    programs = paths.state / "venv" / "bin"  # the build's own scripts run on that Python
-    path = f"{programs}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
     with (paths.state / LOCK).open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        done = subprocess.run(
+        run_builder(
             ["ninja", "-C", str(paths.build), built],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            env={**os.environ, "PATH": path, "PYTHONPATH": ""},
-            check=False,
+            programs=paths.state / "venv" / "bin",
+            what=f"building {built}",
+            hint="see the lines above",
         )
+
+
+def run_builder(argv: list[str], *, programs: Path, what: str, hint: str) -> None:
+    """Runs meson or ninja; raises `RigFaultError` with its last lines where it fails.
+
+    The build's own scripts run on the Python in the folder `programs`.
+    """
+    path = f"{programs}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+    done = subprocess.run(
+        argv,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        env={**os.environ, "PATH": path, "PYTHONPATH": ""},
+        check=False,
+    )
     if done.returncode != 0:
         tail = "\n".join(done.stdout.splitlines()[-TAIL_LINES:])
-        raise RigFaultError(f"building {built} failed:\n{tail}", hint="see the lines above")
+        raise RigFaultError(f"{what} failed:\n{tail}", hint=hint)
