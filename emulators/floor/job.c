@@ -21,6 +21,12 @@
 #define HEADER_BYTES 4
 #define ADDRESSABLE_BYTES (UINT32_C(1) << 24)
 
+struct writer {
+	struct client *client;
+	const struct part *part;
+	wait_fn *wait;
+};
+
 static void put_header(uint8_t *command, uint8_t opcode, uint32_t address)
 {
 	command[0] = opcode;
@@ -47,30 +53,38 @@ static int read_region(struct client *client, const struct region *region, uint8
 	return error;
 }
 
-static int change(struct client *client, const uint8_t *command, size_t command_len)
+static int check_ready(struct client *client)
 {
 	const uint8_t read_status = OP_STATUS_READ;
 	uint8_t status;
-	int error = client_transfer_after(client, OP_WRITE_ENABLE, command, command_len);
+	int error = client_transfer(client, &read_status, 1, &status, 1);
 
-	if (!error)
-		error = client_transfer(client, &read_status, 1, &status, 1);
-	if (!error && status & STATUS_BUSY)
-		error = -EBUSY;
-	return error;
+	return !error && status & STATUS_BUSY ? -EBUSY : error;
+}
+
+static int change(struct writer *writer, const uint8_t *command, size_t command_len,
+	const struct busy_time *busy)
+{
+	int error = client_transfer_after(writer->client, OP_WRITE_ENABLE, command, command_len);
+
+	if (error || !writer->wait)
+		return error ? error : check_ready(writer->client);
+	writer->wait(busy);
+	return 0;
 }
 
 /* Some parts come up with all of them protected, and take one change to be rid of that. */
-static int unlock(struct client *client, const struct part *part)
+static int unlock(struct writer *writer)
 {
+	const struct part_spi *spi = writer->part->spi;
 	static const uint8_t clear_status[] = {OP_STATUS_WRITE, 0};
 	static const uint8_t unlock_all[] = {OP_UNLOCK};
 
-	switch (part->spi->protection.kind) {
+	switch (spi->protection.kind) {
 	case PROTECTION_GLOBAL:
-		return change(client, clear_status, sizeof(clear_status));
+		return change(writer, clear_status, sizeof(clear_status), &spi->write_status);
 	case PROTECTION_UNLOCK:
-		return change(client, unlock_all, sizeof(unlock_all));
+		return change(writer, unlock_all, sizeof(unlock_all), &spi->write_status);
 	default:
 		return 0;
 	}
@@ -100,7 +114,7 @@ static const struct part_erase *choose_erase(
 	return chosen;
 }
 
-static int erase_region(struct client *client, const struct part *part, const struct region *region)
+static int erase_region(struct writer *writer, const struct region *region)
 {
 	const uint32_t end = region->offset_bytes + region->size_bytes;
 	const struct part_erase *erase;
@@ -109,11 +123,12 @@ static int erase_region(struct client *client, const struct part *part, const st
 	int error = 0;
 
 	for (uint32_t at = region->offset_bytes; !error && at < end; at += block.size_bytes) {
-		erase = choose_erase(part, at, end, &block);
+		erase = choose_erase(writer->part, at, end, &block);
 		if (!erase)
 			return -EINVAL;
 		put_header(command, erase->opcode, at);
-		error = change(client, command, erases_chip(erase->opcode) ? 1 : sizeof(command));
+		error = change(writer, command, erases_chip(erase->opcode) ? 1 : sizeof(command),
+			&erase->busy);
 	}
 	return error;
 }
@@ -127,9 +142,10 @@ static bool is_blank(const uint8_t *bytes, size_t len)
 	return len == 0;
 }
 
-static int program_region(struct client *client, const struct part *part,
-	const struct region *region, const uint8_t *content)
+static int program_region(
+	struct writer *writer, const struct region *region, const uint8_t *content)
 {
+	const struct part *part = writer->part;
 	uint8_t command[CLIENT_COMMAND_BYTES_MAX];
 	int error = 0;
 
@@ -142,7 +158,7 @@ static int program_region(struct client *client, const struct part *part,
 			continue;
 		put_header(command, OP_PAGE_PROGRAM, address);
 		memcpy(command + HEADER_BYTES, content + at, len);
-		error = change(client, command, HEADER_BYTES + len);
+		error = change(writer, command, HEADER_BYTES + len, &part->spi->page_program);
 	}
 	return error;
 }
@@ -156,8 +172,9 @@ static bool can_write(const struct part *part, const struct region *region)
 }
 
 int job_write(struct client *client, const struct part *part, const struct region *region,
-	const uint8_t *content)
+	const uint8_t *content, wait_fn *wait)
 {
+	struct writer writer = {.client = client, .part = part, .wait = wait};
 	uint8_t *found;
 	int error;
 
@@ -168,11 +185,11 @@ int job_write(struct client *client, const struct part *part, const struct regio
 		return -ENOMEM;
 	error = read_region(client, region, found);
 	if (!error)
-		error = unlock(client, part);
+		error = unlock(&writer);
 	if (!error)
-		error = erase_region(client, part, region);
+		error = erase_region(&writer, region);
 	if (!error)
-		error = program_region(client, part, region, content);
+		error = program_region(&writer, region, content);
 	if (!error)
 		error = read_region(client, region, found);
 	if (!error && memcmp(found, content, region->size_bytes) != 0)

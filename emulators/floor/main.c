@@ -2,6 +2,8 @@
 /*
  * serprog-floor: writes a region of a part that is never busy with the fewest transfers, one at a
  * time. What it takes is the floor under the time of every flashrom in the same guest.
+ *
+ * With waits (yardstick.h) it is a canary or a control of gates.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -9,6 +11,13 @@
 #include <string.h>
 
 #include "options.h"
+
+#ifdef SLEEP_PERCENT
+#include "yardstick.h"
+#define WAIT yardstick_wait
+#else
+#define WAIT NULL
+#endif
 
 #define EXIT_USAGE 2
 
@@ -56,7 +65,7 @@ static int write_region(const struct options *options)
 		free(content);
 		return fail(options->target, strerror(-error));
 	}
-	error = job_write(&client, options->part, &region, content);
+	error = job_write(&client, options->part, &region, content, WAIT);
 	client_deinit(&client);
 	free(content);
 	return error ? fail(options->part->name, cause_of(error)) : EXIT_SUCCESS;

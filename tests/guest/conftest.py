@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What tests with real guests share: the launcher, and one run of the smoke plan."""
 
+import fcntl
+import json
+import os
 import subprocess
 from collections.abc import Generator, Iterable
 from dataclasses import dataclass
@@ -94,5 +97,19 @@ def run_plan(
 
 @pytest.fixture(scope="session")
 def smoke(paths: Paths, tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
-    """The smoke plan, run once for all tests."""
-    return run_plan(paths, tmp_path_factory.mktemp("smoke") / "out", "--plan", "smoke")
+    """The smoke plan, run once for all tests: by the first worker that asks for it."""
+    folder = shared_folder(tmp_path_factory) / "smoke"
+    folder.mkdir(exist_ok=True)
+    told = folder / "run.json"
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not told.exists():
+            ran = run_plan(paths, folder / "out", "--plan", "smoke")
+            told.write_text(json.dumps({"exit_code": ran.exit_code, "said": ran.said}))
+    return FinishedRun(out=folder / "out", **json.loads(told.read_text()))
+
+
+def shared_folder(factory: pytest.TempPathFactory) -> Path:
+    """One for all workers of this test run."""
+    own = factory.getbasetemp()
+    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own

@@ -94,6 +94,7 @@ def nudged() -> Iterator[list[int]]:
     nudger.join()
 
 
+@pytest.mark.long("a whole smoke run more; quick: one under load")
 def test_main_loop_that_goes_round_at_any_moment_changes_nothing(
     smoke: FinishedRun, paths: Paths, tmp_path: Path, nudged: list[int]
 ) -> None:
@@ -118,10 +119,10 @@ def test_guest_that_sets_its_clock_goes_on_whatever_the_hosts_says(
 @pytest.mark.parametrize(
     ("words", "rewound_min"),
     [
-        (["--plan", "smoke"], 3),
+        (["--plan", "smoke", "--cell", "write.*"], 1),
         pytest.param(
             *(["--cell", "pairs.bundled*"], 3),
-            marks=pytest.mark.long("all pairs of our flashrom, twice; quick: smoke, twice"),
+            marks=pytest.mark.long("all pairs of our flashrom, twice; quick: a few cells of smoke"),
         ),
     ],
     ids=["of one speed", "of many speeds and kinds of tick"],

@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import msgspec
+import pytest
 from delayrig.errors import ExitCode
 from delayrig.images.elf import LIBRARY_PATH
 from delayrig.images.guest_image import provide_guest_image
@@ -88,6 +89,7 @@ def test_own_dummy_programmer_is_skipped_with_the_reason(paths: Paths, tmp_path:
     assert "dummy programmer" in cell.reason
 
 
+@pytest.mark.long("fetches and makes all images again; quick: digests of what is packed")
 def test_images_made_twice_have_the_same_digests(paths: Paths, tmp_path: Path) -> None:
     recipes = read_recipes(paths.checkout)
     elsewhere = Paths(checkout=paths.checkout, state=tmp_path / "state")

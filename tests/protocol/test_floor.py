@@ -17,7 +17,6 @@ from .emulator import LIMIT_S, emulator
 
 PATHS = find_paths()
 CHIPS = read_chips(PATHS.checkout)
-PROGRAM = PATHS.build / OWN_PROGRAMS["floor"]
 CHIP = CHIPS["GD25Q16C"]
 READ_BYTES = 61440  # the emulator's most
 PAGE_BYTES = 256
@@ -34,7 +33,13 @@ class Written:
 
 
 def write(
-    folder: Path, content: bytes, *, at: int, corner: str = "zero", chip: str = CHIP.name
+    folder: Path,
+    content: bytes,
+    *,
+    at: int,
+    corner: str = "zero",
+    chip: str = CHIP.name,
+    program: str = "floor",
 ) -> Written:
     """Writes `content` at `at` into a part full of zeros, as the agent would have it written."""
     facts = CHIPS[chip]
@@ -47,6 +52,7 @@ def write(
         done = floor(
             *("-p", f"serprog:ip=127.0.0.1:{port}", "-c", facts.flashrom_names[0]),
             *("-l", str(folder / "layout"), "-i", "rig", "-N", "-w", str(folder / "write.bin")),
+            program=program,
         )
     return Written(
         exit_code=done.returncode,
@@ -56,9 +62,13 @@ def write(
     )
 
 
-def floor(*words: str) -> subprocess.CompletedProcess[str]:
+def floor(*words: str, program: str = "floor") -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [str(PROGRAM), *words], capture_output=True, text=True, check=False, timeout=LIMIT_S
+        [str(PATHS.build / OWN_PROGRAMS[program]), *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=LIMIT_S,
     )
 
 
@@ -158,3 +168,12 @@ def test_layout_without_such_a_region_is_named(layout: str, tmp_path: Path) -> N
     )
     assert done.returncode == 1
     assert f"{tmp_path}/layout" in done.stderr
+
+
+def test_yardstick_waits_out_the_longest_times_and_asks_nothing(tmp_path: Path) -> None:
+    unit = CHIP.erase_unit_bytes
+    content = bytes_of(unit)
+    done = write(tmp_path, content, at=unit, corner="max", program="control:yardstick")
+    assert done.part[unit : 2 * unit] == content
+    assert "0x05" not in done.commands
+    assert not any(event["violation"] for event in of_kind(read_events(tmp_path), "spi"))

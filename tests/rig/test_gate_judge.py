@@ -243,6 +243,13 @@ def test_candidate_whose_delays_nobody_saw_is_told_what_that_hides() -> None:
     ]
 
 
+def test_classes_of_waits_are_not_told_where_every_delay_was_judged() -> None:
+    ours = with_delays("a", seen=10, judged=10, visible_ns=10_000)
+    ours = msgspec.structs.replace(ours, unjudged=["program-poll"])
+    decision = decided([timed(BEFORE)], [ours])
+    assert len(decision.blind) == 1
+
+
 def test_time_of_probed_cells_is_not_counted() -> None:
     slow = msgspec.structs.replace(probed(AFTER), time_ns=TimeSplit(total=9 * SECOND))
     decision = decided([timed(BEFORE), probed(BEFORE)], [timed(AFTER), slow])
@@ -310,6 +317,31 @@ def test_one_short_round_of_many_is_enough() -> None:
     decision = decide(rounds(REAL, BEFORE), after, LIMITS)
     assert decision.exit_code == 1
     assert worst.id in decision.lines[0]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "code", "outcome"),
+    [
+        (Verdict.PASS, 0, "pass"),
+        (Verdict.TOO_SHORT, 1, "unsafe"),
+        (Verdict.INCONCLUSIVE, 0, "unseen"),
+        (Verdict.OP_FAILED, 4, "doubt"),
+    ],
+)
+def test_one_round_of_real_time_beside_exact_cells_is_asked_for_safety_alone(
+    verdict: Verdict, code: int, outcome: str
+) -> None:
+    real = timed(AFTER, 9 * SECOND, name="r", lane="live", verdict=verdict)
+    decision = decided([timed(BEFORE)], [timed(AFTER), real])
+    assert decision.exit_code == code
+    (cell,) = [cell for cell in decision.cells if cell.lane == "live"]
+    assert (cell.outcome, cell.excess) == (outcome, [])
+
+
+def test_what_the_live_lane_uses_is_no_reason_to_doubt_exact_times() -> None:
+    digests = make_run_header().image_digests
+    ours = run_of(timed(AFTER), *WATCH, image_digests={**digests, "live cpu plugin": "2" * 64})
+    assert decide([run_of(timed(BEFORE))], [ours], LIMITS).exit_code == 0
 
 
 def unheard(cell: CellResult, reason: str = "this machine could not keep up") -> CellResult:

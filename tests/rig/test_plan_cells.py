@@ -8,9 +8,14 @@ import pytest
 from delayrig.cell import Cell, Expect, Job, Probe, Programmer, Role
 from delayrig.corner import Corner
 from delayrig.guest.platform import Arch
+from delayrig.lanes import LaneName
+from delayrig.plans.cells import plan_cells
+from delayrig.plans.words import Plan
+from delayrig.toml import parse_toml
 
 from tests.rig.plan_texts import (
     AT,
+    CHIPS,
     FLOOR,
     GROUP,
     HEAD,
@@ -226,3 +231,32 @@ def test_rule_may_be_about_a_lane() -> None:
     rules = rule('lane = "live"', "any")
     text = live("mips = 20, cores = 2") + rules
     assert {cell.expect for cell in cells_of(text, "bundled")} == {Expect.ANY}
+
+
+OWN_LANE = (
+    '[[cell]]\nname = "real"\nlane = "live"\n'
+    'at = { machine = "10:40", job = "write", chip = "M25P80" }\n'
+)
+
+
+def test_cell_may_name_a_lane_of_its_own() -> None:
+    cells = cells_of(HEAD + SINGLE + OWN_LANE, "bundled")
+    assert [(cell.name, cell.lane) for cell in cells] == [
+        ("s", "virtual"),
+        ("real", "live"),
+    ]
+    assert cells[1].core_mips == (10, 40)
+
+
+def test_cells_of_other_lanes_are_left_out_where_the_user_names_one() -> None:
+    plan = parse_toml(HEAD + SINGLE + OWN_LANE, Plan, source="my.toml")
+    for lane, names in ((LaneName.VIRTUAL, ["s"]), (LaneName.LIVE, ["s", "real"])):
+        cells = plan_cells(
+            plan, source="my.toml", subjects=["bundled"], chips=CHIPS, seed=1, lane=lane
+        )
+        assert [cell.name for cell in cells] == names
+
+
+def test_unknown_lane_of_a_cell_is_named_by_its_key() -> None:
+    error = error_of(HEAD + OWN_LANE.replace("live", "lively"))
+    assert "key 'cell[0].lane': unknown value 'lively'" in error.message

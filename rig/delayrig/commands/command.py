@@ -7,7 +7,7 @@ import errno
 import os
 import sys
 import traceback
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
@@ -159,15 +159,19 @@ def own_request(
     jobs: int | None,
     out: Path,
     *,
+    subjects: Sequence[str] = (),
     leaves: str = FILE_NAME,
     resume: bool = False,
 ) -> tuple[Request, Paths]:
     """A run of the rig for its own sake; `leaves` is what shows that there was one.
 
-    With `resume` it goes on with the one that was begun there.
+    `subjects` replace the plan's own where there are any. With `resume` it goes on with the one
+    that was begun there.
     """
     paths = find_paths()
-    choice = choose_cells(plan=plan, subjects=[], patterns=list(patterns), seed=seed, paths=paths)
+    choice = choose_cells(
+        plan=plan, subjects=list(subjects), patterns=list(patterns), seed=seed, paths=paths
+    )
     if not resume:
         check_out(out, choice.cells, name=leaves)
     request = Request(

@@ -262,6 +262,8 @@ def _request(wish: _Wish, paths: Paths) -> GateRequest:
         stored.check_cells(cells)
     folder = (wish.out or default_out("gate")).absolute()
     theirs = [] if stored else cells_of(wish.baseline, choice.cells, watched=False)
+    # Cells of a lane of their own are asked for safety alone, so nothing is compared there.
+    theirs = [cell for cell in theirs if cell.lane is choice.lane]
     if not wish.dry_run:
         check_out(folder, [*theirs, *cells], name=FILE_NAME)
     candidate = Request(
@@ -278,7 +280,7 @@ def _request(wish: _Wish, paths: Paths) -> GateRequest:
         lane=choice.lane,
         delay=wish.delay,
     )
-    is_real = any(cell.lane != EXACT_LANE for cell in cells)
+    is_real = choice.lane != EXACT_LANE
     return GateRequest(
         baseline=None if stored else replace(candidate, cells=theirs),
         candidate=candidate,

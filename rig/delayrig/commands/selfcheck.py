@@ -21,7 +21,7 @@ from delayrig.keep import keep_file
 from delayrig.selfcheck.determinism import FILE_NAME as DETERMINISM_FILE
 from delayrig.selfcheck.determinism import SHAPES, check_shapes, repeat_folder, repeat_shapes
 from delayrig.selfcheck.known_bad import FILE_NAME as KNOWN_BAD_FILE
-from delayrig.selfcheck.known_bad import PAGE_NAME, PLAN, answer_all, choose_for
+from delayrig.selfcheck.known_bad import PAGE_NAME, PLAN, answer_all, choose_for, subjects_of
 from delayrig.show.console import make_console
 from delayrig.show.determinism import RepeatProgress
 from delayrig.show.known_bad import print_known_bad, print_table
@@ -80,6 +80,9 @@ def determinism(
 
 @selfcheck.command(name="known-bad")
 @click.option("--only", multiple=True, metavar="NAME", help="One of them. May be given again.")
+@click.option(
+    "--plan", default=PLAN, show_default=True, metavar="NAME|FILE", help="Whose cells; try 'gate'."
+)
 @click.option("--list", "list_them", is_flag=True, help="Prints the table and ends.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data.")
 @click.option("--jobs", type=click.IntRange(1), help="Guests at a time; default: the CPUs.")
@@ -88,6 +91,7 @@ def determinism(
 @explained
 def known_bad(
     only: tuple[str, ...],
+    plan: str,
     list_them: bool,
     seed: int,
     jobs: int | None,
@@ -96,6 +100,7 @@ def known_bad(
 ) -> None:
     """Asks what a gate says of each known-bad build, in the cells that show it.
 
+    With `--plan gate` each is asked in all cells of a gate as it comes, which takes longer.
     Exits 0 where each is answered by its class, 4 where one is not, 99 where something legal is
     accused. A page with all of them is written beside the results.
     """
@@ -105,8 +110,10 @@ def known_bad(
     if list_them:
         print_table(chosen, console)
         return
-    request, paths = own_request(PLAN, (), seed, jobs, out or default_out(PLAN))
-    cells = choose_for([mistake.name for mistake in chosen], request.cells)
+    names = [mistake.name for mistake in chosen]
+    subjects = () if plan == PLAN else subjects_of(names)
+    request, paths = own_request(plan, (), seed, jobs, out or default_out(PLAN), subjects=subjects)
+    cells = choose_for(names, request.cells)
     results = run_shown(replace(request, cells=cells), paths, no_color=no_color)
     answer = answer_all(results, chosen)
     content = msgspec.json.format(msgspec.json.encode(answer), indent=1) + b"\n"

@@ -12,7 +12,12 @@ def blind_spots(cells: Sequence[CellResult]) -> list[str]:
     """How many delays were judged and how small a shortening was visible, then what was not."""
     ran = [cell for cell in cells if cell.verdict is not Verdict.SKIPPED]
     lines = [_delays([cell for cell in ran if cell.delays is not None]), *_unseen(ran)]
-    return [*lines, *_classes([cell for cell in ran if not cell.witness])]
+    return [*lines, *_classes([cell for cell in ran if not _is_whole(cell)])]
+
+
+def _is_whole(cell: CellResult) -> bool:
+    """Whether every delay of it was judged, so that no class of waits says more."""
+    return cell.delays is not None and 0 < cell.delays.seen == cell.delays.judged
 
 
 def _delays(watched: Sequence[CellResult]) -> str:

@@ -17,7 +17,7 @@ from delayrig.gate.decision import EXIT_CODES, Decision, Excess, GateCell, Limit
 from delayrig.gate.performance import excesses
 from delayrig.gate.words import decision_lines, excess_words
 from delayrig.hazards import hazard_of
-from delayrig.lanes import EXACT_LANE
+from delayrig.lanes import EXACT_LANE, REAL_TIME
 from delayrig.result import CellResult, Results, RunHeader, Verdict
 from delayrig.verdict.exit_code import WATCHING, is_expected, is_unwatched
 from delayrig.verdict.not_provided import not_provided_lines
@@ -43,13 +43,14 @@ def decide(
         limits=limits,
         comparable=not unlike,
         stored=bool(stored),
+        beside=_beside(candidate),
         # Of time and of CPU time.
         intervals=2 * sum(cells[0].lane != EXACT_LANE for cells in ours.values()),
     )
     cells = [judge.place(theirs.get(place, []), mine) for place, mine in ours.items()]
     cells += [_missing(mine[0]) for place, mine in theirs.items() if place not in ours]
     unwatched = [role for role in WATCHING if is_unwatched(_of_all(watching), role)]
-    cells += [_watching(rounds, unwatched) for rounds in watching.values()]
+    cells += [_watching(rounds, unwatched, judge.beside) for rounds in watching.values()]
     cells.sort(key=_gravity)
     doubts = [*unlike, *_unwatched(rounds[0] for rounds in watching.values())]
     outcome = _gravest(cells, doubts)
@@ -93,6 +94,13 @@ def is_unheard(cell: CellResult) -> bool:
     return cell.lane != EXACT_LANE and cell.verdict is Verdict.INCONCLUSIVE and not cell.evidence
 
 
+def _beside(candidate: Sequence[Results]) -> frozenset[str]:
+    """Lanes of real time beside the exact one, in a gate of one round: they are asked for safety
+    alone, and what this machine was too busy for says nothing."""
+    lanes = {cell.lane for run in candidate for cell in run.cells if cell.role == Role.MEASURE}
+    return frozenset(lanes - {EXACT_LANE} if EXACT_LANE in lanes and len(candidate) == 1 else ())
+
+
 def _by_place(runs: Sequence[Results]) -> Places:
     """What was measured in each place, a result for each round."""
     places: Places = {}
@@ -128,11 +136,12 @@ def _unlike(baseline: RunHeader, candidate: RunHeader) -> list[str]:
 
 
 def _machinery(header: RunHeader) -> dict[str, str]:
-    """What decides times beside the subjects; other kernels are named by the cells' places."""
+    """What decides times beside the subjects; other kernels are named by the cells' places, and
+    what is of a lane beside the exact one has no say in times."""
     return {
         name: value
         for name, value in header.image_digests.items()
-        if not name.startswith(("subject ", "kernel "))
+        if not name.startswith(("subject ", "kernel ", *(f"{lane} " for lane in REAL_TIME)))
     }
 
 
@@ -166,7 +175,9 @@ def _of_all(places: Places) -> list[CellResult]:
     return [cell for cells in places.values() for cell in cells]
 
 
-def _watching(rounds: Sequence[CellResult], unwatched: Sequence[Role]) -> GateCell:
+def _watching(
+    rounds: Sequence[CellResult], unwatched: Sequence[Role], beside: frozenset[str]
+) -> GateCell:
     """A canary or a control: as it must be, or the rig is blind. One good answer will do."""
     if rounds[0].not_provided:
         blind = Role(rounds[0].role) in unwatched
@@ -179,7 +190,7 @@ def _watching(rounds: Sequence[CellResult], unwatched: Sequence[Role]) -> GateCe
         return _gate_cell(cell, Outcome.PASS, f"{cell.role}: as it must be")
     if not answers:
         why = f"the {cell.role} gave no answer, so nothing shows that the rig sees: {cell.reason}"
-        return _gate_cell(cell, Outcome.DOUBT, why)
+        return _gate_cell(cell, Outcome.UNSEEN if cell.lane in beside else Outcome.DOUBT, why)
     must = "convicted" if Role(cell.role) is Role.CANARY else "acquitted"
     why = f"the {cell.role} was not {must}, so the rig says nothing: {cell.reason}"
     return _gate_cell(cell, Outcome.RIG_FAULT, why)
@@ -219,6 +230,8 @@ class _Judge:
     limits: Limits
     comparable: bool
     stored: bool
+    beside: frozenset[str]
+    """Lanes that are asked for safety alone."""
     intervals: int
 
     def place(self, baseline: list[CellResult], candidate: list[CellResult]) -> GateCell:
@@ -233,6 +246,8 @@ class _Judge:
         match worst.verdict:
             case Verdict.TOO_SHORT | Verdict.CORRUPT:
                 outcome, why = Outcome.UNSAFE, f"{worst.verdict}: {worst.reason}"
+            case Verdict.INCONCLUSIVE if worst.lane in self.beside:
+                outcome, why = Outcome.UNSEEN, f"{worst.verdict}: {worst.reason}"
             case Verdict.INCONCLUSIVE | Verdict.OP_FAILED | Verdict.HUNG:
                 outcome, why = Outcome.DOUBT, f"{worst.verdict}: {worst.reason}"
             case Verdict.SKIPPED:
@@ -244,6 +259,8 @@ class _Judge:
     def _passed(self, baseline: list[CellResult], candidate: list[CellResult]) -> GateCell:
         """Nothing is wrong with the candidate but, perhaps, what it takes."""
         cell = next(cell for cell in candidate if cell.verdict is Verdict.PASS)
+        if cell.lane in self.beside:
+            return _gate_cell(cell, Outcome.PASS, f"{SAFE}; its time is not counted")
         if not baseline:
             return _gate_cell(cell, Outcome.DOUBT, f"{SAFE}; the baseline was not run in this cell")
         pairs = [

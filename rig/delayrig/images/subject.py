@@ -59,6 +59,10 @@ OWN_PROGRAMS = {
     "canary:chip": "flashrom/flashrom-fixed-canary",
     "control:chip": "flashrom/flashrom-fixed",
     "floor": "emulators/floor/serprog-floor",
+    "control:yardstick": "emulators/floor/yardstick",
+    "canary:sleeps-short": "emulators/floor/yardstick-sleeps-short",
+    "canary:sleeps-half": "emulators/floor/yardstick-sleeps-half",
+    "canary:asks-short": "emulators/floor/yardstick-asks-short",
     "sleep-facts": "flashrom/bench/sleep-facts",
     **{f"museum:{piece}": f"flashrom/museum/museum-{piece}" for piece in MUSEUM},
     **{

@@ -1,15 +1,37 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """From a lane's name to the lane."""
 
+from dataclasses import dataclass, replace
+
+import msgspec
+
+from delayrig.cell import Cell
+from delayrig.images.subject import Subject
 from delayrig.lanes import LaneName
-from delayrig.lanes.lane import Lane
+from delayrig.lanes.lane import Assignment, Lane
 from delayrig.paths import Paths
+from delayrig.result import NotProvided, RunHeader
+from delayrig.run.agenda import Kinship
 from delayrig.run.request import Request
 from delayrig.run.supplies import CpuPool, Preparing
 
 
 async def open_lane(request: Request, paths: Paths, pool: CpuPool, preparing: Preparing) -> Lane:
     """Provides what the request's cells need there; what another lane needs stays unasked for."""
+    names = list(dict.fromkeys(cell.lane for cell in request.cells)) or [request.lane]
+    lanes = {
+        name: await _open(
+            replace(request, lane=name, cells=[c for c in request.cells if c.lane is name]),
+            paths,
+            pool,
+            preparing,
+        )
+        for name in names
+    }
+    return lanes[names[0]] if len(names) == 1 else Lanes(lanes)
+
+
+async def _open(request: Request, paths: Paths, pool: CpuPool, preparing: Preparing) -> Lane:
     match request.lane:
         case LaneName.VIRTUAL:
             from delayrig.lanes.virtual import open_virtual_lane
@@ -23,3 +45,54 @@ async def open_lane(request: Request, paths: Paths, pool: CpuPool, preparing: Pr
             from delayrig.lanes.host import open_host_lane
 
             return await open_host_lane(request, paths, preparing)
+
+
+@dataclass(frozen=True, slots=True)
+class Lanes:
+    """Several, for a plan whose cells name lanes of their own: each cell is run on its own."""
+
+    lanes: dict[LaneName, Lane]
+
+    @property
+    def programs(self) -> list[Subject]:
+        """Every subject that was packed, once."""
+        programs = [program for lane in self.lanes.values() for program in lane.programs]
+        return list({program.label: program for program in programs}.values())
+
+    def subject_of(self, cell: Cell) -> Subject | None:
+        """What is put to the test there."""
+        return self.lanes[cell.lane].subject_of(cell)
+
+    def kinship(self, cell: Cell, /) -> Kinship:
+        """What it shares with others of its lane."""
+        return self.lanes[cell.lane].kinship(cell)
+
+    def missing(self, cell: Cell) -> NotProvided | None:
+        """What the archive did not give of what the cell needs."""
+        return self.lanes[cell.lane].missing(cell)
+
+    def refusal(self, cell: Cell) -> str:
+        """Why its lane cannot run the cell."""
+        return self.lanes[cell.lane].refusal(cell)
+
+    def header(self) -> RunHeader:
+        """The first lane's; what another uses beside it has that lane's name before its own."""
+        headers = {name: lane.header() for name, lane in self.lanes.items()}
+        first = next(iter(headers.values()))
+        digests = {
+            f"{name} {what}": digest
+            for name, header in headers.items()
+            for what, digest in header.image_digests.items()
+            if what not in first.image_digests
+        }
+        missing = {n.what: n for header in headers.values() for n in header.not_provided}
+        return msgspec.structs.replace(
+            first,
+            image_digests={**digests, **first.image_digests},
+            not_provided=list(missing.values()),
+            cells_planned=sum(header.cells_planned for header in headers.values()),
+        )
+
+    async def run_cell(self, assignment: Assignment) -> float:
+        """Runs the cell on its lane."""
+        return await self.lanes[assignment.cell.lane].run_cell(assignment)

@@ -28,6 +28,7 @@ from delayrig.plans.words import (
     Timers,
     hazards_of,
     is_possible,
+    lane_of_cell,
     lane_of_plan,
     own_subjects,
 )
@@ -44,18 +45,19 @@ def plan_cells(
 ) -> list[Cell]:
     """Every cell of the plan, in order, each id once.
 
-    `subjects` replace the plan's own where there are any, and `lane` the plan's. `source` names
-    the plan in errors.
+    `subjects` replace the plan's own where there are any, and `lane` the plan's: then cells that
+    name another one are left out. `source` names the plan in errors.
     """
-    lane = lane or lane_of_plan(plan, source)
-    reader = _Reader(PlanCheck(source, list(chips), lane), seed, lane)
+    main = lane or lane_of_plan(plan, source)
+    own_lanes = [lane_of_cell(single, number, source) for number, single in enumerate(plan.cell)]
+    names = [main, *(name for name in own_lanes if name is not None)]
+    readers = {name: _Reader(PlanCheck(source, list(chips), name), seed, name) for name in names}
     chosen = list(dict.fromkeys(subjects)) or plan.subjects
-    cells = [
-        reader.expectation(cell, plan.rule)
-        for cell in itertools.chain(
-            reader.group_cells(plan, chosen), reader.single_cells(plan, chosen)
-        )
-    ]
+    cells = list(readers[main].group_cells(plan, chosen))
+    for number, (single, own) in enumerate(zip(plan.cell, own_lanes, strict=True)):
+        if own in (None, main) or lane is None:
+            cells += readers[own or main].single_cells(single, number, chosen)
+    cells = [readers[cell.lane].expectation(cell, plan.rule) for cell in cells]
     unique: dict[str, Cell] = {}
     for cell in cells:
         if unique.setdefault(cell.id, cell) != cell:
@@ -87,12 +89,11 @@ class _Reader:
                 for point in points:
                     yield self._cell(group, subject, point, f"{key}.over")
 
-    def single_cells(self, plan: Plan, subjects: list[str]) -> Iterator[Cell]:
-        for number, single in enumerate(plan.cell):
-            key = f"cell[{number}]"
-            self._check.owner(single, key)
-            for subject in own_subjects(single) or subjects:
-                yield self._cell(single, subject, single.at, f"{key}.at")
+    def single_cells(self, single: Single, number: int, subjects: list[str]) -> Iterator[Cell]:
+        key = f"cell[{number}]"
+        self._check.owner(single, key)
+        for subject in own_subjects(single) or subjects:
+            yield self._cell(single, subject, single.at, f"{key}.at")
 
     def expectation(self, cell: Cell, rules: list[Rule]) -> Cell:
         expect = Expect.TOO_SHORT if cell.role is Role.CANARY else Expect.PASS

@@ -92,6 +92,8 @@ class Single(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     role: str = "measure"
     region_kib: int = REGION_KIB
     pin: str = ""
+    lane: str = ""
+    """Its own, where that is not the plan's."""
     witness: str = Probe.NONE.value
 
 
@@ -155,12 +157,21 @@ def read_plan(path: Path) -> Plan:
 
 def lane_of_plan(plan: Plan, source: str) -> LaneName:
     """Where it is run unless somebody says otherwise; raises `BadInputError`."""
+    return _lane(plan.lane, source, "lane")
+
+
+def lane_of_cell(single: Single, number: int, source: str) -> LaneName | None:
+    """The lane that it names itself; None where it is the plan's. Raises `BadInputError`."""
+    return _lane(single.lane, source, f"cell[{number}].lane") if single.lane else None
+
+
+def _lane(name: str, source: str, key: str) -> LaneName:
     try:
-        return LaneName(plan.lane)
+        return LaneName(name)
     except ValueError:
         raise BadInputError(
-            f"{source}: key 'lane': unknown value {plan.lane!r}",
-            hint=nearest(plan.lane, list(LaneName), what="lanes"),
+            f"{source}: key '{key}': unknown value {name!r}",
+            hint=nearest(name, list(LaneName), what="lanes"),
         ) from None
 
 

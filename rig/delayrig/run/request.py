@@ -87,11 +87,10 @@ def choose_cells(
     content = read_plan(path)
     _check_subjects(content, recipes, path)
     _check_contrasts(content, recipes, path)
-    lane = lane or lane_of_plan(content, str(path))
     cells = plan_cells(
         content, source=str(path), subjects=subjects, chips=chips, seed=seed, lane=lane
     )
-    cells = [cell for cell in cells if cell.role is Role.MEASURE or not _is_beyond(lane, cell)]
+    cells = [cell for cell in cells if cell.role is Role.MEASURE or not _is_beyond(cell)]
     for cell in cells:
         check_region(cell, chips, path)
         check_hazards(cell, chips, path)
@@ -102,6 +101,7 @@ def choose_cells(
             f"no cell of {plan} matches {', '.join(patterns)}",
             hint=f"`rig/rig run --plan {plan} --dry-run` lists them; * stands for anything",
         )
+    lane = lane or lane_of_plan(content, str(path))
     return Choice(lane=lane, cells=cells, contrasts=content.contrast, chips=chips, recipes=recipes)
 
 
@@ -112,10 +112,10 @@ def default_jobs(lane: LaneName) -> int:
     return max(cpus // wanted, 1)
 
 
-def _is_beyond(lane: LaneName, cell: Cell) -> bool:
-    """Whether no machine can run the cell on that lane."""
-    return bool(refusal_on(lane, cell.hazards)) or (
-        lane is not LaneName.VIRTUAL and cell.witness is Probe.DELAY
+def _is_beyond(cell: Cell) -> bool:
+    """Whether no machine can run the cell on its lane."""
+    return bool(refusal_on(cell.lane, cell.hazards)) or (
+        cell.lane is not LaneName.VIRTUAL and cell.witness is Probe.DELAY
     )
 
 

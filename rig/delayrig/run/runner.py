@@ -24,7 +24,7 @@ from delayrig.lanes.lane import Assignment, Lane
 from delayrig.paths import Paths
 from delayrig.result import CellResult, Results, Verdict, write_results
 from delayrig.run.agenda import Agenda, Kinship
-from delayrig.run.request import Request
+from delayrig.run.request import Request, default_jobs
 from delayrig.run.supplies import CpuPool, Preparing
 from delayrig.run.taken_up import CELL, RESULT, begin, clear_cut_off, done_cells
 from delayrig.stages import JUDGE, MARKS_NAME, StageWatch
@@ -102,25 +102,32 @@ async def run_side_by_side(
     for run, cell in in_turn:
         if result := run.known(cell):
             progress.finished(result)
-    agenda = Agenda(
-        ((run, cell) for run, cell in in_turn if not run.known(cell)),
-        kinship=lambda item: item[0].kinship(item[1]),
-    )
 
-    async def work() -> None:
+    async def work(agenda: Agenda[tuple[_Run, Cell]]) -> None:
         async with pool.one() as cpu:
             for run, cell in agenda.work():
                 progress.finished(await run.cell(cell, cpu))
 
     try:
-        async with asyncio.TaskGroup() as group:
-            for _ in range(pool.jobs):
-                group.create_task(work())
+        # Cells of real time come last, so that no cell of virtual time disturbs them.
+        for lane in LaneName:
+            agenda = Agenda(
+                ((run, c) for run, c in in_turn if c.lane is lane and not run.known(c)),
+                kinship=lambda item: item[0].kinship(item[1]),
+            )
+            async with asyncio.TaskGroup() as group:
+                for _ in range(_jobs_on(lane, requests[0], pool)):
+                    group.create_task(work(agenda))
         finished = True
     finally:
         await asyncio.shield(pool.guests.end())
         kept = [run.keep(interrupted=not finished) for run in runs]
     return kept
+
+
+def _jobs_on(lane: LaneName, request: Request, pool: CpuPool) -> int:
+    """Of cells that name a lane of their own no more run at a time than is good for that lane."""
+    return pool.jobs if lane is request.lane else min(pool.jobs, default_jobs(lane))
 
 
 def _check_watched(runs: Sequence["_Run"]) -> None:
@@ -346,7 +353,7 @@ def rerun_command(cell: Cell, request: Request) -> str:
     """The one command that runs this cell again."""
     words = ["rig/rig", "run", "--plan", request.plan, "--seed", str(request.seed)]
     words += ["--subject", cell.subject, "--cell", cell.id]
-    words += ["--lane", cell.lane] if cell.lane is not LaneName.VIRTUAL else []
+    words += ["--lane", request.lane] if request.lane is not LaneName.VIRTUAL else []
     if cell.subject.startswith(PATH_PREFIX):
         words += request.delay.words
     return shlex.join(words)

@@ -66,7 +66,7 @@ def begin(request: Request, header: RunHeader) -> RunHeader:
 
 def _compared(known: Begun, now: Begun, request: Request) -> list[tuple[str, Any, Any]]:
     pairs = [(f"run.{key}", getattr(known.run, key), getattr(now.run, key)) for key in OF_THE_RIG]
-    if request.lane in REAL_TIME:
+    if any(cell.lane in REAL_TIME for cell in request.cells):
         pairs.append(("run.host", known.run.host, now.run.host))
     return [*pairs, ("delay", known.delay, now.delay)]
 

@@ -73,6 +73,11 @@ class KnownBad(msgspec.Struct, frozen=True, kw_only=True):
         return ExitCode.INCONCLUSIVE if self.unanswered else ExitCode.PASS
 
 
+def subjects_of(names: Sequence[str]) -> list[str]:
+    """The shipped program and these builds, as subjects of any plan."""
+    return [BUNDLED, *(f"{PREFIX}{name}" for name in names)]
+
+
 def choose_for(names: Sequence[str], cells: Iterable[Cell]) -> list[Cell]:
     """The cells of these builds, the shipped program's in the same places, and those that watch."""
     subjects = {f"{PREFIX}{name}" for name in names}

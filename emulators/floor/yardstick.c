@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "yardstick.h"
+
+#include <errno.h>
+#include <time.h>
+
+#define NS_PER_US UINT64_C(1000)
+#define NS_PER_S UINT64_C(1000000000)
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+void default_delay(unsigned int microseconds)
+{
+	const uint64_t end_ns = now_ns() + microseconds * NS_PER_US * SLEEP_PERCENT / 100;
+	const struct timespec end = {
+		.tv_sec = (time_t)(end_ns / NS_PER_S), .tv_nsec = (long)(end_ns % NS_PER_S)};
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &end, NULL) == EINTR)
+		;
+}
+
+void yardstick_wait(const struct busy_time *busy)
+{
+	const uint64_t longest_us = (busy->max.ns + NS_PER_US - 1) / NS_PER_US;
+
+	default_delay((unsigned int)(longest_us * ASK_PERCENT / 100));
+}
