@@ -16,6 +16,7 @@ import click
 
 from delayrig.errors import ExitCode, RigError, RigFaultError
 from delayrig.interruption import until_told_to_end
+from delayrig.lanes import LaneName
 from delayrig.paths import Paths, find_paths
 from delayrig.result import FILE_NAME, Results
 from delayrig.run.request import Request, check_out, choose_cells
@@ -160,6 +161,7 @@ def own_request(
     out: Path,
     *,
     subjects: Sequence[str] = (),
+    lane: LaneName | None = None,
     leaves: str = FILE_NAME,
     resume: bool = False,
 ) -> tuple[Request, Paths]:
@@ -170,7 +172,12 @@ def own_request(
     """
     paths = find_paths()
     choice = choose_cells(
-        plan=plan, subjects=list(subjects), patterns=list(patterns), seed=seed, paths=paths
+        plan=plan,
+        subjects=list(subjects),
+        patterns=list(patterns),
+        seed=seed,
+        paths=paths,
+        lane=lane,
     )
     if not resume:
         check_out(out, choice.cells, name=leaves)

@@ -18,6 +18,7 @@ from delayrig.commands.command import (
 )
 from delayrig.images.known_bad import find_mistake, own_mistakes
 from delayrig.keep import keep_file
+from delayrig.lanes import EXACT_LANE
 from delayrig.selfcheck.determinism import FILE_NAME as DETERMINISM_FILE
 from delayrig.selfcheck.determinism import SHAPES, check_shapes, repeat_folder, repeat_shapes
 from delayrig.selfcheck.known_bad import FILE_NAME as KNOWN_BAD_FILE
@@ -112,7 +113,9 @@ def known_bad(
         return
     names = [mistake.name for mistake in chosen]
     subjects = () if plan == PLAN else subjects_of(names)
-    request, paths = own_request(plan, (), seed, jobs, out or default_out(PLAN), subjects=subjects)
+    request, paths = own_request(
+        plan, (), seed, jobs, out or default_out(PLAN), subjects=subjects, lane=EXACT_LANE
+    )
     cells = choose_for(names, request.cells)
     results = run_shown(replace(request, cells=cells), paths, no_color=no_color)
     answer = answer_all(results, chosen)
