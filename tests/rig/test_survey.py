@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Surveys: calls and what they took, gaps as bounds, and both witnesses beside each other."""
 
+from collections.abc import Sequence
+
 import pytest
-from delayrig.cell import Probe
 from delayrig.events import Event
 from delayrig.figures.waste import Watched
 from delayrig.profiles.profile import Wait
@@ -10,12 +11,11 @@ from delayrig.survey.calls import requested_of
 from delayrig.survey.gaps import agreement_of, bounds_of, class_us, gaps_of, known_waits, service_ns
 from delayrig.survey.show import tables_of
 from delayrig.survey.survey import Survey
+from delayrig.witness.delay_seen import DelayCall
 
 from tests.rig.builders import (
-    CALL_COST_NS,
-    COST_NS,
     delay,
-    delay_probe,
+    delays_of,
     make_cell,
     make_profile,
     sound_events,
@@ -30,15 +30,21 @@ def watched(*events: Event, **cell: object) -> Watched:
     return Watched(cell=make_cell(**cell), events=list(events))
 
 
-def probed(*calls: Event, between: tuple[Event, ...] = ()) -> Watched:
-    return watched(started(wake=0), delay_probe(), *calls, *between, witness=Probe.DELAY)
+def called(*calls: DelayCall, between: Sequence[Event] = (), doubt: str = "") -> Watched:
+    delays = delays_of(*calls, doubt=doubt)
+    return Watched(cell=make_cell(), events=[started(wake=0), *between], delays=delays)
 
 
-def test_calls_of_one_length_are_counted_and_what_the_probe_costs_is_taken_off() -> None:
-    calls = [delay(100, took_ns=100 * US + COST_NS + extra, at=extra) for extra in (10, 30)]
-    (row,) = requested_of([probed(*calls, delay(100, took_ns=None))])
+def test_calls_of_one_length_are_counted_and_what_they_took_beyond() -> None:
+    calls = [delay(100, took_ns=100 * US + extra, at=extra) for extra in (10, 30)]
+    (row,) = requested_of([called(*calls, delay(100, took_ns=None))])
     assert (row.requested_us, row.count) == (100, 2)
     assert (row.took_ns, row.beyond_ns) == (200 * US + 40, 40)
+
+
+def test_calls_of_what_may_be_no_delay_function_are_left_out() -> None:
+    calls = [delay(us, took_ns=7, at=us) for us in (100, 200, 300)]
+    assert requested_of([called(*calls, doubt="its argument may be anything")]) == []
 
 
 @pytest.mark.parametrize(
@@ -94,19 +100,19 @@ def test_waits_of_a_profile_are_known_by_name() -> None:
     assert known_waits(watched(*events), None) == []
 
 
-def test_the_bus_less_service_and_probes_is_what_the_calls_took() -> None:
-    requests = bus([30, 30, 30 + 200 + CALL_COST_NS // US])
-    call = delay(200, took_ns=200 * US + COST_NS, at=requests[2]["reply_ns"] + 10)
-    found = agreement_of(probed(call, between=tuple(requests)))
+def test_the_bus_less_service_is_what_the_calls_took() -> None:
+    requests = bus([30, 30, 30 + 200])
+    call = delay(200, took_ns=200 * US, at=requests[2]["reply_ns"] + 10)
+    found = agreement_of(called(call, between=requests))
     assert found is not None
     assert (found.calls, found.calls_ns, found.bus_ns) == (1, 200 * US, 200 * US)
     assert found.off_pct == 0
 
 
 def test_witnesses_that_differ_are_told_by_how_much() -> None:
-    requests = bus([30, 30, 30 + 202 + CALL_COST_NS // US])
-    call = delay(200, took_ns=200 * US + COST_NS, at=requests[2]["reply_ns"] + 10)
-    found = agreement_of(probed(call, between=tuple(requests)))
+    requests = bus([30, 30, 30 + 202])
+    call = delay(200, took_ns=200 * US, at=requests[2]["reply_ns"] + 10)
+    found = agreement_of(called(call, between=requests))
     assert found is not None
     assert found.off_pct == pytest.approx(1.0)
 

@@ -20,9 +20,8 @@ from delayrig.show.waste import waste_tables
 def waste(folder: Path, as_json: bool, no_color: bool) -> None:
     """Tells where a flashrom waits for nothing, the largest sum first.
 
-    By operation: how long the part had been ready when the next command came. Where cells of the
-    delay witness are among them, also by who asked for a delay: how much of it the part was not
-    busy at all.
+    By operation: how long the part had been ready when the next command came. Of cells in guests
+    also by who asked for a delay: how much of it the part was not busy at all.
     """
     found = waste_of(read_watched(folder))
     if as_json:

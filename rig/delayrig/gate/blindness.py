@@ -3,7 +3,6 @@
 
 from collections.abc import Sequence
 
-from delayrig.cell import Probe
 from delayrig.result import CellResult, Verdict
 from delayrig.witness.wait_classes import CHIP_BUSY
 
@@ -12,7 +11,7 @@ def blind_spots(cells: Sequence[CellResult]) -> list[str]:
     """How many delays were judged and how small a shortening was visible, then what was not."""
     ran = [cell for cell in cells if cell.verdict is not Verdict.SKIPPED]
     lines = [_delays([cell for cell in ran if cell.delays is not None]), *_unseen(ran)]
-    return [*lines, *_classes([cell for cell in ran if not cell.witness])]
+    return [*lines, *_classes(ran)]
 
 
 def _delays(watched: Sequence[CellResult]) -> str:
@@ -35,9 +34,7 @@ def _least(cells: Sequence[CellResult]) -> str:
 
 def _unseen(ran: Sequence[CellResult]) -> list[str]:
     """Cells in which no delay function was known, or on a lane where nobody looks."""
-    missing = [
-        cell for cell in ran if cell.delays is None and cell.witness != Probe.DELAY and cell.judged
-    ]
+    missing = [cell for cell in ran if cell.delays is None and cell.judged]
     return [f"delays: not seen call by call in {_cells(len(missing))}"] if missing else []
 
 

@@ -16,6 +16,7 @@ from delayrig.errors import LostGuestError
 
 FILE_NAME = "delays.jsonl"
 SCHEMA = 1
+CALLERS_SHOWN = 5
 
 
 class End(StrEnum):
@@ -122,6 +123,10 @@ class Delays(msgspec.Struct, frozen=True, kw_only=True):
     def callers_of(self, call: DelayCall) -> list[str]:
         """Who asked for it, the nearest first."""
         return self.callers.get(call.site, [])
+
+    def call_site(self, call: DelayCall) -> str:
+        """Who asked for it, in one line."""
+        return " < ".join(self.callers_of(call)[:CALLERS_SHOWN]) or "an unknown caller"
 
     def function_of(self, call: DelayCall) -> FunctionFacts:
         """The function that was called."""

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 
 from delayrig.events import Event, first
 from delayrig.witness.clock_error import ClockError, clock_error, clock_jump_ns, clock_step_ns
-from delayrig.witness.delay import CALLERS_SHOWN, class_of
 from delayrig.witness.delay_seen import DelayCall, Delays, End
 from delayrig.witness.evidence import ObservedDelay
 from delayrig.witness.finder.confirm import confirm
+from delayrig.witness.wait_classes import class_of
 
 LOST = "delay (no room for some calls)"
 NOT_SEEN_TO_END = "delay (some calls were not seen to end)"
@@ -104,11 +104,10 @@ def _stretch(pace: Event | None) -> float:
 
 def _observed(call: DelayCall, delays: Delays, clock: _Clock) -> ObservedDelay:
     assert call.seen_ns is not None
-    callers = delays.callers_of(call)
     late_ns = delays.header.late_ns
     return ObservedDelay(
         kind=class_of(max(call.requested_ns // NS_PER_US, 1)),
-        what=f"a delay for {_shown(callers)}",
+        what=f"a delay for {delays.call_site(call)}",
         requested_ns=call.requested_ns,
         shortest_ns=max(call.seen_ns - late_ns, 0),
         longest_ns=int(call.seen_ns * clock.stretch) + late_ns,
@@ -118,10 +117,6 @@ def _observed(call: DelayCall, delays: Delays, clock: _Clock) -> ObservedDelay:
         has_returned=call.ended is End.RETURN or not delays.function_of(call).setjmp,
         where=_where(call, delays),
     )
-
-
-def _shown(callers: Sequence[str]) -> str:
-    return " < ".join(callers[:CALLERS_SHOWN]) or "an unknown caller"
 
 
 def _where(call: DelayCall, delays: Delays) -> str:

@@ -29,7 +29,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ObservedWait(msgspec.Struct, frozen=True, kw_only=True):
-    """One wait: a gap on the bus that a profile knows, or a call of the delay function."""
+    """One wait: a gap on the bus that a profile knows, or a call of a delay function."""
 
     kind: str
     what: str
@@ -61,15 +61,8 @@ class ObservedWait(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def visible_short_ns(self) -> int:
-        """A shortening of at least this much would have been seen.
-
-        On the bus a round trip hides it. A call holds nothing but the wait and what the probe cost.
-        """
-        if self.witness is Witness.DELAY:
-            hidden_ns = self.longest_ns - self.shortest_ns
-        else:
-            hidden_ns = max(self.longest_ns - self.requested_ns, 0)
-        return hidden_ns + max(self.clock_error_ns, 1)
+        """A shortening of at least this much would have been seen: a round trip hides it."""
+        return max(self.longest_ns - self.requested_ns, 0) + max(self.clock_error_ns, 1)
 
 
 class ObservedDelay(ObservedWait, frozen=True, kw_only=True):
