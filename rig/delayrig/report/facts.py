@@ -18,7 +18,6 @@ from delayrig.result import CellResult
 from delayrig.trace.timeline import REQUESTS
 from delayrig.witness.bus import observe_waits
 from delayrig.witness.chip import margins_ns
-from delayrig.witness.delay_calls import observe_calls
 from delayrig.witness.delay_waits import observe_calls_of
 from delayrig.witness.evidence import ObservedWait, Witness
 from delayrig.witness.wait_classes import CHIP_BUSY
@@ -133,12 +132,7 @@ def _facts(watched: Watched, result: CellResult) -> CellFacts:
         split=_split(events, busy, late, on_bus),
         waste=waste_of([watched]),
         silences=_summed(_silences(watched, Cover([*busy, *late]))),
-        waits=[
-            *_chip_margins(events),
-            *_margins(on_bus),
-            *_margins(delays),
-            *_margins(observe_calls(events)),
-        ],
+        waits=[*_chip_margins(events), *_margins(on_bus), *_margins(delays)],
     )
 
 

@@ -42,7 +42,6 @@ from delayrig.witness.chip import (
     broken_rules,
     convict_commands,
 )
-from delayrig.witness.delay_calls import convict_calls, observe_calls
 from delayrig.witness.evidence import Evidence, ObservedWait, Witness, convict_waits
 from delayrig.witness.wait_classes import (
     LEFT_TO_PROGRAMMER,
@@ -96,17 +95,12 @@ def _judge(
     version = subject_version(seen.stdout, subject)
     profile = find_profile(version)
     waits = see_waits(cell, seen, subject, profile)
-    calls = observe_calls(seen.events)
-    evidence = [
-        *convict_commands(seen.events),
-        *convict_waits(waits.convicting),
-        *convict_calls(calls),
-    ]
+    evidence = [*convict_commands(seen.events), *convict_waits(waits.convicting)]
     evidence += data_evidence(cell, chip, seen)
     if lost_clock(cell, seen.events):
         evidence = []
     known = None if waits.bus is Bus.DESCRIBES else profile
-    judged, unjudged = classify_waits([*waits.all, *calls], known, seen.events)
+    judged, unjudged = classify_waits(waits.all, known, seen.events)
     unjudged = sorted([*unjudged, *unjudged_delays(seen, waits)])
     observed = Observed(
         evidence=evidence,
@@ -149,7 +143,7 @@ def _judge(
         judged=judged,
         unjudged=unjudged,
         delays=waits.count,
-        smallest_visible_short_ns=smallest_visible_short_ns([*waits.all, *calls], judged),
+        smallest_visible_short_ns=smallest_visible_short_ns(waits.all, judged),
         time_ns=split,
         cpu_ns=CpuTime(user=ended.get("user_ns", 0), sys=ended.get("sys_ns", 0)),
         chip_busy_ns=phases.chip_busy_ns(seen.events),

@@ -25,10 +25,9 @@ def class_of(requested_us: int) -> str:
 
 def declared_classes(cell: Cell, profile: Profile | None) -> set[str]:
     """The classes of waits without whose judgement there is no pass."""
-    declared = {kind for hazard in cell.active_hazards for kind in hazard.declares}
     if profile is None or cell.bridged or cell.programmer is Programmer.DUMMY:
-        return declared
-    return declared | {wait.kind for wait in profile.wait if wait.always_judged}
+        return set()
+    return {wait.kind for wait in profile.wait if wait.always_judged}
 
 
 def classify_waits(
