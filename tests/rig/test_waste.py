@@ -137,6 +137,15 @@ def test_run_is_read_without_canaries_and_a_cell_alone(tmp_path: Path) -> None:
     assert [each.cell.name for each in read_watched(tmp_path / "two")] == ["two"]
 
 
+def test_cell_of_an_older_rig_with_probes_is_read(tmp_path: Path) -> None:
+    cell = {**msgspec.to_builtins(make_cell(name="old")), "witness": "delay"}
+    (tmp_path / "cell.json").write_bytes(msgspec.json.encode(cell))
+    seen = {"ev": "delay", "t_ns": 1, "end_ns": 9, "requested_us": 5, "stack": ["a.c:1"]}
+    (tmp_path / "events.jsonl").write_bytes(as_lines([seen, *erase(1000)]))
+    found = waste_of(read_watched(tmp_path))
+    assert ([row.count for row in found.operations], found.call_sites) == ([1], [])
+
+
 def test_folder_that_holds_neither_is_bad_input(tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match=r"cell\.json"):
         read_watched(tmp_path)

@@ -15,10 +15,10 @@ import msgspec
 from delayrig.cell import Cell, Job, Role
 from delayrig.errors import BadInputError
 from delayrig.events import Event, of_kind, read_events
+from delayrig.figures.delays import whole_delays
 from delayrig.figures.phases import PROBE, READ, VERIFY, overshoots, phase_changes
 from delayrig.result import FILE_NAME
 from delayrig.witness.delay_seen import Delays, read_delays
-from delayrig.witness.delay_waits import sure_calls
 
 CELL_FILE = "cell.json"
 
@@ -138,11 +138,9 @@ def _call_sites(watched: Watched) -> Iterator[CallSiteWaste]:
     if (delays := watched.delays) is None:
         return
     busy = [(event["start_ns"], event["until_ns"]) for event in of_kind(watched.events, "busy")]
-    for call in sure_calls(delays):
-        if call.end_ns is None:
-            continue
-        actual_ns = call.end_ns - call.t_ns
-        waste_ns = actual_ns - _covered_ns(call.t_ns, call.end_ns, busy)
+    for call in whole_delays(delays):
+        actual_ns = call.seen_ns or 0
+        waste_ns = actual_ns - _covered_ns(call.t_ns, call.t_ns + actual_ns, busy)
         yield CallSiteWaste(
             subject=watched.cell.subject,
             phase=phases.at(call.t_ns),

@@ -5,9 +5,9 @@ from collections.abc import Iterable
 
 import msgspec
 
+from delayrig.figures.delays import whole_delays
 from delayrig.figures.waste import Watched
 from delayrig.witness.delay_seen import DelayCall
-from delayrig.witness.delay_waits import sure_calls
 
 
 class Requested(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,7 +31,7 @@ def requested_of(watched: Iterable[Watched]) -> list[Requested]:
     for each in watched:
         cell = each.cell
         key = (cell.subject, cell.in_library, cell.chip, cell.job.value)
-        for call in calls_of(each):
+        for call in whole_delays(each.delays):
             found.setdefault(key, {}).setdefault(call.requested_ns // 1000, []).append(call)
     return [
         Requested(
@@ -47,12 +47,6 @@ def requested_of(watched: Iterable[Watched]) -> list[Requested]:
         for (subject, library, chip, job), lengths in found.items()
         for requested_us, calls in sorted(lengths.items())
     ]
-
-
-def calls_of(watched: Watched) -> list[DelayCall]:
-    """Those that were seen to end, of functions that are sure to delay."""
-    calls = sure_calls(watched.delays) if watched.delays else []
-    return [call for call in calls if call.seen_ns is not None]
 
 
 def took_ns(calls: Iterable[DelayCall]) -> int:

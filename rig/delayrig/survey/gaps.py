@@ -15,9 +15,10 @@ import msgspec
 
 from delayrig.cell import Cell
 from delayrig.events import TRANSACTIONS, Event, first
+from delayrig.figures.delays import whole_delays
 from delayrig.figures.waste import Watched
 from delayrig.profiles.profile import Profile
-from delayrig.survey.calls import calls_of, took_ns
+from delayrig.survey.calls import took_ns
 from delayrig.witness.bus import observe_waits, wake_bound_ns
 
 STEPS = (1, 2, 5)
@@ -178,7 +179,7 @@ def agreement_of(watched: Watched) -> Agreement | None:
 
     The service time is the median of the gaps without a call.
     """
-    cell, calls = watched.cell, calls_of(watched)
+    cell, calls = watched.cell, whole_delays(watched.delays)
     gaps = gaps_of(watched.events)
     inside = [[c for c in calls if gap.opened_ns <= c.t_ns < gap.closed_ns] for gap in gaps]
     idle = [gap.longest_ns for gap, found in zip(gaps, inside, strict=True) if not found]

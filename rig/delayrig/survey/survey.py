@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 
+from delayrig.figures.delays import whole_delays
 from delayrig.figures.waste import Watched, read_watched
 from delayrig.lanes import LaneName
 from delayrig.profiles.profile import find_profile
@@ -19,7 +20,6 @@ from delayrig.survey.gaps import (
     bounds_of,
     known_waits,
 )
-from delayrig.witness.delay_waits import sure_calls
 
 SCHEMA = 1
 FILE_NAME = "survey.json"
@@ -77,7 +77,7 @@ def _of(subject: str, watched: Sequence[Watched]) -> list[Watched]:
 def _source(watched: Sequence[Watched]) -> str:
     """Who saw a subject's waits in these cells."""
     seen = [each.delays for each in watched if each.delays]
-    called = dict.fromkeys(d.function_of(call).name for d in seen for call in sure_calls(d))
+    called = dict.fromkeys(d.function_of(call).name for d in seen for call in whole_delays(d))
     if called:
         return f"seen call by call, by QEMU, in {', '.join(called)}."
     if seen:

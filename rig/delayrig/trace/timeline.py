@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 from delayrig.events import TRANSACTIONS, Event, event_time_ns, first, of_kind, transactions
+from delayrig.figures.delays import whole_delays
 from delayrig.witness.delay_seen import Delays
 
 REQUESTS = ("serprog", *TRANSACTIONS)
@@ -138,24 +139,23 @@ def _waits(events: list[Event]) -> Iterator[Span]:
 
 
 def _delays(delays: Delays | None) -> Iterator[Span]:
-    """Calls of the subject's delay functions, where QEMU saw them end."""
+    """Calls of the subject's delay functions, where QEMU saw them."""
     if delays is None:
         return
-    for call in delays.calls:
-        if call.end_ns is not None:
-            yield Span(
-                track=Track.DELAY,
-                name=f"{call.requested_ns // 1000} us",
-                start_ns=call.t_ns,
-                end_ns=call.end_ns,
-                facts={
-                    "function": delays.function_of(call).name,
-                    "stack": delays.callers_of(call),
-                    "thread": call.thread,
-                    "cpu_in": call.cpu_in,
-                    "cpu_out": call.cpu_out,
-                },
-            )
+    for call in whole_delays(delays):
+        yield Span(
+            track=Track.DELAY,
+            name=f"{call.requested_ns // 1000} us",
+            start_ns=call.t_ns,
+            end_ns=call.t_ns + (call.seen_ns or 0),
+            facts={
+                "function": delays.function_of(call).name,
+                "stack": delays.callers_of(call),
+                "thread": call.thread,
+                "cpu_in": call.cpu_in,
+                "cpu_out": call.cpu_out,
+            },
+        )
 
 
 def _moments(events: list[Event]) -> Iterator[Instant]:
