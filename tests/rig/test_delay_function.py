@@ -122,7 +122,7 @@ def test_functions_of_a_stripped_program_are_found_by_its_code(tmp_path: Path) -
     assert (found.argument, found.argument_bits, found.unit_ns) == (0, 32, 1000)
     assert found.returns
     assert not found.doubt
-    assert direct_waits(subject) == {"/usr/sbin/flashrom": ()}
+    assert direct_waits(subject, DelayWish()) == {"/usr/sbin/flashrom": ()}
 
 
 def test_function_of_a_name_that_nobody_knows_is_found_beside_known_ones(tmp_path: Path) -> None:
