@@ -10,11 +10,8 @@ core was held up is too short later, and so is one that runs while the core catc
 the subject's doing, so the longest that a call may have been is longer by both.
 """
 
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-
-import msgspec
 
 from delayrig.events import Event, first
 from delayrig.witness.clock_error import ClockError, clock_error, clock_jump_ns, clock_step_ns
@@ -24,7 +21,7 @@ from delayrig.witness.direct_call import NO_LIMIT
 from delayrig.witness.enclosing import without_inner
 from delayrig.witness.evidence import ObservedDelay
 from delayrig.witness.finder.confirm import confirm
-from delayrig.witness.interrupted import Requests, is_until_kept, length_of, requests_of
+from delayrig.witness.sleeps import observe_sleeps
 
 LOST = "delay (no room for some calls)"
 NOT_SEEN_TO_END = "delay (some calls were not seen to end)"
@@ -36,8 +33,6 @@ UNSURE = "delay (not sure which function it is)"
 CLOCK_STEP = "delay (some ended early by less than a clock_step)"
 
 NS_PER_US, NS_PER_MS = 1000, 1_000_000
-RESUMED_MAX = 4096
-"""So often is a sleep looked for that goes on: a signal every millisecond for seconds."""
 KEPT_PART = 0.98
 CATCH_UP = 1.25
 HELD_UP_PART_MAX = 0.99
@@ -75,57 +70,14 @@ def observe_calls_of(delays: Delays, events: list[Event]) -> list[ObservedDelay]
         for call in functions
         if call.requested_ns > 0 and call.seen_ns is not None
     ]
-    return sorted([*found, *_sleeps(delays, calls, events, clock)], key=lambda w: w.opened_ns)
+    sleeps = [call for call in calls if delays.function_of(call).direct]
+    found += observe_sleeps(sleeps, lambda call: _observed(call, delays, clock), events)
+    return sorted(found, key=lambda wait: wait.opened_ns)
 
 
 def judged_calls(delays: Delays) -> list[DelayCall]:
     """Those that answer for themselves."""
     return without_inner(delays, sure_calls(delays))
-
-
-def _sleeps(
-    delays: Delays, calls: Sequence[DelayCall], events: Sequence[Event], clock: "_Clock"
-) -> Iterator[ObservedDelay]:
-    """The direct waits of them."""
-    places: dict[tuple[int, int], list[DelayCall]] = defaultdict(list)
-    for call in calls:
-        if delays.function_of(call).direct:
-            places[call.function, call.thread].append(call)
-    requests = requests_of(events) if places else Requests((), ())
-    for here in places.values():
-        for number, call in enumerate(here):
-            later = here[number + 1 : number + 1 + RESUMED_MAX]
-            if call.end_ns is not None and (call.requested_ns or call.until_ns is not None):
-                yield _observed_sleep(_observed(call, delays, clock), call, later, requests)
-
-
-def _observed_sleep(
-    plain: ObservedDelay, call: DelayCall, later: Sequence[DelayCall], requests: Requests
-) -> ObservedDelay:
-    """With what followed where it ended early."""
-    if call.until_ns is not None:
-        is_open = not is_until_kept(call, later, requests)
-        return msgspec.structs.replace(plain, requested_ns=plain.shortest_ns, is_open=is_open)
-    if not plain.is_short:
-        return plain
-    length = length_of(call, later, requests)
-    added_ns = length.shortest_ns - (call.seen_ns or 0)
-    whole = msgspec.structs.replace(
-        plain, shortest_ns=plain.shortest_ns + added_ns, longest_ns=plain.longest_ns + added_ns
-    )
-    if whole.is_judged and not whole.is_short:
-        return whole
-    return _as_followed(plain, length.longest_ns)
-
-
-def _as_followed(plain: ObservedDelay, longest_ns: int | None) -> ObservedDelay:
-    """It was at most as long as until the next request."""
-    if longest_ns is not None:
-        longest_ns = max(plain.longest_ns, int(longest_ns * plain.stretch))
-        followed = msgspec.structs.replace(plain, longest_ns=longest_ns)
-        if followed.is_short:
-            return followed
-    return msgspec.structs.replace(plain, is_open=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

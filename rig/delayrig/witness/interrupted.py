@@ -3,15 +3,15 @@
 
 A sleep that goes on is called again at the same place, for what is left. Otherwise the subject has
 made the wait good in a way that nobody sees, such as by reading a clock, or it has not. What shows
-is its next request: a request that comes before the time is over was not waited for.
+is its next request: one that was read before the time was over was not waited for, and one that was
+sent after it was.
 """
 
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import takewhile
 
-from delayrig.events import TRANSACTIONS, Event
+from delayrig.events import TRANSACTIONS, Event, first
 from delayrig.witness.delay_seen import DelayCall
 
 REST_TOLERANCE_NS = 10_000_000
@@ -23,8 +23,11 @@ class Length:
     """How long a wait was."""
 
     shortest_ns: int
-    longest_ns: int | None
-    """None where nothing came after it."""
+    """Of the sleep and those that went on with it."""
+    sent_ns: int | None
+    """From its begin to the earliest moment at which the next request may have been sent."""
+    read_ns: int | None
+    """The same to when that was read; both are None where nothing came after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,8 @@ class Requests:
 
     sent_ns: Sequence[int]
     read_ns: Sequence[int]
+    latency_ns: int | None
+    """The most that the programmer takes to notice one; None where nobody knows."""
 
     def after(self, t_ns: int) -> tuple[int, int] | None:
         """When the first one that was not yet there at that time was, and when it was read."""
@@ -48,7 +53,8 @@ def requests_of(events: Sequence[Event]) -> Requests:
         if event["ev"] in (*TRANSACTIONS, "serprog") and type(event.get("read_ns")) is int
         for moment in _sent(event)
     )
-    return Requests([sent for sent, _ in found], [read for _, read in found])
+    latency_ns = (first(list(events), "start") or {}).get("wake_latency_ns_max")
+    return Requests([sent for sent, _ in found], [read for _, read in found], latency_ns)
 
 
 def _sent(event: Event) -> list[int]:
@@ -63,17 +69,13 @@ def length_of(call: DelayCall, later: Sequence[DelayCall], requests: Requests) -
     assert call.end_ns is not None, "it was seen to end"
     following = requests.after(call.end_ns)
     end_ns = _resumed_until(call, later, None if following is None else following[0])
-    longest_ns = None if following is None else max(following[1], end_ns) - call.t_ns
-    return Length(shortest_ns=end_ns - call.t_ns, longest_ns=longest_ns)
-
-
-def is_until_kept(call: DelayCall, later: Sequence[DelayCall], requests: Requests) -> bool:
-    """Whether a wait for a moment lasted until then: the system says so at last."""
-    assert call.end_ns is not None, "it was seen to end"
-    following = requests.after(call.end_ns)
-    same = takewhile(lambda each: each.until_ns == call.until_ns, (call, *later))
-    in_time = (each for each in same if following is None or each.t_ns < following[0])
-    return any(each.result == 0 for each in in_time)
+    shortest_ns = end_ns - call.t_ns
+    if following is None:
+        return Length(shortest_ns=shortest_ns, sent_ns=None, read_ns=None)
+    read_ns = max(following[1] - call.t_ns, shortest_ns)
+    late_ns = requests.latency_ns
+    sent_ns = None if late_ns is None else read_ns - late_ns
+    return Length(shortest_ns=shortest_ns, sent_ns=sent_ns, read_ns=read_ns)
 
 
 def _resumed_until(call: DelayCall, later: Sequence[DelayCall], sent_ns: int | None) -> int:
@@ -89,6 +91,8 @@ def _resumed_until(call: DelayCall, later: Sequence[DelayCall], sent_ns: int | N
 
 def _goes_on(before: DelayCall, after: DelayCall) -> bool:
     """Whether that one asks for what was left."""
+    if before.until_ns is not None:
+        return after.until_ns == before.until_ns
     left_ns = before.requested_ns - (before.seen_ns or 0)
     asks_less = after.requested_ns < before.requested_ns
     return asks_less and after.requested_ns <= left_ns + REST_TOLERANCE_NS
