@@ -11,7 +11,7 @@ from delayrig.images.subject import Subject
 from delayrig.images.symbols import Symbols, read_symbols
 from delayrig.profiles.profile import known_delay_symbols
 from delayrig.witness.finder.debug_info import debug_functions
-from delayrig.witness.finder.direct_wait import DirectWait
+from delayrig.witness.finder.direct_wait import MAY_END_EARLY, DirectWait
 from delayrig.witness.finder.finding import Extent, Findings, read_findings
 
 CODE_BYTES = 32
@@ -99,15 +99,24 @@ def direct_waits(subject: Subject, wish: DelayWish) -> dict[str, tuple[DirectWai
 
 
 def find_watched(subject: Subject, wish: DelayWish) -> tuple[DelayFunction, ...]:
-    """What QEMU is to look at: delay functions, and the direct waits that can be judged."""
+    """What QEMU is to look at: delay functions, and the direct waits that can be judged.
+
+    Those that cannot come last, so that what a cell leaves tells of them; waits for files do not.
+    """
     parts = dict(_parts(subject))
     direct = [
         _as_function(file, parts[file], wait)
         for file, waits in direct_waits(subject, wish).items()
         for wait in waits
-        if not wait.why_not
+        if wait.why_not != MAY_END_EARLY
     ]
-    return (*find_delay_functions(subject, wish), *direct)[:WATCHED_MAX]
+    found = (*find_delay_functions(subject, wish), *sorted(direct, key=lambda each: each.doubt))
+    return found[:WATCHED_MAX] if any(is_watchable(each) for each in found) else ()
+
+
+def is_watchable(function: DelayFunction) -> bool:
+    """Whether its calls can be judged."""
+    return function.wait is None or not function.wait.why_not
 
 
 def _named(subject: Subject, wish: DelayWish) -> list[DelayFunction]:
@@ -129,6 +138,7 @@ def _as_function(file: str, part: Path, wait: DirectWait) -> DelayFunction:
         argument=wait.argument,
         unit_ns=wait.unit_ns,
         found_by=BY_CALL,
+        doubt=wait.why_not,
         wait=wait,
     )
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 
 from delayrig.images.symbols import Symbols, read_symbols
-from delayrig.witness.delay_function import WATCHED_MAX, DelayFunction
+from delayrig.witness.delay_function import WATCHED_MAX, DelayFunction, is_watchable
 from delayrig.witness.finder.direct_wait import DirectWait
 
 PAGE_BYTES = 4096
@@ -22,7 +22,8 @@ def wish_text(functions: tuple[DelayFunction, ...]) -> str:
     """A line for each function, and for each of their marks; kept, since most cells share it."""
     functions = functions[:WATCHED_MAX]
     lines = [_function_line(function) for function in functions]
-    marks = [line for number, each in enumerate(functions) for line in _mark_lines(number, each)]
+    watched = [(number, each) for number, each in enumerate(functions) if is_watchable(each)]
+    marks = [line for number, each in watched for line in _mark_lines(number, each)]
     return "".join(f"{line}\n" for line in (*lines, *marks[:MARKS_MAX]))
 
 
@@ -45,7 +46,7 @@ def _function_line(function: DelayFunction) -> str:
 def _asking(wait: DirectWait) -> tuple[int, ...]:
     return (
         wait.site,
-        wait.argument,
+        max(wait.argument, 0),
         wait.seconds_bytes,
         wait.part_bytes,
         wait.part_ns,

@@ -43,7 +43,8 @@ class FunctionFacts(
     found_by: str
     doubt: str
     direct: bool = False
-    """It is no function but a call of one that sleeps, `nanosleep() at 0x...`."""
+    """It is no function but a call of one that sleeps, `nanosleep() at 0x...`, or of a clock; where
+    it cannot be judged, `doubt` says why, and it has no calls."""
     setjmp: bool
     """Whether its file can leave a call by longjmp: where a call ended at its site is then no
     proof that it returned."""

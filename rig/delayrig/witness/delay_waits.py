@@ -29,6 +29,7 @@ NO_DELAYS = "delay (none was asked for)"
 NONE_JUDGED = "delay (none could be judged)"
 INTERRUPTED = "delay (some sleeps ended early, and nobody saw what followed)"
 UNREAD = "delay (what some sleeps asked for is not known)"
+NO_FUNCTION = "delay (no delay function was found, and a clock is read in a loop)"
 UNSURE = "delay (not sure which function it is)"
 CLOCK_STEP = "delay (some ended early by less than a clock_step)"
 
@@ -159,6 +160,8 @@ def doubts_of(delays: Delays, waits: Sequence[ObservedDelay], *, must_wait: bool
         or any(not wait.has_returned and wait.longest_ns < wait.requested_ns for wait in waits),
         NO_DELAYS: must_wait and not asked and not is_unsure(delays),
         NONE_JUDGED: bool(waits) and not any(wait.is_judged for wait in waits),
+        NO_FUNCTION: not any(not each.direct for each in delays.header.functions)
+        and any(each.doubt for each in delays.header.functions),
         INTERRUPTED: any(wait.is_open for wait in waits),
         UNREAD: any(call.unread not in ("", NO_LIMIT) for call in calls),
         UNSURE: is_unsure(delays) and not asked,
