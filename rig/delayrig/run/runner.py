@@ -31,7 +31,7 @@ from delayrig.stages import JUDGE, MARKS_NAME, StageWatch
 from delayrig.verdict.contrast import judge_contrasts
 from delayrig.verdict.exit_code import WATCHING
 from delayrig.verdict.judge import Finding, blank_result, judge_cell
-from delayrig.witness.delay_function import DelayFunction, DelayWish, find_delay_functions
+from delayrig.witness.delay_function import DelayFunction, DelayWish, find_watched
 
 NOT_PROVIDED = "not provided: "
 
@@ -200,10 +200,10 @@ class _Bench:
 
     @cached_property
     def watched(self) -> dict[str, tuple[DelayFunction, ...]]:
-        """The delay functions of each subject, by its label."""
+        """The delay functions and direct waits of each subject, by its label."""
         subjects = filter(None, map(self.lane.subject_of, self.request.cells))
         return {
-            label: find_delay_functions(subject, _wish_for(subject, self.request))
+            label: find_watched(subject, _wish_for(subject, self.request))
             for label, subject in {subject.label: subject for subject in subjects}.items()
         }
 
