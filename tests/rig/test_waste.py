@@ -6,12 +6,14 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from click.testing import CliRunner
 from delayrig.cell import Role
+from delayrig.cli import main
 from delayrig.errors import BadInputError
 from delayrig.events import Event
 from delayrig.figures.waste import Watched, read_watched, waste_of
 from delayrig.result import FILE_NAME
-from delayrig.witness.delay_seen import DelayCall
+from delayrig.witness.delay_seen import DelayCall, encode_delays
 
 from tests.rig.builders import (
     as_lines,
@@ -144,6 +146,17 @@ def test_cell_of_an_older_rig_with_probes_is_read(tmp_path: Path) -> None:
     (tmp_path / "events.jsonl").write_bytes(as_lines([seen, *erase(1000)]))
     found = waste_of(read_watched(tmp_path))
     assert ([row.count for row in found.operations], found.call_sites) == ([1], [])
+
+
+def test_command_says_where_nobody_saw_who_asked_for_delays(tmp_path: Path) -> None:
+    left(tmp_path, "one")
+    words = ["waste", str(tmp_path / "one")]
+    assert "who asked for delays: nobody saw a call" in CliRunner().invoke(main, words).stdout
+    seen = encode_delays(delays_of(delay(5, took_ns=9 * US, at=1000)))
+    (tmp_path / "one" / "delays.jsonl").write_bytes(seen)
+    said = CliRunner().invoke(main, words).stdout
+    assert "nobody saw a call" not in said
+    assert "core/busy.c:154" in said
 
 
 def test_folder_that_holds_neither_is_bad_input(tmp_path: Path) -> None:

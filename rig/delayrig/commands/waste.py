@@ -11,6 +11,11 @@ from delayrig.figures.waste import read_watched, waste_of
 from delayrig.show.console import make_console
 from delayrig.show.waste import waste_tables
 
+NO_CALLS = (
+    "who asked for delays: nobody saw a call. On the host lane nobody does, and in guests a delay"
+    " function must have been found."
+)
+
 
 @click.command()
 @click.argument("folder", metavar="RUN|CELL", type=click.Path(path_type=Path))
@@ -27,5 +32,8 @@ def waste(folder: Path, as_json: bool, no_color: bool) -> None:
     if as_json:
         click.echo(msgspec.json.format(msgspec.json.encode(found)))
         return
+    console = make_console(no_color=no_color)
     for table in waste_tables(found):
-        make_console(no_color=no_color).print(table, "")
+        console.print(table, "")
+    if not found.call_sites:
+        console.print(NO_CALLS, soft_wrap=True)
