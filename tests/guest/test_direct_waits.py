@@ -1,18 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Every sleep of a subject that has no delay function, as QEMU saw it in a real guest."""
 
+import os
 import subprocess
+import sys
 from pathlib import Path
 
+import msgspec
 import pytest
+from delayrig.gate.decision import Outcome
 from delayrig.guest.platform import Arch
 from delayrig.paths import Paths
-from delayrig.result import Verdict
+from delayrig.result import Verdict, read_results
+from delayrig.selfcheck.known_bad import FILE_NAME, KnownBad
 from delayrig.witness.delay_seen import DelayCall, Delays, End, read_delays
 
 from tests.rig.delay_programs import compiler, compiles
 
-from .conftest import FinishedRun, run_plan
+from .conftest import FinishedRun, launch, run_plan
 
 SOURCE = Path(__file__).with_name("sleeping.c")
 PLAN = """\
@@ -114,3 +119,65 @@ def test_sleep_that_a_signal_ended_convicts_nobody_that_asks_nothing(
     assert cell.verdict is Verdict.OP_FAILED
     assert cell.evidence == []
     assert "delay (some sleeps ended early, and nobody saw what followed)" in cell.unjudged
+
+
+OF_A_DRIVER = {
+    "direct-sleep-resumed": Outcome.PASS,
+    "direct-sleep-then-clock": Outcome.PASS,
+    "direct-sleep-interrupted": Outcome.UNSAFE,
+    "direct-until-interrupted": Outcome.UNSAFE,
+    "poll-as-a-sleep": Outcome.UNSAFE,
+    "own-delay-interrupted": Outcome.UNSAFE,
+}
+
+
+def test_waits_of_a_driver_are_answered_by_whether_a_signal_ends_them(
+    paths: Paths, tmp_path: Path
+) -> None:
+    out = tmp_path / "known-bad"
+    only = [word for name in OF_A_DRIVER for word in ("--only", name)]
+    done = launch(paths, "selfcheck", "known-bad", *only, "--out", str(out))
+    answer = msgspec.json.decode((out / FILE_NAME).read_bytes(), type=KnownBad)
+    assert {build.name: build.outcome for build in answer.builds} == OF_A_DRIVER, done.stdout
+
+
+UNWATCHED = """\
+from delayrig.run import runner
+from delayrig.cli import main
+
+runner.find_watched = lambda subject, wish: ()
+main(prog_name="rig/rig", complete_var="_RIG_COMPLETE")
+"""
+SIGNALS = """\
+schema = 1
+about = "signals that end sleeps"
+subjects = ["bundled"]
+
+[[cell]]
+name = "signals"
+region_kib = 4
+subject = ["known-bad:direct-sleep-resumed", "known-bad:poll-as-a-sleep"]
+[cell.at]
+mips = 250
+cores = %d
+job = "write"
+chip = "W25Q128JV"
+corner = "max"
+hazards = "signals:20"
+"""
+
+
+@pytest.mark.parametrize("cores", [1, 4])
+def test_guest_does_not_notice_whether_its_sleeps_are_watched(
+    paths: Paths, tmp_path: Path, cores: int
+) -> None:
+    plan = tmp_path / "plan.toml"
+    plan.write_text(SIGNALS % cores, encoding="ascii")
+    watched = run_plan(paths, tmp_path / "watched", "--plan", str(plan)).results.cells
+    words = ["run", "--plan", str(plan), "--out", str(tmp_path / "unwatched")]
+    environment = {**os.environ, "PYTHONPATH": str(paths.checkout / "rig")}
+    python = [sys.executable, "-c", UNWATCHED, *words]
+    subprocess.run(python, check=False, capture_output=True, env=environment)
+    unwatched = read_results(tmp_path / "unwatched").cells
+    assert [cell.delays is None for cell in (*watched, *unwatched)] == [False] * 2 + [True] * 2
+    assert [cell.events_sha256 for cell in watched] == [c.events_sha256 for c in unwatched]
