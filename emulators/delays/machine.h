@@ -20,6 +20,7 @@ struct machine {
 	size_t word_bytes;
 	const char *sp, *fp;
 	const char *lr;     /* NULL: a call leaves its return address on the stack */
+	const char *result; /* what a function returns */
 	const char *thread; /* differs from thread to thread */
 	const char *space;  /* differs from process to process */
 	const char *arguments[MACHINE_ARGUMENTS_MAX]; /* NULL: on the stack from there on */

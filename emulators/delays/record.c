@@ -56,12 +56,24 @@ size_t record_enter(char *line, const struct moment *moment, const struct entry 
 		entry->stack);
 }
 
-size_t record_leave(char *line, const struct moment *moment, uint64_t call, const char *by)
+size_t record_asking(char *line, uint64_t call, const struct asking *asking)
+{
+	size_t used = append(line, 0,
+		"{\"ev\":\"asking\",\"call\":%" PRIu64 ",\"is_known\":%s,\"arguments\":[", call,
+		asking->is_known ? "true" : "false");
+
+	for (size_t i = 0; i < RECORD_ARGUMENTS; i++)
+		used = append(line, used, "%s%" PRIu64, i ? "," : "", asking->arguments[i]);
+	return append(line, used, "]}\n");
+}
+
+size_t record_leave(
+	char *line, const struct moment *moment, uint64_t call, const char *by, uint64_t result)
 {
 	size_t used = append(line, 0, "{\"ev\":\"leave\",\"call\":%" PRIu64, call);
 
 	used = append_moment(line, used, moment);
-	return append(line, used, ",\"by\":\"%s\"}\n", by);
+	return append(line, used, ",\"by\":\"%s\",\"result\":%" PRIu64 "}\n", by, result);
 }
 
 size_t record_abandon(char *line, uint64_t call)

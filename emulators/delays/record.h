@@ -6,13 +6,14 @@
 #ifndef EMULATORS_DELAYS_RECORD_H
 #define EMULATORS_DELAYS_RECORD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "place.h"
 #include "stacks.h"
 
-#define RECORD_SCHEMA 1
+#define RECORD_SCHEMA 2
 #define RECORD_BYTES_MAX 4096
 
 /* When something happened: QEMU counts the instructions of a block before it runs them. */
@@ -30,12 +31,24 @@ struct entry {
 	unsigned int stack; /* its number; 0: unknown */
 };
 
+#define RECORD_ARGUMENTS 5
+
+/* What else is told of a sleep. */
+struct asking {
+	bool is_known; /* what it asks for could be read */
+	uint64_t arguments[RECORD_ARGUMENTS];
+};
+
 size_t record_start(char *line);
 size_t record_stack(char *line, unsigned int number, const struct stack *stack);
 size_t record_enter(char *line, const struct moment *moment, const struct entry *entry);
 
-/* @by: "return" or "site". */
-size_t record_leave(char *line, const struct moment *moment, uint64_t call, const char *by);
+/* The sleep that was just entered. */
+size_t record_asking(char *line, uint64_t call, const struct asking *asking);
+
+/* @by: "return" or "site"; @result: what it returned, as its register holds it. */
+size_t record_leave(
+	char *line, const struct moment *moment, uint64_t call, const char *by, uint64_t result);
 
 /* The call was left in a way that nobody saw: another one has its place. */
 size_t record_abandon(char *line, uint64_t call);

@@ -34,6 +34,7 @@ const char *registers_find(struct registers *registers)
 	registers->sp = handle_of(all, machine->sp, &missing);
 	registers->fp = handle_of(all, machine->fp, &missing);
 	registers->lr = handle_of(all, machine->lr, &missing);
+	registers->result = handle_of(all, machine->result, &missing);
 	registers->thread = handle_of(all, machine->thread, &missing);
 	registers->space = handle_of(all, machine->space, &missing);
 	for (size_t i = 0; i < MACHINE_ARGUMENTS_MAX; i++)

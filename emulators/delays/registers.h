@@ -15,7 +15,7 @@ struct registers {
 	const struct machine *machine;
 	struct qemu_plugin_array *buffer;
 	bool are_known;
-	struct qemu_plugin_register *sp, *fp, *lr, *thread, *space;
+	struct qemu_plugin_register *sp, *fp, *lr, *result, *thread, *space;
 	struct qemu_plugin_register *arguments[MACHINE_ARGUMENTS_MAX];
 };
 

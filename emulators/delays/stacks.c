@@ -7,6 +7,15 @@
 #define HASH_BEGIN UINT64_C(0xcbf29ce484222325)
 #define HASH_FACTOR UINT64_C(0x100000001b3)
 
+void stack_push(struct stack *stack, size_t word_bytes, uint64_t site)
+{
+	if (stack->word_count < STACK_WORDS_MAX)
+		stack->word_count++;
+	memmove(&stack->words[1], stack->words, (stack->word_count - 1) * sizeof(stack->words[0]));
+	stack->words[0] = site;
+	stack->sp -= word_bytes;
+}
+
 void stacks_init(struct stacks *stacks)
 {
 	stacks->count = 0;

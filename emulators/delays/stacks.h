@@ -26,6 +26,9 @@ struct stacks {
 	uint64_t keys[STACKS_MAX];
 };
 
+/* As the called function finds it: @site, where it returns to, is on top. */
+void stack_push(struct stack *stack, size_t word_bytes, uint64_t site);
+
 void stacks_init(struct stacks *stacks);
 
 /*

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "asked.h"
+
 #define INSN_BYTES_MAX 16
 #define ENDED_MAX 16
 
@@ -17,6 +19,7 @@ struct spot {
 	uint64_t insns; /* of its block, from there to its end */
 	unsigned int function;
 	uint64_t address;
+	uint64_t site; /* of a call instruction: what follows it; 0: it is none */
 };
 
 /* Nothing that the guest does leads here: QEMU is another one, or the rig wrote nonsense. */
@@ -49,10 +52,11 @@ static void tell_enter(struct watch *watch, const struct moment *moment, const s
 static void tell_ended(struct watch *watch, const struct moment *moment, const uint64_t *numbers,
 	size_t count, const char *by)
 {
+	uint64_t result = registers_value(&watch->registers, watch->registers.result);
 	char line[RECORD_BYTES_MAX];
 
 	for (size_t i = 0; i < count; i++)
-		write_line(watch, line, record_leave(line, moment, numbers[i], by));
+		write_line(watch, line, record_leave(line, moment, numbers[i], by, result));
 }
 
 static struct moment moment_of(const struct watch *watch, unsigned int cpu, uint64_t late_insns)
@@ -83,20 +87,6 @@ static void remember_site(struct watch *watch, uint64_t site)
 	}
 	if (watch->site_count < WATCH_SITES_MAX)
 		watch->sites[watch->site_count++] = site;
-}
-
-static uint64_t argument_of(
-	struct watch *watch, const struct wish_function *function, const struct stack *stack)
-{
-	struct registers *registers = &watch->registers;
-	unsigned int bits = function->argument_bits;
-	uint64_t value = 0;
-
-	if (function->argument < MACHINE_ARGUMENTS_MAX && registers->arguments[function->argument])
-		value = registers_value(registers, registers->arguments[function->argument]);
-	else if (machine_argument_word(watch->machine, function->argument) < stack->word_count)
-		value = stack->words[machine_argument_word(watch->machine, function->argument)];
-	return bits < 64 ? value & ((UINT64_C(1) << bits) - 1) : value;
 }
 
 static void read_stack(struct watch *watch, const struct spot *spot, struct stack *stack)
@@ -132,9 +122,11 @@ static void begin_call(struct watch *watch, const struct moment *moment, const s
 		.function = stack->function,
 		.place = registers_place(&watch->registers),
 	};
+	struct asking asking;
 	struct calls_entered entered;
 	char line[RECORD_BYTES_MAX];
 
+	entry.place.sp = stack->sp;
 	if (calls_enter(&watch->calls, &entry.place, entry.function, site, &entered) < 0) {
 		write_line(watch, line, record_lost(line, watch->calls.lost));
 		return;
@@ -144,9 +136,11 @@ static void begin_call(struct watch *watch, const struct moment *moment, const s
 	if (function->may_jump)
 		remember_site(watch, site);
 	entry.call = entered.number;
-	entry.asked = argument_of(watch, function, stack);
+	entry.asked = asked_read(&watch->registers, function, stack, &asking);
 	entry.stack = number_stack(watch, stack);
 	tell_enter(watch, moment, &entry);
+	if (function->is_sleep)
+		write_line(watch, line, record_asking(line, entry.call, &asking));
 	if (moment->cpu < WATCH_CPUS_MAX)
 		watch->fresh[moment->cpu] = entered.number;
 }
@@ -161,6 +155,25 @@ static void on_entry(unsigned int cpu, void *data)
 	if (!lock_for(spot))
 		return;
 	read_stack(watch, spot, &stack);
+	begin_call(watch, &moment, &stack);
+	pthread_mutex_unlock(&watch->lock);
+}
+
+/* At the instruction that calls what sleeps: that function is of the C library, and not watched. */
+static void on_call(unsigned int cpu, void *data)
+{
+	const struct spot *spot = data;
+	struct watch *watch = spot->watch;
+	struct moment moment = moment_of(watch, cpu, 0);
+	struct stack stack = {0};
+
+	if (!lock_for(spot))
+		return;
+	read_stack(watch, spot, &stack);
+	if (spot->site && watch->machine->lr)
+		stack.lr = spot->site;
+	else if (spot->site)
+		stack_push(&stack, watch->machine->word_bytes, spot->site);
 	begin_call(watch, &moment, &stack);
 	pthread_mutex_unlock(&watch->lock);
 }
@@ -218,7 +231,7 @@ static struct spot *new_spot(
 	if (!spot)
 		give_up("no", "memory");
 	else
-		*spot = (struct spot){watch, watch->file.known, insns, function, address};
+		*spot = (struct spot){watch, watch->file.known, insns, function, address, 0};
 	return spot;
 }
 
@@ -294,15 +307,15 @@ static void call_at_return(
 }
 
 /* Functions that have a return instruction there: their marks say so, or it lies within them. */
-static uint32_t returning(struct watch *watch, struct qemu_plugin_insn *last, uint64_t address)
+static uint64_t returning(struct watch *watch, struct qemu_plugin_insn *last, uint64_t address)
 {
 	uint8_t insn[INSN_BYTES_MAX];
-	uint32_t functions = 0;
+	uint64_t functions = 0;
 
 	for (const struct wish_mark *mark = wish_first(&watch->wish, address); mark;
 		mark = wish_next(&watch->wish, mark)) {
 		if (mark->kind == WISH_RETURN && is_there(watch, mark, address))
-			functions |= UINT32_C(1) << mark->function;
+			functions |= UINT64_C(1) << mark->function;
 	}
 	for (size_t i = 0; i < watch->loaded_count; i++) {
 		const struct loaded *loaded = &watch->loaded[i];
@@ -310,9 +323,23 @@ static uint32_t returning(struct watch *watch, struct qemu_plugin_insn *last, ui
 		if (address - loaded->entry < watch->wish.functions[loaded->function].size &&
 			watch->machine->is_return(
 				insn, qemu_plugin_insn_data(last, insn, sizeof(insn))))
-			functions |= UINT32_C(1) << loaded->function;
+			functions |= UINT64_C(1) << loaded->function;
 	}
 	return functions;
+}
+
+static void look_at_call(struct watch *watch, struct qemu_plugin_insn *last, uint64_t address)
+{
+	const struct wish_mark *mark = find_mark(watch, WISH_CALL, address);
+	uint8_t insn[INSN_BYTES_MAX];
+	struct spot *spot;
+
+	if (!mark)
+		return;
+	spot = new_spot(watch, mark->function, address, 0);
+	if (!watch->wish.functions[mark->function].may_jump)
+		spot->site = address + qemu_plugin_insn_data(last, insn, sizeof(insn));
+	qemu_plugin_register_vcpu_insn_exec_cb(last, on_call, QEMU_PLUGIN_CB_R_REGS, spot);
 }
 
 static void look_at_end(struct watch *watch, struct qemu_plugin_tb *block)
@@ -320,12 +347,13 @@ static void look_at_end(struct watch *watch, struct qemu_plugin_tb *block)
 	struct qemu_plugin_insn *last =
 		qemu_plugin_tb_get_insn(block, qemu_plugin_tb_n_insns(block) - 1);
 	uint64_t address = qemu_plugin_insn_vaddr(last);
-	uint32_t functions = returning(watch, last, address);
+	uint64_t functions = returning(watch, last, address);
 
 	for (unsigned int i = 0; i < WISH_FUNCTIONS_MAX; i++) {
-		if (functions & UINT32_C(1) << i)
+		if (functions & UINT64_C(1) << i)
 			call_at_return(watch, last, i, address);
 	}
+	look_at_call(watch, last, address);
 }
 
 static void start_cell(struct watch *watch)

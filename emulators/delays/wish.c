@@ -4,8 +4,10 @@
 #include <errno.h>
 #include <string.h>
 
-static const char *const kinds[] = {
-	[WISH_ENTRY] = "entry ", [WISH_RETURN] = "return ", [WISH_SITE] = "site "};
+static const char *const kinds[] = {[WISH_ENTRY] = "entry ",
+	[WISH_RETURN] = "return ",
+	[WISH_SITE] = "site ",
+	[WISH_CALL] = "call "};
 
 static int digit(char c)
 {
@@ -66,6 +68,34 @@ static int parse_function(const char **text, struct wish *wish)
 	return 0;
 }
 
+static bool is_time_possible(const struct wish_function *sleep)
+{
+	return sleep->seconds_bytes <= sizeof(uint64_t) && sleep->part_bytes <= sizeof(uint64_t);
+}
+
+static int parse_sleep(const char **text, struct wish *wish)
+{
+	struct wish_function *made = &wish->functions[wish->function_count];
+	uint64_t numbers[8];
+
+	if (wish->function_count == WISH_FUNCTIONS_MAX || take_numbers(text, numbers, 8) < 0)
+		return -EINVAL;
+	*made = (struct wish_function){
+		.is_sleep = true,
+		.address = numbers[0],
+		.argument = (unsigned int)numbers[1],
+		.argument_bits = 32,
+		.seconds_bytes = (unsigned int)numbers[2],
+		.part_bytes = (unsigned int)numbers[3],
+		.part_ns = (unsigned int)numbers[4],
+		.may_jump = numbers[5],
+		.text_begin = numbers[6],
+		.text_end = numbers[7],
+	};
+	wish->function_count++;
+	return is_time_possible(made) ? 0 : -EINVAL;
+}
+
 static int take_window(const char **text, uint8_t *window)
 {
 	for (size_t i = 0; i < WISH_WINDOW_BYTES; i++, *text += 2) {
@@ -109,6 +139,8 @@ static int parse_line(const char **text, struct wish *wish)
 {
 	if (take_word(text, "function ") == 0)
 		return parse_function(text, wish);
+	if (take_word(text, "sleep ") == 0)
+		return parse_sleep(text, wish);
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		if (take_word(text, kinds[i]) == 0)
 			return parse_mark((enum wish_mark_kind)i, text, wish);

@@ -6,10 +6,15 @@
  * The text has a line for each, numbers in hexadecimal without 0x:
  *
  *	function ADDRESS SIZE ARGUMENT BITS JUMPS TEXT_BEGIN TEXT_END
- *	entry|return|site FUNCTION ADDRESS BACK WINDOW
+ *	sleep ADDRESS ARGUMENT SECONDS_BYTES PART_BYTES PART_NS JUMPS TEXT_BEGIN TEXT_END
+ *	entry|return|site|call FUNCTION ADDRESS BACK WINDOW
  *
- * FUNCTION counts lines of functions from 0. WINDOW is what the file holds around ADDRESS, from
- * BACK bytes before it, all within one page: the guest may not have loaded another one yet.
+ * A sleep is one call of a function of the C library, known where it is made. Its ARGUMENT points
+ * to seconds and a part of a second, or is a number where SECONDS_BYTES is 0.
+ *
+ * FUNCTION counts lines of functions and of sleeps from 0. WINDOW is what the file holds around
+ * ADDRESS, from BACK bytes before it, all within one page: the guest may not have loaded another
+ * one yet.
  */
 #ifndef EMULATORS_DELAYS_WISH_H
 #define EMULATORS_DELAYS_WISH_H
@@ -18,7 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WISH_FUNCTIONS_MAX 16
+#define WISH_FUNCTIONS_MAX 64 /* and sleeps */
 #define WISH_MARKS_MAX 4096
 #define WISH_WINDOW_BYTES 32
 #define WISH_PAGE_BYTES 4096
@@ -30,12 +35,15 @@ struct wish_function {
 	unsigned int argument_bits;
 	bool may_jump; /* it may end in another function, so that its calls end at their sites */
 	uint64_t text_begin, text_end; /* the code of its file, where callers are */
+	bool is_sleep;                 /* no function, but a call of one in another file */
+	unsigned int seconds_bytes, part_bytes, part_ns; /* 0: the argument is a number */
 };
 
 enum wish_mark_kind {
 	WISH_ENTRY,  /* its first instruction */
 	WISH_RETURN, /* a return instruction */
 	WISH_SITE,   /* what follows a call */
+	WISH_CALL,   /* a call or jump instruction: where a sleep begins */
 };
 
 struct wish_mark {

@@ -6,7 +6,6 @@
 #include "hypercall.h"
 #include "process.h"
 #include "stops.h"
-#include "tracing.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -125,7 +124,6 @@ static int run_subject(const struct window *window, const struct spec *spec,
 		.realtime_denied = spec->hazards.realtime_denied,
 	};
 	struct subject_end end;
-	const char *failed;
 	uint64_t deadline_ns;
 	pid_t subject, bridge;
 	int error;
@@ -138,11 +136,6 @@ static int run_subject(const struct window *window, const struct spec *spec,
 	error = start_bridge(window, spec, &bridge);
 	if (error) {
 		report_error(report, "the bridge did not start", strerror(-error));
-		return error;
-	}
-	error = tracing_start(spec, &failed);
-	if (error) {
-		report_error(report, failed, strerror(-error));
 		return error;
 	}
 	error = hazards_begin(&hazards, &spec->hazards, report, emulator->pid);
@@ -180,10 +173,7 @@ static int run_subject(const struct window *window, const struct spec *spec,
 	hypercall_mark(MARK_EMULATOR_ENDED);
 	report_moment(report, "emulator_end", "exit_code",
 		WIFEXITED(end.wait_status) ? (uint64_t)WEXITSTATUS(end.wait_status) : 255);
-	error = tracing_save(spec, CELL_FOLDER "/trace.txt");
-	if (error)
-		report_error(report, "what was traced is lost", strerror(-error));
-	return error;
+	return 0;
 }
 
 int cell_take_in(const struct window *window, struct report *report, struct spec *spec)

@@ -67,18 +67,6 @@ static bool take_collect(char *value, struct spec *spec)
 	       take_long(strsep(&rest, " "), &collect->size_bytes) && rest == NULL;
 }
 
-static bool take_trace(char *value, struct spec *spec)
-{
-	struct spec_trace *trace = &spec->trace[spec->traces];
-
-	if (spec->traces == SPEC_FILES_MAX)
-		return false;
-	spec->traces++;
-	trace->value = value;
-	trace->file = strsep(&trace->value, " ");
-	return trace->value != NULL;
-}
-
 static bool take_word(char *value, struct spec_words *words)
 {
 	if (words->count == SPEC_WORDS_MAX)
@@ -236,8 +224,6 @@ static bool take_line(const char *key, char *value, struct spec *spec)
 		return take_image(value, spec);
 	if (strcmp(key, "collect") == 0)
 		return take_collect(value, spec);
-	if (strcmp(key, "trace") == 0)
-		return take_trace(value, spec);
 	if (strcmp(key, "bridge") == 0)
 		return take_word(value, &spec->bridge);
 	if (strcmp(key, "bridge_root") == 0)

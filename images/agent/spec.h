@@ -40,8 +40,6 @@
  *   subject ARG         one word of the subject's command line; repeated
  *   image PATH SIZE_BYTES OFFSET_BYTES FROM
  *                       a file of that size, zero but for the content of FROM at that offset
- *   trace FILE TEXT     what a file of the kernel's tracefs is told before the subject starts;
- *                       repeated. What was recorded goes to /cell/trace.txt
  *   collect NAME PATH OFFSET_BYTES SIZE_BYTES
  *                       a file, or a part of it, that goes back to the host; size 0 means all
  */
@@ -68,11 +66,6 @@ struct spec_image {
 	unsigned long size_bytes;
 	unsigned long offset_bytes;
 	char *from;
-};
-
-struct spec_trace {
-	char *file;
-	char *value;
 };
 
 struct spec_collect {
@@ -134,8 +127,6 @@ struct spec {
 	struct spec_words bridge;
 	struct spec_image image[SPEC_FILES_MAX];
 	size_t images;
-	struct spec_trace trace[SPEC_FILES_MAX];
-	size_t traces;
 	struct spec_collect collect[SPEC_FILES_MAX];
 	size_t collects;
 };

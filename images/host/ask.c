@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #define _GNU_SOURCE
 #include "ask.h"
-#include "events.h"
-#include "serprog/counter.h"
 
 #include <errno.h>
 #include <link.h>
 #include <string.h>
-#include <time.h>
 
 #define LIBRARY "/libflashrom.so.1"
-#define NS_PER_US UINT64_C(1000)
-#define NS_PER_S UINT64_C(1000000000)
 
 typedef void delay_function(unsigned int us);
 
@@ -25,26 +20,7 @@ static int note_base(struct dl_phdr_info *info, size_t bytes, void *base)
 	return 1;
 }
 
-static uint64_t monotonic_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
-static void ask(delay_function *delay, unsigned int us, struct delay_call *call)
-{
-	uint64_t begin_ns = monotonic_ns();
-
-	call->requested_ns = us * NS_PER_US;
-	call->start_ns = counter_read_ns();
-	delay(us);
-	call->actual_ns = counter_read_ns() - call->start_ns;
-	call->monotonic_ns = monotonic_ns() - begin_ns;
-}
-
-int ask_delays(uint64_t address, const unsigned int *ask_us, size_t asks, FILE *events)
+int ask_delays(uint64_t address, const unsigned int *ask_us, size_t asks)
 {
 	delay_function *delay;
 	ElfW(Addr) place;
@@ -53,11 +29,7 @@ int ask_delays(uint64_t address, const unsigned int *ask_us, size_t asks, FILE *
 		return -ENOENT;
 	place += (ElfW(Addr))address;
 	memcpy((void *)&delay, &place, sizeof(delay));
-	for (size_t i = 0; i < asks; i++) {
-		struct delay_call call;
-
-		ask(delay, ask_us[i], &call);
-		events_delay_call(events, &call);
-	}
+	for (size_t i = 0; i < asks; i++)
+		delay(ask_us[i]);
 	return 0;
 }

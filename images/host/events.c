@@ -23,17 +23,6 @@ void events_host_start(FILE *events)
 	fflush(events);
 }
 
-void events_delay_call(FILE *events, const struct delay_call *call)
-{
-	if (!events)
-		return;
-	fprintf(events,
-		"{\"ev\":\"delay_call\",\"t_ns\":%" PRIu64 ",\"requested_ns\":%" PRIu64
-		",\"actual_ns\":%" PRIu64 ",\"monotonic_ns\":%" PRIu64 "}\n",
-		call->start_ns, call->requested_ns, call->actual_ns, call->monotonic_ns);
-	fflush(events);
-}
-
 void events_host_end(FILE *events, uint64_t signals, uint64_t turns)
 {
 	if (!events)

@@ -21,7 +21,7 @@ static int run(const struct options *options, FILE *events)
 		fprintf(stderr, "flashrom-host: no signals or threads: %s\n", strerror(-error));
 		return error;
 	}
-	error = session_run(options, events);
+	error = session_run(options);
 	noise_stop(&noise);
 	events_host_end(events, (uint64_t)noise.signals, noise.turns);
 	return error;

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <libflashrom.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,7 +125,7 @@ static int use_programmer(struct flashrom_programmer *programmer, const struct o
 	return status;
 }
 
-static int use_library(const struct options *options, FILE *events)
+static int use_library(const struct options *options)
 {
 	struct flashrom_programmer *programmer;
 	int error, status;
@@ -134,14 +135,14 @@ static int use_library(const struct options *options, FILE *events)
 		return failed("flashrom_programmer_init()", status);
 	error = use_programmer(programmer, options);
 	if (!error && options->asks)
-		error = ask_delays(options->delay_address, options->ask_us, options->asks, events);
+		error = ask_delays(options->delay_address, options->ask_us, options->asks);
 	status = flashrom_programmer_shutdown(programmer);
 	if (!error && status)
 		error = failed("flashrom_programmer_shutdown()", status);
 	return error;
 }
 
-int session_run(const struct options *options, FILE *events)
+int session_run(const struct options *options)
 {
 	int error, status;
 
@@ -151,7 +152,7 @@ int session_run(const struct options *options, FILE *events)
 	if (status)
 		return failed("flashrom_init()", status);
 	printf("flashrom %s, as a library\n", flashrom_version_info());
-	error = use_library(options, events);
+	error = use_library(options);
 	status = flashrom_shutdown();
 	if (!error && status)
 		error = failed("flashrom_shutdown()", status);

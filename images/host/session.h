@@ -3,14 +3,12 @@
 #ifndef HOST_SESSION_H
 #define HOST_SESSION_H
 
-#include <stdio.h>
-
 #include "options.h"
 
 /*
  * Does the job, then asks the delay function where it is told to. What the library says goes to
  * standard output, and so does what failed. Returns 0, or -EIO where a call of the library failed.
  */
-int session_run(const struct options *options, FILE *events);
+int session_run(const struct options *options);
 
 #endif

@@ -55,13 +55,6 @@ class Role(StrEnum):
     FLOOR = "floor"
 
 
-class Probe(StrEnum):
-    """A witness that changes what a cell takes, so that it has cells of its own."""
-
-    NONE = ""
-    DELAY = "delay"
-
-
 class Cell(msgspec.Struct, frozen=True, kw_only=True):
     """The whole of what is to be done; everything that can change its outcome is in here."""
 
@@ -86,8 +79,6 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     programmer: Programmer
     pin: str = ""
     """CPUs of this machine that the subject keeps to, as `0,2-3`; empty: any. Of the host lane."""
-    witness: Probe = Probe.NONE
-    """What looks on besides the bus, the chip and the image."""
     expect: Expect = Expect.PASS
     seed: int
 
@@ -164,7 +155,6 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
                 *([] if self.region_kib == REGION_KIB else [f"{self.region_kib}kib"]),
                 *([] if self.programmer is Programmer.SERPROG_IP else [_slug(self.programmer)]),
                 self.job,
-                *([self.witness] if self.witness else []),
             ]
         )
 

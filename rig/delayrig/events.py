@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The one stream of what happened in a cell, by time: agent, emulator, host program, probes."""
+"""The one stream of what happened in a cell, by time: agent, emulator, host program."""
 
 import heapq
 from collections.abc import Iterable, Iterator, Sequence

@@ -98,8 +98,6 @@ class CellResult(msgspec.Struct, frozen=True, kw_only=True):
     corner: str
     bus: str
     programmer: str
-    witness: str = ""
-    """What looked on besides the usual; its probes cost time."""
     job: str
     region_bytes: int = 0
     verdict: Verdict

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from delayrig.cell import Cell, Expect, Job, Probe, Programmer, Role
+from delayrig.cell import Cell, Expect, Job, Programmer, Role
 from delayrig.chips import ChipFacts
 from delayrig.corner import Corner
 from delayrig.errors import BadInputError
@@ -122,7 +122,6 @@ def ways(chips: dict[str, ChipFacts]) -> list[Way]:
         _simpler_hazards,
         _fewer_cores,
         _usual_programmer,
-        _no_witness,
         _shorter_job,
         lambda cell: _smaller_chip(cell, chips),
         _plainer_corner,
@@ -154,11 +153,6 @@ def _fewer_cores(cell: Cell) -> Iterator[tuple[str, Cell]]:
 def _usual_programmer(cell: Cell) -> Iterator[tuple[str, Cell]]:
     if cell.programmer is not Programmer.SERPROG_IP:
         yield str(Programmer.SERPROG_IP), _with(cell, programmer=Programmer.SERPROG_IP)
-
-
-def _no_witness(cell: Cell) -> Iterator[tuple[str, Cell]]:
-    if cell.witness:
-        yield "no probes", _with(cell, witness=Probe.NONE)
 
 
 def _shorter_job(cell: Cell) -> Iterator[tuple[str, Cell]]:
@@ -233,7 +227,6 @@ def plan_text(cell: Cell) -> str:
         "[[cell]]",
         f"name = {_toml(cell.name)}",
         f"region_kib = {cell.region_kib}",
-        *([f"witness = {_toml(cell.witness.value)}"] if cell.witness else []),
         "[cell.at]",
         *(f"{key} = {_toml(value)}" for key, value in at.items()),
     ]

@@ -3,6 +3,7 @@
 
 import re
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -24,8 +25,14 @@ PLAIN_NAMES = {
 }
 
 
-def read_toml(path: Path, kind: type[T]) -> T:
-    """The file as a `kind`; raises `BadInputError` for anything else."""
+NO_KEYS: Mapping[str, str] = {}
+
+
+def read_toml(path: Path, kind: type[T], gone: Mapping[str, str] = NO_KEYS) -> T:
+    """The file as a `kind`; raises `BadInputError` for anything else.
+
+    `gone` has keys that there once were, each with what to do about it.
+    """
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
@@ -34,10 +41,10 @@ def read_toml(path: Path, kind: type[T]) -> T:
         ) from error
     except UnicodeDecodeError as error:
         raise BadInputError(f"{path}: not UTF-8 text", hint="save it as UTF-8") from error
-    return parse_toml(text, kind, source=str(path))
+    return parse_toml(text, kind, source=str(path), gone=gone)
 
 
-def parse_toml(text: str, kind: type[T], *, source: str) -> T:
+def parse_toml(text: str, kind: type[T], *, source: str, gone: Mapping[str, str] = NO_KEYS) -> T:
     """The text as a `kind`; `source` names it in errors."""
     try:
         tree = tomllib.loads(text)
@@ -51,21 +58,22 @@ def parse_toml(text: str, kind: type[T], *, source: str) -> T:
     try:
         return msgspec.convert(tree, kind)
     except msgspec.ValidationError as error:
-        raise _explained(str(error), kind, source) from error
+        raise _explained(str(error), kind, source, gone) from error
 
 
-def _explained(said: str, kind: type[msgspec.Struct], source: str) -> BadInputError:
+def _explained(
+    said: str, kind: type[msgspec.Struct], source: str, gone: Mapping[str, str]
+) -> BadInputError:
     """Turns msgspec's words, such as "Object contains unknown field `x` - at `$.a`"."""
     where = re.search(r" - at `\$\.?([^`]*)`", said)
     path = where.group(1) if where else ""
     unknown = re.search(r"unknown field `([^`]+)`", said)
     missing = re.search(r"missing required field `([^`]+)`", said)
     if unknown:
-        key = f"{path}.{unknown.group(1)}" if path else unknown.group(1)
-        known = _fields_at(kind, path)
-        return BadInputError(
-            f"{source}: unknown key {key!r}", hint=nearest(unknown.group(1), known, what="keys")
-        )
+        name = unknown.group(1)
+        key = f"{path}.{name}" if path else name
+        hint = gone.get(name) or nearest(name, _fields_at(kind, path), what="keys")
+        return BadInputError(f"{source}: unknown key {key!r}", hint=hint)
     if missing:
         key = f"{path}.{missing.group(1)}" if path else missing.group(1)
         return BadInputError(f"{source}: key {key!r} is missing", hint="add it")

@@ -17,12 +17,11 @@ from .conftest import RUN_LIMIT_S, launch
 # What a gate needs at least, for those tests that are not about the plan.
 SMALL_PLAN = """\
 schema = 1
-about = "One cell of the delay witness, and what shows that it sees"
+about = "One cell, and what shows that its short waits are seen"
 subjects = ["bundled"]
 [[group]]
-name = "delays"
+name = "write"
 region_kib = 4
-witness = "delay"
 [group.over]
 mips = [250]
 cores = [1]
@@ -31,28 +30,15 @@ chip = ["GD25Q16C"]
 [[cell]]
 name = "canary"
 role = "canary"
-witness = "delay"
 subject = "canary:bus"
 region_kib = 4
 at = { mips = 250, cores = 1, job = "write", chip = "GD25Q16C" }
 [[cell]]
 name = "control"
 role = "control"
-witness = "delay"
 subject = "bundled"
 region_kib = 4
 at = { mips = 250, cores = 1, job = "write", chip = "GD25Q16C" }
-"""
-
-BUS_GROUP = """\
-[[group]]
-name = "bus"
-region_kib = 4
-[group.over]
-mips = [250]
-cores = [1]
-job = ["write"]
-chip = ["GD25Q16C"]
 """
 
 SEVERAL_GROUP = """\
@@ -144,17 +130,15 @@ def test_slower_by_three_percent_is_refused_for_that(
     assert sum(item.candidate_ns for item in times) > sum(item.baseline_ns for item in times)
 
 
-def test_stripped_program_is_told_what_its_gate_saw_and_what_it_did_not(
-    paths: Paths, tmp_path: Path
-) -> None:
+def test_every_delay_of_a_stripped_program_is_judged(paths: Paths, tmp_path: Path) -> None:
     plan = tmp_path / "small.toml"
-    plan.write_text(SMALL_PLAN + BUS_GROUP)
+    plan.write_text(SMALL_PLAN)
     trixie = "debian:trixie"
     code, decision, said = gate(paths, tmp_path / "out", trixie, trixie, "--plan", str(plan))
     assert code == ExitCode.PASS, said
-    assert Outcome.UNSEEN in {cell.outcome for cell in decision.cells}
+    assert {cell.outcome for cell in decision.cells} == {Outcome.PASS}
     assert "Seen: delays: all " in said
-    assert "program-poll: no shortening of these waits could have been seen" in said
+    assert "no shortening of these waits" not in said
 
 
 def test_git_bisect_finds_the_revision_that_shortened_the_delays(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`rig/rig survey` of a program whose calls are seen and of a stripped one, in real guests."""
+"""`rig/rig survey` of a program with symbols and of a stripped one, in real guests."""
 
 from pathlib import Path
 
@@ -10,7 +10,8 @@ from delayrig.survey.survey import FILE_NAME, Survey
 
 from .conftest import launch
 
-OFF_PCT_MAX = 1.0
+OFF_PCT_MAX = 2.0
+"""In gaps that hold a wait flashroms do a little more than in others."""
 STRIPPED = "debian:trixie"
 PLAN = """\
 schema = 1
@@ -18,17 +19,7 @@ about = "The writes of plan survey"
 subjects = ["bundled"]
 
 [[group]]
-name = "bus"
-[group.over]
-mips = [1000]
-cores = [1]
-job = ["write"]
-chip = ["W25Q128JV", "GD25Q16C"]
-
-[[group]]
-name = "calls"
-witness = "delay"
-subject = "bundled"
+name = "jobs"
 [group.over]
 mips = [1000]
 cores = [1]
@@ -54,33 +45,42 @@ def survey(surveyed: Path) -> Survey:
     return msgspec.json.decode((surveyed / "out" / FILE_NAME).read_bytes(), type=Survey)
 
 
-def test_calls_and_the_bus_less_service_time_agree_to_a_percent(survey: Survey) -> None:
-    found = {each.chip: each for each in survey.agreements}
-    assert set(found) == {"W25Q128JV", "GD25Q16C"}
+def test_calls_and_the_bus_less_service_time_agree_to_two_percent(survey: Survey) -> None:
+    found = {(each.subject, each.chip): each for each in survey.agreements}
+    chips = ("W25Q128JV", "GD25Q16C")
+    assert set(found) == {(name, chip) for name in ("bundled", STRIPPED) for chip in chips}
     for each in found.values():
-        assert (each.subject, each.job) == ("bundled", "write")
         assert each.calls >= 256, "64 KiB are 256 pages, each of them waited for"
         assert abs(each.off_pct) <= OFF_PCT_MAX
 
 
-def test_calls_of_bundled_are_each_as_long_as_asked_for(survey: Survey) -> None:
-    own = [each for each in survey.calls if each.subject == "bundled"]
-    assert own
-    assert all(each.beyond_ns >= 0 for each in own)
+def test_calls_are_each_as_long_as_asked_for(survey: Survey) -> None:
+    assert {each.subject for each in survey.calls} == {"bundled", STRIPPED}
+    assert all(each.beyond_ns >= 0 for each in survey.calls)
 
 
-def test_stripped_program_is_told_of_by_bounds_alone_and_says_so(
+def test_stripped_program_is_seen_call_by_call_and_says_where(
     survey: Survey, surveyed: Path
 ) -> None:
-    assert not [each for each in survey.calls if each.subject == STRIPPED]
+    counts = {
+        (each.chip, each.requested_us): each.count
+        for each in survey.calls
+        if each.subject == STRIPPED
+    }
+    for chip in ("W25Q128JV", "GD25Q16C"):
+        assert counts[chip, 10] >= 256, "64 KiB are 256 pages, each of them polled"
+        assert counts[chip, 1_000_000] == 1, "its delay function calls another one, which waits"
     (line,) = [line for line in survey.lines if line.startswith(STRIPPED)]
-    assert "bounds from the bus" in line
+    assert "seen call by call, by QEMU, in address 0x" in line
+    assert line in (surveyed / "said.txt").read_text(encoding="utf-8")
+    assert line in (surveyed / "out" / "survey.html").read_text(encoding="utf-8")
+
+
+def test_gaps_of_every_program_are_bounds(survey: Survey, surveyed: Path) -> None:
     bounds = [each for each in survey.bus if each.subject == STRIPPED]
     assert {each.chip for each in bounds} == {"W25Q128JV", "GD25Q16C"}
     assert all(each.at_most_ns >= each.above_service_ns >= 0 for each in bounds)
-    said = (surveyed / "said.txt").read_text(encoding="utf-8")
     page = (surveyed / "out" / "survey.html").read_text(encoding="utf-8")
-    assert line in said
     assert "(bounds from the bus)" in page
 
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Small cells, events and results of the shapes that real ones have, for the tests beside this."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from delayrig.profiles.profile import OPENS_BUSY_STATUS, OPENS_SYNC_NOPS, Profil
 from delayrig.result import CellResult, HostFacts, RunHeader, Verdict
 from delayrig.seen import Seen
 from delayrig.verdict.judge import Finding, blank_result
+from delayrig.witness.delay_seen import DelayCall, Delays, DelaysHeader, End, FunctionFacts
 from delayrig.witness.evidence import Evidence, Witness
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -223,45 +223,36 @@ def started(*, wake: int | None, step: int = 0, rate_ppm: int = 0) -> Event:
     }
 
 
-COST_NS, FIRST_COST_NS, CALL_COST_NS = 5000, 30_000, 40_000
+def delay(us: int, *, took_ns: int | None, at: int = 0) -> DelayCall:
+    """A call of the function of `delays_of`; one that takes None never returns."""
+    return DelayCall(
+        call=1,
+        function=0,
+        t_ns=at,
+        end_ns=None if took_ns is None else at + took_ns,
+        ended=End.OPEN if took_ns is None else End.RETURN,
+        requested_ns=us * 1000,
+        thread=1,
+        cpu_in=0,
+        cpu_out=None if took_ns is None else 1,
+        site=1,
+    )
 
 
-def delay_probe(*, lost: int = 0) -> Event:
-    """The probe on a delay function, on a clock that steps by 1 ns."""
-    return {
-        "ev": "delay_probe",
-        "t_ns": START_NS,
-        "function": "default_delay",
-        "clock": "x86-tsc",
-        "calls": 1,
-        "lost": lost,
-        "clock_step_ns": 1,
-        "first_cost_ns": FIRST_COST_NS,
-        "cost_ns": COST_NS,
-        "call_cost_ns": CALL_COST_NS,
-    }
-
-
-def delay(
-    us: int,
-    *,
-    took_ns: int | None,
-    at: int = 0,
-    tid: int = 7,
-    stack: Sequence[str] = ("core/busy.c:154", "drivers/spi25.c:67"),
-) -> Event:
-    """A call of it; one that takes None never returns."""
-    returned = took_ns is not None
-    return {
-        "ev": "delay",
-        "t_ns": at,
-        "end_ns": at + took_ns if took_ns is not None else None,
-        "tid": tid,
-        "requested_us": us,
-        "cpu_in": 0,
-        "cpu_out": 1 if returned else None,
-        "stack": list(stack),
-    }
+def delays_of(*calls: DelayCall, doubt: str = "") -> Delays:
+    """What QEMU saw of a cell, without the error of an instruction."""
+    function = FunctionFacts(
+        name="default_delay",
+        file="/usr/sbin/flashrom",
+        address=0x1130,
+        unit_ns=1000,
+        found_by="symbol",
+        doubt=doubt,
+        setjmp=False,
+    )
+    header = DelaysHeader(functions=[function], late_ns=0, calls=len(calls), lost=0)
+    callers = {1: ["core/busy.c:154", "drivers/spi25.c:67"]}
+    return Delays(header=header, callers=callers, calls=list(calls))
 
 
 START_NS = 10 * SECOND

@@ -213,6 +213,15 @@ OWN void until_ready(unsigned int us)
 }
 int main(void) { until_ready(10); until_ready(1000000); return 0; }
 """
+GIVEN_A_POINTER = """\
+OWN int sleep_for(const struct timespec *length) { return nanosleep(length, NULL); }
+int main(void)
+{
+	const struct timespec one = { 0, 1000 }, other = { 0, 2000 };
+
+	return sleep_for(&one) + sleep_for(&other) + 1;
+}
+"""
 
 
 def build(folder: Path, source: str, *options: str, arch: Arch = Arch.X86_64) -> Path:

@@ -19,13 +19,28 @@ from delayrig.witness.delay_function import (
     DelayWish,
     direct_waits,
     find_delay_functions,
+    find_watched,
+    is_watchable,
 )
+from delayrig.witness.delay_marks import wish_text
 
 from tests.rig import delay_programs as programs
 from tests.rig.builders import make_subject
 
 pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
 
+PAST_IT = """\
+int main(void)
+{
+	struct pollfd file = { 0, POLLIN, 0 };
+	struct timespec now;
+
+	do
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	while (now.tv_nsec < 9);
+	usleep(500);
+	poll(&file, 1, 7);
+"""
 SOURCE = """\
 static volatile unsigned int waited;
 __attribute__((noinline)) void default_delay(unsigned int us) { while (us--) waited++; }
@@ -122,7 +137,7 @@ def test_functions_of_a_stripped_program_are_found_by_its_code(tmp_path: Path) -
     assert (found.argument, found.argument_bits, found.unit_ns) == (0, 32, 1000)
     assert found.returns
     assert not found.doubt
-    assert direct_waits(subject) == {"/usr/sbin/flashrom": ()}
+    assert direct_waits(subject, DelayWish()) == {"/usr/sbin/flashrom": ()}
 
 
 def test_function_of_a_name_that_nobody_knows_is_found_beside_known_ones(tmp_path: Path) -> None:
@@ -142,3 +157,39 @@ def test_several_symbols_of_the_user_are_taken_in_their_order(tmp_path: Path) ->
     found = find_delay_functions(packed(tmp_path), wish)
     assert [function.name for function in found] == ["internal_delay", "main"]
     assert wish.words == ["--delay-symbol", "internal_delay,main"]
+
+
+def test_direct_waits_are_watched_behind_functions_and_those_not_judged_come_last(
+    tmp_path: Path,
+) -> None:
+    part = tmp_path / PARTS / "usr/sbin/flashrom"
+    part.parent.mkdir(parents=True)
+    source = programs.ONE_FOR_BOTH.replace("int main(void) {", PAST_IT)
+    shutil.copyfile(programs.build(tmp_path / "build", source, "-O2"), part)
+    subject = make_subject(archive=str(tmp_path / "subject.cpio"))
+    found = find_watched(subject, DelayWish())
+    assert [each.name.partition(" at ")[0] for each in found] == [
+        "delay",
+        "usleep()",
+        "clock_gettime()",
+    ]
+    assert [is_watchable(each) for each in found] == [True, True, False]
+    (listed,) = direct_waits(subject, DelayWish()).values()
+    assert {wait.called: bool(wait.why_not) for wait in listed} == {
+        "usleep": False,
+        "clock_gettime": True,
+        "poll": True,
+    }
+    words = [line.split()[0] for line in wish_text(found).splitlines()]
+    assert words[:3] == ["function", "sleep", "sleep"]
+    assert words.count("call") == 1
+
+
+def test_program_with_nothing_to_judge_is_not_watched(tmp_path: Path) -> None:
+    part = tmp_path / PARTS / "usr/sbin/flashrom"
+    part.parent.mkdir(parents=True)
+    source = "int main(void) { struct timespec t; do clock_gettime(1, &t); while (!t.tv_nsec); }"
+    shutil.copyfile(programs.build(tmp_path / "build", source, "-O2"), part)
+    subject = make_subject(archive=str(tmp_path / "subject.cpio"))
+    assert [each.called for waits in direct_waits(subject, DelayWish()).values() for each in waits]
+    assert find_watched(subject, DelayWish()) == ()

@@ -18,7 +18,7 @@ from tests.rig.test_delay_function import packed
 
 pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
 
-START = b'{"ev":"delays","schema":1}\n'
+START = b'{"ev":"delays","schema":2}\n'
 INSN_NS = 4
 
 
@@ -36,7 +36,7 @@ def entered(call: int, *, t_ns: int, asked: int = 10, late: int = 5, thread: int
 
 
 def left(call: int, *, t_ns: int, by: bytes = b"return", late: int = 0) -> bytes:
-    return b'{"ev":"leave","call":%d,"t_ns":%d,"late_insns":%d,"cpu":2,"by":"%s"}\n' % (
+    return b'{"ev":"leave","call":%d,"t_ns":%d,"late_insns":%d,"cpu":2,"by":"%s","result":0}\n' % (
         call,
         t_ns,
         late,
@@ -135,7 +135,7 @@ def test_calls_that_were_lost_are_counted(function: DelayFunction) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", [b"", b"{}\n", entered(1, t_ns=1), START + b"cut", b'{"ev":"delays","schema":2}\n']
+    "text", [b"", b"{}\n", entered(1, t_ns=1), START + b"cut", b'{"ev":"delays","schema":1}\n']
 )
 def test_record_that_is_none_makes_the_guest_a_lost_one(
     function: DelayFunction, text: bytes

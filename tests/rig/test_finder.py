@@ -146,6 +146,15 @@ def test_waits_without_a_function_are_listed(tmp_path: Path, arch: Arch) -> None
     assert called == [("nanosleep", None), ("usleep", 50000), ("poll", 25), ("select", None)]
 
 
+@pytest.mark.parametrize("arch", ARCHES)
+def test_function_that_is_given_a_pointer_to_a_time_is_no_delay(tmp_path: Path, arch: Arch) -> None:
+    findings, names = read(tmp_path, programs.GIVEN_A_POINTER, arch=arch)
+    assert names == []
+    (wait,) = findings.direct
+    assert (wait.called, wait.is_jump, wait.why_not) == ("nanosleep", arch is not Arch.I386, "")
+    assert len(wait.return_sites) == 1 + (arch is not Arch.I386)
+
+
 def test_program_that_waits_for_nothing_has_no_delay(tmp_path: Path) -> None:
     findings, names = read(tmp_path, "int main(void) { return 0; }")
     assert (names, findings.direct) == ([], ())

@@ -12,7 +12,7 @@ import jsonschema
 import msgspec
 import pytest
 from click.testing import CliRunner
-from delayrig.cell import Probe, Role
+from delayrig.cell import Role
 from delayrig.cli import main
 from delayrig.errors import BadInputError, ExitCode
 from delayrig.figures.phases import TimeSplit
@@ -87,10 +87,10 @@ WATCH = [
 
 def gated() -> Report:
     """Of a gate in which a cell is too slow, and one unseen."""
-    probed = make_cell(name="delays", witness=Probe.DELAY)
-    before = results_of(cell("a"), cell("b"), make_result(probed, verdict=Verdict.SKIPPED))
+    unseen = make_result(make_cell(name="unseen"), verdict=Verdict.SKIPPED)
+    before = results_of(cell("a"), cell("b"), unseen)
     slow = cell("b", time_ns=TimeSplit(total=2 * SECOND))
-    after = results_of(cell("a"), slow, make_result(probed, verdict=Verdict.SKIPPED), *WATCH)
+    after = results_of(cell("a"), slow, unseen, *WATCH)
     return report_of_gate(decide([before], [after], Limits()), [after, before])
 
 
@@ -117,7 +117,7 @@ def test_gate_tells_of_cells_by_its_own_outcomes() -> None:
     assert found == {
         "b": State.FAIL,
         "a": State.PASS,
-        "delays": State.SKIP,
+        "unseen": State.SKIP,
         "canary": State.PASS,
         "control": State.PASS,
     }

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from delayrig.cell import Cell, Probe, Role
+from delayrig.cell import Cell, Role
 from delayrig.figures.phases import TimeSplit
 from delayrig.gate.bootstrap import PAIRS_MIN
 from delayrig.gate.decision import Decision, Limits, Outcome
@@ -201,11 +201,6 @@ def test_nothing_but_skipped_cells_decides_nothing() -> None:
     assert decided([timed(BEFORE, **skipped)], [timed(AFTER, **skipped)]).exit_code == 4
 
 
-def probed(subject: str, **changes: Any) -> CellResult:
-    cell = make_cell(name="delays", subject=subject, witness=Probe.DELAY)
-    return make_result(cell, time_ns=TimeSplit(total=SECOND), **changes)
-
-
 def with_delays(name: str, *, seen: int, judged: int, visible_ns: int) -> CellResult:
     """A cell in which QEMU saw the delays."""
     return timed(
@@ -248,12 +243,6 @@ def test_classes_of_waits_are_not_told_where_every_delay_was_judged() -> None:
     ours = msgspec.structs.replace(ours, unjudged=["program-poll"])
     decision = decided([timed(BEFORE)], [ours])
     assert len(decision.blind) == 1
-
-
-def test_time_of_probed_cells_is_not_counted() -> None:
-    slow = msgspec.structs.replace(probed(AFTER), time_ns=TimeSplit(total=9 * SECOND))
-    decision = decided([timed(BEFORE), probed(BEFORE)], [timed(AFTER), slow])
-    assert decision.exit_code == 0
 
 
 def test_baseline_of_another_image_or_seed_is_no_measure_of_time() -> None:

@@ -23,14 +23,16 @@ from delayrig.seen import Seen
 from delayrig.verdict.judge import Observed, find_verdict
 from delayrig.verdict.trust import missed_hazard, rig_fault
 from delayrig.witness.evidence import Evidence
-from delayrig.witness.wait_classes import declared_classes
 from delayrig.workload import region_of
+from msgspec.structs import replace
 
 from tests.rig.builders import (
     CHECKOUT,
     END_NS,
     START_NS,
     changed,
+    delay,
+    delays_of,
     make_cell,
     make_chip,
     make_evidence,
@@ -326,7 +328,6 @@ def host_events(**end: int) -> list[dict[str, Any]]:
         ("signals:20", {"signals": 200}, ""),
         ("signals:20", {}, "none was handled"),
         ("threads:2", {"turns": 1}, ""),
-        ("long-waits", {}, f"0 of {len(ASKED_US)} waits were asked for"),
     ],
 )
 def test_hazard_that_did_not_take_place_is_a_fault(
@@ -371,9 +372,15 @@ def test_subject_that_was_hardly_stopped_is_a_fault() -> None:
         assert hazard.fault(cell, seen) == fault
 
 
-def test_long_waits_must_be_judged() -> None:
+def test_long_waits_that_nobody_saw_are_told() -> None:
     cell = make_cell(hazards=("long-waits",))
-    assert declared_classes(cell, None) == {"delay-call"}
+    (hazard,) = cell.active_hazards
+    told = f"{len(ASKED_US)} of {len(ASKED_US)} calls were not seen"
+    assert hazard.missed(cell, seen_after(*host_events())) == told
+    calls = [delay(us, took_ns=us * 1000) for us in ASKED_US]
+    for count in (len(calls), len(calls) - 1):
+        seen = replace(seen_after(*host_events()), delays=delays_of(*calls[:count]))
+        assert bool(hazard.missed(cell, seen)) is (count < len(calls))
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from delayrig.cell import Cell, Job, Probe, Role
+from delayrig.cell import Cell, Job, Role
 from delayrig.chips import read_chips
 from delayrig.errors import BadInputError
 from delayrig.images.recipes import read_recipes
@@ -232,7 +232,6 @@ def refusal(paths: Paths, cell: Cell) -> str:
     [
         ({"hazards": ("low-res-timers",)}, "low-res-timers"),
         ({"hazards": ("hogs:1", "wall-clock-step:+1")}, "wall-clock-step:+1"),
-        ({"witness": Probe.DELAY}, "delay witness"),
         ({"pin": "9999"}, "9999"),
         ({"pin": str(CPUS[0]), "hazards": ("migrate:5",), "cores": 2}, "2 CPUs, and may use 1"),
         ({"hazards": ("busy-siblings",), "cores": 5000}, "needs 5000 CPUs"),
@@ -270,9 +269,7 @@ def test_smoke_runs_on_both_lanes_with_what_judges_the_rig_there() -> None:
     assert {cell.lane for cell in host} == {LaneName.HOST}
     judging = {cell.name for cell in host if cell.role is not Role.MEASURE}
     assert judging == {"canary-bus", "control-bus", "canary-chip", "control-chip"}
-    assert {cell.name for cell in virtual} - {cell.name for cell in host} == {
-        *("canary-probe", "control-probe")
-    }
+    assert {cell.name for cell in virtual} == {cell.name for cell in host}
 
 
 def test_cells_of_the_host_lane_are_named_by_it_and_not_by_a_speed() -> None:

@@ -5,7 +5,7 @@ import itertools
 
 import msgspec
 import pytest
-from delayrig.cell import Cell, Expect, Job, Probe, Programmer, Role
+from delayrig.cell import Cell, Expect, Job, Programmer, Role
 from delayrig.corner import Corner
 from delayrig.guest.platform import Arch
 from delayrig.lanes import LaneName
@@ -117,14 +117,6 @@ def test_region_of_a_group_or_a_cell_is_that_of_its_cells(text: str, region_kib:
     key = f'name = "{text.split(chr(34))[1]}"\n'
     cells = cells_of(HEAD + text.replace(key, f"{key}region_kib = {region_kib}\n"))
     assert [cell.region_kib for cell in cells] == [region_kib] * 2
-
-
-@pytest.mark.parametrize("text", [GROUP, SINGLE])
-def test_witness_of_a_group_or_a_cell_is_that_of_its_cells(text: str) -> None:
-    key = f'name = "{text.split(chr(34))[1]}"\n'
-    cells = cells_of(HEAD + text.replace(key, f'{key}witness = "delay"\n'))
-    assert {cell.witness for cell in cells} == {Probe.DELAY}
-    assert all(cell.id.endswith(".delay") for cell in cells)
 
 
 def test_group_with_a_subject_of_its_own_runs_for_that_one_whoever_the_others_are() -> None:

@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What may not stand in a plan, and how that is said."""
 
+from pathlib import Path
+
 import pytest
+from delayrig.errors import BadInputError
+from delayrig.plans.words import read_plan
 
 from tests.rig.plan_texts import AT, GROUP, HEAD, OVER, SINGLE, error_of, live, rule
 
@@ -13,9 +17,16 @@ def test_strength_beyond_the_dimensions_is_refused(strength: int) -> None:
     assert "1 to 9" in error.hint
 
 
-def test_witness_that_does_not_exist_names_its_key() -> None:
-    error = error_of(HEAD + SINGLE + 'witness = "delays"\n')
-    assert "key 'cell[0].witness': unknown value 'delays'" in error.message
+@pytest.mark.parametrize("text", [GROUP, SINGLE])
+def test_witness_that_plans_once_named_is_refused_with_the_remedy(
+    text: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "my.toml"
+    key = f'name = "{text.split(chr(34))[1]}"\n'
+    file.write_text(HEAD + text.replace(key, f'{key}witness = "delay"\n'), encoding="utf-8")
+    with pytest.raises(BadInputError, match=rf"{file}: unknown key '.*\.witness'") as caught:
+        read_plan(file)
+    assert "watched for its delays now: take the key out" in caught.value.hint
 
 
 @pytest.mark.parametrize("region_kib", [-1, 0, 16385])
@@ -194,11 +205,6 @@ def test_hazards_that_are_none_name_the_key(hazards: str, says: str) -> None:
 )
 def test_what_an_architecture_does_not_have_is_refused(choice: str, words: str) -> None:
     assert words in error_of(HEAD + SINGLE.replace(AT, f"{AT}, {choice}")).message
-
-
-def test_delay_witness_is_refused_where_it_cannot_probe() -> None:
-    single = SINGLE.replace(AT, f'{AT}, arch = "arm64"') + 'witness = "delay"\n'
-    assert "delay witness" in error_of(HEAD + single).message
 
 
 @pytest.mark.parametrize(

@@ -339,7 +339,7 @@ def test_foreign_cell_and_senseless_events_are_refused(tmp_path: Path) -> None:
     cell.write_text('{"name": 1}')
     assert str(cell) in failure(tmp_path / "run")
     shutil.rmtree(tmp_path / "run")
-    result = keep_cell(tmp_path / "run", make_cell(), [*job_events(), {"ev": "delay", "t_ns": 1}])
+    result = keep_cell(tmp_path / "run", make_cell(), [*job_events(), {"ev": "serprog", "t_ns": 1}])
     write_results(Results(run=results.run, cells=[result]), tmp_path / "run")
     assert "not events that can be shown" in failure(tmp_path / "run")
 

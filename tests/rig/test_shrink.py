@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import msgspec
 import pytest
-from delayrig.cell import Cell, Expect, Job, Probe, Programmer, Role
+from delayrig.cell import Cell, Expect, Job, Programmer, Role
 from delayrig.chips import read_chips
 from delayrig.errors import BadInputError
 from delayrig.plans.cells import plan_cells
@@ -29,7 +29,6 @@ LARGE = make_cell(
     role=Role.CANARY,
     expect=Expect.TOO_SHORT,
     region_kib=1024,
-    witness=Probe.DELAY,
 )
 
 
@@ -57,7 +56,6 @@ def test_conviction_that_needs_nothing_ends_in_the_smallest_cell_there_is() -> N
     assert shrunk.complete
     assert (cell.hazards, cell.cores, cell.job, cell.corner) == ((), 1, Job.PROBE, "typ")
     assert (cell.region_kib, cell.programmer) == (1, Programmer.SERPROG_IP)
-    assert cell.witness is Probe.NONE
     nor = [chip.size_bytes for chip in CHIPS.values() if chip.family == "spi_nor"]
     assert CHIPS[cell.chip].size_bytes == min(nor)
     assert (cell.name, cell.role, cell.expect) == ("shrunk", Role.MEASURE, Expect.PASS)
@@ -71,7 +69,6 @@ def test_conviction_that_needs_nothing_ends_in_the_smallest_cell_there_is() -> N
         (lambda cell: cell.cores == 4, {"cores": 4, "hazards": ()}),
         (lambda cell: cell.job in (Job.ERASE, Job.WRITE), {"job": Job.ERASE}),
         (lambda cell: cell.corner == "max", {"corner": "max"}),
-        (lambda cell: cell.witness is Probe.DELAY, {"witness": Probe.DELAY}),
         (lambda cell: cell.region_kib >= 64, {"region_kib": 64}),
         (lambda cell: cell.chip == "W25Q128JV", {"chip": "W25Q128JV"}),
         (

@@ -33,7 +33,7 @@ def test_delay_function_of_a_stripped_program_is_told_with_what_goes_past_it(
     _, function, direct = done.output.splitlines()
     assert f"address {address:#x} in /usr/sbin/flashrom, found by finder" in function
     assert function.endswith("argument 1 in us; sure")
-    assert "not watched: usleep(50000) in /usr/sbin/flashrom" in direct
+    assert "a direct wait: usleep(50000) in /usr/sbin/flashrom" in direct
 
 
 def test_program_without_any_is_told_the_remedy(tmp_path: Path) -> None:

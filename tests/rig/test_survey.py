@@ -1,27 +1,32 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Surveys: calls and what they took, gaps as bounds, and both witnesses beside each other."""
 
+from collections.abc import Sequence
+from pathlib import Path
+
 import pytest
-from delayrig.cell import Probe
 from delayrig.events import Event
 from delayrig.figures.waste import Watched
+from delayrig.lanes import LaneName
 from delayrig.profiles.profile import Wait
+from delayrig.result import Results, write_results
 from delayrig.survey.calls import requested_of
 from delayrig.survey.gaps import agreement_of, bounds_of, class_us, gaps_of, known_waits, service_ns
 from delayrig.survey.show import tables_of
-from delayrig.survey.survey import Survey
+from delayrig.survey.survey import Survey, survey_run
+from delayrig.witness.delay_seen import DelayCall, Delays, encode_delays
 
 from tests.rig.builders import (
-    CALL_COST_NS,
-    COST_NS,
     delay,
-    delay_probe,
+    delays_of,
     make_cell,
     make_profile,
+    make_run_header,
     sound_events,
     spi,
     started,
 )
+from tests.rig.reported import keep_cell
 
 US = 1000
 
@@ -30,15 +35,28 @@ def watched(*events: Event, **cell: object) -> Watched:
     return Watched(cell=make_cell(**cell), events=list(events))
 
 
-def probed(*calls: Event, between: tuple[Event, ...] = ()) -> Watched:
-    return watched(started(wake=0), delay_probe(), *calls, *between, witness=Probe.DELAY)
+def called(*calls: DelayCall, between: Sequence[Event] = (), doubt: str = "") -> Watched:
+    delays = delays_of(*calls, doubt=doubt)
+    return Watched(cell=make_cell(), events=[started(wake=0), *between], delays=delays)
 
 
-def test_calls_of_one_length_are_counted_and_what_the_probe_costs_is_taken_off() -> None:
-    calls = [delay(100, took_ns=100 * US + COST_NS + extra, at=extra) for extra in (10, 30)]
-    (row,) = requested_of([probed(*calls, delay(100, took_ns=None))])
+def test_calls_of_one_length_are_counted_and_what_they_took_beyond() -> None:
+    calls = [delay(100, took_ns=100 * US + extra, at=extra * 1000 * US) for extra in (10, 30)]
+    (row,) = requested_of([called(*calls, delay(100, took_ns=None))])
     assert (row.requested_us, row.count) == (100, 2)
     assert (row.took_ns, row.beyond_ns) == (200 * US + 40, 40)
+
+
+def test_delay_function_that_calls_another_one_waits_once() -> None:
+    calls = [delay(100, took_ns=100 * US, at=0), delay(100, took_ns=99 * US, at=10)]
+    after = delay(100, took_ns=100 * US, at=100 * US)
+    (row,) = requested_of([called(*calls, after)])
+    assert (row.count, row.took_ns) == (2, 200 * US)
+
+
+def test_calls_of_what_may_be_no_delay_function_are_left_out() -> None:
+    calls = [delay(us, took_ns=7, at=us) for us in (100, 200, 300)]
+    assert requested_of([called(*calls, doubt="its argument may be anything")]) == []
 
 
 @pytest.mark.parametrize(
@@ -94,25 +112,47 @@ def test_waits_of_a_profile_are_known_by_name() -> None:
     assert known_waits(watched(*events), None) == []
 
 
-def test_the_bus_less_service_and_probes_is_what_the_calls_took() -> None:
-    requests = bus([30, 30, 30 + 200 + CALL_COST_NS // US])
-    call = delay(200, took_ns=200 * US + COST_NS, at=requests[2]["reply_ns"] + 10)
-    found = agreement_of(probed(call, between=tuple(requests)))
+def test_the_bus_less_service_is_what_the_calls_took() -> None:
+    requests = bus([30, 30, 30 + 200])
+    call = delay(200, took_ns=200 * US, at=requests[2]["reply_ns"] + 10)
+    found = agreement_of(called(call, between=requests))
     assert found is not None
     assert (found.calls, found.calls_ns, found.bus_ns) == (1, 200 * US, 200 * US)
     assert found.off_pct == 0
 
 
 def test_witnesses_that_differ_are_told_by_how_much() -> None:
-    requests = bus([30, 30, 30 + 202 + CALL_COST_NS // US])
-    call = delay(200, took_ns=200 * US + COST_NS, at=requests[2]["reply_ns"] + 10)
-    found = agreement_of(probed(call, between=tuple(requests)))
+    requests = bus([30, 30, 30 + 202])
+    call = delay(200, took_ns=200 * US, at=requests[2]["reply_ns"] + 10)
+    found = agreement_of(called(call, between=requests))
     assert found is not None
     assert found.off_pct == pytest.approx(1.0)
 
 
 def test_without_calls_nothing_is_compared() -> None:
     assert agreement_of(watched(*sound_events(spi("0x05", read=5)))) is None
+
+
+@pytest.mark.parametrize(
+    ("lane", "delays", "told"),
+    [
+        (LaneName.HOST, None, "nobody sees delays on the host lane, so all figures are bounds"),
+        (LaneName.VIRTUAL, None, "no delay function of it is known, so all figures are bounds"),
+        (LaneName.VIRTUAL, delays_of(), "no call of its delay functions was seen, so all figures"),
+        (LaneName.VIRTUAL, delays_of(delay(5, took_ns=5 * US)), "by QEMU, in default_delay."),
+    ],
+)
+def test_survey_says_who_saw_the_waits(
+    tmp_path: Path, lane: LaneName, delays: Delays | None, told: str
+) -> None:
+    cell = make_cell(lane=lane)
+    result = keep_cell(tmp_path, cell, sound_events(*bus([30, 30, 500])))
+    if delays:
+        (tmp_path / cell.id / "delays.jsonl").write_bytes(encode_delays(delays))
+    write_results(Results(run=make_run_header(), cells=[result]), tmp_path)
+    (line,) = survey_run(tmp_path).lines
+    assert line.startswith("bundled: ")
+    assert told in line
 
 
 def test_tables_call_bounds_what_they_are() -> None:

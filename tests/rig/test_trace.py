@@ -15,6 +15,7 @@ from delayrig.events import Event
 from delayrig.trace.perfetto import as_perfetto
 from delayrig.trace.timeline import Span, Timeline, Track, timeline_of
 from delayrig.trace.vcd import as_vcd
+from delayrig.witness.delay_seen import encode_delays
 
 from tests.rig.builders import (
     END_NS,
@@ -25,6 +26,7 @@ from tests.rig.builders import (
     busy,
     cycle,
     delay,
+    delays_of,
     early,
     serprog,
     sound_events,
@@ -76,9 +78,10 @@ def test_each_kind_of_thing_has_its_track() -> None:
 
 def test_delays_that_returned_have_a_track() -> None:
     calls = [delay(5, took_ns=9 * US, at=SECOND), delay(7, took_ns=None, at=2 * SECOND)]
-    timeline = timeline_of(calls)
+    delays = delays_of(*calls)
+    timeline = timeline_of([], delays)
     assert on(timeline, Track.DELAY) == [("5 us", 0, 9 * US)]
-    assert timeline.spans[0].facts["stack"] == calls[0]["stack"]
+    assert timeline.spans[0].facts["stack"] == delays.callers_of(calls[0])
 
 
 def test_requests_read_together_follow_each_other() -> None:
@@ -271,6 +274,20 @@ def test_command_reads_a_folder_and_a_file_alike(kind: str, tmp_path: Path) -> N
     assert CliRunner().invoke(main, asked).exit_code == 0
     piped = CliRunner().invoke(main, ["trace", str(file), "--format", kind])
     assert (piped.exit_code, piped.stdout_bytes) == (0, out.read_bytes())
+
+
+def test_command_shows_the_delays_of_a_cell(tmp_path: Path) -> None:
+    (tmp_path / "events.jsonl").write_bytes(as_lines(erase()))
+    call = delay(7, took_ns=9 * US, at=SECOND)
+    (tmp_path / "delays.jsonl").write_bytes(encode_delays(delays_of(call)))
+    shown = json.loads(CliRunner().invoke(main, ["trace", str(tmp_path)]).stdout)
+    assert [e["args"]["function"] for e in shown["traceEvents"] if e["name"] == "7 us"] == [
+        "default_delay"
+    ]
+
+
+def test_delays_in_the_events_of_an_older_rig_are_passed_over() -> None:
+    assert timeline_of([{"ev": "delay", "t_ns": 1, "end_ns": 2, "requested_us": 7}]).spans == []
 
 
 @pytest.mark.parametrize("content", [None, b"not json\n", b'{"ev":"serprog","read_ns":1}\n'])

@@ -1,22 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Where a flashrom waits for nothing, by operation and by call site."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 import pytest
-from delayrig.cell import Probe, Role
+from click.testing import CliRunner
+from delayrig.cell import Role
+from delayrig.cli import main
 from delayrig.errors import BadInputError
 from delayrig.events import Event
 from delayrig.figures.waste import Watched, read_watched, waste_of
 from delayrig.result import FILE_NAME
+from delayrig.witness.delay_seen import DelayCall, encode_delays
 
 from tests.rig.builders import (
-    COST_NS,
     as_lines,
     busy,
     delay,
-    delay_probe,
+    delays_of,
     make_cell,
     serprog,
     spi,
@@ -25,10 +28,10 @@ from tests.rig.builders import (
 US = 1000
 
 
-def watched(*events: Event, probed: bool = False, subject: str = "bundled") -> Watched:
+def watched(*events: Event, subject: str = "bundled", calls: Sequence[DelayCall] = ()) -> Watched:
     """A cell with those events."""
-    witness = Probe.DELAY if probed else Probe.NONE
-    return Watched(cell=make_cell(subject=subject, witness=witness), events=list(events))
+    cell = make_cell(subject=subject)
+    return Watched(cell=cell, events=list(events), delays=delays_of(*calls))
 
 
 def erase(start: int, *, busy_ns: int = 100, late_ns: int = 7) -> list[Event]:
@@ -78,12 +81,6 @@ def test_subjects_stand_apart() -> None:
     assert [row.subject for row in waste_of(cells).operations] == ["bundled", "debian:trixie"]
 
 
-def test_cells_with_probes_tell_no_operations_beside_others() -> None:
-    probed = watched(delay_probe(), *erase(1000), probed=True)
-    assert waste_of([watched(*erase(1000)), probed]).operations[0].count == 1
-    assert waste_of([probed]).operations[0].count == 1
-
-
 @pytest.mark.parametrize(
     ("busy_from", "busy_until", "waste_ns"),
     [
@@ -100,33 +97,31 @@ def test_delay_is_for_nothing_while_the_part_is_not_busy(
     busy_from: int, busy_until: int, waste_ns: int
 ) -> None:
     work = [busy("0x20", start=busy_from, until=busy_until)] if busy_until else []
-    call = delay(90, took_ns=100 * US + COST_NS, at=1000)
-    (site,) = waste_of([watched(delay_probe(), call, *work, probed=True)]).call_sites
+    call = delay(90, took_ns=100 * US, at=1000)
+    (site,) = waste_of([watched(*work, calls=[call])]).call_sites
     assert (site.requested_ns, site.actual_ns) == (90 * US, 100 * US)
     assert site.waste_ns == waste_ns
 
 
 def test_delay_spans_several_busy_times() -> None:
     work = [busy("0x20", start=at, until=at + 10 * US) for at in range(0, 200 * US, 20 * US)]
-    call = delay(90, took_ns=100 * US + COST_NS, at=0)
-    (site,) = waste_of([watched(delay_probe(), call, *work, probed=True)]).call_sites
+    call = delay(90, took_ns=100 * US, at=0)
+    (site,) = waste_of([watched(*work, calls=[call])]).call_sites
     assert site.waste_ns == 50 * US
 
 
 def test_call_sites_are_told_with_their_phase_and_callers() -> None:
-    events = [
-        delay_probe(),
+    calls = [
         delay(5, took_ns=10 * US, at=10),
-        serprog("NOP", empty=20, read=25),
-        *erase(20 * US),
         delay(5, took_ns=10 * US, at=30 * US),
         delay(5, took_ns=20 * US, at=50 * US),
         delay(5, took_ns=None, at=80 * US),
     ]
-    rows = waste_of([watched(*events, probed=True)]).call_sites
+    events = [serprog("NOP", empty=20, read=25), *erase(20 * US)]
+    rows = waste_of([watched(*events, calls=calls)]).call_sites
     assert [(row.phase, row.count) for row in rows] == [("erase", 2), ("probe", 1)]
     assert rows[0].call_site == "core/busy.c:154 < drivers/spi25.c:67"
-    assert rows[0].waste_ns_max == 20 * US - COST_NS
+    assert rows[0].waste_ns_max == 20 * US
 
 
 def left(folder: Path, name: str, role: Role = Role.MEASURE) -> None:
@@ -142,6 +137,26 @@ def test_run_is_read_without_canaries_and_a_cell_alone(tmp_path: Path) -> None:
     (tmp_path / FILE_NAME).write_text("{}", encoding="ascii")
     assert [each.cell.name for each in read_watched(tmp_path)] == ["one"]
     assert [each.cell.name for each in read_watched(tmp_path / "two")] == ["two"]
+
+
+def test_cell_of_an_older_rig_with_probes_is_read(tmp_path: Path) -> None:
+    cell = {**msgspec.to_builtins(make_cell(name="old")), "witness": "delay"}
+    (tmp_path / "cell.json").write_bytes(msgspec.json.encode(cell))
+    seen = {"ev": "delay", "t_ns": 1, "end_ns": 9, "requested_us": 5, "stack": ["a.c:1"]}
+    (tmp_path / "events.jsonl").write_bytes(as_lines([seen, *erase(1000)]))
+    found = waste_of(read_watched(tmp_path))
+    assert ([row.count for row in found.operations], found.call_sites) == ([1], [])
+
+
+def test_command_says_where_nobody_saw_who_asked_for_delays(tmp_path: Path) -> None:
+    left(tmp_path, "one")
+    words = ["waste", str(tmp_path / "one")]
+    assert "who asked for delays: nobody saw a call" in CliRunner().invoke(main, words).stdout
+    seen = encode_delays(delays_of(delay(5, took_ns=9 * US, at=1000)))
+    (tmp_path / "one" / "delays.jsonl").write_bytes(seen)
+    said = CliRunner().invoke(main, words).stdout
+    assert "nobody saw a call" not in said
+    assert "core/busy.c:154" in said
 
 
 def test_folder_that_holds_neither_is_bad_input(tmp_path: Path) -> None:

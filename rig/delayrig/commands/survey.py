@@ -63,9 +63,9 @@ def survey(
 ) -> None:
     """Tells which waits flashroms ask for: how long, how often, what they took beyond that.
 
-    By probes on the delay function, call by call, where it is known (`--delay-symbol`,
-    `--delay-offset` for path: subjects). Of other programs the bus alone tells, as bounds, which is
-    what they are called. `survey.html`, `survey.svg` and `survey.json` are left in the folder.
+    Call by call, as QEMU sees them, where a delay function is found (`--delay-symbol` or
+    `--delay-offset` name that of a path: subject). Of other programs, and on the host lane, the bus
+    alone tells, as bounds. `survey.html`, `survey.svg` and `survey.json` are left in the folder.
 
     \b
       rig/rig survey bundled debian:trixie

@@ -12,6 +12,7 @@ from delayrig.events import read_events
 from delayrig.trace.perfetto import as_perfetto
 from delayrig.trace.timeline import timeline_of
 from delayrig.trace.vcd import as_vcd
+from delayrig.witness.delay_seen import read_delays
 
 TRACE_FORMATS = {"perfetto": as_perfetto, "vcd": as_vcd}
 
@@ -32,11 +33,11 @@ def trace(events: Path, kind: str, output: BinaryIO) -> None:
     """Turns the events of a cell into something to look at.
 
     CELL is the folder of a cell in a run's --out folder, EVENTS a file that serprog-emu or the
-    dummy programmer left. Requests, commands, busy times, waits, delays, violations and faults each
-    have a track of their own; times begin with the first of them.
+    dummy programmer left. Requests, commands, busy times, waits, delays (of a CELL in a guest),
+    violations and faults each have a track of their own; times begin with the first of them.
     """
     try:
-        timeline = timeline_of(read_events(events))
+        timeline = timeline_of(read_events(events), read_delays(events))
     except (LostGuestError, KeyError, TypeError) as error:
         raise BadInputError(
             f"{events}: not events that can be shown: {error}",

@@ -11,6 +11,11 @@ from delayrig.figures.waste import read_watched, waste_of
 from delayrig.show.console import make_console
 from delayrig.show.waste import waste_tables
 
+NO_CALLS = (
+    "who asked for delays: nobody saw a call. On the host lane nobody does, and in guests a delay"
+    " function must have been found."
+)
+
 
 @click.command()
 @click.argument("folder", metavar="RUN|CELL", type=click.Path(path_type=Path))
@@ -20,13 +25,15 @@ from delayrig.show.waste import waste_tables
 def waste(folder: Path, as_json: bool, no_color: bool) -> None:
     """Tells where a flashrom waits for nothing, the largest sum first.
 
-    By operation: how long the part had been ready when the next command came. Where cells of the
-    delay witness are among them, also by who asked for a delay: how much of it the part was not
-    busy at all.
+    By operation: how long the part had been ready when the next command came. Of cells in guests
+    also by who asked for a delay: how much of it the part was not busy at all.
     """
     found = waste_of(read_watched(folder))
     if as_json:
         click.echo(msgspec.json.format(msgspec.json.encode(found)))
         return
+    console = make_console(no_color=no_color)
     for table in waste_tables(found):
-        make_console(no_color=no_color).print(table, "")
+        console.print(table, "")
+    if not found.call_sites:
+        console.print(NO_CALLS, soft_wrap=True)

@@ -39,14 +39,12 @@ class TimeRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def time_rows(results: Results, *, beside: str) -> list[TimeRow]:
-    """A row for each cell that timed a subject, in the order of the run; probes would cost time.
+    """A row for each cell that timed a subject, in the order of the run.
 
     `beside` is the subject to set them beside.
     """
     measured = [
-        cell
-        for cell in results.cells
-        if cell.role == Role.MEASURE and cell.time_ns.total > 0 and not cell.witness
+        cell for cell in results.cells if cell.role == Role.MEASURE and cell.time_ns.total > 0
     ]
     floors = {
         _work(cell): cell

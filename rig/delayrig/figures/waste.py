@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Where a flashrom waits for nothing: a pure fold over the events of cells.
 
-On the bus it shows as the time from a part being ready until the subject's next command. Where the
-delay witness looked on, each delay tells who asked for it, and how much of it the part was busy.
+On the bus it shows as the time from a part being ready until the subject's next command. Where QEMU
+saw the delays, each tells who asked for it, and how much of it the part was busy.
 """
 
 from bisect import bisect_right
@@ -14,10 +14,11 @@ import msgspec
 
 from delayrig.cell import Cell, Job, Role
 from delayrig.errors import BadInputError
-from delayrig.events import Event, first, of_kind, read_events
+from delayrig.events import Event, of_kind, read_events
+from delayrig.figures.delays import whole_delays
 from delayrig.figures.phases import PROBE, READ, VERIFY, overshoots, phase_changes
 from delayrig.result import FILE_NAME
-from delayrig.witness.delay import call_site
+from delayrig.witness.delay_seen import Delays, read_delays
 
 CELL_FILE = "cell.json"
 
@@ -35,7 +36,7 @@ class OperationWaste(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CallSiteWaste(msgspec.Struct, frozen=True, kw_only=True):
-    """The delays that one place asked for; without what the probe cost."""
+    """The delays that one place asked for."""
 
     subject: str
     phase: str
@@ -60,6 +61,8 @@ class Watched(msgspec.Struct, frozen=True, kw_only=True):
 
     cell: Cell
     events: list[Event]
+    delays: Delays | None = None
+    """None where nobody saw them call by call."""
 
 
 def read_watched(folder: Path) -> list[Watched]:
@@ -69,7 +72,7 @@ def read_watched(folder: Path) -> list[Watched]:
     if found:
         cells = [(cell, place) for cell, place in cells if cell.role is Role.MEASURE]
     return [
-        Watched(cell=cell, events=read_events(place))
+        Watched(cell=cell, events=read_events(place), delays=read_delays(place))
         for cell, place in cells
         if (place / "events.jsonl").is_file()
     ]
@@ -85,13 +88,9 @@ def _read_cell(file: Path) -> tuple[Cell, Path]:
 
 
 def waste_of(watched: Iterable[Watched]) -> Waste:
-    """All of them together, for each subject.
-
-    Cells with probes tell of call sites alone beside others, as probes cost time on the bus.
-    """
+    """All of them together, for each subject."""
     cells = list(watched)
-    timed = [each for each in cells if not each.cell.witness] or cells
-    operations = [row for each in timed for row in _operations(each)]
+    operations = [row for each in cells for row in _operations(each)]
     sites = [row for each in cells for row in _call_sites(each)]
     return Waste(operations=_summed(operations), call_sites=_summed(sites))
 
@@ -136,19 +135,18 @@ def _operations(watched: Watched) -> Iterator[OperationWaste]:
 
 def _call_sites(watched: Watched) -> Iterator[CallSiteWaste]:
     phases = _Phases(watched)
-    probe = first(watched.events, "delay_probe") or {}
+    if (delays := watched.delays) is None:
+        return
     busy = [(event["start_ns"], event["until_ns"]) for event in of_kind(watched.events, "busy")]
-    for call in of_kind(watched.events, "delay"):
-        if call["end_ns"] is None:
-            continue
-        actual_ns = max(call["end_ns"] - call["t_ns"] - probe["cost_ns"], 0)
-        waste_ns = actual_ns - _covered_ns(call["t_ns"], call["t_ns"] + actual_ns, busy)
+    for call in whole_delays(delays):
+        actual_ns = call.seen_ns or 0
+        waste_ns = actual_ns - _covered_ns(call.t_ns, call.t_ns + actual_ns, busy)
         yield CallSiteWaste(
             subject=watched.cell.subject,
-            phase=phases.at(call["t_ns"]),
-            call_site=call_site(call),
+            phase=phases.at(call.t_ns),
+            call_site=delays.call_site(call),
             count=1,
-            requested_ns=call["requested_us"] * 1000,
+            requested_ns=call.requested_ns,
             actual_ns=actual_ns,
             waste_ns=waste_ns,
             waste_ns_max=waste_ns,

@@ -286,8 +286,6 @@ class _Judge:
 
     def _uncounted(self, baseline: list[CellResult], cell: CellResult) -> str:
         """Why times are not compared here; empty where they are."""
-        if cell.witness:
-            return "probes cost time, so it is not counted"
         if any(hazard_of(word).is_cost_free for word in cell.hazards):
             return "the rig asked for its waits, so its time is not counted"
         answers = [before for before in baseline if not is_unheard(before)]
@@ -333,7 +331,7 @@ def _worst_first(cell: CellResult) -> int:
 
 
 def _skipped(cell: CellResult, before: CellResult | None) -> tuple[Outcome, str]:
-    """What the baseline could not do either is no loss; nor is a witness of its own build."""
-    if cell.witness or (before is not None and before.verdict is Verdict.SKIPPED):
+    """What the baseline could not do either is no loss."""
+    if before is not None and before.verdict is Verdict.SKIPPED:
         return Outcome.UNSEEN, cell.reason
     return Outcome.DOUBT, f"skipped, which the baseline was not: {cell.reason}"

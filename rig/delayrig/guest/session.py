@@ -23,7 +23,6 @@ ENTRIES = {
     "image.sparse",
     "read.bin",
     "stdout.txt",
-    "trace.txt",
 }
 
 

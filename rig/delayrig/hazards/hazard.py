@@ -48,8 +48,6 @@ class Hazard:
     cores_min: ClassVar[int] = 1
     archs: ClassVar[tuple[Arch, ...]] = tuple(Arch)
     """The guests in which it can take place."""
-    declares: ClassVar[tuple[str, ...]] = ()
-    """Classes of waits without whose judgement there is no pass."""
     lanes: ClassVar[tuple[LaneName, ...]] = (LaneName.VIRTUAL,)
     """Where it can be made: most need a guest, whose kernel and clock are nobody else's."""
     repeatable: ClassVar[bool] = False

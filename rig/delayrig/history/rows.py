@@ -69,7 +69,7 @@ def cell_row(number: int, position: int, cell: CellResult, run: RunHeader) -> Ce
         chip=plain(cell.chip),
         corner=plain(cell.corner),
         programmer=plain(cell.programmer),
-        witness=plain(cell.witness),
+        witness="",
         job=plain(cell.job),
         verdict=str(cell.verdict),
         expect=plain(cell.expect),

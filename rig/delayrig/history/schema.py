@@ -86,6 +86,7 @@ class CellRow(Base):
     corner: Mapped[str]
     programmer: Mapped[str]
     witness: Mapped[str]
+    """Of runs of older rigs: `delay` where probes cost time. Empty since."""
     job: Mapped[str]
     verdict: Mapped[str]
     expect: Mapped[str]

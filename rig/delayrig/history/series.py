@@ -74,7 +74,7 @@ def _timed(cells: Sequence[CellRow], subject: str) -> dict[str, CellRow]:
         for cell in cells
         if cell.subject == subject
         and cell.role == Role.MEASURE
-        and not cell.witness
+        and not cell.witness  # An older rig's probes cost time.
         and cell.verdict in TIMED
         and cell.total_ns > 0
     }

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from delayrig import dummy, workload
-from delayrig.cell import Cell, Job, Probe, Programmer
+from delayrig.cell import Cell, Job, Programmer
 from delayrig.errors import LostGuestError, NotProvidedError, RigError
 from delayrig.events import Event, encode_events, first, parse_events
 from delayrig.hazards import cores_needed, refusal_on
@@ -48,7 +48,6 @@ STOP_S = 10
 WAKE_MEASUREMENTS = 32
 SPARE_BYTES = 32 << 20
 """What a subject may print, and more."""
-NO_PROBES = "the delay witness needs the kernel of a guest: it is of the virtual lane alone"
 
 SPEC = "session.json"
 TERMINAL = "serprog"
@@ -174,7 +173,7 @@ async def open_host_lane(request: Request, paths: Paths, preparing: Preparing) -
 
 def refusal_of(cell: Cell) -> str:
     """What of a cell no host can do, whichever it is."""
-    return NO_PROBES if cell.witness is Probe.DELAY else refusal_on(LaneName.HOST, cell.hazards)
+    return refusal_on(LaneName.HOST, cell.hazards)
 
 
 def cpus_of(cell: Cell) -> list[int]:

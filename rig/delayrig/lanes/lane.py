@@ -12,7 +12,6 @@ from delayrig.result import NotProvided, RunHeader
 from delayrig.run.agenda import Kinship
 from delayrig.stages import StageWatch
 from delayrig.witness.delay_function import DelayFunction
-from delayrig.witness.delay_probe import DelayFunction as ProbedFunction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,8 +30,6 @@ class Assignment:
     watch: StageWatch
     marks: Path | None = None
     """Where QEMU notes what the guest passed, where somebody wants to know."""
-    delay: ProbedFunction | None = None
-    """Is probed, where it is given."""
     delays: tuple[DelayFunction, ...] = ()
     """The subject's delay functions, which QEMU sees."""
 

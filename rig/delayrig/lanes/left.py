@@ -8,16 +8,12 @@ from delayrig import dummy
 from delayrig.events import first, merge_events, read_events
 from delayrig.keep import replace_file
 from delayrig.witness.delay_function import DelayFunction
-from delayrig.witness.delay_probe import DelayFunction as ProbedFunction
-from delayrig.witness.delay_probe import read_trace
 from delayrig.witness.delay_record import read_record
 from delayrig.witness.delay_seen import FILE_NAME, delays_since, encode_delays
 from delayrig.workload import Region
 
 
-def write_entries(
-    entries: dict[str, bytes], folder: Path, region: Region, delay: ProbedFunction | None = None
-) -> None:
+def write_entries(entries: dict[str, bytes], folder: Path, region: Region) -> None:
     """Puts what came of the cell into the cell's folder, all of its event streams as one.
 
     A part inside the subject stands for the emulator, which then served nobody.
@@ -29,8 +25,7 @@ def write_entries(
     if "chip.bin" in entries:
         entries["image.sparse"] = dummy.sparse_image(entries.pop("chip.bin"), region)
     host = entries.pop("host.jsonl", b"")
-    delays = read_trace(entries.pop("trace.txt", b"").decode(), delay) if delay else []
-    replace_file(folder / "events.jsonl", merge_events(agent, emulator, host, delays))
+    replace_file(folder / "events.jsonl", merge_events(agent, emulator, host))
     for entry, content in entries.items():
         replace_file(folder / entry, content)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from delayrig.cell import Cell, Probe, Programmer
+from delayrig.cell import Cell, Programmer
 from delayrig.errors import LostGuestError, NotProvidedError
 from delayrig.events import encode_events, parse_events
 from delayrig.guest.arguments import (
@@ -41,7 +41,6 @@ from delayrig.lanes import LaneName
 from delayrig.lanes.host import (
     ANY_PORT,
     DEADLINE_MS,
-    NO_PROBES,
     TERMINAL,
     on_agents_clock,
     server_words,
@@ -100,8 +99,6 @@ class LiveLane:
         """What needs another guest, or another lane."""
         if cell.arch is not Arch.X86_64:
             return NOT_ITS_GUEST
-        if cell.witness is Probe.DELAY:
-            return NO_PROBES
         return refusal_on(LaneName.LIVE, cell.hazards)
 
     def kinship(self, _cell: Cell) -> Kinship:

@@ -116,15 +116,12 @@ def spec_text(
     chip: ChipFacts,
     chip_name: str,
     subject: Subject,
-    probe: Sequence[str] = (),
     places: Places = IN_GUEST,
     usual_ms: int = DEADLINE_MS,
     rehearsal: Sequence[str] = (),
 ) -> str:
-    """The cell as the agent reads it.
-
-    `probe` has the lines of a witness of its own; `rehearsal` is a command line of the subject's
-    that is run before.
+    """The cell as the agent reads it; `rehearsal` is a command line of the subject's that is run
+    before.
     """
     region = workload.region_of(cell, chip)
     lines = [
@@ -133,7 +130,6 @@ def spec_text(
         f"deadline_ms {deadline_ms(cell, usual_ms)}",
         f"file_bytes_max {chip.size_bytes + spare_bytes(cell)}",
         *(line for hazard in cell.active_hazards for line in hazard.spec_lines(cell)),
-        *probe,
         f"root {SUBJECT_ROOT}",
         *emulator_lines(cell, region),
         *(f"subject {word}" for word in _flashrom_words(cell, chip_name, subject, places)),
@@ -148,7 +144,6 @@ def spec_text(
         f"collect emulator.log {CELL_FOLDER}/emulator.log 0 0",
         f"collect image.sparse {CELL_FOLDER}/image.sparse 0 0",
         f"collect stdout.txt {CELL_FOLDER}/stdout.txt 0 0",
-        f"collect trace.txt {CELL_FOLDER}/trace.txt 0 0",
     ]
     lines += [f"rehearsal {word}" for word in rehearsal]
     if cell.in_library:
@@ -187,7 +182,6 @@ def write_payload(
     *,
     subject: Subject,
     scratch: Path,
-    probe: Sequence[str] = (),
     places: Places = IN_GUEST,
     usual_ms: int = DEADLINE_MS,
     rehearsal: Sequence[str] = (),
@@ -199,7 +193,7 @@ def write_payload(
     (folder / "before.bin").write_bytes(workload.initial_content(cell, region))
     (folder / "after.bin").write_bytes(workload.final_content(cell, region))
     (folder / "layout").write_text(workload.layout_text(region))
-    spec = spec_text(cell, chip, chip_name, subject, probe, places, usual_ms, rehearsal)
+    spec = spec_text(cell, chip, chip_name, subject, places, usual_ms, rehearsal)
     (folder / "spec").write_text(spec)
     archive = scratch / "cell.cpio"
     write_archive(folder, archive)

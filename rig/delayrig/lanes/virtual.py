@@ -37,7 +37,7 @@ from delayrig.interruption import whole_in_thread
 from delayrig.lanes import LaneName
 from delayrig.lanes.lane import Assignment
 from delayrig.lanes.left import write_delays, write_entries
-from delayrig.lanes.payload import SUBJECT_ROOT, write_payload
+from delayrig.lanes.payload import write_payload
 from delayrig.paths import Paths
 from delayrig.result import NotProvided, RunHeader
 from delayrig.run.agenda import Kinship
@@ -46,7 +46,6 @@ from delayrig.run.request import Request
 from delayrig.run.supplies import CpuPool, Preparing, Supplies, provide_supplies
 from delayrig.stages import KEEP, LOAD, PACK, READ_BACK, STOP
 from delayrig.witness.delay_marks import wish_text
-from delayrig.witness.delay_probe import trace_lines
 from delayrig.workload import region_of
 
 
@@ -98,9 +97,8 @@ class VirtualLane:
             watch.ended(STOP)
             saw = hardware.delays.saw() if hardware.delays else b""
         # Reading debug information takes longer than other cells would want to wait.
-        region = region_of(cell, assignment.chip)
-        folder, delay = assignment.folder, assignment.delay
-        await asyncio.to_thread(write_entries, entries, folder, region, delay)
+        folder, region = assignment.folder, region_of(cell, assignment.chip)
+        await asyncio.to_thread(write_entries, entries, folder, region)
         if assignment.delays:
             insn_ns = 1 << cell.shape.icount_shift
             await asyncio.to_thread(write_delays, saw, folder, assignment.delays, insn_ns)
@@ -140,16 +138,13 @@ class VirtualLane:
 
     def pack(self, assignment: Assignment, scratch: Path) -> Hardware:
         """The machine that boots, and what it is given of the cell, written below `scratch`."""
-        cell, delay = assignment.cell, assignment.delay
+        cell = assignment.cell
         archive = write_payload(
             cell,
             assignment.chip,
             assignment.chip_name,
             subject=assignment.subject,
             scratch=scratch,
-            probe=trace_lines(delay, root=SUBJECT_ROOT, agent=self.paths.agent_of(cell.arch))
-            if delay
-            else (),
         )
         image = self.supplies.image_of(cell.shape)
         console = assignment.folder / "console.log"

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from covertable import make as covering_array
 
-from delayrig.cell import Cell, Expect, Job, Probe, Programmer, Role
+from delayrig.cell import Cell, Expect, Job, Programmer, Role
 from delayrig.errors import BadInputError
 from delayrig.guest.platform import Arch
 from delayrig.guest.shape import shift_for_mips
@@ -154,7 +154,6 @@ class _Reader:
             region_kib=owner.region_kib,
             programmer=Programmer(point.programmer),
             pin=owner.pin if on_host else "",
-            witness=Probe(owner.witness),
             seed=self._seed,
         )
 

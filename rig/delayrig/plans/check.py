@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from delayrig.cell import Job, Probe, Programmer, Role
+from delayrig.cell import Job, Programmer, Role
 from delayrig.corner import FORMS, Corner, is_corner
 from delayrig.errors import BadInputError, nearest
 from delayrig.guest.platform import Arch
@@ -60,7 +60,6 @@ class PlanCheck:
                 hint="names are made of letters, digits, - and _, as they become folders",
             )
         self.choice(Role, owner.role, f"{key}.role")
-        self.choice(Probe, owner.witness, f"{key}.witness")
         if owner.region_kib not in REGIONS_KIB:
             raise self._error(
                 f"'{key}.region_kib' is {owner.region_kib}",
@@ -102,7 +101,7 @@ class PlanCheck:
             )
 
     def cell(self, owner: Group | Single, point: Point, key: str) -> None:
-        """One choice in every dimension, for the owner's role and witness."""
+        """One choice in every dimension, for the owner's role."""
         for field, value in msgspec.structs.asdict(point).items():
             self._value(field, value, f"{key}.{field}")
         self._machine_alone(point, key)
@@ -121,11 +120,6 @@ class PlanCheck:
                 " and these are for it",
             )
         arch = Arch(point.arch)
-        if owner.witness != Probe.NONE and arch is not Arch.X86_64:
-            raise self._error(
-                f"'{key}.arch' is {arch!r} in a cell of the delay witness",
-                hint=f"its probes are for {Arch.X86_64} guests alone",
-            )
         for word in hazards:
             if arch not in hazard_of(word).archs:
                 raise self._error(

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from delayrig.cell import REGION_KIB, Probe
+from delayrig.cell import REGION_KIB
 from delayrig.errors import BadInputError, nearest
 from delayrig.hazards import NONE, cores_needed, ordered_hazards, parse_hazards
 from delayrig.lanes import LaneName
@@ -21,6 +21,8 @@ from delayrig.verdict.contrast import Contrast
 
 PLANS_FOLDER = Path(__file__).parent
 CORES_KNOWN = (1, 2, 4)
+GONE = {"witness": "every cell in a guest is watched for its delays now: take the key out"}
+"""Keys that plans once had, and what to do about them."""
 
 
 class Timers(StrEnum):
@@ -80,7 +82,6 @@ class Group(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     role: str = "measure"
     region_kib: int = REGION_KIB
     pin: str = ""
-    witness: str = Probe.NONE.value
 
 
 class Single(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -94,7 +95,6 @@ class Single(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     pin: str = ""
     lane: str = ""
     """Its own, where that is not the plan's."""
-    witness: str = Probe.NONE.value
 
 
 class Match(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -152,7 +152,7 @@ def find_plan(name: str) -> Path:
 
 def read_plan(path: Path) -> Plan:
     """The plan in a file; raises `BadInputError` that names file and key."""
-    return read_toml(path, Plan)
+    return read_toml(path, Plan, gone=GONE)
 
 
 def lane_of_plan(plan: Plan, source: str) -> LaneName:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a report wants to know of a cell's events: folded once, small enough to be kept."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -18,8 +18,7 @@ from delayrig.result import CellResult
 from delayrig.trace.timeline import REQUESTS
 from delayrig.witness.bus import observe_waits
 from delayrig.witness.chip import margins_ns
-from delayrig.witness.delay import observe_delays
-from delayrig.witness.delay_calls import observe_calls
+from delayrig.witness.delay_waits import observe_calls_of
 from delayrig.witness.evidence import ObservedWait, Witness
 from delayrig.witness.wait_classes import CHIP_BUSY
 
@@ -126,18 +125,14 @@ def _facts(watched: Watched, result: CellResult) -> CellFacts:
     on_bus = (
         observe_waits(events, profile, result.chip, bridged=watched.cell.bridged) if profile else []
     )
+    delays = observe_calls_of(watched.delays, events) if watched.delays else []
     busy = [(event["start_ns"], event["until_ns"]) for event in of_kind(events, "busy")]
     late = [(each.ready_ns, each.noticed_ns) for each in overshoots(events)]
     return CellFacts(
         split=_split(events, busy, late, on_bus),
         waste=waste_of([watched]),
         silences=_summed(_silences(watched, Cover([*busy, *late]))),
-        waits=[
-            *_chip_margins(events),
-            *_margins(on_bus),
-            *_margins(observe_delays(events)),
-            *_margins(observe_calls(events)),
-        ],
+        waits=[*_chip_margins(events), *_margins(on_bus), *_margins(delays)],
     )
 
 
@@ -240,7 +235,7 @@ def _moment_of(events: list[Event], margin_ns: int) -> int | None:
     return next(at, None)
 
 
-def _margins(waits: list[ObservedWait]) -> list[WaitMargin]:
+def _margins(waits: Sequence[ObservedWait]) -> list[WaitMargin]:
     return [
         _margin(kind, [wait for wait in waits if wait.kind == kind])
         for kind in dict.fromkeys(wait.kind for wait in waits)

@@ -118,7 +118,7 @@ def draw_cell(run: RunSource, cell: CellResult) -> Drawn:
     """Reads its events once more and draws them."""
     folder = run.folder_of(cell)
     watched = read_judged(folder, cell)
-    timeline = timeline_of(watched.events)
+    timeline = timeline_of(watched.events, watched.delays)
     phases = _phases(watched.events, cell)
     worst = worst_waits(run.facts[cell.id])
     figure = _figure(timeline, phases, worst)

@@ -132,7 +132,7 @@ def _timed(sources: Sources) -> Timed:
     found: Timed = {}
     for run in sources.runs:
         for cell in run.results.cells:
-            if cell.role == Role.MEASURE and not cell.witness and cell.time_ns.total:
+            if cell.role == Role.MEASURE and cell.time_ns.total:
                 name = f"{run.label}: {subject_of(cell)}" if run.label else subject_of(cell)
                 found.setdefault(name, {})[cell.place] = (run, cell)
     return found

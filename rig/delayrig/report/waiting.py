@@ -86,8 +86,7 @@ def _operations(label: str, rows: list[OperationWaste]) -> Markup:
 def _call_sites(label: str, rows: list[CallSiteWaste]) -> Markup:
     return table_html(
         Table(
-            caption=f"{label}by who asked for the delay, in the cells of the delay witness"
-            + _shown(len(rows)),
+            caption=f"{label}by who asked for the delay" + _shown(len(rows)),
             columns=_columns(
                 "subject",
                 "phase",

@@ -84,12 +84,6 @@ def check_look(cell: Cell, look: Look) -> None:
     """Raises what stands in the way before anything is started."""
     if look is Look.GDB:
         find_gdb(cell.arch)
-    if look is not Look.WATCH and cell.witness:
-        raise BadInputError(
-            f"{cell.id} is a cell of the {cell.witness} witness, whose probes would see"
-            " whoever looks in",
-            hint="take the same cell without the witness, or look on without --shell and --gdb",
-        )
 
 
 async def _visit(request: Request, paths: Paths, preparing: Preparing, look: Look) -> Visit | None:

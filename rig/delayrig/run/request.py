@@ -8,7 +8,7 @@ import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from delayrig.cell import REGION_KIB, Cell, Probe, Role
+from delayrig.cell import REGION_KIB, Cell, Role
 from delayrig.chips import ChipFacts, read_chips
 from delayrig.errors import BadInputError
 from delayrig.hazards import refusal_on
@@ -114,9 +114,7 @@ def default_jobs(lane: LaneName) -> int:
 
 def _is_beyond(cell: Cell) -> bool:
     """Whether no machine can run the cell on its lane."""
-    return bool(refusal_on(cell.lane, cell.hazards)) or (
-        cell.lane is not LaneName.VIRTUAL and cell.witness is Probe.DELAY
-    )
+    return bool(refusal_on(cell.lane, cell.hazards))
 
 
 def _check_subjects(plan: Plan, recipes: Recipes, path: Path) -> None:

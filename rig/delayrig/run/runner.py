@@ -14,7 +14,7 @@ from typing import Protocol
 import msgspec
 
 from delayrig import dummy
-from delayrig.cell import Cell, Probe, Programmer
+from delayrig.cell import Cell, Programmer
 from delayrig.errors import BadInputError, LostGuestError, NotProvidedError
 from delayrig.images.subject import PATH_PREFIX, Subject, knows_string, wrong_machine
 from delayrig.keep import replace_file
@@ -31,18 +31,9 @@ from delayrig.stages import JUDGE, MARKS_NAME, StageWatch
 from delayrig.verdict.contrast import judge_contrasts
 from delayrig.verdict.exit_code import WATCHING
 from delayrig.verdict.judge import Finding, blank_result, judge_cell
-from delayrig.witness.delay_function import DelayFunction, DelayWish, find_delay_functions
-from delayrig.witness.delay_probe import DelayFunction as ProbedFunction
-from delayrig.witness.delay_probe import find_delay_function
-
-NO_DELAY_FUNCTION = (
-    "the witness `delay` is absent: this flashrom has no symbol of a delay function that profiles"
-    " know, or is not for x86-64; a path: subject takes --delay-symbol or --delay-offset"
-)
-
+from delayrig.witness.delay_function import DelayFunction, DelayWish, find_watched
 
 NOT_PROVIDED = "not provided: "
-NO_SYMBOL = "delay (no symbol)"
 
 
 class Progress(Protocol):
@@ -149,7 +140,7 @@ def _check_watched(runs: Sequence["_Run"]) -> None:
 def assignment_of(request: Request, lane: Lane, folder: Path, cpu: int) -> Assignment:
     """What the request's one cell would be run with; raises `BadInputError` where it is skipped."""
     (cell,) = request.cells
-    bench = _Bench(request=request, lane=lane, delay_functions=_delay_functions(request, lane))
+    bench = _Bench(request=request, lane=lane)
     if refused := bench.refuse(cell):
         raise BadInputError(f"{cell.id} is skipped: {refused.reason}")
     return bench.assignment(cell, folder, cpu)
@@ -165,9 +156,7 @@ class _Run:
         self.header = begin(request, lane.header())
         self.kept = done_cells(request.cells, request.out) if request.resume else {}
         """Results that another run has left here."""
-        self._bench = _Bench(
-            request=request, lane=lane, delay_functions=_delay_functions(request, lane)
-        )
+        self._bench = _Bench(request=request, lane=lane)
         self._done: dict[str, CellResult] = dict(self.kept)
         for cell in request.cells:
             if cell.id not in self._done and (refused := self._bench.refuse(cell)):
@@ -215,14 +204,13 @@ class _Bench:
 
     request: Request
     lane: Lane
-    delay_functions: dict[str, ProbedFunction | None]
 
     @cached_property
     def watched(self) -> dict[str, tuple[DelayFunction, ...]]:
-        """The delay functions of each subject, by its label."""
+        """The delay functions and direct waits of each subject, by its label."""
         subjects = filter(None, map(self.lane.subject_of, self.request.cells))
         return {
-            label: find_delay_functions(subject, _wish_for(subject, self.request))
+            label: find_watched(subject, _wish_for(subject, self.request))
             for label, subject in {subject.label: subject for subject in subjects}.items()
         }
 
@@ -249,8 +237,6 @@ class _Bench:
             return "no libflashrom.so.1 of this subject is known"
         if not self.chip_names[subject.label, chip.name]:
             return f"this flashrom knows none of the names {', '.join(chip.flashrom_names)}"
-        if cell.witness and self.delay_functions[subject.label] is None:
-            return NO_DELAY_FUNCTION
         if cell.programmer is Programmer.DUMMY:
             return dummy.refusal(chip, subject.program_bytes)
         refusals = (hazard.refusal(subject) for hazard in cell.active_hazards)
@@ -265,11 +251,7 @@ class _Bench:
             return None
         finding = Finding(verdict=Verdict.SKIPPED, reason=reason)
         blank = blank_result(cell, chip, finding, rerun=rerun_command(cell, self.request))
-        return msgspec.structs.replace(
-            blank,
-            not_provided=missing.what if missing else "",
-            unjudged=[NO_SYMBOL] if cell.witness else [],
-        )
+        return msgspec.structs.replace(blank, not_provided=missing.what if missing else "")
 
     async def run(self, cell: Cell, cpu: int) -> CellResult:
         """Runs and judges a cell; keeps its result in its folder."""
@@ -294,7 +276,6 @@ class _Bench:
             cpu=cpu,
             watch=StageWatch(),
             marks=folder / MARKS_NAME if self.request.stages else None,
-            delay=self.delay_functions[subject.label] if cell.witness else None,
             delays=self.watched[subject.label],
         )
 
@@ -314,17 +295,6 @@ class _Bench:
         except LostGuestError as error:
             finding = Finding(verdict=Verdict.INFRA_ERROR, reason=error.message)
             return blank_result(cell, chip, finding, rerun=rerun)
-
-
-def _delay_functions(request: Request, lane: Lane) -> dict[str, ProbedFunction | None]:
-    """Those of the subjects in cells with that witness; None where none is known."""
-    probed = [cell for cell in request.cells if cell.witness is Probe.DELAY]
-    subjects = [lane.subject_of(cell) for cell in probed]
-    return {
-        subject.label: find_delay_function(subject, _wish_for(subject, request))
-        for subject in subjects
-        if subject is not None
-    }
 
 
 def _wish_for(subject: Subject, request: Request) -> DelayWish:

@@ -24,7 +24,7 @@ def delay_lines(subject: Subject, wish: DelayWish) -> Iterator[str]:
     found = find_delay_functions(subject, wish)
     yield f"{subject.label}: {len(found)} delay function{'' if len(found) == 1 else 's'}"
     yield from _function_lines(found)
-    for file, waits in direct_waits(subject).items():
+    for file, waits in direct_waits(subject, wish).items():
         yield from (_wait_line(file, wait) for wait in waits)
 
 
@@ -44,7 +44,7 @@ def _about(function: DelayFunction) -> str:
 
 def _wait_line(file: str, wait: DirectWait) -> str:
     where = f"in {file} at {wait.site:#x}"
-    if wait.argument < 0:
-        return f"  not watched: {wait.called}() is read in a loop {where}"
     asks = "" if wait.asks is None else str(wait.asks)
-    return f"  not watched: {wait.called}({asks}) {where}"
+    if wait.why_not:
+        return f"  cannot be judged: {wait.called}({asks}) {where}: {wait.why_not}"
+    return f"  a direct wait: {wait.called}({asks}) {where}"

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What was asked for, call by call: of cells in which probes look at the delay function."""
+"""What was asked for, call by call: of cells in which QEMU saw the delay functions."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 import msgspec
 
-from delayrig.events import Event, first, of_kind
+from delayrig.figures.delays import whole_delays
 from delayrig.figures.waste import Watched
+from delayrig.witness.delay_seen import DelayCall
 
 
 class Requested(msgspec.Struct, frozen=True, kw_only=True):
-    """All calls of one length in one job: exact, but for what a probe costs, which is taken off."""
+    """All calls of one length in one job."""
 
     subject: str
     library: bool
@@ -26,12 +27,12 @@ class Requested(msgspec.Struct, frozen=True, kw_only=True):
 
 def requested_of(watched: Iterable[Watched]) -> list[Requested]:
     """The shortest first, by subject, part and job in their order."""
-    sums: dict[tuple[str, bool, str, str], dict[int, list[int]]] = {}
+    found: dict[tuple[str, bool, str, str], dict[int, list[DelayCall]]] = {}
     for each in watched:
         cell = each.cell
         key = (cell.subject, cell.in_library, cell.chip, cell.job.value)
-        for requested_us, took_ns in calls_of(each.events):
-            sums.setdefault(key, {}).setdefault(requested_us, []).append(took_ns)
+        for call in whole_delays(each.delays):
+            found.setdefault(key, {}).setdefault(call.requested_ns // 1000, []).append(call)
     return [
         Requested(
             subject=subject,
@@ -39,23 +40,15 @@ def requested_of(watched: Iterable[Watched]) -> list[Requested]:
             chip=chip,
             job=job,
             requested_us=requested_us,
-            count=len(took),
-            took_ns=sum(took),
-            beyond_ns=sum(took) - len(took) * requested_us * 1000,
+            count=len(calls),
+            took_ns=took_ns(calls),
+            beyond_ns=took_ns(calls) - sum(call.requested_ns for call in calls),
         )
-        for (subject, library, chip, job), lengths in sums.items()
-        for requested_us, took in sorted(lengths.items())
+        for (subject, library, chip, job), lengths in found.items()
+        for requested_us, calls in sorted(lengths.items())
     ]
 
 
-def calls_of(events: list[Event]) -> Iterator[tuple[int, int]]:
-    """What each call asked for in us, and what it took in ns."""
-    probe = first(events, "delay_probe")
-    for call in of_kind(events, "delay") if probe else []:
-        if call["end_ns"] is not None:
-            yield call["requested_us"], took_ns(call, probe or {})
-
-
-def took_ns(call: Event, probe: Event) -> int:
-    """From entry to return, without the probe."""
-    return max(int(call["end_ns"]) - int(call["t_ns"]) - int(probe["cost_ns"]), 0)
+def took_ns(calls: Iterable[DelayCall]) -> int:
+    """All of them together."""
+    return sum(call.seen_ns or 0 for call in calls)

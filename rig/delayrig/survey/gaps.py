@@ -14,7 +14,8 @@ from itertools import pairwise
 import msgspec
 
 from delayrig.cell import Cell
-from delayrig.events import TRANSACTIONS, Event, first, of_kind
+from delayrig.events import TRANSACTIONS, Event, first
+from delayrig.figures.delays import whole_delays
 from delayrig.figures.waste import Watched
 from delayrig.profiles.profile import Profile
 from delayrig.survey.calls import took_ns
@@ -66,7 +67,7 @@ class KnownWait(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Agreement(msgspec.Struct, frozen=True, kw_only=True):
-    """Two witnesses of one cell: the calls, and the bus less service time and probes."""
+    """Two witnesses of one cell: the calls, and the bus less service time."""
 
     subject: str
     chip: str
@@ -112,7 +113,7 @@ def service_ns(gaps: Sequence[Gap]) -> int:
 
 
 def bounds_of(watched: Iterable[Watched]) -> list[BusBound]:
-    """By subject, part and job, of cells without probes; the shortest first."""
+    """By subject, part and job; the shortest first."""
     return [bound for each in watched for bound in _bounds(each.cell, gaps_of(each.events))]
 
 
@@ -176,16 +177,11 @@ def known_waits(watched: Watched, profile: Profile | None) -> list[KnownWait]:
 def agreement_of(watched: Watched) -> Agreement | None:
     """None where no call, or no gap without one, was seen.
 
-    The service time is the median of the gaps without a call. What a probe costs in all, of which
-    little lies between its two stamps, is in the gap as well.
+    The service time is the median of the gaps without a call.
     """
-    cell, events = watched.cell, watched.events
-    probe = first(events, "delay_probe")
-    calls = [call for call in of_kind(events, "delay") if call["end_ns"] is not None]
-    if probe is None or not calls or "call_cost_ns" not in probe:
-        return None
-    gaps = gaps_of(events)
-    inside = [[c for c in calls if gap.opened_ns <= c["t_ns"] < gap.closed_ns] for gap in gaps]
+    cell, calls = watched.cell, whole_delays(watched.delays)
+    gaps = gaps_of(watched.events)
+    inside = [[c for c in calls if gap.opened_ns <= c.t_ns < gap.closed_ns] for gap in gaps]
     idle = [gap.longest_ns for gap, found in zip(gaps, inside, strict=True) if not found]
     waited = [(gap, found) for gap, found in zip(gaps, inside, strict=True) if found]
     if not idle or not waited:
@@ -196,9 +192,6 @@ def agreement_of(watched: Watched) -> Agreement | None:
         chip=cell.chip,
         job=cell.job.value,
         calls=sum(len(found) for _, found in waited),
-        calls_ns=sum(took_ns(call, probe) for _, found in waited for call in found),
-        bus_ns=sum(
-            gap.longest_ns - service - len(found) * int(probe["call_cost_ns"])
-            for gap, found in waited
-        ),
+        calls_ns=sum(took_ns(found) for _, found in waited),
+        bus_ns=sum(gap.longest_ns - service for gap, _ in waited),
     )

@@ -13,7 +13,6 @@ from delayrig.survey.gaps import class_us
 from delayrig.survey.survey import Survey
 
 BOUNDS = "bounds from the bus"
-TAIL = ", the bus less service time and probes"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +103,7 @@ def _bus(survey: Survey) -> Figures:
 
 def _agreements(survey: Survey) -> Figures:
     return Figures(
-        caption=f"Two witnesses of the same cell: the calls{TAIL}",
+        caption="Two witnesses of the same cell: the calls, and the bus less service time",
         words=("subject", "chip", "job"),
         figures=("calls", "calls took ms", "by the bus ms", "off %"),
         rows=[

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import msgspec
 
-from delayrig.cell import Probe
+from delayrig.figures.delays import whole_delays
 from delayrig.figures.waste import Watched, read_watched
+from delayrig.lanes import LaneName
 from delayrig.profiles.profile import find_profile
 from delayrig.result import CellResult, Results, Verdict, read_results
 from delayrig.survey.calls import Requested, requested_of
@@ -22,6 +23,10 @@ from delayrig.survey.gaps import (
 
 SCHEMA = 1
 FILE_NAME = "survey.json"
+BOUNDS = (
+    "all figures are bounds from the bus: no wait was longer than its gap. What a gap has above the"
+    " usual time between two requests was waited or worked; the bus cannot tell which."
+)
 USABLE = (Verdict.PASS, Verdict.TOO_SHORT, Verdict.INCONCLUSIVE)
 
 
@@ -41,15 +46,12 @@ def survey_run(folder: Path) -> Survey:
     results = read_results(folder)
     usable = {cell.id: cell for cell in results.cells if cell.verdict in USABLE}
     watched = [each for each in read_watched(folder) if each.cell.id in usable]
-    probed = [each for each in watched if each.cell.witness is Probe.DELAY]
-    plain = [each for each in watched if each.cell.witness is not Probe.DELAY]
-    calls = requested_of(probed)
     return Survey(
-        lines=_lines(results, calls),
-        calls=calls,
-        bus=bounds_of(plain),
-        known=[known for each in plain for known in _known(each, usable[each.cell.id])],
-        agreements=[found for each in probed if (found := agreement_of(each))],
+        lines=_lines(results, watched),
+        calls=requested_of(watched),
+        bus=bounds_of(watched),
+        known=[known for each in watched for known in _known(each, usable[each.cell.id])],
+        agreements=[found for each in watched if (found := agreement_of(each))],
     )
 
 
@@ -57,27 +59,29 @@ def _known(watched: Watched, result: CellResult) -> list[KnownWait]:
     return known_waits(watched, find_profile(result.subject.version))
 
 
-def _lines(results: Results, calls: Sequence[Requested]) -> list[str]:
+def _lines(results: Results, watched: Sequence[Watched]) -> list[str]:
     """For each subject, where its figures come from."""
-    lines = []
-    for name in dict.fromkeys(c.subject.name for c in results.cells if c.role == "measure"):
-        program = any(call.subject == name and not call.library for call in calls)
-        library = any(call.subject == name and call.library for call in calls)
-        if program:
-            lines.append(f"{name}: seen call by call, by probes on its delay function.")
-        elif library:
-            lines.append(
-                f"{name}: the program's delay function is not known (it is stripped), so the bus"
-                " alone tells of it, as bounds; its library is seen call by call."
-            )
-        else:
-            lines.append(
-                f"{name}: its delay function is not known (a stripped program), so all figures are"
-                " bounds from the bus: no wait was longer than its gap. What a gap has above the"
-                " usual time between two requests was waited or worked; the bus cannot tell which."
-            )
+    names = dict.fromkeys(cell.subject.name for cell in results.cells if cell.role == "measure")
+    lines = [f"{name}: {_source(_of(name, watched))}" for name in names]
     if results.run.interrupted:
         count, planned = len(results.cells), results.run.cells_planned
         lines.append(f"interrupted: the run holds {count} of {planned} cells.")
     failed = [cell for cell in results.cells if cell.verdict not in (*USABLE, Verdict.SKIPPED)]
     return [*lines, *(f"left out: {cell.id} was {cell.verdict}" for cell in failed)]
+
+
+def _of(subject: str, watched: Sequence[Watched]) -> list[Watched]:
+    return [each for each in watched if each.cell.subject == subject]
+
+
+def _source(watched: Sequence[Watched]) -> str:
+    """Who saw a subject's waits in these cells."""
+    seen = [each.delays for each in watched if each.delays]
+    called = dict.fromkeys(d.function_of(call).name for d in seen for call in whole_delays(d))
+    if called:
+        return f"seen call by call, by QEMU, in {', '.join(called)}."
+    if seen:
+        return f"no call of its delay functions was seen, so {BOUNDS}"
+    if any(each.cell.lane is LaneName.HOST for each in watched):
+        return f"nobody sees delays on the host lane, so {BOUNDS}"
+    return f"no delay function of it is known, so {BOUNDS}"

@@ -91,4 +91,4 @@ def job_of(cell: Cell) -> str:
 
 
 def _job(cell: Cell) -> tuple[str, ...]:
-    return (cell.subject, job_of(cell), cell.programmer, cell.witness)
+    return (cell.subject, job_of(cell), cell.programmer)

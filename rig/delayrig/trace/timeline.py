@@ -7,6 +7,8 @@ from enum import StrEnum
 from typing import Any
 
 from delayrig.events import TRANSACTIONS, Event, event_time_ns, first, of_kind, transactions
+from delayrig.figures.delays import whole_delays
+from delayrig.witness.delay_seen import Delays
 
 REQUESTS = ("serprog", *TRANSACTIONS)
 
@@ -55,14 +57,14 @@ class Timeline:
     instants: list[Instant]
 
 
-def timeline_of(events: list[Event]) -> Timeline:
-    """The timeline of a cell's events, or of those of an emulator alone."""
+def timeline_of(events: list[Event], delays: Delays | None = None) -> Timeline:
+    """The timeline of a cell, or of an emulator alone."""
     spans = [
         *_in_turn(_requests(events)),
         *_in_turn(_commands(events)),
         *_cut_short(_busy_times(events)),
         *_in_turn(_waits(events)),
-        *_in_turn(_delays(events)),
+        *_in_turn(_delays(delays)),
     ]
     instants = [*_moments(events), *_violations(events), *_faults(events)]
     times = [*(span.start_ns for span in spans), *(instant.at_ns for instant in instants)]
@@ -136,17 +138,24 @@ def _waits(events: list[Event]) -> Iterator[Span]:
         replied = event
 
 
-def _delays(events: list[Event]) -> Iterator[Span]:
-    """Calls of the subject's delay function, where probes saw them."""
-    for event in of_kind(events, "delay"):
-        if event["end_ns"] is not None:
-            yield Span(
-                track=Track.DELAY,
-                name=f"{event['requested_us']} us",
-                start_ns=event["t_ns"],
-                end_ns=event["end_ns"],
-                facts={key: event[key] for key in ("stack", "cpu_in", "cpu_out")},
-            )
+def _delays(delays: Delays | None) -> Iterator[Span]:
+    """Calls of the subject's delay functions, where QEMU saw them."""
+    if delays is None:
+        return
+    for call in whole_delays(delays):
+        yield Span(
+            track=Track.DELAY,
+            name=f"{call.requested_ns // 1000} us",
+            start_ns=call.t_ns,
+            end_ns=call.t_ns + (call.seen_ns or 0),
+            facts={
+                "function": delays.function_of(call).name,
+                "stack": delays.callers_of(call),
+                "thread": call.thread,
+                "cpu_in": call.cpu_in,
+                "cpu_out": call.cpu_out,
+            },
+        )
 
 
 def _moments(events: list[Event]) -> Iterator[Instant]:

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from delayrig import digest, workload
-from delayrig.cell import Cell, Job, Probe, Programmer, Role
+from delayrig.cell import Cell, Job, Programmer, Role
 from delayrig.chips import ChipFacts
 from delayrig.corner import is_beyond_the_datasheet
 from delayrig.dummy import TIME_ALONE, keeps_busy_times
@@ -42,8 +42,6 @@ from delayrig.witness.chip import (
     broken_rules,
     convict_commands,
 )
-from delayrig.witness.delay import delay_doubts
-from delayrig.witness.delay_calls import convict_calls, observe_calls
 from delayrig.witness.evidence import Evidence, ObservedWait, Witness, convict_waits
 from delayrig.witness.wait_classes import (
     LEFT_TO_PROGRAMMER,
@@ -97,20 +95,13 @@ def _judge(
     version = subject_version(seen.stdout, subject)
     profile = find_profile(version)
     waits = see_waits(cell, seen, subject, profile)
-    calls = observe_calls(seen.events)
-    evidence = [
-        *convict_commands(seen.events),
-        *convict_waits(waits.convicting),
-        *convict_calls(calls),
-    ]
+    evidence = [*convict_commands(seen.events), *convict_waits(waits.convicting)]
     evidence += data_evidence(cell, chip, seen)
     if lost_clock(cell, seen.events):
         evidence = []
     known = None if waits.bus is Bus.DESCRIBES else profile
-    judged, unjudged = classify_waits([*waits.all, *calls], known, seen.events)
+    judged, unjudged = classify_waits(waits.all, known, seen.events)
     unjudged = sorted([*unjudged, *unjudged_delays(seen, waits)])
-    if cell.witness is Probe.DELAY:
-        unjudged = sorted([*unjudged, *delay_doubts(seen.events, judged)])
     observed = Observed(
         evidence=evidence,
         judged=judged,
@@ -152,7 +143,7 @@ def _judge(
         judged=judged,
         unjudged=unjudged,
         delays=waits.count,
-        smallest_visible_short_ns=smallest_visible_short_ns([*waits.all, *calls], judged),
+        smallest_visible_short_ns=smallest_visible_short_ns(waits.all, judged),
         time_ns=split,
         cpu_ns=CpuTime(user=ended.get("user_ns", 0), sys=ended.get("sys_ns", 0)),
         chip_busy_ns=phases.chip_busy_ns(seen.events),
@@ -205,7 +196,6 @@ def blank_result(cell: Cell, chip: ChipFacts, finding: Finding, *, rerun: str) -
         corner=cell.corner,
         bus=chip.bus,
         programmer=cell.programmer,
-        witness=cell.witness,
         job=cell.job,
         region_bytes=workload.region_of(cell, chip).size_bytes,
         verdict=finding.verdict,
@@ -233,7 +223,7 @@ def _first_answer(cell: Cell, seen: Seen, observed: Observed) -> Finding:
         return untrusted
     if observed.disagreement:
         return Finding(verdict=Verdict.INFRA_ERROR, reason=observed.disagreement)
-    short = _short(cell, observed.evidence)
+    short = [item for item in observed.evidence if item.witness is not Witness.IMAGE]
     firm = [item for item in short if item.grade not in DOUBTFUL_GRADES]
     excuse = _excuse(cell, seen, short) if short else None
     if excuse:
@@ -297,16 +287,6 @@ def _gap(cell: Cell, seen: Seen, observed: Observed) -> str:
     declared = declared_classes(cell, observed.profile)
     missing = sorted(declared.intersection(observed.unjudged))
     return f"could not be judged: {', '.join(missing)}" if missing else observed.waits_gap
-
-
-def _short(cell: Cell, evidence: list[Evidence]) -> list[Evidence]:
-    """What says that something was too short.
-
-    A canary is there for the witness of its cell: another one's word would hide that it is blind.
-    """
-    if cell.role is Role.CANARY and cell.witness:
-        return [item for item in evidence if item.witness == cell.witness.value]
-    return [item for item in evidence if item.witness is not Witness.IMAGE]
 
 
 def _excuse(cell: Cell, seen: Seen, short: list[Evidence]) -> Finding | None:

@@ -20,7 +20,6 @@ from delayrig.profiles.profile import (
 from delayrig.result import DelayCount
 from delayrig.seen import Seen
 from delayrig.witness.bus import leaves_waits, observe_waits
-from delayrig.witness.delay import observe_delays
 from delayrig.witness.delay_waits import (
     CLOCK_STEP,
     UNSURE,
@@ -104,9 +103,9 @@ def bus_of(cell: Cell, subject: Subject) -> Bus:
 def see_waits(cell: Cell, seen: Seen, subject: Subject, profile: Profile | None) -> SeenWaits:
     """Every wait that a witness saw."""
     bus = bus_of(cell, subject)
-    on_bus: list[ObservedWait] = observe_delays(seen.events)
+    on_bus: list[ObservedWait] = []
     if profile is not None and bus is not Bus.DESCRIBES:
-        on_bus += observe_waits(seen.events, profile, cell.chip, bridged=cell.bridged)
+        on_bus = observe_waits(seen.events, profile, cell.chip, bridged=cell.bridged)
     if seen.delays is None:
         return SeenWaits(bus=bus, profile=profile, on_bus=on_bus)
     delays = observe_calls_of(seen.delays, seen.events)
@@ -145,7 +144,7 @@ def unjudged_delays(seen: Seen, waits: SeenWaits) -> list[str]:
 
 def waits_gap(cell: Cell, seen: Seen, waits: SeenWaits) -> str:
     """Why its waits were not judged; empty where they were, or where there are none to judge."""
-    if cell.role is Role.FLOOR or cell.witness:
+    if cell.role is Role.FLOOR:
         return ""
     if seen.delays is not None and not waits.doubts:
         return ""

@@ -11,15 +11,17 @@ from delayrig.images.subject import Subject
 from delayrig.images.symbols import Symbols, read_symbols
 from delayrig.profiles.profile import known_delay_symbols
 from delayrig.witness.finder.debug_info import debug_functions
-from delayrig.witness.finder.direct_wait import DirectWait
+from delayrig.witness.finder.direct_wait import MAY_END_EARLY, DirectWait
 from delayrig.witness.finder.finding import Extent, Findings, read_findings
 
 CODE_BYTES = 32
 """So much of an entry's code tells it from all others at the same offset in a page."""
 FUNCTIONS_MAX = 16
-"""At once; emulators/delays/ has room for no more."""
+WATCHED_MAX = 64
+"""At once, with the calls of what sleeps; emulators/delays/ has room for no more."""
 BY_SYMBOL, BY_DIGEST, BY_USER = "symbol", "digest", "user"
 BY_DEBUG_INFORMATION, BY_FINDER = "debug information", "finder"
+BY_CALL = "call"
 KEPT = "delays"
 """The folder beside a subject's archive that holds what reading its code found."""
 
@@ -71,9 +73,11 @@ class DelayFunction(msgspec.Struct, frozen=True, kw_only=True):
     unit_ns: int = 1000
     """Of one unit of that argument."""
     found_by: str = BY_SYMBOL
-    """`symbol`, `debug information`, `digest`, `user` or `finder`."""
+    """`symbol`, `debug information`, `digest`, `user` or `finder`; `call` of a direct wait."""
     doubt: str = ""
     """Why the finder is not sure; empty where there is no doubt."""
+    wait: DirectWait | None = None
+    """Where it is no function: the call of one that sleeps, at `address`."""
 
 
 def find_delay_functions(subject: Subject, wish: DelayWish) -> tuple[DelayFunction, ...]:
@@ -88,10 +92,55 @@ def find_delay_functions(subject: Subject, wish: DelayWish) -> tuple[DelayFuncti
     return tuple(_found(subject))[:FUNCTIONS_MAX]
 
 
-def direct_waits(subject: Subject) -> dict[str, tuple[DirectWait, ...]]:
+def direct_waits(subject: Subject, wish: DelayWish) -> dict[str, tuple[DirectWait, ...]]:
     """Waits that go past what `find_delay_functions` finds, by the file's path in the root."""
-    told = list(_told(subject))
+    told = _named(subject, wish)
     return {file: _findings(subject, part, told).direct for file, part in _parts(subject)}
+
+
+def find_watched(subject: Subject, wish: DelayWish) -> tuple[DelayFunction, ...]:
+    """What QEMU is to look at: delay functions, and the direct waits that can be judged.
+
+    Those that cannot come last, so that what a cell leaves tells of them; waits for files do not.
+    """
+    parts = dict(_parts(subject))
+    direct = [
+        _as_function(file, parts[file], wait)
+        for file, waits in direct_waits(subject, wish).items()
+        for wait in waits
+        if wait.why_not != MAY_END_EARLY
+    ]
+    found = (*find_delay_functions(subject, wish), *sorted(direct, key=lambda each: each.doubt))
+    return found[:WATCHED_MAX] if any(is_watchable(each) for each in found) else ()
+
+
+def is_watchable(function: DelayFunction) -> bool:
+    """Whether its calls can be judged."""
+    return function.wait is None or not function.wait.why_not
+
+
+def _named(subject: Subject, wish: DelayWish) -> list[DelayFunction]:
+    """What somebody tells of: the user, else the file itself or a profile."""
+    if wish.symbol or wish.offset is not None:
+        return list(find_delay_functions(subject, wish))
+    return list(_told(subject))
+
+
+def _as_function(file: str, part: Path, wait: DirectWait) -> DelayFunction:
+    return DelayFunction(
+        name=f"{wait.called}() at {wait.site:#x}",
+        file=file,
+        part=part,
+        address=wait.site,
+        size=0,
+        code=b"",
+        return_sites=wait.return_sites,
+        argument=wait.argument,
+        unit_ns=wait.unit_ns,
+        found_by=BY_CALL,
+        doubt=wait.why_not,
+        wait=wait,
+    )
 
 
 def _parts(subject: Subject) -> list[tuple[str, Path]]:

@@ -4,29 +4,33 @@
 The format is in emulators/delays/wish.h.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 from delayrig.images.symbols import Symbols, read_symbols
-from delayrig.witness.delay_function import FUNCTIONS_MAX, DelayFunction
+from delayrig.witness.delay_function import WATCHED_MAX, DelayFunction, is_watchable
+from delayrig.witness.finder.direct_wait import DirectWait
 
 PAGE_BYTES = 4096
 WINDOW_BYTES = 32
 MARKS_MAX = 4096
-ENTRY, RETURN, SITE = "entry", "return", "site"
+ENTRY, RETURN, SITE, CALL = "entry", "return", "site", "call"
 
 
 @cache
 def wish_text(functions: tuple[DelayFunction, ...]) -> str:
     """A line for each function, and for each of their marks; kept, since most cells share it."""
-    functions = functions[:FUNCTIONS_MAX]
+    functions = functions[:WATCHED_MAX]
     lines = [_function_line(function) for function in functions]
-    marks = [line for number, each in enumerate(functions) for line in _mark_lines(number, each)]
+    watched = [(number, each) for number, each in enumerate(functions) if is_watchable(each)]
+    marks = [line for number, each in watched for line in _mark_lines(number, each)]
     return "".join(f"{line}\n" for line in (*lines, *marks[:MARKS_MAX]))
 
 
 def _function_line(function: DelayFunction) -> str:
     begin, end = read_symbols(function.part).text
+    if function.wait is not None:
+        return _numbered("sleep", (*_asking(function.wait), begin, end))
     numbers = (
         function.address,
         function.size,
@@ -36,7 +40,22 @@ def _function_line(function: DelayFunction) -> str:
         begin,
         end,
     )
-    return f"function {' '.join(f'{number:x}' for number in numbers)}"
+    return _numbered("function", numbers)
+
+
+def _asking(wait: DirectWait) -> tuple[int, ...]:
+    return (
+        wait.site,
+        max(wait.argument, 0),
+        wait.seconds_bytes,
+        wait.part_bytes,
+        wait.part_ns,
+        wait.is_jump,
+    )
+
+
+def _numbered(word: str, numbers: Sequence[int]) -> str:
+    return f"{word} {' '.join(f'{number:x}' for number in numbers)}"
 
 
 def may_jump(function: DelayFunction) -> bool:
@@ -46,7 +65,7 @@ def may_jump(function: DelayFunction) -> bool:
 
 def _mark_lines(number: int, function: DelayFunction) -> Iterator[str]:
     symbols = read_symbols(function.part)
-    marks = [(ENTRY, function.address)]
+    marks = [(CALL if function.wait else ENTRY, function.address)]
     marks += [(RETURN, address) for address in function.returns]
     marks += [(SITE, address) for address in function.return_sites]
     for kind, address in marks:

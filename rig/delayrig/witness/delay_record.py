@@ -15,8 +15,9 @@ from delayrig.errors import LostGuestError
 from delayrig.images.symbols import StackTop, read_symbols
 from delayrig.witness.delay_function import DelayFunction
 from delayrig.witness.delay_seen import DelayCall, Delays, DelaysHeader, End, FunctionFacts
+from delayrig.witness.direct_call import as_int, of_direct_wait
 
-SCHEMA = 1
+SCHEMA = 2
 JUMPERS = ("setjmp", "_setjmp", "__sigsetjmp", "sigsetjmp")
 
 
@@ -57,6 +58,13 @@ class _Leave(_Line, frozen=True, tag="leave"):
     late_insns: int
     cpu: int
     by: str
+    result: int
+
+
+class _Asking(_Line, frozen=True, tag="asking"):
+    call: int
+    is_known: bool
+    arguments: list[int]
 
 
 class _Abandon(_Line, frozen=True, tag="abandon"):
@@ -67,7 +75,7 @@ class _Lost(_Line, frozen=True, tag="lost"):
     calls: int
 
 
-_DECODER = msgspec.json.Decoder(_Start | _Stack | _Enter | _Leave | _Abandon | _Lost)
+_DECODER = msgspec.json.Decoder(_Start | _Stack | _Enter | _Asking | _Leave | _Abandon | _Lost)
 
 
 @dataclass(slots=True)
@@ -75,6 +83,7 @@ class _Sorted:
     """Lines by what they belong to."""
 
     entered: dict[int, _Enter] = field(default_factory=dict)
+    asking: dict[int, _Asking] = field(default_factory=dict)
     left: dict[int, _Leave] = field(default_factory=dict)
     abandoned: set[int] = field(default_factory=set)
     stacks: dict[int, _Stack] = field(default_factory=dict)
@@ -122,6 +131,8 @@ def _sort_lines(text: bytes) -> _Sorted:
                 found.stacks[line.stack] = line
             case _Enter():
                 found.entered[line.call] = line
+            case _Asking():
+                found.asking[line.call] = line
             case _Leave():
                 found.left[line.call] = line
             case _Abandon():
@@ -136,7 +147,7 @@ def _call(
 ) -> DelayCall:
     left = found.left.get(entered.call)
     ended = End.ABANDONED if entered.call in found.abandoned else End.OPEN
-    return DelayCall(
+    plain = DelayCall(
         call=entered.call,
         function=entered.function,
         t_ns=entered.t_ns - entered.late_insns * insn_ns,
@@ -148,6 +159,11 @@ def _call(
         cpu_out=left.cpu if left else None,
         site=entered.stack,
     )
+    asking = found.asking.get(entered.call)
+    if function.wait is None or asking is None:
+        return plain
+    returned = None if left is None else as_int(left.result)
+    return of_direct_wait(plain, function.wait, asking.arguments, asking.is_known, returned)
 
 
 @cache
@@ -160,6 +176,7 @@ def _facts(function: DelayFunction) -> FunctionFacts:
         unit_ns=function.unit_ns,
         found_by=function.found_by,
         doubt=function.doubt,
+        direct=function.wait is not None,
         setjmp=any(symbols.names(name) for name in JUMPERS),
     )
 

@@ -16,6 +16,7 @@ from delayrig.errors import LostGuestError
 
 FILE_NAME = "delays.jsonl"
 SCHEMA = 1
+CALLERS_SHOWN = 5
 
 
 class End(StrEnum):
@@ -31,7 +32,9 @@ class End(StrEnum):
     """Not until the cell was over."""
 
 
-class FunctionFacts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class FunctionFacts(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
     """One of the functions that were looked at."""
 
     name: str
@@ -40,6 +43,9 @@ class FunctionFacts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     unit_ns: int
     found_by: str
     doubt: str
+    direct: bool = False
+    """It is no function but a call of one that sleeps, `nanosleep() at 0x...`, or of a clock; where
+    it cannot be judged, `doubt` says why, and it has no calls."""
     setjmp: bool
     """Whether its file can leave a call by longjmp: where a call ended at its site is then no
     proof that it returned."""
@@ -87,6 +93,7 @@ class DelayCall(
     forbid_unknown_fields=True,
     tag_field="ev",
     tag="delay",
+    omit_defaults=True,
 ):
     """One call."""
 
@@ -105,6 +112,12 @@ class DelayCall(
     cpu_out: int | None
     site: int
     """Of its call site; 0 where it is unknown."""
+    until_ns: int | None = None
+    """Of a direct wait for a moment of CLOCK_MONOTONIC: that moment; nothing is requested then."""
+    result: int | None = None
+    """What a direct wait returned."""
+    unread: str = ""
+    """Why nobody knows what a direct wait asks for."""
 
     @property
     def seen_ns(self) -> int | None:
@@ -122,6 +135,10 @@ class Delays(msgspec.Struct, frozen=True, kw_only=True):
     def callers_of(self, call: DelayCall) -> list[str]:
         """Who asked for it, the nearest first."""
         return self.callers.get(call.site, [])
+
+    def call_site(self, call: DelayCall) -> str:
+        """Who asked for it, in one line."""
+        return " < ".join(self.callers_of(call)[:CALLERS_SHOWN]) or "an unknown caller"
 
     def function_of(self, call: DelayCall) -> FunctionFacts:
         """The function that was called."""

@@ -15,15 +15,21 @@ from dataclasses import dataclass
 
 from delayrig.events import Event, first
 from delayrig.witness.clock_error import ClockError, clock_error, clock_jump_ns, clock_step_ns
-from delayrig.witness.delay import CALLERS_SHOWN, class_of
 from delayrig.witness.delay_seen import DelayCall, Delays, End
+from delayrig.witness.direct_call import NO_LIMIT
+from delayrig.witness.enclosing import without_inner
 from delayrig.witness.evidence import ObservedDelay
 from delayrig.witness.finder.confirm import confirm
+from delayrig.witness.sleeps import observe_sleeps
+from delayrig.witness.wait_classes import class_of
 
 LOST = "delay (no room for some calls)"
 NOT_SEEN_TO_END = "delay (some calls were not seen to end)"
 NO_DELAYS = "delay (none was asked for)"
 NONE_JUDGED = "delay (none could be judged)"
+INTERRUPTED = "delay (some sleeps ended early, and nobody saw what followed)"
+UNREAD = "delay (what some sleeps asked for is not known)"
+NO_FUNCTION = "delay (no delay function was found, and a clock is read in a loop)"
 UNSURE = "delay (not sure which function it is)"
 CLOCK_STEP = "delay (some ended early by less than a clock_step)"
 
@@ -58,11 +64,21 @@ def _refuted(delays: Delays, function: int) -> str:
 def observe_calls_of(delays: Delays, events: list[Event]) -> list[ObservedDelay]:
     """Every call that asked for anything and was seen to end."""
     clock = _clock_of(events)
-    return [
+    calls = judged_calls(delays)
+    functions = [call for call in calls if not delays.function_of(call).direct]
+    found = [
         _observed(call, delays, clock)
-        for call in sure_calls(delays)
+        for call in functions
         if call.requested_ns > 0 and call.seen_ns is not None
     ]
+    sleeps = [call for call in calls if delays.function_of(call).direct]
+    found += observe_sleeps(sleeps, lambda call: _observed(call, delays, clock), events)
+    return sorted(found, key=lambda wait: wait.opened_ns)
+
+
+def judged_calls(delays: Delays) -> list[DelayCall]:
+    """Those that answer for themselves."""
+    return without_inner(delays, sure_calls(delays))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,24 +120,20 @@ def _stretch(pace: Event | None) -> float:
 
 def _observed(call: DelayCall, delays: Delays, clock: _Clock) -> ObservedDelay:
     assert call.seen_ns is not None
-    callers = delays.callers_of(call)
     late_ns = delays.header.late_ns
     return ObservedDelay(
         kind=class_of(max(call.requested_ns // NS_PER_US, 1)),
-        what=f"a delay for {_shown(callers)}",
+        what=f"a delay for {delays.call_site(call)}",
         requested_ns=call.requested_ns,
         shortest_ns=max(call.seen_ns - late_ns, 0),
         longest_ns=int(call.seen_ns * clock.stretch) + late_ns,
+        stretch=clock.stretch,
         opened_ns=call.t_ns,
         clock_error_ns=clock.error_ns(call.requested_ns),
         step_ns=clock.step_ns,
         has_returned=call.ended is End.RETURN or not delays.function_of(call).setjmp,
         where=_where(call, delays),
     )
-
-
-def _shown(callers: Sequence[str]) -> str:
-    return " < ".join(callers[:CALLERS_SHOWN]) or "an unknown caller"
 
 
 def _where(call: DelayCall, delays: Delays) -> str:
@@ -135,13 +147,18 @@ def doubts_of(delays: Delays, waits: Sequence[ObservedDelay], *, must_wait: bool
 
     `must_wait` is whether a subject that asks for no delay must have another way to wait.
     """
-    asked = [call for call in sure_calls(delays) if call.requested_ns > 0]
+    calls = judged_calls(delays)
+    asked = [call for call in calls if call.requested_ns > 0 or call.until_ns is not None]
     found = {
         LOST: delays.header.lost > 0,
         NOT_SEEN_TO_END: any(call.seen_ns is None for call in asked)
         or any(not wait.has_returned and wait.longest_ns < wait.requested_ns for wait in waits),
         NO_DELAYS: must_wait and not asked and not is_unsure(delays),
         NONE_JUDGED: bool(waits) and not any(wait.is_judged for wait in waits),
+        NO_FUNCTION: not any(not each.direct for each in delays.header.functions)
+        and any(each.doubt for each in delays.header.functions),
+        INTERRUPTED: any(wait.is_open for wait in waits),
+        UNREAD: any(call.unread not in ("", NO_LIMIT) for call in calls),
         UNSURE: is_unsure(delays) and not asked,
     }
     return [doubt for doubt, holds in found.items() if holds]
@@ -154,4 +171,4 @@ def is_unsure(delays: Delays) -> bool:
 
 def ended_within_step(waits: Sequence[ObservedDelay]) -> bool:
     """Whether any delay was early by less than its clock's step."""
-    return any(wait.has_returned and not wait.is_judged for wait in waits)
+    return any(w.has_returned and not w.is_open and not w.is_judged for w in waits)

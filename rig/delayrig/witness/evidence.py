@@ -29,7 +29,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ObservedWait(msgspec.Struct, frozen=True, kw_only=True):
-    """One wait: a gap on the bus that a profile knows, or a call of the delay function."""
+    """One wait: a gap on the bus that a profile knows, or a call of a delay function."""
 
     kind: str
     what: str
@@ -61,15 +61,8 @@ class ObservedWait(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def visible_short_ns(self) -> int:
-        """A shortening of at least this much would have been seen.
-
-        On the bus a round trip hides it. A call holds nothing but the wait and what the probe cost.
-        """
-        if self.witness is Witness.DELAY:
-            hidden_ns = self.longest_ns - self.shortest_ns
-        else:
-            hidden_ns = max(self.longest_ns - self.requested_ns, 0)
-        return hidden_ns + max(self.clock_error_ns, 1)
+        """A shortening of at least this much would have been seen: a round trip hides it."""
+        return max(self.longest_ns - self.requested_ns, 0) + max(self.clock_error_ns, 1)
 
 
 class ObservedDelay(ObservedWait, frozen=True, kw_only=True):
@@ -80,19 +73,27 @@ class ObservedDelay(ObservedWait, frozen=True, kw_only=True):
     """Of the clock that the subject waits by: a correct delay may end that much early."""
     has_returned: bool = True
     """Whether that is sure; what was left by a jump was cut short on purpose."""
+    stretch: float = 1.0
+    """The longest that it may have been, as a part of what was seen."""
+    is_open: bool = False
+    """It ended early, and nobody knows whether what was left of it was waited for elsewhere."""
 
     @property
     def is_short(self) -> bool:
         """By more than its clock can be wrong and coarse."""
         short_by_ns = self.requested_ns - self.longest_ns
-        return self.has_returned and short_by_ns > self.clock_error_ns + self.step_ns
+        return (
+            self.has_returned
+            and not self.is_open
+            and short_by_ns > self.clock_error_ns + self.step_ns
+        )
 
     @property
     def is_judged(self) -> bool:
         """A delay that ended early by less than its clock's step is neither short nor good, nor is
         one whose absence would not have been seen.
         """
-        good = self.shortest_ns + self.clock_error_ns >= self.requested_ns
+        good = self.shortest_ns + self.clock_error_ns >= self.requested_ns and not self.is_open
         return self.is_short or (good and self.visible_short_ns <= self.requested_ns)
 
     @property

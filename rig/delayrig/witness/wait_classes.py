@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Classes of waits in a cell: which of them were judged, and which must have been."""
 
-from delayrig.cell import Cell, Probe, Programmer
+from delayrig.cell import Cell, Programmer
 from delayrig.events import Event
 from delayrig.profiles.profile import Profile
 from delayrig.witness.bus import leaves_waits
 from delayrig.witness.chip import margins_ns, may_hide_an_early_one
-from delayrig.witness.delay import DELAY_DOUBTS
 from delayrig.witness.evidence import ObservedDelay, ObservedWait
 
 # Classes of waits that no profile names.
@@ -14,15 +13,21 @@ CHIP_BUSY = "chip-busy"
 NO_PROFILE = "bus (no profile for this version)"
 LEFT_TO_PROGRAMMER = "own delays (left to the programmer)"
 
+DELAY_CLASS = "delay-from-"
+CLASSES_US = (1, 10, 100, 1_000, 10_000, 100_000, 1_000_000)
+"""Classes of delays begin at these lengths: 250 us are of the class of 100 us."""
+
+
+def class_of(requested_us: int) -> str:
+    """The class of a call that asks for that many microseconds, at least one."""
+    return f"{DELAY_CLASS}{max(us for us in CLASSES_US if us <= requested_us)}us"
+
 
 def declared_classes(cell: Cell, profile: Profile | None) -> set[str]:
     """The classes of waits without whose judgement there is no pass."""
-    declared = {kind for hazard in cell.active_hazards for kind in hazard.declares}
-    if cell.witness is Probe.DELAY:
-        declared |= set(DELAY_DOUBTS)
     if profile is None or cell.bridged or cell.programmer is Programmer.DUMMY:
-        return declared
-    return declared | {wait.kind for wait in profile.wait if wait.always_judged}
+        return set()
+    return {wait.kind for wait in profile.wait if wait.always_judged}
 
 
 def classify_waits(

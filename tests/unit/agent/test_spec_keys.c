@@ -31,7 +31,6 @@ static void keys_left_out_are_zero(void **state)
 	assert_null(bench.spec.bridge_makes);
 	assert_int_equal(bench.spec.bridge.count, 0);
 	assert_int_equal(bench.spec.images, 0);
-	assert_int_equal(bench.spec.traces, 0);
 	assert_int_equal(bench.spec.collects, 0);
 }
 
@@ -48,7 +47,6 @@ static void every_key_goes_to_its_place(void **state)
 					     "bridge_root /bridge\n"
 					     "bridge_makes /dev/serprog\n"
 					     "image /tmp/w.bin 2097152 65536 /cell/after.bin\n"
-					     "trace uprobe_events p:enter /a:0x10 us=%di:u32\n"
 					     "collect read.bin /tmp/read.bin 4096 8192\n"),
 		0);
 	assert_int_equal(spec->settle_ms, 200);
@@ -63,9 +61,6 @@ static void every_key_goes_to_its_place(void **state)
 	assert_int_equal(spec->image[0].size_bytes, 2097152);
 	assert_int_equal(spec->image[0].offset_bytes, 65536);
 	assert_string_equal(spec->image[0].from, "/cell/after.bin");
-	assert_int_equal(spec->traces, 1);
-	assert_string_equal(spec->trace[0].file, "uprobe_events");
-	assert_string_equal(spec->trace[0].value, "p:enter /a:0x10 us=%di:u32");
 	assert_int_equal(spec->collects, 1);
 	assert_string_equal(spec->collect[0].name, "read.bin");
 	assert_string_equal(spec->collect[0].path, "/tmp/read.bin");

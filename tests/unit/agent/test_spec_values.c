@@ -31,24 +31,6 @@ static void command_of_too_many_words_is_refused(void **state)
 	assert_false(spec_parse_words(text, &words));
 }
 
-static void trace_without_a_value_is_refused(void **state)
-{
-	struct bench bench;
-
-	(void)state;
-	assert_int_equal(parse_line(&bench, "trace trace_clock"), LEAST_LINES + 1);
-}
-
-static void traces_beyond_the_most_are_refused(void **state)
-{
-	struct bench bench;
-
-	(void)state;
-	assert_int_equal(parse_lines(&bench, "trace a b", SPEC_FILES_MAX), 0);
-	assert_int_equal(parse_lines(&bench, "trace a b", SPEC_FILES_MAX + 1),
-		LEAST_LINES + SPEC_FILES_MAX + 1);
-}
-
 static void repeated_words_keep_their_order_and_end_with_null(void **state)
 {
 	struct bench bench;
@@ -256,8 +238,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(command_has_a_word_a_line_and_a_last_line_that_ends),
 		cmocka_unit_test(command_of_too_many_words_is_refused),
-		cmocka_unit_test(trace_without_a_value_is_refused),
-		cmocka_unit_test(traces_beyond_the_most_are_refused),
 		cmocka_unit_test(repeated_words_keep_their_order_and_end_with_null),
 		cmocka_unit_test(word_that_holds_spaces_stays_one_word),
 		cmocka_unit_test(word_that_is_empty_stays_a_word),

@@ -24,7 +24,7 @@ static void record_begins_with_its_schema(void **state)
 	char line[RECORD_BYTES_MAX];
 
 	(void)state;
-	check(line, record_start(line), "{\"ev\":\"delays\",\"schema\":1}\n");
+	check(line, record_start(line), "{\"ev\":\"delays\",\"schema\":2}\n");
 }
 
 static void entry_has_all_that_is_known_of_a_call(void **state)
@@ -49,11 +49,22 @@ static void end_says_by_what_it_was_known(void **state)
 	char line[RECORD_BYTES_MAX];
 
 	(void)state;
-	check(line, record_leave(line, &moment, 9, "site"),
+	check(line, record_leave(line, &moment, 9, "site", UINT64_MAX),
 		"{\"ev\":\"leave\",\"call\":9,\"t_ns\":5000,\"late_insns\":7,\"cpu\":3,"
-		"\"by\":\"site\"}\n");
+		"\"by\":\"site\",\"result\":18446744073709551615}\n");
 	check(line, record_abandon(line, 9), "{\"ev\":\"abandon\",\"call\":9}\n");
 	check(line, record_lost(line, 2), "{\"ev\":\"lost\",\"calls\":2}\n");
+}
+
+static void sleep_tells_its_arguments_and_whether_its_time_was_read(void **state)
+{
+	const struct asking asking = {.is_known = true, .arguments = {1, 0, UINT64_MAX, 3, 4}};
+	char line[RECORD_BYTES_MAX];
+
+	(void)state;
+	check(line, record_asking(line, 9, &asking),
+		"{\"ev\":\"asking\",\"call\":9,\"is_known\":true,"
+		"\"arguments\":[1,0,18446744073709551615,3,4]}\n");
 }
 
 static void longest_stack_has_room(void **state)
@@ -80,6 +91,7 @@ int main(void)
 		cmocka_unit_test(record_begins_with_its_schema),
 		cmocka_unit_test(entry_has_all_that_is_known_of_a_call),
 		cmocka_unit_test(end_says_by_what_it_was_known),
+		cmocka_unit_test(sleep_tells_its_arguments_and_whether_its_time_was_read),
 		cmocka_unit_test(longest_stack_has_room),
 	};
 

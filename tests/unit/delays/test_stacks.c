@@ -78,12 +78,37 @@ static void stacks_without_room_have_no_number(void **state)
 	assert_false(is_new);
 }
 
+static void site_that_a_call_pushes_is_on_top(void **state)
+{
+	struct stack stack = seen(1, 2, 3);
+
+	(void)state;
+	stack_push(&stack, 8, 99);
+	assert_int_equal(stack.sp, 0x7ffdf8);
+	assert_int_equal(stack.word_count, 4);
+	assert_int_equal(stack.words[0], 99);
+	assert_int_equal(stack.words[3], 3);
+}
+
+static void push_on_a_full_stack_drops_what_is_farthest(void **state)
+{
+	struct stack stack = {.sp = 0x7ffe00, .word_count = STACK_WORDS_MAX, .words = {7}};
+
+	(void)state;
+	stack_push(&stack, 4, 99);
+	assert_int_equal(stack.sp, 0x7ffdfc);
+	assert_int_equal(stack.word_count, STACK_WORDS_MAX);
+	assert_int_equal(stack.words[1], 7);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stack_of_the_same_callers_is_the_same_whatever_else_is_on_it),
 		cmocka_unit_test(other_callers_make_another_stack),
 		cmocka_unit_test(file_at_another_place_is_the_same_stack),
+		cmocka_unit_test(site_that_a_call_pushes_is_on_top),
+		cmocka_unit_test(push_on_a_full_stack_drops_what_is_farthest),
 		cmocka_unit_test(stacks_without_room_have_no_number),
 	};
 

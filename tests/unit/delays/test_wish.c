@@ -12,6 +12,7 @@
 #include "delays/wish.h"
 
 #define FUNCTION "function 401120 4f 0 20 1 401000 409000\n"
+#define SLEEP "sleep 401200 2 8 8 1 0 401000 409000\n"
 #define WINDOW "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 
 static struct wish wish;
@@ -37,6 +38,19 @@ static void function_and_its_marks_are_read(void **state)
 	assert_int_equal(wish.mark_count, 2);
 	assert_int_equal(wish.marks[1].back, 0x18);
 	assert_int_equal(wish.marks[1].window[31], 0xff);
+}
+
+static void sleep_is_counted_with_the_functions(void **state)
+{
+	(void)state;
+	assert_int_equal(parse(FUNCTION SLEEP "call 1 401200 0 " WINDOW "\n"), 0);
+	assert_int_equal(wish.function_count, 2);
+	assert_false(wish.functions[0].is_sleep);
+	assert_true(wish.functions[1].is_sleep);
+	assert_int_equal(wish.functions[1].argument, 2);
+	assert_int_equal(wish.functions[1].seconds_bytes, 8);
+	assert_int_equal(wish.functions[1].part_ns, 1);
+	assert_int_equal(wish.marks[0].kind, WISH_CALL);
 }
 
 static void mark_is_found_by_its_place_in_a_page(void **state)
@@ -66,12 +80,13 @@ static void bad_line_is_named(void **state)
 		"function 401120\n",
 		"function 401120 4f 0 20 1 401000 4090000000000000f\n",
 		"function 401120 4f 0 20 1 401000 40g000\n",
-		"entry 1 401120 0 " WINDOW "\n",   /* no such function */
-		"exit 0 401120 0 " WINDOW "\n",    /* no such kind */
-		"entry 0 401120 0 00\n",           /* too short */
-		"entry 0 401120 0 " WINDOW "00\n", /* too long */
-		"entry 0 401120 121 " WINDOW "\n", /* begins on the page before */
-		"entry 0 401ff8 0 " WINDOW "\n",   /* ends on the page behind */
+		"sleep 401200 2 9 8 1 0 401000 409000\n", /* seconds of 72 bits */
+		"entry 1 401120 0 " WINDOW "\n",          /* no such function */
+		"exit 0 401120 0 " WINDOW "\n",           /* no such kind */
+		"entry 0 401120 0 00\n",                  /* too short */
+		"entry 0 401120 0 " WINDOW "00\n",        /* too long */
+		"entry 0 401120 121 " WINDOW "\n",        /* begins on the page before */
+		"entry 0 401ff8 0 " WINDOW "\n",          /* ends on the page behind */
 	};
 
 	(void)state;
@@ -101,6 +116,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(function_and_its_marks_are_read),
+		cmocka_unit_test(sleep_is_counted_with_the_functions),
 		cmocka_unit_test(mark_is_found_by_its_place_in_a_page),
 		cmocka_unit_test(no_text_is_a_wish_for_nothing),
 		cmocka_unit_test(bad_line_is_named),

@@ -22,6 +22,8 @@ class Call:
     """Of a function of another file."""
     target: int | None = None
     """Of one of this file."""
+    is_wide: bool = False
+    """Whether that function of another file takes times of 64 bits on a machine of 32."""
 
     @property
     def returns_here(self) -> bool:
@@ -122,7 +124,8 @@ class CallGraph:
         if slot in self.program.own_slots:
             yield Call(step, inside.address, target=self.program.own_slots[slot])
         elif slot in self.program.slots:
-            yield Call(step, inside.address, name=self.program.slots[slot])
+            is_wide = slot in self.program.wide_slots
+            yield Call(step, inside.address, name=self.program.slots[slot], is_wide=is_wide)
         for implementation in self.implementations.get(slot, ()):
             yield Call(step, inside.address, target=implementation)
 

@@ -13,7 +13,7 @@ from delayrig.keep import replace_file
 from delayrig.witness.finder.candidates import Candidate, Candidates
 from delayrig.witness.finder.direct_wait import DirectWait, direct_waits
 
-READING = 3
+READING = 5
 """Raised when reading changes, so that what older rigs kept is read anew."""
 
 

@@ -23,7 +23,8 @@ RELATIVE = {"EM_X86_64": (8, 37), "EM_386": (8, 42), "EM_AARCH64": (1027, 1032)}
 
 Source: the psABI of each, "Relocation Types".
 """
-_SUFFIX = re.compile(r"(_time64|64|_2|_chk)$")
+_SUFFIX = re.compile(r"(_time64|64|_2|_chk)+$")
+_WIDE = re.compile(r"64(_chk)?$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +119,12 @@ class Program:
             for at, _, symbol, _ in self._relocations
             if symbol and self._is_code(symbol)
         }
+
+    @cached_property
+    def wide_slots(self) -> frozenset[int]:
+        """Those of functions that take times of 64 bits where others take 32."""
+        found = ((at, symbol) for at, _, symbol, _ in self._relocations if symbol)
+        return frozenset(at for at, symbol in found if _WIDE.search(symbol))
 
     @cached_property
     def own_slots(self) -> dict[int, int]:

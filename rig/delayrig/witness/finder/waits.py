@@ -155,7 +155,8 @@ class Waits:
         if watched is not None and constant(handed.arguments[watched]) != 0:
             return
         place = SLEEPERS[name]
-        time = handed.arguments[place] | handed.behind[place]
+        # Else it is a pointer to a time, and what was made of the argument must lie there.
+        time = handed.arguments[place] if name in UNITS_NS else handed.behind[place]
         if found.argument in arguments_in(time):
             found.sleeps = True
             if (ARGUMENT, found.argument) in handed.arguments[place]:

@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Direct waits: what a sleep that ended early comes to, by what followed it."""
+
+from typing import Any
+
+import pytest
+from delayrig.events import Event
+from delayrig.witness.delay_seen import DelayCall, Delays, DelaysHeader, End, FunctionFacts
+from delayrig.witness.delay_waits import (
+    INTERRUPTED,
+    NO_FUNCTION,
+    UNREAD,
+    doubts_of,
+    observe_calls_of,
+)
+from delayrig.witness.direct_call import NO_LIMIT, WALL_CLOCK
+from delayrig.witness.evidence import ObservedDelay
+from msgspec.structs import replace
+
+US, MS = 1000, 1_000_000
+DELAY, SLEEP, OTHER = range(3)
+LATENCY_NS = 50 * US
+PLAIN = FunctionFacts(
+    name="default_delay",
+    file="flashrom",
+    address=1,
+    unit_ns=1000,
+    found_by="",
+    doubt="",
+    setjmp=False,
+)
+FUNCTIONS = [
+    PLAIN,
+    replace(PLAIN, name="nanosleep() at 0x2", direct=True, unit_ns=1),
+    replace(PLAIN, name="short_delay"),
+]
+START: Event = {
+    "ev": "start",
+    "clock_step_ns": 0,
+    "clock_rate_error_ppm": 0,
+    "wake_latency_ns_max": LATENCY_NS,
+}
+
+
+def call(
+    asked_ns: int, t_ns: int, end_ns: int | None, function: int = SLEEP, **more: Any
+) -> DelayCall:
+    """Of the one thread, unless it says otherwise."""
+    plain = DelayCall(
+        call=1,
+        function=function,
+        t_ns=t_ns,
+        end_ns=end_ns,
+        ended=End.OPEN if end_ns is None else End.SITE,
+        requested_ns=asked_ns,
+        thread=1,
+        cpu_in=0,
+        cpu_out=0,
+        site=0,
+    )
+    return replace(plain, **more)
+
+
+def delays_of(*calls: DelayCall, functions: list[FunctionFacts] = FUNCTIONS) -> Delays:
+    header = DelaysHeader(functions=functions, late_ns=4, calls=len(calls), lost=0)
+    return Delays(header=header, callers={}, calls=list(calls))
+
+
+def request(read_ns: int, **more: Any) -> Event:
+    return {"ev": "spi", "read_ns": read_ns, "gap_ns": 5, **more}
+
+
+def observed(*calls: DelayCall, bus: tuple[Event, ...] = ()) -> list[ObservedDelay]:
+    return observe_calls_of(delays_of(*calls), [START, *bus])
+
+
+def told(wait: ObservedDelay) -> str:
+    """What a wait was found to be."""
+    if wait.is_open:
+        return "open"
+    return "short" if wait.is_short else "good" if wait.is_judged else "unjudged"
+
+
+def test_whole_sleep_is_good_whatever_follows() -> None:
+    (wait,) = observed(call(MS, 0, MS + US), bus=(request(MS + 2 * US),))
+    assert (told(wait), wait.shortest_ns) == ("good", MS + US - 4)
+
+
+def test_sleep_that_a_request_followed_too_early_is_short() -> None:
+    (wait,) = observed(call(10 * MS, 0, 4 * MS), bus=(request(9 * MS),))
+    assert told(wait) == "short"
+    assert (wait.shortest_ns, wait.longest_ns) == (4 * MS - 4, 9 * MS)
+
+
+@pytest.mark.parametrize(
+    ("read_ns", "found"),
+    [
+        (10 * MS + LATENCY_NS, "good"),
+        (10 * MS + LATENCY_NS - US, "open"),
+        (10 * MS, "open"),
+        (10 * MS - US, "short"),
+    ],
+)
+def test_sleep_that_is_made_good_elsewhere_is_judged_by_when_the_next_request_was_sent(
+    read_ns: int, found: str
+) -> None:
+    (wait,) = observed(call(10 * MS, 0, 4 * MS), bus=(request(read_ns),))
+    assert told(wait) == found
+
+
+def test_sleep_that_nothing_followed_is_open() -> None:
+    waits = observed(call(10 * MS, 0, 4 * MS), bus=(request(3 * MS),))
+    assert [told(wait) for wait in waits] == ["open"]
+    assert INTERRUPTED in doubts_of(delays_of(), waits, must_wait=False)
+
+
+def test_request_that_was_sent_before_the_sleep_says_nothing_of_it() -> None:
+    pipelined = request(6 * MS, gap_ns=-5)
+    early = request(6 * MS, arrived_ns=3 * MS)
+    (wait,) = observed(call(10 * MS, 0, 4 * MS), bus=(pipelined, early))
+    assert told(wait) == "open"
+
+
+def test_sleeps_that_go_on_are_one() -> None:
+    calls = (
+        call(10 * MS, 0, 4 * MS),
+        call(6 * MS, 4 * MS + US, 7 * MS),
+        call(3 * MS + US, 7 * MS + US, 10 * MS + 9 * US),
+    )
+    waits = observed(*calls, bus=(request(10 * MS + 20 * US),))
+    assert [told(wait) for wait in waits] == ["good"] * 3
+    assert waits[0].shortest_ns == 10 * MS + 9 * US - 4
+
+
+def test_rest_that_is_too_short_is_no_excuse() -> None:
+    calls = (call(10 * MS, 0, 4 * MS), call(2 * MS, 4 * MS + US, 6 * MS + 2 * US))
+    waits = observed(*calls, bus=(request(7 * MS),))
+    assert [told(wait) for wait in waits] == ["short", "good"]
+
+
+def test_sleep_that_goes_on_after_a_request_was_short() -> None:
+    calls = (call(10 * MS, 0, 4 * MS), call(6 * MS, 6 * MS, 12 * MS + US))
+    waits = observed(*calls, bus=(request(5 * MS),))
+    assert [told(wait) for wait in waits] == ["short", "good"]
+
+
+def test_sleep_of_another_thread_is_not_the_rest() -> None:
+    rest = call(6 * MS, 4 * MS + US, 11 * MS, thread=2)
+    waits = observed(call(10 * MS, 0, 4 * MS), rest, bus=(request(5 * MS),))
+    assert [told(wait) for wait in waits] == ["short", "good"]
+
+
+def rate(**more: Any) -> Event:
+    """The guest's clock is 1 ms behind."""
+    compared: Event = {"ev": "clock_rate", "t_ns": 100 * MS, "monotonic_at_ns": 99 * MS}
+    bounds = {"raw_ns_min": 200 * MS, "raw_ns_max": 200 * MS + 2, "monotonic_ns": 200 * MS + 1}
+    return {**compared, **bounds, **more}
+
+
+@pytest.mark.parametrize(
+    ("end_ns", "read_ns", "found"),
+    [
+        (121 * MS + US, 122 * MS, "good"),
+        (115 * MS, 116 * MS, "short"),
+        (115 * MS, 122 * MS, "good"),
+    ],
+)
+def test_sleep_until_a_moment_is_judged_by_the_clock_of_the_guest(
+    end_ns: int, read_ns: int, found: str
+) -> None:
+    until = call(0, 111 * MS, end_ns, until_ns=120 * MS)
+    (wait,) = observed(until, bus=(rate(), request(read_ns)))
+    assert (wait.requested_ns, told(wait)) == (10 * MS, found)
+
+
+def test_sleep_until_the_same_moment_goes_on() -> None:
+    calls = [
+        call(0, 111 * MS, 115 * MS, until_ns=120 * MS),
+        call(0, 115 * MS + US, 121 * MS + US, until_ns=120 * MS),
+    ]
+    waits = observed(*calls, bus=(rate(), request(121 * MS + 2 * US)))
+    assert [told(wait) for wait in waits] == ["good", "good"]
+
+
+def test_sleep_until_a_moment_that_is_over_asks_for_nothing() -> None:
+    assert observed(call(0, 130 * MS, 130 * MS + US, until_ns=120 * MS), bus=(rate(),)) == []
+
+
+def test_sleep_until_a_moment_of_an_unknown_clock_is_open() -> None:
+    (wait,) = observed(call(0, 111 * MS, 121 * MS, until_ns=120 * MS))
+    assert told(wait) == "open"
+
+
+def test_sleep_within_a_delay_is_the_delays() -> None:
+    outer = call(10 * MS, 0, 10 * MS + US, function=DELAY)
+    waits = observed(outer, call(9 * MS, US, 2 * MS), bus=(request(11 * MS),))
+    assert [(wait.requested_ns, told(wait)) for wait in waits] == [(10 * MS, "good")]
+
+
+def test_sleep_behind_a_delay_is_its_own() -> None:
+    outer = call(10 * MS, 0, 10 * MS + US, function=DELAY)
+    waits = observed(outer, call(9 * MS, 11 * MS, 12 * MS), bus=(request(13 * MS),))
+    assert [told(wait) for wait in waits] == ["good", "short"]
+
+
+@pytest.mark.parametrize(("asked_ns", "found"), [(9 * MS, ["good"]), (11 * MS, ["good", "short"])])
+def test_short_delay_within_a_longer_one_is_that_ones(asked_ns: int, found: list[str]) -> None:
+    outer = call(10 * MS, 0, 10 * MS + US, function=DELAY)
+    waits = observed(outer, call(asked_ns, US, 2 * MS, function=OTHER))
+    assert [told(wait) for wait in waits] == found
+
+
+def test_delay_in_a_handler_that_came_into_one_of_the_same_function_is_its_own() -> None:
+    outer = call(10 * MS, 0, 10 * MS + US, function=DELAY)
+    waits = observed(outer, call(9 * MS, US, 2 * MS, function=DELAY))
+    assert [told(wait) for wait in waits] == ["good", "short"]
+
+
+@pytest.mark.parametrize(("why", "doubts"), [(WALL_CLOCK, [UNREAD]), (NO_LIMIT, [])])
+def test_sleep_of_unknown_length_is_a_doubt_unless_it_has_none(why: str, doubts: list[str]) -> None:
+    delays = delays_of(call(0, 0, MS, unread=why))
+    assert doubts_of(delays, observe_calls_of(delays, [START]), must_wait=False) == doubts
+
+
+def test_sleeps_alone_are_not_all_waits_where_a_clock_is_read_in_a_loop() -> None:
+    polled = replace(FUNCTIONS[SLEEP], name="clock_gettime() at 0x3", doubt="it tells no length")
+    for functions, doubts in (
+        ([FUNCTIONS[DELAY], FUNCTIONS[SLEEP], polled], []),
+        ([PLAIN, FUNCTIONS[SLEEP]], []),
+        ([polled, FUNCTIONS[SLEEP]], [NO_FUNCTION]),
+    ):
+        delays = delays_of(call(MS, 0, MS + US), functions=functions)
+        waits = observe_calls_of(delays, [START])
+        assert doubts_of(delays, waits, must_wait=True) == doubts
