@@ -4,7 +4,7 @@
 from collections.abc import Callable, Iterator
 
 import pytest
-from delayrig.history.address import NONE, VARIABLE
+from delayrig.analysis.history.address import NONE, VARIABLE
 
 Bound = Callable[[str], int]
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the plugin tells the rig, a JSON line for each. Pure: into a buffer of RECORD_BYTES_MAX.
- * Each returns how many bytes the line has. Read by rig/delayrig/witness/delay_record.py.
+ * Each returns how many bytes the line has. Read by rig/delayrig/lanes/delay_record.py.
  */
 #ifndef EMULATORS_DELAYS_RECORD_H
 #define EMULATORS_DELAYS_RECORD_H

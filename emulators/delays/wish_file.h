@@ -3,7 +3,7 @@
  * The file in which the rig writes what it wants to see, for one cell after another: QEMU may be
  * rewound, and goes on with another subject. It is mapped, so that a look at it costs nothing.
  *
- * The rig writes while QEMU is paused (rig/delayrig/guest/delay_wish.py).
+ * The rig writes while QEMU is paused (rig/delayrig/machine/delay_watch.py).
  */
 #ifndef EMULATORS_DELAYS_WISH_FILE_H
 #define EMULATORS_DELAYS_WISH_FILE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Unpacks what rig/delayrig/archive.py packs: cpio's "newc" format with folders, files and
+ * Unpacks what rig/delayrig/base/archive.py packs: cpio's "newc" format with folders, files and
  * symbolic links, folders before what is in them.
  *
  * Source: Linux Documentation/driver-api/early-userspace/buffer-format.

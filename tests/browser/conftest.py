@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from delayrig.latency.page import latency_page
-from delayrig.proposal.page import proposal_page
-from delayrig.report.document import document_of
-from delayrig.report.source import read_sources, with_facts
-from delayrig.survey.page import survey_page
-from delayrig.threshold.page import threshold_page
+from delayrig.present.latency.page import latency_page
+from delayrig.present.pages.proposal import proposal_page
+from delayrig.present.pages.survey import survey_page
+from delayrig.present.pages.threshold import threshold_page
+from delayrig.present.report.document import document_of
+from delayrig.present.report.source import read_sources, with_facts
 from playwright.sync_api import Browser, Page, Request, sync_playwright
 
 from tests.rig.answered import make_answer, make_proposal, make_survey

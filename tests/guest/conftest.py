@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from delayrig.errors import NotProvidedError
-from delayrig.paths import Paths, find_paths
-from delayrig.result import CellResult, Results, read_results
+from delayrig.base.errors import NotProvidedError
+from delayrig.base.paths import Paths, find_paths
+from delayrig.model.result import CellResult, Results, read_results
 
 from tests.guest.provided import require_provided, skip_if_refused
 

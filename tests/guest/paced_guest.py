@@ -22,12 +22,12 @@ from typing import Any
 
 import msgspec
 import pytest
-from delayrig.archive import write_archive
-from delayrig.guest.arguments import UNUSED_INITCALLS
-from delayrig.guest.platform import PLATFORMS, Arch
+from delayrig.base.archive import write_archive
+from delayrig.base.paths import Paths, find_paths
 from delayrig.images.guest_image import provide_guest_image
 from delayrig.images.recipes import read_recipes
-from delayrig.paths import Paths, find_paths
+from delayrig.machine.arguments import UNUSED_INITCALLS
+from delayrig.model.platform import PLATFORMS, Arch
 
 RUN_LIMIT_S = 60
 RAM_MIB = 256

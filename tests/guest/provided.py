@@ -7,9 +7,9 @@ Where no canary or no control could run, nothing shows that the rig sees: then t
 from collections.abc import Iterable, Sequence
 
 import pytest
-from delayrig.errors import ExitCode
-from delayrig.result import CellResult
-from delayrig.verdict.exit_code import WATCHING, is_unwatched
+from delayrig.base.errors import ExitCode
+from delayrig.judge.exit_code import WATCHING, is_unwatched
+from delayrig.model.result import CellResult
 
 LOST = " could not be fetched: "
 BLIND = "Without it no "

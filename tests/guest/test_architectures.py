@@ -5,10 +5,10 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from delayrig.errors import ExitCode
-from delayrig.guest.platform import PLATFORMS, Arch
-from delayrig.paths import Paths
-from delayrig.result import CellResult, Verdict
+from delayrig.base.errors import ExitCode
+from delayrig.base.paths import Paths
+from delayrig.model.platform import PLATFORMS, Arch
+from delayrig.model.result import CellResult, Verdict
 
 from .conftest import FinishedRun, launch, run_plan
 

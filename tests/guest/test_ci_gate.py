@@ -6,10 +6,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from delayrig.errors import ExitCode
-from delayrig.gate.decision import read_decision
-from delayrig.paths import Paths
-from delayrig.result import read_results
+from delayrig.analysis.gate.decision import read_decision
+from delayrig.base.errors import ExitCode
+from delayrig.base.paths import Paths
+from delayrig.model.result import read_results
 from junitparser.xunit2 import JUnitXml
 
 from .conftest import RUN_LIMIT_S

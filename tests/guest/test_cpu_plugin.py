@@ -11,7 +11,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from delayrig.paths import Paths
+from delayrig.base.paths import Paths
 
 from .paced_guest import PacedRun, Round, plugin_file, run_paced_guest
 

@@ -6,8 +6,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from delayrig.paths import Paths
-from delayrig.witness.delay_seen import DelayCall, Delays, End, read_delays
+from delayrig.base.paths import Paths
+from delayrig.model.delays import DelayCall, Delays, End, read_delays
 
 from .conftest import FinishedRun, run_plan
 

@@ -14,21 +14,22 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from delayrig.cell import Cell
-from delayrig.chips import read_chips
-from delayrig.errors import ExitCode, LostGuestError
-from delayrig.guest.arguments import CELL_FW_CFG, SUBJECT_FW_CFG
-from delayrig.guest.kept import REWOUND_NOTE
-from delayrig.guest.qemu import QemuMachine
-from delayrig.guest.session import finish_guest
-from delayrig.guest.snapshot import boot_hardware
+from delayrig.base.errors import ExitCode, LostGuestError
+from delayrig.base.paths import Paths
+from delayrig.hazards.of_cell import shape_of
 from delayrig.images.guest_image import GuestImage, provide_guest_image
 from delayrig.images.recipes import read_recipes
 from delayrig.images.subject import provide_subject
 from delayrig.lanes.left import write_entries
 from delayrig.lanes.payload import write_payload
-from delayrig.paths import Paths
-from delayrig.workload import region_of
+from delayrig.machine.arguments import CELL_FW_CFG, SUBJECT_FW_CFG
+from delayrig.machine.kept import REWOUND_NOTE
+from delayrig.machine.qemu import QemuMachine
+from delayrig.machine.session import finish_guest
+from delayrig.machine.snapshot import boot_hardware
+from delayrig.model.cell import Cell
+from delayrig.model.chips import read_chips
+from delayrig.model.workload import region_of
 
 from .conftest import FinishedRun, launch, run_plan
 
@@ -199,7 +200,7 @@ def test_booted_cell_agrees_with_the_restored_one(
         scratch=tmp_path,
     )
     hardware = replace(
-        boot_hardware(cell.shape, image, paths.turns, tmp_path / "console.log"),
+        boot_hardware(shape_of(cell), image, paths.turns, tmp_path / "console.log"),
         fw_cfg={CELL_FW_CFG: archive, SUBJECT_FW_CFG: Path(subject.archive)},
     )
 
@@ -208,7 +209,7 @@ def test_booted_cell_agrees_with_the_restored_one(
         try:
             await machine.start()
             await machine.wait_paused(limit_s=BOOT_LIMIT_S)
-            return await finish_guest(machine, cell.shape, tmp_path)
+            return await finish_guest(machine, shape_of(cell), tmp_path)
         finally:
             await machine.stop()
 
@@ -223,9 +224,8 @@ def test_guest_that_never_pauses_is_lost(smoke: FinishedRun, paths: Paths, tmp_p
     image = _image(paths)
     hollow = tmp_path / "hollow.cpio"
     hollow.write_bytes(b"")
-    shape = msgspec.json.decode(
-        (smoke.out / smoke.results.cells[0].id / "cell.json").read_bytes(), type=Cell
-    ).shape
+    cell = (smoke.out / smoke.results.cells[0].id / "cell.json").read_bytes()
+    shape = shape_of(msgspec.json.decode(cell, type=Cell))
     console = tmp_path / "console.log"
     hardware = replace(boot_hardware(shape, image, paths.turns, console), initrd=hollow)
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from delayrig.gate.decision import Outcome
-from delayrig.guest.platform import Arch
-from delayrig.paths import Paths
-from delayrig.result import Verdict, read_results
-from delayrig.selfcheck.known_bad import FILE_NAME, KnownBad
-from delayrig.witness.delay_seen import DelayCall, Delays, End, read_delays
+from delayrig.analysis.gate.decision import Outcome
+from delayrig.analysis.selfcheck.known_bad import FILE_NAME, KnownBad
+from delayrig.base.paths import Paths
+from delayrig.model.delays import DelayCall, Delays, End, read_delays
+from delayrig.model.platform import Arch
+from delayrig.model.result import Verdict, read_results
 
 from tests.rig.delay_programs import compiler, compiles
 
@@ -143,7 +143,7 @@ def test_waits_of_a_driver_are_answered_by_whether_a_signal_ends_them(
 
 UNWATCHED = """\
 from delayrig.run import runner
-from delayrig.cli import main
+from delayrig.cli.main import main
 
 runner.find_watched = lambda subject, wish: ()
 main(prog_name="rig/rig", complete_var="_RIG_COMPLETE")

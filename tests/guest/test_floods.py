@@ -4,9 +4,9 @@
 from pathlib import Path
 
 import pytest
-from delayrig.guest.flood import LOG_BYTES_MAX
-from delayrig.paths import Paths
-from delayrig.result import Verdict
+from delayrig.base.paths import Paths
+from delayrig.machine.flood import LOG_BYTES_MAX
+from delayrig.model.result import Verdict
 
 from tests.flooding import Flood, build_flood
 

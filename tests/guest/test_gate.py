@@ -7,10 +7,10 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from delayrig.errors import ExitCode
-from delayrig.gate.decision import FILE_NAME, Decision, Outcome
-from delayrig.paths import Paths
-from delayrig.result import Verdict
+from delayrig.analysis.gate.decision import FILE_NAME, Decision, Outcome
+from delayrig.base.errors import ExitCode
+from delayrig.base.paths import Paths
+from delayrig.model.result import Verdict
 
 from .conftest import RUN_LIMIT_S, launch
 

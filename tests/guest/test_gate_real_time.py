@@ -4,12 +4,12 @@
 from pathlib import Path
 
 import pytest
-from delayrig.errors import ExitCode
-from delayrig.gate.bootstrap import PAIRS_MIN
-from delayrig.gate.decision import Outcome
-from delayrig.gate.request import BASELINE, CANDIDATE, rounds_of
-from delayrig.paths import Paths
-from delayrig.result import Results, read_results
+from delayrig.analysis.gate.bootstrap import PAIRS_MIN
+from delayrig.analysis.gate.decision import Outcome
+from delayrig.analysis.gate.request import BASELINE, CANDIDATE, rounds_of
+from delayrig.base.errors import ExitCode
+from delayrig.base.paths import Paths
+from delayrig.model.result import Results, read_results
 
 from .conftest import launch
 from .test_gate import gate

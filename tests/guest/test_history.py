@@ -6,10 +6,10 @@ import os
 from pathlib import Path
 
 import pytest
-from delayrig.errors import ExitCode
-from delayrig.history.address import VARIABLE
-from delayrig.paths import Paths
-from delayrig.result import read_results
+from delayrig.analysis.history.address import VARIABLE
+from delayrig.base.errors import ExitCode
+from delayrig.base.paths import Paths
+from delayrig.model.result import read_results
 
 from .conftest import launch
 from .test_ci_gate import PLAN

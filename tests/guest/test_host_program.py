@@ -2,10 +2,10 @@
 """Each subject's library in a program that handles signals, and in the same one without them."""
 
 import pytest
-from delayrig.errors import ExitCode
-from delayrig.paths import Paths
-from delayrig.result import CellResult, Verdict
-from delayrig.witness.evidence import Witness
+from delayrig.base.errors import ExitCode
+from delayrig.base.paths import Paths
+from delayrig.model.evidence import Witness
+from delayrig.model.result import CellResult, Verdict
 
 from .conftest import FinishedRun, run_plan
 

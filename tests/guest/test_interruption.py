@@ -9,10 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from delayrig.errors import ExitCode
-from delayrig.guest.embed import embed_uri, provide_starter
-from delayrig.paths import Paths
-from delayrig.result import Verdict, read_results
+from delayrig.base.errors import ExitCode
+from delayrig.base.paths import Paths
+from delayrig.machine.embed import embed_uri, provide_starter
+from delayrig.model.result import Verdict, read_results
 
 from .conftest import launch, run_plan
 
@@ -206,7 +206,7 @@ def test_number_of_a_rig_that_was_killed_may_be_ours(paths: Paths, tmp_path: Pat
 
 def test_images_leave_libvirt_nothing_to_ask(paths: Paths, tmp_path: Path) -> None:
     pytest.importorskip("libvirt")
-    from delayrig.guest.libvirt_machine import learn_about_qemu
+    from delayrig.machine.libvirt_machine import learn_about_qemu
 
     # A folder of state that is deeper than the path of a socket may be long.
     own = replace(paths, state=tmp_path / ("deep" * 30))

@@ -4,10 +4,10 @@
 from pathlib import Path
 
 import msgspec
-from delayrig.errors import ExitCode
-from delayrig.gate.decision import Outcome
-from delayrig.paths import Paths
-from delayrig.selfcheck.known_bad import FILE_NAME, PAGE_NAME, KnownBad
+from delayrig.analysis.gate.decision import Outcome
+from delayrig.analysis.selfcheck.known_bad import FILE_NAME, PAGE_NAME, KnownBad
+from delayrig.base.errors import ExitCode
+from delayrig.base.paths import Paths
 
 from .conftest import launch
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from delayrig.latency import explain
-from delayrig.latency.result import LatencyReport, MachineReport, Reading
-from delayrig.latency.series import Section
-from delayrig.paths import Paths
+from delayrig.analysis.latency import explain
+from delayrig.analysis.latency.result import LatencyReport, MachineReport, Reading
+from delayrig.analysis.latency.series import Section
+from delayrig.base.paths import Paths
 
 from .conftest import launch
 

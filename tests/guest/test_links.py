@@ -2,10 +2,10 @@
 """A link that takes its time makes no wait short, and hides none that must be judged."""
 
 import pytest
-from delayrig.errors import ExitCode
-from delayrig.events import of_kind, read_events
-from delayrig.paths import Paths
-from delayrig.result import Verdict
+from delayrig.base.errors import ExitCode
+from delayrig.base.paths import Paths
+from delayrig.model.events import of_kind, read_events
+from delayrig.model.result import Verdict
 
 from .conftest import FinishedRun, run_plan
 

@@ -15,8 +15,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from delayrig.paths import Paths
-from delayrig.result import Verdict
+from delayrig.base.paths import Paths
+from delayrig.model.result import Verdict
 
 from tests.conftest import Bound
 

@@ -10,9 +10,9 @@ import time
 from pathlib import Path
 
 import pytest
-from delayrig.paths import Paths
-from delayrig.repro.enter import PROMPT, SUBJECT_STARTS
-from delayrig.result import Verdict, read_results
+from delayrig.analysis.repro.enter import PROMPT, SUBJECT_STARTS
+from delayrig.base.paths import Paths
+from delayrig.model.result import Verdict, read_results
 
 from tests.guest.conftest import FinishedRun, launch, run_plan
 

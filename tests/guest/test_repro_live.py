@@ -15,10 +15,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from delayrig.paths import Paths
-from delayrig.repro.dry_run import LINE_PORT
-from delayrig.repro.enter import PROMPT, SUBJECT_STARTS
-from delayrig.result import Verdict, read_results
+from delayrig.analysis.repro.dry_run import LINE_PORT
+from delayrig.analysis.repro.enter import PROMPT, SUBJECT_STARTS
+from delayrig.base.paths import Paths
+from delayrig.model.result import Verdict, read_results
 
 from .test_repro import INTERRUPTED, LIMIT_S, Terminal, of_this_run, repro
 

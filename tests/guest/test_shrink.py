@@ -6,11 +6,11 @@ import subprocess
 from pathlib import Path
 
 import msgspec
-from delayrig.cell import Cell
-from delayrig.errors import ExitCode
+from delayrig.base.errors import ExitCode
+from delayrig.base.paths import Paths
 from delayrig.images.symbols import read_symbols
-from delayrig.paths import Paths
-from delayrig.result import CellResult, Verdict
+from delayrig.model.cell import Cell
+from delayrig.model.result import CellResult, Verdict
 
 from .conftest import launch, run_plan
 from .test_gate import SMALL_PLAN

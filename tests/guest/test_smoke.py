@@ -5,18 +5,18 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from delayrig.cell import Cell
-from delayrig.chips import read_chips
-from delayrig.errors import ExitCode
-from delayrig.events import first, read_events
-from delayrig.paths import Paths
-from delayrig.report.document import LIMIT_BYTES
-from delayrig.report.facts import cell_facts
-from delayrig.result import Verdict
-from delayrig.witness.delay_seen import read_delays
-from delayrig.witness.evidence import Witness
-from delayrig.witness.wait_classes import DELAY_CLASS
-from delayrig.workload import expected_image
+from delayrig.base.errors import ExitCode
+from delayrig.base.paths import Paths
+from delayrig.judge.wait_classes import DELAY_CLASS
+from delayrig.model.cell import Cell
+from delayrig.model.chips import read_chips
+from delayrig.model.delays import read_delays
+from delayrig.model.events import first, read_events
+from delayrig.model.evidence import Witness
+from delayrig.model.result import Verdict
+from delayrig.model.workload import expected_image
+from delayrig.present.report.document import LIMIT_BYTES
+from delayrig.present.report.facts import cell_facts
 
 from .conftest import FinishedRun, launch
 

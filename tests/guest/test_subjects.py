@@ -7,13 +7,13 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from delayrig.errors import ExitCode
+from delayrig.base.errors import ExitCode
+from delayrig.base.paths import Paths
 from delayrig.images.elf import LIBRARY_PATH
 from delayrig.images.guest_image import provide_guest_image
 from delayrig.images.recipes import read_recipes
 from delayrig.images.subject import provide_subject
-from delayrig.paths import Paths
-from delayrig.result import Verdict
+from delayrig.model.result import Verdict
 
 from .conftest import FinishedRun, run_plan
 

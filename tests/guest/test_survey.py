@@ -5,8 +5,8 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from delayrig.paths import Paths
-from delayrig.survey.survey import FILE_NAME, Survey
+from delayrig.analysis.survey.survey import FILE_NAME, Survey
+from delayrig.base.paths import Paths
 
 from .conftest import launch
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from delayrig.paths import Paths
+from delayrig.base.paths import Paths
 
 LIMIT_S = 60
 

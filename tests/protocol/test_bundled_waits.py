@@ -9,10 +9,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from delayrig.chips import ChipFacts, read_chips
+from delayrig.base.paths import find_paths
+from delayrig.images.profiles.profile import Profile, read_profiles
 from delayrig.images.subject import knows_string
-from delayrig.paths import find_paths
-from delayrig.profiles.profile import Profile, read_profiles
+from delayrig.model.chips import ChipFacts, read_chips
 
 from .emulator import LIMIT_S, emulator
 

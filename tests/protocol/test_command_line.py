@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from delayrig.paths import find_paths
+from delayrig.base.paths import find_paths
 
 from .emulator import LIMIT_S, emulator
 from .faulty_link import Fault, FaultyOperation, faulty_link

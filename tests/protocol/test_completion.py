@@ -4,7 +4,7 @@
 import subprocess
 
 import pytest
-from delayrig.paths import find_paths
+from delayrig.base.paths import find_paths
 
 PATHS = find_paths()
 SCRIPT = PATHS.checkout / "flashrom" / "cli" / "completion.bash"

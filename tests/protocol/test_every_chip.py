@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from delayrig.chips import ChipFacts, read_chips
+from delayrig.base.paths import find_paths
 from delayrig.images.subject import knows_string
-from delayrig.paths import find_paths
+from delayrig.model.chips import ChipFacts, read_chips
 
 PATHS = find_paths()
 CHIPS = read_chips(PATHS.checkout)

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
-from delayrig.chips import read_chips
-from delayrig.faults.campaign import Bench, EmulatorEnd, FaultRun, HostSubject, scenes_of
-from delayrig.faults.scene import FaultKind, is_finding
-from delayrig.paths import find_paths
+from delayrig.analysis.faults.campaign import Bench, EmulatorEnd, FaultRun, HostSubject, scenes_of
+from delayrig.analysis.faults.scene import FaultKind, is_finding
+from delayrig.base.paths import find_paths
+from delayrig.model.chips import read_chips
 
 PATHS = find_paths()
 PROGRAM = PATHS.flashrom_build / "flashrom"

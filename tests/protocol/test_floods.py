@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from delayrig.paths import find_paths
+from delayrig.base.paths import find_paths
 
 from tests.flooding import Flood, build_flood
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from delayrig.chips import read_chips
-from delayrig.events import of_kind, read_events
+from delayrig.base.paths import find_paths
 from delayrig.images.subject import OWN_PROGRAMS
-from delayrig.paths import find_paths
+from delayrig.model.chips import read_chips
+from delayrig.model.events import of_kind, read_events
 
 from .emulator import LIMIT_S, emulator
 

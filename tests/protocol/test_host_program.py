@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from delayrig.base.paths import find_paths
 from delayrig.images.library import provide_library
 from delayrig.images.recipes import read_recipes
-from delayrig.paths import find_paths
 
 from .emulator import LIMIT_S, emulator
 

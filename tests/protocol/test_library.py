@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from delayrig.paths import find_paths
+from delayrig.base.paths import find_paths
 
 from .emulator import LIMIT_S, emulator
 from .faulty_link import Fault, FaultyOperation, faulty_link

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from delayrig.events import Event, read_events
-from delayrig.paths import find_paths
-from delayrig.trace.perfetto import as_perfetto
-from delayrig.trace.timeline import timeline_of
+from delayrig.base.paths import find_paths
+from delayrig.model.events import Event, read_events
+from delayrig.present.trace.perfetto import as_perfetto
+from delayrig.present.trace.timeline import timeline_of
 
 from .emulator import LIMIT_S
 

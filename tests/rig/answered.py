@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Answers of threshold, survey and proposal, small, with words as users may give them."""
 
-from delayrig.figures.phases import TimeSplit
+from delayrig.analysis.proposal.steps import Proposal, fold_proposal
+from delayrig.analysis.survey.calls import Requested
+from delayrig.analysis.survey.gaps import Agreement, BusBound, KnownWait
+from delayrig.analysis.survey.survey import Survey
+from delayrig.analysis.threshold.answer import Answer, answer_of
+from delayrig.analysis.threshold.evidence import Evidence
+from delayrig.analysis.threshold.figures import Cost, Standing
+from delayrig.analysis.threshold.sleep_facts import FIFO, NORMAL, SLACK, Sleep, SleepFacts
 from delayrig.images.subject import STEPS, TRUSTING
-from delayrig.proposal.steps import Proposal, fold_proposal
-from delayrig.result import CellResult, CpuTime, HostFacts, Results, Verdict
-from delayrig.survey.calls import Requested
-from delayrig.survey.gaps import Agreement, BusBound, KnownWait
-from delayrig.survey.survey import Survey
-from delayrig.threshold.answer import Answer, answer_of
-from delayrig.threshold.evidence import Evidence
-from delayrig.threshold.figures import Cost, Standing
-from delayrig.threshold.sleep_facts import FIFO, NORMAL, SLACK, Sleep, SleepFacts
+from delayrig.model.phases import TimeSplit
+from delayrig.model.result import CellResult, CpuTime, HostFacts, Results, Verdict
 
 from tests.rig.builders import make_cell, make_result, make_run_header
 from tests.rig.reported import HOSTILE

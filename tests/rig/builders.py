@@ -5,18 +5,18 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from delayrig import workload
-from delayrig.cell import Cell, Expect, Job, Programmer, Role
-from delayrig.chips import ChipFacts
-from delayrig.corner import Corner
-from delayrig.events import Event
+from delayrig.hazards.seen import Seen
+from delayrig.images.profiles.profile import OPENS_BUSY_STATUS, OPENS_SYNC_NOPS, Profile, Wait
 from delayrig.images.subject import Subject
-from delayrig.profiles.profile import OPENS_BUSY_STATUS, OPENS_SYNC_NOPS, Profile, Wait
-from delayrig.result import CellResult, HostFacts, RunHeader, Verdict
-from delayrig.seen import Seen
-from delayrig.verdict.judge import Finding, blank_result
-from delayrig.witness.delay_seen import DelayCall, Delays, DelaysHeader, End, FunctionFacts
-from delayrig.witness.evidence import Evidence, Witness
+from delayrig.judge.judge import Finding, blank_result
+from delayrig.model import workload
+from delayrig.model.cell import Cell, Expect, Job, Programmer, Role
+from delayrig.model.chips import ChipFacts
+from delayrig.model.corner import Corner
+from delayrig.model.delays import DelayCall, Delays, DelaysHeader, End, FunctionFacts
+from delayrig.model.events import Event
+from delayrig.model.evidence import Evidence, Witness
+from delayrig.model.result import CellResult, HostFacts, RunHeader, Verdict
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 

@@ -6,9 +6,9 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from delayrig.guest.platform import PLATFORMS, Arch
+from delayrig.base.paths import find_paths
 from delayrig.images.symbols import read_symbols
-from delayrig.paths import find_paths
+from delayrig.model.platform import PLATFORMS, Arch
 
 HEAD = """\
 #define _GNU_SOURCE

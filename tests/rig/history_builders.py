@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import msgspec
-from delayrig.errors import ExitCode
-from delayrig.figures.phases import TimeSplit
-from delayrig.history.address import Address, find_address
-from delayrig.history.store import FinishedRun, History
-from delayrig.lanes import LaneName
-from delayrig.result import CpuTime, Results
+from delayrig.analysis.history.address import Address, find_address
+from delayrig.analysis.history.store import FinishedRun, History
+from delayrig.base.errors import ExitCode
+from delayrig.model.lane import LaneName
+from delayrig.model.phases import TimeSplit
+from delayrig.model.result import CpuTime, Results
 
 from tests.rig.builders import MS, make_cell, make_result, make_run_header
 

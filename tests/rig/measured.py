@@ -2,10 +2,10 @@
 """Machines as `rig/rig latency` reports them, with figures that are easy to follow."""
 
 import msgspec
-from delayrig.latency.cyclictest import INTERFACES
-from delayrig.latency.doubt import doubt_of
-from delayrig.latency.proposal import KEYS
-from delayrig.latency.result import (
+from delayrig.analysis.latency.cyclictest import INTERFACES
+from delayrig.analysis.latency.doubt import doubt_of
+from delayrig.analysis.latency.proposal import KEYS
+from delayrig.analysis.latency.result import (
     Audit,
     Cyclic,
     LatencyReport,
@@ -15,7 +15,7 @@ from delayrig.latency.result import (
     Ticks,
     Timers,
 )
-from delayrig.latency.series import Kind, Section, Series
+from delayrig.analysis.latency.series import Kind, Section, Series
 
 US, MS, S = 1_000, 1_000_000, 1_000_000_000
 JIFFY_NS = 4 * MS

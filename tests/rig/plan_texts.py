@@ -4,12 +4,13 @@
 from typing import Any
 
 import pytest
-from delayrig.cell import Cell
-from delayrig.chips import read_chips
-from delayrig.errors import BadInputError
-from delayrig.plans.cells import plan_cells
-from delayrig.plans.words import Plan, find_plan, read_plan
-from delayrig.toml import parse_toml
+from delayrig.base.errors import BadInputError
+from delayrig.base.toml import parse_toml
+from delayrig.hazards.of_cell import shape_of
+from delayrig.model.cell import Cell
+from delayrig.model.chips import read_chips
+from delayrig.plan.cells import plan_cells
+from delayrig.plan.words import Plan, find_plan, read_plan
 
 from tests.rig.builders import CHECKOUT
 
@@ -51,7 +52,7 @@ def error_of(text: str) -> BadInputError:
 def levels(cell: Cell) -> dict[str, Any]:
     """The cell in the words of a plan's span."""
     return {
-        "mips": cell.shape.nominal_mips,
+        "mips": shape_of(cell).nominal_mips,
         "cores": cell.cores,
         "job": cell.job.value,
         "chip": cell.chip,

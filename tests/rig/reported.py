@@ -5,14 +5,14 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from delayrig import digest
-from delayrig.cell import Cell, Expect, Role
-from delayrig.errors import ExitCode
-from delayrig.events import Event
-from delayrig.figures import phases
-from delayrig.gate.decision import Decision, Excess, GateCell, Limits, Outcome, Side
-from delayrig.lanes import LaneName
-from delayrig.result import CellResult, CpuTime, Results, SubjectFacts, Verdict, write_results
+from delayrig.analysis.gate.decision import Decision, Excess, GateCell, Limits, Outcome, Side
+from delayrig.base import digest
+from delayrig.base.errors import ExitCode
+from delayrig.model import phases
+from delayrig.model.cell import Cell, Expect, Role
+from delayrig.model.events import Event
+from delayrig.model.lane import LaneName
+from delayrig.model.result import CellResult, CpuTime, Results, SubjectFacts, Verdict, write_results
 
 from tests.rig.builders import (
     MS,

@@ -4,7 +4,7 @@
 import struct
 
 import pytest
-from delayrig.guest.again import made_loadable
+from delayrig.machine.again import made_loadable
 
 CLUSTER_BITS = 16
 SNAPSHOTS_AT = 1 << CLUSTER_BITS

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """In which order the cells of a run are taken."""
 
-from delayrig.run.agenda import Agenda, Kinship
+from delayrig.lanes.agenda import Agenda, Kinship
 
 
 def families(*names: str) -> Agenda[str]:

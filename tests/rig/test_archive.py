@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from delayrig.archive import unpack_archive, write_archive
-from delayrig.errors import RigFaultError
+from delayrig.base.archive import unpack_archive, write_archive
+from delayrig.base.errors import RigFaultError
 
 FILES = {
     "spec": b"schema 1\n",

@@ -7,8 +7,8 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
-from delayrig.guest import arguments
-from delayrig.guest.arguments import (
+from delayrig.machine import arguments
+from delayrig.machine.arguments import (
     CELL_FW_CFG,
     SUBJECT_FW_CFG,
     Hardware,
@@ -19,10 +19,10 @@ from delayrig.guest.arguments import (
     timing_arguments,
     window_address,
 )
-from delayrig.guest.delay_watch import DelayWatch
-from delayrig.guest.domain import QEMU_NAMESPACE, domain_xml
-from delayrig.guest.platform import PLATFORMS, Arch
-from delayrig.guest.shape import GuestShape
+from delayrig.machine.delay_watch import DelayWatch
+from delayrig.machine.domain import QEMU_NAMESPACE, domain_xml
+from delayrig.model.platform import PLATFORMS, Arch
+from delayrig.model.shape import GuestShape
 
 from tests.rig.builders import CHECKOUT
 

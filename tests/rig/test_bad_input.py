@@ -10,12 +10,12 @@ from typing import Any
 import msgspec
 import pytest
 from click.testing import CliRunner, Result
-from delayrig.cli import main
-from delayrig.errors import ExitCode
-from delayrig.gate.decision import FILE_NAME as GATE_FILE
-from delayrig.gate.decision import Limits
-from delayrig.gate.judge import decide
-from delayrig.result import FILE_NAME, ContrastResult, ContrastVerdict, Results, write_results
+from delayrig.analysis.gate.decision import FILE_NAME as GATE_FILE
+from delayrig.analysis.gate.decision import Limits
+from delayrig.analysis.gate.judge import decide
+from delayrig.base.errors import ExitCode
+from delayrig.cli.main import main
+from delayrig.model.result import FILE_NAME, ContrastResult, ContrastVerdict, Results, write_results
 
 from tests.rig.history_builders import make_run
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from delayrig.benchmark import fold_stages, job_costs, read_stages, sample
-from delayrig.figures.phases import TimeSplit
-from delayrig.result import Results
-from delayrig.stages import ENDED, FILE_NAME, PACK
+from delayrig.analysis.benchmark import fold_stages, job_costs, read_stages, sample
+from delayrig.lanes.stages import ENDED, FILE_NAME, PACK
+from delayrig.model.phases import TimeSplit
+from delayrig.model.result import Results
 
 from tests.rig.builders import make_cell, make_result, make_run_header
 

@@ -3,10 +3,10 @@
 
 import msgspec
 import pytest
-from delayrig.events import Event
-from delayrig.profiles.profile import Profile, Wait
-from delayrig.witness.bus import observe_waits
-from delayrig.witness.evidence import ObservedWait, Witness, convict_waits
+from delayrig.images.profiles.profile import Profile, Wait
+from delayrig.judge.bus import observe_waits
+from delayrig.model.events import Event
+from delayrig.model.evidence import ObservedWait, Witness, convict_waits
 
 from tests.rig.builders import (
     DELAY,

@@ -2,11 +2,12 @@
 """What a cell is called, and the guest that it runs in."""
 
 import pytest
-from delayrig.cell import Job, Programmer
-from delayrig.corner import Corner
-from delayrig.guest.shape import GuestShape, shift_for_mips
 from delayrig.hazards.busy_siblings import BusySiblings
 from delayrig.hazards.low_res_timers import LowResTimers
+from delayrig.hazards.of_cell import hazards_of
+from delayrig.model.cell import Job, Programmer
+from delayrig.model.corner import Corner
+from delayrig.model.shape import GuestShape, shift_for_mips
 
 from tests.rig.builders import make_cell
 
@@ -67,7 +68,7 @@ def test_path_with_odd_characters_gives_a_plain_id() -> None:
 def test_hazards_are_what_is_not_plain() -> None:
     assert make_cell().hazards == ()
     cell = make_cell(hazards=("low-res-timers", "busy-siblings"))
-    assert [type(hazard) for hazard in cell.active_hazards] == [LowResTimers, BusySiblings]
+    assert [type(hazard) for hazard in hazards_of(cell)] == [LowResTimers, BusySiblings]
 
 
 @pytest.mark.parametrize("programmer", Programmer)

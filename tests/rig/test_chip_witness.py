@@ -2,8 +2,8 @@
 """The chip's own word on what came too early."""
 
 import pytest
-from delayrig.witness.chip import broken_rules, convict_commands, margins_ns
-from delayrig.witness.evidence import Witness
+from delayrig.judge.chip import broken_rules, convict_commands, margins_ns
+from delayrig.model.evidence import Witness
 
 from tests.rig.builders import cycle, early, spi
 

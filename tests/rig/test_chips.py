@@ -4,9 +4,9 @@
 from pathlib import Path
 
 import pytest
-from delayrig.chips import read_chips
-from delayrig.errors import RigFaultError
-from delayrig.workload import region_of
+from delayrig.base.errors import RigFaultError
+from delayrig.model.chips import read_chips
+from delayrig.model.workload import region_of
 
 from tests.rig.builders import CHECKOUT, make_cell
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner
-from delayrig.commands.command import explained
-from delayrig.commands.gate import gate
-from delayrig.errors import BadInputError, ExitCode, RigFaultError
+from delayrig.base.errors import BadInputError, ExitCode, RigFaultError
+from delayrig.cli.command import explained
+from delayrig.cli.gate import gate
 
 
 def exit_code_of(error: Exception) -> int | str | None:

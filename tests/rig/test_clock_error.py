@@ -2,11 +2,11 @@
 """What a clock may be wrong by, and what each witness makes of it."""
 
 import pytest
-from delayrig.events import Event
-from delayrig.witness.bus import observe_waits
-from delayrig.witness.chip import WITHIN_CLOCK_ERROR, convict_commands
-from delayrig.witness.clock_error import ClockError, clock_error
-from delayrig.witness.evidence import ObservedWait
+from delayrig.judge.bus import observe_waits
+from delayrig.judge.chip import WITHIN_CLOCK_ERROR, convict_commands
+from delayrig.judge.clock_error import ClockError, clock_error
+from delayrig.model.events import Event
+from delayrig.model.evidence import ObservedWait
 
 from tests.rig.builders import ERASE_WAIT, MS, SECOND, busy, early, make_profile, spi, started
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import msgspec
 import pytest
-from delayrig import digest
-from delayrig.cell import Cell
-from delayrig.compare.exact import Comparison, compare_exactly, first_difference
-from delayrig.errors import BadInputError
-from delayrig.figures.phases import TimeSplit
-from delayrig.result import (
+from delayrig.analysis.compare.exact import Comparison, compare_exactly, first_difference
+from delayrig.base import digest
+from delayrig.base.errors import BadInputError
+from delayrig.model.cell import Cell
+from delayrig.model.phases import TimeSplit
+from delayrig.model.result import (
     FILE_NAME,
     CellResult,
     CpuTime,

@@ -6,11 +6,11 @@ from pathlib import Path
 import msgspec
 import pytest
 from click.testing import CliRunner
-from delayrig.cli import main
-from delayrig.compare.times import Beside, compare_times
-from delayrig.errors import ExitCode
-from delayrig.lanes import LaneName
-from delayrig.result import Results, write_results
+from delayrig.analysis.compare.times import Beside, compare_times
+from delayrig.base.errors import ExitCode
+from delayrig.cli.main import main
+from delayrig.model.lane import LaneName
+from delayrig.model.result import Results, write_results
 
 from tests.rig.history_builders import DIGESTS, history_of, make_run
 

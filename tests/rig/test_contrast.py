@@ -4,13 +4,14 @@
 from typing import Any
 
 import pytest
-from delayrig.cell import Cell
-from delayrig.errors import BadInputError
-from delayrig.figures.phases import TimeSplit
-from delayrig.result import CellResult, ContrastVerdict, CpuTime, Results, Verdict
-from delayrig.show.console import make_console
-from delayrig.show.results import contrast_table
-from delayrig.verdict.contrast import Contrast, check_contrast, judge_contrasts
+from delayrig.base.errors import BadInputError
+from delayrig.judge.contrast import judge_contrasts
+from delayrig.model.cell import Cell
+from delayrig.model.phases import TimeSplit
+from delayrig.model.result import CellResult, ContrastVerdict, CpuTime, Results, Verdict
+from delayrig.plan.contrast import Contrast, check_contrast
+from delayrig.present.terminal.console import make_console
+from delayrig.present.terminal.results import contrast_table
 
 from tests.rig.builders import make_cell, make_result, make_run_header
 

@@ -6,10 +6,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from delayrig.errors import BadInputError
-from delayrig.images.subject import PARTS, Subject
-from delayrig.images.symbols import read_symbols
-from delayrig.witness.delay_function import (
+from delayrig.base.errors import BadInputError
+from delayrig.images.delay_function import (
     BY_DIGEST,
     BY_FINDER,
     BY_SYMBOL,
@@ -22,7 +20,9 @@ from delayrig.witness.delay_function import (
     find_watched,
     is_watchable,
 )
-from delayrig.witness.delay_marks import wish_text
+from delayrig.images.subject import PARTS, Subject
+from delayrig.images.symbols import read_symbols
+from delayrig.lanes.delay_marks import wish_text
 
 from tests.rig import delay_programs as programs
 from tests.rig.builders import make_subject

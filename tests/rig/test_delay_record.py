@@ -5,13 +5,13 @@ import shutil
 from pathlib import Path
 
 import pytest
-from delayrig.errors import LostGuestError
-from delayrig.guest.delay_watch import DelayWatch, read_wish, write_wish
+from delayrig.base.errors import LostGuestError
+from delayrig.images.delay_function import DelayFunction, DelayWish, find_delay_functions
 from delayrig.images.symbols import read_symbols
-from delayrig.witness.delay_function import DelayFunction, DelayWish, find_delay_functions
-from delayrig.witness.delay_marks import MARKS_MAX, wish_text
-from delayrig.witness.delay_record import read_record
-from delayrig.witness.delay_seen import End, encode_delays, read_delays
+from delayrig.lanes.delay_marks import MARKS_MAX, wish_text
+from delayrig.lanes.delay_record import read_record
+from delayrig.machine.delay_watch import DelayWatch, read_wish, write_wish
+from delayrig.model.delays import End, encode_delays, read_delays
 from msgspec.structs import replace
 
 from tests.rig.test_delay_function import packed

@@ -5,22 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from delayrig import workload
-from delayrig.cell import Job, Role
-from delayrig.events import Event
-from delayrig.lanes import LaneName
-from delayrig.result import CellResult, Verdict
-from delayrig.verdict.judge import judge_cell
-from delayrig.verdict.waits import Bus, SeenWaits, bus_of, disagreement, is_known_release
-from delayrig.witness.delay_seen import (
-    DelayCall,
-    Delays,
-    DelaysHeader,
-    End,
-    FunctionFacts,
-    encode_delays,
-)
-from delayrig.witness.delay_waits import (
+from delayrig.judge.delay_waits import (
     LOST,
     NO_DELAYS,
     NONE_JUDGED,
@@ -30,7 +15,15 @@ from delayrig.witness.delay_waits import (
     ended_within_step,
     observe_calls_of,
 )
-from delayrig.witness.evidence import ObservedDelay, ObservedWait, Witness, convict_waits
+from delayrig.judge.judge import judge_cell
+from delayrig.judge.waits import Bus, SeenWaits, bus_of, disagreement, is_known_release
+from delayrig.model import workload
+from delayrig.model.cell import Job, Role
+from delayrig.model.delays import DelayCall, Delays, DelaysHeader, End, FunctionFacts, encode_delays
+from delayrig.model.events import Event
+from delayrig.model.evidence import ObservedDelay, ObservedWait, Witness, convict_waits
+from delayrig.model.lane import LaneName
+from delayrig.model.result import CellResult, Verdict
 from msgspec.structs import replace
 
 from tests.rig.builders import (

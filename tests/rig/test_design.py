@@ -5,12 +5,12 @@ import json
 from pathlib import Path
 
 import pytest
-from delayrig import digest
-from delayrig.cell import Cell, Expect
-from delayrig.errors import BadInputError, ExitCode, LostGuestError, RigError, RigFaultError
+from delayrig.base import digest
+from delayrig.base.errors import BadInputError, ExitCode, LostGuestError, RigError, RigFaultError
 from delayrig.hazards import KINDS
-from delayrig.result import FILE_NAME, Results, Verdict, write_results
-from delayrig.witness.evidence import Witness
+from delayrig.model.cell import Cell, Expect
+from delayrig.model.evidence import Witness
+from delayrig.model.result import FILE_NAME, Results, Verdict, write_results
 
 from tests.rig.builders import make_cell, make_evidence, make_result, make_run_header
 

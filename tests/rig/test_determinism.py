@@ -1,12 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What repeats are made under, and what may be said after them."""
 
-from delayrig.chips import read_chips
-from delayrig.errors import ExitCode
-from delayrig.paths import find_paths
-from delayrig.plans.cells import plan_cells
-from delayrig.plans.words import read_plan
-from delayrig.selfcheck.determinism import (
+from delayrig.analysis.selfcheck.determinism import (
     ROUND,
     SHAPES,
     Condition,
@@ -15,6 +10,11 @@ from delayrig.selfcheck.determinism import (
     condition_of,
     untried,
 )
+from delayrig.base.errors import ExitCode
+from delayrig.base.paths import find_paths
+from delayrig.model.chips import read_chips
+from delayrig.plan.cells import plan_cells
+from delayrig.plan.words import read_plan
 
 CALM = Condition(loaded=False, libvirt=False, fresh=False)
 

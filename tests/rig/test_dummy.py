@@ -3,17 +3,11 @@
 
 import msgspec
 import pytest
-from delayrig.cell import Cell, Job, Programmer
-from delayrig.dummy import (
-    argument,
-    keeps_busy_times,
-    on_the_clock_of,
-    refusal,
-    sparse_image,
-)
-from delayrig.events import encode_events, parse_events
+from delayrig.images.dummy import argument, keeps_busy_times, on_the_clock_of, refusal, sparse_image
 from delayrig.lanes.payload import dummy_lines, spare_bytes
-from delayrig.workload import expected_image, final_content, region_of
+from delayrig.model.cell import Cell, Job, Programmer
+from delayrig.model.events import encode_events, parse_events
+from delayrig.model.workload import expected_image, final_content, region_of
 
 from tests.rig.builders import make_cell, make_chip
 

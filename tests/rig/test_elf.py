@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from delayrig.errors import BadInputError
+from delayrig.base.errors import BadInputError
 from delayrig.images.elf import collect_program, read_elf
 
 pytestmark = pytest.mark.skipif(

@@ -5,9 +5,9 @@ import json
 from pathlib import Path
 
 import pytest
-from delayrig.errors import LostGuestError
-from delayrig.events import Event, event_time_ns, first, merge_events, of_kind, parse_events
-from delayrig.events import read_events as read_folder
+from delayrig.base.errors import LostGuestError
+from delayrig.model.events import Event, event_time_ns, first, merge_events, of_kind, parse_events
+from delayrig.model.events import read_events as read_folder
 
 from tests.rig.builders import as_lines
 

@@ -5,11 +5,12 @@ import itertools
 
 import msgspec
 import pytest
-from delayrig.cell import Expect, Role
-from delayrig.errors import ExitCode
-from delayrig.result import CellResult, ContrastResult, ContrastVerdict, Verdict
-from delayrig.verdict.contrast import Contrast, judge_contrasts
-from delayrig.verdict.exit_code import exit_code_of, exit_code_of_run
+from delayrig.base.errors import ExitCode
+from delayrig.judge.contrast import judge_contrasts
+from delayrig.judge.exit_code import exit_code_of, exit_code_of_run
+from delayrig.model.cell import Expect, Role
+from delayrig.model.result import CellResult, ContrastResult, ContrastVerdict, Verdict
+from delayrig.plan.contrast import Contrast
 
 from tests.rig.builders import make_cell, make_result
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from delayrig.errors import ExitCode
-from delayrig.faults.campaign import (
+from delayrig.analysis.faults.campaign import (
     EmulatorEnd,
     FaultRun,
     exit_code_of_faults,
@@ -16,7 +15,8 @@ from delayrig.faults.campaign import (
     scenes_of,
     was_at_work,
 )
-from delayrig.faults.scene import End, FaultKind, draw_scene
+from delayrig.analysis.faults.scene import End, FaultKind, draw_scene
+from delayrig.base.errors import ExitCode
 
 from tests.rig.builders import SECOND, as_lines
 

@@ -7,8 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from delayrig.cell import Job
-from delayrig.faults.scene import (
+from delayrig.analysis.faults.scene import (
     CHANGED_BYTES,
     CHANGED_OFFSET_BYTES,
     CHIPS,
@@ -24,6 +23,7 @@ from delayrig.faults.scene import (
     file_content,
     is_finding,
 )
+from delayrig.model.cell import Job
 
 SIZE = 128 * 1024
 SCENES = [draw_scene(1, run) for run in range(600)]

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from delayrig.guest.platform import Arch
-from delayrig.witness.finder.finding import Findings, find_in, read_findings
+from delayrig.images.finder.finding import Findings, find_in, read_findings
+from delayrig.model.platform import Arch
 
 from tests.rig import delay_programs as programs
 

@@ -4,12 +4,12 @@
 from pathlib import Path
 
 import pytest
-from delayrig.guest.platform import Arch
+from delayrig.base.paths import find_paths
+from delayrig.images.finder.finding import find_in
 from delayrig.images.library import OWN_LIBRARIES
 from delayrig.images.subject import OWN_PROGRAMS
 from delayrig.images.symbols import read_symbols
-from delayrig.paths import find_paths
-from delayrig.witness.finder.finding import find_in
+from delayrig.model.platform import Arch
 
 from tests.rig import delay_programs as programs
 

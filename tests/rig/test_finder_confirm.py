@@ -2,7 +2,7 @@
 """Which calls of a calm cell confirm that a function is a delay."""
 
 import pytest
-from delayrig.witness.finder.confirm import confirm, unit_of
+from delayrig.images.finder.confirm import confirm, unit_of
 
 US, MS, S = 1000, 1_000_000, 1_000_000_000
 

@@ -2,8 +2,8 @@
 """Stages of a first start, read from what a run says."""
 
 import pytest
-from delayrig.errors import RigFaultError
-from delayrig.first_start import stages_of
+from delayrig.analysis.first_start import stages_of
+from delayrig.base.errors import RigFaultError
 
 SAID = [
     (1.0, "set-up: Python environment"),

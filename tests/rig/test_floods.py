@@ -5,16 +5,16 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from delayrig.cell import Job, Programmer
-from delayrig.errors import LostGuestError
-from delayrig.events import Event
-from delayrig.guest.flood import LOG_BYTES_MAX, LOGS, cut_logs, logs_of, unless_flooded
-from delayrig.guest.last_words import last_words
-from delayrig.lanes import host
-from delayrig.last_lines import LINE_MAX, last_lines
-from delayrig.paths import Paths
-from delayrig.result import Verdict
-from delayrig.verdict.judge import is_flood
+from delayrig.base.errors import LostGuestError
+from delayrig.base.last_lines import LINE_MAX, last_lines
+from delayrig.base.paths import Paths
+from delayrig.judge.judge import is_flood
+from delayrig.lanes import host_lane as host
+from delayrig.machine.flood import LOG_BYTES_MAX, LOGS, cut_logs, logs_of, unless_flooded
+from delayrig.machine.last_words import last_words
+from delayrig.model.cell import Job, Programmer
+from delayrig.model.events import Event
+from delayrig.model.result import Verdict
 
 from tests.flooding import Flood, build_flood
 from tests.rig.test_host_lane import host_cell, left_running, paths, run_cells

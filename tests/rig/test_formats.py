@@ -12,20 +12,20 @@ import jsonschema
 import msgspec
 import pytest
 from click.testing import CliRunner
-from delayrig.cell import Role
-from delayrig.cli import main
-from delayrig.errors import BadInputError, ExitCode
-from delayrig.figures.phases import TimeSplit
-from delayrig.formats import gerrit, github, markdown
-from delayrig.formats.known import FORMATS, wanted_formats
-from delayrig.formats.report import Report, State, report_of_gate, report_of_run
-from delayrig.gate.decision import FILE_NAME as GATE_FILE
-from delayrig.gate.decision import Limits
-from delayrig.gate.judge import decide
-from delayrig.gate.request import CANDIDATE, rounds_of
-from delayrig.lanes import LaneName
-from delayrig.result import CellResult, CpuTime, Results, Verdict, write_results
-from delayrig.schemas import KINDS, schema_of, schema_text
+from delayrig.analysis.gate.decision import FILE_NAME as GATE_FILE
+from delayrig.analysis.gate.decision import Limits
+from delayrig.analysis.gate.judge import decide
+from delayrig.analysis.gate.request import CANDIDATE, rounds_of
+from delayrig.base.errors import BadInputError, ExitCode
+from delayrig.cli.main import main
+from delayrig.model.cell import Role
+from delayrig.model.lane import LaneName
+from delayrig.model.phases import TimeSplit
+from delayrig.model.result import CellResult, CpuTime, Results, Verdict, write_results
+from delayrig.present.formats import gerrit, github, markdown
+from delayrig.present.formats.known import FORMATS, wanted_formats
+from delayrig.present.formats.report import Report, State, report_of_gate, report_of_run
+from delayrig.present.schemas import KINDS, schema_of, schema_text
 from junitparser import Error, Failure, Skipped
 from junitparser.cli import main as junitparser_main
 from junitparser.xunit2 import JUnitXml

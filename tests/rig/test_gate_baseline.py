@@ -7,15 +7,15 @@ from pathlib import Path
 import msgspec
 import pytest
 from click.testing import CliRunner
-from delayrig.cell import Role
-from delayrig.cli import main
-from delayrig.errors import BadInputError
-from delayrig.gate.baseline import is_subject, read_baseline
+from delayrig.analysis.gate.baseline import is_subject, read_baseline
+from delayrig.base.errors import BadInputError
+from delayrig.base.paths import find_paths
+from delayrig.cli.main import main
 from delayrig.images.recipes import read_recipes
-from delayrig.lanes import LaneName
-from delayrig.paths import find_paths
-from delayrig.result import FILE_NAME, SCHEMA, Results, write_results
-from delayrig.run.request import choose_cells
+from delayrig.model.cell import Role
+from delayrig.model.lane import LaneName
+from delayrig.model.result import FILE_NAME, SCHEMA, Results, write_results
+from delayrig.plan.request import choose_cells
 
 from tests.rig.builders import CHECKOUT, make_cell, make_result, make_run_header
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from delayrig.cli import main
-from delayrig.commands import gate as command
-from delayrig.errors import BadInputError, ExitCode, RigFaultError
-from delayrig.gate.bisect import BuildError, bisect_code
-from delayrig.gate.request import build_candidate, check_built
+from delayrig.analysis.gate.bisect import BuildError, bisect_code
+from delayrig.analysis.gate.request import build_candidate, check_built
+from delayrig.base.errors import BadInputError, ExitCode, RigFaultError
+from delayrig.cli import gate as command
+from delayrig.cli.main import main
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,13 @@ from typing import Any
 
 import msgspec
 import pytest
-from delayrig.cell import Cell, Role
-from delayrig.figures.phases import TimeSplit
-from delayrig.gate.bootstrap import PAIRS_MIN
-from delayrig.gate.decision import Decision, Limits, Outcome
-from delayrig.gate.judge import decide, unanswered
-from delayrig.gate.performance import TICK_NS
-from delayrig.result import CellResult, CpuTime, DelayCount, Results, SubjectFacts, Verdict
+from delayrig.analysis.gate.bootstrap import PAIRS_MIN
+from delayrig.analysis.gate.decision import Decision, Limits, Outcome
+from delayrig.analysis.gate.judge import decide, unanswered
+from delayrig.analysis.gate.performance import TICK_NS
+from delayrig.model.cell import Cell, Role
+from delayrig.model.phases import TimeSplit
+from delayrig.model.result import CellResult, CpuTime, DelayCount, Results, SubjectFacts, Verdict
 
 from tests.rig.builders import MS, SECOND, make_cell, make_evidence, make_result, make_run_header
 

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from delayrig.cell import Cell, Expect, Role
-from delayrig.gate import rounds
-from delayrig.gate.baseline import StoredBaseline
-from delayrig.gate.request import GateRequest
+from delayrig.analysis.gate import rounds
+from delayrig.analysis.gate.baseline import StoredBaseline
+from delayrig.analysis.gate.request import GateRequest
+from delayrig.base.paths import find_paths
 from delayrig.images.recipes import read_recipes
-from delayrig.lanes import LaneName
-from delayrig.paths import find_paths
-from delayrig.result import CellResult, Results, Verdict
-from delayrig.run.request import Request, default_jobs
-from delayrig.show.progress import RunProgress
+from delayrig.model.cell import Cell, Expect, Role
+from delayrig.model.lane import LaneName
+from delayrig.model.result import CellResult, Results, Verdict
+from delayrig.plan.request import Request, default_jobs
+from delayrig.present.terminal.progress import RunProgress
 from rich.console import Console
 
 from tests.rig.builders import make_cell, make_result, make_run_header

@@ -6,24 +6,25 @@ import subprocess
 from typing import Any
 
 import pytest
-from delayrig.cell import Cell
-from delayrig.chips import read_chips
-from delayrig.errors import BadInputError
-from delayrig.events import Event
+from delayrig.base.errors import BadInputError
+from delayrig.base.paths import find_paths
 from delayrig.hazards import KINDS, cores_needed, hazard_of, parse_hazards, written
 from delayrig.hazards.hazard import Hazard
 from delayrig.hazards.host_program import ASKED_US
 from delayrig.hazards.link import PRESETS
+from delayrig.hazards.of_cell import hazards_of, is_in_library, shape_of
+from delayrig.hazards.seen import Seen
 from delayrig.hazards.start_state import STATES
 from delayrig.images.recipes import read_recipes
+from delayrig.judge.judge import Observed, find_verdict
+from delayrig.judge.trust import missed_hazard, rig_fault
 from delayrig.lanes.payload import deadline_ms, emulator_words, host_words
-from delayrig.paths import find_paths
-from delayrig.result import Verdict
-from delayrig.seen import Seen
-from delayrig.verdict.judge import Observed, find_verdict
-from delayrig.verdict.trust import missed_hazard, rig_fault
-from delayrig.witness.evidence import Evidence
-from delayrig.workload import region_of
+from delayrig.model.cell import Cell
+from delayrig.model.chips import read_chips
+from delayrig.model.events import Event
+from delayrig.model.evidence import Evidence
+from delayrig.model.result import Verdict
+from delayrig.model.workload import region_of
 from msgspec.structs import replace
 
 from tests.rig.builders import (
@@ -267,9 +268,9 @@ LIBRARY_WORDS = ("library", "signals:20", "threads:2", "long-waits")
 
 
 def test_library_does_the_job_where_any_hazard_needs_it() -> None:
-    assert not make_cell(hazards=("low-res-timers", "stop-cont:10")).in_library
+    assert not is_in_library(make_cell(hazards=("low-res-timers", "stop-cont:10")))
     for word in LIBRARY_WORDS:
-        assert make_cell(hazards=("low-res-timers", word)).in_library
+        assert is_in_library(make_cell(hazards=("low-res-timers", word)))
 
 
 def test_host_program_is_told_what_to_do_besides_the_job() -> None:
@@ -285,7 +286,7 @@ def test_host_program_reads_every_word_that_is_right() -> None:
     program = find_paths().host_program
     if not program.is_file():
         pytest.skip("the host program is not built")
-    for word in [word for word in RIGHT if make_cell(hazards=(word,)).in_library]:
+    for word in [word for word in RIGHT if is_in_library(make_cell(hazards=(word,)))]:
         told = hazard_of(word).subject_words(make_subject(delay_address=1))
         # A programmer that is not there is the last thing it looks for.
         done = subprocess.run(
@@ -362,7 +363,7 @@ def test_host_program_that_ended_well_and_told_nothing_is_a_fault(word: str) -> 
 
 def test_subject_that_was_hardly_stopped_is_a_fault() -> None:
     cell = make_cell(hazards=("stop-cont:10",))
-    (hazard,) = cell.active_hazards
+    (hazard,) = hazards_of(cell)
     lived = [
         {"ev": "subject_start", "t_ns": 0},
         {"ev": "subject_end", "t_ns": 2_000_000_000, "exit_code": 0},
@@ -374,7 +375,7 @@ def test_subject_that_was_hardly_stopped_is_a_fault() -> None:
 
 def test_long_waits_that_nobody_saw_are_told() -> None:
     cell = make_cell(hazards=("long-waits",))
-    (hazard,) = cell.active_hazards
+    (hazard,) = hazards_of(cell)
     told = f"{len(ASKED_US)} of {len(ASKED_US)} calls were not seen"
     assert hazard.missed(cell, seen_after(*host_events())) == told
     calls = [delay(us, took_ns=us * 1000) for us in ASKED_US]
@@ -417,15 +418,16 @@ def test_agent_is_told(word: str, lines: list[str]) -> None:
 
 def test_kernel_clock_and_words_make_a_guest_of_its_own() -> None:
     words = ["preempt-rt", "clocksource:hpet", "clocksource:acpi_pm", "no-nohz", "low-res-timers"]
-    names = {cell_of(word).shape.name for word in words}
+    names = {shape_of(cell_of(word)).name for word in words}
     assert len(names) == len(words)
-    assert cell_of("preempt-rt").shape.kernel == "preempt-rt"
-    assert cell_of("clocksource:tsc").shape == cell_of().shape == cell_of("hogs:1").shape
+    assert shape_of(cell_of("preempt-rt")).kernel == "preempt-rt"
+    usual = shape_of(cell_of())
+    assert shape_of(cell_of("clocksource:tsc")) == usual == shape_of(cell_of("hogs:1"))
 
 
 def test_kernels_are_those_of_the_recipes() -> None:
     recipes = read_recipes(CHECKOUT)
-    asked = {cell_of(word).shape.kernel for word in RIGHT} - {""}
+    asked = {shape_of(cell_of(word)).kernel for word in RIGHT} - {""}
     assert asked == set(recipes.kernels)
 
 

@@ -12,23 +12,23 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from click.testing import CliRunner
-from delayrig.cli import main
-from delayrig.commands.recording import HistoryWish, record_gate, record_run
-from delayrig.errors import BadInputError, ExitCode
-from delayrig.gate.decision import FILE_NAME as GATE_FILE
-from delayrig.gate.decision import Limits
-from delayrig.gate.judge import decide
-from delayrig.history.address import (
+from delayrig.analysis.gate.decision import FILE_NAME as GATE_FILE
+from delayrig.analysis.gate.decision import Limits
+from delayrig.analysis.gate.judge import decide
+from delayrig.analysis.history.address import (
     VARIABLE,
     Address,
     default_file,
     find_address,
     without_passwords,
 )
-from delayrig.history.choice import Choice, moment
-from delayrig.history.store import History
-from delayrig.history.table import TableFormat, read_table, table_of, write_table
-from delayrig.result import Results, write_results
+from delayrig.analysis.history.choice import Choice, moment
+from delayrig.analysis.history.store import History
+from delayrig.analysis.history.table import TableFormat, read_table, table_of, write_table
+from delayrig.base.errors import BadInputError, ExitCode
+from delayrig.cli.main import main
+from delayrig.cli.recording import HistoryWish, record_gate, record_run
+from delayrig.model.result import Results, write_results
 from delayrig.setup.clean import history_file
 from msgspec import json as msgspec_json
 
@@ -286,9 +286,9 @@ def test_folder_in_place_of_the_file_costs_a_warning(
 KEEP = """
 import sys
 from pathlib import Path
-from delayrig.commands.recording import record_run
-from delayrig.history.choice import Choice
-from delayrig.history.store import History
+from delayrig.cli.recording import record_run
+from delayrig.analysis.history.choice import Choice
+from delayrig.analysis.history.store import History
 from tests.rig.history_builders import address_of, make_run
 address = address_of(sys.argv[1])
 for number in range(int(sys.argv[2])):

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import msgspec
 import numpy as np
-from delayrig.history.choice import Choice
-from delayrig.history.series import points_of, series_of
-from delayrig.history.steps import Found, find_steps
-from delayrig.lanes import LaneName
-from delayrig.result import Results, Verdict
+from delayrig.analysis.history.choice import Choice
+from delayrig.analysis.history.series import points_of, series_of
+from delayrig.analysis.history.steps import Found, find_steps
+from delayrig.model.lane import LaneName
+from delayrig.model.result import Results, Verdict
 
 from tests.rig.history_builders import DIGESTS, history_of, make_run
 

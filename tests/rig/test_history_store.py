@@ -15,14 +15,14 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from delayrig.errors import BadInputError
-from delayrig.gate.decision import Limits
-from delayrig.gate.judge import decide
-from delayrig.history.choice import Choice
-from delayrig.history.engine import open_engine
-from delayrig.history.migrate import bring_up_to_date, migrations_config, revision_of
-from delayrig.history.schema import HEAD, VERSION_TABLE, Base
-from delayrig.history.store import History
+from delayrig.analysis.gate.decision import Limits
+from delayrig.analysis.gate.judge import decide
+from delayrig.analysis.history.choice import Choice
+from delayrig.analysis.history.engine import open_engine
+from delayrig.analysis.history.migrate import bring_up_to_date, migrations_config, revision_of
+from delayrig.analysis.history.schema import HEAD, VERSION_TABLE, Base
+from delayrig.analysis.history.store import History
+from delayrig.base.errors import BadInputError
 from sqlalchemy import text
 
 from tests.rig.builders import CHECKOUT
@@ -161,7 +161,7 @@ def assert_whole(store: History, number: int) -> None:
 
 DIE_AT_A_CELL = """
 import os, signal, sys
-from delayrig.history import store as module
+from delayrig.analysis.history import store as module
 from tests.rig.history_builders import finished, history_of, make_run
 store = history_of(sys.argv[1], make_run(1, {"a": 1, "b": 2}))
 whole = module.cell_row

@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from delayrig.cell import Cell, Job, Role
-from delayrig.chips import read_chips
-from delayrig.errors import BadInputError
+from delayrig.base.errors import BadInputError
+from delayrig.base.paths import Paths, find_paths
 from delayrig.images.recipes import read_recipes
-from delayrig.lanes import LaneName
-from delayrig.lanes.host import HostLane, cpus_of
-from delayrig.paths import Paths, find_paths
-from delayrig.result import CellResult, Results, Verdict
-from delayrig.run.request import Request, choose_cells, default_jobs
+from delayrig.lanes.host_lane import HostLane, cpus_of
+from delayrig.model.cell import Cell, Job, Role
+from delayrig.model.chips import read_chips
+from delayrig.model.lane import LaneName
+from delayrig.model.result import CellResult, Results, Verdict
+from delayrig.plan.request import Request, choose_cells, default_jobs
 from delayrig.run.runner import rerun_command, run_request
 
 from tests.rig.builders import CHECKOUT, make_cell
@@ -159,7 +159,7 @@ def test_other_jobs_do_what_they_say(paths: Paths, tmp_path: Path, job: Job) -> 
 
 @pytest.mark.parametrize("programmer", ["serprog:dev", "serprog:native-delay", "dummy"])
 def test_other_ways_to_the_part_work(paths: Paths, tmp_path: Path, programmer: str) -> None:
-    from delayrig.cell import Programmer
+    from delayrig.model.cell import Programmer
 
     cell = run_one(paths, tmp_path / "out", host_cell(programmer=Programmer(programmer)))
     assert cell.verdict is Verdict.PASS, cell.reason

@@ -11,8 +11,8 @@ import time
 from pathlib import Path
 
 import pytest
-from delayrig.host.spec import PORT, Spec, cpus_in, cpus_text, write_spec
-from delayrig.paths import find_paths
+from delayrig.base.paths import find_paths
+from delayrig.lanes.host.spec import PORT, Spec, cpus_in, cpus_text, write_spec
 
 from tests.rig.builders import CHECKOUT
 from tests.rig.test_host_lane import left_running
@@ -21,7 +21,7 @@ EMULATOR = find_paths().emulator
 LIMIT_S = 60
 PARENT = """
 import os, subprocess, sys
-words = [sys.executable, "-S", "-m", "delayrig.host.session", sys.argv[1], str(os.getpid())]
+words = [sys.executable, "-S", "-m", "delayrig.lanes.host.session", sys.argv[1], str(os.getpid())]
 sys.exit(subprocess.run(words, start_new_session=True).returncode)
 """
 

@@ -5,7 +5,7 @@ import signal
 import threading
 
 import pytest
-from delayrig.interruption import until_told_to_end, whole_in_thread
+from delayrig.base.interruption import until_told_to_end, whole_in_thread
 
 
 async def work_that_falls_over_when_it_is_cancelled() -> None:

@@ -7,8 +7,8 @@ import signal
 from pathlib import Path
 
 import pytest
-from delayrig.errors import BadInputError
-from delayrig.keep import keep_file
+from delayrig.base.errors import BadInputError
+from delayrig.base.keep import keep_file
 
 LIMIT = 4096
 

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
-from delayrig.guest import kept
-from delayrig.guest.arguments import Hardware
-from delayrig.guest.delay_watch import DelayWatch, read_wish, write_wish
-from delayrig.guest.kept import KeptGuest, KeptGuests
-from delayrig.guest.rewind import UnrewindableError
-from delayrig.guest.shape import GuestShape
-from delayrig.guest.snapshot import STATES
+from delayrig.machine import kept
+from delayrig.machine.arguments import Hardware
+from delayrig.machine.delay_watch import DelayWatch, read_wish, write_wish
+from delayrig.machine.kept import KeptGuest, KeptGuests
+from delayrig.machine.rewind import UnrewindableError
+from delayrig.machine.snapshot import STATES
+from delayrig.model.shape import GuestShape
 
 SLOW, FAST = (GuestShape(icount_shift=shift, cores=1) for shift in (4, 2))
 

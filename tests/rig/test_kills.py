@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from delayrig.paths import find_paths
+from delayrig.base.paths import find_paths
 
 from tests.conftest import Bound
 from tests.rig.builders import CHECKOUT

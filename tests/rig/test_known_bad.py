@@ -5,8 +5,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from delayrig.errors import BadInputError
-from delayrig.guest.platform import Arch
+from delayrig.base.errors import BadInputError
+from delayrig.base.paths import find_paths
 from delayrig.images.elf import read_elf
 from delayrig.images.known_bad import (
     Change,
@@ -20,7 +20,7 @@ from delayrig.images.known_bad import (
 from delayrig.images.known_bad_build import LIBRARY, PROGRAM, provide_build
 from delayrig.images.recipes import read_recipes
 from delayrig.images.subject import check_subject
-from delayrig.paths import find_paths
+from delayrig.model.platform import Arch
 
 from tests.rig.builders import CHECKOUT
 

@@ -5,19 +5,19 @@ from itertools import groupby
 from typing import Any
 
 import pytest
-from delayrig.cell import Cell, Role
-from delayrig.chips import read_chips
-from delayrig.errors import ExitCode
-from delayrig.figures.phases import TimeSplit
-from delayrig.gate.decision import Outcome
+from delayrig.analysis.gate.decision import Outcome
+from delayrig.analysis.selfcheck.known_bad import KnownBad, answer_all, choose_for
+from delayrig.base.errors import ExitCode
 from delayrig.images.known_bad import Change, Kind, Mistake, Sight, read_mistakes
-from delayrig.plans.cells import plan_cells
-from delayrig.plans.words import find_plan, read_plan
-from delayrig.result import CellResult, CpuTime, Results, SubjectFacts, Verdict
-from delayrig.run.request import check_hazards
-from delayrig.selfcheck.known_bad import KnownBad, answer_all, choose_for
-from delayrig.show.known_bad import summary
-from delayrig.show.known_bad_page import known_bad_page
+from delayrig.model.cell import Cell, Role
+from delayrig.model.chips import read_chips
+from delayrig.model.phases import TimeSplit
+from delayrig.model.result import CellResult, CpuTime, Results, SubjectFacts, Verdict
+from delayrig.plan.cells import plan_cells
+from delayrig.plan.request import check_hazards
+from delayrig.plan.words import find_plan, read_plan
+from delayrig.present.pages.known_bad import known_bad_page
+from delayrig.present.terminal.known_bad import summary
 
 from tests.rig.builders import CHECKOUT, SECOND, make_cell, make_result, make_run_header
 

@@ -11,24 +11,25 @@ from pathlib import Path
 import jsonschema
 import msgspec
 import pytest
-from delayrig.errors import BadInputError, RigFaultError
-from delayrig.guest.platform import Arch
-from delayrig.latency import explain, rows
-from delayrig.latency.charts import charts_of
-from delayrig.latency.cyclictest import INTERFACES, cyclictest_words, read_cyclictest
-from delayrig.latency.governors import JOURNAL, Governors
-from delayrig.latency.host_place import open_host
-from delayrig.latency.lines import parse_lines, reading_of
-from delayrig.latency.page import latency_page
-from delayrig.latency.place import Line, MissingError, PlaceFacts
-from delayrig.latency.profile import SETS, parse_guest, parse_guests
-from delayrig.latency.programme import GUEST_INSTRUCTIONS, QUICK, USUAL, programme
-from delayrig.latency.proposal import KEYS, read_proposal
-from delayrig.latency.result import LatencyReport, Ticks
-from delayrig.latency.series import Kind, Section, Series
-from delayrig.latency.timers import parse_cpus, timers_of
-from delayrig.paths import Paths, find_paths
-from delayrig.schemas import schema_of
+from delayrig.analysis.latency import explain
+from delayrig.analysis.latency.cyclictest import INTERFACES, cyclictest_words, read_cyclictest
+from delayrig.analysis.latency.governors import JOURNAL, Governors
+from delayrig.analysis.latency.host_place import open_host
+from delayrig.analysis.latency.lines import parse_lines, reading_of
+from delayrig.analysis.latency.place import Line, MissingError, PlaceFacts
+from delayrig.analysis.latency.profile import SETS, parse_guest, parse_guests
+from delayrig.analysis.latency.programme import GUEST_INSTRUCTIONS, QUICK, USUAL, programme
+from delayrig.analysis.latency.proposal import KEYS, read_proposal
+from delayrig.analysis.latency.result import LatencyReport, Ticks
+from delayrig.analysis.latency.series import Kind, Section, Series
+from delayrig.analysis.latency.timers import parse_cpus, timers_of
+from delayrig.base.errors import BadInputError, RigFaultError
+from delayrig.base.paths import Paths, find_paths
+from delayrig.model.platform import Arch
+from delayrig.present import latency_rows as rows
+from delayrig.present.latency.charts import charts_of
+from delayrig.present.latency.page import latency_page
+from delayrig.present.schemas import schema_of
 
 from tests.rig.measured import (
     JIFFY_NS,

@@ -8,23 +8,23 @@ from pathlib import Path
 import msgspec
 import pytest
 from delayrig import __version__
-from delayrig.errors import BadInputError
-from delayrig.events import Event, encode_events
-from delayrig.latency import rows
-from delayrig.latency.doubt import MARK, doubt_of, marked
-from delayrig.latency.live_place import rehearsal_of, with_windows
-from delayrig.latency.live_profile import parse_live_guest, parse_live_guests
-from delayrig.latency.page import latency_page
-from delayrig.latency.place import PlaceFacts
-from delayrig.latency.profile import measured_cpus, parse_guest
-from delayrig.latency.programme import QUICK, programme
-from delayrig.latency.result import Cyclic, write_report
-from delayrig.latency.run import LatencyRequest, taken_up
-from delayrig.latency.series import Section
-from delayrig.live.clock import GuestClock
-from delayrig.live.line import ClockReading
-from delayrig.live.program import Left
-from delayrig.machines import CORE_MIPS_USED_MAX
+from delayrig.analysis.latency.doubt import MARK, doubt_of, marked
+from delayrig.analysis.latency.live_place import rehearsal_of, with_windows
+from delayrig.analysis.latency.live_profile import parse_live_guest, parse_live_guests
+from delayrig.analysis.latency.place import PlaceFacts
+from delayrig.analysis.latency.profile import measured_cpus, parse_guest
+from delayrig.analysis.latency.programme import QUICK, programme
+from delayrig.analysis.latency.result import Cyclic, write_report
+from delayrig.analysis.latency.series import Section
+from delayrig.base.errors import BadInputError
+from delayrig.cli.latency_run import LatencyRequest, taken_up
+from delayrig.lanes.live.clock import GuestClock
+from delayrig.lanes.live.line import ClockReading
+from delayrig.lanes.live.program import Left
+from delayrig.model.events import Event, encode_events
+from delayrig.plan.machines import CORE_MIPS_USED_MAX
+from delayrig.present import latency_rows as rows
+from delayrig.present.latency.page import latency_page
 
 from tests.rig.measured import MS, US, S, behind_reading, full_machine, live_machine, make_report
 
@@ -53,7 +53,7 @@ def test_live_guest_is_a_machine_or_cores_of_one_speed() -> None:
 
 
 def test_live_guest_of_a_file_keeps_its_path_whole() -> None:
-    folder = "rig/delayrig/machines"
+    folder = "rig/delayrig/plan/machines"
     found = parse_live_guest(f"{folder}/mt8173.toml/highres=off")
     assert (found.cores, found.kernel_words) == (4, ("highres=off",))
 

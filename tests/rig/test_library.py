@@ -6,12 +6,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from delayrig import digest
+from delayrig.base import digest
+from delayrig.base.paths import Paths, find_paths
 from delayrig.images.library import LIBRARY, provide_library
+from delayrig.images.profiles.profile import delay_address_of_digest, read_profiles
 from delayrig.images.recipes import read_recipes
 from delayrig.images.subject import Subject
-from delayrig.paths import Paths, find_paths
-from delayrig.profiles.profile import delay_address_of_digest, read_profiles
 
 from tests.rig.builders import CHECKOUT
 

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from delayrig.errors import BadInputError, LostGuestError
-from delayrig.live.clock import GuestClock
-from delayrig.live.line import ClockReading, Line, open_line
-from delayrig.live.pace import pace_events
-from delayrig.machines import find_machine, machine_names, scaled_mips
-from delayrig.verdict.trust import pace_fault
-from delayrig.witness.evidence import ObservedWait
+from delayrig.base.errors import BadInputError, LostGuestError
+from delayrig.judge.trust import pace_fault
+from delayrig.lanes.live.clock import GuestClock
+from delayrig.lanes.live.line import ClockReading, Line, open_line
+from delayrig.lanes.live.pace import pace_events
+from delayrig.model.evidence import ObservedWait
+from delayrig.plan.machines import find_machine, machine_names, scaled_mips
 
 MS = 1_000_000
 

@@ -5,16 +5,16 @@ import itertools
 
 import msgspec
 import pytest
-from delayrig.cell import Cell, Job, Programmer
-from delayrig.errors import BadInputError
-from delayrig.events import Event
+from delayrig.base.errors import BadInputError
 from delayrig.hazards import hazard_of, parse_hazards, refusal_on
 from delayrig.hazards.move import fastest_core
+from delayrig.hazards.seen import Seen
 from delayrig.hazards.speed import Governor, SpeedHazard
-from delayrig.lanes import LaneName
-from delayrig.live.conversation import split_changes
-from delayrig.live.speed import Origin, SpeedChange
-from delayrig.seen import Seen
+from delayrig.lanes.live.conversation import split_changes
+from delayrig.model.cell import Cell, Job, Programmer
+from delayrig.model.events import Event
+from delayrig.model.lane import LaneName
+from delayrig.model.speed import Origin, SpeedChange
 
 from tests.rig.builders import seen_of
 

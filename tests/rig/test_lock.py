@@ -6,10 +6,10 @@ from typing import Any
 
 import msgspec
 import pytest
-from delayrig.guest.platform import Arch
 from delayrig.images.guest_image import GuestImage
 from delayrig.images.kernel import Kernel
 from delayrig.images.lock import Entries, lock_entries, lock_state, lock_text
+from delayrig.model.platform import Arch
 
 from tests.rig.builders import make_subject
 

@@ -3,8 +3,8 @@
 
 from pathlib import Path
 
-from delayrig.machine_facts import cpu_facts, kernel_line
-from delayrig.result import CpuFacts
+from delayrig.machine.host_facts import cpu_facts, kernel_line
+from delayrig.model.result import CpuFacts
 
 
 def say(place: Path, text: str) -> None:

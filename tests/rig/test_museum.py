@@ -5,12 +5,12 @@ import re
 from itertools import groupby
 
 import pytest
-from delayrig.cell import Cell, Expect, Role
-from delayrig.chips import read_chips
 from delayrig.images.recipes import read_recipes
 from delayrig.images.subject import MUSEUM, OWN_PROGRAMS, check_subject
-from delayrig.plans.cells import plan_cells
-from delayrig.plans.words import find_plan, own_subjects, read_plan
+from delayrig.model.cell import Cell, Expect, Role
+from delayrig.model.chips import read_chips
+from delayrig.plan.cells import plan_cells
+from delayrig.plan.words import find_plan, own_subjects, read_plan
 
 from tests.rig.builders import CHECKOUT
 

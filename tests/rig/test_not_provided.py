@@ -2,13 +2,13 @@
 """What the archive did not give: its cells are skipped, all others count, and it is told once."""
 
 import msgspec
-from delayrig.cell import Role
-from delayrig.formats.report import report_of_run
-from delayrig.gate.decision import Limits, Outcome
-from delayrig.gate.judge import decide
-from delayrig.result import CellResult, NotProvided, Results, Verdict
-from delayrig.run.supplies import Need, needs_of
-from delayrig.verdict.not_provided import not_provided_lines
+from delayrig.analysis.gate.decision import Limits, Outcome
+from delayrig.analysis.gate.judge import decide
+from delayrig.judge.not_provided import not_provided_lines
+from delayrig.lanes.supplies import Need, needs_of
+from delayrig.model.cell import Role
+from delayrig.model.result import CellResult, NotProvided, Results, Verdict
+from delayrig.present.formats.report import report_of_run
 
 from tests.rig.builders import make_cell, make_result, make_run_header
 

@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
-from delayrig.errors import NotProvidedError
+from delayrig.base.errors import NotProvidedError
 from delayrig.images.packages import PAUSES_S, attempts, cause_of, unpack_packages
 
 OUT_OF_STEP = """\

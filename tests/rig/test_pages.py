@@ -6,8 +6,15 @@ from html.parser import HTMLParser
 from xml.etree import ElementTree as ET
 
 import pytest
-from delayrig.pages.charts import VARIABLES, Colour, chart_html, new_figure, svg_file, svg_of
-from delayrig.pages.page import (
+from delayrig.present.pages.charts import (
+    VARIABLES,
+    Colour,
+    chart_html,
+    new_figure,
+    svg_file,
+    svg_of,
+)
+from delayrig.present.pages.page import (
     TEMPLATES,
     Assets,
     Column,

@@ -2,8 +2,8 @@
 """What a guest leaves for the host: all of it is there, or the guest is lost."""
 
 import pytest
-from delayrig.errors import LostGuestError
-from delayrig.guest.parcel import HEADER, MAGIC, parcel_bytes, unpack
+from delayrig.base.errors import LostGuestError
+from delayrig.machine.parcel import HEADER, MAGIC, parcel_bytes, unpack
 
 WINDOW = 1 << 20
 

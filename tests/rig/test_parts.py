@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from delayrig.cell import Job, Role
-from delayrig.cli import main
-from delayrig.corner import Corner
-from delayrig.figures.parts import markdown_table, outcome, part_rows
-from delayrig.result import CellResult, Results, SubjectFacts, Verdict, write_results
+from delayrig.analysis.figures.parts import markdown_table, outcome, part_rows
+from delayrig.cli.main import main
+from delayrig.model.cell import Job, Role
+from delayrig.model.corner import Corner
+from delayrig.model.result import CellResult, Results, SubjectFacts, Verdict, write_results
 
 from tests.rig.builders import make_cell, make_result, make_run_header
 

@@ -5,15 +5,8 @@ import itertools
 import random
 
 import pytest
-from delayrig.events import Event
-from delayrig.figures.phases import (
-    VERIFY,
-    TimeSplit,
-    chip_busy_ns,
-    overshoot_ns,
-    split_time,
-    wire_ns,
-)
+from delayrig.model.events import Event
+from delayrig.model.phases import VERIFY, TimeSplit, chip_busy_ns, overshoot_ns, split_time, wire_ns
 
 from tests.rig.builders import busy, cycle, serprog, spi
 

@@ -5,13 +5,13 @@ import itertools
 
 import msgspec
 import pytest
-from delayrig.cell import Cell, Expect, Job, Programmer, Role
-from delayrig.corner import Corner
-from delayrig.guest.platform import Arch
-from delayrig.lanes import LaneName
-from delayrig.plans.cells import plan_cells
-from delayrig.plans.words import Plan
-from delayrig.toml import parse_toml
+from delayrig.base.toml import parse_toml
+from delayrig.model.cell import Cell, Expect, Job, Programmer, Role
+from delayrig.model.corner import Corner
+from delayrig.model.lane import LaneName
+from delayrig.model.platform import Arch
+from delayrig.plan.cells import plan_cells
+from delayrig.plan.words import Plan
 
 from tests.rig.plan_texts import (
     AT,

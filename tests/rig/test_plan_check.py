@@ -4,8 +4,8 @@
 from pathlib import Path
 
 import pytest
-from delayrig.errors import BadInputError
-from delayrig.plans.words import read_plan
+from delayrig.base.errors import BadInputError
+from delayrig.plan.words import read_plan
 
 from tests.rig.plan_texts import AT, GROUP, HEAD, OVER, SINGLE, error_of, live, rule
 

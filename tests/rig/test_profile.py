@@ -5,8 +5,7 @@ import re
 import tomllib
 
 import pytest
-from delayrig.chips import read_chips
-from delayrig.profiles.profile import (
+from delayrig.images.profiles.profile import (
     OPENS_BUSY_STATUS,
     OPENS_SYNC_NOPS,
     Profile,
@@ -15,6 +14,7 @@ from delayrig.profiles.profile import (
     read_profiles,
     version_of_digest,
 )
+from delayrig.model.chips import read_chips
 
 from tests.rig.builders import CHECKOUT
 

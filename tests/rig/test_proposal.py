@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from delayrig.commands.proposal import proposal
-from delayrig.errors import BadInputError, ExitCode
-from delayrig.figures.phases import TimeSplit
+from delayrig.analysis.proposal.steps import TITLES, Proposal, fold_proposal
+from delayrig.analysis.proposal.words import advice, changes_of, conclusion, landing_order
+from delayrig.base.errors import BadInputError, ExitCode
+from delayrig.cli.proposal import proposal
 from delayrig.images.subject import STEPS, TRUSTING
-from delayrig.proposal.steps import TITLES, Proposal, fold_proposal
-from delayrig.proposal.words import advice, changes_of, conclusion, landing_order
-from delayrig.result import CellResult, CpuTime, Results, Verdict, write_results
+from delayrig.model.phases import TimeSplit
+from delayrig.model.result import CellResult, CpuTime, Results, Verdict, write_results
 from msgspec.structs import replace
 
 from tests.rig.builders import make_cell, make_result, make_run_header

@@ -6,17 +6,17 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from delayrig.cell import Cell
-from delayrig.chips import read_chips
-from delayrig.figures.phases import TimeSplit
+from delayrig.analysis.repeats.median import VALUES_MIN, median_of
+from delayrig.analysis.repeats.rounds import Budget, repeat
+from delayrig.analysis.repeats.summary import FILE_NAME, Summary, summarise
 from delayrig.images.recipes import read_recipes
-from delayrig.lanes import LaneName
-from delayrig.repeats.median import VALUES_MIN, median_of
-from delayrig.repeats.rounds import Budget, repeat
-from delayrig.repeats.summary import FILE_NAME, Summary, summarise
-from delayrig.result import CellResult, Results, Verdict
-from delayrig.run.request import Request
-from delayrig.verdict.exit_code import exit_code_of_run
+from delayrig.judge.exit_code import exit_code_of_run
+from delayrig.model.cell import Cell
+from delayrig.model.chips import read_chips
+from delayrig.model.lane import LaneName
+from delayrig.model.phases import TimeSplit
+from delayrig.model.result import CellResult, Results, Verdict
+from delayrig.plan.request import Request
 
 from .builders import CHECKOUT, make_cell, make_result, make_run_header
 

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from delayrig.cell import Cell, Expect
-from delayrig.errors import BadInputError
-from delayrig.lanes import LaneName
-from delayrig.paths import find_paths
-from delayrig.repro.choice import Chosen, Wish, choose, delay_wish_of, find_id
-from delayrig.result import Results, Verdict, write_results
-from delayrig.witness.delay_function import DelayWish
+from delayrig.analysis.repro.choice import Chosen, Wish, choose, delay_wish_of, find_id
+from delayrig.base.errors import BadInputError
+from delayrig.base.paths import find_paths
+from delayrig.images.delay_function import DelayWish
+from delayrig.model.cell import Cell, Expect
+from delayrig.model.lane import LaneName
+from delayrig.model.result import Results, Verdict, write_results
 
 from tests.rig.builders import make_cell, make_result, make_run_header
 

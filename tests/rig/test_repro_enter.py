@@ -6,19 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from delayrig.archive import unpack_archive, write_archive
-from delayrig.guest.arguments import Hardware, console_chardev, qemu_arguments
-from delayrig.guest.shape import GuestShape
-from delayrig.host.spec import PORT, Spec
-from delayrig.lanes.payload import spec_text
-from delayrig.repro.debugger import (
-    KILL,
-    attached_words,
-    packet,
-    remote_words,
-)
-from delayrig.repro.dry_run import host_commands, pasted, qemu_command
-from delayrig.repro.enter import (
+from delayrig.analysis.repro.debugger import KILL, attached_words, packet, remote_words
+from delayrig.analysis.repro.dry_run import host_commands, pasted, qemu_command
+from delayrig.analysis.repro.enter import (
     PROMPT,
     SUBJECT_STARTS,
     Entry,
@@ -27,8 +17,13 @@ from delayrig.repro.enter import (
     subject_words_of,
     write_entered,
 )
-from delayrig.repro.look import EXTRA_MS, Look
-from delayrig.repro.sessions import startable
+from delayrig.analysis.repro.look import EXTRA_MS, Look
+from delayrig.analysis.repro.sessions import startable
+from delayrig.base.archive import unpack_archive, write_archive
+from delayrig.lanes.host.spec import PORT, Spec
+from delayrig.lanes.payload import spec_text
+from delayrig.machine.arguments import Hardware, console_chardev, qemu_arguments
+from delayrig.model.shape import GuestShape
 
 from tests.rig.builders import make_cell, make_chip, make_subject
 

@@ -5,11 +5,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from delayrig.cell import Expect
-from delayrig.events import Event
-from delayrig.lanes import LaneName
-from delayrig.paths import find_paths
-from delayrig.repro.heterogeneous import (
+from delayrig.analysis.repro.heterogeneous import (
     PLAN,
     Walk,
     describe_answer,
@@ -18,10 +14,14 @@ from delayrig.repro.heterogeneous import (
     measured_mips,
     read_walk,
 )
-from delayrig.result import Verdict
-from delayrig.run.request import choose_cells
-from delayrig.stages import BOOTED, CONNECTED, ENDED, PACK
-from delayrig.witness.evidence import Evidence, Witness
+from delayrig.base.paths import find_paths
+from delayrig.lanes.stages import BOOTED, CONNECTED, ENDED, PACK
+from delayrig.model.cell import Expect
+from delayrig.model.events import Event
+from delayrig.model.evidence import Evidence, Witness
+from delayrig.model.lane import LaneName
+from delayrig.model.result import Verdict
+from delayrig.plan.request import choose_cells
 
 from tests.rig.builders import MS, SECOND, make_cell, make_result
 

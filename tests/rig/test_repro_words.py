@@ -3,15 +3,15 @@
 
 import msgspec
 import pytest
-from delayrig.durations import in_full
-from delayrig.errors import ExitCode
-from delayrig.figures.phases import TimeSplit
-from delayrig.lanes import LaneName
-from delayrig.repro.again import compare_again
-from delayrig.repro.choice import Before
-from delayrig.repro.words import describe_cell, describe_evidence, describe_result
-from delayrig.result import CellResult, Verdict
-from delayrig.witness.evidence import Evidence, Witness
+from delayrig.analysis.repro.again import compare_again
+from delayrig.analysis.repro.choice import Before
+from delayrig.analysis.repro.words import describe_cell, describe_evidence, describe_result
+from delayrig.base.durations import in_full
+from delayrig.base.errors import ExitCode
+from delayrig.model.evidence import Evidence, Witness
+from delayrig.model.lane import LaneName
+from delayrig.model.phases import TimeSplit
+from delayrig.model.result import CellResult, Verdict
 
 from tests.rig.builders import MS, SECOND, make_cell, make_chip, make_result
 

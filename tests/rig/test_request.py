@@ -8,14 +8,14 @@ from typing import NamedTuple
 
 import pytest
 from click.testing import CliRunner
-from delayrig.cell import Cell
-from delayrig.cli import main
-from delayrig.errors import BadInputError
-from delayrig.guest.platform import Arch
+from delayrig.base.errors import BadInputError
+from delayrig.base.paths import Paths
+from delayrig.cli.main import main
 from delayrig.images.recipes import read_recipes
-from delayrig.paths import Paths
-from delayrig.result import FILE_NAME
-from delayrig.run.request import REGION_BYTES_MAX, Request, check_connect, check_out, choose_cells
+from delayrig.model.cell import Cell
+from delayrig.model.platform import Arch
+from delayrig.model.result import FILE_NAME
+from delayrig.plan.request import REGION_BYTES_MAX, Request, check_connect, check_out, choose_cells
 from delayrig.run.runner import rerun_command
 
 from tests.rig.builders import CHECKOUT, make_cell

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from delayrig.errors import LostGuestError
-from delayrig.guest import rewind
-from delayrig.guest.rewind import (
+from delayrig.base.errors import LostGuestError
+from delayrig.machine import rewind
+from delayrig.machine.rewind import (
     DIGESTS,
     PAGE_BYTES,
     Stretch,

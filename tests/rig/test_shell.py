@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from delayrig.shell import run_shell
+from delayrig.base.shell import run_shell
 
 from tests.rig.builders import CHECKOUT
 
@@ -36,7 +36,7 @@ def test_interrupted_command_leaves_nothing_running(
 ) -> None:
     pid = tmp_path / "pid"
     script = (
-        "import os; from delayrig.shell import run_shell;"
+        "import os; from delayrig.base.shell import run_shell;"
         f"run_shell('sleep 300 & echo $! > {pid}; kill -{number} {{}}; wait'"
         f".format(os.getpid()), shown={shown})"
     )

@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 import msgspec
 import pytest
-from delayrig.cell import Cell, Expect, Job, Programmer, Role
-from delayrig.chips import read_chips
-from delayrig.errors import BadInputError
-from delayrig.plans.cells import plan_cells
-from delayrig.plans.words import Plan
-from delayrig.result import CellResult, Results, Verdict
-from delayrig.shrink import Shrunk, Step, first_conviction, plan_text, shrink
-from delayrig.toml import parse_toml
+from delayrig.analysis.shrink import Shrunk, Step, first_conviction, plan_text, shrink
+from delayrig.base.errors import BadInputError
+from delayrig.base.toml import parse_toml
+from delayrig.model.cell import Cell, Expect, Job, Programmer, Role
+from delayrig.model.chips import read_chips
+from delayrig.model.result import CellResult, Results, Verdict
+from delayrig.plan.cells import plan_cells
+from delayrig.plan.words import Plan
 
 from tests.rig.builders import CHECKOUT, make_cell, make_result, make_run_header
 

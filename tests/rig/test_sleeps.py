@@ -4,17 +4,11 @@
 from typing import Any
 
 import pytest
-from delayrig.events import Event
-from delayrig.witness.delay_seen import DelayCall, Delays, DelaysHeader, End, FunctionFacts
-from delayrig.witness.delay_waits import (
-    INTERRUPTED,
-    NO_FUNCTION,
-    UNREAD,
-    doubts_of,
-    observe_calls_of,
-)
-from delayrig.witness.direct_call import NO_LIMIT, WALL_CLOCK
-from delayrig.witness.evidence import ObservedDelay
+from delayrig.judge.delay_waits import INTERRUPTED, NO_FUNCTION, UNREAD, doubts_of, observe_calls_of
+from delayrig.lanes.direct_call import WALL_CLOCK
+from delayrig.model.delays import NO_LIMIT, DelayCall, Delays, DelaysHeader, End, FunctionFacts
+from delayrig.model.events import Event
+from delayrig.model.evidence import ObservedDelay
 from msgspec.structs import replace
 
 US, MS = 1000, 1_000_000

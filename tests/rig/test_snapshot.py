@@ -4,7 +4,7 @@
 import os
 from pathlib import Path
 
-from delayrig.guest.snapshot import UNUSED_DROPPED_AFTER_S, drop_unused
+from delayrig.machine.snapshot import UNUSED_DROPPED_AFTER_S, drop_unused
 
 NOW_S = 2_000_000_000
 

@@ -2,7 +2,7 @@
 """Where the host time of a cell went, from the moments at which its stages ended."""
 
 import pytest
-from delayrig.stages import GUEST, LOAD, PACK, READ_BACK, STAGES, read_marks, stage_lengths
+from delayrig.lanes.stages import GUEST, LOAD, PACK, READ_BACK, STAGES, read_marks, stage_lengths
 
 LOG = """\
 123@100.000000:fw_cfg_select 0x55 key 0x0019 'file_dir', ret: 1

@@ -5,8 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from delayrig.errors import BadInputError
-from delayrig.guest.platform import Arch
+from delayrig.base.errors import BadInputError
 from delayrig.images import subject
 from delayrig.images.elf import ElfFacts
 from delayrig.images.recipes import read_recipes
@@ -17,6 +16,7 @@ from delayrig.images.subject import (
     upstream_version,
     wrong_machine,
 )
+from delayrig.model.platform import Arch
 
 from tests.rig.builders import CHECKOUT
 

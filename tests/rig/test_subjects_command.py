@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from delayrig.cli import main
-from delayrig.guest.platform import Arch
+from delayrig.cli.main import main
 from delayrig.images.symbols import read_symbols
+from delayrig.model.platform import Arch
 
 from tests.rig import delay_programs as programs
 

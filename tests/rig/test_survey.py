@@ -5,16 +5,23 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from delayrig.events import Event
-from delayrig.figures.waste import Watched
-from delayrig.lanes import LaneName
-from delayrig.profiles.profile import Wait
-from delayrig.result import Results, write_results
-from delayrig.survey.calls import requested_of
-from delayrig.survey.gaps import agreement_of, bounds_of, class_us, gaps_of, known_waits, service_ns
-from delayrig.survey.show import tables_of
-from delayrig.survey.survey import Survey, survey_run
-from delayrig.witness.delay_seen import DelayCall, Delays, encode_delays
+from delayrig.analysis.figures.waste import Watched
+from delayrig.analysis.survey.calls import requested_of
+from delayrig.analysis.survey.gaps import (
+    agreement_of,
+    bounds_of,
+    class_us,
+    gaps_of,
+    known_waits,
+    service_ns,
+)
+from delayrig.analysis.survey.survey import Survey, survey_run
+from delayrig.images.profiles.profile import Wait
+from delayrig.model.delays import DelayCall, Delays, encode_delays
+from delayrig.model.events import Event
+from delayrig.model.lane import LaneName
+from delayrig.model.result import Results, write_results
+from delayrig.present.terminal.survey import tables_of
 
 from tests.rig.builders import (
     delay,

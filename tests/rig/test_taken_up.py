@@ -8,11 +8,11 @@ from pathlib import Path
 import msgspec
 import pytest
 from click.testing import CliRunner
-from delayrig.cell import Cell
-from delayrig.cli import main
-from delayrig.errors import BadInputError
-from delayrig.paths import Paths
-from delayrig.result import CellResult, Results, Verdict
+from delayrig.base.errors import BadInputError
+from delayrig.base.paths import Paths
+from delayrig.cli.main import main
+from delayrig.model.cell import Cell
+from delayrig.model.result import CellResult, Results, Verdict
 from delayrig.run.runner import run_request
 from delayrig.run.taken_up import FILE_NAME, RESULT, Begun
 

@@ -7,26 +7,36 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from delayrig.cell import Cell, Role
-from delayrig.errors import BadInputError
-from delayrig.figures.phases import TimeSplit
-from delayrig.lanes import LaneName
-from delayrig.paths import find_paths
-from delayrig.result import HostFacts, Verdict
-from delayrig.run.request import Request
-from delayrig.threshold.answer import answer_of
-from delayrig.threshold.candidate import Candidate
-from delayrig.threshold.evidence import Evidence
-from delayrig.threshold.figures import Cost, Measured, Standing, costs_of, trials_of
-from delayrig.threshold.given_builds import build_candidates, check_command, given_candidates
-from delayrig.threshold.guests import job_of, moved, parse_guest, profile_of
-from delayrig.threshold.own_builds import provide_own
-from delayrig.threshold.reasoning import reasoning
-from delayrig.threshold.recommend import CPU_TOLERANCE, TIME_TOLERANCE, Trial, pareto, recommend
-from delayrig.threshold.sleep_facts import FIFO, NORMAL, SLACK
-from delayrig.threshold.trials import make_trials, plan_trials
-from delayrig.threshold.values import DEFAULT, parse_values
-from delayrig.threshold.words import share
+from delayrig.analysis.threshold.answer import answer_of
+from delayrig.analysis.threshold.candidate import Candidate
+from delayrig.analysis.threshold.evidence import Evidence
+from delayrig.analysis.threshold.figures import Cost, Measured, Standing, costs_of, trials_of
+from delayrig.analysis.threshold.given_builds import (
+    build_candidates,
+    check_command,
+    given_candidates,
+)
+from delayrig.analysis.threshold.guests import job_of, moved, parse_guest, profile_of
+from delayrig.analysis.threshold.own_builds import provide_own
+from delayrig.analysis.threshold.reasoning import reasoning
+from delayrig.analysis.threshold.recommend import (
+    CPU_TOLERANCE,
+    TIME_TOLERANCE,
+    Trial,
+    pareto,
+    recommend,
+)
+from delayrig.analysis.threshold.sleep_facts import FIFO, NORMAL, SLACK
+from delayrig.analysis.threshold.trials import make_trials, plan_trials
+from delayrig.analysis.threshold.values import DEFAULT, parse_values
+from delayrig.analysis.threshold.words import share
+from delayrig.base.errors import BadInputError
+from delayrig.base.paths import find_paths
+from delayrig.model.cell import Cell, Role
+from delayrig.model.lane import LaneName
+from delayrig.model.phases import TimeSplit
+from delayrig.model.result import HostFacts, Verdict
+from delayrig.plan.request import Request
 
 from tests.rig.answered import make_sleep_facts
 from tests.rig.builders import make_cell, make_result

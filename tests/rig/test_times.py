@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from delayrig.cell import Role
-from delayrig.cli import main
-from delayrig.corner import Corner
-from delayrig.errors import ExitCode
-from delayrig.figures.phases import TimeSplit
-from delayrig.figures.times import time_rows
-from delayrig.result import CellResult, Results, Verdict, write_results
+from delayrig.analysis.figures.times import time_rows
+from delayrig.base.errors import ExitCode
+from delayrig.cli.main import main
+from delayrig.model.cell import Role
+from delayrig.model.corner import Corner
+from delayrig.model.phases import TimeSplit
+from delayrig.model.result import CellResult, Results, Verdict, write_results
 
 from tests.rig.builders import MS, SECOND, make_cell, make_result, make_run_header
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from delayrig.errors import BadInputError, ExitCode, nearest
-from delayrig.toml import parse_toml, read_toml
+from delayrig.base.errors import BadInputError, ExitCode, nearest
+from delayrig.base.toml import parse_toml, read_toml
 
 
 class Inner(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

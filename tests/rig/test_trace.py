@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from delayrig.cli import main
-from delayrig.errors import ExitCode
-from delayrig.events import Event
-from delayrig.trace.perfetto import as_perfetto
-from delayrig.trace.timeline import Span, Timeline, Track, timeline_of
-from delayrig.trace.vcd import as_vcd
-from delayrig.witness.delay_seen import encode_delays
+from delayrig.base.errors import ExitCode
+from delayrig.cli.main import main
+from delayrig.model.delays import encode_delays
+from delayrig.model.events import Event
+from delayrig.present.trace.perfetto import as_perfetto
+from delayrig.present.trace.timeline import Span, Timeline, Track, timeline_of
+from delayrig.present.trace.vcd import as_vcd
 
 from tests.rig.builders import (
     END_NS,

@@ -6,19 +6,19 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
-from delayrig.cell import Cell, Programmer
-from delayrig.events import Event
 from delayrig.hazards.busy_siblings import BusySiblings
-from delayrig.lanes import LaneName
-from delayrig.profiles.profile import Profile
-from delayrig.result import Verdict
-from delayrig.seen import Seen
-from delayrig.verdict.judge import Observed, find_verdict, subject_version
-from delayrig.verdict.trust import rig_fault
-from delayrig.verdict.waits import NOTHING_JUDGED
-from delayrig.witness.bus import MONOTONIC
-from delayrig.witness.evidence import Evidence, Witness
-from delayrig.witness.wait_classes import classify_waits
+from delayrig.hazards.seen import Seen
+from delayrig.images.profiles.profile import Profile
+from delayrig.judge.bus import MONOTONIC
+from delayrig.judge.judge import Observed, find_verdict, subject_version
+from delayrig.judge.trust import rig_fault
+from delayrig.judge.wait_classes import classify_waits
+from delayrig.judge.waits import NOTHING_JUDGED
+from delayrig.model.cell import Cell, Programmer
+from delayrig.model.events import Event
+from delayrig.model.evidence import Evidence, Witness
+from delayrig.model.lane import LaneName
+from delayrig.model.result import Verdict
 
 from tests.rig.builders import (
     DELAY,

@@ -4,13 +4,14 @@
 from pathlib import Path
 
 import pytest
-from delayrig import digest, workload
-from delayrig.cell import Cell, Job
-from delayrig.errors import LostGuestError
-from delayrig.events import Event
-from delayrig.result import CellResult, Verdict
-from delayrig.verdict.judge import judge_cell
-from delayrig.witness.evidence import Witness
+from delayrig.base import digest
+from delayrig.base.errors import LostGuestError
+from delayrig.judge.judge import judge_cell
+from delayrig.model import workload
+from delayrig.model.cell import Cell, Job
+from delayrig.model.events import Event
+from delayrig.model.evidence import Witness
+from delayrig.model.result import CellResult, Verdict
 
 from tests.rig.builders import (
     END_NS,

@@ -2,9 +2,9 @@
 """Which classes of waits were judged, and how short one could have been without being seen."""
 
 import pytest
-from delayrig.profiles.profile import Wait
-from delayrig.witness.evidence import ObservedWait
-from delayrig.witness.wait_classes import classify_waits, smallest_visible_short_ns
+from delayrig.images.profiles.profile import Wait
+from delayrig.judge.wait_classes import classify_waits, smallest_visible_short_ns
+from delayrig.model.evidence import ObservedWait
 
 from tests.rig.builders import SYNC_WAIT, make_profile, spi
 

@@ -4,10 +4,10 @@
 from xml.etree import ElementTree as ET
 
 import pytest
-from delayrig.commands.wakeup import chart
+from delayrig.analysis.latency.wakeup import Lateness, WakeupReport, errand_of, series_words
+from delayrig.cli.wakeup import chart
 from delayrig.images.subject import Subject
-from delayrig.live.program import spec_text
-from delayrig.live.wakeup import Lateness, WakeupReport, errand_of, series_words
+from delayrig.lanes.live.program import spec_text
 
 
 def reading(governor: str, eaters: int, mean_ns: float) -> Lateness:

@@ -7,13 +7,13 @@ from pathlib import Path
 import msgspec
 import pytest
 from click.testing import CliRunner
-from delayrig.cell import Role
-from delayrig.cli import main
-from delayrig.errors import BadInputError
-from delayrig.events import Event
-from delayrig.figures.waste import Watched, read_watched, waste_of
-from delayrig.result import FILE_NAME
-from delayrig.witness.delay_seen import DelayCall, encode_delays
+from delayrig.analysis.figures.waste import Watched, read_watched, waste_of
+from delayrig.base.errors import BadInputError
+from delayrig.cli.main import main
+from delayrig.model.cell import Role
+from delayrig.model.delays import DelayCall, encode_delays
+from delayrig.model.events import Event
+from delayrig.model.result import FILE_NAME
 
 from tests.rig.builders import (
     as_lines,

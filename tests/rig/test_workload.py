@@ -5,12 +5,12 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from delayrig.cell import Job, Programmer
-from delayrig.chips import EraseFacts
-from delayrig.corner import Corner
-from delayrig.errors import BadInputError
+from delayrig.base.errors import BadInputError
 from delayrig.lanes.payload import emulator_words, spec_text, write_payload
-from delayrig.workload import (
+from delayrig.model.cell import Job, Programmer
+from delayrig.model.chips import EraseFacts
+from delayrig.model.corner import Corner
+from delayrig.model.workload import (
     REGION_OFFSET_BYTES,
     Region,
     expected_image,

@@ -8,7 +8,7 @@ class beside the others, name it in `KINDS`, and give it a cell in a plan (`rig/
 import re
 from functools import cache
 
-from delayrig.errors import BadInputError, nearest
+from delayrig.base.errors import BadInputError, nearest
 from delayrig.hazards.busy_siblings import BusySiblings
 from delayrig.hazards.cores import HogsEach, Hotplug
 from delayrig.hazards.hazard import Hazard
@@ -20,18 +20,11 @@ from delayrig.hazards.low_res_timers import LowResTimers
 from delayrig.hazards.migrate import Migrate
 from delayrig.hazards.move import Move
 from delayrig.hazards.realtime import NoRt, RtThrottle
-from delayrig.hazards.speed import (
-    Frequency,
-    FrequencySteps,
-    Governor,
-    Smt,
-    SpeedHazard,
-    Steal,
-)
+from delayrig.hazards.speed import Frequency, FrequencySteps, Governor, Smt, SpeedHazard, Steal
 from delayrig.hazards.start_state import Starts
 from delayrig.hazards.stop_cont import StopCont
 from delayrig.hazards.wall_clock import LeapSecond, WallClockStep
-from delayrig.lanes import LaneName
+from delayrig.model.lane import LaneName
 
 KINDS: tuple[type[Hazard], ...] = (
     PreemptRt,
@@ -66,7 +59,6 @@ KINDS: tuple[type[Hazard], ...] = (
 )
 """In the order in which ids name them."""
 NONE = "none"
-SEPARATOR = "+"
 
 
 @cache

@@ -6,12 +6,12 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from delayrig.events import Event, first, of_kind
 from delayrig.hazards.hazard import ANYWHERE, LATE_NS_MAX, Concern, Hazard, ended_before
+from delayrig.model.events import Event, first, of_kind
 
 if TYPE_CHECKING:
-    from delayrig.cell import Cell
-    from delayrig.seen import Seen
+    from delayrig.hazards.seen import Seen
+    from delayrig.model.cell import Cell
 
 # What flashrom 1.x prints before and after it calibrates; other messages may stand between.
 CALIBRATION_BEGINS = b"Calibrating delay loop..."

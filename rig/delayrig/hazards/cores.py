@@ -4,14 +4,14 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from delayrig.events import first
 from delayrig.hazards.hazard import Concern, Hazard, number_in
 from delayrig.hazards.load import NOT_TO_THE_END, missed_turns
-from delayrig.lanes import LaneName
+from delayrig.model.events import first
+from delayrig.model.lane import LaneName
 
 if TYPE_CHECKING:
-    from delayrig.cell import Cell
-    from delayrig.seen import Seen
+    from delayrig.hazards.seen import Seen
+    from delayrig.model.cell import Cell
 
 RATES_HZ = range(1, 21)
 CROWDS = range(1, 5)

@@ -5,15 +5,15 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar
 
-from delayrig.events import event_time_ns, first
-from delayrig.guest.platform import Arch
-from delayrig.lanes import LaneName
+from delayrig.model.events import event_time_ns, first
+from delayrig.model.lane import LaneName
+from delayrig.model.platform import Arch
 
 if TYPE_CHECKING:
-    from delayrig.cell import Cell
-    from delayrig.chips import ChipFacts
+    from delayrig.hazards.seen import Seen
     from delayrig.images.subject import Subject
-    from delayrig.seen import Seen
+    from delayrig.model.cell import Cell
+    from delayrig.model.chips import ChipFacts
 
 LATE_NS_MAX = 20_000_000
 """By how much what is due at a moment may come later."""

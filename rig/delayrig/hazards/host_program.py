@@ -5,15 +5,15 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from delayrig.events import first
-from delayrig.guest.platform import Arch
 from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard, number_in
-from delayrig.lanes import LaneName
+from delayrig.model.events import first
+from delayrig.model.lane import LaneName
+from delayrig.model.platform import Arch
 
 if TYPE_CHECKING:
-    from delayrig.cell import Cell
+    from delayrig.hazards.seen import Seen
     from delayrig.images.subject import Subject
-    from delayrig.seen import Seen
+    from delayrig.model.cell import Cell
 
 RATES_HZ = range(1, 1001)
 NS_PER_US, NS_PER_S = 1000, 1_000_000_000

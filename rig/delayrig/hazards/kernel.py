@@ -4,13 +4,13 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from delayrig.events import first
-from delayrig.guest.platform import Arch
 from delayrig.hazards.hazard import Concern, Hazard
+from delayrig.model.events import first
+from delayrig.model.platform import Arch
 
 if TYPE_CHECKING:
-    from delayrig.cell import Cell
-    from delayrig.seen import Seen
+    from delayrig.hazards.seen import Seen
+    from delayrig.model.cell import Cell
 
 CLOCKSOURCES = ("tsc", "hpet", "acpi_pm")
 # At 250 Hz the 200 ms in which the guest settles hold 50; a kernel that is idle has two.

@@ -4,13 +4,13 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from delayrig.events import first
 from delayrig.hazards.hazard import Concern, Hazard, number_in
-from delayrig.lanes import REAL_TIME
+from delayrig.model.events import first
+from delayrig.model.lane import REAL_TIME
 
 if TYPE_CHECKING:
-    from delayrig.cell import Cell
-    from delayrig.seen import Seen
+    from delayrig.hazards.seen import Seen
+    from delayrig.model.cell import Cell
 
 RATES_HZ = range(1, 1001)
 NS_PER_S = 1_000_000_000

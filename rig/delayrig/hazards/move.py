@@ -4,14 +4,14 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from delayrig.events import event_time_ns, first
 from delayrig.hazards.hazard import Concern, Hazard
-from delayrig.lanes import LaneName
-from delayrig.live.speed import Origin, moment_in
+from delayrig.model.events import event_time_ns, first
+from delayrig.model.lane import LaneName
+from delayrig.model.speed import Origin, moment_in
 
 if TYPE_CHECKING:
-    from delayrig.cell import Cell
-    from delayrig.seen import Seen
+    from delayrig.hazards.seen import Seen
+    from delayrig.model.cell import Cell
 
 NS_PER_MS = 1_000_000
 LATE_NS_MAX = 100_000_000

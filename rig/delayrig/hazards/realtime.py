@@ -4,12 +4,12 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from delayrig.events import first, of_kind
 from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard
+from delayrig.model.events import first, of_kind
 
 if TYPE_CHECKING:
-    from delayrig.cell import Cell
-    from delayrig.seen import Seen
+    from delayrig.hazards.seen import Seen
+    from delayrig.model.cell import Cell
 
 RUNTIME_US = 20_000
 THROTTLED = "RT throttling activated"

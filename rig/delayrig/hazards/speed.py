@@ -7,14 +7,14 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from delayrig.events import Event, first, of_kind
 from delayrig.hazards.hazard import Concern, Hazard, number_in
-from delayrig.lanes import LaneName
-from delayrig.live.speed import BEGIN, Moment, Origin, SpeedChange, moment_in
+from delayrig.model.events import Event, first, of_kind
+from delayrig.model.lane import LaneName
+from delayrig.model.speed import BEGIN, Moment, Origin, SpeedChange, moment_in
 
 if TYPE_CHECKING:
-    from delayrig.cell import Cell
-    from delayrig.seen import Seen
+    from delayrig.hazards.seen import Seen
+    from delayrig.model.cell import Cell
 
 RATES_HZ = range(1, 101)
 PERCENT = range(1, 100)

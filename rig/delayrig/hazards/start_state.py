@@ -4,13 +4,13 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from delayrig.chips import ChipFacts
-from delayrig.events import first
 from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard
+from delayrig.model.chips import ChipFacts
+from delayrig.model.events import first
 
 if TYPE_CHECKING:
-    from delayrig.cell import Cell
-    from delayrig.seen import Seen
+    from delayrig.hazards.seen import Seen
+    from delayrig.model.cell import Cell
 
 FAMILY = "spi_nor"
 

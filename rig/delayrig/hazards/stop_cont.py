@@ -4,12 +4,12 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from delayrig.events import first
 from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard, number_in
+from delayrig.model.events import first
 
 if TYPE_CHECKING:
-    from delayrig.cell import Cell
-    from delayrig.seen import Seen
+    from delayrig.hazards.seen import Seen
+    from delayrig.model.cell import Cell
 
 RATES_HZ = range(1, 101)
 

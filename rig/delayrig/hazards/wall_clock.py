@@ -5,12 +5,12 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from delayrig.events import first, of_kind
 from delayrig.hazards.hazard import Concern, Hazard, ended_before
+from delayrig.model.events import first, of_kind
 
 if TYPE_CHECKING:
-    from delayrig.cell import Cell
-    from delayrig.seen import Seen
+    from delayrig.hazards.seen import Seen
+    from delayrig.model.cell import Cell
 
 EVERY_MS = 100
 MINUTE_MS = 60_000

@@ -14,7 +14,7 @@ from elftools.elf.dynamic import DynamicSection
 from elftools.elf.elffile import ELFFile
 from elftools.elf.segments import InterpSegment
 
-from delayrig.errors import BadInputError
+from delayrig.base.errors import BadInputError
 
 MACHINES = {
     "EM_X86_64": "x86_64-linux-gnu",

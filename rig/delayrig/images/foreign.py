@@ -10,11 +10,11 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from delayrig import digest
-from delayrig.guest.platform import PLATFORMS, Arch
+from delayrig.base import digest
+from delayrig.base.paths import Paths
 from delayrig.images.own import run_builder
 from delayrig.images.packages import unpack_packages
-from delayrig.paths import Paths
+from delayrig.model.platform import PLATFORMS, Arch
 from delayrig.setup.apt import read_codename
 from delayrig.setup.install import OS_RELEASE
 from delayrig.setup.layout import Layout

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import msgspec
 
-from delayrig import digest
-from delayrig.archive import FORMAT, write_archive
-from delayrig.guest.platform import PLATFORMS, Arch, labelled
+from delayrig.base import digest
+from delayrig.base.archive import FORMAT, write_archive
+from delayrig.base.paths import Paths
 from delayrig.images.kernel import take_kernel
 from delayrig.images.packages import unpack_packages
 from delayrig.images.recipes import GuestRecipe
-from delayrig.paths import Paths
-from delayrig.workload import SERPROG_PORT
+from delayrig.model.platform import PLATFORMS, Arch, labelled
+from delayrig.model.workload import SERPROG_PORT
 
 EMULATOR = "serprog-emu"
 EMPTY_FOLDERS = ("dev", "proc", "sys", "tmp", "run", "etc")

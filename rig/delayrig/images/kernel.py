@@ -8,11 +8,11 @@ from pathlib import Path
 
 import msgspec
 
-from delayrig import digest
-from delayrig.errors import RigFaultError
+from delayrig.base import digest
+from delayrig.base.errors import RigFaultError
+from delayrig.base.paths import Paths
 from delayrig.images.packages import unpack_packages
 from delayrig.images.recipes import KernelRecipe
-from delayrig.paths import Paths
 
 
 class Kernel(msgspec.Struct, frozen=True, kw_only=True):

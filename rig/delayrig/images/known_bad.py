@@ -7,9 +7,9 @@ from pathlib import Path
 
 import msgspec
 
-from delayrig.errors import BadInputError, nearest
-from delayrig.paths import find_paths
-from delayrig.toml import read_toml
+from delayrig.base.errors import BadInputError, nearest
+from delayrig.base.paths import find_paths
+from delayrig.base.toml import read_toml
 
 PREFIX = "known-bad:"
 """Before the name of such a build where a subject is asked for."""

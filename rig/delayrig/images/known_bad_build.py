@@ -16,11 +16,11 @@ from pathlib import Path
 
 import msgspec
 
-from delayrig import digest
-from delayrig.errors import BadInputError, RigFaultError
-from delayrig.guest.platform import Arch
+from delayrig.base import digest
+from delayrig.base.errors import BadInputError, RigFaultError
+from delayrig.base.paths import Paths
 from delayrig.images.known_bad import Mistake, changed_sources
-from delayrig.paths import Paths
+from delayrig.model.platform import Arch
 
 PROGRAM = "flashrom"
 LIBRARY = "libflashrom.so.1"

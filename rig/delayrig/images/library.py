@@ -11,8 +11,9 @@ from pathlib import Path
 
 import msgspec
 
-from delayrig import digest
-from delayrig.errors import RigFaultError
+from delayrig.base import digest
+from delayrig.base.errors import RigFaultError
+from delayrig.base.paths import Paths
 from delayrig.images.elf import Closure, collect_program, read_elf
 from delayrig.images.known_bad import PREFIX as KNOWN_BAD_PREFIX
 from delayrig.images.known_bad import find_mistake, own_mistakes
@@ -20,11 +21,10 @@ from delayrig.images.known_bad_build import LIBRARY as BUILT_LIBRARY
 from delayrig.images.known_bad_build import provide_build
 from delayrig.images.own import provide_own
 from delayrig.images.packages import unpack_packages
+from delayrig.images.profiles.profile import delay_address_of_digest, known_delay_symbols
 from delayrig.images.recipes import ProgramRecipe, Recipes
 from delayrig.images.subject import BUNDLED, PATH_PREFIX, Subject, pack, upstream_version
 from delayrig.images.symbols import read_symbols
-from delayrig.paths import Paths
-from delayrig.profiles.profile import delay_address_of_digest, known_delay_symbols
 
 LIBRARY = "libflashrom.so.1"
 OWN_LIBRARIES = {

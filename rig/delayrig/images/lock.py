@@ -8,10 +8,10 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from delayrig.guest.platform import Arch, labelled
 from delayrig.images.guest_image import GuestImage
 from delayrig.images.kernel import Kernel
 from delayrig.images.subject import Subject
+from delayrig.model.platform import Arch, labelled
 
 HEADER = """\
 # SPDX-License-Identifier: GPL-2.0-or-later

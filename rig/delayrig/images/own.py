@@ -6,8 +6,8 @@ import os
 import subprocess
 from pathlib import Path
 
-from delayrig.errors import RigFaultError
-from delayrig.paths import Paths
+from delayrig.base.errors import RigFaultError
+from delayrig.base.paths import Paths
 
 RARE_FOLDERS = ("flashrom/museum/", "flashrom/steps/")
 """Below the build folder; set-up builds all else that cells run on."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import unquote
 
-from delayrig.errors import NotProvidedError, RigFaultError
+from delayrig.base.errors import NotProvidedError, RigFaultError
 from delayrig.setup.apt import ANSWER_LIMITS, derive_suite
 from delayrig.setup.command import redact
 from delayrig.setup.errors import SetupError

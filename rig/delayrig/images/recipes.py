@@ -5,8 +5,8 @@ from pathlib import Path
 
 import msgspec
 
-from delayrig.guest.platform import Arch
-from delayrig.toml import read_toml
+from delayrig.base.toml import read_toml
+from delayrig.model.platform import Arch
 
 
 class GuestRecipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import msgspec
 
-from delayrig import digest
-from delayrig.archive import FORMAT, write_archive
-from delayrig.errors import BadInputError, nearest
-from delayrig.guest.platform import PLATFORMS, Arch, labelled
+from delayrig.base import digest
+from delayrig.base.archive import FORMAT, write_archive
+from delayrig.base.errors import BadInputError, nearest
+from delayrig.base.paths import Paths
 from delayrig.images.elf import Closure, collect_program, read_elf
 from delayrig.images.foreign import library_folders
 from delayrig.images.known_bad import PREFIX as KNOWN_BAD_PREFIX
@@ -24,7 +24,7 @@ from delayrig.images.known_bad_build import provide_build
 from delayrig.images.own import provide_own
 from delayrig.images.packages import unpack_packages
 from delayrig.images.recipes import ProgramRecipe, Recipes
-from delayrig.paths import Paths
+from delayrig.model.platform import PLATFORMS, Arch, labelled
 
 BUNDLED = "bundled"
 BRIDGE = "socat"

@@ -5,7 +5,7 @@ import contextlib
 import tempfile
 from pathlib import Path
 
-from delayrig.archive import unpack_archive
+from delayrig.base.archive import unpack_archive
 from delayrig.images.elf import read_elf
 from delayrig.images.subject import PROGRAM, Subject
 

@@ -5,15 +5,15 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from delayrig.cell import Cell
+from delayrig.base.paths import Paths
 from delayrig.images.subject import Subject
-from delayrig.lanes import LaneName
+from delayrig.lanes.agenda import Kinship
 from delayrig.lanes.lane import Assignment, Lane
-from delayrig.paths import Paths
-from delayrig.result import NotProvided, RunHeader
-from delayrig.run.agenda import Kinship
-from delayrig.run.request import Request
-from delayrig.run.supplies import CpuPool, Preparing
+from delayrig.lanes.supplies import CpuPool, Preparing
+from delayrig.model.cell import Cell
+from delayrig.model.lane import LaneName
+from delayrig.model.result import NotProvided, RunHeader
+from delayrig.plan.request import Request
 
 
 async def open_lane(request: Request, paths: Paths, pool: CpuPool, preparing: Preparing) -> Lane:
@@ -34,15 +34,15 @@ async def open_lane(request: Request, paths: Paths, pool: CpuPool, preparing: Pr
 async def _open(request: Request, paths: Paths, pool: CpuPool, preparing: Preparing) -> Lane:
     match request.lane:
         case LaneName.VIRTUAL:
-            from delayrig.lanes.virtual import open_virtual_lane
+            from delayrig.lanes.virtual_lane import open_virtual_lane
 
             return await open_virtual_lane(request, paths, pool, preparing)
         case LaneName.LIVE:
-            from delayrig.lanes.live import open_live_lane
+            from delayrig.lanes.live_lane import open_live_lane
 
             return await open_live_lane(request, paths, pool, preparing)
         case LaneName.HOST:
-            from delayrig.lanes.host import open_host_lane
+            from delayrig.lanes.host_lane import open_host_lane
 
             return await open_host_lane(request, paths, preparing)
 

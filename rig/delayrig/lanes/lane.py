@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from delayrig.cell import Cell
-from delayrig.chips import ChipFacts
+from delayrig.images.delay_function import DelayFunction
 from delayrig.images.subject import Subject
-from delayrig.result import NotProvided, RunHeader
-from delayrig.run.agenda import Kinship
-from delayrig.stages import StageWatch
-from delayrig.witness.delay_function import DelayFunction
+from delayrig.lanes.agenda import Kinship
+from delayrig.lanes.stages import StageWatch
+from delayrig.model.cell import Cell
+from delayrig.model.chips import ChipFacts
+from delayrig.model.result import NotProvided, RunHeader
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

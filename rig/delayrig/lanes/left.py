@@ -4,13 +4,13 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from delayrig import dummy
-from delayrig.events import first, merge_events, read_events
-from delayrig.keep import replace_file
-from delayrig.witness.delay_function import DelayFunction
-from delayrig.witness.delay_record import read_record
-from delayrig.witness.delay_seen import FILE_NAME, delays_since, encode_delays
-from delayrig.workload import Region
+from delayrig.base.keep import replace_file
+from delayrig.images import dummy
+from delayrig.images.delay_function import DelayFunction
+from delayrig.lanes.delay_record import read_record
+from delayrig.model.delays import FILE_NAME, delays_since, encode_delays
+from delayrig.model.events import first, merge_events, read_events
+from delayrig.model.workload import Region
 
 
 def write_entries(entries: dict[str, bytes], folder: Path, region: Region) -> None:

@@ -9,13 +9,15 @@ from pathlib import Path
 
 import msgspec
 
-from delayrig import dummy, workload
-from delayrig.archive import write_archive
-from delayrig.cell import Cell, Job, Programmer
-from delayrig.chips import ChipFacts
+from delayrig.base.archive import write_archive
+from delayrig.hazards.of_cell import hazards_of, is_in_library
+from delayrig.images import dummy
 from delayrig.images.subject import PROGRAM, Subject
-from delayrig.lanes import LaneName
-from delayrig.workload import IN_GUEST, Places, Region
+from delayrig.model import workload
+from delayrig.model.cell import Cell, Job, Programmer
+from delayrig.model.chips import ChipFacts
+from delayrig.model.lane import LaneName
+from delayrig.model.workload import IN_GUEST, Places, Region
 
 CELL_FOLDER = "/cell"
 SUBJECT_ROOT = "/subject"
@@ -46,7 +48,7 @@ def emulator_words(cell: Cell, region: Region) -> list[str]:
         *("--events", "events.jsonl"),
         *("--records-max", str(records_max(cell))),
         *(["--native-delay"] if native_delay else []),
-        *(word for hazard in cell.active_hazards for word in hazard.emulator_words(cell)),
+        *(word for hazard in hazards_of(cell) for word in hazard.emulator_words(cell)),
     ]
 
 
@@ -64,7 +66,7 @@ def spare_bytes(cell: Cell) -> int:
 
 def deadline_ms(cell: Cell, usual_ms: int = DEADLINE_MS) -> int:
     """How much time the subject gets: the least that any of its hazards allows."""
-    limits = [hazard.deadline_ms for hazard in cell.active_hazards]
+    limits = [hazard.deadline_ms for hazard in hazards_of(cell)]
     return min((limit for limit in limits if limit is not None), default=usual_ms)
 
 
@@ -86,9 +88,9 @@ def bridge_lines(cell: Cell) -> list[str]:
 
 def host_words(cell: Cell, subject: Subject, events: str = workload.HOST_EVENTS_PATH) -> list[str]:
     """What the host program is told besides the words that a flashrom is told."""
-    if not cell.in_library:
+    if not is_in_library(cell):
         return []
-    words = (word for hazard in cell.active_hazards for word in hazard.subject_words(subject))
+    words = (word for hazard in hazards_of(cell) for word in hazard.subject_words(subject))
     return ["--events", events, *words]
 
 
@@ -129,7 +131,7 @@ def spec_text(
         f"settle_ms {SETTLE_MS}",
         f"deadline_ms {deadline_ms(cell, usual_ms)}",
         f"file_bytes_max {chip.size_bytes + spare_bytes(cell)}",
-        *(line for hazard in cell.active_hazards for line in hazard.spec_lines(cell)),
+        *(line for hazard in hazards_of(cell) for line in hazard.spec_lines(cell)),
         f"root {SUBJECT_ROOT}",
         *emulator_lines(cell, region),
         *(f"subject {word}" for word in _flashrom_words(cell, chip_name, subject, places)),
@@ -146,7 +148,7 @@ def spec_text(
         f"collect stdout.txt {CELL_FOLDER}/stdout.txt 0 0",
     ]
     lines += [f"rehearsal {word}" for word in rehearsal]
-    if cell.in_library:
+    if is_in_library(cell):
         events = f"{SUBJECT_ROOT}{workload.HOST_EVENTS_PATH}"
         lines.append(f"collect host.jsonl {events} 0 0")
     if cell.job is Job.READ:

@@ -13,25 +13,26 @@ from typing import Protocol
 
 import msgspec
 
-from delayrig import dummy
-from delayrig.cell import Cell, Programmer
-from delayrig.errors import BadInputError, LostGuestError, NotProvidedError
+from delayrig.base.errors import BadInputError, LostGuestError, NotProvidedError
+from delayrig.base.keep import replace_file
+from delayrig.base.paths import Paths
+from delayrig.hazards.of_cell import hazards_of
+from delayrig.images import dummy
+from delayrig.images.delay_function import DelayFunction, DelayWish, find_watched
 from delayrig.images.subject import PATH_PREFIX, Subject, knows_string, wrong_machine
-from delayrig.keep import replace_file
-from delayrig.lanes import LaneName
+from delayrig.judge.contrast import judge_contrasts
+from delayrig.judge.exit_code import WATCHING
+from delayrig.judge.judge import Finding, blank_result, judge_cell
+from delayrig.lanes.agenda import Agenda, Kinship
 from delayrig.lanes.choice import open_lane
 from delayrig.lanes.lane import Assignment, Lane
-from delayrig.paths import Paths
-from delayrig.result import CellResult, Results, Verdict, write_results
-from delayrig.run.agenda import Agenda, Kinship
-from delayrig.run.request import Request, default_jobs
-from delayrig.run.supplies import CpuPool, Preparing
+from delayrig.lanes.stages import JUDGE, MARKS_NAME, StageWatch
+from delayrig.lanes.supplies import CpuPool, Preparing
+from delayrig.model.cell import Cell, Programmer
+from delayrig.model.lane import LaneName
+from delayrig.model.result import CellResult, Results, Verdict, write_results
+from delayrig.plan.request import Request, default_jobs
 from delayrig.run.taken_up import CELL, RESULT, begin, clear_cut_off, done_cells
-from delayrig.stages import JUDGE, MARKS_NAME, StageWatch
-from delayrig.verdict.contrast import judge_contrasts
-from delayrig.verdict.exit_code import WATCHING
-from delayrig.verdict.judge import Finding, blank_result, judge_cell
-from delayrig.witness.delay_function import DelayFunction, DelayWish, find_watched
 
 NOT_PROVIDED = "not provided: "
 
@@ -239,7 +240,7 @@ class _Bench:
             return f"this flashrom knows none of the names {', '.join(chip.flashrom_names)}"
         if cell.programmer is Programmer.DUMMY:
             return dummy.refusal(chip, subject.program_bytes)
-        refusals = (hazard.refusal(subject) for hazard in cell.active_hazards)
+        refusals = (hazard.refusal(subject) for hazard in hazards_of(cell))
         return next((refusal for refusal in refusals if refusal), "")
 
     def refuse(self, cell: Cell) -> CellResult | None:

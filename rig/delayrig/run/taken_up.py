@@ -9,12 +9,12 @@ from typing import Any
 
 import msgspec
 
-from delayrig.cell import Cell
-from delayrig.errors import BadInputError
-from delayrig.keep import keep_file
-from delayrig.lanes import REAL_TIME
-from delayrig.result import CellResult, RunHeader, Verdict, read_versioned
-from delayrig.run.request import Request
+from delayrig.base.errors import BadInputError
+from delayrig.base.keep import keep_file
+from delayrig.model.cell import Cell
+from delayrig.model.lane import REAL_TIME
+from delayrig.model.result import CellResult, RunHeader, Verdict, read_versioned
+from delayrig.plan.request import Request
 
 FILE_NAME = "begun.json"
 SCHEMA = 1

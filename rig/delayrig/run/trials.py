@@ -5,14 +5,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from delayrig.cell import Cell
-from delayrig.chips import ChipFacts
+from delayrig.base.paths import Paths
+from delayrig.images.delay_function import DelayWish
 from delayrig.images.recipes import Recipes
-from delayrig.paths import Paths
-from delayrig.result import CellResult
-from delayrig.run.request import Request
+from delayrig.model.cell import Cell
+from delayrig.model.chips import ChipFacts
+from delayrig.model.result import CellResult
+from delayrig.plan.request import Request
 from delayrig.run.runner import run_request
-from delayrig.witness.delay_function import DelayWish
 
 
 def trial_folder(out: Path, number: int) -> Path:

@@ -28,14 +28,7 @@ from delayrig.setup.packages import (
     read_wanted,
     refused,
 )
-from delayrig.setup.stamp import (
-    ENVIRONMENT,
-    HOST_STEPS,
-    IMAGES,
-    NATIVE,
-    stale_steps,
-    wanted_marks,
-)
+from delayrig.setup.stamp import ENVIRONMENT, HOST_STEPS, IMAGES, NATIVE, stale_steps, wanted_marks
 
 FREE_BYTES_MIN = 2 * 1024**3
 QEMU = "qemu-system-x86_64"

@@ -45,7 +45,7 @@ def list_text(layout: Layout, name: str) -> str:
 
 
 def _plans(layout: Layout) -> Iterator[str]:
-    for name, plan in _tables(layout.package_path / "delayrig" / "plans"):
+    for name, plan in _tables(layout.package_path / "delayrig" / "plan" / "plans"):
         yield f"{name:12} {plan['about']}"
 
 
@@ -61,7 +61,7 @@ def _written(layout: Layout, name: str) -> Iterator[str]:
 
 def _machines(layout: Layout) -> Iterator[str]:
     yield "(the speed of each core on this machine is known after `rig/rig setup`)"
-    for name, machine in _tables(layout.package_path / "delayrig" / "machines"):
+    for name, machine in _tables(layout.package_path / "delayrig" / "plan" / "machines"):
         yield f"{name:12} {machine['about']}"
 
 

@@ -35,7 +35,7 @@ MARKING_LOCK = "marking.lock"
 PACKAGE_DATABASE = Path("/var/lib/dpkg/status")
 ACCOUNT_DATABASE = Path("/etc/passwd")
 NATIVE_SOURCES = ("meson.build", "meson.options", "emulators", "flashrom", "images")
-IMAGE_SOURCES = ("rig/delayrig/images", "rig/delayrig/guest")
+IMAGE_SOURCES = ("rig/delayrig/images", "rig/delayrig/machine")
 
 
 def wanted_marks(layout: Layout, database: Path = PACKAGE_DATABASE) -> dict[str, str]:

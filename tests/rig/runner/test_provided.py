@@ -2,9 +2,9 @@
 """Tests of what the archive did not give are skipped; those that nothing watched fail."""
 
 import pytest
-from delayrig.cell import Role
-from delayrig.errors import ExitCode, NotProvidedError
-from delayrig.result import CellResult, Verdict
+from delayrig.base.errors import ExitCode, NotProvidedError
+from delayrig.model.cell import Role
+from delayrig.model.result import CellResult, Verdict
 
 from tests.guest.provided import require_provided, skip_if_refused
 from tests.rig.builders import make_cell, make_result

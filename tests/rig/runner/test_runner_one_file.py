@@ -22,7 +22,7 @@ def test_test_is_its_own_test() -> None:
     assert files_for("tests/rig/test_bus.py") == ["tests/rig/test_bus.py"]
 
 
-@pytest.mark.parametrize("name", ["rig/delayrig/setup/context.py", "rig/delayrig/paths.py"])
+@pytest.mark.parametrize("name", ["rig/delayrig/setup/context.py", "rig/delayrig/base/paths.py"])
 def test_module_without_tests_of_its_name_has_those_that_import_it(name: str) -> None:
     found = files_for(name)
     assert found
@@ -46,7 +46,7 @@ def test_import_is_known_in_each_of_its_ways() -> None:
 
 
 def test_module_is_named_as_it_is_imported() -> None:
-    assert module_name(CHECKOUT, CHECKOUT / "rig/delayrig/paths.py") == "delayrig.paths"
+    assert module_name(CHECKOUT, CHECKOUT / "rig/delayrig/base/paths.py") == "delayrig.base.paths"
     assert module_name(CHECKOUT, CHECKOUT / "tests/runner/__init__.py") == "tests.runner"
 
 
@@ -57,8 +57,8 @@ def test_what_is_no_python_file_of_ours_is_refused(name: str) -> None:
 
 
 def test_file_is_found_from_here_and_from_the_top(monkeypatch: pytest.MonkeyPatch) -> None:
-    wanted = CHECKOUT / "rig" / "delayrig" / "paths.py"
+    wanted = CHECKOUT / "rig" / "delayrig" / "base" / "paths.py"
     monkeypatch.chdir(Path("/"))
-    assert python_file(CHECKOUT, "rig/delayrig/paths.py") == wanted
+    assert python_file(CHECKOUT, "rig/delayrig/base/paths.py") == wanted
     monkeypatch.chdir(wanted.parent)
     assert python_file(CHECKOUT, "paths.py") == wanted

@@ -2,13 +2,7 @@
 """Backports from a machine's own apt configuration, in the shapes that configurations come in."""
 
 import pytest
-from delayrig.setup.apt import (
-    KEYRING,
-    derive_backports,
-    derive_suite,
-    parse_deb822,
-    parse_one_line,
-)
+from delayrig.setup.apt import KEYRING, derive_backports, derive_suite, parse_deb822, parse_one_line
 from delayrig.setup.errors import SetupError
 
 OS_RELEASE = 'NAME="Debian GNU/Linux"\nVERSION_CODENAME=bookworm\nID=debian\n'

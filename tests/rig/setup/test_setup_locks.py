@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from delayrig.errors import BadInputError
-from delayrig.extras import MODULES, require_extra
+from delayrig.base.errors import BadInputError
+from delayrig.base.extras import MODULES, require_extra
 from delayrig.setup.environment import known_extras
 from delayrig.setup.layout import find_layout
 from packaging.requirements import Requirement

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What cells cost this host: stage by stage, one at a time and all at once, restored and booted."""
+
+import resource
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+
+from delayrig.base.paths import Paths
+from delayrig.lanes.stages import ENDED as JOB
+from delayrig.lanes.stages import FILE_NAME as STAGES_FILE
+from delayrig.lanes.stages import STAGES
+from delayrig.model.cell import Cell
+from delayrig.model.result import HostFacts, Results, Verdict
+from delayrig.plan.request import Request
+from delayrig.run.runner import Progress, run_request
+
+SCHEMA = 2
+FILE_NAME = "benchmark.json"
+FIRST = "warm"
+"""The folder of the first of its runs."""
+
+
+class Cost(msgspec.Struct, frozen=True, kw_only=True):
+    """Of one way to run cells: host time of the median cell, of all, and CPU time of all."""
+
+    cells: int
+    median_s: float
+    wall_s: float
+    cpu_s: float
+    jobs: int
+
+    @property
+    def cells_a_minute(self) -> float:
+        """Throughput, judging and all."""
+        return 60 * self.cells / self.wall_s
+
+
+class Stage(msgspec.Struct, frozen=True, kw_only=True):
+    """One stage of all cells that were run one at a time."""
+
+    name: str
+    median_s: float
+    total_s: float
+
+
+class JobCost(msgspec.Struct, frozen=True, kw_only=True):
+    """Of one cell that was run alone: its job on the host, and what the chip did meanwhile."""
+
+    cell: str
+    job_s: float
+    """Of the host: from the subject's connection to its end."""
+    total_s: float
+    """In the guest: the subject's whole run."""
+    chip_busy_s: float
+    transfers: int
+
+    @property
+    def times_faster(self) -> float:
+        """Than a chip that is busy for so long in real time."""
+        return self.chip_busy_s / self.job_s
+
+
+class CellBenchmark(msgspec.Struct, frozen=True, kw_only=True):
+    """The whole of it."""
+
+    schema: int = SCHEMA
+    plan: str
+    host: HostFacts
+    alone: Cost
+    stages: list[Stage]
+    jobs: list[JobCost]
+    """Of each cell, those that took the host longest first."""
+    together: Cost
+    apart: Cost
+    """The same, with a QEMU for each cell."""
+    restored: Cost
+    """The cells that were booted, too, with a QEMU for each."""
+    booted: Cost
+
+
+async def benchmark_cells(
+    request: Request,
+    paths: Paths,
+    *,
+    boots: int,
+    progress: Progress,
+    began: Callable[[str], None],
+) -> CellBenchmark:
+    """Runs all cells several times, and some of them from their boot; writes what was measured."""
+    # Snapshots are made, and everything is in the page cache, before anything is measured.
+    began("warming up")
+    await _measure(request, paths, progress, FIRST, jobs=request.jobs)
+    began("one cell at a time")
+    first, alone = await _measure(request, paths, progress, "alone", jobs=1, stages=True)
+    began(f"{request.jobs} cells at a time")
+    _, together = await _measure(request, paths, progress, "together", jobs=request.jobs)
+    began(f"{request.jobs} cells at a time, a QEMU for each")
+    apart_request = replace(request, keeps_guests=False)
+    _, apart = await _measure(apart_request, paths, progress, "apart", jobs=request.jobs)
+    chosen = sample(request.cells, boots)
+    some = replace(apart_request, cells=chosen)
+    began("some of them restored, one at a time")
+    _, restored = await _measure(some, paths, progress, "restored", jobs=1)
+    began("the same booted")
+    _, booted = await _measure(some, paths, progress, "booted", jobs=1, from_boot=True)
+    lengths = read_stages(request.out / "alone", first)
+    answer = CellBenchmark(
+        plan=request.plan,
+        host=first.run.host,
+        alone=alone,
+        stages=fold_stages(list(lengths.values())),
+        jobs=job_costs(lengths, first),
+        together=together,
+        apart=apart,
+        restored=restored,
+        booted=booted,
+    )
+    content = msgspec.json.format(msgspec.json.encode(answer), indent=1) + b"\n"
+    (request.out / FILE_NAME).write_bytes(content)
+    return answer
+
+
+def sample(cells: list[Cell], wanted: int) -> list[Cell]:
+    """So many of them, evenly spread."""
+    step = max(len(cells) // wanted, 1)
+    return cells[::step][:wanted]
+
+
+def read_stages(out: Path, results: Results) -> dict[str, dict[str, float]]:
+    """How long each stage of each cell lasted, in seconds, of cells that left that."""
+    return {
+        cell.id: msgspec.json.decode(
+            (out / cell.id / STAGES_FILE).read_bytes(), type=dict[str, float]
+        )
+        for cell in results.cells
+        if (out / cell.id / STAGES_FILE).is_file()
+    }
+
+
+def fold_stages(cells: list[dict[str, float]]) -> list[Stage]:
+    """From the stages of each cell to those of all."""
+    found = {name: [cell[name] for cell in cells if name in cell] for name in STAGES}
+    return [
+        Stage(name=name, median_s=statistics.median(lengths), total_s=sum(lengths))
+        for name, lengths in found.items()
+        if lengths
+    ]
+
+
+def job_costs(stages: dict[str, dict[str, float]], results: Results) -> list[JobCost]:
+    """What the job of each cell that had one cost the host, the dearest first."""
+    costs = [
+        JobCost(
+            cell=cell.id,
+            job_s=stages[cell.id][JOB],
+            total_s=cell.time_ns.total / 1e9,
+            chip_busy_s=cell.chip_busy_ns / 1e9,
+            transfers=cell.transfers,
+        )
+        for cell in results.cells
+        if stages.get(cell.id, {}).get(JOB, 0) > 0
+    ]
+    return sorted(costs, key=lambda cost: cost.job_s, reverse=True)
+
+
+async def _measure(
+    request: Request,
+    paths: Paths,
+    progress: Progress,
+    name: str,
+    *,
+    jobs: int,
+    stages: bool = False,
+    from_boot: bool = False,
+) -> tuple[Results, Cost]:
+    out = request.out / name
+    out.mkdir()
+    watched = replace(request, out=out, jobs=jobs, stages=stages, from_boot=from_boot)
+    began_s, began_cpu_s = time.monotonic(), _cpu_s()
+    results = await run_request(watched, paths, progress)
+    wall_s, cpu_s = time.monotonic() - began_s, _cpu_s() - began_cpu_s
+    times = [cell.host_s for cell in results.cells if cell.verdict is not Verdict.SKIPPED]
+    cost = Cost(
+        cells=len(times), median_s=statistics.median(times), wall_s=wall_s, cpu_s=cpu_s, jobs=jobs
+    )
+    return results, cost
+
+
+def _cpu_s() -> float:
+    """Of this process and of all that it waited for."""
+    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)

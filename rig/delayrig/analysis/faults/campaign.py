@@ -1,0 +1,315 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Many runs of flashroms on this machine against an emulator that makes seeded faults.
+
+Wall clock, and no verdict on delays: the question is whether each run ends, and truthfully.
+"""
+
+import contextlib
+import json
+import os
+import shlex
+import signal
+import subprocess
+import tempfile
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+import msgspec
+
+from delayrig.analysis.faults.scene import (
+    End,
+    FaultKind,
+    Left,
+    Scene,
+    classify,
+    content_before,
+    draw_scene,
+    file_content,
+    is_finding,
+)
+from delayrig.base.archive import unpack_archive
+from delayrig.base.errors import ExitCode, RigFaultError
+from delayrig.images.subject import Subject, knows_string
+from delayrig.images.unpacked import words_to_start
+from delayrig.model.cell import Job
+from delayrig.model.chips import ChipFacts
+
+EMULATOR_END_S = 15
+READY_BYTES = 16
+SAID_BYTES_MAX = 400
+LAST_EVENTS = 1000
+JUST_BEFORE_NS = 5_000_000_000
+# Questions for the status of a part, and what releases of flashrom put between two of them.
+POLLS = ("RDSR", "STATUS", "O_DELAY", "O_EXEC", "O_INIT")
+# A line for each cycle of a part makes millions; keys of events have a fixed order.
+FAULT_EVENT = b'{"ev":"fault",'
+
+
+class EmulatorEnd(StrEnum):
+    """How the emulator came out of it."""
+
+    ENDED = "ended"
+    """By itself, when its client had left."""
+    TOLD = "told to end"
+    """In good order on SIGTERM: no client ever came."""
+    FAILED = "failed"
+
+
+class FaultRun(msgspec.Struct, frozen=True, kw_only=True):
+    """A finished run."""
+
+    subject: str
+    scene: Scene
+    end: End
+    exit_code: int | None
+    """Negative: the signal that ended it; None: it had to be killed."""
+    emulator: EmulatorEnd
+    faults: int
+    """How often something went wrong; 0 where the run was over before."""
+    said: str
+    """The last line that flashrom printed."""
+    host_s: float
+    rerun: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostSubject:
+    """A flashrom that can be started on this machine, with its own libraries."""
+
+    name: str
+    words: list[str]
+    program: bytes
+
+
+@contextmanager
+def host_subject(subject: Subject, folder: Path) -> Iterator[HostSubject]:
+    """Unpacks it below `folder`; its own dynamic linker starts it."""
+    with tempfile.TemporaryDirectory(dir=folder, prefix="subject-") as name:
+        root = Path(name)
+        unpack_archive(Path(subject.archive), root)
+        words = words_to_start(root)
+        yield HostSubject(name=subject.name, words=words, program=subject.program_bytes)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bench:
+    """What the runs of a campaign have in common."""
+
+    emulator: Path
+    chips: dict[str, ChipFacts]
+    out: Path
+    limit_s: float
+
+    def run(self, subject: HostSubject, scene: Scene) -> FaultRun:
+        """Makes one run; keeps its folder only where it found something."""
+        with tempfile.TemporaryDirectory(dir=self.out, prefix="run-") as name:
+            run = self._measure(subject, scene, Path(name))
+            if is_finding(run.end) or run.emulator is EmulatorEnd.FAILED:
+                self._keep(run, Path(name))
+        return run
+
+    def _measure(self, subject: HostSubject, scene: Scene, folder: Path) -> FaultRun:
+        size_bytes = self.chips[scene.chip].size_bytes
+        (folder / "before.bin").write_bytes(content_before(scene, size_bytes))
+        (folder / "file.bin").write_bytes(file_content(scene, size_bytes))
+        began_s = time.monotonic()
+        with (
+            (folder / "stdout.txt").open("wb") as output,
+            self._emulator(scene, folder) as (emulator, port),
+        ):
+            words = self._subject_words(subject, scene, port, folder)
+            exit_code = _exit_code(words, output.fileno(), self.limit_s)
+            ended_ns = time.monotonic_ns()
+            emulator_end = _end_emulator(emulator)
+        said = (folder / "stdout.txt").read_text("utf-8", errors="replace")
+        left = Left(
+            exit_code=exit_code,
+            at_work=exit_code is None and was_at_work(folder / "events.jsonl", ended_ns),
+            said=said,
+            content=_bytes(folder / "after.bin"),
+            read_back=_bytes(folder / "read.bin"),
+        )
+        return FaultRun(
+            subject=subject.name,
+            scene=scene,
+            end=classify(scene, left, size_bytes),
+            exit_code=exit_code,
+            emulator=emulator_end,
+            faults=_count_faults(folder / "events.jsonl"),
+            said=_last_line(said),
+            host_s=round(time.monotonic() - began_s, 2),
+            rerun=rerun_command(subject.name, scene),
+        )
+
+    @contextmanager
+    def _emulator(
+        self, scene: Scene, folder: Path
+    ) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+        ready_out, ready_in = os.pipe()
+        words = [str(self.emulator), "--chip", scene.chip, "--seed", str(scene.fault_seed)]
+        words += ["--fault", scene.fault, "--ready-fd", str(ready_in)]
+        words += ["--image-in", "before.bin", "--image-out", "after.bin"]
+        words += ["--events", "events.jsonl"]
+        words += ["--native-delay"] if scene.native_delay else []
+        with (folder / "emulator.log").open("wb") as log:
+            process = subprocess.Popen(words, cwd=folder, stderr=log, pass_fds=[ready_in])
+        os.close(ready_in)
+        try:
+            with open(ready_out, "rb") as ready:  # noqa: PTH123 - a descriptor has no path
+                said = ready.read(READY_BYTES)
+            if not said:
+                raise RigFaultError(
+                    f"the emulator did not start: {shlex.join(words)}",
+                    hint=(folder / "emulator.log").read_text("utf-8", errors="replace"),
+                )
+            yield process, int(said)
+        finally:
+            process.kill()
+            process.wait()
+
+    def _subject_words(
+        self, subject: HostSubject, scene: Scene, port: int, folder: Path
+    ) -> list[str]:
+        names = self.chips[scene.chip].flashrom_names
+        known = next((name for name in names if knows_string(subject.program, name)), names[0])
+        words = [*subject.words, "-p", f"serprog:ip=127.0.0.1:{port}", "-c", known]
+        match scene.job:
+            case Job.PROBE:
+                return words
+            case Job.READ:
+                return [*words, "-r", str(folder / "read.bin")]
+            case Job.ERASE:
+                return [*words, "-E"]
+            case Job.WRITE:
+                return [*words, "-w", str(folder / "file.bin")]
+            case Job.VERIFY:
+                return [*words, "-v", str(folder / "file.bin")]
+
+    def _keep(self, run: FaultRun, folder: Path) -> None:
+        kept = self.out / f"{run.subject.replace(':', '-').replace('/', '-')}-{run.scene.run}"
+        kept.mkdir(exist_ok=True)
+        (kept / "run.json").write_bytes(msgspec.json.format(msgspec.json.encode(run)))
+        for name in ("stdout.txt", "emulator.log", "events.jsonl"):
+            if (folder / name).is_file():
+                (folder / name).replace(kept / name)
+
+
+def run_campaign(
+    bench: Bench,
+    subjects: list[HostSubject],
+    scenes: list[Scene],
+    *,
+    jobs: int,
+    finished: Callable[[FaultRun], None],
+) -> list[FaultRun]:
+    """Every scene with every subject, some at once; in the order of subjects and scenes."""
+    with ThreadPoolExecutor(jobs) as pool:
+        futures = [pool.submit(bench.run, s, scene) for scene in scenes for s in subjects]
+        try:
+            runs = []
+            for future in futures:
+                runs.append(future.result())
+                finished(runs[-1])
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+    return sorted(runs, key=lambda run: [s.name for s in subjects].index(run.subject))
+
+
+def scenes_of(seed: int, numbers: range) -> list[Scene]:
+    """The runs of those numbers."""
+    return [draw_scene(seed, number) for number in numbers]
+
+
+def rerun_command(subject: str, scene: Scene) -> str:
+    """The one command that makes this run again."""
+    words = ["rig/rig", "faults", "--subject", subject]
+    return shlex.join([*words, "--seed", str(scene.seed), "--run", str(scene.run)])
+
+
+def _exit_code(words: list[str], output: int, limit_s: float) -> int | None:
+    """How the program ended, None where it had to be killed."""
+    process = subprocess.Popen(
+        words, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
+    )
+    try:
+        return process.wait(limit_s)
+    except subprocess.TimeoutExpired:
+        return None
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _end_emulator(process: subprocess.Popen[bytes]) -> EmulatorEnd:
+    """Its only client is gone, so it has to end; where none ever came, it has to be told."""
+    end = EmulatorEnd.ENDED
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        return end if process.wait(EMULATOR_END_S) == 0 else EmulatorEnd.FAILED
+    process.send_signal(signal.SIGTERM)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        return EmulatorEnd.TOLD if process.wait(EMULATOR_END_S) == 0 else EmulatorEnd.FAILED
+    return EmulatorEnd.FAILED
+
+
+def _count_faults(events: Path) -> int:
+    if not events.is_file():
+        return 0
+    with events.open("rb") as lines:
+        return sum(line.startswith(FAULT_EVENT) for line in lines)
+
+
+def was_at_work(events: Path, ended_ns: int) -> bool:
+    """Whether the last requests came just before, and were not all questions for the status.
+
+    The emulator's clock is this machine's monotonic one.
+    """
+    if not events.is_file():
+        return False
+    with events.open("rb") as lines:
+        last = [json.loads(line) for line in deque(lines, maxlen=LAST_EVENTS)]
+    requests = [event for event in last if "read_ns" in event]
+    if not requests or requests[-1]["read_ns"] < ended_ns - JUST_BEFORE_NS:
+        return False
+    return any(event["name"] not in POLLS for event in requests)
+
+
+def _last_line(said: str) -> str:
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    return lines[-1][:SAID_BYTES_MAX] if lines else ""
+
+
+def _bytes(path: Path) -> bytes:
+    return path.read_bytes() if path.is_file() else b""
+
+
+def exit_code_of_faults(runs: list[FaultRun]) -> ExitCode:
+    """Of a whole campaign, the gravest first."""
+    if any(run.emulator is EmulatorEnd.FAILED for run in runs):
+        return ExitCode.RIG_FAULT
+    if any(is_finding(run.end) for run in runs):
+        return ExitCode.UNSAFE
+    slow = any(run.end is End.SLOW for run in runs)
+    return ExitCode.INCONCLUSIVE if slow else ExitCode.PASS
+
+
+def fault_table(runs: list[FaultRun]) -> str:
+    """How often each fault ended how, a column for each subject."""
+    subjects = list(dict.fromkeys(run.subject for run in runs))
+    kinds = [kind for kind in FaultKind if any(run.scene.kind is kind for run in runs)]
+    rows = [["fault", *subjects], ["---"] * (len(subjects) + 1)]
+    rows += [[kind, *(_ends(runs, subject, kind) for subject in subjects)] for kind in kinds]
+    rows.append(["all", *(_ends(runs, subject, None) for subject in subjects)])
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def _ends(runs: list[FaultRun], subject: str, kind: FaultKind | None) -> str:
+    own = [r for r in runs if r.subject == subject and kind in (None, r.scene.kind)]
+    counts = {end: sum(run.end is end for run in own) for end in End}
+    return ", ".join(f"{count} {end}" for end, count in counts.items() if count)

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where a flashrom waits for nothing: a pure fold over the events of cells.
+
+On the bus it shows as the time from a part being ready until the subject's next command. Where QEMU
+saw the delays, each tells who asked for it, and how much of it the part was busy.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from delayrig.analysis.figures.delays import whole_delays
+from delayrig.base.errors import BadInputError
+from delayrig.model.cell import Cell, Job, Role
+from delayrig.model.delays import Delays, read_delays
+from delayrig.model.events import Event, of_kind, read_events
+from delayrig.model.phases import PROBE, READ, VERIFY, overshoots, phase_changes
+from delayrig.model.result import FILE_NAME
+
+CELL_FILE = "cell.json"
+
+
+class OperationWaste(msgspec.Struct, frozen=True, kw_only=True):
+    """One kind of operation in one phase: from the part being ready until the next command."""
+
+    subject: str
+    phase: str
+    operation: str
+    count: int
+    busy_ns: int
+    waste_ns: int
+    waste_ns_max: int
+
+
+class CallSiteWaste(msgspec.Struct, frozen=True, kw_only=True):
+    """The delays that one place asked for."""
+
+    subject: str
+    phase: str
+    call_site: str
+    count: int
+    requested_ns: int
+    actual_ns: int
+    waste_ns: int
+    """Of that, while the part was not busy."""
+    waste_ns_max: int
+
+
+class Waste(msgspec.Struct, frozen=True, kw_only=True):
+    """Both tables, the largest sum first."""
+
+    operations: list[OperationWaste]
+    call_sites: list[CallSiteWaste]
+
+
+class Watched(msgspec.Struct, frozen=True, kw_only=True):
+    """A cell and what happened in it."""
+
+    cell: Cell
+    events: list[Event]
+    delays: Delays | None = None
+    """None where nobody saw them call by call."""
+
+
+def read_watched(folder: Path) -> list[Watched]:
+    """The cells below a run's folder that measured a subject, or the one cell of that folder."""
+    found = sorted(folder.glob(f"*/{CELL_FILE}")) if (folder / FILE_NAME).is_file() else []
+    cells = [_read_cell(file) for file in found or [folder / CELL_FILE]]
+    if found:
+        cells = [(cell, place) for cell, place in cells if cell.role is Role.MEASURE]
+    return [
+        Watched(cell=cell, events=read_events(place), delays=read_delays(place))
+        for cell, place in cells
+        if (place / "events.jsonl").is_file()
+    ]
+
+
+def _read_cell(file: Path) -> tuple[Cell, Path]:
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=Cell), file.parent
+    except (OSError, msgspec.DecodeError) as error:
+        raise BadInputError(
+            f"{file}: {error}", hint="name the --out folder of a run, or the folder of a cell"
+        ) from error
+
+
+def waste_of(watched: Iterable[Watched]) -> Waste:
+    """All of them together, for each subject."""
+    cells = list(watched)
+    operations = [row for each in cells for row in _operations(each)]
+    sites = [row for each in cells for row in _call_sites(each)]
+    return Waste(operations=_summed(operations), call_sites=_summed(sites))
+
+
+def waste_together(parts: Iterable[Waste]) -> Waste:
+    """Of cells that were looked at one by one."""
+    all_parts = list(parts)
+    return Waste(
+        operations=_summed(row for part in all_parts for row in part.operations),
+        call_sites=_summed(row for part in all_parts for row in part.call_sites),
+    )
+
+
+class _Phases:
+    """Which phase a moment belongs to."""
+
+    def __init__(self, watched: Watched) -> None:
+        reading = VERIFY if watched.cell.job is Job.VERIFY else READ
+        changes = list(phase_changes(watched.events, first_read=reading))
+        self._since_ns = [at_ns for at_ns, _ in changes]
+        self._names = [PROBE, *(name for _, name in changes)]
+
+    def at(self, moment_ns: int) -> str:
+        return self._names[bisect_right(self._since_ns, moment_ns)]
+
+
+def _operations(watched: Watched) -> Iterator[OperationWaste]:
+    phases = _Phases(watched)
+    names = {event["op"]: event["name"] for event in of_kind(watched.events, "spi")}
+    for each in overshoots(watched.events):
+        name = names.get(each.op, each.kind)
+        yield OperationWaste(
+            subject=watched.cell.subject,
+            phase=phases.at(each.ready_ns),
+            operation=f"{name} ({each.op})" if each.op else name,
+            count=1,
+            busy_ns=each.busy_ns,
+            waste_ns=each.length_ns,
+            waste_ns_max=each.length_ns,
+        )
+
+
+def _call_sites(watched: Watched) -> Iterator[CallSiteWaste]:
+    phases = _Phases(watched)
+    if (delays := watched.delays) is None:
+        return
+    busy = [(event["start_ns"], event["until_ns"]) for event in of_kind(watched.events, "busy")]
+    for call in whole_delays(delays):
+        actual_ns = call.seen_ns or 0
+        waste_ns = actual_ns - _covered_ns(call.t_ns, call.t_ns + actual_ns, busy)
+        yield CallSiteWaste(
+            subject=watched.cell.subject,
+            phase=phases.at(call.t_ns),
+            call_site=delays.call_site(call),
+            count=1,
+            requested_ns=call.requested_ns,
+            actual_ns=actual_ns,
+            waste_ns=waste_ns,
+            waste_ns_max=waste_ns,
+        )
+
+
+def _covered_ns(start_ns: int, end_ns: int, busy: list[tuple[int, int]]) -> int:
+    """How much of a time lies in busy times, which come one after the other."""
+    at = max(bisect_right(busy, start_ns, key=lambda span: span[0]) - 1, 0)
+    covered_ns = 0
+    while at < len(busy) and busy[at][0] < end_ns:
+        covered_ns += max(min(end_ns, busy[at][1]) - max(start_ns, busy[at][0]), 0)
+        at += 1
+    return covered_ns
+
+
+Row = TypeVar("Row", OperationWaste, CallSiteWaste)
+
+
+def _summed(rows: Iterable[Row]) -> list[Row]:
+    """Rows that differ in figures alone become one; the largest waste comes first."""
+    sums: dict[tuple[str, ...], Row] = {}
+    for row in rows:
+        words, figures = _parts(row)
+        known = sums.get(words)
+        if known is not None:
+            before = _parts(known)[1]
+            figures = {
+                key: max(before[key], figure) if key.endswith("_max") else before[key] + figure
+                for key, figure in figures.items()
+            }
+        sums[words] = msgspec.structs.replace(row, **figures)
+    return sorted(sums.values(), key=lambda row: -row.waste_ns)
+
+
+def _parts(row: OperationWaste | CallSiteWaste) -> tuple[tuple[str, ...], dict[str, int]]:
+    values = msgspec.structs.asdict(row)
+    words = tuple(value for value in values.values() if isinstance(value, str))
+    return words, {key: value for key, value in values.items() if isinstance(value, int)}

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`gate.json`: what was decided, of which cells, and what could not have been seen."""
+
+from enum import StrEnum
+from pathlib import Path
+
+import msgspec
+
+from delayrig.base.errors import BadInputError, ExitCode
+from delayrig.model.result import Verdict, read_versioned
+
+SCHEMA = 1
+FILE_NAME = "gate.json"
+
+
+class Outcome(StrEnum):
+    """What the gate makes of a cell, and of all of them; the gravest first."""
+
+    RIG_FAULT = "rig_fault"
+    UNSAFE = "unsafe"
+    SLOWER = "slower"
+    DOUBT = "doubt"
+    PASS = "pass"
+    UNSEEN = "unseen"
+    """Neither subject could be looked at there; `blind` says what that leaves out."""
+
+    @property
+    def gravity(self) -> int:
+        """0 is the gravest."""
+        return list(Outcome).index(self)
+
+
+EXIT_CODES = {
+    Outcome.RIG_FAULT: ExitCode.RIG_FAULT,
+    Outcome.UNSAFE: ExitCode.UNSAFE,
+    Outcome.SLOWER: ExitCode.SLOWER,
+    Outcome.DOUBT: ExitCode.INCONCLUSIVE,
+    Outcome.PASS: ExitCode.PASS,
+}
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    """How much more than the baseline a cell may take, in percent of that."""
+
+    slowdown_pct: float = 2.0
+    cpu_pct: float = 5.0
+
+
+class Excess(msgspec.Struct, frozen=True, kw_only=True):
+    """How much more the candidate took: `low_pct` to `high_pct`, which are one where exact."""
+
+    figure: str
+    baseline_ns: int
+    candidate_ns: int
+    low_pct: float
+    high_pct: float
+    limit_pct: float
+    outcome: Outcome
+
+    @property
+    def pct(self) -> float:
+        """As measured, over all rounds."""
+        return 100 * (self.candidate_ns - self.baseline_ns) / self.baseline_ns
+
+
+class GateCell(msgspec.Struct, frozen=True, kw_only=True):
+    """One place of the plan, with both subjects in it; `id` is the candidate's."""
+
+    id: str
+    lane: str
+    role: str
+    outcome: Outcome
+    why: str
+    baseline: Verdict | None
+    candidate: Verdict
+    margin_ns: int | None
+    """Of the worst that was too short."""
+    excess: list[Excess]
+    rerun: str
+
+
+class Side(msgspec.Struct, frozen=True, kw_only=True):
+    """Which flashrom it was."""
+
+    name: str
+    version: str = ""
+    sha256: str = ""
+    stored: str = ""
+    """The run that it was taken from, where it was not run for this."""
+
+
+class Decision(msgspec.Struct, frozen=True, kw_only=True):
+    """The whole file. `lines` say what was decided and why; `cells` begin with the worst."""
+
+    schema: int = SCHEMA
+    outcome: Outcome
+    exit_code: int
+    lines: list[str]
+    doubts: list[str]
+    """What is in the way of a claim about all cells."""
+    blind: list[str]
+    """Which shortenings could not have been seen."""
+    plan: str
+    seed: int
+    limits: Limits
+    baseline: Side
+    candidate: Side
+    cells: list[GateCell]
+
+    @property
+    def deciding(self) -> list[GateCell]:
+        """The cells of which the decision was made, the worst first."""
+        return [cell for cell in self.cells if cell.outcome is self.outcome]
+
+
+def read_decision(folder: Path) -> Decision:
+    """What a gate left in its folder; raises `BadInputError` for anything else."""
+    path = folder / FILE_NAME
+    decision = read_versioned(path, Decision, schema=SCHEMA)
+    known = {int(code) for code in EXIT_CODES.values()}
+    if decision.exit_code not in known:
+        raise BadInputError(
+            f"{path}: key 'exit_code' is {decision.exit_code}, which no gate ends with",
+            hint="mend the file, or run the gate again",
+        )
+    return decision

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where the history of runs is: a database, named by a URL as SQLAlchemy takes them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from delayrig.base.errors import BadInputError
+from delayrig.setup.layout import find_layout
+
+VARIABLE = "FLASHROM_RIG_HISTORY"
+NONE = "none"
+"""In place of a URL: no history at all."""
+FOLDER, FILE_NAME = "flashrom-delay-rig", "history.sqlite"
+OPTION = "--history"
+EXAMPLES = "such as sqlite:////srv/rig/history.sqlite or postgresql://user@host/database"
+PSYCOPG = "postgresql+psycopg"
+"""The driver that comes with the rig."""
+SQLITE = "sqlite"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """A database, whether or not it is there."""
+
+    url: str = field(repr=False)
+    """With the password, where it has one."""
+    label: str
+    """For people: without it."""
+    file: Path | None = None
+    """Of SQLite's."""
+
+
+def find_address(given: str | None, environment: Mapping[str, str]) -> Address | None:
+    """The one that was asked for, else the user's own; None where there shall be none.
+
+    Raises `BadInputError` for what is no URL of a database.
+    """
+    for source, url in ((OPTION, given), (VARIABLE, environment.get(VARIABLE))):
+        if url:
+            return None if url == NONE else _parsed(url, source)
+    return _of_file(default_file(environment))
+
+
+def default_file(environment: Mapping[str, str]) -> Path:
+    """Among the user's data, which `rig/rig clean` leaves alone; without a home, in the state."""
+    base = Path(environment.get("XDG_DATA_HOME") or "/nowhere")
+    if not (environment.get("XDG_DATA_HOME") and base.is_absolute()):
+        try:
+            base = Path.home() / ".local" / "share"
+        except RuntimeError:
+            return find_layout(environment).state / FILE_NAME
+    return base / FOLDER / FILE_NAME
+
+
+def without_passwords(words: list[str]) -> list[str]:
+    """A command line as it may be kept: a URL of a history may hold a password."""
+    kept = list(words)
+    for at, word in enumerate(kept):
+        if word.startswith(f"{OPTION}="):
+            kept[at] = f"{OPTION}={_safe(word.partition('=')[2])}"
+        elif at and kept[at - 1] == OPTION:
+            kept[at] = _safe(word)
+    return kept
+
+
+def _safe(url: str) -> str:
+    from sqlalchemy.engine import make_url
+    from sqlalchemy.exc import ArgumentError
+
+    try:
+        parsed = make_url(url)
+    except (ArgumentError, ValueError):
+        return "***"
+    # libpq takes a password among the words behind the question mark as well.
+    plain = parsed.difference_update_query([name for name in parsed.query if "pass" in name])
+    return plain.render_as_string(hide_password=True)
+
+
+def _of_file(path: Path) -> Address:
+    from sqlalchemy.engine import URL
+
+    url = URL.create(SQLITE, database=str(path))
+    return Address(url=url.render_as_string(hide_password=False), label=str(path), file=path)
+
+
+def _parsed(text: str, source: str) -> Address:
+    from sqlalchemy.engine import make_url
+    from sqlalchemy.exc import ArgumentError, NoSuchModuleError
+
+    try:
+        url = make_url(text)
+    except (ArgumentError, ValueError) as error:
+        hint = f"give a URL {EXAMPLES}, or {NONE!r}"
+        raise BadInputError(f"{source}: {_safe(text)!r} is no URL of a database", hint=hint) from (
+            error
+        )
+    if url.drivername in ("postgresql", "postgres"):
+        url = url.set(drivername=PSYCOPG)
+    try:
+        url.get_dialect().import_dbapi()
+    except (NoSuchModuleError, ImportError) as error:
+        raise BadInputError(
+            f"{source}: this Python has no driver for {url.drivername!r}: {error}",
+            hint=f"take a URL {EXAMPLES}; their drivers come with the rig",
+        ) from error
+    if url.get_backend_name() == SQLITE:
+        if not url.database or url.database == ":memory:" or url.database.startswith("file:"):
+            raise BadInputError(
+                f"{source}: {_safe(text)} names no file",
+                hint="sqlite:///history.sqlite is one here, sqlite:////srv/history.sqlite another",
+            )
+        return _of_file(Path(url.database).absolute())
+    return Address(url=url.render_as_string(hide_password=False), label=_safe(str(text)))

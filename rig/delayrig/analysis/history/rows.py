@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""From a run to its rows and back: nothing but a change of shape."""
+
+import zlib
+
+import msgspec
+
+from delayrig.analysis.gate.decision import Decision
+from delayrig.analysis.history.inputs import inputs_sha256, machine_of
+from delayrig.analysis.history.schema import CellRow, DocumentRow, GateRow, RunRow
+from delayrig.base import digest
+from delayrig.base.errors import ExitCode
+from delayrig.base.text import plain
+from delayrig.model.result import CellResult, Results, RunHeader
+
+
+def content_of(document: Results | Decision) -> bytes:
+    """As it is kept, before it is compressed."""
+    return msgspec.json.encode(document)
+
+
+def compressed(content: bytes) -> bytes:
+    """A document as it lies in the database."""
+    return zlib.compress(content, 9)
+
+
+def run_row(results: Results, code: ExitCode, content: bytes) -> RunRow:
+    """What is known of the run as a whole; its number is the database's to give."""
+    run = results.run
+    return RunRow(
+        started=plain(run.started),
+        plan=plain(run.plan),
+        lane=plain(results.cells[0].lane) if results.cells else "",
+        seed=str(run.seed),
+        rig_version=plain(run.rig_version),
+        rig_commit=plain(run.commit),
+        qemu_version=plain(run.qemu_version),
+        host=plain(machine_of(run)),
+        cells_planned=run.cells_planned,
+        interrupted=run.interrupted,
+        exit_code=int(code),
+        results_sha256=digest.of_bytes(content),
+    )
+
+
+def document_row(number: int, content: bytes) -> DocumentRow:
+    """The whole of it."""
+    return DocumentRow(run=number, content=compressed(content))
+
+
+def gate_row(decision: Decision) -> GateRow:
+    """What was decided."""
+    return GateRow(outcome=str(decision.outcome), content=compressed(content_of(decision)))
+
+
+def cell_row(number: int, position: int, cell: CellResult, run: RunHeader) -> CellRow:
+    """A cell of the run of that number."""
+    return CellRow(
+        run=number,
+        position=position,
+        cell=plain(cell.id),
+        subject=plain(cell.subject.name),
+        subject_version=plain(cell.subject.version),
+        subject_sha256=plain(cell.subject.sha256),
+        lane=plain(cell.lane),
+        role=plain(cell.role),
+        arch=plain(cell.guest.arch),
+        hazards=plain("+".join(cell.hazards)),
+        chip=plain(cell.chip),
+        corner=plain(cell.corner),
+        programmer=plain(cell.programmer),
+        witness="",
+        job=plain(cell.job),
+        verdict=str(cell.verdict),
+        expect=plain(cell.expect),
+        total_ns=cell.time_ns.total,
+        user_ns=cell.cpu_ns.user,
+        sys_ns=cell.cpu_ns.sys,
+        mips=cell.guest.mips[0] if cell.guest.mips else None,
+        cores=cell.guest.cores,
+        region_bytes=cell.region_bytes,
+        chip_busy_ns=cell.chip_busy_ns,
+        overshoot_ns=cell.overshoot_ns,
+        transfers=cell.transfers,
+        context_switches=cell.context_switches,
+        events_sha256=cell.events_sha256,
+        inputs_sha256=inputs_sha256(cell, run),
+    )

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The runs at which a subject's times stepped, and what else was new there.
+
+Where time is exact every difference is a step. Where it is real, `change_point.py` is asked about
+an index of each run: the mean, over its cells, of how many times their usual (median) time they
+took. So a run that lacks some cells can still be set beside the others.
+"""
+
+from collections.abc import Sequence
+from itertools import groupby
+
+import msgspec
+import numpy as np
+
+from delayrig.analysis.history.change_point import change_points, values_min
+from delayrig.analysis.history.schema import CellRow
+from delayrig.analysis.history.series import Point
+from delayrig.model.lane import EXACT_LANE
+
+
+class CellStep(msgspec.Struct, frozen=True, kw_only=True):
+    """A cell, before and after."""
+
+    cell: str
+    before_ns: int
+    after_ns: int
+
+    @property
+    def pct(self) -> float:
+        """How much more it takes, in percent."""
+        return 100 * (self.after_ns - self.before_ns) / self.before_ns
+
+
+class Step(msgspec.Struct, frozen=True, kw_only=True):
+    """A run that took another time than the one before it."""
+
+    run: int
+    previous: int
+    started: str
+    plan: str
+    lane: str
+    program: str
+    previous_program: str
+    same_program: bool
+    same_inputs: bool | None
+    """Whether all beside the subject that decides times was equal; null where nobody knows."""
+    before_ns: int
+    """Over the cells that both have; of real time medians of the stretches on both sides."""
+    after_ns: int
+    p: float | None
+    """How likely chance is; null where time is exact."""
+    cells: list[CellStep]
+    """Those that changed, the largest change first; all of them where time is real."""
+
+    @property
+    def pct(self) -> float:
+        """How much more it takes, in percent."""
+        return 100 * (self.after_ns - self.before_ns) / self.before_ns
+
+    @property
+    def is_fault(self) -> bool:
+        """Whether all was equal, and the exact time was not: that is the rig's to explain."""
+        return self.p is None and self.same_program and self.same_inputs is True
+
+
+class TooFew(msgspec.Struct, frozen=True, kw_only=True):
+    """Runs of real time of which nothing can be claimed."""
+
+    plan: str
+    host: str
+    runs: int
+    runs_min: int
+
+
+class Found(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer; of real time with that confidence."""
+
+    subject: str
+    runs: int
+    confidence: float
+    steps: list[Step]
+    too_few: list[TooFew]
+
+
+def find_steps(points: Sequence[Point], subject: str, *, confidence: float) -> Found:
+    """Of all plans and lanes in which the subject was run."""
+    steps: list[Step] = []
+    too_few: list[TooFew] = []
+    for runs in _grouped(points):
+        run = runs[0].run
+        if run.lane == EXACT_LANE:
+            steps += _exact(runs)
+        elif len(runs) < values_min(confidence):
+            too_few.append(
+                TooFew(
+                    plan=run.plan, host=run.host, runs=len(runs), runs_min=values_min(confidence)
+                )
+            )
+        else:
+            steps += _likely(runs, confidence)
+    steps.sort(key=lambda step: (step.started, step.run))
+    return Found(
+        subject=subject, runs=len(points), confidence=confidence, steps=steps, too_few=too_few
+    )
+
+
+def _grouped(points: Sequence[Point]) -> list[list[Point]]:
+    """What may be compared at all: exact times across plans and machines, real ones not."""
+
+    def key(point: Point) -> tuple[str, str, str]:
+        run = point.run
+        return (run.lane, "", "") if run.lane == EXACT_LANE else (run.lane, run.plan, run.host)
+
+    # Stable: within a group the oldest stays first.
+    return [list(group) for _, group in groupby(sorted(points, key=key), key=key)]
+
+
+def _exact(runs: Sequence[Point]) -> list[Step]:
+    """A step wherever a cell differs from the last run that had it."""
+    last: dict[str, Point] = {}
+    steps = []
+    for point in runs:
+        changed: dict[int, list[str]] = {}
+        for name, cell in point.cells.items():
+            if name in last and last[name].cells[name].total_ns != cell.total_ns:
+                changed.setdefault(last[name].run.id, []).append(name)
+        previous = {each.run.id: each for each in last.values()}
+        steps += [_step(previous[run], point, names) for run, names in changed.items()]
+        last.update(dict.fromkeys(point.cells, point))
+    return steps
+
+
+def _step(before: Point, after: Point, names: Sequence[str]) -> Step:
+    common = before.cells.keys() & after.cells.keys()
+    cells = [
+        CellStep(
+            cell=name,
+            before_ns=before.cells[name].total_ns,
+            after_ns=after.cells[name].total_ns,
+        )
+        for name in names
+    ]
+    return _told(
+        before,
+        after,
+        before_ns=sum(before.cells[name].total_ns for name in common),
+        after_ns=sum(after.cells[name].total_ns for name in common),
+        p=None,
+        cells=cells,
+    )
+
+
+def _told(
+    before: Point,
+    after: Point,
+    *,
+    before_ns: int,
+    after_ns: int,
+    p: float | None,
+    cells: list[CellStep],
+) -> Step:
+    pairs = [(before.cells[name], after.cells[name]) for name in before.cells & after.cells.keys()]
+    return Step(
+        run=after.run.id,
+        previous=before.run.id,
+        started=after.run.started,
+        plan=after.run.plan,
+        lane=after.run.lane,
+        program=after.program,
+        previous_program=before.program,
+        same_program=all(b.subject_sha256 == a.subject_sha256 for b, a in pairs),
+        same_inputs=_same_inputs(pairs),
+        before_ns=before_ns,
+        after_ns=after_ns,
+        p=p,
+        cells=sorted(cells, key=lambda cell: -abs(cell.pct)),
+    )
+
+
+def _same_inputs(pairs: Sequence[tuple[CellRow, CellRow]]) -> bool | None:
+    if any(cell.inputs_sha256 is None for pair in pairs for cell in pair):
+        return None
+    return all(before.inputs_sha256 == after.inputs_sha256 for before, after in pairs)
+
+
+def _likely(runs: Sequence[Point], confidence: float) -> list[Step]:
+    """What the change-point test claims of the runs' indices."""
+    usual = _usual_ns(runs)
+    index = [
+        float(np.exp(np.mean([np.log(cell.total_ns / usual[name]) for name, cell in cells])))
+        for cells in (list(run.cells.items()) for run in runs)
+    ]
+    found = change_points(index, confidence=confidence)
+    edges = [0, *(point.at for point in found), len(runs)]
+    steps = []
+    for number, point in enumerate(found):
+        before = _usual_ns(runs[edges[number] : point.at])
+        after = _usual_ns(runs[point.at : edges[number + 2]])
+        names = before.keys() & after.keys()
+        steps.append(
+            _told(
+                runs[point.at - 1],
+                runs[point.at],
+                before_ns=sum(before[name] for name in names),
+                after_ns=sum(after[name] for name in names),
+                p=point.p,
+                cells=[
+                    CellStep(cell=name, before_ns=before[name], after_ns=after[name])
+                    for name in sorted(names)
+                ],
+            )
+        )
+    return steps
+
+
+def _usual_ns(runs: Sequence[Point]) -> dict[str, int]:
+    """The median of each cell."""
+    times: dict[str, list[int]] = {}
+    for run in runs:
+        for name, cell in run.cells.items():
+            times.setdefault(name, []).append(cell.total_ns)
+    return {name: round(float(np.median(found))) for name, found in times.items()}

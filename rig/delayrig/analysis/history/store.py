@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The history itself: runs go in whole, or not at all, and come out as they were."""
+
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from sqlalchemy import delete, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from delayrig.analysis.gate.decision import SCHEMA as GATE_SCHEMA
+from delayrig.analysis.gate.decision import Decision
+from delayrig.analysis.history.address import Address
+from delayrig.analysis.history.choice import Choice
+from delayrig.analysis.history.engine import open_engine
+from delayrig.analysis.history.faults import explained
+from delayrig.analysis.history.migrate import bring_up_to_date, check_known, revision_of
+from delayrig.analysis.history.rows import cell_row, content_of, document_row, gate_row, run_row
+from delayrig.analysis.history.schema import HEAD, CellRow, DocumentRow, GateRow, GateRunRow, RunRow
+from delayrig.base import digest
+from delayrig.base.errors import BadInputError, ExitCode
+from delayrig.model.result import Results, decode_results, decode_versioned
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinishedRun:
+    """What is to be kept."""
+
+    results: Results
+    code: ExitCode
+    side: str = ""
+    """Of a gate."""
+    round: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A run as it is kept."""
+
+    run: RunRow
+    cells: list[CellRow]
+    gate: GateRunRow | None
+    outcome: str
+    """Of its gate; empty where it has none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Added:
+    """The numbers of what was given to be kept."""
+
+    numbers: list[int]
+    is_new: bool
+    """False where all of it had been there."""
+
+
+class History:
+    """One database. Every method is one transaction, and connects anew."""
+
+    def __init__(self, address: Address) -> None:
+        self._address = address
+
+    @property
+    def label(self) -> str:
+        """Where it is, for people."""
+        return self._address.label
+
+    def add(self, runs: Sequence[FinishedRun], decision: Decision | None = None) -> Added:
+        """Keeps a run, or all runs of a gate with its decision; raises `BadInputError`."""
+        contents = [content_of(run.results) for run in runs]
+        try:
+            with self._writing() as session:
+                return _add(session, runs, contents, decision)
+        except IntegrityError:
+            # Another writer was just at the same run: it is there now.
+            with self._writing() as session:
+                return _add(session, runs, contents, decision)
+
+    def entries(self, choice: Choice) -> list[Entry]:
+        """Runs of that choice with their cells, the oldest first; none where nothing is kept."""
+        with self._reading() as session:
+            return _entries(session, choice) if session else []
+
+    def load(self, number: int) -> Results:
+        """A run as it was; raises `BadInputError` where there is none of that number."""
+        with self._reading() as session:
+            row = session.get(DocumentRow, number) if session else None
+            known = session is not None and session.get(RunRow, number) is not None
+        if row is None:
+            raise self._missing(number, known=known)
+        return decode_results(self._unpacked(row.content, number), f"{self.label}: run {number}")
+
+    def decision(self, gate: int) -> Decision:
+        """What a gate decided, as it was."""
+        with self._reading() as session:
+            row = session.get(GateRow, gate) if session else None
+        if row is None:
+            raise BadInputError(f"history {self.label}: has no gate {gate}")
+        label = f"{self.label}: gate {gate}"
+        return decode_versioned(
+            self._unpacked(row.content, gate), label, Decision, schema=GATE_SCHEMA
+        )
+
+    def forget(self, numbers: Sequence[int]) -> None:
+        """Removes those runs; raises `BadInputError`, and removes none, where one is not there."""
+        with self._writing() as session:
+            for number in numbers:
+                if session.get(RunRow, number) is None:
+                    raise self._missing(number, known=False)
+            session.execute(delete(RunRow).where(RunRow.id.in_(numbers)))
+            session.execute(delete(GateRow).where(GateRow.id.not_in(select(GateRunRow.gate))))
+
+    def _missing(self, number: int, *, known: bool) -> BadInputError:
+        if known:
+            return BadInputError(
+                f"history {self.label}: of run {number} an older rig kept no more than figures",
+                hint="`rig/rig history add OUT` keeps all of it, where its folder is still there",
+            )
+        return BadInputError(
+            f"history {self.label}: has no run {number}",
+            hint="`rig/rig history` lists the numbers; a folder that is called so is ./NUMBER",
+        )
+
+    def _unpacked(self, content: bytes, number: int) -> bytes:
+        try:
+            return zlib.decompress(content)
+        except zlib.error as error:
+            raise BadInputError(
+                f"history {self.label}: key 'content' of {number} is damaged: {error}",
+                hint=f"`rig/rig history forget {number}`; the other runs are as they were",
+            ) from error
+
+    @contextmanager
+    def _writing(self) -> Iterator[Session]:
+        """A transaction of a writer's, in a database that is up to date."""
+        with explained(self.label):
+            if self._address.file is not None:
+                self._address.file.parent.mkdir(parents=True, exist_ok=True)
+            engine = open_engine(self._address, write=True)
+            with engine.begin() as connection:
+                if revision_of(connection) != HEAD:
+                    bring_up_to_date(connection, self.label)
+            with Session(engine, expire_on_commit=False) as session, session.begin():
+                yield session
+
+    @contextmanager
+    def _reading(self) -> Iterator[Session | None]:
+        """None where nothing has been kept yet. An older history is brought up to date first."""
+        file = self._address.file
+        if file is not None and not file.exists():
+            yield None
+            return
+        with explained(self.label):
+            engine = open_engine(self._address, write=False)
+            with engine.connect() as connection:
+                found = revision_of(connection)
+        if not found:
+            yield None
+            return
+        if found != HEAD:
+            check_known(found, self.label)
+            with self._writing():
+                pass
+        with explained(self.label), Session(engine, expire_on_commit=False) as session:
+            yield session
+
+
+def _add(
+    session: Session,
+    runs: Sequence[FinishedRun],
+    contents: Sequence[bytes],
+    decision: Decision | None,
+) -> Added:
+    pairs = [_add_run(session, *pair) for pair in zip(runs, contents, strict=True)]
+    numbers = [number for number, _ in pairs]
+    linked = session.scalars(select(GateRunRow.run).where(GateRunRow.run.in_(numbers))).all()
+    unlinked = {n: run for n, run in zip(numbers, runs, strict=True) if n not in linked}
+    if decision is not None and unlinked:
+        gate = gate_row(decision)
+        session.add(gate)
+        session.flush()
+        for number, run in unlinked.items():
+            session.add(GateRunRow(run=number, gate=gate.id, side=run.side, round=run.round))
+    return Added(numbers=numbers, is_new=any(is_new for _, is_new in pairs))
+
+
+def _add_run(session: Session, run: FinishedRun, content: bytes) -> tuple[int, bool]:
+    """Its number, and whether it was not there before."""
+    same = select(RunRow.id).where(RunRow.results_sha256 == digest.of_bytes(content))
+    there = session.scalar(same)
+    if there is not None:
+        return there, False
+    row = run_row(run.results, run.code, content)
+    session.add(row)
+    session.flush()
+    session.add(document_row(row.id, content))
+    for position, cell in enumerate(run.results.cells):
+        session.add(cell_row(row.id, position, cell, run.results.run))
+    session.flush()
+    return row.id, True
+
+
+def _entries(session: Session, choice: Choice) -> list[Entry]:
+    wanted = select(RunRow.id).where(*choice.conditions())
+    if choice.limit is not None:
+        wanted = wanted.order_by(RunRow.started.desc(), RunRow.id.desc()).limit(choice.limit)
+    in_order = select(RunRow).where(RunRow.id.in_(wanted)).order_by(RunRow.started, RunRow.id)
+    runs = session.scalars(in_order).all()
+    cells: dict[int, list[CellRow]] = {run.id: [] for run in runs}
+    of_runs = select(CellRow).where(CellRow.run.in_(wanted)).order_by(CellRow.position)
+    for cell in session.scalars(of_runs):
+        # A run that was kept between the two questions has its cells left out with it.
+        cells.setdefault(cell.run, []).append(cell)
+    gates = {
+        link.run: (link, outcome)
+        for link, outcome in session.execute(
+            select(GateRunRow, GateRow.outcome)
+            .join(GateRow, GateRow.id == GateRunRow.gate)
+            .where(GateRunRow.run.in_(wanted))
+        )
+    }
+    return [_entry(run, cells[run.id], gates) for run in runs]
+
+
+def _entry(run: RunRow, cells: list[CellRow], gates: dict[int, tuple[GateRunRow, str]]) -> Entry:
+    link, outcome = gates.get(run.id, (None, ""))
+    return Entry(run=run, cells=cells, gate=link, outcome=outcome)

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A guest of the virtual lane: every call restores it from its snapshot, as a cell would.
+
+The measuring program stands where a subject stands; the emulator is there, and nobody talks to it.
+"""
+
+import asyncio
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from delayrig.analysis.latency.in_guest import (
+    CYCLIC_LINE,
+    USUAL_SLACK_NS,
+    command_lines,
+    cyclic_json,
+    cyclic_words,
+)
+from delayrig.analysis.latency.lines import parse_lines
+from delayrig.analysis.latency.place import Line, MissingError, PlaceFacts, Windows
+from delayrig.analysis.latency.profile import GuestProfile
+from delayrig.base.errors import LostGuestError
+from delayrig.base.paths import Paths
+from delayrig.images.foreign import provide_natives
+from delayrig.images.guest_image import GuestImage, provide_guest_image
+from delayrig.images.kernel import provide_kernel
+from delayrig.images.recipes import Recipes
+from delayrig.images.subject import PROGRAM, Subject, provide_cyclictest, provide_latency_program
+from delayrig.lanes.payload import CELL_FOLDER, SETTLE_MS, SUBJECT_ROOT, pack_spec
+from delayrig.lanes.supplies import CpuPool, image_with
+from delayrig.lanes.virtual_lane import make_machine
+from delayrig.machine.arguments import CELL_FW_CFG, SUBJECT_FW_CFG
+from delayrig.machine.session import finish_guest
+from delayrig.machine.snapshot import boot_hardware, provide_snapshot, snapshot_path
+from delayrig.model.events import of_kind, parse_events
+from delayrig.model.lane import LaneName
+
+CHIP = "M25P10-A"
+"""The smallest: it is never spoken to."""
+DEADLINE_MS = 3_600_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuestPlace:
+    """As `Place`."""
+
+    profile: GuestProfile
+    cpus: tuple[int, ...]
+    """To measure on, in turn."""
+    image: GuestImage
+    snapshot: Path
+    program: Subject
+    cyclic: Subject
+    paths: Paths
+    pool: CpuPool
+
+    @property
+    def facts(self) -> PlaceFacts:
+        """As `Place` has it."""
+        shape = self.profile.shape
+        return PlaceFacts(
+            name=self.profile.name,
+            lane=LaneName.VIRTUAL,
+            arch=shape.arch,
+            mips=shape.mips,
+            core_mips=(shape.mips,) * shape.cores,
+            cpus=self.cpus,
+            usual_slack_ns=USUAL_SLACK_NS,
+        )
+
+    async def measure(self, words: Sequence[str]) -> list[Line]:
+        """As `Place` has it; as many at a time as a command line holds."""
+        found: list[Line] = []
+        for part in command_lines(words):
+            entries = await self._run(self.program, part, ())
+            text = entries.get("stdout.txt", b"")
+            found += parse_lines(text, expected=len(part), source=f"guest {self.profile.name}")
+        return found
+
+    async def cyclictest(self, words: Sequence[str], *, eaters: int) -> tuple[bytes, Windows]:
+        """As `Place` has it; the agent's hogs are the load, beside it on core 0."""
+        lines = [CYCLIC_LINE]
+        if eaters:
+            lines.append(f"hogs {eaters}")
+        return cyclic_json(await self._run(self.cyclic, cyclic_words(words), lines)), Windows()
+
+    async def set_governor(self, name: str) -> None:
+        """A guest's cores have one speed."""
+        if name:
+            raise MissingError(f"governor {name} cannot be set: the guest has no cpufreq")
+
+    async def _run(
+        self, program: Subject, words: Sequence[str], lines: Sequence[str]
+    ) -> dict[str, bytes]:
+        with tempfile.TemporaryDirectory(prefix="flashrom-rig-") as name:
+            scratch = Path(name)
+            archive = await asyncio.to_thread(pack_spec, self._spec_text(words, lines), scratch)
+            shape = self.profile.shape
+            hardware = replace(
+                boot_hardware(shape, self.image, self.paths.turns, scratch / "console.log"),
+                fw_cfg={CELL_FW_CFG: archive, SUBJECT_FW_CFG: Path(program.archive)},
+            )
+            async with self.pool.one() as cpu:
+                machine = await make_machine(
+                    hardware,
+                    self.snapshot,
+                    log=scratch / "qemu.log",
+                    cpu=cpu,
+                    connect=None,
+                    paths=self.paths,
+                )
+                try:
+                    await machine.start()
+                    entries = await finish_guest(machine, shape, scratch)
+                finally:
+                    await asyncio.shield(machine.stop())
+        _check(entries, self.profile.name)
+        return entries
+
+    def _spec_text(self, words: Sequence[str], lines: Sequence[str]) -> str:
+        """For the agent (images/agent/spec.h)."""
+        spec = [
+            "schema 1",
+            f"settle_ms {SETTLE_MS}",
+            f"deadline_ms {DEADLINE_MS}",
+            f"root {SUBJECT_ROOT}",
+            *self.profile.spec_lines,
+            *lines,
+            *(f"emulator {word}" for word in ("--chip", CHIP, "--events", "events.jsonl")),
+            *(f"subject {word}" for word in (PROGRAM, *words)),
+            f"collect stdout.txt {CELL_FOLDER}/stdout.txt 0 0",
+            f"collect emulator.log {CELL_FOLDER}/emulator.log 0 0",
+        ]
+        return "\n".join(spec) + "\n"
+
+
+async def open_guest(
+    profile: GuestProfile,
+    cpus: tuple[int, ...],
+    recipes: Recipes,
+    paths: Paths,
+    pool: CpuPool,
+    preparing: Callable[[str], None],
+) -> GuestPlace:
+    """Builds, fetches and boots what is not there yet."""
+    shape = profile.shape
+    image, program, cyclic = await asyncio.to_thread(_provide, profile, recipes, paths, preparing)
+    async with pool.one() as cpu:
+        if not snapshot_path(shape, image, paths).is_dir():
+            preparing(f"snapshot of {shape.name}")
+        snapshot = await provide_snapshot(shape, image, paths, cpu)
+    return GuestPlace(
+        profile=profile,
+        cpus=cpus,
+        image=image,
+        snapshot=snapshot,
+        program=program,
+        cyclic=cyclic,
+        paths=paths,
+        pool=pool,
+    )
+
+
+def _provide(
+    profile: GuestProfile, recipes: Recipes, paths: Paths, preparing: Callable[[str], None]
+) -> tuple[GuestImage, Subject, Subject]:
+    shape, arch = profile.shape, profile.shape.arch
+    provide_natives(arch, paths, preparing)
+    image = provide_guest_image(recipes.guest, paths, preparing, arch)
+    kernels = {}
+    if shape.kernel:
+        kernel = provide_kernel(shape.kernel, recipes.kernels[shape.kernel], paths, preparing)
+        kernels[shape.kernel] = kernel
+    program = provide_latency_program(paths, arch)
+    cyclic = provide_cyclictest(recipes, paths, preparing, arch)
+    return image_with(image, kernels, shape), program, cyclic
+
+
+def _check(entries: dict[str, bytes], name: str) -> None:
+    """A guest whose agent complains, or whose program did not end by itself, is a lost one."""
+    events = parse_events(entries.get("agent.jsonl", b""), source=f"guest {name}")
+    for event in of_kind(events, "agent_error"):
+        raise LostGuestError(f"guest {name}: {event['message']}: {event['detail']}")
+    end = next(iter(of_kind(events, "subject_end")), None)
+    if end is None:
+        raise LostGuestError(f"guest {name}: what was measured there never ended")

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A guest of the live lane: every call boots it, each core at its speed, its time this machine's.
+
+Where this machine could not hold a core to its speed, sleeps end later than on such a machine. So
+each line says in how many windows of its time that was so.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from delayrig.analysis.latency.in_guest import (
+    CYCLIC_LINE,
+    USUAL_SLACK_NS,
+    command_lines,
+    cyclic_json,
+    cyclic_words,
+)
+from delayrig.analysis.latency.lines import parse_lines
+from delayrig.analysis.latency.live_profile import LiveProfile
+from delayrig.analysis.latency.place import Line, PlaceFacts, Windows
+from delayrig.base.paths import Paths
+from delayrig.images.recipes import Recipes
+from delayrig.images.subject import Subject, provide_cyclictest, provide_latency_program
+from delayrig.lanes.live.pace import pace_events
+from delayrig.lanes.live.program import Errand, Left, LiveGuest, run_program
+from delayrig.machine.live_image import provide_live_image
+from delayrig.model.events import Event
+from delayrig.model.lane import LaneName
+from delayrig.model.platform import Arch
+
+DEADLINE_MS = 600_000
+REHEARSED = 5
+REHEARSED_NS = 1_000_000
+"""The longest wait, and the longest task, before the readings that count."""
+
+
+@dataclass(slots=True, kw_only=True)
+class LivePlace:
+    """As `Place`."""
+
+    profile: LiveProfile
+    cpus: tuple[int, ...]
+    guest: LiveGuest
+    program: Subject
+    cyclic: Subject
+    _governor: str = field(default="")
+
+    @property
+    def facts(self) -> PlaceFacts:
+        """As `Place` has it."""
+        return PlaceFacts(
+            name=self.profile.name,
+            lane=LaneName.LIVE,
+            arch=Arch.X86_64,
+            mips=self.profile.core_mips[self.cpus[0]],
+            cpus=self.cpus,
+            core_mips=self.profile.core_mips,
+            about=self.profile.about,
+            usual_slack_ns=USUAL_SLACK_NS,
+            governors=self.profile.governors,
+        )
+
+    async def measure(self, words: Sequence[str]) -> list[Line]:
+        """As `Place` has it; as many at a time as a command line holds."""
+        found: list[Line] = []
+        for part in command_lines(words):
+            left = await self._run(self.program, part, rehearsal=rehearsal_of(part))
+            text = left.entries.get("stdout.txt", b"")
+            lines = parse_lines(text, expected=len(part), source=f"guest {self.profile.name}")
+            found += [with_windows(line, left) for line in lines]
+        return found
+
+    async def cyclictest(self, words: Sequence[str], *, eaters: int) -> tuple[bytes, Windows]:
+        """As `Place` has it; the agent's hogs are the load, on every core."""
+        lines = [CYCLIC_LINE]
+        if eaters:
+            lines.append(f"hogs_each {eaters}")
+        left = await self._run(self.cyclic, cyclic_words(words), rehearsal=(), lines=lines)
+        written = cyclic_json(left.entries)
+        clock = left.clock
+        paced = pace_events(left.trace, clock.begin.after_ns, clock.end.before_ns)
+        return written, _windows(paced)
+
+    async def set_governor(self, name: str) -> None:
+        """Of the guests that are booted from now on."""
+        self._governor = name
+
+    async def _run(
+        self,
+        program: Subject,
+        words: Sequence[str],
+        *,
+        rehearsal: Sequence[str],
+        lines: Sequence[str] = (),
+    ) -> Left:
+        guest = replace(self.guest, governor=self._governor or self.profile.governor)
+        return await run_program(
+            guest,
+            Errand(
+                program=program,
+                words=words,
+                rehearsal=rehearsal,
+                spec_lines=(*self.profile.spec_lines, *lines),
+                deadline_ms=DEADLINE_MS,
+            ),
+        )
+
+
+def with_windows(line: Line, left: Left) -> Line:
+    """A line with how this machine kept up while its readings were taken, where it says when."""
+    if "began_ns" not in line:
+        return line
+    since_ns, until_ns = (left.clock.to_host_ns(line[key]) for key in ("began_ns", "ended_ns"))
+    windows = _windows(pace_events(left.trace, since_ns, until_ns))
+    return {**line, "windows": windows.count, "windows_not_kept": windows.not_kept}
+
+
+def _windows(paced: Iterable[Event]) -> Windows:
+    pace = next(event for event in paced if event["ev"] == "pace")
+    return Windows(count=pace["windows"], not_kept=pace["windows_not_kept"])
+
+
+def rehearsal_of(words: Sequence[str]) -> list[str]:
+    """The same with few and short waits, each kind once: what it runs is translated then."""
+    return list(dict.fromkeys(_shortened(word) for word in words))
+
+
+def _shortened(word: str) -> str:
+    kind, _, rest = word.partition(":")
+    keys = dict(pair.split("=") for pair in rest.split(",") if pair)
+    if "to_ns" in keys and int(keys["to_ns"]):
+        step_ns = (int(keys["to_ns"]) - int(keys["from_ns"])) // REHEARSED
+        keys["step_ns"] = str(max(int(keys["step_ns"]), step_ns))
+    for key, most in (("count", REHEARSED), ("request_ns", REHEARSED_NS)):
+        if key in keys:
+            keys[key] = str(min(int(keys[key]), most))
+    return ":".join(filter(None, [kind, ",".join(f"{key}={keys[key]}" for key in keys)]))
+
+
+async def open_live_guest(
+    profile: LiveProfile,
+    cpus: tuple[int, ...],
+    recipes: Recipes,
+    paths: Paths,
+    preparing: Callable[[str], None],
+) -> LivePlace:
+    """Builds and fetches what is not there yet."""
+    image = await asyncio.to_thread(provide_live_image, recipes.guest, paths, preparing)
+    return LivePlace(
+        profile=profile,
+        cpus=cpus,
+        guest=LiveGuest(
+            core_mips=profile.core_mips,
+            governor=profile.governor,
+            image=image,
+            paths=paths,
+            kernel_words=profile.kernel_words,
+        ),
+        program=await asyncio.to_thread(provide_latency_program, paths),
+        cyclic=await asyncio.to_thread(provide_cyclictest, recipes, paths, preparing),
+    )

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`--guest ARCH/MIPS/...`: which guest to measure in, and the sets of them that have a name."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from delayrig.base.errors import BadInputError, nearest
+from delayrig.hazards import hazard_of
+from delayrig.hazards.hazard import Hazard
+from delayrig.model.platform import Arch
+from delayrig.model.shape import GuestShape, shift_for_mips
+
+CORES = re.compile(r"([1-8])c")
+KERNEL_WORD = re.compile(r"(highres|nohz)=(on|off)|nohz_full=[0-9,-]+")
+HAZARDS = ("low-res-timers", "no-nohz", "clocksource", "preempt-rt", "no-rt")
+"""Those that change how a kernel serves timers, or who may be served first."""
+FORM = "ARCH/MIPS[/CORESc][/WORD...], such as x86_64/250 or x86_64/62/2c/nohz_full=1"
+SETS = {
+    "speeds": ("x86_64/16", "x86_64/62", "x86_64/250", "x86_64/1000"),
+    "timers": (
+        *("x86_64/250/nohz=off", "x86_64/250", "x86_64/250/2c/nohz_full=1"),
+        "x86_64/250/highres=off",
+    ),
+    "archs": ("x86_64/250", "i386/250", "arm64/250"),
+}
+
+
+class MeasuredGuest(Protocol):
+    """What those of every lane have in common."""
+
+    @property
+    def name(self) -> str:
+        """The words that asked for it."""
+        ...
+
+    @property
+    def cores(self) -> int:
+        """How many there are."""
+        ...
+
+    @property
+    def first_cpu(self) -> int:
+        """The one to measure on where nothing else is asked for."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuestProfile:
+    """A guest, by the words that asked for it."""
+
+    name: str
+    shape: GuestShape
+    spec_lines: tuple[str, ...] = ()
+    """What its agent is told (images/agent/spec.h)."""
+
+    @property
+    def first_cpu(self) -> int:
+        """The CPU to measure on: the one of `nohz_full=`, where that is asked for."""
+        return first_cpu(self.shape.kernel_words)
+
+    @property
+    def cores(self) -> int:
+        """How many there are."""
+        return self.shape.cores
+
+
+def parse_guests(words: tuple[str, ...]) -> list[GuestProfile]:
+    """Each guest once; names of sets are taken for what they stand for."""
+    names = [name for word in words for name in SETS.get(word, (word,))]
+    return [parse_guest(name) for name in dict.fromkeys(names)]
+
+
+def parse_guest(name: str) -> GuestProfile:
+    """Raises `BadInputError` that says what would be right."""
+    arch, mips, *rest = [*name.split("/"), "", ""]
+    if arch not in {str(known) for known in Arch}:
+        hint = nearest(arch, [*map(str, Arch), *SETS], what="architectures and sets")
+        raise BadInputError(f"--guest {name!r}: no architecture {arch!r}", hint=hint)
+    shift = shift_for_mips(float(mips)) if re.fullmatch(r"[0-9.]+", mips) else None
+    if shift is None:
+        raise BadInputError(
+            f"--guest {name!r}: {mips!r} is no speed of a guest",
+            hint=f"speeds are 1000, 500, 250, 125, 62, 31, 16, 8 MIPS...; it is written {FORM}",
+        )
+    cores, kernel_words, hazards = 1, [], []
+    for word in filter(None, rest):
+        if CORES.fullmatch(word):
+            cores = int(word.removesuffix("c"))
+        elif KERNEL_WORD.fullmatch(word):
+            kernel_words.append(word)
+        else:
+            hazards.append(_hazard(word, name))
+    return _profile(name, Arch(arch), shift, cores, kernel_words, hazards)
+
+
+def _hazard(word: str, name: str) -> Hazard:
+    if word.partition(":")[0] not in HAZARDS:
+        known = [*HAZARDS, "highres=off", "nohz=off", "nohz_full=CPUS"]
+        raise BadInputError(
+            f"--guest {name!r}: unknown word {word!r}", hint=nearest(word, known, what="words")
+        )
+    return hazard_of(word)
+
+
+def _profile(
+    name: str,
+    arch: Arch,
+    shift: int,
+    cores: int,
+    kernel_words: list[str],
+    hazards: list[Hazard],
+) -> GuestProfile:
+    unfit = next((hazard for hazard in hazards if arch not in hazard.archs), None)
+    if unfit is not None:
+        raise BadInputError(
+            f"--guest {name!r}: {unfit.name} needs a guest of {' or '.join(unfit.archs)}",
+            hint="leave it out or change the architecture",
+        )
+    words = [*kernel_words, *(word for hazard in hazards for word in hazard.kernel_words)]
+    plain = GuestShape(icount_shift=shift, cores=cores, arch=arch)
+    shape = GuestShape(
+        icount_shift=shift,
+        cores=cores,
+        arch=arch,
+        kernel=next((hazard.kernel for hazard in hazards if hazard.kernel), ""),
+        clocksource=next((h.clocksource for h in hazards if h.clocksource), "")
+        or plain.platform.clocksource,
+        kernel_words=tuple(words),
+    )
+    profile = GuestProfile(
+        name=name, shape=shape, spec_lines=spec_lines_of([hazard.name for hazard in hazards])
+    )
+    first_cpu(shape.kernel_words, cores=cores, name=name)
+    return profile
+
+
+def spec_lines_of(hazards: Sequence[str]) -> tuple[str, ...]:
+    """What the agent is told of those."""
+    return ("realtime_denied 1",) if "no-rt" in hazards else ()
+
+
+def first_cpu(kernel_words: Sequence[str], *, cores: int | None = None, name: str = "") -> int:
+    """The CPU of `nohz_full=`, else the first; raises `BadInputError` where `cores` lack it."""
+    full = [word for word in kernel_words if word.startswith("nohz_full=")]
+    cpu = int(re.findall(r"\d+", full[0])[0]) if full else 0
+    if cores is not None and (cpu >= cores or (full and cpu == 0)):
+        raise BadInputError(
+            f"--guest {name!r}: nohz_full= needs a core above 0 that the guest has",
+            hint="core 0 keeps the time for the others: write /2c/nohz_full=1",
+        )
+    return cpu
+
+
+def measured_cpus(profile: MeasuredGuest, *, all_cores: bool, core: int | None) -> tuple[int, ...]:
+    """In the order in which they are measured on."""
+    first = profile.first_cpu
+    if all_cores:
+        return (first, *(cpu for cpu in range(profile.cores) if cpu != first))
+    if core is not None and core >= profile.cores:
+        raise BadInputError(
+            f"--core {core}: {profile.name!r} has no such core",
+            hint=f"it has {profile.cores} of them, and the first is core 0",
+        )
+    return (first if core is None else core,)

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""latency.json: every machine that was measured, and everything that was read on it."""
+
+from pathlib import Path
+
+import msgspec
+
+from delayrig.analysis.latency.series import Section, Series
+from delayrig.base.keep import keep_file
+from delayrig.model.lane import LaneName
+
+SCHEMA = 1
+FILE_NAME = "latency.json"
+PAGE_NAME = "latency.html"
+
+
+class Statistics(msgspec.Struct, frozen=True, kw_only=True):
+    """Of all readings of a series."""
+
+    count: int
+    mean_ns: int
+    deviation_ns: int
+    """Of a sample; 0 for a single reading."""
+    quantiles_ns: list[int]
+    """101, by nearest rank: the first is the least reading, the last the most."""
+
+    @property
+    def min_ns(self) -> int:
+        """The least."""
+        return self.quantiles_ns[0]
+
+    @property
+    def p50_ns(self) -> int:
+        """The median."""
+        return self.quantiles_ns[50]
+
+    @property
+    def p99_ns(self) -> int:
+        """What 99 % do not exceed."""
+        return self.quantiles_ns[99]
+
+    @property
+    def max_ns(self) -> int:
+        """The most."""
+        return self.quantiles_ns[100]
+
+
+class Reading(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of a series. Of `periods` the statistics are of how late each began."""
+
+    series: Series
+    refused: str = ""
+    """The call that this machine refused; empty where it was measured."""
+    why: str = ""
+    """In the words of the C library."""
+    early: int = 0
+    """Waits that ended before their time: none may."""
+    overruns: int = 0
+    """Periods that began only when the next was due."""
+    cpu_ns: int = 0
+    voluntary_switches: int = 0
+    involuntary_switches: int = 0
+    statistics: Statistics | None = None
+    elapsed_ns: list[int] = []
+    """Of a sweep: one for each length."""
+    windows: int = 0
+    """Of a guest of real time: stretches of 100 ms of one core, while the readings were taken."""
+    windows_not_kept: int = 0
+    """Those in which this machine did not hold the core to its speed: its delays are in here."""
+
+    @property
+    def late_ns_p50(self) -> int:
+        """The median of how much longer than asked for."""
+        return self.statistics.p50_ns - self.series.request_ns if self.statistics else 0
+
+
+class Audit(msgspec.Struct, frozen=True, kw_only=True):
+    """What the measuring program itself costs; every figure has one clock reading in it."""
+
+    clock_read_ps: int
+    """clock_gettime() as the C library calls it."""
+    clock_call_ps: int
+    """The same as a system call, past the vDSO."""
+    loop_ps: int
+    """A turn of the measuring loop around a wait that does nothing."""
+    clock_step_ns: int
+    """The least by which two readings were seen to differ."""
+
+
+class Ticks(msgspec.Struct, frozen=True, kw_only=True):
+    """Interrupts of the measured CPU's own timer in two equal spans of time."""
+
+    span_ns: int
+    idle_interrupts: int
+    busy_interrupts: int
+
+
+class Timers(msgspec.Struct, frozen=True, kw_only=True):
+    """How the kernel serves timers; null is what it does not say."""
+
+    resolution_ns: int
+    """clock_getres() of CLOCK_MONOTONIC."""
+    jiffy_ns: int
+    """clock_getres() of CLOCK_MONOTONIC_COARSE: the time from tick to tick."""
+    high_resolution: bool | None
+    tick: str
+    """`periodic`, `idle` (stops on idle CPUs), `full` (and on the measured CPU, where one task
+    runs); empty where nothing says."""
+    event_handlers: list[str]
+    source: str
+    """Where that stands."""
+    sentence: str
+
+
+class Cyclic(msgspec.Struct, frozen=True, kw_only=True):
+    """What cyclictest of rt-tests says of one timer interface."""
+
+    interface: str
+    loaded: bool
+    cycles: int
+    min_ns: int
+    mean_ns: int
+    max_ns: int
+    command: str
+    windows: int = 0
+    windows_not_kept: int = 0
+    """As `Reading` has them."""
+
+    @property
+    def contradicts_itself(self) -> bool:
+        """cyclictest adds latencies up without a sign, so that one below 0 spoils the others."""
+        return not 0 <= self.min_ns <= self.mean_ns <= self.max_ns
+
+
+class MachineReport(msgspec.Struct, frozen=True, kw_only=True):
+    """One machine, or guest."""
+
+    name: str
+    lane: str
+    """`host`, or the lane that the guest was of."""
+    arch: str
+    mips: float | None
+    """Of a guest: million instructions a second of its first measured core."""
+    core_mips: list[float] = []
+    """Of a guest: of each core."""
+    about: str = ""
+    """What a reader should know of it besides."""
+    cpus: int
+    measured_cpus: list[int]
+    kernel: str
+    kernel_version: str
+    cmdline: str
+    clocksource: str
+    clockevent: str
+    idle_driver: str
+    governors: list[str]
+    """Of the measured CPU; empty where there is no cpufreq."""
+    idle_states: list[str]
+    slack_ns: int
+    """Of ordinary processes, where a series does not say otherwise."""
+    nice: int
+    """Of ordinary series: above 0 the kernel is less exact with select() and poll()."""
+    timers: Timers
+    audit: Audit
+    ticks: Ticks | None
+    readings: list[Reading]
+    cyclictest: list[Cyclic]
+    missing: list[str]
+    """What could not be measured, and why."""
+    doubt: str = ""
+    """How far this machine did not keep up with a guest of real time; empty: it did."""
+    host_s: float
+
+    @property
+    def title(self) -> str:
+        """Its name, and of a guest its lane."""
+        return self.name if self.lane == LaneName.HOST else f"{self.lane} {self.name}"
+
+    def of(self, section: Section) -> list[Reading]:
+        """What was measured for that part of the answer."""
+        return [each for each in self.readings if each.series.section is section]
+
+
+class LatencyReport(msgspec.Struct, frozen=True, kw_only=True):
+    """The whole file."""
+
+    schema: int = SCHEMA
+    rig_version: str
+    argv: list[str]
+    started: str
+    complete: bool
+    """Whether all machines that were asked for are here."""
+    machines: list[MachineReport]
+
+
+def write_report(report: LatencyReport, folder: Path) -> Path:
+    """All of it in one step."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / FILE_NAME
+    keep_file(path, msgspec.json.format(msgspec.json.encode(report), indent=1) + b"\n")
+    return path

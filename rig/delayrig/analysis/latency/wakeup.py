@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The wake-up gotcha: sleepers wake up sooner while others compute, where a governor saves power.
+
+A guest whose cores follow a governor measures how late sleeps of 10 ms end, alone and beside loops.
+Under `ondemand` the loops bring the core to its full speed, and the way from the timer's interrupt
+to the sleeper is the same number of instructions; under `performance` it was there all the time.
+"""
+
+import msgspec
+
+from delayrig.analysis.latency.lines import parse_lines
+from delayrig.base.errors import LostGuestError
+from delayrig.images.subject import Subject
+from delayrig.judge.trust import pace_fault
+from delayrig.lanes.live.pace import pace_events
+from delayrig.lanes.live.program import Errand, LiveGuest, run_program
+
+SCHEMA = 1
+REQUEST_NS = 10_000_000
+SLACK_NS = 50_000
+REHEARSED = 5
+DEADLINE_MS = 120_000
+
+
+class Lateness(msgspec.Struct, frozen=True, kw_only=True):
+    """Of one series of sleeps."""
+
+    governor: str
+    eaters: int
+    count: int
+    mean_ns: float
+    median_ns: float
+    deviation_ns: float
+
+
+class WakeupReport(msgspec.Struct, frozen=True, kw_only=True):
+    """The whole of `wakeup.json`."""
+
+    schema: int = SCHEMA
+    mips_max: float
+    mips_min: float
+    request_ns: int = REQUEST_NS
+    readings: list[Lateness]
+    doubt: str = ""
+    """How far this machine did not keep up; empty: it did."""
+
+    def change(self, governor: str) -> tuple[float, float]:
+        """What the eaters make of the mean lateness, and of its median: below 1 it falls.
+
+        One sleep that this machine let wait moves the mean, and not the median.
+        """
+        alone, beside = (
+            next(r for r in self.readings if r.governor == governor and bool(r.eaters) is crowded)
+            for crowded in (False, True)
+        )
+        return beside.mean_ns / alone.mean_ns, beside.median_ns / alone.median_ns
+
+
+def series_words(count: int, eaters: int) -> list[str]:
+    """For the measuring program (images/latency/series.h): alone first, then beside the loops."""
+    plain = f"wait:wait=nanosleep,request_ns={REQUEST_NS},count={count},slack_ns={SLACK_NS},cpu=0"
+    return [plain, f"{plain},eaters={eaters}"]
+
+
+async def measure_wakeups(
+    guest: LiveGuest, program: Subject, *, count: int, eaters: int
+) -> tuple[list[Lateness], str]:
+    """Both series in one guest of one core, and how far it was not kept to its speed."""
+    left = await run_program(guest, errand_of(program, count=count, eaters=eaters))
+    trace = pace_events(left.trace, left.clock.begin.after_ns, left.clock.end.before_ns)
+    text = left.entries.get("stdout.txt", b"")
+    lines = parse_lines(text, expected=2, source="the live guest")
+    found = [
+        Lateness(
+            governor=guest.governor,
+            eaters=loops,
+            count=line["count"],
+            mean_ns=line["mean_ns"] - REQUEST_NS,
+            median_ns=line["quantiles_ns"][len(line["quantiles_ns"]) // 2] - REQUEST_NS,
+            deviation_ns=line["deviation_ns"],
+        )
+        for line, loops in zip(lines, (0, eaters), strict=True)
+    ]
+    if any(one.count < count for one in found):
+        raise LostGuestError("the live guest measured less than it was asked for")
+    return found, pace_fault(trace)
+
+
+def errand_of(program: Subject, *, count: int, eaters: int) -> Errand:
+    """Both series, after a few sleeps of each that nobody counts."""
+    return Errand(
+        program=program,
+        words=series_words(count, eaters),
+        rehearsal=series_words(REHEARSED, eaters),
+        deadline_ms=DEADLINE_MS,
+    )

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What each step costs and brings: a pure fold over the results of plan `proposal`.
+
+Steps are compared in the cells that all of them finished, so that figures are of the same work.
+Whether a step is safe is a matter of every cell, those among them in which busy waits trust it.
+"""
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from delayrig.base.errors import BadInputError
+from delayrig.images.subject import STEPS, TRUSTING
+from delayrig.model.result import CellResult, Results, RunHeader, Verdict
+
+SCHEMA = 1
+FILE_NAME = "proposal.json"
+PREFIX = "step:"
+TITLES = {
+    "calibrated-loop": "calibrated loop",
+    "os-clock": "OS clock alone, threshold 100 ms",
+    "threshold-100us": "threshold 100 us",
+    "realtime": "SCHED_FIFO",
+    "slack-and-hybrid": "timer slack and hybrid",
+}
+FINISHED = (Verdict.PASS, Verdict.TOO_SHORT)
+UNSAFE = (Verdict.TOO_SHORT, Verdict.CORRUPT)
+NO_PRIORITY = "no-rt"
+
+
+class StepFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """One step: sums over the cells that all steps finished, and verdicts over all of its own."""
+
+    step: str
+    title: str
+    time_ns: int
+    cpu_ns: int
+    wakeups: int
+    overshoot_ns: int
+    too_short: int
+    judged: int
+
+
+class PlaceFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """One cell, by step in their order."""
+
+    place: str
+    words: str
+    time_ns: list[int]
+    cpu_ns: list[int]
+    wakeups: list[int]
+    verdicts: list[Verdict]
+
+
+class OrderFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """What a later step brings to those who may not take a priority: all such cells summed up."""
+
+    step: str
+    time_ns: int
+    cpu_ns: int
+
+
+class Proposal(msgspec.Struct, frozen=True, kw_only=True):
+    """The whole of `proposal.json`, but for the words."""
+
+    schema: int = SCHEMA
+    steps: list[StepFigures]
+    places: list[PlaceFigures]
+    """The cells that are compared."""
+    without_priority: list[OrderFigures]
+    left_out: list[str]
+    """Cells that not every step finished, each with the reason."""
+    run: RunHeader
+
+
+def fold_proposal(results: Results) -> Proposal:
+    """Raises `BadInputError` for a run of other things."""
+    asking = _by_step(results.cells, "")
+    missing = [step for step in STEPS if not asking[step]]
+    if missing:
+        raise BadInputError(
+            f"results.json: has no cell of {', '.join(PREFIX + step for step in missing)}",
+            hint="name a run of plan `proposal`, or a folder that is not there yet",
+        )
+    shared, left_out = _shared(asking)
+    return Proposal(
+        steps=[_step(step, asking[step], shared, results.cells) for step in STEPS],
+        places=[_place(place, asking) for place in shared],
+        without_priority=_without_priority(asking),
+        left_out=left_out,
+        run=results.run,
+    )
+
+
+def _by_step(cells: Iterable[CellResult], kind: str) -> dict[str, dict[str, CellResult]]:
+    """The cells of each step by place."""
+    cells = list(cells)
+    return {
+        step: {cell.place: cell for cell in cells if cell.subject.name == f"{PREFIX}{step}{kind}"}
+        for step in STEPS
+    }
+
+
+def _shared(asking: dict[str, dict[str, CellResult]]) -> tuple[list[str], list[str]]:
+    """Places that all steps were at, in the order of the plan, and which of them are left out."""
+    kept, left_out = [], []
+    for place in asking[STEPS[0]]:
+        cells = [asking[step][place] for step in STEPS if place in asking[step]]
+        unfinished = [cell for cell in cells if cell.verdict not in FINISHED]
+        if len(cells) < len(STEPS):
+            continue
+        if unfinished:
+            left_out.append(f"{unfinished[0].id}: {unfinished[0].verdict}")
+        else:
+            kept.append(place)
+    return kept, left_out
+
+
+def _step(
+    step: str, own: dict[str, CellResult], shared: Sequence[str], cells: Sequence[CellResult]
+) -> StepFigures:
+    compared = [own[place] for place in shared]
+    trusting = [cell for cell in cells if cell.subject.name == f"{PREFIX}{step}{TRUSTING}"]
+    judged = [*own.values(), *trusting]
+    return StepFigures(
+        step=step,
+        title=TITLES[step],
+        time_ns=sum(cell.time_ns.total for cell in compared),
+        cpu_ns=sum(cell.total_cpu_ns for cell in compared),
+        wakeups=sum(cell.context_switches for cell in compared),
+        overshoot_ns=sum(cell.overshoot_ns for cell in compared),
+        too_short=sum(cell.verdict in UNSAFE for cell in judged),
+        judged=len(judged),
+    )
+
+
+def _place(place: str, asking: dict[str, dict[str, CellResult]]) -> PlaceFigures:
+    cells = [asking[step][place] for step in STEPS]
+    return PlaceFigures(
+        place=place,
+        words=place_words(cells[0]),
+        time_ns=[cell.time_ns.total for cell in cells],
+        cpu_ns=[cell.total_cpu_ns for cell in cells],
+        wakeups=[cell.context_switches for cell in cells],
+        verdicts=[cell.verdict for cell in cells],
+    )
+
+
+def place_words(cell: CellResult) -> str:
+    """Speed, cores, what else went on, and the part."""
+    speed = f"{round(cell.guest.mips[0])} MIPS" if cell.guest.mips else "this machine"
+    cores = f"{cell.guest.cores} core{'s' if cell.guest.cores > 1 else ''}"
+    return ", ".join([speed, cores, *cell.hazards, cell.chip])
+
+
+def _without_priority(asking: dict[str, dict[str, CellResult]]) -> list[OrderFigures]:
+    """The steps that ran where nobody may take a real-time priority, in the same cells."""
+    found = {
+        step: {place: cell for place, cell in cells.items() if NO_PRIORITY in cell.hazards}
+        for step, cells in asking.items()
+    }
+    found = {step: cells for step, cells in found.items() if cells}
+    places = [
+        place
+        for place in next(iter(found.values()), {})
+        if all(place in cells and cells[place].verdict in FINISHED for cells in found.values())
+    ]
+    return [
+        OrderFigures(
+            step=step,
+            time_ns=sum(cells[place].time_ns.total for place in places),
+            cpu_ns=sum(cells[place].total_cpu_ns for place in places),
+        )
+        for step, cells in found.items()
+        if places
+    ]

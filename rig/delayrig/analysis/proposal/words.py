@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Conclusion and advice in words: each figure and each order follows from the data."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from delayrig.analysis.proposal.steps import TITLES, Proposal
+
+COUNTS = 1.0
+"""Percent: a change that is smaller is none. Where wake-ups meet ticks moves a total by up to
+half a percent either way."""
+NEEDS = {"realtime": "threshold-100us", "slack-and-hybrid": "os-clock"}
+"""What a step cannot do without: a build that polls for long takes no real-time priority."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What a step changes, beside the one before it, in percent; negative: less."""
+
+    step: str
+    title: str
+    time_pct: float
+    cpu_pct: float
+    wakeups_pct: float
+    too_short: int
+    """Verdicts more than before."""
+    best_place: str
+    """The cell in which it saves most time, and how much that is."""
+    best_pct: float
+
+    @property
+    def worth(self) -> tuple[int, float]:
+        """What sorts steps: verdicts that it takes away, then time and CPU time that it saves."""
+        return -self.too_short, -(self.time_pct + self.cpu_pct)
+
+
+def changes_of(proposal: Proposal) -> list[Change]:
+    """Of every step but the first."""
+    return [
+        Change(
+            step=after.step,
+            title=after.title,
+            time_pct=_pct(before.time_ns, after.time_ns),
+            cpu_pct=_pct(before.cpu_ns, after.cpu_ns),
+            wakeups_pct=_pct(before.wakeups, after.wakeups),
+            too_short=after.too_short - before.too_short,
+            best_place=place,
+            best_pct=pct,
+        )
+        for (before, after), (place, pct) in zip(
+            pairwise(proposal.steps), _best_places(proposal), strict=True
+        )
+    ]
+
+
+def _best_places(proposal: Proposal) -> list[tuple[str, float]]:
+    """Where each step but the first saves most of the time, and how much."""
+    return [
+        min(
+            ((p.words, _pct(p.time_ns[n - 1], p.time_ns[n])) for p in proposal.places),
+            key=lambda place: place[1],
+        )
+        for n in range(1, len(proposal.steps))
+    ]
+
+
+def _pct(before: int, after: int) -> float:
+    return 100 * (after - before) / before if before else 0.0
+
+
+def landing_order(changes: Sequence[Change]) -> list[Change]:
+    """The most worthy first, and nothing before what it needs."""
+    left = sorted(changes, key=lambda change: change.worth, reverse=True)
+    order: list[Change] = []
+    while left:
+        landed = {change.step for change in order}
+        able = [c for c in left if NEEDS.get(c.step) in (None, *landed)] or left
+        order.append(able[0])
+        left.remove(able[0])
+    return order
+
+
+def conclusion(proposal: Proposal) -> str:
+    """One paragraph: what all of them come to, and which step brings what."""
+    first, last = proposal.steps[0], proposal.steps[-1]
+    total = (
+        f"All changes together: the same {len(proposal.places)} writes take"
+        f" {last.time_ns / 1e9:.2f} s instead of {first.time_ns / 1e9:.2f} s"
+        f" ({_signed(_pct(first.time_ns, last.time_ns))}), {last.cpu_ns / 1e9:.2f} s of CPU time"
+        f" instead of {first.cpu_ns / 1e9:.2f} s ({_signed(_pct(first.cpu_ns, last.cpu_ns))}), and"
+        f" wake up {last.wakeups} times instead of {first.wakeups}."
+    )
+    safety = (
+        f" Waits were too short in {first.too_short} of {first.judged} cells of the first step"
+        f" and in {last.too_short} of {last.judged} of the last."
+    )
+    return total + safety + "".join(f" {_sentence(change)}" for change in changes_of(proposal))
+
+
+def _sentence(change: Change) -> str:
+    parts = [
+        f"{_signed(pct)} of {what}"
+        for what, pct in (("time", change.time_pct), ("CPU time", change.cpu_pct))
+        if abs(pct) >= COUNTS
+    ]
+    if change.too_short:
+        parts.insert(0, _verdicts(change.too_short))
+    what = ", ".join(parts) or "nothing that these cells show"
+    return f"{change.title[0].upper()}{change.title[1:]}: {what}."
+
+
+def _verdicts(more: int) -> str:
+    count = abs(more)
+    return (
+        f"{count} verdict{'s' if count > 1 else ''} of too short {'less' if more < 0 else 'more'}"
+    )
+
+
+def _signed(pct: float) -> str:
+    return f"{pct:+.1f} %".replace("-", "\N{MINUS SIGN}")
+
+
+def advice(proposal: Proposal) -> list[str]:
+    """In which order to land the changes, and why; then what the order does not show."""
+    changes = changes_of(proposal)
+    order = landing_order(changes)
+    lines = [
+        f"{number}. {change.title}: {_reason(change)}" for number, change in enumerate(order, 1)
+    ]
+    return [*lines, *_together(changes), *_for_the_unprivileged(proposal)]
+
+
+def _reason(change: Change) -> str:
+    if change.too_short < 0:
+        why = "it is the one about safety" if change.too_short < -1 else "it is about safety"
+        return f"{why} ({_verdicts(change.too_short)}); {_costs(change)}."
+    return f"{_costs(change)}."
+
+
+def _costs(change: Change) -> str:
+    return (
+        f"time {_signed(change.time_pct)}, CPU time {_signed(change.cpu_pct)},"
+        f" wake-ups {_signed(change.wakeups_pct)}{_where(change)}"
+    )
+
+
+def _where(change: Change) -> str:
+    """Sums hide that a step is for one kind of machine."""
+    if change.best_pct > -COUNTS or change.best_pct >= change.time_pct - COUNTS:
+        return ""
+    return f"; most on {change.best_place}: time {_signed(change.best_pct)}"
+
+
+def _together(changes: Sequence[Change]) -> list[str]:
+    """Steps that cost time, and the next that makes up for it."""
+    lines = []
+    for number, change in enumerate(changes):
+        if change.time_pct < COUNTS:
+            continue
+        mending = next((c for c in changes[number + 1 :] if c.time_pct <= -COUNTS), None)
+        tail = f"; {mending.title} makes up for it, so land both in one release" if mending else ""
+        lines.append(f"{TITLES[change.step]} costs {_signed(change.time_pct)} of time{tail}.")
+    return lines
+
+
+def _for_the_unprivileged(proposal: Proposal) -> list[str]:
+    """What is left of the later steps where no priority is to be had."""
+    found = {figures.step: figures for figures in proposal.without_priority}
+    if not {"threshold-100us", "slack-and-hybrid"} <= set(found):
+        return []
+    before, after = found["threshold-100us"], found["slack-and-hybrid"]
+    time_pct, cpu_pct = _pct(before.time_ns, after.time_ns), _pct(before.cpu_ns, after.cpu_ns)
+    worth = "is worth having there too" if time_pct <= -COUNTS else "brings little there"
+    return [
+        "Who may not take a real-time priority gets nothing from SCHED_FIFO; timer slack and hybrid"
+        f" {worth}: time {_signed(time_pct)}, CPU time {_signed(cpu_pct)}."
+    ]

@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which cell is run again: found by a part of its id, in a finished run or in a plan."""
+
+import difflib
+import fnmatch
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+
+from delayrig.analysis.shrink import first_conviction
+from delayrig.base.errors import BadInputError
+from delayrig.base.paths import Paths
+from delayrig.images.delay_function import DelayWish
+from delayrig.images.recipes import Recipes, read_recipes
+from delayrig.images.subject import check_subject
+from delayrig.model.cell import Cell, Expect, Role, place_of
+from delayrig.model.chips import ChipFacts, read_chips
+from delayrig.model.lane import LaneName
+from delayrig.model.result import FILE_NAME, CellResult, Results, read_results
+from delayrig.plan.request import check_region, choose_cells
+from delayrig.plan.words import plan_names
+
+LISTED_MAX = 8
+USUAL_PLAN = "default"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """What a user asked for, as it was typed."""
+
+    cell: str | None
+    run: Path | None = None
+    plan: str | None = None
+    subject: str | None = None
+    lane: LaneName | None = None
+    seed: int | None = None
+    delay: DelayWish = field(default_factory=DelayWish)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Before:
+    """What the cell did when it was run before, and with what."""
+
+    result: CellResult
+    seed: int
+    digests: dict[str, str]
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """A cell that can be run, and what came of it before, where that is known."""
+
+    cell: Cell
+    plan: str
+    chips: dict[str, ChipFacts]
+    recipes: Recipes
+    delay: DelayWish
+    before: Before | None = None
+
+
+def find_id(wanted: str, ids: Sequence[str], *, where: str, hint: str) -> str:
+    """The one id that is `wanted`, matches it (`*`), or has it as a part, tried in this order.
+
+    Raises `BadInputError` with the nearest where there is none, and with some where there are many.
+    """
+    part = wanted.lower().replace(":", "-")  # as ids write the colons of subjects and hazards
+    for found in (
+        [one for one in ids if one == wanted],
+        [one for one in ids if fnmatch.fnmatchcase(one, wanted)],
+        [one for one in ids if part in one.lower()],
+    ):
+        if len(found) == 1:
+            return found[0]
+        if found:
+            listed = "".join(f"\n    {one}" for one in found[:LISTED_MAX])
+            more = f"\n    and {len(found) - LISTED_MAX} more" if len(found) > LISTED_MAX else ""
+            raise BadInputError(
+                f"{wanted!r} is a part of {len(found)} cells of {where}:{listed}{more}",
+                hint="give a part that only one of them has, or the whole id",
+            )
+    near = _nearest(wanted, ids)
+    meant = f"did you mean {near}? " if near else ""
+    raise BadInputError(f"no cell of {where} has {wanted!r} in its id", hint=f"{meant}{hint}")
+
+
+def _nearest(wanted: str, ids: Sequence[str]) -> str:
+    """Ids are long, and what is typed is short: parts are compared with parts as well."""
+    words = wanted.lower().split(".")
+
+    def likeness(candidate: str) -> float:
+        parts = candidate.lower().split(".")
+        each = [
+            max(difflib.SequenceMatcher(None, word, part).ratio() for part in parts)
+            for word in words
+        ]
+        return sum(each) / len(each)
+
+    best = max(ids, key=likeness, default="")
+    return best if best and likeness(best) >= 0.5 else ""
+
+
+def choose(wish: Wish, paths: Paths) -> Chosen:
+    """The cell that was asked for; raises `BadInputError`, and starts nothing."""
+    return _from_run(wish, wish.run, paths) if wish.run else _from_plan(wish, paths)
+
+
+def _from_plan(wish: Wish, paths: Paths) -> Chosen:
+    if wish.cell is None:
+        raise BadInputError(
+            "no cell to run again", hint="name CELL, or a run with --from, or `heterogeneous`"
+        )
+    plan = wish.plan or _plan_that_has(wish, paths)
+    choice = choose_cells(
+        plan=plan,
+        subjects=[wish.subject] if wish.subject else [],
+        patterns=[],
+        seed=1 if wish.seed is None else wish.seed,
+        paths=paths,
+        lane=wish.lane,
+    )
+    cells = {cell.id: cell for cell in choice.cells}
+    if wish.subject:
+        cells = {id_: cell for id_, cell in cells.items() if cell.subject == wish.subject}
+    wanted = _in_place(wish.cell, list(cells)) if wish.subject else wish.cell
+    hint = f"`rig/rig run --plan {plan} --dry-run` lists them"
+    found = find_id(wanted, list(cells), where=f"plan {plan}", hint=hint)
+    return Chosen(
+        cell=cells[found],
+        plan=plan,
+        chips=choice.chips,
+        recipes=choice.recipes,
+        delay=wish.delay,
+    )
+
+
+def _in_place(wanted: str, ids: Sequence[str]) -> str:
+    """An id of another subject stands for the same place among those of this one."""
+    if wanted.count(".") < 2 or wanted in ids:
+        return wanted
+    same = [one for one in ids if place_of(one) == place_of(wanted)]
+    return same[0] if len(same) == 1 else wanted
+
+
+def _plan_that_has(wish: Wish, paths: Paths) -> str:
+    """The usual plan; else the first shipped one that has such a cell."""
+    assert wish.cell is not None
+    wanted = wish.cell.lower()
+    others = [name for name in sorted(plan_names()) if name != USUAL_PLAN]
+    for plan in (USUAL_PLAN, *others):
+        choice = choose_cells(
+            plan=plan, subjects=[], patterns=[], seed=1, paths=paths, lane=wish.lane
+        )
+        ids = [cell.id for cell in choice.cells]
+        if any(wanted in one.lower() or fnmatch.fnmatchcase(one, wish.cell) for one in ids):
+            return plan
+    return USUAL_PLAN
+
+
+def _from_run(wish: Wish, run: Path, paths: Paths) -> Chosen:
+    if wish.plan:
+        raise BadInputError(
+            f"--plan {wish.plan}: a run has its plan already",
+            hint=f"leave --plan out, or --from {run}",
+        )
+    results = read_results(run)
+    ids = [cell.id for cell in results.cells]
+    hint = f"`{run}` lists its cells in {FILE_NAME}"
+    found = (
+        find_id(wish.cell, ids, where=f"the run in {run}", hint=hint)
+        if wish.cell
+        else first_conviction(results, str(run))
+    )
+    result = next(cell for cell in results.cells if cell.id == found)
+    chips, recipes = read_chips(paths.checkout), read_recipes(paths.checkout)
+    cell = _kept_cell(run, found) or _planned_cell(results, result, paths)
+    if cell.chip not in chips:
+        raise BadInputError(
+            f"{run}: cell {cell.id}: this rig has no chip {cell.chip!r}",
+            hint="`rig/rig chips` lists those that it has",
+        )
+    again = _changed(cell, wish)
+    check_subject(again.subject, recipes, f"{run}: cell {again.id}")
+    check_region(again, chips, run)
+    before = Before(
+        result=result,
+        seed=results.run.seed,
+        digests=results.run.image_digests,
+        source=str(run),
+    )
+    return Chosen(
+        cell=again,
+        plan=results.run.plan,
+        chips=chips,
+        recipes=recipes,
+        delay=wish.delay if wish.delay.words else delay_wish_of(result.rerun),
+        before=before if again == cell else None,
+    )
+
+
+def _changed(cell: Cell, wish: Wish) -> Cell:
+    """The cell with what the user wants otherwise; what a plan expects is not said of that."""
+    again = cell
+    if wish.seed is not None:
+        again = msgspec.structs.replace(again, seed=wish.seed)
+    if wish.subject and wish.subject != cell.subject:
+        again = msgspec.structs.replace(
+            again, subject=wish.subject, role=Role.MEASURE, expect=Expect.PASS
+        )
+    if wish.lane and wish.lane is not cell.lane:
+        if cell.lane is LaneName.HOST:
+            raise BadInputError(
+                f"--lane {wish.lane}: {cell.id} was run on this machine, so it has no speed",
+                hint="name its plan with --plan instead of --from",
+            )
+        # Cells of the host lane differ in no speed.
+        again = msgspec.structs.replace(again, lane=wish.lane, expect=Expect.PASS, icount_shift=0)
+    return again
+
+
+def _kept_cell(run: Path, cell: str) -> Cell | None:
+    """As the run kept it: the plan may have been changed since."""
+    path = (run if run.is_dir() else run.parent) / cell / "cell.json"
+    if not path.is_file():
+        return None
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Cell)
+    except msgspec.MsgspecError:
+        return None
+
+
+def _planned_cell(results: Results, result: CellResult, paths: Paths) -> Cell:
+    choice = choose_cells(
+        plan=results.run.plan,
+        subjects=[result.subject.name] if result.role == Role.MEASURE else [],
+        patterns=[],
+        seed=results.run.seed,
+        paths=paths,
+        lane=LaneName(result.lane),
+    )
+    for cell in choice.cells:
+        if cell.id == result.id:
+            return cell
+    raise BadInputError(
+        f"plan {results.run.plan} has no cell {result.id} any more",
+        hint="the run's folder of that cell, with its cell.json, would do as well",
+    )
+
+
+def delay_wish_of(rerun: str) -> DelayWish:
+    """Where the delay function was said to be, from the command that runs a cell again."""
+    words = rerun.split()
+    wish = DelayWish()
+    for option, value in itertools.pairwise(words):
+        if option == "--delay-symbol":
+            wish = DelayWish(symbol=value)
+        if option == "--delay-offset":
+            wish = DelayWish(offset=int(value, 16))
+    return wish

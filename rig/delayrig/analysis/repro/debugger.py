@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""gdb on this machine, told of the subject: its files, its sources, its delay function."""
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from delayrig.base.errors import RigFaultError
+from delayrig.base.paths import Paths
+from delayrig.images.delay_function import DelayWish
+from delayrig.images.profiles.profile import known_delay_symbols
+from delayrig.images.subject import Subject
+from delayrig.images.symbols import read_symbols
+from delayrig.model.platform import Arch
+
+GDB, GDB_OF_ALL = "gdb", "gdb-multiarch"
+
+
+def find_gdb(arch: Arch) -> str:
+    """The program; raises `RigFaultError` where there is none for programs of that architecture."""
+    names = [GDB_OF_ALL] if arch is Arch.ARM64 else [GDB, GDB_OF_ALL]
+    for name in names:
+        if shutil.which(name):
+            return name
+    raise RigFaultError(
+        f"there is no {names[0]} on this machine, and --gdb opens one",
+        hint=f"install it: `apt-get install {names[0]}`; or take --shell",
+    )
+
+
+def delay_symbol_of(subject: Subject, wish: DelayWish) -> str:
+    """The function where waits begin; empty where none has a name, as in stripped programs."""
+    parts = [read_symbols(part) for part in subject.parts.values()]
+    for name in wish.symbols or known_delay_symbols():
+        if any(part.function(name) is not None for part in parts):
+            return name
+    return ""
+
+
+def remote_words(
+    gdb: str, root: Path, socket: Path, sources: Sequence[Path], delay: str
+) -> list[str]:
+    """gdb on a process in a guest, which becomes the subject as soon as it goes on.
+
+    Its gdbserver is behind `socket`, and `root` has the files of the guest.
+    """
+    return gdb_words(
+        gdb,
+        [
+            f"set sysroot {root}",
+            *_directories(sources),
+            "set remotetimeout 60",
+            "set auto-solib-add off",  # nobody wants to read of what waits there
+            f"target remote {socket}",
+            "tcatch exec",
+            "set auto-solib-add on",
+            "continue",
+            *_stops(delay),
+        ],
+    )
+
+
+def attached_words(gdb: str, pid: int, go: Path, sources: Sequence[Path], delay: str) -> list[str]:
+    """gdb on a process of this machine, which becomes the subject once the file `go` is there."""
+    return gdb_words(
+        gdb,
+        [
+            *_directories(sources),
+            "set auto-solib-add off",  # nobody wants to read of what waits there
+            f"attach {pid}",
+            "tcatch exec",
+            f"shell touch {go}",
+            "set auto-solib-add on",
+            "continue",
+            *_stops(delay),
+        ],
+    )
+
+
+def gdb_words(gdb: str, commands: Sequence[str]) -> list[str]:
+    """A command line that runs the commands and then is the user's."""
+    quiet = ["set debuginfod enabled off", "set breakpoint pending on"]
+    early = [word for command in quiet for word in ("-iex", command)]
+    return [gdb, "-q", *early, *(word for command in commands for word in ("-ex", command))]
+
+
+def source_folders(paths: Paths) -> list[Path]:
+    """Where the sources of our own subjects are; a path: subject's know their own."""
+    return [paths.build]
+
+
+def packet(words: str) -> bytes:
+    """A packet of gdb's remote serial protocol, with the acknowledgement of the one before."""
+    return f"+${words}#{sum(words.encode()) % 256:02x}".encode()
+
+
+KILL = packet("k")
+"""Ends what a gdb left that was ended itself; nobody minds it elsewhere."""
+
+
+def _directories(sources: Sequence[Path]) -> list[str]:
+    return [f"set directories {':'.join(map(str, sources))}:$cdir:$cwd"]
+
+
+def _stops(delay: str) -> list[str]:
+    return [f"break {delay}"] if delay else []

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The classic bug of unequal cores, told to somebody who has never seen it; a fold over cells.
+
+Nothing of it is written down before it happened: every figure is one that the cell left.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from delayrig.analysis.repro.words import describe_evidence
+from delayrig.base.durations import in_full
+from delayrig.hazards.seen import read_seen
+from delayrig.judge.chip import margins_ns
+from delayrig.lanes.stages import BOOTED, CONNECTED, ENDED
+from delayrig.model.cell import Cell
+from delayrig.model.events import Event, event_time_ns, first, parse_events
+from delayrig.model.phases import overshoots
+from delayrig.model.result import CellResult, Verdict
+
+PLAN = str(Path(__file__).with_suffix(".toml"))
+"""Not among the plans that are shipped: with no canary it says nothing of any subject."""
+TRACE = "pace.jsonl"
+BUSY_PART_MIN = 0.5
+"""Of a window that tells how fast a core is: one that was idle tells little."""
+INTRODUCTION = """\
+The classic bug of unequal cores
+--------------------------------
+flashrom up to 1.3 waits for short times by counting. As it starts, it measures once how often a
+loop goes round in a known time, and believes that figure from then on. But the figure is one of
+the core that it was measured on. Started on a slow core and moved to a fast one, as any scheduler
+may do, each wait then ends too early, and the next command meets a chip that is still at work."""
+SAME_WITH_OURS = """\
+The same with our own delay layer
+---------------------------------
+The flashrom that comes with this rig counts nothing: it asks the system to wake it at a certain
+time, and looks at the clock. Same guest, same cores, same move."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Walk:
+    """One cell, and what it left."""
+
+    cell: Cell
+    result: CellResult
+    events: Sequence[Event]
+    trace: Sequence[Event]
+    stdout: str
+
+    @property
+    def began_ns(self) -> int:
+        """When its subject started."""
+        return self._moment("subject_start")
+
+    @property
+    def moved_ns(self) -> int:
+        """When it was moved; 0 where it never was."""
+        return self._moment("moved")
+
+    @property
+    def ended_ns(self) -> int:
+        """When its subject ended."""
+        return self._moment("subject_end")
+
+    @property
+    def moved_to(self) -> int:
+        """The core that it was moved to."""
+        moved = first(list(self.events), "moved")
+        return int(moved["core"]) if moved else 0
+
+    def _moment(self, kind: str) -> int:
+        found = first(list(self.events), kind)
+        return event_time_ns(found) if found else 0
+
+
+def read_walk(cell: Cell, result: CellResult, folder: Path) -> Walk:
+    """Of a finished cell's folder; one that was lost left nothing to tell of."""
+    if result.verdict is Verdict.INFRA_ERROR or not (folder / TRACE).is_file():
+        return Walk(cell=cell, result=result, events=(), trace=(), stdout="")
+    seen = read_seen(folder)
+    content = (folder / TRACE).read_bytes()
+    whole = content[: content.rfind(b"\n") + 1]
+    return Walk(
+        cell=cell,
+        result=result,
+        events=seen.events,
+        trace=parse_events(whole, source=TRACE),
+        stdout=seen.stdout,
+    )
+
+
+def describe_stage(cell: Cell, stage: str, at_s: float) -> str:
+    """What has just happened, while it happens; empty where that is of no interest."""
+    slow, fast = cell.mips[0], max(cell.mips)
+    match stage:
+        case _ if stage == BOOTED:
+            words = (
+                f"The guest is up. From now on its core 0 does {slow:g} MIPS (million instructions"
+                f" a second), its fastest {fast:g}. {cell.subject} starts, on core 0."
+            )
+        case _ if stage == CONNECTED:
+            words = "It has started up, and connects to its programmer. Now it is moved."
+        case _ if stage == ENDED:
+            words = "Its job is done."
+        case _:
+            return ""
+    return f"  [{at_s:5.1f} s] {words}"
+
+
+def measured_mips(walk: Walk, core: int, since_ns: int, until_ns: int) -> float | None:
+    """How fast a core really was in that time, of what it computed there; None: it was idle."""
+    windows = [
+        line
+        for line in walk.trace
+        if line["ev"] == "window"
+        and line["vcpu"] == core
+        and line["from_ns"] >= since_ns
+        and line["t_ns"] <= until_ns
+        and line["active_ns"] >= BUSY_PART_MIN * (line["t_ns"] - line["from_ns"])
+    ]
+    active_ns = sum(int(line["active_ns"]) for line in windows)
+    done = sum(int(line["instructions"]) for line in windows)
+    return done * 1000 / active_ns if active_ns else None
+
+
+def describe_walk(walk: Walk) -> list[str]:
+    """Calibrated here, moved there, asked for this, got that: a line or some for each."""
+    if not walk.events:
+        return [f"   {walk.result.reason}"]
+    here = measured_mips(walk, 0, walk.began_ns, walk.moved_ns)
+    there = measured_mips(walk, walk.moved_to, walk.moved_ns, walk.ended_ns)
+    lines = [
+        f"1. Started here:   core 0, {_speed(here)}, for {_between(walk.began_ns, walk.moved_ns)}.",
+        *(f"                   It said: {line}" for line in _calibration(walk.stdout)),
+        f"2. Moved there:    core {walk.moved_to}, {_speed(there)}.",
+    ]
+    if walk.result.verdict is Verdict.TOO_SHORT:
+        return [*lines, *_describe_short(walk, here, there)]
+    return [*lines, *_describe_kept(walk)]
+
+
+def _describe_short(walk: Walk, here: float | None, there: float | None) -> list[str]:
+    lines = []
+    for item in walk.result.evidence:
+        if item.requested_ns is None or item.actual_ns is None:
+            lines += [f"   {line}" for line in describe_evidence(item, walk.began_ns)]
+            continue
+        what = item.what.removesuffix(" was too short")
+        shortest_ns, longest_ns = item.actual_ns
+        times = f"; {item.count} times like that" if item.count > 1 else ""
+        lines += [
+            f"3. Asked for this: {in_full(item.requested_ns)} ({what})",
+            f"4. Got that:       {in_full(shortest_ns)} to {in_full(longest_ns)},"
+            f" seen by the {item.witness} witness{times}",
+        ]
+        if here and there:
+            due_ns = round(item.requested_ns * here / there)
+            lines.append(
+                f"   Why:            what was counted at {here:.1f} MIPS is over sooner at"
+                f" {there:.1f} MIPS: {here:.1f} / {there:.1f} of it is {in_full(due_ns)}"
+            )
+    return lines
+
+
+def _describe_kept(walk: Walk) -> list[str]:
+    """Where nothing was short: how close it came."""
+    events = list(walk.events)
+    margins = [margin for margin in margins_ns(events) if margin >= 0]
+    if not margins:
+        return [f"3. {walk.result.verdict}: {walk.result.reason}"]
+    longest = max(overshoots(events), key=lambda wait: wait.busy_ns, default=None)
+    lines = []
+    if longest is not None:
+        lines += [
+            f"3. The chip asked for this: {in_full(longest.busy_ns)}, its longest busy time"
+            f" ({longest.kind})",
+            f"4. It got that:    the next command came {in_full(longest.length_ns)} after that",
+        ]
+    lines.append(
+        f"   Of {len(margins)} commands that had to wait for the chip the hastiest came"
+        f" {in_full(min(margins))} after it was ready."
+    )
+    return lines
+
+
+def describe_answer(walks: Sequence[Walk]) -> str:
+    """One sentence about both."""
+    told = ", ".join(f"{walk.cell.subject}: {walk.result.verdict}" for walk in walks)
+    verdicts = [walk.result.verdict for walk in walks]
+    if verdicts == [Verdict.TOO_SHORT, Verdict.PASS]:
+        return f"That is the bug, and its remedy: {told}."
+    if Verdict.INCONCLUSIVE in verdicts or Verdict.INFRA_ERROR in verdicts:
+        return f"This host could not keep it up ({told}). Try again while it has less to do."
+    return f"Not what is expected here: {told}."
+
+
+def _speed(mips: float | None) -> str:
+    return "idle" if mips is None else f"{mips:.1f} MIPS as measured"
+
+
+def _between(since_ns: int, until_ns: int) -> str:
+    return in_full(until_ns - since_ns) if until_ns > since_ns else "no time"
+
+
+def _calibration(stdout: str) -> list[str]:
+    return [line.strip() for line in stdout.splitlines() if "alibrat" in line]

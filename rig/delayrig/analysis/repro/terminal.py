@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Between the user's terminal, or what stands in its place, and the console of a guest."""
+
+import asyncio
+import contextlib
+import os
+import shutil
+import signal
+import sys
+import termios
+import threading
+import tty
+from collections.abc import Iterator
+from pathlib import Path
+
+from delayrig.analysis.repro.look import LEAVE_KEY
+from delayrig.base.errors import LostGuestError
+
+END_OF_FILE = b"\x04"
+BLOCK_BYTES = 4096
+TAIL_BYTES = 256
+CONNECT_S = 20.0
+DRAIN_S = 0.5
+SILENT_S = 2.0
+"""After that a command may be waiting for the next line itself."""
+
+
+def terminal_size() -> tuple[int, int]:
+    """Rows and columns."""
+    size = shutil.get_terminal_size()
+    return size.lines, size.columns
+
+
+async def connect(socket: Path) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """The guest's console; raises `LostGuestError` where QEMU does not open it."""
+    try:
+        async with asyncio.timeout(CONNECT_S):
+            return await asyncio.open_unix_connection(str(socket))
+    except (OSError, TimeoutError) as error:
+        raise LostGuestError(f"QEMU did not open the guest's console at {socket}") from error
+
+
+async def await_words(socket: Path, words: str) -> None:
+    """Until the guest says that on its console."""
+    reader, writer = await connect(socket)
+    try:
+        await reader.readuntil(words.encode())
+    except (asyncio.IncompleteReadError, asyncio.LimitOverrunError) as error:
+        raise LostGuestError(f"the guest never said {words!r} on its console") from error
+    finally:
+        writer.close()
+
+
+async def say(socket: Path, words: bytes) -> None:
+    """To the guest's console, where nobody else talks any more.
+
+    QEMU drops what the serial line has not taken yet as soon as the connection ends.
+    """
+    _, writer = await connect(socket)
+    writer.write(words)
+    await writer.drain()
+    await asyncio.sleep(DRAIN_S)
+    writer.close()
+
+
+async def talk(socket: Path, *, prompt: str, until: str) -> None:
+    """The user and the guest's console, until that one says `until`.
+
+    A terminal is passed through as it is, key by key. Other input goes line by line, each when the
+    guest shows its prompt, since a serial line takes no more than it is read; its end ends the
+    guest's shell.
+    """
+    reader, writer = await connect(socket)
+    prompted = asyncio.Event()
+    sender = asyncio.ensure_future(
+        _send_keys(writer) if sys.stdin.isatty() else _send_lines(writer, prompted)
+    )
+    try:
+        with _raw(sys.stdin.fileno()) if sys.stdin.isatty() else contextlib.nullcontext():
+            await _show(reader, prompt.encode(), until.encode(), prompted)
+    finally:
+        sender.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await sender
+        writer.close()
+
+
+async def _show(
+    reader: asyncio.StreamReader, prompt: bytes, until: bytes, prompted: asyncio.Event
+) -> None:
+    tail = b""
+    while block := await reader.read(BLOCK_BYTES):
+        sys.stdout.buffer.write(block)
+        sys.stdout.buffer.flush()
+        tail = (tail + block)[-TAIL_BYTES:]
+        if until in tail:
+            sys.stdout.buffer.write(b"\r\n")
+            sys.stdout.buffer.flush()
+            return
+        if prompt in tail:  # what follows it may ask the terminal where its cursor is
+            tail = tail.rpartition(prompt)[2]
+            prompted.set()
+
+
+@contextlib.contextmanager
+def _raw(fd: int) -> Iterator[None]:
+    before = termios.tcgetattr(fd)
+    tty.setraw(fd)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(fd, termios.TCSADRAIN, before)
+
+
+async def _send_keys(writer: asyncio.StreamWriter) -> None:
+    loop, fd = asyncio.get_running_loop(), sys.stdin.fileno()
+    gone = asyncio.Event()
+
+    def read() -> None:
+        keys = os.read(fd, BLOCK_BYTES)
+        if LEAVE_KEY in keys:
+            os.kill(os.getpid(), signal.SIGINT)
+        elif keys:
+            writer.write(keys)
+        else:
+            gone.set()
+            loop.remove_reader(fd)
+
+    loop.add_reader(fd, read)
+    try:
+        await gone.wait()
+    finally:
+        loop.remove_reader(fd)
+
+
+async def _send_lines(writer: asyncio.StreamWriter, prompted: asyncio.Event) -> None:
+    lines = _input_lines()
+    await prompted.wait()
+    while line := await lines.get():
+        prompted.clear()
+        writer.write(line)
+        with contextlib.suppress(TimeoutError):  # else a program reads, and shows no prompt
+            async with asyncio.timeout(SILENT_S):
+                await prompted.wait()
+    while True:
+        prompted.clear()
+        writer.write(END_OF_FILE)
+        await prompted.wait()
+
+
+def _input_lines() -> asyncio.Queue[bytes]:
+    """Read by a thread that nobody waits for: whoever writes them may never end."""
+    lines: asyncio.Queue[bytes] = asyncio.Queue()
+    loop = asyncio.get_running_loop()
+
+    def read() -> None:
+        with contextlib.suppress(RuntimeError):  # the loop may be gone by then
+            for line in iter(sys.stdin.buffer.readline, b""):
+                loop.call_soon_threadsafe(lines.put_nowait, line)
+            loop.call_soon_threadsafe(lines.put_nowait, b"")
+
+    threading.Thread(target=read, daemon=True).start()
+    return lines

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Whether the same cell is the same again: shapes repeated, while all that must not matter varies.
+
+Every repeat is a run like any other, and is compared with the first one by `compare --exact`.
+"""
+
+import asyncio
+import contextlib
+import shutil
+import sys
+from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+
+from delayrig.analysis.compare.exact import Comparison, compare_exactly
+from delayrig.base.errors import BadInputError, ExitCode
+from delayrig.base.paths import Paths
+from delayrig.lanes.header import host_cpus, libvirt_version
+from delayrig.machine.arguments import pinned
+from delayrig.machine.embed import EMBED
+from delayrig.machine.kept import REWOUND_NOTE
+from delayrig.model.result import RunHeader
+from delayrig.plan.request import Request
+from delayrig.run.runner import Progress, run_side_by_side
+
+SCHEMA = 1
+FILE_NAME = "determinism.json"
+SHAPES = Path(__file__).with_name("determinism.toml")
+# One round holds every condition once and no more of the slow ones.
+ROUND = 16
+
+
+class Condition(msgspec.Struct, frozen=True, kw_only=True):
+    """What must not matter in a repeat."""
+
+    loaded: bool
+    libvirt: bool
+    fresh: bool
+    rewound: bool = False
+
+    def __str__(self) -> str:
+        return ", ".join(
+            (
+                "host loaded" if self.loaded else "no load added",
+                "libvirt" if self.libvirt else "plain QEMU",
+                "fresh snapshots" if self.fresh else "stored snapshots",
+                *(["rewound guests"] if self.rewound else []),
+            )
+        )
+
+
+class Repeat(msgspec.Struct, frozen=True, kw_only=True):
+    """One repeat, and how it compared with the first one, which has nothing to compare with."""
+
+    number: int
+    condition: Condition
+    compared: int
+    rewound: int = 0
+    """Cells that ran in a guest that had run another."""
+    differences: list[str] = []
+    doubts: list[str] = []
+
+
+class Determinism(msgspec.Struct, frozen=True, kw_only=True):
+    """The whole answer. `not_tried` says what it does not hold for."""
+
+    schema: int = SCHEMA
+    seed: int
+    shapes: list[str]
+    repeats_planned: int
+    interrupted: bool
+    run: RunHeader | None
+    repeats: list[Repeat]
+    not_tried: list[str]
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """A rig that is not deterministic is at fault itself."""
+        if any(repeat.differences for repeat in self.repeats):
+            return ExitCode.RIG_FAULT
+        doubtful = self.interrupted or any(repeat.doubts for repeat in self.repeats)
+        return ExitCode.INCONCLUSIVE if doubtful else ExitCode.PASS
+
+
+def condition_of(number: int, *, has_libvirt: bool) -> Condition:
+    """Half of all repeats are under load, a quarter behind libvirt, an eighth booted anew.
+
+    In three of eight guests run another cell before.
+    """
+    place = number % ROUND
+    return Condition(
+        loaded=place % 2 == 1,
+        libvirt=has_libvirt and place % 8 in (2, 3),
+        fresh=place in (4, 5),
+        rewound=place in (6, 7, 12, 13, 14, 15),
+    )
+
+
+def untried(repeats: list[Repeat], *, has_libvirt: bool) -> list[str]:
+    """Conditions that no repeat was made under."""
+    made = [repeat.condition for repeat in repeats]
+    missing = {
+        "a loaded host": not any(condition.loaded for condition in made),
+        "libvirt" if has_libvirt else "libvirt (its binding is not installed)": not any(
+            condition.libvirt for condition in made
+        ),
+        "rewound guests": not any(repeat.rewound for repeat in repeats),
+        "fresh snapshots": not any(condition.fresh for condition in made),
+        "another host": True,
+    }
+    return [what for what, is_missing in missing.items() if is_missing]
+
+
+@contextlib.asynccontextmanager
+async def host_load(*, wanted: bool) -> AsyncIterator[None]:
+    """A busy loop on every CPU that guests run on."""
+    hogs = [
+        await asyncio.create_subprocess_exec(*pinned(cpu, [sys.executable, "-c", "while True: 0"]))
+        for cpu in (host_cpus() if wanted else [])
+    ]
+    try:
+        yield
+    finally:
+        for hog in hogs:
+            hog.kill()
+        for hog in hogs:
+            await asyncio.shield(hog.wait())
+
+
+async def repeat_shapes(
+    request: Request,
+    paths: Paths,
+    *,
+    repeats: int,
+    progress: Progress,
+    finished: Callable[[Repeat], None],
+) -> Determinism:
+    """Repeats all cells of the request; keeps what was found also when it is interrupted."""
+    has_libvirt = bool(libvirt_version())
+    done: list[Repeat] = []
+    header: RunHeader | None = None
+    try:
+        for number in range(repeats):
+            condition = condition_of(number, has_libvirt=has_libvirt)
+            header, repeat = await _repeat(request, paths, number, condition, progress)
+            done.append(repeat)
+            finished(repeat)
+    finally:
+        answer = Determinism(
+            seed=request.seed,
+            shapes=[cell.id for cell in request.cells],
+            repeats_planned=repeats,
+            interrupted=len(done) < repeats,
+            run=header,
+            repeats=done,
+            not_tried=untried(done, has_libvirt=has_libvirt),
+        )
+        content = msgspec.json.format(msgspec.json.encode(answer), indent=1) + b"\n"
+        (request.out / FILE_NAME).write_bytes(content)
+    return answer
+
+
+async def _repeat(
+    request: Request, paths: Paths, number: int, condition: Condition, progress: Progress
+) -> tuple[RunHeader, Repeat]:
+    out = repeat_folder(request.out, number)
+    out.mkdir()
+    fresh = out / "snapshots"
+    again = replace(
+        request,
+        out=out,
+        connect=EMBED if condition.libvirt else None,
+        keeps_guests=condition.rewound,
+    )
+    # Each guest runs the same cell before.
+    before = [replace(again, out=out / "before")] if condition.rewound else []
+    places = replace(paths, other_snapshots=fresh) if condition.fresh else paths
+    try:
+        async with host_load(wanted=condition.loaded):
+            *_, results = await run_side_by_side([*before, again], places, progress)
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+    comparison = _compared(request.out, number)
+    rewound = sum(_is_rewound(out / cell.id) for cell in request.cells)
+    if number > 0 and comparison.exit_code is ExitCode.PASS:
+        shutil.rmtree(out)
+    repeat = Repeat(
+        number=number,
+        condition=condition,
+        compared=comparison.compared,
+        rewound=rewound,
+        differences=comparison.differences,
+        doubts=comparison.doubts,
+    )
+    return results.run, repeat
+
+
+def _is_rewound(folder: Path) -> bool:
+    log = folder / "qemu.log"
+    return log.is_file() and log.read_text(errors="replace").startswith(REWOUND_NOTE)
+
+
+def _compared(out: Path, number: int) -> Comparison:
+    """With the first repeat; the first one with itself, which shows whether it is whole."""
+    return compare_exactly(repeat_folder(out, 0), repeat_folder(out, number))
+
+
+def repeat_folder(out: Path, number: int) -> Path:
+    """Where a repeat is kept: the first one always, others where they are not the same."""
+    return out / f"repeat-{number:03}"
+
+
+def check_shapes(wanted: int, known: int) -> None:
+    """Raises `BadInputError` for more shapes than there are."""
+    if wanted > known:
+        raise BadInputError(
+            f"--shapes {wanted}: there are {known}", hint=f"add some to {SHAPES.name}, or ask less"
+        )

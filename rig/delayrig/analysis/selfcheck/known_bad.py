@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Whether known-bad builds are answered by their class: what a gate says of each, in its cells.
+
+All of them run once, beside the shipped program; the gate's decision is then made for each, from
+its own cells and that program's in the same places.
+"""
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from delayrig.analysis.gate.decision import Decision, GateCell, Limits, Outcome
+from delayrig.analysis.gate.judge import decide
+from delayrig.base.errors import ExitCode
+from delayrig.images.known_bad import PREFIX, Kind, Mistake, Sight
+from delayrig.images.subject import BUNDLED
+from delayrig.judge.exit_code import WATCHING
+from delayrig.model.cell import Cell, Role
+from delayrig.model.result import CellResult, Results, RunHeader, Verdict
+
+SCHEMA = 1
+FILE_NAME = "known-bad.json"
+PAGE_NAME = "known-bad.html"
+PLAN = "known-bad"
+
+WANTED = {
+    Kind.UNSAFE: Outcome.UNSAFE,
+    Kind.WASTEFUL: Outcome.SLOWER,
+    Kind.LEGAL: Outcome.PASS,
+}
+FAILED = (Verdict.OP_FAILED, Verdict.HUNG)
+
+
+class Answered(msgspec.Struct, frozen=True, kw_only=True):
+    """One of them, and what a gate would say of it."""
+
+    name: str
+    what: str
+    kind: Kind
+    sight: Sight
+    outcome: Outcome
+    right: bool
+    """Whether that is what its class asks for."""
+    cells: list[GateCell]
+    """Its own, the worst first."""
+
+
+class KnownBad(msgspec.Struct, frozen=True, kw_only=True):
+    """The whole file."""
+
+    schema: int = SCHEMA
+    run: RunHeader
+    watched: bool
+    """Whether canaries and controls showed that the rig sees."""
+    builds: list[Answered]
+
+    @property
+    def accused(self) -> list[Answered]:
+        """What is legal and was called unsafe: the rig is wrong."""
+        builds = self.builds
+        return [b for b in builds if b.kind is not Kind.UNSAFE and b.outcome is Outcome.UNSAFE]
+
+    @property
+    def unanswered(self) -> list[Answered]:
+        """The others that were not answered by their class."""
+        return [build for build in self.builds if not build.right and build not in self.accused]
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """99 where the rig is wrong or blind, 4 where something was not seen, else 0."""
+        if self.accused or not self.watched:
+            return ExitCode.RIG_FAULT
+        return ExitCode.INCONCLUSIVE if self.unanswered else ExitCode.PASS
+
+
+def subjects_of(names: Sequence[str]) -> list[str]:
+    """The shipped program and these builds, as subjects of any plan."""
+    return [BUNDLED, *(f"{PREFIX}{name}" for name in names)]
+
+
+def choose_for(names: Sequence[str], cells: Iterable[Cell]) -> list[Cell]:
+    """The cells of these builds, the shipped program's in the same places, and those that watch."""
+    subjects = {f"{PREFIX}{name}" for name in names}
+    chosen = list(cells)
+    places = {cell.name for cell in chosen if cell.subject in subjects}
+    return [
+        cell
+        for cell in chosen
+        if cell.role is not Role.MEASURE
+        or cell.subject in subjects
+        or (cell.subject == BUNDLED and cell.name in places)
+    ]
+
+
+def answer_all(results: Results, mistakes: Iterable[Mistake]) -> KnownBad:
+    """Folds a run of the plan; those that were not run are left out."""
+    ran = {cell.subject.name for cell in results.cells}
+    return KnownBad(
+        run=results.run,
+        watched=_is_watched(results),
+        builds=[_answer(results, m) for m in mistakes if f"{PREFIX}{m.name}" in ran],
+    )
+
+
+def _is_watched(results: Results) -> bool:
+    watching = [cell for cell in results.cells if Role(cell.role) in WATCHING]
+    seen = {Role(cell.role) for cell in watching if cell.expect == cell.verdict}
+    return seen == set(WATCHING) and all(cell.expect == cell.verdict for cell in watching)
+
+
+def _answer(results: Results, mistake: Mistake) -> Answered:
+    decision = _decision(results, f"{PREFIX}{mistake.name}")
+    cells = [cell for cell in decision.cells if cell.role == Role.MEASURE]
+    return Answered(
+        name=mistake.name,
+        what=mistake.what,
+        kind=mistake.kind,
+        sight=mistake.sight,
+        outcome=decision.outcome,
+        right=is_right(mistake.kind, decision.outcome, cells),
+        cells=cells,
+    )
+
+
+def is_right(kind: Kind, outcome: Outcome, cells: Sequence[GateCell]) -> bool:
+    """Whether a gate's answer is the one for that class.
+
+    An unsafe build may fail its job and say so, which leaves the gate in doubt.
+    """
+    if kind is Kind.UNSAFE and outcome is Outcome.DOUBT:
+        return any(cell.candidate in FAILED for cell in cells)
+    return outcome is WANTED[kind]
+
+
+def _decision(results: Results, subject: str) -> Decision:
+    ours = [cell for cell in results.cells if _is_measured(cell, subject)]
+    places = {cell.place for cell in ours}
+    theirs = [c for c in results.cells if _is_measured(c, BUNDLED) and c.place in places]
+    watching = [cell for cell in results.cells if Role(cell.role) in WATCHING]
+    return decide(
+        [msgspec.structs.replace(results, cells=theirs)],
+        [msgspec.structs.replace(results, cells=[*ours, *watching])],
+        Limits(),
+    )
+
+
+def _is_measured(cell: CellResult, subject: str) -> bool:
+    return Role(cell.role) is Role.MEASURE and cell.subject.name == subject

@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""From a convicted cell to the simplest one found that is convicted as well.
+
+One thing is made simpler at a time, the simplest form first; what is still convicted is kept, and
+all is tried again until nothing helps. The virtual lane is exact, so one run of a cell tells.
+"""
+
+import itertools
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass, field
+
+import msgspec
+
+from delayrig.base.errors import BadInputError
+from delayrig.hazards import cores_needed, hazard_of, ordered_hazards
+from delayrig.hazards.of_cell import shape_of
+from delayrig.judge.exit_code import UNSAFE
+from delayrig.model.cell import Cell, Expect, Job, Programmer, Role
+from delayrig.model.chips import ChipFacts
+from delayrig.model.corner import Corner
+from delayrig.model.result import CellResult, Results
+from delayrig.model.workload import region_of
+from delayrig.plan.words import CORES_KNOWN
+
+NAME = "shrunk"
+JOBS = (Job.PROBE, Job.READ, Job.ERASE, Job.VERIFY, Job.WRITE)
+"""From the shortest to the longest."""
+REGIONS_KIB = (1, 4, 16, 64, 256)
+CHIPS_MAX = 4
+"""Parts of that many sizes are tried: each may need a name that the subject does not know."""
+
+Trial = Callable[[Cell], Awaitable[CellResult]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """What was made simpler, and whether that is still convicted."""
+
+    what: str
+    cell: Cell
+    kept: bool
+    verdict: str
+
+
+@dataclass(slots=True, kw_only=True)
+class Shrunk:
+    """The simplest cell so far, and the way to it."""
+
+    result: CellResult
+    cell: Cell
+    steps: list[Step] = field(default_factory=list)
+    complete: bool = False
+    """Whether everything simpler was tried; else the time was up."""
+
+
+def stripped(cell: Cell) -> Cell:
+    """The cell by itself: what a plan expects of it is no part of it."""
+    return msgspec.structs.replace(cell, name=NAME, role=Role.MEASURE, expect=Expect.PASS)
+
+
+async def shrink(
+    cell: Cell,
+    chips: dict[str, ChipFacts],
+    trial: Trial,
+    *,
+    limit_s: float,
+    watch: Callable[[Step], None],
+    now_s: Callable[[], float] = time.monotonic,
+) -> Shrunk:
+    """The simplest that is found within `limit_s`; `watch` is told of each step.
+
+    Raises `BadInputError` where the cell itself is not convicted.
+    """
+    ends_s = now_s() + limit_s
+    first = stripped(cell)
+    result = await trial(first)
+    if result.verdict not in UNSAFE:
+        raise BadInputError(
+            f"{cell.id}: its verdict is {result.verdict}, so there is nothing to shrink",
+            hint="name a cell that is too_short or corrupt",
+        )
+    shrunk = Shrunk(cell=first, result=result)
+    while not shrunk.complete and now_s() < ends_s:
+        before = shrunk.cell
+        for candidates in ways(chips):
+            await _try_each(candidates, shrunk, trial, watch, lambda: now_s() >= ends_s)
+        shrunk.complete = shrunk.cell == before and now_s() < ends_s
+    return shrunk
+
+
+async def _try_each(
+    candidates: "Way",
+    shrunk: Shrunk,
+    trial: Trial,
+    watch: Callable[[Step], None],
+    is_over: Callable[[], bool],
+) -> None:
+    """Keeps the first, and so the simplest, of those that are still convicted."""
+    known = {step.cell.id for step in shrunk.steps}
+    for what, cell in candidates(shrunk.cell):
+        if is_over():
+            return
+        if cell.id in known:
+            continue
+        result = await trial(cell)
+        kept = result.verdict == shrunk.result.verdict
+        step = Step(what=what, cell=cell, kept=kept, verdict=result.verdict)
+        shrunk.steps.append(step)
+        watch(step)
+        if kept:
+            shrunk.cell, shrunk.result = cell, result
+            return
+
+
+Way = Callable[[Cell], Iterator[tuple[str, Cell]]]
+
+
+def ways(chips: dict[str, ChipFacts]) -> list[Way]:
+    """What may be made simpler, what tells most first."""
+    return [
+        _fewer_hazards,
+        _simpler_hazards,
+        _fewer_cores,
+        _usual_programmer,
+        _shorter_job,
+        lambda cell: _smaller_chip(cell, chips),
+        _plainer_corner,
+        lambda cell: _smaller_region(cell, chips),
+    ]
+
+
+def _fewer_hazards(cell: Cell) -> Iterator[tuple[str, Cell]]:
+    for count in range(len(cell.hazards)):
+        for words in itertools.combinations(cell.hazards, count):
+            yield f"hazards {'+'.join(words) or 'none'}", _with(cell, hazards=words)
+
+
+def _simpler_hazards(cell: Cell) -> Iterator[tuple[str, Cell]]:
+    for word in cell.hazards:
+        for simpler in hazard_of(word).simpler:
+            others = [other for other in cell.hazards if other != word]
+            words = ordered_hazards([*others, simpler])
+            if cores_needed(words) <= cell.cores:
+                yield f"{simpler} for {word}", _with(cell, hazards=words)
+
+
+def _fewer_cores(cell: Cell) -> Iterator[tuple[str, Cell]]:
+    for cores in CORES_KNOWN:
+        if cores_needed(cell.hazards) <= cores < cell.cores:
+            yield f"{cores} {'core' if cores == 1 else 'cores'}", _with(cell, cores=cores)
+
+
+def _usual_programmer(cell: Cell) -> Iterator[tuple[str, Cell]]:
+    if cell.programmer is not Programmer.SERPROG_IP:
+        yield str(Programmer.SERPROG_IP), _with(cell, programmer=Programmer.SERPROG_IP)
+
+
+def _shorter_job(cell: Cell) -> Iterator[tuple[str, Cell]]:
+    for job in JOBS[: JOBS.index(cell.job)]:
+        yield str(job), _with(cell, job=job)
+
+
+def _smaller_chip(cell: Cell, chips: dict[str, ChipFacts]) -> Iterator[tuple[str, Cell]]:
+    """Of each smaller size on the same bus the first part; the region must fit it."""
+    now = chips[cell.chip]
+    by_size: dict[int, str] = {}
+    for name, chip in sorted(chips.items()):
+        if (chip.bus, chip.family) == (now.bus, now.family) and chip.size_bytes < now.size_bytes:
+            by_size.setdefault(chip.size_bytes, name)
+    for _, name in sorted(by_size.items())[:CHIPS_MAX]:
+        smaller = _with(cell, chip=name)
+        if _fits(smaller, chips):
+            yield name, smaller
+
+
+def _plainer_corner(cell: Cell) -> Iterator[tuple[str, Cell]]:
+    if cell.corner != Corner.TYP:
+        yield "corner typ", _with(cell, corner=Corner.TYP.value)
+
+
+def _smaller_region(cell: Cell, chips: dict[str, ChipFacts]) -> Iterator[tuple[str, Cell]]:
+    for region_kib in REGIONS_KIB:
+        smaller = _with(cell, region_kib=region_kib)
+        if region_kib < cell.region_kib and _fits(smaller, chips):
+            yield f"{region_kib} KiB", smaller
+
+
+def _fits(cell: Cell, chips: dict[str, ChipFacts]) -> bool:
+    try:
+        region_of(cell, chips[cell.chip])
+    except BadInputError:
+        return False
+    return True
+
+
+def _with(cell: Cell, **changes: object) -> Cell:
+    return msgspec.structs.replace(cell, **changes)
+
+
+def first_conviction(results: Results, source: str) -> str:
+    """The id of the first cell of a run that was convicted, known ones last.
+
+    Raises `BadInputError` where there is none.
+    """
+    found = [cell for cell in results.cells if cell.verdict in UNSAFE and cell.role == Role.MEASURE]
+    if not found:
+        raise BadInputError(f"{source}: no cell was convicted", hint="there is nothing to shrink")
+    return min(found, key=lambda cell: cell.expect != Expect.PASS).id
+
+
+def plan_text(cell: Cell) -> str:
+    """A plan of that one cell."""
+    at = {
+        "mips": shape_of(cell).nominal_mips,
+        "cores": cell.cores,
+        "job": cell.job.value,
+        "chip": cell.chip,
+        "corner": cell.corner,
+        "hazards": "+".join(cell.hazards) or "none",
+        "programmer": cell.programmer.value,
+    }
+    lines = [
+        "schema = 1",
+        f"about = {_toml(f'The simplest cell found that {cell.subject} is convicted in')}",
+        f"subjects = [{_toml(cell.subject)}]",
+        "",
+        "[[cell]]",
+        f"name = {_toml(cell.name)}",
+        f"region_kib = {cell.region_kib}",
+        "[cell.at]",
+        *(f"{key} = {_toml(value)}" for key, value in at.items()),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _toml(value: object) -> str:
+    """A basic string has JSON's escapes."""
+    return msgspec.json.encode(value).decode()

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`survey.json`: a pure fold over the cells of a run of plan `survey`, or of any other."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from delayrig.analysis.figures.delays import whole_delays
+from delayrig.analysis.figures.waste import Watched, read_watched
+from delayrig.analysis.survey.calls import Requested, requested_of
+from delayrig.analysis.survey.gaps import (
+    Agreement,
+    BusBound,
+    KnownWait,
+    agreement_of,
+    bounds_of,
+    known_waits,
+)
+from delayrig.images.profiles.profile import find_profile
+from delayrig.model.lane import LaneName
+from delayrig.model.result import CellResult, Results, Verdict, read_results
+
+SCHEMA = 1
+FILE_NAME = "survey.json"
+BOUNDS = (
+    "all figures are bounds from the bus: no wait was longer than its gap. What a gap has above the"
+    " usual time between two requests was waited or worked; the bus cannot tell which."
+)
+USABLE = (Verdict.PASS, Verdict.TOO_SHORT, Verdict.INCONCLUSIVE)
+
+
+class Survey(msgspec.Struct, frozen=True, kw_only=True):
+    """The whole file. `lines` say what it rests on, and what it cannot know."""
+
+    schema: int = SCHEMA
+    lines: list[str]
+    calls: list[Requested]
+    bus: list[BusBound]
+    known: list[KnownWait]
+    agreements: list[Agreement]
+
+
+def survey_run(folder: Path) -> Survey:
+    """What a run tells; raises `BadInputError` where there is none."""
+    results = read_results(folder)
+    usable = {cell.id: cell for cell in results.cells if cell.verdict in USABLE}
+    watched = [each for each in read_watched(folder) if each.cell.id in usable]
+    return Survey(
+        lines=_lines(results, watched),
+        calls=requested_of(watched),
+        bus=bounds_of(watched),
+        known=[known for each in watched for known in _known(each, usable[each.cell.id])],
+        agreements=[found for each in watched if (found := agreement_of(each))],
+    )
+
+
+def _known(watched: Watched, result: CellResult) -> list[KnownWait]:
+    return known_waits(watched, find_profile(result.subject.version))
+
+
+def _lines(results: Results, watched: Sequence[Watched]) -> list[str]:
+    """For each subject, where its figures come from."""
+    names = dict.fromkeys(cell.subject.name for cell in results.cells if cell.role == "measure")
+    lines = [f"{name}: {_source(_of(name, watched))}" for name in names]
+    if results.run.interrupted:
+        count, planned = len(results.cells), results.run.cells_planned
+        lines.append(f"interrupted: the run holds {count} of {planned} cells.")
+    failed = [cell for cell in results.cells if cell.verdict not in (*USABLE, Verdict.SKIPPED)]
+    return [*lines, *(f"left out: {cell.id} was {cell.verdict}" for cell in failed)]
+
+
+def _of(subject: str, watched: Sequence[Watched]) -> list[Watched]:
+    return [each for each in watched if each.cell.subject == subject]
+
+
+def _source(watched: Sequence[Watched]) -> str:
+    """Who saw a subject's waits in these cells."""
+    seen = [each.delays for each in watched if each.delays]
+    called = dict.fromkeys(d.function_of(call).name for d in seen for call in whole_delays(d))
+    if called:
+        return f"seen call by call, by QEMU, in {', '.join(called)}."
+    if seen:
+        return f"no call of its delay functions was seen, so {BOUNDS}"
+    if any(each.cell.lane is LaneName.HOST for each in watched):
+        return f"nobody sees delays on the host lane, so {BOUNDS}"
+    return f"no delay function of it is known, so {BOUNDS}"

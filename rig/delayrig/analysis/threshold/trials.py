@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The cells of a comparison, what of them an earlier start has done already, and their results.
+
+A folder holds one comparison: `inputs.json` says of what, `run-1` and so on hold its rounds, and
+`threshold.json` is kept last. What was cut off is taken up where it ended; a folder of another
+comparison is left alone.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import msgspec
+
+from delayrig.analysis.threshold.answer import FILE_NAME
+from delayrig.analysis.threshold.candidate import Candidate
+from delayrig.analysis.threshold.evidence import Evidence
+from delayrig.analysis.threshold.figures import Measured, costs_of, skipped_jobs
+from delayrig.analysis.threshold.guests import Profile, job_of, moved, profile_of
+from delayrig.analysis.threshold.sleep_facts import SUBJECT, SleepFacts, read_sleep_facts
+from delayrig.base import digest
+from delayrig.base.errors import BadInputError, RigFaultError
+from delayrig.base.keep import keep_file
+from delayrig.base.paths import Paths
+from delayrig.judge.chip import margins_ns
+from delayrig.judge.exit_code import exit_code_of
+from delayrig.lanes.header import host_facts
+from delayrig.model.cell import Cell, Role
+from delayrig.model.events import read_events
+from delayrig.model.lane import LaneName
+from delayrig.model.result import Results, Verdict, read_versioned, write_results
+from delayrig.plan.request import Request, check_out
+from delayrig.run.runner import Progress, run_request
+from delayrig.run.taken_up import done_cells
+
+INPUTS = "inputs.json"
+SCHEMA = 1
+LOW_RES = "low-res-timers"
+SAID = "delay_minimum_sleep_us "
+
+
+class Inputs(msgspec.Struct, frozen=True, kw_only=True):
+    """What a comparison is of; equal inputs are the same comparison."""
+
+    schema: int = SCHEMA
+    subject: str
+    programs: dict[str, str]
+    """Digests by value."""
+    cells: list[str]
+    seed: int
+    lane: str
+    rounds: int
+    rig: str
+    """A digest of what runs in guests besides."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trials:
+    """A comparison that can be started, or taken up again."""
+
+    subject: str
+    candidates: Sequence[Candidate]
+    request: Request
+    rounds: int
+    inputs: Inputs
+
+    def folder(self, number: int) -> Path:
+        """Where a round is kept; the first is 1."""
+        return self.request.out / f"run-{number}"
+
+    def cells(self, number: int) -> list[Cell]:
+        """Of a round. Later ones write other bytes, and repeat nothing but the jobs."""
+        if number == 1:
+            return self.request.cells
+        subjects = {candidate.subject for candidate in self.candidates}
+        return [
+            msgspec.structs.replace(cell, seed=cell.seed + number - 1)
+            for cell in self.request.cells
+            if cell.role is Role.MEASURE and cell.subject in subjects
+        ]
+
+
+def plan_trials(
+    cells: Sequence[Cell], candidates: Sequence[Candidate], guests: Sequence[Profile]
+) -> list[Cell]:
+    """The plan's cells, its jobs in `guests` where some are named.
+
+    Where timers are coarse is looked at in each guest, and no job is run there for that.
+    """
+    subjects = {candidate.subject for candidate in candidates}
+    jobs = [cell for cell in cells if cell.role is Role.MEASURE and cell.subject in subjects]
+    if not jobs:
+        raise BadInputError(
+            "--plan: has no cell for the programs to compare",
+            hint="add a [[group]] or a [[cell]] without 'subject'",
+        )
+    watching = [cell for cell in cells if cell.role in (Role.CANARY, Role.CONTROL)]
+    sleeping = [cell for cell in cells if cell.subject == SUBJECT]
+    if guests:
+        jobs = moved(jobs, guests)
+        sleeping = moved(sleeping, [*guests, *(_with_coarse_timers(each) for each in guests)])
+    unique = {cell.id: cell for cell in [*watching, *sleeping, *jobs]}
+    return list(unique.values())
+
+
+def _with_coarse_timers(profile: Profile) -> Profile:
+    hazards = profile.hazards
+    return msgspec.structs.replace(
+        profile, hazards=hazards if LOW_RES in hazards else (LOW_RES, *hazards)
+    )
+
+
+def make_trials(
+    *, subject: str, candidates: Sequence[Candidate], request: Request, rounds: int, paths: Paths
+) -> Trials:
+    """Checks the folder: empty, or with a beginning of the very same comparison."""
+    inputs = Inputs(
+        subject=subject,
+        programs={str(candidate.value_us): candidate.sha256 for candidate in candidates},
+        cells=[digest.of_value(cell)[:16] for cell in request.cells],
+        seed=request.seed,
+        lane=request.lane,
+        rounds=rounds,
+        rig=_rig_digest(paths),
+    )
+    trials = Trials(
+        subject=subject, candidates=candidates, request=request, rounds=rounds, inputs=inputs
+    )
+    _claim(trials)
+    return trials
+
+
+def _rig_digest(paths: Paths) -> str:
+    """Of our own programs that cells are run with; QEMU and kernel are named by results."""
+    files = [paths.emulator, paths.turns, paths.build / "images" / "agent" / "agent"]
+    return digest.of_value([digest.of_file(file) for file in files if file.is_file()])
+
+
+def _claim(trials: Trials) -> None:
+    out = trials.request.out
+    path = out / INPUTS
+    if not path.exists():
+        check_out(out, trials.request.cells, name=FILE_NAME)
+        keep_file(path, msgspec.json.format(msgspec.json.encode(trials.inputs), indent=1) + b"\n")
+        return
+    known = read_versioned(path, Inputs, schema=SCHEMA)
+    for key in Inputs.__struct_fields__:
+        if getattr(known, key) != getattr(trials.inputs, key):
+            raise BadInputError(
+                f"--out {out}: holds another comparison, whose {INPUTS} differs in key {key!r}",
+                hint="name another folder; to take that one up again, ask for the same",
+            )
+
+
+async def run_trials(trials: Trials, paths: Paths, progress: Progress) -> list[Results]:
+    """Runs what is missing, and gives all results of each round."""
+    return [
+        await _run_round(trials, number, paths, progress) for number in range(1, trials.rounds + 1)
+    ]
+
+
+async def _run_round(trials: Trials, number: int, paths: Paths, progress: Progress) -> Results:
+    folder, cells = trials.folder(number), trials.cells(number)
+    done = done_cells(cells, folder)
+    missing = [cell for cell in cells if cell.id not in done]
+    whole = folder / "results.json"
+    if not missing and whole.is_file():
+        return read_versioned(whole, Results, schema=1)
+    # The header of a run comes with its cells.
+    todo = missing or cells[-1:]
+    progress.preparing(f"round {number} of {trials.rounds}: {len(todo)} of {len(cells)} cells")
+    request = replace(trials.request, cells=todo, out=folder, seed=trials.request.seed + number - 1)
+    ran = await run_request(request, paths, progress)
+    known = {**done, **{result.id: result for result in ran.cells}}
+    results = msgspec.structs.replace(
+        ran,
+        run=msgspec.structs.replace(ran.run, cells_planned=len(cells)),
+        cells=[known[cell.id] for cell in cells if cell.id in known],
+    )
+    write_results(results, folder)
+    return results
+
+
+def evidence_of(trials: Trials, rounds: Sequence[Results]) -> Evidence:
+    """What the answer is made of; raises `RigFaultError` where the rig cannot be trusted."""
+    _check_rig(trials, rounds)
+    measured = _measured(trials, rounds)
+    left_out = skipped_jobs(measured)
+    costs = costs_of(measured)
+    if not costs:
+        raise BadInputError(
+            f"{trials.subject}: every job was skipped for some value: {'; '.join(left_out)}",
+            hint="give jobs that this flashrom can do: --plan FILE.toml",
+        )
+    doubts = [f"left out, as some program could not do it: {job}" for job in left_out]
+    return Evidence(
+        subject=trials.subject,
+        lane=trials.request.lane,
+        seed=trials.request.seed,
+        jobs=[
+            job for job in dict.fromkeys(job_of(m.cell) for m in measured) if job not in left_out
+        ],
+        costs=costs,
+        costs_by_round=[
+            costs_of([msgspec.structs.replace(m, results=m.results[n : n + 1]) for m in measured])
+            for n in range(len(rounds))
+        ],
+        sleep=_sleep(trials),
+        doubts=[*doubts, *_contradictions(trials)],
+        host=host_facts(),
+    )
+
+
+def _jobs(measured: Sequence[Measured]) -> list[str]:
+    return list(dict.fromkeys(job_of(each.cell) for each in measured))
+
+
+def _check_rig(trials: Trials, rounds: Sequence[Results]) -> None:
+    """Canaries and controls: a rig that is blind would call every value safe."""
+    roles = {cell.id: cell.role for cell in trials.request.cells}
+    for results in rounds:
+        for result in results.cells:
+            watching = roles[result.id] in (Role.CANARY, Role.CONTROL)
+            if (watching and exit_code_of(result)) or result.verdict is Verdict.INFRA_ERROR:
+                raise RigFaultError(
+                    f"the rig cannot be trusted here: {result.id} was {result.verdict},"
+                    f" and should have been {result.expect}: {result.reason}",
+                    hint=f"again: {result.rerun}",
+                )
+
+
+def _measured(trials: Trials, rounds: Sequence[Results]) -> list[Measured]:
+    values = {candidate.subject: candidate.value_us for candidate in trials.candidates}
+    found = [{result.id: result for result in results.cells} for results in rounds]
+    return [
+        Measured(
+            value_us=values[cell.subject],
+            cell=cell,
+            results=[results[cell.id] for results in found if cell.id in results],
+            margin_ns=_margin_ns(trials, cell),
+        )
+        for cell in trials.request.cells
+        if cell.subject in values and cell.role is Role.MEASURE
+    ]
+
+
+def _margin_ns(trials: Trials, cell: Cell) -> int | None:
+    """The least by which the part was given its time, over all rounds."""
+    margins: list[int] = []
+    for number in range(1, trials.rounds + 1):
+        folder = trials.folder(number) / cell.id
+        if (folder / "events.jsonl").is_file():
+            margins += margins_ns(read_events(folder))
+    return min(margins, default=None)
+
+
+def _sleep(trials: Trials) -> dict[str, SleepFacts]:
+    """By profile, of the first round."""
+    found = {}
+    for cell in trials.request.cells:
+        folder = trials.folder(1) / cell.id
+        if cell.subject == SUBJECT and (folder / "stdout.txt").is_file():
+            found[profile_of(cell).name] = read_sleep_facts(folder)
+    return found
+
+
+def _contradictions(trials: Trials) -> list[str]:
+    """Programs that print another threshold than the one that they were given for."""
+    found = []
+    for candidate in trials.candidates:
+        cells = [cell for cell in trials.request.cells if cell.subject == candidate.subject]
+        texts = (trials.folder(1) / cell.id / "stdout.txt" for cell in cells)
+        text = next((path.read_text(errors="replace") for path in texts if path.is_file()), "")
+        said = text.partition(SAID)[2].split(" ", 1)[0].strip(",")
+        if said.isdigit() and int(said) != candidate.value_us:
+            found.append(
+                f"the program for {candidate.value_us} us says that its threshold is {said} us"
+            )
+    return found
+
+
+def lane_of(*, on_host: bool) -> LaneName:
+    """Where the jobs run."""
+    return LaneName.HOST if on_host else LaneName.VIRTUAL

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Byte-reproducible cpio archives: the same files give the same bytes on every machine.
+
+The format is cpio's "newc", as the Linux kernel reads it (Documentation/driver-api/early-userspace/
+buffer-format). GNU cpio would write it, too, but until 2.14 it stores the link counts of folders,
+which file systems and their contents decide.
+"""
+
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from delayrig.base.errors import RigFaultError
+
+# Raised when archives come out otherwise, so that caches of older ones are not taken for newer.
+FORMAT = 2
+MAGIC = b"070701"
+TRAILER = b"TRAILER!!!"
+ALIGNMENT = 4
+HEADER_FIELDS = 13
+HEADER_BYTES = len(MAGIC) + 8 * HEADER_FIELDS
+# One modification time of an initrd's file moved virtual time by a millisecond.
+TIMESTAMP_S = 1_700_000_000
+RUNNABLE, READABLE = 0o755, 0o644
+
+
+def write_archive(folder: Path, archive: Path) -> None:
+    """Packs everything below `folder`, in the order of names, into the new file `archive`.
+
+    Owners are root, modes 755 or 644, times the same for all; hard links become files.
+    """
+    try:
+        with archive.open("wb") as output:
+            for inode, path in enumerate(_below(folder), start=1):
+                mode, content = _mode_and_content(path)
+                _write_entry(output, os.fsencode(path.relative_to(folder)), inode, mode, content)
+            _write_entry(output, TRAILER, 0, 0, b"")
+    except OSError as error:
+        raise RigFaultError(
+            f"could not write {archive}: {error.strerror}", hint="is the disk full?"
+        ) from error
+
+
+def unpack_archive(archive: Path, folder: Path) -> None:
+    """Puts what `write_archive` packed into the folder `folder`, which is there."""
+    content = memoryview(archive.read_bytes())
+    at = 0
+    while (entry := _read_entry(content, at)).name != os.fsdecode(TRAILER):
+        place = folder / entry.name
+        if stat.S_ISLNK(entry.mode):
+            place.symlink_to(os.fsdecode(bytes(entry.content)))
+        elif stat.S_ISDIR(entry.mode):
+            place.mkdir()
+        else:
+            place.write_bytes(entry.content)
+            place.chmod(stat.S_IMODE(entry.mode))
+        at = entry.end
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Entry:
+    name: str
+    mode: int
+    content: memoryview
+    end: int
+
+
+def _read_entry(archive: memoryview, at: int) -> _Entry:
+    header = bytes(archive[at : at + HEADER_BYTES])
+    digits = [header[len(MAGIC) + 8 * field :][:8] for field in range(HEADER_FIELDS)]
+    if header[: len(MAGIC)] != MAGIC or len(header) < HEADER_BYTES:
+        raise RigFaultError("an archive of a subject is damaged", hint="`rig/rig clean`, and again")
+    fields = [int(digit, 16) for digit in digits]
+    mode, size, name_size = fields[1], fields[6], fields[11]
+    name_at = at + HEADER_BYTES
+    content_at = name_at + name_size
+    content_at += -(content_at - at) % ALIGNMENT
+    return _Entry(
+        name=os.fsdecode(bytes(archive[name_at : name_at + name_size - 1])),
+        mode=mode,
+        content=archive[content_at : content_at + size],
+        end=content_at + size + -size % ALIGNMENT,
+    )
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    yield from sorted(folder.rglob("*"), key=lambda path: os.fsencode(path.relative_to(folder)))
+
+
+def _mode_and_content(path: Path) -> tuple[int, bytes]:
+    if path.is_symlink():
+        return stat.S_IFLNK | 0o777, os.fsencode(path.readlink())
+    if path.is_dir():
+        return stat.S_IFDIR | RUNNABLE, b""
+    runnable = path.stat().st_mode & stat.S_IXUSR
+    return stat.S_IFREG | (RUNNABLE if runnable else READABLE), path.read_bytes()
+
+
+def _write_entry(output: BinaryIO, name: bytes, inode: int, mode: int, content: bytes) -> None:
+    links = 2 if stat.S_ISDIR(mode) else 1
+    owner = group = device = 0
+    fields = (
+        *(inode, mode, owner, group, links, TIMESTAMP_S if mode else 0, len(content)),
+        *(device, device, device, device, len(name) + 1, 0),
+    )
+    header = MAGIC + b"".join(b"%08X" % field for field in fields) + name + b"\0"
+    output.write(header + _padding(len(header)))
+    output.write(content)
+    output.write(_padding(len(content)))
+
+
+def _padding(size: int) -> bytes:
+    return bytes(-size % ALIGNMENT)

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Strict reading of TOML into typed values: errors name the file, the key and the nearest name."""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from delayrig.base.errors import BadInputError, nearest
+
+T = TypeVar("T", bound=msgspec.Struct)
+
+SCHEMA = 1
+PLAIN_NAMES = {
+    "`float`": "a number",
+    "`int`": "a whole number",
+    "`str`": "text",
+    "`array`": "a list",
+    "`object`": "a table",
+    "`null`": "nothing",
+    "`bool`": "true or false",
+}
+
+
+NO_KEYS: Mapping[str, str] = {}
+
+
+def read_toml(path: Path, kind: type[T], gone: Mapping[str, str] = NO_KEYS) -> T:
+    """The file as a `kind`; raises `BadInputError` for anything else.
+
+    `gone` has keys that there once were, each with what to do about it.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise BadInputError(
+            f"{path}: {error.strerror}", hint="check the name of the file"
+        ) from error
+    except UnicodeDecodeError as error:
+        raise BadInputError(f"{path}: not UTF-8 text", hint="save it as UTF-8") from error
+    return parse_toml(text, kind, source=str(path), gone=gone)
+
+
+def parse_toml(text: str, kind: type[T], *, source: str, gone: Mapping[str, str] = NO_KEYS) -> T:
+    """The text as a `kind`; `source` names it in errors."""
+    try:
+        tree = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise BadInputError(f"{source}: not valid TOML: {error}", hint="mend that line") from error
+    if tree.get("schema") != SCHEMA:
+        raise BadInputError(
+            f"{source}: key 'schema' is {tree.get('schema')!r}, this rig reads {SCHEMA}",
+            hint=f"begin the file with `schema = {SCHEMA}`",
+        )
+    try:
+        return msgspec.convert(tree, kind)
+    except msgspec.ValidationError as error:
+        raise _explained(str(error), kind, source, gone) from error
+
+
+def _explained(
+    said: str, kind: type[msgspec.Struct], source: str, gone: Mapping[str, str]
+) -> BadInputError:
+    """Turns msgspec's words, such as "Object contains unknown field `x` - at `$.a`"."""
+    where = re.search(r" - at `\$\.?([^`]*)`", said)
+    path = where.group(1) if where else ""
+    unknown = re.search(r"unknown field `([^`]+)`", said)
+    missing = re.search(r"missing required field `([^`]+)`", said)
+    if unknown:
+        name = unknown.group(1)
+        key = f"{path}.{name}" if path else name
+        hint = gone.get(name) or nearest(name, _fields_at(kind, path), what="keys")
+        return BadInputError(f"{source}: unknown key {key!r}", hint=hint)
+    if missing:
+        key = f"{path}.{missing.group(1)}" if path else missing.group(1)
+        return BadInputError(f"{source}: key {key!r} is missing", hint="add it")
+    what = said.split(" - at ")[0]
+    for ours, theirs in PLAIN_NAMES.items():
+        what = what.replace(ours, theirs)
+    return BadInputError(f"{source}: key {path!r}: {what}", hint="see rig/README.md on plans")
+
+
+def _fields_at(kind: type[msgspec.Struct], path: str) -> list[str]:
+    """The known keys at a path such as `cell[...].guest`."""
+    current: Any = msgspec.inspect.type_info(kind)
+    for part in [p for p in re.split(r"\.|(?=\[)", path) if p]:
+        current = _inner(current, part)
+    names = [field.encode_name for field in getattr(current, "fields", ())]
+    return names or ["(none)"]
+
+
+def _inner(current: Any, part: str) -> Any:
+    if part.startswith("["):
+        for attribute in ("value_type", "item_type"):
+            if hasattr(current, attribute):
+                return _concrete(getattr(current, attribute))
+    for field in getattr(current, "fields", ()):
+        if field.encode_name == part:
+            return _concrete(field.type)
+    return current
+
+
+def _concrete(kind: Any) -> Any:
+    """A type without its `| None`."""
+    for choice in getattr(kind, "types", ()):
+        if not isinstance(choice, msgspec.inspect.NoneType):
+            return choice
+    return kind

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`rig/rig benchmark`: what the rig itself costs."""
+
+from pathlib import Path
+
+import click
+
+from delayrig.analysis.benchmark import FILE_NAME as BENCHMARK_FILE
+from delayrig.analysis.benchmark import FIRST, benchmark_cells
+from delayrig.analysis.first_start import measure_start
+from delayrig.base.paths import find_paths
+from delayrig.cli.command import default_out, explained, own_request, plain_text, until_interrupted
+from delayrig.present.terminal.benchmark import print_benchmark
+from delayrig.present.terminal.console import make_console
+from delayrig.present.terminal.progress import ManyRuns
+
+
+@click.group()
+def benchmark() -> None:
+    """Measures the rig itself."""
+
+
+@benchmark.command("cells")
+@click.option("--plan", default="default", show_default=True, help="A plan's name, or a TOML file.")
+@click.option("--cell", "patterns", multiple=True, help="Only cells whose id matches; repeatable.")
+@click.option("--boots", type=click.IntRange(1), default=8, show_default=True, help="To boot, too.")
+@click.option("--jobs", type=click.IntRange(1), help="Guests at a time; default: the CPUs.")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder for what was found.")
+@plain_text
+@explained
+def benchmark_of_cells(
+    plan: str,
+    patterns: tuple[str, ...],
+    boots: int,
+    jobs: int | None,
+    out: Path | None,
+    no_color: bool,
+) -> None:
+    """Tells where the host time of a plan's cells goes, and what booting each would cost.
+
+    Other work on this host makes wall times longer; CPU times and ratios say more then.
+    """
+    request, paths = own_request(
+        plan, patterns, 1, jobs, out or default_out("benchmark"), leaves=FIRST
+    )
+    console = make_console(no_color=no_color)
+    with ManyRuns(make_console(stderr=True, no_color=no_color)) as progress:
+        found = until_interrupted(
+            benchmark_cells(request, paths, boots=boots, progress=progress, began=progress.began),
+            kept=f"finished cells are kept in {request.out}",
+            no_color=no_color,
+        )
+    print_benchmark(found, console)
+    console.print(f"results: {request.out / BENCHMARK_FILE}", markup=False, soft_wrap=True)
+
+
+@benchmark.command("start")
+@click.option("--plan", default="smoke", show_default=True, help="A plan's name, or a TOML file.")
+@click.option("--starts", type=click.IntRange(1), default=3, show_default=True, help="How many.")
+@plain_text
+@explained
+def benchmark_of_starts(plan: str, starts: int, no_color: bool) -> None:
+    """Tells how long first starts take, stage by stage, up to the plan's first verdict.
+
+    Each has an empty folder of state, and fetches everything anew but distribution packages.
+    """
+    console = make_console(no_color=no_color)
+    paths = find_paths()
+    for number in range(1, starts + 1):
+        stages = measure_start(paths.checkout, plan, paths.state)
+        parts = ", ".join(f"{stage.name} {stage.took_s:.1f} s" for stage in stages)
+        total_s = sum(stage.took_s for stage in stages)
+        console.print(f"start {number}: {total_s:.1f} s: {parts}", markup=False, soft_wrap=True)

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which cells a command is to run, and how: options that such commands share."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from delayrig.base.paths import Paths
+from delayrig.images.delay_function import DelayWish
+from delayrig.model.lane import LaneName
+from delayrig.plan.request import Choice, Request, check_connect, choose_cells, default_jobs
+
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellsWish:
+    """What a user asked for, as it was typed."""
+
+    plan: str
+    subjects: list[str]
+    lane: LaneName | None
+    patterns: list[str]
+    out: Path | None
+    jobs: int | None
+    seed: int
+    connect: str | None
+
+    def choose(self, paths: Paths) -> Choice:
+        """The cells; raises `BadInputError` where there are none such."""
+        return choose_cells(
+            plan=self.plan,
+            subjects=self.subjects,
+            patterns=self.patterns,
+            seed=self.seed,
+            paths=paths,
+            lane=self.lane,
+        )
+
+    def request(
+        self, choice: Choice, folder: Path, argv: list[str], delay: DelayWish | None = None
+    ) -> Request:
+        """A run of them; raises `BadInputError` where `connect` cannot run them."""
+        check_connect(self.connect, choice.cells)
+        return Request(
+            plan=self.plan,
+            cells=choice.cells,
+            contrasts=choice.contrasts,
+            chips=choice.chips,
+            recipes=choice.recipes,
+            out=folder,
+            jobs=self.jobs or default_jobs(choice.lane),
+            seed=self.seed,
+            connect=self.connect,
+            argv=argv,
+            lane=choice.lane,
+            delay=delay or DelayWish(),
+        )
+
+
+def _lane(_context: click.Context, _option: click.Parameter, given: str | None) -> LaneName | None:
+    return LaneName(given) if given else None
+
+
+lane_option = click.option(
+    "--lane",
+    type=click.Choice([name.value for name in LaneName]),
+    callback=_lane,
+    help="Where time comes from; default: what the plan says. `host` needs no QEMU.",
+)
+
+
+def cell_options(*, plan: str) -> Callable[[Callable[..., R]], Callable[..., R]]:
+    """Given to the command as `cells`; `plan` is the one that is run unless told otherwise."""
+    options = [
+        click.option(
+            "--plan", default=plan, show_default=True, help="A plan's name, or a TOML file."
+        ),
+        click.option(
+            "--subject", "subjects", multiple=True, help="Runs this flashrom instead; repeatable."
+        ),
+        lane_option,
+        click.option(
+            "--cell", "patterns", multiple=True, help="Only cells whose id matches; repeatable."
+        ),
+        click.option(
+            "--out", type=click.Path(path_type=Path), help="Folder for results and cells."
+        ),
+        click.option(
+            "--jobs",
+            type=click.IntRange(1),
+            help="Cells at a time; default: the CPUs, without guests half, in real time a quarter.",
+        ),
+        click.option(
+            "--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data."
+        ),
+        click.option(
+            "--connect",
+            metavar="URI",
+            help="Runs guests through this libvirt; `embed` needs no daemon.",
+        ),
+    ]
+
+    def decorate(function: Callable[..., R]) -> Callable[..., R]:
+        @wraps(function)
+        def inner(
+            *args: Any,
+            plan: str,
+            subjects: tuple[str, ...],
+            lane: LaneName | None,
+            patterns: tuple[str, ...],
+            out: Path | None,
+            jobs: int | None,
+            seed: int,
+            connect: str | None,
+            **kwargs: Any,
+        ) -> R:
+            wish = CellsWish(
+                plan=plan,
+                subjects=list(subjects),
+                lane=lane,
+                patterns=list(patterns),
+                out=out,
+                jobs=jobs,
+                seed=seed,
+                connect=connect,
+            )
+            return function(*args, cells=wish, **kwargs)
+
+        decorated: Callable[..., R] = inner
+        for option in reversed(options):
+            decorated = option(decorated)
+        return decorated
+
+    return decorate

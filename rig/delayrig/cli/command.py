@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What every command has about it: errors in words, an end in good order, a folder for results."""
+
+import asyncio
+import datetime as dt
+import errno
+import os
+import sys
+import traceback
+from collections.abc import Callable, Coroutine, Sequence
+from functools import wraps
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+
+import click
+
+from delayrig.base.errors import ExitCode, RigError, RigFaultError
+from delayrig.base.interruption import until_told_to_end
+from delayrig.base.paths import Paths, find_paths
+from delayrig.images.delay_function import DelayWish
+from delayrig.model.lane import LaneName
+from delayrig.model.result import FILE_NAME, Results
+from delayrig.plan.request import Request, check_out, choose_cells
+from delayrig.present.terminal.console import make_console
+from delayrig.present.terminal.progress import RunProgress
+from delayrig.run.runner import run_request
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+INTERRUPTED = 130
+SIGPIPE_ENDED = 141
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+plain_text = click.option("--no-color", is_flag=True, help="Plain text; NO_COLOR does the same.")
+
+
+class Hex(click.ParamType[int]):
+    """A number written in hexadecimal, with or without 0x."""
+
+    name = "hex"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int:
+        """Of the text of an option."""
+        try:
+            return int(str(value), 16)
+        except ValueError:
+            self.fail(f"{value!r} is no hexadecimal number", param, ctx)
+
+
+def delay_options(function: Callable[..., R]) -> Callable[..., R]:
+    """Where the delay function of `path:` subjects is: given to the command as `delay`."""
+
+    @click.option(
+        "--delay-symbol", default="", help="The delay function of path: subjects, or several: A,B."
+    )
+    @click.option(
+        "--delay-offset",
+        metavar="HEX",
+        type=Hex(),
+        help="The same by its offset in the program's file.",
+    )
+    @wraps(function)
+    def inner(*args: Any, delay_symbol: str, delay_offset: int | None, **kwargs: Any) -> R:
+        return function(*args, delay=DelayWish(symbol=delay_symbol, offset=delay_offset), **kwargs)
+
+    return inner
+
+
+def explained(function: Callable[P, R]) -> Callable[P, R]:
+    """Prints the rig's own errors with their remedies and exits with their codes.
+
+    What nobody foresaw is a fault of the rig as well: Python's own exit code would be 1, which
+    says that a flashrom was timed too short.
+    """
+
+    @wraps(function)
+    def inner(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return function(*args, **kwargs)
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
+        except BrokenPipeError:
+            sys.exit(nobody_reads())
+        except Exception as raised:  # noqa: BLE001 (the last resort, see above)
+            sys.exit(tell(raised))
+
+    return inner
+
+
+def nobody_reads() -> int:
+    """Of a command whose output goes to `head`: the end that SIGPIPE makes of other programs."""
+    with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())  # else Python would try again at its end
+    return SIGPIPE_ENDED
+
+
+def tell(raised: Exception) -> ExitCode:
+    """Prints what went wrong, and the remedy where there is one; the exit code that it asks for."""
+    error = _first_error(raised)
+    if isinstance(error, OSError) and error.errno in NO_ROOM:
+        error = RigFaultError(
+            f"could not write: {error}",
+            hint="free some space where the --out folder and standard output are",
+        )
+    if not isinstance(error, RigError):
+        traceback.print_exception(raised)
+        return ExitCode.RIG_FAULT
+    console = make_console(stderr=True)
+    console.print(f"error: {error.message}", style="bold red", markup=False, soft_wrap=True)
+    if error.hint:
+        console.print(f"  {error.hint}", markup=False, soft_wrap=True)
+    return error.exit_code
+
+
+def _first_error(raised: BaseException) -> BaseException:
+    found = raised
+    while isinstance(found, BaseExceptionGroup):
+        found = found.exceptions[0]
+    return found
+
+
+resume_option = click.option(
+    "--resume", is_flag=True, help="Goes on with the run in --out, whose finished cells are kept."
+)
+HOW_TO_GO_ON = "; the same command with --out and --resume goes on"
+
+
+def run_shown(request: Request, paths: Paths, *, no_color: bool, how_to_go_on: str = "") -> Results:
+    """Runs it, with its progress on stderr; who interrupts it is told how to go on."""
+    with RunProgress(make_console(stderr=True, no_color=no_color)) as progress:
+        return until_interrupted(
+            run_request(request, paths, progress),
+            kept=f"finished cells are kept in {request.out}{how_to_go_on}",
+            no_color=no_color,
+        )
+
+
+def until_interrupted(work: Coroutine[Any, Any, R], *, kept: str, no_color: bool) -> R:
+    """The work's result; ends the program, saying what is `kept`, where it is told to end."""
+    try:
+        return asyncio.run(until_told_to_end(work))
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        make_console(stderr=True, no_color=no_color).print(f"interrupted; {kept}", markup=False)
+        sys.exit(INTERRUPTED)
+
+
+def default_out(plan: str) -> Path:
+    """Where results go that nobody named a folder for."""
+    now = dt.datetime.now(dt.UTC)
+    return Path("out") / f"{Path(plan).stem}-{now:%Y%m%d-%H%M%S}"
+
+
+def own_request(
+    plan: str,
+    patterns: tuple[str, ...],
+    seed: int,
+    jobs: int | None,
+    out: Path,
+    *,
+    subjects: Sequence[str] = (),
+    lane: LaneName | None = None,
+    leaves: str = FILE_NAME,
+    resume: bool = False,
+) -> tuple[Request, Paths]:
+    """A run of the rig for its own sake; `leaves` is what shows that there was one.
+
+    `subjects` replace the plan's own where there are any. With `resume` it goes on with the one
+    that was begun there.
+    """
+    paths = find_paths()
+    choice = choose_cells(
+        plan=plan,
+        subjects=list(subjects),
+        patterns=list(patterns),
+        seed=seed,
+        paths=paths,
+        lane=lane,
+    )
+    if not resume:
+        check_out(out, choice.cells, name=leaves)
+    request = Request(
+        plan=plan,
+        cells=choice.cells,
+        contrasts=[],
+        chips=choice.chips,
+        recipes=choice.recipes,
+        out=out.absolute(),
+        jobs=jobs or len(os.sched_getaffinity(0)),
+        seed=seed,
+        connect=None,
+        argv=sys.argv[1:],
+        resume=resume,
+    )
+    return request, paths
+
+
+def say_making(what: str) -> None:
+    """Tells that `what` is about to be made."""
+    click.echo(f"making {what}", err=True)

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`rig/rig compare`: two runs, cell by cell, or to the nanosecond."""
+
+import sys
+from pathlib import Path
+
+import click
+import msgspec
+
+from delayrig.analysis.compare.exact import (
+    ComparedRun,
+    Comparison,
+    compare_runs_exactly,
+    compared_run,
+)
+from delayrig.analysis.compare.times import compare_times
+from delayrig.base.errors import ExitCode
+from delayrig.cli.command import explained, plain_text
+from delayrig.cli.history import opened_history
+from delayrig.cli.recording import history_url
+from delayrig.present.terminal.beside import print_beside
+from delayrig.present.terminal.console import make_console
+
+
+@click.command()
+@click.argument("first", metavar="RUN")
+@click.argument("second", metavar="RUN")
+@click.option("--exact", is_flag=True, help="Everything must be equal to the ns.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON; without --exact.")
+@history_url
+@plain_text
+@explained
+def compare(
+    first: str, second: str, exact: bool, as_json: bool, url: str | None, no_color: bool
+) -> None:
+    """Compares two runs: their --out folders, or their numbers in the history.
+
+    Times are compared of cells of the same id for which all that decides times is equal, but for
+    the subject. Exits 0 where every cell could be compared so, 4 where one could not, 99 where
+    exact time differs though the subject is equal as well.
+
+    With --exact every virtual cell must be the same in both, its events among it: 0 where they
+    are, 4 where that cannot be said (unequal images or seeds, cells or events missing), 99 where
+    equal ones gave unequal results. Of runs of the history that goes by the digests kept there.
+    """
+    runs = _run(first, url), _run(second, url)
+    if exact:
+        sys.exit(_exactly(compare_runs_exactly(*runs), no_color=no_color))
+    beside = compare_times(runs[0].results, runs[1].results)
+    if as_json:
+        sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(beside), indent=1) + b"\n")
+    else:
+        print_beside(beside, make_console(no_color=no_color))
+    sys.exit(beside.exit_code)
+
+
+def _run(word: str, url: str | None) -> ComparedRun:
+    """All digits are a number of the history's; a folder that is called so is ./NUMBER."""
+    if not (word.isascii() and word.isdigit()):
+        return compared_run(Path(word))
+    store = opened_history(url)
+    return ComparedRun(name=f"{store.label}: run {word}", results=store.load(int(word)), path=None)
+
+
+def _exactly(comparison: Comparison, *, no_color: bool) -> ExitCode:
+    console = make_console(no_color=no_color)
+    for line in comparison.doubts:
+        console.print(f"doubt: {line}", markup=False, soft_wrap=True)
+    if comparison.same_inputs:
+        for line in comparison.differences:
+            console.print(f"differs: {line}", markup=False, soft_wrap=True)
+    elif comparison.differences:
+        console.print(
+            f"{len(comparison.differences)} figures differ, as those of unequal inputs do"
+        )
+    same = "all the same" if comparison.exit_code is ExitCode.PASS else "not shown to be the same"
+    console.print(f"{comparison.compared} cells compared: {same}", markup=False)
+    return comparison.exit_code

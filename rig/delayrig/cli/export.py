@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`rig/rig export` and `schema`: what the rig keeps, for other tools."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from delayrig.analysis.gate.decision import FILE_NAME as GATE_FILE
+from delayrig.analysis.gate.decision import read_decision
+from delayrig.analysis.gate.request import BASELINE, CANDIDATE, rounds_of
+from delayrig.cli.command import explained
+from delayrig.model.result import read_results
+from delayrig.present.formats.known import FORMATS, STDOUT, Wanted, wanted_formats
+from delayrig.present.formats.report import Report, report_of_gate, report_of_run
+from delayrig.present.schemas import KINDS, schema_text
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def format_option(*, required: bool) -> Callable[[F], F]:
+    """`--format FORMAT[:FILE]`, any number of times; given to the command as `formats`."""
+    return click.option(
+        "--format",
+        "formats",
+        multiple=True,
+        required=required,
+        metavar="FORMAT[:FILE]",
+        help=f"Writes {', '.join(FORMATS)} to FILE or standard output; repeatable.",
+    )
+
+
+def speaks(wanted: list[Wanted]) -> bool:
+    """Whether a format has standard output, so that nothing else may."""
+    return any(each.file == STDOUT for each in wanted)
+
+
+def write_formats(wanted: list[Wanted], report: Report) -> None:
+    """Each to its place."""
+    for each in wanted:
+        each.write(report, lambda content: click.echo(content, nl=False))
+
+
+@click.command()
+@click.argument("run_folder", metavar="RUN", type=click.Path(path_type=Path))
+@format_option(required=True)
+@explained
+def export(run_folder: Path, formats: tuple[str, ...]) -> None:
+    """Tells of a run, or of a gate, in the formats of other tools.
+
+    RUN is the --out folder of either. Exits 0 whatever the answer was.
+    """
+    wanted = wanted_formats(formats)
+    write_formats(wanted, read_report(run_folder))
+
+
+def read_report(folder: Path) -> Report:
+    """Of what is on disk."""
+    if not (folder / GATE_FILE).is_file():
+        return report_of_run(read_results(folder))
+    decision = read_decision(folder)
+    stored = decision.baseline.stored
+    rounds = [*rounds_of(folder, CANDIDATE), *([] if stored else rounds_of(folder, BASELINE))]
+    runs = [read_results(run) for run in rounds]
+    return report_of_gate(decision, [*runs, *([read_results(Path(stored))] if stored else [])])
+
+
+@click.command()
+@click.argument("kind", type=click.Choice(sorted(KINDS)))
+@explained
+def schema(kind: str) -> None:
+    """Prints the JSON Schema of what the rig keeps: results.json of a run, or gate.json."""
+    click.echo(schema_text(kind), nl=False)

@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`rig/rig gate`: may a change go in?"""
+
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import click
+import msgspec
+
+from delayrig.analysis.gate.baseline import StoredBaseline, is_subject, read_baseline
+from delayrig.analysis.gate.bisect import ABORT, BuildError, bisect_code
+from delayrig.analysis.gate.bootstrap import PAIRS_MIN
+from delayrig.analysis.gate.decision import FILE_NAME, Decision, Limits
+from delayrig.analysis.gate.judge import decide
+from delayrig.analysis.gate.request import (
+    GateRequest,
+    build_candidate,
+    cells_of,
+    check_built,
+    check_watched,
+)
+from delayrig.analysis.gate.rounds import run_rounds
+from delayrig.base.errors import ExitCode
+from delayrig.base.keep import keep_file
+from delayrig.base.paths import Paths, find_paths
+from delayrig.cli.cells import lane_option
+from delayrig.cli.command import (
+    INTERRUPTED,
+    default_out,
+    delay_options,
+    explained,
+    plain_text,
+    tell,
+    until_interrupted,
+)
+from delayrig.cli.export import format_option, read_report, speaks, write_formats
+from delayrig.cli.recording import HistoryWish, history_options, own_words, record_gate
+from delayrig.images.delay_function import DelayWish
+from delayrig.images.recipes import read_recipes
+from delayrig.model.lane import EXACT_LANE, LaneName
+from delayrig.model.result import Results
+from delayrig.plan.request import Request, check_connect, check_out, choose_cells, default_jobs
+from delayrig.present.formats.known import wanted_formats
+from delayrig.present.terminal.console import make_console
+from delayrig.present.terminal.gate import print_decision
+from delayrig.present.terminal.progress import RunProgress
+
+PLAN = "gate"
+LIMITS = Limits()
+
+
+class _AbortingError(click.UsageError):
+    """Wrong options would be wrong for each revision."""
+
+    exit_code = ABORT
+
+
+class _GateCommand(click.Command):
+    """Wrong options must not convict a revision: `git bisect run` takes 2 for bad."""
+
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: object,
+    ) -> click.Context:
+        """As ever, but for the exit code of an error."""
+        is_bisect = "--bisect" in args
+        try:
+            return super().make_context(info_name, args, parent, **extra)
+        except click.UsageError as error:
+            if is_bisect:
+                raise _AbortingError(error.message, ctx=error.ctx) from error
+            raise
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Wish:
+    """The options, as they were given."""
+
+    baseline: str
+    candidate: str
+    plan: str | None
+    lane: LaneName | None
+    limits: Limits
+    rounds: int | None
+    build: str
+    out: Path | None
+    jobs: int | None
+    seed: int | None
+    connect: str | None
+    delay: DelayWish
+    formats: tuple[str, ...]
+    history: HistoryWish
+    dry_run: bool
+
+
+@click.command(cls=_GateCommand)
+@click.option(
+    "--baseline", required=True, metavar="S|RUN", help="What is there: a subject, or a stored run."
+)
+@click.option("--candidate", required=True, metavar="S", help="What is to go in: a subject.")
+@click.option("--plan", help=f"A plan's name, or a TOML file.  [default: {PLAN}, or that of RUN]")
+@lane_option
+@click.option(
+    "--max-slowdown",
+    type=click.FloatRange(0),
+    default=LIMITS.slowdown_pct,
+    show_default=True,
+    metavar="PCT",
+    help="How much longer any cell may take.",
+)
+@click.option(
+    "--max-cpu",
+    type=click.FloatRange(0),
+    default=LIMITS.cpu_pct,
+    show_default=True,
+    metavar="PCT",
+    help="How much more CPU time it may take.",
+)
+@click.option(
+    "--rounds",
+    type=click.IntRange(1),
+    help=f"Of cells of real time.  [default: {2 * PAIRS_MIN}, or 1 against RUN]",
+)
+@click.option("--build", default="", metavar="CMD", help="Builds the candidate first, in a shell.")
+@click.option("--bisect", is_flag=True, help="Exit codes for `git bisect run`.")
+@click.option("--dry-run", is_flag=True, help="Lists the cells of both and ends.")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder for results and cells.")
+@click.option("--jobs", type=click.IntRange(1), help="Cells at a time; default: as for `run`.")
+@click.option("--seed", type=click.IntRange(0), help="For all data.  [default: 1, or that of RUN]")
+@click.option(
+    "--connect", metavar="URI", help="Runs guests through this libvirt; `embed` needs no daemon."
+)
+@delay_options
+@format_option(required=False)
+@history_options
+@plain_text
+@explained
+def gate(
+    baseline: str,
+    candidate: str,
+    plan: str | None,
+    lane: LaneName | None,
+    max_slowdown: float,
+    max_cpu: float,
+    rounds: int | None,
+    build: str,
+    bisect: bool,
+    dry_run: bool,
+    out: Path | None,
+    jobs: int | None,
+    seed: int | None,
+    connect: str | None,
+    delay: DelayWish,
+    formats: tuple[str, ...],
+    history: HistoryWish,
+    no_color: bool,
+) -> None:
+    """Decides whether the candidate may take the baseline's place.
+
+    Both run in the same cells. Exits 1 where the candidate is unsafe in any, whatever a plan
+    expects; else 3 where it takes more than it may, 4 where something stays in doubt, and 0.
+    """
+    wish = _Wish(
+        baseline=baseline,
+        candidate=candidate,
+        plan=plan,
+        lane=lane,
+        limits=Limits(slowdown_pct=max_slowdown, cpu_pct=max_cpu),
+        rounds=rounds,
+        build=build,
+        out=out,
+        jobs=jobs,
+        seed=seed,
+        connect=connect,
+        delay=delay,
+        formats=formats,
+        history=history,
+        dry_run=dry_run,
+    )
+    try:
+        code = _gate(wish, no_color=no_color)
+    except Exception as raised:
+        if not bisect:
+            raise
+        sys.exit(bisect_code(tell(raised), untestable=isinstance(raised, BuildError)))
+    sys.exit(bisect_code(code) if bisect else code)
+
+
+def _gate(wish: _Wish, *, no_color: bool) -> ExitCode:
+    paths = find_paths()
+    wanted = wanted_formats(wish.formats)
+    kept_in = wish.history.address()
+    if wish.dry_run:
+        _list_cells(_request(wish, paths))
+        return ExitCode.PASS
+    if wish.build:
+        _build(wish)
+    request = _request(wish, paths)
+    folder = request.candidate.out
+    with RunProgress(make_console(stderr=True, no_color=no_color)) as progress:
+        runs = until_interrupted(
+            run_rounds(request, paths, progress),
+            kept=f"finished cells are kept in {folder}",
+            no_color=no_color,
+        )
+    decision = _decide(request, runs, wish.limits)
+    content = msgspec.json.format(msgspec.json.encode(decision), indent=1) + b"\n"
+    keep_file(folder / FILE_NAME, content)
+    console = make_console(stderr=speaks(wanted), no_color=no_color)
+    try:
+        print_decision(decision, console)
+        console.print(f"decision: {folder / FILE_NAME}", markup=False, soft_wrap=True)
+        write_formats(wanted, read_report(folder))
+    finally:
+        record_gate(kept_in, folder, no_color=no_color)
+    return ExitCode(decision.exit_code)
+
+
+def _build(wish: _Wish) -> None:
+    try:
+        build_candidate(wish.build)
+    except KeyboardInterrupt:
+        # Not click's exit code, which convicts: git is to end its bisection.
+        click.echo("interrupted; nothing was run", err=True)
+        sys.exit(INTERRUPTED)
+    check_built(wish.candidate)
+
+
+def _list_cells(request: GateRequest) -> None:
+    """What is built first is left as it is."""
+    theirs = [] if request.baseline is None else request.baseline.cells
+    for side, cells in (("baseline", theirs), ("candidate", request.candidate.cells)):
+        for cell in cells:
+            click.echo(f"{side:9}  {cell.id}")
+    rounds = f", {request.rounds} times each" if request.rounds > 1 else ""
+    click.echo(f"{len(theirs) + len(request.candidate.cells)} cells{rounds}", err=True)
+
+
+def _request(wish: _Wish, paths: Paths) -> GateRequest:
+    """Checks all that can be checked before anything is run."""
+    stored = _stored(wish, paths)
+    header = stored.results.run if stored else None
+    plan = wish.plan or (header.plan if header else PLAN)
+    seed = wish.seed if wish.seed is not None else header.seed if header else 1
+    subjects = [wish.candidate] if stored else [wish.baseline, wish.candidate]
+    choice = choose_cells(
+        plan=plan,
+        subjects=subjects,
+        patterns=[],
+        seed=seed,
+        paths=paths,
+        lane=wish.lane or (stored.lane if stored else None),
+    )
+    cells = cells_of(wish.candidate, choice.cells, watched=True)
+    check_watched(cells, plan)
+    check_connect(wish.connect, choice.cells)
+    if stored:
+        stored.check_cells(cells)
+    folder = (wish.out or default_out("gate")).absolute()
+    theirs = [] if stored else cells_of(wish.baseline, choice.cells, watched=False)
+    # Cells of a lane of their own are asked for safety alone, so nothing is compared there.
+    theirs = [cell for cell in theirs if cell.lane is choice.lane]
+    if not wish.dry_run:
+        check_out(folder, [*theirs, *cells], name=FILE_NAME)
+    candidate = Request(
+        plan=plan,
+        cells=cells,
+        contrasts=[],
+        chips=choice.chips,
+        recipes=choice.recipes,
+        out=folder,
+        jobs=wish.jobs or default_jobs(choice.lane),
+        seed=seed,
+        connect=wish.connect,
+        argv=own_words(),
+        lane=choice.lane,
+        delay=wish.delay,
+    )
+    is_real = choice.lane != EXACT_LANE
+    return GateRequest(
+        baseline=None if stored else replace(candidate, cells=theirs),
+        candidate=candidate,
+        stored=stored,
+        # A stored baseline has no halves of pairs to offer.
+        rounds=(wish.rounds or (1 if stored else 2 * PAIRS_MIN)) if is_real else 1,
+    )
+
+
+def _stored(wish: _Wish, paths: Paths) -> StoredBaseline | None:
+    """The baseline, where it is a run and no subject."""
+    if is_subject(wish.baseline, read_recipes(paths.checkout)):
+        return None
+    return read_baseline(Path(wish.baseline))
+
+
+def _decide(request: GateRequest, runs: list[list[Results]], limits: Limits) -> Decision:
+    candidate = [sides[-1] for sides in runs]
+    if request.stored:
+        stored = request.stored
+        return decide([stored.results], candidate, limits, stored=str(stored.path))
+    return decide([sides[0] for sides in runs], candidate, limits)

@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`rig/rig history`: the runs of the past."""
+
+import datetime as dt
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+import msgspec
+
+from delayrig.analysis.history.address import NONE, VARIABLE, find_address
+from delayrig.base.errors import BadInputError
+from delayrig.base.extras import require_extra
+from delayrig.base.keep import keep_file
+from delayrig.cli.command import explained, plain_text
+from delayrig.cli.recording import history_url
+from delayrig.judge.exit_code import exit_code_of_run
+from delayrig.model.lane import LaneName
+from delayrig.present.terminal.console import make_console
+from delayrig.present.terminal.results import print_results
+
+if TYPE_CHECKING:
+    from delayrig.analysis.history.choice import Choice
+    from delayrig.analysis.history.steps import Found
+    from delayrig.analysis.history.store import History
+
+R = TypeVar("R")
+LIMIT = 30
+CONFIDENCE = 0.99
+LANES = [name.value for name in LaneName]
+
+
+def _choosing(
+    subject: Callable[[Callable[..., R]], Callable[..., R]],
+) -> Callable[[Callable[..., R]], Callable[..., R]]:
+    """The filters of runs, among them the `subject`; given to the command as `wanted`."""
+
+    def decorated(function: Callable[..., R]) -> Callable[..., R]:
+        @subject
+        @click.option("--plan", default="", help="Runs of this plan.")
+        @click.option("--lane", type=click.Choice(LANES), help="Runs of this lane.")
+        @click.option("--since", default="", metavar="WHEN", help="From a date on, or 7d ago.")
+        @wraps(function)
+        def inner(
+            *args: Any, subject: str, plan: str, lane: str | None, since: str, **kwargs: Any
+        ) -> R:
+            from delayrig.analysis.history.choice import Choice
+
+            since = _moment(since, "--since")
+            wanted = Choice(subject=subject, plan=plan, lane=lane or "", since=since)
+            return function(*args, wanted=wanted, **kwargs)
+
+        return inner
+
+    return decorated
+
+
+_any_subject = click.option("--subject", default="", help="Runs in which this flashrom was.")
+_one_subject = click.argument("subject")
+
+
+class _ListingGroup(click.Group):
+    """One that lists where no subcommand is named."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Options of `list` go to that."""
+        bare = not args or (args[0].startswith("-") and args[0] not in ctx.help_option_names)
+        return super().parse_args(ctx, ["list", *args] if bare else args)
+
+
+@click.group(cls=_ListingGroup)
+def history() -> None:
+    """The runs of the past: lists them, draws them, finds where a time stepped.
+
+    `run` and `gate` keep theirs by themselves. Without a command it is `list`.
+    """
+
+
+@history.command("list")
+@_choosing(_any_subject)
+@click.option("--limit", type=click.IntRange(1), default=LIMIT, show_default=True, help="Newest.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON, times in nanoseconds.")
+@history_url
+@plain_text
+@explained
+def list_runs(wanted: "Choice", limit: int, as_json: bool, url: str | None, no_color: bool) -> None:
+    """Lists runs, the newest last."""
+    from delayrig.present.terminal.history import list_table, listed
+
+    store = opened_history(url)
+    runs = [listed(entry) for entry in store.entries(replace(wanted, limit=limit))]
+    if as_json:
+        _print_json(runs)
+        return
+    console = make_console(no_color=no_color)
+    if runs:
+        console.print(list_table(runs))
+    else:
+        console.print(f"no such run is kept in {store.label}", markup=False, soft_wrap=True)
+
+
+@history.command("show")
+@click.argument("number", type=click.IntRange(1))
+@click.option("--json", "as_json", is_flag=True, help="Its results.json.")
+@history_url
+@plain_text
+@explained
+def show_run(number: int, as_json: bool, url: str | None, no_color: bool) -> None:
+    """Shows a run as it was shown then."""
+    from delayrig.analysis.history.choice import Choice
+
+    store = opened_history(url)
+    results = store.load(number)
+    if as_json:
+        _print_json(results)
+        return
+    console = make_console(no_color=no_color)
+    code = exit_code_of_run(results.cells, results.contrasts)
+    print_results(results, code, console, out="")
+    for entry in store.entries(Choice(numbers=(number,))):
+        if entry.gate:
+            decision = store.decision(entry.gate.gate)
+            console.print(f"It was the {entry.gate.side} of gate {entry.gate.gate}:")
+            for line in decision.lines:
+                console.print(f"  {line}", markup=False, soft_wrap=True)
+
+
+@history.command("plot")
+@_choosing(_one_subject)
+@click.option("--svg", type=click.Path(path_type=Path), help="Draws it into this file instead.")
+@history_url
+@plain_text
+@explained
+def plot(
+    wanted: "Choice",
+    svg: Path | None,
+    url: str | None,
+    no_color: bool,
+) -> None:
+    """Shows SUBJECT's total time over runs.
+
+    Totals stand in one line only where they are of the same cells: of one plan, one lane, and
+    timed all.
+    """
+    from delayrig.analysis.history.series import points_of, series_of
+    from delayrig.present.terminal.history import print_plot
+
+    store = opened_history(url)
+    series = series_of(points_of(store.entries(wanted), wanted.subject))
+    if not series:
+        raise _no_runs(store, wanted.subject)
+    if svg is None:
+        print_plot(series, make_console(no_color=no_color))
+        return
+    from delayrig.present.pages.history_plot import drawn
+
+    keep_file(svg, drawn(series, wanted.subject))
+
+
+@history.command("steps")
+@_choosing(_one_subject)
+@click.option(
+    "--confidence",
+    type=click.FloatRange(0.5, 0.999),
+    default=CONFIDENCE,
+    show_default=True,
+    help="That real time stepped at all.",
+)
+@click.option("--json", "as_json", is_flag=True, help="As JSON, times in nanoseconds.")
+@history_url
+@plain_text
+@explained
+def steps(
+    wanted: "Choice",
+    confidence: float,
+    as_json: bool,
+    url: str | None,
+    no_color: bool,
+) -> None:
+    """Finds the runs at which SUBJECT's time stepped, and what was new there.
+
+    Exact time: any difference of a cell. Real time: a change-point test over runs of one plan on
+    one kind of machine.
+    """
+    from delayrig.analysis.history.series import points_of
+    from delayrig.analysis.history.steps import find_steps
+    from delayrig.present.terminal.history import print_steps
+
+    store = opened_history(url)
+    points = points_of(store.entries(wanted), wanted.subject)
+    if not points:
+        raise _no_runs(store, wanted.subject)
+    found = find_steps(points, wanted.subject, confidence=confidence)
+    if as_json:
+        _print_json(found)
+    else:
+        print_steps(found, _unlike(store, found), make_console(no_color=no_color))
+
+
+@history.command("add")
+@click.argument("out", type=click.Path(path_type=Path))
+@history_url
+@explained
+def add(out: Path, url: str | None) -> None:
+    """Keeps a finished run, or gate, given its --out folder."""
+    from delayrig.analysis.history.finished import read_finished
+
+    store = opened_history(url)
+    runs, decision = read_finished(out)
+    added = store.add(runs, decision)
+    numbers = " and ".join(str(number) for number in added.numbers)
+    how = "kept as" if added.is_new else "had been kept as"
+    click.echo(f"{how} {numbers} in {store.label}")
+
+
+@history.command("forget")
+@click.argument("numbers", nargs=-1, type=click.IntRange(1))
+@click.option("--before", default="", metavar="WHEN", help="All until then: a date, or 90d ago.")
+@history_url
+@explained
+def forget(numbers: tuple[int, ...], before: str, url: str | None) -> None:
+    """Removes runs by their NUMBERS, or old ones; folders of runs stay."""
+    from delayrig.analysis.history.choice import Choice
+
+    if bool(numbers) == bool(before):
+        raise BadInputError("history forget: give NUMBERS, or --before", hint="one of the two")
+    store = opened_history(url)
+    if before:
+        old = Choice(before=_moment(before, "--before"))
+        numbers = tuple(entry.run.id for entry in store.entries(old))
+    if numbers:
+        store.forget(numbers)
+    click.echo(f"{len(set(numbers))} runs removed from {store.label}")
+
+
+@history.command("export")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--format", "form", type=click.Choice(["parquet", "csv"]), default="parquet", show_default=True
+)
+@_choosing(_any_subject)
+@history_url
+@explained
+def export_table(file: Path, form: str, wanted: "Choice", url: str | None) -> None:
+    """Writes runs as one table, a row a cell, into FILE."""
+    require_extra("parquet", f"--format {form}")
+    from delayrig.analysis.history.table import TableFormat, table_of, write_table
+
+    store = opened_history(url)
+    table = table_of(store.entries(wanted))
+    write_table(table, TableFormat(form), file)
+    click.echo(f"{table.num_rows} cells in {file}", err=True)
+
+
+def opened_history(url: str | None) -> "History":
+    """The one that was asked for, else the user's own; raises `BadInputError` for none."""
+    from delayrig.analysis.history.store import History
+
+    address = find_address(url, os.environ)
+    if address is None:
+        raise BadInputError(
+            f"--history {NONE}: there is no history to look at",
+            hint=f"give --history URL, or unset ${VARIABLE}",
+        )
+    return History(address)
+
+
+def _unlike(store: "History", found: "Found") -> dict[int, list[str]]:
+    """By run, the names of what decides times and was not what it had been."""
+    from delayrig.analysis.history.inputs import inputs_of
+
+    unlike: dict[int, list[str]] = {}
+    for step in found.steps:
+        if step.same_inputs is False:
+            before, after = store.load(step.previous), store.load(step.run)
+            ids = {cell.id: cell for cell in before.cells}
+            names: set[str] = set()
+            for cell in after.cells:
+                if cell.id in ids:
+                    theirs, ours = inputs_of(ids[cell.id], before.run), inputs_of(cell, after.run)
+                    names |= {n for n in theirs | ours if theirs.get(n) != ours.get(n)}
+            unlike[step.run] = sorted(names)
+    return unlike
+
+
+def _no_runs(store: "History", subject: str) -> BadInputError:
+    return BadInputError(
+        f"history {store.label}: no such run has timed the subject {subject!r}",
+        hint="`rig/rig history list` names the subjects",
+    )
+
+
+def _print_json(value: object) -> None:
+    sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(value), indent=1) + b"\n")
+
+
+def _moment(text: str, option: str) -> str:
+    from delayrig.analysis.history.choice import moment
+
+    return moment(text, dt.datetime.now(dt.UTC), option=option) if text else ""

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`rig/rig images`: what guests are made of, prepared here or carried from another machine."""
+
+import asyncio
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from delayrig.base.errors import BadInputError
+from delayrig.base.paths import Paths, find_paths
+from delayrig.cli.command import explained, say_making
+from delayrig.images.kernel import Kernel, provide_kernel
+from delayrig.images.lock import lock_entries, lock_state, lock_text
+from delayrig.images.recipes import read_recipes
+from delayrig.lanes.supplies import CpuPool, Supplies, provide_supplies
+from delayrig.plan.request import choose_cells
+from delayrig.setup.carrier import export_images
+from delayrig.setup.errors import SetupError
+from delayrig.setup.layout import Layout
+
+PREPARED_PLANS = ("smoke", "default")
+
+
+@click.command()
+@click.option(
+    "--plan",
+    "plans",
+    multiple=True,
+    help="Prepares what this plan needs; repeatable.  [default: smoke and default]",
+)
+@click.option("--update-lock", is_flag=True, help="Writes images/lock.toml anew.")
+@click.option(
+    "--export",
+    "exported",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Writes all prepared images to FILE, for another machine or a cache.",
+)
+@click.option(
+    "--import",
+    "imported",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Takes images from FILE. Each is checked by its digest. Needs no network.",
+)
+@explained
+def images(
+    plans: tuple[str, ...], update_lock: bool, exported: Path | None, imported: Path | None
+) -> None:
+    """Prepares what guests are made of: kernels, programs, and the snapshots of booted guests.
+
+    The rig's own libvirt asks QEMU what it can do, so that no run has to wait for that.
+    """
+    if imported:  # the launcher does that, before anything is set up
+        raise BadInputError(
+            "--import stands alone", hint=f"rig/rig images --import {imported}, then the rest"
+        )
+    paths = find_paths()
+    if plans or update_lock or not exported:
+        _prepare(plans or PREPARED_PLANS, paths, update_lock=update_lock)
+    if exported:
+        click.echo(f"{exported}: {_export(exported, paths)} files written")
+
+
+def _export(file: Path, paths: Paths) -> int:
+    try:
+        return export_images(Layout(checkout=paths.checkout, state=paths.state), file)
+    except SetupError as error:
+        raise BadInputError(error.message, hint=error.remedy) from error
+
+
+def _prepare(plans: Sequence[str], paths: Paths, *, update_lock: bool) -> None:
+    supplies, snapshots = asyncio.run(_provide_images(plans, paths))
+    _make_libvirt_ready(paths)
+    kernels = _every_kernel(paths) if update_lock else supplies.kernels
+    entries = lock_entries(supplies.images, supplies.programs, kernels)
+    if update_lock:
+        (paths.checkout / "images" / "lock.toml").write_text(lock_text(entries), "utf-8")
+    for missing in supplies.not_provided:
+        click.echo(f"warning: the archive did not give {missing.what}: {missing.cause}", err=True)
+    click.echo(
+        f"{len(supplies.images)} kernels, {len(supplies.programs)} programs,"
+        f" {snapshots} snapshots; lock: {lock_state(entries, paths.checkout)}"
+    )
+
+
+async def _provide_images(plans: Sequence[str], paths: Paths) -> tuple[Supplies, int]:
+    """What the plans need, and how many snapshots there are of it."""
+    cells = []
+    for plan in plans:
+        choice = choose_cells(plan=plan, subjects=[], patterns=[], seed=1, paths=paths)
+        cells += choice.cells
+    pool = CpuPool(len(os.sched_getaffinity(0)))
+    supplies = await provide_supplies(
+        cells=cells,
+        recipes=read_recipes(paths.checkout),
+        paths=paths,
+        pool=pool,
+        preparing=say_making,
+    )
+    return supplies, await supplies.snapshots.provide_all(pool)
+
+
+def _make_libvirt_ready(paths: Paths) -> None:
+    """Where it is installed: without it all lanes run on plain QEMU."""
+    try:
+        from delayrig.machine.libvirt_machine import learn_about_qemu
+    except ImportError:
+        return
+    learn_about_qemu(paths)
+
+
+def _every_kernel(paths: Paths) -> dict[str, Kernel]:
+    """Also those that no shipped plan's set-up needs: the lock names them all."""
+    recipes = read_recipes(paths.checkout).kernels
+    return {
+        name: provide_kernel(name, recipe, paths, say_making) for name, recipe in recipes.items()
+    }

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A run: every place that was asked for, one after the other, and what is kept of it."""
+
+import asyncio
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from delayrig import __version__
+from delayrig.analysis.latency.host_place import open_host
+from delayrig.analysis.latency.live_profile import LiveProfile
+from delayrig.analysis.latency.measure import MeasureProgress, measure_place
+from delayrig.analysis.latency.place import Place
+from delayrig.analysis.latency.profile import GuestProfile, measured_cpus
+from delayrig.analysis.latency.result import (
+    FILE_NAME,
+    PAGE_NAME,
+    LatencyReport,
+    MachineReport,
+    write_report,
+)
+from delayrig.base.keep import keep_file
+from delayrig.base.paths import Paths
+from delayrig.images.recipes import read_recipes
+from delayrig.lanes.supplies import CpuPool
+from delayrig.model.lane import LaneName
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LatencyRequest:
+    """What to measure; checked already."""
+
+    guests: Sequence[GuestProfile | LiveProfile]
+    all_cores: bool
+    core: int | None
+    """Of guests; None: the first."""
+    host_cpus: tuple[int, ...]
+    """Empty: not this machine."""
+    quick: bool
+    jobs: int
+    out: Path
+    argv: Sequence[str]
+
+
+class LatencyRunProgress(MeasureProgress, Protocol):
+    """Is also told what is made."""
+
+    def preparing(self, what: str) -> None:
+        """`what` is about to be made."""
+        ...
+
+
+async def run_latency(
+    request: LatencyRequest, paths: Paths, progress: LatencyRunProgress
+) -> LatencyReport:
+    """Measures all; the file is written anew after each place, and last when there is a page."""
+    known = taken_up(request)
+    started = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
+    machines: list[MachineReport] = []
+
+    def report(*, complete: bool) -> LatencyReport:
+        return LatencyReport(
+            rig_version=__version__,
+            argv=list(request.argv),
+            started=started,
+            complete=complete,
+            machines=machines,
+        )
+
+    machines += [each for each in known.values() if each.lane == LaneName.HOST]
+    if request.host_cpus and not machines:
+        async with open_host(paths, request.host_cpus) as host:
+            machines.append(await measure_place(host, quick=request.quick, progress=progress))
+        write_report(report(complete=False), request.out)
+    if request.guests:
+        await _measure_guests(request, paths, progress, known, machines, report)
+    done = report(complete=True)
+    # Complete is what has its page, too.
+    await asyncio.to_thread(_write_pages, done, request.out)
+    write_report(done, request.out)
+    return done
+
+
+def taken_up(request: LatencyRequest) -> dict[str, MachineReport]:
+    """Machines that the same command measured in full before it was cut off, by name."""
+    path = request.out / FILE_NAME
+    try:
+        before = msgspec.json.decode(path.read_bytes(), type=LatencyReport)
+    except (OSError, msgspec.DecodeError):
+        return {}
+    same = before.argv == list(request.argv) and before.rig_version == __version__
+    return {each.name: each for each in before.machines} if same and not before.complete else {}
+
+
+class Making(Protocol):
+    """Of a report on what was measured so far."""
+
+    def __call__(self, *, complete: bool) -> LatencyReport:
+        """Whether that is all."""
+        ...
+
+
+async def _measure_guests(
+    request: LatencyRequest,
+    paths: Paths,
+    progress: LatencyRunProgress,
+    known: dict[str, MachineReport],
+    machines: list[MachineReport],
+    report: Making,
+) -> None:
+    """In the order in which they were asked for, as many at a time as there may be."""
+    # libraries of the guests are loaded where a guest is asked for
+    from delayrig.analysis.latency.guest_place import open_guest
+    from delayrig.analysis.latency.live_place import open_live_guest
+
+    recipes, pool = read_recipes(paths.checkout), CpuPool(request.jobs)
+
+    async def measure(profile: GuestProfile | LiveProfile) -> MachineReport:
+        if profile.name in known:
+            return known[profile.name]
+        cpus = measured_cpus(profile, all_cores=request.all_cores, core=request.core)
+        place: Place
+        match profile:
+            case GuestProfile():
+                place = await open_guest(profile, cpus, recipes, paths, pool, progress.preparing)
+            case LiveProfile():
+                place = await open_live_guest(profile, cpus, recipes, paths, progress.preparing)
+        return await measure_place(place, quick=request.quick, progress=progress)
+
+    turns = asyncio.Semaphore(request.jobs)
+
+    async def in_turn(profile: GuestProfile | LiveProfile) -> MachineReport:
+        async with turns:
+            return await measure(profile)
+
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(in_turn(profile)) for profile in request.guests]
+        for task in tasks:
+            machines.append(await task)
+            write_report(report(complete=False), request.out)
+
+
+def _write_pages(report: LatencyReport, out: Path) -> None:
+    """The page, and each of its charts as a file of its own."""
+    from delayrig.present.latency.charts import charts_of
+    from delayrig.present.latency.page import latency_page
+    from delayrig.present.pages.charts import svg_file
+    from delayrig.present.pages.page import anchor
+
+    for chart in charts_of(report.machines):
+        svg = svg_file(chart.figure, title=chart.title, description=chart.description)
+        keep_file(out / f"{anchor(chart.title)}.svg", svg)
+    keep_file(out / PAGE_NAME, latency_page(report))

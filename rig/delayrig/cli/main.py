@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The command line: `rig/rig` and the list of its subcommands."""
+
+import click
+
+from delayrig import __version__
+from delayrig.cli.benchmark import benchmark
+from delayrig.cli.compare import compare
+from delayrig.cli.export import export, schema
+from delayrig.cli.faults import faults
+from delayrig.cli.gate import gate
+from delayrig.cli.history import history
+from delayrig.cli.images import images
+from delayrig.cli.latency import latency
+from delayrig.cli.lists import chips, hazards, machines, plans, subjects
+from delayrig.cli.parts import parts
+from delayrig.cli.proposal import proposal
+from delayrig.cli.reference import reference
+from delayrig.cli.repeat import repeat_cells
+from delayrig.cli.report import report
+from delayrig.cli.repro import repro
+from delayrig.cli.run import run
+from delayrig.cli.selfcheck import selfcheck
+from delayrig.cli.shrink import shrink
+from delayrig.cli.survey import survey
+from delayrig.cli.threshold import threshold
+from delayrig.cli.times import times
+from delayrig.cli.trace import trace
+from delayrig.cli.wakeup import wakeup
+from delayrig.cli.waste import waste
+
+COMMANDS: tuple[click.Command, ...] = (
+    *(run, gate, repro, repeat_cells, shrink, compare, faults),
+    *(report, history, times, waste, trace, parts, export, schema),
+    *(threshold, survey, proposal),
+    *(plans, chips, hazards, machines, subjects),
+    *(latency, wakeup, benchmark, selfcheck, images, reference),
+)
+SETUP_HELP = """\
+The launcher sets up what is missing before it runs a command. It has commands and options of its
+own; the options may stand anywhere:
+
+\b
+  rig/rig setup     installs, builds and fetches everything now
+  rig/rig doctor    says what is wrong with this installation
+  rig/rig clean     removes all that set-up made
+  --yes             sets up without asking
+  --no-install      never installs a package
+  --container       runs the command in a container (podman or docker)
+  --archive URI     takes subjects and guests from this Debian archive
+"""
+
+
+@click.group(
+    epilog=SETUP_HELP,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, prog_name="rig/rig")
+def main() -> None:
+    """Runs flashrom in guests of many speeds against chips that keep their own time.
+
+    It answers whether any operation was timed too short, and how long programming took.
+    """
+
+
+for command in COMMANDS:
+    main.add_command(command)

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`rig/rig proposal`: the proposal's changes switched on one after the other."""
+
+import os
+import sys
+from pathlib import Path
+
+import click
+import msgspec
+from rich.table import Table
+
+from delayrig.analysis.proposal.steps import FILE_NAME, Proposal, fold_proposal
+from delayrig.analysis.proposal.words import advice, conclusion
+from delayrig.base.errors import BadInputError
+from delayrig.base.keep import keep_file
+from delayrig.cli.command import explained, own_request, plain_text, run_shown
+from delayrig.judge.exit_code import exit_code_of_run
+from delayrig.model.result import FILE_NAME as RESULTS
+from delayrig.model.result import Results, read_results
+from delayrig.present.terminal.console import make_console
+from delayrig.run.taken_up import FILE_NAME as BEGUN
+
+PLAN = "proposal"
+COLUMNS = ("step", "time s", "CPU s", "wake-ups", "overshoot ms", "too short", "cells")
+
+
+@click.command()
+@click.argument("out", metavar="OUT", type=click.Path(path_type=Path))
+@click.option("--jobs", type=click.IntRange(1), help="Cells at a time; default: the CPUs.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data.")
+@plain_text
+@explained
+def proposal(out: Path, jobs: int | None, seed: int, no_color: bool) -> None:
+    """Tells what each change of the proposal costs and brings, and in which order to land them.
+
+    OUT is a folder: where it holds a run of plan `proposal`, that is what is told of; where it does
+    not exist, the plan is run into it first, and where that was interrupted, it goes on.
+    `proposal.html`, `proposal.svg` and `proposal.json` are left there.
+    """
+    results = _results(out, jobs, seed, no_color=no_color)
+    found = fold_proposal(results)
+    keep_file(out / FILE_NAME, msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n")
+    _write_page(found, out)
+    _print(found, out, no_color=no_color)
+    sys.exit(exit_code_of_run(results.cells, results.contrasts))
+
+
+def _results(out: Path, jobs: int | None, seed: int, *, no_color: bool) -> Results:
+    begun = (out / BEGUN).is_file()
+    if (out / RESULTS).exists() or out.is_file():
+        results = read_results(out)
+        if not results.run.interrupted:
+            return results
+        if not begun:
+            raise BadInputError(
+                f"{out}: its run was interrupted after {len(results.cells)} of"
+                f" {results.run.cells_planned} cells",
+                hint="name another folder, or move that one away and start again",
+            )
+    jobs = jobs or len(os.sched_getaffinity(0))
+    request, paths = own_request(PLAN, (), seed, jobs, out, resume=begun)
+    return run_shown(request, paths, no_color=no_color, how_to_go_on="; the same command goes on")
+
+
+def _write_page(found: Proposal, out: Path) -> None:
+    # matplotlib takes longer to load than most commands take.
+    from delayrig.present.pages.proposal import proposal_page, proposal_svg
+
+    keep_file(out / "proposal.html", proposal_page(found))
+    keep_file(out / "proposal.svg", proposal_svg(found))
+
+
+def _print(found: Proposal, out: Path, *, no_color: bool) -> None:
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for number, name in enumerate(COLUMNS):
+        table.add_column(name, justify="right" if number else "left", no_wrap=True)
+    for step in found.steps:
+        table.add_row(
+            step.title,
+            f"{step.time_ns / 1e9:.3f}",
+            f"{step.cpu_ns / 1e9:.3f}",
+            f"{step.wakeups}",
+            f"{step.overshoot_ns / 1e6:.1f}",
+            f"{step.too_short}",
+            f"{step.judged}",
+        )
+    console = make_console(no_color=no_color)
+    console.print(table)
+    console.print()
+    for line in [conclusion(found), *advice(found)]:
+        console.print(line, markup=False, soft_wrap=True)
+    console.print(
+        f"results: {out}/proposal.html, proposal.svg, {FILE_NAME}", markup=False, soft_wrap=True
+    )

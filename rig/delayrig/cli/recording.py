@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What `run` and `gate` do about the history: their options, and keeping what they have run."""
+
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from delayrig.analysis.history.address import (
+    OPTION,
+    VARIABLE,
+    Address,
+    find_address,
+    without_passwords,
+)
+from delayrig.base.errors import RigError
+from delayrig.model.result import Results
+from delayrig.present.terminal.console import make_console
+
+if TYPE_CHECKING:
+    from delayrig.analysis.gate.decision import Decision
+    from delayrig.analysis.history.store import FinishedRun
+
+R = TypeVar("R")
+
+history_url = click.option(
+    "--history",
+    "url",
+    metavar="URL",
+    help=f"The database of runs, as SQLAlchemy takes it; default: ${VARIABLE}, else SQLite"
+    " among the user's data.",
+)
+
+
+def history_options(function: Callable[..., R]) -> Callable[..., R]:
+    """`--history` and `--no-history` of what is run; given to the command as `history`."""
+
+    @history_url
+    @click.option("--no-history", is_flag=True, help="Keeps this run in no history.")
+    @wraps(function)
+    def inner(*args: Any, url: str | None, no_history: bool, **kwargs: Any) -> R:
+        return function(*args, history=HistoryWish(url=url, none=no_history), **kwargs)
+
+    return inner
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryWish:
+    """Where a run is to be kept, if anywhere."""
+
+    url: str | None
+    none: bool
+
+    def address(self) -> Address | None:
+        """None where it shall not be kept; raises `BadInputError` for what is no database."""
+        return None if self.none else find_address(self.url, os.environ)
+
+
+def own_words() -> list[str]:
+    """The command line, as it may be kept."""
+    words = sys.argv[1:]
+    has_url = any(word.partition("=")[0] == OPTION for word in words)
+    return without_passwords(words) if has_url else words
+
+
+def record_run(address: Address | None, results: Results, out: Path, *, no_color: bool) -> None:
+    """Keeps a run. Whatever goes wrong with that costs a warning, and no run."""
+
+    def read() -> "tuple[list[FinishedRun], None]":
+        from delayrig.analysis.history.finished import finished_run
+
+        return [finished_run(results)], None
+
+    _record(address, read, out, no_color=no_color)
+
+
+def record_gate(address: Address | None, out: Path, *, no_color: bool) -> None:
+    """Keeps the runs of a gate, with its decision; the same goes for it."""
+
+    def read() -> "tuple[list[FinishedRun], Decision]":
+        from delayrig.analysis.history.finished import finished_gate
+
+        return finished_gate(out)
+
+    _record(address, read, out, no_color=no_color)
+
+
+def _record(
+    address: Address | None,
+    read: "Callable[[], tuple[list[FinishedRun], Decision | None]]",
+    out: Path,
+    *,
+    no_color: bool,
+) -> None:
+    if address is None:
+        return
+    console = make_console(stderr=True, no_color=no_color)
+    try:
+        from delayrig.analysis.history.store import History
+
+        added = History(address).add(*read())
+    except Exception as error:  # noqa: BLE001 (whatever it is, the run is on disk and whole)
+        told = error.message if isinstance(error, RigError) else f"{type(error).__name__}: {error}"
+        lines = [f"warning: not kept in the history: {told}"]
+        lines += [f"  {error.hint}"] if isinstance(error, RigError) and error.hint else []
+        lines += [f"  the run itself is whole; `rig/rig history add {out}` keeps it later"]
+    else:
+        numbers = ", ".join(str(number) for number in added.numbers)
+        lines = [f"history: {numbers} in {address.label}"]
+    for line in lines:
+        console.print(line, markup=False, soft_wrap=True)

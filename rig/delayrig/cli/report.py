@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`rig/rig report`: runs and gates as one page, or in the terminal."""
+
+import os
+import sys
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.progress import Progress
+
+from delayrig.base.errors import BadInputError
+from delayrig.base.keep import keep_file
+from delayrig.cli.command import INTERRUPTED, explained, plain_text
+from delayrig.present.report.source import Sources, read_sources, told_by_events, with_facts
+from delayrig.present.terminal.console import make_console
+from delayrig.present.terminal.gate import print_decision
+from delayrig.present.terminal.results import print_results
+
+PAGE = "report.html"
+
+
+@click.command()
+@click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="FILE.html",
+    help=f"Where the page goes.  [default: {PAGE} in the first RUN]",
+)
+@click.option(
+    "--cell",
+    "patterns",
+    multiple=True,
+    metavar="PATTERN",
+    help="Cells to show timelines of, in place of the most interesting; repeatable.",
+)
+@click.option(
+    "--picture",
+    type=click.Path(path_type=Path),
+    metavar="FILE.svg",
+    help="The chart of programming time as well, by itself.",
+)
+@click.option("--terminal", is_flag=True, help="Tables here, in place of a page.")
+@plain_text
+@explained
+def report(
+    runs: tuple[Path, ...],
+    out: Path | None,
+    patterns: tuple[str, ...],
+    picture: Path | None,
+    terminal: bool,
+    no_color: bool,
+) -> None:
+    """Makes one page of a run or a gate, or of several side by side.
+
+    RUN is the --out folder of either, or a run's results.json, of which less can be told. The page
+    is one file that needs no network, and no JavaScript to be read.
+
+    Exits 0 whatever the answer was.
+    """
+    sources = read_sources(runs)
+    if terminal:
+        _print(sources, make_console(no_color=no_color))
+        return
+    place = out or _default_place(runs[0])
+    for option, file in (("--out", place), ("--picture", picture)):
+        if file is not None and not file.parent.is_dir():
+            raise BadInputError(
+                f"{option} {file}: there is no folder {file.parent}", hint="make it first"
+            )
+    if place.is_dir():
+        raise BadInputError(f"--out {place}: is a folder", hint=f"name a file: {place / PAGE}")
+    try:
+        _write_page(sources, place, patterns, picture, no_color=no_color)
+    except KeyboardInterrupt:
+        click.echo(f"interrupted; {place} is as it was", err=True)
+        sys.exit(INTERRUPTED)
+
+
+def _write_page(
+    sources: Sources,
+    place: Path,
+    patterns: tuple[str, ...],
+    picture: Path | None,
+    *,
+    no_color: bool,
+) -> None:
+    told = _read_events(sources, make_console(stderr=True, no_color=no_color))
+    # matplotlib takes its time: only who draws waits for it.
+    from delayrig.present.report.document import document_of
+    from delayrig.present.report.totals import totals_picture
+
+    made = document_of(told, patterns=patterns)
+    if patterns and not made.timelines:
+        raise BadInputError(
+            f"--cell {' '.join(patterns)}: no cell with events matches",
+            hint=f"known are such as {_some_cell(sources)}",
+        )
+    keep_file(place, made.content)
+    if picture is not None:
+        keep_file(picture, totals_picture(told))
+    click.echo(
+        f"{place}: {len(made.content) / 1e6:.2f} MB, {made.timelines} timelines"
+        + (f", {made.left_out} cells without one" if made.left_out else "")
+    )
+
+
+def _default_place(run: Path) -> Path:
+    return (run if run.is_dir() else run.parent) / PAGE
+
+
+def _read_events(sources: Sources, console: Console) -> Sources:
+    cells = sum(len(told_by_events(run.results)) for run in sources.runs if run.folder)
+    # No thread that refreshes it: workers are forked.
+    with Progress(
+        console=console, transient=True, auto_refresh=False, disable=not console.is_terminal
+    ) as progress:
+        task = progress.add_task("reading cells", total=cells)
+        jobs = len(os.sched_getaffinity(0))
+        return with_facts(
+            sources, jobs=jobs, done=lambda: progress.update(task, advance=1, refresh=True)
+        )
+
+
+def _some_cell(sources: Sources) -> str:
+    return next((cell.id for run in sources.runs for cell in run.results.cells), "none")
+
+
+def _print(sources: Sources, console: Console) -> None:
+    for gate in sources.gates:
+        print_decision(gate.decision, console)
+        console.print()
+    for run in sources.runs:
+        if run.label:
+            console.print(f"{run.label}: {run.path}", style="bold", markup=False, soft_wrap=True)
+        if run.spread:
+            console.print("Of several rounds: each cell as in its median one", markup=False)
+        where = run.path if run.folder else run.path.parent
+        print_results(run.results, run.code, console, out=str(where))
+        console.print()

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`rig/rig repro`: one cell again, exactly."""
+
+import shutil
+import sys
+from pathlib import Path
+
+import click
+
+from delayrig.analysis.repro.choice import Chosen, Wish, choose
+from delayrig.analysis.repro.look import Look
+from delayrig.base.errors import BadInputError, ExitCode
+from delayrig.base.paths import Paths, find_paths
+from delayrig.cli.command import (
+    default_out,
+    delay_options,
+    explained,
+    plain_text,
+    say_making,
+    until_interrupted,
+)
+from delayrig.images.delay_function import DelayWish
+from delayrig.model.lane import LaneName
+from delayrig.plan.request import Request, check_out, choose_cells
+
+NAME = "repro"
+HETEROGENEOUS = "heterogeneous"
+
+
+@click.command()
+@click.argument("cell", required=False)
+@click.option(
+    "--from",
+    "run_folder",
+    type=click.Path(path_type=Path, exists=True),
+    help="A finished run: cell, plan, seed, lane and subject are its own; without CELL its first"
+    " conviction. What comes of it is compared.",
+)
+@click.option("--plan", help="The plan that has the cell; default: the first of ours that has it.")
+@click.option("--subject", help="This flashrom, in the same place.")
+@click.option(
+    "--lane",
+    type=click.Choice([name.value for name in LaneName]),
+    help="Where time comes from; default: as the run or the plan has it.",
+)
+@click.option("--seed", type=click.IntRange(0), help="For all data; default: the run's, else 1.")
+@click.option("--shell", is_flag=True, help="Gives you a shell just before the subject starts.")
+@click.option("--gdb", is_flag=True, help="Opens gdb on the subject, stopped before it starts.")
+@click.option("--keep", is_flag=True, help="Leaves the cell's folder, and says where.")
+@click.option("--out", type=click.Path(path_type=Path), help="That folder; it is then kept.")
+@click.option("--dry-run", is_flag=True, help="Prints the commands that it would run, and ends.")
+@delay_options
+@plain_text
+@explained
+def repro(
+    cell: str | None,
+    run_folder: Path | None,
+    plan: str | None,
+    subject: str | None,
+    lane: str | None,
+    seed: int | None,
+    shell: bool,
+    gdb: bool,
+    keep: bool,
+    out: Path | None,
+    dry_run: bool,
+    delay: DelayWish,
+    no_color: bool,
+) -> None:
+    """Runs one cell again, exactly, and shows it as it goes.
+
+    CELL is a part of a cell's id that no other one has; * stands for anything. In the end it says
+    whether the same thing happened as in the run before, and explains what was found.
+
+    `heterogeneous` instead of a cell shows the classic bug of unequal cores, and explains it.
+    """
+    if shell and gdb:
+        raise BadInputError("--shell and --gdb exclude each other", hint="choose one of them")
+    look = Look.SHELL if shell else Look.GDB if gdb else Look.WATCH
+    paths = find_paths()
+    if cell == HETEROGENEOUS and run_folder is None:
+        sys.exit(_walk_through(out or default_out(NAME), paths, keep=bool(keep or out)))
+    wish = Wish(
+        cell=cell,
+        run=run_folder,
+        plan=plan,
+        subject=subject,
+        lane=LaneName(lane) if lane else None,
+        seed=seed,
+        delay=delay,
+    )
+    chosen = choose(wish, paths)
+    # Everything below is needed for cells that are run, and takes a moment to load.
+    from delayrig.analysis.repro.session import check_look, commands_of, run_again
+
+    check_look(chosen.cell, look)
+    folder = (out or default_out(NAME)).absolute()
+    check_out(folder, [chosen.cell])
+    request = _request(chosen, folder)
+    if dry_run:
+        work = commands_of(request, paths, say_making)
+        for line in until_interrupted(
+            work, kept=f"nothing was run; see {folder}", no_color=no_color
+        ):
+            click.echo(line)
+        return
+    kept = bool(keep or out)
+    try:
+        code = until_interrupted(
+            run_again(chosen, request, paths, look, kept=kept),
+            kept=f"what there is of the cell is in {folder}" if kept else "nothing is kept",
+            no_color=no_color,
+        )
+    finally:
+        if not kept:
+            shutil.rmtree(folder, ignore_errors=True)
+    sys.exit(code)
+
+
+def _walk_through(out: Path, paths: Paths, *, keep: bool) -> ExitCode:
+    from delayrig.analysis.repro.heterogeneous import PLAN
+    from delayrig.analysis.repro.walk import walk_through
+
+    choice = choose_cells(plan=PLAN, subjects=[], patterns=[], seed=1, paths=paths)
+    folder = out.absolute()
+    check_out(folder, choice.cells)
+    request = Request(
+        plan=PLAN,
+        cells=choice.cells,
+        contrasts=[],
+        chips=choice.chips,
+        recipes=choice.recipes,
+        out=folder,
+        jobs=1,
+        seed=1,
+        connect=None,
+        argv=sys.argv[1:],
+        lane=choice.lane,
+    )
+    try:
+        return until_interrupted(
+            walk_through(request, paths, click.echo),
+            kept=f"what there is of it is in {folder}" if keep else "nothing is kept",
+            no_color=False,
+        )
+    finally:
+        if keep:
+            click.echo(f"kept: {folder}")
+        else:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _request(chosen: Chosen, folder: Path) -> Request:
+    return Request(
+        plan=chosen.plan,
+        cells=[chosen.cell],
+        contrasts=[],
+        chips=chosen.chips,
+        recipes=chosen.recipes,
+        out=folder,
+        jobs=1,
+        seed=chosen.cell.seed,
+        connect=None,
+        argv=sys.argv[1:],
+        lane=chosen.cell.lane,
+        stages=True,
+        delay=chosen.delay,
+    )

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`rig/rig run`: a plan, from options to the answer."""
+
+import sys
+from dataclasses import replace
+
+import click
+
+from delayrig.base.paths import find_paths
+from delayrig.cli.cells import CellsWish, cell_options
+from delayrig.cli.command import (
+    HOW_TO_GO_ON,
+    default_out,
+    delay_options,
+    explained,
+    plain_text,
+    resume_option,
+    run_shown,
+)
+from delayrig.cli.export import format_option, speaks, write_formats
+from delayrig.cli.recording import HistoryWish, history_options, own_words, record_run
+from delayrig.images.delay_function import DelayWish
+from delayrig.judge.exit_code import exit_code_of_run
+from delayrig.plan.request import check_out
+from delayrig.present.formats.known import wanted_formats
+from delayrig.present.formats.report import report_of_run
+from delayrig.present.terminal.console import make_console
+from delayrig.present.terminal.results import print_results
+from delayrig.run.taken_up import check_begun
+
+
+@click.command()
+@cell_options(plan="default")
+@delay_options
+@click.option("--dry-run", is_flag=True, help="Lists the cells and ends.")
+@resume_option
+@click.option(
+    "--no-rewind",
+    is_flag=True,
+    help="Virtual lane: starts a QEMU for each cell. Takes longer; all else is the same.",
+)
+@format_option(required=False)
+@history_options
+@plain_text
+@explained
+def run(
+    cells: CellsWish,
+    delay: DelayWish,
+    dry_run: bool,
+    resume: bool,
+    no_rewind: bool,
+    formats: tuple[str, ...],
+    history: HistoryWish,
+    no_color: bool,
+) -> None:
+    """Runs a plan: every cell in its guest, a verdict for each, and the answer."""
+    paths = find_paths()
+    choice = cells.choose(paths)
+    if dry_run:
+        for cell in choice.cells:
+            click.echo(f"{cell.id}" + (f"  expect {cell.expect}" if cell.expect != "pass" else ""))
+        click.echo(f"{len(choice.cells)} cells", err=True)
+        return
+    kept_in = history.address()
+    wanted = wanted_formats(formats)
+    folder = cells.out or default_out(cells.plan)
+    request = cells.request(choice, folder, own_words(), delay)
+    request = replace(request, resume=resume, keeps_guests=not no_rewind)
+    if resume:
+        check_begun(cells.out)
+    else:
+        check_out(folder, choice.cells)
+    results = run_shown(request, paths, no_color=no_color, how_to_go_on=HOW_TO_GO_ON)
+    code = exit_code_of_run(results.cells, results.contrasts)
+    console = make_console(stderr=speaks(wanted), no_color=no_color)
+    try:
+        print_results(results, code, console, out=str(folder))
+        write_formats(wanted, report_of_run(results))
+    finally:
+        # Also where nobody reads what is printed, or there is no room for it.
+        record_run(kept_in, results, folder, no_color=no_color)
+    sys.exit(code)

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`rig/rig selfcheck`: the rig itself put to the test."""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import click
+import msgspec
+
+from delayrig.analysis.selfcheck.determinism import FILE_NAME as DETERMINISM_FILE
+from delayrig.analysis.selfcheck.determinism import (
+    SHAPES,
+    check_shapes,
+    repeat_folder,
+    repeat_shapes,
+)
+from delayrig.analysis.selfcheck.known_bad import FILE_NAME as KNOWN_BAD_FILE
+from delayrig.analysis.selfcheck.known_bad import (
+    PAGE_NAME,
+    PLAN,
+    answer_all,
+    choose_for,
+    subjects_of,
+)
+from delayrig.base.keep import keep_file
+from delayrig.cli.command import (
+    default_out,
+    explained,
+    own_request,
+    plain_text,
+    run_shown,
+    until_interrupted,
+)
+from delayrig.images.known_bad import find_mistake, own_mistakes
+from delayrig.model.lane import EXACT_LANE
+from delayrig.present.terminal.console import make_console
+from delayrig.present.terminal.determinism import RepeatProgress
+from delayrig.present.terminal.known_bad import print_known_bad, print_table
+
+
+@click.group()
+def selfcheck() -> None:
+    """Puts the rig itself to the test."""
+
+
+@selfcheck.command()
+@click.option(
+    "--repeats",
+    type=click.IntRange(2),
+    default=8,
+    show_default=True,
+    help="Of every shape; with 8, every condition comes up.",
+)
+@click.option("--shapes", type=click.IntRange(1), default=10, show_default=True, help="How many.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data.")
+@click.option("--jobs", type=click.IntRange(1), help="Guests at a time; default: the CPUs.")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder for what was found.")
+@plain_text
+@explained
+def determinism(
+    repeats: int, shapes: int, seed: int, jobs: int | None, out: Path | None, no_color: bool
+) -> None:
+    """Repeats guests of several shapes: is everything the same to the nanosecond?
+
+    Every other repeat is made on a loaded host, some through libvirt, some with snapshots of
+    their own, some in guests that ran another cell before. Exits 0 where all are the same, 4 where
+    that cannot be said, 99 where a cell differs; its first differing event is named.
+    """
+    request, paths = own_request(
+        str(SHAPES),
+        (),
+        seed,
+        jobs,
+        out or default_out("determinism"),
+        leaves=repeat_folder(Path(), 0).name,
+    )
+    check_shapes(shapes, len(request.cells))
+    request = replace(request, cells=request.cells[:shapes])
+    file = request.out / DETERMINISM_FILE
+    with RepeatProgress(make_console(no_color=no_color), repeats) as progress:
+        answer = until_interrupted(
+            repeat_shapes(
+                request, paths, repeats=repeats, progress=progress, finished=progress.repeated
+            ),
+            kept=f"finished repeats are in {file}",
+            no_color=no_color,
+        )
+    progress.answered(answer, str(file))
+    sys.exit(answer.exit_code)
+
+
+@selfcheck.command(name="known-bad")
+@click.option("--only", multiple=True, metavar="NAME", help="One of them. May be given again.")
+@click.option(
+    "--plan", default=PLAN, show_default=True, metavar="NAME|FILE", help="Whose cells; try 'gate'."
+)
+@click.option("--list", "list_them", is_flag=True, help="Prints the table and ends.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data.")
+@click.option("--jobs", type=click.IntRange(1), help="Guests at a time; default: the CPUs.")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder for what was found.")
+@plain_text
+@explained
+def known_bad(
+    only: tuple[str, ...],
+    plan: str,
+    list_them: bool,
+    seed: int,
+    jobs: int | None,
+    out: Path | None,
+    no_color: bool,
+) -> None:
+    """Asks what a gate says of each known-bad build, in the cells that show it.
+
+    With `--plan gate` each is asked in all cells of a gate as it comes, which takes longer.
+    Exits 0 where each is answered by its class, 4 where one is not, 99 where something legal is
+    accused. A page with all of them is written beside the results.
+    """
+    mistakes = own_mistakes()
+    chosen = [find_mistake(name, mistakes) for name in only] or list(mistakes.values())
+    console = make_console(no_color=no_color)
+    if list_them:
+        print_table(chosen, console)
+        return
+    names = [mistake.name for mistake in chosen]
+    subjects = () if plan == PLAN else subjects_of(names)
+    request, paths = own_request(
+        plan, (), seed, jobs, out or default_out(PLAN), subjects=subjects, lane=EXACT_LANE
+    )
+    cells = choose_for(names, request.cells)
+    results = run_shown(replace(request, cells=cells), paths, no_color=no_color)
+    answer = answer_all(results, chosen)
+    content = msgspec.json.format(msgspec.json.encode(answer), indent=1) + b"\n"
+    keep_file(request.out / KNOWN_BAD_FILE, content)
+    from delayrig.present.pages.known_bad import known_bad_page  # pages load slowly
+
+    keep_file(request.out / PAGE_NAME, known_bad_page(answer))
+    print_known_bad(answer, console)
+    console.print(f"page: {request.out / PAGE_NAME}", markup=False, soft_wrap=True)
+    sys.exit(answer.exit_code)

@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`rig/rig threshold`: which sleep threshold suits this machine, or a set of guests."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+import msgspec
+
+from delayrig.analysis.threshold.answer import FILE_NAME, Answer, answer_of
+from delayrig.analysis.threshold.candidate import Candidate
+from delayrig.analysis.threshold.given_builds import (
+    build_candidates,
+    check_command,
+    given_candidates,
+)
+from delayrig.analysis.threshold.guests import parse_guest
+from delayrig.analysis.threshold.own_builds import provide_own
+from delayrig.analysis.threshold.trials import (
+    Trials,
+    evidence_of,
+    lane_of,
+    make_trials,
+    plan_trials,
+    run_trials,
+)
+from delayrig.analysis.threshold.values import DEFAULT, parse_values
+from delayrig.base.errors import BadInputError, ExitCode
+from delayrig.base.keep import keep_file
+from delayrig.base.paths import Paths, find_paths
+from delayrig.cli.command import INTERRUPTED, default_out, explained, plain_text, until_interrupted
+from delayrig.model.lane import LaneName
+from delayrig.plan.request import Request, choose_cells, default_jobs
+from delayrig.present.terminal.console import make_console
+from delayrig.present.terminal.progress import RunProgress
+from delayrig.present.terminal.threshold import print_answer
+
+PLAN = "threshold"
+BUNDLED = "bundled"
+ROUNDS = {LaneName.VIRTUAL: 3, LaneName.HOST: 5}
+"""In guests each writes other bytes: where wake-ups meet ticks moves with them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Wish:
+    """The options, as they were given."""
+
+    values: str | None
+    subject: str | None
+    build: str
+    binaries: tuple[str, ...]
+    guests: tuple[str, ...]
+    host: bool
+    plan: str
+    rounds: int | None
+    out: Path | None
+    jobs: int | None
+    seed: int
+
+
+@click.command()
+@click.option(
+    "--values", metavar="US,US,...", help=f"Thresholds in microseconds.  [default: {DEFAULT}]"
+)
+@click.option("--subject", type=click.Choice([BUNDLED]), help="Our own flashrom: the default.")
+@click.option(
+    "--build",
+    default="",
+    metavar="CMD",
+    help="Builds any flashrom: a shell command with {threshold} in it, whose last line of output"
+    " is the path of the program.",
+)
+@click.option(
+    "--binary",
+    "binaries",
+    multiple=True,
+    metavar="VALUE=PATH",
+    help="A program that was built with that threshold; repeatable, in place of --values.",
+)
+@click.option(
+    "--guest",
+    "guests",
+    multiple=True,
+    metavar="MIPSxCORES[:HAZARDS]",
+    help="A profile, such as 250x1 or 62x2:busy-siblings; repeatable.  [default: the plan's]",
+)
+@click.option("--host", is_flag=True, help="On this very machine, without guests.")
+@click.option("--plan", default=PLAN, show_default=True, help="The jobs: a plan's name or file.")
+@click.option(
+    "--rounds",
+    type=click.IntRange(1, 100),
+    help="Repetitions, each with other data.  [default: 3; 5 with --host]",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Folder for results; one that was interrupted is taken up again.",
+)
+@click.option("--jobs", type=click.IntRange(1), help="Cells at a time; default: the CPUs.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data.")
+@plain_text
+@explained
+def threshold(
+    values: str | None,
+    subject: str | None,
+    build: str,
+    binaries: tuple[str, ...],
+    guests: tuple[str, ...],
+    host: bool,
+    plan: str,
+    rounds: int | None,
+    out: Path | None,
+    jobs: int | None,
+    seed: int,
+    no_color: bool,
+) -> None:
+    """Compares sleep thresholds of a delay layer, and recommends one.
+
+    Each value is a build, which runs the same programming jobs in each profile. Told are time, CPU
+    time, wake-ups, overshoot and safety of each, and which value to take, why, and how sure that
+    is. A value that was once too short is never recommended.
+
+    \b
+      rig/rig threshold
+      rig/rig threshold --host
+      rig/rig threshold --values 10,100 --guest 250x1 --guest 62x1:low-res-timers
+      rig/rig threshold --build 'make -s THRESHOLD={threshold} && echo ./flashrom'
+
+    Exits 0 where a value is recommended, 1 where all were unsafe, 4 where none was shown safe.
+    """
+    wish = _Wish(
+        values=values,
+        subject=subject,
+        build=build,
+        binaries=binaries,
+        guests=guests,
+        host=host,
+        plan=plan,
+        rounds=rounds,
+        out=out,
+        jobs=jobs,
+        seed=seed,
+    )
+    paths = find_paths()
+    with RunProgress(make_console(stderr=True, no_color=no_color)) as progress:
+        try:
+            trials = _trials(wish, paths, progress)
+        except KeyboardInterrupt:
+            click.echo("interrupted while building; nothing was measured", err=True)
+            sys.exit(INTERRUPTED)
+        folder = trials.request.out
+        results = until_interrupted(
+            run_trials(trials, paths, progress),
+            kept=f"finished cells are kept in {folder}, and taken up with --out {folder}",
+            no_color=no_color,
+        )
+    answer = answer_of(evidence_of(trials, results))
+    keep_file(
+        folder / FILE_NAME, msgspec.json.format(msgspec.json.encode(answer), indent=1) + b"\n"
+    )
+    _write_page(answer, folder)
+    print_answer(answer, make_console(no_color=no_color), out=str(folder))
+    sys.exit(exit_code_of(answer))
+
+
+def exit_code_of(answer: Answer) -> ExitCode:
+    """0 where something is recommended."""
+    if answer.recommended_us is not None:
+        return ExitCode.PASS
+    unsafe = {cost.value_us for cost in answer.costs if cost.standing == "unsafe"}
+    return ExitCode.UNSAFE if unsafe == set(answer.values_us) else ExitCode.INCONCLUSIVE
+
+
+def _write_page(answer: Answer, folder: Path) -> None:
+    # matplotlib takes longer to load than most commands take.
+    from delayrig.present.pages.threshold import front_svg, threshold_page
+
+    keep_file(folder / "threshold.html", threshold_page(answer))
+    keep_file(folder / "pareto.svg", front_svg(answer))
+
+
+def _trials(wish: _Wish, paths: Paths, progress: RunProgress) -> Trials:
+    """Checks all that can be checked before anything is built, then builds."""
+    values = _check_words(wish)
+    guests = [parse_guest(word) for word in wish.guests]
+    lane = lane_of(on_host=wish.host)
+    folder = (wish.out or default_out("threshold")).absolute()
+    candidates = _candidates(wish, values, paths, progress)
+    choice = choose_cells(
+        plan=wish.plan,
+        subjects=[candidate.subject for candidate in candidates],
+        patterns=[],
+        seed=wish.seed,
+        paths=paths,
+        lane=lane,
+    )
+    request = Request(
+        plan=wish.plan,
+        cells=plan_trials(choice.cells, candidates, guests),
+        contrasts=[],
+        chips=choice.chips,
+        recipes=choice.recipes,
+        out=folder,
+        jobs=wish.jobs or default_jobs(lane),
+        seed=wish.seed,
+        connect=None,
+        argv=sys.argv[1:],
+        lane=lane,
+    )
+    return make_trials(
+        subject=wish.build or " ".join(wish.binaries) or BUNDLED,
+        candidates=candidates,
+        request=request,
+        rounds=wish.rounds or ROUNDS[lane],
+        paths=paths,
+    )
+
+
+def _check_words(wish: _Wish) -> Sequence[int]:
+    """The values; raises `BadInputError` for options that do not go together."""
+    ways = [
+        name
+        for name, given in (
+            ("--subject", wish.subject),
+            ("--build", wish.build),
+            ("--binary", wish.binaries),
+        )
+        if given
+    ]
+    if len(ways) > 1:
+        raise BadInputError(
+            f"{' and '.join(ways)}: programs come from one of them", hint="leave the others out"
+        )
+    if wish.host and wish.guests:
+        raise BadInputError(
+            "--host and --guest: jobs run on this machine or in guests", hint="give one of them"
+        )
+    if wish.binaries and wish.values is not None:
+        raise BadInputError(
+            "--binary and --values: each program comes with its value", hint="leave --values out"
+        )
+    if wish.build:
+        check_command(wish.build)
+    return parse_values(DEFAULT if wish.values is None else wish.values)
+
+
+def _candidates(
+    wish: _Wish, values: Sequence[int], paths: Paths, progress: RunProgress
+) -> list[Candidate]:
+    if wish.binaries:
+        return given_candidates(wish.binaries)
+    if wish.build:
+        return build_candidates(wish.build, values, paths, progress.preparing)
+    return provide_own(values, paths, progress.preparing)

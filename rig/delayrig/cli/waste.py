@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`rig/rig waste`: where a flashrom waits for nothing."""
+
+from pathlib import Path
+
+import click
+import msgspec
+
+from delayrig.analysis.figures.waste import read_watched, waste_of
+from delayrig.cli.command import explained, plain_text
+from delayrig.present.terminal.console import make_console
+from delayrig.present.terminal.waste import waste_tables
+
+NO_CALLS = (
+    "who asked for delays: nobody saw a call. On the host lane nobody does, and in guests a delay"
+    " function must have been found."
+)
+
+
+@click.command()
+@click.argument("folder", metavar="RUN|CELL", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="For machines; all times in nanoseconds.")
+@plain_text
+@explained
+def waste(folder: Path, as_json: bool, no_color: bool) -> None:
+    """Tells where a flashrom waits for nothing, the largest sum first.
+
+    By operation: how long the part had been ready when the next command came. Of cells in guests
+    also by who asked for a delay: how much of it the part was not busy at all.
+    """
+    found = waste_of(read_watched(folder))
+    if as_json:
+        click.echo(msgspec.json.format(msgspec.json.encode(found)))
+        return
+    console = make_console(no_color=no_color)
+    for table in waste_tables(found):
+        console.print(table, "")
+    if not found.call_sites:
+        console.print(NO_CALLS, soft_wrap=True)

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the hazards of a cell ask of its guest and of its subject."""
+
+from delayrig.hazards import hazard_of
+from delayrig.hazards.hazard import Hazard
+from delayrig.model.cell import Cell
+from delayrig.model.platform import PLATFORMS
+from delayrig.model.shape import GuestShape
+
+
+def hazards_of(cell: Cell) -> list[Hazard]:
+    """What stands behind its words."""
+    return [hazard_of(word) for word in cell.hazards]
+
+
+def shape_of(cell: Cell) -> GuestShape:
+    """The guest that it runs in."""
+    hazards = hazards_of(cell)
+    usual = PLATFORMS[cell.arch].clocksource
+    return GuestShape(
+        icount_shift=cell.icount_shift,
+        cores=cell.cores,
+        arch=cell.arch,
+        kernel=next((hazard.kernel for hazard in hazards if hazard.kernel), ""),
+        clocksource=next((h.clocksource for h in hazards if h.clocksource), usual),
+        kernel_words=tuple(word for hazard in hazards for word in hazard.kernel_words),
+    )
+
+
+def is_in_library(cell: Cell) -> bool:
+    """Whether the subject's libflashrom does the job, in place of its program."""
+    return any(hazard.in_library for hazard in hazards_of(cell))

@@ -1,0 +1,288 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where a subject's delay functions are, and how a call of one is known from outside."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from delayrig.base.errors import BadInputError
+from delayrig.images.finder.debug_info import debug_functions
+from delayrig.images.finder.direct_wait import MAY_END_EARLY, DirectWait
+from delayrig.images.finder.finding import Extent, Findings, read_findings
+from delayrig.images.profiles.profile import known_delay_symbols
+from delayrig.images.subject import Subject
+from delayrig.images.symbols import Symbols, read_symbols
+
+CODE_BYTES = 32
+"""So much of an entry's code tells it from all others at the same offset in a page."""
+FUNCTIONS_MAX = 16
+WATCHED_MAX = 64
+"""At once, with the calls of what sleeps; emulators/delays/ has room for no more."""
+BY_SYMBOL, BY_DIGEST, BY_USER = "symbol", "digest", "user"
+BY_DEBUG_INFORMATION, BY_FINDER = "debug information", "finder"
+BY_CALL = "call"
+KEPT = "delays"
+"""The folder beside a subject's archive that holds what reading its code found."""
+
+
+class DelayWish(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a user says that it is; nothing where the rig is to find it."""
+
+    symbol: str = ""
+    """One name, or several with commas between them."""
+    offset: int | None = None
+
+    @property
+    def symbols(self) -> list[str]:
+        """Each of the names."""
+        return [name.strip() for name in self.symbol.split(",") if name.strip()]
+
+    @property
+    def words(self) -> list[str]:
+        """The options that say so."""
+        if self.offset is not None:
+            return ["--delay-offset", f"{self.offset:#x}"]
+        return ["--delay-symbol", self.symbol] if self.symbol else []
+
+
+class DelayFunction(msgspec.Struct, frozen=True, kw_only=True):
+    """One delay function of a subject. Addresses are those of its ELF file."""
+
+    name: str
+    """Its symbol, or `address 0x...`."""
+    file: str
+    """The path in the subject's root."""
+    part: Path
+    """The same file on this machine."""
+    address: int
+    """Of its first instruction."""
+    size: int
+    """In bytes; 0 where it is unknown."""
+    code: bytes
+    """Its first bytes, at most `CODE_BYTES`. QEMU knows the entry by these and by the offset of
+    `address` in its page, wherever the file is loaded."""
+    returns: tuple[int, ...] = ()
+    """Its return instructions, and those of functions that it ends in by a jump."""
+    return_sites: tuple[int, ...] = ()
+    """What follows its direct calls in the same file: where calls end if it leaves by a jump to
+    where no return of the file is."""
+    argument: int = 0
+    """Which integer argument asks, from 0."""
+    argument_bits: int = 32
+    unit_ns: int = 1000
+    """Of one unit of that argument."""
+    found_by: str = BY_SYMBOL
+    """`symbol`, `debug information`, `digest`, `user` or `finder`; `call` of a direct wait."""
+    doubt: str = ""
+    """Why the finder is not sure; empty where there is no doubt."""
+    wait: DirectWait | None = None
+    """Where it is no function: the call of one that sleeps, at `address`."""
+
+
+def find_delay_functions(subject: Subject, wish: DelayWish) -> tuple[DelayFunction, ...]:
+    """Every delay function of the subject that can be found; what the user wishes comes alone.
+
+    Raises `BadInputError` where what was asked for is not there.
+    """
+    if wish.offset is not None:
+        return (_alone(subject, _at_offset(subject, wish.offset)),)
+    if wish.symbol:
+        return tuple(_alone(subject, _of_symbol(subject, name)) for name in wish.symbols)
+    return tuple(_found(subject))[:FUNCTIONS_MAX]
+
+
+def direct_waits(subject: Subject, wish: DelayWish) -> dict[str, tuple[DirectWait, ...]]:
+    """Waits that go past what `find_delay_functions` finds, by the file's path in the root."""
+    told = _named(subject, wish)
+    return {file: _findings(subject, part, told).direct for file, part in _parts(subject)}
+
+
+def find_watched(subject: Subject, wish: DelayWish) -> tuple[DelayFunction, ...]:
+    """What QEMU is to look at: delay functions, and the direct waits that can be judged.
+
+    Those that cannot come last, so that what a cell leaves tells of them; waits for files do not.
+    """
+    parts = dict(_parts(subject))
+    direct = [
+        _as_function(file, parts[file], wait)
+        for file, waits in direct_waits(subject, wish).items()
+        for wait in waits
+        if wait.why_not != MAY_END_EARLY
+    ]
+    found = (*find_delay_functions(subject, wish), *sorted(direct, key=lambda each: each.doubt))
+    return found[:WATCHED_MAX] if any(is_watchable(each) for each in found) else ()
+
+
+def is_watchable(function: DelayFunction) -> bool:
+    """Whether its calls can be judged."""
+    return function.wait is None or not function.wait.why_not
+
+
+def _named(subject: Subject, wish: DelayWish) -> list[DelayFunction]:
+    """What somebody tells of: the user, else the file itself or a profile."""
+    if wish.symbol or wish.offset is not None:
+        return list(find_delay_functions(subject, wish))
+    return list(_told(subject))
+
+
+def _as_function(file: str, part: Path, wait: DirectWait) -> DelayFunction:
+    return DelayFunction(
+        name=f"{wait.called}() at {wait.site:#x}",
+        file=file,
+        part=part,
+        address=wait.site,
+        size=0,
+        code=b"",
+        return_sites=wait.return_sites,
+        argument=wait.argument,
+        unit_ns=wait.unit_ns,
+        found_by=BY_CALL,
+        doubt=wait.why_not,
+        wait=wait,
+    )
+
+
+def _parts(subject: Subject) -> list[tuple[str, Path]]:
+    """What is under test: of a library, not the rig's own program around it."""
+    parts = subject.parts.items()
+    return [(file, part) for file, part in parts if not subject.library or "/lib" in file]
+
+
+def _found(subject: Subject) -> Iterator[DelayFunction]:
+    """What names tell, and what reading the code finds besides; the doubtful come last."""
+    told = list(_told(subject))
+    read = [each for file, part in _parts(subject) for each in _read(subject, file, part, told)]
+    return iter(sorted(read, key=lambda each: bool(each.doubt)))
+
+
+def _told(subject: Subject) -> list[DelayFunction]:
+    """By symbols, else by debug information, else because a profile knows this very file."""
+    ways = (_by_symbols, _by_debug_information, _by_digest)
+    return next((found for way in ways if (found := list(way(subject)))), [])
+
+
+def _read(
+    subject: Subject, file: str, part: Path, told: list[DelayFunction]
+) -> Iterator[DelayFunction]:
+    """Those that were told, whole, and those that were not."""
+    findings = _findings(subject, part, told)
+    here = [each for each in told if each.part == part]
+    yield from map(_whole, here, findings.named)
+    known = {each.address for each in here}
+    for extent in findings.found:
+        if extent.address not in known:
+            yield _whole(_unnamed(file, part, extent.address), extent)
+
+
+def _findings(subject: Subject, part: Path, told: list[DelayFunction]) -> Findings:
+    named = tuple(each.address for each in told if each.part == part)
+    return read_findings(part, named, Path(subject.archive).parent / KEPT)
+
+
+def _unnamed(file: str, part: Path, address: int) -> DelayFunction:
+    name = read_symbols(part).name(address) or f"address {address:#x}"
+    return function_at(name, file, part, address, found_by=BY_FINDER)
+
+
+def _whole(function: DelayFunction, extent: Extent) -> DelayFunction:
+    """With what its code tells of it."""
+    return msgspec.structs.replace(
+        function,
+        size=function.size or extent.size,
+        returns=extent.returns,
+        return_sites=extent.return_sites,
+        argument=extent.argument,
+        argument_bits=extent.argument_bits,
+        unit_ns=extent.unit_ns,
+        doubt=extent.doubt,
+    )
+
+
+def _alone(subject: Subject, told: DelayFunction) -> DelayFunction:
+    return _whole(told, _findings(subject, told.part, [told]).named[0])
+
+
+def _of_symbol(subject: Subject, name: str) -> DelayFunction:
+    for found in (*_with_symbol(subject, name), *_in_debug_information(subject, [name])):
+        return msgspec.structs.replace(found, found_by=BY_USER)
+    raise BadInputError(
+        f"--delay-symbol {name}: {subject.name} has no such function, or several",
+        hint="`nm` lists its functions; a stripped one takes --delay-offset",
+    )
+
+
+def _by_symbols(subject: Subject) -> Iterator[DelayFunction]:
+    for name in known_delay_symbols():
+        yield from _with_symbol(subject, name)
+
+
+def _with_symbol(subject: Subject, name: str) -> Iterator[DelayFunction]:
+    for file, part in _parts(subject):
+        address = read_symbols(part).function(name)
+        if address is not None:
+            yield function_at(name, file, part, address, found_by=BY_SYMBOL)
+
+
+def _by_debug_information(subject: Subject) -> Iterator[DelayFunction]:
+    return _in_debug_information(subject, known_delay_symbols())
+
+
+def _in_debug_information(subject: Subject, names: list[str]) -> Iterator[DelayFunction]:
+    """Also where it was kept apart from the file."""
+    for file, part in _parts(subject):
+        for name, address in debug_functions(part, names).items():
+            yield function_at(name, file, part, address, found_by=BY_DEBUG_INFORMATION)
+
+
+def _by_digest(subject: Subject) -> Iterator[DelayFunction]:
+    """In a library without symbols, where a profile knows the address by the library's digest."""
+    libraries = [item for item in _parts(subject) if "/libflashrom" in item[0]]
+    if subject.delay_address is None or not libraries:
+        return
+    file, part = libraries[0]
+    address = subject.delay_address
+    yield function_at(f"address {address:#x}", file, part, address, found_by=BY_DIGEST)
+
+
+def _at_offset(subject: Subject, offset: int) -> DelayFunction:
+    file, part = next((file, part) for file, part in subject.parts.items() if "/lib" not in file)
+    try:
+        address = read_symbols(part).address(offset)
+    except ValueError as error:
+        raise BadInputError(
+            f"--delay-offset {offset:#x}: {subject.name} has {error}",
+            hint="it is an offset in the program's file, not an address",
+        ) from error
+    return function_at(f"offset {offset:#x}", file, part, address, found_by=BY_USER)
+
+
+def function_at(
+    name: str,
+    file: str,
+    part: Path,
+    address: int,
+    *,
+    found_by: str,
+    returns: Sequence[int] = (),
+    return_sites: Sequence[int] = (),
+) -> DelayFunction:
+    """The function there, with what its file tells of it."""
+    symbols = read_symbols(part)
+    return DelayFunction(
+        name=name,
+        file=file,
+        part=part,
+        address=address,
+        size=symbols.size(address),
+        code=_code(symbols, address),
+        returns=tuple(returns),
+        return_sites=tuple(return_sites),
+        found_by=found_by,
+    )
+
+
+def _code(symbols: Symbols, address: int) -> bytes:
+    """Its first bytes; fewer where the function or the file ends before."""
+    size = symbols.size(address)
+    return symbols.code(address, min(size, CODE_BYTES) if size else CODE_BYTES)

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""flashrom's `dummy` programmer in a guest: a part inside the subject's own process.
+
+Ours runs the emulators' model there and leaves its events; it is judged by them. Others replace
+every delay by nothing, by design: of those the time is recorded, and nothing is judged.
+"""
+
+from delayrig.images.subject import knows_string
+from delayrig.model.cell import Cell
+from delayrig.model.chips import ChipFacts
+from delayrig.model.events import Event, encode_events, first, parse_events
+from delayrig.model.workload import BLANK, GRANULE_BYTES, Region
+
+EVENTS_PATH = "/tmp/dummy.jsonl"
+IMAGE_PATH = "/tmp/chip.bin"
+TIME_ALONE = (
+    "flashrom's own dummy programmer replaces every delay by nothing: time alone was recorded"
+)
+# Only a programmer with the emulators' model has such a parameter.
+PARAMETER_OF_MODELS = "corner"
+MOMENTS = ("t_ns", "empty_ns", "read_ns", "reply_ns", "start_ns", "until_ns", "busy_until_ns")
+"""Keys of events that are moments of the clock, not lengths."""
+
+
+def keeps_busy_times(program: bytes) -> bool:
+    """Whether its dummy programmer has a part that takes its time, and tells."""
+    return knows_string(program, PARAMETER_OF_MODELS)
+
+
+def refusal(chip: ChipFacts, program: bytes) -> str:
+    """Why there is nothing to run; empty where its dummy programmer has that part."""
+    if keeps_busy_times(program) or knows_string(program, chip.name):
+        return ""
+    return f"the dummy programmer of this flashrom has no part {chip.name}"
+
+
+def argument(cell: Cell, program: bytes, image: str = IMAGE_PATH, events: str = EVENTS_PATH) -> str:
+    """What follows `-p`."""
+    words = [f"emulate={cell.chip}", f"image={image}"]
+    if keeps_busy_times(program):
+        words += [f"corner={cell.corner}", f"seed={cell.seed}", f"events={events}"]
+    return f"dummy:{','.join(words)}"
+
+
+def on_the_clock_of(agent: bytes, dummy: bytes) -> bytes:
+    """The dummy's events with every moment on the agent's clock, which reads the raw counter.
+
+    The dummy lives by CLOCK_MONOTONIC; the agent's `clock_rate` says what both showed at once, to
+    about a microsecond. Lengths and margins stay as they are.
+    """
+    rate = first(parse_events(agent, source="the agent's events"), "clock_rate")
+    if rate is None:
+        return b""
+    ahead_ns = rate["t_ns"] - rate["monotonic_at_ns"]
+    events = parse_events(dummy, source="the dummy programmer's events")
+    return encode_events(_shifted(event, ahead_ns) for event in events)
+
+
+def _shifted(event: Event, ahead_ns: int) -> Event:
+    # 0 stands for a moment that never was.
+    moments = {key: event[key] + ahead_ns for key in MOMENTS if event.get(key)}
+    return {**event, **moments}
+
+
+def sparse_image(raw: bytes, region: Region) -> bytes:
+    """Its image as the emulator would have left it: without granules that are blank.
+
+    What lies outside the region was zero before the job; where it is still, it counts as blank.
+    """
+    before, after = raw[: region.offset_bytes], raw[region.end_bytes :]
+    if any(before) or any(after):
+        plain = raw
+    else:
+        content = raw[region.offset_bytes : region.end_bytes]
+        plain = BLANK * len(before) + content + BLANK * len(after)
+    blank = BLANK * GRANULE_BYTES
+    return b"".join(
+        address.to_bytes(8, "little") + plain[address : address + GRANULE_BYTES]
+        for address in range(0, len(plain), GRANULE_BYTES)
+        if plain[address : address + GRANULE_BYTES] != blank
+    )

@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which functions a program has, who calls whom, and where functions end."""
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from delayrig.images.finder.isa import BRANCH, CALL, JUMP, RETURN
+from delayrig.images.finder.program import Function, Program, Step
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call, or one jump that ends in another function (a tail call)."""
+
+    step: Step
+    caller: int
+    """The address of the function that it is in."""
+    name: str = ""
+    """Of a function of another file."""
+    target: int | None = None
+    """Of one of this file."""
+    is_wide: bool = False
+    """Whether that function of another file takes times of 64 bits on a machine of 32."""
+
+    @property
+    def returns_here(self) -> bool:
+        """Whether it is a call, and no jump."""
+        return self.step.kind == CALL
+
+
+class CallGraph:
+    """Of one program."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+
+    @cached_property
+    def functions(self) -> list[Function]:
+        """By address: what symbols and call frame information tell, else what the code shows."""
+        told: dict[int, int] = {}
+        for function in (*self.program.framed, *self.program.named):
+            told[function.address] = max(told.get(function.address, 0), function.size)
+        whole = sorted((address, size) for address, size in told.items() if size)
+        for way in (self._called, self._jumped_to):
+            shown = set(way(_starts_of(told))) | set(told)
+            told |= {address: told.get(address, 0) for address in shown if _is_new(address, whole)}
+        return list(_with_sizes(sorted(told.items()), self._text_ends))
+
+    def _called(self, _: list[int]) -> Iterator[int]:
+        """What is called, and what addresses in the data point to."""
+        for step in self.program.all_steps:
+            if step.kind == CALL and step.target is not None and self._in_text(step.target):
+                yield step.target
+        pointed_at = (
+            *self.program.own_addresses,
+            *_addresses(self.program, self.program.all_steps),
+        )
+        yield from filter(self._in_text, pointed_at)
+        yield from (begin for begin, content in self.program.stretches if content)
+
+    def _jumped_to(self, starts: list[int]) -> Iterator[int]:
+        """Where a function jumps to that begins behind the end of another."""
+        before: dict[int, Step] = {}
+        last: Step | None = None
+        for step in self.program.all_steps:
+            if last is not None:
+                before[step.address] = last
+            last = step
+        for step in self.program.all_steps:
+            behind = before.get(step.target) if step.kind == JUMP and step.target else None
+            if behind is None or step.target is None or not _ends(behind):
+                continue
+            if bisect_right(starts, step.target) != bisect_right(starts, step.address):
+                yield step.target
+
+    @cached_property
+    def _text_ends(self) -> list[int]:
+        return sorted(begin + len(content) for begin, content in self.program.stretches)
+
+    def _in_text(self, address: int) -> bool:
+        return bool(self.program.code(address, 1)) and address not in self.program.stubs
+
+    @cached_property
+    def _begins(self) -> list[int]:
+        return [function.address for function in self.functions]
+
+    def function_at(self, address: int) -> Function | None:
+        """The function that the address lies in."""
+        at = bisect_right(self._begins, address) - 1
+        found = self.functions[at] if at >= 0 else None
+        return found if found and address < max(found.end, found.address + 1) else None
+
+    @cached_property
+    def calls(self) -> list[Call]:
+        """All of the file, those through pointers left out."""
+        found = []
+        held: dict[str, int] = {}
+        inside: Function | None = None
+        for step in self.program.all_steps:
+            if inside is None or not inside.address <= step.address < inside.end:
+                inside, held = self.function_at(step.address), {}
+            slot = self.program.slot_of(step, held)
+            if inside is not None and step.address not in self.program.stubs:
+                found += list(self._calls_of(step, inside, slot))
+        return found
+
+    def _calls_of(self, step: Step, inside: Function, slot: int | None) -> Iterator[Call]:
+        if step.kind not in (CALL, JUMP, BRANCH):
+            return
+        target = step.target
+        if target is not None and target in self.program.stubs:
+            slot = self.program.stubs[target]
+        if slot is not None:
+            yield from self._through(slot, step, inside)
+        elif target is not None and (
+            step.kind == CALL or not inside.address <= target < inside.end
+        ):
+            yield Call(step, inside.address, target=target)
+
+    def _through(self, slot: int, step: Step, inside: Function) -> Iterator[Call]:
+        if slot in self.program.own_slots:
+            yield Call(step, inside.address, target=self.program.own_slots[slot])
+        elif slot in self.program.slots:
+            is_wide = slot in self.program.wide_slots
+            yield Call(step, inside.address, name=self.program.slots[slot], is_wide=is_wide)
+        for implementation in self.implementations.get(slot, ()):
+            yield Call(step, inside.address, target=implementation)
+
+    @cached_property
+    def implementations(self) -> dict[int, list[int]]:
+        """What the resolvers of IFUNCs may choose: functions whose address they take."""
+        return {
+            slot: sorted(taken_addresses(self.program, self.function_at(resolver), self._begins))
+            for slot, resolver in self.program.resolvers.items()
+        }
+
+    @cached_property
+    def by_caller(self) -> dict[int, list[Call]]:
+        """The calls that each function makes."""
+        return _grouped((call.caller, call) for call in self.calls)
+
+    @cached_property
+    def by_target(self) -> dict[int, list[Call]]:
+        """The calls of each function of the file."""
+        return _grouped((call.target, call) for call in self.calls if call.target is not None)
+
+    @cached_property
+    def pointed_at(self) -> frozenset[int]:
+        """Functions that may be called through a pointer."""
+        begins = set(self._begins)
+        return frozenset(
+            begins & (self.program.own_addresses | self.program.exported | self._taken_in_code)
+        )
+
+    @cached_property
+    def reachable(self) -> frozenset[int]:
+        """Functions that calls lead to, from where the program begins and what pointers lead to."""
+        found = {int(self.program.elf["e_entry"]), *self.pointed_at}
+        todo = list(found)
+        while todo:
+            for call in self.by_caller.get(todo.pop(), ()):
+                if call.target is not None and call.target not in found:
+                    found.add(call.target)
+                    todo.append(call.target)
+        return frozenset(found)
+
+    @cached_property
+    def _taken_in_code(self) -> frozenset[int]:
+        return frozenset(taken_addresses(self.program, None, self._begins))
+
+    def returns(self, function: Function) -> tuple[int, ...]:
+        """Its return instructions, and those of functions that it ends in by a jump."""
+        steps = (step for each in self._ending(function) for step in self._steps(each))
+        return tuple(sorted(step.address for step in steps if step.kind == RETURN))
+
+    def leaves(self, function: Function) -> bool:
+        """Whether it may end in a jump to where this file does not show a return."""
+        steps = {
+            step.address: step for each in self._ending(function) for step in self._steps(each)
+        }
+        calls = [call for each in self._ending(function) for call in self._tails(each)]
+        through = any(step.kind == JUMP and step.target is None for step in steps.values())
+        return through or any(call.name for call in calls)
+
+    def _ending(self, function: Function) -> list[Function]:
+        """The function, and those that it ends in by a jump."""
+        found = {function.address: function}
+        todo = [function]
+        while todo:
+            for call in self._tails(todo.pop()):
+                tail = None if call.target is None else self.function_at(call.target)
+                if tail is not None and tail.address not in found:
+                    found[tail.address] = tail
+                    todo.append(tail)
+        return list(found.values())
+
+    def _tails(self, function: Function) -> list[Call]:
+        calls = self.by_caller.get(function.address, ())
+        return [call for call in calls if not call.returns_here]
+
+    def _steps(self, function: Function) -> list[Step]:
+        return self.program.steps(function.address, function.size)
+
+    def return_sites(self, address: int, depth: int = 3) -> tuple[int, ...]:
+        """What follows its direct calls, and those of functions that end in it by a jump."""
+        found = set()
+        for call in self.by_target.get(address, ()):
+            if call.returns_here:
+                found.add(call.step.end)
+            elif depth and call.caller != address:
+                found.update(self.return_sites(call.caller, depth - 1))
+        return tuple(sorted(found))
+
+
+def taken_addresses(program: Program, inside: Function | None, begins: list[int]) -> set[int]:
+    """Functions whose address the code takes, in one function or anywhere."""
+    wanted = set(begins)
+    steps = program.steps(inside.address, inside.size) if inside else program.all_steps
+    return {address for address in _addresses(program, steps) if address in wanted}
+
+
+def _addresses(program: Program, steps: list[Step]) -> Iterator[int]:
+    pages: dict[str, int] = {}
+    for step in steps:
+        register, _, source = step.operands.partition(", ")
+        if step.mnemonic == "adrp":
+            pages[register] = int(source.removeprefix("#"), 16)
+        elif step.mnemonic == "add" and not program.isa.is_x86 and "#" in source:
+            base, _, offset = source.partition(", #")
+            if base in pages and offset[:1].isdigit():
+                yield pages[base] + int(offset.partition(",")[0], 16)
+        elif step.mnemonic == "adr":
+            yield int(source.removeprefix("#"), 16)
+        elif step.mnemonic == "lea" and "[rip" in source:
+            yield step.end + int(source.partition("rip")[2].strip(" +]").replace("- ", "-"), 16)
+        elif step.mnemonic == "lea" and program.isa.machine == "EM_386":
+            shift = source.partition(" ")[2].strip("]").replace("- ", "-").replace("+ ", "")
+            if shift.startswith(("0x", "-0x")) and " " not in shift:
+                yield program.offset_table + int(shift, 16)
+        elif step.mnemonic in ("mov", "push") and step.target is not None:
+            yield step.target
+
+
+def _starts_of(told: dict[int, int]) -> list[int]:
+    return sorted(told)
+
+
+def _is_new(address: int, whole: list[tuple[int, int]]) -> bool:
+    """Whether it lies in no function of which the end is known."""
+    at = bisect_right(whole, (address, 1 << 64)) - 1
+    return at < 0 or address >= sum(whole[at]) or address == whole[at][0]
+
+
+def _ends(step: Step) -> bool:
+    """Whether a function may end there; what is between functions is of no effect."""
+    return step.kind in (JUMP, RETURN) or "nop" in step.mnemonic or step.mnemonic == "xchg"
+
+
+def _grouped(pairs: Iterator[tuple[int | None, Call]]) -> dict[int, list[Call]]:
+    found: dict[int, list[Call]] = defaultdict(list)
+    for key, call in pairs:
+        if key is not None:
+            found[key].append(call)
+    return dict(found)
+
+
+def _with_sizes(known: list[tuple[int, int]], text_ends: list[int]) -> Iterator[Function]:
+    """Those of unknown size end where the next one begins, or the stretch of code does."""
+    for number, (address, size) in enumerate(known):
+        after = known[number + 1][0] if number + 1 < len(known) else 1 << 64
+        limit = text_ends[min(bisect_right(text_ends, address), len(text_ends) - 1)]
+        yield Function(address, size or max(min(after, limit) - address, 0))

@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which functions that wait are delay functions: they are asked for a time and nothing else."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from delayrig.images.finder.calls import Call, CallGraph
+from delayrig.images.finder.flow import Flow
+from delayrig.images.finder.isa import BRANCH, OTHER
+from delayrig.images.finder.operand import Instruction, Place, read_instructions
+from delayrig.images.finder.program import Function, Program
+from delayrig.images.finder.waits import CLOCKS, HELPERS_SIZE_MAX, SLEEPERS, Wait, Waits
+
+ARGUMENTS_LOOKED_AT = 3
+SPIN_SIZE_MAX = 256
+AROUND_SIZE_MAX = 320
+LOOK_AHEAD_BYTES = 48
+US_NS = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A function that looks like a delay."""
+
+    function: Function
+    argument: int
+    argument_bits: int
+    unit_ns: int
+    asks: tuple[int, ...]
+    """Numbers that its callers are seen to ask for."""
+    doubt: str
+
+
+class Candidates:
+    """Of one program."""
+
+    def __init__(self, content: bytes) -> None:
+        self.program = Program(content)
+        self.graph = CallGraph(self.program)
+        self.waits = Waits(self.graph)
+
+    def found(self) -> list[Candidate]:
+        """By address."""
+        accepted = self._accepted
+        return [self._candidate(wait) for _, wait in sorted(accepted.items())]
+
+    def told(self, address: int) -> Candidate:
+        """A function that somebody else says is a delay, as far as its code shows how."""
+        function = self.graph.function_at(address) or Function(address, 0)
+        function = Function(address, max(function.end - address, 0))
+        waits = list(self._waits_of(function)) if function.size <= HELPERS_SIZE_MAX else []
+        if len(waits) == 1:
+            return replace(self._candidate(waits[0]), doubt="")
+        return Candidate(
+            function=function, argument=0, argument_bits=32, unit_ns=US_NS, asks=(), doubt=""
+        )
+
+    def is_repeated(self, call: Call) -> bool:
+        """Whether it is in a loop."""
+        flow = self.waits.flow(self._function(call.caller))
+        return flow is not None and any(
+            each.again and each.address == call.step.address for each in flow.handed
+        )
+
+    @cached_property
+    def inner(self) -> frozenset[int]:
+        """Functions that wait, whether anybody but other delays calls them or not."""
+        return frozenset(address for address, _ in self._waiting)
+
+    @cached_property
+    def _waiting(self) -> dict[tuple[int, int], Wait]:
+        """All that wait for an argument, from what sleeps or tells the time upwards."""
+        found: dict[tuple[int, int], Wait] = {}
+        seen: set[int] = set()
+        todo = list(self._beginnings())
+        while todo:
+            address = todo.pop()
+            function = self.graph.function_at(address)
+            if function is None or address in seen:
+                continue
+            seen.add(address)
+            waits = list(self._waits_of(function))
+            found |= {(address, wait.argument): wait for wait in waits}
+            if waits or self._helps(function):
+                todo += self._outer(function, waits)
+        return found
+
+    def _outer(self, function: Function, waits: list[Wait]) -> Iterator[int]:
+        """Callers that may be a delay themselves; around what looks like one, small ones alone."""
+        whole = any(wait.argument == 0 and self._is_plain(wait) for wait in waits)
+        for address in self._callers(function):
+            if self._function(address).size <= (AROUND_SIZE_MAX if whole else HELPERS_SIZE_MAX):
+                yield address
+
+    def _beginnings(self) -> Iterator[int]:
+        for call in self.graph.calls:
+            if call.name in SLEEPERS or call.name in CLOCKS:
+                yield call.caller
+        yield from self._spinning()
+
+    def _spinning(self) -> Iterator[int]:
+        """Small functions that call nothing and have a loop: some count it."""
+        for function in self.graph.functions:
+            if function.size <= SPIN_SIZE_MAX and not self._calls_much(function):
+                steps = self.program.steps(function.address, function.size)
+                targets = [(step, step.target) for step in steps if step.kind == BRANCH]
+                if any(
+                    to is not None and function.address <= to <= at.address for at, to in targets
+                ):
+                    yield function.address
+
+    def _calls_much(self, function: Function) -> bool:
+        """More than i386's code does to find where it lies."""
+        return len(self.graph.by_caller.get(function.address, ())) > 1
+
+    def _waits_of(self, function: Function) -> Iterator[Wait]:
+        for index in range(ARGUMENTS_LOOKED_AT):
+            wait = self.waits.wait(function, index)
+            if wait is not None:
+                yield wait
+
+    def _helps(self, function: Function) -> bool:
+        """Whether it is a small part of others: it tells the time, or counts a loop."""
+        if function.size > HELPERS_SIZE_MAX:
+            return False
+        spins = any(self.waits.spins(function, n) for n in range(ARGUMENTS_LOOKED_AT))
+        return spins or self.waits.tells_time(function.address)
+
+    def _callers(self, function: Function) -> list[int]:
+        return [call.caller for call in self.graph.by_target.get(function.address, ())]
+
+    @cached_property
+    def _accepted(self) -> dict[int, Wait]:
+        """Those that are asked for a time and nothing else, less what only they themselves call."""
+        plain = {a: w for (a, n), w in self._waiting.items() if self._is_plain(w)}
+        kept = {a: w for a, w in plain.items() if not self._passes_on(w, plain)}
+        return {a: w for a, w in kept.items() if not self._is_inner(a, kept) and self.is_used(a)}
+
+    def _flow(self, wait: Wait) -> Flow:
+        flow = self.waits.flow(wait.function)
+        assert flow is not None, "it was read to find that it waits"
+        return flow
+
+    def _is_plain(self, wait: Wait) -> bool:
+        """It looks at one argument alone, and nobody takes a time from it."""
+        flow = self._flow(wait)
+        own = wait.is_own
+        measures = flow.returns_clock and self._is_asked_for_more(wait)
+        return flow.read <= {wait.argument} and not measures and bool(own or not wait.argument)
+
+    def _is_asked_for_more(self, wait: Wait) -> bool:
+        """Whether a caller uses what it returns."""
+        return any(map(self._uses_result, self.graph.by_target.get(wait.function.address, ())))
+
+    def _passes_on(self, wait: Wait, plain: dict[int, Wait]) -> bool:
+        """It only calls another delay that is watched in its place.
+
+        One that computes its own time from what it is asked for is kept if nobody else calls that.
+        """
+        if wait.is_own or len(wait.forwards) != 1:
+            return False
+        ((target, same),) = wait.forwards.items()
+        others = set(self._callers(self._function(target))) - {wait.function.address}
+        return target in plain and (same or bool(others) or target in self.graph.pointed_at)
+
+    def _is_inner(self, address: int, kept: dict[int, Wait]) -> bool:
+        if address in self.graph.pointed_at:
+            return False
+        callers = set(self._callers(self._function(address))) - {address}
+        called = any(caller in kept for caller in callers)
+        return called and (kept[address].only_counts or callers <= self.inner)
+
+    def is_used(self, address: int) -> bool:
+        """Whether anything in the file leads there."""
+        return address in self.graph.reachable
+
+    def _function(self, address: int) -> Function:
+        found = self.graph.function_at(address)
+        assert found is not None, "it was read to find that it waits"
+        return found
+
+    def _candidate(self, wait: Wait) -> Candidate:
+        asks = tuple(sorted(set(self._asks(wait))))
+        return Candidate(
+            function=wait.function,
+            argument=wait.argument,
+            argument_bits=self._flow(wait).bits.get(wait.argument, 32),
+            unit_ns=wait.unit_ns or US_NS,
+            asks=asks,
+            doubt="; ".join(self._doubts(wait)),
+        )
+
+    def _doubts(self, wait: Wait) -> Iterator[str]:
+        flow = self._flow(wait)
+        others = [each.call for each in flow.handed if self._is_other(each.call)]
+        if others:
+            yield f"it also calls {_called(others[0])}"
+        if self._is_asked_for_more(wait):
+            yield "its callers use what it returns"
+        if not (wait.sleeps or wait.polls or self._sleeps_inside(wait)):
+            yield "it neither sleeps nor looks at a clock, it counts"
+        if not (wait.is_own or flow.read) and all(wait.forwards.values()):
+            yield "it only hands on what it is given"
+        if wait.argument:
+            yield "what it waits for is not its first argument"
+
+    def _sleeps_inside(self, wait: Wait) -> bool:
+        inner = [
+            self._waiting.get((target, n))
+            for target in wait.forwards
+            for n in range(ARGUMENTS_LOOKED_AT)
+        ]
+        return any(each.sleeps or each.polls or self._sleeps_inside(each) for each in inner if each)
+
+    def _is_other(self, call: Call | None) -> bool:
+        """Whether that call has nothing to do with waiting."""
+        if call is None:
+            return True
+        if call.target is None:
+            return not self.waits.is_harmless(call.name)
+        return False
+
+    def _uses_result(self, call: Call) -> bool:
+        """Whether the caller reads the register with the result before it is written anew."""
+        if not call.returns_here:
+            return False
+        content = self.program.code(call.step.end, LOOK_AHEAD_BYTES)
+        return _reads_first(
+            read_instructions(self.program.isa, content, call.step.end), self.program.isa.results[0]
+        )
+
+    def _asks(self, wait: Wait) -> Iterator[int]:
+        for call in self.graph.by_target.get(wait.function.address, ()):
+            asked = self.constant_before(call, wait.argument)
+            if asked is not None:
+                yield asked
+
+    def constant_before(self, call: Call, argument: int) -> int | None:
+        """The number that a call is given, as the few instructions before it tell."""
+        isa = self.program.isa
+        if isa.arguments:
+            return self._last_in(isa.arguments[argument], call)
+        return self._last_on_stack(argument, call)
+
+    def _last_in(self, register: str, call: Call) -> int | None:
+        above = 0
+        for step in reversed(self._before(call)):
+            if step.kind != OTHER:
+                return None
+            if register in step.written and step.mnemonic == "movk":
+                above |= step.operands[1].immediate or 0
+            elif register in step.written:
+                low = _constant_of(step)
+                return None if low is None else low | above
+        return None
+
+    def _last_on_stack(self, argument: int, call: Call) -> int | None:
+        """The last that was pushed is the first argument."""
+        pushed = 0
+        for step in reversed(self._before(call)):
+            if step.kind != OTHER:
+                return None
+            place = step.operands[0].place if step.operands else None
+            if step.mnemonic == "push":
+                if pushed == argument:
+                    return step.operands[0].immediate
+                pushed += 1
+            elif place == self._argument_place(argument - pushed) and step.mnemonic == "mov":
+                return step.operands[1].immediate
+        return None
+
+    def _argument_place(self, argument: int) -> Place:
+        isa = self.program.isa
+        return Place(isa.stack, "", argument * isa.word_bytes, isa.word_bytes)
+
+    def _before(self, call: Call) -> list[Instruction]:
+        """A dozen instructions at most; where they begin follows from the function."""
+        function = self._function(call.caller)
+        steps = self.program.steps(function.address, function.size)
+        at = next(n for n, s in enumerate(steps) if s.address == call.step.address)
+        first = steps[max(at - 12, 0)].address
+        content = self.program.code(first, call.step.address - first)
+        return read_instructions(self.program.isa, content, first)
+
+
+def _constant_of(step: Instruction) -> int | None:
+    if step.mnemonic in ("xor", "eor"):
+        return 0
+    moved = step.mnemonic in ("mov", "movz", "movabs") and len(step.operands) == 2
+    return step.operands[1].immediate if moved else None
+
+
+def _reads_first(steps: list[Instruction], register: str) -> bool:
+    for step in steps:
+        if step.kind != OTHER:
+            return step.kind == BRANCH and register in step.read
+        zeroing = step.mnemonic in ("xor", "eor") and len({o.register for o in step.operands}) == 1
+        if register in step.read and not zeroing:
+            return True
+        if register in step.written:
+            return False
+    return False
+
+
+def _called(call: Call | None) -> str:
+    if call is None:
+        return "through a pointer"
+    return f"{call.name}()" if call.name else f"the function at {call.target:#x}"

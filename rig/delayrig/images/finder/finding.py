@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What reading the code of one file came to; kept by its digest, since reading takes seconds."""
+
+import contextlib
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+import msgspec
+
+from delayrig.base import digest
+from delayrig.base.keep import replace_file
+from delayrig.images.finder.candidates import Candidate, Candidates
+from delayrig.images.finder.direct_wait import DirectWait, direct_waits
+
+READING = 5
+"""Raised when reading changes, so that what older rigs kept is read anew."""
+
+
+class Extent(msgspec.Struct, frozen=True, kw_only=True):
+    """One function: where it ends, who calls it, and what it is asked for."""
+
+    address: int
+    size: int
+    returns: tuple[int, ...]
+    """Its return instructions, and those of functions that it ends in by a jump."""
+    return_sites: tuple[int, ...]
+    """What follows its direct calls; empty where its returns tell all of its ends."""
+    argument: int = 0
+    argument_bits: int = 32
+    unit_ns: int = 1000
+    asks: tuple[int, ...] = ()
+    """Numbers that callers are seen to ask for."""
+    doubt: str = ""
+
+
+class Findings(msgspec.Struct, frozen=True, kw_only=True):
+    """Of one file."""
+
+    found: tuple[Extent, ...]
+    """What looks like a delay function."""
+    named: tuple[Extent, ...]
+    """Functions that somebody else has told of, in the order that they were named."""
+    direct: tuple[DirectWait, ...]
+    """Waits that go past all of these."""
+
+
+@cache
+def read_findings(part: Path, named: tuple[int, ...] = (), kept: Path | None = None) -> Findings:
+    """`named` are functions that are known already; `kept` is a folder for what is found."""
+    key = digest.of_value(["findings", READING, digest.of_file(part), named])[:24]
+    file = None if kept is None else kept / f"{key}.json"
+    if file is not None and file.is_file():
+        with contextlib.suppress(msgspec.DecodeError):
+            return msgspec.json.decode(file.read_bytes(), type=Findings)
+    findings = find_in(part.read_bytes(), named)
+    if file is not None:
+        with contextlib.suppress(OSError):  # a folder that nobody may write to: read again then
+            file.parent.mkdir(exist_ok=True)
+            replace_file(file, msgspec.json.encode(findings))
+    return findings
+
+
+def find_in(content: bytes, named: Iterable[int] = ()) -> Findings:
+    """Reads the code of a whole file."""
+    candidates = Candidates(content)
+    found = tuple(_extent(candidates, each) for each in candidates.found())
+    told = tuple(_extent_at(candidates, address) for address in named)
+    watched = [each.address for each in (*found, *told)]
+    return Findings(found=found, named=told, direct=tuple(direct_waits(candidates, watched)))
+
+
+def _extent_at(candidates: Candidates, address: int) -> Extent:
+    return _extent(candidates, candidates.told(address))
+
+
+def _extent(candidates: Candidates, found: Candidate) -> Extent:
+    graph = candidates.graph
+    leaves = graph.leaves(found.function)
+    return Extent(
+        address=found.function.address,
+        size=found.function.size,
+        returns=graph.returns(found.function),
+        return_sites=graph.return_sites(found.function.address) if leaves else (),
+        argument=found.argument,
+        argument_bits=found.argument_bits,
+        unit_ns=found.unit_ns,
+        asks=found.asks,
+        doubt=found.doubt,
+    )

@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where a function's arguments go: what it hands to whom, and what it compares with clocks."""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from delayrig.images.finder.calls import Call, CallGraph
+from delayrig.images.finder.isa import BRANCH, CALL, JUMP, OTHER, RETURN, Isa
+from delayrig.images.finder.operand import Instruction, read_instructions
+from delayrig.images.finder.program import Function
+from delayrig.images.finder.state import ARGUMENTS, State, entry_state
+from delayrig.images.finder.transfer import Transfer, registers_lost
+from delayrig.images.finder.value import (
+    NOTHING,
+    OF_CLOCK,
+    STACK,
+    Value,
+    arguments_in,
+    computed,
+    only,
+)
+
+BYTES_MAX = 3000
+ROUNDS_MAX = 20000
+NEVER_BACK = ("abort", "stack_chk_fail", "exit", "_exit", "assert_fail", "longjmp")
+TIMESPEC_WORDS = 2
+"""Behind a pointer that a function is given, so much may be written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Handed:
+    """One call, with what it is given."""
+
+    call: Call | None
+    """None where it goes through a pointer."""
+    address: int
+    arguments: tuple[Value, ...]
+    behind: tuple[Value, ...]
+    """What lies on the stack where each argument points."""
+    again: bool
+    """Whether the function may come here again: it is in a loop."""
+
+
+@dataclass(slots=True)
+class Flow:
+    """What was found out of one function."""
+
+    handed: list[Handed] = field(default_factory=list)
+    read: set[int] = field(default_factory=set)
+    pointers: set[int] = field(default_factory=set)
+    met_clock: set[int] = field(default_factory=set)
+    bits: dict[int, int] = field(default_factory=dict)
+    counted: set[int] = field(default_factory=set)
+    """Scaled arguments that a loop is counted by."""
+    returns_clock: bool = False
+    loops: list["Loop"] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """Blocks that may be run again, and what they do to memory."""
+
+    addresses: frozenset[int]
+    touches_memory: bool
+
+
+@dataclass(slots=True)
+class _Block:
+    steps: list[Instruction]
+    next: list[int] = field(default_factory=list)
+
+
+class Callees(Protocol):
+    """What there is to know of the functions that one calls."""
+
+    def reads_clock(self, call: Call) -> bool:
+        """Whether it tells the time."""
+
+    def reads(self, call: Call) -> Iterable[int]:
+        """Which of its arguments it uses for what it returns or writes."""
+
+
+def read_flow(graph: CallGraph, function: Function, callees: Callees) -> Flow | None:
+    """None where it is too long to follow."""
+    if function.size > BYTES_MAX:
+        return None
+    return _Reader(graph, function, callees).read()
+
+
+class _Reader:
+    def __init__(self, graph: CallGraph, function: Function, callees: Callees) -> None:
+        self.isa: Isa = graph.program.isa
+        self.function = function
+        self.callees = callees
+        content = graph.program.code(function.address, function.size)
+        self.instructions = read_instructions(self.isa, content, function.address)
+        self.calls = {call.step.address: call for call in graph.by_caller.get(function.address, ())}
+        self.transfer = Transfer(self.isa)
+        self.blocks = dict(_blocks(self.instructions, function, self.calls))
+        self.flow = Flow()
+        self._reach: dict[int, set[int]] = {}
+
+    def read(self) -> Flow:
+        entries = self._fixed_point()
+        self.flow.handed.clear()
+        again = self._repeated()
+        for address, state in entries.items():
+            self._run(self.blocks[address], state.copy(), again)
+        for name in ("read", "pointers", "met_clock", "bits"):
+            setattr(self.flow, name, getattr(self.transfer, name))
+        self.flow.loops = list(self._loops())
+        self.flow.counted = set(self._counted())
+        return self.flow
+
+    def _fixed_point(self) -> dict[int, State]:
+        if not self.blocks:
+            return {}
+        entries = {self.function.address: entry_state(self.isa)}
+        waiting = [self.function.address]
+        for _ in range(ROUNDS_MAX):
+            if not waiting:
+                break
+            block = self.blocks[waiting.pop()]
+            state = self._run(block, entries[block.steps[0].address].copy(), frozenset())
+            for after in block.next:
+                if after not in entries:
+                    entries[after] = state.copy()
+                    waiting.append(after)
+                elif entries[after].merge(state) and after not in waiting:
+                    waiting.append(after)
+        return entries
+
+    def _run(self, block: _Block, state: State, again: frozenset[int]) -> State:
+        for step in block.steps:
+            if step.kind == CALL or step.address in self.calls:
+                self._call(step, state, step.address in again)
+            elif step.kind == RETURN:
+                self._note_result(state)
+            elif step.kind == OTHER:
+                self.transfer.run(step, state)
+        return state
+
+    def _note_result(self, state: State) -> None:
+        self.flow.returns_clock |= (*OF_CLOCK,)[0] in state.of(self.isa.results[0])
+
+    def _call(self, step: Instruction, state: State, again: bool) -> None:
+        call = self.calls.get(step.address)
+        tail = call is not None and not call.returns_here
+        given = tuple(self._arguments(state, tail=tail))
+        self.flow.handed.append(
+            Handed(call, step.address, given, tuple(_behind(each, state) for each in given), again)
+        )
+        clock = call is not None and self.callees.reads_clock(call)
+        used = [given[n] for n in self.callees.reads(call) if n < len(given)] if call else []
+        result = OF_CLOCK if clock else computed(*used)
+        self._write_behind(given, result, state)
+        for register in registers_lost(self.isa):
+            state.registers.pop(register, None)
+        for register in self.isa.results:
+            state.put(register, result)
+
+    def _arguments(self, state: State, *, tail: bool) -> Iterator[Value]:
+        if self.isa.arguments:
+            yield from (state.of(register) for register in self.isa.arguments[:ARGUMENTS])
+            return
+        top = state.offset(self.isa.stack) or 0
+        top += self.isa.call_pushes if tail else 0
+        for index in range(ARGUMENTS):
+            yield state.load(top + index * self.isa.word_bytes, self.isa.word_bytes)
+
+    def _write_behind(self, given: tuple[Value, ...], result: Value, state: State) -> None:
+        """Whoever is given an address may write there."""
+        for value in given:
+            at = only(value, STACK)
+            if at is not None and result:
+                state.add(at, TIMESPEC_WORDS * self.isa.word_bytes, result)
+            for n in arguments_in(value):
+                if result & OF_CLOCK and ("argument", n) in value:
+                    state.behind[n] = state.behind.get(n, NOTHING) | OF_CLOCK
+
+    def _repeated(self) -> frozenset[int]:
+        """The addresses that may be run again, by the jumps of the function."""
+        return frozenset(
+            step.address
+            for address, block in self.blocks.items()
+            if address in self._reached(address)
+            for step in block.steps
+        )
+
+    def _reached(self, address: int) -> set[int]:
+        """The blocks that may follow one."""
+        if address not in self._reach:
+            self._reach[address] = self._reached_anew(address)
+        return self._reach[address]
+
+    def _reached_anew(self, address: int) -> set[int]:
+        found: set[int] = set()
+        waiting = list(self.blocks[address].next)
+        while waiting:
+            at = waiting.pop()
+            if at not in found:
+                found.add(at)
+                waiting += self.blocks[at].next
+        return found
+
+    def _loops(self) -> Iterator[Loop]:
+        for address in self.blocks:
+            reached = self._reached(address)
+            if address in reached:
+                around = {each for each in reached if address in self._reached(each)}
+                steps = [step for each in around for step in self.blocks[each].steps]
+                yield Loop(
+                    frozenset(step.address for step in steps),
+                    any(map(self._touches_memory, steps)),
+                )
+
+    def _touches_memory(self, step: Instruction) -> bool:
+        """Other than its own stack: what only counts, does not."""
+        places = [each.place for each in step.operands if each.place]
+        own = (self.isa.stack, "rbp", "ebp", "x29")
+        return step.kind == CALL or any(place.base not in own for place in places if place)
+
+    def _counted(self) -> Iterator[int]:
+        for address, scaled in self.transfer.compared.items():
+            if any(
+                address in each.addresses and not each.touches_memory for each in self.flow.loops
+            ):
+                yield from scaled
+
+
+def _behind(value: Value, state: State) -> Value:
+    at = only(value, STACK)
+    return NOTHING if at is None else state.load(at, 16)
+
+
+def _blocks(
+    instructions: list[Instruction], function: Function, calls: dict[int, Call]
+) -> Iterator[tuple[int, _Block]]:
+    if not instructions:
+        return
+    known = {step.address for step in instructions}
+    leaders = sorted({function.address} | (set(_leaders(instructions, function)) & known))
+    blocks: dict[int, _Block] = {leader: _Block([]) for leader in leaders}
+    for step in instructions:
+        blocks[leaders[bisect_right(leaders, step.address) - 1]].steps.append(step)
+    for leader, block in blocks.items():
+        ended = _never_back(block, calls)
+        block.next = [] if ended else [n for n in _next(block.steps[-1], function) if n in blocks]
+        yield leader, block
+
+
+def _leaders(instructions: list[Instruction], function: Function) -> Iterator[int]:
+    for step in instructions:
+        if step.kind in (JUMP, BRANCH, RETURN):
+            yield step.end
+            yield from _targets(step, function)
+
+
+def _targets(step: Instruction, function: Function) -> list[int]:
+    found = [each.immediate for each in step.operands[-1:] if each.immediate is not None]
+    return [at for at in found if function.address <= at < function.end]
+
+
+def _next(step: Instruction, function: Function) -> list[int]:
+    if step.kind in (JUMP, BRANCH):
+        falls = [] if step.kind == JUMP else [step.end]
+        return [*_targets(step, function), *falls]
+    return [] if step.kind == RETURN else [step.end]
+
+
+def _never_back(block: _Block, calls: dict[int, Call]) -> bool:
+    """Whether the last thing that a block does is a call that never returns."""
+    for number, step in enumerate(block.steps):
+        call = calls.get(step.address)
+        if call is not None and call.name in NEVER_BACK:
+            del block.steps[number + 1 :]
+            return True
+    return False

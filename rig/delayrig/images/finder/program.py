@@ -1,0 +1,325 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One ELF file as code: its stretches, its functions, and what it takes from other files."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from io import BytesIO
+from typing import Any
+
+from elftools.dwarf.callframe import FDE
+from elftools.elf.dynamic import DynamicSection, DynamicSegment
+from elftools.elf.elffile import ELFFile
+from elftools.elf.relocation import RelocationSection
+from elftools.elf.sections import SymbolTableSection
+
+from delayrig.images.finder.isa import CALL, ISAS, JUMP, OTHER, disassembler, kind_of
+
+EXECUTABLE = 4
+"""Of a section's flags."""
+RELATIVE = {"EM_X86_64": (8, 37), "EM_386": (8, 42), "EM_AARCH64": (1027, 1032)}
+"""Relocations that hold an address of the file's own: plain, and of an IFUNC's resolver.
+
+Source: the psABI of each, "Relocation Types".
+"""
+_SUFFIX = re.compile(r"(_time64|64|_2|_chk)+$")
+_WIDE = re.compile(r"64(_chk)?$")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One instruction, its operands as text."""
+
+    address: int
+    size: int
+    mnemonic: str
+    operands: str
+
+    @property
+    def kind(self) -> str:
+        """What it does to the flow of control."""
+        return kind_of(self.mnemonic)
+
+    @property
+    def end(self) -> int:
+        """Where the next one begins."""
+        return self.address + self.size
+
+    @property
+    def target(self) -> int | None:
+        """Where a direct call or jump goes; of others a number that they name."""
+        last = self.operands.rpartition(" ")[2].removeprefix("#")
+        return int(last, 16) if last.startswith("0x") and "[" not in self.operands else None
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A stretch of code that is entered at its beginning."""
+
+    address: int
+    size: int
+
+    @property
+    def end(self) -> int:
+        """Behind its last byte."""
+        return self.address + self.size
+
+
+class Program:
+    """Of which nothing is run."""
+
+    def __init__(self, content: bytes) -> None:
+        self.elf = ELFFile(BytesIO(content))
+        self.isa = ISAS[str(self.elf["e_machine"])]
+
+    @cached_property
+    def stretches(self) -> list[tuple[int, bytes]]:
+        """Address and bytes of all code; of whole segments where no section says more."""
+        sections = [
+            (int(section["sh_addr"]), section.data())
+            for section in self.elf.iter_sections()
+            if section["sh_flags"] & EXECUTABLE and section["sh_type"] == "SHT_PROGBITS"
+        ]
+        return sections or [
+            (int(segment["p_vaddr"]), segment.data())
+            for segment in self.elf.iter_segments(type="PT_LOAD")
+            if segment["p_flags"] & 1
+        ]
+
+    def code(self, address: int, size: int) -> bytes:
+        """The bytes there; empty where no code is."""
+        for begin, content in self.stretches:
+            if begin <= address < begin + len(content):
+                return content[address - begin : address - begin + size]
+        return b""
+
+    def steps(self, address: int, size: int) -> list[Step]:
+        """The instructions there, one after the other."""
+        return self._decoded(self.code(address, size), address)
+
+    def _decoded(self, content: bytes, address: int) -> list[Step]:
+        read = disassembler(self.isa, detail=False).disasm_lite(content, address)
+        return [Step(*found) for found in read]
+
+    @cached_property
+    def all_steps(self) -> list[Step]:
+        """Every instruction of the file, in the order of addresses."""
+        return [
+            step
+            for address, content in sorted(self.stretches)
+            for step in self._decoded(content, address)
+        ]
+
+    @cached_property
+    def slots(self) -> dict[int, str]:
+        """What the dynamic linker writes where: functions of other files, by their plain names."""
+        return {
+            at: plain_name(symbol)
+            for at, _, symbol, _ in self._relocations
+            if symbol and self._is_code(symbol)
+        }
+
+    @cached_property
+    def wide_slots(self) -> frozenset[int]:
+        """Those of functions that take times of 64 bits where others take 32."""
+        found = ((at, symbol) for at, _, symbol, _ in self._relocations if symbol)
+        return frozenset(at for at, symbol in found if _WIDE.search(symbol))
+
+    @cached_property
+    def own_slots(self) -> dict[int, int]:
+        """The same for functions that this file has, too: another may stand in for them."""
+        own = {str(each.name): int(each["st_value"]) for each in self._exports}
+        return {at: own[symbol] for at, _, symbol, _ in self._relocations if symbol in own}
+
+    @cached_property
+    def own_addresses(self) -> frozenset[int]:
+        """Addresses of this file that lie in its data, such as those of functions."""
+        plain, _ = RELATIVE[self.isa.machine]
+        words = (addend for _, kind, _, addend in self._relocations if kind == plain)
+        return frozenset(words) | self._words_of_data
+
+    @cached_property
+    def resolvers(self) -> dict[int, int]:
+        """Slots that an IFUNC's resolver fills, and the resolver."""
+        _, resolved = RELATIVE[self.isa.machine]
+        return {at: addend for at, kind, _, addend in self._relocations if kind == resolved}
+
+    @cached_property
+    def exported(self) -> frozenset[int]:
+        """Functions that other files may call."""
+        return frozenset(int(symbol["st_value"]) for symbol in self._exports)
+
+    @cached_property
+    def _exports(self) -> list[Any]:
+        table: Any = self.elf.get_section_by_name(".dynsym")
+        return [
+            symbol
+            for symbol in (table.iter_symbols() if table else ())
+            if symbol["st_shndx"] != "SHN_UNDEF" and symbol["st_info"]["type"] == "STT_FUNC"
+        ]
+
+    @cached_property
+    def named(self) -> list[Function]:
+        """Functions that symbols tell of."""
+        return [
+            Function(int(symbol["st_value"]), int(symbol["st_size"]))
+            for section in self.elf.iter_sections()
+            if isinstance(section, SymbolTableSection)
+            for symbol in section.iter_symbols()
+            if symbol["st_info"]["type"] == "STT_FUNC" and symbol["st_shndx"] != "SHN_UNDEF"
+        ]
+
+    @cached_property
+    def framed(self) -> list[Function]:
+        """Functions that call frame information tells of, which stripped programs have as well."""
+        dwarf = self.elf.get_dwarf_info()
+        entries = dwarf.EH_CFI_entries() if dwarf.has_EH_CFI() else []
+        return [
+            Function(int(entry["initial_location"]), int(entry["address_range"]))
+            for entry in entries
+            if isinstance(entry, FDE)
+        ]
+
+    @cached_property
+    def stubs(self) -> dict[int, int]:
+        """Entries of the procedure linkage table, and the slot that each jumps through."""
+        found: dict[int, int] = {}
+        for section in self.elf.iter_sections():
+            if section.name.startswith((".plt", ".iplt")):
+                steps = self._decoded(section.data(), int(section["sh_addr"]))
+                found |= dict(self._stubs(steps))
+        return found
+
+    def _stubs(self, steps: list[Step]) -> Iterator[tuple[int, int]]:
+        begin: int | None = None
+        pages: dict[str, int] = {}
+        for step in steps:
+            if step.mnemonic == "nop" or step.mnemonic.startswith("."):
+                continue
+            begin = step.address if begin is None else begin
+            slot = self.slot_of(step, pages)
+            if step.kind == JUMP:
+                if slot is not None:
+                    yield from ((begin, slot), (step.address, slot))
+                begin = None
+
+    def slot_of(self, step: Step, held: dict[str, int]) -> int | None:
+        """The slot through which it calls or jumps; `held` is what registers hold by then.
+
+        Registers hold pages and the slots that were loaded; they are kept up to date.
+        """
+        if step.kind in (CALL, JUMP):
+            return self._slot_named(step.operands, step.end, held)
+        if step.kind == OTHER:
+            self._note_load(step, held)
+        return None
+
+    def _slot_named(self, operands: str, end: int, held: dict[str, int]) -> int | None:
+        in_memory = "[" in operands
+        at = self._address(operands, end, held) if in_memory else held.get(operands.strip())
+        return at if at in self.slots or at in self.resolvers else None
+
+    def _note_load(self, step: Step, held: dict[str, int]) -> None:
+        register, _, source = step.operands.partition(", ")
+        if step.mnemonic == "adrp":
+            held[register] = int(source.removeprefix("#"), 16)
+        elif step.mnemonic in ("mov", "ldr") and "[" in source:
+            at = self._address(source, step.end, held)
+            held.pop(register, None)
+            if at in self.slots or at in self.resolvers:
+                held[register] = at
+        elif step.mnemonic == "add" and source.partition(",")[0] in held:
+            return
+        else:
+            held.pop(register, None)
+
+    def _address(self, operand: str, end: int, held: dict[str, int]) -> int | None:
+        """Where an operand in memory lies, if that can be told from the code around it."""
+        inside = operand.partition("[")[2].partition("]")[0]
+        base, _, rest = inside.replace("- ", "-").replace("+ ", "").partition(" ")
+        base, offset = base.rstrip(","), rest.replace("#", "")
+        if base.startswith("0x"):
+            return int(base, 16)
+        if " " in offset or "*" in base:
+            return None
+        try:
+            shift = int(offset, 16) if offset else 0
+        except ValueError:
+            return None
+        if base == "rip":
+            return end + shift
+        if self.isa.machine == "EM_386":
+            return self.offset_table + shift
+        return held[base] + shift if base in held else None
+
+    @cached_property
+    def offset_table(self) -> int:
+        """What code that may lie anywhere keeps a register at: where its table of offsets is."""
+        tags = [tag for section in self._dynamic for tag in section.iter_tags("DT_PLTGOT")]
+        return int(tags[0]["d_ptr"]) if tags else 0
+
+    @property
+    def _dynamic(self) -> list[Any]:
+        sections = [s for s in self.elf.iter_sections() if isinstance(s, DynamicSection)]
+        return sections or [s for s in self.elf.iter_segments() if isinstance(s, DynamicSegment)]
+
+    @cached_property
+    def _relocations(self) -> list[tuple[int, int, str, int]]:
+        """Place, type, symbol and addend of each."""
+        return [
+            (int(each["r_offset"]), int(each["r_info_type"]), symbol, self._addend(each))
+            for section in self.elf.iter_sections()
+            if isinstance(section, RelocationSection)
+            for each, symbol in self._with_symbols(section)
+        ]
+
+    def _with_symbols(self, section: RelocationSection) -> Iterator[tuple[Any, str]]:
+        table: Any = self.elf.get_section(section["sh_link"]) if section["sh_link"] else None
+        for each in section.iter_relocations():
+            number = each["r_info_sym"]
+            known = table is not None and isinstance(table, SymbolTableSection) and number
+            yield each, str(table.get_symbol(number).name) if known and table else ""
+
+    def _addend(self, relocation: Any) -> int:
+        """Where it has none of its own, the word in its place is one."""
+        if relocation.is_RELA():
+            return int(relocation["r_addend"])
+        return self._word_at(int(relocation["r_offset"]))
+
+    def _word_at(self, address: int) -> int:
+        size = self.isa.word_bytes
+        for begin, content in self._loaded:
+            if 0 <= address - begin <= len(content) - size:
+                return int.from_bytes(content[address - begin :][:size], "little")
+        return 0
+
+    @cached_property
+    def _loaded(self) -> list[tuple[int, memoryview]]:
+        return [
+            (int(segment["p_vaddr"]), memoryview(segment.data()))
+            for segment in self.elf.iter_segments(type="PT_LOAD")
+        ]
+
+    def _is_code(self, symbol: str) -> bool:
+        return symbol not in ("stdin", "stdout", "stderr", "environ", "optarg", "optind")
+
+    @cached_property
+    def _words_of_data(self) -> frozenset[int]:
+        """Of a program that is loaded at one address alone, all words: nothing marks addresses."""
+        if self.elf["e_type"] != "ET_EXEC":
+            return frozenset()
+        size = self.isa.word_bytes
+        return frozenset(
+            int.from_bytes(content[at : at + size], "little")
+            for section in self.elf.iter_sections()
+            if section.name in (".data", ".data.rel.ro", ".rodata", ".init_array", ".got")
+            for content in (section.data(),)
+            for at in range(0, len(content) - size + 1, size)
+        )
+
+
+def plain_name(symbol: str) -> str:
+    """Without what the C library puts around a name: `__nanosleep64` is `nanosleep`."""
+    bare = symbol.removeprefix("__") if symbol.startswith("__") else symbol
+    return _SUFFIX.sub("", bare)

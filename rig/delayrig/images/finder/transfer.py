@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What one instruction does to what registers and stack hold."""
+
+from collections.abc import Iterator
+
+from delayrig.images.finder.isa import Isa
+from delayrig.images.finder.operand import Instruction, Operand, Place
+from delayrig.images.finder.state import State
+from delayrig.images.finder.value import (
+    ARGUMENT,
+    DERIVED,
+    NOTHING,
+    NUMBER,
+    OF_MEMORY,
+    STACK,
+    Value,
+    arguments_in,
+    computed,
+    constant,
+    has_clock,
+    multiplied,
+    number,
+    only,
+    stack,
+)
+
+MOVES = (
+    *("mov", "movabs", "movzx", "movsx", "movsxd", "movd", "movq", "movaps", "movups", "movdqa"),
+    *("movdqu", "uxtw", "sxtw", "fmov", "cdqe", "uxth"),
+)
+LOADS = ("ldr", "ldur", "ldp", "ldrsw", "ldrb", "ldrh", "ldursw", "ldpsw", "ldar", "ldapr")
+STORES = ("str", "stur", "stp", "strb", "strh", "stlr")
+COMPARISONS = ("cmp", "test", "cmn", "tst", "ccmp", "ucomisd", "comisd", "fcmp")
+PRODUCTS = ("imul", "mul", "madd", "umull", "smull", "umulh", "umaddl", "smaddl", "mulx", "pmuludq")
+
+
+class Transfer:
+    """Of one function; notes what it meets on its way."""
+
+    def __init__(self, isa: Isa) -> None:
+        self.isa = isa
+        self.read: set[int] = set()
+        """Arguments that are used for anything but to be kept for later."""
+        self.pointers: set[int] = set()
+        """Arguments that something is looked up at."""
+        self.met_clock: set[int] = set()
+        """Arguments that were compared or added up with a clock's time."""
+        self.compared: dict[int, set[int]] = {}
+        """By address: the scaled arguments of each comparison."""
+        self.bits: dict[int, int] = {}
+        """Of how many bits each argument was read first."""
+
+    def run(self, instruction: Instruction, state: State) -> None:
+        """Changes the state as the instruction does; calls and jumps are not for here."""
+        self._note_width(instruction, state)
+        name = instruction.mnemonic
+        if name == "push":
+            self._push(instruction, state)
+        elif name == "pop":
+            self._pop(instruction, state)
+        elif name == "leave":
+            self._leave(state)
+        elif name in ("lea", "adr", "adrp"):
+            self._lea(instruction, state)
+        elif name in STORES:
+            self._store(instruction, state)
+        elif name in LOADS:
+            self._load(instruction, state)
+        elif name in COMPARISONS:
+            self._note_meeting(instruction, self._sources(instruction, state))
+        elif name in MOVES and len(instruction.operands) == 2:
+            self._move(instruction, state)
+        else:
+            self._compute(instruction, state)
+        self._walk_base(instruction, state)
+
+    def _note_width(self, instruction: Instruction, state: State) -> None:
+        if self._is_zeroing(instruction):
+            return
+        for operand in instruction.operands[0 if self._reads_first(instruction) else 1 :]:
+            index = only(self._looked_at(operand, state), ARGUMENT)
+            if index is not None:
+                self.bits.setdefault(index, operand.bits or 8 * self.isa.word_bytes)
+                self.read.add(index)
+
+    def _looked_at(self, operand: Operand, state: State) -> Value:
+        """What is in the register, or on the stack there."""
+        if operand.register:
+            return state.of(operand.register)
+        at = self._stack_at(operand.place, state) if operand.place else None
+        return (
+            NOTHING if at is None or operand.place is None else state.load(at, operand.place.size)
+        )
+
+    def _reads_first(self, instruction: Instruction) -> bool:
+        if instruction.mnemonic in STORES or instruction.mnemonic in COMPARISONS:
+            return True
+        first = instruction.operands[0].register if instruction.operands else ""
+        return first in instruction.read
+
+    def _push(self, instruction: Instruction, state: State) -> None:
+        top = state.offset(self.isa.stack)
+        if top is None:
+            return
+        value = self._value(instruction.operands[0], state)
+        state.put(self.isa.stack, stack(top - self.isa.word_bytes))
+        state.store(top - self.isa.word_bytes, self.isa.word_bytes, value)
+
+    def _pop(self, instruction: Instruction, state: State) -> None:
+        top = state.offset(self.isa.stack)
+        if top is None:
+            return
+        state.put(instruction.operands[0].register, state.load(top, self.isa.word_bytes))
+        state.put(self.isa.stack, stack(top + self.isa.word_bytes))
+
+    def _leave(self, state: State) -> None:
+        frame = "rbp" if self.isa.word_bytes == 8 else "ebp"
+        top = state.offset(frame)
+        if top is not None:
+            state.put(frame, state.load(top, self.isa.word_bytes))
+            state.put(self.isa.stack, stack(top + self.isa.word_bytes))
+
+    def _lea(self, instruction: Instruction, state: State) -> None:
+        place = instruction.operands[1].place
+        value = NOTHING
+        if place is not None:
+            base = state.of(place.base)
+            at = self._stack_at(place, state)
+            plain = not place.index and not place.shift
+            value = base if plain else computed(base, state.of(place.index))
+            value = stack(at) if at is not None else value
+            self._note_meeting(instruction, [base, state.of(place.index)])
+        state.put(instruction.operands[0].register, value)
+
+    def _stack_at(self, place: Place, state: State) -> int | None:
+        base = state.offset(place.base) if place.base else None
+        return None if base is None or place.index else base + place.shift
+
+    def _move(self, instruction: Instruction, state: State) -> None:
+        target, source = instruction.operands
+        value = self._value(source, state)
+        if target.place is not None:
+            self._put_in_memory(target.place, value, state)
+        else:
+            state.put(target.register, value)
+
+    def _load(self, instruction: Instruction, state: State) -> None:
+        place = next((each.place for each in instruction.operands if each.place), None)
+        targets = [each.register for each in instruction.operands if each.register]
+        if place is None:
+            return
+        at = Place(place.base, place.index, 0 if instruction.after else place.shift, place.size)
+        each_bytes = at.size // max(len(targets), 1)
+        values = [
+            self._from_memory(
+                Place(at.base, at.index, at.shift + n * each_bytes, each_bytes), state
+            )
+            for n in range(len(targets))
+        ]
+        for target, value in zip(targets, values, strict=True):
+            state.put(target, value)
+
+    def _store(self, instruction: Instruction, state: State) -> None:
+        place = next((each.place for each in instruction.operands if each.place), None)
+        sources = [each.register for each in instruction.operands if not each.place][:2]
+        if place is None:
+            return
+        named = [name for name in sources if instruction.mnemonic == "stp" or name == sources[0]]
+        each_bytes = place.size // max(len(named), 1)
+        shift = 0 if instruction.after else place.shift
+        for n, source in enumerate(named):
+            at = Place(place.base, place.index, shift + n * each_bytes, each_bytes)
+            self._put_in_memory(at, state.of(source), state)
+
+    def _walk_base(self, instruction: Instruction, state: State) -> None:
+        """arm64's addresses that move as they are used."""
+        place = next((each.place for each in instruction.operands if each.place), None)
+        if not instruction.back or place is None:
+            return
+        shift = place.shift
+        if instruction.after:
+            shift = next(
+                (o.immediate for o in instruction.operands if o.immediate is not None), shift
+            )
+        base = state.offset(place.base)
+        if base is not None:
+            state.put(place.base, stack(base + shift))
+
+    def _compute(self, instruction: Instruction, state: State) -> None:
+        if self._is_zeroing(instruction):
+            state.put(instruction.operands[0].register, number(0))
+            return
+        moved = self._moved_stack(instruction, state)
+        sources = self._sources(instruction, state)
+        self._note_meeting(instruction, sources)
+        product = instruction.mnemonic in PRODUCTS
+        value = multiplied(*sources) if product else computed(*sources)
+        first = instruction.operands[0] if instruction.operands else Operand()
+        if first.place is not None and self.isa.is_x86:
+            self._put_in_memory(first.place, value, state)
+        for register in instruction.written:
+            state.put(register, value)
+        if moved is not None:
+            state.put(instruction.operands[0].register, moved)
+
+    def _is_zeroing(self, instruction: Instruction) -> bool:
+        names = [operand.register for operand in instruction.operands]
+        zeroing = instruction.mnemonic in ("xor", "pxor", "xorps", "eor")
+        return zeroing and len(names) == 2 and names[0] == names[1] != ""
+
+    def _moved_stack(self, instruction: Instruction, state: State) -> Value | None:
+        """An address on the stack, and a number more or less; numbers, put together."""
+        operands = instruction.operands
+        by = operands[-1].immediate if operands else None
+        if by is None or not operands[0].register:
+            return None
+        base = state.of(operands[-2].register if len(operands) > 2 else operands[0].register)
+        at = only(base, STACK)
+        if at is not None and instruction.mnemonic in ("add", "sub"):
+            return stack(at + by if instruction.mnemonic == "add" else at - by)
+        if at is not None and instruction.mnemonic == "and":
+            return stack(at)
+        if instruction.mnemonic in ("movz", "mov"):
+            return number(by)
+        if instruction.mnemonic == "movk" and (low := constant(base)) is not None:
+            return number(low | by)
+        return None
+
+    def _sources(self, instruction: Instruction, state: State) -> list[Value]:
+        found = [state.of(register) for register in instruction.read]
+        found += [self._value(each, state) for each in instruction.operands if each.place]
+        return found
+
+    def _value(self, operand: Operand, state: State) -> Value:
+        if operand.immediate is not None:
+            return number(operand.immediate)
+        if operand.place is not None:
+            return self._from_memory(operand.place, state)
+        # arm64's register that is always zero has no name here.
+        return state.of(operand.register) if operand.register else number(0)
+
+    def _from_memory(self, place: Place, state: State) -> Value:
+        at = self._stack_at(place, state)
+        if at is not None:
+            return state.load(at, place.size)
+        behind = [state.behind.get(n, NOTHING) for n in self._note_pointer(place, state)]
+        return OF_MEMORY.union(*behind)
+
+    def _put_in_memory(self, place: Place, value: Value, state: State) -> None:
+        at = self._stack_at(place, state)
+        if at is not None:
+            state.store(at, place.size, value)
+            return
+        for n in self._note_pointer(place, state):
+            state.behind[n] = state.behind.get(n, NOTHING) | computed(value)
+
+    def _note_pointer(self, place: Place, state: State) -> set[int]:
+        found = {n for name, n in state.of(place.base) if name in (ARGUMENT, DERIVED)}
+        self.pointers |= found
+        return found
+
+    def _note_meeting(self, instruction: Instruction, sources: list[Value]) -> None:
+        together = NOTHING.union(*sources) if sources else NOTHING
+        if has_clock(together):
+            self.met_clock |= arguments_in(together)
+        scaled = {n for name, n in together if name == "scaled"}
+        if scaled:
+            self.compared.setdefault(instruction.address, set()).update(scaled)
+
+
+def registers_lost(isa: Isa) -> Iterator[str]:
+    """What no caller may rely on behind a call, vectors as well."""
+    yield from isa.lost
+    prefix = "xmm" if isa.is_x86 else "v"
+    yield from (f"{prefix}{n}" for n in range(32))
+
+
+__all__ = ["NUMBER", "Transfer", "registers_lost"]

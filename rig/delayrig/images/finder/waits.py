@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which functions wait for as long as an argument says."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from delayrig.images.finder.calls import Call, CallGraph
+from delayrig.images.finder.flow import Flow, Handed, read_flow
+from delayrig.images.finder.program import Function
+from delayrig.images.finder.value import ARGUMENT, arguments_in, constant, is_scaled
+
+SLEEPERS = {
+    "nanosleep": 0,
+    "clock_nanosleep": 2,
+    "usleep": 0,
+    "sleep": 0,
+    "poll": 2,
+    "ppoll": 2,
+    "select": 4,
+    "pselect": 4,
+    "thrd_sleep": 0,
+}
+"""What sleeps, and which argument says how long."""
+NOTHING_WATCHED = {"poll": 1, "ppoll": 1, "select": 0, "pselect": 0}
+"""Which argument is 0 where these wait for nothing but time."""
+CLOCKS = ("gettimeofday", "clock_gettime", "clock_getres", "time", "times", "clock", "timespec_get")
+UNITS_NS = {"usleep": 1000, "poll": 1_000_000, "sleep": 1_000_000_000}
+"""Of sleepers that are given a number."""
+HELPERS_SIZE_MAX = 1500
+LEAF_SIZE_MAX = 400
+PLACE_FINDER_SIZE_MAX = 4
+DEPTH_MAX = 6
+HARMLESS = (
+    *SLEEPERS,
+    *CLOCKS,
+    *("errno_location", "prctl", "sched_yield", "abort", "stack_chk_fail", "exit"),
+    *("printf", "fprintf", "vfprintf", "perror", "puts", "tls_get_addr", "memset", "memcpy"),
+)
+"""Functions of other files that a delay may call without being more than a delay."""
+
+
+@dataclass(slots=True)
+class Wait:
+    """How one function waits for one of its arguments."""
+
+    function: Function
+    argument: int
+    sleeps: bool = False
+    """It hands the time to what sleeps."""
+    polls: bool = False
+    """It compares the time with a clock, again and again."""
+    counts: bool = False
+    """It counts a loop to the time times a variable."""
+    forwards: dict[int, bool] = field(default_factory=dict)
+    """Functions that it hands the time to; whether as it was given."""
+    unit_ns: int = 0
+    """Of what it was given as it was; 0 where that cannot be told."""
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it does so itself, in part at least."""
+        return self.sleeps or self.polls or self.counts
+
+    @property
+    def only_counts(self) -> bool:
+        """Whether all that it does is to count a loop."""
+        return self.counts and not (self.sleeps or self.polls or self.forwards)
+
+    @property
+    def waits(self) -> bool:
+        """Whether it does at all."""
+        return self.is_own or bool(self.forwards)
+
+
+class Waits:
+    """Of one program: asked function by function, each answer kept."""
+
+    def __init__(self, graph: CallGraph) -> None:
+        self.graph = graph
+        self._flows: dict[int, Flow | None] = {}
+        self._waits: dict[tuple[int, int], Wait | None] = {}
+        self._clocks: dict[int, bool] = {}
+
+    def flow(self, function: Function) -> Flow | None:
+        """Read once."""
+        if function.address not in self._flows:
+            self._flows[function.address] = None  # while it is read, for those that call themselves
+            self._flows[function.address] = read_flow(self.graph, function, self)
+        return self._flows[function.address]
+
+    def reads_clock(self, call: Call, depth: int = 3) -> bool:
+        """Whether the called function tells the time; those that wait for long do not."""
+        if call.name:
+            return call.name in CLOCKS
+        return call.target is not None and self.tells_time(call.target, depth)
+
+    def tells_time(self, address: int, depth: int = 3) -> bool:
+        """Whether the function there does, itself or by a few more."""
+        if address not in self._clocks:
+            self._clocks[address] = False
+            function = self.graph.function_at(address)
+            small = function is not None and function.size <= HELPERS_SIZE_MAX
+            self._clocks[address] = (
+                small
+                and depth > 0
+                and any(
+                    self.reads_clock(call, depth - 1)
+                    for call in self.graph.by_caller.get(address, ())
+                )
+            )
+        return self._clocks[address]
+
+    def reads(self, call: Call) -> Iterable[int]:
+        """Of a function of this file that is small; of others nothing is known."""
+        function = None if call.target is None else self.graph.function_at(call.target)
+        if function is None or function.size > LEAF_SIZE_MAX:
+            return ()
+        flow = self.flow(function)
+        return flow.read if flow else ()
+
+    def wait(self, function: Function, argument: int, depth: int = DEPTH_MAX) -> Wait | None:
+        """None where it does not wait for that argument."""
+        key = (function.address, argument)
+        if key not in self._waits:
+            self._waits[key] = None
+            found = self._read_wait(function, argument, depth) if depth else None
+            self._waits[key] = found if found and found.waits else None
+        return self._waits[key]
+
+    def _read_wait(self, function: Function, argument: int, depth: int) -> Wait | None:
+        flow = self.flow(function)
+        if flow is None or argument in flow.pointers:
+            return None
+        found = Wait(function, argument)
+        for handed in flow.handed:
+            self._note_call(found, handed, depth)
+        found.polls = argument in flow.met_clock and self._polls(flow)
+        found.counts = argument in flow.counted
+        return found
+
+    def _polls(self, flow: Flow) -> bool:
+        return any(each.again and each.call and self.reads_clock(each.call) for each in flow.handed)
+
+    def _note_call(self, found: Wait, handed: Handed, depth: int) -> None:
+        call = handed.call
+        if call is None:
+            return
+        if call.name in SLEEPERS:
+            self._note_sleep(found, handed, call.name)
+        elif call.target is not None and call.target != found.function.address:
+            self._note_forward(found, handed, call.target, depth)
+
+    def _note_sleep(self, found: Wait, handed: Handed, name: str) -> None:
+        watched = NOTHING_WATCHED.get(name)
+        if watched is not None and constant(handed.arguments[watched]) != 0:
+            return
+        place = SLEEPERS[name]
+        # Else it is a pointer to a time, and what was made of the argument must lie there.
+        time = handed.arguments[place] if name in UNITS_NS else handed.behind[place]
+        if found.argument in arguments_in(time):
+            found.sleeps = True
+            if (ARGUMENT, found.argument) in handed.arguments[place]:
+                found.unit_ns = UNITS_NS.get(name, 0)
+
+    def _note_forward(self, found: Wait, handed: Handed, target: int, depth: int) -> None:
+        function = self.graph.function_at(target)
+        for index, value in enumerate(handed.arguments):
+            if function is None or found.argument not in arguments_in(value):
+                continue
+            inner = self._inner(function, index, is_scaled(value, found.argument), depth)
+            if inner is not None:
+                same = (ARGUMENT, found.argument) in value
+                found.forwards[target] = same or found.forwards.get(target, False)
+                found.unit_ns = found.unit_ns or (inner.unit_ns if same else 0)
+
+    def _inner(self, function: Function, index: int, scaled: bool, depth: int) -> Wait | None:
+        inner = self.wait(function, index, depth - 1)
+        if inner is None and scaled and self.spins(function, index):
+            return Wait(function, index, counts=True)
+        return inner
+
+    def spins(self, function: Function, index: int) -> bool:
+        """Whether it counts a loop to the argument and does nothing else."""
+        flow = self.flow(function)
+        if flow is None or index in flow.pointers or not flow.loops:
+            return False
+        if any(each.call is None or not self._finds_place(each.call) for each in flow.handed):
+            return False
+        return index in flow.read and not any(loop.touches_memory for loop in flow.loops)
+
+    def _finds_place(self, call: Call) -> bool:
+        """Of i386's code that may lie anywhere: a helper that tells where it does."""
+        function = None if call.target is None else self.graph.function_at(call.target)
+        return function is not None and function.size <= PLACE_FINDER_SIZE_MAX
+
+    def is_harmless(self, name: str) -> bool:
+        """Whether a delay may call it without being more than a delay."""
+        return name in HARMLESS

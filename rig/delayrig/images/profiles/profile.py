@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Subject profiles: the waits that a version of flashrom is known to make, seen from the bus.
+
+A profile is chosen by what the subject says its version is, never by the subject's name.
+"""
+
+import re
+from functools import cache
+from pathlib import Path
+
+import msgspec
+
+from delayrig.base.toml import read_toml
+
+PROFILES_FOLDER = Path(__file__).parent
+
+OPENS_SYNC_NOPS = "sync-nops"
+OPENS_BUSY_STATUS = "busy-status"
+
+
+class Wait(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename={"kind": "class"}
+):
+    """One wait: the event that opens it, and how long it lasts until the next one."""
+
+    kind: str
+    what: str
+    opens: str
+    after: list[str] = []
+    requested_us: int | None = None
+    requested_us_by_chip: dict[str, int] = {}
+    always_judged: bool = False
+
+    def requested_ns(self, chip: str) -> int | None:
+        """How long it should be with that chip; None where that is not known."""
+        us = self.requested_us_by_chip.get(chip, self.requested_us)
+        return None if us is None else us * 1000
+
+
+class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """All that is known of some versions; `threshold_us` maps version patterns to thresholds."""
+
+    schema: int
+    name: str
+    versions: list[str]
+    digests: dict[str, str] = {}
+    """Versions of programs that do not tell theirs, by SHA-256 of the program."""
+    delay_address: dict[str, int] = {}
+    """Of libraries without symbols: where the delay function lies, by SHA-256 of the library."""
+    delay_symbols: list[str] = []
+    """Its delay function, which takes microseconds: names it went by, in the order to look."""
+    threshold_us: dict[str, int]
+    wait: list[Wait]
+
+    def threshold_of(self, version: str) -> int | None:
+        """From which delay on that version sleeps, in microseconds."""
+        for pattern, threshold_us in self.threshold_us.items():
+            if re.fullmatch(pattern, version):
+                return threshold_us
+        return None
+
+
+@cache
+def read_profiles() -> tuple[Profile, ...]:
+    """Every profile that comes with the rig."""
+    return tuple(read_toml(file, Profile) for file in sorted(PROFILES_FOLDER.glob("*.toml")))
+
+
+def known_delay_symbols() -> list[str]:
+    """The delay functions of every profile: which one a program has shows before its version."""
+    return list(dict.fromkeys(name for each in read_profiles() for name in each.delay_symbols))
+
+
+def find_profile(version: str) -> Profile | None:
+    """The profile for a version."""
+    for profile in read_profiles():
+        if any(re.fullmatch(pattern, version) for pattern in profile.versions):
+            return profile
+    return None
+
+
+def version_of_digest(sha256: str) -> str:
+    """The version of a program that does not tell its own; empty where no profile knows it."""
+    for profile in read_profiles():
+        if sha256 in profile.digests:
+            return profile.digests[sha256]
+    return ""
+
+
+def delay_address_of_digest(sha256: str) -> int | None:
+    """Where that library's delay function lies; None where no profile knows it."""
+    known = (profile.delay_address.get(sha256) for profile in read_profiles())
+    return next((address for address in known if address is not None), None)
+
+
+def find_version(stdout: str) -> str:
+    """The version that a flashrom prints of itself; empty where it prints none.
+
+    `serprog-floor`, which stands in for one, prints its own in the same way.
+    """
+    found = re.search(r"\b(?:flashrom|serprog-floor) v?([0-9][0-9A-Za-z.\-+~]*)", stdout)
+    return found.group(1) if found else ""

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Witness 2, the bus: finds the waits of a profile in the events, each as an interval.
+
+A gap is opened by a reply (stamped before it is written) or by requests that need none (known
+not to have arrived at `empty_ns`, to be here at `arrived_ns` where the kernel noted that, and else
+seen at `read_ns`), and closed by the next request: it came after `empty_ns`. In a guest it also
+came not earlier than the emulator's largest wake-up latency before `read_ns`. On a machine that
+has other things to do, no latency that was measured before says anything of later ones.
+
+A bridge between subject and emulator (socat, for a tty) may hold bytes back for any time. Behind
+one, a request may have been sent at any time since the subject's start, and nothing is known of
+when the next one was sent but that it came: such waits can still be convicted after a reply,
+and are never judged good.
+
+A subject may leave its waits to a programmer that offers them (O_DELAY). What then passes between
+two requests is the programmer's doing, so that only waits from before it was asked are observed.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from delayrig.images.profiles.profile import OPENS_BUSY_STATUS, OPENS_SYNC_NOPS, Profile, Wait
+from delayrig.judge.clock_error import ClockError, clock_error
+from delayrig.model.events import TRANSACTIONS, Event, event_time_ns, first, of_kind
+from delayrig.model.evidence import ObservedWait
+
+STATUS_READ = "0x05"
+STATUS_BUSY = 0x01
+NOP = "NOP"
+SYNCNOP = "SYNCNOP"
+DELAY = "O_DELAY"
+MONOTONIC = "monotonic"
+"""The emulator's clock where it is this machine's own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _View:
+    """How well the emulator sees when the subject sent something."""
+
+    wake_ns: int | None
+    """The emulator reads a request at most this long after it arrived; None: not known."""
+    sent_since_ns: int | None
+    """Behind a bridge, the first moment at which a request may have been sent."""
+    clock: ClockError
+
+
+def _time_of(events: list[Event], kind: str) -> int:
+    event = first(events, kind)
+    return event_time_ns(event) if event else 0
+
+
+def wake_bound_ns(start: Event) -> int | None:
+    """How late the emulator may have been to read what came; None: nobody knows."""
+    if start.get("clock") == MONOTONIC:
+        return None
+    wake_ns: int | None = start.get("wake_latency_ns_max")
+    return wake_ns
+
+
+def leaves_waits(events: list[Event]) -> bool:
+    """Whether the subject had the programmer wait in its place."""
+    return any(event["name"] == DELAY for event in of_kind(events, "serprog"))
+
+
+def observe_waits(
+    events: list[Event], profile: Profile, chip: str, *, bridged: bool
+) -> list[ObservedWait]:
+    """Every wait of the profile that the events show."""
+    if bridged:
+        view = _View(
+            wake_ns=None,
+            sent_since_ns=_time_of(events, "subject_start"),
+            clock=clock_error(events),
+        )
+    else:
+        start = first(events, "start") or {}
+        view = _View(
+            wake_ns=wake_bound_ns(start),
+            sent_since_ns=None,
+            clock=clock_error(events),
+        )
+    waits: list[ObservedWait] = []
+    for wait in profile.wait:
+        requested_ns = wait.requested_ns(chip)
+        if requested_ns is None:
+            continue
+        for opening, closing in _gaps(events, wait):
+            waits.append(_measure(wait, requested_ns, opening, closing, view))
+    return waits
+
+
+def _gaps(events: list[Event], wait: Wait) -> Iterator[tuple[Event, Event]]:
+    match wait.opens:
+        case kind if kind == OPENS_SYNC_NOPS:
+            yield from _sync_gap(events)
+        case kind if kind == OPENS_BUSY_STATUS and not leaves_waits(events):
+            yield from _status_gaps(events, wait.after)
+
+
+def _sync_gap(events: list[Event]) -> Iterator[tuple[Event, Event]]:
+    """From the last NOP of a run to the SYNCNOP after it, at the start of a connection."""
+    last_nop: Event | None = None
+    for event in _requests(events):
+        if event.get("name") == NOP:
+            last_nop = event
+        elif event.get("name") == SYNCNOP and last_nop is not None:
+            yield last_nop, event
+            return
+        else:
+            return
+
+
+def _status_gaps(events: list[Event], after: list[str]) -> Iterator[tuple[Event, Event]]:
+    """From a status read answered busy to the next one, within one of those operations.
+
+    Only on an SPI bus: the opcodes of other buses mean other things.
+    """
+    operation = ""
+    busy: Event | None = None
+    for event in _requests(events):
+        if event["ev"] != "spi" or event["op"] != STATUS_READ:
+            operation = event["op"] if event["ev"] == "spi" else ""
+            busy = None
+            continue
+        if busy is not None and operation in after:
+            yield busy, event
+        busy = event if int(event["sr"], 16) & STATUS_BUSY else None
+
+
+def _requests(events: list[Event]) -> Iterator[Event]:
+    return (event for event in events if event["ev"] in (*TRANSACTIONS, "serprog"))
+
+
+def _measure(
+    wait: Wait, requested_ns: int, opening: Event, closing: Event, view: _View
+) -> ObservedWait:
+    if wait.opens == OPENS_SYNC_NOPS:
+        known_ns = view.sent_since_ns
+        earliest_ns = opening["empty_ns"] if known_ns is None else known_ns
+        latest_ns = opening.get("arrived_ns", opening["read_ns"])
+    else:
+        earliest_ns = latest_ns = opening["reply_ns"]
+    closed_ns = closing["empty_ns"]
+    if view.wake_ns is not None:
+        closed_ns = max(closed_ns, closing["read_ns"] - view.wake_ns)
+    elif view.sent_since_ns is not None:
+        closed_ns = latest_ns
+    return ObservedWait(
+        kind=wait.kind,
+        what=wait.what,
+        requested_ns=requested_ns,
+        shortest_ns=max(closed_ns - latest_ns, 0),
+        longest_ns=closing["read_ns"] - earliest_ns,
+        opened_ns=earliest_ns,
+        clock_error_ns=view.clock.of_wait_ns(requested_ns),
+    )

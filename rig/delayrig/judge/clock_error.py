@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How wrong the clock of a cell may be: what is shorter than that convicts and acquits nobody."""
+
+from dataclasses import dataclass
+
+from delayrig.model.events import Event, first
+
+PPM = 1_000_000
+
+CLOCK_STEPS_NS = {"hpet": 1030, "acpi_pm": 838, "jiffies": 4_000_000}
+"""How coarse the clocks of guest kernels are, as measured (HZ is 250); others step by 1 ns."""
+
+
+def clock_step_ns(clocksource: str) -> int:
+    """The step of a guest kernel's clock."""
+    return CLOCK_STEPS_NS.get(clocksource, 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClockError:
+    """Of the chip's clock, and of the clock that the subject waits by against it."""
+
+    step_ns: int = 0
+    rate_ppm: int = 0
+
+    def of_wait_ns(self, wait_ns: int) -> int:
+        """The most by which a wait of that length may be measured wrong."""
+        return self.step_ns + -(-abs(wait_ns) * self.rate_ppm // PPM)
+
+
+def clock_error(events: list[Event]) -> ClockError:
+    """The step and rate that the emulator states, and the rates that were compared in the cell.
+
+    In a guest these are of its kernel's clock and the raw counter, on this machine of
+    CLOCK_MONOTONIC and CLOCK_MONOTONIC_RAW: a subject may count the cycles of its CPU, which no
+    time server slews.
+    """
+    start = first(events, "start") or {}
+    return ClockError(
+        step_ns=start.get("clock_step_ns", 0),
+        rate_ppm=start.get("clock_rate_error_ppm", 0) + _compared_ppm(first(events, "clock_rate")),
+    )
+
+
+def clock_jump_ns(events: list[Event]) -> int:
+    """By how much the guest's clock went farther, or less far, than the readings can explain: it
+    may have done so within any wait.
+    """
+    rate = first(events, "clock_rate")
+    if rate is None:
+        return 0
+    gone_ns = int(rate["monotonic_ns"])
+    return max(int(rate["raw_ns_min"]) - gone_ns, gone_ns - int(rate["raw_ns_max"]), 0)
+
+
+def _compared_ppm(rate: Event | None) -> int:
+    """The raw count lies between two bounds: as far off as the farther one may the rate be."""
+    if rate is None:
+        return 0
+    monotonic_ns = int(rate["monotonic_ns"])
+    off_ns = max(abs(int(rate[key]) - monotonic_ns) for key in ("raw_ns_min", "raw_ns_max"))
+    return -(-off_ns * PPM // max(monotonic_ns, 1))

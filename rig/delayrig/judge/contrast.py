@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is not unsafe, and wrong all the same: a subject that must cost a multiple of another.
+
+Both stand in the same cell, so that nothing but the subjects differs. The virtual lane gives each
+figure exactly; there is no noise to allow for.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+
+from delayrig.model.result import CellResult, ContrastResult, ContrastVerdict, Verdict
+from delayrig.plan.contrast import Contrast, bound_of
+
+FIGURES: dict[str, Callable[[CellResult], int]] = {
+    "cpu": lambda cell: cell.total_cpu_ns,
+    "time": lambda cell: cell.time_ns.total,
+}
+
+
+def judge_contrasts(
+    contrasts: Iterable[Contrast], cells: Iterable[CellResult]
+) -> list[ContrastResult]:
+    """Each contrast in each of its cells that both subjects ran in."""
+    done = list(cells)
+    return [
+        _judge(contrast, cell, other)
+        for contrast in contrasts
+        for cell, other in _pairs(contrast, done)
+    ]
+
+
+def _pairs(contrast: Contrast, cells: list[CellResult]) -> Iterator[tuple[CellResult, CellResult]]:
+    others = {cell.place: cell for cell in cells if cell.subject.name == contrast.against}
+    for cell in cells:
+        named = cell.id.partition(".")[0] == contrast.cell
+        if named and cell.subject.name == contrast.subject and cell.place in others:
+            pair = cell, others[cell.place]
+            if not any(one.not_provided for one in pair):
+                yield pair
+
+
+def _judge(contrast: Contrast, cell: CellResult, other: CellResult) -> ContrastResult:
+    figure = next(figure for figure in FIGURES if bound_of(contrast, figure) is not None)
+    at_least = bound_of(contrast, figure)
+    assert at_least is not None
+    ours_ns, theirs_ns = FIGURES[figure](cell), FIGURES[figure](other)
+    if {cell.verdict, other.verdict} != {Verdict.PASS} or theirs_ns == 0:
+        verdict = ContrastVerdict.UNJUDGED
+    elif ours_ns >= at_least * theirs_ns:
+        verdict = ContrastVerdict.SEEN
+    else:
+        verdict = ContrastVerdict.MISSING
+    return ContrastResult(
+        cell=cell.id,
+        against=other.id,
+        figure=figure,
+        at_least=at_least,
+        ours_ns=ours_ns,
+        theirs_ns=theirs_ns,
+        verdict=verdict,
+        reason=contrast.reason,
+    )

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Witness 2, the delay itself: each call of the subject's delay functions, asked against given.
+
+The times are those of QEMU's clock, from the function's first instruction to its return, and the
+guest pays nothing for them. A correct delay may be early by what its own clock is wrong: by the
+rate that was measured in the cell, by a jump of the clock, and by one step of it.
+
+In real time a guest's cores are as fast as the host lets them. A loop that was calibrated while a
+core was held up is too short later, and so is one that runs while the core catches up. Neither is
+the subject's doing, so the longest that a call may have been is longer by both.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from delayrig.images.finder.confirm import confirm
+from delayrig.judge.clock_error import ClockError, clock_error, clock_jump_ns, clock_step_ns
+from delayrig.judge.enclosing import without_inner
+from delayrig.judge.sleeps import observe_sleeps
+from delayrig.judge.wait_classes import class_of
+from delayrig.model.delays import NO_LIMIT, DelayCall, Delays, End
+from delayrig.model.events import Event, first
+from delayrig.model.evidence import ObservedDelay
+
+LOST = "delay (no room for some calls)"
+NOT_SEEN_TO_END = "delay (some calls were not seen to end)"
+NO_DELAYS = "delay (none was asked for)"
+NONE_JUDGED = "delay (none could be judged)"
+INTERRUPTED = "delay (some sleeps ended early, and nobody saw what followed)"
+UNREAD = "delay (what some sleeps asked for is not known)"
+NO_FUNCTION = "delay (no delay function was found, and a clock is read in a loop)"
+UNSURE = "delay (not sure which function it is)"
+CLOCK_STEP = "delay (some ended early by less than a clock_step)"
+
+NS_PER_US, NS_PER_MS = 1000, 1_000_000
+KEPT_PART = 0.98
+CATCH_UP = 1.25
+HELD_UP_PART_MAX = 0.99
+"""What the CPU plugin keeps to, and how much faster it lets a core be that was late
+(emulators/cpu/trace.h, pacer.h)."""
+
+
+def sure_calls(delays: Delays) -> list[DelayCall]:
+    """Those of functions that delay: nobody doubts it, or their calls in this cell show it.
+
+    Else what a number means that a function was called with is a guess, which convicts nobody.
+    """
+    doubtful = [number for number, each in enumerate(delays.header.functions) if each.doubt]
+    unsure = {number for number in doubtful if _refuted(delays, number)}
+    return [call for call in delays.calls if call.function not in unsure]
+
+
+def _refuted(delays: Delays, function: int) -> str:
+    unit_ns = delays.header.functions[function].unit_ns
+    calls = [
+        (call.requested_ns // unit_ns, call.seen_ns)
+        for call in delays.calls
+        if call.function == function and call.seen_ns is not None
+    ]
+    return confirm(calls, unit_ns)
+
+
+def observe_calls_of(delays: Delays, events: list[Event]) -> list[ObservedDelay]:
+    """Every call that asked for anything and was seen to end."""
+    clock = _clock_of(events)
+    calls = judged_calls(delays)
+    functions = [call for call in calls if not delays.function_of(call).direct]
+    found = [
+        _observed(call, delays, clock)
+        for call in functions
+        if call.requested_ns > 0 and call.seen_ns is not None
+    ]
+    sleeps = [call for call in calls if delays.function_of(call).direct]
+    found += observe_sleeps(sleeps, lambda call: _observed(call, delays, clock), events)
+    return sorted(found, key=lambda wait: wait.opened_ns)
+
+
+def judged_calls(delays: Delays) -> list[DelayCall]:
+    """Those that answer for themselves."""
+    return without_inner(delays, sure_calls(delays))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Clock:
+    """What the times of a cell may be wrong by."""
+
+    rate: ClockError
+    step_ns: int
+    jump_ns: int
+    stretch: float
+    """The longest that a call may have been, as a part of what was seen."""
+
+    def error_ns(self, wait_ns: int) -> int:
+        return self.rate.of_wait_ns(wait_ns) - self.rate.step_ns + self.jump_ns
+
+
+def _clock_of(events: list[Event]) -> _Clock:
+    guest = first(events, "guest") or {}
+    return _Clock(
+        rate=clock_error(events),
+        step_ns=clock_step_ns(guest.get("clocksource", "")),
+        jump_ns=clock_jump_ns(events),
+        stretch=_stretch(first(events, "pace")),
+    )
+
+
+def _stretch(pace: Event | None) -> float:
+    """1 where time is counted in instructions; else by how well the cores were kept to their speed.
+
+    Behind means by more than 2 % in some window; then a core catches up by a quarter.
+    """
+    if pace is None:
+        return 1.0
+    if not pace["windows_behind"]:
+        return 1 / KEPT_PART**2
+    held_up = float(pace["short_ns_max"] / (pace["window_ms"] * NS_PER_MS))
+    return CATCH_UP / (1 - min(held_up, HELD_UP_PART_MAX))
+
+
+def _observed(call: DelayCall, delays: Delays, clock: _Clock) -> ObservedDelay:
+    assert call.seen_ns is not None
+    late_ns = delays.header.late_ns
+    return ObservedDelay(
+        kind=class_of(max(call.requested_ns // NS_PER_US, 1)),
+        what=f"a delay for {delays.call_site(call)}",
+        requested_ns=call.requested_ns,
+        shortest_ns=max(call.seen_ns - late_ns, 0),
+        longest_ns=int(call.seen_ns * clock.stretch) + late_ns,
+        stretch=clock.stretch,
+        opened_ns=call.t_ns,
+        clock_error_ns=clock.error_ns(call.requested_ns),
+        step_ns=clock.step_ns,
+        has_returned=call.ended is End.RETURN or not delays.function_of(call).setjmp,
+        where=_where(call, delays),
+    )
+
+
+def _where(call: DelayCall, delays: Delays) -> str:
+    name = delays.function_of(call).name
+    place = f"thread {call.thread}, cpu {call.cpu_in} to {call.cpu_out}"
+    return f"{name} at {call.t_ns} ns, {place}: {' < '.join(delays.callers_of(call))}"
+
+
+def doubts_of(delays: Delays, waits: Sequence[ObservedDelay], *, must_wait: bool) -> list[str]:
+    """Why not every delay of the subject was judged; each of them keeps it from a pass.
+
+    `must_wait` is whether a subject that asks for no delay must have another way to wait.
+    """
+    calls = judged_calls(delays)
+    asked = [call for call in calls if call.requested_ns > 0 or call.until_ns is not None]
+    found = {
+        LOST: delays.header.lost > 0,
+        NOT_SEEN_TO_END: any(call.seen_ns is None for call in asked)
+        or any(not wait.has_returned and wait.longest_ns < wait.requested_ns for wait in waits),
+        NO_DELAYS: must_wait and not asked and not is_unsure(delays),
+        NONE_JUDGED: bool(waits) and not any(wait.is_judged for wait in waits),
+        NO_FUNCTION: not any(not each.direct for each in delays.header.functions)
+        and any(each.doubt for each in delays.header.functions),
+        INTERRUPTED: any(wait.is_open for wait in waits),
+        UNREAD: any(call.unread not in ("", NO_LIMIT) for call in calls),
+        UNSURE: is_unsure(delays) and not asked,
+    }
+    return [doubt for doubt, holds in found.items() if holds]
+
+
+def is_unsure(delays: Delays) -> bool:
+    """Whether there were calls of a function that may be no delay function."""
+    return len(sure_calls(delays)) < len(delays.calls)
+
+
+def ended_within_step(waits: Sequence[ObservedDelay]) -> bool:
+    """Whether any delay was early by less than its clock's step."""
+    return any(w.has_returned and not w.is_open and not w.is_judged for w in waits)

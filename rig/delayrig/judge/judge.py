@@ -1,0 +1,403 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""From what is on disk to a verdict: a pure fold over a cell's folder, which may be repeated.
+
+The order of questions is the order of soundness: first whether the rig itself can be trusted
+here, then what was proven, then what the subject says of itself, last what stays in doubt.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+
+from delayrig.base import digest
+from delayrig.base.errors import LostGuestError
+from delayrig.base.last_lines import last_lines
+from delayrig.hazards import hazard_of
+from delayrig.hazards.of_cell import hazards_of, is_in_library, shape_of
+from delayrig.hazards.seen import Seen, read_seen
+from delayrig.images.dummy import TIME_ALONE, keeps_busy_times
+from delayrig.images.profiles.profile import Profile, find_profile, find_version, version_of_digest
+from delayrig.images.subject import Subject
+from delayrig.judge.chip import DOUBTFUL_GRADES, WITHIN_CLOCK_ERROR, broken_rules, convict_commands
+from delayrig.judge.trust import hazard_fault, lost_clock, missed_hazard, pace_fault, rig_fault
+from delayrig.judge.wait_classes import (
+    LEFT_TO_PROGRAMMER,
+    classify_waits,
+    declared_classes,
+    smallest_visible_short_ns,
+)
+from delayrig.judge.waits import Bus, disagreement, see_waits, unjudged_delays, waits_gap
+from delayrig.model import phases, workload
+from delayrig.model.cell import Cell, Job, Programmer, Role
+from delayrig.model.chips import ChipFacts
+from delayrig.model.corner import is_beyond_the_datasheet
+from delayrig.model.events import TRANSACTIONS, Event, first, of_kind, transactions
+from delayrig.model.evidence import Evidence, ObservedWait, Witness, convict_waits
+from delayrig.model.lane import LaneName
+from delayrig.model.result import (
+    CellResult,
+    CpuTime,
+    EmulatorFacts,
+    GuestFacts,
+    SubjectFacts,
+    Verdict,
+)
+
+LEFT_REASON = "; it left its waits to the programmer, so its own delays were hardly tried"
+
+NOT_KEPT_UP = "this machine could not keep up"
+MAY_BE_FAULTS = (Verdict.CORRUPT, Verdict.OP_FAILED, Verdict.HUNG)
+"""What faults that were asked for may lead to. They make no wait too short."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observed:
+    """What the witnesses made of a cell: evidence, and what they could judge."""
+
+    evidence: list[Evidence]
+    judged: list[str] = field(default_factory=list)
+    unjudged: list[str] = field(default_factory=list)
+    profile: Profile | None = None
+    waits: Sequence[ObservedWait] = ()
+    disagreement: str = ""
+    waits_gap: str = ""
+    """Why they were not judged, as far as a pass needs that."""
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """A verdict and what it rests on."""
+
+    verdict: Verdict
+    reason: str
+
+
+def judge_cell(
+    cell: Cell, chip: ChipFacts, folder: Path, *, subject: Subject, host_s: float, rerun: str
+) -> CellResult:
+    """The cell's result; raises `LostGuestError` where its folder holds nonsense."""
+    try:
+        return _judge(cell, chip, folder, subject, host_s, rerun)
+    except (KeyError, TypeError, ValueError) as error:
+        raise LostGuestError(f"{folder}/events.jsonl: not what it should be: {error!r}") from error
+
+
+def _judge(
+    cell: Cell, chip: ChipFacts, folder: Path, subject: Subject, host_s: float, rerun: str
+) -> CellResult:
+    seen = read_seen(folder)
+    version = subject_version(seen.stdout, subject)
+    profile = find_profile(version)
+    waits = see_waits(cell, seen, subject, profile)
+    evidence = [*convict_commands(seen.events), *convict_waits(waits.convicting)]
+    evidence += data_evidence(cell, chip, seen)
+    if lost_clock(cell, seen.events):
+        evidence = []
+    known = None if waits.bus is Bus.DESCRIBES else profile
+    judged, unjudged = classify_waits(waits.all, known, seen.events)
+    unjudged = sorted([*unjudged, *unjudged_delays(seen, waits)])
+    observed = Observed(
+        evidence=evidence,
+        judged=judged,
+        unjudged=unjudged,
+        profile=known,
+        waits=waits.all,
+        disagreement=disagreement(waits),
+        waits_gap=waits_gap(cell, seen, waits),
+    )
+    finding = find_verdict(cell, seen, observed)
+    if finding.verdict is Verdict.PASS and hides_delays(cell, subject):
+        finding = Finding(verdict=Verdict.SKIPPED, reason=TIME_ALONE)
+    guest = first(seen.events, "guest") or {}
+    started = first(seen.events, "subject_start")
+    ended = first(seen.events, "subject_end") or {}
+    on_host = cell.lane is LaneName.HOST
+    split = phases.TimeSplit()
+    if started and ended:
+        reading = phases.VERIFY if cell.job is Job.VERIFY else phases.READ
+        split = phases.split_time(seen.events, started["t_ns"], ended["t_ns"], first_read=reading)
+    return msgspec.structs.replace(
+        blank_result(cell, chip, finding, rerun=rerun),
+        subject=SubjectFacts(
+            name=cell.subject,
+            version=version,
+            sha256=subject.program_sha256,
+            library=subject.library,
+            threshold_us=_threshold_us(profile, version, seen.stdout),
+        ),
+        guest=GuestFacts(
+            arch=guest.get("machine", shape_of(cell).arch) if on_host else shape_of(cell).arch,
+            mips=cell.mips,
+            cores=cell.cores,
+            kernel=guest.get("kernel", ""),
+            cmdline=guest.get("cmdline", ""),
+            clocksource=guest.get("clocksource", ""),
+        ),
+        evidence=evidence,
+        judged=judged,
+        unjudged=unjudged,
+        delays=waits.count,
+        smallest_visible_short_ns=smallest_visible_short_ns(waits.all, judged),
+        time_ns=split,
+        cpu_ns=CpuTime(user=ended.get("user_ns", 0), sys=ended.get("sys_ns", 0)),
+        chip_busy_ns=phases.chip_busy_ns(seen.events),
+        wire_ns=phases.wire_ns(seen.events),
+        overshoot_ns=phases.overshoot_ns(seen.events),
+        transfers=len(transactions(seen.events)),
+        context_switches=ended.get("voluntary_switches", 0) + ended.get("involuntary_switches", 0),
+        emulator=_emulator_facts(seen.events),
+        events_sha256=digest.of_file(folder / "events.jsonl"),
+        host_s=host_s,
+    )
+
+
+def _emulator_facts(events: list[Event]) -> EmulatorFacts:
+    """In a guest it always has what it asks for, else it does not start."""
+    start = first(events, "start") or {}
+    rights = first(events, "emulator_rights") or {"realtime": True}
+    return EmulatorFacts(
+        realtime=rights["realtime"] if start else None,
+        wake_latency_ns_max=start.get("wake_latency_ns_max"),
+    )
+
+
+def hides_delays(cell: Cell, subject: Subject) -> bool:
+    """Whether no delay of the subject took place, so that nothing can be said of them."""
+    return cell.programmer is Programmer.DUMMY and not keeps_busy_times(subject.program_bytes)
+
+
+def subject_version(stdout: str, subject: Subject) -> str:
+    """What it calls itself, else what is known of that very program.
+
+    Debian's 1.3.0 calls itself "unknown".
+    """
+    printed = find_version(stdout)
+    if printed:
+        return printed
+    return subject.package_version or version_of_digest(subject.program_sha256)
+
+
+def blank_result(cell: Cell, chip: ChipFacts, finding: Finding, *, rerun: str) -> CellResult:
+    """A result of which nothing was measured."""
+    return CellResult(
+        id=cell.id,
+        lane=cell.lane,
+        role=cell.role,
+        subject=SubjectFacts(name=cell.subject, library=is_in_library(cell)),
+        guest=GuestFacts(arch=shape_of(cell).arch, mips=cell.mips, cores=cell.cores),
+        hazards=list(cell.hazards),
+        chip=cell.chip,
+        corner=cell.corner,
+        bus=chip.bus,
+        programmer=cell.programmer,
+        job=cell.job,
+        region_bytes=workload.region_of(cell, chip).size_bytes,
+        verdict=finding.verdict,
+        expect=cell.expect,
+        reason=finding.reason,
+        rerun=rerun,
+    )
+
+
+def find_verdict(cell: Cell, seen: Seen, observed: Observed) -> Finding:
+    """The first answer that holds, and what was done to the subject's link or part on request."""
+    finding = _first_answer(cell, seen, observed)
+    faults = of_kind(seen.events, "fault")
+    if not faults or finding.verdict not in MAY_BE_FAULTS:
+        return finding
+    kinds = ", ".join(sorted({fault["kind"] for fault in faults}))
+    return msgspec.structs.replace(
+        finding, reason=f"{finding.reason} (after {len(faults)} faults on request: {kinds})"
+    )
+
+
+def _first_answer(cell: Cell, seen: Seen, observed: Observed) -> Finding:
+    untrusted = _untrusted(cell, seen)
+    if untrusted:
+        return untrusted
+    if observed.disagreement:
+        return Finding(verdict=Verdict.INFRA_ERROR, reason=observed.disagreement)
+    short = [item for item in observed.evidence if item.witness is not Witness.IMAGE]
+    firm = [item for item in short if item.grade not in DOUBTFUL_GRADES]
+    excuse = _excuse(cell, seen, short) if short else None
+    if excuse:
+        return excuse
+    if firm and not is_flood(seen.events):
+        return Finding(verdict=Verdict.TOO_SHORT, reason=describe(firm[0]))
+    failure = _failure(seen)
+    if failure:
+        return failure
+    corrupt = [item for item in observed.evidence if item.witness is Witness.IMAGE]
+    if corrupt:
+        return Finding(verdict=Verdict.CORRUPT, reason=corrupt[0].what)
+    if short:
+        return Finding(
+            verdict=Verdict.INCONCLUSIVE,
+            reason=f"{_doubt(short[0])}: {describe(short[0])}",
+        )
+    explained = {rule for hazard in hazards_of(cell) for rule in hazard.explained_rules}
+    broken = [rule for rule in broken_rules(seen.events) if rule not in explained]
+    if broken:
+        return Finding(
+            verdict=Verdict.INCONCLUSIVE,
+            reason=f"the subject broke the part's rules: {', '.join(broken)}",
+        )
+    gap = _idle(cell, seen) or _gap(cell, seen, observed)
+    if gap:
+        return Finding(verdict=Verdict.INCONCLUSIVE, reason=gap)
+    return Finding(verdict=Verdict.PASS, reason=_pass_reason(observed))
+
+
+def _untrusted(cell: Cell, seen: Seen) -> Finding | None:
+    """Why nothing of this cell says anything of its subject."""
+    fault = rig_fault(cell, seen)
+    if fault:
+        return Finding(verdict=Verdict.INFRA_ERROR, reason=fault)
+    lost = lost_clock(cell, seen.events)
+    if lost:
+        return Finding(verdict=Verdict.INCONCLUSIVE, reason=f"{NOT_KEPT_UP}: {lost}")
+    return None
+
+
+def _idle(cell: Cell, seen: Seen) -> str:
+    """Whether the subject said that all went well, and never asked the part anything.
+
+    In other jobs its data shows that.
+    """
+    asks = cell.job in (Job.PROBE, Job.VERIFY) and cell.programmer is not Programmer.DUMMY
+    if not asks or cell.role is Role.FLOOR or transactions(seen.events):
+        return ""
+    return f"the subject ended well, and sent nothing to the part: this was no {cell.job}"
+
+
+def _gap(cell: Cell, seen: Seen, observed: Observed) -> str:
+    """What this cell was to show, and did not; empty where it did all."""
+    unlike = pace_fault(seen.events, observed.waits) or hazard_fault(cell, seen)
+    if unlike:
+        return f"{NOT_KEPT_UP}: {unlike}"
+    missed = missed_hazard(cell, seen)
+    if missed:
+        return missed
+    declared = declared_classes(cell, observed.profile)
+    missing = sorted(declared.intersection(observed.unjudged))
+    return f"could not be judged: {', '.join(missing)}" if missing else observed.waits_gap
+
+
+def _excuse(cell: Cell, seen: Seen, short: list[Evidence]) -> Finding | None:
+    """Why what came too early is not the subject's doing."""
+    if is_beyond_the_datasheet(cell.corner):
+        return Finding(
+            verdict=Verdict.OP_FAILED,
+            reason=f"the part is slower than its datasheet allows: {describe(short[0])}",
+        )
+    altering = [word for word in cell.hazards if hazard_of(word).alters_data(seen)]
+    if altering:
+        return Finding(
+            verdict=Verdict.INCONCLUSIVE,
+            reason=f"{', '.join(altering)} changed what it was told: {describe(short[0])}",
+        )
+    return None
+
+
+def _doubt(item: Evidence) -> str:
+    if item.grade == WITHIN_CLOCK_ERROR:
+        return "less than the error of the clock"
+    return f"rests on {item.grade} figures alone"
+
+
+def _pass_reason(observed: Observed) -> str:
+    left = LEFT_REASON if LEFT_TO_PROGRAMMER in observed.unjudged else ""
+    if not observed.judged:
+        return f"no command came too early, and it asked for no wait{left}"
+    return (
+        f"no command came too early, and no wait was short of: {', '.join(observed.judged)}{left}"
+    )
+
+
+def describe(item: Evidence) -> str:
+    """One line for a person."""
+    if item.requested_ns is None or item.actual_ns is None:
+        return item.what
+    shortest_ns, longest_ns = item.actual_ns
+    return (
+        f"{item.what}: {item.requested_ns / 1e9:.6f} s asked,"
+        f" {shortest_ns / 1e9:.6f} to {longest_ns / 1e9:.6f} s seen"
+    )
+
+
+def is_flood(events: list[Event]) -> bool:
+    """Whether the emulator hung up on a subject that asked for more and more, whatever it was told.
+
+    Most requests of one were refused, or came without waiting for the reply before: what of that
+    reached the part is chance. One that polls without end is none: it may be convicted.
+    """
+    if first(events, "gave_up") is None:
+        return False
+    asked = [event for event in events if event["ev"] in ("serprog", *TRANSACTIONS)]
+    blind = sum(event.get("ack") is False or (event["gap_ns"] or 0) < 0 for event in asked)
+    return bool(blind * 2 > len(asked))
+
+
+def _failure(seen: Seen) -> Finding | None:
+    """How the subject failed; None where it did not."""
+    ended = first(seen.events, "subject_end") or {}
+    given_up = first(seen.events, "gave_up")
+    last = last_lines(seen.output, 1) or "it printed nothing"
+    if given_up:
+        bound = f"{given_up['count']} {given_up['bound'].replace('-', ' ')}"
+        return _op_failed(f"the emulator hung up on the subject after {bound}: {last}")
+    if ended.get("timed_out"):
+        return Finding(verdict=Verdict.HUNG, reason="the subject did not end by its deadline")
+    if ended.get("signal"):
+        return _op_failed(f"the subject was ended by signal {ended['signal']}: {last}")
+    if ended.get("exit_code") != 0:
+        return _op_failed(f"the subject failed with exit code {ended.get('exit_code')}: {last}")
+    return None
+
+
+def _op_failed(reason: str) -> Finding:
+    return Finding(verdict=Verdict.OP_FAILED, reason=reason)
+
+
+def data_evidence(cell: Cell, chip: ChipFacts, seen: Seen) -> list[Evidence]:
+    """Where the emulator's image, or what was read from it, is not what it must be."""
+    if seen.image is None:
+        return []
+    try:
+        wrong = workload.expected_image(cell, chip, seen.image)
+    except ValueError as error:
+        raise LostGuestError(str(error)) from error
+    found = []
+    if wrong:
+        found.append(
+            _data_fault(f"{len(wrong)} granules of 4 KiB differ in the part", f"{wrong[0]:#x}")
+        )
+    # A subject that failed may have left nothing; its exit code tells of that.
+    read_back = b"" if seen.read_back is None else seen.read_back
+    ended = first(seen.events, "subject_end") or {}
+    owes_data = cell.job is Job.READ and ended.get("exit_code") == 0
+    if owes_data and read_back != workload.final_content(cell, workload.region_of(cell, chip)):
+        found.append(_data_fault("what was read differs from the part", "read.bin"))
+    return found
+
+
+def _data_fault(what: str, where: str) -> Evidence:
+    return Evidence(
+        what=what,
+        witness=Witness.IMAGE,
+        requested_ns=None,
+        actual_ns=None,
+        margin_ns=None,
+        grade="exact",
+        where=where,
+    )
+
+
+def _threshold_us(profile: Profile | None, version: str, stdout: str) -> int | None:
+    """As the subject prints it, else as the profile knows it."""
+    printed = re.search(r"\bdelay_minimum_sleep_us[ =:]+([0-9]+)", stdout)
+    if printed:
+        return int(printed.group(1))
+    return profile.threshold_of(version) if profile else None

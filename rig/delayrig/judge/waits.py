@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What was seen of a subject's waits, and whether that is enough for a pass.
+
+The delay witness judges any program in which a delay function was found. The bus knows what the
+releases of flashrom wait for, and convicts those alone, by their digest: another program may poll
+as often as it likes.
+"""
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from delayrig.hazards.seen import Seen
+from delayrig.images.profiles.profile import Profile, delay_address_of_digest, version_of_digest
+from delayrig.images.subject import Subject
+from delayrig.judge.bus import leaves_waits, observe_waits
+from delayrig.judge.delay_waits import (
+    CLOCK_STEP,
+    UNSURE,
+    doubts_of,
+    ended_within_step,
+    is_unsure,
+    observe_calls_of,
+)
+from delayrig.model.cell import Cell, Job, Programmer, Role
+from delayrig.model.evidence import ObservedDelay, ObservedWait, Witness
+from delayrig.model.lane import LaneName
+from delayrig.model.result import DelayCount
+
+NOTHING_JUDGED = (
+    "nothing could judge its waits, since no delay function was found in it: build it unstripped,"
+    " or name the function with --delay-symbol or --delay-offset"
+)
+WATCHED_LANES = (LaneName.VIRTUAL, LaneName.LIVE)
+"""Where QEMU sees the delays."""
+
+
+class Bus(Enum):
+    """What the bus may say of a subject."""
+
+    CONVICTS = "convicts"
+    """It is a release of which a profile knows what it waits for."""
+    ACQUITS = "acquits"
+    """Nobody else can judge it here: a gap that is long enough held the wait."""
+    DESCRIBES = "describes"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeenWaits:
+    """The waits of a cell by who saw them."""
+
+    bus: Bus
+    profile: Profile | None
+    on_bus: list[ObservedWait] = field(default_factory=list)
+    delays: list[ObservedDelay] = field(default_factory=list)
+    is_watched: bool = False
+    """Whether QEMU saw each call."""
+    doubts: list[str] = field(default_factory=list)
+    """Why the delay witness did not judge them all."""
+
+    @property
+    def all(self) -> list[ObservedWait]:
+        """Of both."""
+        return [*self.on_bus, *self.delays]
+
+    @property
+    def count(self) -> DelayCount | None:
+        """How many calls the delay witness saw and judged."""
+        if not self.is_watched:
+            return None
+        judged = sum(delay.is_judged for delay in self.delays)
+        return DelayCount(seen=len(self.delays), judged=judged)
+
+    @property
+    def convicting(self) -> list[ObservedWait]:
+        """Those that convict where they are short."""
+        sound = [w for w in self.on_bus if self.bus is Bus.CONVICTS or w.witness is Witness.DELAY]
+        return [*sound, *self.delays]
+
+
+def is_known_release(subject: Subject) -> bool:
+    """Whether it is the unmodified program of a release, by its digest."""
+    sha256 = subject.program_sha256
+    return bool(
+        subject.package_version
+        or version_of_digest(sha256)
+        or delay_address_of_digest(sha256) is not None
+    )
+
+
+def bus_of(cell: Cell, subject: Subject) -> Bus:
+    """What the bus may say there."""
+    if is_known_release(subject):
+        return Bus.CONVICTS
+    if cell.lane is not LaneName.VIRTUAL and cell.role is not Role.MEASURE:
+        return Bus.CONVICTS
+    return Bus.DESCRIBES if cell.lane in WATCHED_LANES else Bus.ACQUITS
+
+
+def see_waits(cell: Cell, seen: Seen, subject: Subject, profile: Profile | None) -> SeenWaits:
+    """Every wait that a witness saw."""
+    bus = bus_of(cell, subject)
+    on_bus: list[ObservedWait] = []
+    if profile is not None and bus is not Bus.DESCRIBES:
+        on_bus = observe_waits(seen.events, profile, cell.chip, bridged=cell.bridged)
+    if seen.delays is None:
+        return SeenWaits(bus=bus, profile=profile, on_bus=on_bus)
+    delays = observe_calls_of(seen.delays, seen.events)
+    must_wait = cell.job in (Job.WRITE, Job.ERASE) and not leaves_waits(seen.events)
+    doubts = doubts_of(seen.delays, delays, must_wait=must_wait)
+    return SeenWaits(
+        bus=bus, profile=profile, on_bus=on_bus, delays=delays, is_watched=True, doubts=doubts
+    )
+
+
+def disagreement(waits: SeenWaits) -> str:
+    """Where the bus saw a wait of a release cut short and the delay itself was not: the rig is at
+    fault; empty where they agree. A gap on the bus holds the whole call.
+    """
+    if waits.doubts:
+        return ""
+    good_ns = {wait.requested_ns for wait in waits.delays if wait.is_judged and not wait.is_short}
+    other_ns = {wait.requested_ns for wait in waits.delays} - good_ns
+    other_ns |= {wait.requested_ns for wait in waits.delays if wait.is_short}
+    on_bus = (wait for wait in waits.on_bus if wait.witness is Witness.BUS and wait.is_short)
+    unlike = next((w for w in on_bus if w.requested_ns in good_ns - other_ns), None)
+    if unlike is None:
+        return ""
+    return (
+        f"the witnesses disagree: {unlike.what} was too short on the bus at {unlike.opened_ns} ns,"
+        " and every call that asked for as much was long enough"
+    )
+
+
+def unjudged_delays(seen: Seen, waits: SeenWaits) -> list[str]:
+    """What the delay witness did not judge, in words."""
+    unsure = seen.delays is not None and is_unsure(seen.delays)
+    others = {CLOCK_STEP: ended_within_step(waits.delays), UNSURE: unsure}
+    return sorted({*waits.doubts, *(what for what, holds in others.items() if holds)})
+
+
+def waits_gap(cell: Cell, seen: Seen, waits: SeenWaits) -> str:
+    """Why its waits were not judged; empty where they were, or where there are none to judge."""
+    if cell.role is Role.FLOOR:
+        return ""
+    if seen.delays is not None and not waits.doubts:
+        return ""
+    if waits.bus is not Bus.DESCRIBES and any(wait.is_judged for wait in waits.on_bus):
+        return ""
+    if seen.delays is not None:
+        return f"could not be judged: {', '.join(waits.doubts)}"
+    # Where nobody sees delays, the bus saw all the waits of its profile, if there were any.
+    is_seen = cell.lane not in WATCHED_LANES and waits.profile is not None
+    is_hidden = cell.programmer is Programmer.DUMMY or leaves_waits(seen.events)
+    return "" if is_seen or is_hidden else NOTHING_JUDGED

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""By what QEMU knows delay functions in a running guest: the text that its plugin reads.
+
+The format is in emulators/delays/wish.h.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+
+from delayrig.images.delay_function import WATCHED_MAX, DelayFunction, is_watchable
+from delayrig.images.finder.direct_wait import DirectWait
+from delayrig.images.symbols import Symbols, read_symbols
+
+PAGE_BYTES = 4096
+WINDOW_BYTES = 32
+MARKS_MAX = 4096
+ENTRY, RETURN, SITE, CALL = "entry", "return", "site", "call"
+
+
+@cache
+def wish_text(functions: tuple[DelayFunction, ...]) -> str:
+    """A line for each function, and for each of their marks; kept, since most cells share it."""
+    functions = functions[:WATCHED_MAX]
+    lines = [_function_line(function) for function in functions]
+    watched = [(number, each) for number, each in enumerate(functions) if is_watchable(each)]
+    marks = [line for number, each in watched for line in _mark_lines(number, each)]
+    return "".join(f"{line}\n" for line in (*lines, *marks[:MARKS_MAX]))
+
+
+def _function_line(function: DelayFunction) -> str:
+    begin, end = read_symbols(function.part).text
+    if function.wait is not None:
+        return _numbered("sleep", (*_asking(function.wait), begin, end))
+    numbers = (
+        function.address,
+        function.size,
+        function.argument,
+        function.argument_bits,
+        may_jump(function),
+        begin,
+        end,
+    )
+    return _numbered("function", numbers)
+
+
+def _asking(wait: DirectWait) -> tuple[int, ...]:
+    return (
+        wait.site,
+        max(wait.argument, 0),
+        wait.seconds_bytes,
+        wait.part_bytes,
+        wait.part_ns,
+        wait.is_jump,
+    )
+
+
+def _numbered(word: str, numbers: Sequence[int]) -> str:
+    return f"{word} {' '.join(f'{number:x}' for number in numbers)}"
+
+
+def may_jump(function: DelayFunction) -> bool:
+    """Whether it may end in another function: its calls then end where they return to."""
+    return bool(function.return_sites) or not function.returns
+
+
+def _mark_lines(number: int, function: DelayFunction) -> Iterator[str]:
+    symbols = read_symbols(function.part)
+    marks = [(CALL if function.wait else ENTRY, function.address)]
+    marks += [(RETURN, address) for address in function.returns]
+    marks += [(SITE, address) for address in function.return_sites]
+    for kind, address in marks:
+        back, window = _window(symbols, address)
+        yield f"{kind} {number:x} {address:x} {back:x} {window.hex()}"
+
+
+def _window(symbols: Symbols, address: int) -> tuple[int, bytes]:
+    """Code around that address, all within its page, and how far before it that begins."""
+    page_end = address - address % PAGE_BYTES + PAGE_BYTES
+    begin = min(address, min(page_end, symbols.text[1]) - WINDOW_BYTES)
+    return address - begin, symbols.code(begin, WINDOW_BYTES)

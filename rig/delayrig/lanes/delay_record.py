@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""From what the delay plugin wrote (emulators/delays/record.h) to `delays.jsonl`.
+
+QEMU counts the instructions of a block before it runs them, so each stamp says how many of them it
+counted too early. Taken off, what is left is exact to an instruction.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+
+import msgspec
+
+from delayrig.base.errors import LostGuestError
+from delayrig.images.delay_function import DelayFunction
+from delayrig.images.symbols import StackTop, read_symbols
+from delayrig.lanes.direct_call import as_int, of_direct_wait
+from delayrig.model.delays import DelayCall, Delays, DelaysHeader, End, FunctionFacts
+
+SCHEMA = 2
+JUMPERS = ("setjmp", "_setjmp", "__sigsetjmp", "sigsetjmp")
+
+
+class _Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="ev"):
+    """What the plugin writes."""
+
+
+class _Start(_Line, frozen=True, tag="delays"):
+    schema: int
+
+
+class _Stack(_Line, frozen=True, tag="stack"):
+    stack: int
+    function: int
+    base: int
+    sp: int
+    fp: int
+    lr: int
+    words: list[int]
+
+
+class _Enter(_Line, frozen=True, tag="enter"):
+    call: int
+    function: int
+    t_ns: int
+    late_insns: int
+    cpu: int
+    asked: int
+    space: int
+    thread: int
+    sp: int
+    stack: int
+
+
+class _Leave(_Line, frozen=True, tag="leave"):
+    call: int
+    t_ns: int
+    late_insns: int
+    cpu: int
+    by: str
+    result: int
+
+
+class _Asking(_Line, frozen=True, tag="asking"):
+    call: int
+    is_known: bool
+    arguments: list[int]
+
+
+class _Abandon(_Line, frozen=True, tag="abandon"):
+    call: int
+
+
+class _Lost(_Line, frozen=True, tag="lost"):
+    calls: int
+
+
+_DECODER = msgspec.json.Decoder(_Start | _Stack | _Enter | _Asking | _Leave | _Abandon | _Lost)
+
+
+@dataclass(slots=True)
+class _Sorted:
+    """Lines by what they belong to."""
+
+    entered: dict[int, _Enter] = field(default_factory=dict)
+    asking: dict[int, _Asking] = field(default_factory=dict)
+    left: dict[int, _Leave] = field(default_factory=dict)
+    abandoned: set[int] = field(default_factory=set)
+    stacks: dict[int, _Stack] = field(default_factory=dict)
+    lost: int = 0
+
+
+def read_record(
+    text: bytes, functions: Sequence[DelayFunction], *, insn_ns: int, late_ns: int
+) -> Delays:
+    """Every call, with who called. `insn_ns` is what an instruction takes, 0 in real time.
+
+    Raises `LostGuestError` for a record that is none.
+    """
+    found = _sort_lines(text)
+    threads: dict[tuple[int, int], int] = {}
+    for line in found.entered.values():
+        threads.setdefault((line.space, line.thread), len(threads) + 1)
+    calls = [
+        _call(line, found, functions[line.function], threads[line.space, line.thread], insn_ns)
+        for line in found.entered.values()
+    ]
+    return Delays(
+        header=DelaysHeader(
+            functions=[_facts(function) for function in functions],
+            late_ns=late_ns,
+            calls=len(calls),
+            lost=found.lost,
+        ),
+        callers={stack: _callers(line, functions) for stack, line in found.stacks.items()},
+        calls=calls,
+    )
+
+
+def _sort_lines(text: bytes) -> _Sorted:
+    found = _Sorted()
+    try:
+        lines = [_DECODER.decode(line) for line in text.splitlines()]
+    except msgspec.DecodeError as error:
+        raise LostGuestError(f"the delay plugin wrote nonsense: {error}") from error
+    if not lines or not isinstance(lines[0], _Start) or lines[0].schema != SCHEMA:
+        raise LostGuestError("the delay plugin wrote nothing: no block of the guest's was seen")
+    for line in lines:
+        match line:
+            case _Stack():
+                found.stacks[line.stack] = line
+            case _Enter():
+                found.entered[line.call] = line
+            case _Asking():
+                found.asking[line.call] = line
+            case _Leave():
+                found.left[line.call] = line
+            case _Abandon():
+                found.abandoned.add(line.call)
+            case _Lost():
+                found.lost = line.calls
+    return found
+
+
+def _call(
+    entered: _Enter, found: _Sorted, function: DelayFunction, thread: int, insn_ns: int
+) -> DelayCall:
+    left = found.left.get(entered.call)
+    ended = End.ABANDONED if entered.call in found.abandoned else End.OPEN
+    plain = DelayCall(
+        call=entered.call,
+        function=entered.function,
+        t_ns=entered.t_ns - entered.late_insns * insn_ns,
+        end_ns=left.t_ns - left.late_insns * insn_ns if left else None,
+        ended=End(left.by) if left else ended,
+        requested_ns=entered.asked * function.unit_ns,
+        thread=thread,
+        cpu_in=entered.cpu,
+        cpu_out=left.cpu if left else None,
+        site=entered.stack,
+    )
+    asking = found.asking.get(entered.call)
+    if function.wait is None or asking is None:
+        return plain
+    returned = None if left is None else as_int(left.result)
+    return of_direct_wait(plain, function.wait, asking.arguments, asking.is_known, returned)
+
+
+@cache
+def _facts(function: DelayFunction) -> FunctionFacts:
+    symbols = read_symbols(function.part)
+    return FunctionFacts(
+        name=function.name,
+        file=function.file,
+        address=function.address,
+        unit_ns=function.unit_ns,
+        found_by=function.found_by,
+        doubt=function.doubt,
+        direct=function.wait is not None,
+        setjmp=any(symbols.names(name) for name in JUMPERS),
+    )
+
+
+def _callers(stack: _Stack, functions: Sequence[DelayFunction]) -> list[str]:
+    symbols = read_symbols(functions[stack.function].part)
+    top = StackTop(sp=stack.sp, bp=stack.fp, words=stack.words, lr=stack.lr)
+    return [symbols.where(address) for address in symbols.callers(top, stack.base)]

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a run was made with: the first thing in its results."""
+
+import datetime as dt
+import os
+import platform
+import subprocess
+from pathlib import Path
+
+from delayrig import __version__
+from delayrig.base import digest
+from delayrig.base.paths import Paths
+from delayrig.images.lock import lock_entries, lock_state, subject_entries
+from delayrig.images.subject import Subject
+from delayrig.lanes.supplies import Supplies
+from delayrig.machine.host_facts import cpu_facts, kernel_line
+from delayrig.machine.live_image import LiveImage
+from delayrig.machine.snapshot import qemu_sha256
+from delayrig.model.platform import PLATFORMS, Arch, labelled
+from delayrig.model.result import HostFacts, NotProvided, RunHeader
+from delayrig.plan.request import Request
+
+CLOCKSOURCE = "/sys/devices/system/clocksource/clocksource0"
+
+
+def make_header(request: Request, supplies: Supplies, paths: Paths) -> RunHeader:
+    """The header of a run that begins now."""
+    entries = lock_entries(supplies.images, supplies.programs, supplies.kernels)
+    return _header(
+        request,
+        paths,
+        qemu_version=_answer([PLATFORMS[Arch.X86_64].program, "--version"]).partition("\n")[0],
+        libvirt_version=libvirt_version(),
+        image_digests=image_digests(supplies, paths),
+        lock=lock_state(entries, paths.checkout),
+        not_provided=supplies.not_provided,
+    )
+
+
+def make_host_header(
+    request: Request, programs: list[Subject], missing: list[NotProvided], paths: Paths
+) -> RunHeader:
+    """The header of a run that begins now and needs no QEMU."""
+    return _header(
+        request,
+        paths,
+        qemu_version="",
+        libvirt_version="",
+        image_digests={
+            "emulator": digest.of_file(paths.emulator),
+            **{f"subject {subject.name}": subject.archive_sha256 for subject in programs},
+        },
+        lock=lock_state(subject_entries(programs), paths.checkout),
+        not_provided=missing,
+    )
+
+
+def make_live_header(
+    request: Request, supplies: Supplies, image: LiveImage | None, paths: Paths
+) -> RunHeader:
+    """The header of a run that begins now, of guests in real time."""
+    return _header(
+        request,
+        paths,
+        qemu_version=_answer([PLATFORMS[Arch.X86_64].program, "--version"]).partition("\n")[0],
+        libvirt_version=libvirt_version(),
+        image_digests={
+            **({"kernel": image.kernel_sha256, "initrd": image.initrd_sha256} if image else {}),
+            "cpu plugin": digest.of_file(paths.cpu_plugin),
+            "delay plugin": digest.of_file(paths.delay_plugin),
+            "emulator": digest.of_file(paths.emulator),
+            "qemu": qemu_sha256(PLATFORMS[Arch.X86_64].program),
+            **{f"subject {one.label}": one.archive_sha256 for one in supplies.programs},
+        },
+        lock=lock_state(subject_entries(supplies.programs), paths.checkout),
+        not_provided=supplies.not_provided,
+    )
+
+
+def _header(
+    request: Request,
+    paths: Paths,
+    *,
+    qemu_version: str,
+    libvirt_version: str,
+    image_digests: dict[str, str],
+    lock: str,
+    not_provided: list[NotProvided],
+) -> RunHeader:
+    return RunHeader(
+        rig_version=__version__,
+        commit=_answer(["git", "-C", str(paths.checkout), "describe", "--always", "--dirty"]),
+        plan=request.plan,
+        seed=request.seed,
+        argv=request.argv,
+        started=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+        host=host_facts(),
+        qemu_version=qemu_version,
+        libvirt_version=libvirt_version,
+        image_digests=image_digests,
+        lock=lock,
+        cells_planned=len(request.cells),
+        not_provided=not_provided,
+    )
+
+
+def image_digests(supplies: Supplies, paths: Paths) -> dict[str, str]:
+    """Everything that decides virtual times: equal digests, equal times."""
+    digests = {
+        "turns": digest.of_file(paths.turns),
+        "delay plugin": digest.of_file(paths.delay_plugin),
+    }
+    for arch, image in supplies.images.items():
+        digests[labelled("kernel", arch)] = image.kernel_sha256
+        digests[labelled("initrd", arch)] = image.initrd_sha256
+        digests[labelled("emulator", arch)] = digest.of_file(paths.emulator_of(arch))
+        digests[labelled("qemu", arch)] = qemu_sha256(PLATFORMS[arch].program)
+    return {
+        **digests,
+        **{f"kernel {name}": kernel.sha256 for name, kernel in supplies.kernels.items()},
+        **{f"subject {subject.label}": subject.archive_sha256 for subject in supplies.programs},
+    }
+
+
+def host_facts() -> HostFacts:
+    """The machine below."""
+    release = Path("/etc/os-release")
+    name = platform.system()
+    if release.is_file():
+        for line in release.read_text(encoding="utf-8").splitlines():
+            if line.startswith("PRETTY_NAME="):
+                name = line.partition("=")[2].strip('"')
+    return HostFacts(
+        cpus=len(host_cpus()),
+        kernel=platform.release(),
+        machine=platform.machine(),
+        os=name,
+        clocksource=kernel_line(f"{CLOCKSOURCE}/current_clocksource"),
+        clocksources=kernel_line(f"{CLOCKSOURCE}/available_clocksource").split(),
+        idle_driver=kernel_line("/sys/devices/system/cpu/cpuidle/current_driver"),
+        smt=kernel_line("/sys/devices/system/cpu/smt/control"),
+        rt_runtime_us=kernel_line("/proc/sys/kernel/sched_rt_runtime_us"),
+        cpu=[cpu_facts(cpu) for cpu in host_cpus()],
+    )
+
+
+def _answer(command: list[str]) -> str:
+    """What a program prints; empty where it is not there or fails."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=20)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def libvirt_version() -> str:
+    """Of the library that cells could be run through; empty where its binding is not installed."""
+    try:
+        from delayrig.machine import libvirt_machine
+    except ImportError:
+        return ""
+    return libvirt_machine.libvirt_version()
+
+
+def host_cpus() -> list[int]:
+    """The CPUs that guests may run on."""
+    return sorted(os.sched_getaffinity(0))

@@ -1,0 +1,304 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Runs one cell: emulator, subject, and what happens to it; ends all of it, whatever comes.
+
+    python -m delayrig.lanes.host.session SPEC PARENT
+
+The folder of SPEC is where it works. It leaves there `agent.jsonl` with its own events, beside
+what emulator and subject leave. Where something of the rig failed, `agent_error` says what.
+"""
+
+import os
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+from delayrig.base.last_lines import last_lines
+from delayrig.lanes.host import children
+from delayrig.lanes.host.deeds import Deed, cpus_at_start, deeds_of
+from delayrig.lanes.host.record import Record, now_ns, read_clocks
+from delayrig.lanes.host.spec import PORT, REALTIME, Spec, cpus_text, read_spec
+
+OUTPUT = Path("stdout.txt")
+LOG = Path("emulator.log")
+LEFT = Path("agent.jsonl")
+
+READY_S = 20
+EMULATOR_END_S = 30
+ALONE_S = 5
+"""How long a subject gets to notice that its emulator is gone."""
+GRACE_S = 1
+"""How long an emulator gets to notice that its subject is gone."""
+PRIORITY = 40
+"""Above any ordinary subject, below the emulator."""
+READY_BYTES = 256
+EMULATOR_FILE_BYTES_MAX = 1 << 30
+EMULATOR_MEMORY_BYTES_MAX = 3 << 30
+NS_PER_MS = 1_000_000
+NS_PER_S = 1_000_000_000
+
+
+class SessionError(Exception):
+    """Something of the rig failed, so that the cell says nothing of its subject."""
+
+
+class Told(BaseException):
+    """Somebody wants this to end."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Emulator:
+    """A running one. -1: there is no barrier."""
+
+    pid: int
+    name: str
+    """The port, or the terminal, where it is found."""
+    arrived: int
+    release: int
+    ended: int | None = None
+    """Its wait status."""
+
+    def look(self) -> bool:
+        """Whether it is gone."""
+        if self.ended is None:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            self.ended = status if pid else None
+        return self.ended is not None
+
+
+def main(arguments: list[str]) -> int:
+    """Whatever happened is told in `agent.jsonl`."""
+    path, parent = arguments
+    children.adopt_orphans(int(parent))
+    os.chdir(Path(path).parent)
+    _take_priority()
+    record = Record()
+    try:
+        with _woken() as wake:
+            _run(read_spec(Path(path)), record, wake)
+    except (SessionError, OSError, TimeoutError) as error:
+        record.note("agent_error", message=str(error), detail=_log_tail())
+    except Told:
+        return 1
+    finally:
+        left = children.end_all()
+        if left:
+            record.note("left_over", count=left)
+        record.write(LEFT)
+    return 0
+
+
+def _take_priority() -> None:
+    """So that what is due is done in time, where this user may; no child inherits it."""
+    with suppress(PermissionError):
+        policy = os.SCHED_FIFO | os.SCHED_RESET_ON_FORK
+        os.sched_setscheduler(0, policy, os.sched_param(PRIORITY))
+
+
+@contextmanager
+def _woken() -> Iterator[int]:
+    """A descriptor that can be read when a child may have ended."""
+    reader, writer = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+    signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, _be_told)
+    try:
+        yield reader
+    finally:
+        signal.set_wakeup_fd(-1)
+
+
+def _be_told(_number: int, _frame: FrameType | None) -> None:
+    raise Told
+
+
+def _run(spec: Spec, record: Record, wake: int) -> None:
+    record.machine()
+    since = read_clocks()
+    emulator = _start_emulator(spec, record)
+    deeds = deeds_of(spec, record)
+    for deed in deeds:
+        deed.begin()
+    _run_subject(spec, record, emulator, deeds, wake)
+    _end_emulator(record, emulator, wake)
+    record.clock_rate(since)
+
+
+def _start_emulator(spec: Spec, record: Record) -> Emulator:
+    """With real-time priority and locked memory, or without where this user may not have them."""
+    emulator = _try_emulator(spec, [REALTIME])
+    if emulator:
+        record.note("emulator_rights", realtime=True, reason="")
+        return emulator
+    reason = _log_tail()
+    emulator = _try_emulator(spec, [])
+    if emulator is None:
+        raise SessionError("the emulator did not start")
+    record.note("emulator_rights", realtime=False, reason=reason)
+    return emulator
+
+
+def _try_emulator(spec: Spec, rights: list[str]) -> Emulator | None:
+    """None where it ended before it was ready."""
+    ready_out, ready_in = os.pipe()
+    ours, theirs = (-1, -1), (-1, -1)
+    words = [*spec.emulator, *rights, "--ready-fd", str(ready_in)]
+    if spec.awaits_accept:
+        (arrived, tell), (hear, release) = os.pipe(), os.pipe()
+        ours, theirs = (arrived, release), (tell, hear)
+        words += ["--barrier-fds", f"{tell},{hear}"]
+    passed = [fd for fd in (ready_in, *theirs) if fd >= 0]
+    manner = children.Manner(
+        file_bytes_max=EMULATOR_FILE_BYTES_MAX, memory_bytes_max=EMULATOR_MEMORY_BYTES_MAX
+    )
+    with LOG.open("wb") as log:
+        process = children.start(words, manner, output=log, pass_fds=passed)
+    for fd in passed:
+        os.close(fd)
+    name = _await_ready(ready_out)
+    if name:
+        arrived, release = ours
+        return Emulator(pid=process.pid, name=name, arrived=arrived, release=release)
+    children.end(process.pid)
+    process.returncode = 0
+    for fd in ours:
+        if fd >= 0:
+            os.close(fd)
+    return None
+
+
+def _await_ready(ready: int) -> str:
+    """What it says when it listens; empty where it ended, or said nothing for too long."""
+    try:
+        if not select.select([ready], [], [], READY_S)[0]:
+            return ""
+        return os.read(ready, READY_BYTES).decode().strip()
+    finally:
+        os.close(ready)
+
+
+def _run_subject(
+    spec: Spec, record: Record, emulator: Emulator, deeds: list[Deed], wake: int
+) -> None:
+    words = [word.replace(PORT, emulator.name) for word in spec.subject]
+    manner = children.Manner(
+        cpus=cpus_at_start(spec),
+        file_bytes_max=spec.subject_file_bytes_max,
+        realtime_denied=bool(spec.number_of("realtime_denied")),
+    )
+    record.note("subject_start", cpus=cpus_text(manner.cpus))
+    deadline_ns = now_ns() + spec.deadline_ms * NS_PER_MS
+    with OUTPUT.open("wb") as output:
+        subject = _start_subject(words, manner, output.fileno())
+    for deed in deeds:
+        deed.started(subject)
+    ended = _accompany(subject, emulator, deeds, wake, deadline_ns)
+    timed_out = ended is None
+    if ended is None:
+        os.kill(subject, signal.SIGKILL)
+        ended = os.wait4(subject, 0)[1:]
+    status, usage = ended
+    record.note(
+        "subject_end",
+        exit_code=os.WEXITSTATUS(status) if os.WIFEXITED(status) else -1,
+        signal=os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0,
+        timed_out=timed_out,
+        user_ns=round(usage.ru_utime * NS_PER_S),
+        sys_ns=round(usage.ru_stime * NS_PER_S),
+        voluntary_switches=usage.ru_nvcsw,
+        involuntary_switches=usage.ru_nivcsw,
+    )
+    for deed in deeds:
+        deed.ended()
+
+
+def _start_subject(words: list[str], manner: children.Manner, output: int) -> int:
+    try:
+        process = children.start(words, manner, output=output)
+    except (OSError, subprocess.SubprocessError) as error:
+        raise SessionError(f"the subject did not start: {error}") from error
+    process.returncode = 0  # os.wait4() reaps it: only that tells what it used
+    return process.pid
+
+
+def _accompany(
+    subject: int, emulator: Emulator, deeds: list[Deed], wake: int, deadline_ns: int
+) -> tuple[int, "os.struct_rusage"] | None:  # type: ignore[name-defined]
+    """Does to the subject what is due; how it ended, None where its time was up."""
+    arrived = emulator.arrived
+    while True:
+        pid, status, usage = os.wait4(subject, os.WNOHANG)
+        if pid:
+            return status, usage
+        now = now_ns()
+        if now >= deadline_ns:
+            return None
+        if emulator.look():
+            deadline_ns = min(deadline_ns, now + ALONE_S * NS_PER_S)
+        for deed in deeds:
+            if deed.due_ns <= now:
+                deed.act(now)
+        due_ns = min([deadline_ns, *(deed.due_ns for deed in deeds)])
+        fds = [wake] if arrived < 0 else [wake, arrived]
+        for fd in select.select(fds, [], [], max(due_ns - now_ns(), 0) / NS_PER_S)[0]:
+            os.read(fd, READY_BYTES if fd == wake else 1)
+            if fd == arrived:
+                arrived = -1  # there is one client alone
+                _answer(emulator, subject, deeds)
+
+
+def _answer(emulator: Emulator, subject: int, deeds: list[Deed]) -> None:
+    """The emulator holds its new client until this is done."""
+    for deed in deeds:
+        deed.accepted(subject, OUTPUT)
+    try:
+        os.write(emulator.release, b"\0")
+    except BrokenPipeError as error:
+        raise SessionError("the emulator is gone") from error
+
+
+def _end_emulator(record: Record, emulator: Emulator, wake: int) -> None:
+    """Its client is gone, so that it ends by itself, unless nobody ever came.
+
+    It is not told at once: it may have requests of its client still to read.
+    """
+    if not _ends_within(GRACE_S, emulator, wake):
+        os.kill(emulator.pid, signal.SIGTERM)
+    if not _ends_within(EMULATOR_END_S, emulator, wake):
+        os.kill(emulator.pid, signal.SIGKILL)
+        _, emulator.ended = os.waitpid(emulator.pid, 0)
+    assert emulator.ended is not None
+    status = emulator.ended
+    record.note(
+        "emulator_end",
+        exit_code=os.WEXITSTATUS(status) if os.WIFEXITED(status) else 255,
+        signal=os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0,
+    )
+
+
+def _ends_within(limit_s: int, emulator: Emulator, wake: int) -> bool:
+    deadline_ns = now_ns() + limit_s * NS_PER_S
+    while not emulator.look():
+        left_ns = deadline_ns - now_ns()
+        if left_ns <= 0:
+            return False
+        if select.select([wake], [], [], left_ns / NS_PER_S)[0]:
+            os.read(wake, READY_BYTES)
+    return True
+
+
+def _log_tail() -> str:
+    try:
+        return last_lines(LOG.read_bytes())
+    except OSError:
+        return ""
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

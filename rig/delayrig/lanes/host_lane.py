@@ -1,0 +1,307 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The host lane: subject and emulator are two processes on this machine, and time is its own.
+
+Nothing of QEMU, libvirt or a guest's image is needed, nor looked for. Each cell is a session
+(`host/session.py`), a process with its own children that ends all of them.
+"""
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from delayrig.base.errors import LostGuestError, NotProvidedError, RigError
+from delayrig.base.interruption import whole_in_thread
+from delayrig.base.last_lines import last_lines
+from delayrig.base.paths import Paths
+from delayrig.hazards import cores_needed, refusal_on
+from delayrig.hazards.of_cell import hazards_of, is_in_library
+from delayrig.images import dummy
+from delayrig.images.library import provide_library
+from delayrig.images.subject import Subject, provide_subject
+from delayrig.images.unpacked import provide_root, words_to_start
+from delayrig.lanes.agenda import Kinship
+from delayrig.lanes.header import make_host_header
+from delayrig.lanes.host.session import LEFT, LOG
+from delayrig.lanes.host.spec import PORT, Spec, cpus_in, write_spec
+from delayrig.lanes.lane import Assignment
+from delayrig.lanes.left import write_entries
+from delayrig.lanes.payload import deadline_ms, emulator_words, host_words
+from delayrig.lanes.stages import KEEP, PACK
+from delayrig.lanes.supplies import Preparing
+from delayrig.model import workload
+from delayrig.model.cell import Cell, Job, Programmer
+from delayrig.model.events import Event, encode_events, first, parse_events
+from delayrig.model.lane import LaneName
+from delayrig.model.result import NotProvided, RunHeader
+from delayrig.model.workload import Places, Region, region_of
+from delayrig.plan.request import Request
+
+ANY_PORT = "tcp:127.0.0.1:0"
+DEADLINE_MS = 180_000
+SESSION_END_S = 60
+"""How long a session may take besides its subject's time."""
+STOP_S = 10
+WAKE_MEASUREMENTS = 32
+SPARE_BYTES = 32 << 20
+"""What a subject may print, and more."""
+
+SPEC = "session.json"
+TERMINAL = "serprog"
+KEPT = (
+    LEFT.name,
+    "events.jsonl",
+    "stdout.txt",
+    "emulator.log",
+    "image.sparse",
+    "host.jsonl",
+    "dummy.jsonl",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostLane:
+    """This machine, and the subjects that can be started on it."""
+
+    request: Request
+    paths: Paths
+    subjects: dict[str, Subject]
+    libraries: dict[str, Subject]
+    refused: dict[str, str]
+    """Why a subject cannot be started here, by its name."""
+    not_provided: dict[str, NotProvided]
+    """What the archive did not give of a subject, by its name."""
+
+    @property
+    def programs(self) -> list[Subject]:
+        """Every subject that was packed."""
+        return [*self.subjects.values(), *self.libraries.values()]
+
+    def subject_of(self, cell: Cell) -> Subject | None:
+        """What is put to the test there."""
+        return (self.libraries if is_in_library(cell) else self.subjects).get(cell.subject)
+
+    def missing(self, cell: Cell) -> NotProvided | None:
+        """What the archive did not give of what the cell needs."""
+        return self.not_provided.get(cell.subject)
+
+    def refusal(self, cell: Cell) -> str:
+        """What needs a guest, or a machine with more CPUs, or a subject that is not to be had."""
+        cpus = cpus_of(cell)
+        if refused := refusal_of(cell):
+            return refused
+        if not set(cpus) <= os.sched_getaffinity(0):
+            return f"pin = {cell.pin!r} asks for CPUs that this machine has not, or not for us"
+        needed = cell.cores if cores_needed(cell.hazards) > 1 else 1
+        if len(cpus) < needed:
+            return f"it needs {needed} CPUs, and may use {len(cpus)}"
+        return self.refused.get(cell.subject, "")
+
+    def kinship(self, _cell: Cell) -> Kinship:
+        """None: all run in the order that they were asked for."""
+        return Kinship()
+
+    def header(self) -> RunHeader:
+        """Names this machine, and nothing of QEMU's."""
+        missing = list(self.not_provided.values())
+        return make_host_header(self.request, self.programs, missing, self.paths)
+
+    async def run_cell(self, assignment: Assignment) -> float:
+        """Runs the cell in a session of its own; what is left of it goes with it."""
+        began_s = time.monotonic()
+        with tempfile.TemporaryDirectory(prefix="flashrom-rig-") as name:
+            scratch = Path(name)
+            spec = await whole_in_thread(self.pack, assignment, scratch)
+            assignment.watch.ended(PACK)
+            write_spec(spec, scratch / SPEC)
+            code = await self.finish(spec, scratch)
+            entries = await asyncio.to_thread(_read_files, assignment, scratch)
+        region = region_of(assignment.cell, assignment.chip)
+        log = entries.get(LOG.name, b"")
+        await asyncio.to_thread(write_entries, entries, assignment.folder, region)
+        if code != 0:
+            said = last_lines(log) or "nothing was said"
+            raise LostGuestError(f"the session of the cell was lost ({code}): {said}")
+        assignment.watch.ended(KEEP)
+        return time.monotonic() - began_s
+
+    def pack(self, assignment: Assignment, scratch: Path) -> Spec:
+        """What the session is to do; the files for it are written to `scratch`."""
+        return _write_files(assignment, self.paths, scratch)
+
+    async def finish(self, spec: Spec, scratch: Path) -> int:
+        """The exit code of the session, which lives below `scratch`."""
+        return await run_session(scratch, spec.deadline_ms / 1000 + SESSION_END_S)
+
+
+async def open_host_lane(request: Request, paths: Paths, preparing: Preparing) -> HostLane:
+    """Packs the subjects. One that cannot be had is no error: its cells are skipped."""
+    subjects: dict[str, Subject] = {}
+    libraries: dict[str, Subject] = {}
+    refused: dict[str, str] = {}
+    not_provided: dict[str, NotProvided] = {}
+    paths.state.mkdir(parents=True, exist_ok=True)
+    for cell in request.cells:
+        found = libraries if is_in_library(cell) else subjects
+        if cell.subject in {**found, **refused, **not_provided}:
+            continue
+        provide = provide_library if is_in_library(cell) else provide_subject
+        try:
+            subject = await asyncio.to_thread(
+                provide, cell.subject, request.recipes, paths, preparing
+            )
+            if subject:
+                await asyncio.to_thread(provide_root, subject)
+                found[cell.subject] = subject
+        except NotProvidedError as error:
+            not_provided[cell.subject] = NotProvided(what=error.what, cause=error.cause)
+        except (RigError, OSError) as error:
+            first = str(error).partition("\n")[0]
+            refused[cell.subject] = f"this subject cannot be started here: {first}"
+    return HostLane(
+        request=request,
+        paths=paths,
+        subjects=subjects,
+        libraries=libraries,
+        refused=refused,
+        not_provided=not_provided,
+    )
+
+
+def refusal_of(cell: Cell) -> str:
+    """What of a cell no host can do, whichever it is."""
+    return refusal_on(LaneName.HOST, cell.hazards)
+
+
+def cpus_of(cell: Cell) -> list[int]:
+    """Those that the subject keeps to, or all that we may use."""
+    return cpus_in(cell.pin) if cell.pin else sorted(os.sched_getaffinity(0))
+
+
+def server_words(cell: Cell, paths: Paths, scratch: Path) -> list[str]:
+    """The emulator, and where it listens; the session adds what it may have of this machine."""
+    listen = f"pty:{scratch / TERMINAL}" if cell.bridged else ANY_PORT
+    # Where a link holds bytes up, the emulator would take what it measured for a bound.
+    linked = any(hazard.emulator_words(cell) for hazard in hazards_of(cell))
+    return [
+        str(paths.emulator),
+        *("--listen", listen),
+        *("--clock", "monotonic"),
+        *("--measure-wake", str(0 if linked else WAKE_MEASUREMENTS)),
+        *("--clients", "1"),
+    ]
+
+
+def subject_words(assignment: Assignment, scratch: Path) -> list[str]:
+    """The subject's command line; the session puts the emulator's port into it."""
+    cell, subject = assignment.cell, assignment.subject
+    program, *rest = words_to_start(provide_root(subject))
+    places = Places(
+        port=PORT,
+        device=str(scratch / TERMINAL),
+        layout=str(scratch / "layout"),
+        write=str(scratch / "after.bin"),
+        read=str(scratch / "read.bin"),
+    )
+    own = cell.programmer is Programmer.DUMMY
+    part = str(scratch / "chip.bin"), str(scratch / "dummy.jsonl")
+    inside = dummy.argument(cell, subject.program_bytes, *part) if own else ""
+    words = workload.subject_words(cell, program, assignment.chip_name, inside, places)
+    told = host_words(cell, subject, events=str(scratch / "host.jsonl"))
+    return [words[0], *rest, *words[1:], *told]
+
+
+def _write_files(assignment: Assignment, paths: Paths, scratch: Path) -> Spec:
+    cell, chip = assignment.cell, assignment.chip
+    region = region_of(cell, chip)
+    before = workload.initial_content(cell, region)
+    (scratch / "before.bin").write_bytes(before)
+    (scratch / "layout").write_text(workload.layout_text(region), encoding="utf-8")
+    _write_image(
+        scratch / "after.bin", chip.size_bytes, region, workload.final_content(cell, region)
+    )
+    if cell.programmer is Programmer.DUMMY:
+        _write_image(scratch / "chip.bin", chip.size_bytes, region, before)
+    return Spec(
+        emulator=[*server_words(cell, paths, scratch), *emulator_words(cell, region)],
+        subject=subject_words(assignment, scratch),
+        subject_file_bytes_max=chip.size_bytes + SPARE_BYTES,
+        cpus=cpus_of(cell),
+        pinned=bool(cell.pin),
+        deadline_ms=deadline_ms(cell, DEADLINE_MS),
+        lines=[line for hazard in hazards_of(cell) for line in hazard.spec_lines(cell)],
+    )
+
+
+def _write_image(path: Path, size_bytes: int, region: Region, content: bytes) -> None:
+    with path.open("wb") as image:
+        image.truncate(size_bytes)
+        image.seek(region.offset_bytes)
+        image.write(content)
+
+
+def _read_files(assignment: Assignment, scratch: Path) -> dict[str, bytes]:
+    """What a guest would have sent."""
+    own = assignment.cell.programmer is Programmer.DUMMY
+    found = (scratch / name for name in (*KEPT, *(["chip.bin"] if own else [])))
+    entries = {path.name: path.read_bytes() for path in found if path.is_file()}
+    if "host.jsonl" in entries:
+        told = parse_events(entries["host.jsonl"], source="the host program's events")
+        agent = parse_events(entries[LEFT.name], source="the session's events")
+        entries["host.jsonl"] = encode_events(on_agents_clock(told, agent))
+    region = region_of(assignment.cell, assignment.chip)
+    if assignment.cell.job is Job.READ and (scratch / "read.bin").is_file():
+        whole = (scratch / "read.bin").read_bytes()
+        entries["read.bin"] = whole[region.offset_bytes : region.end_bytes]
+    return entries
+
+
+def on_agents_clock(told: list[Event], agent: list[Event]) -> list[Event]:
+    """The host program's events go by a raw counter: its first came with it, the others after."""
+    began, ended = first(agent, "subject_start"), first(agent, "subject_end")
+    ends = [event["t_ns"] for event in (began, ended) if event]
+    if not ends:
+        return []
+    return [{**event, "t_ns": ends[0 if number == 0 else -1]} for number, event in enumerate(told)]
+
+
+async def run_session(scratch: Path, limit_s: float) -> int:
+    """Its exit code; whatever comes, nothing of it is left when this returns."""
+    words = ["-S", "-P", "-m", "delayrig.lanes.host.session", str(scratch / SPEC), str(os.getpid())]
+    package = Path(__file__).parents[2]
+    with (scratch / "session.log").open("wb") as log:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            *words,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            env={**os.environ, "PYTHONPATH": str(package)},
+            start_new_session=True,
+        )
+    try:
+        async with asyncio.timeout(limit_s):
+            return await process.wait()
+    except TimeoutError:
+        return -signal.SIGALRM
+    finally:
+        await asyncio.shield(_stop(process))
+
+
+async def _stop(process: asyncio.subprocess.Process) -> None:
+    """Told first, so that it ends its children; then the group that they are all in."""
+    if process.returncode is not None:
+        return
+    with contextlib.suppress(ProcessLookupError, TimeoutError):
+        process.terminate()
+        async with asyncio.timeout(STOP_S):
+            await process.wait()
+    if process.returncode is None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        await process.wait()

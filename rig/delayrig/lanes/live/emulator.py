@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The emulator of one live cell: a process on this machine, with the chip in it."""
+
+import asyncio
+import contextlib
+import os
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from delayrig.base.bound import bound
+from delayrig.base.errors import RigFaultError
+from delayrig.base.last_lines import last_lines
+from delayrig.lanes.host.spec import REALTIME
+from delayrig.model.events import Event
+
+LOG = "emulator.log"
+READY_S = 20.0
+END_S = 30.0
+GRACE_S = 1.0
+"""How long it gets to notice that its host is gone."""
+LINE_BYTES = 256
+
+
+class LiveEmulator:
+    """A running one."""
+
+    def __init__(
+        self, process: asyncio.subprocess.Process, name: str, arrived: int, release: int
+    ) -> None:
+        self.process = process
+        self.name = name
+        """The port, or the terminal, where it is found."""
+        self.rights: Event = {}
+        self._arrived = arrived
+        self._release = release
+
+    async def wait_accepted(self) -> None:
+        """Until it has a client, whom it holds."""
+        await _readable(self._arrived)
+        os.read(self._arrived, 1)
+
+    def gave_up(self) -> bool:
+        """Whether it hung up on its client; to be asked once it has ended."""
+        return bool(os.read(self._arrived, 1))
+
+    def release(self) -> None:
+        """Lets its client go on."""
+        with contextlib.suppress(BrokenPipeError):  # its end is seen as such
+            os.write(self._release, b"\0")
+
+    async def end(self) -> Event:
+        """Ends it in good order, with whole events; how it ended."""
+        if not await self._ends_within(GRACE_S):
+            self._tell("terminate")
+        if not await self._ends_within(END_S):
+            self._tell("kill")
+            await self.process.wait()
+        code = self.process.returncode or 0
+        return {
+            "ev": "emulator_end",
+            "t_ns": time.monotonic_ns(),
+            "exit_code": code if code >= 0 else 255,
+            "signal": -code if code < 0 else 0,
+        }
+
+    async def kill(self) -> None:
+        """Whatever it was about."""
+        self._tell("kill")
+        await self.process.wait()
+        for fd in (self._arrived, self._release):
+            os.close(fd)
+
+    def _tell(self, how: str) -> None:
+        if self.process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                getattr(self.process, how)()
+
+    async def _ends_within(self, limit_s: float) -> bool:
+        try:
+            async with asyncio.timeout(limit_s):
+                await self.process.wait()
+        except TimeoutError:
+            return False
+        return True
+
+
+@asynccontextmanager
+async def running_emulator(words: Sequence[str], folder: Path) -> AsyncIterator[LiveEmulator]:
+    """It works in `folder`.
+
+    With real-time priority and locked memory, or without where this user may not have them.
+    """
+    emulator = await _start([*words, REALTIME], folder)
+    rights: Event = {"realtime": True, "reason": ""}
+    if emulator is None:
+        rights = {"realtime": False, "reason": _log(folder)}
+        emulator = await _start(words, folder)
+    if emulator is None:
+        raise RigFaultError(
+            f"the emulator did not start: {_log(folder)}", hint="`rig/rig doctor` looks at it"
+        )
+    emulator.rights = {"ev": "emulator_rights", "t_ns": time.monotonic_ns(), **rights}
+    try:
+        yield emulator
+    finally:
+        await asyncio.shield(emulator.kill())
+
+
+def _log(folder: Path) -> str:
+    return last_lines((folder / LOG).read_bytes())
+
+
+async def _start(words: Sequence[str], folder: Path) -> LiveEmulator | None:
+    """None where it ended before it was ready."""
+    (ready, tell_ready), (arrived, tell), (hear, release) = os.pipe(), os.pipe(), os.pipe()
+    theirs = (tell_ready, tell, hear)
+    with (folder / LOG).open("wb") as log:
+        process = await asyncio.create_subprocess_exec(
+            *bound(words),
+            *("--ready-fd", str(tell_ready), "--barrier-fds", f"{tell},{hear}"),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            pass_fds=theirs,
+            cwd=folder,
+        )
+    for fd in theirs:
+        os.close(fd)
+    emulator = LiveEmulator(process, "", arrived, release)
+    try:
+        async with asyncio.timeout(READY_S):
+            await _readable(ready)
+        emulator.name = os.read(ready, LINE_BYTES).decode().strip()
+    except TimeoutError:
+        pass
+    finally:
+        os.close(ready)
+    if not emulator.name:
+        await emulator.kill()
+        return None
+    return emulator
+
+
+async def _readable(fd: int) -> None:
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[None] = loop.create_future()
+    loop.add_reader(fd, lambda: None if future.done() else future.set_result(None))
+    try:
+        await future
+    finally:
+        loop.remove_reader(fd)

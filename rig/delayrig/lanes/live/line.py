@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The line to a guest's agent: a TCP connection over loopback, a word a line.
+
+What is said is in images/agent/channel.h.
+"""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from delayrig.base.errors import LostGuestError
+
+WORD_BYTES_MAX = 256
+ANSWER_LIMIT_S = 30.0
+READINGS = 40
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClockReading:
+    """The guest's CLOCK_MONOTONIC, and this host's before it was asked and after it answered."""
+
+    before_ns: int
+    guest_ns: int
+    after_ns: int
+
+    @property
+    def width_ns(self) -> int:
+        """How well the moment is known."""
+        return self.after_ns - self.before_ns
+
+    @property
+    def offset_ns(self) -> int:
+        """What makes host time of guest time, half of `width_ns` off at most."""
+        return (self.before_ns + self.after_ns) // 2 - self.guest_ns
+
+
+class Line:
+    """To the one guest that calls."""
+
+    def __init__(self) -> None:
+        self._called: asyncio.Future[tuple[asyncio.StreamReader, asyncio.StreamWriter]]
+        self._called = asyncio.get_running_loop().create_future()
+        self.port = 0
+
+    def on_call(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """The first caller is the guest."""
+        if self._called.done():
+            writer.close()
+        else:
+            self._called.set_result((reader, writer))
+
+    async def hear(self, limit_s: float) -> str:
+        """The guest's next word; raises `LostGuestError` where none comes."""
+        try:
+            async with asyncio.timeout(limit_s):
+                reader, _ = await asyncio.shield(self._called)
+                line = await reader.readuntil()
+        except TimeoutError:
+            raise LostGuestError(
+                f"the guest said nothing for {limit_s:.0f} s",
+                hint="see console.log in the cell's folder",
+            ) from None
+        except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, OSError) as error:
+            raise LostGuestError(f"the line to the guest broke: {error}") from error
+        return line.decode(errors="replace").strip()
+
+    async def expect(self, word: str, limit_s: float) -> None:
+        """Raises `LostGuestError` where the guest says something else, or nothing."""
+        heard = await self.hear(limit_s)
+        if heard != word:
+            raise LostGuestError(f"the guest said {heard!r} where {word!r} was due")
+
+    async def say(self, word: str) -> None:
+        """Raises `LostGuestError` where nobody hears it."""
+        _, writer = await asyncio.shield(self._called)
+        try:
+            writer.write(f"{word}\n".encode())
+            await writer.drain()
+        except OSError as error:
+            raise LostGuestError(f"the line to the guest broke: {error}") from error
+
+    async def read_clock(self) -> ClockReading:
+        """The narrowest of some readings."""
+        readings = [await self._read_clock_once() for _ in range(READINGS)]
+        return min(readings, key=lambda reading: reading.width_ns)
+
+    async def _read_clock_once(self) -> ClockReading:
+        before_ns = time.monotonic_ns()
+        await self.say("clock")
+        answer = await self.hear(ANSWER_LIMIT_S)
+        after_ns = time.monotonic_ns()
+        if not answer.isdecimal():
+            raise LostGuestError(f"the guest said {answer!r} where its time was asked for")
+        return ClockReading(before_ns=before_ns, guest_ns=int(answer), after_ns=after_ns)
+
+    async def hang_up(self) -> None:
+        """Whatever the guest still says is lost."""
+        if not self._called.done():
+            self._called.cancel()
+            return
+        with contextlib.suppress(asyncio.CancelledError, OSError):
+            _, writer = self._called.result()
+            writer.close()
+
+
+@asynccontextmanager
+async def open_line() -> AsyncIterator[Line]:
+    """A line that a guest may call, at a port of this machine's loopback."""
+    line = Line()
+    server = await asyncio.start_server(line.on_call, "127.0.0.1", 0, limit=WORD_BYTES_MAX)
+    line.port = int(server.sockets[0].getsockname()[1])
+    try:
+        yield line
+    finally:
+        server.close()
+        await line.hang_up()

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The machine of a live cell: a domain of libvirt's, or plain QEMU where there is no libvirt."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from delayrig.base.paths import Paths
+from delayrig.machine.arguments import Hardware
+from delayrig.machine.embed import EMBED
+from delayrig.machine.monitor import MonitoredMachine
+from delayrig.machine.qemu import QemuMachine
+from delayrig.model.shape import TSC, GuestShape
+
+PLAIN = "plain"
+"""`--connect plain` leaves libvirt out."""
+
+
+def live_shape(
+    cores: int, line_port: int, *, clocksource: str = TSC, kernel_words: Sequence[str] = ()
+) -> GuestShape:
+    """Of a guest that calls at that port, and may have a second serial line."""
+    return GuestShape(
+        icount_shift=0,
+        cores=cores,
+        clocksource=clocksource,
+        kernel_words=(*kernel_words, "8250.nr_uarts=2", f"rig.host_port={line_port}"),
+    )
+
+
+def make_live_machine(
+    hardware: Hardware, *, log: Path, connect: str | None, paths: Paths
+) -> MonitoredMachine:
+    """Through libvirt's embedded driver, unless `connect` names another, or it is not installed.
+
+    Plain QEMU where somebody is to talk to the guest: libvirt is not told of consoles for that.
+    """
+    if connect == PLAIN or hardware.talk is not None:
+        return QemuMachine(hardware, log=log, cpu=0)
+    try:
+        from delayrig.machine.libvirt_machine import make_libvirt_machine
+    except ImportError:
+        return QemuMachine(hardware, log=log, cpu=0)
+    return make_libvirt_machine(hardware, connect=connect or EMBED, cpu=0, paths=paths, log=log)

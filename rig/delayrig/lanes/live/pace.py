@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How fast the cores of a live guest are: what the CPU plugin is told, and what it gave.
+
+Arguments, commands and the trace are described in the README of emulators/.
+"""
+
+import asyncio
+import contextlib
+import math
+import os
+import socket
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from delayrig.base.errors import LostGuestError
+from delayrig.machine.host_facts import kernel_line
+from delayrig.machine.monitor import MonitoredMachine
+from delayrig.model.events import Event, parse_events
+from delayrig.model.speed import SpeedChange
+
+WINDOW_MS = 100
+OFF_PART_MAX = 0.2
+"""Of a window."""
+MIPS_MIN = 0.05
+"""0 would be no limit at all."""
+US_PER_MS = 1000
+ANSWER_S = 10.0
+ANSWER_BYTES = 256
+PRIORITY = 1
+"""Of QEMU's threads while its CPUs are paced: above ordinary work, below the emulator."""
+BUSY_PART_MAX = 0.7
+"""Of this host that paced CPUs may want at that priority: it must not starve."""
+HOST_MIPS = 300
+"""What a host CPU emulates at least, of work that QEMU is slow at."""
+RT_RUNTIME = "/proc/sys/kernel/sched_rt_runtime_us"
+
+
+class Pace:
+    """The plugin of one guest; its files are in `folder`, whose path must be short."""
+
+    def __init__(
+        self, core_mips: Sequence[float], folder: Path, governor_words: Sequence[str] = ()
+    ) -> None:
+        self.core_mips = list(core_mips)
+        self._governor_words = list(governor_words)
+        self._parts: dict[str, list[float]] = {}
+        self._folder = folder
+        self._control = folder / "pace"
+        self.trace = folder / "pace.jsonl"
+
+    @property
+    def plugin_words(self) -> str:
+        """All speeds come later, but for those of governors."""
+        return ",".join(
+            [
+                *(self._governor_words or ["mips=0"]),
+                f"window_ms={WINDOW_MS}",
+                f"control={self._control}",
+                f"trace={self.trace}",
+            ]
+        )
+
+    async def begin(self) -> None:
+        """From now on each core has its speed, or its governor's."""
+        for command in self.first_commands():
+            await self.tell(command)
+
+    def first_commands(self) -> list[str]:
+        """What the plugin is told before the subject starts."""
+        if self._governor_words:
+            return ["* auto"]
+        return [self._speed_command(core, 0) for core in range(len(self.core_mips))]
+
+    async def change(self, whose: str, change: SpeedChange) -> None:
+        """From now on; what others do to the same core comes on top of it."""
+        for core in self._put(whose, change):
+            await self.tell(self._speed_command(core, change.ramp_ms))
+
+    def set_first(self, whose: str, changes: Iterable[SpeedChange]) -> None:
+        """What is so from the beginning."""
+        for change in changes:
+            self._put(whose, change)
+
+    def _put(self, whose: str, change: SpeedChange) -> Sequence[int]:
+        """The cores that it is about."""
+        parts = self._parts.setdefault(whose, [1.0] * len(self.core_mips))
+        cores = range(len(parts)) if change.core is None else [change.core]
+        for core in cores:
+            parts[core] = change.part
+        return cores
+
+    def _speed_command(self, core: int, ramp_ms: int) -> str:
+        part = math.prod(parts[core] for parts in self._parts.values())
+        mips = max(self.core_mips[core] * part, MIPS_MIN)
+        return f"{core} {mips:.3f} {ramp_ms * US_PER_MS}"
+
+    async def end(self) -> None:
+        """From now on nothing is held back; a guest boots so, too."""
+        await self.tell("* 0")
+
+    async def tell(self, command: str) -> int:
+        """A command; when it took effect, on CLOCK_MONOTONIC."""
+        answer = await asyncio.to_thread(self._ask, command)
+        word, _, rest = answer.partition(" ")
+        if word != "ok" or not rest.strip().isdecimal():
+            raise LostGuestError(f"the CPU plugin answered {answer!r} to {command!r}")
+        return int(rest)
+
+    def _ask(self, command: str) -> str:
+        own = self._folder / f"asks-{time.monotonic_ns()}"
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
+            sender.bind(str(own))
+            sender.settimeout(ANSWER_S)
+            try:
+                sender.sendto(f"{command}\n".encode(), str(self._control))
+                return sender.recv(ANSWER_BYTES).decode(errors="replace")
+            except OSError as error:
+                raise LostGuestError(f"the CPU plugin is gone: {error}") from error
+            finally:
+                own.unlink()
+
+
+async def prefer(machine: MonitoredMachine, core_mips: Sequence[float]) -> list[int]:
+    """Puts QEMU's threads before ordinary work on this host, its CPUs being paced; which they are.
+
+    None where this user may not, or where the host could starve: they must leave it time, and so
+    must the kernel.
+    """
+    wanted = sum(core_mips) / HOST_MIPS / len(os.sched_getaffinity(0))
+    if wanted > BUSY_PART_MAX or kernel_line(RT_RUNTIME) == "-1":
+        return []
+    threads = _threads_beside((await machine.cpu_threads())[0])
+    for thread in threads:
+        with contextlib.suppress(ProcessLookupError):
+            try:
+                os.sched_setscheduler(thread, os.SCHED_FIFO, os.sched_param(PRIORITY))
+            except PermissionError:
+                return []
+    return threads
+
+
+def _threads_beside(thread: int) -> list[int]:
+    """All of its process: a CPU waits for the lock that the others hold."""
+    return [int(task.name) for task in Path(f"/proc/{thread}/task").iterdir()]
+
+
+def put_back(threads: Sequence[int]) -> None:
+    """Makes them ordinary again: to be done before anything is unthrottled."""
+    for thread in threads:
+        with contextlib.suppress(ProcessLookupError):
+            os.sched_setscheduler(thread, os.SCHED_OTHER, os.sched_param(0))
+
+
+def _is_off(window: Event) -> bool:
+    """Whether the core was not the core that was asked for.
+
+    A core that computes is kept within 2 %, which is what the plugin's own `kept` asks. One that
+    sends packets, or runs code for the first time, has QEMU work in its place, which costs no
+    instructions: as a bus or a cold cache would.
+    """
+    span_ns = window["t_ns"] - window["from_ns"]
+    return not window["kept"] and abs(window["short_ns"]) > OFF_PART_MAX * span_ns
+
+
+def pace_events(trace: bytes, since_ns: int, until_ns: int) -> list[Event]:
+    """What the plugin's trace says of that time: changes of speed, and how well it was kept to.
+
+    A window counts where any part of it lies in that time.
+    """
+    # A guest that was ended left half a line at most.
+    whole = trace[: trace.rfind(b"\n") + 1]
+    lines = parse_events(whole, source="the CPU plugin's trace")
+    windows = [
+        line
+        for line in lines
+        if line["ev"] == "window" and line["from_ns"] < until_ns and line["t_ns"] > since_ns
+    ]
+    changes = [
+        line
+        for line in lines
+        if line["ev"] == "speed" and since_ns <= line["t_ns"] <= until_ns
+        if line["why"] != "governor"
+    ]
+    not_kept = [window for window in windows if _is_off(window)]
+    summary: Event = {
+        "ev": "pace",
+        "t_ns": until_ns,
+        "since_ns": since_ns,
+        "window_ms": WINDOW_MS,
+        "windows": len(windows),
+        "windows_not_kept": len(not_kept),
+        "not_kept": sorted([window["from_ns"], window["t_ns"]] for window in not_kept),
+        "windows_behind": sum(not window["kept"] for window in windows),
+        "short_ns_max": max((abs(window["short_ns"]) for window in windows), default=0),
+        "governor_changes": sum(
+            line["ev"] == "speed" and since_ns <= line["t_ns"] <= until_ns for line in lines
+        )
+        - len(changes),
+        "lost_ns": sum(window["lost_ns"] for window in windows),
+    }
+    return [*changes, summary]

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A program of ours in a live guest, from its boot to what it left: no chip, and no emulator."""
+
+import asyncio
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from delayrig.base.paths import Paths
+from delayrig.hazards.speed import Governor
+from delayrig.images.subject import PROGRAM, Subject
+from delayrig.lanes.live.clock import GuestClock
+from delayrig.lanes.live.conversation import Conversation
+from delayrig.lanes.live.line import Line, open_line
+from delayrig.lanes.live.machine import live_shape, make_live_machine
+from delayrig.lanes.live.pace import Pace
+from delayrig.lanes.payload import CELL_FOLDER, SETTLE_MS, SUBJECT_ROOT, pack_spec
+from delayrig.machine.arguments import CELL_FW_CFG, SUBJECT_FW_CFG, Hardware, RealTime
+from delayrig.machine.flood import LOGS
+from delayrig.machine.last_words import last_words
+from delayrig.machine.live_image import LiveImage
+from delayrig.machine.session import read_results
+from delayrig.model.shape import TSC
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveGuest:
+    """What a program is run in."""
+
+    core_mips: Sequence[float]
+    governor: str
+    image: LiveImage
+    paths: Paths
+    connect: str | None = None
+    clocksource: str = TSC
+    kernel_words: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Errand:
+    """What is run there."""
+
+    program: Subject
+    words: Sequence[str]
+    deadline_ms: int
+    rehearsal: Sequence[str] = ()
+    """Words with which it is run before: code is translated then. None: it is not."""
+    spec_lines: Sequence[str] = ()
+    """What the agent is told besides (images/agent/spec.h)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Left:
+    """What a guest left."""
+
+    entries: dict[str, bytes]
+    clock: GuestClock
+    trace: bytes
+    """Of the CPU plugin."""
+
+
+async def run_program(guest: LiveGuest, errand: Errand) -> Left:
+    """Boots a guest for it; whatever comes, nothing of it is left when this returns."""
+    with tempfile.TemporaryDirectory(prefix="rig-live-") as name:
+        scratch = Path(name)
+        words = Governor(guest.governor).pace_words(guest.core_mips)
+        pace = Pace(guest.core_mips, scratch, list(words))
+        async with open_line() as line:
+            archive = await asyncio.to_thread(pack_spec, spec_text(errand), scratch)
+            hardware = _hardware(guest, errand, line, pace, archive, scratch)
+            machine = make_live_machine(
+                hardware, log=scratch / "qemu.log", connect=guest.connect, paths=guest.paths
+            )
+            with last_words(scratch, LOGS):
+                try:
+                    await machine.start()
+                    talk = Conversation(
+                        machine=machine, line=line, pace=pace, deadline_ms=errand.deadline_ms
+                    )
+                    clock = await talk.hold()
+                    entries = await read_results(machine, hardware.shape, scratch)
+                finally:
+                    await asyncio.shield(machine.stop())
+        return Left(entries=entries, clock=clock, trace=pace.trace.read_bytes())
+
+
+def _hardware(
+    guest: LiveGuest, errand: Errand, line: Line, pace: Pace, archive: Path, scratch: Path
+) -> Hardware:
+    return Hardware(
+        shape=live_shape(
+            len(guest.core_mips),
+            line.port,
+            clocksource=guest.clocksource,
+            kernel_words=guest.kernel_words,
+        ),
+        turns=guest.paths.turns,
+        kernel=Path(guest.image.kernel),
+        initrd=Path(guest.image.initrd),
+        console=scratch / "console.log",
+        fw_cfg={CELL_FW_CFG: archive, SUBJECT_FW_CFG: Path(errand.program.archive)},
+        real=RealTime(plugin=guest.paths.cpu_plugin, plugin_words=pace.plugin_words),
+    )
+
+
+def spec_text(errand: Errand) -> str:
+    """For the agent (images/agent/spec.h); nothing is asked of any emulator."""
+    lines = [
+        "schema 1",
+        f"settle_ms {SETTLE_MS}",
+        f"deadline_ms {errand.deadline_ms}",
+        f"root {SUBJECT_ROOT}",
+        "emulator_outside 1",
+        *errand.spec_lines,
+        *(_words("rehearsal", errand.rehearsal) if errand.rehearsal else []),
+        *_words("subject", errand.words),
+        f"collect stdout.txt {CELL_FOLDER}/stdout.txt 0 0",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _words(key: str, words: Sequence[str]) -> list[str]:
+    return [f"{key} {word}" for word in (PROGRAM, *words)]

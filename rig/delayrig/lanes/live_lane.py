@@ -1,0 +1,390 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The live lane: a guest of real time, whose cores have speeds of their own, and the chip outside.
+
+QEMU runs a thread for each core, and the CPU plugin (emulators/cpu/) holds each to its speed. The
+emulator is a process on this host, as on the host lane, and so is the clock of all verdicts.
+"""
+
+import asyncio
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import msgspec
+
+from delayrig.base.errors import LostGuestError, NotProvidedError
+from delayrig.base.paths import Paths
+from delayrig.hazards import refusal_on
+from delayrig.hazards.of_cell import hazards_of, shape_of
+from delayrig.hazards.speed import Governor, SpeedHazard
+from delayrig.images.subject import Subject
+from delayrig.lanes.agenda import Kinship
+from delayrig.lanes.delay_marks import wish_text
+from delayrig.lanes.header import make_live_header
+from delayrig.lanes.host_lane import ANY_PORT, DEADLINE_MS, TERMINAL, on_agents_clock, server_words
+from delayrig.lanes.lane import Assignment
+from delayrig.lanes.left import write_entries, write_live_delays
+from delayrig.lanes.live.clock import GuestClock
+from delayrig.lanes.live.conversation import Conversation, split_changes
+from delayrig.lanes.live.emulator import LOG, LiveEmulator, running_emulator
+from delayrig.lanes.live.line import Line, open_line
+from delayrig.lanes.live.machine import live_shape, make_live_machine
+from delayrig.lanes.live.pace import Pace, pace_events
+from delayrig.lanes.live.packed import PackedGuest
+from delayrig.lanes.live.visitor import Visitor
+from delayrig.lanes.payload import deadline_ms, emulator_words, rehearsal_words, write_payload
+from delayrig.lanes.stages import KEEP, PACK, READ_BACK, STOP
+from delayrig.lanes.supplies import CpuPool, Need, Preparing, Supplies, provide_supplies
+from delayrig.machine.arguments import (
+    CELL_FW_CFG,
+    HOST_ADDRESS,
+    SECOND_SERIAL_LINE,
+    SUBJECT_FW_CFG,
+    Hardware,
+    RealTime,
+)
+from delayrig.machine.delay_watch import DelayWatch, write_wish
+from delayrig.machine.flood import LOGS as GUEST_LOGS
+from delayrig.machine.flood import cut_logs, logs_of, unless_flooded
+from delayrig.machine.last_words import last_words
+from delayrig.machine.live_image import LiveImage, provide_live_image
+from delayrig.machine.monitor import MonitoredMachine
+from delayrig.machine.session import read_results
+from delayrig.model.cell import Cell, Programmer
+from delayrig.model.events import encode_events, parse_events
+from delayrig.model.lane import LaneName
+from delayrig.model.platform import Arch
+from delayrig.model.result import NotProvided, RunHeader
+from delayrig.model.speed import SpeedChange
+from delayrig.model.workload import Places, region_of
+from delayrig.plan.request import Request
+
+NOT_ITS_GUEST = "the live lane has x86_64 guests alone"
+KEPT = ("events.jsonl", "image.sparse", LOG)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveLane:
+    """Guests in real time."""
+
+    request: Request
+    supplies: Supplies
+    image: LiveImage | None
+    """None where the archive did not give it: then every cell is skipped."""
+    paths: Paths
+    visitor: Visitor | None = None
+
+    @property
+    def programs(self) -> list[Subject]:
+        """Every subject that was packed."""
+        return self.supplies.programs
+
+    def subject_of(self, cell: Cell) -> Subject | None:
+        """What is put to the test there."""
+        return self.supplies.subject_of(cell)
+
+    def missing(self, cell: Cell) -> NotProvided | None:
+        """What the archive did not give of what the cell needs."""
+        return self.supplies.missing.get(Need.LIVE) or self.supplies.missing_for(cell)
+
+    def refusal(self, cell: Cell) -> str:
+        """What needs another guest, or another lane."""
+        if cell.arch is not Arch.X86_64:
+            return NOT_ITS_GUEST
+        return refusal_on(LaneName.LIVE, cell.hazards)
+
+    def kinship(self, _cell: Cell) -> Kinship:
+        """None: all run in the order that they were asked for."""
+        return Kinship()
+
+    def header(self) -> RunHeader:
+        """Names this machine, and what guests are made of."""
+        return make_live_header(self.request, self.supplies, self.image, self.paths)
+
+    def pack(
+        self, assignment: Assignment, folder: Path, *, line_port: int, port: int, stage_port: int
+    ) -> PackedGuest:
+        """What is started for a cell; what it is given is written below `folder`.
+
+        The plugin's files are those of the folder that QEMU is started in.
+        """
+        pace = Pace(assignment.cell.mips, Path(), _governor_words(assignment.cell))
+        bench = _Bench(assignment=assignment, lane=self, scratch=folder, pace=pace)
+        return bench.packed(line_port, port, stage_port)
+
+    async def run_cell(self, assignment: Assignment) -> float:
+        """Boots a guest for the cell; whatever comes, nothing of it is left when this returns."""
+        began_s = time.monotonic()
+        with tempfile.TemporaryDirectory(prefix="rig-live-") as name:
+            bench = _Bench(
+                assignment=assignment,
+                lane=self,
+                scratch=Path(name),
+                pace=Pace(assignment.cell.mips, Path(name), _governor_words(assignment.cell)),
+            )
+            with last_words(assignment.folder, (*GUEST_LOGS, LOG)):
+                try:
+                    async with open_line() as line:
+                        entries = await bench.run(line)
+                except LostGuestError:
+                    bench.keep_logs()
+                    raise
+            saw = bench.watch.saw()
+        region, folder = region_of(assignment.cell, assignment.chip), assignment.folder
+        await asyncio.to_thread(write_entries, entries, folder, region)
+        if assignment.delays:
+            await asyncio.to_thread(write_live_delays, saw, folder, assignment.delays)
+        assignment.watch.ended(KEEP)
+        return time.monotonic() - began_s
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Bench:
+    """One cell while it runs."""
+
+    assignment: Assignment
+    lane: LiveLane
+    scratch: Path
+    pace: Pace
+
+    @property
+    def watch(self) -> DelayWatch:
+        """How the subject's delays are seen."""
+        return DelayWatch(
+            plugin=self.lane.paths.delay_plugin,
+            wish=self.scratch / "delays.wish",
+            out=self.scratch / "delays.out",
+            is_virtual=False,
+        )
+
+    @property
+    def folder(self) -> Path:
+        """Where the emulator works, too."""
+        return self.scratch / "cell"
+
+    @property
+    def stage(self) -> Path:
+        """Where the other emulator works, before which the subject rehearses."""
+        return self.scratch / "stage"
+
+    async def run(self, line: Line) -> dict[str, bytes]:
+        """What the cell left."""
+        await asyncio.to_thread(self._write_image)
+        async with (
+            running_emulator(self._emulator_words(), self.folder) as emulator,
+            running_emulator(self._rehearsal_words(), self.stage) as stage,
+        ):
+            hardware = await asyncio.to_thread(self._pack, line.port, emulator.name, stage.name)
+            self.assignment.watch.ended(PACK)
+            machine = make_live_machine(
+                hardware,
+                log=self.assignment.folder / "qemu.log",
+                connect=self.lane.request.connect,
+                paths=self.lane.paths,
+            )
+            try:
+                await machine.start()
+                talking = self._converse(machine, line, emulator, stage)
+                return await unless_flooded(talking, logs_of(self.assignment.folder))
+            finally:
+                await asyncio.shield(machine.stop())
+                cut_logs(logs_of(self.assignment.folder))
+                self.assignment.watch.ended(STOP)
+
+    async def _converse(
+        self,
+        machine: MonitoredMachine,
+        line: Line,
+        emulator: LiveEmulator,
+        stage: LiveEmulator,
+    ) -> dict[str, bytes]:
+        conversation = Conversation(
+            machine=machine,
+            line=line,
+            pace=self.pace,
+            deadline_ms=deadline_ms(self.assignment.cell, DEADLINE_MS),
+            emulator=emulator,
+            stage=stage,
+            watch=self.assignment.watch,
+            speeds=_speeds(self.assignment.cell),
+            extra_s=self.lane.visitor.extra_s if self.lane.visitor else 0,
+        )
+        clock = await self._held(conversation)
+        entries = await read_results(machine, shape_of(self.assignment.cell), self.scratch)
+        self.assignment.watch.ended(READ_BACK)
+        ended = await emulator.end()
+        told = [emulator.rights, clock.rate, ended]
+        entries["agent.jsonl"] = self._merged(entries.get("agent.jsonl", b""), clock, told)
+        self._put_host_program_on_our_clock(entries)
+        for name in KEPT:
+            if (self.folder / name).is_file():
+                entries[name] = (self.folder / name).read_bytes()
+        shutil.copyfile(self.pace.trace, self.assignment.folder / "pace.jsonl")
+        return entries
+
+    async def _held(self, conversation: Conversation) -> GuestClock:
+        visitor = self.lane.visitor
+        if visitor is None:
+            return await conversation.hold()
+        guest = conversation.hold()
+        return await visitor.beside(guest, self.assignment, self.lane.paths, self.scratch)
+
+    def _put_host_program_on_our_clock(self, entries: dict[str, bytes]) -> None:
+        if "host.jsonl" in entries:
+            told = parse_events(entries["host.jsonl"], source="the host program's events")
+            agent = parse_events(entries["agent.jsonl"], source="the agent's events")
+            entries["host.jsonl"] = encode_events(on_agents_clock(told, agent))
+
+    def _merged(self, agent: bytes, clock: GuestClock, told: list[dict[str, object]]) -> bytes:
+        """The agent's events and ours, by this host's clock."""
+        guest = clock.translate(parse_events(agent, source="the agent's events"))
+        began = next((e["t_ns"] for e in guest if e["ev"] == "subject_start"), 0)
+        ended = next((e["t_ns"] for e in guest if e["ev"] == "subject_end"), began)
+        paced = pace_events(self.pace.trace.read_bytes(), began, ended)
+        return encode_events(sorted([*guest, *told, *paced], key=lambda event: event["t_ns"]))
+
+    def _write_image(self) -> None:
+        """What the part holds before: the emulator reads it as it starts."""
+        from delayrig.model import workload
+
+        cell, chip = self.assignment.cell, self.assignment.chip
+        before = workload.initial_content(cell, region_of(cell, chip))
+        for folder in (self.folder, self.stage):
+            folder.mkdir()
+            (folder / "before.bin").write_bytes(before)
+
+    def _emulator_words(self) -> list[str]:
+        cell, paths = self.assignment.cell, self.lane.paths
+        region = region_of(cell, self.assignment.chip)
+        return [*server_words(cell, paths, self.scratch), *emulator_words(cell, region)]
+
+    def _rehearsal_words(self) -> list[str]:
+        """An emulator of the same part, with no link or fault, that nobody asks afterwards."""
+        cell, paths = self.assignment.cell, self.lane.paths
+        plain = msgspec.structs.replace(cell, programmer=Programmer.SERPROG_IP, hazards=())
+        region = region_of(cell, self.assignment.chip)
+        return [*server_words(plain, paths, self.stage), *emulator_words(plain, region)]
+
+    def packed(self, line_port: int, port: int, stage_port: int) -> PackedGuest:
+        """All of it, with nothing started."""
+        self._write_image()
+        for whose, changes in _speeds(self.assignment.cell).items():
+            self.pace.set_first(whose, split_changes(changes)[0])
+        bridged = self.assignment.cell.bridged
+        name = str(self.scratch / TERMINAL) if bridged else str(port)
+        return PackedGuest(
+            hardware=self._pack(line_port, name, str(stage_port)),
+            emulator=_listening(self._emulator_words(), port),
+            emulator_folder=self.folder,
+            stage=_listening(self._rehearsal_words(), stage_port),
+            stage_folder=self.stage,
+            line_port=line_port,
+            speeds=self.pace.first_commands(),
+        )
+
+    def _pack(self, line_port: int, emulator: str, stage: str) -> Hardware:
+        """The guest, with the names of both emulators in it."""
+        write_wish(self.watch.wish, wish_text(self.assignment.delays))
+        archive = self._write_payload(emulator, stage)
+        hardware = self._hardware(archive, line_port, emulator)
+        visitor = self.lane.visitor
+        if visitor is None:
+            return hardware
+        return visitor.entered(hardware, self.assignment, self.lane.supplies, self.scratch)
+
+    def _write_payload(self, emulator: str, stage: str) -> Path:
+        scratch = self.scratch / "payload"
+        scratch.mkdir()
+        places = Places(host=HOST_ADDRESS, port=emulator, device=SECOND_SERIAL_LINE)
+        return write_payload(
+            self.assignment.cell,
+            self.assignment.chip,
+            self.assignment.chip_name,
+            subject=self.assignment.subject,
+            scratch=scratch,
+            places=places,
+            rehearsal=rehearsal_words(
+                self.assignment.cell,
+                self.assignment.chip_name,
+                self.assignment.subject,
+                msgspec.structs.replace(places, port=stage),
+            ),
+            usual_ms=DEADLINE_MS,
+        )
+
+    def _hardware(self, archive: Path, line_port: int, emulator: str) -> Hardware:
+        cell, paths, image = self.assignment.cell, self.lane.paths, self.lane.image
+        assert image is not None
+        return Hardware(
+            shape=live_shape(
+                cell.cores,
+                line_port,
+                clocksource=shape_of(cell).clocksource,
+                kernel_words=shape_of(cell).kernel_words,
+            ),
+            turns=paths.turns,
+            kernel=Path(image.kernel),
+            initrd=Path(image.initrd),
+            console=self.assignment.folder / "console.log",
+            fw_cfg={CELL_FW_CFG: archive, SUBJECT_FW_CFG: Path(self.assignment.subject.archive)},
+            real=RealTime(
+                plugin=paths.cpu_plugin,
+                plugin_words=self.pace.plugin_words,
+                tty=Path(emulator) if cell.bridged else None,
+            ),
+            delays=self.watch,
+        )
+
+    def keep_logs(self) -> None:
+        """What a lost cell leaves to look at."""
+        for path in (self.folder / LOG, self.pace.trace):
+            if path.is_file():
+                shutil.copyfile(path, self.assignment.folder / path.name)
+
+
+def _speeds(cell: Cell) -> dict[str, Iterator[SpeedChange]]:
+    hazards = [hazard for hazard in hazards_of(cell) if isinstance(hazard, SpeedHazard)]
+    return {hazard.name: hazard.speed_changes(cell) for hazard in hazards}
+
+
+def _listening(words: list[str], port: int) -> list[str]:
+    return [word.replace(ANY_PORT, f"tcp:127.0.0.1:{port}") for word in words]
+
+
+def _governor_words(cell: Cell) -> list[str]:
+    governors = [hazard for hazard in hazards_of(cell) if isinstance(hazard, Governor)]
+    return [word for governor in governors for word in governor.pace_words(cell.mips)]
+
+
+async def open_live_lane(
+    request: Request, paths: Paths, pool: CpuPool, preparing: Preparing
+) -> LiveLane:
+    """Provides the guest image and the subjects."""
+    supplies = await provide_supplies(
+        cells=[cell for cell in request.cells if cell.arch is Arch.X86_64],
+        with_snapshots=False,
+        recipes=request.recipes,
+        paths=paths,
+        pool=pool,
+        preparing=preparing,
+    )
+    image = await _provide_image(request, paths, pool, preparing)
+    return LiveLane(
+        request=request,
+        supplies=replace(supplies, missing=dict(pool.missing)),
+        image=image,
+        paths=paths,
+    )
+
+
+async def _provide_image(
+    request: Request, paths: Paths, pool: CpuPool, preparing: Preparing
+) -> LiveImage | None:
+    try:
+        return await asyncio.to_thread(provide_live_image, request.recipes.guest, paths, preparing)
+    except NotProvidedError as error:
+        pool.missing[Need.LIVE] = NotProvided(what=error.what, cause=error.cause)
+        return None

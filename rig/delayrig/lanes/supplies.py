@@ -1,0 +1,332 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What cells are run with: the guest image, the subjects, a snapshot for every shape."""
+
+import asyncio
+import os
+import shutil
+from collections.abc import AsyncIterator, Callable, Hashable, Iterable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+import msgspec
+
+from delayrig.base.errors import BadInputError, LostGuestError, NotProvidedError
+from delayrig.base.paths import Paths
+from delayrig.hazards.of_cell import is_in_library, shape_of
+from delayrig.images.foreign import provide_natives
+from delayrig.images.guest_image import GuestImage, provide_guest_image
+from delayrig.images.kernel import Kernel, provide_kernel
+from delayrig.images.library import provide_library
+from delayrig.images.recipes import Recipes
+from delayrig.images.subject import Subject, provide_bridge, provide_subject, wrong_machine
+from delayrig.machine.kept import KeptGuests
+from delayrig.machine.snapshot import provide_snapshot, snapshot_path
+from delayrig.model.cell import Cell
+from delayrig.model.platform import Arch
+from delayrig.model.result import NotProvided
+from delayrig.model.shape import GuestShape
+
+SNAPSHOT_BYTES = 110 << 20
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+
+class Preparing(Protocol):
+    """Is told what is being provided."""
+
+    def __call__(self, what: str) -> None:
+        """`what` is about to be made."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Supplies:
+    """Everything that a cell needs and that is the same for many cells."""
+
+    images: dict[Arch, GuestImage]
+    kernels: dict[str, Kernel]
+    bridges: dict[Arch, Subject]
+    subjects: dict[tuple[str, Arch], Subject]
+    """But for those that guests of that architecture cannot run."""
+    libraries: dict[str, Subject]
+    """By subject, but for those of which no library is known."""
+    snapshots: "Snapshots"
+    missing: dict[Hashable, NotProvided]
+    """What the archive did not give, by `Need` and key."""
+
+    def missing_for(self, cell: Cell) -> NotProvided | None:
+        """What the cell cannot run without; None where all is there."""
+        return next((self.missing[need] for need in needs_of(cell) if need in self.missing), None)
+
+    @property
+    def not_provided(self) -> list[NotProvided]:
+        """Each once, for the run's header."""
+        return sorted(set(self.missing.values()), key=lambda missing: missing.what)
+
+    def image_of(self, shape: GuestShape) -> GuestImage:
+        """What guests of that shape boot."""
+        return image_with(self.images[shape.arch], self.kernels, shape)
+
+    def subject_of(self, cell: Cell) -> Subject | None:
+        """What is put to the test there; None where there is no such thing."""
+        if is_in_library(cell):
+            return self.libraries.get(cell.subject)
+        return self.subjects.get((cell.subject, cell.arch))
+
+    @property
+    def programs(self) -> list[Subject]:
+        """All that was packed."""
+        return [*self.subjects.values(), *self.libraries.values(), *self.bridges.values()]
+
+
+def image_with(image: GuestImage, kernels: dict[str, Kernel], shape: GuestShape) -> GuestImage:
+    """The image with the kernel that the shape asks for."""
+    if not shape.kernel:
+        return image
+    kernel = kernels[shape.kernel]
+    return msgspec.structs.replace(image, kernel=kernel.path, kernel_sha256=kernel.sha256)
+
+
+class Need(StrEnum):
+    """The kinds of what the archive gives."""
+
+    GUEST = "guest"
+    KERNEL = "kernel"
+    BRIDGE = "bridge"
+    SUBJECT = "subject"
+    LIBRARY = "library"
+    LIVE = "live"
+    """The image of guests of the live lane; it has no key."""
+
+
+def needs_of(cell: Cell) -> list[Hashable]:
+    """What a cell runs on, by the keys of `Supplies.missing`."""
+    subject: Hashable = (Need.SUBJECT, (cell.subject, cell.arch))
+    if is_in_library(cell):
+        subject = (Need.LIBRARY, cell.subject)
+    needs: list[Hashable] = [(Need.GUEST, cell.arch), subject]
+    needs += [(Need.KERNEL, shape_of(cell).kernel)] if shape_of(cell).kernel else []
+    return needs + ([(Need.BRIDGE, cell.arch)] if cell.bridged else [])
+
+
+class CpuPool:
+    """Host CPUs to run guests on: each guest keeps to one, up to `jobs` guests at a time.
+
+    Of those that came to the end of their cell, so many wait for another one as can run.
+    """
+
+    def __init__(self, jobs: int) -> None:
+        self.jobs = jobs
+        self.guests = KeptGuests(jobs)
+        self.missing: dict[Hashable, NotProvided] = {}
+        """What the archive did not give to a run of this pool: the others do not ask again."""
+        cpus = sorted(os.sched_getaffinity(0))
+        self._free: asyncio.Queue[int] = asyncio.Queue()
+        for job in range(jobs):
+            self._free.put_nowait(cpus[job % len(cpus)])
+
+    @asynccontextmanager
+    async def one(self) -> AsyncIterator[int]:
+        """Waits for a free CPU and lends it."""
+        cpu = await self._free.get()
+        try:
+            yield cpu
+        finally:
+            self._free.put_nowait(cpu)
+
+
+class Snapshots:
+    """The snapshot of each shape, booted when the first cell of that shape asks for it."""
+
+    def __init__(
+        self, images: dict[GuestShape, GuestImage], paths: Paths, preparing: Preparing
+    ) -> None:
+        self._images = images
+        self._paths = paths
+        self._preparing = preparing
+        self._made: dict[GuestShape, Path | LostGuestError] = {}
+        self._locks = {shape: asyncio.Lock() for shape in images}
+
+    async def provide(self, shape: GuestShape, cpu: int) -> Path | None:
+        """Where it is; None for shapes that are not kept. Raises `LostGuestError`, each time."""
+        if shape not in self._images:
+            return None
+        async with self._locks[shape]:
+            if shape not in self._made:
+                self._made[shape] = await self._provide(shape, cpu)
+        made = self._made[shape]
+        if isinstance(made, LostGuestError):
+            raise made
+        return made
+
+    async def provide_all(self, pool: CpuPool) -> int:
+        """Boots what is missing, as many at a time as the pool has CPUs; how many there are."""
+
+        async def provide(shape: GuestShape) -> None:
+            async with pool.one() as cpu:
+                await self.provide(shape, cpu)
+
+        async with asyncio.TaskGroup() as group:
+            for shape in self._images:
+                group.create_task(provide(shape))
+        return len(self._images)
+
+    def check_space(self) -> None:
+        """Raises `BadInputError` where the disk has no room for those that are missing."""
+        images = self._images.items()
+        missing = [s for s, image in images if not snapshot_path(s, image, self._paths).is_dir()]
+        _check_space(len(missing), self._paths)
+
+    async def _provide(self, shape: GuestShape, cpu: int) -> Path | LostGuestError:
+        image = self._images[shape]
+        if not snapshot_path(shape, image, self._paths).is_dir():
+            self._preparing(f"snapshot of {shape.name}")
+        try:
+            return await provide_snapshot(shape, image, self._paths, cpu)
+        except LostGuestError as error:
+            return error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Provider:
+    """Provides things of many kinds at once, and notes what the archive does not give."""
+
+    missing: dict[Hashable, NotProvided]
+
+    async def each(self, need: Need, keys: Iterable[K], provide: Callable[[K], V]) -> dict[K, V]:
+        """All keys at once, since what has to be fetched is mostly waited for."""
+        async with asyncio.TaskGroup() as group:
+            tasks = {
+                key: group.create_task(asyncio.to_thread(self._one, need, key, provide))
+                for key in dict.fromkeys(keys)
+            }
+        found = {key: task.result() for key, task in tasks.items()}
+        return {key: value[0] for key, value in found.items() if value}
+
+    def _one(self, need: Need, key: K, provide: Callable[[K], V]) -> list[V]:
+        """The one, or none."""
+        if (need, key) in self.missing:
+            return []
+        try:
+            return [provide(key)]
+        except NotProvidedError as error:
+            self.missing[need, key] = NotProvided(what=error.what, cause=error.cause)
+            return []
+
+
+async def provide_supplies(
+    *,
+    cells: Iterable[Cell],
+    with_snapshots: bool = True,
+    recipes: Recipes,
+    paths: Paths,
+    pool: CpuPool,
+    preparing: Preparing,
+) -> Supplies:
+    """Fetches and packs what is not there yet, for those cells.
+
+    What the archive does not give is missing from what is returned; cells that need it cannot run.
+    """
+    cells = list(cells)
+    provider = _Provider(missing=pool.missing)
+    programs = [(cell.subject, cell.arch) for cell in cells if not is_in_library(cell)]
+    async with asyncio.TaskGroup() as group:
+        guests = group.create_task(
+            provider.each(
+                Need.GUEST,
+                (cell.arch for cell in cells),
+                lambda arch: _provide_guest(arch, recipes, paths, preparing),
+            )
+        )
+        bridges = group.create_task(
+            provider.each(
+                Need.BRIDGE,
+                (cell.arch for cell in cells if cell.bridged),
+                lambda arch: provide_bridge(recipes, paths, preparing, arch),
+            )
+        )
+        fetched = group.create_task(
+            provider.each(
+                Need.SUBJECT,
+                (program for program in programs if _is_of_archive(program, recipes)),
+                lambda program: provide_subject(program[0], recipes, paths, preparing, program[1]),
+            )
+        )
+        libraries = group.create_task(
+            provider.each(
+                Need.LIBRARY,
+                (cell.subject for cell in cells if is_in_library(cell)),
+                lambda name: provide_library(name, recipes, paths, preparing),
+            )
+        )
+        kernels = group.create_task(
+            provider.each(
+                Need.KERNEL,
+                (shape_of(cell).kernel for cell in cells if shape_of(cell).kernel),
+                lambda name: provide_kernel(name, recipes.kernels[name], paths, preparing),
+            )
+        )
+    own = await _provide_own(programs, guests.result(), recipes, paths, preparing)
+    shapes = sorted({shape_of(cell) for cell in cells if with_snapshots})
+    snapshots = Snapshots(
+        {
+            shape: image_with(guests.result()[shape.arch], kernels.result(), shape)
+            for shape in shapes
+            if shape.arch in guests.result() and shape.kernel in {"", *kernels.result()}
+        },
+        paths,
+        preparing,
+    )
+    snapshots.check_space()
+    return Supplies(
+        images=guests.result(),
+        kernels=kernels.result(),
+        bridges=bridges.result(),
+        subjects=fetched.result() | own,
+        libraries={name: library for name, library in libraries.result().items() if library},
+        snapshots=snapshots,
+        missing=dict(pool.missing),
+    )
+
+
+def _is_of_archive(program: tuple[str, Arch], recipes: Recipes) -> bool:
+    return program[0] in recipes.subjects and not wrong_machine(*program)
+
+
+async def _provide_own(
+    programs: Iterable[tuple[str, Arch]],
+    images: Mapping[Arch, GuestImage],
+    recipes: Recipes,
+    paths: Paths,
+    preparing: Preparing,
+) -> dict[tuple[str, Arch], Subject]:
+    """Those that are built here or named by the user, where there are guests for them."""
+    return {
+        program: await asyncio.to_thread(
+            provide_subject, program[0], recipes, paths, preparing, program[1]
+        )
+        for program in dict.fromkeys(programs)
+        if program[0] not in recipes.subjects
+        and program[1] in images
+        and not wrong_machine(*program)
+    }
+
+
+def _provide_guest(arch: Arch, recipes: Recipes, paths: Paths, preparing: Preparing) -> GuestImage:
+    """What guests of that architecture boot, with our own programs for it."""
+    provide_natives(arch, paths, preparing)
+    return provide_guest_image(recipes.guest, paths, preparing, arch)
+
+
+def _check_space(snapshots: int, paths: Paths) -> None:
+    paths.state.mkdir(parents=True, exist_ok=True)
+    needed, free = snapshots * SNAPSHOT_BYTES, shutil.disk_usage(paths.state).free
+    if free < needed:
+        raise BadInputError(
+            f"{paths.state}: {free >> 20} MiB free, and {snapshots} snapshots of guests"
+            f" need {needed >> 20} MiB",
+            hint="free some space, or set FLASHROM_RIG_STATE to a folder that has it",
+        )

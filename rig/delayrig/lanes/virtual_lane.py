@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The virtual lane: a cell runs in a guest of QEMU's, whose instructions are its time."""
+
+import asyncio
+import tempfile
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from delayrig.base.interruption import whole_in_thread
+from delayrig.base.paths import Paths
+from delayrig.hazards import refusal_on
+from delayrig.hazards.of_cell import shape_of
+from delayrig.images.subject import Subject
+from delayrig.lanes.agenda import Kinship
+from delayrig.lanes.delay_marks import wish_text
+from delayrig.lanes.header import make_header
+from delayrig.lanes.lane import Assignment
+from delayrig.lanes.left import write_delays, write_entries
+from delayrig.lanes.payload import write_payload
+from delayrig.lanes.stages import KEEP, LOAD, PACK, READ_BACK, STOP
+from delayrig.lanes.supplies import CpuPool, Preparing, Supplies, provide_supplies
+from delayrig.machine.arguments import (
+    BRIDGE_FW_CFG,
+    CELL_FW_CFG,
+    SUBJECT_FW_CFG,
+    Hardware,
+    machine_of,
+)
+from delayrig.machine.delay_watch import DelayWatch, write_wish
+from delayrig.machine.flood import LOGS, cut_logs, logs_of, unless_flooded
+from delayrig.machine.kept import KeptGuests, can_be_kept
+from delayrig.machine.last_words import last_words
+from delayrig.machine.machine import Machine
+from delayrig.machine.qemu import QemuMachine
+from delayrig.machine.session import finish_guest
+from delayrig.machine.snapshot import (
+    BOOT_LIMIT_S,
+    boot_hardware,
+    provide_whole,
+    restored,
+    restored_whole,
+)
+from delayrig.model.cell import Cell
+from delayrig.model.lane import LaneName
+from delayrig.model.result import NotProvided, RunHeader
+from delayrig.model.workload import region_of
+from delayrig.plan.request import Request
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VirtualLane:
+    """Guests whose time is the count of their instructions."""
+
+    request: Request
+    supplies: Supplies
+    paths: Paths
+    kept: KeptGuests | None = None
+    """Where cells find guests that another cell has run in; None: each has a guest of its own."""
+
+    @property
+    def programs(self) -> list[Subject]:
+        """Every subject that was packed, and the bridge."""
+        return self.supplies.programs
+
+    def subject_of(self, cell: Cell) -> Subject | None:
+        """What is put to the test there."""
+        return self.supplies.subject_of(cell)
+
+    def missing(self, cell: Cell) -> NotProvided | None:
+        """What the archive did not give of what the cell needs."""
+        return self.supplies.missing_for(cell)
+
+    def refusal(self, cell: Cell) -> str:
+        """Hazards that need this machine's own cores."""
+        return refusal_on(LaneName.VIRTUAL, cell.hazards)
+
+    def header(self) -> RunHeader:
+        """Names all that decides virtual times."""
+        return make_header(self.request, self.supplies, self.paths)
+
+    async def run_cell(self, assignment: Assignment) -> float:
+        """Runs the cell in a guest of its own, restored from its snapshot where there is one."""
+        cell, watch = assignment.cell, assignment.watch
+        snapshot = await self.supplies.snapshots.provide(shape_of(cell), assignment.cpu)
+        began_s = time.monotonic()
+        with tempfile.TemporaryDirectory(prefix="flashrom-rig-") as name:
+            scratch = Path(name)
+            hardware = await whole_in_thread(self.pack, assignment, scratch)
+            watch.ended(PACK)
+            with last_words(assignment.folder, LOGS):
+                async with self._guest(hardware, snapshot, assignment) as (machine, logs):
+                    watch.ended(LOAD)
+                    entries = await unless_flooded(self.finish(machine, assignment, scratch), logs)
+                    watch.ended(READ_BACK)
+            watch.ended(STOP)
+            saw = hardware.delays.saw() if hardware.delays else b""
+        # Reading debug information takes longer than other cells would want to wait.
+        folder, region = assignment.folder, region_of(cell, assignment.chip)
+        await asyncio.to_thread(write_entries, entries, folder, region)
+        if assignment.delays:
+            insn_ns = 1 << shape_of(cell).icount_shift
+            await asyncio.to_thread(write_delays, saw, folder, assignment.delays, insn_ns)
+        watch.ended(KEEP)
+        return time.monotonic() - began_s
+
+    @asynccontextmanager
+    async def _guest(
+        self, hardware: Hardware, snapshot: Path | None, assignment: Assignment
+    ) -> AsyncIterator[tuple[Machine, Sequence[Path]]]:
+        """A machine at the pause before the cell, and where it and its QEMU say something."""
+        if self.kept is not None and snapshot is not None and can_be_kept(snapshot):
+            async with self.kept.lend(hardware, snapshot, assignment.cpu) as guest:
+                yield guest.machine, guest.logs
+            return
+        logs = logs_of(assignment.folder)
+        machine = await make_machine(
+            hardware,
+            snapshot,
+            log=assignment.folder / "qemu.log",
+            cpu=assignment.cpu,
+            connect=self.request.connect,
+            paths=self.paths,
+        )
+        try:
+            await machine.start()
+            if snapshot is None:
+                await machine.wait_paused(limit_s=BOOT_LIMIT_S)
+            yield machine, logs
+        finally:
+            await asyncio.shield(machine.stop())
+            cut_logs(logs)
+
+    def kinship(self, cell: Cell) -> Kinship:
+        """Cells of one machine may run in one guest, those of one shape with the least ado."""
+        return Kinship((machine_of(shape_of(cell)), cell.bridged), shape_of(cell))
+
+    def pack(self, assignment: Assignment, scratch: Path) -> Hardware:
+        """The machine that boots, and what it is given of the cell, written below `scratch`."""
+        cell = assignment.cell
+        archive = write_payload(
+            cell,
+            assignment.chip,
+            assignment.chip_name,
+            subject=assignment.subject,
+            scratch=scratch,
+        )
+        image = self.supplies.image_of(shape_of(cell))
+        console = assignment.folder / "console.log"
+        return replace(
+            boot_hardware(shape_of(cell), image, self.paths.turns, console),
+            fw_cfg={CELL_FW_CFG: archive, **_programs(cell, assignment.subject, self.supplies)},
+            marks=assignment.marks,
+            delays=self._watch(assignment, scratch),
+        )
+
+    def _watch(self, assignment: Assignment, scratch: Path) -> DelayWatch:
+        """All cells are watched alike: one guest runs those of several subjects."""
+        watch = DelayWatch(
+            plugin=self.paths.delay_plugin,
+            wish=scratch / "delays.wish",
+            out=scratch / "delays.out",
+        )
+        write_wish(watch.wish, wish_text(assignment.delays))
+        return watch
+
+    async def finish(
+        self, machine: Machine, assignment: Assignment, scratch: Path
+    ) -> dict[str, bytes]:
+        """What came of the cell, in a machine that paused before it."""
+        return await finish_guest(machine, shape_of(assignment.cell), scratch)
+
+
+async def open_virtual_lane(
+    request: Request, paths: Paths, pool: CpuPool, preparing: Preparing
+) -> VirtualLane:
+    """Provides the guest image, the subjects, and a snapshot for every shape."""
+    supplies = await provide_supplies(
+        cells=request.cells,
+        with_snapshots=not request.from_boot,
+        recipes=request.recipes,
+        paths=paths,
+        pool=pool,
+        preparing=preparing,
+    )
+    keeps = request.keeps_guests and request.connect is None
+    kept = pool.guests if keeps else None
+    return VirtualLane(request=request, supplies=supplies, paths=paths, kept=kept)
+
+
+async def make_machine(
+    hardware: Hardware,
+    snapshot: Path | None,
+    *,
+    log: Path,
+    cpu: int,
+    connect: str | None,
+    paths: Paths,
+) -> Machine:
+    """Plain QEMU, or a domain of the libvirt at `connect` (`embed` is libvirt without a daemon).
+
+    Without a snapshot it is a plain QEMU that boots.
+    """
+    if snapshot is None:
+        return QemuMachine(hardware, log=log, cpu=cpu)
+    if connect is None:
+        return QemuMachine(restored(hardware, snapshot), log=log, cpu=cpu)
+    # Loading libvirt takes longer than many a cell, so it is loaded where it is asked for.
+    from delayrig.machine.libvirt_machine import make_libvirt_machine
+
+    await provide_whole(hardware, snapshot, cpu)
+    return make_libvirt_machine(
+        restored_whole(hardware, snapshot), connect=connect, cpu=cpu, paths=paths, log=log
+    )
+
+
+def _programs(cell: Cell, subject: Subject, supplies: Supplies) -> dict[str, Path]:
+    programs = {SUBJECT_FW_CFG: Path(subject.archive)}
+    if cell.bridged:
+        programs[BRIDGE_FW_CFG] = Path(supplies.bridges[cell.arch].archive)
+    return programs

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The same hardware as a libvirt domain; pure, and checked against plain QEMU by a test.
+
+What libvirt has no words for (icount, fw_cfg, the pause, the snapshot) comes from the same
+functions as plain QEMU's command line, through `<qemu:commandline>`.
+"""
+
+from uuid import NAMESPACE_URL, uuid5
+from xml.etree import ElementTree as ET
+from xml.etree.ElementTree import Element, SubElement
+
+from delayrig.machine import arguments
+from delayrig.machine.arguments import Hardware
+
+QEMU_NAMESPACE = "http://libvirt.org/schemas/domain/qemu/1.0"
+
+
+def domain_xml(
+    hardware: Hardware, *, name: str, emulator: str, cpu: int, library_path: str = ""
+) -> str:
+    """The domain's description; the process keeps to the host CPU `cpu`, unless time is real."""
+    ET.register_namespace("qemu", QEMU_NAMESPACE)
+    domain = Element("domain", {"type": "qemu"})
+    _text(domain, "name", name)
+    _text(domain, "uuid", _uuid(hardware, name))
+    _text(domain, "memory", str(arguments.RAM_MIB), unit="MiB")
+    where = {} if hardware.real is not None else {"cpuset": str(cpu)}
+    _text(domain, "vcpu", str(hardware.shape.cores), placement="static", **where)
+    _boot(domain, hardware)
+    features = SubElement(domain, "features")
+    SubElement(features, "acpi")
+    SubElement(features, "vmport", {"state": "off"})
+    processor = SubElement(domain, "cpu", {"mode": "custom", "match": "exact", "check": "none"})
+    _text(processor, "model", hardware.shape.platform.cpu_model, fallback="forbid")
+    clock = SubElement(domain, "clock", {"offset": "utc"})
+    hpet = "yes" if arguments.has_hpet(hardware.shape) else "no"
+    SubElement(clock, "timer", {"name": arguments.HPET, "present": hpet})
+    _text(domain, "on_crash", "preserve")
+    _devices(domain, hardware, emulator)
+    _word_for_word(domain, hardware, library_path)
+    return ET.tostring(domain, encoding="unicode")
+
+
+def _uuid(hardware: Hardware, name: str) -> str:
+    """A booting guest reads it; where that is nothing, libvirt wants it unique."""
+    is_free = hardware.incoming is not None or hardware.real is not None
+    return str(uuid5(NAMESPACE_URL, name)) if is_free else arguments.UUID
+
+
+def _boot(domain: Element, hardware: Hardware) -> None:
+    platform = hardware.shape.platform
+    system = SubElement(domain, "os")
+    _text(system, "type", "hvm", arch=platform.libvirt_arch, machine=platform.machine)
+    _text(system, "loader", platform.firmware, type="rom")
+    _text(system, "kernel", str(hardware.kernel))
+    _text(system, "initrd", str(hardware.initrd))
+    _text(system, "cmdline", arguments.kernel_command_line(hardware.shape))
+
+
+def _devices(domain: Element, hardware: Hardware, emulator: str) -> None:
+    devices = SubElement(domain, "devices")
+    _text(devices, "emulator", emulator)
+    SubElement(devices, "controller", {"type": "usb", "model": "none"})
+    SubElement(devices, "memballoon", {"model": "none"})
+    serial = SubElement(devices, "serial", {"type": "file"})
+    SubElement(serial, "source", {"path": str(hardware.console)})
+    SubElement(serial, "target", {"port": "0"})
+
+
+def _word_for_word(domain: Element, hardware: Hardware, library_path: str) -> None:
+    line = SubElement(domain, f"{{{QEMU_NAMESPACE}}}commandline")
+    words = [
+        *arguments.clock_arguments(hardware),
+        *arguments.hand_over_arguments(hardware),
+    ]
+    for word in words:
+        SubElement(line, f"{{{QEMU_NAMESPACE}}}arg", {"value": word})
+    if hardware.real is not None:
+        return
+    for key, value in arguments.preloading(hardware.turns, library_path).items():
+        SubElement(line, f"{{{QEMU_NAMESPACE}}}env", {"name": key, "value": value})
+
+
+def _text(parent: Element, tag: str, text: str, **attributes: str) -> Element:
+    element = SubElement(parent, tag, attributes)
+    element.text = text
+    return element

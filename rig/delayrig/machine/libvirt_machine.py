@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The backend for machines behind libvirt: its embedded driver, or any other URI.
+
+libvirt's calls block, so each runs in a thread; its events come from a thread of their own.
+"""
+
+import asyncio
+import contextlib
+import itertools
+import json
+import os
+import shutil
+import signal
+import threading
+import time
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+# Read when libvirt is loaded: it would warn of every option that it hands on word for word, and
+# complain of a host without firmware tables. What matters comes as an exception.
+os.environ.setdefault("LIBVIRT_LOG_OUTPUTS", "4:file:/dev/null")
+
+import libvirt
+import libvirt_qemu
+
+from delayrig.base.errors import LostGuestError, RigFaultError
+from delayrig.base.paths import Paths
+from delayrig.machine.arguments import LIBRARY_PATH, Hardware
+from delayrig.machine.domain import domain_xml
+from delayrig.machine.embed import (
+    EMBED,
+    GUEST_NAME,
+    adopt_orphans,
+    embed_uri,
+    is_embedded,
+    provide_starter,
+)
+from delayrig.machine.monitor import MIGRATION, STOP, MonitoredMachine, overdue
+from delayrig.model.platform import PLATFORMS
+
+T = TypeVar("T")
+Listener = Callable[[str, dict[str, Any]], None]
+
+LOOK_PAUSE_S = 0.25
+END_LIMIT_S = 20.0
+ROOT = "root="
+LOOK_AT_LIBVIRT = "`rig/rig doctor` looks at libvirt"
+
+_numbers = itertools.count()
+_connecting = threading.Lock()
+
+
+def libvirt_version() -> str:
+    """As libvirt gives it: 9.0.0."""
+    number = libvirt.getVersion()
+    return f"{number // 1000000}.{number // 1000 % 1000}.{number % 1000}"
+
+
+class Host:
+    """One connection to a libvirt, which tells each of its machines of QEMU's events."""
+
+    def __init__(self, uri: str) -> None:
+        if is_embedded(uri):
+            adopt_orphans()
+        try:
+            self.connection = libvirt.open(uri)
+        except libvirt.libvirtError as error:
+            raise RigFaultError(f"libvirt at {uri}: {error}", hint=LOOK_AT_LIBVIRT) from error
+        self._listeners: dict[str, Listener] = {}
+        libvirt_qemu.qemuMonitorEventRegister(self.connection, None, None, self._on_event, None, 0)
+
+    def listen(self, domain: str, listener: Listener) -> None:
+        """Calls `listener` with the name and details of every event of that domain."""
+        self._listeners[domain] = listener
+
+    def forget(self, domain: str) -> None:
+        """Calls it no more."""
+        self._listeners.pop(domain, None)
+
+    def _on_event(
+        self,
+        _connection: object,
+        domain: libvirt.virDomain,
+        event: str,
+        _seconds: int,
+        _micros: int,
+        details: str | None,
+        _opaque: object,
+    ) -> None:
+        listener = self._listeners.get(domain.name())
+        if listener is not None:
+            listener(event, json.loads(details or "{}"))
+
+
+def find_host(uri: str) -> Host:
+    """The one connection of this process to that libvirt."""
+    with _connecting:
+        _run_events()
+        return _open_host(uri)
+
+
+_open_host = cache(Host)
+
+
+@cache
+def _run_events() -> None:
+    libvirt.registerErrorHandler(lambda _context, _error: None, None)
+    libvirt.virEventRegisterDefaultImpl()
+
+    def run() -> None:
+        while True:
+            libvirt.virEventRunDefaultImpl()
+
+    threading.Thread(target=run, name="libvirt-events", daemon=True).start()
+
+
+def learn_about_qemu(paths: Paths) -> None:
+    """Has the embedded driver ask QEMU now what it can do, where it does not know that yet.
+
+    For that it starts a QEMU which makes itself a daemon: a rig that is killed just then leaves it
+    behind. Raises `RigFaultError`.
+    """
+    host = find_host(embed_uri(paths))
+    for program in {platform.program for platform in PLATFORMS.values() if platform.libvirt_arch}:
+        try:
+            host.connection.getDomainCapabilities(str(provide_starter(program, paths)))
+        except libvirt.libvirtError as error:
+            raise RigFaultError(
+                f"libvirt does not get on with {program}: {error}", hint=LOOK_AT_LIBVIRT
+            ) from error
+
+
+def _make_sure_it_ended(pid: int, name: str) -> None:
+    """Ends the QEMU of that name, where it is there still."""
+    deadline_s = time.monotonic() + END_LIMIT_S
+    line = Path(f"/proc/{pid}/cmdline")
+    while time.monotonic() < deadline_s:
+        try:
+            if f"guest={name},".encode() not in line.read_bytes():
+                return
+            os.kill(pid, signal.SIGKILL)
+        except OSError:
+            return
+        time.sleep(LOOK_PAUSE_S)
+
+
+class LibvirtMachine(MonitoredMachine):
+    """A `Machine` that is a domain of libvirt's."""
+
+    def __init__(
+        self, hardware: Hardware, *, uri: str, cpu: int, emulator: str = "", log: Path | None = None
+    ) -> None:
+        self._hardware = hardware
+        self._emulator = emulator or shutil.which(hardware.shape.platform.program) or ""
+        self._uri = uri
+        self._cpu = cpu
+        self._log = log
+        self._name = f"{GUEST_NAME}{os.getpid()}-{next(_numbers)}"
+        self._domain: libvirt.virDomain | None = None
+        self._host: Host | None = None
+        self._events: dict[str, asyncio.Queue[dict[str, Any]]] = {
+            name: asyncio.Queue() for name in (STOP, MIGRATION)
+        }
+
+    async def start(self) -> None:
+        """Creates the domain; with a snapshot, returns when it is loaded and paused."""
+        incoming = self._hardware.incoming is not None
+        flags = libvirt.VIR_DOMAIN_START_PAUSED if incoming else 0
+        self._loop = asyncio.get_running_loop()
+        host = await asyncio.to_thread(find_host, self._uri)
+        host.listen(self._name, self._on_event)
+        self._host = host
+        xml = domain_xml(
+            self._hardware,
+            name=self._name,
+            emulator=self._emulator,
+            cpu=self._cpu,
+            library_path=os.environ.get(LIBRARY_PATH, ""),
+        )
+        self._domain = await self._call(lambda: host.connection.createXML(xml, flags))
+        if incoming:
+            await self._wait_loaded()
+
+    async def wait_gone(self) -> None:
+        """Until libvirt says so: it is asked now and then."""
+        domain = self._domain
+        assert domain is not None
+        with contextlib.suppress(libvirt.libvirtError):  # it knows no such domain any more
+            while await asyncio.to_thread(domain.isActive):  # noqa: ASYNC110 - nobody tells
+                await asyncio.sleep(LOOK_PAUSE_S)
+
+    async def stop(self) -> None:
+        """Destroys the domain, and keeps what its QEMU said."""
+        domain, self._domain = self._domain, None
+        if self._host is not None:
+            self._host.forget(self._name)
+        if domain is not None:
+            await asyncio.to_thread(self._destroy, domain)
+
+    def _destroy(self, domain: libvirt.virDomain) -> None:
+        """A busy host may keep libvirt from doing it in time: then it is done here."""
+        root = Path(self._uri.partition(ROOT)[2])
+        written = root / "run" / "qemu" / f"{self._name}.pid"
+        pid = written.read_text(encoding="ascii") if ROOT in self._uri and written.is_file() else ""
+        with contextlib.suppress(libvirt.libvirtError):
+            domain.destroy()
+        if pid.strip():
+            _make_sure_it_ended(int(pid), self._name)
+        said = root / "log" / "qemu" / f"{self._name}.log"
+        if self._log is not None and ROOT in self._uri and said.is_file():
+            shutil.copyfile(said, self._log)
+
+    def _on_event(self, event: str, details: dict[str, Any]) -> None:
+        """Called in libvirt's thread."""
+        if event in self._events:
+            self._loop.call_soon_threadsafe(self._events[event].put_nowait, details)
+
+    async def _next(self, event: str, limit_s: float, what: str) -> dict[str, Any]:
+        try:
+            return await asyncio.wait_for(self._events[event].get(), limit_s)
+        except TimeoutError:
+            raise overdue(limit_s, what) from None
+
+    def _said(self) -> str:
+        return f"see libvirt's log of the domain {self._name}"
+
+    def _forget(self, event: str) -> None:
+        while not self._events[event].empty():
+            self._events[event].get_nowait()
+
+    async def _execute(self, command: str, arguments: dict[str, object] | None = None) -> Any:
+        more = {"arguments": arguments} if arguments else {}
+        request = json.dumps({"execute": command, **more})
+        domain = self._domain
+        answer = await self._call(lambda: libvirt_qemu.qemuMonitorCommand(domain, request, 0))
+        parsed = json.loads(answer)
+        if "error" in parsed:
+            raise LostGuestError(f"QEMU refused {command}: {parsed['error'].get('desc')}")
+        return parsed["return"]
+
+    async def _call(self, function: Callable[[], T]) -> T:
+        try:
+            return await asyncio.to_thread(function)
+        except libvirt.libvirtError as error:
+            raise LostGuestError(f"libvirt: {error}") from error
+
+
+def make_libvirt_machine(
+    hardware: Hardware, *, connect: str, cpu: int, paths: Paths, log: Path | None = None
+) -> LibvirtMachine:
+    """A domain of the libvirt at `connect`, or of one without a daemon (`embed`)."""
+    if connect != EMBED:
+        return LibvirtMachine(hardware, uri=connect, cpu=cpu, log=log)
+    program = hardware.shape.platform.program
+    return LibvirtMachine(
+        hardware,
+        uri=embed_uri(paths),
+        cpu=cpu,
+        emulator=str(provide_starter(program, paths)),
+        log=log,
+    )

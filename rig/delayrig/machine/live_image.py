@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What guests of the live lane boot: the usual kernel, its driver of a network card, our agent."""
+
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from delayrig.base import digest
+from delayrig.base.archive import FORMAT, write_archive
+from delayrig.base.errors import RigFaultError
+from delayrig.base.paths import Paths
+from delayrig.images.kernel import take_kernel
+from delayrig.images.packages import unpack_packages
+from delayrig.images.recipes import GuestRecipe
+from delayrig.machine.arguments import CARD
+from delayrig.model.platform import PLATFORMS, Arch
+
+EMPTY_FOLDERS = ("dev", "proc", "sys", "tmp", "run", "etc")
+DRIVER = "driver.ko"
+
+
+class LiveImage(msgspec.Struct, frozen=True, kw_only=True):
+    """What to boot; kernel and driver are of the one package."""
+
+    kernel: str
+    kernel_sha256: str
+    initrd: str
+    initrd_sha256: str
+    packages: dict[str, str]
+
+
+def provide_live_image(
+    recipe: GuestRecipe, paths: Paths, preparing: Callable[[str], None]
+) -> LiveImage:
+    """Kernel and initrd, fetched and packed where they are not there yet."""
+    package = recipe.kernel_packages[Arch.X86_64]
+    folder = paths.images / "live" / digest.of_value(["live", recipe.suite, package, CARD])[:24]
+    if not (folder / "packages.json").is_file():
+        preparing(f"kernel of {recipe.suite}, with its driver {CARD}")
+        _fetch(recipe.suite, package, folder, paths)
+    made_of = [FORMAT, digest.of_file(paths.live_agent), digest.of_file(folder / DRIVER)]
+    initrd = folder / f"initrd-{digest.of_value(made_of)[:24]}.cpio"
+    if not initrd.is_file():
+        _pack(folder, paths.live_agent, initrd)
+    return LiveImage(
+        kernel=str(folder / "vmlinuz"),
+        kernel_sha256=digest.of_file(folder / "vmlinuz"),
+        initrd=str(initrd),
+        initrd_sha256=digest.of_file(initrd),
+        packages=msgspec.json.decode((folder / "packages.json").read_bytes()),
+    )
+
+
+def _fetch(suite: str, package: str, folder: Path, paths: Paths) -> None:
+    with tempfile.TemporaryDirectory(dir=paths.state, prefix="unpack-") as scratch:
+        root = Path(scratch) / "root"
+        versions = unpack_packages(suite, [package], root, PLATFORMS[Arch.X86_64].debian)
+        drivers = sorted(root.glob(f"lib/modules/*/kernel/drivers/net/**/{CARD}.ko"))
+        drivers += sorted(root.glob(f"usr/lib/modules/*/kernel/drivers/net/**/{CARD}.ko"))
+        if not drivers:
+            raise RigFaultError(
+                f"{package} of {suite} has no driver {CARD}.ko",
+                hint="name a kernel package that has it in images/recipes.toml",
+            )
+        folder.mkdir(parents=True, exist_ok=True)
+        take_kernel(root, package, folder / "vmlinuz")
+        shutil.copyfile(drivers[0], folder / DRIVER)
+    (folder / "packages.json").write_bytes(msgspec.json.encode(versions))
+
+
+def _pack(folder: Path, agent: Path, initrd: Path) -> None:
+    with tempfile.TemporaryDirectory(dir=folder) as scratch:
+        root = Path(scratch) / "root"
+        for name in EMPTY_FOLDERS:
+            (root / name).mkdir(parents=True)
+        shutil.copyfile(agent, root / "init")
+        (root / "init").chmod(0o755)
+        shutil.copyfile(folder / DRIVER, root / DRIVER)
+        archive = Path(scratch) / "initrd"
+        write_archive(root, archive)
+        archive.rename(initrd)

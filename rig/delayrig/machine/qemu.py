@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The backend for thousands of cells: QEMU as a child process, spoken to over QMP."""
+
+import asyncio
+import contextlib
+import os
+import socket
+from pathlib import Path
+from typing import Any
+
+from qemu.qmp import EventListener, QMPClient, QMPError
+
+from delayrig.base.bound import bound
+from delayrig.base.errors import LostGuestError, RigFaultError
+from delayrig.machine.arguments import (
+    LIBRARY_PATH,
+    TURNS_NOTE,
+    Hardware,
+    kept_to,
+    preloading,
+    qemu_arguments,
+)
+from delayrig.machine.monitor import JOB, MIGRATION, STOP, MonitoredMachine, overdue
+from delayrig.machine.patience import queued_s_of, wait_for_first
+from delayrig.machine.rewind import (
+    UnrewindableError,
+    forget_translations,
+    put_back,
+    stale_stretches,
+)
+
+CONNECT_LIMIT_S = 20.0
+COMMAND_LIMIT_S = 60.0
+# Else glibc asks the kernel for each further page of a thread's heap, a thousand times a cell.
+TUNABLES = {"GLIBC_TUNABLES": "glibc.malloc.top_pad=4194304"}
+
+
+class QemuMachine(MonitoredMachine):
+    """A `Machine` of its own process, kept to one host CPU. What QEMU says goes to `log`."""
+
+    def __init__(self, hardware: Hardware, *, log: Path, cpu: int) -> None:
+        self._hardware = hardware
+        self._log = log
+        self._cpu = cpu
+        self._process: asyncio.subprocess.Process | None = None
+        self._qmp = QMPClient("guest")
+        self._events = {name: EventListener(names=[name]) for name in (STOP, MIGRATION, JOB)}
+        self._qtest: socket.socket | None = None
+        self._opened: dict[Path, int] = {}
+
+    async def start(self) -> None:
+        """Starts QEMU, which boots; with a snapshot, returns when it is loaded and paused."""
+        ours, theirs = socket.socketpair()
+        self._qtest, their_qtest = socket.socketpair()
+        qtest_fd = their_qtest.fileno() if self._hardware.rewinds else None
+        arguments = qemu_arguments(self._hardware, monitor_fd=theirs.fileno(), qtest_fd=qtest_fd)
+        real = self._hardware.real is not None
+        preload = {} if real else preloading(self._hardware.turns, os.environ.get(LIBRARY_PATH, ""))
+        program = [self._hardware.shape.platform.program, *arguments]
+        with theirs, their_qtest, self._log.open("wb") as log:
+            self._process = await asyncio.create_subprocess_exec(
+                *bound(program if real else [*kept_to(self._cpu), *program]),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                pass_fds=(theirs.fileno(), *([] if qtest_fd is None else [qtest_fd])),
+                env=os.environ | TUNABLES | preload,
+            )
+        await self._connect(ours)
+        if not real:
+            self._check_turns()
+        if self._hardware.incoming is not None:
+            await self._load(self._hardware.incoming)
+        else:
+            await self._execute("cont")
+
+    async def rewind(self, states: Path, content: Path) -> None:
+        """To the pause of a snapshot, with all that is translated of what stays the same.
+
+        `states` is a copy for this QEMU alone, `content` is the snapshot's RAM. Raises
+        `UnrewindableError` where another machine had better be started.
+        """
+        hardware = self._hardware
+        assert hardware.memory is not None
+        assert self._qtest is not None
+        assert self._process is not None
+        process, ram = self._process.pid, hardware.memory.resolve()
+        try:
+            if states not in self._opened:
+                await self.open_states(states, len(self._opened))
+                self._opened[states] = len(self._opened)
+            await self.load_states(self._opened[states])
+            stretches = await asyncio.to_thread(stale_stretches, process, ram, content)
+            base = hardware.shape.platform.ram_base
+            await asyncio.to_thread(forget_translations, self._qtest, base, stretches)
+            await asyncio.to_thread(put_back, process, ram, stretches, content)
+        except (OSError, LostGuestError) as error:
+            raise UnrewindableError(str(error)) from error
+
+    def move(self, cpu: int) -> None:
+        """Keeps it to another host CPU from now on."""
+        assert self._process is not None
+        for thread in Path(f"/proc/{self._process.pid}/task").iterdir():
+            os.sched_setaffinity(int(thread.name), {cpu})
+
+    async def wait_gone(self) -> None:
+        """Until the process is."""
+        assert self._process is not None
+        await self._process.wait()
+
+    async def stop(self) -> None:
+        """Kills QEMU: nothing in a cell is worth an orderly shutdown."""
+        with contextlib.suppress(QMPError, OSError, asyncio.TimeoutError, EOFError):
+            await asyncio.wait_for(self._qmp.disconnect(), 5)
+        if self._qtest is not None:
+            self._qtest.close()
+        if self._process is not None and self._process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                self._process.kill()
+            await self._process.wait()
+
+    async def _connect(self, monitor: socket.socket) -> None:
+        for listener in self._events.values():
+            self._qmp.register_listener(listener)
+        self._qmp.logger.disabled = True
+        try:
+            await asyncio.wait_for(self._qmp.connect(monitor), CONNECT_LIMIT_S)
+        except (QMPError, OSError, TimeoutError) as error:
+            raise LostGuestError(f"QEMU did not open its monitor: {self._said()}") from error
+
+    async def _next(self, event: str, limit_s: float, what: str) -> dict[str, Any]:
+        coming = asyncio.ensure_future(self._events[event].get())
+        assert self._process is not None
+        death = asyncio.ensure_future(self._process.wait())
+        try:
+            await wait_for_first({coming, death}, limit_s=limit_s, queued_s=self._queued_s)
+            if coming.done():
+                message: dict[str, Any] = dict(coming.result())
+                return dict(message.get("data", {}))
+        finally:
+            coming.cancel()
+            death.cancel()
+        self._check_alive()
+        raise overdue(limit_s, what)
+
+    def _forget(self, event: str) -> None:
+        self._events[event].clear()
+
+    async def _execute(self, command: str, arguments: dict[str, object] | None = None) -> Any:
+        answer = asyncio.ensure_future(self._qmp.execute(command, arguments))
+        try:
+            await wait_for_first({answer}, limit_s=COMMAND_LIMIT_S, queued_s=self._queued_s)
+            if answer.done():
+                return answer.result()
+        except QMPError as error:
+            raise LostGuestError(f"QEMU refused {command}: {error}: {self._said()}") from error
+        finally:
+            answer.cancel()
+        raise overdue(COMMAND_LIMIT_S, f"QEMU's answer to {command}")
+
+    def _queued_s(self) -> float:
+        return queued_s_of(self._process.pid) if self._process is not None else 0
+
+    def _check_alive(self) -> None:
+        if self._process is None or self._process.returncode is not None:
+            raise LostGuestError(f"QEMU ended by itself: {self._said()}")
+
+    def _check_turns(self) -> None:
+        """A library that cannot be preloaded is passed over, and times would no longer be exact."""
+        if self._hardware.turns is not None and TURNS_NOTE not in self._said():
+            raise RigFaultError(
+                f"{self._hardware.turns} has no effect in this QEMU: {self._said()}",
+                hint="`rig/rig setup` builds it anew",
+            )
+
+    def _said(self) -> str:
+        return self._log.read_text(errors="replace").strip() or "it said nothing"

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One cell: subject x guest x hazards x chip x job, and what its plan expects of it."""
+
+import hashlib
+import re
+from enum import StrEnum
+
+import msgspec
+
+from delayrig.model.lane import REAL_TIME, LaneName
+from delayrig.model.platform import Arch
+from delayrig.model.shape import mips_of_shift
+
+SEPARATOR = "+"
+"""Between the words of a set of hazards."""
+REGION_KIB = 64
+"""How much a job is about where its plan says nothing."""
+
+
+class Job(StrEnum):
+    """What the subject is told to do."""
+
+    PROBE = "probe"
+    READ = "read"
+    ERASE = "erase"
+    WRITE = "write"
+    VERIFY = "verify"
+
+
+class Programmer(StrEnum):
+    """How the subject reaches the chip."""
+
+    SERPROG_IP = "serprog:ip"
+    SERPROG_DEV = "serprog:dev"
+    SERPROG_NATIVE_DELAY = "serprog:native-delay"
+    DUMMY = "dummy"
+
+
+class Expect(StrEnum):
+    """A mark of a plan: the verdict that must come, or that may."""
+
+    PASS = "pass"
+    TOO_SHORT = "too_short"
+    OP_FAILED = "op_failed"
+    CORRUPT = "corrupt"
+    ANY = "any"
+
+
+class Role(StrEnum):
+    """Cells that judge a subject, cells that judge the rig itself, and what times stand on."""
+
+    MEASURE = "measure"
+    CANARY = "canary"
+    CONTROL = "control"
+    FLOOR = "floor"
+
+
+class Cell(msgspec.Struct, frozen=True, kw_only=True):
+    """The whole of what is to be done; everything that can change its outcome is in here."""
+
+    name: str
+    role: Role = Role.MEASURE
+    lane: LaneName = LaneName.VIRTUAL
+    subject: str
+    arch: Arch = Arch.X86_64
+    icount_shift: int
+    cores: int
+    machine: str = ""
+    """Of `delayrig.plan.machines`, by name or file; empty: all cores are alike."""
+    core_mips: tuple[float, ...] = ()
+    """The speed of each core on the live lane; empty on the others."""
+    hazards: tuple[str, ...] = ()
+    """Words of `delayrig.hazards`, in their order: what happens to the subject while it runs."""
+    chip: str
+    corner: str
+    """One of `corner.FORMS`."""
+    job: Job
+    region_kib: int = REGION_KIB
+    programmer: Programmer
+    pin: str = ""
+    """CPUs of this machine that the subject keeps to, as `0,2-3`; empty: any. Of the host lane."""
+    expect: Expect = Expect.PASS
+    seed: int
+
+    @property
+    def mips(self) -> list[float]:
+        """The speed of each core; none where the cores are this machine's own."""
+        match self.lane:
+            case LaneName.VIRTUAL:
+                return [mips_of_shift(self.icount_shift)] * self.cores
+            case LaneName.LIVE:
+                return list(self.core_mips)
+            case LaneName.HOST:
+                return []
+
+    @property
+    def in_real_time(self) -> bool:
+        """Whether its time is this machine's own."""
+        return self.lane in REAL_TIME
+
+    @property
+    def bridged(self) -> bool:
+        """Whether bytes may be held up between the subject and the emulator: by socat, or a tty."""
+        return self.programmer is Programmer.SERPROG_DEV
+
+    @property
+    def _speed_words(self) -> list[str]:
+        match self.lane:
+            case LaneName.VIRTUAL:
+                return [f"{round(mips_of_shift(self.icount_shift))}mips"]
+            case LaneName.LIVE if self.machine:
+                return [self.lane, _slug(self.machine.removesuffix(".toml"))]
+            case LaneName.LIVE:
+                return [self.lane, f"{self.core_mips[0]:g}mips".replace(".", "_")]
+            case LaneName.HOST:
+                return [self.lane]
+
+    @property
+    def id(self) -> str:
+        """Unique in a plan, stable from run to run, and fit for a folder's name."""
+        return ".".join(
+            [
+                self.name,
+                _slug(self.subject),
+                *([] if self.arch is Arch.X86_64 else [self.arch]),
+                *self._speed_words,
+                f"{self.cores}c",
+                *([f"cpu{_slug(self.pin)}"] if self.pin else []),
+                SEPARATOR.join(map(_slug, self.hazards)) or "calm",
+                f"{self.chip}-{_slug(self.corner)}",
+                *([] if self.region_kib == REGION_KIB else [f"{self.region_kib}kib"]),
+                *([] if self.programmer is Programmer.SERPROG_IP else [_slug(self.programmer)]),
+                self.job,
+            ]
+        )
+
+
+def place_of(cell: str) -> str:
+    """An id but for whose it is: two subjects in one place differ in nothing else."""
+    name, _, rest = cell.split(".", 2)
+    return f"{name}.{rest}"
+
+
+def _slug(name: str) -> str:
+    plain = re.sub(r"[^A-Za-z0-9_+-]+", "-", name.rsplit("/", maxsplit=1)[-1])
+    if "/" not in name:
+        return plain
+    return f"path-{plain}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`delays.jsonl` of a cell's folder: every call of a delay function, as QEMU saw it.
+
+This is the one definition of its keys. Times are of the same clock as those of `events.jsonl`. The
+header comes first, a call site before its first call, calls in the order in which they began.
+"""
+
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from delayrig.base.errors import LostGuestError
+
+FILE_NAME = "delays.jsonl"
+SCHEMA = 1
+CALLERS_SHOWN = 5
+NO_LIMIT = "it waits without a limit"
+"""Of a direct wait: nothing that a delay could be shorter than."""
+
+
+class End(StrEnum):
+    """How a call ended, as far as anybody saw."""
+
+    RETURN = "return"
+    """At a return instruction of its function."""
+    SITE = "site"
+    """Where it was to return to, out of another function that it ended in."""
+    ABANDONED = "abandoned"
+    """By a jump over its head (longjmp): another call took its place on the stack."""
+    OPEN = "open"
+    """Not until the cell was over."""
+
+
+class FunctionFacts(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
+    """One of the functions that were looked at."""
+
+    name: str
+    file: str
+    address: int
+    unit_ns: int
+    found_by: str
+    doubt: str
+    direct: bool = False
+    """It is no function but a call of one that sleeps, `nanosleep() at 0x...`, or of a clock; where
+    it cannot be judged, `doubt` says why, and it has no calls."""
+    setjmp: bool
+    """Whether its file can leave a call by longjmp: where a call ended at its site is then no
+    proof that it returned."""
+
+
+class DelaysHeader(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    forbid_unknown_fields=True,
+    tag_field="ev",
+    tag="delays",
+):
+    """What was looked at, and what was not seen."""
+
+    schema: Literal[1] = 1
+    functions: list[FunctionFacts]
+    late_ns: int
+    """By so much the longest and the shortest time of a call are apart: it is one instruction's
+    time at either end where QEMU counts instructions."""
+    calls: int
+    lost: int
+    """Calls for which there was no room; nothing else is known of them."""
+
+
+class CallSite(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    forbid_unknown_fields=True,
+    tag_field="ev",
+    tag="site",
+):
+    """A stack from which calls came."""
+
+    site: int
+    callers: list[str]
+    """The nearest first: `file:line`, else `function+offset`, else the address."""
+
+
+class DelayCall(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    forbid_unknown_fields=True,
+    tag_field="ev",
+    tag="delay",
+    omit_defaults=True,
+):
+    """One call."""
+
+    call: int
+    function: int
+    """Which of the header's functions."""
+    t_ns: int
+    """When it began."""
+    end_ns: int | None
+    """None where nobody saw it end."""
+    ended: End
+    requested_ns: int
+    thread: int
+    """The threads of all processes are counted from 1, in the order of their first calls."""
+    cpu_in: int
+    cpu_out: int | None
+    site: int
+    """Of its call site; 0 where it is unknown."""
+    until_ns: int | None = None
+    """Of a direct wait for a moment of CLOCK_MONOTONIC: that moment; nothing is requested then."""
+    result: int | None = None
+    """What a direct wait returned."""
+    unread: str = ""
+    """Why nobody knows what a direct wait asks for."""
+
+    @property
+    def seen_ns(self) -> int | None:
+        """How long it was, give or take the header's `late_ns`."""
+        return None if self.end_ns is None else self.end_ns - self.t_ns
+
+
+class Delays(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything in the file."""
+
+    header: DelaysHeader
+    callers: dict[int, list[str]]
+    calls: list[DelayCall]
+
+    def callers_of(self, call: DelayCall) -> list[str]:
+        """Who asked for it, the nearest first."""
+        return self.callers.get(call.site, [])
+
+    def call_site(self, call: DelayCall) -> str:
+        """Who asked for it, in one line."""
+        return " < ".join(self.callers_of(call)[:CALLERS_SHOWN]) or "an unknown caller"
+
+    def function_of(self, call: DelayCall) -> FunctionFacts:
+        """The function that was called."""
+        return self.header.functions[call.function]
+
+
+def delays_since(delays: Delays, t_ns: int) -> Delays:
+    """Without the calls that began before."""
+    calls = [call for call in delays.calls if call.t_ns >= t_ns]
+    header = msgspec.structs.replace(delays.header, calls=len(calls))
+    return msgspec.structs.replace(delays, header=header, calls=calls)
+
+
+Line = DelaysHeader | CallSite | DelayCall
+_DECODER: msgspec.json.Decoder[Line] = msgspec.json.Decoder(Line)
+
+
+def encode_delays(delays: Delays) -> bytes:
+    """The file's content."""
+    sites = (CallSite(site=site, callers=names) for site, names in delays.callers.items())
+    lines: Iterator[Line] = iter([delays.header, *sites, *delays.calls])
+    return b"".join(msgspec.json.encode(line) + b"\n" for line in lines)
+
+
+def read_delays(folder: Path) -> Delays | None:
+    """Of a cell's folder; None where nothing could look at delays. Raises `LostGuestError`."""
+    path = folder / FILE_NAME
+    if not path.is_file():
+        return None
+    try:
+        lines = [_DECODER.decode(line) for line in path.read_bytes().splitlines()]
+    except msgspec.DecodeError as error:
+        raise LostGuestError(f"{path}: {error}") from error
+    return _sorted_out(lines, path)
+
+
+def _sorted_out(lines: Sequence[Line], path: Path) -> Delays:
+    if not lines or not isinstance(lines[0], DelaysHeader):
+        raise LostGuestError(f"{path}: it does not begin with a header")
+    return Delays(
+        header=lines[0],
+        callers={line.site: line.callers for line in lines if isinstance(line, CallSite)},
+        calls=[line for line in lines if isinstance(line, DelayCall)],
+    )

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where the time of a job went, seen from the bus; pure folds over the events."""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from delayrig.model.events import TRANSACTIONS, Event, of_kind, transactions
+
+PROBE, READ, ERASE, WRITE, VERIFY = "probe", "read", "erase", "write", "verify"
+PHASES = (PROBE, READ, ERASE, WRITE, VERIFY)
+
+# Of SPI parts: NOR, SST25VF (0xad), EEPROM and DataFlash (from 0xe8, 0x84 and 0x7c on) alike.
+WORK_OF_OPCODE = {
+    **dict.fromkeys(("0x03", "0x0b", "0x13", "0x0c"), READ),
+    **dict.fromkeys(("0xe8", "0xd2"), READ),
+    **dict.fromkeys(("0x02", "0x12", "0xad"), WRITE),
+    **dict.fromkeys(("0x84", "0x87", "0x83", "0x86", "0x88", "0x89", "0x82", "0x85"), WRITE),
+    **dict.fromkeys(("0x20", "0xd7", "0x52", "0xd8", "0xc7", "0x60"), ERASE),
+    **dict.fromkeys(("0x21", "0x5c", "0xdc", "0x81", "0x7c"), ERASE),
+}
+# 0x50 is an erase by this name; elsewhere it opens or clears a register.
+ERASE_BY_NAME = "BLOCK_ERASE"
+WRITE_ENABLE = "0x06"
+
+# Of parts that are not on an SPI bus: their opcodes mean other things.
+WORK_OF_NAME = {
+    "READ": READ,
+    "PROGRAM": WRITE,
+    "PAGE_WRITE": WRITE,
+    "ERASE": ERASE,
+    "CHIP_ERASE": ERASE,
+}
+POLL_BYTES = 1
+"""A read of no more than that may be a poll."""
+
+
+class TimeSplit(msgspec.Struct, frozen=True, kw_only=True):
+    """Virtual time by phase; the phases add up to the total."""
+
+    total: int = 0
+    probe: int = 0
+    read: int = 0
+    erase: int = 0
+    write: int = 0
+    verify: int = 0
+
+
+def split_time(
+    events: list[Event], start_ns: int, end_ns: int, *, first_read: str = READ
+) -> TimeSplit:
+    """How long each phase took, from the start to the end of the subject."""
+    sums = dict.fromkeys(PHASES, 0)
+    phase, since_ns = PROBE, start_ns
+    for at_ns, following in phase_changes(events, first_read=first_read):
+        sums[phase] += at_ns - since_ns
+        phase, since_ns = following, at_ns
+    sums[phase] += end_ns - since_ns
+    return TimeSplit(total=end_ns - start_ns, **sums)
+
+
+def phase_changes(events: list[Event], *, first_read: str = READ) -> Iterator[tuple[int, str]]:
+    """When which phase began: each stretch belongs to that of the transaction that began it.
+
+    The first phase, to probe, is not told. `first_read` is what reading before any other work is
+    for: to read, or to verify.
+    """
+    phase = PROBE
+    reached = transactions(events)
+    for index, event in enumerate(reached):
+        deciding = event
+        if _enables_writing(event) and index + 1 < len(reached):
+            deciding = reached[index + 1]
+        following = _next_phase(phase, deciding, first_read)
+        if following != phase:
+            phase = following
+            yield event["read_ns"], phase
+
+
+def _enables_writing(event: Event) -> bool:
+    return bool(event["ev"] == "spi" and event["op"] == WRITE_ENABLE)
+
+
+def _work_of(event: Event) -> str:
+    """What a transaction does, as a phase; empty for what belongs to any."""
+    if event["ev"] == "spi":
+        return ERASE if event["name"] == ERASE_BY_NAME else WORK_OF_OPCODE.get(event["op"], "")
+    if event["rlen"] == POLL_BYTES:
+        return ""
+    return WORK_OF_NAME.get(event["name"], "")
+
+
+def _next_phase(phase: str, event: Event, first_read: str) -> str:
+    work = _work_of(event)
+    if work in (ERASE, WRITE):
+        return work
+    if work == READ:
+        # Reading back what was just erased is part of erasing it.
+        return {PROBE: first_read, WRITE: VERIFY}.get(phase, phase)
+    return phase
+
+
+def chip_busy_ns(events: list[Event]) -> int:
+    """How long the part was busy in all."""
+    return sum(event["until_ns"] - event["start_ns"] for event in of_kind(events, "busy"))
+
+
+def wire_ns(events: list[Event]) -> int:
+    """How long bits took on the wire, where the emulator models that."""
+    return sum(event["wire_ns"] for event in transactions(events))
+
+
+class Overshoot(msgspec.Struct, frozen=True, kw_only=True):
+    """One busy time of the part, and when the subject's next command came after it."""
+
+    op: str | None
+    kind: str
+    busy_ns: int
+    ready_ns: int
+    noticed_ns: int
+
+    @property
+    def length_ns(self) -> int:
+        """How long the part had been ready by then."""
+        return self.noticed_ns - self.ready_ns
+
+
+def overshoots(events: list[Event]) -> Iterator[Overshoot]:
+    """Each busy time after which the subject came back."""
+    work: Event | None = None
+    for event in events:
+        if event["ev"] == "busy":
+            work = event
+        elif event["ev"] in TRANSACTIONS and work and _begin_ns(event) >= work["until_ns"]:
+            yield Overshoot(
+                op=work["op"],
+                kind=work["kind"],
+                busy_ns=work["until_ns"] - work["start_ns"],
+                ready_ns=work["until_ns"],
+                noticed_ns=_begin_ns(event),
+            )
+            work = None
+
+
+def overshoot_ns(events: list[Event]) -> int:
+    """From the part being ready until the subject read a status that said so, summed."""
+    return sum(each.length_ns for each in overshoots(events))
+
+
+def _begin_ns(event: Event) -> int:
+    """A cycle may begin after delays that were executed with it."""
+    return int(event["start_ns"] if event["ev"] == "cycle" else event["read_ns"])

@@ -1,0 +1,355 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`results.json`: its shape is fixed by the design; the schema version comes first."""
+
+import re
+from collections.abc import Sequence
+from enum import StrEnum
+from operator import attrgetter
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from delayrig.base.errors import BadInputError, nearest
+from delayrig.base.keep import keep_file
+from delayrig.model.cell import Expect, Role, place_of
+from delayrig.model.evidence import Evidence
+from delayrig.model.phases import TimeSplit
+from delayrig.model.platform import Arch
+
+SCHEMA = 1
+FILE_NAME = "results.json"
+ID_DOTS_MIN = 2
+"""An id is a name, a subject and a place, at least."""
+
+
+MISSING = re.compile(r"Object missing required field `(\w+)`")
+
+
+class Verdict(StrEnum):
+    """What may be said of a cell."""
+
+    PASS = "pass"
+    TOO_SHORT = "too_short"
+    CORRUPT = "corrupt"
+    OP_FAILED = "op_failed"
+    HUNG = "hung"
+    INCONCLUSIVE = "inconclusive"
+    INFRA_ERROR = "infra_error"
+    SKIPPED = "skipped"
+
+
+class SubjectFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """Which flashrom it was; `version` is what it calls itself."""
+
+    name: str
+    version: str = ""
+    sha256: str = ""
+    threshold_us: int | None = None
+    library: bool = False
+    """Whether its libflashrom did the job, in our host program; `sha256` is then the library's."""
+
+
+class GuestFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """The guest; speeds are million guest instructions a second of each core."""
+
+    arch: str
+    mips: list[float]
+    cores: int
+    kernel: str = ""
+    cmdline: str = ""
+    clocksource: str = ""
+
+
+class CpuTime(msgspec.Struct, frozen=True, kw_only=True):
+    """The subject's CPU time."""
+
+    user: int = 0
+    sys: int = 0
+
+
+class DelayCount(msgspec.Struct, frozen=True, kw_only=True):
+    """Calls of the subject's delay functions."""
+
+    seen: int
+    judged: int
+    """Shown to be long enough, or too short."""
+
+
+class EmulatorFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What the emulator could do about its own latency; null where nobody served anything."""
+
+    realtime: bool | None = None
+    """Whether it had real-time priority and locked memory."""
+    wake_latency_ns_max: int | None = None
+    """As it measured it before the cell; null where nothing follows from that."""
+
+
+class CellResult(msgspec.Struct, frozen=True, kw_only=True):
+    """One cell. `reason` says in words what the verdict rests on."""
+
+    id: str
+    lane: str
+    role: str
+    subject: SubjectFacts
+    guest: GuestFacts
+    hazards: list[str]
+    chip: str
+    corner: str
+    bus: str
+    programmer: str
+    job: str
+    region_bytes: int = 0
+    verdict: Verdict
+    expect: str
+    reason: str
+    not_provided: str = ""
+    """What the archive did not give, where the cell was skipped for that; the header has why."""
+    evidence: list[Evidence] = []
+    judged: list[str] = []
+    unjudged: list[str] = []
+    smallest_visible_short_ns: int | None = None
+    """The smallest shortening of a delay that would have been convicted; null: none was judged."""
+    delays: "DelayCount | None" = None
+    """Null where nobody saw them call by call."""
+    time_ns: TimeSplit = TimeSplit()
+    cpu_ns: CpuTime = CpuTime()
+    chip_busy_ns: int = 0
+    wire_ns: int = 0
+    overshoot_ns: int = 0
+    transfers: int = 0
+    context_switches: int = 0
+    emulator: EmulatorFacts = EmulatorFacts()
+    events_sha256: str = ""
+    host_s: float = 0.0
+    rerun: str
+
+    @property
+    def place(self) -> str:
+        """Where it stands among cells of other subjects."""
+        return place_of(self.id)
+
+    @property
+    def total_cpu_ns(self) -> int:
+        """The subject's CPU time, wherever it was spent."""
+        return self.cpu_ns.user + self.cpu_ns.sys
+
+
+class ContrastVerdict(StrEnum):
+    """Whether one subject cost as much more than another as its plan says."""
+
+    SEEN = "seen"
+    MISSING = "missing"
+    UNJUDGED = "unjudged"
+
+
+class ContrastResult(msgspec.Struct, frozen=True, kw_only=True):
+    """Two subjects in one cell, `cell` and `against` by their ids."""
+
+    cell: str
+    against: str
+    figure: str
+    at_least: float
+    ours_ns: int
+    theirs_ns: int
+    verdict: ContrastVerdict
+    reason: str
+
+    @property
+    def ratio(self) -> float | None:
+        """How many times as much; None where the other cell has no such figure."""
+        return self.ours_ns / self.theirs_ns if self.theirs_ns else None
+
+
+class CpuFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """One CPU as its kernel describes it; null or empty where that says nothing."""
+
+    cpu: int
+    core: int | None = None
+    package: int | None = None
+    siblings: str = ""
+    """CPUs that share its core, itself among them."""
+    capacity: int | None = None
+    """1024 for the fastest of the machine; in proportion for slower ones."""
+    khz_min: int | None = None
+    khz_max: int | None = None
+    khz: int | None = None
+    """As the run began."""
+    driver: str = ""
+    governor: str = ""
+    idle_states: list[str] = []
+
+
+class HostFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """The machine that the run was made on."""
+
+    cpus: int
+    kernel: str
+    machine: str
+    os: str
+    clocksource: str = ""
+    clocksources: list[str] = []
+    idle_driver: str = ""
+    smt: str = ""
+    rt_runtime_us: str = ""
+    cpu: list[CpuFacts] = []
+
+
+class NotProvided(msgspec.Struct, frozen=True, kw_only=True):
+    """Packages that some cells need, and that the archive did not give."""
+
+    what: str
+    cause: str
+
+
+class RunHeader(msgspec.Struct, frozen=True, kw_only=True):
+    """What was run, with what."""
+
+    rig_version: str
+    commit: str
+    plan: str
+    seed: int
+    argv: list[str]
+    started: str
+    host: HostFacts
+    qemu_version: str
+    libvirt_version: str
+    image_digests: dict[str, str]
+    lock: str
+    """`same` as images/lock.toml, or `differs` where the archive has moved on."""
+    cells_planned: int
+    not_provided: list[NotProvided] = []
+    interrupted: bool = False
+
+
+class Results(msgspec.Struct, frozen=True, kw_only=True):
+    """The whole file."""
+
+    schema: int = SCHEMA
+    run: RunHeader
+    cells: list[CellResult]
+    contrasts: list[ContrastResult] = []
+
+
+class _Schema(msgspec.Struct):
+    schema: int
+
+
+def write_results(results: Results, folder: Path) -> None:
+    """Writes the file in one step: a reader sees the old one or the new one."""
+    content = msgspec.json.format(msgspec.json.encode(results), indent=1) + b"\n"
+    keep_file(folder / FILE_NAME, content)
+
+
+def read_results(run: Path) -> Results:
+    """The results of a run, given its folder or the file itself."""
+    path = run / FILE_NAME if run.is_dir() else run
+    if not path.exists() and any(run.glob("*/cell.json")):
+        raise BadInputError(
+            f"{run}: holds cells and no {FILE_NAME}: the run was cut off before its end",
+            hint="run it again, into another folder; what its cells left stays here",
+        )
+    return decode_results(_content_of(path), str(path))
+
+
+def decode_results(content: bytes, label: str) -> Results:
+    """The same of bytes that came from the place called `label`."""
+    results = decode_versioned(content, label, Results, schema=SCHEMA)
+    _check_words(results, label)
+    return results
+
+
+V = TypeVar("V", bound=msgspec.Struct)
+
+
+def read_versioned(path: Path, kind: type[V], *, schema: int) -> V:
+    """A JSON file of ours; raises `BadInputError` with file, key and remedy for any other."""
+    return decode_versioned(_content_of(path), str(path), kind, schema=schema)
+
+
+def _content_of(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise BadInputError(
+            f"{path}: {error.strerror}", hint="name the --out folder of a run"
+        ) from error
+
+
+def decode_versioned(content: bytes, label: str, kind: type[V], *, schema: int) -> V:
+    """The same of bytes that came from the place called `label`."""
+    try:
+        found = msgspec.json.decode(content, type=_Schema).schema
+    except msgspec.ValidationError as error:
+        raise BadInputError(
+            f"{label}: key 'schema' is missing: this is no {Path(label).name} of the rig",
+            hint=f"name the --out folder of a run, or the {FILE_NAME} in it",
+        ) from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise BadInputError(
+            f"{label}: {error or 'not JSON'}",
+            hint="it is cut off or not JSON; a run writes it whole or not at all, so run it again",
+        ) from error
+    if found != schema:
+        raise BadInputError(
+            f"{label}: key 'schema' is {found}, and this rig reads {schema}",
+            hint="read it with the rig that wrote it (key 'run.rig_version'), or run it again",
+        )
+    try:
+        return msgspec.json.decode(content, type=kind)
+    except msgspec.ValidationError as error:
+        raise BadInputError(
+            f"{label}: {_key_first(str(error))}",
+            hint=f"not what schema {schema} says: run it again, or mend the file",
+        ) from error
+
+
+KNOWN_WORDS: dict[str, Sequence[str]] = {
+    "role": list(Role),
+    "expect": list(Expect),
+    "guest.arch": list(Arch),
+}
+
+
+def _check_words(results: Results, label: str) -> None:
+    """Raises `BadInputError` for what has the right type, and says nothing to this rig."""
+    places: dict[str, int] = {}
+    for number, cell in enumerate(results.cells):
+        key = f"{label}: key 'cells[{number}]"
+        for name, known in KNOWN_WORDS.items():
+            word = attrgetter(name)(cell)
+            if word not in known:
+                hint = nearest(word, known, what=f"words for {name!r}")
+                raise BadInputError(
+                    f"{key}.{name}' is {word!r}",
+                    hint=f"{hint}; a newer rig's file is for that one (key 'run.rig_version')",
+                )
+        if cell.id.count(".") < ID_DOTS_MIN or cell.id in places:
+            what = f"that of cells[{places[cell.id]}]" if cell.id in places else "no cell's"
+            raise BadInputError(
+                f"{key}.id' is {what}: {cell.id!r}", hint="mend the file, or run it again"
+            )
+        places[cell.id] = number
+    _check_contrasts(results, label)
+
+
+def _check_contrasts(results: Results, label: str) -> None:
+    ids = {cell.id for cell in results.cells}
+    for number, contrast in enumerate(results.contrasts):
+        for name in ("cell", "against"):
+            found = getattr(contrast, name)
+            if found not in ids:
+                raise BadInputError(
+                    f"{label}: key 'contrasts[{number}].{name}': no such cell is there: {found!r}",
+                    hint="a cell is missing: run it again",
+                )
+
+
+def _key_first(said: str) -> str:
+    """msgspec's words, such as "Expected `int`, got `str` - at `$.cells[0].wire_ns`"."""
+    words, _, where = said.partition(" - at `$")
+    key = where.rstrip("`").lstrip(".")
+    missing = MISSING.match(words)
+    if missing:
+        return f"key '{'.'.join(filter(None, (key, missing[1])))}' is missing"
+    return f"key '{key}': {words}" if key else words

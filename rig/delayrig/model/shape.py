@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a guest of the virtual lane is made of, apart from the cell that it will run."""
+
+from dataclasses import dataclass
+
+from delayrig.base import digest
+from delayrig.model.platform import PLATFORMS, Arch, Platform
+
+NS_PER_S = 1_000_000_000
+SHIFT_MAX = 10
+SPECIAL_MAX = 48
+TSC = "tsc"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class GuestShape:
+    """One snapshot is built per shape; speed is part of it (a restore at another one jumps)."""
+
+    icount_shift: int
+    """One instruction takes 2**icount_shift ns of virtual time."""
+    cores: int
+    arch: Arch = Arch.X86_64
+    kernel: str = ""
+    """Which kernel of images/recipes.toml; empty: the usual one."""
+    clocksource: str = TSC
+    """By which clock the guest's kernel keeps time."""
+    kernel_words: tuple[str, ...] = ()
+    """What the kernel is told besides the usual."""
+
+    @property
+    def platform(self) -> Platform:
+        """The facts of its architecture."""
+        return PLATFORMS[self.arch]
+
+    @property
+    def mips(self) -> float:
+        """Million instructions a second that one busy core executes when alone."""
+        return mips_of_shift(self.icount_shift)
+
+    @property
+    def nominal_mips(self) -> int:
+        """The speed as plans and tables give it."""
+        return round(self.mips)
+
+    @property
+    def name(self) -> str:
+        """A folder name."""
+        clock = "" if self.clocksource == self.platform.clocksource else self.clocksource
+        words = [self.kernel, clock, *(word.replace("=", "-") for word in self.kernel_words)]
+        special = "".join(f"-{word}" for word in words if word)
+        if len(special) > SPECIAL_MAX:
+            special = f"-{digest.of_value(words)[:12]}"
+        return f"{self.arch}-{self.nominal_mips}mips-{self.cores}c{special}"
+
+
+def mips_of_shift(icount_shift: int) -> float:
+    """Million instructions a second, where one takes 2**icount_shift ns."""
+    return 1000 / (1 << icount_shift)
+
+
+def shift_for_mips(mips: float) -> int | None:
+    """The icount shift whose speed, exact or rounded, is `mips`; None where there is none."""
+    for shift in range(SHIFT_MAX + 1):
+        if mips in (1000 / (1 << shift), round(1000 / (1 << shift))):
+            return shift
+    return None

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a job does to which bytes; pure functions of the cell and its chip.
+
+Every job but a probe is about one region. Before a job it holds one random content; a write puts
+another in its place, so that everything must be erased, programmed and verified. What the region
+is larger than the plan asked for, since the part erases larger blocks, stays blank.
+"""
+
+import random
+
+import msgspec
+
+from delayrig.base.errors import BadInputError
+from delayrig.model.cell import Cell, Job, Programmer
+from delayrig.model.chips import ChipFacts
+
+# Not at the start, so that a subject which ignores the layout is seen.
+REGION_OFFSET_BYTES = 64 * 1024
+REGION_NAME = "rig"
+GRANULE_BYTES = 4096
+BLANK = b"\xff"
+
+SERPROG_PORT = 4242
+SERPROG_DEVICE = "/dev/serprog"
+LAYOUT_PATH = "/tmp/layout"
+WRITE_PATH = "/tmp/write.bin"
+READ_PATH = "/tmp/read.bin"
+HOST_EVENTS_PATH = "/tmp/host.jsonl"
+
+
+class Places(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the subject finds its programmer and its files."""
+
+    host: str = "127.0.0.1"
+    port: str = str(SERPROG_PORT)
+    device: str = SERPROG_DEVICE
+    layout: str = LAYOUT_PATH
+    write: str = WRITE_PATH
+    read: str = READ_PATH
+
+
+IN_GUEST = Places()
+
+
+class Region(msgspec.Struct, frozen=True, kw_only=True):
+    """The bytes of the part that a job is about."""
+
+    offset_bytes: int
+    size_bytes: int
+
+    @property
+    def end_bytes(self) -> int:
+        """The first byte after it."""
+        return self.offset_bytes + self.size_bytes
+
+
+def region_of(cell: Cell, chip: ChipFacts) -> Region:
+    """Where the cell's region lies in that chip: after 64 KiB where it fits there, else at 0.
+
+    Where the job changes it, it begins and ends with what the part can erase, and is one such
+    block at least; parts whose blocks are no power of two get the most that does. Raises
+    `BadInputError` where the chip is too small.
+    """
+    unit = chip.erase_unit_bytes if cell.job in (Job.ERASE, Job.WRITE) else 1
+    size = max(cell.region_kib * 1024 // unit, 1) * unit
+    offset = -(-REGION_OFFSET_BYTES // unit) * unit
+    if offset + size > chip.size_bytes:
+        offset = 0
+    if size > chip.size_bytes:
+        raise BadInputError(
+            f"key 'region_kib' is {cell.region_kib}, and {chip.name} holds"
+            f" {chip.size_bytes // 1024} KiB",
+            hint="set 'region_kib' to what fits, in a group of its own where other chips take more",
+        )
+    return Region(offset_bytes=offset, size_bytes=size)
+
+
+def layout_text(region: Region) -> str:
+    """A flashrom layout file with the one region."""
+    return f"{region.offset_bytes:08x}:{region.end_bytes - 1:08x} {REGION_NAME}\n"
+
+
+def initial_content(cell: Cell, region: Region) -> bytes:
+    """What the region holds before the job."""
+    return _random_content("before", cell, region)
+
+
+def final_content(cell: Cell, region: Region) -> bytes:
+    """What the region must hold after the job."""
+    match cell.job:
+        case Job.PROBE | Job.READ | Job.VERIFY:
+            return initial_content(cell, region)
+        case Job.ERASE:
+            return BLANK * region.size_bytes
+        case Job.WRITE:
+            return _random_content("after", cell, region)
+
+
+def _random_content(moment: str, cell: Cell, region: Region) -> bytes:
+    """No more than the plan asked for: some parts that erase 64 KiB program them byte by byte."""
+    size = min(region.size_bytes, cell.region_kib * 1024)
+    content = random.Random(f"{moment} {cell.seed}").randbytes(size)
+    return content.ljust(region.size_bytes, BLANK)
+
+
+def programmer_argument(cell: Cell, dummy: str = "", places: Places = IN_GUEST) -> str:
+    """What follows flashrom's `-p`; `dummy` does where the part is in the subject itself."""
+    match cell.programmer:
+        case Programmer.SERPROG_IP | Programmer.SERPROG_NATIVE_DELAY:
+            return f"serprog:ip={places.host}:{places.port}"
+        case Programmer.SERPROG_DEV:
+            return f"serprog:dev={places.device}:115200"
+        case Programmer.DUMMY:
+            return dummy
+
+
+def subject_words(
+    cell: Cell, program: str, chip_name: str, dummy: str = "", places: Places = IN_GUEST
+) -> list[str]:
+    """The subject's command line. `chip_name` is what this very flashrom calls the chip."""
+    words = [program, "-p", programmer_argument(cell, dummy, places), "-c", chip_name]
+    region = ["-l", places.layout, "-i", REGION_NAME]
+    match cell.job:
+        case Job.PROBE:
+            return words
+        case Job.READ:
+            return [*words, *region, "-r", places.read]
+        case Job.ERASE:
+            return [*words, *region, "-E"]
+        case Job.WRITE:
+            # Without -N flashrom 1.x reads the whole chip before and after.
+            return [*words, *region, "-N", "-w", places.write]
+        case Job.VERIFY:
+            return [*words, *region, "-v", places.write]
+
+
+def expected_image(cell: Cell, chip: ChipFacts, sparse: bytes) -> list[int]:
+    """Addresses of the granules in which the emulator's image is not what it should be."""
+    region = region_of(cell, chip)
+    found = _found_granules(chip, sparse)
+    wrong = [
+        _differences(_wanted_granules(content, region), found)
+        for content in _right_contents(cell, chip, region)
+    ]
+    return min(wrong, key=len)
+
+
+def _right_contents(cell: Cell, chip: ChipFacts, region: Region) -> list[bytes]:
+    right = final_content(cell, region)
+    if cell.job is Job.ERASE and not chip.erase:
+        # An EEPROM has no erased state. Releases of flashrom write zeros.
+        return [right, bytes(region.size_bytes)]
+    return [right]
+
+
+def _differences(wanted: dict[int, bytes], found: dict[int, bytes]) -> list[int]:
+    blank = BLANK * GRANULE_BYTES
+    return [
+        address
+        for address in sorted(wanted.keys() | found.keys())
+        if wanted.get(address, blank) != found.get(address, blank)
+    ]
+
+
+def _wanted_granules(content: bytes, region: Region) -> dict[int, bytes]:
+    before = region.offset_bytes % GRANULE_BYTES
+    after = -region.end_bytes % GRANULE_BYTES
+    whole = BLANK * before + content + BLANK * after
+    return {
+        region.offset_bytes - before + at: whole[at : at + GRANULE_BYTES]
+        for at in range(0, len(whole), GRANULE_BYTES)
+    }
+
+
+def _found_granules(chip: ChipFacts, sparse: bytes) -> dict[int, bytes]:
+    """The emulator's own image: u64 offset and 4096 bytes for each granule that is not all FF.
+
+    Where it makes no sense (emulators/README.md), raises `ValueError`.
+    """
+    record = 8 + GRANULE_BYTES
+    if len(sparse) % record:
+        raise ValueError("the emulator's image is cut short")
+    found: dict[int, bytes] = {}
+    for at in range(0, len(sparse), record):
+        address = int.from_bytes(sparse[at : at + 8], "little")
+        if address >= chip.size_bytes or address in found:
+            raise ValueError(f"the emulator's image has a granule at {address:#x}")
+        found[address] = sparse[at + 8 : at + record]
+    return found

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""From a plan's words to its cells."""
+
+import fnmatch
+import itertools
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import msgspec
+from covertable import make as covering_array
+
+from delayrig.base.errors import BadInputError
+from delayrig.hazards import NONE, cores_needed, parse_hazards, split_words
+from delayrig.model.cell import Cell, Expect, Job, Programmer, Role
+from delayrig.model.lane import LaneName
+from delayrig.model.platform import Arch
+from delayrig.model.shape import shift_for_mips
+from delayrig.plan.check import PlanCheck
+from delayrig.plan.machines import budget_mips, find_machine, scaled_mips
+from delayrig.plan.words import (
+    Group,
+    Load,
+    Match,
+    Plan,
+    Point,
+    Rule,
+    Single,
+    Timers,
+    hazards_of,
+    is_possible,
+    lane_of_cell,
+    lane_of_plan,
+    own_subjects,
+)
+
+
+def plan_cells(
+    plan: Plan,
+    *,
+    source: str,
+    subjects: Iterable[str],
+    chips: Iterable[str],
+    seed: int,
+    lane: LaneName | None = None,
+) -> list[Cell]:
+    """Every cell of the plan, in order, each id once.
+
+    `subjects` replace the plan's own where there are any, and `lane` the plan's: then cells that
+    name another one are left out. `source` names the plan in errors.
+    """
+    main = lane or lane_of_plan(plan, source)
+    own_lanes = [lane_of_cell(single, number, source) for number, single in enumerate(plan.cell)]
+    names = [main, *(name for name in own_lanes if name is not None)]
+    readers = {name: _Reader(PlanCheck(source, list(chips), name), seed, name) for name in names}
+    chosen = list(dict.fromkeys(subjects)) or plan.subjects
+    cells = list(readers[main].group_cells(plan, chosen))
+    for number, (single, own) in enumerate(zip(plan.cell, own_lanes, strict=True)):
+        if own in (None, main) or lane is None:
+            cells += readers[own or main].single_cells(single, number, chosen)
+    cells = [readers[cell.lane].expectation(cell, plan.rule) for cell in cells]
+    unique: dict[str, Cell] = {}
+    for cell in cells:
+        if unique.setdefault(cell.id, cell) != cell:
+            raise BadInputError(
+                f"{source}: two cells are called {cell.id!r}, and differ in role or expectation",
+                hint="give one of them another name",
+            )
+    if not unique:
+        raise BadInputError(
+            f"{source}: names no cell", hint="add a [[group]] or a [[cell]], and subjects"
+        )
+    return list(unique.values())
+
+
+class _Reader:
+    """Turns the plan's words into cells; knows where each stands, for the errors."""
+
+    def __init__(self, check: PlanCheck, seed: int, lane: LaneName) -> None:
+        self._check = check
+        self._seed = seed
+        self._lane = lane
+
+    def group_cells(self, plan: Plan, subjects: list[str]) -> Iterator[Cell]:
+        for number, group in enumerate(plan.group):
+            key = f"group[{number}]"
+            points = list(self._points(group, f"{key}.over"))
+            self._check.owner(group, key)
+            for subject in own_subjects(group) or subjects:
+                for point in points:
+                    yield self._cell(group, subject, point, f"{key}.over")
+
+    def single_cells(self, single: Single, number: int, subjects: list[str]) -> Iterator[Cell]:
+        key = f"cell[{number}]"
+        self._check.owner(single, key)
+        for subject in own_subjects(single) or subjects:
+            yield self._cell(single, subject, single.at, f"{key}.at")
+
+    def expectation(self, cell: Cell, rules: list[Rule]) -> Cell:
+        expect = Expect.TOO_SHORT if cell.role is Role.CANARY else Expect.PASS
+        for number, rule in enumerate(rules):
+            chosen = self._check.choice(Expect, rule.expect, f"rule[{number}].expect")
+            # What must come of a canary or a control is not a plan's to say.
+            if cell.role is Role.MEASURE and _matches(rule.when, cell):
+                expect = chosen
+        return msgspec.structs.replace(cell, expect=expect)
+
+    def _points(self, group: Group, key: str) -> Iterator[Point]:
+        factors: dict[str, list[Any]] = msgspec.structs.asdict(group.over)
+        self._check.span(factors, key)
+        for row in self._rows(group, factors, key):
+            yield Point(**row)
+
+    def _rows(self, group: Group, factors: dict[str, list[Any]], key: str) -> list[dict[str, Any]]:
+        if group.strength is None or factors["machine"] != [""]:
+            self._check.no_strength(group, key)
+            rows = [
+                dict(zip(factors, values, strict=True))
+                for values in itertools.product(*factors.values())
+            ]
+            return [row for row in rows if is_possible(row)]
+        # A dimension of one value must not move the others.
+        alone = {name: values[0] for name, values in factors.items() if _is_settled(name, values)}
+        spread = {name: values for name, values in factors.items() if name not in alone}
+        self._check.strength(group.strength, len(spread), key)
+        rows = covering_array(
+            spread,
+            strength=group.strength,
+            constraints=_constraints(factors),
+        )
+        return sorted(
+            ({name: (row | alone)[name] for name in factors} for row in rows),
+            key=lambda row: [factors[name].index(row[name]) for name in factors],
+        )
+
+    def _cell(self, owner: Group | Single, subject: str, point: Point, key: str) -> Cell:
+        self._check.cell(owner, point, key)
+        on_host = self._lane is LaneName.HOST
+        core_mips = _core_mips(point) if self._lane is LaneName.LIVE else ()
+        return Cell(
+            name=owner.name,
+            role=Role(owner.role),
+            lane=self._lane,
+            subject=subject,
+            arch=Arch(point.arch),
+            # This machine's cores are as fast as they are: cells that differ in that are one.
+            icount_shift=_shift(point) if self._lane is LaneName.VIRTUAL else 0,
+            cores=len(core_mips) or point.cores or 1,
+            machine=point.machine,
+            core_mips=core_mips,
+            hazards=hazards_of(msgspec.structs.asdict(point)),
+            chip=point.chip,
+            corner=point.corner,
+            job=Job(point.job),
+            region_kib=owner.region_kib,
+            programmer=Programmer(point.programmer),
+            pin=owner.pin if on_host else "",
+            seed=self._seed,
+        )
+
+
+def _is_settled(name: str, values: list[Any]) -> bool:
+    return name in ("arch", "machine") and len(values) == 1
+
+
+def _shift(point: Point) -> int:
+    shift = None if point.mips is None else shift_for_mips(point.mips)
+    assert shift is not None
+    return shift
+
+
+def _core_mips(point: Point) -> tuple[float, ...]:
+    """What the cores of a live guest do here; all of it slower where this machine is too slow."""
+    if point.machine:
+        speeds = find_machine(point.machine).core_mips
+    else:
+        speeds = [float(point.mips or 0)] * (point.cores or 0)
+    return scaled_mips(speeds, budget_mips())
+
+
+def _constraints(factors: dict[str, list[Any]]) -> list[dict[str, Any]]:
+    """What keeps a covering array off points that need more cores than they have."""
+    wanted = {("load", load): cores_needed(parse_hazards(load)) for load in factors["load"]} | {
+        ("hazards", words): cores_needed(parse_hazards(words)) for words in factors["hazards"]
+    }
+    return [
+        {
+            "operator": "or",
+            "conditions": [
+                {"operator": "ne", "left": field, "value": value},
+                {"operator": "gte", "left": "cores", "value": cores},
+            ],
+        }
+        for (field, value), cores in wanted.items()
+        if cores > 1
+    ]
+
+
+def _matches(when: Match, cell: Cell) -> bool:
+    patterns = msgspec.structs.asdict(when)
+    hazards = patterns.pop("hazards")
+    words = {
+        **{field: str(getattr(cell, field, "")) for field in patterns},
+        "timers": (Timers.LOW_RES if "low-res-timers" in cell.hazards else Timers.HIGH_RES).value,
+        "load": (Load.BUSY_SIBLINGS if "busy-siblings" in cell.hazards else Load.NONE).value,
+    }
+    return _all_match(hazards, cell.hazards) and all(
+        fnmatch.fnmatchcase(words[field], pattern) for field, pattern in patterns.items()
+    )
+
+
+def _all_match(patterns: str, words: tuple[str, ...]) -> bool:
+    """Whether each pattern is met by a word of the set; `none` is met by the empty set alone."""
+    if patterns in ("*", NONE):
+        return patterns == "*" or not words
+    return all(
+        any(fnmatch.fnmatchcase(word, pattern) for word in words)
+        for pattern in split_words(patterns)
+    )

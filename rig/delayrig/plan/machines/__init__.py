@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Machines by name: how many cores of which speed. `*.toml` here, a file of one's own, or a list.
+
+Speeds are MIPS, million instructions a second of one core. What a host cannot emulate is scaled
+down as a whole, so that ratios are kept.
+"""
+
+import os
+import re
+from functools import cache
+from pathlib import Path
+
+import msgspec
+
+from delayrig.base.errors import BadInputError, nearest
+from delayrig.base.toml import read_toml
+
+FOLDER = Path(__file__).parent
+CORES_MAX = 8
+MIPS_MAX = 100_000
+CORE_MIPS_USED_MAX = 60
+BUDGET_MIPS_PER_CPU = 60
+"""Of one core of a guest, and of all its cores for each CPU of this machine.
+
+QEMU executes 300 to 600 MIPS of a loop, and far less where a guest sends packets or begins another
+program: a core keeps to its speed only where that leaves it time to spare.
+"""
+SCALED_MIPS_MIN = 1.0
+_LIST = re.compile(r"[0-9]+(?:\.[0-9]{1,3})?(?::[0-9]+(?:\.[0-9]{1,3})?)+")
+
+
+class Tier(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Cores that are alike."""
+
+    name: str
+    cores: int
+    mips: float
+
+
+class Machine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A whole file. The subject begins on the first core of the first tier."""
+
+    schema: int
+    about: str
+    tier: list[Tier]
+    source: str = ""
+    """Where its speeds are from."""
+
+    @property
+    def core_mips(self) -> list[float]:
+        """Of each core, as the file says."""
+        return [tier.mips for tier in self.tier for _ in range(tier.cores)]
+
+
+def machine_names() -> list[str]:
+    """Those that come with the rig."""
+    return sorted(file.stem for file in FOLDER.glob("*.toml"))
+
+
+@cache
+def find_machine(name: str) -> Machine:
+    """By its name, its file, or as a list of speeds such as `60:240`; raises `BadInputError`."""
+    if _LIST.fullmatch(name):
+        speeds = [float(word) for word in name.split(":")]
+        tiers = [Tier(name=f"core {at}", cores=1, mips=mips) for at, mips in enumerate(speeds)]
+        return _checked(Machine(schema=1, about="cores as listed", tier=tiers), name)
+    if name in machine_names():
+        path = FOLDER / f"{name}.toml"
+    elif "/" in name or name.endswith(".toml"):
+        path = Path(name)
+    else:
+        raise BadInputError(
+            f"unknown machine {name!r}",
+            hint=nearest(name, machine_names(), what="machines")
+            + "; speeds of cores are written 60:240, and a file of your own ends in .toml",
+        )
+    return _checked(read_toml(path, Machine), str(path))
+
+
+def _checked(machine: Machine, source: str) -> Machine:
+    if not machine.tier:
+        raise BadInputError(f"{source}: key 'tier' is empty", hint="add a [[tier]]")
+    for number, tier in enumerate(machine.tier):
+        if not 1 <= tier.cores <= CORES_MAX:
+            raise BadInputError(
+                f"{source}: key 'tier[{number}].cores' is {tier.cores}",
+                hint=f"a tier has 1 to {CORES_MAX} cores",
+            )
+        if not 1 <= tier.mips <= MIPS_MAX:
+            raise BadInputError(
+                f"{source}: key 'tier[{number}].mips' is {tier.mips:g}",
+                hint=f"a core does 1 to {MIPS_MAX} million instructions a second",
+            )
+    if len(machine.core_mips) > CORES_MAX:
+        raise BadInputError(
+            f"{source}: {len(machine.core_mips)} cores", hint=f"guests have up to {CORES_MAX}"
+        )
+    return machine
+
+
+def budget_mips(cpus: int | None = None) -> int:
+    """What all cores of a guest may do together on this machine, or on one of that many CPUs."""
+    return BUDGET_MIPS_PER_CPU * (cpus or len(os.sched_getaffinity(0)))
+
+
+def scaled_mips(speeds: list[float], budget: float) -> tuple[float, ...]:
+    """The same speeds, or all of them slower by one factor where this machine is too slow for them.
+
+    To a thousandth of a MIPS, which is what the CPU plugin takes. The slowest keeps 1 MIPS at
+    least: a guest must boot.
+    """
+    wanted = min(1.0, budget / sum(speeds), CORE_MIPS_USED_MAX / max(speeds))
+    factor = min(1.0, max(wanted, SCALED_MIPS_MIN / min(speeds)))
+    return tuple(round(mips * factor, 3) for mips in speeds)

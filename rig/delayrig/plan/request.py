@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a user asks of a run, checked in full before anything is started."""
+
+import fnmatch
+import os
+import shutil
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from delayrig.base.errors import BadInputError
+from delayrig.base.paths import Paths
+from delayrig.hazards import refusal_on
+from delayrig.hazards.of_cell import hazards_of, shape_of
+from delayrig.images.delay_function import DelayWish
+from delayrig.images.recipes import Recipes, read_recipes
+from delayrig.images.subject import check_subject
+from delayrig.model.cell import REGION_KIB, Cell, Role
+from delayrig.model.chips import ChipFacts, read_chips
+from delayrig.model.lane import LaneName
+from delayrig.model.result import FILE_NAME
+from delayrig.model.workload import region_of
+from delayrig.plan.cells import plan_cells
+from delayrig.plan.contrast import Contrast, check_contrast
+from delayrig.plan.words import Plan, find_plan, lane_of_plan, own_subjects, read_plan
+
+REGION_BYTES_MAX = 2 << 20
+"""What a cell leaves on disk for each 64 KiB of its region."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """A run that can be started."""
+
+    plan: str
+    cells: list[Cell]
+    contrasts: list[Contrast]
+    chips: dict[str, ChipFacts]
+    recipes: Recipes
+    out: Path
+    jobs: int
+    seed: int
+    connect: str | None
+    argv: list[str]
+    lane: LaneName = LaneName.VIRTUAL
+    stages: bool = False
+    """Notes where the host time of each cell goes."""
+    from_boot: bool = False
+    """Boots the guest of every cell, to compare with."""
+    keeps_guests: bool = True
+    """Runs cells in guests that others have run in, rewound; else each starts a QEMU."""
+    delay: DelayWish = field(default_factory=DelayWish)
+    """Where the delay function of `path:` subjects is."""
+    resume: bool = False
+    """Goes on with what was begun in `out`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """What of a plan is to be run, and what the plan refers to."""
+
+    lane: LaneName
+    cells: list[Cell]
+    contrasts: list[Contrast]
+    chips: dict[str, ChipFacts]
+    recipes: Recipes
+
+
+def choose_cells(
+    *,
+    plan: str,
+    subjects: list[str],
+    patterns: list[str],
+    seed: int,
+    paths: Paths,
+    lane: LaneName | None = None,
+) -> Choice:
+    """The cells of a plan that match any of the patterns; raises `BadInputError`.
+
+    They are those of the plan's own lane, or of `lane`. What judges the rig in a way that a lane
+    does not have is left out there: nobody relies on it.
+    """
+    chips = read_chips(paths.checkout)
+    recipes = read_recipes(paths.checkout)
+    for name in subjects:
+        check_subject(name, recipes, "--subject")
+    path = find_plan(plan)
+    content = read_plan(path)
+    _check_subjects(content, recipes, path)
+    _check_contrasts(content, recipes, path)
+    cells = plan_cells(
+        content, source=str(path), subjects=subjects, chips=chips, seed=seed, lane=lane
+    )
+    cells = [cell for cell in cells if cell.role is Role.MEASURE or not _is_beyond(cell)]
+    for cell in cells:
+        check_region(cell, chips, path)
+        check_hazards(cell, chips, path)
+    if patterns:
+        cells = [c for c in cells if any(fnmatch.fnmatchcase(c.id, p) for p in patterns)]
+    if not cells:
+        raise BadInputError(
+            f"no cell of {plan} matches {', '.join(patterns)}",
+            hint=f"`rig/rig run --plan {plan} --dry-run` lists them; * stands for anything",
+        )
+    lane = lane or lane_of_plan(content, str(path))
+    return Choice(lane=lane, cells=cells, contrasts=content.contrast, chips=chips, recipes=recipes)
+
+
+def default_jobs(lane: LaneName) -> int:
+    """How many cells run at a time: in real time each wants several CPUs of this machine."""
+    cpus = len(os.sched_getaffinity(0))
+    wanted = {LaneName.VIRTUAL: 1, LaneName.HOST: 2, LaneName.LIVE: 4}[lane]
+    return max(cpus // wanted, 1)
+
+
+def _is_beyond(cell: Cell) -> bool:
+    """Whether no machine can run the cell on its lane."""
+    return bool(refusal_on(cell.lane, cell.hazards))
+
+
+def _check_subjects(plan: Plan, recipes: Recipes, path: Path) -> None:
+    for number, name in enumerate(plan.subjects):
+        check_subject(name, recipes, f"{path}: key 'subjects[{number}]'")
+    owners = [(f"group[{number}]", own_subjects(owner)) for number, owner in enumerate(plan.group)]
+    owners += [(f"cell[{number}]", own_subjects(owner)) for number, owner in enumerate(plan.cell)]
+    for key, names in owners:
+        for name in names:
+            check_subject(name, recipes, f"{path}: key '{key}.subject'")
+
+
+def _check_contrasts(plan: Plan, recipes: Recipes, path: Path) -> None:
+    names = [group.name for group in plan.group] + [cell.name for cell in plan.cell]
+    for number, contrast in enumerate(plan.contrast):
+        where = f"{path}: key 'contrast[{number}]'"
+        for name in (contrast.subject, contrast.against):
+            check_subject(name, recipes, where)
+        check_contrast(contrast, names, where)
+
+
+def check_connect(connect: str | None, cells: list[Cell]) -> None:
+    """Raises `BadInputError` where a cell's machine cannot be had through libvirt."""
+    for cell in cells:
+        if connect is not None and not shape_of(cell).platform.libvirt_arch:
+            raise BadInputError(
+                f"--connect {connect}: cell {cell.id} runs on plain QEMU alone:"
+                f" libvirt puts other devices into an {cell.arch} guest",
+                hint="leave --connect out, or choose other cells with --cell",
+            )
+
+
+def check_region(cell: Cell, chips: dict[str, ChipFacts], plan: Path) -> None:
+    """Raises `BadInputError` where the cell's region does not fit its chip."""
+    try:
+        region_of(cell, chips[cell.chip])
+    except BadInputError as error:
+        raise BadInputError(f"{plan}: cell {cell.id}: {error.message}", hint=error.hint) from error
+
+
+def check_hazards(cell: Cell, chips: dict[str, ChipFacts], plan: Path) -> None:
+    """Raises `BadInputError` where a hazard of the cell cannot take place with its chip."""
+    for word, hazard in zip(cell.hazards, hazards_of(cell), strict=True):
+        refusal = hazard.chip_refusal(chips[cell.chip])
+        if refusal:
+            raise BadInputError(
+                f"{plan}: cell {cell.id}: hazard {word}: {refusal}",
+                hint="take another chip there, or leave the hazard out",
+            )
+
+
+def check_out(out: Path, cells: list[Cell], *, name: str = FILE_NAME) -> None:
+    """Makes the folder; raises `BadInputError` where a run could not be kept there.
+
+    `name` is what every run of its kind leaves there.
+    """
+    try:
+        if (out / name).exists():
+            raise BadInputError(
+                f"--out {out}: holds a run already, finished or interrupted",
+                hint="name another folder, or move that one away",
+            )
+        _check_space(out, cells)
+        out.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=out):
+            pass
+    except OSError as error:
+        raise BadInputError(
+            f"--out {out}: {os.strerror(error.errno or 0)}",
+            hint="name a folder that you may write to",
+        ) from error
+
+
+def _check_space(out: Path, cells: list[Cell]) -> None:
+    there = next(folder for folder in [out, *out.absolute().parents] if folder.is_dir())
+    regions = sum(max(cell.region_kib, REGION_KIB) for cell in cells) // REGION_KIB
+    needed = regions * REGION_BYTES_MAX
+    usage = shutil.disk_usage(there)
+    free = usage.free
+    if usage.total and free < needed:
+        raise BadInputError(
+            f"--out {out}: {free >> 20} MiB free, and {len(cells)} cells may need"
+            f" {needed >> 20} MiB",
+            hint="name a folder with more space, or run fewer cells",
+        )

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Plain text for a comment on a Gerrit change.
+
+Blank lines part paragraphs there, `* ` begins the entries of a list, and a line that begins with a
+space is shown as it is.
+"""
+
+from delayrig.base.text import cut_to, one_line
+from delayrig.present.formats.report import Case, Report
+
+LIMIT_BYTES = 16_000
+"""Gerrit refuses a longer comment unless its administrator says otherwise."""
+SHOWN = 10
+
+
+def as_gerrit(report: Report) -> bytes:
+    """The answer, the worst cells, and how to see the first of them again."""
+    paragraphs = [f"flashrom delay rig, {report.title}"]
+    paragraphs += [one_line(line) for line in report.lines]
+    bad = report.bad
+    if bad:
+        lines = [_entry(case) for case in bad[:SHOWN]]
+        if len(bad) > SHOWN:
+            lines.append(f"* and {len(bad) - SHOWN} more")
+        paragraphs.append("\n".join(lines))
+        paragraphs.append(f"Again:\n\n  {one_line(bad[0].cell.rerun)}")
+    run = report.run
+    paragraphs.append(one_line(f"Rig {run.rig_version} ({run.commit}), seed {run.seed}"))
+    return cut_to("\n\n".join(paragraphs) + "\n", LIMIT_BYTES)
+
+
+def _entry(case: Case) -> str:
+    return f"* {case.state}: {case.id}: {one_line(case.why)}"

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The formats by name, and where each goes."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from delayrig.base.errors import BadInputError, nearest
+from delayrig.base.keep import keep_file
+from delayrig.present.formats.gerrit import as_gerrit
+from delayrig.present.formats.github import as_github
+from delayrig.present.formats.junit import as_junit
+from delayrig.present.formats.kcidb import as_kcidb
+from delayrig.present.formats.markdown import as_markdown
+from delayrig.present.formats.openmetrics import as_openmetrics
+from delayrig.present.formats.report import Report
+from delayrig.present.formats.tap import as_tap
+
+STDOUT = "-"
+
+
+def as_json(report: Report) -> bytes:
+    """`results.json` or `gate.json` itself; rig/schema/ has what may stand in it."""
+    return msgspec.json.format(msgspec.json.encode(report.document), indent=1) + b"\n"
+
+
+FORMATS: dict[str, Callable[[Report], bytes]] = {
+    "junit": as_junit,
+    "tap": as_tap,
+    "json": as_json,
+    "github": as_github,
+    "markdown": as_markdown,
+    "openmetrics": as_openmetrics,
+    "gerrit": as_gerrit,
+    "kcidb": as_kcidb,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """A format, and the file that it goes to: `-` is standard output."""
+
+    name: str
+    file: str
+
+    def write(self, report: Report, stdout: Callable[[bytes], object]) -> None:
+        """Raises `BadInputError` where the file cannot be written."""
+        content = FORMATS[self.name](report)
+        if self.file == STDOUT:
+            stdout(content)
+        else:
+            keep_file(Path(self.file), content)
+
+
+def wanted_formats(words: Sequence[str]) -> list[Wanted]:
+    """Each FORMAT[:FILE]; raises `BadInputError` for what could not be written later."""
+    return [_wanted(word) for word in words]
+
+
+def _wanted(word: str) -> Wanted:
+    name, _, file = word.partition(":")
+    if name not in FORMATS:
+        raise BadInputError(
+            f"--format {word}: unknown format {name!r}",
+            hint=nearest(name, FORMATS, what="formats"),
+        )
+    if file and file != STDOUT and not Path(file).parent.is_dir():
+        raise BadInputError(
+            f"--format {word}: there is no folder {Path(file).parent}", hint="make it first"
+        )
+    return Wanted(name=name, file=file or STDOUT)

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Markdown, for a job summary (`$GITHUB_STEP_SUMMARY`) or a merge request."""
+
+import re
+from collections.abc import Sequence
+
+from delayrig.base.text import cut_to, one_line, plain
+from delayrig.present.formats.report import Case, Report, State
+
+LIMIT_BYTES = 1 << 20
+"""GitHub refuses a longer summary of a step."""
+SPECIAL = re.compile(r"[\\`*_\[\]<>|#~&]")
+
+
+def as_markdown(report: Report) -> bytes:
+    """The answer, a table of what is not a pass, the evidence of each, and a table of times."""
+    first, *others = report.lines
+    parts = [f"## Flashrom delay rig: {_text(report.title)}", f"**{_text(first)}**"]
+    parts += [_text(line) for line in others]
+    if report.bad:
+        parts.append(_table(("state", "cell", "why"), [_row(case) for case in report.bad]))
+        parts += [_evidence(case) for case in report.bad]
+    times = [
+        (_text(case.id), case.cell.verdict, f"{case.total_s:.3f}", f"{case.cpu_s:.3f}")
+        for case in report.cases
+        if case.state is not State.SKIP
+    ]
+    parts.append("### Times")
+    parts.append(_table(("cell", "verdict", "total s", "CPU s"), times))
+    return cut_to("\n\n".join(parts) + "\n", LIMIT_BYTES)
+
+
+def _row(case: Case) -> tuple[str, str, str]:
+    return case.state, _text(case.id), _text(case.why)
+
+
+def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
+    lines = [head, tuple("---" for _ in head), *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def _evidence(case: Case) -> str:
+    """As it is: an indented block has no special characters."""
+    lines = [*case.evidence, f"again: {case.cell.rerun}"]
+    block = "\n".join(f"    {one_line(plain(line))}" for line in lines)
+    return f"{_text(case.id)}\n\n{block}"
+
+
+def _text(text: str) -> str:
+    return SPECIAL.sub(r"\\\g<0>", one_line(text))

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What every format says: the answer, and a case for each cell. A fold over what is on disk."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from delayrig.analysis.gate.decision import FILE_NAME, Decision, GateCell, Outcome
+from delayrig.base.errors import BadInputError, ExitCode
+from delayrig.judge.exit_code import exit_code_of, exit_code_of_run
+from delayrig.judge.judge import describe
+from delayrig.judge.not_provided import not_provided_lines
+from delayrig.model.result import CellResult, Results, RunHeader, Verdict
+from delayrig.present.terminal.results import answer
+
+
+class State(StrEnum):
+    """What a tool that knows no verdicts is told."""
+
+    FAIL = "fail"
+    ERROR = "error"
+    """The rig's own fault."""
+    DOUBT = "doubt"
+    PASS = "pass"
+    SKIP = "skip"
+
+
+BAD = (State.FAIL, State.ERROR, State.DOUBT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """A cell. `why` is one line, `evidence` the lines below it."""
+
+    state: State
+    why: str
+    evidence: list[str]
+    cell: CellResult
+
+    @property
+    def id(self) -> str:
+        """The cell's."""
+        return self.cell.id
+
+    @property
+    def total_s(self) -> float:
+        """How long the subject took, by its own clock."""
+        return self.cell.time_ns.total / 1e9
+
+    @property
+    def cpu_s(self) -> float:
+        """Its CPU time."""
+        return self.cell.total_cpu_ns / 1e9
+
+    @property
+    def properties(self) -> dict[str, str]:
+        """What it was, in words."""
+        cell = self.cell
+        return {
+            "verdict": cell.verdict,
+            "expect": cell.expect,
+            "role": cell.role,
+            "lane": cell.lane,
+            "subject": cell.subject.name,
+            "subject_version": cell.subject.version,
+            "subject_sha256": cell.subject.sha256,
+            "mips": "/".join(dict.fromkeys(f"{mips:g}" for mips in cell.guest.mips)) or "none",
+            "cores": f"{cell.guest.cores}",
+            "hazards": "+".join(cell.hazards) or "none",
+            "chip": cell.chip,
+            "corner": cell.corner,
+            "programmer": cell.programmer,
+            "job": cell.job,
+            "total_ns": f"{cell.time_ns.total}",
+            "cpu_ns": f"{cell.total_cpu_ns}",
+            "chip_busy_ns": f"{cell.chip_busy_ns}",
+            "host_s": f"{cell.host_s:.3f}",
+            "judged": " ".join(cell.judged),
+            "unjudged": ", ".join(cell.unjudged),
+            "rerun": cell.rerun,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """A run, or a decision. The first of `lines` is the answer."""
+
+    title: str
+    lines: list[str]
+    code: ExitCode
+    cases: list[Case]
+    run: RunHeader
+    document: Results | Decision
+
+    def count(self, state: State) -> int:
+        """How many cases came to that."""
+        return sum(case.state is state for case in self.cases)
+
+    @property
+    def bad(self) -> list[Case]:
+        """Those to look at, the gravest first."""
+        return sorted(
+            (case for case in self.cases if case.state in BAD),
+            key=lambda case: BAD.index(case.state),
+        )
+
+
+STATES = {
+    ExitCode.PASS: State.PASS,
+    ExitCode.UNSAFE: State.FAIL,
+    ExitCode.RIG_FAULT: State.ERROR,
+    ExitCode.SKIPPED: State.SKIP,
+    ExitCode.INCONCLUSIVE: State.DOUBT,
+}
+STATES_OF_OUTCOMES = {
+    Outcome.RIG_FAULT: State.ERROR,
+    Outcome.UNSAFE: State.FAIL,
+    Outcome.SLOWER: State.FAIL,
+    Outcome.DOUBT: State.DOUBT,
+    Outcome.PASS: State.PASS,
+    Outcome.UNSEEN: State.SKIP,
+}
+
+
+def report_of_run(results: Results) -> Report:
+    """Cells by what their plan expects."""
+    code = exit_code_of_run(results.cells, results.contrasts)
+    return Report(
+        title=f"plan {results.run.plan}",
+        lines=[answer(results, code), *not_provided_lines([results])],
+        code=code,
+        cases=[_case_of_run(cell) for cell in results.cells],
+        run=results.run,
+        document=results,
+    )
+
+
+def _case_of_run(cell: CellResult) -> Case:
+    state = STATES[exit_code_of(cell)]
+    expected = state is State.PASS and cell.verdict is not Verdict.PASS
+    mark = " (expected)" if expected else f" (expected {cell.expect})"
+    why = f"{cell.verdict}{'' if cell.expect == 'pass' else mark}: {cell.reason}"
+    return Case(state=state, why=why, evidence=_evidence(cell), cell=cell)
+
+
+def report_of_gate(decision: Decision, runs: Sequence[Results]) -> Report:
+    """Cells by what the gate made of them; `runs` are all rounds of both sides.
+
+    Those of the candidate come first: of several rounds the one is shown that was decided by.
+    """
+    known: dict[tuple[str, Verdict], CellResult] = {}
+    for cell in (cell for run in runs for cell in run.cells):
+        known.setdefault((cell.id, cell.verdict), cell)
+    for decided in decision.cells:
+        if (decided.id, decided.candidate) not in known:
+            raise BadInputError(
+                f"{FILE_NAME}: key 'cells': no results.json beside it says that {decided.id} was"
+                f" {decided.candidate}",
+                hint="a run of the gate was changed since: run the gate again",
+            )
+    return Report(
+        title=f"gate: {decision.candidate.name} against {decision.baseline.name}",
+        lines=[*decision.lines, *(f"Doubt: {doubt}" for doubt in decision.doubts)],
+        code=ExitCode(decision.exit_code),
+        cases=[_case_of_gate(cell, known[cell.id, cell.candidate]) for cell in decision.cells],
+        run=runs[0].run,
+        document=decision,
+    )
+
+
+def _case_of_gate(cell: GateCell, result: CellResult) -> Case:
+    state = STATES_OF_OUTCOMES[cell.outcome]
+    return Case(state=state, why=cell.why, evidence=_evidence(result), cell=result)
+
+
+def _evidence(cell: CellResult) -> list[str]:
+    return [
+        f"{item.witness} witness: {describe(item)}"
+        + (f" ({item.count} times, the worst shown)" if item.count > 1 else "")
+        + (f" [{item.where}]" if item.where else "")
+        for item in cell.evidence
+    ]

@@ -1,0 +1,359 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The tables of the answer as plain text, once for the terminal and for the page."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from delayrig.analysis.latency.doubt import marked
+from delayrig.analysis.latency.explain import growths, slack_cuts, us
+from delayrig.analysis.latency.proposal import KEYS, Figures, read_proposal
+from delayrig.analysis.latency.result import MachineReport, Reading
+from delayrig.analysis.latency.series import Section, Series
+from delayrig.model.lane import LaneName
+
+TESTS = {
+    "nop": "nop",
+    "sched_yield": "sched_yield",
+    "nanosleep_1us": "nanosleep 1u",
+    "nanosleep_100us": "nanosleep 100u",
+}
+NONE = "-"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rows:
+    """A table: what it shows, its columns, and its rows; `words` columns are not numbers."""
+
+    caption: str
+    words: int
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+def place_rows(machines: Sequence[MachineReport]) -> Rows:
+    """What was measured, and in which lane."""
+    return Rows(
+        caption="What was measured; in real time also how well this machine kept up",
+        words=5,
+        columns=[
+            *("machine", "lane", "architecture", "CPUs", "measured on"),
+            *("MIPS", "series", "of these in doubt"),
+        ],
+        rows=[
+            [
+                machine.title,
+                machine.lane,
+                machine.arch,
+                f"{machine.cpus}",
+                ", ".join(f"CPU {cpu}" for cpu in machine.measured_cpus),
+                _speeds(machine) or NONE,
+                f"{len(machine.readings) + len(machine.cyclictest)}",
+                _in_doubt(machine),
+            ]
+            for machine in machines
+        ],
+    )
+
+
+def _speeds(machine: MachineReport) -> str:
+    return ":".join(f"{mips:.3g}" if mips < 100 else f"{mips:.0f}" for mips in machine.core_mips)
+
+
+def _in_doubt(machine: MachineReport) -> str:
+    if machine.lane != LaneName.LIVE:
+        return NONE
+    counts = [each.windows_not_kept for each in machine.readings]
+    counts += [each.windows_not_kept for each in machine.cyclictest]
+    return f"{sum(map(bool, counts))}"
+
+
+def proposal_rows(machines: Sequence[MachineReport]) -> Rows:
+    """Mean / min / max in the form of the proposal, ours first and its machines below."""
+    rows = [row for machine in machines for row in _own_proposal_rows(machine)]
+    for theirs in read_proposal().machine:
+        for policy, figures in (("normal", theirs.normal), ("SCHED_FIFO", theirs.fifo)):
+            rows.append([f"{theirs.name} (proposal)", policy, "idle", *_theirs(figures)])
+    return Rows(
+        caption="How long each test took in us, mean / min / max, as in the proposal",
+        words=3,
+        columns=["machine", "policy", "load", *TESTS.values()],
+        rows=rows,
+    )
+
+
+def _own_proposal_rows(machine: MachineReport) -> Iterable[list[str]]:
+    for (cpu, load, policy), found in _by_manner(machine.of(Section.TABLE)).items():
+        name = machine.title if len(machine.measured_cpus) == 1 else f"{machine.title} CPU {cpu}"
+        yield [name, policy, load, *(_triple(found.get(key)) for key in TESTS)]
+
+
+def _by_manner(
+    readings: Sequence[Reading],
+) -> dict[tuple[int | None, str, str], dict[str, Reading]]:
+    found: dict[tuple[int | None, str, str], dict[str, Reading]] = {}
+    for each in readings:
+        series = each.series
+        key = KEYS[series.wait, series.request_ns]
+        found.setdefault((series.cpu, series.load, series.policy), {})[key] = each
+    return found
+
+
+def _triple(reading: Reading | None) -> str:
+    if reading is None or reading.statistics is None:
+        return NONE
+    s = reading.statistics
+    figures = " / ".join(_figure(ns / 1e3) for ns in (s.mean_ns, s.min_ns, s.max_ns))
+    return marked(figures, reading)
+
+
+def _theirs(figures: Figures) -> list[str]:
+    return [
+        " / ".join(_figure(value) for value in figures[key]) if key in figures else NONE
+        for key in TESTS
+    ]
+
+
+def _figure(value_us: float) -> str:
+    """Three digits that count, as the proposal has them."""
+    if value_us >= 1000:
+        return f"{value_us:.0f}"
+    return f"{value_us:.1f}" if value_us >= 1 else f"{value_us:.2f}"
+
+
+def quantile_rows(machines: Sequence[MachineReport]) -> Rows:
+    """The same with what a mean and a maximum hide."""
+    rows = [
+        [
+            machine.title,
+            each.series.policy,
+            each.series.load,
+            TESTS[KEYS[each.series.wait, each.series.request_ns]],
+            *_quantiles(each),
+            marked(f"{each.statistics.count if each.statistics else 0}", each),
+        ]
+        for machine in machines
+        for each in machine.of(Section.TABLE)
+        if each.series.cpu == machine.measured_cpus[0]
+    ]
+    return Rows(
+        caption="The same in us with median and 99th percentile, and how many readings there are",
+        words=4,
+        columns=[
+            *("machine", "policy", "load", "test"),
+            *("mean", "min", "p50", "p99", "max", "readings"),
+        ],
+        rows=rows,
+    )
+
+
+def _quantiles(reading: Reading) -> list[str]:
+    s = reading.statistics
+    if s is None:
+        return [NONE] * 5
+    return [_figure(ns / 1e3) for ns in (s.mean_ns, s.min_ns, s.p50_ns, s.p99_ns, s.max_ns)]
+
+
+def clock_rows(machines: Sequence[MachineReport]) -> Rows:
+    """Clocks, and what the measuring itself costs."""
+    rows = [
+        [
+            machine.title,
+            machine.clocksource,
+            f"{machine.timers.resolution_ns}",
+            f"{machine.audit.clock_step_ns}",
+            f"{machine.timers.jiffy_ns / 1e6:g}",
+            f"{machine.slack_ns / 1e3:g}",
+            _figure(machine.audit.clock_read_ps / 1e6),
+            _figure(machine.audit.clock_call_ps / 1e6),
+            _figure(machine.audit.loop_ps / 1e6),
+        ]
+        for machine in machines
+    ]
+    return Rows(
+        caption="Clocks, and what a reading costs by itself",
+        words=2,
+        columns=[
+            *("machine", "clock source", "clock_getres() ns", "step seen ns", "tick ms"),
+            *("slack us", "clock read us", "as system call us", "loop us"),
+        ],
+        rows=rows,
+    )
+
+
+def timer_rows(machines: Sequence[MachineReport]) -> Rows:
+    """State of high-resolution timers and of the tick."""
+    words = {True: "on", False: "off", None: "unknown"}
+    rows = [
+        [
+            machine.title,
+            words[machine.timers.high_resolution],
+            {"idle": "stops when idle", "full": "full NO_HZ"}.get(
+                machine.timers.tick, machine.timers.tick or "unknown"
+            ),
+            ", ".join(machine.timers.event_handlers) or NONE,
+            f"{machine.ticks.idle_interrupts}" if machine.ticks else NONE,
+            f"{machine.ticks.busy_interrupts}" if machine.ticks else NONE,
+        ]
+        for machine in machines
+    ]
+    return Rows(
+        caption="Timers and tick; interrupts of the CPU's own timer in 200 ms",
+        words=4,
+        columns=[
+            *("machine", "high resolution", "tick", "event handlers"),
+            *("while asleep", "while computing"),
+        ],
+        rows=rows,
+    )
+
+
+def cyclictest_rows(machines: Sequence[MachineReport]) -> Rows:
+    """As cyclictest says it."""
+    rows = [
+        [
+            machine.title,
+            each.interface,
+            "loaded" if each.loaded else "idle",
+            *(_figure(ns / 1e3) for ns in (each.min_ns, each.mean_ns, each.max_ns)),
+            marked(f"{each.cycles}", each),
+        ]
+        for machine in machines
+        for each in machine.cyclictest
+    ]
+    return Rows(
+        caption="cyclictest: how late a SCHED_FIFO task of 1 ms was woken, in us",
+        words=3,
+        columns=["machine", "interface", "load", "min", "avg", "max", "cycles"],
+        rows=rows,
+    )
+
+
+def period_rows(machines: Sequence[MachineReport]) -> Rows:
+    """The isochronous task."""
+    return Rows(
+        caption="A task of 1 ms by clock_nanosleep() at SCHED_FIFO 92: how late it began, in us",
+        words=3,
+        columns=[
+            *("machine", "load", "/dev/cpu_dma_latency"),
+            *("mean", "min", "p50", "p99", "max", "overruns", "periods"),
+        ],
+        rows=[
+            [
+                machine.title,
+                each.series.load,
+                "held at 0" if each.series.hold_us == 0 else "not held",
+                *_quantiles(each),
+                f"{each.overruns}" if each.statistics else NONE,
+                marked(f"{each.statistics.count}" if each.statistics else each.why, each),
+            ]
+            for machine in machines
+            for each in machine.of(Section.PERIODS)
+        ],
+    )
+
+
+def jitter_rows(machines: Sequence[MachineReport]) -> Rows:
+    """Mean and deviation of how late sleeps ended, by length."""
+    return _late_rows(
+        machines,
+        Section.JITTER,
+        caption="Sleep jitter: how late a wait ended in us, mean and deviation",
+        columns=["interface", "policy", "load"],
+        words_of=lambda s: [f"{s.wait}()", s.policy, s.load],
+    )
+
+
+def power_rows(machines: Sequence[MachineReport]) -> Rows:
+    """The same for each governor, and each idle state as the deepest."""
+    return _late_rows(
+        machines,
+        Section.POWER,
+        caption="Sleep jitter by governor, and by the exit latency that idle states are limited to",
+        columns=["governor", "exit latency at most"],
+        words_of=lambda s: [
+            s.governor or "as it was",
+            "any" if s.hold_us is None else f"{s.hold_us} us",
+        ],
+    )
+
+
+def _late_rows(
+    machines: Sequence[MachineReport],
+    section: Section,
+    *,
+    caption: str,
+    columns: Sequence[str],
+    words_of: Callable[[Series], list[str]],
+) -> Rows:
+    """A row for each manner, with a pair of columns for each length."""
+    rows: dict[tuple[str, ...], dict[int, Reading]] = {}
+    for machine in machines:
+        for each in machine.of(section):
+            if each.statistics:
+                key = (machine.title, *words_of(each.series))
+                rows.setdefault(key, {})[each.series.request_ns] = each
+    lengths = sorted({length_ns for found in rows.values() for length_ns in found})
+    return Rows(
+        caption=caption,
+        words=1 + len(columns),
+        columns=[
+            "machine",
+            *columns,
+            *(f"{_length(n)} {k}" for n in lengths for k in ("mean", "dev.")),
+        ],
+        rows=[
+            [*key, *(text for n in lengths for text in _mean_and_deviation(found.get(n), n))]
+            for key, found in rows.items()
+        ],
+    )
+
+
+def _mean_and_deviation(reading: Reading | None, request_ns: int) -> tuple[str, str]:
+    if reading is None or reading.statistics is None:
+        return NONE, NONE
+    late_ns, deviation_ns = reading.statistics.mean_ns - request_ns, reading.statistics.deviation_ns
+    return f"{late_ns / 1e3:.1f}", marked(f"{deviation_ns / 1e3:.1f}", reading)
+
+
+def _length(ns: int) -> str:
+    return f"{ns / 1e9:g} s" if ns >= 1_000_000_000 else f"{ns / 1e6:g} ms"
+
+
+def slack_rows(machines: Sequence[MachineReport]) -> Rows:
+    """Median overshoot at both slacks."""
+    return Rows(
+        caption="Median overshoot of clock_nanosleep() at normal priority by timer slack, in us",
+        words=1,
+        columns=["machine", "sleep", "at 50 us", "at 1 ns", "what is left"],
+        rows=[
+            [
+                machine.title,
+                us(cut.request_ns),
+                f"{cut.usual_ns / 1e3:.1f}",
+                f"{cut.least_ns / 1e3:.1f}",
+                marked(f"{cut.ratio:.2f}", *cut.readings),
+            ]
+            for machine in machines
+            for cut in slack_cuts(machine)
+        ],
+    )
+
+
+def growth_rows(machines: Sequence[MachineReport]) -> Rows:
+    """How much later for each unit asked for more."""
+    return Rows(
+        caption="Growth of the median lateness from a wait of 100 ms to one of 1 s",
+        words=4,
+        columns=["machine", "interface", "policy", "load", "at 100 ms us", "at 1 s us", "growth %"],
+        rows=[
+            [
+                *(machine.title, f"{each.wait}()", each.policy, each.load),
+                f"{each.late_ns[100_000_000] / 1e3:.1f}",
+                f"{each.late_ns[1_000_000_000] / 1e3:.1f}",
+                marked(f"{each.per_request * 100:.3f}", *each.readings),
+            ]
+            for machine in machines
+            for each in growths(machine)
+            if each.per_request is not None
+        ],
+    )

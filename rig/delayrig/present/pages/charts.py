@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Charts by matplotlib as SVG that lives in a page: its text is text, its colours the page's.
+
+    with new_figure(height_in=3) as figure:
+        axes = figure.add_subplot()
+        axes.barh(names, seconds, color=Colour.FIRST)
+    svg = svg_of(figure, title="Total time", description="bookworm 2.5 s, trixie 1.5 s")
+    body = chart_html(svg, caption="Total time by subject", table=table)
+
+Draw with `Colour` alone: each is a colour of the light scheme and becomes a variable of the page's
+CSS, so that the dark scheme has one of its own. No pyplot: equal figures give equal bytes.
+`svg_file()` makes a file of its own instead, for a README.
+"""
+
+import io
+import os
+import re
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
+
+from markupsafe import Markup
+
+from delayrig.base.paths import find_paths
+from delayrig.base.text import plain
+from delayrig.present.pages.page import TEMPLATES, Table, anchor, environment, table_html
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SVG = "{http://www.w3.org/2000/svg}"
+HREF = "{http://www.w3.org/1999/xlink}href"
+LONG_FRACTION = re.compile(r"(\.\d\d)\d+")
+FONT = re.compile(r" font-family: [^;]*;")
+WIDTH_IN = 9.0
+EDGE = 10
+"""Around a chart that stands alone."""
+
+
+class Colour(StrEnum):
+    """By what it is for; the values are those of the light scheme (page.css has the dark ones)."""
+
+    INK = "#1b2127"
+    SOFT = "#55606b"
+    GROUND = "#ffffff"
+    GRID = "#dde3e8"
+    FIRST = "#2563c9"
+    SECOND = "#b45309"
+    THIRD = "#be2459"
+    FOURTH = "#6d4fd1"
+    FIFTH = "#0d7a70"
+    REST = "#68737e"
+    GOOD = "#17693a"
+    BAD = "#b0201c"
+    DOUBT = "#7a5200"
+
+
+VARIABLES = {
+    Colour.INK: "ink",
+    Colour.SOFT: "soft",
+    Colour.GROUND: "ground",
+    Colour.GRID: "grid",
+    Colour.FIRST: "c1",
+    Colour.SECOND: "c2",
+    Colour.THIRD: "c3",
+    Colour.FOURTH: "c4",
+    Colour.FIFTH: "c5",
+    Colour.REST: "c6",
+    Colour.GOOD: "good",
+    Colour.BAD: "bad",
+    Colour.DOUBT: "doubt",
+}
+STANDALONE = "svg{background:var(--ground);stroke-linejoin:round}"
+STANDALONE += "text{font-family:sans-serif;fill:var(--ink)}"
+SERIES = (Colour.FIRST, Colour.SECOND, Colour.FIFTH, Colour.FOURTH, Colour.THIRD, Colour.REST)
+"""For things of equal rank, in this order."""
+
+STYLE: dict[Any, Any] = {
+    "svg.fonttype": "none",
+    "font.family": ["DejaVu Sans"],
+    "font.size": 10,
+    "text.parse_math": False,
+    "text.color": Colour.INK.value,
+    "axes.labelcolor": Colour.SOFT.value,
+    "axes.edgecolor": Colour.SOFT.value,
+    "axes.linewidth": 0.8,
+    "axes.titlecolor": Colour.INK.value,
+    "axes.titlelocation": "left",
+    "axes.titlesize": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "xtick.color": Colour.SOFT.value,
+    "ytick.color": Colour.SOFT.value,
+    "xtick.labelcolor": Colour.INK.value,
+    "ytick.labelcolor": Colour.INK.value,
+    "grid.color": Colour.GRID.value,
+    "grid.linewidth": 0.8,
+    "legend.frameon": False,
+    "figure.facecolor": "none",
+    "axes.facecolor": "none",
+    "patch.linewidth": 0,
+    "path.simplify": True,
+}
+
+
+@contextmanager
+def new_figure(*, height_in: float, width_in: float = WIDTH_IN) -> "Iterator[Figure]":
+    """An empty figure; what is drawn within the context has the page's style.
+
+    An inch is 72 px. On a narrower page the chart shrinks to 34rem, and scrolls below that.
+    """
+    _prepare()
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context(STYLE):
+        yield Figure(figsize=(width_in, height_in), layout="constrained")
+
+
+def svg_of(figure: "Figure", *, title: str, description: str) -> Markup:
+    """The figure as an SVG element for a page.
+
+    `title` names it and `description` says what it shows, to those who cannot see it. Two charts of
+    one page have two titles, as ids within the SVG are made of it.
+    """
+    drawing = _drawing(figure, title)
+    _name(drawing, title, description)
+    return Markup(_coloured(ET.tostring(drawing, encoding="unicode")))
+
+
+def svg_file(figure: "Figure", *, title: str, description: str) -> bytes:
+    """The same as a file that stands alone, light and dark: for a README."""
+    drawing = _drawing(figure, title)
+    width, height = (float(size) + 2 * EDGE for size in drawing.get("viewBox", "").split()[2:])
+    drawing.set("viewBox", f"-{EDGE} -{EDGE} {width:g} {height:g}")
+    drawing.set("width", f"{width:g}")
+    drawing.set("height", f"{height:g}")
+    _name(drawing, title, description)
+    coloured = _coloured(ET.tostring(drawing, encoding="unicode"))
+    style = f"<style>{_schemes()}{STANDALONE}</style>"
+    licence = "<!-- SPDX-License-Identifier: GPL-2.0-or-later -->\n"
+    return (licence + plain(coloured).replace("</title>", f"</title>{style}", 1) + "\n").encode()
+
+
+def chart_html(svg: Markup, *, caption: str, table: Table) -> Markup:
+    """A figure of the page: what it shows in words, the SVG, and its values as a table."""
+    return Markup(
+        environment(TEMPLATES)
+        .get_template("chart.html")
+        .render(svg=svg, caption=caption, table=table_html(table))
+    )
+
+
+def _prepare() -> None:
+    """matplotlib keeps a list of fonts; it belongs into the rig's own folder."""
+    os.environ.setdefault("MPLCONFIGDIR", str(find_paths().state / "matplotlib"))
+
+
+def _drawing(figure: "Figure", title: str) -> ET.Element:
+    """As matplotlib writes it, less what a page has itself; all ids begin with the title's."""
+    import matplotlib as mpl
+
+    written = io.BytesIO()
+    with mpl.rc_context({**STYLE, "svg.hashsalt": title}), warnings.catch_warnings():
+        # Text stays text: the reader's fonts matter, and not those that it was measured with.
+        warnings.filterwarnings("ignore", message="Glyph .* missing")
+        figure.savefig(
+            written, format="svg", transparent=True, metadata={"Date": None, "Creator": None}
+        )
+    drawing = _without_namespaces(ET.fromstring(plain(written.getvalue().decode())))
+    _remove_the_pages_part(drawing)
+    _make_ids_unique(drawing, anchor(title))
+    for key in ("width", "height", "version"):
+        drawing.attrib.pop(key, None)
+    return drawing
+
+
+def _without_namespaces(root: ET.Element) -> ET.Element:
+    """Elements of SVG by their plain names, which is what HTML calls them."""
+    for element in root.iter():
+        element.tag = element.tag.removeprefix(SVG)
+        if HREF in element.attrib:
+            element.set("href", element.attrib.pop(HREF))
+    root.set("xmlns", "http://www.w3.org/2000/svg")
+    return root
+
+
+def _remove_the_pages_part(drawing: ET.Element) -> None:
+    """Fonts and styles are the page's; a hundredth of a pixel is enough."""
+    for element in list(drawing.iter()):
+        for child in [child for child in element if child.tag in ("metadata", "style")]:
+            element.remove(child)
+        if element.tag != "text" and not (element.text or "").strip():
+            element.text = None
+        element.tail = None
+        for key in ("d", "x", "y", "transform", "points"):
+            if key in element.attrib:
+                element.set(key, LONG_FRACTION.sub(r"\1", element.attrib[key]))
+        if "style" in element.attrib:
+            element.set("style", FONT.sub("", element.attrib["style"]))
+
+
+def _make_ids_unique(drawing: ET.Element, prefix: str) -> None:
+    """Only ids that something refers to are kept, and those get the prefix."""
+    text = ET.tostring(drawing, encoding="unicode")
+    used = set(re.findall(r'(?:url\(#|href="#)([^)"]+)', text))
+    for element in drawing.iter():
+        name = element.attrib.pop("id", None)
+        if name in used:
+            element.set("id", f"{prefix}-{name}")
+        for key, value in element.attrib.items():
+            if key == "href":
+                element.set(key, value.replace("#", f"#{prefix}-", 1))
+            elif "url(#" in value:
+                element.set(key, value.replace("url(#", f"url(#{prefix}-"))
+
+
+def _name(drawing: ET.Element, title: str, description: str) -> None:
+    prefix = anchor(title)
+    drawing.set("class", "chart")
+    drawing.set("role", "img")
+    drawing.set("aria-labelledby", f"{prefix}-title")
+    drawing.set("aria-describedby", f"{prefix}-desc")
+    for at, (tag, text) in enumerate((("title", title), ("desc", description))):
+        element = ET.Element(tag, {"id": f"{prefix}-{tag}"})
+        element.text = text
+        drawing.insert(at, element)
+
+
+def _coloured(text: str) -> str:
+    for colour, name in VARIABLES.items():
+        text = re.sub(rf"{colour}\b", f"var(--{name})", text)
+    return text
+
+
+def _schemes() -> str:
+    """The colours of page.css, both schemes."""
+    css = (TEMPLATES / "page.css").read_text(encoding="utf-8")
+    light, dark = re.findall(r":root \{(.*?)\}", css, flags=re.DOTALL)[:2]
+    squeezed = ["".join(re.findall(r"--[a-z0-9-]+: #\w+;", each)) for each in (light, dark)]
+    return f":root{{{squeezed[0]}}}@media(prefers-color-scheme:dark){{:root{{{squeezed[1]}}}}}"

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a gate says of each known-bad build, as a page."""
+
+from delayrig.analysis.selfcheck.known_bad import WANTED, KnownBad
+from delayrig.present.pages.page import (
+    Column,
+    Row,
+    Section,
+    Table,
+    paragraph,
+    render_page,
+    table_html,
+)
+from delayrig.present.terminal.known_bad import reason_of, summary
+
+COLUMNS = ("name", "what is wrong", "class", "who sees it", "wanted", "answered", "right", "cell")
+
+
+def known_bad_page(answer: KnownBad) -> bytes:
+    """The matrix as a page of its own."""
+    kinds = dict.fromkeys(str(build.kind) for build in answer.builds)
+    return render_page(
+        title="Known-bad builds, and what a gate says of them",
+        summary=paragraph(summary(answer)),
+        sections=[_section(answer, kind) for kind in kinds],
+    )
+
+
+def _section(answer: KnownBad, kind: str) -> Section:
+    body = table_html(_table(answer, kind))
+    return Section(key=f"{kind}-builds", title=f"Class {kind}", body=body)
+
+
+def _table(answer: KnownBad, kind: str) -> Table:
+    return Table(
+        caption=f"Builds of class {kind}: what a gate has to answer, and what it answered",
+        columns=[Column(name=name) for name in COLUMNS],
+        rows=[
+            Row(
+                values=[
+                    *(build.name, build.what, build.kind, build.sight, WANTED[build.kind]),
+                    *(build.outcome, "yes" if build.right else "no", reason_of(build)),
+                ]
+            )
+            for build in answer.builds
+            if build.kind == kind
+        ],
+    )

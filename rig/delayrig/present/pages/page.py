@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A page that is one file: no network, light and dark, readable without JavaScript.
+
+    page = render_page(
+        title="Latency of this machine",
+        summary=paragraph("Nothing was too short."),
+        sections=[Section(key="worst", title="The worst", body=table_html(table) + chart)],
+    )
+    keep_file(path, page)
+
+What no document may hold is replaced. All text is escaped, but for what is `Markup` already: the
+values of `table_html()`, `paragraph()`, `charts.chart_html()` and the like, and what a template of
+another package made (`environment()`).
+"""
+
+import functools
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from delayrig import __version__
+from delayrig.base.text import plain
+
+TEMPLATES = Path(__file__).parent / "templates"
+KEY = re.compile(r"[a-z][a-z0-9-]*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """A part of the page with a heading (h2) of its own; headings in `body` begin with h3.
+
+    `key` is its anchor: lower-case letters, digits and dashes, unique on the page.
+    """
+
+    key: str
+    title: str
+    body: Markup
+
+    def __post_init__(self) -> None:
+        if not KEY.fullmatch(self.key):
+            raise ValueError(f"section key {self.key!r} is no anchor")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """Of a table. Figures are `numeric`: set to the right, digits of one width."""
+
+    name: str
+    numeric: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """Its first value is its heading. `marks` become `data-` attributes, for filters."""
+
+    values: Sequence[str | Markup]
+    marks: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """What a table shows; the caption says what that is, also to those who only hear it."""
+
+    caption: str
+    columns: Sequence[Column]
+    rows: Sequence[Row]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assets:
+    """What else a page needs, put into it: CSS below ours, and JavaScript at its end."""
+
+    style: str = ""
+    script: str = ""
+
+
+def render_page(
+    *, title: str, summary: Markup, sections: Sequence[Section], assets: Assets | None = None
+) -> bytes:
+    """The whole file. `summary` comes first and is what somebody reads who reads nothing else."""
+    keys = [section.key for section in sections]
+    if len(set(keys)) != len(keys):
+        raise ValueError(f"section keys are not unique: {keys}")
+    extra = assets or Assets()
+    page = (
+        environment(TEMPLATES)
+        .get_template("page.html")
+        .render(
+            title=title,
+            summary=summary,
+            sections=sections,
+            style=Markup(_style() + extra.style),
+            script=Markup(extra.script),
+            version=__version__,
+        )
+    )
+    return plain(page).encode()
+
+
+def table_html(table: Table) -> Markup:
+    """A table that scrolls by itself where it is wider than the page."""
+    template = environment(TEMPLATES).get_template("table.html")
+    return Markup(template.render(table=table))
+
+
+def paragraph(*parts: str | Markup) -> Markup:
+    """Escaped words."""
+    return Markup("<p>{}</p>").format(Markup("").join(parts))
+
+
+def details(summary: str, body: Markup) -> Markup:
+    """What is folded away until asked for, and is printed."""
+    return Markup("<details><summary>{}</summary>{}</details>").format(summary, body)
+
+
+def code(text: str) -> Markup:
+    """A command or a name as it is typed."""
+    return Markup("<code>{}</code>").format(text)
+
+
+def anchor(text: str) -> str:
+    """The text as part of an id: the same for the same text."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "x"
+
+
+@functools.cache
+def environment(folder: Path) -> Environment:
+    """Jinja with the templates of a folder; every value is escaped, a missing one is an error."""
+    made = Environment(
+        loader=FileSystemLoader(folder),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters["anchor"] = anchor
+    return made
+
+
+@functools.cache
+def _style() -> str:
+    text = (TEMPLATES / "page.css").read_text(encoding="utf-8")
+    return re.sub(r"\n\s+", "\n", re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)).strip() + "\n"

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The page of a survey: which waits were asked for, how often, and what they took."""
+
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+
+from delayrig.analysis.survey.gaps import class_us
+from delayrig.analysis.survey.survey import Survey
+from delayrig.present.pages.charts import SERIES, Colour, chart_html, new_figure, svg_file, svg_of
+from delayrig.present.pages.page import (
+    Column,
+    Row,
+    Section,
+    Table,
+    paragraph,
+    render_page,
+    table_html,
+)
+from delayrig.present.terminal.survey import BOUNDS, Figures, name_of, tables_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+TITLE = "Waits by length"
+ROW_IN = 2.2
+
+
+def survey_page(survey: Survey) -> bytes:
+    """The whole file."""
+    tables = tables_of(survey)
+    return render_page(
+        title="Which waits are asked for",
+        summary=Markup("").join(paragraph(line) for line in survey.lines),
+        sections=[
+            Section(key="lengths", title=TITLE, body=_chart(survey, tables)),
+            *(
+                Section(key=f"table-{number}", title=made.caption, body=_table(made))
+                for number, made in enumerate(tables, 1)
+            ),
+        ],
+    )
+
+
+def survey_svg(survey: Survey) -> bytes:
+    """The plot as a file of its own."""
+    with new_figure(height_in=_height(survey)) as figure:
+        _draw(figure, survey)
+        return svg_file(figure, title=TITLE, description=_description(survey))
+
+
+def _chart(survey: Survey, tables: list[Figures]) -> Markup:
+    if not tables:
+        return paragraph("Nothing was seen: every cell was skipped or failed.")
+    with new_figure(height_in=_height(survey)) as figure:
+        _draw(figure, survey)
+        svg = svg_of(figure, title=TITLE, description=_description(survey))
+    caption = "How many waits of which length, and how long they were in sum, over all jobs"
+    return chart_html(svg, caption=caption, table=_made(tables[0]))
+
+
+def _height(survey: Survey) -> float:
+    return ROW_IN * max(len(_histograms(survey)), 1)
+
+
+def _histograms(survey: Survey) -> dict[str, dict[int, tuple[int, float]]]:
+    """By name and class in us: how many, and their sum in ms. Of the bus, above service time."""
+    found: dict[str, dict[int, tuple[int, float]]] = {}
+    for call in survey.calls:
+        _add(found, name_of(call), class_us(call.requested_us), call.count, call.took_ns)
+    seen = {call.subject for call in survey.calls if not call.library}
+    for bound in survey.bus:
+        if bound.subject not in seen and bound.from_us:
+            name = f"{bound.subject}: {BOUNDS}"
+            _add(found, name, bound.from_us, bound.count, bound.above_service_ns)
+    return found
+
+
+def _add(
+    found: dict[str, dict[int, tuple[int, float]]], name: str, of_us: int, count: int, ns: int
+) -> None:
+    known, known_ms = found.setdefault(name, {}).get(of_us, (0, 0.0))
+    found[name][of_us] = (known + count, known_ms + ns / 1e6)
+
+
+def _draw(figure: "Figure", survey: Survey) -> None:
+    histograms = _histograms(survey)
+    for number, (name, bars) in enumerate(histograms.items()):
+        colour = SERIES[number % len(SERIES)]
+        for column, (what, at) in enumerate((("times", 0), ("sum, ms", 1))):
+            axes = figure.add_subplot(len(histograms), 2, 2 * number + column + 1)
+            _draw_bars(axes, {of_us: float(bar[at]) for of_us, bar in bars.items()}, colour)
+            axes.set_title(f"{name}: {what}")
+
+
+def _draw_bars(axes: Any, bars: dict[int, float], colour: Colour) -> None:
+    names = [_words(of_us) for of_us in sorted(bars)]
+    drawn = axes.bar(names, [bars[of_us] for of_us in sorted(bars)], color=colour, width=0.7)
+    axes.bar_label(drawn, fmt="%.3g", fontsize=6, padding=2)
+    axes.set_yticks([])
+    axes.spines["left"].set_visible(False)
+    axes.margins(y=0.2)
+    axes.tick_params(axis="x", labelsize=7, labelrotation=45)
+
+
+def _words(us: int) -> str:
+    """A length, short."""
+    if us >= 1_000_000:
+        return f"{us // 1_000_000} s"
+    return f"{us // 1000} ms" if us >= 1000 else f"{us} us"
+
+
+def _description(survey: Survey) -> str:
+    return "; ".join(
+        f"{name}: "
+        + ", ".join(f"{count} from {_words(us)}" for us, (count, _) in sorted(b.items()))
+        for name, b in _histograms(survey).items()
+    )
+
+
+def _table(made: Figures) -> Markup:
+    return table_html(_made(made))
+
+
+def _made(made: Figures) -> Table:
+    return Table(
+        caption=made.caption,
+        columns=[
+            *(Column(name=name) for name in made.words),
+            *(Column(name=name, numeric=True) for name in made.figures),
+        ],
+        rows=[Row(values=row) for row in made.rows],
+    )

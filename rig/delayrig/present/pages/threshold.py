@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The page of a comparison: the recommendation, the fronts, and what they rest on."""
+
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+
+from delayrig.analysis.threshold.answer import Answer
+from delayrig.analysis.threshold.figures import Cost, Standing
+from delayrig.present.pages.charts import SERIES, Colour, chart_html, new_figure, svg_file, svg_of
+from delayrig.present.pages.page import (
+    Column,
+    Row,
+    Section,
+    Table,
+    paragraph,
+    render_page,
+    table_html,
+)
+from delayrig.present.terminal.threshold import NUMBERS, figures
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+TITLE = "Time and CPU time of each threshold"
+
+
+def threshold_page(answer: Answer) -> bytes:
+    """The whole file."""
+    return render_page(
+        title="Which sleep threshold to take",
+        summary=Markup("").join(paragraph(line) for line in answer.lines),
+        sections=[
+            Section(key="sure", title="How sure that is", body=_sure(answer)),
+            Section(key="fronts", title="What each threshold costs", body=_fronts(answer)),
+            Section(key="reasoning", title="The proposal's reasoning here", body=_findings(answer)),
+            Section(key="sleep", title="What sleeping costs here", body=_sleep(answer)),
+        ],
+    )
+
+
+def _sure(answer: Answer) -> Markup:
+    lines = [*answer.sureness, *(f"In doubt: {doubt}" for doubt in answer.doubts)]
+    jobs = f"Jobs: {'; '.join(answer.jobs)}. Program: {answer.subject}."
+    rule = (
+        "The rule: of the values that were safe in every cell, those within 2 % of the quickest in"
+        " every profile; of these, those within 5 % of the least CPU time; of these, the smallest"
+        " whose plain sleeps are late by no more than 10 %."
+    )
+    return Markup("").join(paragraph(line) for line in [*lines, rule, jobs])
+
+
+def _fronts(answer: Answer) -> Markup:
+    with new_figure(height_in=_height(answer)) as figure:
+        _draw(figure, answer)
+        svg = svg_of(figure, title=TITLE, description=_description(answer))
+    return chart_html(
+        svg,
+        caption="CPU time over total time by threshold; filled points are on the Pareto front",
+        table=_cost_table(answer),
+    )
+
+
+def front_svg(answer: Answer) -> bytes:
+    """The same plot as a file of its own."""
+    with new_figure(height_in=_height(answer)) as figure:
+        _draw(figure, answer)
+        return svg_file(figure, title=TITLE, description=_description(answer))
+
+
+def _height(answer: Answer) -> float:
+    return 3.2 * len(_names(answer))
+
+
+def _names(answer: Answer) -> list[str]:
+    return list(dict.fromkeys(cost.profile for cost in answer.costs))
+
+
+def _draw(figure: "Figure", answer: Answer) -> None:
+    names = _names(answer)
+    for number, name in enumerate(names):
+        axes = figure.add_subplot(len(names), 1, number + 1)
+        costs = [cost for cost in answer.costs if cost.profile == name]
+        _draw_profile(axes, costs, answer, SERIES[number % len(SERIES)])
+        axes.set_title(name)
+        axes.set_ylabel("CPU time, s")
+        axes.grid(visible=True)
+    axes.set_xlabel("% more time than the fastest; dashed: the 2 % that the rule allows")
+
+
+def _draw_profile(axes: Any, costs: list[Cost], answer: Answer, colour: Colour) -> None:
+    points = _points(costs)
+    front = sorted(points[cost.value_us] for cost in costs if cost.on_front)
+    axes.step(*zip(*front, strict=True), where="post", color=colour, linewidth=1)
+    axes.axvline(2, color=Colour.SOFT, linewidth=1, linestyle="--")
+    for cost in costs:
+        point_colour = colour if cost.standing is Standing.SAFE else Colour.BAD
+        chosen = cost.value_us == answer.recommended_us
+        axes.plot(
+            *([figure] for figure in points[cost.value_us]),
+            marker="D" if chosen else "o",
+            markersize=9 if chosen else 6,
+            markerfacecolor=point_colour if cost.on_front else Colour.GROUND,
+            markeredgecolor=point_colour,
+            linestyle="",
+        )
+    for words, point in _labels(points):
+        axes.annotate(words, point, xytext=(7, 5), textcoords="offset points", fontsize=8)
+    axes.set_xlim(-0.05, 1.15 * max(2.1, *(slower for slower, _ in points.values())))
+    axes.set_ylim(0, 1.2 * max(cpu_s for _, cpu_s in points.values()))
+
+
+def _points(costs: list[Cost]) -> dict[int, tuple[float, float]]:
+    """By value: how much slower than the fastest in percent, and CPU time in seconds."""
+    least = min(cost.time_ns for cost in costs) or 1
+    return {cost.value_us: (100 * (cost.time_ns / least - 1), cost.cpu_ns / 1e9) for cost in costs}
+
+
+def _labels(points: dict[int, tuple[float, float]]) -> list[tuple[str, tuple[float, float]]]:
+    """Values whose points lie close together share a label, which is at the first of them."""
+    wide = max(2.1, *(slower for slower, _ in points.values()))
+    high = max(cpu_s for _, cpu_s in points.values()) or 1.0
+    groups: list[tuple[list[int], tuple[float, float]]] = []
+    for value, (slower, cpu_s) in sorted(points.items()):
+        for values, (other, other_s) in groups:
+            if abs(slower - other) < 0.12 * wide and abs(cpu_s - other_s) < 0.05 * high:
+                values.append(value)
+                break
+        else:
+            groups.append(([value], (slower, cpu_s)))
+    return [(f"{', '.join(map(str, values))} us", point) for values, point in groups]
+
+
+def _description(answer: Answer) -> str:
+    parts = [
+        f"{cost.profile}, {cost.value_us} us: {cost.time_ns / 1e9:.3f} s,"
+        f" CPU {cost.cpu_ns / 1e9:.3f} s"
+        for cost in answer.costs
+        if cost.on_front
+    ]
+    return "On the front: " + "; ".join(parts)
+
+
+def _cost_table(answer: Answer) -> Table:
+    return Table(
+        caption="Each value in each profile, its jobs summed up",
+        columns=[
+            Column(name="profile"),
+            Column(name="threshold us", numeric=True),
+            Column(name="safe"),
+            *(Column(name=name, numeric=True) for name in NUMBERS),
+            Column(name="on the front"),
+        ],
+        rows=[
+            Row(
+                values=[
+                    cost.profile,
+                    f"{cost.value_us}",
+                    cost.standing,
+                    *figures(cost, answer),
+                    "yes" if cost.on_front else "",
+                ]
+            )
+            for cost in answer.costs
+        ],
+    )
+
+
+def _findings(answer: Answer) -> Markup:
+    if not answer.findings:
+        return paragraph("Nothing was measured of it: the plan has no cell of `sleep-facts`.")
+    return table_html(
+        Table(
+            caption="Claims of the proposal, each in each profile",
+            columns=[Column(name=name) for name in ("claim", "profile", "holds", "measured")],
+            rows=[
+                Row(values=[each.claim, each.profile, "yes" if each.holds else "no", each.words])
+                for each in answer.findings
+            ],
+        )
+    )
+
+
+def _sleep(answer: Answer) -> Markup:
+    lengths = (1, 100, 1000)
+    rows = []
+    for profile in answer.profiles:
+        if profile.sleep is None:
+            continue
+        for way in dict.fromkeys(row.way for row in profile.sleep.sleeps):
+            late = [profile.sleep.sleep(way, length) for length in lengths]
+            rows.append(
+                Row(
+                    values=[
+                        profile.name,
+                        way,
+                        *(f"{row.late_ns_p50 / 1e3:.1f}" if row else "-" for row in late),
+                        f"{profile.sleep.yield_ns / 1e3:.1f}",
+                        f"{profile.sleep.switch_ns / 1e3:.1f}",
+                    ]
+                )
+            )
+    return table_html(
+        Table(
+            caption="How late plain sleeps end in us (medians), sched_yield and a process switch",
+            columns=[
+                Column(name="profile"),
+                Column(name="priority, slack"),
+                *(Column(name=f"{length} us", numeric=True) for length in lengths),
+                Column(name="sched_yield", numeric=True),
+                Column(name="switch", numeric=True),
+            ],
+            rows=rows,
+        )
+    )

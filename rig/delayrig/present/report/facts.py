@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a report wants to know of a cell's events: folded once, small enough to be kept."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from delayrig.analysis.figures.waste import Waste, Watched, read_watched, waste_of
+from delayrig.base import digest
+from delayrig.base.errors import BadInputError, LostGuestError
+from delayrig.images.profiles.profile import find_profile
+from delayrig.judge.bus import observe_waits
+from delayrig.judge.chip import margins_ns
+from delayrig.judge.delay_waits import observe_calls_of
+from delayrig.judge.wait_classes import CHIP_BUSY
+from delayrig.model.cell import Job
+from delayrig.model.events import TRANSACTIONS, Event, first, of_kind
+from delayrig.model.evidence import ObservedWait, Witness
+from delayrig.model.phases import PROBE, READ, VERIFY, overshoots, phase_changes
+from delayrig.model.result import CellResult
+from delayrig.present.report.spans import Cover, Span
+from delayrig.present.trace.timeline import REQUESTS
+
+SILENCE_NS_MIN = 1_000_000
+"""Shorter gaps on the bus are round trips."""
+START, END = "start", "end"
+
+
+class Split(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the time of a job went; these add up to it."""
+
+    busy_ns: int = 0
+    wire_ns: int = 0
+    overshoot_ns: int = 0
+    fixed_ns: int = 0
+    rest_ns: int = 0
+
+    def __add__(self, other: "Split") -> "Split":
+        """Both together."""
+        return Split(
+            **{name: getattr(self, name) + getattr(other, name) for name in self.__struct_fields__}
+        )
+
+    @property
+    def total_ns(self) -> int:
+        """All of it."""
+        return sum(msgspec.structs.astuple(self))
+
+
+class Silence(msgspec.Struct, frozen=True, kw_only=True):
+    """Nothing on the bus while the part was ready: by what came before it and after it."""
+
+    phase: str
+    after: str
+    before: str
+    count: int
+    total_ns: int
+    most_ns: int
+
+
+class WaitMargin(msgspec.Struct, frozen=True, kw_only=True):
+    """All waits of a class in a cell; the worst is the judged one with the least margin."""
+
+    kind: str
+    witness: Witness
+    count: int
+    judged: int
+    short: int
+    requested_ns: int | None = None
+    actual_ns: tuple[int, int] | None = None
+    margin_ns: int | None = None
+    opened_ns: int | None = None
+    """When the worst began."""
+
+
+class CellFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """All of it."""
+
+    split: Split
+    waste: Waste
+    silences: list[Silence]
+    waits: list[WaitMargin]
+
+
+def cell_facts(place: Path, result: CellResult) -> CellFacts:
+    """Of the cell in that folder; raises `BadInputError` where that is not what was judged."""
+    watched = read_judged(place, result)
+    try:
+        return _facts(watched, result)
+    except (KeyError, TypeError, ValueError, LostGuestError) as error:
+        raise _unreadable(place, error) from error
+
+
+def read_judged(place: Path, result: CellResult) -> Watched:
+    """The cell and its events, which are those that the result was made of."""
+    events = place / "events.jsonl"
+    whole = "or give the run's results.json to report without events"
+    if not events.is_file():
+        raise BadInputError(
+            f"{events}: is not there, and the run's results tell of this cell",
+            hint=f"bring the cell's folder back, {whole}",
+        )
+    if result.events_sha256 and digest.of_file(events) != result.events_sha256:
+        raise BadInputError(
+            f"{events}: these are not the events that were judged (key 'events_sha256')",
+            hint=f"the file was changed or cut off: run the cell again, {whole}",
+        )
+    try:
+        return read_watched(place)[0]
+    except (LostGuestError, ValueError) as error:
+        raise _unreadable(place, error) from error
+
+
+def _unreadable(place: Path, error: Exception) -> BadInputError:
+    return BadInputError(
+        f"{place}/events.jsonl: not events that can be shown: {error!r}",
+        hint="run the cell again, or give the run's results.json to report without events",
+    )
+
+
+def _facts(watched: Watched, result: CellResult) -> CellFacts:
+    events = watched.events
+    profile = find_profile(result.subject.version)
+    on_bus = (
+        observe_waits(events, profile, result.chip, bridged=watched.cell.bridged) if profile else []
+    )
+    delays = observe_calls_of(watched.delays, events) if watched.delays else []
+    busy = [(event["start_ns"], event["until_ns"]) for event in of_kind(events, "busy")]
+    late = [(each.ready_ns, each.noticed_ns) for each in overshoots(events)]
+    return CellFacts(
+        split=_split(events, busy, late, on_bus),
+        waste=waste_of([watched]),
+        silences=_summed(_silences(watched, Cover([*busy, *late]))),
+        waits=[*_chip_margins(events), *_margins(on_bus), *_margins(delays)],
+    )
+
+
+def _split(
+    events: list[Event], busy: list[Span], late: list[Span], waits: list[ObservedWait]
+) -> Split:
+    """Each moment belongs to the first of these that it is in."""
+    started, ended = first(events, "subject_start"), first(events, "subject_end")
+    if started is None or ended is None:
+        return Split()
+    wire = [
+        (event["read_ns"], event["read_ns"] + event["wire_ns"])
+        for event in events
+        if event["ev"] in TRANSACTIONS
+    ]
+    fixed = [(wait.opened_ns, wait.opened_ns + wait.shortest_ns) for wait in waits]
+    sums: list[int] = []
+    spans: list[Span] = []
+    before_ns = 0
+    for part in (busy, wire, late, fixed, [(started["t_ns"], ended["t_ns"])]):
+        spans += part
+        covered_ns = Cover(spans).within_ns(started["t_ns"], ended["t_ns"])
+        sums.append(covered_ns - before_ns)
+        before_ns = covered_ns
+    names = ("busy_ns", "wire_ns", "overshoot_ns", "fixed_ns", "rest_ns")
+    return Split(**dict(zip(names, sums, strict=True)))
+
+
+def _silences(watched: Watched, accounted: Cover) -> Iterator[Silence]:
+    events = watched.events
+    started, ended = first(events, "subject_start"), first(events, "subject_end")
+    if started is None or ended is None:
+        return
+    reading = VERIFY if watched.cell.job is Job.VERIFY else READ
+    changes = [(started["t_ns"], PROBE), *phase_changes(events, first_read=reading)]
+    moments = [(event["read_ns"], event["reply_ns"], event["name"]) for event in _requests(events)]
+    moments.append((ended["t_ns"], ended["t_ns"], END))
+    since_ns, after, phase = started["t_ns"], START, 0
+    for read_ns, reply_ns, name in moments:
+        length_ns = read_ns - since_ns - accounted.within_ns(since_ns, read_ns)
+        while phase + 1 < len(changes) and changes[phase + 1][0] <= since_ns:
+            phase += 1
+        if length_ns >= SILENCE_NS_MIN:
+            yield Silence(
+                phase=changes[phase][1],
+                after=after,
+                before=name,
+                count=1,
+                total_ns=length_ns,
+                most_ns=length_ns,
+            )
+        since_ns, after = max(since_ns, reply_ns), name
+
+
+def _requests(events: list[Event]) -> list[Event]:
+    return [event for event in events if event["ev"] in REQUESTS]
+
+
+def _summed(silences: Iterator[Silence]) -> list[Silence]:
+    sums: dict[tuple[str, str, str], Silence] = {}
+    for each in silences:
+        key = (each.phase, each.after, each.before)
+        sums[key] = add_silence(sums[key], each) if key in sums else each
+    return list(sums.values())
+
+
+def add_silence(one: Silence, other: Silence) -> Silence:
+    """Both together."""
+    return msgspec.structs.replace(
+        one,
+        count=one.count + other.count,
+        total_ns=one.total_ns + other.total_ns,
+        most_ns=max(one.most_ns, other.most_ns),
+    )
+
+
+def _chip_margins(events: list[Event]) -> list[WaitMargin]:
+    margins = margins_ns(events)
+    if not margins:
+        return []
+    return [
+        WaitMargin(
+            kind=CHIP_BUSY,
+            witness=Witness.CHIP,
+            count=len(margins),
+            judged=len(margins),
+            short=sum(margin < 0 for margin in margins),
+            margin_ns=min(margins),
+            opened_ns=_moment_of(events, min(margins)),
+        )
+    ]
+
+
+def _moment_of(events: list[Event], margin_ns: int) -> int | None:
+    at = (
+        event["read_ns"]
+        for event in events
+        if event["ev"] in TRANSACTIONS and event["margin_ns"] == margin_ns
+    )
+    return next(at, None)
+
+
+def _margins(waits: Sequence[ObservedWait]) -> list[WaitMargin]:
+    return [
+        _margin(kind, [wait for wait in waits if wait.kind == kind])
+        for kind in dict.fromkeys(wait.kind for wait in waits)
+    ]
+
+
+def _margin(kind: str, waits: list[ObservedWait]) -> WaitMargin:
+    judged = [wait for wait in waits if wait.is_judged]
+    found = WaitMargin(
+        kind=kind,
+        witness=waits[0].witness,
+        count=len(waits),
+        judged=len(judged),
+        short=sum(wait.is_short for wait in waits),
+    )
+    if not judged:
+        return found
+    worst = min(judged, key=_certain_margin_ns)
+    return msgspec.structs.replace(
+        found,
+        requested_ns=worst.requested_ns,
+        actual_ns=(worst.shortest_ns, worst.longest_ns),
+        margin_ns=_certain_margin_ns(worst),
+        opened_ns=worst.opened_ns,
+    )
+
+
+def _certain_margin_ns(wait: ObservedWait) -> int:
+    """What is beyond doubt: a short one lacked that at least, a good one had that to spare."""
+    return (wait.longest_ns if wait.is_short else wait.shortest_ns) - wait.requested_ns

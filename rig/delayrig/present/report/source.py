@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a report is made of: runs, gates, and the facts of their cells, read from disk."""
+
+import os
+import signal
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from multiprocessing import get_context
+from pathlib import Path
+
+from delayrig.analysis.gate.decision import FILE_NAME as GATE_FILE
+from delayrig.analysis.gate.decision import SCHEMA, Decision
+from delayrig.analysis.gate.request import BASELINE, CANDIDATE, rounds_of
+from delayrig.base.errors import ExitCode
+from delayrig.judge.exit_code import exit_code_of_run
+from delayrig.lanes.host.children import die_with_session
+from delayrig.model.lane import EXACT_LANE
+from delayrig.model.result import CellResult, Results, read_results, read_versioned
+from delayrig.present.report.facts import CellFacts, cell_facts
+from delayrig.present.report.rounds import Spread, fold_rounds
+
+ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSource:
+    """A run. `label` tells it from the others of the page, and is empty where it is alone."""
+
+    label: str
+    side: str = ""
+    """Of a gate, where the label does not say that."""
+    path: Path
+    """As it was named: its folder, or its results.json."""
+    results: Results
+    facts: dict[str, CellFacts]
+    """By cell; empty where only the results are there."""
+    spread: dict[str, Spread] = field(default_factory=dict)
+    """By cell, where the run is one of several rounds."""
+
+    @property
+    def code(self) -> ExitCode:
+        """What the run came to."""
+        return exit_code_of_run(self.results.cells, self.results.contrasts)
+
+    @property
+    def folder(self) -> Path | None:
+        """Where its cells are."""
+        return self.path if self.path.is_dir() else None
+
+    def folder_of(self, cell: CellResult) -> Path:
+        """What the cell left, in the round that is shown; only where there are folders."""
+        assert self.folder is not None
+        spread = self.spread.get(cell.id)
+        return spread.folder if spread else self.folder / cell.id
+
+    @property
+    def prefix(self) -> str:
+        """Before an id of this run, so that it is unique on the page."""
+        return f"{self.label.lower()}-" if self.label else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateSource:
+    """A gate, and the labels of its two runs."""
+
+    path: Path
+    decision: Decision
+    rounds: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sources:
+    """Everything on the page, in the order in which it was named."""
+
+    gates: Sequence[GateSource]
+    runs: Sequence[RunSource]
+
+    @cached_property
+    def is_exact(self) -> bool:
+        """Whether all times are those of guests, which are the same each time."""
+        return all(cell.lane == EXACT_LANE for run in self.runs for cell in run.results.cells)
+
+    @property
+    def has_events(self) -> bool:
+        """Whether more is known of any cell than its results."""
+        return any(run.facts for run in self.runs)
+
+
+def read_sources(paths: Sequence[Path]) -> Sources:
+    """Runs and gates by their folders, or runs by their results.json; without any facts."""
+    gates: list[GateSource] = []
+    runs: list[RunSource] = []
+    for path in paths:
+        if (path / GATE_FILE).is_file():
+            gate, sides = _read_gate(path)
+            gates.append(gate)
+            runs += sides
+        else:
+            runs.append(_read_run(path))
+    return Sources(gates=gates, runs=_labelled(runs, of_one_gate=len(paths) == len(gates) == 1))
+
+
+def with_facts(sources: Sources, *, jobs: int, done: Callable[[], None]) -> Sources:
+    """The same with what the events of the cells tell; `done` is called after each cell."""
+    forking = get_context("fork")
+    parent = os.getpid()
+    with ProcessPoolExecutor(jobs, forking, _begin_worker, (parent,)) as pool:
+        waiting = [
+            (at, cell.id, pool.submit(cell_facts, run.folder_of(cell), cell))
+            for at, run in enumerate(sources.runs)
+            if run.folder is not None
+            for cell in told_by_events(run.results)
+        ]
+        found: list[dict[str, CellFacts]] = [{} for _ in sources.runs]
+        try:
+            for at, cell_id, future in waiting:
+                found[at][cell_id] = future.result()
+                done()
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+    runs = [replace(run, facts=facts) for run, facts in zip(sources.runs, found, strict=True)]
+    return Sources(gates=sources.gates, runs=runs)
+
+
+def told_by_events(results: Results) -> list[CellResult]:
+    """The cells that got as far as leaving any."""
+    return [cell for cell in results.cells if cell.events_sha256]
+
+
+def _read_run(path: Path) -> RunSource:
+    return RunSource(label="", path=path, results=read_results(path), facts={})
+
+
+def _read_rounds(gate: Path, side: str) -> RunSource:
+    """Only rounds of real time are more than one; none of them lacks its results."""
+    folders = rounds_of(gate, side)
+    first = _read_run(folders[0])
+    if len(folders) == 1:
+        return first
+    further = [(folder, read_results(folder)) for folder in folders[1:]]
+    results, spread = fold_rounds([(folders[0], first.results), *further])
+    return replace(first, results=results, spread=spread)
+
+
+def _read_gate(path: Path) -> tuple[GateSource, list[RunSource]]:
+    """Each side as one run, folded from all of its rounds."""
+    decision = read_versioned(path / GATE_FILE, Decision, schema=SCHEMA)
+    stored = decision.baseline.stored
+    before = _read_run(Path(stored)) if stored else _read_rounds(path, BASELINE)
+    after = _read_rounds(path, CANDIDATE)
+    gate = GateSource(path=path, decision=decision, rounds=len(rounds_of(path, CANDIDATE)))
+    return gate, [replace(before, label=BASELINE), replace(after, label=CANDIDATE)]
+
+
+def _labelled(runs: list[RunSource], *, of_one_gate: bool) -> list[RunSource]:
+    if of_one_gate:
+        return runs
+    if len(runs) == 1:
+        return runs
+    return [replace(run, label=_letter(at), side=run.label) for at, run in enumerate(runs)]
+
+
+def _letter(at: int) -> str:
+    more, rest = divmod(at, len(ALPHABET))
+    return (_letter(more - 1) if more else "") + ALPHABET[rest]
+
+
+def _begin_worker(parent: int) -> None:
+    """Interruptions are the parent's to answer; a worker goes where the parent goes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    die_with_session(parent)

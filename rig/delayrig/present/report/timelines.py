@@ -1,0 +1,387 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Timelines of single cells: the whole job, and closer, the moment that its verdict turns on."""
+
+import shlex
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from markupsafe import Markup
+
+from delayrig.base.durations import rounded
+from delayrig.model.cell import Job, Role
+from delayrig.model.events import Event, first
+from delayrig.model.phases import PROBE, READ, VERIFY, phase_changes
+from delayrig.model.result import CellResult, Verdict
+from delayrig.present.pages.charts import Colour, chart_html, new_figure, svg_of
+from delayrig.present.pages.page import Column, Row, Section, Table, details, paragraph
+from delayrig.present.report.facts import CellFacts, WaitMargin, read_judged
+from delayrig.present.report.source import RunSource, Sources
+from delayrig.present.report.words import cell_link, verdict_html
+from delayrig.present.trace.timeline import Timeline, Track, timeline_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+TRACKS = {
+    Track.REQUEST: Colour.FIFTH,
+    Track.COMMAND: Colour.FIRST,
+    Track.BUSY: Colour.SECOND,
+    Track.WAIT: Colour.REST,
+    Track.DELAY: Colour.FOURTH,
+}
+MARKS = {Track.VIOLATION: (Colour.BAD, "X"), Track.FAULT: (Colour.DOUBT, "v")}
+NAMES = {
+    Track.REQUEST: "programmer",
+    Track.COMMAND: "commands",
+    Track.BUSY: "chip busy",
+    Track.WAIT: "waits",
+    Track.DELAY: "delays",
+    Track.VIOLATION: "too early",
+    Track.FAULT: "faults",
+}
+STEPS = 500
+"""Spans that are closer than this part of an axis are drawn as one."""
+AROUND = 2.5
+"""How much of the surroundings of a wait is shown, in lengths of it."""
+CLOSER_PART_MAX = 0.6
+"""A closer look shows no more than that of the whole."""
+CAPTION = "The whole job, and closer the wait with the least margin"
+CHOSEN_MAX = 12
+PHASES_SAID_MAX = 12
+LEFT_OUT_MAX = 100
+
+Chosen = tuple[RunSource, CellResult]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawn:
+    """A cell's timeline as HTML."""
+
+    run: RunSource
+    cell: CellResult
+    html: Markup
+
+
+def choose_cells(sources: Sources, patterns: Sequence[str]) -> list[Chosen]:
+    """Those that were asked for, else the most interesting: all that could be shown, in that order.
+
+    The convicted first, then doubts, then those that came closest to a conviction; of equal ones
+    one for each subject, before a second one comes.
+    """
+    known = [
+        (run, cell)
+        for run in sources.runs
+        for cell in run.results.cells
+        if cell.id in run.facts and cell.role != Role.FLOOR
+    ]
+    if patterns:
+        return [
+            (run, cell)
+            for run, cell in known
+            if any(fnmatchcase(cell.id, pattern) for pattern in patterns)
+        ]
+    ranked = sorted(known, key=lambda pair: _interest(*pair))
+    seen: dict[tuple[str, str, Verdict], int] = {}
+    turns = []
+    for run, cell in ranked:
+        key = (run.label, cell.subject.name, cell.verdict)
+        seen[key] = seen.get(key, 0) + 1
+        turns.append((seen[key], run, cell))
+    turns.sort(key=lambda turn: turn[0])
+    return [(run, cell) for _, run, cell in turns]
+
+
+def _interest(run: RunSource, cell: CellResult) -> tuple[bool, int, float]:
+    facts = run.facts[cell.id]
+    margin = float("inf")
+    for worst in worst_waits(facts)[:1]:
+        margin = (worst.margin_ns or 0) / (worst.requested_ns or 1_000_000)
+    order = (Verdict.CORRUPT, Verdict.TOO_SHORT, Verdict.INCONCLUSIVE, Verdict.OP_FAILED)
+    rank = order.index(cell.verdict) if cell.verdict in order else len(order)
+    return (cell.role != Role.MEASURE, rank, margin)
+
+
+def worst_waits(facts: CellFacts) -> list[WaitMargin]:
+    """Those that a verdict turns on, the least margin first, as a part of what was asked."""
+    judged = [wait for wait in facts.waits if wait.margin_ns is not None]
+    with_length = [wait for wait in judged if wait.requested_ns]
+    return sorted(
+        with_length or judged,
+        key=lambda wait: (wait.margin_ns or 0) / (wait.requested_ns or 1_000_000),
+    )
+
+
+def draw_cell(run: RunSource, cell: CellResult) -> Drawn:
+    """Reads its events once more and draws them."""
+    folder = run.folder_of(cell)
+    watched = read_judged(folder, cell)
+    timeline = timeline_of(watched.events, watched.delays)
+    phases = _phases(watched.events, cell)
+    worst = worst_waits(run.facts[cell.id])
+    figure = _figure(timeline, phases, worst)
+    label = f"{run.label}: " if run.label else ""
+    svg = svg_of(
+        figure,
+        title=f"Timeline of {label}{cell.id}",
+        description=_in_words(timeline, phases, worst[:1]),
+    )
+    chart = chart_html(svg, caption=CAPTION, table=_table(timeline, phases))
+    where = shlex.join(["rig/rig", "trace", str(folder), "-o", "cell.json"])
+    html = Markup("<p>{} {}. Every event: <code>{}</code></p>{}").format(
+        verdict_html(cell), cell_link(run, cell, "About this cell"), where, chart
+    )
+    return Drawn(run=run, cell=cell, html=Markup("<h3>{}</h3>").format(label + cell.id) + html)
+
+
+def timelines_section(drawn: Iterable[Drawn], left_out: Sequence[Chosen]) -> Section:
+    """Those that there is room for, and what the others are."""
+    body = paragraph(
+        "What the programmer was asked, what went to the chip, when that was busy, and how long"
+        " nothing was said. Above is the whole job; below, closer, the wait with the least margin,"
+        " shaded from where it began to where it had to end. Commands that came too early are"
+        " crosses."
+    )
+    body += Markup("").join(each.html for each in drawn)
+    if left_out:
+        body += details(
+            f"{len(left_out)} cells without a timeline here",
+            paragraph(
+                "A page has room for some. --cell PATTERN chooses others, and rig/rig trace CELL"
+                " turns any into a file for ui.perfetto.dev."
+            )
+            + Markup("<ul>{}</ul>").format(
+                Markup("").join(
+                    Markup("<li>{}</li>").format(cell_link(run, cell))
+                    for run, cell in left_out[:LEFT_OUT_MAX]
+                )
+            )
+            + (
+                paragraph(f"and {len(left_out) - LEFT_OUT_MAX} more")
+                if len(left_out) > LEFT_OUT_MAX
+                else Markup("")
+            ),
+        )
+    return Section(key="timelines", title="Timelines", body=body)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Phase:
+    """A stretch of the job."""
+
+    name: str
+    start_ns: int
+    end_ns: int
+
+
+def _phases(events: list[Event], cell: CellResult) -> list[_Phase]:
+    started, ended = first(events, "subject_start"), first(events, "subject_end")
+    if started is None or ended is None:
+        return []
+    reading = VERIFY if cell.job == Job.VERIFY else READ
+    changes = [(started["t_ns"], PROBE), *phase_changes(events, first_read=reading)]
+    ends = [*(at for at, _ in changes[1:]), ended["t_ns"]]
+    return [
+        _Phase(name=name, start_ns=start, end_ns=end)
+        for (start, name), end in zip(changes, ends, strict=True)
+    ]
+
+
+def _figure(timeline: Timeline, phases: list[_Phase], worst: list[WaitMargin]) -> "Figure":
+    """Above all of the job; below the worst wait that is short enough for a closer look."""
+    tracks = {span.track for span in timeline.spans} | {each.track for each in timeline.instants}
+    rows = [track for track in (*TRACKS, *MARKS) if track in tracks]
+    start_ns = phases[0].start_ns if phases else timeline.start_ns
+    end_ns = phases[-1].end_ns if phases else max((s.end_ns for s in timeline.spans), default=1)
+    windows = ((wait, _window(wait, start_ns, end_ns)) for wait in worst)
+    closer = next(((wait, window) for wait, window in windows if window), None)
+    panels = 2 if closer else 1
+    with new_figure(height_in=(0.8 + 0.24 * len(rows)) * panels + 0.2) as figure:
+        shown = figure.subplots(panels, 1, squeeze=False)[:, 0]
+        whole = shown[0]
+        _draw(whole, timeline, rows, (start_ns, end_ns), origin_ns=start_ns)
+        _draw_phases(whole, phases, start_ns, end_ns)
+        if closer is None or closer[0] is not worst[0]:
+            for wait in worst[:1]:
+                _draw_wait(whole, wait, start_ns)
+        if closer:
+            wait, window = closer
+            _draw(shown[1], timeline, rows, window, origin_ns=start_ns)
+            _draw_wait(shown[1], wait, start_ns)
+            shown[1].set_title(_wait_words(wait), color=_colour_of(wait))
+            whole.axvspan(*(_s(at, start_ns) for at in window), color=Colour.GRID, zorder=0, lw=1.5)
+        shown[-1].set_xlabel("seconds since the subject's start")
+    return figure
+
+
+def _s(moment_ns: int, origin_ns: int) -> float:
+    return (moment_ns - origin_ns) / 1e9
+
+
+def _window(wait: WaitMargin, start_ns: int, end_ns: int) -> tuple[int, int] | None:
+    """Around the wait; None where that is about as much as the whole job."""
+    if wait.opened_ns is None:
+        return None
+    length_ns = max(wait.requested_ns or 0, *(wait.actual_ns or (0,)), abs(wait.margin_ns or 0))
+    around_ns = max(int(AROUND * length_ns), 100_000)
+    start, end = wait.opened_ns - around_ns, wait.opened_ns + length_ns + around_ns
+    window = (max(start, start_ns), min(end, end_ns))
+    fits = 0 < window[1] - window[0] <= CLOSER_PART_MAX * (end_ns - start_ns)
+    return window if fits else None
+
+
+def _draw(
+    axes: "Axes", timeline: Timeline, rows: list[Track], window: tuple[int, int], *, origin_ns: int
+) -> None:
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+
+    for at, track in enumerate(rows):
+        if track in MARKS:
+            colour, marker = MARKS[track]
+            moments = _thinned([i.at_ns for i in timeline.instants if i.track is track], window)
+            axes.plot(
+                [_s(moment, origin_ns) for moment in moments],
+                [at] * len(moments),
+                linestyle="none",
+                marker=marker,
+                markersize=5,
+                color=colour,
+                markeredgewidth=0,
+            )
+            continue
+        boxes = []
+        for start, end in _drawn_spans(timeline, track, window):
+            left, right = _s(start, origin_ns), _s(end, origin_ns)
+            box = [(left, at - 0.36), (right, at - 0.36), (right, at + 0.36), (left, at + 0.36)]
+            boxes.append(Path([*box, (0, 0)], [Path.MOVETO, *[Path.LINETO] * 3, Path.CLOSEPOLY]))
+        if boxes:
+            axes.add_patch(PathPatch(Path.make_compound_path(*boxes), color=TRACKS[track], lw=0))
+    axes.set_yticks(range(len(rows)), [NAMES[track] for track in rows])
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+    axes.set_xlim(*(_s(moment, origin_ns) for moment in window))
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+    axes.grid(axis="x")
+
+
+def _drawn_spans(
+    timeline: Timeline, track: Track, window: tuple[int, int]
+) -> list[tuple[int, int]]:
+    """What can be told apart at this scale: at least a step long, and a step apart."""
+    step_ns = max((window[1] - window[0]) // STEPS, 1)
+    drawn: list[tuple[int, int]] = []
+    for span in timeline.spans:
+        if span.track is not track or span.end_ns < window[0] or span.start_ns > window[1]:
+            continue
+        start, end = max(span.start_ns, window[0]), min(span.end_ns, window[1])
+        if track is Track.WAIT:
+            # Round trips would make one long wait of all; what ends a wait is shown as a gap.
+            end -= step_ns
+            if end - start < step_ns:
+                continue
+        end = max(end, start + step_ns)
+        if drawn and start - drawn[-1][1] < step_ns // 2:
+            drawn[-1] = (drawn[-1][0], max(end, drawn[-1][1]))
+        else:
+            drawn.append((start, end))
+    return drawn
+
+
+def _thinned(moments: list[int], window: tuple[int, int]) -> list[int]:
+    step_ns = max((window[1] - window[0]) // STEPS, 1)
+    kept: list[int] = []
+    for moment in moments:
+        if window[0] <= moment <= window[1] and (not kept or moment - kept[-1] >= step_ns):
+            kept.append(moment)
+    return kept
+
+
+def _draw_phases(axes: "Axes", phases: list[_Phase], start_ns: int, end_ns: int) -> None:
+    """Their names, where there is room."""
+    for phase in phases:
+        if phase.start_ns > start_ns:
+            axes.axvline(_s(phase.start_ns, start_ns), color=Colour.SOFT, lw=0.6, ls=":")
+    sums: dict[str, _Phase] = {}
+    for phase in phases:
+        known = sums.get(phase.name)
+        if known is None or phase.end_ns - phase.start_ns > known.end_ns - known.start_ns:
+            sums[phase.name] = phase
+    for phase in sums.values():
+        if phase.end_ns - phase.start_ns > 0.06 * (end_ns - start_ns):
+            middle_ns = (phase.start_ns + phase.end_ns) // 2
+            axes.annotate(
+                phase.name,
+                (_s(middle_ns, start_ns), 1),
+                xycoords=("data", "axes fraction"),
+                xytext=(0, 3),
+                textcoords="offset points",
+                ha="center",
+                color=Colour.SOFT,
+            )
+
+
+def _colour_of(wait: WaitMargin) -> Colour:
+    return Colour.BAD if wait.short else Colour.GOOD
+
+
+def _draw_wait(axes: "Axes", wait: WaitMargin, origin_ns: int) -> None:
+    """From where the wait began to where it should have ended."""
+    if wait.opened_ns is None:
+        return
+    colour = _colour_of(wait)
+    start, until = (
+        _s(wait.opened_ns + ns, origin_ns)
+        for ns in (0, wait.requested_ns or -(wait.margin_ns or 0))
+    )
+    axes.axvspan(start, until, color=colour, alpha=0.14, lw=0, zorder=0)
+    axes.axvline(until, color=colour, lw=1.2, ls="--")
+
+
+def _wait_words(wait: WaitMargin) -> str:
+    asked = f"{rounded(wait.requested_ns)} asked (shaded), " if wait.requested_ns else ""
+    took = ""
+    if wait.actual_ns is not None:
+        took = " to ".join(dict.fromkeys(rounded(ns) for ns in wait.actual_ns)) + " seen, "
+    return f"{wait.kind}: {asked}{took}margin {rounded(wait.margin_ns or 0)}"
+
+
+def _in_words(timeline: Timeline, phases: list[_Phase], worst: list[WaitMargin]) -> str:
+    told = [f"{phase.name} {rounded(phase.end_ns - phase.start_ns)}" for phase in phases]
+    early = sum(each.track is Track.VIOLATION for each in timeline.instants)
+    words = [
+        f"Phases: {', '.join(told[:PHASES_SAID_MAX])}",
+        f"{early} commands came too early" if early else "no command came too early",
+    ]
+    words += [f"the worst margin is that of {_wait_words(wait)}" for wait in worst]
+    return "; ".join(words) + "."
+
+
+def _table(timeline: Timeline, phases: list[_Phase]) -> Table:
+    rows = []
+    for track in TRACKS:
+        spans = [span for span in timeline.spans if span.track is track]
+        if spans:
+            lengths = [span.end_ns - span.start_ns for span in spans]
+            rows.append(_table_row(NAMES[track], lengths))
+    for track in MARKS:
+        number = sum(each.track is track for each in timeline.instants)
+        if number:
+            rows.append(Row(values=[NAMES[track], f"{number:,}", "-", "-"]))
+    for name in dict.fromkeys(phase.name for phase in phases):
+        lengths = [phase.end_ns - phase.start_ns for phase in phases if phase.name == name]
+        rows.append(_table_row(f"phase: {name}", lengths))
+    return Table(
+        caption="What is on each line, and how long the phases of the job took",
+        columns=[
+            Column(name="line"),
+            *(Column(name=name, numeric=True) for name in ("times", "in all", "longest")),
+        ],
+        rows=rows,
+    )
+
+
+def _table_row(name: str, lengths: list[int]) -> Row:
+    return Row(values=[name, f"{len(lengths):,}", rounded(sum(lengths)), rounded(max(lengths))])

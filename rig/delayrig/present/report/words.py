@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Cells, verdicts and figures as a page says them."""
+
+from pathlib import Path
+
+from markupsafe import Markup
+
+from delayrig.base.errors import ExitCode
+from delayrig.judge.exit_code import is_expected
+from delayrig.model.platform import Arch, labelled
+from delayrig.model.result import CellResult, Verdict
+from delayrig.present.pages.page import anchor
+from delayrig.present.report.source import RunSource
+
+TEMPLATES = Path(__file__).parent / "templates"
+CALM = "none"
+HOST_SPEED = "this machine"
+
+CLASSES = {
+    Verdict.PASS: "good",
+    Verdict.TOO_SHORT: "bad",
+    Verdict.CORRUPT: "bad",
+    Verdict.OP_FAILED: "doubt",
+    Verdict.HUNG: "doubt",
+    Verdict.INCONCLUSIVE: "doubt",
+    Verdict.INFRA_ERROR: "rig",
+    Verdict.SKIPPED: "quiet",
+}
+CLASSES_OF_CODES = {
+    ExitCode.PASS: "good",
+    ExitCode.UNSAFE: "bad",
+    ExitCode.SLOWER: "bad",
+    ExitCode.INCONCLUSIVE: "doubt",
+    ExitCode.SKIPPED: "quiet",
+    ExitCode.RIG_FAULT: "rig",
+}
+
+
+def subject_of(cell: CellResult) -> str:
+    """Its name, and the architecture where that is not the usual one."""
+    try:
+        return labelled(cell.subject.name, Arch(cell.guest.arch))
+    except ValueError:
+        return f"{cell.subject.name} {cell.guest.arch}"
+
+
+def speed_of(cell: CellResult) -> str:
+    """In MIPS; cells of real time have the machine's own speed."""
+    speeds = list(dict.fromkeys(f"{round(mips)}" for mips in cell.guest.mips))
+    return "/".join(speeds) if speeds else HOST_SPEED
+
+
+def hazards_of(cell: CellResult) -> str:
+    """All of them, as in its id."""
+    return "+".join(cell.hazards) or CALM
+
+
+def badge(verdict: Verdict, text: str = "") -> Markup:
+    """A verdict in its colour; the word says it as well."""
+    return Markup('<span class="badge {}">{}</span>').format(CLASSES[verdict], text or verdict)
+
+
+def verdict_html(cell: CellResult) -> Markup:
+    """Its verdict, and what its plan foresaw where that is worth a word."""
+    if is_expected(cell):
+        mark = "" if cell.verdict is Verdict.PASS else " expected"
+    else:
+        mark = " not expected" if cell.verdict is Verdict.PASS else ""
+    note = Markup(' <span class="soft">{}</span>').format(mark.strip()) if mark else Markup("")
+    return badge(cell.verdict) + note
+
+
+def cell_anchor(run: RunSource, cell: CellResult) -> str:
+    """Where its details are on the page."""
+    return f"cell-{run.prefix}{anchor(cell.id)}"
+
+
+def cell_link(run: RunSource, cell: CellResult, text: str = "") -> Markup:
+    """To these details."""
+    return Markup('<a href="#{}">{}</a>').format(cell_anchor(run, cell), text or cell.id)
+
+
+def marks_of(cell: CellResult) -> dict[str, str]:
+    """What the page's filters go by."""
+    return {
+        "subject": subject_of(cell),
+        "verdict": cell.verdict,
+        "hazards": " ".join(cell.hazards) or CALM,
+    }
+
+
+def seconds(ns: int | None) -> str:
+    """To the millisecond; a dash where there is none."""
+    return "-" if ns is None else f"{ns / 1e9:.3f}"
+
+
+def count(number: int, thing: str) -> str:
+    """`1 cell`, `2 cells`."""
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""JSON Schemas of what the rig keeps, made from the types that read and write it."""
+
+from typing import Any
+
+import msgspec
+
+from delayrig.analysis.gate import decision
+from delayrig.analysis.gate.decision import Decision
+from delayrig.analysis.latency.result import SCHEMA as LATENCY_SCHEMA
+from delayrig.analysis.latency.result import LatencyReport
+from delayrig.analysis.proposal import steps
+from delayrig.analysis.proposal.steps import Proposal
+from delayrig.analysis.survey import survey
+from delayrig.analysis.survey.survey import Survey
+from delayrig.analysis.threshold import answer
+from delayrig.analysis.threshold.answer import Answer
+from delayrig.model import result
+from delayrig.model.result import Results
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+KINDS: dict[str, tuple[type[msgspec.Struct], int]] = {
+    "results": (Results, result.SCHEMA),
+    "gate": (Decision, decision.SCHEMA),
+    "latency": (LatencyReport, LATENCY_SCHEMA),
+    "proposal": (Proposal, steps.SCHEMA),
+    "survey": (Survey, survey.SCHEMA),
+    "threshold": (Answer, answer.SCHEMA),
+}
+
+
+def schema_of(name: str) -> dict[str, Any]:
+    """Of `NAME.json`, one of `KINDS`. A file of another version is none of this schema."""
+    kind, version = KINDS[name]
+    schema = msgspec.json.schema(kind)
+    definition = schema["$defs"][kind.__name__]
+    definition["properties"]["schema"] = {"const": version}
+    definition["required"] = ["schema", *definition.get("required", [])]
+    return {
+        "$schema": DIALECT,
+        "$id": f"urn:flashrom-delay-rig:{name}:{version}",
+        "title": f"{name}.json of the flashrom delay rig, version {version}",
+        "$comment": "SPDX-License-Identifier: GPL-2.0-or-later",
+        **schema,
+    }
+
+
+def schema_text(name: str) -> bytes:
+    """As `rig/schema/NAME.schema.json` has it."""
+    return msgspec.json.format(msgspec.json.encode(schema_of(name)), indent=1) + b"\n"

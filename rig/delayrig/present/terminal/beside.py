@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Two runs beside each other, in a terminal."""
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from delayrig.analysis.compare.times import Beside, CellPair, sums_of
+from delayrig.model.lane import EXACT_LANE
+from delayrig.present.terminal.console import STYLES, plain_table, seconds
+
+
+def print_beside(beside: Beside, console: Console) -> None:
+    """A line for each cell, why some cannot be compared, and the sums."""
+    if beside.pairs:
+        console.print(_table(beside.pairs))
+    for name, cells in (("first", beside.only_first), ("second", beside.only_second)):
+        for cell in cells:
+            console.print(f"doubt: in the {name} run only: {escape(cell)}", soft_wrap=True)
+    for unlike, count in _unlike(beside.pairs).items():
+        console.print(
+            f"doubt: {count} cells were run with another {', '.join(unlike)}: their times say"
+            " nothing of the subject",
+            soft_wrap=True,
+        )
+    for pair in beside.pairs:
+        if pair.is_fault:
+            console.print(
+                f"[bold magenta]differs[/] though all is equal: {escape(pair.id)}", soft_wrap=True
+            )
+    _print_sums(beside.comparable, console)
+
+
+def _table(pairs: list[CellPair]) -> Table:
+    table = plain_table(
+        ("cell", "verdict"), ("first s", "second s", "%", "CPU s", "CPU s", "program")
+    )
+    for pair in pairs:
+        before, after = (f"[{STYLES[verdict]}]{verdict}[/]" for verdict in pair.verdicts)
+        table.add_row(
+            escape(pair.id),
+            before if pair.verdicts[0] is pair.verdicts[1] else f"{before} -> {after}",
+            *(f"{ns / 1e9:.6f}" for ns in pair.total_ns),
+            "-" if pair.pct is None else f"{pair.pct:+.2f}",
+            *(seconds(ns) for ns in pair.cpu_ns),
+            "same" if pair.same_program else "another",
+        )
+    return table
+
+
+def _unlike(pairs: list[CellPair]) -> dict[tuple[str, ...], int]:
+    found: dict[tuple[str, ...], int] = {}
+    for pair in pairs:
+        if pair.unlike:
+            found[tuple(pair.unlike)] = found.get(tuple(pair.unlike), 0) + 1
+    return found
+
+
+def _print_sums(pairs: list[CellPair], console: Console) -> None:
+    if not pairs:
+        console.print("[bold]No cell could be compared.[/]")
+        return
+    sums = sums_of(pairs)
+    words = [
+        f"{name} {before / 1e9:.3f} s and {after / 1e9:.3f} s"
+        + (f" ({100 * (after - before) / before:+.2f} %)" if before else "")
+        for name, (before, after) in (("time", sums.total), ("CPU time", sums.cpu))
+    ]
+    console.print(f"[bold]{len(pairs)} cells compared: {'; '.join(words)}.[/]", soft_wrap=True)
+    if any(pair.lane != EXACT_LANE for pair in pairs):
+        console.print(
+            "Real time: one run of each claims nothing; `rig/rig gate` runs both side by side."
+        )

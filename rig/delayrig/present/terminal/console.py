@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Terminals and pipes: what all that is shown there has in common."""
+
+import os
+import sys
+from collections.abc import Iterable
+
+from rich.console import Console
+from rich.table import Table
+
+from delayrig.model.result import ContrastVerdict, Verdict
+
+STYLES = {
+    Verdict.PASS: "green",
+    Verdict.TOO_SHORT: "bold red",
+    Verdict.CORRUPT: "bold red",
+    Verdict.OP_FAILED: "red",
+    Verdict.HUNG: "red",
+    Verdict.INCONCLUSIVE: "yellow",
+    Verdict.INFRA_ERROR: "bold magenta",
+    Verdict.SKIPPED: "dim",
+}
+CONTRAST_STYLES = {
+    ContrastVerdict.SEEN: "green",
+    ContrastVerdict.MISSING: "bold red",
+    ContrastVerdict.UNJUDGED: "yellow",
+}
+PIPE_WIDTH = 200
+
+
+class PatientConsole(Console):
+    """Goes on in silence where nobody reads any more: rich would end with 1, which is a verdict."""
+
+    def on_broken_pipe(self) -> None:
+        """Of `... | head`."""
+        self.quiet = True
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, self.file.fileno())
+        os.close(nowhere)
+
+
+def make_console(*, stderr: bool = False, no_color: bool = False) -> Console:
+    """A console that keeps to NO_COLOR and to --no-color; a pipe is wide."""
+    stream = sys.stderr if stderr else sys.stdout
+    width = None if stream.isatty() else PIPE_WIDTH
+    return PatientConsole(
+        stderr=stderr, no_color=no_color or None, highlight=False, width=width, soft_wrap=False
+    )
+
+
+def plain_table(texts: Iterable[str], numbers: Iterable[str]) -> Table:
+    """With columns of texts, which are folded, and after them of numbers, which are not."""
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for name in texts:
+        table.add_column(name, overflow="fold")
+    for name in numbers:
+        table.add_column(name, justify="right", no_wrap=True)
+    return table
+
+
+def seconds(ns: int | None) -> str:
+    """To the millisecond; a dash for what is not known."""
+    return "-" if ns is None else f"{ns / 1e9:.3f}"

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which delay functions a subject has, how they were found, and which waits go past them."""
+
+from collections.abc import Iterator, Sequence
+
+from delayrig.images.delay_function import (
+    DelayFunction,
+    DelayWish,
+    direct_waits,
+    find_delay_functions,
+)
+from delayrig.images.finder.direct_wait import DirectWait
+from delayrig.images.subject import Subject
+
+UNITS = {1: "ns", 1000: "us", 1_000_000: "ms", 1_000_000_000: "s"}
+NONE_FOUND = (
+    "none: its delays cannot be judged; build it unstripped, or name its delay function with"
+    " --delay-symbol or --delay-offset"
+)
+
+
+def delay_lines(subject: Subject, wish: DelayWish) -> Iterator[str]:
+    """Of the program, or of the library that stands for it."""
+    found = find_delay_functions(subject, wish)
+    yield f"{subject.label}: {len(found)} delay function{'' if len(found) == 1 else 's'}"
+    yield from _function_lines(found)
+    for file, waits in direct_waits(subject, wish).items():
+        yield from (_wait_line(file, wait) for wait in waits)
+
+
+def _function_lines(found: Sequence[DelayFunction]) -> Iterator[str]:
+    if not found:
+        yield f"  {NONE_FOUND}"
+    for each in found:
+        yield f"  {each.name} in {each.file}, found by {each.found_by}: {_about(each)}"
+
+
+def _about(function: DelayFunction) -> str:
+    """What it is asked for, and how sure that is."""
+    asks = f"argument {function.argument + 1} in {UNITS[function.unit_ns]}"
+    sure = f"in doubt, {function.doubt}" if function.doubt else "sure"
+    return f"{function.size} bytes at {function.address:#x}, {asks}; {sure}"
+
+
+def _wait_line(file: str, wait: DirectWait) -> str:
+    where = f"in {file} at {wait.site:#x}"
+    asks = "" if wait.asks is None else str(wait.asks)
+    if wait.why_not:
+        return f"  cannot be judged: {wait.called}({asks}) {where}: {wait.why_not}"
+    return f"  a direct wait: {wait.called}({asks}) {where}"

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A decision in the terminal."""
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from delayrig.analysis.gate.decision import Decision, GateCell, Outcome
+from delayrig.model.cell import Role
+
+STYLES = {
+    Outcome.RIG_FAULT: "magenta",
+    Outcome.UNSAFE: "bold red",
+    Outcome.SLOWER: "red",
+    Outcome.DOUBT: "yellow",
+    Outcome.PASS: "green",
+    Outcome.UNSEEN: "dim",
+}
+ROWS_MAX = 20
+WIDE = 120
+
+
+def print_decision(decision: Decision, console: Console) -> None:
+    """Three lines, what could not have been seen, and the cells that decided it."""
+    first, *others = decision.lines
+    console.print(first, style=STYLES[decision.outcome], markup=False, soft_wrap=True)
+    for line in others:
+        console.print(line, markup=False, soft_wrap=True)
+    for line in decision.doubts:
+        console.print(f"doubt: {line}", markup=False, soft_wrap=True)
+    console.print("What could be seen of the candidate:")
+    for line in decision.blind:
+        console.print(f"  {line}", markup=False, soft_wrap=True)
+    console.print()
+    measured = [cell for cell in decision.deciding if cell.role == Role.MEASURE]
+    shown = measured if decision.outcome is Outcome.PASS else decision.deciding
+    console.print(decision_table(shown[:ROWS_MAX], console.width))
+    if len(shown) > ROWS_MAX:
+        console.print(f"... and {len(shown) - ROWS_MAX} more")
+    if decision.outcome is not Outcome.PASS:
+        for cell in shown[:1]:
+            console.print(f"again: {cell.rerun}", markup=False, soft_wrap=True)
+
+
+def decision_table(cells: list[GateCell], width: int) -> Table:
+    """The cells, each figure beside its limit.
+
+    A narrow terminal gets what decided, and the cell at the end, where its name has room to fold.
+    """
+    wide = width >= WIDE
+    table = Table(
+        box=None, pad_edge=False, header_style="bold", padding=(0, 2 if wide else 1, 0, 0)
+    )
+    for name in ("cell", "outcome", "baseline", "candidate") if wide else ("outcome",):
+        table.add_column(name, overflow="fold", no_wrap=name == "outcome")
+    for name in ("s before", "s now", "time %", "CPU %") if wide else ("time %", "CPU %"):
+        table.add_column(name, justify="right", no_wrap=True)
+    if not wide:
+        table.add_column("cell", overflow="fold")
+    for cell in cells:
+        outcome = f"[{STYLES[cell.outcome]}]{cell.outcome}[/]"
+        seconds, percents = _figures(cell)
+        words = (escape(cell.id), outcome, cell.baseline or "-", cell.candidate)
+        if wide:
+            table.add_row(*words, *seconds, *percents)
+        else:
+            table.add_row(outcome, *percents, escape(cell.id))
+    return table
+
+
+def _figures(cell: GateCell) -> tuple[tuple[str, str], tuple[str, str]]:
+    """Seconds before and now; by how much time and CPU time differ."""
+    figures = {item.figure: item for item in cell.excess}
+    time, cpu = figures.get("time"), figures.get("CPU time")
+    seconds = (
+        f"{time.baseline_ns / 1e9:.3f}" if time else "-",
+        f"{time.candidate_ns / 1e9:.3f}" if time else "-",
+    )
+    return seconds, (f"{time.pct:+.2f}" if time else "-", f"{cpu.pct:+.2f}" if cpu else "-")

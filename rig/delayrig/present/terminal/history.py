@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A history in a terminal, and as values for other programs."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import msgspec
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from delayrig.analysis.history.series import Series
+from delayrig.analysis.history.steps import Found, Step
+from delayrig.analysis.history.store import Entry
+from delayrig.model.cell import Role
+from delayrig.present.terminal.console import STYLES
+
+BAR_WIDTH = 30
+CELLS_SHOWN = 3
+
+
+class Listed(msgspec.Struct, frozen=True, kw_only=True):
+    """A run in a list."""
+
+    number: int
+    started: str
+    plan: str
+    lane: str
+    seed: str
+    subjects: dict[str, str]
+    """Name and version of what was measured."""
+    cells: int
+    cells_planned: int
+    interrupted: bool
+    verdicts: dict[str, int]
+    total_ns: int
+    exit_code: int
+    rig_version: str
+    commit: str
+    qemu_version: str
+    host: str
+    gate: int | None
+    side: str
+    outcome: str
+
+
+def listed(entry: Entry) -> Listed:
+    """What a list says of it."""
+    run, gate = entry.run, entry.gate
+    measured = [cell for cell in entry.cells if cell.role == Role.MEASURE]
+    return Listed(
+        number=run.id,
+        started=run.started,
+        plan=run.plan,
+        lane=run.lane,
+        seed=run.seed,
+        subjects={cell.subject: cell.subject_version for cell in measured},
+        cells=len(entry.cells),
+        cells_planned=run.cells_planned,
+        interrupted=run.interrupted,
+        verdicts=dict(Counter(cell.verdict for cell in entry.cells)),
+        total_ns=sum(cell.total_ns for cell in measured),
+        exit_code=run.exit_code,
+        rig_version=run.rig_version,
+        commit=run.rig_commit,
+        qemu_version=run.qemu_version,
+        host=run.host,
+        gate=gate.gate if gate else None,
+        side=gate.side if gate else "",
+        outcome=entry.outcome,
+    )
+
+
+def list_table(runs: Sequence[Listed]) -> Table:
+    """A line a run."""
+    table = _table()
+    table.add_column("run", justify="right", no_wrap=True)
+    for name in ("started (UTC)", "plan", "lane"):
+        table.add_column(name, no_wrap=True)
+    for name in ("subjects", "verdicts", "gate"):
+        table.add_column(name, overflow="fold")
+    for name in ("cells", "total s", "exit"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for run in runs:
+        whole = run.cells == run.cells_planned and not run.interrupted
+        table.add_row(
+            f"{run.number}",
+            when(run.started),
+            escape(run.plan),
+            run.lane,
+            escape(", ".join(run.subjects)) or "-",
+            " ".join(
+                f"[{STYLES.get(verdict, 'none')}]{count} {escape(verdict)}[/]"  # type: ignore[call-overload]
+                for verdict, count in run.verdicts.items()
+            ),
+            f"{run.gate}: {run.side}, {run.outcome}" if run.gate else "-",
+            f"{run.cells}" if whole else f"[yellow]{run.cells} of {run.cells_planned}[/]",
+            f"{run.total_ns / 1e9:.3f}",
+            f"{run.exit_code}",
+        )
+    return table
+
+
+def print_plot(series: Sequence[Series], console: Console) -> None:
+    """Bars in a terminal, a line a run."""
+    block = "█" if console.encoding.lower().startswith("utf") else "#"
+    for one in series:
+        console.print(f"\n[bold]{escape(one.name)}[/]")
+        longest = max(point.total_ns for point in one.points)
+        table = _table()
+        table.add_column("run", justify="right", no_wrap=True)
+        table.add_column("started (UTC)", no_wrap=True)
+        table.add_column("program", overflow="fold")
+        for name in ("total s", "CPU s"):
+            table.add_column(name, justify="right", no_wrap=True)
+        table.add_column("total", no_wrap=True)
+        for point in one.points:
+            table.add_row(
+                f"{point.run.id}",
+                when(point.run.started),
+                escape(point.program),
+                f"{point.total_ns / 1e9:.3f}",
+                f"{point.cpu_ns / 1e9:.3f}",
+                block * max(1, round(BAR_WIDTH * point.total_ns / longest)),
+            )
+        console.print(table)
+
+
+def print_steps(found: Found, unlike: dict[int, list[str]], console: Console) -> None:
+    """Each step with what was new there; `unlike` names, by run, what else had changed."""
+    for step in found.steps:
+        style = "red" if step.after_ns > step.before_ns else "green"
+        chance = "" if step.p is None else f", p = {step.p:.4f}"
+        console.print(
+            f"[bold]run {step.run}[/] {when(step.started)} {escape(step.plan)}, {step.lane}:"
+            f" {step.before_ns / 1e9:.3f} s -> {step.after_ns / 1e9:.3f} s"
+            f" [{style}]({step.pct:+.2f} %)[/] against run {step.previous}{chance}",
+            soft_wrap=True,
+        )
+        console.print(f"  {escape(reason(step, unlike.get(step.run, [])))}", soft_wrap=True)
+        for cell in step.cells[:CELLS_SHOWN]:
+            console.print(f"  {cell.pct:+8.2f} %  {escape(cell.cell)}", soft_wrap=True)
+        if len(step.cells) > CELLS_SHOWN:
+            console.print(f"  and {len(step.cells) - CELLS_SHOWN} cells more")
+    for few in found.too_few:
+        console.print(
+            f"{escape(few.plan)} on {escape(few.host)}: {few.runs} runs of real time claim nothing,"
+            f" {few.runs_min} may",
+            soft_wrap=True,
+        )
+    if not found.steps:
+        console.print(f"no step in {found.runs} runs of {escape(found.subject)}")
+    if any(step.p is not None for step in found.steps) or found.too_few:
+        console.print(f"real time: by a change-point test, {100 * found.confidence:g} % confidence")
+
+
+def reason(step: Step, unlike: Sequence[str]) -> str:
+    """What may have made it."""
+    program = (
+        "the same program"
+        if step.same_program
+        else f"another program: {step.previous_program} -> {step.program}"
+    )
+    if step.same_inputs is None:
+        return f"{program}; what else was new is not known, as an older rig kept one of them"
+    if not step.same_inputs:
+        return f"{program}; also new: {', '.join(unlike) or 'what it ran with'}"
+    fault = ", so the rig has to explain it" if step.is_fault else ""
+    return f"{program}; all else that decides exact times is equal{fault}"
+
+
+def when(started: str) -> str:
+    """To the minute."""
+    return started[:16].replace("T", " ")
+
+
+def _table() -> Table:
+    return Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The answer in a terminal, and the progress towards it."""
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from delayrig.analysis.latency import explain
+from delayrig.analysis.latency.doubt import MEANING
+from delayrig.analysis.latency.result import LatencyReport, MachineReport
+from delayrig.analysis.latency.series import Section
+from delayrig.present import latency_rows as rows
+from delayrig.present.latency_rows import Rows
+from delayrig.present.terminal.progress import BAR_WIDTH, LiveBar
+
+
+class LatencyProgress(LiveBar):
+    """A live bar on a terminal; a line for each place elsewhere."""
+
+    def __init__(self, console: Console) -> None:
+        super().__init__(
+            console,
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=BAR_WIDTH),
+            MofNCompleteColumn(),
+            TextColumn("series"),
+            TimeElapsedColumn(),
+        )
+
+    def preparing(self, what: str) -> None:
+        """Says what is made before anything can be measured."""
+        self._console.print(f"making {escape(what)}")
+
+    def begins(self, name: str, steps: int) -> None:
+        """A place with so many steps."""
+        self._bar.reset(self._task, total=steps, description=escape(name))
+        if not self._console.is_terminal:
+            self._console.print(f"measuring {escape(name)}: {steps} series", markup=False)
+
+    def did(self, steps: int) -> None:
+        """So many more are done."""
+        self._bar.update(self._task, advance=steps)
+
+
+def print_report(report: LatencyReport, console: Console) -> None:
+    """Every table, and what the figures say."""
+    machines = report.machines
+    meant: set[str] = set()
+    for machine in machines:
+        _print_sentences(machine, meant, console)
+    tables = [
+        rows.place_rows(machines),
+        *(rows.proposal_rows(machines), rows.quantile_rows(machines), rows.clock_rows(machines)),
+        *(rows.timer_rows(machines), rows.cyclictest_rows(machines), rows.period_rows(machines)),
+        *(rows.slack_rows(machines), rows.jitter_rows(machines), rows.power_rows(machines)),
+    ]
+    for each in tables:
+        if each.rows:
+            console.print()
+            console.print(f"[bold]{escape(each.caption)}[/]")
+            console.print(_table(each))
+    if any(machine.doubt for machine in machines):
+        console.print(f"\n{MEANING}", markup=False, soft_wrap=True)
+    for machine in machines:
+        if machine.doubt:
+            said = f"in doubt on {machine.title}: {machine.doubt}"
+            console.print(said, style="yellow", markup=False, soft_wrap=True)
+        for what in machine.missing:
+            said = f"missing on {machine.title}: {what}"
+            console.print(said, style="yellow", markup=False, soft_wrap=True)
+
+
+def _print_sentences(machine: MachineReport, meant: set[str], console: Console) -> None:
+    """What the figures of one machine say; what they mean once for all machines."""
+    early, waits = explain.early_of(machine)
+    about = f"{machine.about[:1].upper()}{machine.about[1:]}." if machine.about else ""
+    high = machine.timers.high_resolution
+    said = [
+        explain.say_slack(machine),
+        explain.say_growth(machine),
+        explain.say_cyclictest(machine),
+        explain.say_periods(machine),
+    ]
+    lines = [about, f"{early} of {waits:,} waits ended early.", machine.timers.sentence]
+    lines += [f"{each.figures} {once(each.meaning, meant)}".rstrip() for each in said if each]
+    lines.append(explain.say_example(machine))
+    lines += [
+        explain.say_sweep(each, machine.timers.jiffy_ns, high_resolution=high)
+        for each in machine.of(Section.SWEEP)
+    ]
+    console.print(f"\n[bold]{escape(machine.title)}[/], kernel {escape(machine.kernel)}")
+    for line in filter(None, lines):
+        console.print(f"  {line}", markup=False, soft_wrap=True)
+
+
+def once(meaning: str, meant: set[str]) -> str:
+    """Empty where it was said already."""
+    if meaning in meant:
+        return ""
+    meant.add(meaning)
+    return meaning
+
+
+def _table(found: Rows) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for number, name in enumerate(found.columns):
+        table.add_column(name, justify="left" if number < found.words else "right", overflow="fold")
+    for row in found.rows:
+        table.add_row(*map(escape, row))
+    return table

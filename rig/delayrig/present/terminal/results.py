@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A run: the table, the evidence, the answer."""
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from delayrig.base.errors import ExitCode
+from delayrig.judge.exit_code import exit_code_of, is_expected
+from delayrig.judge.judge import describe
+from delayrig.judge.not_provided import not_provided_lines
+from delayrig.model.platform import Arch, labelled
+from delayrig.model.result import CellResult, Results, Verdict
+from delayrig.present.terminal.console import CONTRAST_STYLES, STYLES, plain_table, seconds
+
+WIDE = 140
+TIMES = ("total s", "CPU s", "chip busy s", "overshoot s")
+
+
+def print_results(results: Results, code: ExitCode, console: Console, *, out: str) -> None:
+    """The table, the evidence of whatever is not a pass, and the answer."""
+    console.print(cell_table(results, console.width))
+    for cell in results.cells:
+        if cell.verdict is not Verdict.PASS and not cell.not_provided:
+            _print_findings(cell, console)
+    if results.contrasts:
+        console.print()
+        console.print(contrast_table(results))
+    console.print()
+    console.print(f"[bold]{answer(results, code)}[/]")
+    for remark in remarks(results):
+        console.print(remark)
+    if out:
+        console.print(f"results: {escape(out)}/results.json")
+
+
+def _print_findings(cell: CellResult, console: Console) -> None:
+    console.print(f"\n[{STYLES[cell.verdict]}]{cell.verdict}[/] {escape(cell.id)}")
+    if not cell.evidence:
+        console.print(f"  {escape(cell.reason)}")
+    for item in cell.evidence:
+        times = f" ({item.count} times, the worst shown)" if item.count > 1 else ""
+        console.print(f"  {item.witness} witness: {escape(describe(item))}{times}")
+    if not is_expected(cell):
+        console.print(f"  again: {escape(cell.rerun)}", soft_wrap=True)
+
+
+def cell_table(results: Results, width: int) -> Table:
+    """Every cell: what it was, its verdict, programming time and CPU time side by side.
+
+    A narrow terminal gets the columns that matter most, their words folded.
+    """
+    wide = width >= WIDE
+    table = Table(
+        box=None, pad_edge=False, header_style="bold", padding=(0, 2 if wide else 1, 0, 0)
+    )
+    table.add_column("subject", overflow="fold", no_wrap=wide)
+    table.add_column("MIPS", justify="right", no_wrap=True)
+    table.add_column("cores", justify="right", no_wrap=True)
+    for name in ("hazards", "chip"):
+        table.add_column(name, overflow="fold", no_wrap=wide)
+    table.add_column("job", no_wrap=True)
+    table.add_column("verdict", overflow="fold", no_wrap=wide, min_width=9)
+    for name in TIMES if wide else TIMES[:2]:
+        table.add_column(name, justify="right", no_wrap=True)
+    for cell in results.cells:
+        table.add_row(
+            escape(subject_name(cell)),
+            _speeds(cell.guest.mips) or cell.lane,
+            str(cell.guest.cores),
+            "+".join(cell.hazards) or "-",
+            f"{cell.chip} {cell.corner}",
+            cell.job,
+            f"[{STYLES[cell.verdict]}]{cell.verdict}[/]{expectation(cell)}",
+            *(_times(cell) if wide else _times(cell)[:2]),
+        )
+    return table
+
+
+def contrast_table(results: Results) -> Table:
+    """What had to cost a multiple of another subject's figure in the same cell, and did."""
+    names = {cell.id: cell.subject.name for cell in results.cells}
+    table = plain_table(
+        ("contrast", "cell", "against"), ("figure", "s", "against s", "ratio", "at least")
+    )
+    for contrast in results.contrasts:
+        style = CONTRAST_STYLES[contrast.verdict]
+        table.add_row(
+            f"[{style}]{contrast.verdict}[/]",
+            escape(contrast.cell),
+            escape(names[contrast.against]),
+            contrast.figure,
+            seconds(contrast.ours_ns),
+            seconds(contrast.theirs_ns),
+            "-" if contrast.ratio is None else f"{contrast.ratio:.1f}",
+            f"{contrast.at_least:g}",
+        )
+    return table
+
+
+def subject_name(cell: CellResult) -> str:
+    """Whose cell it is, and what it is there for where it measures nothing."""
+    name = labelled(cell.subject.name, Arch(cell.guest.arch))
+    return name if cell.role == "measure" else f"{name} ({cell.role})"
+
+
+def expectation(cell: CellResult) -> str:
+    """What stands behind a verdict that its plan has something to say of."""
+    if cell.expect == "pass":
+        return ""
+    if is_expected(cell):
+        return " (expected)" if cell.verdict is not Verdict.PASS else ""
+    return f" (expected {cell.expect})"
+
+
+def remarks(results: Results) -> list[str]:
+    """What is to be borne in mind beside the answer."""
+    found = not_provided_lines([results])
+    if not {"canary", "control"} <= {cell.role for cell in results.cells}:
+        found.append("No canary and control were among the cells: nothing shows that the rig sees.")
+    if results.run.lock != "same":
+        found.append("lock: differs - the archive has moved on since images/lock.toml was made")
+    return found
+
+
+def answer(results: Results, code: ExitCode) -> str:
+    """One sentence: was any operation timed too short?"""
+    cells = results.cells
+    short = [cell for cell in cells if cell.verdict in (Verdict.TOO_SHORT, Verdict.CORRUPT)]
+    expected = [cell for cell in short if exit_code_of(cell) is ExitCode.PASS]
+    passed = sum(cell.verdict is Verdict.PASS for cell in cells)
+    found = f"{len(short)} too short or corrupt ({len(expected)} of them expected)"
+    skipped = sum(cell.verdict is Verdict.SKIPPED for cell in cells)
+    found += f", {skipped} skipped" if skipped else ""
+    counts = f"{len(cells)} of {results.run.cells_planned} cells: {passed} pass, {found}"
+    match code:
+        case ExitCode.PASS:
+            return f"Nothing was timed too short but what was expected. {counts}."
+        case ExitCode.UNSAFE:
+            return f"Something was timed too short, or an expected conviction is missing. {counts}."
+        case ExitCode.RIG_FAULT:
+            return f"The rig itself failed; this run says nothing. {counts}."
+        case ExitCode.SKIPPED:
+            return f"Every cell was skipped. {counts}."
+        case _:
+            return f"In doubt: some cells could not be judged. {counts}."
+
+
+def _times(cell: CellResult) -> list[str]:
+    if cell.time_ns.total == 0:
+        return ["-"] * len(TIMES)
+    numbers = (cell.time_ns.total, cell.total_cpu_ns, cell.chip_busy_ns, cell.overshoot_ns)
+    return [f"{number / 1e9:.3f}" for number in numbers]
+
+
+def _speeds(mips: list[float]) -> str:
+    """One figure where all cores are alike, else one for each."""
+    alike = len(set(mips)) == 1
+    return ":".join(f"{round(speed)}" for speed in (mips[:1] if alike else mips))

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where a flashrom waits for nothing."""
+
+from collections.abc import Sequence
+
+from rich.markup import escape
+from rich.table import Table
+
+from delayrig.analysis.figures.waste import CallSiteWaste, OperationWaste, Waste
+from delayrig.present.terminal.console import plain_table, seconds
+
+
+def waste_tables(waste: Waste) -> list[Table]:
+    """Where a flashrom waits for nothing: by operation, and by who asked for a delay."""
+    operations = _table("operation", ("busy s",))
+    for row in waste.operations:
+        words = escape(row.subject), row.phase, row.operation, f"{row.count}"
+        operations.add_row(*words, seconds(row.busy_ns), *_figures(row))
+    sites = _table("delay asked for at", ("asked s", "took s"))
+    for site in waste.call_sites:
+        lines = escape("\n  ".join(site.call_site.split(" < ")))
+        words = escape(site.subject), site.phase, lines, f"{site.count}"
+        times = seconds(site.requested_ns), seconds(site.actual_ns)
+        sites.add_row(*words, *times, *_figures(site))
+    return [table for table in (operations, sites) if table.row_count]
+
+
+def _table(what: str, figures: Sequence[str]) -> Table:
+    return plain_table(
+        ("subject", "phase", what), ("times", *figures, "for nothing s", "each us", "most us")
+    )
+
+
+def _figures(row: OperationWaste | CallSiteWaste) -> tuple[str, str, str]:
+    each_us, most_us = row.waste_ns / row.count / 1000, row.waste_ns_max / 1000
+    return f"{row.waste_ns / 1e9:.6f}", f"{each_us:.1f}", f"{most_us:.1f}"

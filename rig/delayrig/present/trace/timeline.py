@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What happened, on tracks: spans of one track never overlap, and all are in the order of time."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any
+
+from delayrig.analysis.figures.delays import whole_delays
+from delayrig.model.delays import Delays
+from delayrig.model.events import TRANSACTIONS, Event, event_time_ns, first, of_kind, transactions
+
+REQUESTS = ("serprog", *TRANSACTIONS)
+
+
+class Track(StrEnum):
+    """In the order in which a viewer shows them."""
+
+    MOMENT = "moments"
+    REQUEST = "requests"
+    COMMAND = "commands"
+    BUSY = "busy"
+    WAIT = "waits"
+    DELAY = "delays"
+    VIOLATION = "violations"
+    FAULT = "faults"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """Something that took time: at least 1 ns, so that it can be seen."""
+
+    track: Track
+    name: str
+    start_ns: int
+    end_ns: int
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Instant:
+    """Something that has a moment and no length."""
+
+    track: Track
+    name: str
+    at_ns: int
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timeline:
+    """All of a run. `start_ns` is not later than anything on it."""
+
+    title: str
+    start_ns: int
+    spans: list[Span]
+    instants: list[Instant]
+
+
+def timeline_of(events: list[Event], delays: Delays | None = None) -> Timeline:
+    """The timeline of a cell, or of an emulator alone."""
+    spans = [
+        *_in_turn(_requests(events)),
+        *_in_turn(_commands(events)),
+        *_cut_short(_busy_times(events)),
+        *_in_turn(_waits(events)),
+        *_in_turn(_delays(delays)),
+    ]
+    instants = [*_moments(events), *_violations(events), *_faults(events)]
+    times = [*(span.start_ns for span in spans), *(instant.at_ns for instant in instants)]
+    return Timeline(
+        title=_title(first(events, "start")),
+        start_ns=min(times, default=0),
+        spans=sorted(spans, key=lambda span: (span.start_ns, list(Track).index(span.track))),
+        instants=sorted(instants, key=lambda instant: instant.at_ns),
+    )
+
+
+def _title(start: Event | None) -> str:
+    return f"{start['chip']} at {start['corner']}" if start else "events"
+
+
+def _requests(events: list[Event]) -> Iterator[Span]:
+    for event in of_kind(events, "serprog"):
+        yield Span(
+            track=Track.REQUEST,
+            name=event["name"],
+            start_ns=event["read_ns"],
+            end_ns=event["reply_ns"],
+            facts={"op": event["op"], "ack": event["ack"]},
+        )
+
+
+COMMAND_FACTS = ("op", "addr", "wlen", "rlen", "sr", "value", "busy_left_ns", "margin_ns", "grade")
+
+
+def _commands(events: list[Event]) -> Iterator[Span]:
+    """A transfer is known to be over by its reply; cycles have moments of their own."""
+    for event in transactions(events):
+        is_cycle = event["ev"] == "cycle"
+        start_ns = event["start_ns"] if is_cycle else event["read_ns"]
+        yield Span(
+            track=Track.COMMAND,
+            name=event["name"],
+            start_ns=start_ns,
+            end_ns=start_ns + event["wire_ns"] if is_cycle else event["reply_ns"],
+            facts={key: event[key] for key in COMMAND_FACTS if event.get(key) is not None},
+        )
+
+
+def _busy_times(events: list[Event]) -> Iterator[Span]:
+    for event in of_kind(events, "busy"):
+        yield Span(
+            track=Track.BUSY,
+            name=event["kind"],
+            start_ns=event["start_ns"],
+            end_ns=event["until_ns"],
+            facts={"op": event["op"], "addr": event["addr"], "grade": event["grade"]},
+        )
+
+
+def _waits(events: list[Event]) -> Iterator[Span]:
+    """From a reply to the next request: the subject, and the way there and back."""
+    replied: Event | None = None
+    for event in events:
+        if event["ev"] in ("accept", "disconnect"):
+            replied = None
+        if event["ev"] not in REQUESTS:
+            continue
+        if replied is not None and event["read_ns"] > replied["reply_ns"]:
+            yield Span(
+                track=Track.WAIT,
+                name=f"after {replied['name']}",
+                start_ns=replied["reply_ns"],
+                end_ns=event["read_ns"],
+                facts={"next": event["name"], "empty_ns": event["empty_ns"]},
+            )
+        replied = event
+
+
+def _delays(delays: Delays | None) -> Iterator[Span]:
+    """Calls of the subject's delay functions, where QEMU saw them."""
+    if delays is None:
+        return
+    for call in whole_delays(delays):
+        yield Span(
+            track=Track.DELAY,
+            name=f"{call.requested_ns // 1000} us",
+            start_ns=call.t_ns,
+            end_ns=call.t_ns + (call.seen_ns or 0),
+            facts={
+                "function": delays.function_of(call).name,
+                "stack": delays.callers_of(call),
+                "thread": call.thread,
+                "cpu_in": call.cpu_in,
+                "cpu_out": call.cpu_out,
+            },
+        )
+
+
+def _moments(events: list[Event]) -> Iterator[Instant]:
+    shown = ("subject_start", "accept", "barrier", "refused", "disconnect", "subject_end")
+    for event in events:
+        if event["ev"] in shown:
+            yield Instant(track=Track.MOMENT, name=event["ev"], at_ns=event_time_ns(event))
+
+
+def _violations(events: list[Event]) -> Iterator[Instant]:
+    for event in transactions(events):
+        if event["violation"]:
+            yield Instant(
+                track=Track.VIOLATION,
+                name=event["violation"],
+                at_ns=event["start_ns"] if event["ev"] == "cycle" else event["read_ns"],
+                facts={"command": event["name"], "margin_ns": event["margin_ns"]},
+            )
+
+
+def _faults(events: list[Event]) -> Iterator[Instant]:
+    for event in of_kind(events, "fault"):
+        yield Instant(
+            track=Track.FAULT,
+            name=event["kind"],
+            at_ns=event["t_ns"],
+            facts={"at": event["at"], "nth": event["nth"]},
+        )
+
+
+def _in_turn(spans: Iterator[Span]) -> Iterator[Span]:
+    """What came while another went on was taken up when that one was over."""
+    free_ns = 0
+    for span in sorted(spans, key=lambda span: span.start_ns):
+        start_ns = max(span.start_ns, free_ns)
+        free_ns = max(span.end_ns, start_ns + 1)
+        yield replace(span, start_ns=start_ns, end_ns=free_ns)
+
+
+def _cut_short(spans: Iterator[Span]) -> Iterator[Span]:
+    """Work that was suspended, reset or put off ends where the next one begins."""
+    following: Span | None = None
+    cut = []
+    for span in sorted(spans, key=lambda span: (span.start_ns, span.end_ns), reverse=True):
+        end_ns = max(span.end_ns, span.start_ns + 1)
+        if following is not None:
+            end_ns = min(end_ns, following.start_ns)
+        if end_ns > span.start_ns:
+            following = replace(span, end_ns=end_ns)
+            cut.append(following)
+    return reversed(cut)
