@@ -6,7 +6,6 @@
 
 #include "family.h"
 #include "halfway.h"
-#include "power.h"
 
 #define BUS_FLOATING 0xFF
 
@@ -81,11 +80,99 @@ static void take_latch(struct chip *chip)
 		array_program(&chip->array, latch->address, latch->bytes, latch->size_bytes);
 }
 
+static void lose(struct chip *chip, uint64_t at_ns)
+{
+	chip_abort_work(chip, at_ns);
+	if (chip->family->power_off)
+		chip->family->power_off(chip);
+	chip->debt.open = false;
+	chip->write_debt.open = false;
+	chip->power.off = true;
+	chip->power.at_ns = at_ns;
+	chip->power.told = false;
+}
+
+void chip_power_off(struct chip *chip, uint64_t at_ns)
+{
+	chip_settle(chip, at_ns);
+	if (!chip->power.off)
+		lose(chip, at_ns);
+}
+
+void chip_power_on(struct chip *chip, uint64_t at_ns)
+{
+	chip->power.off = false;
+	chip->family->power_up(chip, at_ns);
+}
+
+void chip_power_cycle(struct chip *chip, uint64_t at_ns)
+{
+	chip_power_off(chip, at_ns);
+	chip_power_on(chip, at_ns);
+}
+
+void chip_plan_power_cut(struct chip *chip, const struct power_cut *cut)
+{
+	chip->power = (struct chip_power){
+		.cut = *cut,
+		.works_before = chip->work_count,
+		.told = true,
+	};
+}
+
+void chip_replan_power_cut(struct chip *chip)
+{
+	uint64_t work_ns = chip->busy_until_ns - chip->busy_since_ns;
+
+	if (chip->power.planned)
+		chip->power.at_ns =
+			chip->busy_since_ns + power_cut_after_ns(&chip->power.cut, work_ns);
+}
+
+static void count_work(struct chip *chip)
+{
+	if (chip->work_count - chip->power.works_before == chip->power.cut.nth)
+		chip->power.planned = true;
+	chip_replan_power_cut(chip);
+}
+
+static void lose_as_planned(struct chip *chip)
+{
+	uint64_t at_ns = chip->power.at_ns;
+
+	chip->power.planned = false;
+	if (chip->busy_until_ns < at_ns)
+		chip_settle(chip, at_ns);
+	lose(chip, at_ns);
+}
+
+static void settle_power(struct chip *chip, uint64_t now_ns)
+{
+	const struct chip_power *power = &chip->power;
+
+	if (power->planned && power->at_ns <= now_ns)
+		lose_as_planned(chip);
+	if (power->off && power->cut.off_ns > 0 && now_ns - power->at_ns >= power->cut.off_ns)
+		chip_power_on(chip, power->at_ns + power->cut.off_ns);
+}
+
+bool chip_is_off(struct chip *chip, struct chip_facts *facts)
+{
+	struct chip_power *power = &chip->power;
+
+	facts->lost_power = !power->told;
+	facts->lost_power_ns = power->told ? 0 : power->at_ns;
+	power->told = true;
+	if (power->off)
+		facts->name = "OFF";
+	return power->off;
+}
+
 void chip_settle(struct chip *chip, uint64_t now_ns)
 {
 	const struct chip_pending *pending = &chip->pending;
 
-	power_settle(chip, now_ns);
+	settle_power(chip, now_ns);
 	if (pending->work == CHIP_WORK_NONE || now_ns < chip->busy_until_ns || is_stuck(chip))
 		return;
 	if (pending->work == CHIP_WORK_ERASE)
@@ -170,7 +257,7 @@ void chip_start_work(struct chip *chip, uint64_t end_ns, const struct chip_pendi
 
 	chip->work_count++;
 	chip_start_fixed_work(chip, end_ns, work, figure, CHIP_RULE_BUSY, facts);
-	power_count_work(chip);
+	count_work(chip);
 }
 
 void chip_start_fixed_work(struct chip *chip, uint64_t end_ns, const struct chip_pending *work,
@@ -221,7 +308,7 @@ void chip_transfer(
 	chip_settle(chip, transfer->start_ns);
 	facts->busy_left_ns = chip_busy_left_ns(chip, transfer->start_ns);
 	facts->opcode = transfer->command[0];
-	if (!power_is_off(chip, facts))
+	if (!chip_is_off(chip, facts))
 		chip->family->transfer(chip, transfer, facts);
 	facts->busy_until_ns = chip->busy_until_ns;
 	facts->status = chip->family->status(chip);

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "noise.h"
-#include "power.h"
 #include "registers.h"
 
 /* Of the addresses of an LPC or FWH part: set for the array, clear for its registers. */
@@ -43,7 +42,7 @@ void cycle_defer_work(struct chip *chip, uint64_t start_ns, struct chip_facts *f
 	struct chip_pending work = chip->pending;
 
 	chip_start_fixed_work(chip, start_ns, &work, chip->parallel.work, CHIP_RULE_BUSY, facts);
-	power_plan(chip);
+	chip_replan_power_cut(chip);
 }
 
 void cycle_owe(struct chip *chip, const struct cycle *cycle, struct figure wait)
@@ -122,7 +121,7 @@ static bool begin(struct chip *chip, const struct cycle *cycle, struct chip_fact
 	facts->opcode = cycle->value;
 	facts->has_address = true;
 	facts->address = cycle->address;
-	return !power_is_off(chip, facts);
+	return !chip_is_off(chip, facts);
 }
 
 void chip_write_cycle(struct chip *chip, uint64_t start_ns, uint64_t end_ns, uint32_t address,

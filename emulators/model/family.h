@@ -73,4 +73,10 @@ uint8_t *chip_latch(struct chip *chip, uint32_t address, uint32_t len, bool repl
 /* Cuts off the work in hand: what it worked on is left half done. */
 void chip_abort_work(struct chip *chip, uint64_t now_ns);
 
+/* The work in hand began, or was put off: the moment of a planned power cut follows it. */
+void chip_replan_power_cut(struct chip *chip);
+
+/* Whether nobody is there to answer; says so in @facts, and once that power was lost. */
+bool chip_is_off(struct chip *chip, struct chip_facts *facts);
+
 #endif

@@ -58,18 +58,6 @@ void spi_transfer(struct chip *chip, const struct spi_table *table,
 void spi_init(struct chip *chip);
 void spi_power_up(struct chip *chip, uint64_t at_ns);
 
-/* Locks of single blocks (nor_lock.c); nothing where a part has none. */
-enum spi_locked {
-	SPI_LOCKED_NONE,
-	SPI_LOCKED_SOME,
-	SPI_LOCKED_ALL,
-};
-
-void spi_lock_all(struct chip *chip, bool locked);
-enum spi_locked spi_how_locked(const struct chip *chip);
-bool spi_has_locks_in_force(const struct chip *chip);
-bool spi_locks_cover(const struct chip *chip, uint32_t address, uint32_t len);
-
 /* Refuses the command where any of [address, address + len) is protected. */
 bool spi_refuses(const struct chip *chip, uint32_t address, uint32_t len, struct chip_facts *facts);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "spi.h"
+#include "spi_command.h"
 
 #include <string.h>
 
-#include "spi_command.h"
+#include "spi_locks.h"
 
 void spi_init(struct chip *chip)
 {
