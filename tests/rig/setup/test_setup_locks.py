@@ -26,8 +26,8 @@ def pinned(lock: Path) -> set[str]:
 
 def project() -> dict[str, Any]:
     text = (LAYOUT.package_path / "pyproject.toml").read_text(encoding="utf-8")
-    table: dict[str, Any] = tomllib.loads(text)["project"]
-    return table
+    table: dict[str, Any] = tomllib.loads(text)
+    return {**table["project"], "dependencies": table["dependency-groups"]["rig"]}
 
 
 def needed(lines: list[str]) -> set[str]:
