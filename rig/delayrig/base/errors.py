@@ -53,6 +53,10 @@ class LostGuestError(RigFaultError):
     """A guest hung, died or answered nonsense."""
 
 
+class OverdueGuestError(LostGuestError):
+    """A guest was not done when its limit of host time was over."""
+
+
 def nearest(name: str, known: Iterable[str], *, what: str) -> str:
     """A hint that names the nearest of the known names, and all of them where they are few."""
     names = sorted(known)

@@ -110,7 +110,7 @@ class _Wish:
     default=LIMITS.slowdown_pct,
     show_default=True,
     metavar="PCT",
-    help="How much longer any cell may take.",
+    help="How much longer any cell may take; up to 50 ms are no reason.",
 )
 @click.option(
     "--max-cpu",
@@ -118,7 +118,23 @@ class _Wish:
     default=LIMITS.cpu_pct,
     show_default=True,
     metavar="PCT",
-    help="How much more CPU time it may take.",
+    help="How much more CPU time it may take; up to 50 ms are no reason.",
+)
+@click.option(
+    "--max-total-slowdown",
+    type=click.FloatRange(0),
+    default=LIMITS.total_slowdown_pct,
+    show_default=True,
+    metavar="PCT",
+    help="How much longer all exact cells together may take.",
+)
+@click.option(
+    "--max-total-cpu",
+    type=click.FloatRange(0),
+    default=LIMITS.total_cpu_pct,
+    show_default=True,
+    metavar="PCT",
+    help="How much more CPU time they may take.",
 )
 @click.option(
     "--rounds",
@@ -146,6 +162,8 @@ def gate(
     lane: LaneName | None,
     max_slowdown: float,
     max_cpu: float,
+    max_total_slowdown: float,
+    max_total_cpu: float,
     rounds: int | None,
     build: str,
     bisect: bool,
@@ -169,7 +187,12 @@ def gate(
         candidate=candidate,
         plan=plan,
         lane=lane,
-        limits=Limits(slowdown_pct=max_slowdown, cpu_pct=max_cpu),
+        limits=Limits(
+            slowdown_pct=max_slowdown,
+            cpu_pct=max_cpu,
+            total_slowdown_pct=max_total_slowdown,
+            total_cpu_pct=max_total_cpu,
+        ),
         rounds=rounds,
         build=build,
         out=out,

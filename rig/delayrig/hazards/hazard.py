@@ -79,6 +79,11 @@ class Hazard:
         return None
 
     @property
+    def host_limit_s(self) -> float | None:
+        """How long its cell may take this machine before nothing is said of it; None: the usual."""
+        return None
+
+    @property
     def simpler(self) -> Sequence[str]:
         """Words of hazards that do less of the same, the least first: for `rig/rig shrink`."""
         return ()

@@ -19,6 +19,7 @@ RATES_HZ = range(1, 1001)
 NS_PER_US, NS_PER_S = 1000, 1_000_000_000
 _SIGNALS = re.compile(r"([1-9][0-9]*)(,(alrm|chld|usr1))?(,restart)?")
 
+LONG_WAITS_HOST_LIMIT_S = 45
 LONG_WAITS_DEADLINE_MS = 20_000_000
 ASKED_US = (
     *(0, 1, 9, 10, 11, 99, 100, 101, 999, 1_000, 1_001),
@@ -143,6 +144,11 @@ class LongWaits(InLibrary):
     def deadline_ms(self) -> int | None:
         """More than all of the waits."""
         return LONG_WAITS_DEADLINE_MS
+
+    @property
+    def host_limit_s(self) -> float | None:
+        """A subject that keeps its CPU busy in waits of an hour would take this machine hours."""
+        return LONG_WAITS_HOST_LIMIT_S
 
     def subject_words(self, subject: "Subject") -> Sequence[str]:
         """The host program asks."""

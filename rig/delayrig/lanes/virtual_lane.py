@@ -12,7 +12,7 @@ from pathlib import Path
 from delayrig.base.interruption import whole_in_thread
 from delayrig.base.paths import Paths
 from delayrig.hazards import refusal_on
-from delayrig.hazards.of_cell import shape_of
+from delayrig.hazards.of_cell import hazards_of, shape_of
 from delayrig.images.subject import Subject
 from delayrig.lanes.agenda import Kinship
 from delayrig.lanes.delay_marks import wish_text
@@ -35,7 +35,7 @@ from delayrig.machine.kept import KeptGuests, can_be_kept
 from delayrig.machine.last_words import last_words
 from delayrig.machine.machine import Machine
 from delayrig.machine.qemu import QemuMachine
-from delayrig.machine.session import finish_guest
+from delayrig.machine.session import CELL_LIMIT_S, finish_guest
 from delayrig.machine.snapshot import (
     BOOT_LIMIT_S,
     boot_hardware,
@@ -170,7 +170,10 @@ class VirtualLane:
         self, machine: Machine, assignment: Assignment, scratch: Path
     ) -> dict[str, bytes]:
         """What came of the cell, in a machine that paused before it."""
-        return await finish_guest(machine, shape_of(assignment.cell), scratch)
+        cell = assignment.cell
+        limits_s = [hazard.host_limit_s for hazard in hazards_of(cell)]
+        limit_s = min([CELL_LIMIT_S, *(limit for limit in limits_s if limit is not None)])
+        return await finish_guest(machine, shape_of(cell), scratch, limit_s=limit_s)
 
 
 async def open_virtual_lane(

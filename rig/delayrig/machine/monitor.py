@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from delayrig.base.errors import LostGuestError
+from delayrig.base.errors import LostGuestError, OverdueGuestError
 from delayrig.machine import again
 
 LOAD_LIMIT_S = 60.0
@@ -57,7 +57,7 @@ class _States:
 
 def overdue(limit_s: float, what: str) -> LostGuestError:
     """The error of a wait that came to its limit."""
-    return LostGuestError(
+    return OverdueGuestError(
         f"waited {limit_s:.0f} s of host time for {what}",
         hint="the guest hangs: see console.log in the cell's folder",
     )

@@ -26,10 +26,12 @@ ENTRIES = {
 }
 
 
-async def finish_guest(machine: Machine, shape: GuestShape, scratch: Path) -> dict[str, bytes]:
+async def finish_guest(
+    machine: Machine, shape: GuestShape, scratch: Path, *, limit_s: float = CELL_LIMIT_S
+) -> dict[str, bytes]:
     """From the pause of the snapshot through its cell; returns what it left for the host."""
     await machine.resume()
-    await machine.wait_paused(limit_s=CELL_LIMIT_S)
+    await machine.wait_paused(limit_s=limit_s)
     return await read_results(machine, shape, scratch)
 
 

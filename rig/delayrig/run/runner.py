@@ -13,7 +13,7 @@ from typing import Protocol
 
 import msgspec
 
-from delayrig.base.errors import BadInputError, LostGuestError, NotProvidedError
+from delayrig.base.errors import BadInputError, LostGuestError, NotProvidedError, OverdueGuestError
 from delayrig.base.keep import replace_file
 from delayrig.base.paths import Paths
 from delayrig.hazards.of_cell import hazards_of
@@ -294,8 +294,18 @@ class _Bench:
                 watch.write(folder)
             return result
         except LostGuestError as error:
-            finding = Finding(verdict=Verdict.INFRA_ERROR, reason=error.message)
-            return blank_result(cell, chip, finding, rerun=rerun)
+            return blank_result(cell, chip, _lost(cell, error), rerun=rerun)
+
+
+def _lost(cell: Cell, error: LostGuestError) -> Finding:
+    """A fault of the rig, unless the cell is one of which nobody can say how long it takes."""
+    limited = any(hazard.host_limit_s is not None for hazard in hazards_of(cell))
+    if limited and isinstance(error, OverdueGuestError):
+        return Finding(
+            verdict=Verdict.INCONCLUSIVE,
+            reason=f"its waits keep the CPU busy and were not seen to their end: {error.message}",
+        )
+    return Finding(verdict=Verdict.INFRA_ERROR, reason=error.message)
 
 
 def _wish_for(subject: Subject, request: Request) -> DelayWish:

@@ -44,6 +44,9 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
     slowdown_pct: float = 2.0
     cpu_pct: float = 5.0
+    total_slowdown_pct: float = 0.5
+    """Of all exact cells together."""
+    total_cpu_pct: float = 2.0
 
 
 class Excess(msgspec.Struct, frozen=True, kw_only=True):
@@ -105,6 +108,8 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     limits: Limits
     baseline: Side
     candidate: Side
+    total: list[Excess] = []
+    """Of all exact cells together."""
     cells: list[GateCell]
 
     @property

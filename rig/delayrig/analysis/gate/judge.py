@@ -21,7 +21,7 @@ from delayrig.analysis.gate.decision import (
     Outcome,
     Side,
 )
-from delayrig.analysis.gate.performance import excesses
+from delayrig.analysis.gate.performance import excesses, total_excesses
 from delayrig.analysis.gate.words import decision_lines, excess_words
 from delayrig.hazards import hazard_of
 from delayrig.judge.exit_code import WATCHING, is_expected, is_unwatched
@@ -61,7 +61,8 @@ def decide(
     cells += [_watching(rounds, unwatched, judge.beside) for rounds in watching.values()]
     cells.sort(key=_gravity)
     doubts = [*unlike, *_unwatched(rounds[0] for rounds in watching.values())]
-    outcome = _gravest(cells, doubts)
+    total = total_excesses(cells, limits)
+    outcome = _gravest(cells, doubts, total)
     decision = Decision(
         outcome=outcome,
         exit_code=EXIT_CODES[outcome],
@@ -73,6 +74,7 @@ def decide(
         limits=limits,
         baseline=_side(theirs, stored),
         candidate=_side(ours, ""),
+        total=total,
         cells=cells,
     )
     missing = not_provided_lines([*baseline, *candidate])
@@ -159,9 +161,11 @@ def _unwatched(watching: Iterable[CellResult]) -> list[str]:
     return [f"no {names} was run: nothing shows that the rig sees"] if missing else []
 
 
-def _gravest(cells: Iterable[GateCell], doubts: Sequence[str]) -> Outcome:
+def _gravest(cells: Iterable[GateCell], doubts: Sequence[str], total: Sequence[Excess]) -> Outcome:
     """A gate in which nothing passed has decided nothing."""
     found = {cell.outcome for cell in cells if cell.role == Role.MEASURE or _is_blind(cell)}
+    if Outcome.PASS in found:
+        found |= {item.outcome for item in total}
     if doubts or Outcome.PASS not in found:
         found.add(Outcome.DOUBT)
     return min(found, key=lambda outcome: outcome.gravity)

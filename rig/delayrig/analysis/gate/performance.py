@@ -5,13 +5,18 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from delayrig.analysis.gate.bootstrap import excess_interval
-from delayrig.analysis.gate.decision import Excess, Limits, Outcome
+from delayrig.analysis.gate.decision import Excess, GateCell, Limits, Outcome
 from delayrig.model.lane import EXACT_LANE
 from delayrig.model.result import CellResult
 
 TICK_NS = 4_000_000
 """Of the guest's kernel (250 Hz). Where it meets a wait moves with every byte of a program, so no
 more than this is no difference."""
+
+CELL_FLOOR_NS = 50_000_000
+"""No more than this in one cell is worth a no, whatever it is in percent; the total sees it."""
+MEAN_FLOOR_NS = 1_000_000
+"""Of the total, for each cell: so much may ticks come to."""
 
 Pairs = Sequence[tuple[int, int]]
 
@@ -36,8 +41,30 @@ def excesses(
 def exact_excess(figure: str, pairs: Pairs, limit_pct: float) -> Excess:
     """Where each figure is what it is: beyond the limit or not."""
     before, after = _sums(pairs)
+    return _excess(figure, before, after, limit_pct, floor_ns=CELL_FLOOR_NS)
+
+
+def total_excesses(cells: Sequence[GateCell], limits: Limits) -> list[Excess]:
+    """Of all exact cells together: what costs a little everywhere is no small thing."""
+    found = [item for cell in cells if cell.lane == EXACT_LANE for item in cell.excess]
+    wanted = (("time", limits.total_slowdown_pct), ("CPU time", limits.total_cpu_pct))
+    return [
+        _total(figure, [item for item in found if item.figure == figure], limit_pct)
+        for figure, limit_pct in wanted
+        if any(item.figure == figure for item in found)
+    ]
+
+
+def _total(figure: str, found: Sequence[Excess], limit_pct: float) -> Excess:
+    before = sum(item.baseline_ns for item in found)
+    after = sum(item.candidate_ns for item in found)
+    floor_ns = max(TICK_NS, len(found) * MEAN_FLOOR_NS)
+    return _excess(figure, before, after, limit_pct, floor_ns=floor_ns)
+
+
+def _excess(figure: str, before: int, after: int, limit_pct: float, *, floor_ns: int) -> Excess:
     more = after - before
-    slower = more > TICK_NS and 100 * more > Fraction(str(limit_pct)) * before
+    slower = more > floor_ns and 100 * more > Fraction(str(limit_pct)) * before
     pct = 100 * more / before
     return Excess(
         figure=figure,

@@ -12,7 +12,8 @@ def excess_words(excess: Excess) -> str:
     words = f"{excess.pct:+.2f} %"
     if not exact:
         words += f" ({excess.low_pct:+.2f} to {excess.high_pct:+.2f})"
-    return f"{excess.figure} {words}, {excess.limit_pct:g} % allowed"
+    more_ms = (excess.candidate_ns - excess.baseline_ns) / 1e6
+    return f"{excess.figure} {words} ({more_ms:+.1f} ms), {excess.limit_pct:g} % allowed"
 
 
 def decision_lines(decision: Decision) -> list[str]:
@@ -24,6 +25,9 @@ def decision_lines(decision: Decision) -> list[str]:
 def _what(decision: Decision) -> str:
     names = f"{decision.candidate.name} against {decision.baseline.name}"
     worst = next(iter(decision.deciding), None)
+    if decision.outcome is Outcome.SLOWER and worst is None:
+        beyond = [item for item in decision.total if item.outcome is Outcome.SLOWER]
+        return f"No, slower: all cells together: {'; '.join(map(excess_words, beyond))}"
     match decision.outcome:
         case Outcome.RIG_FAULT:
             head = "No answer, the rig itself failed"
