@@ -122,7 +122,7 @@ def test_cpu_time_has_a_limit_of_its_own() -> None:
     decision = decided([timed(BEFORE)], [slower])
     assert decision.exit_code == 3
     assert decision.lines[0].startswith(f"No, slower: {slower.id}: ")
-    assert "CPU time +5.10 %, 5 % allowed" in decision.lines[0]
+    assert "CPU time +5.10 % (+51.0 ms), 5 % allowed" in decision.lines[0]
     assert decided([timed(BEFORE)], [timed(AFTER, cpu_ns=SECOND + 50 * MS)]).exit_code == 0
 
 
@@ -306,6 +306,26 @@ def test_one_short_round_of_many_is_enough() -> None:
     decision = decide(rounds(REAL, BEFORE), after, LIMITS)
     assert decision.exit_code == 1
     assert worst.id in decision.lines[0]
+
+
+def several(subject: str, total_ns: Sequence[int]) -> list[CellResult]:
+    return [timed(subject, ns, name=f"n{number}") for number, ns in enumerate(total_ns)]
+
+
+@pytest.mark.parametrize(
+    ("after", "code"),
+    [
+        ([104 * SECOND // 100] + [SECOND] * 9, 0),  # 40 ms more in one of ten
+        ([106 * SECOND // 100] + [SECOND] * 9, 3),  # 60 ms more in one of ten
+        ([1019 * SECOND // 1000] * 10, 3),  # 1.9 % more in each
+        ([1004 * SECOND // 1000] * 10, 0),  # 0.4 % more in each
+        ([104 * SECOND // 100] + [SECOND // 3] * 9, 0),  # two thirds less in all
+    ],
+)
+def test_cost_is_judged_by_cell_from_50_ms_on_and_in_all(after: list[int], code: int) -> None:
+    decision = decided(several(BEFORE, [SECOND] * 10), several(AFTER, after))
+    assert decision.exit_code == code
+    assert (decision.total[0].outcome == "slower") == (code == 3)
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from delayrig.analysis.gate.decision import (
     Outcome,
     Side,
 )
-from delayrig.analysis.gate.performance import excesses, total_excesses
+from delayrig.analysis.gate.performance import excesses, floor_of, total_excesses
 from delayrig.analysis.gate.words import decision_lines, excess_words
 from delayrig.hazards import hazard_of
 from delayrig.judge.exit_code import WATCHING, is_expected, is_unwatched
@@ -54,6 +54,7 @@ def decide(
         beside=_beside(candidate),
         # Of time and of CPU time.
         intervals=2 * sum(cells[0].lane != EXACT_LANE for cells in ours.values()),
+        floor_ns=floor_of(sum(cells[0].lane == EXACT_LANE for cells in ours.values())),
     )
     cells = [judge.place(theirs.get(place, []), mine) for place, mine in ours.items()]
     cells += [_missing(mine[0]) for place, mine in theirs.items() if place not in ours]
@@ -245,6 +246,7 @@ class _Judge:
     beside: frozenset[str]
     """Lanes that are asked for safety alone."""
     intervals: int
+    floor_ns: int
 
     def place(self, baseline: list[CellResult], candidate: list[CellResult]) -> GateCell:
         """The gravest that can be said of this place, over all rounds."""
@@ -289,7 +291,7 @@ class _Judge:
         unclaimed = self._unclaimed(len(pairs), cell)
         if unclaimed:
             return _gate_cell(cell, Outcome.DOUBT, f"{safe}; {unclaimed}", before=baseline[0])
-        found = excesses(pairs, self.limits, intervals=self.intervals)
+        found = excesses(pairs, self.limits, intervals=self.intervals, floor_ns=self.floor_ns)
         outcomes = [Outcome.PASS, *(item.outcome for item in found)]
         outcome = min(outcomes, key=lambda outcome: outcome.gravity)
         told = [item for item in found if item.outcome is outcome]

@@ -14,7 +14,9 @@ TICK_NS = 4_000_000
 more than this is no difference."""
 
 CELL_FLOOR_NS = 50_000_000
-"""No more than this in one cell is worth a no, whatever it is in percent; the total sees it."""
+"""No more than this in one cell of several is a reason; the total sees it."""
+TOTAL_CELLS_MIN = 5
+"""Fewer have no total that would say more than each of them."""
 MEAN_FLOOR_NS = 1_000_000
 """Of the total, for each cell: so much may ticks come to."""
 
@@ -22,15 +24,22 @@ Pairs = Sequence[tuple[int, int]]
 
 
 def excesses(
-    rounds: Sequence[tuple[CellResult, CellResult]], limits: Limits, *, intervals: int
+    rounds: Sequence[tuple[CellResult, CellResult]],
+    limits: Limits,
+    *,
+    intervals: int,
+    floor_ns: int,
 ) -> list[Excess]:
-    """In time and in CPU time; rounds of real time are pairs. `intervals` is how many there are."""
+    """In time and in CPU time; rounds of real time are pairs, `intervals` is how many there are.
+
+    No more than `floor_ns` is no reason where times are exact.
+    """
     figures: list[tuple[str, Pairs, float]] = [
         ("time", [(b.time_ns.total, c.time_ns.total) for b, c in rounds], limits.slowdown_pct),
         ("CPU time", [(b.total_cpu_ns, c.total_cpu_ns) for b, c in rounds], limits.cpu_pct),
     ]
     return [
-        exact_excess(figure, pairs, limit_pct)
+        exact_excess(figure, pairs, limit_pct, floor_ns)
         if rounds[0][0].lane == EXACT_LANE
         else likely_excess(figure, pairs, limit_pct, of=intervals)
         for figure, pairs, limit_pct in figures
@@ -38,15 +47,23 @@ def excesses(
     ]
 
 
-def exact_excess(figure: str, pairs: Pairs, limit_pct: float) -> Excess:
+def floor_of(cells: int) -> int:
+    """What is no reason in one of so many exact cells, in ns."""
+    return CELL_FLOOR_NS if cells >= TOTAL_CELLS_MIN else TICK_NS
+
+
+def exact_excess(figure: str, pairs: Pairs, limit_pct: float, floor_ns: int) -> Excess:
     """Where each figure is what it is: beyond the limit or not."""
     before, after = _sums(pairs)
-    return _excess(figure, before, after, limit_pct, floor_ns=CELL_FLOOR_NS)
+    return _excess(figure, before, after, limit_pct, floor_ns=floor_ns)
 
 
 def total_excesses(cells: Sequence[GateCell], limits: Limits) -> list[Excess]:
     """Of all exact cells together: what costs a little everywhere is no small thing."""
-    found = [item for cell in cells if cell.lane == EXACT_LANE for item in cell.excess]
+    compared = [cell for cell in cells if cell.lane == EXACT_LANE and cell.excess]
+    if len(compared) < TOTAL_CELLS_MIN:
+        return []
+    found = [item for cell in compared for item in cell.excess]
     wanted = (("time", limits.total_slowdown_pct), ("CPU time", limits.total_cpu_pct))
     return [
         _total(figure, [item for item in found if item.figure == figure], limit_pct)
