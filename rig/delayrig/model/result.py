@@ -103,6 +103,8 @@ class CellResult(msgspec.Struct, frozen=True, kw_only=True):
     verdict: Verdict
     expect: str
     reason: str
+    retried_after: str = ""
+    """Why the rig lost this cell at its first try; this is what the second one ended with."""
     not_provided: str = ""
     """What the archive did not give, where the cell was skipped for that; the header has why."""
     evidence: list[Evidence] = []

@@ -53,6 +53,8 @@ class Request:
     """Where the delay function of `path:` subjects is."""
     resume: bool = False
     """Goes on with what was begun in `out`."""
+    retries_lost: bool = True
+    """Runs a cell that the rig lost once more before it counts as lost."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

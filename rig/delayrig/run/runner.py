@@ -32,7 +32,14 @@ from delayrig.model.cell import Cell, Programmer
 from delayrig.model.lane import LaneName
 from delayrig.model.result import CellResult, Results, Verdict, write_results
 from delayrig.plan.request import Request, default_jobs
-from delayrig.run.taken_up import CELL, RESULT, begin, clear_cut_off, done_cells
+from delayrig.run.taken_up import (
+    CELL,
+    RESULT,
+    begin,
+    clear_cut_off,
+    done_cells,
+    first_try_kept,
+)
 
 NOT_PROVIDED = "not provided: "
 
@@ -255,10 +262,18 @@ class _Bench:
         return msgspec.structs.replace(blank, not_provided=missing.what if missing else "")
 
     async def run(self, cell: Cell, cpu: int) -> CellResult:
-        """Runs and judges a cell; keeps its result in its folder."""
+        """Runs and judges a cell; keeps its result in its folder.
+
+        A cell that the rig lost is run once more. What the first try left stays beside it.
+        """
         try:
             folder = _cell_folder(cell, self.request.out)
             result = await self._measure(cell, folder, cpu)
+            if result.verdict is Verdict.INFRA_ERROR and self.request.retries_lost:
+                with first_try_kept(folder):
+                    folder = _cell_folder(cell, self.request.out)
+                    again = await self._measure(cell, folder, cpu)
+                result = msgspec.structs.replace(again, retried_after=result.reason)
             replace_file(folder / RESULT, msgspec.json.format(msgspec.json.encode(result)))
         except OSError as error:
             raise _explained(error, self.request.out) from error
