@@ -5,6 +5,7 @@ import asyncio
 import errno
 import shlex
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import zip_longest
@@ -32,6 +33,7 @@ from delayrig.model.cell import Cell, Programmer
 from delayrig.model.lane import LaneName
 from delayrig.model.result import CellResult, Results, Verdict, write_results
 from delayrig.plan.request import Request, default_jobs
+from delayrig.run.out_lock import hold_out
 from delayrig.run.taken_up import (
     CELL,
     RESULT,
@@ -77,9 +79,23 @@ async def run_side_by_side(
 ) -> list[Results]:
     """Several runs at once, a cell of each in turn, so that they meet the same machine.
 
-    Each is kept in a folder of its own, as if it had been run alone. All share the jobs of the
-    first.
+    Each is kept in a folder of its own, as if it had been run alone, and holds it until all have
+    ended. All share the jobs of the first.
     """
+    with ExitStack() as held:
+        for request in requests:
+            held.enter_context(hold_out(request.out, asked_s=_asked_s(request)))
+        return await _run_held(requests, paths, progress, opened)
+
+
+def _asked_s(request: Request) -> float | None:
+    """None: what others did in its folder is what it goes on with."""
+    return None if request.resume else request.asked_s
+
+
+async def _run_held(
+    requests: Sequence[Request], paths: Paths, progress: Progress, opened: OpenLane
+) -> list[Results]:
     pool = CpuPool(requests[0].jobs)
     runs = [
         _Run(request, await opened(request, paths, pool, progress.preparing))
@@ -160,7 +176,6 @@ class _Run:
     def __init__(self, request: Request, lane: Lane) -> None:
         self._request = request
         self._lane = lane
-        request.out.mkdir(parents=True, exist_ok=True)
         self.header = begin(request, lane.header())
         self.kept = done_cells(request.cells, request.out) if request.resume else {}
         """Results that another run has left here."""
