@@ -13,7 +13,7 @@ from delayrig.base.errors import BadInputError
 from delayrig.base.keep import keep_file
 from delayrig.model.cell import Cell
 from delayrig.model.lane import REAL_TIME
-from delayrig.model.result import CellResult, RunHeader, Verdict, read_versioned
+from delayrig.model.result import CellResult, RunHeader, Verdict, own_fault, read_versioned
 from delayrig.plan.request import Request
 
 FILE_NAME = "begun.json"
@@ -86,7 +86,8 @@ def done_cells(cells: Sequence[Cell], folder: Path) -> dict[str, CellResult]:
             place = folder / cell.id
             same = msgspec.json.decode((place / CELL).read_bytes(), type=Cell) == cell
             result = msgspec.json.decode((place / RESULT).read_bytes(), type=CellResult)
-            if same and result.verdict is not Verdict.INFRA_ERROR:
+            sound = result.id == cell.id and not own_fault(result)
+            if same and sound and result.verdict is not Verdict.INFRA_ERROR:
                 done[cell.id] = result
     return done
 
