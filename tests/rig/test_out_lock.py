@@ -29,7 +29,7 @@ region_kib = 4
 [group.over]
 mips = [250]
 cores = [1]
-job = ["read", "write"]
+job = ["write", "erase", "verify", "read"]
 chip = ["W25Q128JV"]
 corner = ["max"]
 """

@@ -17,6 +17,7 @@ import msgspec
 from delayrig.base.errors import BadInputError, LostGuestError, NotProvidedError
 from delayrig.base.keep import replace_file
 from delayrig.base.paths import Paths
+from delayrig.base.scratch import full_scratch
 from delayrig.hazards.of_cell import hazards_of
 from delayrig.images import dummy
 from delayrig.images.delay_function import DelayFunction, DelayWish, find_watched
@@ -42,8 +43,10 @@ from delayrig.run.taken_up import (
     done_cells,
     first_try_kept,
 )
+from delayrig.setup.scratch import sweep_scratch
 
 NOT_PROVIDED = "not provided: "
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 
 class Progress(Protocol):
@@ -82,6 +85,7 @@ async def run_side_by_side(
     Each is kept in a folder of its own, as if it had been run alone, and holds it until all have
     ended. All share the jobs of the first.
     """
+    await asyncio.to_thread(sweep_scratch)
     with ExitStack() as held:
         for request in requests:
             held.enter_context(hold_out(request.out, asked_s=_asked_s(request)))
@@ -342,7 +346,12 @@ def _cell_folder(cell: Cell, out: Path) -> Path:
 
 
 def _explained(error: OSError, out: Path) -> Exception:
-    if error.errno == errno.ENOSPC:
+    if error.errno in NO_ROOM and (place := full_scratch(error)):
+        return BadInputError(
+            f"TMPDIR {place}: no space left; the finished cells are kept in {out}",
+            hint="free some space there, or name another TMPDIR, and go on with --resume",
+        )
+    if error.errno in NO_ROOM:
         return BadInputError(
             f"--out {out}: no space left; the finished cells are kept",
             hint="free some space there, and go on with --resume",
