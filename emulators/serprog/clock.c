@@ -2,6 +2,8 @@
 #include "clock.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <stdbool.h>
 #include <time.h>
 
 #include "serprog/counter.h"
@@ -73,7 +75,7 @@ int clock_init(struct clock *clock, enum clock_source source)
 	if (source == CLOCK_SOURCE_COUNTER)
 		return -ENOTSUP;
 #endif
-	*clock = (struct clock){.source = source};
+	*clock = (struct clock){.source = source, .stop_fd = -1, .peer_fd = -1};
 	/* A clock coarser than all the readings together still steps in the end. */
 	do
 		clock->step_ns = measure_step_ns(clock);
@@ -87,6 +89,8 @@ void clock_init_scripted(struct clock *clock, uint64_t step_ns)
 		.source = CLOCK_SOURCE_SCRIPTED,
 		.step_ns = step_ns,
 		.scripted_ns = CLOCK_SCRIPTED_START_NS,
+		.stop_fd = -1,
+		.peer_fd = -1,
 	};
 }
 
@@ -96,28 +100,38 @@ void clock_tick(struct clock *clock)
 		clock->scripted_ns += clock->step_ns;
 }
 
-void clock_wait_until(struct clock *clock, uint64_t deadline_ns)
+/* Whether there is somebody who ends the wait. An error of ppoll() is a sleep that was too short.
+ */
+static bool sleep_ns(const struct clock *clock, uint64_t ns)
+{
+	struct pollfd fds[] = {
+		{.fd = clock->stop_fd, .events = POLLIN},
+		{.fd = clock->peer_fd, .events = POLLRDHUP},
+	};
+	const struct timespec timeout = {
+		.tv_sec = (time_t)(ns / NS_PER_S),
+		.tv_nsec = (long)(ns % NS_PER_S),
+	};
+
+	return ppoll(fds, sizeof(fds) / sizeof(fds[0]), &timeout, NULL) > 0;
+}
+
+int clock_wait_until(struct clock *clock, uint64_t deadline_ns)
 {
 	uint64_t now_ns = clock_now_ns(clock);
 
 	if (clock->source == CLOCK_SOURCE_SCRIPTED && now_ns < deadline_ns) {
 		clock->scripted_ns = deadline_ns;
-		return;
+		return 0;
 	}
 	while (now_ns < deadline_ns) {
 		uint64_t left_ns = deadline_ns - now_ns;
 
-		if (left_ns > 2 * SPIN_NS) {
-			uint64_t sleep_ns = left_ns - SPIN_NS;
-			struct timespec wait = {
-				.tv_sec = (time_t)(sleep_ns / NS_PER_S),
-				.tv_nsec = (long)(sleep_ns % NS_PER_S),
-			};
-
-			nanosleep(&wait, NULL);
-		}
+		if (left_ns > 2 * SPIN_NS && sleep_ns(clock, left_ns - SPIN_NS))
+			return -ECANCELED;
 		now_ns = clock_now_ns(clock);
 	}
+	return 0;
 }
 
 const char *clock_source_name(enum clock_source source)

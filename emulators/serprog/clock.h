@@ -24,6 +24,8 @@ struct clock {
 	uint64_t step_ns;        /* the smallest step seen between two readings, or scripted */
 	uint64_t scripted_ns;    /* of CLOCK_SOURCE_SCRIPTED: what it shows */
 	uint64_t backward_count; /* a sound run has none */
+	int stop_fd;             /* ends waits when it is readable; -1: none */
+	int peer_fd;             /* ends waits when its other side hangs up; -1: none */
 };
 
 /* Measures the step. -ENOTSUP if this machine has no such clock. */
@@ -41,8 +43,11 @@ uint64_t clock_now_ns(struct clock *clock);
 /* The same reading for another thread, which must not share the clock. Not of a scripted one. */
 uint64_t clock_source_read_ns(enum clock_source source);
 
-/* Sleeps while the deadline is far and spins at the end: never early. */
-void clock_wait_until(struct clock *clock, uint64_t deadline_ns);
+/*
+ * Sleeps while the deadline is far and spins at the end: never early. -ECANCELED where the clock's
+ * descriptors ended it first; waits of less than 20 ms do not look at them.
+ */
+int clock_wait_until(struct clock *clock, uint64_t deadline_ns);
 
 /* As in `--clock NAME`; the counter has the name that it has on this machine. */
 const char *clock_source_name(enum clock_source source);

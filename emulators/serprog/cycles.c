@@ -46,24 +46,33 @@ static void write_bytes(struct execution *execution, const struct serprog_reques
 		flush(execution);
 }
 
-uint64_t cycles_execute(struct chip *chip, const struct operations *operations, uint64_t start_ns,
-	struct events *events)
+/* Whoever cuts a delay off cuts off what is behind it: of that the part sees nothing. */
+static int pass_delay(
+	struct execution *execution, struct clock *clock, const struct serprog_request *request)
+{
+	execution->now_ns += request->value * NS_PER_US;
+	return clock_wait_until(clock, execution->now_ns);
+}
+
+int cycles_execute(struct chip *chip, const struct operations *operations, struct clock *clock,
+	uint64_t start_ns, struct events *events)
 {
 	struct execution execution = {.chip = chip, .events = events, .now_ns = start_ns};
 	struct serprog_request request;
 	size_t offset = 0;
+	int ret = 0;
 
 	flush(&execution);
-	while (operations_next(operations, &offset, &request)) {
+	while (ret == 0 && operations_next(operations, &offset, &request)) {
 		if (request.op == SERPROG_O_DELAY)
-			execution.now_ns += request.value * NS_PER_US;
+			ret = pass_delay(&execution, clock, &request);
 		else
 			write_bytes(&execution, &request);
 		if (execution.event.write_len == 0)
 			execution.event.start_ns = execution.now_ns;
 	}
 	flush(&execution);
-	return execution.now_ns;
+	return ret < 0 ? ret : clock_wait_until(clock, execution.now_ns);
 }
 
 uint64_t cycles_read(struct chip *chip, const struct serprog_request *request, uint64_t start_ns,

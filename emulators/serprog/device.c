@@ -307,15 +307,18 @@ static size_t answer_cmdmap(
 }
 
 /* Wire time passes before the reply: a host must not see the answer before the last clock edge. */
-static uint64_t pass_wire_time(
-	struct device *device, const struct serprog_request *request, uint64_t start_ns)
+static int pass_wire_time(struct device *device, const struct serprog_request *request,
+	uint64_t start_ns, uint64_t *end_ns)
 {
 	uint64_t bits = ((uint64_t)request->write_len + request->read_len) * 8;
+	int ret;
 
+	*end_ns = start_ns;
 	if (!device->options.spi_wire_time || device->spi_clock_hz == 0)
-		return start_ns;
-	clock_wait_until(device->clock, start_ns + bits * NS_PER_S / device->spi_clock_hz);
-	return clock_now_ns(device->clock);
+		return 0;
+	ret = clock_wait_until(device->clock, start_ns + bits * NS_PER_S / device->spi_clock_hz);
+	*end_ns = clock_now_ns(device->clock);
+	return ret;
 }
 
 static size_t answer_spi(struct device *device, const struct serprog_request *request,
@@ -323,13 +326,15 @@ static size_t answer_spi(struct device *device, const struct serprog_request *re
 {
 	struct chip_transfer transfer = {
 		.start_ns = start_ns,
-		.end_ns = pass_wire_time(device, request, start_ns),
 		.command = request->data,
 		.command_len = request->write_len,
 		.reply = reply + 1,
 		.reply_len = request->read_len,
 	};
 
+	/* Cut off, it never reaches the part: chip select went away before the last clock edge. */
+	if (pass_wire_time(device, request, start_ns, &transfer.end_ns) < 0)
+		return DEVICE_ABANDONED;
 	event->kind = EVENT_SPI;
 	event->write_len = request->write_len;
 	event->read_len = request->read_len;
@@ -344,19 +349,20 @@ static size_t answer_read(struct device *device, const struct serprog_request *r
 {
 	uint64_t end_ns = cycles_read(device->chip, request, start_ns, reply + 1, event);
 
-	clock_wait_until(device->clock, end_ns);
+	if (clock_wait_until(device->clock, end_ns) < 0)
+		return DEVICE_ABANDONED;
 	reply[0] = SERPROG_ACK;
 	return 1u + (size_t)request->read_len;
 }
 
 /* Delays pass in the chip's own time: this programmer is never the one that is too short. */
-static void execute(struct device *device, uint64_t start_ns)
+static int execute(struct device *device, uint64_t start_ns)
 {
-	uint64_t end_ns =
-		cycles_execute(device->chip, &device->operations, start_ns, device->executed);
+	int ret = cycles_execute(
+		device->chip, &device->operations, device->clock, start_ns, device->executed);
 
 	operations_clear(&device->operations);
-	clock_wait_until(device->clock, end_ns);
+	return ret;
 }
 
 static size_t answer_serprog(
@@ -402,7 +408,8 @@ size_t device_answer(struct device *device, const struct serprog_request *reques
 		event->ack = true;
 		return 2;
 	case SERPROG_O_EXEC:
-		execute(device, start_ns);
+		if (execute(device, start_ns) < 0)
+			return DEVICE_ABANDONED;
 		break;
 	default:
 		break;

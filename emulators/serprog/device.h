@@ -12,6 +12,9 @@
 #include "record/events.h"
 #include "operations.h"
 
+/* Of device_answer(): a signal or the host's hang-up came first, and nobody is to be answered. */
+#define DEVICE_ABANDONED 0
+
 struct device_options {
 	bool native_delay;      /* offer O_DELAY and wait in O_EXEC */
 	bool spi_wire_time;     /* once a host set a frequency, transfers take their time */
@@ -43,8 +46,8 @@ void device_init(struct device *device, struct chip *chip, struct clock *clock,
 void device_reconnect(struct device *device);
 
 /*
- * Begins at @start_ns. How many bytes of @reply to send. Fills @event but for its moments on the
- * connection: empty_ns, read_ns and reply_ns.
+ * Begins at @start_ns. How many bytes of @reply to send, or DEVICE_ABANDONED. Fills @event but for
+ * its moments on the connection: empty_ns, read_ns and reply_ns.
  */
 size_t device_answer(struct device *device, const struct serprog_request *request,
 	uint64_t start_ns, uint8_t *reply, struct event *event);

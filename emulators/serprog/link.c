@@ -91,6 +91,13 @@ static enum link_status wait_ms(struct link *link, int timeout_ms)
 	return fds[1].revents ? LINK_STOPPED : LINK_CLOSED;
 }
 
+enum link_status link_ended(const struct link *link)
+{
+	struct pollfd stop = {.fd = link->signal_fd, .events = POLLIN};
+
+	return poll(&stop, 1, 0) > 0 ? LINK_STOPPED : LINK_CLOSED;
+}
+
 static int timeout_ms(uint64_t left_ns, uint64_t deadline_ns)
 {
 	uint64_t ms = (left_ns - EXACT_NS / 2) / NS_PER_MS;

@@ -81,6 +81,9 @@ bool link_peek(const struct link *link, struct serprog_request *request);
 /* Blocks until @deadline_ns, the end of the connection or a signal; FAULT_FOR_EVER is none. */
 enum link_status link_wait_until(struct link *link, uint64_t deadline_ns);
 
+/* Why a wait of the clock ended early: a signal, else the host hung up. */
+enum link_status link_ended(const struct link *link);
+
 /* Records a fault that is being done now: a fault_report_fn of which @context is the link. */
 void link_report_fault(void *context, const struct fault *fault, uint64_t nth);
 

@@ -249,7 +249,8 @@ static int stand_by(struct run *run)
 
 	if (options->standby_in_fd < 0)
 		return 0;
-	ret = standby_wait(options->standby_out_fd, options->standby_in_fd, &run->rest);
+	ret = standby_wait(
+		options->standby_out_fd, options->standby_in_fd, run->server.signal_fd, &run->rest);
 	if (ret < 0)
 		return fault("--standby", ret, "write words with a NUL after each, then close");
 	if (options_parse_rest(run->rest.argc, run->rest.argv, options) != OPTIONS_RUN)

@@ -229,7 +229,7 @@ static enum link_status answer_request(
 	event.read_ns = link->read_ns;
 	event.arrived_ns = link->arrived_ns;
 	event.reply_ns = 0;
-	status = hold_up(server, link, FAULT_DELAY);
+	status = len == DEVICE_ABANDONED ? link_ended(link) : hold_up(server, link, FAULT_DELAY);
 	if (status == LINK_REQUEST) {
 		const uint8_t *left = spoil_reply(server, link, reply, &len);
 
@@ -327,6 +327,7 @@ static int serve_connection(struct server *server, int fd)
 	server->gave_up = false;
 	device_reconnect(server->device);
 	link_init(&link);
+	server->clock->peer_fd = fd;
 	ret = pass_barrier(server);
 	start_at_connect(&server->start, server->device->chip, server->clock, server->events);
 	if (ret == 0) {
@@ -335,6 +336,7 @@ static int serve_connection(struct server *server, int fd)
 	}
 	record_moment(server, EVENT_DISCONNECT);
 	server->held_up |= link.patience.held_up;
+	server->clock->peer_fd = -1;
 	link_deinit(&link);
 	return ret;
 }
@@ -343,6 +345,7 @@ int server_run(struct server *server, unsigned int client_count)
 {
 	int ret = 0;
 
+	server->clock->stop_fd = server->signal_fd;
 	/* The kernel begins with it some time after it is asked for the first time. */
 	if (server->clock->source == CLOCK_SOURCE_MONOTONIC)
 		arrival_enable(server->listener->fd);

@@ -2,17 +2,36 @@
 #include "standby.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <unistd.h>
 
+static int wait_for_words(int fd, int signal_fd)
+{
+	struct pollfd fds[] = {
+		{.fd = fd, .events = POLLIN},
+		{.fd = signal_fd, .events = POLLIN},
+	};
+
+	while (poll(fds, sizeof(fds) / sizeof(fds[0]), -1) < 0) {
+		if (errno != EINTR)
+			return -errno;
+	}
+	return fds[1].revents ? -ECANCELED : 0;
+}
+
 /* The length of all that came until the end of @fd, or a negative errno. */
-static ssize_t read_all(int fd, char *text, size_t size)
+static ssize_t read_all(int fd, int signal_fd, char *text, size_t size)
 {
 	size_t len = 0;
 
 	for (;;) {
-		ssize_t got = read(fd, text + len, size - len);
+		int ret = wait_for_words(fd, signal_fd);
+		ssize_t got;
 
+		if (ret < 0)
+			return ret;
+		got = read(fd, text + len, size - len);
 		if (got == 0)
 			return (ssize_t)len;
 		if (got < 0)
@@ -41,10 +60,12 @@ static int split(struct standby_words *words, size_t len)
 	return 0;
 }
 
-int standby_wait(int out_fd, int in_fd, struct standby_words *words)
+int standby_wait(int out_fd, int in_fd, int signal_fd, struct standby_words *words)
 {
-	ssize_t len = write(out_fd, "", 1) == 1 ? read_all(in_fd, words->text, sizeof(words->text))
-						: -EPIPE;
+	ssize_t len = -EPIPE;
+
+	if (write(out_fd, "", 1) == 1)
+		len = read_all(in_fd, signal_fd, words->text, sizeof(words->text));
 
 	close(out_fd);
 	close(in_fd);

@@ -19,9 +19,10 @@ struct standby_words {
 
 /*
  * Writes one byte to @out_fd, then reads words from @in_fd until its end; each ends with a NUL.
- * Closes both. -EPIPE where nobody listens, -E2BIG for more than fits, -EINVAL for a last word
- * without its NUL, else the negative errno of what failed.
+ * Closes both. -ECANCELED where @signal_fd is readable first, -EPIPE where nobody listens, -E2BIG
+ * for more than fits, -EINVAL for a last word without its NUL, else the negative errno of what
+ * failed.
  */
-int standby_wait(int out_fd, int in_fd, struct standby_words *words);
+int standby_wait(int out_fd, int in_fd, int signal_fd, struct standby_words *words);
 
 #endif

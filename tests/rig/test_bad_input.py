@@ -15,8 +15,17 @@ from delayrig.analysis.gate.decision import Limits
 from delayrig.analysis.gate.judge import decide
 from delayrig.base.errors import ExitCode
 from delayrig.cli.main import main
-from delayrig.model.result import FILE_NAME, ContrastResult, ContrastVerdict, Results, write_results
+from delayrig.model.bounds import NEVER_NEGATIVE
+from delayrig.model.result import (
+    FILE_NAME,
+    ContrastResult,
+    ContrastVerdict,
+    Results,
+    read_results,
+    write_results,
+)
 
+from tests.rig.builders import make_cell
 from tests.rig.history_builders import make_run
 
 Path_ = tuple[str | int, ...]
@@ -156,6 +165,44 @@ def test_cell_that_a_contrast_names_and_is_missing(out: Path, tmp_path: Path) ->
 def test_cell_that_is_there_twice(out: Path, tmp_path: Path) -> None:
     change(out / FILE_NAME, lambda content: content["cells"].append(content["cells"][0]))
     assert_told(read_all(out, tmp_path), "key 'cells[2].id'", "that of cells[0]")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("../../../../etc", "/etc/a.b.c", "a.b.c/../d", "a.b/c.d", "a\\b.c.d", "..a.b"),
+        *("a.b.c\x00", "a.b.c\n", "a.b." + "c" * 300),
+    ],
+)
+def test_cell_whose_id_leaves_the_run(out: Path, tmp_path: Path, name: str) -> None:
+    change(out / FILE_NAME, lambda content: content["cells"][0].update(id=name))
+    repro = ["repro", "--from", str(out), "--dry-run"]
+    told = read_all(out, tmp_path) | {"repro": CliRunner().invoke(main, repro)}
+    assert_told(told, "key 'cells[0].id' is no", repr(name)[1:9])
+
+
+@pytest.mark.parametrize("key", NEVER_NEGATIVE)
+def test_figure_below_zero(out: Path, tmp_path: Path, key: str) -> None:
+    outer, _, inner = key.partition(".")
+
+    def edit(content: dict[str, Any]) -> None:
+        cell = content["cells"][0]
+        cell.update({outer: {**cell[outer], inner: -1} if inner else -1})
+
+    change(out / FILE_NAME, edit)
+    assert_told(read_all(out, tmp_path), f"key 'cells[0].{key}' is below zero: -1")
+
+
+def test_kept_cell_that_is_another_ones_is_not_taken(out: Path) -> None:
+    (result, *_) = read_results(out).cells
+    folder = out / result.id
+    folder.mkdir()
+    foreign = make_cell(name="../../../../tmp/elsewhere")
+    (folder / "cell.json").write_bytes(msgspec.json.encode(foreign))
+    words = ["repro", "--from", str(out), "--cell", result.id, "--dry-run"]
+    done = CliRunner().invoke(main, words)
+    assert done.exit_code == ExitCode.BAD_INPUT, done.output
+    assert "elsewhere" not in done.output
 
 
 @pytest.mark.parametrize("key", ["role", "expect"])

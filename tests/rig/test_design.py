@@ -17,7 +17,15 @@ from tests.rig.builders import make_cell, make_evidence, make_result, make_run_h
 CELL_KEYS = [
     *("id", "lane", "role", "subject", "guest", "hazards", "chip", "corner", "bus"),
     *("programmer", "job", "region_bytes", "verdict", "expect", "reason"),
-    *("not_provided", "evidence", "judged", "unjudged", "smallest_visible_short_ns", "delays"),
+    *(
+        "retried_after",
+        "not_provided",
+        "evidence",
+        "judged",
+        "unjudged",
+        "smallest_visible_short_ns",
+        "delays",
+    ),
     *("time_ns", "cpu_ns", "chip_busy_ns"),
     *("wire_ns", "overshoot_ns", "transfers", "context_switches", "emulator"),
     "events_sha256",

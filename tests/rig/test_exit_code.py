@@ -83,6 +83,29 @@ def test_run_has_the_exit_code_of_its_gravest_cell(cells: list[CellResult], code
     assert exit_code_of_run(cells) == code
 
 
+@pytest.mark.parametrize(
+    ("sound", "lost", "code"), [(83, 1, 0), (9, 1, 0), (8, 1, 99), (18, 2, 0), (17, 2, 99)]
+)
+def test_lost_cells_leave_the_answer_to_the_sound_ones_up_to_a_tenth(
+    sound: int, lost: int, code: int
+) -> None:
+    assert exit_code_of_run([PASS] * sound + [FAULT] * lost) == code
+
+
+def test_sound_cells_are_believed_beside_a_lost_one() -> None:
+    assert exit_code_of_run([PASS] * 20 + [FAULT, UNSAFE]) == 1
+    assert exit_code_of_run([PASS] * 20 + [FAULT, DOUBT]) == 4
+
+
+def test_skipped_cells_do_not_make_lost_ones_few() -> None:
+    assert exit_code_of_run([SKIPPED] * 100 + [PASS] * 5 + [FAULT]) == 99
+
+
+@pytest.mark.parametrize("role", [Role.CANARY, Role.CONTROL, Role.FLOOR])
+def test_one_lost_cell_that_judges_the_rig_is_one_too_many(role: Role) -> None:
+    assert exit_code_of_run([PASS] * 100 + [result(Verdict.INFRA_ERROR, role=role)]) == 99
+
+
 def contrast(verdict: ContrastVerdict) -> ContrastResult:
     return ContrastResult(
         cell="a",

@@ -2,7 +2,9 @@
 """From a cell's folder to its result, with the profile of flashrom 1.x that comes with the rig."""
 
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 from delayrig.base import digest
 from delayrig.base.errors import LostGuestError
@@ -11,7 +13,7 @@ from delayrig.model import workload
 from delayrig.model.cell import Cell, Job
 from delayrig.model.events import Event
 from delayrig.model.evidence import Witness
-from delayrig.model.result import CellResult, Verdict
+from delayrig.model.result import CellResult, Results, Verdict, decode_results, own_fault
 
 from tests.rig.builders import (
     END_NS,
@@ -26,6 +28,7 @@ from tests.rig.builders import (
     early,
     make_cell,
     make_chip,
+    make_run_header,
     make_subject,
     serprog,
     sound_events,
@@ -239,3 +242,36 @@ def test_failure_after_faults_on_request_names_them(tmp_path: Path) -> None:
     result = left_by(tmp_path, events=failed)
     assert result.verdict is Verdict.OP_FAILED
     assert result.reason.endswith("(after 3 faults on request: drop, nak)")
+
+
+WRONG: list[Any] = [None, -1, "text", [], {}, 1e300, True]
+
+
+def test_wrong_type_in_what_the_agent_says_makes_the_guest_a_lost_one(tmp_path: Path) -> None:
+    events = changed(sound_events(*bus_of_write()), "guest", clocksource=-1)
+    with pytest.raises(LostGuestError, match=r"guest\.clocksource"):
+        left_by(tmp_path, events=events)
+
+
+@pytest.mark.parametrize("value", [-1, "1", 1.5, True, None])
+def test_time_that_is_none_makes_the_guest_a_lost_one(tmp_path: Path, value: Any) -> None:
+    events = changed(sound_events(*bus_of_write()), "subject_start", t_ns=value, read_ns=1)
+    with pytest.raises(LostGuestError):
+        left_by(tmp_path, events=events)
+
+
+@pytest.mark.parametrize("value", WRONG, ids=repr)
+def test_any_wrong_value_is_a_lost_guest_or_a_result_that_can_be_read(
+    tmp_path: Path, value: Any
+) -> None:
+    events = sound_events(*bus_of_write())
+    for number, event in enumerate(events):
+        for key in event:
+            spoilt = [*events[:number], {**event, key: value}, *events[number + 1 :]]
+            try:
+                result = left_by(tmp_path, events=spoilt)
+            except LostGuestError:
+                continue
+            assert own_fault(result) == "", (key, event)
+            whole = Results(run=make_run_header(), cells=[result])
+            assert decode_results(msgspec.json.encode(whole), "it").cells == [result]

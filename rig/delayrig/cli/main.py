@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The command line: `rig/rig` and the list of its subcommands."""
 
+import sys
+
 import click
 
 from delayrig import __version__
 from delayrig.cli.benchmark import benchmark
+from delayrig.cli.command import INTERRUPTED
 from delayrig.cli.compare import compare
 from delayrig.cli.export import export, schema
 from delayrig.cli.faults import faults
@@ -51,7 +54,20 @@ own; the options may stand anywhere:
 """
 
 
+class _Rig(click.Group):
+    """Ends with 130 where it is interrupted: click's own 1 says that a wait was too short."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Runs the command."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo("interrupted", err=True)
+            sys.exit(INTERRUPTED)
+
+
 @click.group(
+    cls=_Rig,
     epilog=SETUP_HELP,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )

@@ -136,6 +136,7 @@ def _walk_through(out: Path, paths: Paths, *, keep: bool) -> ExitCode:
         connect=None,
         argv=sys.argv[1:],
         lane=choice.lane,
+        retries_lost=False,
     )
     try:
         return until_interrupted(
@@ -165,4 +166,5 @@ def _request(chosen: Chosen, folder: Path) -> Request:
         lane=chosen.cell.lane,
         stages=True,
         delay=chosen.delay,
+        retries_lost=False,
     )

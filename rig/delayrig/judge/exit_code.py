@@ -9,6 +9,8 @@ from delayrig.model.lane import EXACT_LANE
 from delayrig.model.result import CellResult, ContrastResult, ContrastVerdict, Verdict
 
 WATCHING = (Role.CANARY, Role.CONTROL)
+LOST_SHARE_MAX = 0.1
+"""Of the measured cells that ran: a rig that loses more than that says nothing of the others."""
 UNSAFE = (Verdict.TOO_SHORT, Verdict.CORRUPT)
 
 
@@ -61,15 +63,29 @@ def exit_code_of_contrast(contrast: ContrastResult) -> ExitCode:
             return ExitCode.INCONCLUSIVE
 
 
+def is_lost(cell: CellResult) -> bool:
+    """Whether it should have measured a subject, and the rig lost it."""
+    return cell.verdict is Verdict.INFRA_ERROR and Role(cell.role) is Role.MEASURE
+
+
+def too_many_lost(cells: Iterable[CellResult]) -> bool:
+    """Whether more cells were lost than a run may lose."""
+    measured = [cell for cell in cells if Role(cell.role) is Role.MEASURE]
+    ran = [cell for cell in measured if cell.verdict is not Verdict.SKIPPED]
+    return sum(map(is_lost, ran)) > len(ran) * LOST_SHARE_MAX
+
+
 def exit_code_of_run(
     cells: Iterable[CellResult], contrasts: Iterable[ContrastResult] = ()
 ) -> ExitCode:
     """The gravest of all; a run that measured nothing but skipped cells is skipped.
 
-    Without a canary and a control that work nothing shows that the rig sees.
+    Without a canary and a control that work nothing shows that the rig sees. A few measured cells
+    that the rig lost say nothing, and leave the answer to the sound ones.
     """
     cells = list(cells)
-    codes = [exit_code_of(cell) for cell in cells]
+    few_lost = not too_many_lost(cells)
+    codes = [exit_code_of(cell) for cell in cells if not (few_lost and is_lost(cell))]
     codes += [ExitCode.RIG_FAULT for role in WATCHING if is_unwatched(cells, role)]
     codes += [exit_code_of_contrast(contrast) for contrast in contrasts]
     for grave in (ExitCode.RIG_FAULT, ExitCode.UNSAFE, ExitCode.INCONCLUSIVE):

@@ -44,11 +44,14 @@ from delayrig.model.result import (
     GuestFacts,
     SubjectFacts,
     Verdict,
+    own_fault,
 )
 
 LEFT_REASON = "; it left its waits to the programmer, so its own delays were hardly tried"
 
 NOT_KEPT_UP = "this machine could not keep up"
+NONSENSE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+"""What a fold over events raises where one of them is not of the shape that it should have."""
 MAY_BE_FAULTS = (Verdict.CORRUPT, Verdict.OP_FAILED, Verdict.HUNG)
 """What faults that were asked for may lead to. They make no wait too short."""
 
@@ -79,9 +82,12 @@ def judge_cell(
 ) -> CellResult:
     """The cell's result; raises `LostGuestError` where its folder holds nonsense."""
     try:
-        return _judge(cell, chip, folder, subject, host_s, rerun)
-    except (KeyError, TypeError, ValueError) as error:
+        result = _judge(cell, chip, folder, subject, host_s, rerun)
+    except NONSENSE as error:
         raise LostGuestError(f"{folder}/events.jsonl: not what it should be: {error!r}") from error
+    if fault := own_fault(result):
+        raise LostGuestError(f"{folder}/events.jsonl: makes no result: {fault}")
+    return result
 
 
 def _judge(

@@ -10,7 +10,6 @@ import contextlib
 import os
 import signal
 import sys
-import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,7 @@ from delayrig.base.errors import LostGuestError, NotProvidedError, RigError
 from delayrig.base.interruption import whole_in_thread
 from delayrig.base.last_lines import last_lines
 from delayrig.base.paths import Paths
+from delayrig.base.scratch import ScratchFolder
 from delayrig.hazards import cores_needed, refusal_on
 from delayrig.hazards.of_cell import hazards_of, is_in_library
 from delayrig.images import dummy
@@ -114,7 +114,7 @@ class HostLane:
     async def run_cell(self, assignment: Assignment) -> float:
         """Runs the cell in a session of its own; what is left of it goes with it."""
         began_s = time.monotonic()
-        with tempfile.TemporaryDirectory(prefix="flashrom-rig-") as name:
+        with ScratchFolder() as name:
             scratch = Path(name)
             spec = await whole_in_thread(self.pack, assignment, scratch)
             assignment.watch.ended(PACK)

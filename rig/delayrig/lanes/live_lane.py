@@ -7,7 +7,6 @@ emulator is a process on this host, as on the host lane, and so is the clock of 
 
 import asyncio
 import shutil
-import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -17,6 +16,7 @@ import msgspec
 
 from delayrig.base.errors import LostGuestError, NotProvidedError
 from delayrig.base.paths import Paths
+from delayrig.base.scratch import ScratchFolder
 from delayrig.hazards import refusal_on
 from delayrig.hazards.of_cell import hazards_of, shape_of
 from delayrig.hazards.speed import Governor, SpeedHazard
@@ -118,7 +118,7 @@ class LiveLane:
     async def run_cell(self, assignment: Assignment) -> float:
         """Boots a guest for the cell; whatever comes, nothing of it is left when this returns."""
         began_s = time.monotonic()
-        with tempfile.TemporaryDirectory(prefix="rig-live-") as name:
+        with ScratchFolder() as name:
             bench = _Bench(
                 assignment=assignment,
                 lane=self,

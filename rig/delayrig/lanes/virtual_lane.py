@@ -2,7 +2,6 @@
 """The virtual lane: a cell runs in a guest of QEMU's, whose instructions are its time."""
 
 import asyncio
-import tempfile
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from delayrig.base.interruption import whole_in_thread
 from delayrig.base.paths import Paths
+from delayrig.base.scratch import ScratchFolder
 from delayrig.hazards import refusal_on
 from delayrig.hazards.of_cell import hazards_of, shape_of
 from delayrig.images.subject import Subject
@@ -86,7 +86,7 @@ class VirtualLane:
         cell, watch = assignment.cell, assignment.watch
         snapshot = await self.supplies.snapshots.provide(shape_of(cell), assignment.cpu)
         began_s = time.monotonic()
-        with tempfile.TemporaryDirectory(prefix="flashrom-rig-") as name:
+        with ScratchFolder() as name:
             scratch = Path(name)
             hardware = await whole_in_thread(self.pack, assignment, scratch)
             watch.ended(PACK)

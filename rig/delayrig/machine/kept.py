@@ -9,13 +9,13 @@ so are its times: `rig/rig selfcheck determinism` compares the two.
 
 import asyncio
 import shutil
-import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+from delayrig.base.scratch import ScratchFolder
 from delayrig.machine.arguments import Hardware, machine_of
 from delayrig.machine.delay_watch import read_wish, write_wish
 from delayrig.machine.flood import LOG_BYTES_MAX
@@ -58,7 +58,7 @@ class KeptGuest:
         """Whose pause it is at, or went on from."""
         self._kind = machine_of(hardware.shape)
         self._states: dict[Path, Path] = {}
-        self._folder = tempfile.TemporaryDirectory(prefix="flashrom-rig-")
+        self._folder = ScratchFolder()
         folder = Path(self._folder.name)
         self._names = tuple(hardware.fw_cfg)
         self._files = {

@@ -18,6 +18,20 @@ TRANSACTIONS = ("spi", "cycle")
 TIME_KEYS = ("t_ns", "read_ns", "start_ns")
 
 
+AGENTS_OWN = ("subject_start", "subject_end")
+"""Whose `t_ns` others are put in relation to."""
+
+
+def _check_times(event: Event) -> None:
+    """Raises `LostGuestError` where a time of it is none."""
+    for key in TIME_KEYS:
+        value = event.get(key)
+        if value is None and not (key == "t_ns" and event["ev"] in AGENTS_OWN):
+            continue
+        if type(value) is not int or value < 0:
+            raise LostGuestError(f"an event of kind {event['ev']!r} has {key!r} {value!r}")
+
+
 def event_time_ns(event: Event) -> int:
     """When it happened, on the guest's virtual clock."""
     for key in TIME_KEYS:
@@ -36,6 +50,7 @@ def parse_events(text: bytes, *, source: str) -> list[Event]:
             raise LostGuestError(f"{source}, line {number}: {error}") from error
         if not isinstance(event, dict) or not isinstance(event.get("ev"), str):
             raise LostGuestError(f"{source}, line {number}: not an event")
+        _check_times(cast("Event", event))
         event_time_ns(cast("Event", event))
         events.append(event)
     return events

@@ -12,6 +12,7 @@ import msgspec
 
 from delayrig.base.errors import BadInputError, nearest
 from delayrig.base.keep import keep_file
+from delayrig.model.bounds import id_fault, negative_key
 from delayrig.model.cell import Expect, Role, place_of
 from delayrig.model.evidence import Evidence
 from delayrig.model.phases import TimeSplit
@@ -19,9 +20,6 @@ from delayrig.model.platform import Arch
 
 SCHEMA = 1
 FILE_NAME = "results.json"
-ID_DOTS_MIN = 2
-"""An id is a name, a subject and a place, at least."""
-
 
 MISSING = re.compile(r"Object missing required field `(\w+)`")
 
@@ -103,6 +101,8 @@ class CellResult(msgspec.Struct, frozen=True, kw_only=True):
     verdict: Verdict
     expect: str
     reason: str
+    retried_after: str = ""
+    """Why the rig lost this cell at its first try; this is what the second one ended with."""
     not_provided: str = ""
     """What the archive did not give, where the cell was skipped for that; the header has why."""
     evidence: list[Evidence] = []
@@ -324,13 +324,32 @@ def _check_words(results: Results, label: str) -> None:
                     f"{key}.{name}' is {word!r}",
                     hint=f"{hint}; a newer rig's file is for that one (key 'run.rig_version')",
                 )
-        if cell.id.count(".") < ID_DOTS_MIN or cell.id in places:
-            what = f"that of cells[{places[cell.id]}]" if cell.id in places else "no cell's"
+        _check_figures(cell, key)
+        what = f"that of cells[{places[cell.id]}]" if cell.id in places else id_fault(cell.id)
+        if what:
             raise BadInputError(
                 f"{key}.id' is {what}: {cell.id!r}", hint="mend the file, or run it again"
             )
         places[cell.id] = number
     _check_contrasts(results, label)
+
+
+def _check_figures(cell: CellResult, key: str) -> None:
+    if negative := negative_key(cell):
+        raise BadInputError(
+            f"{key}.{negative}' is below zero: {attrgetter(negative)(cell)}",
+            hint="no run leaves that: mend the file, or run it again",
+        )
+
+
+def own_fault(result: CellResult) -> str:
+    """Why nobody could read that result again, by key; empty where all can."""
+    try:
+        msgspec.json.decode(msgspec.json.encode(result), type=CellResult)
+    except msgspec.ValidationError as error:
+        return _key_first(str(error))
+    negative = negative_key(result)
+    return f"key '{negative}' is below zero" if negative else ""
 
 
 def _check_contrasts(results: Results, label: str) -> None:

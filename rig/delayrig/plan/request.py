@@ -5,6 +5,7 @@ import fnmatch
 import os
 import shutil
 import tempfile
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -53,6 +54,10 @@ class Request:
     """Where the delay function of `path:` subjects is."""
     resume: bool = False
     """Goes on with what was begun in `out`."""
+    retries_lost: bool = True
+    """Runs a cell that the rig lost once more before it counts as lost."""
+    asked_s: float = field(default_factory=time.time)
+    """When, by the wall clock: what others leave in `out` later is not to be written over."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

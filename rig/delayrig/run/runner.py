@@ -5,6 +5,7 @@ import asyncio
 import errno
 import shlex
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import zip_longest
@@ -16,6 +17,7 @@ import msgspec
 from delayrig.base.errors import BadInputError, LostGuestError, NotProvidedError, OverdueGuestError
 from delayrig.base.keep import replace_file
 from delayrig.base.paths import Paths
+from delayrig.base.scratch import full_scratch
 from delayrig.hazards.of_cell import hazards_of
 from delayrig.images import dummy
 from delayrig.images.delay_function import DelayFunction, DelayWish, find_watched
@@ -32,9 +34,19 @@ from delayrig.model.cell import Cell, Programmer
 from delayrig.model.lane import LaneName
 from delayrig.model.result import CellResult, Results, Verdict, write_results
 from delayrig.plan.request import Request, default_jobs
-from delayrig.run.taken_up import CELL, RESULT, begin, clear_cut_off, done_cells
+from delayrig.run.out_lock import hold_out
+from delayrig.run.taken_up import (
+    CELL,
+    RESULT,
+    begin,
+    clear_cut_off,
+    done_cells,
+    first_try_kept,
+)
+from delayrig.setup.scratch import sweep_scratch
 
 NOT_PROVIDED = "not provided: "
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 
 class Progress(Protocol):
@@ -70,9 +82,24 @@ async def run_side_by_side(
 ) -> list[Results]:
     """Several runs at once, a cell of each in turn, so that they meet the same machine.
 
-    Each is kept in a folder of its own, as if it had been run alone. All share the jobs of the
-    first.
+    Each is kept in a folder of its own, as if it had been run alone, and holds it until all have
+    ended. All share the jobs of the first.
     """
+    await asyncio.to_thread(sweep_scratch)
+    with ExitStack() as held:
+        for request in requests:
+            held.enter_context(hold_out(request.out, asked_s=_asked_s(request)))
+        return await _run_held(requests, paths, progress, opened)
+
+
+def _asked_s(request: Request) -> float | None:
+    """None: what others did in its folder is what it goes on with."""
+    return None if request.resume else request.asked_s
+
+
+async def _run_held(
+    requests: Sequence[Request], paths: Paths, progress: Progress, opened: OpenLane
+) -> list[Results]:
     pool = CpuPool(requests[0].jobs)
     runs = [
         _Run(request, await opened(request, paths, pool, progress.preparing))
@@ -153,7 +180,6 @@ class _Run:
     def __init__(self, request: Request, lane: Lane) -> None:
         self._request = request
         self._lane = lane
-        request.out.mkdir(parents=True, exist_ok=True)
         self.header = begin(request, lane.header())
         self.kept = done_cells(request.cells, request.out) if request.resume else {}
         """Results that another run has left here."""
@@ -255,10 +281,18 @@ class _Bench:
         return msgspec.structs.replace(blank, not_provided=missing.what if missing else "")
 
     async def run(self, cell: Cell, cpu: int) -> CellResult:
-        """Runs and judges a cell; keeps its result in its folder."""
+        """Runs and judges a cell; keeps its result in its folder.
+
+        A cell that the rig lost is run once more. What the first try left stays beside it.
+        """
         try:
             folder = _cell_folder(cell, self.request.out)
             result = await self._measure(cell, folder, cpu)
+            if result.verdict is Verdict.INFRA_ERROR and self.request.retries_lost:
+                with first_try_kept(folder):
+                    folder = _cell_folder(cell, self.request.out)
+                    again = await self._measure(cell, folder, cpu)
+                result = msgspec.structs.replace(again, retried_after=result.reason)
             replace_file(folder / RESULT, msgspec.json.format(msgspec.json.encode(result)))
         except OSError as error:
             raise _explained(error, self.request.out) from error
@@ -322,7 +356,12 @@ def _cell_folder(cell: Cell, out: Path) -> Path:
 
 
 def _explained(error: OSError, out: Path) -> Exception:
-    if error.errno == errno.ENOSPC:
+    if error.errno in NO_ROOM and (place := full_scratch(error)):
+        return BadInputError(
+            f"TMPDIR {place}: no space left; the finished cells are kept in {out}",
+            hint="free some space there, or name another TMPDIR, and go on with --resume",
+        )
+    if error.errno in NO_ROOM:
         return BadInputError(
             f"--out {out}: no space left; the finished cells are kept",
             hint="free some space there, and go on with --resume",

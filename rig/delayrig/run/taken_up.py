@@ -3,7 +3,7 @@
 
 import contextlib
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +13,14 @@ from delayrig.base.errors import BadInputError
 from delayrig.base.keep import keep_file
 from delayrig.model.cell import Cell
 from delayrig.model.lane import REAL_TIME
-from delayrig.model.result import CellResult, RunHeader, Verdict, read_versioned
+from delayrig.model.result import CellResult, RunHeader, Verdict, own_fault, read_versioned
 from delayrig.plan.request import Request
 
 FILE_NAME = "begun.json"
 SCHEMA = 1
 CELL, RESULT = "cell.json", "result.json"
+FIRST_TRY = "first-try"
+"""What a lost cell left before it was run once more, in the folder of the cell."""
 OF_THE_RIG = ("rig_version", "commit", "plan", "seed", "qemu_version", "image_digests")
 OTHERWISE = "name another folder; to go on with that run, ask for the same with the same rig"
 
@@ -84,11 +86,30 @@ def done_cells(cells: Sequence[Cell], folder: Path) -> dict[str, CellResult]:
             place = folder / cell.id
             same = msgspec.json.decode((place / CELL).read_bytes(), type=Cell) == cell
             result = msgspec.json.decode((place / RESULT).read_bytes(), type=CellResult)
-            if same and result.verdict is not Verdict.INFRA_ERROR:
+            sound = result.id == cell.id and not own_fault(result)
+            if same and sound and result.verdict is not Verdict.INFRA_ERROR:
                 done[cell.id] = result
     return done
 
 
 def clear_cut_off(cell: Cell, folder: Path) -> None:
     """What a cell left that did not come to its end."""
-    shutil.rmtree(folder / cell.id, ignore_errors=True)
+    place = folder / cell.id
+    for left in (place, _set_aside(place)):
+        shutil.rmtree(left, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def first_try_kept(place: Path) -> Iterator[None]:
+    """Empties a cell's folder for its second try, then puts what was there into it."""
+    aside = _set_aside(place)
+    place.rename(aside)
+    try:
+        yield
+    finally:
+        place.mkdir(exist_ok=True)
+        aside.rename(place / FIRST_TRY)
+
+
+def _set_aside(place: Path) -> Path:
+    return place.with_name(f"{place.name}.{FIRST_TRY}")

@@ -189,5 +189,14 @@ def _stop(_signal: int, _frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
+def start() -> int:
+    """The exit code; whoever interrupts the first moments is told so, too."""
+    try:
+        return main(sys.argv[1:])
+    except KeyboardInterrupt:
+        sys.stderr.write("rig/rig: interrupted; nothing was begun\n")
+        return EXIT_INTERRUPTED
+
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(start())

@@ -12,6 +12,7 @@ from delayrig.setup.context import Context
 from delayrig.setup.errors import EXIT_PASS, SetupError
 from delayrig.setup.layout import Layout
 from delayrig.setup.lock import TAG_NAME, hold_state
+from delayrig.setup.scratch import sweep_scratch
 from delayrig.setup.steps import disk_usage_bytes
 
 MOUNTS = Path("/proc/self/mounts")
@@ -20,6 +21,8 @@ MOUNTS = Path("/proc/self/mounts")
 def clean(context: Context) -> int:
     """Removes the state, where it is the rig's and nobody works in it."""
     layout, console = context.layout, context.console
+    if swept := sweep_scratch():
+        console.write(f"removed {swept} scratch folders that runs left which were killed")
     if not layout.state.exists():
         console.write(f"nothing to clean: {layout.state} does not exist")
         return EXIT_PASS

@@ -3,6 +3,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <errno.h>
+#include <sys/socket.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "serprog/clock.h"
@@ -32,6 +35,49 @@ static void wait_on_a_scripted_clock_is_over_at_once_and_exact(void **state)
 	clock_wait_until(&clock, CLOCK_SCRIPTED_START_NS + 6);
 	assert_int_equal(clock_now_ns(&clock), CLOCK_SCRIPTED_START_NS + 7);
 	assert_int_equal(clock.backward_count, 0);
+}
+
+static void readable_stop_ends_a_long_wait(void **state)
+{
+	struct clock clock;
+	int fds[2];
+
+	(void)state;
+	assert_int_equal(clock_init(&clock, CLOCK_SOURCE_MONOTONIC), 0);
+	assert_int_equal(pipe(fds), 0);
+	clock.stop_fd = fds[0];
+	assert_int_equal(write(fds[1], "", 1), 1);
+	assert_int_equal(clock_wait_until(&clock, UINT64_MAX), -ECANCELED);
+	close(fds[0]);
+	close(fds[1]);
+}
+
+static void peer_that_hangs_up_ends_a_long_wait_and_its_bytes_do_not(void **state)
+{
+	struct clock clock;
+	int fds[2];
+
+	(void)state;
+	assert_int_equal(clock_init(&clock, CLOCK_SOURCE_MONOTONIC), 0);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+	clock.peer_fd = fds[0];
+	assert_int_equal(write(fds[1], "", 1), 1);
+	assert_int_equal(clock_wait_until(&clock, clock_now_ns(&clock) + 30000000), 0);
+	close(fds[1]);
+	assert_int_equal(clock_wait_until(&clock, UINT64_MAX), -ECANCELED);
+	close(fds[0]);
+}
+
+static void wait_that_nobody_ends_is_never_early(void **state)
+{
+	struct clock clock;
+	uint64_t until_ns;
+
+	(void)state;
+	assert_int_equal(clock_init(&clock, CLOCK_SOURCE_MONOTONIC), 0);
+	until_ns = clock_now_ns(&clock) + 30000000;
+	assert_int_equal(clock_wait_until(&clock, until_ns), 0);
+	assert_true(clock_now_ns(&clock) >= until_ns);
 }
 
 static void tick_leaves_the_kernels_clock_alone(void **state)
@@ -99,6 +145,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(scripted_clock_stands_still_between_ticks),
 		cmocka_unit_test(wait_on_a_scripted_clock_is_over_at_once_and_exact),
+		cmocka_unit_test(readable_stop_ends_a_long_wait),
+		cmocka_unit_test(peer_that_hangs_up_ends_a_long_wait_and_its_bytes_do_not),
+		cmocka_unit_test(wait_that_nobody_ends_is_never_early),
 		cmocka_unit_test(tick_leaves_the_kernels_clock_alone),
 		cmocka_unit_test(each_clock_has_the_name_that_its_option_has),
 		cmocka_unit_test(count_at_any_rate_becomes_whole_nanoseconds),

@@ -5,7 +5,6 @@ The measuring program stands where a subject stands; the emulator is there, and 
 """
 
 import asyncio
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,6 +21,7 @@ from delayrig.analysis.latency.place import Line, MissingError, PlaceFacts, Wind
 from delayrig.analysis.latency.profile import GuestProfile
 from delayrig.base.errors import LostGuestError
 from delayrig.base.paths import Paths
+from delayrig.base.scratch import ScratchFolder
 from delayrig.images.foreign import provide_natives
 from delayrig.images.guest_image import GuestImage, provide_guest_image
 from delayrig.images.kernel import provide_kernel
@@ -93,7 +93,7 @@ class GuestPlace:
     async def _run(
         self, program: Subject, words: Sequence[str], lines: Sequence[str]
     ) -> dict[str, bytes]:
-        with tempfile.TemporaryDirectory(prefix="flashrom-rig-") as name:
+        with ScratchFolder() as name:
             scratch = Path(name)
             archive = await asyncio.to_thread(pack_spec, self._spec_text(words, lines), scratch)
             shape = self.profile.shape

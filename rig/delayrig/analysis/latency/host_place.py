@@ -6,7 +6,6 @@ import contextlib
 import os
 import platform
 import shutil
-import tempfile
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -19,6 +18,7 @@ from delayrig.analysis.latency.series import Kind, Series
 from delayrig.base.bound import bound
 from delayrig.base.errors import RigFaultError
 from delayrig.base.paths import Paths
+from delayrig.base.scratch import ScratchFolder
 from delayrig.machine.host_facts import kernel_line
 
 HOST = "host"
@@ -55,7 +55,7 @@ class HostPlace:
             raise MissingError(
                 f"{cyclictest.PROGRAM} is not installed: apt-get install {cyclictest.PACKAGE}"
             )
-        with tempfile.TemporaryDirectory(prefix="flashrom-rig-") as folder:
+        with ScratchFolder() as folder:
             output = Path(folder) / "cyclictest.json"
             filled_in = [word.replace("OUTPUT", str(output)) for word in words]
             async with _load(self._program, eaters):

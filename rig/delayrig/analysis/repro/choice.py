@@ -16,6 +16,7 @@ from delayrig.base.paths import Paths
 from delayrig.images.delay_function import DelayWish
 from delayrig.images.recipes import Recipes, read_recipes
 from delayrig.images.subject import check_subject
+from delayrig.model.bounds import id_fault
 from delayrig.model.cell import Cell, Expect, Role, place_of
 from delayrig.model.chips import ChipFacts, read_chips
 from delayrig.model.lane import LaneName
@@ -227,9 +228,11 @@ def _kept_cell(run: Path, cell: str) -> Cell | None:
     if not path.is_file():
         return None
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Cell)
+        kept = msgspec.json.decode(path.read_bytes(), type=Cell)
     except msgspec.MsgspecError:
         return None
+    # Its words make the name of a folder, and the file may be anybody's.
+    return None if id_fault(kept.id) else kept
 
 
 def _planned_cell(results: Results, result: CellResult, paths: Paths) -> Cell:

@@ -28,7 +28,7 @@ from delayrig.lanes.header import host_facts
 from delayrig.model.cell import Cell, Role
 from delayrig.model.events import read_events
 from delayrig.model.lane import LaneName
-from delayrig.model.result import Results, Verdict, read_versioned, write_results
+from delayrig.model.result import Results, Verdict, read_results, read_versioned, write_results
 from delayrig.plan.request import Request, check_out
 from delayrig.run.runner import Progress, run_request
 from delayrig.run.taken_up import done_cells
@@ -165,7 +165,7 @@ async def _run_round(trials: Trials, number: int, paths: Paths, progress: Progre
     missing = [cell for cell in cells if cell.id not in done]
     whole = folder / "results.json"
     if not missing and whole.is_file():
-        return read_versioned(whole, Results, schema=1)
+        return read_results(whole)
     # The header of a run comes with its cells.
     todo = missing or cells[-1:]
     progress.preparing(f"round {number} of {trials.rounds}: {len(todo)} of {len(cells)} cells")

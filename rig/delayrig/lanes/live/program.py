@@ -2,12 +2,12 @@
 """A program of ours in a live guest, from its boot to what it left: no chip, and no emulator."""
 
 import asyncio
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from delayrig.base.paths import Paths
+from delayrig.base.scratch import ScratchFolder
 from delayrig.hazards.speed import Governor
 from delayrig.images.subject import PROGRAM, Subject
 from delayrig.lanes.live.clock import GuestClock
@@ -62,7 +62,7 @@ class Left:
 
 async def run_program(guest: LiveGuest, errand: Errand) -> Left:
     """Boots a guest for it; whatever comes, nothing of it is left when this returns."""
-    with tempfile.TemporaryDirectory(prefix="rig-live-") as name:
+    with ScratchFolder() as name:
         scratch = Path(name)
         words = Governor(guest.governor).pace_words(guest.core_mips)
         pace = Pace(guest.core_mips, scratch, list(words))

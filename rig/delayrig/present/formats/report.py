@@ -11,7 +11,7 @@ from delayrig.judge.exit_code import exit_code_of, exit_code_of_run
 from delayrig.judge.judge import describe
 from delayrig.judge.not_provided import not_provided_lines
 from delayrig.model.result import CellResult, Results, RunHeader, Verdict
-from delayrig.present.terminal.results import answer
+from delayrig.present.terminal.results import answer, lost_lines
 
 
 class State(StrEnum):
@@ -78,6 +78,7 @@ class Case:
             "judged": " ".join(cell.judged),
             "unjudged": ", ".join(cell.unjudged),
             "rerun": cell.rerun,
+            **({"retried_after": cell.retried_after} if cell.retried_after else {}),
         }
 
 
@@ -127,7 +128,11 @@ def report_of_run(results: Results) -> Report:
     code = exit_code_of_run(results.cells, results.contrasts)
     return Report(
         title=f"plan {results.run.plan}",
-        lines=[answer(results, code), *not_provided_lines([results])],
+        lines=[
+            answer(results, code),
+            *not_provided_lines([results]),
+            *lost_lines(results.cells),
+        ],
         code=code,
         cases=[_case_of_run(cell) for cell in results.cells],
         run=results.run,

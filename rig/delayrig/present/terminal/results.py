@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A run: the table, the evidence, the answer."""
 
+from collections.abc import Sequence
+
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from delayrig.base.errors import ExitCode
+from delayrig.base.text import one_line
 from delayrig.judge.exit_code import exit_code_of, is_expected
 from delayrig.judge.judge import describe
 from delayrig.judge.not_provided import not_provided_lines
@@ -29,7 +32,7 @@ def print_results(results: Results, code: ExitCode, console: Console, *, out: st
     console.print()
     console.print(f"[bold]{answer(results, code)}[/]")
     for remark in remarks(results):
-        console.print(remark)
+        console.print(remark, markup=False)
     if out:
         console.print(f"results: {escape(out)}/results.json")
 
@@ -118,9 +121,23 @@ def remarks(results: Results) -> list[str]:
     found = not_provided_lines([results])
     if not {"canary", "control"} <= {cell.role for cell in results.cells}:
         found.append("No canary and control were among the cells: nothing shows that the rig sees.")
+    found += lost_lines(results.cells)
     if results.run.lock != "same":
         found.append("lock: differs - the archive has moved on since images/lock.toml was made")
     return found
+
+
+def lost_lines(cells: Sequence[CellResult]) -> list[str]:
+    """Which cells say nothing since the rig lost them, and which of them were run twice."""
+    lost = [cell for cell in cells if cell.verdict is Verdict.INFRA_ERROR]
+    again = [cell for cell in cells if cell.retried_after and cell not in lost]
+    named = [
+        f"Lost by the rig, and says nothing: {cell.id}: {one_line(cell.reason)}" for cell in lost
+    ]
+    return named + [
+        f"Lost by the rig and run once more: {cell.id}: {one_line(cell.retried_after)}"
+        for cell in again
+    ]
 
 
 def answer(results: Results, code: ExitCode) -> str:
@@ -132,6 +149,8 @@ def answer(results: Results, code: ExitCode) -> str:
     found = f"{len(short)} too short or corrupt ({len(expected)} of them expected)"
     skipped = sum(cell.verdict is Verdict.SKIPPED for cell in cells)
     found += f", {skipped} skipped" if skipped else ""
+    lost = sum(cell.verdict is Verdict.INFRA_ERROR for cell in cells)
+    found += f", {lost} lost" if lost else ""
     counts = f"{len(cells)} of {results.run.cells_planned} cells: {passed} pass, {found}"
     match code:
         case ExitCode.PASS:

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One run a folder: its owner holds a lock on it, which ends with the owner whatever ends that."""
+
+import datetime as dt
+import fcntl
+import os
+import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+
+from delayrig.base.errors import BadInputError
+from delayrig.model.result import FILE_NAME as RESULTS
+
+FILE_NAME = "run.lock"
+OTHERWISE = "wait until it ends, or name another folder with --out"
+
+
+class Owner(msgspec.Struct, frozen=True, kw_only=True):
+    """Who holds a folder, for whoever wants it too."""
+
+    pid: int
+    command: str
+    since: str
+
+    @property
+    def words(self) -> str:
+        """In a sentence."""
+        return f"process {self.pid} since {self.since}: {self.command}"
+
+
+@contextmanager
+def hold_out(out: Path, *, asked_s: float | None) -> Iterator[None]:
+    """Makes the folder and keeps other runs out of it.
+
+    Raises `BadInputError` where another run is in it, or ended there after `asked_s`.
+    """
+    path = out / FILE_NAME
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        lock = _acquire(path, out)
+    except OSError as error:
+        raise BadInputError(
+            f"--out {out}: {os.strerror(error.errno or 0)}",
+            hint="name a folder that you may write to",
+        ) from error
+    try:
+        if asked_s is not None:
+            _check_left_alone(out, asked_s)
+        yield
+    finally:
+        path.unlink(missing_ok=True)  # first, while nobody else can hold it
+        os.close(lock)
+
+
+def _acquire(path: Path, out: Path) -> int:
+    """The descriptor that holds the lock: children never inherit it."""
+    while True:
+        lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            owner = _read_owner(lock)
+            os.close(lock)
+            raise BadInputError(
+                f"--out {out}: another run is in it ({owner})", hint=OTHERWISE
+            ) from None
+        if _is_still(lock, path):
+            _write_owner(lock)
+            return lock
+        os.close(lock)  # its owner ended, and took the file away, while we opened it
+
+
+def _read_owner(lock: int) -> str:
+    try:
+        return msgspec.json.decode(os.pread(lock, 1 << 16, 0), type=Owner).words
+    except msgspec.DecodeError:
+        return "it only just began"
+
+
+def _write_owner(lock: int) -> None:
+    now = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
+    owner = Owner(pid=os.getpid(), command=shlex.join(sys.argv), since=now)
+    os.ftruncate(lock, 0)
+    os.pwrite(lock, msgspec.json.encode(owner), 0)
+
+
+def _is_still(lock: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(lock), path.stat())
+    except FileNotFoundError:
+        return False
+
+
+def _check_left_alone(out: Path, asked_s: float) -> None:
+    """Whoever began later looked into the folder before there was anything in it."""
+    results = out / RESULTS
+    if results.exists() and results.stat().st_mtime > asked_s:
+        raise BadInputError(
+            f"--out {out}: another run began and ended there since this one was started",
+            hint="name another folder with --out; what that run left is as it was",
+        )

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Every wait of the emulator ends at once when it is told to, or when its host has gone."""
+
+import json
+import os
+import signal
+import socket
+import struct
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from delayrig.base.paths import find_paths
+
+EMULATOR = str(find_paths().emulator)
+LIMIT_S = 10
+PROMPT_S = 1.0
+"""What a signal and a hang-up may take to be obeyed."""
+BEGIN_S = 0.3
+"""Until the emulator waits: nobody outside sees that it does."""
+ACK, NAK = b"\x06", b"\x15"
+SYNCNOP_ANSWERED = NAK + ACK
+
+DELAY_4294_S = bytes([0x0E]) + struct.pack("<I", 0xFFFFFFFF)
+WRITE_BYTE = bytes([0x0C, 0x55, 0x55, 0x00, 0xAA])
+EXECUTE = bytes([0x0F])
+AT_1_HZ = bytes([0x14]) + struct.pack("<I", 1)
+READ_STATUS = bytes([0x13, 1, 0, 0, 1, 0, 0, 0x05])
+READ_MUCH = bytes([0x0A, 0, 0, 0, 0xFF, 0xFF, 0x00])
+NOP = b"\x00"
+
+PARALLEL = ("--chip", "SST39SF040")
+SPI = ("--chip", "W25Q128JV")
+WAITS: dict[str, tuple[tuple[str, ...], bytes, int]] = {
+    # The emulator's options, what a host sends, and how many bytes are answered before the wait.
+    "native delay": ((*PARALLEL, "--native-delay"), DELAY_4294_S + EXECUTE, 1),
+    "native delay on SPI": ((*SPI, "--native-delay"), DELAY_4294_S + EXECUTE, 1),
+    "delay amid writes": (
+        (*PARALLEL, "--native-delay"),
+        WRITE_BYTE + DELAY_4294_S + WRITE_BYTE + EXECUTE,
+        3,
+    ),
+    "wire time": ((*SPI, "--spi-wire-time"), AT_1_HZ + READ_STATUS, 5),
+    "slow line": ((*SPI, "--link", "baud=1"), NOP, 0),
+    "held up reply": ((*SPI, "--fault", "delay:3600000000@1"), NOP, 0),
+    "next request": (SPI, NOP, 1),
+}
+
+
+def start(folder: Path, *words: str) -> tuple["subprocess.Popen[str]", int]:
+    process = subprocess.Popen(
+        [EMULATOR, "--events", str(folder / "events.jsonl"), *words],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    return process, int(process.stderr.readline().split()[-1])
+
+
+def events_of(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "events.jsonl").read_text().splitlines()]
+
+
+def receive(host: socket.socket, wanted: int) -> bytes:
+    got = b""
+    while len(got) < wanted:
+        piece = host.recv(wanted - len(got))
+        assert piece, got
+        got += piece
+    return got
+
+
+def begin_wait(port: int, name: str) -> socket.socket:
+    _, sent, answered = WAITS[name]
+    host = socket.create_connection(("127.0.0.1", port), timeout=LIMIT_S)
+    host.sendall(sent)
+    receive(host, answered)
+    time.sleep(BEGIN_S)
+    return host
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("name", WAITS)
+def test_signal_ends_any_wait_at_once(tmp_path: Path, name: str, number: signal.Signals) -> None:
+    process, port = start(tmp_path, *WAITS[name][0])
+    with process, begin_wait(port, name):
+        try:
+            process.send_signal(number)
+            began_s = time.monotonic()
+            assert process.wait(LIMIT_S) == 0
+            assert time.monotonic() - began_s < PROMPT_S
+        finally:
+            process.kill()
+    assert events_of(tmp_path)[-1]["ev"] == "end"
+
+
+@pytest.mark.parametrize("name", [name for name in WAITS if name != "next request"])
+def test_host_that_hangs_up_is_noticed_in_any_wait(tmp_path: Path, name: str) -> None:
+    process, port = start(tmp_path, *WAITS[name][0], "--clients", "1")
+    with process:
+        try:
+            host = begin_wait(port, name)
+            assert process.poll() is None
+            host.close()
+            began_s = time.monotonic()
+            assert process.wait(LIMIT_S) == 0
+            assert time.monotonic() - began_s < PROMPT_S
+        finally:
+            process.kill()
+
+
+def test_next_host_is_served_after_one_that_left_its_delay(tmp_path: Path) -> None:
+    process, port = start(tmp_path, *PARALLEL, "--native-delay", "--clients", "2")
+    with process:
+        try:
+            begin_wait(port, "delay amid writes").close()
+            with socket.create_connection(("127.0.0.1", port), timeout=LIMIT_S) as host:
+                host.sendall(b"\x10")
+                assert receive(host, 2) == SYNCNOP_ANSWERED
+            assert process.wait(LIMIT_S) == 0
+        finally:
+            process.kill()
+    events = events_of(tmp_path)
+    cut_off = [event for event in events if event["ev"] == "serprog" and event["op"] == "0x0f"]
+    assert [event["ack"] for event in cut_off] == [False]
+    # The byte before the delay was written, the one behind it never was.
+    assert sum(event["ev"] == "cycle" for event in events) == 1
+
+
+def test_transfer_that_is_cut_off_never_reaches_the_part(tmp_path: Path) -> None:
+    process, port = start(tmp_path, *SPI, "--spi-wire-time", "--clients", "1")
+    with process:
+        begin_wait(port, "wire time").close()
+        assert process.wait(LIMIT_S) == 0
+    assert [event for event in events_of(tmp_path) if event["ev"] == "spi"] == []
+
+
+def test_signal_ends_it_while_it_stands_by() -> None:
+    said, saying = os.pipe()
+    asked, asking = os.pipe()
+    process = subprocess.Popen(
+        [EMULATOR, "--standby", f"{saying},{asked}"],
+        pass_fds=(saying, asked),
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        assert os.read(said, 1) == b"\0"
+        process.terminate()
+        began_s = time.monotonic()
+        assert process.wait(LIMIT_S) == 99
+        assert time.monotonic() - began_s < PROMPT_S
+    finally:
+        process.kill()
+        for fd in (said, saying, asked, asking):
+            os.close(fd)

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Scratch folders: gone with their owner, swept up behind a killed one, and told of where full."""
+
+import errno
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+from delayrig.base.errors import BadInputError
+from delayrig.base.scratch import ScratchFolder, full_scratch
+from delayrig.setup.scratch import sweep_scratch
+
+from tests.rig.builders import CHECKOUT
+from tests.rig.test_out_lock import start as start_run
+
+LIMIT_S = 60
+HOLDS_ONE = """\
+from delayrig.base.scratch import ScratchFolder
+import time
+with ScratchFolder() as name:
+    print(name, flush=True)
+    time.sleep(600)
+"""
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(CHECKOUT / "rig")}
+MOMENTS_S = [0.15, 0.25, 0.35, 0.5, 0.7, 0.9]
+
+
+def first_line(process: "subprocess.Popen[str]") -> str:
+    assert process.stdout is not None
+    return process.stdout.readline().strip()
+
+
+@pytest.fixture
+def tmp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder for temporary files of its own."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path
+
+
+def test_folder_of_a_killed_process_is_swept_up_and_that_of_a_live_one_is_not(tmp: Path) -> None:
+    owners = [
+        subprocess.Popen(
+            [sys.executable, "-c", HOLDS_ONE],
+            stdout=subprocess.PIPE,
+            text=True,
+            env=ENVIRONMENT | {"TMPDIR": str(tmp)},
+        )
+        for _ in range(2)
+    ]
+    try:
+        killed, alive = (Path(first_line(owner)) for owner in owners)
+        (killed / "chip.bin").write_bytes(bytes(1 << 20))
+        assert sweep_scratch() == 0
+        owners[0].send_signal(signal.SIGKILL)
+        owners[0].wait(LIMIT_S)
+        assert sweep_scratch() == 1
+        assert [killed.exists(), alive.exists()] == [False, True]
+    finally:
+        for owner in owners:
+            owner.kill()
+            owner.communicate()
+
+
+def test_what_is_not_ours_is_left_alone(tmp: Path) -> None:
+    elsewhere = tmp / "elsewhere"
+    elsewhere.mkdir()
+    (tmp / "flashrom-rig-1-link").symlink_to(elsewhere)
+    (tmp / "flashrom-rig-old").mkdir()
+    (tmp / "flashrom-rig-1-file").write_bytes(b"")
+    assert sweep_scratch() == 0
+    assert len(list(tmp.iterdir())) == 4
+
+
+def test_folder_goes_with_its_owner(tmp: Path) -> None:
+    with ScratchFolder() as name:
+        assert Path(name).parent == tmp
+        assert sweep_scratch() == 0
+    assert list(tmp.iterdir()) == []
+
+
+def test_missing_tmpdir_is_named(tmp: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp / "none"))
+    with pytest.raises(BadInputError, match=f"TMPDIR {tmp}/none: No such file"):
+        ScratchFolder()
+
+
+def test_full_place_is_told_by_the_file_that_found_no_room(tmp: Path) -> None:
+    inside = OSError(errno.ENOSPC, "full", str(tmp / "flashrom-rig-1-x" / "file"))
+    outside = OSError(errno.ENOSPC, "full", str(tmp.parent / "out" / "file"))
+    assert full_scratch(inside) == tmp
+    assert full_scratch(outside) is None
+
+
+def test_full_place_is_told_by_its_room_where_no_file_is_named(
+    tmp: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    error = OSError(errno.ENOSPC, "full")
+    assert full_scratch(error) is None
+    small = shutil.disk_usage(tmp)._replace(free=4096)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: small)
+    assert full_scratch(error) == tmp
+
+
+@pytest.mark.parametrize("moment_s", MOMENTS_S)
+def test_interrupt_in_the_first_second_is_told_in_one_line(tmp_path: Path, moment_s: float) -> None:
+    process = start_run(tmp_path)
+    time.sleep(moment_s)
+    process.send_signal(signal.SIGINT)
+    said, _ = process.communicate(timeout=LIMIT_S)
+    assert "Traceback" not in said, said
+    assert process.returncode == 130, said
+    (told,) = (line for line in said.splitlines() if "interrupted" in line)
+    assert told.startswith("interrupted"), said
