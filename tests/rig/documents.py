@@ -13,7 +13,7 @@ from markdown_it.token import Token
 
 PLACEHOLDER = re.compile(r"MODULE|NAME|FILE|TOPIC|VENDOR|PART")
 """Words that stand for a name, as in `test_MODULE.py`."""
-SOURCE = re.compile(r"[\w.-]+(/[\w.-]+)*\.(py|c|h|toml)")
+SOURCE = re.compile(r"[\w.-]+(/[\w.-]+)*\.(py|c|h|toml|md)")
 FOLDER = re.compile(r"([\w-]+/)+")
 MODULE_PATH = re.compile(r"delayrig(?:/[\w-]+)+(?:\.\w+)*/?")
 
