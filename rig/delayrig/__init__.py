@@ -1,4 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The flashrom delay rig: runs flashrom in guests against chips that keep their own time."""
 
-__version__ = "0.1.0"
+from pathlib import Path
+
+__version__ = Path(__file__).with_name("VERSION").read_text(encoding="ascii").strip()
+"""Of the rig and of what it builds: meson and setuptools read the same file."""

@@ -80,7 +80,7 @@ def _explained(
     what = said.split(" - at ")[0]
     for ours, theirs in PLAIN_NAMES.items():
         what = what.replace(ours, theirs)
-    return BadInputError(f"{source}: key {path!r}: {what}", hint="see rig/README.md on plans")
+    return BadInputError(f"{source}: key {path!r}: {what}", hint="see rig/docs/reference/plans.md")
 
 
 def _fields_at(kind: type[msgspec.Struct], path: str) -> list[str]:

@@ -2,7 +2,8 @@
 """What happens to a subject while it runs. One module a topic, one class a hazard.
 
 A cell takes a set of them, written `NAME` or `NAME:VALUE` and joined by `+`. To add one: write its
-class beside the others, name it in `KINDS`, and give it a cell in a plan (`rig/README.md`).
+class beside the others, name it in `KINDS`, and give it a cell in a plan. CONTRIBUTING.md lists all
+files.
 """
 
 import re

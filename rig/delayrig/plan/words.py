@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Plans: TOML files that name cells. `rig/README.md` describes the format.
+"""Plans: TOML files that name cells. `rig/docs/reference/plans.md` describes the format.
 
 A plan's groups span dimensions, as a covering array or as a full product, and run for each
 subject; its single cells are named. Rules give cells their expectation, the last match wins.

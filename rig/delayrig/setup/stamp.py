@@ -34,7 +34,10 @@ A run provides the images of its own cells; `rig/rig setup` prepares those of th
 MARKING_LOCK = "marking.lock"
 PACKAGE_DATABASE = Path("/var/lib/dpkg/status")
 ACCOUNT_DATABASE = Path("/etc/passwd")
-NATIVE_SOURCES = ("meson.build", "meson.options", "emulators", "flashrom", "images")
+NATIVE_SOURCES = (
+    *("rig/delayrig/VERSION", "meson.build", "meson.options"),
+    *("emulators", "flashrom", "images"),
+)
 IMAGE_SOURCES = ("rig/delayrig/images", "rig/delayrig/machine")
 
 

@@ -233,7 +233,8 @@ def test_help_and_lists_need_no_more_than_the_python_environment(
 def _copied(tmp_path: Path) -> Path:
     copy = tmp_path / "checkout" / "rig"
     shutil.copytree(LAUNCHER.parent / "delayrig" / "setup", copy / "delayrig" / "setup")
-    shutil.copy(LAUNCHER.parent / "delayrig" / "__init__.py", copy / "delayrig")
+    for name in ("__init__.py", "VERSION"):
+        shutil.copy(LAUNCHER.parent / "delayrig" / name, copy / "delayrig")
     shutil.copy(LAUNCHER, copy / "rig")
     return copy
 

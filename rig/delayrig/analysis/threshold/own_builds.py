@@ -20,7 +20,7 @@ from delayrig.base.paths import Paths
 
 FOLDER = "thresholds"
 SOURCES = ("flashrom", "emulators")
-BUILD_FILES = ("meson.build", "meson.options")
+BUILD_FILES = ("rig/delayrig/VERSION", "meson.build", "meson.options")
 SUFFIXES = {".c", ".h", ".build", ".map", ".py", ".toml"}
 TARGET = "flashrom-threshold-{}"
 TAIL_LINES = 12
