@@ -89,7 +89,7 @@ class Hazard:
         return ()
 
     def spec_lines(self, cell: "Cell") -> Sequence[str]:  # noqa: ARG002
-        """Lines for the guest's agent (images/agent/spec.h), or for `host/session.py`."""
+        """Lines for the guest's agent (images/agent/spec.h), or for `lanes/host/session.py`."""
         return ()
 
     def emulator_words(self, cell: "Cell") -> Sequence[str]:  # noqa: ARG002
