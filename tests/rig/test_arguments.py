@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """How a guest is described to QEMU and to libvirt: by the same words where it matters."""
 
+import subprocess
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from delayrig.machine import arguments
 from delayrig.machine.arguments import (
     CELL_FW_CFG,
+    SANDBOX,
     SUBJECT_FW_CFG,
     Hardware,
     hand_over_arguments,
@@ -307,3 +309,29 @@ def test_delay_plugin_is_told_machine_clock_and_files(*, is_virtual: bool, clock
     told = words[words.index("-plugin") + 1]
     assert told == f"/a,,b.so,machine=x86_64,clock={clock},wish=/w,out=/o,,p"
     assert "-plugin" not in hand_over_arguments(BOOTING)
+
+
+def test_qemu_runs_within_its_sandbox() -> None:
+    words = ["qemu-system-x86_64", "-nodefaults", "-display", "none", "-machine", "none", "-S"]
+    process = subprocess.Popen(
+        [
+            *words,
+            "-sandbox",
+            SANDBOX,
+            "-chardev",
+            "stdio,id=monitor",
+            "-mon",
+            "monitor,mode=control",
+        ],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    try:
+        assert process.stdout is not None
+        assert b"QMP" in process.stdout.readline()  # all its options were taken
+        status = Path(f"/proc/{process.pid}/status").read_text(encoding="utf-8")
+        assert "Seccomp:\t2" in status
+        assert "NoNewPrivs:\t1" in status
+    finally:
+        process.kill()
+        process.communicate()

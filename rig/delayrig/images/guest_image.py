@@ -10,6 +10,7 @@ import msgspec
 
 from delayrig.base import digest
 from delayrig.base.archive import FORMAT, write_archive
+from delayrig.base.keep import replace_file
 from delayrig.base.paths import Paths
 from delayrig.images.kernel import take_kernel
 from delayrig.images.packages import unpack_packages
@@ -67,15 +68,15 @@ def provide_guest_image(
 ) -> GuestImage:
     """Kernel and initrd, fetched and packed where they are not there yet."""
     folder = paths.images / "guest" / digest.of_value(["guest", recipe, arch])[:24]
-    if not (folder / "parts.json").is_file():
-        preparing(labelled(f"kernel of {recipe.suite}", arch))
+    if fault := _fault_of_parts(folder):
+        preparing(labelled(f"kernel of {recipe.suite}", arch) + fault.rstrip())
         _fetch(recipe, arch, folder, paths)
     parts = msgspec.json.decode((folder / "parts.json").read_bytes(), type=_Parts)
     agent, emulator = paths.agent_of(arch), paths.emulator_of(arch)
     words = emulator_words(arch)
     made_of = [FORMAT, digest.of_file(agent), digest.of_file(emulator), words]
     initrd = folder / f"initrd-{digest.of_value(made_of)[:24]}.cpio"
-    if not initrd.is_file():
+    if not _is_as_packed(initrd):
         _pack(folder, {agent: "init", emulator: EMULATOR}, words, initrd)
     return GuestImage(
         kernel=str(folder / "vmlinuz"),
@@ -85,6 +86,32 @@ def provide_guest_image(
         busybox_sha256=parts.busybox_sha256,
         packages=parts.packages,
     )
+
+
+def _fault_of_parts(folder: Path) -> str:
+    """Why what the archive gave is to be fetched, for whoever watches; empty where it is whole."""
+    try:
+        parts = msgspec.json.decode((folder / "parts.json").read_bytes(), type=_Parts)
+    except FileNotFoundError:
+        return " "
+    except msgspec.DecodeError:
+        return " again: parts.json is damaged"
+    for name, known in {"vmlinuz": parts.kernel_sha256, "busybox": parts.busybox_sha256}.items():
+        path = folder / name
+        if not path.is_file() or digest.of_file(path) != known:
+            return f" again: {name} is not as it was made"
+    return ""
+
+
+def _seal_of(initrd: Path) -> Path:
+    return initrd.with_suffix(".sha256")
+
+
+def _is_as_packed(initrd: Path) -> bool:
+    """What is not is packed again: it takes less than a second."""
+    seal = _seal_of(initrd)
+    known = seal.read_bytes() if seal.is_file() else b""
+    return initrd.is_file() and digest.of_file(initrd).encode() == known
 
 
 def _fetch(recipe: GuestRecipe, arch: Arch, folder: Path, paths: Paths) -> None:
@@ -118,6 +145,7 @@ def _pack(folder: Path, ours: dict[Path, str], words: Sequence[str], initrd: Pat
         (root / "emulator").write_text("".join(f"{word}\n" for word in words))
         archive = Path(scratch) / "initrd"
         write_archive(root, archive)
+        replace_file(_seal_of(initrd), digest.of_file(archive).encode())
         archive.rename(initrd)
 
 

@@ -23,7 +23,7 @@ from delayrig.images.library import provide_library
 from delayrig.images.recipes import Recipes
 from delayrig.images.subject import Subject, provide_bridge, provide_subject, wrong_machine
 from delayrig.machine.kept import KeptGuests
-from delayrig.machine.snapshot import provide_snapshot, snapshot_path
+from delayrig.machine.snapshot import drop_damaged, provide_snapshot, snapshot_path
 from delayrig.model.cell import Cell
 from delayrig.model.platform import Arch
 from delayrig.model.result import NotProvided
@@ -182,7 +182,10 @@ class Snapshots:
 
     async def _provide(self, shape: GuestShape, cpu: int) -> Path | LostGuestError:
         image = self._images[shape]
-        if not snapshot_path(shape, image, self._paths).is_dir():
+        path = snapshot_path(shape, image, self._paths)
+        if fault := await asyncio.to_thread(drop_damaged, path):
+            self._preparing(f"snapshot of {shape.name} again, since it was damaged: {fault}")
+        elif not path.is_dir():
             self._preparing(f"snapshot of {shape.name}")
         try:
             return await provide_snapshot(shape, image, self._paths, cpu)

@@ -33,6 +33,9 @@ WINDOW_MIB = 128
 KERNEL_MIB = RAM_MIB - WINDOW_MIB
 WINDOW_BYTES = WINDOW_MIB << 20
 
+SANDBOX = "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=allow"
+"""What no guest needs of this machine's kernel: QEMU is killed where it asks for it. Its threads
+are moved from CPU to CPU, which is resource control."""
 CELL_FW_CFG = "opt/org.flashrom.rig/cell"
 SUBJECT_FW_CFG = "opt/org.flashrom.rig/subject"
 BRIDGE_FW_CFG = "opt/org.flashrom.rig/bridge"
@@ -279,6 +282,7 @@ def qemu_arguments(
     options = platform.machine_options.format(hpet="on" if has_hpet(shape) else "off")
     return [
         *("-nodefaults", "-no-user-config"),
+        *("-sandbox", SANDBOX),
         *("-name", "flashrom-rig,debug-threads=on"),  # as libvirt; emulators/turns/ reads names
         *("-uuid", UUID),
         *("-boot", "strict=on"),  # as libvirt starts every domain

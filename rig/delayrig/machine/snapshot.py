@@ -27,13 +27,14 @@ from delayrig.machine.again import made_loadable
 from delayrig.machine.arguments import Hardware
 from delayrig.machine.qemu import QemuMachine
 from delayrig.machine.rewind import UnrewindableError, write_digests
+from delayrig.machine.sealed import add_to_seal, damaged, seal
 from delayrig.machine.session import finish_guest
 from delayrig.model.shape import SHIFT_MAX, GuestShape
 
 BOOT_LIMIT_S = 120.0
 SAVE_LIMIT_S = 60.0
 UNUSED_DROPPED_AFTER_S = 24 * 3600  # longer than any run, which asks for its own at its start
-FORMAT = 8
+FORMAT = 9
 STATE, RAM, WHOLE, KERNEL = "state", "ram", "whole", "kernel"
 STATES = "states.qcow2"
 """To be rewound to; not there for machines that cannot be."""
@@ -97,6 +98,23 @@ async def provide_snapshot(shape: GuestShape, image: GuestImage, paths: Paths, c
     return path
 
 
+def drop_damaged(path: Path) -> str:
+    """Throws a snapshot away that is not as it was made, and tells what it was; empty: it is.
+
+    Of 64 MB that takes 0.1 s, so whoever runs many cells from it asks once, before the first.
+    """
+    if not path.is_dir():
+        return ""
+    fault = damaged(path, (WHOLE,))
+    if fault:
+        # Guests that map its files keep what they have.
+        aside = path.with_name(f"boot-damaged-{os.getpid()}-{path.name}")
+        with contextlib.suppress(FileNotFoundError):  # another run found the same
+            path.rename(aside)
+            shutil.rmtree(aside, ignore_errors=True)
+    return fault
+
+
 def drop_unused(snapshots: Path, *, now_s: float) -> None:
     """Removes those that no run asked for lately: each new agent or kernel leaves a set behind."""
     for path in snapshots.glob("*.snapshot"):
@@ -136,6 +154,7 @@ async def provide_whole(hardware: Hardware, snapshot: Path, cpu: int) -> None:
             await machine.save(folder / WHOLE, whole=True, limit_s=SAVE_LIMIT_S)
         finally:
             await asyncio.shield(machine.stop())
+        await asyncio.to_thread(add_to_seal, snapshot, folder / WHOLE)
         (folder / WHOLE).rename(snapshot / WHOLE)
 
 
@@ -164,6 +183,7 @@ async def _boot(shape: GuestShape, image: GuestImage, turns: Path, folder: Path,
         (folder / STATES).write_bytes(states)
         if await _is_same_again(hardware, snapshot, folder, cpu):
             (folder / STATES).rename(snapshot / STATES)
+    await asyncio.to_thread(seal, snapshot)
     return snapshot
 
 

@@ -32,7 +32,12 @@ from delayrig.lanes.supplies import CpuPool, image_with
 from delayrig.lanes.virtual_lane import make_machine
 from delayrig.machine.arguments import CELL_FW_CFG, SUBJECT_FW_CFG
 from delayrig.machine.session import finish_guest
-from delayrig.machine.snapshot import boot_hardware, provide_snapshot, snapshot_path
+from delayrig.machine.snapshot import (
+    boot_hardware,
+    drop_damaged,
+    provide_snapshot,
+    snapshot_path,
+)
 from delayrig.model.events import of_kind, parse_events
 from delayrig.model.lane import LaneName
 
@@ -147,6 +152,7 @@ async def open_guest(
     shape = profile.shape
     image, program, cyclic = await asyncio.to_thread(_provide, profile, recipes, paths, preparing)
     async with pool.one() as cpu:
+        await asyncio.to_thread(drop_damaged, snapshot_path(shape, image, paths))
         if not snapshot_path(shape, image, paths).is_dir():
             preparing(f"snapshot of {shape.name}")
         snapshot = await provide_snapshot(shape, image, paths, cpu)
