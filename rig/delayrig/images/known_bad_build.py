@@ -30,6 +30,8 @@ OBJECT_FOLDERS = (
     "flashrom/libflashrom-core.a.p/",
     *(f"{target}.p/" for target in TARGETS.values()),
 )
+LINKED_FOLDER = "emulators/"
+"""Of objects that are linked in as they are: the part that the dummy programmer has."""
 FOLDER = "known-bad"
 MADE_OF = "made-of"
 TAIL_LINES = 12
@@ -51,6 +53,8 @@ class Usual:
 
     build: Path
     commands: list[Command]
+    linked: list[Command]
+    """Of what is linked in as it is."""
 
     @property
     def targets(self) -> dict[str, str]:
@@ -126,13 +130,18 @@ def _usual_build(build: Path) -> Usual:
             hint="`rig/rig setup` makes it",
         ) from error
     known = msgspec.json.decode(raw, type=list[Command])
-    ours = [c for c in known if c.output.startswith(OBJECT_FOLDERS)]
-    return Usual(build=build, commands=[c for c in ours if (build / c.output).is_file()])
+    made = [command for command in known if (build / command.output).is_file()]
+    return Usual(
+        build=build,
+        commands=[c for c in made if c.output.startswith(OBJECT_FOLDERS)],
+        linked=[c for c in made if c.output.startswith(LINKED_FOLDER)],
+    )
 
 
 def _key(sources: dict[str, str], usual: Usual) -> str:
     """Of all that a build is made of."""
-    objects = [[c.command, digest.of_file(usual.build / c.output)] for c in usual.commands]
+    parts = [*usual.commands, *usual.linked]
+    objects = [[c.command, digest.of_file(usual.build / c.output)] for c in parts]
     return digest.of_value([LENIENT, sources, objects])
 
 

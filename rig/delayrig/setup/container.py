@@ -211,7 +211,8 @@ def copy_sources(layout: Layout, folder: Path) -> None:
     package = folder / "rig" / PACKAGE_NAME
     unwanted = shutil.ignore_patterns("__pycache__")
     shutil.copytree(layout.setup, package / "setup", ignore=unwanted)
-    shutil.copy(layout.setup.parent / "__init__.py", package)
+    for name in ("__init__.py", "VERSION"):
+        shutil.copy(layout.setup.parent / name, package)
     shutil.copy(layout.package_path / "rig", folder / "rig")
 
 
