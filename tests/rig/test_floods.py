@@ -5,7 +5,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from delayrig.base.errors import LostGuestError
+from delayrig.base.errors import LostGuestError, OverdueGuestError
 from delayrig.base.last_lines import LINE_MAX, last_lines
 from delayrig.base.paths import Paths
 from delayrig.judge.judge import is_flood
@@ -128,3 +128,8 @@ def test_work_of_a_quiet_guest_is_waited_for(tmp_path: Path) -> None:
 )
 def test_last_lines_are_few_and_short(log: bytes, said: str) -> None:
     assert last_lines(log, 3) == said
+
+
+def test_last_words_keep_the_kind_of_the_loss(tmp_path: Path) -> None:
+    with pytest.raises(OverdueGuestError, match="late"), last_words(tmp_path, LOGS):
+        raise OverdueGuestError("late")

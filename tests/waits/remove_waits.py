@@ -21,7 +21,10 @@ from pathlib import Path
 from tests.runner.outcome import CaseResult, Outcome, write_record
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-COPIED = ("meson.build", "meson.options", "emulators", "flashrom", "images", "tests")
+COPIED = (
+    *("meson.build", "meson.options", "emulators", "flashrom", "images", "tests"),
+    "rig/delayrig/VERSION",
+)
 # Where waits are: what speaks to parts and programmers, what waits for parts, and what finds them.
 HOLDERS = (
     "flashrom/drivers/*.c",

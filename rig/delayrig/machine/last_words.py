@@ -18,7 +18,7 @@ def last_words(folder: Path, names: Sequence[str]) -> Iterator[None]:
         yield
     except LostGuestError as error:
         said = "; ".join(f"{name}: {_end_of(folder / name)}" for name in names)
-        raise LostGuestError(f"{error.message}; {said}", hint=error.hint) from error
+        raise type(error)(f"{error.message}; {said}", hint=error.hint) from error
 
 
 def _end_of(log: Path) -> str:

@@ -46,7 +46,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     cpu_pct: float = 5.0
     total_slowdown_pct: float = 0.5
     """Of all exact cells together."""
-    total_cpu_pct: float = 2.0
+    total_cpu_pct: float = 3.0
 
 
 class Excess(msgspec.Struct, frozen=True, kw_only=True):
