@@ -5,6 +5,7 @@ import errno
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -41,6 +42,7 @@ def tmp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder for temporary files of its own."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr("delayrig.setup.scratch.ANY_PLACE", str(tmp_path))
     return tmp_path
 
 
@@ -89,6 +91,20 @@ def test_missing_tmpdir_is_named(tmp: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("TMPDIR", str(tmp / "none"))
     with pytest.raises(BadInputError, match=f"TMPDIR {tmp}/none: No such file"):
         ScratchFolder()
+
+
+def test_socket_in_it_has_a_path_that_the_kernel_takes(
+    tmp: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long, name = tmp / ("long" * 20), "asks-12345678901234567890"
+    long.mkdir()
+    for place in (Path("/tmp"), long):
+        monkeypatch.setenv("TMPDIR", str(place))
+        with ScratchFolder(len(name)) as folder, socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(f"{folder}/{name}")
+            assert Path(folder).parent == Path("/tmp")
+    with ScratchFolder() as folder:
+        assert Path(folder).parent == long
 
 
 def test_full_place_is_told_by_the_file_that_found_no_room(tmp: Path) -> None:

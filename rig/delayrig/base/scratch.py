@@ -8,8 +8,10 @@ from pathlib import Path
 from types import TracebackType
 
 from delayrig.base.errors import BadInputError
-from delayrig.setup.scratch import make_scratch
+from delayrig.setup.scratch import ANY_PLACE, FOLDER_BYTES_MAX, make_scratch
 
+SOCKET_BYTES_MAX = 107
+"""A socket's path is no longer (unix(7)) than that."""
 ROOM_BYTES_MIN = 1 << 20
 """A file system with less than that free is full, to a cell."""
 
@@ -17,8 +19,11 @@ ROOM_BYTES_MIN = 1 << 20
 class ScratchFolder:
     """Gone with its owner; where that is killed, the next start removes it."""
 
-    def __init__(self) -> None:
+    def __init__(self, name_bytes_max: int | None = None) -> None:
+        """With the longest name that a socket gets in it, if there is to be one."""
         place = os.environ.get("TMPDIR") or None
+        if name_bytes_max is not None:
+            place = place_of_sockets(FOLDER_BYTES_MAX + name_bytes_max)
         try:
             folder, self._lock = make_scratch(place)
         except OSError as error:
@@ -46,6 +51,13 @@ class ScratchFolder:
         _trace: TracebackType | None,
     ) -> None:
         self.cleanup()
+
+
+def place_of_sockets(bytes_max: int) -> str:
+    """TMPDIR, or `/tmp` where TMPDIR is too long for a socket that many bytes further down."""
+    usual = os.environ.get("TMPDIR") or tempfile.gettempdir()
+    room = SOCKET_BYTES_MAX - len("/") - bytes_max
+    return usual if len(os.fsencode(usual)) <= room else ANY_PLACE
 
 
 def full_scratch(error: OSError) -> Path | None:

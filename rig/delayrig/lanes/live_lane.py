@@ -32,7 +32,7 @@ from delayrig.lanes.live.conversation import Conversation, split_changes
 from delayrig.lanes.live.emulator import LOG, LiveEmulator, running_emulator
 from delayrig.lanes.live.line import Line, open_line
 from delayrig.lanes.live.machine import live_shape, make_live_machine
-from delayrig.lanes.live.pace import Pace, pace_events
+from delayrig.lanes.live.pace import SOCKET_NAME_BYTES_MAX, Pace, pace_events
 from delayrig.lanes.live.packed import PackedGuest
 from delayrig.lanes.live.visitor import Visitor
 from delayrig.lanes.payload import deadline_ms, emulator_words, rehearsal_words, write_payload
@@ -118,7 +118,7 @@ class LiveLane:
     async def run_cell(self, assignment: Assignment) -> float:
         """Boots a guest for the cell; whatever comes, nothing of it is left when this returns."""
         began_s = time.monotonic()
-        with ScratchFolder() as name:
+        with ScratchFolder(SOCKET_NAME_BYTES_MAX) as name:
             bench = _Bench(
                 assignment=assignment,
                 lane=self,

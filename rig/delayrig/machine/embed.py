@@ -14,6 +14,7 @@ from pathlib import Path
 
 from delayrig.base.bound import READ_PARENT
 from delayrig.base.paths import Paths
+from delayrig.base.scratch import place_of_sockets
 
 EMBED = "embed"
 """`--connect embed`."""
@@ -28,9 +29,8 @@ cgroup_controllers = []
 RUN_AS_ROOT = 'user = "root"\ngroup = "root"\ndynamic_ownership = 0\n'
 PR_SET_CHILD_SUBREAPER = 36
 REAP_PAUSE_S = 0.02
-# Of 107 for a socket, 56 are libvirt's own folders and names, and 13 are those of the root.
-PLACE_BYTES_MAX = 38
-ANY_PLACE = "/tmp"
+SOCKET_BYTES_MAX = 56 + 12
+"""libvirt's own folders and names, and the root's own."""
 OF_PROCESS = "process-"
 """Links to roots are called so, with the number of their process."""
 GUEST_NAME = "flashrom-rig-"
@@ -66,7 +66,7 @@ def embed_uri(paths: Paths) -> str:
 def _root(folder: Path) -> Path:
     _drop_left_behind(folder)
     (folder / "cache").mkdir(parents=True, exist_ok=True)
-    root = Path(tempfile.mkdtemp(prefix="rig-", dir=_short_place(tempfile.gettempdir())))
+    root = Path(tempfile.mkdtemp(prefix="rig-", dir=place_of_sockets(SOCKET_BYTES_MAX)))
     link = folder / f"{OF_PROCESS}{os.getpid()}"
     link.symlink_to(root)
     atexit.register(_drop, link)
@@ -75,10 +75,6 @@ def _root(folder: Path) -> Path:
     as_root = RUN_AS_ROOT if os.geteuid() == 0 else ""
     (root / "etc" / "qemu.conf").write_text(EMBED_CONFIGURATION + as_root, encoding="utf-8")
     return root
-
-
-def _short_place(usual: str) -> str:
-    return usual if len(os.fsencode(usual)) <= PLACE_BYTES_MAX else ANY_PLACE
 
 
 def _drop_left_behind(folder: Path) -> None:

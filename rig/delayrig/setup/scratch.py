@@ -12,6 +12,10 @@ import shutil
 import tempfile
 from pathlib import Path
 
+ANY_PLACE = "/tmp"
+"""Where there are scratch folders that TMPDIR is too long for."""
+FOLDER_BYTES_MAX = 40
+"""The longest name of such a folder, and the `/` behind it."""
 OURS = re.compile(r"flashrom-rig-[0-9]+-[a-z0-9_]+")
 
 
@@ -29,10 +33,11 @@ def make_scratch(place: str | None) -> tuple[Path, int]:
 def sweep_scratch() -> int:
     """Removes what dead processes of this user left there; how many folders that were."""
     swept = 0
-    for folder in Path(tempfile.gettempdir()).glob("flashrom-rig-*"):
-        if OURS.fullmatch(folder.name):
-            with contextlib.suppress(OSError):
-                swept += _sweep(folder)
+    for place in {tempfile.gettempdir(), ANY_PLACE}:
+        for folder in Path(place).glob("flashrom-rig-*"):
+            if OURS.fullmatch(folder.name):
+                with contextlib.suppress(OSError):
+                    swept += _sweep(folder)
     return swept
 
 

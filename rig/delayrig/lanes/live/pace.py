@@ -25,6 +25,7 @@ OFF_PART_MAX = 0.2
 MIPS_MIN = 0.05
 """0 would be no limit at all."""
 US_PER_MS = 1000
+SOCKET_NAME_BYTES_MAX = len("asks-") + 20
 ANSWER_S = 10.0
 ANSWER_BYTES = 256
 PRIORITY = 1

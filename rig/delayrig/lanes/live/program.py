@@ -14,7 +14,7 @@ from delayrig.lanes.live.clock import GuestClock
 from delayrig.lanes.live.conversation import Conversation
 from delayrig.lanes.live.line import Line, open_line
 from delayrig.lanes.live.machine import live_shape, make_live_machine
-from delayrig.lanes.live.pace import Pace
+from delayrig.lanes.live.pace import SOCKET_NAME_BYTES_MAX, Pace
 from delayrig.lanes.payload import CELL_FOLDER, SETTLE_MS, SUBJECT_ROOT, pack_spec
 from delayrig.machine.arguments import CELL_FW_CFG, SUBJECT_FW_CFG, Hardware, RealTime
 from delayrig.machine.flood import LOGS
@@ -62,7 +62,7 @@ class Left:
 
 async def run_program(guest: LiveGuest, errand: Errand) -> Left:
     """Boots a guest for it; whatever comes, nothing of it is left when this returns."""
-    with ScratchFolder() as name:
+    with ScratchFolder(SOCKET_NAME_BYTES_MAX) as name:
         scratch = Path(name)
         words = Governor(guest.governor).pace_words(guest.core_mips)
         pace = Pace(guest.core_mips, scratch, list(words))
