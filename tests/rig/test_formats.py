@@ -36,7 +36,6 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from tap.parser import Parser
 
 from tests.rig.builders import (
-    CHECKOUT,
     SECOND,
     make_cell,
     make_evidence,
@@ -292,18 +291,16 @@ def test_kcidb_is_valid_by_its_own_schema(report: Report) -> None:
     assert len({test["id"] for test in document["tests"]}) == len(report.cases)
 
 
-# The schemas that the tree publishes.
+# The schemas that `rig/rig schema` prints.
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_published_schema_is_that_of_the_types(kind: str) -> None:
-    published = CHECKOUT / "rig" / "schema" / f"{kind}.schema.json"
-    assert published.read_bytes() == schema_text(kind), f"rig/rig schema {kind} > {published}"
-    jsonschema.Draft202012Validator.check_schema(schema_of(kind))
+def test_schema_is_one(kind: str) -> None:
+    jsonschema.Draft202012Validator.check_schema(json.loads(schema_text(kind)))
 
 
 @reports
-def test_json_keeps_to_its_published_schema(report: Report) -> None:
+def test_json_keeps_to_its_schema(report: Report) -> None:
     kind = "results" if isinstance(report.document, Results) else "gate"
     validator = jsonschema.Draft202012Validator(schema_of(kind))
     document = json.loads(FORMATS["json"](report))

@@ -46,5 +46,5 @@ def schema_of(name: str) -> dict[str, Any]:
 
 
 def schema_text(name: str) -> bytes:
-    """As `rig/schema/NAME.schema.json` has it."""
+    """As `rig/rig schema NAME` prints it."""
     return msgspec.json.format(msgspec.json.encode(schema_of(name)), indent=1) + b"\n"

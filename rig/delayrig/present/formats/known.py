@@ -22,7 +22,7 @@ STDOUT = "-"
 
 
 def as_json(report: Report) -> bytes:
-    """`results.json` or `gate.json` itself; rig/schema/ has what may stand in it."""
+    """`results.json` or `gate.json` itself; `rig/rig schema` prints what may stand in it."""
     return msgspec.json.format(msgspec.json.encode(report.document), indent=1) + b"\n"
 
 
