@@ -14,6 +14,7 @@ import os
 import shutil
 import tempfile
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -33,7 +34,13 @@ from delayrig.model.shape import SHIFT_MAX, GuestShape
 
 BOOT_LIMIT_S = 120.0
 SAVE_LIMIT_S = 60.0
-UNUSED_DROPPED_AFTER_S = 24 * 3600  # longer than any run, which asks for its own at its start
+UNUSED_DROPPED_AFTER_S = 24 * 3600
+RUN_ASKS_WITHIN_S = 6 * 3600
+"""A run asks for its own at its start; hardly any lasts longer."""
+ALL_BYTES_MAX = 6 << 30
+"""Two sets of those that `default`, `live` and `gate` need."""
+BLOCK_BYTES = 512
+"""Of `st_blocks` (stat(2))."""
 FORMAT = 9
 STATE, RAM, WHOLE, KERNEL = "state", "ram", "whole", "kernel"
 STATES = "states.qcow2"
@@ -116,11 +123,29 @@ def drop_damaged(path: Path) -> str:
 
 
 def drop_unused(snapshots: Path, *, now_s: float) -> None:
-    """Removes those that no run asked for lately: each new agent or kernel leaves a set behind."""
+    """Removes those that no run asked for lately: each new agent or kernel leaves a set behind.
+
+    What is left keeps to `ALL_BYTES_MAX`, but for those that a run may have asked for.
+    """
+    room = ALL_BYTES_MAX
+    for unused_s, path in sorted(_unused(snapshots, now_s)):
+        room -= _disk_bytes(path)
+        if unused_s > UNUSED_DROPPED_AFTER_S or (room < 0 and unused_s > RUN_ASKS_WITHIN_S):
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _unused(snapshots: Path, now_s: float) -> Iterator[tuple[float, Path]]:
     for path in snapshots.glob("*.snapshot"):
         with contextlib.suppress(FileNotFoundError):
-            if now_s - path.stat().st_mtime > UNUSED_DROPPED_AFTER_S:
-                shutil.rmtree(path, ignore_errors=True)
+            yield now_s - path.stat().st_mtime, path
+
+
+def _disk_bytes(folder: Path) -> int:
+    total = 0
+    for path in folder.glob("*"):
+        with contextlib.suppress(FileNotFoundError):
+            total += path.stat().st_blocks * BLOCK_BYTES
+    return total
 
 
 def restored(hardware: Hardware, snapshot: Path) -> Hardware:
