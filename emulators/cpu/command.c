@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "speed.h"
+#include "text/number.h"
 
 #define NS_PER_US UINT64_C(1000)
 #define NS_PER_MS UINT64_C(1000000)
@@ -28,14 +29,10 @@ static bool word_ends(const char *text)
 /* A number of digits alone, and the blanks behind it. */
 static int parse_number(const char **text, uint64_t max, uint64_t *value)
 {
-	char *end;
-	unsigned long long parsed;
+	const char *end;
+	uint64_t parsed;
 
-	if (**text < '0' || **text > '9')
-		return -EINVAL;
-	errno = 0;
-	parsed = strtoull(*text, &end, 10);
-	if (errno || parsed > max || !word_ends(end))
+	if (!number_begins(*text, 10, max, &end, &parsed) || !word_ends(end))
 		return -EINVAL;
 	*text = skip_blanks(end);
 	*value = parsed;

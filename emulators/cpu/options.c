@@ -4,8 +4,9 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "text/number.h"
 
 #define NS_PER_US UINT64_C(1000)
 
@@ -97,26 +98,13 @@ static const struct options defaults = {
 	.window_ms = WINDOW_MS_DEFAULT,
 };
 
-static int parse_number(const struct key *key, const char *text, uint64_t *field)
-{
-	char *end;
-	unsigned long long value;
-
-	if (*text < '0' || *text > '9')
-		return -EINVAL;
-	errno = 0;
-	value = strtoull(text, &end, 10);
-	if (errno || *end || value < key->min || value > key->max)
-		return -EINVAL;
-	*field = value;
-	return 0;
-}
-
 static int parse_value(const struct key *key, const char *text, struct options *options)
 {
 	void *field = (char *)options + key->offset;
 
-	return key->parse ? key->parse(&text, field) : parse_number(key, text, field);
+	if (key->parse)
+		return key->parse(&text, field);
+	return number_parse(text, 10, key->min, key->max, field) ? 0 : -EINVAL;
 }
 
 static const struct key *find_key(const char *argument, size_t len)

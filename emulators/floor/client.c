@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "serprog/codec.h"
+#include "text/number.h"
 
 #define READ_LEN_WANTED 65536
 #define SPIOP_HEADER_BYTES 7
@@ -24,14 +25,12 @@ static int parse_target(const char *target, struct sockaddr_in *address)
 	const char *colon = strrchr(target, ':');
 	char host[INET_ADDRSTRLEN] = "";
 	size_t len = colon ? (size_t)(colon - target) : 0;
-	char *end;
-	unsigned long port;
+	uint64_t port;
 
 	if (len == 0 || len >= sizeof(host))
 		return -EINVAL;
 	memcpy(host, target, len);
-	port = strtoul(colon + 1, &end, 10);
-	if (*end != '\0' || port == 0 || port > UINT16_MAX)
+	if (!number_parse(colon + 1, 10, 1, UINT16_MAX, &port))
 		return -EINVAL;
 	*address = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
 	return inet_pton(AF_INET, host, &address->sin_addr) == 1 ? 0 : -EINVAL;

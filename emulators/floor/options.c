@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "model/part_names.h"
+#include "text/number.h"
 
 #define PROGRAMMER "serprog:ip="
 #define LINE_BYTES_MAX 256
@@ -95,14 +96,15 @@ int options_parse(int argc, char *argv[], struct options *options)
 /* FIRST:LAST NAME, the numbers in hexadecimal and LAST inside. False: the region is another one. */
 static bool parse_line(const char *line, const struct options *options, struct region *region)
 {
-	char *rest;
-	unsigned long first = strtoul(line, &rest, 16);
-	unsigned long last;
+	const char *rest;
+	uint64_t first;
+	uint64_t last;
 	size_t name_len;
 
-	if (*rest != ':')
+	if (!number_begins(line, 16, UINT32_MAX, &rest, &first) || *rest != ':')
 		return false;
-	last = strtoul(rest + 1, &rest, 16);
+	if (!number_begins(rest + 1, 16, UINT32_MAX, &rest, &last))
+		return false;
 	rest += strspn(rest, " \t");
 	name_len = strcspn(rest, " \t\n");
 	if (strlen(options->region_name) != name_len ||

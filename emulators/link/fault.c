@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "text/number.h"
+
 #define NS_PER_US UINT64_C(1000)
 #define HOLD_US_MAX UINT64_C(86400000000) /* a day */
 #define IN "in:"
@@ -53,14 +55,10 @@ static bool find_kind(const char *name, size_t len, enum fault_kind *kind)
 
 static int parse_number(const char *text, const char *end, uint64_t max, uint64_t *number)
 {
-	char *stop;
-	unsigned long long value;
+	const char *stop;
+	uint64_t value;
 
-	if (*text < '0' || *text > '9')
-		return -EINVAL;
-	errno = 0;
-	value = strtoull(text, &stop, 10);
-	if (errno || stop != end || value > max)
+	if (!number_begins(text, 10, max, &stop, &value) || stop != end)
 		return -EINVAL;
 	*number = value;
 	return 0;

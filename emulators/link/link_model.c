@@ -3,8 +3,9 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "text/number.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 #define NS_PER_US UINT64_C(1000)
@@ -89,14 +90,9 @@ static int set_preset(const char *name, struct link_model *model)
 
 static int set_number(const struct key *key, const char *text, struct link_model *model)
 {
-	char *end;
-	unsigned long value;
+	uint64_t value;
 
-	if (*text < '0' || *text > '9')
-		return -EINVAL;
-	errno = 0;
-	value = strtoul(text, &end, 10);
-	if (errno || *end || value > key->max)
+	if (!number_parse(text, 10, 0, key->max, &value))
 		return -EINVAL;
 	*field_of(model, key) = (uint32_t)value;
 	return 0;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "noise.h"
+#include "text/number.h"
 
 /* How fine a draw is: maxima of 400 s fit a product with this many bits. */
 #define DRAW_BITS 24
@@ -28,28 +29,11 @@ static const struct kind_text kinds[] = {
 
 #define KIND_COUNT (sizeof(kinds) / sizeof(kinds[0]))
 
-static int parse_number(const char *digits, uint64_t *number)
-{
-	uint64_t value = 0;
-
-	if (!*digits)
-		return -EINVAL;
-	for (; *digits; digits++) {
-		uint64_t digit = (uint64_t)(*digits - '0');
-
-		if (*digits < '0' || *digits > '9' || value > (UINT64_MAX - digit) / 10)
-			return -EINVAL;
-		value = value * 10 + digit;
-	}
-	*number = value;
-	return 0;
-}
-
 static int parse_parameter(const char *digits, struct corner *corner)
 {
 	uint64_t number;
 
-	if (parse_number(digits, &number) < 0)
+	if (!number_parse(digits, 10, 0, UINT64_MAX, &number))
 		return -EINVAL;
 	if (corner->kind == CORNER_DRAW) {
 		corner->seed = number;

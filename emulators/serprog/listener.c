@@ -15,6 +15,8 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "text/number.h"
+
 #define TCP "tcp:"
 #define UNIX "unix:"
 #define PTY "pty"
@@ -28,14 +30,9 @@ _Static_assert(LISTENER_PATH_BYTES == sizeof(((struct sockaddr_un *)0)->sun_path
 
 static int parse_port(const char *text, uint16_t *port)
 {
-	char *end;
-	unsigned long value;
+	uint64_t value;
 
-	if (*text < '0' || *text > '9')
-		return -EINVAL;
-	errno = 0;
-	value = strtoul(text, &end, 10);
-	if (errno || *end || value > PORT_MAX)
+	if (!number_parse(text, 10, 0, PORT_MAX, &value))
 		return -EINVAL;
 	*port = (uint16_t)value;
 	return 0;

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "options.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <limits.h>
 #include <sched.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "model/part_names.h"
 #include "record/events.h"
+#include "text/number.h"
 
 #define REALTIME_PRIORITY_DEFAULT 50
 #define REALTIME_PRIORITY_MAX 99
@@ -175,31 +174,13 @@ static enum options_status bad(const char *option, const char *problem, const ch
 	return OPTIONS_BAD;
 }
 
-static bool parse_number(const char *text, uint64_t max, uint64_t *number)
-{
-	char *end;
-	unsigned long long value;
-
-	if (*text < '0' || *text > '9')
-		return false;
-	errno = 0;
-	value = strtoull(text, &end, 0);
-	if (errno || *end || value > max)
-		return false;
-	*number = value;
-	return true;
-}
-
 static enum options_status set_number(
 	const char *option, const char *text, uint64_t min, uint64_t max, uint64_t *number)
 {
 	char remedy[80];
-	uint64_t value;
 
-	if (parse_number(text, max, &value) && value >= min) {
-		*number = value;
+	if (number_parse(text, 0, min, max, number))
 		return OPTIONS_RUN;
-	}
 	snprintf(remedy, sizeof(remedy), "give a whole number from %llu to %llu",
 		(unsigned long long)min, (unsigned long long)max);
 	return bad(option, "not such a number", remedy);
@@ -311,7 +292,8 @@ static enum options_status set_fd_pair(const char *option, char *text, int *out_
 
 	if (comma)
 		*comma = '\0';
-	if (!comma || !parse_number(text, INT_MAX, &out) || !parse_number(comma + 1, INT_MAX, &in))
+	if (!comma || !number_parse(text, 0, 0, INT_MAX, &out) ||
+		!number_parse(comma + 1, 0, 0, INT_MAX, &in))
 		return bad(option, "not two numbers", "give OUT,IN such as 5,6");
 	*out_fd = (int)out;
 	*in_fd = (int)in;
