@@ -16,6 +16,7 @@ from delayrig.cli.history import history
 from delayrig.cli.images import images
 from delayrig.cli.latency import latency
 from delayrig.cli.lists import chips, hazards, machines, plans, subjects
+from delayrig.cli.measure import measure
 from delayrig.cli.parts import parts
 from delayrig.cli.proposal import proposal
 from delayrig.cli.reference import reference
@@ -37,7 +38,7 @@ COMMANDS: tuple[click.Command, ...] = (
     *(report, history, times, waste, trace, parts, export, schema),
     *(threshold, survey, proposal),
     *(plans, chips, hazards, machines, subjects),
-    *(latency, wakeup, benchmark, selfcheck, images, reference),
+    *(latency, wakeup, benchmark, selfcheck, images, reference, measure),
 )
 SETUP_HELP = """\
 The launcher sets up what is missing before it runs a command. It has commands and options of its

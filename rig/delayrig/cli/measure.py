@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`rig/rig measure`: measures what the documents quote, and writes it there."""
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from delayrig.analysis.gate.decision import FILE_NAME as GATE_FILE
+from delayrig.analysis.gate.decision import read_decision
+from delayrig.analysis.selfcheck.known_bad import FILE_NAME as KNOWN_BAD_FILE
+from delayrig.analysis.selfcheck.known_bad import SCHEMA, KnownBad
+from delayrig.base.errors import ExitCode, RigFaultError
+from delayrig.base.paths import find_paths
+from delayrig.cli.command import default_out, explained
+from delayrig.cli.reference import write_text
+from delayrig.model.result import FILE_NAME as RESULTS_FILE
+from delayrig.model.result import read_results, read_versioned
+from delayrig.present.measured import (
+    gate_page,
+    known_bad_page,
+    requoted,
+    requoted_answer,
+    resolution_page,
+    run_page,
+)
+
+RUNS = {
+    "default": ("run", "--plan", "default"),
+    "gate": ("gate", "--baseline", "debian:bookworm", "--candidate", "debian:trixie"),
+    "known-bad": ("selfcheck", "known-bad", "--plan", "gate"),
+}
+FILES = {"default": RESULTS_FILE, "gate": GATE_FILE, "known-bad": KNOWN_BAD_FILE}
+ANSWERS = (ExitCode.PASS, ExitCode.UNSAFE, ExitCode.INCONCLUSIVE)
+
+
+@click.command(hidden=True)
+@click.option("--only", multiple=True, type=click.Choice(list(RUNS)), help="One part; repeatable.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Folder for the runs. What is finished there is not run again.",
+)
+@explained
+def measure(only: Sequence[str], out: Path | None) -> None:
+    """Measures what the documents quote; writes rig/docs/measured/ and the README's tables.
+
+    All parts take about an hour on two cores, most of it `known-bad`.
+    """
+    checkout = find_paths().checkout
+    folder = out or default_out("measured")
+    for part in only or RUNS:
+        _provide(part, folder / part)
+        _write(part, folder, checkout)
+
+
+def _provide(part: str, folder: Path) -> None:
+    if (folder / FILES[part]).is_file():
+        return
+    words = [sys.executable, "-P", "-m", "delayrig", *RUNS[part], "--out", str(folder)]
+    status = subprocess.run(words, check=False).returncode
+    if status not in ANSWERS:
+        raise RigFaultError(f"rig/rig {' '.join(RUNS[part])}: exit code {status}", hint="see above")
+
+
+def _write(part: str, folder: Path, checkout: Path) -> None:
+    pages, readme = checkout / "rig" / "docs" / "measured", checkout / "README.md"
+    if part == "default":
+        results = read_results(folder / part)
+        write_text(pages / "default.md", run_page(results))
+        write_text(pages / "resolution.md", resolution_page([results]))
+        write_text(readme, requoted(readme.read_text(encoding="utf-8"), results))
+    elif part == "gate":
+        decision = read_decision(folder / part)
+        write_text(pages / "gate.md", gate_page(decision))
+        write_text(readme, requoted_answer(readme.read_text(encoding="utf-8"), decision))
+    else:
+        answer = read_versioned(folder / part / KNOWN_BAD_FILE, KnownBad, schema=SCHEMA)
+        write_text(pages / "known-bad.md", known_bad_page(answer))

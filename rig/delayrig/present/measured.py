@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The figures that documents quote, as pages of rig/docs/measured/ and rows of a document.
+
+Below a line `<!-- measured: default -->` a document quotes rows of a run's table: what names the
+cell stays, and its figures are written anew. Below `<!-- measured: gate -->` it quotes lines of a
+gate's answer, by the word that each begins with.
+"""
+
+import io
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+
+from rich.console import Console
+
+from delayrig.analysis.gate.decision import Decision
+from delayrig.analysis.selfcheck.known_bad import KnownBad
+from delayrig.model.cell import Role
+from delayrig.model.lane import EXACT_LANE
+from delayrig.model.result import CellResult, Results
+from delayrig.present.terminal.known_bad import summary
+from delayrig.present.terminal.results import cell_table
+
+RUN_MARK = "<!-- measured: default -->"
+GATE_MARK = "<!-- measured: gate -->"
+INDENT = "    "
+WIDTH = 200
+NAMING_COLUMNS = 6
+"""Subject, MIPS, cores, hazards, chip, job: what names a cell in a table."""
+LICENCE = "<!-- SPDX-License-Identifier: GPL-2.0-or-later -->"
+BETWEEN = re.compile(r" {2,}")
+
+
+def run_page(results: Results) -> str:
+    """Every exact cell of a run."""
+    exact = [cell for cell in results.cells if cell.lane == EXACT_LANE]
+    return _page(
+        "Plan `default`, cell by cell",
+        f"`rig/rig run --plan {results.run.plan}`. Another checkout gives the same figures.",
+        _indented(_lines_of(exact, results)),
+    )
+
+
+def resolution_page(runs: Sequence[Results]) -> str:
+    """What the delay witness could see at each speed."""
+    found: dict[tuple[str, float], list[CellResult]] = defaultdict(list)
+    for cell in (cell for run in runs for cell in run.cells):
+        if cell.lane == EXACT_LANE and cell.smallest_visible_short_ns is not None:
+            found[cell.guest.arch, cell.guest.mips[0]].append(cell)
+    rows = [_resolution(arch, mips, found[arch, mips]) for arch, mips in sorted(found)]
+    head = (
+        "architecture",
+        "MIPS",
+        "cells",
+        "delays judged",
+        "the finest cell",
+        "the coarsest cell",
+    )
+    return _page(
+        "What the delay witness can see",
+        "The smallest shortening of a delay that would have been convicted, by the speed of the "
+        "guest. It is one figure for each cell.",
+        _table(head, rows),
+    )
+
+
+def gate_page(decision: Decision) -> str:
+    """What a gate says of two releases."""
+    rows = [
+        (f"`{cell.id}`", cell.outcome, cell.why)
+        for cell in decision.cells
+        if cell.role == Role.MEASURE and cell.outcome != "pass"
+    ]
+    before, after = decision.baseline.name, decision.candidate.name
+    return _page(
+        f"A gate: {before} to {after}",
+        f"`rig/rig gate --baseline {before} --candidate {after}`.",
+        _indented(decision.lines),
+        _table(("cell", "outcome", "why"), rows),
+    )
+
+
+def known_bad_page(answer: KnownBad) -> str:
+    """What a gate says of each known-bad build."""
+    rows = [
+        (build.name, build.what, build.kind, build.outcome, "yes" if build.right else "**no**")
+        for build in answer.builds
+    ]
+    return _page(
+        "What a gate says of each known-bad build",
+        f"`rig/rig selfcheck known-bad --plan {answer.run.plan}`. {summary(answer)}",
+        _table(("build", "what it does", "class", "the gate says", "as it must be"), rows),
+    )
+
+
+def requoted(text: str, results: Results) -> str:
+    """The document, with the figures of the rows that it quotes as that run has them."""
+    rows = {_name(line): line for line in _lines_of(results.cells, results)}
+    return _replaced(text, RUN_MARK, lambda line: _requoted(line, rows.get(_name(line))))
+
+
+def requoted_answer(text: str, decision: Decision) -> str:
+    """The document, with the lines that it quotes as that gate says them."""
+    said = {_first_word(line): f"{INDENT}{line}" for line in decision.lines}
+    return _replaced(text, GATE_MARK, lambda line: said.get(_first_word(line), line))
+
+
+def _first_word(line: str) -> str:
+    return line.strip().partition(":")[0]
+
+
+def _replaced(text: str, mark: str, anew: Callable[[str], str]) -> str:
+    """Of the indented lines below the mark, up to the first that is not."""
+    lines, quoting = [], False
+    for line in text.split("\n"):
+        is_quoted = line.startswith(INDENT)
+        quoting = line == mark or (quoting and (is_quoted or not line))
+        lines.append(anew(line) if quoting and is_quoted else line)
+    return "\n".join(lines)
+
+
+def _requoted(line: str, known: str | None) -> str:
+    """With as many columns as it had."""
+    if known is None:
+        return line
+    columns = len(BETWEEN.split(line.strip()))
+    ends = [found.end() for found in re.finditer(r"\S+(?: \S+)*", known)]
+    return INDENT + known[: ends[columns - 1]]
+
+
+def _name(line: str) -> tuple[str, ...]:
+    return tuple(BETWEEN.split(line.strip())[:NAMING_COLUMNS])
+
+
+def _lines_of(cells: Sequence[CellResult], results: Results) -> list[str]:
+    page = io.StringIO()
+    shown = Results(run=results.run, cells=list(cells), contrasts=[])
+    Console(file=page, width=WIDTH, no_color=True).print(cell_table(shown, WIDTH))
+    return [line.rstrip() for line in page.getvalue().splitlines()]
+
+
+def _resolution(arch: str, mips: float, cells: Sequence[CellResult]) -> tuple[str, ...]:
+    visible = [cell.smallest_visible_short_ns or 0 for cell in cells]
+    judged = sum(cell.delays.judged for cell in cells if cell.delays is not None)
+    ends = (f"{ns / 1000:.3f} us" for ns in (min(visible), max(visible)))
+    return (arch, f"{mips:g}", str(len(cells)), f"{judged:,}", *ends)
+
+
+def _page(title: str, *parts: str) -> str:
+    made = "<!-- Written by `rig/rig measure`. -->"
+    return "\n\n".join([f"{LICENCE}\n{made}\n# {title}", *parts]) + "\n"
+
+
+def _indented(lines: Iterable[str]) -> str:
+    return "\n".join(f"{INDENT}{line}".rstrip() for line in lines)
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(word.replace('|', '/') for word in row)} |" for row in lines)

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Pages of measured figures, and rows that a document quotes."""
+
+from delayrig.analysis.gate.decision import Decision, Limits, Outcome, Side
+from delayrig.model.result import CpuTime, DelayCount, Results, TimeSplit
+from delayrig.present.measured import (
+    GATE_MARK,
+    RUN_MARK,
+    requoted,
+    requoted_answer,
+    resolution_page,
+    run_page,
+)
+
+from tests.rig.builders import SECOND, make_cell, make_result, make_run_header
+
+HEAD = "    subject  MIPS  cores  hazards  chip           job    verdict  total s  CPU s"
+
+
+def run_of(*visible_ns: int) -> Results:
+    """A run of such cells, of 1 s, 2 s, ... and one that nobody judged."""
+    cells = [
+        make_result(
+            make_cell(name=f"c{number}", cores=number),
+            smallest_visible_short_ns=visible,
+            delays=DelayCount(seen=10, judged=9),
+            time_ns=TimeSplit(total=number * SECOND),
+            cpu_ns=CpuTime(user=SECOND // 4, sys=SECOND // 4),
+        )
+        for number, visible in enumerate(visible_ns, start=1)
+    ]
+    return Results(run=make_run_header(), cells=cells, contrasts=[])
+
+
+def test_row_that_is_quoted_gets_the_figures_of_the_run_and_keeps_its_columns() -> None:
+    run = run_of(20, 30)
+    row = next(line for line in run_page(run).splitlines() if " 2.000 " in line)
+    stale = row[: row.index("2.000")] + "9.000"
+    text = "\n".join(["# A", RUN_MARK, "", HEAD, stale, "    other  1  2  3  4  5  6", "", "End"])
+    quoted = requoted(text, run).split("\n")
+    assert quoted[4] == row[: row.index("2.000")] + "2.000"
+    assert quoted[3].split() == HEAD.split()
+    assert quoted[4].index("2.000") == quoted[3].index("total s") + len("total s") - len("2.000")
+    assert quoted[5:] == ["    other  1  2  3  4  5  6", "", "End"]
+
+
+def test_row_without_a_mark_above_it_is_left_alone() -> None:
+    run = run_of(20)
+    row = next(line for line in run_page(run).splitlines() if " 1.000 " in line)
+    text = f"{RUN_MARK}\n\nwords\n\n{row.replace('1.000', '9.000')}\n"
+    assert requoted(text, run) == text
+
+
+def test_resolution_is_told_by_speed() -> None:
+    page = resolution_page([run_of(20, 3000), run_of(25)])
+    (row,) = [line for line in page.splitlines() if line.startswith("| x86_64 ")]
+    assert row.split(" | ")[2:4] == ["3", "27"]
+    assert row.endswith("| 0.020 us | 3.000 us |")
+
+
+def test_answer_of_a_gate_is_quoted_by_the_word_that_each_line_begins_with() -> None:
+    text = f"{GATE_MARK}\n\n    rig/rig gate\n\n    Seen: nothing.\n\nSeen: words.\n"
+    decision = Decision(
+        outcome=Outcome.PASS,
+        exit_code=0,
+        lines=["Seen: all.", "Cost: none."],
+        doubts=[],
+        blind=[],
+        plan="gate",
+        seed=1,
+        limits=Limits(),
+        baseline=Side(name="a"),
+        candidate=Side(name="b"),
+        cells=[],
+    )
+    assert requoted_answer(text, decision) == text.replace("Seen: nothing.", "Seen: all.")
