@@ -123,6 +123,11 @@ class Hazard:
         return ()
 
     @property
+    def is_beyond_jobs(self) -> bool:
+        """Whether the rig asks for more than a job does: a fault known before is no reason then."""
+        return self.is_cost_free
+
+    @property
     def is_cost_free(self) -> bool:
         """Whether what the subject takes under it is no cost of its own, and is not compared."""
         return False

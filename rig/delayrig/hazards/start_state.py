@@ -81,6 +81,11 @@ class Starts(Hazard):
         """Whoever finds a part asleep speaks to it once to learn so."""
         return ("power_down",) if self.value == "asleep" else ()
 
+    @property
+    def is_beyond_jobs(self) -> bool:
+        """Another session, or power, left the part so."""
+        return True
+
     def missed(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
         """Some states begin when the programmer's pins are turned on, or with a command."""
         if first(seen.events, "starts") is not None:

@@ -67,6 +67,7 @@ def _evidence(event: Event, grade: str, count: int) -> Evidence:
         grade=grade,
         where=f"bus at {event['read_ns']} ns",
         count=count,
+        rule=event["violation"],
     )
 
 

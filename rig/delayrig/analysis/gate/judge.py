@@ -2,7 +2,7 @@
 """The decision: a pure fold over the runs of both subjects.
 
 Safety comes first, then performance, then doubt. What a plan expects of a cell is not asked: a
-baseline that is known to be unsafe makes no candidate safe.
+baseline that is known to be unsafe makes no candidate safe. known_faults.py has the one exception.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,6 +21,7 @@ from delayrig.analysis.gate.decision import (
     Outcome,
     Side,
 )
+from delayrig.analysis.gate.known_faults import is_known_fault
 from delayrig.analysis.gate.performance import excesses, floor_of, total_excesses
 from delayrig.analysis.gate.words import decision_lines, excess_words
 from delayrig.hazards import hazard_of
@@ -31,6 +32,7 @@ from delayrig.model.lane import EXACT_LANE, REAL_TIME
 from delayrig.model.result import CellResult, Results, RunHeader, Verdict
 
 SAFE = "nothing too short"
+AS_BEFORE = "as the baseline"
 
 
 def decide(
@@ -258,6 +260,10 @@ class _Judge:
         enough = len(answers) >= PAIRS_MIN
         worst = min(answers if enough else candidate, key=_worst_first)
         match worst.verdict:
+            case Verdict.TOO_SHORT if is_known_fault(worst, before):
+                outcome, why = Outcome.UNSEEN, f"{AS_BEFORE}: {worst.verdict}: {worst.reason}"
+            case Verdict.OP_FAILED | Verdict.HUNG if _fails_as_before(worst, before):
+                outcome, why = Outcome.UNSEEN, f"{AS_BEFORE}: {worst.verdict}: {worst.reason}"
             case Verdict.TOO_SHORT | Verdict.CORRUPT:
                 outcome, why = Outcome.UNSAFE, f"{worst.verdict}: {worst.reason}"
             case Verdict.INCONCLUSIVE if worst.lane in self.beside:
@@ -324,6 +330,13 @@ class _Judge:
         if self.stored:
             return "a stored baseline ran at another hour: real time is compared side by side"
         return f"{rounds} rounds of real time claim nothing" if rounds < PAIRS_MIN else ""
+
+
+def _fails_as_before(cell: CellResult, before: CellResult | None) -> bool:
+    """What the baseline cannot do either tells nothing of a change."""
+    if before is None or cell.lane != EXACT_LANE:
+        return False
+    return cell.verdict is before.verdict and not cell.evidence
 
 
 def _left_out(rounds: Sequence[CellResult]) -> list[str]:

@@ -5,6 +5,8 @@ from delayrig.analysis.gate.decision import Decision, Excess, Outcome
 from delayrig.model.cell import Role
 from delayrig.model.result import Verdict
 
+BAD = (Verdict.TOO_SHORT, Verdict.CORRUPT)
+
 
 def excess_words(excess: Excess) -> str:
     """One figure of one cell."""
@@ -50,10 +52,12 @@ def _what(decision: Decision) -> str:
 def _safety(decision: Decision) -> str:
     cells = [cell for cell in decision.cells if cell.role == Role.MEASURE]
     count = {verdict: sum(cell.candidate is verdict for cell in cells) for verdict in Verdict}
-    bad = count[Verdict.TOO_SHORT] + count[Verdict.CORRUPT]
-    before = sum(cell.baseline in (Verdict.TOO_SHORT, Verdict.CORRUPT) for cell in cells)
+    bad = sum(count[verdict] for verdict in BAD)
+    before = sum(cell.baseline in BAD for cell in cells)
     words = f"{count[Verdict.PASS]} of {len(cells)} cells pass, {bad} too short or corrupt"
     words += f" ({before} of the baseline's)"
+    if known := sum(cell.outcome is Outcome.UNSEEN and cell.candidate in BAD for cell in cells):
+        words += f", {known} of them no worse than there, where the rig asks for more than a job"
     if count[Verdict.SKIPPED]:
         words += f", {count[Verdict.SKIPPED]} skipped"
     others = len(cells) - count[Verdict.PASS] - bad - count[Verdict.SKIPPED]
