@@ -47,8 +47,9 @@ def test_every_page_is_linked_from_the_readme_of_the_rig() -> None:
     assert [named(path) for path in sorted(pages - linked)] == []
 
 
-def test_readme_of_the_rig_is_one_page() -> None:
-    assert len(Document(CHECKOUT / "rig" / "README.md").text.splitlines()) <= 120
+@pytest.mark.parametrize("folder", ["ci", "emulators", "flashrom", "images", "rig", "tests"])
+def test_readme_of_a_folder_is_one_page(folder: str) -> None:
+    assert len(Document(CHECKOUT / folder / "README.md").text.splitlines()) <= 120
 
 
 def test_map_of_the_code_has_every_room() -> None:

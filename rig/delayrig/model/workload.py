@@ -175,7 +175,7 @@ def _wanted_granules(content: bytes, region: Region) -> dict[int, bytes]:
 def _found_granules(chip: ChipFacts, sparse: bytes) -> dict[int, bytes]:
     """The emulator's own image: u64 offset and 4096 bytes for each granule that is not all FF.
 
-    Where it makes no sense (emulators/README.md), raises `ValueError`.
+    Where it makes no sense (rig/docs/reference/serprog-emulator.md), raises `ValueError`.
     """
     record = 8 + GRANULE_BYTES
     if len(sparse) % record:

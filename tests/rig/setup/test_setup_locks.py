@@ -63,7 +63,8 @@ def test_lock_of_tests_holds_what_only_tests_need() -> None:
 
 def test_each_extra_has_a_lock_of_what_only_it_needs() -> None:
     groups = project()["optional-dependencies"]
-    assert known_extras(LAYOUT) == sorted(set(groups) - {"test"}) == sorted(MODULES)
+    of_tests = {"test", "docs"}
+    assert known_extras(LAYOUT) == sorted(set(groups) - of_tests) == sorted(MODULES)
     for name in known_extras(LAYOUT):
         only_extra = needed(groups[name]) - pinned(LAYOUT.lock_of_python)
         assert pinned(LAYOUT.lock_of_extra(name)) == only_extra

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """How fast the cores of a live guest are: what the CPU plugin is told, and what it gave.
 
-Arguments, commands and the trace are described in the README of emulators/.
+Arguments, commands and the trace are described in rig/docs/reference/cpu-plugin.md.
 """
 
 import asyncio

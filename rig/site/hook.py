@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Makes MkDocs show this checkout's documents: where they are, and as CommonMark reads them.
+
+Each page has the path of its source below the checkout, so that links work as they are written.
+Other files that pages link to are copied. A link that leads to nothing fails the build.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+from markdown import Markdown
+from markdown.blockparser import BlockParser
+from markdown.extensions import Extension
+from markdown_it import MarkdownIt
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+REFERENCE = "rig/docs/reference"
+HELP_PAGE = f"{REFERENCE}/command-line.md"
+COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+LINK = re.compile(r"\]\(([^)\s#:]+)")
+
+
+class CommonMark(BlockParser):  # type: ignore[misc]
+    """Markdown-It in place of Python-Markdown's parser, which reads lists in another way."""
+
+    def parseDocument(self, lines: list[str]) -> ET.ElementTree:  # noqa: N802
+        """The tree that Python-Markdown's later stages, and MkDocs', go on with."""
+        parser = MarkdownIt("commonmark", {"xhtmlOut": True, "html": False}).enable("table")
+        root = ET.fromstring(f"<div>{parser.render(chr(10).join(lines))}</div>")
+        let_scroll(root)
+        return ET.ElementTree(root)
+
+
+def let_scroll(root: ET.Element) -> None:
+    """Wide tables and listings scroll by themselves, by keys too."""
+    for parent in list(root.iter()):
+        for place, child in enumerate(list(parent)):
+            if child.tag == "pre":
+                child.set("tabindex", "0")
+            if child.tag == "table":
+                box = ET.Element("div", {"class": "wide", "tabindex": "0"})
+                box.append(child)
+                parent[place] = box
+
+
+class AsCommonMark(Extension):  # type: ignore[misc]
+    """What Python-Markdown does to text by itself is left out; tables of contents are kept."""
+
+    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802
+        """Called by Python-Markdown after its own parts are in place."""
+        md.parser = CommonMark(md)
+        for name in ("html_block", "fenced_code_block"):
+            if name in md.preprocessors:
+                md.preprocessors.deregister(name)
+        for name in ("inline", "prettify"):
+            md.treeprocessors.deregister(name)
+
+
+def slug_of(title: str, _separator: str) -> str:
+    """A heading's anchor, as GitHub makes it."""
+    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Pages are read as CommonMark."""
+    config.markdown_extensions.append(AsCommonMark())
+    config.mdx_configs["toc"]["slugify"] = slug_of
+    return config
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """The pages that the navigation names, wherever they are, and what they link to."""
+    ours = [file for file in files if file.src_dir != config.docs_dir]
+    pages = [path for path in paths_in(config.nav) if path != HELP_PAGE]
+    ours.append(File.generated(config, HELP_PAGE, content=help_texts()))
+    for path in (*pages, *config.extra_css, *linked_files(pages)):
+        ours.append(File.generated(config, path, abs_src_path=str(CHECKOUT / path)))
+    return Files(ours)
+
+
+def paths_in(nav: Any) -> Iterator[str]:
+    """The paths of a navigation, in its order."""
+    for entry in nav.values() if isinstance(nav, dict) else nav:
+        if isinstance(entry, str):
+            yield entry
+        else:
+            yield from paths_in(entry)
+
+
+def linked_files(pages: list[str]) -> list[str]:
+    """Files of the checkout that pages link to, but for pages."""
+    found = set()
+    for page in pages:
+        for link in LINK.findall((CHECKOUT / page).read_text(encoding="utf-8")):
+            target = (CHECKOUT / page).parent.joinpath(link).resolve()
+            if target.is_file() and target.suffix != ".md" and target.is_relative_to(CHECKOUT):
+                found.add(str(target.relative_to(CHECKOUT)))
+    return sorted(found)
+
+
+def help_texts() -> str:
+    """One page of what `--help` prints, so that the search finds options."""
+    texts = sorted((CHECKOUT / REFERENCE / "command-line").glob("*.txt"), key=by_command)
+    parts = [f"## {title_of(path)}\n\n{as_listing(path)}" for path in texts]
+    return "\n\n".join(["# Help texts", "What `--help` prints.", *parts]) + "\n"
+
+
+def by_command(path: Path) -> tuple[bool, str]:
+    return path.stem != "rig", path.stem
+
+
+def title_of(path: Path) -> str:
+    words = "rig/rig" if path.stem == "rig" else f"rig/rig {path.stem.replace('-', ' ')}"
+    return f"`{words}`"
+
+
+def as_listing(path: Path) -> str:
+    return f"```text\n{path.read_text(encoding='utf-8').rstrip()}\n```"
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Without comments, such as the licence's."""
+    del page, config, files
+    return COMMENT.sub("", markdown).lstrip()

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The site of all documents as a browser shows it: at any width, in both schemes, searched."""
+
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page
+
+from tests.browser.conftest import HEIGHT, SCHEMES, WIDE
+from tests.rig.site import build_site
+
+PHONE = 400
+GRAVE = ("serious", "critical")
+SAMPLES = (
+    "index.html",
+    "CONTRIBUTING.html",
+    "emulators/index.html",
+    "rig/docs/how-to/gate-a-change.html",
+    "rig/docs/reference/serprog-emulator.html",
+)
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """Files of a folder, without a log."""
+
+    def log_message(self, *_: object) -> None:
+        """Called for each request."""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    code, said = build_site(folder)
+    assert code == 0, said
+    return folder
+
+
+@pytest.fixture(scope="module")
+def address(site: Path) -> Iterator[str]:
+    """The search reads its index over HTTP alone."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(site))) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+def open_site(browser: Browser, *, width: int = WIDE, scheme: str = "light") -> Page:
+    return browser.new_page(
+        viewport={"width": width, "height": HEIGHT},
+        color_scheme="dark" if scheme == "dark" else "light",
+    )
+
+
+@pytest.mark.parametrize("width", [PHONE, WIDE])
+def test_no_page_scrolls_sideways(browser: Browser, site: Path, address: str, width: int) -> None:
+    page = open_site(browser, width=width)
+    page.route("**/search/*", lambda route: route.abort())
+    wide = {}
+    for path in sorted(site.rglob("*.html")):
+        name = path.relative_to(site)
+        page.goto(f"{address}/{name}")
+        needed = page.evaluate("document.documentElement.scrollWidth")
+        if needed > width:
+            wide[str(name)] = needed
+    page.close()
+    assert wide == {}
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("width", [PHONE, WIDE])
+def test_checker_of_accessibility_finds_nothing_grave(
+    browser: Browser, address: str, width: int, scheme: str
+) -> None:
+    page = open_site(browser, width=width, scheme=scheme)
+    grave = {}
+    for name in SAMPLES:
+        page.goto(f"{address}/{name}")
+        found = Axe().run(page).response["violations"]
+        for each in found:
+            if each["impact"] in GRAVE:
+                grave[name, each["id"]] = [node["html"] for node in each["nodes"]][:3]
+    page.close()
+    assert grave == {}
+
+
+@pytest.mark.parametrize("width", [PHONE, WIDE])
+def test_search_finds_a_word_and_leads_to_its_page(
+    browser: Browser, address: str, width: int
+) -> None:
+    page = open_site(browser, width=width)
+    with page.expect_console_message(lambda said: "search ready" in said.text):
+        page.goto(f"{address}/index.html")
+    if width == PHONE:
+        page.get_by_role("button", name="Toggle navigation").click()
+    page.locator("[data-bs-target='#mkdocs_search_modal']").click()
+    page.locator("#mkdocs-search-query").press_sequentially("vserprog")
+    found = page.locator("#mkdocs-search-results a[href*='serprog-emulator']").first
+    found.wait_for()
+    found.click()
+    page.wait_for_url("**/rig/docs/reference/serprog-emulator.html*")
+    assert "serprog emulator" in page.locator("h1").inner_text()
+    page.close()
+
+
+def test_pages_ask_this_server_alone_and_complain_of_nothing(
+    browser: Browser, address: str
+) -> None:
+    page = open_site(browser)
+    asked: list[str] = []
+    complaints: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("console", lambda said: complaints.append(f"{said.type}: {said.text}"))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    for name in SAMPLES:
+        page.goto(f"{address}/{name}")
+        page.wait_for_load_state("networkidle")
+    page.close()
+    assert asked
+    assert [url for url in asked if not url.startswith((address, "data:"))] == []
+    # The search says that it is ready.
+    assert [said for said in complaints if not said.startswith("log: ")] == []
+
+
+def test_menu_leads_to_a_page(browser: Browser, address: str) -> None:
+    page = open_site(browser)
+    page.goto(f"{address}/index.html")
+    page.get_by_role("button", name="Tutorials").click()
+    page.get_by_role("link", name="A first gate").first.click()
+    page.wait_for_url("**/rig/docs/tutorial/first-gate.html")
+    page.close()

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The site of all documents, built as CONTRIBUTING says, and what its pages refer to."""
+
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from tests.rig.builders import CHECKOUT
+
+CONFIG = "rig/mkdocs.yml"
+SOURCES = {".md", ".txt", ".svg", ".html", ".yml", ".css"}
+
+
+def build_site(site: Path, checkout: Path = CHECKOUT) -> tuple[int, str]:
+    """MkDocs' exit code, and what it says. (With `-q` it would not count warnings.)"""
+    program = Path(sys.executable).parent / "mkdocs"
+    command = [str(program), "build", "-f", str(checkout / CONFIG), "-d", str(site)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+def copy_documents(files: list[Path], folder: Path) -> None:
+    """All that the site is made of, so that a test may spoil it."""
+    for path in files:
+        kept = path.relative_to(CHECKOUT)
+        if path.suffix in SOURCES or kept.parts[:2] == ("rig", "site"):
+            (folder / kept).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(path, folder / kept)
+
+
+@dataclass
+class Built(HTMLParser):
+    """One page of the site: its anchors, and what it asks a browser for or leads to."""
+
+    path: Path
+    ids: set[str] = field(default_factory=set)
+    links: set[str] = field(default_factory=set)
+    fetched: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        super().__init__()
+        self.feed(self.path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Called by `feed()`."""
+        said = {key: value or "" for key, value in attrs}
+        if "id" in said:
+            self.ids.add(said["id"])
+        if tag == "a" and "href" in said:
+            self.links.add(said["href"])
+        self.fetched |= {said["href"]} if tag == "link" else set()
+        self.fetched |= {said["src"]} if "src" in said else set()
+
+
+@cache
+def page_at(path: Path) -> Built:
+    return Built(path)
+
+
+def leads(page: Built, link: str) -> bool:
+    """Whether a file of the site, and an anchor of it, is there."""
+    there = urlsplit(link)
+    target = (page.path.parent / unquote(there.path)).resolve() if there.path else page.path
+    if not target.is_file():
+        return False
+    if not there.fragment or target.suffix != ".html":
+        return True
+    return unquote(there.fragment) in page_at(target).ids
+
+
+def is_local(link: str) -> bool:
+    return not urlsplit(link).scheme and not urlsplit(link).netloc

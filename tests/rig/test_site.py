@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The site of all documents: it builds, its links lead somewhere, and it fetches nothing."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.rig.builders import CHECKOUT
+from tests.rig.site import CONFIG, build_site, copy_documents, is_local, leads, page_at
+from tests.rig.test_lint import our_files
+
+HELP = "rig/docs/reference/command-line"
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    code, said = build_site(folder)
+    assert code == 0, said
+    assert "WARNING" not in said
+    return folder
+
+
+def page_of(document: Path) -> str:
+    page = document.relative_to(CHECKOUT).with_suffix(".html")
+    return str(page.with_name("index.html") if page.stem == "README" else page)
+
+
+def test_every_document_is_a_page(site: Path) -> None:
+    wanted = {page_of(path) for path in our_files() if path.suffix == ".md"}
+    assert sorted(page for page in wanted if not (site / page).is_file()) == []
+
+
+def test_every_link_and_anchor_of_every_page_leads_somewhere(site: Path) -> None:
+    pages = [page_at(path) for path in site.rglob("*.html") if path.name != "404.html"]
+    links = {(page.path, link) for page in pages for link in page.links if is_local(link)}
+    assert len(links) > 1000
+    assert [pair for pair in sorted(links) if not leads(page_at(pair[0]), pair[1])] == []
+
+
+def test_pages_fetch_nothing_from_elsewhere(site: Path) -> None:
+    fetched = {link for path in site.rglob("*.html") for link in page_at(path).fetched}
+    assert "js/bootstrap.bundle.min.js" in fetched
+    far = [link for link in fetched if not is_local(link) and not link.startswith("data:")]
+    assert far == []
+    styles = {path: path.read_text(encoding="utf-8") for path in site.rglob("*.css")}
+    assert styles
+    remote = re.compile(r"url\(['\"]?(?:https?:)?//|@import")
+    assert [str(path) for path, text in styles.items() if remote.search(text)] == []
+
+
+def test_lists_within_lists_and_bars_in_tables_are_read_as_on_github(site: Path) -> None:
+    gate = (site / "rig/docs/how-to/gate-a-change.html").read_text(encoding="utf-8")
+    assert re.search(r"no excuse\.</li>\s*<li>.*?<ul>\s*<li><em>Virtual time", gate, re.DOTALL)
+    plugin = (site / "rig/docs/reference/delay-plugin.html").read_text(encoding="utf-8")
+    assert "<td><code>machine=x86_64|i386|arm64</code></td>" in plugin
+
+
+def test_help_of_every_command_is_on_one_page(site: Path) -> None:
+    text = (site / f"{HELP}.html").read_text(encoding="utf-8")
+    titles = set(re.findall(r'<h2 id="[^"]*"><code>rig/(rig[^<]*)</code></h2>', text))
+    names = {path.stem for path in (CHECKOUT / HELP).glob("*.txt")}
+    assert {title.removeprefix("rig ").replace(" ", "-") for title in titles} == names
+    assert "--baseline" in text
+
+
+@pytest.mark.parametrize(
+    ("added", "complaint"),
+    [
+        ("[gone](gone.md)", "the target 'rig/docs/gone.md' is not found"),
+        ("[gone](glossary.md#gone)", "does not contain an anchor '#gone'"),
+        ("[gone](#nowhere)", "there is no such anchor on this page"),
+    ],
+)
+def test_link_that_leads_nowhere_fails_the_build(
+    tmp_path: Path, added: str, complaint: str
+) -> None:
+    copy_documents(our_files(), tmp_path / "copy")
+    page = tmp_path / "copy" / "rig" / "docs" / "README.md"
+    page.write_text(f"{page.read_text(encoding='utf-8')}\n{added}\n", encoding="utf-8")
+    code, said = build_site(tmp_path / "site", tmp_path / "copy")
+    assert code != 0
+    assert complaint in said
+
+
+def test_document_that_the_navigation_lacks_fails_the_build_where_it_is_linked(
+    tmp_path: Path,
+) -> None:
+    copy_documents(our_files(), tmp_path / "copy")
+    config = tmp_path / "copy" / CONFIG
+    text = config.read_text(encoding="utf-8")
+    config.write_text(text.replace("      - SECURITY.md\n", ""), encoding="utf-8")
+    code, said = build_site(tmp_path / "site", tmp_path / "copy")
+    assert code != 0
+    assert "'SECURITY.md', but the target is not found" in said
+
+
+def test_generator_is_an_extra_that_the_tests_bring() -> None:
+    text = (CHECKOUT / "rig" / "pyproject.toml").read_text(encoding="utf-8")
+    extras = tomllib.loads(text)["project"]["optional-dependencies"]
+    assert set(extras["docs"]) <= set(extras["test"])
