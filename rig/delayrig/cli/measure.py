@@ -32,6 +32,8 @@ RUNS = {
     "gate": ("gate", "--baseline", "debian:bookworm", "--candidate", "debian:trixie"),
     "known-bad": ("selfcheck", "known-bad", "--plan", "gate"),
 }
+WITH_DELAYS = ("default", "gate/baseline", "gate/candidate")
+PAGES = "rig/docs/measured"
 FILES = {"default": RESULTS_FILE, "gate": GATE_FILE, "known-bad": KNOWN_BAD_FILE}
 ANSWERS = (ExitCode.PASS, ExitCode.UNSAFE, ExitCode.INCONCLUSIVE)
 
@@ -54,6 +56,8 @@ def measure(only: Sequence[str], out: Path | None) -> None:
     for part in only or RUNS:
         _provide(part, folder / part)
         _write(part, folder, checkout)
+    runs = [read_results(folder / run) for run in WITH_DELAYS if (folder / run).is_dir()]
+    write_text(checkout / PAGES / "resolution.md", resolution_page(runs))
 
 
 def _provide(part: str, folder: Path) -> None:
@@ -66,11 +70,10 @@ def _provide(part: str, folder: Path) -> None:
 
 
 def _write(part: str, folder: Path, checkout: Path) -> None:
-    pages, readme = checkout / "rig" / "docs" / "measured", checkout / "README.md"
+    pages, readme = checkout / PAGES, checkout / "README.md"
     if part == "default":
         results = read_results(folder / part)
         write_text(pages / "default.md", run_page(results))
-        write_text(pages / "resolution.md", resolution_page([results]))
         write_text(readme, requoted(readme.read_text(encoding="utf-8"), results))
     elif part == "gate":
         decision = read_decision(folder / part)
