@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 from delayrig.analysis.gate.decision import Outcome
+from delayrig.hazards.host_program import NOTHING_TO_ASK
 from delayrig.model.evidence import Evidence, Witness
 from delayrig.model.result import CellResult, Verdict
 
@@ -76,3 +77,9 @@ def test_job_that_neither_can_do_is_unseen_and_one_lost_is_a_doubt(verdict: Verd
     pair = timed(BEFORE, **failed), timed(AFTER, **failed)
     assert outcome_of(*pair) == (0, Outcome.UNSEEN)
     assert outcome_of(timed(BEFORE), pair[1]) == (4, Outcome.DOUBT)
+
+
+def test_candidate_without_a_function_to_be_asked_is_unseen_and_one_with_several_a_doubt() -> None:
+    for reason, code in ((NOTHING_TO_ASK, 0), ("2 functions of its library delay", 4)):
+        skipped = timed(AFTER, verdict=Verdict.SKIPPED, reason=reason)
+        assert outcome_of(timed(BEFORE), skipped)[0] == code

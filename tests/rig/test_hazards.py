@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from delayrig.base.errors import BadInputError
 from delayrig.base.paths import find_paths
-from delayrig.hazards import KINDS, cores_needed, hazard_of, parse_hazards, written
+from delayrig.hazards import KINDS, cores_needed, hazard_of, host_program, parse_hazards, written
 from delayrig.hazards.hazard import Hazard
-from delayrig.hazards.host_program import ASKED_US
+from delayrig.hazards.host_program import ASKED_US, NOTHING_TO_ASK
 from delayrig.hazards.link import PRESETS
 from delayrig.hazards.of_cell import hazards_of, is_in_library, shape_of
 from delayrig.hazards.seen import Seen
@@ -307,9 +307,14 @@ def test_asks_are_on_each_side_of_every_boundary_and_fit() -> None:
     assert sum(ASKED_US) // 1000 * 2 < deadline_ms(make_cell(hazards=("long-waits",)))
 
 
-def test_library_of_which_nobody_knows_the_delay_function_is_skipped() -> None:
+def test_library_without_a_delay_function_or_with_several_is_not_asked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     hazard = hazard_of("long-waits")
-    assert "no symbols" in hazard.refusal(make_subject())
+    assert hazard.refusal(make_subject()) == NOTHING_TO_ASK
+    monkeypatch.setattr(host_program, "askable_addresses", lambda _: [1, 2])
+    assert hazard.refusal(make_subject()) == "2 functions of its library delay"
+    monkeypatch.undo()
     assert hazard.refusal(make_subject(delay_address=0x10)) == ""
     assert hazard_of("signals:20").refusal(make_subject()) == ""
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from delayrig.base import digest
 from delayrig.base.paths import Paths, find_paths
+from delayrig.images.delay_function import askable_addresses
 from delayrig.images.library import LIBRARY, provide_library
 from delayrig.images.profiles.profile import delay_address_of_digest, read_profiles
 from delayrig.images.recipes import read_recipes
@@ -82,11 +83,15 @@ def test_library_of_a_path_lies_beside_the_program(paths: Paths, tmp_path: Path)
     assert library.program_sha256 == digest.of_file(OURS)
 
 
-def test_library_without_symbols_has_no_known_delay_function(paths: Paths, tmp_path: Path) -> None:
+def test_delay_function_of_a_stripped_library_is_found_in_its_code(
+    paths: Paths, tmp_path: Path
+) -> None:
     subprocess.run(["strip", "-o", tmp_path / LIBRARY, OURS], check=True)
-    library = provide(f"path:{tmp_path}/flashrom", paths)
-    assert library is not None
-    assert library.delay_address is None
+    whole, stripped = provide("bundled", paths), provide(f"path:{tmp_path}/flashrom", paths)
+    assert whole is not None
+    assert stripped is not None
+    assert stripped.delay_address is None
+    assert askable_addresses(stripped) == [whole.delay_address]
 
 
 def test_canary_is_a_library_of_its_own(paths: Paths) -> None:

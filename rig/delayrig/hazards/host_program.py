@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard, number_in
+from delayrig.images.delay_function import askable_addresses
 from delayrig.model.events import first
 from delayrig.model.lane import LaneName
 from delayrig.model.platform import Arch
@@ -31,6 +32,9 @@ ASKED_US = (
     # 2**31 us, where they turn negative, and the longest that can be asked for.
     *(2_147_483_647, 2_147_483_648, 4_294_967_295),
 )
+
+
+NOTHING_TO_ASK = "its library has no function that delays"
 
 
 class InLibrary(Hazard):
@@ -153,13 +157,14 @@ class LongWaits(InLibrary):
     def subject_words(self, subject: "Subject") -> Sequence[str]:
         """The host program asks."""
         asks = ",".join(map(str, ASKED_US))
-        return ("--delay", str(subject.delay_address or 0), "--ask", asks)
+        return ("--delay", str(next(iter(askable_addresses(subject)), 0)), "--ask", asks)
 
     def refusal(self, subject: "Subject") -> str:
-        """There are libraries of which nobody knows where that function is."""
-        if subject.delay_address is None:
-            return "its library has no symbols, and no profile knows where its delay function lies"
-        return ""
+        """Of several functions nobody knows which one is there for all lengths."""
+        addresses = askable_addresses(subject)
+        if not addresses:
+            return NOTHING_TO_ASK
+        return "" if len(addresses) == 1 else f"{len(addresses)} functions of its library delay"
 
     def missed(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
         """Whether each of them was seen."""

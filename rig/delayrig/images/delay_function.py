@@ -22,6 +22,8 @@ WATCHED_MAX = 64
 BY_SYMBOL, BY_DIGEST, BY_USER = "symbol", "digest", "user"
 BY_DEBUG_INFORMATION, BY_FINDER = "debug information", "finder"
 BY_CALL = "call"
+LIBRARY_PART = "/libflashrom"
+US_NS = 1000
 KEPT = "delays"
 """The folder beside a subject's archive that holds what reading its code found."""
 
@@ -90,6 +92,21 @@ def find_delay_functions(subject: Subject, wish: DelayWish) -> tuple[DelayFuncti
     if wish.symbol:
         return tuple(_alone(subject, _of_symbol(subject, name)) for name in wish.symbols)
     return tuple(_found(subject))[:FUNCTIONS_MAX]
+
+
+def askable_addresses(subject: Subject) -> list[int]:
+    """Where functions of a library begin that can be asked for a wait, in us.
+
+    One address where somebody knows it; else of all that its code tells of.
+    """
+    if subject.delay_address is not None:
+        return [subject.delay_address]
+    return [
+        each.address
+        for each in find_delay_functions(subject, DelayWish())
+        if LIBRARY_PART in each.file and each.argument == 0 and each.unit_ns == US_NS
+        if not each.doubt
+    ]
 
 
 def direct_waits(subject: Subject, wish: DelayWish) -> dict[str, tuple[DirectWait, ...]]:
@@ -237,7 +254,7 @@ def _in_debug_information(subject: Subject, names: list[str]) -> Iterator[DelayF
 
 def _by_digest(subject: Subject) -> Iterator[DelayFunction]:
     """In a library without symbols, where a profile knows the address by the library's digest."""
-    libraries = [item for item in _parts(subject) if "/libflashrom" in item[0]]
+    libraries = [item for item in _parts(subject) if LIBRARY_PART in item[0]]
     if subject.delay_address is None or not libraries:
         return
     file, part = libraries[0]

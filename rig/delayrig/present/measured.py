@@ -88,7 +88,8 @@ def known_bad_page(answer: KnownBad) -> str:
     ]
     return _page(
         "What a gate says of each known-bad build",
-        f"`rig/rig selfcheck known-bad --plan {answer.run.plan}`. {summary(answer)}",
+        f"`rig/rig selfcheck known-bad`: each build in the cells of plan `{answer.run.plan}` that "
+        f"show it. {summary(answer)}",
         _table(("build", "what it does", "class", "the gate says", "as it must be"), rows),
     )
 

@@ -25,6 +25,7 @@ from delayrig.analysis.gate.known_faults import is_known_fault
 from delayrig.analysis.gate.performance import excesses, floor_of, total_excesses
 from delayrig.analysis.gate.words import decision_lines, excess_words
 from delayrig.hazards import hazard_of
+from delayrig.hazards.host_program import NOTHING_TO_ASK
 from delayrig.judge.exit_code import WATCHING, is_expected, is_unwatched
 from delayrig.judge.not_provided import not_provided_lines
 from delayrig.model.cell import Role
@@ -358,7 +359,7 @@ def _worst_first(cell: CellResult) -> int:
 
 
 def _skipped(cell: CellResult, before: CellResult | None) -> tuple[Outcome, str]:
-    """What the baseline could not do either is no loss."""
-    if before is not None and before.verdict is Verdict.SKIPPED:
+    """What the baseline could not do either is no loss, nor is a function that is not there."""
+    if cell.reason == NOTHING_TO_ASK or (before and before.verdict is Verdict.SKIPPED):
         return Outcome.UNSEEN, cell.reason
     return Outcome.DOUBT, f"skipped, which the baseline was not: {cell.reason}"
