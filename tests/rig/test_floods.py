@@ -29,7 +29,12 @@ def bytes_below(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
-@pytest.mark.parametrize("programmer", [Programmer.SERPROG_IP, Programmer.SERPROG_DEV])
+OVER_A_TTY = pytest.param(
+    Programmer.SERPROG_DEV, marks=pytest.mark.long("each flood over a tty; quick: over TCP")
+)
+
+
+@pytest.mark.parametrize("programmer", [Programmer.SERPROG_IP, OVER_A_TTY])
 @pytest.mark.parametrize(
     ("flood", "verdict", "said"),
     [

@@ -20,7 +20,8 @@ PASSED = [timed(BEFORE, name="b")], [timed(AFTER, name="b")]
 def early(short_ns: int, rule: str = "tvsl", count: int = 1) -> Evidence:
     """A command that came that much before its time."""
     found = make_evidence(Witness.CHIP)
-    return msgspec.structs.replace(found, margin_ns=-short_ns, rule=rule, count=count)
+    what = f"RDID (0x9f) came {short_ns} ns before the part was ready (rule {rule})"
+    return msgspec.structs.replace(found, what=what, margin_ns=-short_ns, count=count)
 
 
 def short(subject: str, *evidence: Evidence, hazard: str = "starts:fresh") -> CellResult:

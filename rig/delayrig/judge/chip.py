@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Witness 1, the chip: commands that came before the part was ready for them."""
 
+import re
 from collections.abc import Iterator
 
 from delayrig.judge.bus import wake_bound_ns
@@ -67,7 +68,6 @@ def _evidence(event: Event, grade: str, count: int) -> Evidence:
         grade=grade,
         where=f"bus at {event['read_ns']} ns",
         count=count,
-        rule=event["violation"],
     )
 
 
@@ -113,3 +113,9 @@ def broken_rules(events: list[Event]) -> list[str]:
             if event["violation"] and event["violation"] not in RULES_OF_TIME
         }
     )
+
+
+def rule_of(evidence: Evidence) -> str:
+    """The rule of the part that was broken; empty where another witness speaks."""
+    found = re.search(r"\(rule (\w+)\)$", evidence.what)
+    return found[1] if found else ""

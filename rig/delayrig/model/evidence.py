@@ -26,8 +26,6 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     grade: str
     where: str
     count: int = 1
-    rule: str = ""
-    """Of the part, which was broken; empty where another witness speaks."""
 
 
 class ObservedWait(msgspec.Struct, frozen=True, kw_only=True):

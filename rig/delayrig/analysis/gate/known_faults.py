@@ -8,6 +8,7 @@ wait of an hour, is the rig's own question: who answers it as before is not to b
 from dataclasses import dataclass
 
 from delayrig.hazards import hazard_of
+from delayrig.judge.chip import rule_of
 from delayrig.model.evidence import Witness
 from delayrig.model.lane import EXACT_LANE
 from delayrig.model.result import CellResult, Verdict
@@ -45,7 +46,7 @@ def is_known_fault(cell: CellResult, before: CellResult | None) -> bool:
 def _faults(cell: CellResult) -> dict[tuple[Witness, str], _Fault]:
     found: dict[tuple[Witness, str], _Fault] = {}
     for item in cell.evidence:
-        kind = item.witness, item.rule
+        kind = item.witness, rule_of(item)
         so_far = found.get(kind, _Fault(0, 0))
         short_ns = max(so_far.short_ns, -(item.margin_ns or 0))
         found[kind] = _Fault(so_far.count + item.count, short_ns)
