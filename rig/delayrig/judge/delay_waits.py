@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from delayrig.images.finder.confirm import confirm
 from delayrig.judge.clock_error import ClockError, clock_error, clock_jump_ns, clock_step_ns
-from delayrig.judge.enclosing import without_inner
+from delayrig.judge.enclosing import outside, without_inner
 from delayrig.judge.sleeps import observe_sleeps
 from delayrig.judge.wait_classes import class_of
 from delayrig.model.delays import NO_LIMIT, DelayCall, Delays, End
@@ -158,14 +158,20 @@ def doubts_of(delays: Delays, waits: Sequence[ObservedDelay], *, must_wait: bool
         and any(each.doubt for each in delays.header.functions),
         INTERRUPTED: any(wait.is_open for wait in waits),
         UNREAD: any(call.unread not in ("", NO_LIMIT) for call in calls),
-        UNSURE: is_unsure(delays) and not asked,
+        UNSURE: is_unsure(delays) and not outside(asked, unsure_calls(delays)),
     }
     return [doubt for doubt, holds in found.items() if holds]
 
 
 def is_unsure(delays: Delays) -> bool:
     """Whether there were calls of a function that may be no delay function."""
-    return len(sure_calls(delays)) < len(delays.calls)
+    return bool(unsure_calls(delays))
+
+
+def unsure_calls(delays: Delays) -> list[DelayCall]:
+    """Those that `sure_calls()` leaves out."""
+    sure = {call.function for call in sure_calls(delays)}
+    return [call for call in delays.calls if call.function not in sure]
 
 
 def ended_within_step(waits: Sequence[ObservedDelay]) -> bool:

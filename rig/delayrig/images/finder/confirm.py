@@ -10,6 +10,9 @@ from collections.abc import Sequence
 UNITS = {1: "ns", 1000: "us", 1_000_000: "ms", 1_000_000_000: "s"}
 ALLOWANCE_NS = 300_000
 """A sleep may be late by the timer's slack, and a slow CPU takes its time to get there and back."""
+TICKS_NS = 8_000_000
+"""Without high-resolution timers a sleep ends at a tick, and one tick more is waited for."""
+TICKS_LITTLE_BESIDE = 2.5
 LATE_BY = 1.5
 SHORT_BY = 0.4
 CLOSE_NS = 5_000
@@ -40,13 +43,23 @@ def confirm(calls: Sequence[tuple[int, int]], unit_ns: int = 1000) -> str:
 def unit_of(calls: Sequence[tuple[int, int]]) -> int | None:
     """What one of the argument's units lasts, in ns; None where none fits all calls, or two do."""
     asked = [(units, seen_ns) for units, seen_ns in calls if units > 0]
-    fitting = [unit for unit in UNITS if asked and all(_fits(*call, unit) for call in asked)]
-    return fitting[0] if len(fitting) == 1 else None
+    for allowance_ns in (ALLOWANCE_NS, TICKS_NS):
+        fitting = [unit for unit in UNITS if _fit(asked, unit, allowance_ns)]
+        if fitting:
+            return fitting[0] if len(fitting) == 1 else None
+    return None
 
 
-def _fits(units: int, seen_ns: int, unit_ns: int) -> bool:
+def _fit(asked: Sequence[tuple[int, int]], unit_ns: int, allowance_ns: int) -> bool:
+    """All calls, some of which are so long that the allowance is little beside them."""
+    longest_ns = max((units * unit_ns for units, _ in asked), default=0)
+    is_little = allowance_ns <= ALLOWANCE_NS or longest_ns >= TICKS_LITTLE_BESIDE * allowance_ns
+    return is_little and all(_fits(*call, unit_ns, allowance_ns) for call in asked)
+
+
+def _fits(units: int, seen_ns: int, unit_ns: int, allowance_ns: int = ALLOWANCE_NS) -> bool:
     asked_ns = units * unit_ns
-    return SHORT_BY * asked_ns <= seen_ns <= LATE_BY * asked_ns + ALLOWANCE_NS
+    return SHORT_BY * asked_ns <= seen_ns <= LATE_BY * asked_ns + allowance_ns
 
 
 def _is_in_proportion(asked: Sequence[tuple[int, int]], unit_ns: int) -> bool:

@@ -13,7 +13,7 @@ from delayrig.base.keep import replace_file
 from delayrig.images.finder.candidates import Candidate, Candidates
 from delayrig.images.finder.direct_wait import DirectWait, direct_waits
 
-READING = 5
+READING = 6
 """Raised when reading changes, so that what older rigs kept is read anew."""
 
 
@@ -42,7 +42,7 @@ class Findings(msgspec.Struct, frozen=True, kw_only=True):
     named: tuple[Extent, ...]
     """Functions that somebody else has told of, in the order that they were named."""
     direct: tuple[DirectWait, ...]
-    """Waits that go past all of these."""
+    """Waits that go past those of them that nobody doubts."""
 
 
 @cache
@@ -66,7 +66,8 @@ def find_in(content: bytes, named: Iterable[int] = ()) -> Findings:
     candidates = Candidates(content)
     found = tuple(_extent(candidates, each) for each in candidates.found())
     told = tuple(_extent_at(candidates, address) for address in named)
-    watched = [each.address for each in (*found, *told)]
+    # A sleep in what may be no delay function answers for itself where that is not confirmed.
+    watched = [each.address for each in (*found, *told) if not each.doubt]
     return Findings(found=found, named=told, direct=tuple(direct_waits(candidates, watched)))
 
 

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Sleeps in a function that may be no delay function: they convict, and pass nobody alone."""
+
+from pathlib import Path
+
+from delayrig.images.finder.confirm import confirm
+from delayrig.images.finder.finding import find_in
+from delayrig.judge.delay_waits import UNSURE, doubts_of, observe_calls_of
+from delayrig.model.delays import DelayCall, Delays, DelaysHeader, End
+from msgspec.structs import replace
+
+from tests.rig import delay_programs as programs
+from tests.rig.test_delay_waits import FUNCTION, LATE_NS, US, call, guest
+from tests.rig.test_sleeps import START, request
+
+MS = 1000 * US
+WRAPPER = replace(FUNCTION, name="clock_delay", found_by="finder", doubt="its second argument")
+SLEEP = replace(
+    FUNCTION, name="usleep() at 0x2000", address=0x2000, unit_ns=1, found_by="call", direct=True
+)
+
+WRAPS = """\
+#include <unistd.h>
+struct clock { void (*delay_us)(void *context, unsigned int us); void *context; };
+static void clock_delay(void *context, unsigned int us) { (void)context; usleep(us); }
+struct clock the_clock = { clock_delay, 0 };
+struct clock *volatile used = &the_clock;
+int main(int argc, char **argv)
+{
+	(void)argv;
+	used->delay_us(used->context, (unsigned int)argc * 10);
+	return 0;
+}
+"""
+
+
+def wrapped(asked_us: int, inner_us: int, took_ns: int, *, at: int = 5000) -> list[DelayCall]:
+    """A call of the wrapper, and the sleep in it."""
+    outer = call(asked_us, took_ns + 200, t_ns=at, end_ns=at + took_ns + 200)
+    inner = call(inner_us, took_ns, t_ns=at + 100, end_ns=at + 100 + took_ns, function=1)
+    return [outer, replace(inner, call=2, ended=End.SITE, result=0)]
+
+
+def seen(*calls: DelayCall) -> Delays:
+    header = DelaysHeader(functions=[WRAPPER, SLEEP], late_ns=LATE_NS, calls=len(calls), lost=0)
+    return Delays(header=header, callers={1: ["clock.c:9"]}, calls=list(calls))
+
+
+def test_sleep_that_is_short_convicts_where_its_wrapper_is_not_confirmed() -> None:
+    delays = seen(*wrapped(5000, 5000, 300 * US))
+    waits = observe_calls_of(delays, [START, request(1 * MS)])
+    assert [wait.is_short for wait in waits] == [True]
+
+
+def test_sleep_that_asks_for_less_than_its_wrapper_passes_nobody() -> None:
+    delays = seen(*wrapped(5000, 500, 501 * US))
+    waits = observe_calls_of(delays, guest())
+    assert [wait.is_short for wait in waits] == [False]
+    assert doubts_of(delays, waits, must_wait=True) == [UNSURE]
+
+
+def test_wrapper_that_is_confirmed_answers_for_its_sleeps() -> None:
+    calls = wrapped(5000, 5000, 5001 * US) + wrapped(300, 300, 301 * US, at=9_000_000)
+    delays = seen(*calls)
+    waits = observe_calls_of(delays, guest())
+    assert [wait.requested_ns for wait in waits] == [5 * MS, 300 * US]
+    assert doubts_of(delays, waits, must_wait=True) == []
+
+
+def test_sleeps_that_end_at_a_tick_confirm_where_one_was_long() -> None:
+    assert confirm([(25_000, 28_790_000), (1562, 3_967_000), (40, 3_900_000)]) == ""
+    assert confirm([(1562, 3_967_000), (40, 3_900_000)]) != ""
+    assert confirm([(25_000, 9_000_000), (1562, 3_967_000)]) != ""
+
+
+def test_sleep_in_a_wrapper_whose_second_argument_counts_is_read(tmp_path: Path) -> None:
+    program = programs.stripped(programs.build(tmp_path, WRAPS, "-O2"))
+    findings = find_in(program.read_bytes())
+    (wrapper,) = findings.found
+    (sleep,) = findings.direct
+    assert (wrapper.argument, bool(wrapper.doubt)) == (1, True)
+    assert (sleep.called, sleep.function) == ("usleep", wrapper.address)
