@@ -42,11 +42,17 @@ class FunctionFacts(
     """One of the functions that were looked at."""
 
     name: str
+    """As its symbol has it, else where it lies."""
     file: str
+    """The program or library that it is in."""
     address: int
+    """Where in that file."""
     unit_ns: int
+    """The unit of what it is asked for."""
     found_by: str
+    """How it was found."""
     doubt: str
+    """Why it may be no delay function; empty where it is one for sure."""
     direct: bool = False
     """It is no function but a call of one that sleeps, `nanosleep() at 0x...`, or of a clock; where
     it cannot be judged, `doubt` says why, and it has no calls."""

@@ -122,6 +122,7 @@ class EmulatorRights(Kind, frozen=True, kw_only=True, tag="emulator_rights"):
 
     t_ns: Ns
     realtime: bool
+    """Whether it has both."""
     reason: str
     """What it said where it has not; else empty."""
 

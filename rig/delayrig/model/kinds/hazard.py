@@ -124,7 +124,7 @@ class WallClockStepped(_OfAgent, frozen=True, kw_only=True, tag="wall_clock_step
 
 
 class LeapAnnounced(_OfAgent, frozen=True, kw_only=True, tag="leap_announced"):
-    """`leap-second`: the kernel was told of a leap second."""
+    """`leap-second`: a leap second was announced to the kernel."""
 
     t_ns: Ns
     due_ns: Ns
