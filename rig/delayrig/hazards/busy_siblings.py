@@ -115,7 +115,7 @@ def _start_up_fault(running: SiblingsRunning, seen: "Seen") -> str:
     if stopped is None:
         accepted = first(seen.events, Accept) is not None
         return "the busy siblings were not stopped" if accepted else ""
-    before_stop = seen.output[: stopped.stdout_bytes]
+    before_stop = seen.output[: stopped.stdout_bytes or 0]
     if CALIBRATION_BEGINS in seen.output and not CALIBRATION_WHOLE.search(before_stop):
         return "the subject's calibration was not inside the time of the busy siblings"
     return ""

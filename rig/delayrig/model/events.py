@@ -24,7 +24,23 @@ from delayrig.model.kinds.streams import (
     decoded,
 )
 
-__all__ = ["Event", "Request", "TraceLine", "Transaction"]
+__all__ = [
+    "Event",
+    "Request",
+    "TraceLine",
+    "Transaction",
+    "encode_events",
+    "event_time_ns",
+    "first",
+    "merge_events",
+    "needed",
+    "of_kind",
+    "parse_events",
+    "parse_trace",
+    "read_events",
+    "requests",
+    "transactions",
+]
 
 Some = TypeVar("Some", bound=Kind)
 
