@@ -89,7 +89,7 @@ def cell_facts(place: Path, result: CellResult) -> CellFacts:
     watched = read_judged(place, result)
     try:
         return _facts(watched, result)
-    except (KeyError, TypeError, ValueError, LostGuestError) as error:
+    except (ValueError, LostGuestError) as error:
         raise _unreadable(place, error) from error
 
 
