@@ -250,7 +250,9 @@ def test_failure_after_faults_on_request_names_them(tmp_path: Path) -> None:
     assert result.reason.endswith("(after 3 faults on request: drop, nak)")
 
 
-WRONG: list[Any] = [None, -1, "text", [], {}, 1e300, True]
+HUGE = msgspec.Raw(b"9" * 400)
+"""A number that no float can hold."""
+WRONG: list[Any] = [None, -1, "text", [], {}, 1e300, True, HUGE]
 
 
 def test_wrong_type_in_what_the_agent_says_makes_the_guest_a_lost_one(tmp_path: Path) -> None:
@@ -266,7 +268,7 @@ def test_time_that_is_none_makes_the_guest_a_lost_one(tmp_path: Path, value: Any
         left_by(tmp_path, events=events)
 
 
-@pytest.mark.parametrize("value", WRONG, ids=repr)
+@pytest.mark.parametrize("value", WRONG, ids=lambda value: "huge" if value is HUGE else repr(value))
 def test_any_wrong_value_is_a_lost_guest_or_a_result_that_can_be_read(
     tmp_path: Path, value: Any
 ) -> None:
