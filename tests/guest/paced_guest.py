@@ -18,15 +18,15 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import msgspec
 import pytest
 from delayrig.base.archive import write_archive
 from delayrig.base.paths import Paths, find_paths
 from delayrig.images.guest_image import provide_guest_image
 from delayrig.images.recipes import read_recipes
 from delayrig.machine.arguments import UNUSED_INITCALLS
+from delayrig.model.events import TraceLine, of_kind, parse_trace
+from delayrig.model.kinds.pace import Window
 from delayrig.model.platform import PLATFORMS, Arch
 
 RUN_LIMIT_S = 60
@@ -59,7 +59,7 @@ class PacedRun:
     """What a guest measured, and what the plugin says that it gave."""
 
     rounds: list[Round]
-    trace: list[dict[str, Any]]
+    trace: list[TraceLine]
 
     def kept(self, measured: Round) -> bool:
         """Whether the host kept the CPU to its speed, closer than the trace's own `kept`.
@@ -68,16 +68,16 @@ class PacedRun:
         """
         begin_ns = measured.end_ns - measured.took_ns
         windows = [
-            line
-            for line in self.trace
-            if line["ev"] == "window" and line["vcpu"] == measured.cpu
-            if begin_ns <= line["from_ns"] and line["t_ns"] <= measured.end_ns - CONSOLE_NS
+            window
+            for window in of_kind(self.trace, Window)
+            if window.vcpu == measured.cpu
+            if begin_ns <= window.from_ns and window.t_ns <= measured.end_ns - CONSOLE_NS
         ]
-        off_ns = abs(sum(window["short_ns"] for window in windows))
-        seen_ns = sum(window["active_ns"] for window in windows)
+        off_ns = abs(sum(window.short_ns for window in windows))
+        seen_ns = sum(window.active_ns for window in windows)
         if seen_ns < measured.took_ns / 2:
             return False
-        return all(window["kept"] for window in windows) and off_ns < OFF_MAX * seen_ns
+        return all(window.kept for window in windows) and off_ns < OFF_MAX * seen_ns
 
     def kept_ns(self, cpu: int) -> list[int]:
         """How long the rounds took on that CPU which the host did not spoil."""
@@ -153,19 +153,17 @@ def run_paced_guest(
     return PacedRun(rounds=rounds, trace=lines)
 
 
-def _read_trace(trace: Path) -> list[dict[str, Any]]:
+def _read_trace(trace: Path) -> list[TraceLine]:
     """Its whole lines: the last one of a QEMU that was killed may be cut."""
-    lines = trace.read_bytes().splitlines(keepends=True) if trace.exists() else []
-    return [msgspec.json.decode(line) for line in lines if line.endswith(b"\n")]
+    return parse_trace(trace.read_bytes() if trace.exists() else b"", source=str(trace))
 
 
-def _is_starved(trace: list[dict[str, Any]]) -> bool:
+def _is_starved(trace: list[TraceLine]) -> bool:
     """Whether a vCPU that had work went without the host for most of the time."""
     active_ns, short_ns = Counter[int](), Counter[int]()
-    for line in trace:
-        if line["ev"] == "window":
-            active_ns[line["vcpu"]] += line["active_ns"]
-            short_ns[line["vcpu"]] += line["short_ns"]
+    for window in of_kind(trace, Window):
+        active_ns[window.vcpu] += window.active_ns
+        short_ns[window.vcpu] += window.short_ns
     return any(short_ns[vcpu] > STARVED_SHARE * active_ns[vcpu] for vcpu in active_ns)
 
 

@@ -3,10 +3,12 @@
 
 from pathlib import Path
 
-import msgspec
 import pytest
 from delayrig.base.errors import ExitCode
 from delayrig.base.paths import Paths
+from delayrig.model.events import needed, read_events
+from delayrig.model.kinds.agent import Guest
+from delayrig.model.kinds.emulator import Start
 from delayrig.model.platform import PLATFORMS, Arch
 from delayrig.model.result import CellResult, Verdict
 
@@ -57,11 +59,11 @@ def test_chip_and_kernel_live_by_the_counter_of_the_architecture(
     run: FinishedRun, arch: Arch
 ) -> None:
     cell = next(cell for cell in of_arch(run, arch) if cell.role == "measure")
-    lines = (run.out / cell.id / "events.jsonl").read_bytes().splitlines()
-    events = {event["ev"]: event for event in map(msgspec.json.decode, lines)}
-    assert events["guest"]["machine"] == MACHINES[arch]
-    assert events["guest"]["clocksource"] == PLATFORMS[arch].clocksource
-    assert events["start"]["clock"] == PLATFORMS[arch].counter
+    events = read_events(run.out / cell.id)
+    guest = needed(events, Guest)
+    assert guest.machine == MACHINES[arch]
+    assert guest.clocksource == PLATFORMS[arch].clocksource
+    assert needed(events, Start).clock == PLATFORMS[arch].counter
 
 
 def test_second_run_is_the_same_to_the_nanosecond(

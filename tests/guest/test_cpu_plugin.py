@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 from delayrig.base.paths import Paths
+from delayrig.model.events import of_kind
+from delayrig.model.kinds.pace import Speed, TraceEnd, TraceStart, Window
 
 from .paced_guest import PacedRun, Round, plugin_file, run_paced_guest
 
@@ -65,8 +67,8 @@ def test_speed_steps_when_it_is_told_to(paths: Paths, tmp_path: Path) -> None:
         words="work=2000 rounds=10",
         on_round=step,
     )
-    changes = [line for line in run.trace if line["ev"] == "speed"]
-    assert [f"ok {line['t_ns']}\n".encode() for line in changes] == answers
+    changes = of_kind(run.trace, Speed)
+    assert [f"ok {change.t_ns}\n".encode() for change in changes] == answers
     slow = [r.took_ns for r in run.rounds if r.cpu == 0 and r.number <= 4 and run.kept(r)]
     fast = [r.took_ns for r in run.rounds if r.cpu == 0 and r.number > 5 and run.kept(r)]
     if min(len(slow), len(fast)) < ROUNDS_MIN:
@@ -83,7 +85,7 @@ def test_ondemand_speeds_up_a_cpu_that_is_busy(paths: Paths, tmp_path: Path) -> 
         plugin="governor=ondemand:powersave,min_mips=60,max_mips=240",
         words="work=4000 rounds=6",
     )
-    changed = {line["vcpu"] for line in run.trace if line["ev"] == "speed"}
+    changed = {speed.vcpu for speed in of_kind(run.trace, Speed)}
     assert changed == {0}
     # Two sampling periods of 10 ms, at a quarter of the speed, belong to each busy stretch.
     assert median_ns(run, 1) / median_ns(run, 0) == pytest.approx(3.6, abs=0.5)
@@ -91,14 +93,12 @@ def test_ondemand_speeds_up_a_cpu_that_is_busy(paths: Paths, tmp_path: Path) -> 
 
 def test_last_line_of_a_trace_counts_its_windows(paths: Paths, tmp_path: Path) -> None:
     run = run_paced_guest(paths, tmp_path, cores=2, plugin="mips=0", words="work=100 rounds=1")
-    windows = [line for line in run.trace if line["ev"] == "window"]
-    assert run.trace[0]["schema"] == 1
-    assert run.trace[-1]["ev"] == "end"
-    assert run.trace[-1]["windows"] == len(windows)
-    assert sum(not line["kept"] for line in windows) == run.trace[-1]["windows_not_kept"]
-    assert all(
-        line["t_ns"] - line["from_ns"] == line["active_ns"] + line["idle_ns"] for line in windows
-    )
+    windows, end = of_kind(run.trace, Window), run.trace[-1]
+    assert isinstance(run.trace[0], TraceStart)
+    assert isinstance(end, TraceEnd)
+    assert end.windows == len(windows)
+    assert end.windows_not_kept == sum(not window.kept for window in windows)
+    assert all(w.t_ns - w.from_ns == w.active_ns + w.idle_ns for w in windows)
 
 
 @pytest.mark.parametrize(

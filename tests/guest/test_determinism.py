@@ -29,6 +29,8 @@ from delayrig.machine.session import finish_guest
 from delayrig.machine.snapshot import boot_hardware
 from delayrig.model.cell import Cell
 from delayrig.model.chips import read_chips
+from delayrig.model.events import needed, read_events
+from delayrig.model.kinds.agent import SubjectEnd, SubjectStart
 from delayrig.model.workload import region_of
 
 from .conftest import FinishedRun, launch, run_plan
@@ -214,9 +216,8 @@ def test_booted_cell_agrees_with_the_restored_one(
             await machine.stop()
 
     write_entries(asyncio.run(boot()), tmp_path, region_of(cell, chip))
-    events = (tmp_path / "events.jsonl").read_bytes().splitlines()
-    moments = {e["ev"]: e for e in map(msgspec.json.decode, events)}
-    took_ns = moments["subject_end"]["t_ns"] - moments["subject_start"]["t_ns"]
+    events = read_events(tmp_path)
+    took_ns = needed(events, SubjectEnd).t_ns - needed(events, SubjectStart).t_ns
     assert took_ns == pytest.approx(restored.time_ns.total, rel=BOOTED_AGREES_TO)
 
 

@@ -5,6 +5,7 @@ import pytest
 from delayrig.base.errors import ExitCode
 from delayrig.base.paths import Paths
 from delayrig.model.events import of_kind, read_events
+from delayrig.model.kinds.emulator import FaultMade
 from delayrig.model.result import Verdict
 
 from .conftest import FinishedRun, run_plan
@@ -77,4 +78,4 @@ def test_bytes_take_their_time_on_the_line(run: FinishedRun) -> None:
 def test_late_replies_are_in_the_events(run: FinishedRun) -> None:
     for cell in run.results.cells:
         if LATE in cell.id:
-            assert of_kind(read_events(run.out / cell.id), "fault"), cell.id
+            assert of_kind(read_events(run.out / cell.id), FaultMade), cell.id

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from delayrig.base.paths import Paths
+from delayrig.model.events import read_events
 from delayrig.model.result import Verdict
 
 from tests.conftest import Bound
@@ -85,8 +86,7 @@ def assert_whole(out: Path) -> None:
     for path in out.rglob("*.json"):
         json.loads(path.read_bytes())
     for path in out.rglob("events.jsonl"):
-        for line in path.read_bytes().splitlines():
-            json.loads(line)
+        read_events(path)
 
 
 @contextmanager

@@ -11,8 +11,11 @@ from delayrig.judge.wait_classes import DELAY_CLASS
 from delayrig.model.cell import Cell
 from delayrig.model.chips import read_chips
 from delayrig.model.delays import read_delays
-from delayrig.model.events import first, read_events
+from delayrig.model.events import needed, read_events
 from delayrig.model.evidence import Witness
+from delayrig.model.kinds.agent import SubjectStart
+from delayrig.model.kinds.emulator import Accept
+from delayrig.model.kinds.hazard import SiblingsRunning, SiblingsStopped
 from delayrig.model.result import Verdict
 from delayrig.model.workload import expected_image
 from delayrig.present.report.document import LIMIT_BYTES
@@ -53,11 +56,12 @@ def test_siblings_run_while_the_subject_calibrates_and_stop_before_it_waits(
 ) -> None:
     cell = smoke.cell("demonstration", "debian:bookworm")
     events = read_events(smoke.out / cell.id)
-    moments = [first(events, kind) for kind in ("siblings_running", "subject_start", "accept")]
-    stopped = first(events, "siblings_stopped")
-    assert all(moments)
-    assert stopped is not None
-    times = [event["t_ns"] for event in moments if event] + [stopped["t_ns"]]
+    times = [
+        needed(events, SiblingsRunning).t_ns,
+        needed(events, SubjectStart).t_ns,
+        needed(events, Accept).t_ns,
+        needed(events, SiblingsStopped).t_ns,
+    ]
     assert times == sorted(times)
     assert times[2] - times[1] > NS_PER_S  # the calibration lies between
 

@@ -8,6 +8,8 @@ import pytest
 from delayrig.base.errors import ExitCode
 from delayrig.base.paths import Paths
 from delayrig.model.events import of_kind, read_events
+from delayrig.model.kinds.agent import SubjectEnd
+from delayrig.model.kinds.emulator import Spi
 from delayrig.model.result import Verdict
 
 from .conftest import FinishedRun, launch, run_plan
@@ -54,8 +56,8 @@ def test_floor_writes_the_region_with_three_transfers_a_change_and_passes(run: F
     assert floor.verdict is Verdict.PASS, run.said
     assert (floor.chip_busy_ns, floor.region_bytes) == (0, 128 * 1024)
     assert floor.transfers == READS + 3 * (PAGES + BLOCKS)
-    events = of_kind(read_events(run.out / floor.id), "spi")
-    assert Counter(event["op"] for event in events)["0x02"] == PAGES
+    events = of_kind(read_events(run.out / floor.id), Spi)
+    assert Counter(event.op for event in events)["0x02"] == PAGES
 
 
 def test_program_above_the_floor_takes_longer_and_writes_the_same(run: FinishedRun) -> None:
@@ -69,10 +71,10 @@ def test_program_above_the_floor_takes_longer_and_writes_the_same(run: FinishedR
 
 def test_subject_ends_as_soon_as_it_hangs_up(run: FinishedRun) -> None:
     events = read_events(run.out / run.cell("floor", "floor").id)
-    (ended,) = of_kind(events, "subject_end")
-    last = of_kind(events, "spi")[-1]
+    (ended,) = of_kind(events, SubjectEnd)
+    last = of_kind(events, Spi)[-1]
     # Writing the records of this cell takes the emulator 25 ms.
-    assert ended["t_ns"] - last["reply_ns"] < 10_000_000
+    assert ended.t_ns - last.reply_ns < 10_000_000
 
 
 def test_part_slower_than_its_datasheet_fails_the_job_and_convicts_nobody(run: FinishedRun) -> None:

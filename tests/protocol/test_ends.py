@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Every wait of the emulator ends at once when it is told to, or when its host has gone."""
 
-import json
 import os
 import signal
 import socket
@@ -9,10 +8,11 @@ import struct
 import subprocess
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 from delayrig.base.paths import find_paths
+from delayrig.model.events import Event, of_kind, read_events
+from delayrig.model.kinds.emulator import Cycle, End, Serprog, Spi
 
 EMULATOR = str(find_paths().emulator)
 LIMIT_S = 10
@@ -59,8 +59,8 @@ def start(folder: Path, *words: str) -> tuple["subprocess.Popen[str]", int]:
     return process, int(process.stderr.readline().split()[-1])
 
 
-def events_of(folder: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (folder / "events.jsonl").read_text().splitlines()]
+def events_of(folder: Path) -> list[Event]:
+    return read_events(folder)
 
 
 def receive(host: socket.socket, wanted: int) -> bytes:
@@ -93,7 +93,7 @@ def test_signal_ends_any_wait_at_once(tmp_path: Path, name: str, number: signal.
             assert time.monotonic() - began_s < PROMPT_S
         finally:
             process.kill()
-    assert events_of(tmp_path)[-1]["ev"] == "end"
+    assert isinstance(events_of(tmp_path)[-1], End)
 
 
 @pytest.mark.parametrize("name", [name for name in WAITS if name != "next request"])
@@ -123,10 +123,10 @@ def test_next_host_is_served_after_one_that_left_its_delay(tmp_path: Path) -> No
         finally:
             process.kill()
     events = events_of(tmp_path)
-    cut_off = [event for event in events if event["ev"] == "serprog" and event["op"] == "0x0f"]
-    assert [event["ack"] for event in cut_off] == [False]
+    cut_off = [each for each in of_kind(events, Serprog) if each.op == "0x0f"]
+    assert [each.ack for each in cut_off] == [False]
     # The byte before the delay was written, the one behind it never was.
-    assert sum(event["ev"] == "cycle" for event in events) == 1
+    assert len(of_kind(events, Cycle)) == 1
 
 
 def test_transfer_that_is_cut_off_never_reaches_the_part(tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_transfer_that_is_cut_off_never_reaches_the_part(tmp_path: Path) -> None
     with process:
         begin_wait(port, "wire time").close()
         assert process.wait(LIMIT_S) == 0
-    assert [event for event in events_of(tmp_path) if event["ev"] == "spi"] == []
+    assert of_kind(events_of(tmp_path), Spi) == []
 
 
 def test_signal_ends_it_while_it_stands_by() -> None:

@@ -5,7 +5,6 @@ The clock is the machine's, so nothing here asserts how long anything took: the 
 whether a command came too early, and the chip's content whether the job was done.
 """
 
-import json
 import random
 import subprocess
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ import pytest
 from delayrig.base.paths import find_paths
 from delayrig.images.subject import knows_string
 from delayrig.model.chips import ChipFacts, read_chips
+from delayrig.model.events import read_events, transactions
 
 PATHS = find_paths()
 CHIPS = read_chips(PATHS.checkout)
@@ -114,10 +114,10 @@ def serve(scene: Scene) -> Served:
             run_flashrom(scene, port, *region, "-v", str(scene.path("image.bin"))),
             run_flashrom(scene, port, *region, "-E"),
         ]
-    events = [json.loads(line) for line in scene.path("events.jsonl").read_text().splitlines()]
+    reached = transactions(read_events(scene.path("events.jsonl")))
     return Served(
         said=said,
-        violations=[str(event) for event in events if event.get("violation")],
+        violations=[str(event) for event in reached if event.violation],
         read=scene.path("read.bin").read_bytes()[:REGION_BYTES],
         content=scene.path("content.bin").read_bytes(),
     )

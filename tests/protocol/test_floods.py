@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Hosts without end: the emulator hangs up on them, says why, and keeps what they did."""
 
-import json
 import socket
 import subprocess
 from pathlib import Path
 
 import pytest
 from delayrig.base.paths import find_paths
+from delayrig.model.events import Event, needed, of_kind, read_events
+from delayrig.model.kinds.emulator import End, GaveUp
 
 from tests.flooding import Flood, build_flood
 
@@ -27,7 +28,7 @@ def serve(folder: Path, listen: str, *words: str) -> tuple["subprocess.Popen[str
     return process, process.stderr.readline().split()[-1]
 
 
-def flooded(folder: Path, flood: Flood, listen: str) -> tuple[str, list[dict[str, object]]]:
+def flooded(folder: Path, flood: Flood, listen: str) -> tuple[str, list[Event]]:
     """What the emulator said of that host, and what it kept."""
     process, place = serve(folder, listen, "--records-max", str(RECORDS))
     given = f"dev={place}:115200" if listen == "pty" else f"ip=127.0.0.1:{place}"
@@ -42,9 +43,9 @@ def flooded(folder: Path, flood: Flood, listen: str) -> tuple[str, list[dict[str
         process.kill()
         process.wait()
     assert process.returncode == 0, said
-    lines = (folder / "events.jsonl").read_text().splitlines()
-    assert (folder / "events.jsonl").stat().st_size <= len(lines) * RECORD_BYTES_MAX
-    return said, [json.loads(line) for line in lines]
+    events = read_events(folder)
+    assert (folder / "events.jsonl").stat().st_size <= len(events) * RECORD_BYTES_MAX
+    return said, events
 
 
 @pytest.mark.parametrize("listen", ["tcp:127.0.0.1:0", "pty"])
@@ -60,11 +61,11 @@ def test_host_without_end_is_hung_up_on_and_told_of(
     tmp_path: Path, flood: Flood, bound: str, listen: str
 ) -> None:
     said, events = flooded(tmp_path, flood, listen)
-    (gave_up,) = [event for event in events if event["ev"] == "gave_up"]
-    assert gave_up["bound"] == bound
+    (gave_up,) = of_kind(events, GaveUp)
+    assert gave_up.bound == bound
     assert said.count("gave up on its host") == 1
-    assert f"the bound of {gave_up['count']}" in said
-    assert events[-1]["clean"] is True
+    assert f"the bound of {gave_up.count}" in said
+    assert needed(events[-1:], End).clean
     # As many as the bound, what begins and ends the run, and what a request leaves beside its own.
     assert len(events) <= RECORDS + 10
 

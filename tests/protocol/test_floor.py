@@ -12,6 +12,7 @@ from delayrig.base.paths import find_paths
 from delayrig.images.subject import OWN_PROGRAMS
 from delayrig.model.chips import read_chips
 from delayrig.model.events import of_kind, read_events
+from delayrig.model.kinds.emulator import Spi
 
 from .emulator import LIMIT_S, emulator
 
@@ -57,7 +58,7 @@ def write(
     return Written(
         exit_code=done.returncode,
         said=done.stdout + done.stderr,
-        commands=Counter(event["op"] for event in of_kind(read_events(folder), "spi")),
+        commands=Counter(event.op for event in of_kind(read_events(folder), Spi)),
         part=(folder / "after.img").read_bytes(),
     )
 
@@ -176,4 +177,4 @@ def test_yardstick_waits_out_the_longest_times_and_asks_nothing(tmp_path: Path) 
     done = write(tmp_path, content, at=unit, corner="max", program="control:yardstick")
     assert done.part[unit : 2 * unit] == content
     assert "0x05" not in done.commands
-    assert not any(event["violation"] for event in of_kind(read_events(tmp_path), "spi"))
+    assert not any(event.violation for event in of_kind(read_events(tmp_path), Spi))

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The program in which the rig runs libraries, here with ours, against the emulator."""
 
-import json
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 from delayrig.base.paths import find_paths
 from delayrig.images.library import provide_library
 from delayrig.images.recipes import read_recipes
+from delayrig.model.events import Event, event_time_ns, read_events
+from delayrig.model.kinds.host_program import HostEnd, HostStart
 
 from .emulator import LIMIT_S, emulator
 
@@ -22,7 +22,7 @@ DISTURBED = ["--signals", "200", "--threads", "2"]
 
 def run_host(
     folder: Path, *words: str, before: bytes = b""
-) -> tuple[subprocess.CompletedProcess[str], list[dict[str, Any]]]:
+) -> tuple[subprocess.CompletedProcess[str], list[Event]]:
     """A job about one region; what it ended with, and its events."""
     (folder / "layout").write_text("00010000:0001ffff rig\n")
     events = folder / "host.jsonl"
@@ -40,7 +40,7 @@ def run_host(
             check=False,
             timeout=LIMIT_S,
         )
-    return done, [json.loads(line) for line in events.read_text().splitlines()]
+    return done, read_events(events)
 
 
 @pytest.mark.parametrize("noise", [[], DISTURBED], ids=["calm", "disturbed"])
@@ -52,8 +52,10 @@ def test_region_is_written_and_nothing_else(noise: list[str], tmp_path: Path) ->
     held = (tmp_path / "after.img").read_bytes()
     assert held[REGION] == image[REGION]
     assert set(held[: REGION.start] + held[REGION.stop :]) == {0xFF}
-    assert [event["ev"] for event in events] == ["host_start", "host_end"]
-    assert bool(events[-1]["signals"]) is bool(noise)
+    began, ended = events
+    assert isinstance(began, HostStart)
+    assert isinstance(ended, HostEnd)
+    assert bool(ended.signals) is bool(noise)
 
 
 def test_region_is_erased(tmp_path: Path) -> None:
@@ -90,5 +92,5 @@ def test_delay_function_is_asked_for_all_of_it(tmp_path: Path) -> None:
     words = ["--delay", str(library.delay_address), "--ask", ",".join(map(str, asked))]
     done, events = run_host(tmp_path, *words, *DISTURBED)
     assert done.returncode == 0, done.stdout
-    began, ended = events
-    assert ended["t_ns"] - began["t_ns"] >= sum(asked) * 1000
+    began, ended = map(event_time_ns, events)
+    assert ended - began >= sum(asked) * 1000

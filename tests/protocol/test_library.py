@@ -2,7 +2,6 @@
 """libflashrom.so.1 as the programs of others use it."""
 
 import ctypes
-import json
 import re
 import subprocess
 from collections.abc import Iterator
@@ -12,6 +11,8 @@ from pathlib import Path
 
 import pytest
 from delayrig.base.paths import find_paths
+from delayrig.model.events import read_events
+from delayrig.model.kinds.emulator import End
 
 from .emulator import LIMIT_S, emulator
 from .faulty_link import Fault, FaultyOperation, faulty_link
@@ -120,9 +121,9 @@ def test_session_of_a_client_ends_as_expected(host: list[str], tmp_path: Path) -
         )
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.endswith("all as expected\n")
-    end = json.loads((tmp_path / "events.jsonl").read_text().splitlines()[-1])
-    assert end["ev"] == "end"
-    assert end["violations"] == 0
+    end = read_events(tmp_path)[-1]
+    assert isinstance(end, End)
+    assert end.violations == 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

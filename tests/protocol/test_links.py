@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 from delayrig.base.paths import find_paths
-from delayrig.model.events import Event, read_events
+from delayrig.model.events import of_kind, read_events
+from delayrig.model.kinds.emulator import FaultMade, Serprog, Spi
 from delayrig.present.trace.perfetto import as_perfetto
 from delayrig.present.trace.timeline import timeline_of
 
@@ -52,8 +53,8 @@ def write(programmer: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return flashrom(programmer, "-w", folder / "content")
 
 
-def faults(folder: Path) -> list[Event]:
-    return [event for event in read_events(folder) if event["ev"] == "fault"]
+def faults(folder: Path) -> list[FaultMade]:
+    return of_kind(read_events(folder), FaultMade)
 
 
 def test_content_is_written_through_a_terminal(tmp_path: Path) -> None:
@@ -75,7 +76,7 @@ def test_content_is_written_within_what_a_firmware_takes(link: str, tmp_path: Pa
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "after.img").read_bytes() == CONTENT
     events = read_events(tmp_path)
-    refused = {event["name"] for event in events if event["ev"] == "serprog" and not event["ack"]}
+    refused = {request.name for request in of_kind(events, Serprog) if not request.ack}
     assert refused == set(), "our flashrom asks for what the command map offers, and no more"
 
 
@@ -84,11 +85,11 @@ def test_replies_leave_no_earlier_than_the_line_carries_them(tmp_path: Path) -> 
     with linked(tmp_path, "--link", "baud=2000000") as port:
         done = flashrom(f"serprog:ip=127.0.0.1:{port}", "-r", tmp_path / "got")
     assert done.returncode == 0, done.stderr
-    reads = [event for event in read_events(tmp_path) if event["ev"] == "spi"]
+    reads = of_kind(read_events(tmp_path), Spi)
     assert reads
-    for event in reads:
-        line_ns = (7 + event["wlen"] + 1 + event["rlen"]) * 5000
-        assert event["reply_ns"] - event["read_ns"] >= line_ns
+    for read in reads:
+        line_ns = (7 + read.wlen + 1 + read.rlen) * 5000
+        assert read.reply_ns - read.read_ns >= line_ns
 
 
 @pytest.mark.parametrize(
@@ -125,8 +126,8 @@ def test_part_that_never_gets_ready_is_given_up(tmp_path: Path) -> None:
         done = write(f"serprog:ip=127.0.0.1:{port}", tmp_path)
     assert done.returncode == 1
     assert "still busy" in done.stderr
-    (stuck,) = [fault for fault in faults(tmp_path) if fault["nth"] == 2]
-    assert stuck["kind"] == "stuck-wip"
+    (stuck,) = [fault for fault in faults(tmp_path) if fault.nth == 2]
+    assert stuck.kind == "stuck-wip"
 
 
 def test_trace_of_a_run_is_one_that_viewers_read(tmp_path: Path) -> None:

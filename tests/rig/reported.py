@@ -14,21 +14,8 @@ from delayrig.model.events import Event
 from delayrig.model.lane import LaneName
 from delayrig.model.result import CellResult, CpuTime, Results, SubjectFacts, Verdict, write_results
 
-from tests.rig.builders import (
-    MS,
-    SECOND,
-    START_NS,
-    as_lines,
-    busy,
-    early,
-    make_cell,
-    make_evidence,
-    make_result,
-    make_run_header,
-    serprog,
-    sound_events,
-    spi,
-)
+from tests.rig.builders import MS, SECOND, make_cell, make_evidence, make_result, make_run_header
+from tests.rig.event_builders import START_NS, as_lines, busy, early, serprog, sound_events, spi
 
 HOSTILE = "<script>alert(1)</script>"
 

@@ -7,21 +7,11 @@ from delayrig.images.profiles.profile import Profile, Wait
 from delayrig.judge.bus import observe_waits
 from delayrig.model.events import Event
 from delayrig.model.evidence import ObservedWait, Witness, convict_waits
+from delayrig.model.kinds.agent import SubjectStart
+from msgspec.structs import replace
 
-from tests.rig.builders import (
-    DELAY,
-    ERASE_WAIT,
-    MS,
-    NOP,
-    SECOND,
-    SYNC_WAIT,
-    SYNCNOP,
-    cycle,
-    make_profile,
-    serprog,
-    spi,
-    started,
-)
+from tests.rig.builders import ERASE_WAIT, MS, SECOND, SYNC_WAIT, make_profile
+from tests.rig.event_builders import DELAY, NOP, SYNCNOP, cycle, made, serprog, spi, started
 
 CHIP = "GD25Q16C"
 BUSY = "0x03"
@@ -62,7 +52,7 @@ def test_gap_opens_no_later_than_the_kernel_had_its_request(
 ) -> None:
     events = sync(nop_read=300, closing_empty=SECOND + 300, closing_read=SECOND + 900)
     if arrived is not None:
-        events[1]["arrived_ns"] = arrived
+        events[1] = replace(events[1], arrived_ns=arrived)
     (wait,) = observe(events, SYNC_WAIT)
     assert wait.shortest_ns == shortest
 
@@ -297,7 +287,7 @@ def test_behind_a_bridge_wait_after_a_reply_is_still_convicted(
 def test_behind_a_bridge_sync_gap_may_have_opened_at_the_start_of_the_subject(
     longest: int, convicted: bool
 ) -> None:
-    events: list[Event] = [{"ev": "subject_start", "t_ns": 50}]
+    events: list[Event] = [made(SubjectStart, t_ns=50)]
     events += sync(closing_empty=400, closing_read=50 + longest)
     (wait,) = observe(events, SYNC_WAIT, wake=10, bridged=True)
     assert (wait.shortest_ns, wait.longest_ns) == (0, longest)

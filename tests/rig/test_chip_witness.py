@@ -4,8 +4,9 @@
 import pytest
 from delayrig.judge.chip import broken_rules, convict_commands, margins_ns
 from delayrig.model.evidence import Witness
+from delayrig.model.kinds.emulator import Start, StateBegins
 
-from tests.rig.builders import cycle, early, spi
+from tests.rig.event_builders import cycle, early, made, spi
 
 
 @pytest.mark.parametrize("rule", ["busy", "tres", "tdp", "reset", "tsus", "tvsl", "tpuw"])
@@ -22,8 +23,8 @@ def test_command_before_its_time_is_convicted(rule: str) -> None:
 def test_wait_after_power_came_counts_from_there(rule: str) -> None:
     """So that a clock that is off by a rate cannot hide behind all the time before."""
     early = spi("0x9f", read=5_000_000_700, violation=rule, margin=-900, grade="datasheet")
-    starts = {"ev": "starts", "t_ns": 5_000_000_000, "state": "fresh"}
-    start = {"ev": "start", "t_ns": 1, "clock_step_ns": 1, "clock_rate_error_ppm": 500}
+    starts = made(StateBegins, t_ns=5_000_000_000, state="fresh")
+    start = made(Start, t_ns=1, clock_step_ns=1, clock_rate_error_ppm=500)
     (evidence,) = convict_commands([start, starts, early])
     assert evidence.grade == "datasheet"
     (doubt,) = convict_commands([start, early])

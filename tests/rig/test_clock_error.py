@@ -7,21 +7,17 @@ from delayrig.judge.chip import WITHIN_CLOCK_ERROR, convict_commands
 from delayrig.judge.clock_error import ClockError, clock_error
 from delayrig.model.events import Event
 from delayrig.model.evidence import ObservedWait
+from delayrig.model.kinds.agent import ClockRate
 
-from tests.rig.builders import ERASE_WAIT, MS, SECOND, busy, early, make_profile, spi, started
+from tests.rig.builders import ERASE_WAIT, MS, SECOND, make_profile
+from tests.rig.event_builders import busy, early, made, spi, started
 
 STEP = 84
 
 
 def compared(*, raw_min: int, raw_max: int, monotonic: int) -> Event:
     """The agent's comparison of two clocks."""
-    return {
-        "ev": "clock_rate",
-        "t_ns": 1,
-        "raw_ns_min": raw_min,
-        "raw_ns_max": raw_max,
-        "monotonic_ns": monotonic,
-    }
+    return made(ClockRate, t_ns=1, raw_ns_min=raw_min, raw_ns_max=raw_max, monotonic_ns=monotonic)
 
 
 @pytest.mark.parametrize(

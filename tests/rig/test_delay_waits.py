@@ -22,18 +22,15 @@ from delayrig.model.cell import Job, Role
 from delayrig.model.delays import DelayCall, Delays, DelaysHeader, End, FunctionFacts, encode_delays
 from delayrig.model.events import Event
 from delayrig.model.evidence import ObservedDelay, ObservedWait, Witness, convict_waits
+from delayrig.model.kinds.agent import ClockRate, Guest
+from delayrig.model.kinds.emulator import Start
+from delayrig.model.kinds.pace import Pace
 from delayrig.model.lane import LaneName
 from delayrig.model.result import CellResult, Verdict
 from msgspec.structs import replace
 
-from tests.rig.builders import (
-    as_lines,
-    make_cell,
-    make_chip,
-    make_subject,
-    sound_events,
-    sparse_image,
-)
+from tests.rig.builders import make_cell, make_chip, make_subject, sparse_image
+from tests.rig.event_builders import as_lines, made, sound_events
 
 US, LATE_NS = 1000, 4
 FUNCTION = FunctionFacts(
@@ -73,7 +70,7 @@ def delays_of(*calls: DelayCall, lost: int = 0, **facts: Any) -> Delays:
 
 
 def guest(clocksource: str = "tsc") -> list[Event]:
-    return [{"ev": "guest", "clocksource": clocksource}]
+    return [made(Guest, clocksource=clocksource)]
 
 
 def observed(*calls: DelayCall, clocksource: str = "tsc", **facts: Any) -> list[ObservedDelay]:
@@ -121,9 +118,9 @@ def test_delay_shorter_than_a_step_of_its_clock_is_never_judged_good() -> None:
 
 
 def test_jump_of_the_clock_widens_every_interval_by_the_whole_of_it() -> None:
-    rate = {"ev": "clock_rate", "monotonic_ns": 10**9, "raw_ns_min": 0, "raw_ns_max": 10**9 - 5000}
-    start: Event = {"ev": "start", "clock_step_ns": 1, "clock_rate_error_ppm": 0}
-    sound = {**rate, "raw_ns_max": 10**9, "raw_ns_min": 10**9}
+    rate = made(ClockRate, monotonic_ns=10**9, raw_ns_min=0, raw_ns_max=10**9 - 5000)
+    start: Event = made(Start, clock_step_ns=1, clock_rate_error_ppm=0)
+    sound = replace(rate, raw_ns_max=10**9, raw_ns_min=10**9)
     delays = delays_of(call(100, 96_000))
     assert observe_calls_of(delays, [start, sound, *guest()])[0].is_short
     assert not observe_calls_of(delays, [start, rate, *guest()])[0].is_short
@@ -144,18 +141,13 @@ def test_jump_of_the_clock_widens_every_interval_by_the_whole_of_it() -> None:
 def test_what_the_host_did_to_cores_is_part_of_every_interval(
     behind: int, short_ns_max: int, took_us: int, short: bool
 ) -> None:
-    pace: Event = {
-        "ev": "pace",
-        "window_ms": 100,
-        "windows_behind": behind,
-        "short_ns_max": short_ns_max,
-    }
+    pace: Event = made(Pace, window_ms=100, windows_behind=behind, short_ns_max=short_ns_max)
     (wait,) = observe_calls_of(delays_of(call(1000, took_us * US)), [pace, *guest()])
     assert wait.is_short is short
 
 
 def test_rate_of_the_clock_excuses_what_it_explains() -> None:
-    start: Event = {"ev": "start", "clock_step_ns": 50, "clock_rate_error_ppm": 10}
+    start: Event = made(Start, clock_step_ns=50, clock_rate_error_ppm=10)
     for took_ns, short in ((10**9 - 10_000, False), (10**9 - 10_006, True)):
         (wait,) = observe_calls_of(delays_of(call(1_000_000, took_ns)), [start, *guest()])
         assert (wait.is_short, wait.is_judged) == (short, True if short else wait.is_judged)

@@ -7,9 +7,12 @@ from delayrig.images.dummy import argument, keeps_busy_times, on_the_clock_of, r
 from delayrig.lanes.payload import dummy_lines, spare_bytes
 from delayrig.model.cell import Cell, Job, Programmer
 from delayrig.model.events import encode_events, parse_events
+from delayrig.model.kinds.agent import ClockRate
+from delayrig.model.kinds.emulator import End, Spi
 from delayrig.model.workload import expected_image, final_content, region_of
 
 from tests.rig.builders import make_cell, make_chip
+from tests.rig.event_builders import made
 
 OURS = b"\0emulate\0corner\0GD25Q16C\0"
 OTHER = b"\0emulate\0W25Q128FV\0"
@@ -43,27 +46,19 @@ def test_guest_makes_and_collects_an_image_for_a_dummy_alone() -> None:
     assert [line.split()[1] for line in lines[1:]] == ["chip.bin", "dummy.jsonl"]
 
 
-AGENT = encode_events(
-    [{"ev": "clock_rate", "t_ns": 5_000, "monotonic_at_ns": 1_200, "raw_ns_min": 1}]
-)
+AGENT = encode_events([made(ClockRate, t_ns=5_000, monotonic_at_ns=1_200, raw_ns_min=1)])
 
 
 def test_moments_move_to_the_clock_of_the_agent_and_lengths_stay() -> None:
-    event = {
-        "ev": "spi",
-        "read_ns": 2_000,
-        "reply_ns": 2_500,
-        "gap_ns": 7,
-        "busy_until_ns": 0,
-        "margin_ns": -3,
-        "wire_ns": 4,
-    }
+    event = made(
+        Spi, read_ns=2_000, reply_ns=2_500, gap_ns=7, busy_until_ns=0, margin_ns=-3, wire_ns=4
+    )
     (moved,) = parse_events(on_the_clock_of(AGENT, encode_events([event])), source="x")
-    assert moved == {**event, "read_ns": 5_800, "reply_ns": 6_300}
+    assert moved == msgspec.structs.replace(event, read_ns=5_800, reply_ns=6_300)
 
 
 def test_without_a_common_moment_nothing_is_moved() -> None:
-    assert on_the_clock_of(b"", encode_events([{"ev": "end", "t_ns": 1}])) == b""
+    assert on_the_clock_of(b"", encode_events([made(End, t_ns=1)])) == b""
 
 
 def raw_after(cell: Cell, content: bytes) -> bytes:

@@ -1,61 +1,74 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One stream of events out of two, by time, each source in its own order."""
+"""One stream of events out of three, by time, each source in its own order."""
 
-import json
 from pathlib import Path
 
 import pytest
 from delayrig.base.errors import LostGuestError
-from delayrig.model.events import Event, event_time_ns, first, merge_events, of_kind, parse_events
+from delayrig.model.events import (
+    Event,
+    encode_events,
+    event_time_ns,
+    first,
+    merge_events,
+    needed,
+    of_kind,
+    parse_events,
+    parse_trace,
+    requests,
+    transactions,
+)
 from delayrig.model.events import read_events as read_folder
+from delayrig.model.kinds.agent import SubjectStart
+from delayrig.model.kinds.emulator import Accept, Cycle, Disconnect, Spi
+from delayrig.model.kinds.hazard import Moved, Stops
+from delayrig.model.kinds.pace import TraceStart
 
-from tests.rig.builders import as_lines
-
-
-def agent(t_ns: int, name: str) -> Event:
-    return {"ev": name, "t_ns": t_ns}
-
-
-def emulator(read_ns: int, name: str) -> Event:
-    return {"ev": name, "empty_ns": 0, "read_ns": read_ns, "reply_ns": read_ns + 5}
+from tests.rig.event_builders import as_lines, busy, cycle, guest, made, serprog, spi, started
 
 
-def merged(left: list[Event], right: list[Event]) -> list[str]:
-    lines = merge_events(as_lines(left), as_lines(right)).decode()
-    assert lines.count("\n") == len(left) + len(right)
-    return [json.loads(line)["ev"] for line in lines.splitlines()]
+def agent(t_ns: int) -> Event:
+    return made(Stops, t_ns=t_ns)
+
+
+def emulator(read_ns: int) -> Event:
+    return spi("0x05", read=read_ns)
+
+
+def merged(left: list[Event], right: list[Event]) -> list[Event]:
+    return parse_events(merge_events(as_lines(left), as_lines(right)), source="both")
 
 
 def test_streams_are_merged_by_time() -> None:
-    left = [agent(1, "a1"), agent(4, "a4")]
-    right = [emulator(2, "e2"), emulator(3, "e3"), emulator(5, "e5")]
-    assert merged(left, right) == ["a1", "e2", "e3", "a4", "e5"]
+    left, right = [agent(1), agent(4)], [emulator(2), emulator(3), emulator(5)]
+    assert merged(left, right) == [left[0], *right[:2], left[1], right[2]]
 
 
 def test_agent_goes_first_at_the_same_time() -> None:
-    assert merged([agent(7, "a")], [emulator(7, "e")]) == ["a", "e"]
+    assert merged([agent(7)], [emulator(7)]) == [agent(7), emulator(7)]
 
 
 def test_event_that_is_older_than_the_one_before_stays_behind_it() -> None:
     # A busy time begins with its transfer, and is written after a line that was read later.
-    busy: Event = {"ev": "busy", "start_ns": 10, "until_ns": 90}
-    right = [emulator(20, "e20"), busy, emulator(30, "e30")]
-    assert merged([agent(15, "a15"), agent(25, "a25")], right) == [
-        "a15",
-        "e20",
-        "busy",
-        "a25",
-        "e30",
+    right = [emulator(20), busy("0x20", start=10, until=90), emulator(30)]
+    assert merged([agent(15), agent(25)], right) == [
+        agent(15),
+        *right[:2],
+        agent(25),
+        right[2],
     ]
 
 
-def test_nothing_of_an_event_is_lost() -> None:
-    event: Event = {"ev": "guest", "t_ns": 3, "text": 'q"\\\n\u00e4', "list": [1, None, True]}
-    assert json.loads(merge_events(as_lines([event]), b"")) == event
+def test_merged_lines_are_those_of_their_writers_to_the_byte() -> None:
+    spaced = b'{ "ev": "stops",  "count": 3, "t_ns": 1 }'
+    other = b'{"schema":1,"ev":"guest","t_ns":2,"kernel":"\\u00e4","version":"","machine":"",'
+    other += b'"cores":1,"cmdline":"a\\"b","clocksource":"tsc"}'
+    lines = b"%s\n%s\n" % (spaced, other)
+    assert merge_events(lines, as_lines([emulator(3)])) == lines + as_lines([emulator(3)])
 
 
 def test_merging_twice_gives_the_same_bytes() -> None:
-    left, right = as_lines([agent(1, "a"), agent(3, "b")]), as_lines([emulator(1, "c")])
+    left, right = as_lines([agent(1), agent(3)]), as_lines([emulator(1)])
     assert merge_events(left, right) == merge_events(left, right)
 
 
@@ -64,77 +77,107 @@ def test_no_events_are_no_lines() -> None:
 
 
 @pytest.mark.parametrize(
-    "line",
+    ("line", "fault"),
     [
-        b"nonsense",
-        b"{",
-        b'{"ev":"x","t_ns":1}}',
-        b"",
-        b"[]",
-        b"5",
-        b"null",
-        b'"ev"',
-        b"{}",
-        b'{"t_ns":1}',
-        b'{"ev":5,"t_ns":1}',
-        b'{"ev":null,"t_ns":1}',
-        b'{"ev":"x"}',
-        b'{"ev":"x","until_ns":1}',
+        (b"nonsense", "malformed"),
+        (b"{", "truncated"),
+        (b'{"ev":"accept","t_ns":1}}', "trailing"),
+        (b"", "truncated"),
+        (b"[]", "Expected `object`, got `array`"),
+        (b"5", "Expected `object`, got `int`"),
+        (b"null", "Expected `object`, got `null`"),
+        (b"{}", "missing required field `ev`"),
+        (b'{"t_ns":1}', "missing required field `ev`"),
+        (b'{"ev":5,"t_ns":1}', r"Expected `str` - at `\$.ev`"),
+        (b'{"ev":"accepted","t_ns":1}', r"Invalid value 'accepted' - at `\$.ev`"),
+        (b'{"ev":"accept"}', "missing required field `t_ns`"),
+        (b'{"ev":"accept","t_ns":1,"more":2}', "unknown field `more`"),
+        (b'{"ev":"accept","t_ns":-1}', r"Expected `int` >= 0 - at `\$.t_ns`"),
+        (b'{"ev":"accept","t_ns":null}', "Expected `int`, got `null`"),
+        (b'{"ev":"accept","t_ns":true}', "Expected `int`, got `bool`"),
+        (b'{"ev":"accept","t_ns":1.5}', "Expected `int`, got `float`"),
+        (b'{"ev":"accept","t_ns":"5"}', "Expected `int`, got `str`"),
+        (b'{"ev":"window","t_ns":1}', "Invalid value 'window'"),
+        (b'{"ev":"\xff","t_ns":1}', "utf-8"),
     ],
 )
-def test_line_that_is_no_event_is_a_lost_guest(line: bytes) -> None:
-    good = as_lines([agent(1, "a")])
+def test_line_that_does_not_fit_is_a_lost_guest_by_source_line_and_fault(
+    line: bytes, fault: str
+) -> None:
+    good = as_lines([agent(1)])
     bad = good + line + b"\n" + good
-    for left, right in ((bad, good), (good, bad)):
-        with pytest.raises(LostGuestError):
-            merge_events(left, right)
+    with pytest.raises(LostGuestError, match=f"^the agent's events, line 2: .*{fault}"):
+        merge_events(bad, good)
+    with pytest.raises(LostGuestError, match=f"^the emulator's events, line 2: .*{fault}"):
+        merge_events(good, bad)
+    with pytest.raises(LostGuestError, match=f"^it, line 2: .*{fault}"):
+        parse_events(bad, source="it")
 
 
-def test_line_that_is_no_event_is_told_by_source_and_number() -> None:
-    with pytest.raises(LostGuestError, match="the emulator's events, line 2"):
-        merge_events(b"", as_lines([agent(1, "a")]) + b"nonsense\n")
-    with pytest.raises(LostGuestError, match="the agent's events, line 1"):
-        merge_events(b"nonsense\n", b"")
+def test_stream_of_another_version_is_a_lost_guest() -> None:
+    line = as_lines([started(wake=None)]).replace(b'"schema":1', b'"schema":2')
+    with pytest.raises(LostGuestError, match=r"Invalid enum value 2 - at `\$.schema`"):
+        parse_events(line, source="it")
 
 
 def test_line_cut_short_is_a_lost_guest() -> None:
-    whole = as_lines([agent(1, "a"), agent(2, "b")])
+    whole = as_lines([agent(1), agent(2)])
     with pytest.raises(LostGuestError):
         parse_events(whole[:-4], source="it")
 
 
+def test_trace_of_the_plugin_has_kinds_of_its_own() -> None:
+    (begin,) = parse_trace(encode_events([made(TraceStart, api=4)]), source="it")
+    assert isinstance(begin, TraceStart)
+    with pytest.raises(LostGuestError, match="line 1"):
+        parse_trace(as_lines([emulator(1)]), source="it")
+
+
+def test_version_stands_first_where_a_line_has_one() -> None:
+    lines = as_lines([started(wake=None), guest(), agent(1)]).splitlines()
+    assert [line.partition(b",")[0] for line in lines] == [b'{"schema":1'] * 2 + [b'{"ev":"stops"']
+    assert parse_events(b"\n".join(lines), source="it") == [started(wake=None), guest(), agent(1)]
+
+
+def test_key_that_may_be_missing_is_left_out_where_it_says_nothing() -> None:
+    assert as_lines([made(SubjectStart, t_ns=5)]) == b'{"ev":"subject_start","t_ns":5}\n'
+    told = as_lines([made(SubjectStart, t_ns=5, cpus="0-1")])
+    assert told == b'{"ev":"subject_start","t_ns":5,"cpus":"0-1"}\n'
+
+
 def test_time_is_that_of_being_read_or_begun() -> None:
-    assert event_time_ns({"ev": "x", "t_ns": 5}) == 5
-    assert event_time_ns(emulator(7, "spi")) == 7
-    assert event_time_ns({"ev": "busy", "start_ns": 9, "until_ns": 11}) == 9
+    assert event_time_ns(agent(5)) == 5
+    assert event_time_ns(serprog("NOP", empty=1, read=6)) == 6
+    assert event_time_ns(emulator(7)) == 7
+    assert event_time_ns(cycle("READ", read=8, start=9)) == 8
+    assert event_time_ns(busy("0x20", start=9, until=11)) == 9
 
 
 def test_events_of_a_kind_and_the_first_of_them() -> None:
-    events = [agent(1, "a"), agent(2, "b"), agent(3, "b")]
-    assert of_kind(events, "b") == events[1:]
-    assert first(events, "b") == events[1]
-    assert first(events, "c") is None
+    events = [made(Accept, t_ns=1), agent(2), agent(3)]
+    assert of_kind(events, Stops) == events[1:]
+    assert first(events, Stops) == needed(events, Stops) == events[1]
+    assert first(events, Moved) is None
+    with pytest.raises(LostGuestError, match="the events hold no 'moved'"):
+        needed(events, Moved)
+
+
+def test_requests_are_all_that_a_client_asked_for_and_transactions_what_reached_the_part() -> None:
+    asked = [serprog("NOP", empty=1, read=2), emulator(3), cycle("READ", read=4)]
+    events = [made(Accept), *asked, made(Disconnect)]
+    assert requests(events) == asked
+    assert transactions(events) == asked[1:]
+    assert [type(event) for event in transactions(events)] == [Spi, Cycle]
 
 
 def test_folder_with_an_event_without_a_time_is_a_lost_guest(tmp_path: Path) -> None:
-    (tmp_path / "events.jsonl").write_bytes(as_lines([agent(1, "a"), {"ev": "b"}]))
-    with pytest.raises(LostGuestError, match="'b' has no time"):
+    (tmp_path / "events.jsonl").write_bytes(as_lines([agent(1)]) + b'{"ev":"accept"}\n')
+    with pytest.raises(LostGuestError, match=r"events.jsonl, line 2: .*`t_ns`"):
         read_folder(tmp_path)
 
 
 def test_folder_without_events_is_a_lost_guest(tmp_path: Path) -> None:
     with pytest.raises(LostGuestError, match="No such file"):
         read_folder(tmp_path)
-    (tmp_path / "events.jsonl").write_bytes(as_lines([agent(1, "a")]))
-    assert read_folder(tmp_path) == [agent(1, "a")]
-
-
-@pytest.mark.parametrize("time", [b"null", b"{}", b'"abc"', b'"5"', b"true", b"1.5"])
-def test_event_with_a_time_that_is_no_number_is_a_lost_guest(time: bytes) -> None:
-    with pytest.raises(LostGuestError):
-        parse_events(b'{"ev":"x","t_ns":' + time + b"}", source="it")
-
-
-def test_line_that_is_not_utf8_is_a_lost_guest() -> None:
-    with pytest.raises(LostGuestError):
-        parse_events(b'{"ev":"\xff","t_ns":1}', source="it")
+    (tmp_path / "events.jsonl").write_bytes(as_lines([agent(1)]))
+    assert read_folder(tmp_path) == [agent(1)]

@@ -17,8 +17,10 @@ from delayrig.analysis.faults.campaign import (
 )
 from delayrig.analysis.faults.scene import End, FaultKind, draw_scene
 from delayrig.base.errors import ExitCode
+from delayrig.model.kinds.emulator import Disconnect, Spi
 
-from tests.rig.builders import SECOND, as_lines
+from tests.rig.builders import SECOND
+from tests.rig.event_builders import as_lines, made
 
 
 def make_run(number: int = 0, **changes: Any) -> FaultRun:
@@ -86,15 +88,15 @@ def test_flashrom_is_at_work_while_it_asks_for_more_than_the_status(
 ) -> None:
     ended_ns = 100 * SECOND
     read = ended_ns - ago_s * SECOND
-    events = [{"ev": "spi", "name": name, "read_ns": read} for name in names]
-    (tmp_path / "events").write_bytes(as_lines([*events, {"ev": "disconnect", "t_ns": ended_ns}]))
+    events = [made(Spi, name=name, read_ns=read) for name in names]
+    (tmp_path / "events").write_bytes(as_lines([*events, made(Disconnect, t_ns=ended_ns)]))
     assert was_at_work(tmp_path / "events", ended_ns) is at_work
     assert not was_at_work(tmp_path / "nothing", ended_ns)
 
 
 def test_work_long_before_the_last_requests_does_not_count(tmp_path: Path) -> None:
-    events = [{"ev": "spi", "name": "READ", "read_ns": 5}]
-    events += [{"ev": "spi", "name": "RDSR", "read_ns": 5}] * 1000
+    events = [made(Spi, name="READ", read_ns=5)]
+    events += [made(Spi, name="RDSR", read_ns=5)] * 1000
     (tmp_path / "events").write_bytes(as_lines(events))
     assert not was_at_work(tmp_path / "events", 6)
 

@@ -14,9 +14,11 @@ from delayrig.machine.flood import LOG_BYTES_MAX, LOGS, cut_logs, logs_of, unles
 from delayrig.machine.last_words import last_words
 from delayrig.model.cell import Job, Programmer
 from delayrig.model.events import Event
+from delayrig.model.kinds.emulator import GaveUp, Serprog
 from delayrig.model.result import Verdict
 
 from tests.flooding import Flood, build_flood
+from tests.rig.event_builders import made
 from tests.rig.test_host_lane import host_cell, left_running, paths, run_cells
 
 __all__ = ["paths"]
@@ -75,10 +77,10 @@ def test_subject_without_end_has_its_own_verdict_and_harms_no_other_cell(
 
 
 def request(*, gap_ns: int, ack: bool = True) -> Event:
-    return {"ev": "serprog", "read_ns": 5, "gap_ns": gap_ns, "ack": ack}
+    return made(Serprog, read_ns=5, gap_ns=gap_ns, ack=ack)
 
 
-GAVE_UP: Event = {"ev": "gave_up", "t_ns": 9, "bound": "records", "count": 4}
+GAVE_UP: Event = made(GaveUp, t_ns=9, bound="records", count=4)
 
 
 @pytest.mark.parametrize(

@@ -23,24 +23,46 @@ from delayrig.model.cell import Cell
 from delayrig.model.chips import read_chips
 from delayrig.model.events import Event
 from delayrig.model.evidence import Evidence
+from delayrig.model.kinds.agent import ClockRate, Guest, KernelMessage, SubjectEnd, SubjectStart
+from delayrig.model.kinds.emulator import Accept, FaultMade, PowerLost, StateBegins
+from delayrig.model.kinds.hazard import (
+    HogsRunning,
+    HogsStopped,
+    LeapAnnounced,
+    LeapState,
+    MemoryPressureBegin,
+    MemoryPressureEnd,
+    SiblingsRunning,
+    SiblingsStopped,
+    Stops,
+    SubjectRights,
+    WallClockStepped,
+)
+from delayrig.model.kinds.host_program import HostEnd, HostStart
+from delayrig.model.kinds.kind import Kind
 from delayrig.model.result import Verdict
 from delayrig.model.workload import region_of
 from msgspec.structs import replace
 
 from tests.rig.builders import (
     CHECKOUT,
-    END_NS,
-    START_NS,
-    changed,
     delay,
     delays_of,
     make_cell,
     make_chip,
     make_evidence,
     make_subject,
+)
+from tests.rig.event_builders import (
+    END_NS,
+    START_NS,
+    Some,
+    changed,
+    made,
     seen_of,
     sound_events,
     spi,
+    without,
 )
 
 ASKS_MAX = 64
@@ -220,13 +242,13 @@ def test_states_of_a_part_are_those_that_the_emulator_says_fit() -> None:
 
 def test_state_that_did_not_begin_is_a_doubt_and_one_that_did_is_not() -> None:
     assert finding(seen_after(), [], "starts:fresh") is Verdict.INCONCLUSIVE
-    seen = seen_after({"ev": "starts", "t_ns": 1, "state": "fresh"})
+    seen = seen_after(made(StateBegins, t_ns=1, state="fresh"))
     assert finding(seen, [], "starts:fresh") is Verdict.PASS
 
 
 def test_command_to_a_sleeping_part_is_no_fault_where_it_was_put_to_sleep() -> None:
     seen = seen_after(
-        {"ev": "starts", "t_ns": 1, "state": "asleep"}, spi("0x9f", read=2, violation="power_down")
+        made(StateBegins, t_ns=1, state="asleep"), spi("0x9f", read=2, violation="power_down")
     )
     assert finding(seen, [], "starts:asleep") is Verdict.PASS
     assert finding(seen, [], "starts:protected") is Verdict.INCONCLUSIVE
@@ -237,7 +259,7 @@ def test_subject_that_may_ask_for_ever_gets_less_time() -> None:
     assert deadline_ms(make_cell(hazards=("low-res-timers", "fault:stuck-wip@1"))) == 60_000
 
 
-def seen_after(*events: dict[str, Any]) -> Seen:
+def seen_after(*events: Event) -> Seen:
     return seen_of(*sound_events(), *events)
 
 
@@ -249,18 +271,18 @@ def finding(seen: Seen, evidence: list[Evidence], *words: str) -> Verdict:
 @pytest.mark.parametrize("kind", ["drop", "corrupt", "duplicate", "nak"])
 def test_what_follows_bytes_altered_or_a_refusal_is_a_doubt(kind: str) -> None:
     word = f"fault:{kind}@1"
-    seen = seen_after({"ev": "fault", "t_ns": 1, "kind": kind, "at": "reply-byte", "nth": 1})
+    seen = seen_after(made(FaultMade, t_ns=1, kind=kind, at="reply-byte", nth=1))
     assert finding(seen, [make_evidence()], word) is Verdict.INCONCLUSIVE
     assert finding(seen_after(), [make_evidence()], word) is Verdict.TOO_SHORT
 
 
 def test_late_reply_excuses_no_short_wait() -> None:
-    seen = seen_after({"ev": "fault", "t_ns": 1, "kind": "delay", "at": "request", "nth": 1})
+    seen = seen_after(made(FaultMade, t_ns=1, kind="delay", at="request", nth=1))
     assert finding(seen, [make_evidence()], "fault:delay:5@1") is Verdict.TOO_SHORT
 
 
 def test_command_after_a_power_cut_is_a_doubt() -> None:
-    seen = seen_after({"ev": "power_cut", "t_ns": 1})
+    seen = seen_after(made(PowerLost, t_ns=1))
     assert finding(seen, [make_evidence()], "power-cut:1") is Verdict.INCONCLUSIVE
 
 
@@ -319,11 +341,11 @@ def test_library_without_a_delay_function_or_with_several_is_not_asked(
     assert hazard_of("signals:20").refusal(make_subject()) == ""
 
 
-def host_events(**end: int) -> list[dict[str, Any]]:
+def host_events(**end: int) -> list[Event]:
     """Of a host program that ran for ten seconds."""
     return [
-        {"ev": "host_start", "t_ns": 0},
-        {"ev": "host_end", "t_ns": 10_000_000_000, "signals": 0, "turns": 0} | end,
+        made(HostStart, t_ns=0),
+        made(HostEnd, t_ns=10_000_000_000, **end),
     ]
 
 
@@ -369,12 +391,12 @@ def test_host_program_that_ended_well_and_told_nothing_is_a_fault(word: str) -> 
 def test_subject_that_was_hardly_stopped_is_a_fault() -> None:
     cell = make_cell(hazards=("stop-cont:10",))
     (hazard,) = hazards_of(cell)
-    lived = [
-        {"ev": "subject_start", "t_ns": 0},
-        {"ev": "subject_end", "t_ns": 2_000_000_000, "exit_code": 0},
+    lived: list[Event] = [
+        made(SubjectStart, t_ns=0),
+        made(SubjectEnd, t_ns=2_000_000_000, exit_code=0),
     ]
     for count, fault in ((20, ""), (9, "the subject was stopped 9 times only")):
-        seen = seen_of(*lived, {"ev": "stops", "t_ns": 1, "count": count})
+        seen = seen_of(*lived, made(Stops, t_ns=1, count=count))
         assert hazard.fault(cell, seen) == fault
 
 
@@ -445,26 +467,26 @@ MS = 1_000_000
 AT = START_NS
 
 
-def mark(kind: str, t_ns: int = START_NS - 1, **fields: Any) -> Event:
-    return {"ev": kind, "t_ns": t_ns, **fields}
+def mark(kind: type[Some], t_ns: int = START_NS - 1, **fields: Any) -> Some:
+    return made(kind, t_ns=t_ns, **fields)
 
 
 def spell(begin_ns: int, *, count: int = 3, turns: int = 5) -> list[Event]:
     """Siblings that run for 20 ms and turn so often in it."""
     return [
-        mark("siblings_running", begin_ns, count=count, turns_min=7),
-        mark("siblings_stopped", begin_ns + 20 * MS, count=count, turns_min=7 + turns),
+        mark(SiblingsRunning, begin_ns, count=count, turns_min=7),
+        mark(SiblingsStopped, begin_ns + 20 * MS, count=count, turns_min=7 + turns),
     ]
 
 
-HOGS = [mark("hogs_running", count=2, turns_min=1), mark("hogs_stopped", END_NS, turns_min=2)]
+HOGS = [mark(HogsRunning, count=2, turns_min=1), mark(HogsStopped, END_NS, turns_min=2)]
 MEMORY = [
-    mark("memory_pressure", reclaimed_pages=8),
-    mark("memory_pressure_end", END_NS, reclaimed_pages=9),
+    mark(MemoryPressureBegin, reclaimed_pages=8),
+    mark(MemoryPressureEnd, END_NS, reclaimed_pages=9),
 ]
-RIGHTS = mark("subject_rights", cap_sys_nice=0, rtprio_max=0)
-THROTTLED = mark("kernel_message", level=4, text="sched: RT throttling activated")
-LEAP = [mark("leap_announced", due_ns=AT + MS), mark("leap_state", END_NS, state=4)]
+RIGHTS = mark(SubjectRights, cap_sys_nice=0, rtprio_max=0)
+THROTTLED = mark(KernelMessage, level=4, text="sched: RT throttling activated")
+LEAP = [mark(LeapAnnounced, due_ns=AT + MS), mark(LeapState, END_NS, state=4)]
 
 TOOK_PLACE = [
     ("busy-siblings:10-30", spell(AT + 10 * MS)),
@@ -474,9 +496,9 @@ TOOK_PLACE = [
     ("memory-pressure", MEMORY),
     ("no-rt", [RIGHTS]),
     ("rt-throttle", [THROTTLED]),
-    ("wall-clock-step:+1", [mark("wall_clock_step", AT + MS)]),
+    ("wall-clock-step:+1", [mark(WallClockStepped, AT + MS)]),
     ("leap-second", LEAP),
-    ("leap-second", [LEAP[0], mark("leap_state", END_NS, state=3)]),
+    ("leap-second", [LEAP[0], mark(LeapState, END_NS, state=3)]),
 ]
 DID_NOT = [
     ("busy-siblings:10-30", []),
@@ -489,34 +511,34 @@ DID_NOT = [
     ("hogs:2", []),
     ("hogs:3", HOGS),
     ("hogs:2", HOGS[:1]),
-    ("hogs:2", [{**HOGS[0], "t_ns": AT + 1}, HOGS[1]]),
+    ("hogs:2", [replace(HOGS[0], t_ns=AT + 1), HOGS[1]]),
     ("memory-pressure", []),
     ("memory-pressure", MEMORY[:1]),
     ("no-rt", []),
-    ("no-rt", [{**RIGHTS, "cap_sys_nice": 1}]),
-    ("no-rt", [{**RIGHTS, "rtprio_max": 1}]),
+    ("no-rt", [replace(RIGHTS, cap_sys_nice=1)]),
+    ("no-rt", [replace(RIGHTS, rtprio_max=1)]),
     ("wall-clock-step:+1", []),
     ("leap-second", []),
     ("leap-second", LEAP[:1]),
-    ("leap-second", [LEAP[0], {**LEAP[1], "state": 1}]),
+    ("leap-second", [LEAP[0], replace(LEAP[1], state=1)]),
 ]
-LATE_LEAP = {**LEAP[0], "due_ns": END_NS + 1}
+LATE_LEAP = replace(LEAP[0], due_ns=END_NS + 1)
 MET_NOTHING = [
     ("busy-siblings:10000-10001", []),
     ("busy-siblings:accept,9990-10001", []),
-    ("hogs:2", [HOGS[0], {**HOGS[1], "turns_min": 1}]),
-    ("memory-pressure", [MEMORY[0], {**MEMORY[1], "reclaimed_pages": 8}]),
+    ("hogs:2", [HOGS[0], replace(HOGS[1], turns_min=1)]),
+    ("memory-pressure", [MEMORY[0], replace(MEMORY[1], reclaimed_pages=8)]),
     ("rt-throttle", []),
-    ("rt-throttle", [{**THROTTLED, "text": "something else is wrong"}]),
+    ("rt-throttle", [replace(THROTTLED, text="something else is wrong")]),
     ("wall-clock-step:+1,10000", []),
     ("leap-second", [LATE_LEAP, LEAP[1]]),
-    ("leap-second", [LATE_LEAP, {**LEAP[1], "state": 1}]),
+    ("leap-second", [LATE_LEAP, replace(LEAP[1], state=1)]),
 ]
 
 
 def seen_beside(events: list[Event]) -> Seen:
     """A cell in which these things happened, and nothing else that a hazard does."""
-    plain = [event for event in sound_events() if not event["ev"].startswith("siblings")]
+    plain = without(without(sound_events(), SiblingsRunning), SiblingsStopped)
     return seen_of(*plain, *events)
 
 
@@ -549,7 +571,7 @@ def test_hazard_that_the_subject_did_not_meet_is_nobodys_fault(
 
 
 def test_siblings_wait_for_a_subject_that_is_never_accepted() -> None:
-    seen = seen_of(*(event for event in seen_beside([]).events if event["ev"] != "accept"))
+    seen = seen_of(*without(seen_beside([]).events, Accept))
     hazard = hazard_of("busy-siblings:accept,10-30")
     assert hazard.fault(cell_of(), seen) == ""
     assert hazard.missed(cell_of(), seen)
@@ -562,17 +584,17 @@ def test_cell_whose_hazard_came_too_late_is_in_doubt_unless_it_says_something_el
     assert "ended before the first step" in unmet.reason
     short = find_verdict(cell, seen_after(), Observed(evidence=[make_evidence()]))
     assert short.verdict is Verdict.TOO_SHORT
-    failed = guest_with("subject_end", exit_code=1)
+    failed = guest_with(SubjectEnd, exit_code=1)
     assert find_verdict(cell, failed, Observed(evidence=[])).verdict is Verdict.OP_FAILED
 
 
-def guest_with(kind: str, **fields: Any) -> Seen:
+def guest_with(kind: type[Kind], **fields: Any) -> Seen:
     return seen_of(*changed(sound_events(), kind, **fields))
 
 
 @pytest.mark.parametrize(("ticks", "sound"), [(0, False), (39, False), (40, True), (50, True)])
 def test_idle_core_without_nohz_ticks_all_the_time(ticks: int, sound: bool) -> None:
-    seen = guest_with("clock_rate", timer_interrupts=ticks)
+    seen = guest_with(ClockRate, timer_interrupts=ticks)
     assert (hazard_of("no-nohz").fault(cell_of("no-nohz"), seen) == "") is sound
 
 
@@ -580,14 +602,14 @@ def test_idle_core_without_nohz_ticks_all_the_time(ticks: int, sound: bool) -> N
     ("version", "sound"), [("#1 SMP PREEMPT_RT Debian", True), ("#1 SMP PREEMPT_DYNAMIC", False)]
 )
 def test_realtime_kernel_says_that_it_is_one(version: str, sound: bool) -> None:
-    seen = guest_with("guest", version=version)
+    seen = guest_with(Guest, version=version)
     assert (hazard_of("preempt-rt").fault(cell_of("preempt-rt"), seen) == "") is sound
 
 
 @pytest.mark.parametrize(("clock", "sound"), [("hpet", True), ("tsc", False)])
 def test_clocksource_in_force_is_the_one_asked_for(clock: str, sound: bool) -> None:
     cell = cell_of("clocksource:hpet")
-    assert (rig_fault(cell, guest_with("guest", clocksource=clock)) == "") is sound
+    assert (rig_fault(cell, guest_with(Guest, clocksource=clock)) == "") is sound
 
 
 def test_message_of_the_kernel_is_explained_by_the_hazard_that_caused_it_alone() -> None:

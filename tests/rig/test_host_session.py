@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A session ends all that it began, whatever becomes of it, of its parent or its children."""
 
-import json
 import os
 import shutil
 import signal
@@ -13,6 +12,8 @@ from pathlib import Path
 import pytest
 from delayrig.base.paths import find_paths
 from delayrig.lanes.host.spec import PORT, Spec, cpus_in, cpus_text, write_spec
+from delayrig.model.events import Event, first, needed, read_events
+from delayrig.model.kinds.agent import ClockRate, EmulatorEnd, LeftOver, SubjectEnd
 
 from tests.rig.builders import CHECKOUT
 from tests.rig.test_host_lane import left_running
@@ -53,11 +54,10 @@ def begin(spec: Path) -> subprocess.Popen[bytes]:
     )
 
 
-def run(spec: Path) -> dict[str, dict[str, object]]:
-    """To its end; the last event of each kind."""
+def run(spec: Path) -> list[Event]:
+    """To its end; what it wrote."""
     assert begin(spec).wait(LIMIT_S) == 0
-    lines = (spec.parent / "agent.jsonl").read_text(encoding="utf-8").splitlines()
-    return {event["ev"]: event for event in map(json.loads, lines)}
+    return read_events(spec.parent / "agent.jsonl")
 
 
 def gone(folder: Path, limit_s: float = LIMIT_S) -> list[str]:
@@ -70,11 +70,11 @@ def gone(folder: Path, limit_s: float = LIMIT_S) -> list[str]:
 
 def test_subject_that_ends_is_told_with_what_it_used(tmp_path: Path) -> None:
     events = run(spec_of(tmp_path, "/bin/sh", "-c", f"echo {PORT}; exit 3"))
-    assert events["subject_end"]["exit_code"] == 3
-    assert events["subject_end"]["timed_out"] is False
-    assert events["emulator_end"]["exit_code"] == 0
+    assert needed(events, SubjectEnd).exit_code == 3
+    assert needed(events, SubjectEnd).timed_out is False
+    assert needed(events, EmulatorEnd).exit_code == 0
     assert int((tmp_path / "stdout.txt").read_text()) > 0
-    assert "left_over" not in events
+    assert first(events, LeftOver) is None
     assert gone(tmp_path) == []
 
 
@@ -85,29 +85,29 @@ def test_subject_has_the_timer_slack_of_ordinary_processes(tmp_path: Path) -> No
 
 def test_subject_whose_time_is_up_is_ended(tmp_path: Path) -> None:
     events = run(spec_of(tmp_path, "/bin/sleep", "1000", deadline_ms=200))
-    assert events["subject_end"]["timed_out"] is True
-    assert events["subject_end"]["signal"] == signal.SIGKILL
+    assert needed(events, SubjectEnd).timed_out is True
+    assert needed(events, SubjectEnd).signal == signal.SIGKILL
 
 
 def test_subject_that_floods_its_output_is_ended(tmp_path: Path) -> None:
     events = run(spec_of(tmp_path, "/usr/bin/yes", str(tmp_path)))
-    assert events["subject_end"]["signal"] == signal.SIGXFSZ
+    assert needed(events, SubjectEnd).signal == signal.SIGXFSZ
     assert (tmp_path / "stdout.txt").stat().st_size <= 1 << 20
 
 
 def test_child_that_a_subject_leaves_behind_is_ended(tmp_path: Path) -> None:
     shell = f"setsid sh -c 'sleep 1000; echo {tmp_path}' & sleep 0.2"
     events = run(spec_of(tmp_path, "/bin/sh", "-c", shell))
-    assert events["subject_end"]["exit_code"] == 0
-    assert int(str(events["left_over"]["count"])) >= 1
+    assert needed(events, SubjectEnd).exit_code == 0
+    assert needed(events, LeftOver).count >= 1
     assert gone(tmp_path) == []
 
 
 def test_clocks_are_compared_over_the_whole_session(tmp_path: Path) -> None:
     events = run(spec_of(tmp_path, "/bin/sleep", "0.2"))
-    rate = events["clock_rate"]
-    assert int(str(rate["monotonic_ns"])) >= 200_000_000
-    assert int(str(rate["raw_ns_min"])) <= int(str(rate["raw_ns_max"]))
+    rate = needed(events, ClockRate)
+    assert rate.monotonic_ns >= 200_000_000
+    assert rate.raw_ns_min <= rate.raw_ns_max
 
 
 @pytest.mark.parametrize("number", range(25))

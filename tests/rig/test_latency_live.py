@@ -21,11 +21,13 @@ from delayrig.cli.latency_run import LatencyRequest, taken_up
 from delayrig.lanes.live.clock import GuestClock
 from delayrig.lanes.live.line import ClockReading
 from delayrig.lanes.live.program import Left
-from delayrig.model.events import Event, encode_events
+from delayrig.model.events import encode_events
+from delayrig.model.kinds.pace import Window
 from delayrig.plan.machines import CORE_MIPS_USED_MAX
 from delayrig.present import latency_rows as rows
 from delayrig.present.latency.page import latency_page
 
+from tests.rig.event_builders import made
 from tests.rig.measured import MS, US, S, behind_reading, full_machine, live_machine, make_report
 
 LIVE = PlaceFacts(
@@ -124,25 +126,29 @@ def test_rehearsal_is_short_and_says_each_thing_once() -> None:
     assert rehearsal_of(["facts", "audit:cpu=0"]) == ["facts", "audit:cpu=0"]
 
 
-def window(number: int, *, kept: bool) -> Event:
-    return {
-        "ev": "window",
-        "core": 0,
-        "from_ns": S + number * 100 * MS,
-        "t_ns": S + (number + 1) * 100 * MS,
-        "kept": kept,
-        "short_ns": 0 if kept else 50 * MS,
-        "lost_ns": 0,
-    }
+def window(number: int, *, kept: bool) -> Window:
+    return made(
+        Window,
+        vcpu=0,
+        from_ns=S + number * 100 * MS,
+        t_ns=S + (number + 1) * 100 * MS,
+        kept=kept,
+        short_ns=0 if kept else 50 * MS,
+        lost_ns=0,
+    )
 
 
-def left_with(*windows: Event) -> Left:
+def left_with(*windows: Window) -> Left:
     """A guest whose clock is a second behind this machine's."""
     readings = [
         ClockReading(before_ns=ns + S, guest_ns=ns, after_ns=ns + S) for ns in (0, 10_000 * MS)
     ]
     clock = GuestClock(begin=readings[0], end=readings[1])
-    return Left(entries={}, clock=clock, trace=encode_events(list(windows)))
+    return Left(
+        entries={},
+        clock=clock,
+        trace=encode_events(windows),
+    )
 
 
 def test_each_series_has_the_windows_of_its_own_time_by_this_machines_clock() -> None:

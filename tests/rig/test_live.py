@@ -2,19 +2,24 @@
 """What of the live lane needs no guest: its clock, its line, and what the plugin's trace says."""
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from delayrig.base.errors import BadInputError, LostGuestError
 from delayrig.judge.trust import pace_fault
 from delayrig.lanes.live.clock import GuestClock
 from delayrig.lanes.live.line import ClockReading, Line, open_line
 from delayrig.lanes.live.pace import pace_events
+from delayrig.model.events import Event, TraceLine, encode_events, needed
 from delayrig.model.evidence import ObservedWait
+from delayrig.model.kinds.emulator import Busy
+from delayrig.model.kinds.pace import Pace, Speed, Window
 from delayrig.plan.machines import find_machine, machine_names, scaled_mips
+
+from tests.rig.event_builders import made
 
 MS = 1_000_000
 
@@ -38,8 +43,8 @@ def test_guest_time_becomes_host_time_on_the_line_through_both_readings() -> Non
 def test_rate_bounds_hold_whatever_lies_between_question_and_answer() -> None:
     clock = GuestClock(begin=reading(1000, 0, 300), end=reading(10_000, 9_200, 400))
     rate = clock.rate
-    assert (rate["raw_ns_min"], rate["raw_ns_max"]) == (8_700, 9_400)
-    assert rate["monotonic_ns"] == 9_200
+    assert (rate.raw_ns_min, rate.raw_ns_max) == (8_700, 9_400)
+    assert rate.monotonic_ns == 9_200
 
 
 def test_clock_that_stands_still_is_a_lost_guest() -> None:
@@ -98,33 +103,37 @@ def test_agent_that_says_nothing_is_a_lost_guest() -> None:
 # The plugin's trace.
 
 
-def window(from_ms: int, short_ns: int = 0, *, kept: bool = True) -> dict[str, object]:
-    return {
-        "ev": "window",
-        "t_ns": (from_ms + 100) * MS,
-        "from_ns": from_ms * MS,
-        "vcpu": 0,
-        "short_ns": short_ns,
-        "lost_ns": 0,
-        "kept": kept,
-    }
+def window(from_ms: int, short_ns: int = 0, *, kept: bool = True) -> Window:
+    return made(
+        Window,
+        t_ns=(from_ms + 100) * MS,
+        from_ns=from_ms * MS,
+        vcpu=0,
+        short_ns=short_ns,
+        lost_ns=0,
+        kept=kept,
+    )
 
 
-def trace_of(*lines: dict[str, object]) -> bytes:
-    return "".join(json.dumps(line) + "\n" for line in lines).encode()
+def trace_of(*lines: TraceLine) -> bytes:
+    return encode_events(lines)
+
+
+def summary_of(trace: bytes, since_ns: int, until_ns: int) -> Pace:
+    return needed(pace_events(trace, since_ns, until_ns), Pace)
 
 
 def test_window_far_off_its_speed_counts_where_it_touches_the_subjects_time() -> None:
     trace = trace_of(
         window(0, 90 * MS, kept=False), window(100, 30 * MS, kept=False), window(200), window(300)
     )
-    (pace,) = pace_events(trace, 150 * MS, 320 * MS)
-    assert (pace["windows"], pace["windows_not_kept"]) == (3, 1)
+    pace = summary_of(trace, 150 * MS, 320 * MS)
+    assert (pace.windows, pace.windows_not_kept) == (3, 1)
 
 
 def test_window_that_is_a_little_off_is_told_and_not_counted() -> None:
-    (pace,) = pace_events(trace_of(window(0, 5 * MS, kept=False)), 0, 50 * MS)
-    assert (pace["windows_not_kept"], pace["windows_behind"]) == (0, 1)
+    pace = summary_of(trace_of(window(0, 5 * MS, kept=False)), 0, 50 * MS)
+    assert (pace.windows_not_kept, pace.windows_behind) == (0, 1)
 
 
 def wait_at(from_ms: int, until_ms: int) -> ObservedWait:
@@ -138,8 +147,8 @@ def wait_at(from_ms: int, until_ms: int) -> ObservedWait:
     )
 
 
-def busy_at(from_ms: int, until_ms: int) -> dict[str, object]:
-    return {"ev": "busy", "kind": "erase", "start_ns": from_ms * MS, "until_ns": until_ms * MS}
+def busy_at(from_ms: int, until_ms: int) -> Event:
+    return made(Busy, kind="erase", start_ns=from_ms * MS, until_ns=until_ms * MS)
 
 
 @pytest.mark.parametrize(
@@ -153,7 +162,7 @@ def busy_at(from_ms: int, until_ms: int) -> dict[str, object]:
     ],
 )
 def test_window_that_was_not_kept_hides_what_was_waited_in_it(
-    waits: list[ObservedWait], busy: list[dict[str, object]], hidden: str
+    waits: list[ObservedWait], busy: list[Event], hidden: str
 ) -> None:
     windows = [window(at, 30 * MS * (at == 100), kept=at != 100) for at in range(0, 2000, 100)]
     fault = pace_fault([*busy, *pace_events(trace_of(*windows), 0, 2000 * MS)], waits)
@@ -168,14 +177,17 @@ def test_host_that_fell_behind_often_had_another_machine_for_a_guest() -> None:
 
 
 def test_changes_of_speed_are_events_but_for_those_of_governors() -> None:
-    change = {"ev": "speed", "t_ns": 5, "vcpu": 1, "from_kips": 1, "to_kips": 2}
-    trace = trace_of({**change, "why": "control"}, {**change, "why": "governor"})
-    assert [event["ev"] for event in pace_events(trace, 0, 10)] == ["speed", "pace"]
+    change = made(Speed, t_ns=5, vcpu=1, from_kips=1, to_kips=2, why="control")
+    by_governor = msgspec.structs.replace(change, why="governor")
+    *changes, pace = pace_events(trace_of(change, by_governor), 0, 10)
+    assert changes == [change]
+    assert isinstance(pace, Pace)
+    assert pace.governor_changes == 1
 
 
 def test_trace_of_a_guest_that_was_ended_may_end_in_half_a_line() -> None:
     trace = trace_of(window(0)) + b'{"ev":"window","t_'
-    assert pace_events(trace, 0, 50 * MS)[-1]["windows"] == 1
+    assert summary_of(trace, 0, 50 * MS).windows == 1
 
 
 # Machines.

@@ -13,10 +13,14 @@ from delayrig.hazards.speed import Governor, SpeedHazard
 from delayrig.lanes.live.conversation import split_changes
 from delayrig.model.cell import Cell, Job, Programmer
 from delayrig.model.events import Event
+from delayrig.model.kinds.agent import SubjectEnd, SubjectStart
+from delayrig.model.kinds.emulator import Accept
+from delayrig.model.kinds.hazard import CrowdRunning, CrowdStopped, Moved
+from delayrig.model.kinds.pace import Pace, Speed
 from delayrig.model.lane import LaneName
 from delayrig.model.speed import Origin, SpeedChange
 
-from tests.rig.builders import seen_of
+from tests.rig.event_builders import made, seen_of
 
 MS = 1_000_000
 CELL = Cell(
@@ -41,9 +45,9 @@ def changes_of(word: str, count: int, cell: Cell = CELL) -> list[SpeedChange]:
 
 
 def lived(ms: int, *events: Event) -> Seen:
-    began: Event = {"ev": "subject_start", "t_ns": 0}
-    accepted: Event = {"ev": "accept", "t_ns": 10 * MS}
-    ended: Event = {"ev": "subject_end", "t_ns": ms * MS}
+    began = made(SubjectStart, t_ns=0)
+    accepted = made(Accept, t_ns=10 * MS)
+    ended = made(SubjectEnd, t_ns=ms * MS)
     return seen_of(began, accepted, ended, *events)
 
 
@@ -116,14 +120,14 @@ def test_governor_ranges_over_a_quarter_to_the_whole_of_each_core() -> None:
 
 def test_speed_that_never_changed_is_told() -> None:
     hazard = hazard_of("frequency:accept")
-    change: Event = {"ev": "speed", "t_ns": 11 * MS}
+    change = made(Speed, t_ns=11 * MS)
     assert "0 times where 1 were due" in hazard.fault(CELL, lived(500))
     assert hazard.fault(CELL, lived(500, change)) == ""
     assert hazard.fault(CELL, lived(5)) == ""
 
 
 def test_governor_that_never_decided_is_told() -> None:
-    idle, busy = ({"ev": "pace", "t_ns": 0, "governor_changes": count} for count in (0, 3))
+    idle, busy = (made(Pace, t_ns=0, governor_changes=count) for count in (0, 3))
     assert "never changed" in hazard_of("governor:ondemand").fault(CELL, lived(500, idle))
     assert hazard_of("governor:ondemand").fault(CELL, lived(500, busy)) == ""
     assert hazard_of("governor:performance").fault(CELL, lived(500, idle)) == ""
@@ -137,18 +141,24 @@ def test_subject_is_moved_to_the_fastest_core() -> None:
 
 def test_move_that_did_not_come_or_came_late_is_told() -> None:
     hazard = hazard_of("move:accept")
-    moved: Event = {"ev": "moved", "t_ns": 12 * MS, "core": 1}
+    moved = made(Moved, t_ns=12 * MS, core=1)
     assert "not moved" in hazard.fault(CELL, lived(500))
-    assert "too late" in hazard.fault(CELL, lived(500, {**moved, "t_ns": 300 * MS}))
-    assert "core 0" in hazard.fault(CELL, lived(500, {**moved, "core": 0}))
+    assert "too late" in hazard.fault(
+        CELL, lived(500, msgspec.structs.replace(moved, t_ns=300 * MS))
+    )
+    assert "core 0" in hazard.fault(CELL, lived(500, msgspec.structs.replace(moved, core=0)))
     assert hazard.fault(CELL, lived(500, moved)) == ""
 
 
 def test_hogs_of_every_core_must_all_be_seen() -> None:
     hazard = hazard_of("hogs-each:2")
-    running: Event = {"ev": "crowd_running", "t_ns": 0, "count": 4, "turns_min": 1}
-    stopped: Event = {"ev": "crowd_stopped", "t_ns": 9, "count": 4, "turns_min": 5}
+    running = made(CrowdRunning, t_ns=0, count=4, turns_min=1)
+    stopped = made(CrowdStopped, t_ns=9, count=4, turns_min=5)
     assert hazard.fault(CELL, lived(500, running, stopped)) == ""
-    assert "not all" in hazard.fault(CELL, lived(500, {**running, "count": 3}, stopped))
+    assert "not all" in hazard.fault(
+        CELL, lived(500, msgspec.structs.replace(running, count=3), stopped)
+    )
     assert hazard.missed(CELL, lived(500, running, stopped)) == ""
-    assert "its share" in hazard.missed(CELL, lived(500, running, {**stopped, "turns_min": 1}))
+    assert "its share" in hazard.missed(
+        CELL, lived(500, running, msgspec.structs.replace(stopped, turns_min=1))
+    )

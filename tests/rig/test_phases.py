@@ -7,8 +7,9 @@ import random
 import pytest
 from delayrig.model.events import Event
 from delayrig.model.phases import VERIFY, TimeSplit, chip_busy_ns, overshoot_ns, split_time, wire_ns
+from msgspec.structs import replace
 
-from tests.rig.builders import busy, cycle, serprog, spi
+from tests.rig.event_builders import busy, cycle, serprog, spi
 
 
 def split(*transactions: tuple[str, int], start: int = 0, end: int = 1000) -> TimeSplit:
@@ -72,7 +73,7 @@ def test_first_reading_of_a_job_that_verifies_is_verify() -> None:
 
 
 def test_opcode_50h_that_opens_a_register_erases_nothing() -> None:
-    events = [spi("0x03", read=100), spi("0x50", read=200) | {"name": "VSREN"}]
+    events = [spi("0x03", read=100), replace(spi("0x50", read=200), name="VSREN")]
     assert split_time(events, 0, 1000) == TimeSplit(total=1000, probe=100, read=900)
 
 

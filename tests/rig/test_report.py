@@ -19,6 +19,7 @@ from xml.etree import ElementTree as ET
 import msgspec
 import pytest
 from click.testing import CliRunner, Result
+from delayrig.base import digest
 from delayrig.base.durations import rounded
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.cli.main import main
@@ -339,7 +340,10 @@ def test_foreign_cell_and_senseless_events_are_refused(tmp_path: Path) -> None:
     cell.write_text('{"name": 1}')
     assert str(cell) in failure(tmp_path / "run")
     shutil.rmtree(tmp_path / "run")
-    result = keep_cell(tmp_path / "run", make_cell(), [*job_events(), {"ev": "serprog", "t_ns": 1}])
+    result = keep_cell(tmp_path / "run", make_cell(), job_events())
+    events = tmp_path / "run" / result.id / "events.jsonl"
+    events.write_bytes(events.read_bytes() + b'{"ev":"serprog","t_ns":1}\n')
+    result = msgspec.structs.replace(result, events_sha256=digest.of_file(events))
     write_results(Results(run=results.run, cells=[result]), tmp_path / "run")
     assert "not events that can be shown" in failure(tmp_path / "run")
 

@@ -19,11 +19,15 @@ from delayrig.lanes.stages import BOOTED, CONNECTED, ENDED, PACK
 from delayrig.model.cell import Expect
 from delayrig.model.events import Event
 from delayrig.model.evidence import Evidence, Witness
+from delayrig.model.kinds.agent import SubjectEnd, SubjectStart
+from delayrig.model.kinds.hazard import Moved
+from delayrig.model.kinds.pace import Window
 from delayrig.model.lane import LaneName
 from delayrig.model.result import Verdict
 from delayrig.plan.request import choose_cells
 
 from tests.rig.builders import MS, SECOND, make_cell, make_result
+from tests.rig.event_builders import made
 
 CELL = make_cell(
     lane=LaneName.LIVE,
@@ -44,21 +48,21 @@ SHORT = Evidence(
 )
 
 
-def window(core: int, begin_ms: int, instructions: int, active_ms: int = 100) -> Event:
-    return {
-        "ev": "window",
-        "vcpu": core,
-        "from_ns": begin_ms * MS,
-        "t_ns": (begin_ms + 100) * MS,
-        "active_ns": active_ms * MS,
-        "instructions": instructions,
-    }
+def window(core: int, begin_ms: int, instructions: int, active_ms: int = 100) -> Window:
+    return made(
+        Window,
+        vcpu=core,
+        from_ns=begin_ms * MS,
+        t_ns=(begin_ms + 100) * MS,
+        active_ns=active_ms * MS,
+        instructions=instructions,
+    )
 
 
 EVENTS: list[Event] = [
-    {"ev": "subject_start", "t_ns": 1000 * MS},
-    {"ev": "moved", "t_ns": 4000 * MS, "core": 1},
-    {"ev": "subject_end", "t_ns": 6000 * MS},
+    made(SubjectStart, t_ns=1000 * MS),
+    made(Moved, t_ns=4000 * MS, core=1),
+    made(SubjectEnd, t_ns=6000 * MS),
 ]
 TRACE = [
     window(0, 0, 50_000_000),  # before the subject, at full speed

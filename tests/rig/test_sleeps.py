@@ -9,7 +9,11 @@ from delayrig.lanes.direct_call import WALL_CLOCK
 from delayrig.model.delays import NO_LIMIT, DelayCall, Delays, DelaysHeader, End, FunctionFacts
 from delayrig.model.events import Event
 from delayrig.model.evidence import ObservedDelay
+from delayrig.model.kinds.agent import ClockRate
+from delayrig.model.kinds.emulator import Spi, Start
 from msgspec.structs import replace
+
+from tests.rig.event_builders import made
 
 US, MS = 1000, 1_000_000
 DELAY, SLEEP, OTHER = range(3)
@@ -28,12 +32,7 @@ FUNCTIONS = [
     replace(PLAIN, name="nanosleep() at 0x2", direct=True, unit_ns=1),
     replace(PLAIN, name="short_delay"),
 ]
-START: Event = {
-    "ev": "start",
-    "clock_step_ns": 0,
-    "clock_rate_error_ppm": 0,
-    "wake_latency_ns_max": LATENCY_NS,
-}
+START: Event = made(Start, clock_step_ns=0, clock_rate_error_ppm=0, wake_latency_ns_max=LATENCY_NS)
 
 
 def call(
@@ -61,7 +60,7 @@ def delays_of(*calls: DelayCall, functions: list[FunctionFacts] = FUNCTIONS) -> 
 
 
 def request(read_ns: int, **more: Any) -> Event:
-    return {"ev": "spi", "read_ns": read_ns, "gap_ns": 5, **more}
+    return made(Spi, **{"read_ns": read_ns, "gap_ns": 5, **more})
 
 
 def observed(*calls: DelayCall, bus: tuple[Event, ...] = ()) -> list[ObservedDelay]:
@@ -146,9 +145,14 @@ def test_sleep_of_another_thread_is_not_the_rest() -> None:
 
 def rate(**more: Any) -> Event:
     """The guest's clock is 1 ms behind."""
-    compared: Event = {"ev": "clock_rate", "t_ns": 100 * MS, "monotonic_at_ns": 99 * MS}
-    bounds = {"raw_ns_min": 200 * MS, "raw_ns_max": 200 * MS + 2, "monotonic_ns": 200 * MS + 1}
-    return {**compared, **bounds, **more}
+    plain = ClockRate(
+        t_ns=100 * MS,
+        raw_ns_min=200 * MS,
+        raw_ns_max=200 * MS + 2,
+        monotonic_ns=200 * MS + 1,
+        monotonic_at_ns=99 * MS,
+    )
+    return replace(plain, **more)
 
 
 @pytest.mark.parametrize(

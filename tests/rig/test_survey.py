@@ -18,21 +18,13 @@ from delayrig.analysis.survey.gaps import (
 from delayrig.analysis.survey.survey import Survey, survey_run
 from delayrig.images.profiles.profile import Wait
 from delayrig.model.delays import DelayCall, Delays, encode_delays
-from delayrig.model.events import Event
+from delayrig.model.events import Event, event_time_ns
 from delayrig.model.lane import LaneName
 from delayrig.model.result import Results, write_results
 from delayrig.present.terminal.survey import tables_of
 
-from tests.rig.builders import (
-    delay,
-    delays_of,
-    make_cell,
-    make_profile,
-    make_run_header,
-    sound_events,
-    spi,
-    started,
-)
+from tests.rig.builders import delay, delays_of, make_cell, make_profile, make_run_header
+from tests.rig.event_builders import sound_events, spi, started
 from tests.rig.reported import keep_cell
 
 US = 1000
@@ -121,7 +113,7 @@ def test_waits_of_a_profile_are_known_by_name() -> None:
 
 def test_the_bus_less_service_is_what_the_calls_took() -> None:
     requests = bus([30, 30, 30 + 200])
-    call = delay(200, took_ns=200 * US, at=requests[2]["reply_ns"] + 10)
+    call = delay(200, took_ns=200 * US, at=event_time_ns(requests[2]) + 10)
     found = agreement_of(called(call, between=requests))
     assert found is not None
     assert (found.calls, found.calls_ns, found.bus_ns) == (1, 200 * US, 200 * US)
@@ -130,7 +122,7 @@ def test_the_bus_less_service_is_what_the_calls_took() -> None:
 
 def test_witnesses_that_differ_are_told_by_how_much() -> None:
     requests = bus([30, 30, 30 + 202])
-    call = delay(200, took_ns=200 * US, at=requests[2]["reply_ns"] + 10)
+    call = delay(200, took_ns=200 * US, at=event_time_ns(requests[2]) + 10)
     found = agreement_of(called(call, between=requests))
     assert found is not None
     assert found.off_pct == pytest.approx(1.0)

@@ -13,21 +13,21 @@ from delayrig.base.errors import ExitCode
 from delayrig.cli.main import main
 from delayrig.model.delays import encode_delays
 from delayrig.model.events import Event
+from delayrig.model.kinds.emulator import Accept, Disconnect, FaultMade
 from delayrig.present.trace.perfetto import as_perfetto
 from delayrig.present.trace.timeline import Span, Timeline, Track, timeline_of
 from delayrig.present.trace.vcd import as_vcd
 
-from tests.rig.builders import (
+from tests.rig.builders import SECOND, delay, delays_of
+from tests.rig.event_builders import (
     END_NS,
     NOP,
-    SECOND,
     START_NS,
     as_lines,
     busy,
     cycle,
-    delay,
-    delays_of,
     early,
+    made,
     serprog,
     sound_events,
     spi,
@@ -37,7 +37,7 @@ US = 1000
 
 
 def fault(at_ns: int) -> Event:
-    return {"ev": "fault", "t_ns": at_ns, "kind": "nak", "at": "request", "nth": 2, "held_ns": 0}
+    return made(FaultMade, t_ns=at_ns, kind="nak", at="request", nth=2, held_ns=0)
 
 
 def erase(at: int = SECOND) -> list[Event]:
@@ -103,15 +103,15 @@ def test_work_that_was_put_off_ends_where_the_next_begins() -> None:
 def test_cycle_has_moments_of_its_own() -> None:
     events = [cycle("PROGRAM", op="0xa0", read=100)]
     (span,) = timeline_of(events).spans
-    assert span.start_ns == events[0]["start_ns"]
-    assert span.end_ns == max(span.start_ns + events[0]["wire_ns"], span.start_ns + 1)
+    assert span.start_ns == 100
+    assert span.end_ns == span.start_ns + 1
 
 
 def test_wait_does_not_span_two_connections() -> None:
     def at(ns: int) -> Event:
         return serprog(NOP, empty=ns, read=ns, reply=ns + 1)
 
-    events = [at(10), {"ev": "disconnect", "t_ns": 20}, {"ev": "accept", "t_ns": 30}, at(40)]
+    events = [at(10), made(Disconnect, t_ns=20), made(Accept, t_ns=30), at(40)]
     assert [s for s in timeline_of(events).spans if s.track is Track.WAIT] == []
 
 
@@ -284,10 +284,6 @@ def test_command_shows_the_delays_of_a_cell(tmp_path: Path) -> None:
     assert [e["args"]["function"] for e in shown["traceEvents"] if e["name"] == "7 us"] == [
         "default_delay"
     ]
-
-
-def test_delays_in_the_events_of_an_older_rig_are_passed_over() -> None:
-    assert timeline_of([{"ev": "delay", "t_ns": 1, "end_ns": 2, "requested_us": 7}]).spans == []
 
 
 @pytest.mark.parametrize("content", [None, b"not json\n", b'{"ev":"serprog","read_ns":1}\n'])

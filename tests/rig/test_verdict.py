@@ -17,22 +17,38 @@ from delayrig.judge.waits import NOTHING_JUDGED
 from delayrig.model.cell import Cell, Programmer
 from delayrig.model.events import Event
 from delayrig.model.evidence import Evidence, Witness
+from delayrig.model.kinds.agent import (
+    AgentError,
+    ClockRate,
+    EmulatorEnd,
+    Guest,
+    KernelMessage,
+    SubjectEnd,
+    SubjectStart,
+)
+from delayrig.model.kinds.emulator import Accept, End, Start
+from delayrig.model.kinds.hazard import SiblingsRunning, SiblingsStopped
+from delayrig.model.kinds.kind import Kind, name_of
+from delayrig.model.kinds.pace import Pace
 from delayrig.model.lane import LaneName
 from delayrig.model.result import Verdict
 
 from tests.rig.builders import (
-    DELAY,
-    END_NS,
     ERASE_WAIT,
     MS,
     SECOND,
-    START_NS,
     SYNC_WAIT,
-    changed,
     make_cell,
     make_evidence,
     make_profile,
     make_subject,
+)
+from tests.rig.event_builders import (
+    DELAY,
+    END_NS,
+    START_NS,
+    changed,
+    made,
     serprog,
     sound_events,
     spi,
@@ -86,7 +102,7 @@ def with_event(event: Event) -> Step:
     return lambda case: replace(case, events=[*case.events, event])
 
 
-def with_fields(kind: str, **fields: Any) -> Step:
+def with_fields(kind: type[Kind], **fields: Any) -> Step:
     return lambda case: replace(case, events=changed(case.events, kind, **fields))
 
 
@@ -96,10 +112,10 @@ def with_evidence(evidence: Evidence) -> Step:
 
 # In the order in which they are asked.
 QUESTIONS: list[tuple[Verdict, Step]] = [
-    (Verdict.INFRA_ERROR, with_fields("emulator_end", exit_code=99)),
+    (Verdict.INFRA_ERROR, with_fields(EmulatorEnd, exit_code=99)),
     (Verdict.TOO_SHORT, with_evidence(make_evidence())),
-    (Verdict.HUNG, with_fields("subject_end", timed_out=True)),
-    (Verdict.OP_FAILED, with_fields("subject_end", exit_code=3)),
+    (Verdict.HUNG, with_fields(SubjectEnd, timed_out=True)),
+    (Verdict.OP_FAILED, with_fields(SubjectEnd, exit_code=3)),
     (Verdict.CORRUPT, with_evidence(make_evidence(Witness.IMAGE, "exact"))),
     (Verdict.INCONCLUSIVE, with_evidence(make_evidence(grade="assumed"))),
     (Verdict.INCONCLUSIVE, with_event(spi("0x02", read=START_NS, violation="wel"))),
@@ -180,12 +196,12 @@ def test_inconclusive_names_its_reason_in_the_same_order() -> None:
 
 
 FAULTS: dict[str, Step] = {
-    "agent": with_event({"ev": "agent_error", "t_ns": 1, "message": "mount", "detail": "EIO"}),
-    "kernel": with_event({"ev": "kernel_message", "t_ns": 1, "level": 3, "text": "TSC unstable"}),
-    "clocksource": with_fields("guest", clocksource="hpet"),
-    "rate": with_fields("clock_rate", monotonic_ns=101 * MS),
-    "emulator": with_fields("emulator_end", exit_code=1),
-    "no emulator end": lambda case: replace(case, events=without(case.events, "emulator_end")),
+    "agent": with_event(made(AgentError, t_ns=1, message="mount", detail="EIO")),
+    "kernel": with_event(made(KernelMessage, t_ns=1, level=3, text="TSC unstable")),
+    "clocksource": with_fields(Guest, clocksource="hpet"),
+    "rate": with_fields(ClockRate, monotonic_ns=101 * MS),
+    "emulator": with_fields(EmulatorEnd, exit_code=1),
+    "no emulator end": lambda case: replace(case, events=without(case.events, EmulatorEnd)),
     "image": lambda case: replace(case, image=None),
 }
 
@@ -200,12 +216,10 @@ def test_fault_of_the_rig_beats_every_conviction(name: str) -> None:
     assert reason == rig_fault(case.cell, case.seen) != ""
 
 
-@pytest.mark.parametrize(
-    "kind", ["guest", "clock_rate", "start", "subject_start", "subject_end", "end"]
-)
-def test_cell_without_one_of_its_marks_is_infra_error(kind: str) -> None:
+@pytest.mark.parametrize("kind", [Guest, ClockRate, Start, SubjectStart, SubjectEnd, End])
+def test_cell_without_one_of_its_marks_is_infra_error(kind: type[Kind]) -> None:
     case = replace(Case(), events=without(sound_events(), kind))
-    assert case.finding() == (Verdict.INFRA_ERROR, f"the events hold no {kind!r}")
+    assert case.finding() == (Verdict.INFRA_ERROR, f"the events hold no {name_of(kind)!r}")
 
 
 @pytest.mark.parametrize(
@@ -221,18 +235,18 @@ def test_cell_without_one_of_its_marks_is_infra_error(kind: str) -> None:
 def test_clock_rate_may_be_off_by_100_ppm_of_its_bracket(monotonic: int, sound: bool) -> None:
     # 100 ppm of the larger bound, 1.0011 s less the fraction, on either side.
     step = with_fields(
-        "clock_rate", raw_ns_min=1_000_000_100, raw_ns_max=1_001_000_010, monotonic_ns=monotonic
+        ClockRate, raw_ns_min=1_000_000_100, raw_ns_max=1_001_000_010, monotonic_ns=monotonic
     )
     assert (step(Case()).verdict() is Verdict.PASS) is sound
 
 
 def live_case(guest_ns: int) -> Case:
     """A second of this machine's, in which the guest's clock went that far."""
-    pace = {"ev": "pace", "t_ns": 1, "windows": 9, "windows_not_kept": 0, "not_kept": []}
+    pace = made(Pace, t_ns=1, windows=9, windows_not_kept=0, not_kept=[])
     case = with_event(pace)(Case(cell=make_cell(lane=LaneName.LIVE)))
     bounds = {"raw_ns_min": SECOND - MS, "raw_ns_max": SECOND + MS}
-    case = with_fields("start", clock=MONOTONIC)(case)
-    return with_fields("clock_rate", **bounds, monotonic_ns=guest_ns)(case)
+    case = with_fields(Start, clock=MONOTONIC)(case)
+    return with_fields(ClockRate, **bounds, monotonic_ns=guest_ns)(case)
 
 
 @pytest.mark.parametrize("guest_ns", [11 * SECOND, SECOND // 2, SECOND + 12 * MS, SECOND - 12 * MS])
@@ -254,7 +268,7 @@ def siblings_case(**changes: Any) -> Case:
     """Four cores, the siblings running, a calibration while they ran."""
     cell = make_cell(hazards=("busy-siblings",), cores=4)
     events = changed(
-        sound_events(siblings=3), "siblings_stopped", stdout_bytes=len(CALIBRATED.encode())
+        sound_events(siblings=3), SiblingsStopped, stdout_bytes=len(CALIBRATED.encode())
     )
     return replace(Case(cell=cell, events=events, stdout=CALIBRATED + "done\n"), **changes)
 
@@ -266,13 +280,13 @@ def test_siblings_around_the_calibration_are_sound() -> None:
 @pytest.mark.parametrize(
     "step",
     [
-        with_fields("siblings_running", count=2),
-        with_fields("siblings_running", count=4),
-        lambda case: replace(case, events=without(case.events, "siblings_running")),
-        with_fields("siblings_running", t_ns=START_NS + 1),
-        lambda case: replace(case, events=without(case.events, "siblings_stopped")),
-        with_fields("siblings_stopped", stdout_bytes=len(CALIBRATED.encode()) - len("OK.\n")),
-        with_fields("siblings_stopped", stdout_bytes=0),
+        with_fields(SiblingsRunning, count=2),
+        with_fields(SiblingsRunning, count=4),
+        lambda case: replace(case, events=without(case.events, SiblingsRunning)),
+        with_fields(SiblingsRunning, t_ns=START_NS + 1),
+        lambda case: replace(case, events=without(case.events, SiblingsStopped)),
+        with_fields(SiblingsStopped, stdout_bytes=len(CALIBRATED.encode()) - len("OK.\n")),
+        with_fields(SiblingsStopped, stdout_bytes=0),
     ],
 )
 def test_siblings_that_did_not_run_as_they_should_are_infra_error(step: Step) -> None:
@@ -283,29 +297,29 @@ def test_siblings_that_did_not_run_as_they_should_are_infra_error(step: Step) ->
 
 
 def test_siblings_seen_running_as_the_subject_starts_are_sound() -> None:
-    case = with_fields("siblings_running", t_ns=START_NS)(siblings_case())
+    case = with_fields(SiblingsRunning, t_ns=START_NS)(siblings_case())
     assert case.verdict() is Verdict.PASS
 
 
 def test_calibration_with_other_messages_in_between_is_whole() -> None:
     stdout = "Calibrating delay loop... delay loop is unreliable,\ntrying to continue OK.\n"
-    step = with_fields("siblings_stopped", stdout_bytes=len(stdout))
+    step = with_fields(SiblingsStopped, stdout_bytes=len(stdout))
     assert step(siblings_case(stdout=stdout)).verdict() is Verdict.PASS
 
 
 def test_subject_that_does_not_calibrate_needs_no_calibration() -> None:
-    step = with_fields("siblings_stopped", stdout_bytes=0)
+    step = with_fields(SiblingsStopped, stdout_bytes=0)
     assert step(siblings_case(stdout="flashrom 1.4.0\n")).verdict() is Verdict.PASS
 
 
 def test_siblings_go_on_where_the_subject_never_connected() -> None:
-    events = without(without(siblings_case().events, "siblings_stopped"), "accept")
-    case = with_fields("subject_end", exit_code=1)(siblings_case(events=events))
+    events = without(without(siblings_case().events, SiblingsStopped), Accept)
+    case = with_fields(SubjectEnd, exit_code=1)(siblings_case(events=events))
     assert case.verdict() is Verdict.OP_FAILED
 
 
 def test_cell_without_siblings_asks_nothing_of_them() -> None:
-    events = without(without(sound_events(), "siblings_running"), "siblings_stopped")
+    events = without(without(sound_events(), SiblingsRunning), SiblingsStopped)
     assert replace(Case(), events=events).verdict() is Verdict.PASS
 
 
@@ -367,7 +381,7 @@ def _timed(evidence: Evidence, *, asked: int, shortest: int, longest: int) -> Ev
     ],
 )
 def test_failed_subject_is_quoted(ended: dict[str, int], stdout: str, reason: str) -> None:
-    case = with_fields("subject_end", **ended)(replace(Case(), stdout=stdout))
+    case = with_fields(SubjectEnd, **ended)(replace(Case(), stdout=stdout))
     assert case.finding() == (Verdict.OP_FAILED, reason)
 
 
@@ -400,6 +414,6 @@ def test_version_is_what_the_subject_prints_else_its_package_else_its_digest() -
 
 def test_calibration_after_bytes_that_are_not_text_is_seen() -> None:
     output = b"\xff\xff\xff\xff\xff" + CALIBRATED.encode()
-    case = with_fields("siblings_stopped", stdout_bytes=len(output))(siblings_case())
+    case = with_fields(SiblingsStopped, stdout_bytes=len(output))(siblings_case())
     seen = Seen(events=case.events, output=output, image=None, read_back=None)
     assert BusySiblings("").fault(case.cell, seen) == ""

@@ -13,26 +13,31 @@ from delayrig.model import workload
 from delayrig.model.cell import Cell, Job
 from delayrig.model.events import Event
 from delayrig.model.evidence import Witness
+from delayrig.model.kinds.agent import Guest, SubjectEnd, SubjectStart
+from delayrig.model.kinds.emulator import FaultMade, Start
 from delayrig.model.result import CellResult, Results, Verdict, decode_results, own_fault
 
 from tests.rig.builders import (
-    END_NS,
     MS,
-    NOP,
     SECOND,
+    make_cell,
+    make_chip,
+    make_run_header,
+    make_subject,
+    sparse_image,
+)
+from tests.rig.event_builders import (
+    END_NS,
+    NOP,
     START_NS,
     SYNCNOP,
     as_lines,
     busy,
     changed,
     early,
-    make_cell,
-    make_chip,
-    make_run_header,
-    make_subject,
+    made,
     serprog,
     sound_events,
-    sparse_image,
     spi,
 )
 
@@ -72,6 +77,7 @@ def left_by(
     folder: Path,
     *bus: Event,
     events: list[Event] | None = None,
+    lines: bytes = b"",
     cell: Cell | None = None,
     stdout: str = "flashrom 1.4.0 on Linux 6.1\nVERIFIED.\n",
     image: bytes | None = None,
@@ -81,7 +87,7 @@ def left_by(
     """The result of a folder with those events, or with that on the bus of a sound cell."""
     cell = cell or make_cell()
     left = sound_events(*bus) if events is None else events
-    (folder / "events.jsonl").write_bytes(as_lines(left))
+    (folder / "events.jsonl").write_bytes(lines or as_lines(left))
     (folder / "stdout.txt").write_text(stdout, encoding="utf-8")
     whole = sparse_image(workload.final_content(cell, REGION))
     (folder / "image.sparse").write_bytes(whole if image is None else image)
@@ -213,63 +219,67 @@ def test_read_that_reports_success_and_left_nothing_is_corrupt(
 
 
 def test_event_without_a_key_that_it_owes_is_a_lost_guest(tmp_path: Path) -> None:
-    nonsense = {"ev": "spi", "op": "0x05", "read_ns": 1}
-    with pytest.raises(LostGuestError):
-        left_by(tmp_path, nonsense)
+    nonsense = b'{"ev":"spi","op":"0x05","read_ns":1}\n'
+    with pytest.raises(LostGuestError, match="missing required field `name`"):
+        left_by(tmp_path, lines=as_lines(sound_events()) + nonsense)
 
 
 def test_command_earlier_by_less_than_the_error_of_the_clock_is_inconclusive(
     tmp_path: Path,
 ) -> None:
     bus = early("0x02", read=START_NS + 5, margin=-7)
-    result = left_by(tmp_path, events=changed(sound_events(bus), "start", clock_step_ns=8))
+    result = left_by(tmp_path, events=changed(sound_events(bus), Start, clock_step_ns=8))
     assert result.verdict is Verdict.INCONCLUSIVE
     assert result.reason.startswith("less than the error of the clock: ")
 
 
 def test_scripted_clock_is_a_fault_of_the_rig(tmp_path: Path) -> None:
-    result = left_by(tmp_path, events=changed(sound_events(), "start", clock="scripted"))
+    result = left_by(tmp_path, events=changed(sound_events(), Start, clock="scripted"))
     assert result.verdict is Verdict.INFRA_ERROR
     assert "scripted" in result.reason
 
 
 def test_failure_after_faults_on_request_names_them(tmp_path: Path) -> None:
     faults = [
-        {"ev": "fault", "t_ns": START_NS + at, "kind": kind, "at": "request", "nth": at}
+        made(FaultMade, t_ns=START_NS + at, kind=kind, at="request", nth=at)
         for at, kind in ((3, "nak"), (4, "drop"), (5, "nak"))
     ]
-    failed = changed(sound_events(*faults), "subject_end", exit_code=1)
+    failed = changed(sound_events(*faults), SubjectEnd, exit_code=1)
     result = left_by(tmp_path, events=failed)
     assert result.verdict is Verdict.OP_FAILED
     assert result.reason.endswith("(after 3 faults on request: drop, nak)")
 
 
-WRONG: list[Any] = [None, -1, "text", [], {}, 1e300, True]
+HUGE = msgspec.Raw(b"9" * 400)
+"""A number that no float can hold."""
+WRONG: list[Any] = [None, -1, "text", [], {}, 1e300, True, HUGE]
 
 
 def test_wrong_type_in_what_the_agent_says_makes_the_guest_a_lost_one(tmp_path: Path) -> None:
-    events = changed(sound_events(*bus_of_write()), "guest", clocksource=-1)
-    with pytest.raises(LostGuestError, match=r"guest\.clocksource"):
+    events = changed(sound_events(*bus_of_write()), Guest, clocksource=-1)
+    with pytest.raises(LostGuestError, match=r"`str`, got `int`.*clocksource"):
         left_by(tmp_path, events=events)
 
 
 @pytest.mark.parametrize("value", [-1, "1", 1.5, True, None])
 def test_time_that_is_none_makes_the_guest_a_lost_one(tmp_path: Path, value: Any) -> None:
-    events = changed(sound_events(*bus_of_write()), "subject_start", t_ns=value, read_ns=1)
+    events = changed(sound_events(*bus_of_write()), SubjectStart, t_ns=value)
     with pytest.raises(LostGuestError):
         left_by(tmp_path, events=events)
 
 
-@pytest.mark.parametrize("value", WRONG, ids=repr)
+@pytest.mark.parametrize("value", WRONG, ids=lambda value: "huge" if value is HUGE else repr(value))
 def test_any_wrong_value_is_a_lost_guest_or_a_result_that_can_be_read(
     tmp_path: Path, value: Any
 ) -> None:
-    events = sound_events(*bus_of_write())
-    for number, event in enumerate(events):
+    lines = as_lines(sound_events(*bus_of_write())).splitlines()
+    for number, line in enumerate(lines):
+        event = msgspec.json.decode(line)
         for key in event:
-            spoilt = [*events[:number], {**event, key: value}, *events[number + 1 :]]
+            wrong = msgspec.json.encode({**event, key: value})
+            spoilt = b"\n".join([*lines[:number], wrong, *lines[number + 1 :]])
             try:
-                result = left_by(tmp_path, events=spoilt)
+                result = left_by(tmp_path, lines=spoilt)
             except LostGuestError:
                 continue
             assert own_fault(result) == "", (key, event)

@@ -5,8 +5,10 @@ import pytest
 from delayrig.images.profiles.profile import Wait
 from delayrig.judge.wait_classes import classify_waits, smallest_visible_short_ns
 from delayrig.model.evidence import ObservedWait
+from delayrig.model.kinds.emulator import Start
 
-from tests.rig.builders import SYNC_WAIT, make_profile, spi
+from tests.rig.builders import SYNC_WAIT, make_profile
+from tests.rig.event_builders import made, spi
 
 SYNC = "serprog-sync"
 PROFILE = make_profile(SYNC_WAIT)
@@ -52,7 +54,7 @@ def test_command_that_may_have_come_before_the_part_was_ready_is_unjudged(
 def test_latency_measured_before_bounds_later_ones_in_a_guest_alone(
     clock: str, judged: bool
 ) -> None:
-    start = {"ev": "start", "t_ns": 0, "clock": clock, "wake_latency_ns_max": 3}
+    start = made(Start, t_ns=0, clock=clock, wake_latency_ns_max=3)
     events = [start, spi("0x06", read=100, empty=90, margin=4, grade="datasheet")]
     assert ("chip-busy" in classify_waits([], PROFILE, events)[0]) is judged
 

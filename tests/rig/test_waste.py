@@ -15,15 +15,8 @@ from delayrig.model.delays import DelayCall, encode_delays
 from delayrig.model.events import Event
 from delayrig.model.result import FILE_NAME
 
-from tests.rig.builders import (
-    as_lines,
-    busy,
-    delay,
-    delays_of,
-    make_cell,
-    serprog,
-    spi,
-)
+from tests.rig.builders import delay, delays_of, make_cell
+from tests.rig.event_builders import as_lines, busy, serprog, spi
 
 US = 1000
 
@@ -139,13 +132,21 @@ def test_run_is_read_without_canaries_and_a_cell_alone(tmp_path: Path) -> None:
     assert [each.cell.name for each in read_watched(tmp_path / "two")] == ["two"]
 
 
-def test_cell_of_an_older_rig_with_probes_is_read(tmp_path: Path) -> None:
+def test_key_of_a_cell_of_an_older_rig_is_passed_over(tmp_path: Path) -> None:
     cell = {**msgspec.to_builtins(make_cell(name="old")), "witness": "delay"}
     (tmp_path / "cell.json").write_bytes(msgspec.json.encode(cell))
-    seen = {"ev": "delay", "t_ns": 1, "end_ns": 9, "requested_us": 5, "stack": ["a.c:1"]}
-    (tmp_path / "events.jsonl").write_bytes(as_lines([seen, *erase(1000)]))
+    (tmp_path / "events.jsonl").write_bytes(as_lines(erase(1000)))
     found = waste_of(read_watched(tmp_path))
     assert ([row.count for row in found.operations], found.call_sites) == ([1], [])
+
+
+def test_events_of_an_older_rig_with_other_kinds_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "cell.json").write_bytes(msgspec.json.encode(make_cell(name="old")))
+    probe = b'{"ev":"delay","t_ns":1,"end_ns":9,"requested_us":5}\n'
+    (tmp_path / "events.jsonl").write_bytes(probe + as_lines(erase(1000)))
+    done = CliRunner().invoke(main, ["waste", str(tmp_path)])
+    assert done.exit_code != 0
+    assert "line 1: Invalid value 'delay'" in done.output
 
 
 def test_command_says_where_nobody_saw_who_asked_for_delays(tmp_path: Path) -> None:

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`rig/rig reference`: writes the texts that the launcher prints before the rig is set up."""
+"""`rig/rig reference`: writes what of rig/docs/reference is made from the code.
+
+The launcher prints helps and lists before the rig is set up.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +12,7 @@ import click
 from delayrig.base.paths import find_paths
 from delayrig.cli.command import explained
 from delayrig.cli.lists import hazard_lines, subject_lines
+from delayrig.present.event_reference import events_page
 
 COLUMNS = 80
 MARGIN_COLUMNS = 2
@@ -18,7 +22,7 @@ MARGIN_COLUMNS = 2
 @click.pass_context
 @explained
 def reference(ctx: click.Context) -> None:
-    """Writes help and lists to rig/docs/reference/, for machines where nothing is set up yet."""
+    """Writes helps, lists and the page of events to rig/docs/reference/."""
     folder = find_paths().checkout / "rig" / "docs" / "reference"
     texts = reference_texts(ctx.find_root().command)
     for old in set((folder / "command-line").glob("*.txt")) - {folder / name for name in texts}:
@@ -31,7 +35,8 @@ def reference_texts(root: click.Command) -> dict[str, str]:
     """Every text by its file below rig/docs/reference/."""
     helps = {f"command-line/{name}.txt": text for name, text in help_texts(root)}
     lists = {"hazards.txt": hazard_lines(), "subjects.txt": subject_lines()}
-    return helps | {name: "".join(f"{line}\n" for line in lines) for name, lines in lists.items()}
+    texts = {name: "".join(f"{line}\n" for line in lines) for name, lines in lists.items()}
+    return {**helps, **texts, "events.md": events_page()}
 
 
 def help_texts(

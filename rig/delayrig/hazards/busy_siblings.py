@@ -6,8 +6,12 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from delayrig.hazards.hazard import ANYWHERE, LATE_NS_MAX, Concern, Hazard, ended_before
-from delayrig.model.events import Event, first, of_kind
+from delayrig.hazards.hazard import ANYWHERE, LATE_NS_MAX, Concern, Hazard, ended_before, origin_ns
+from delayrig.model.events import first, needed, of_kind
+from delayrig.model.kinds.agent import SubjectStart
+from delayrig.model.kinds.emulator import Accept
+from delayrig.model.kinds.hazard import SiblingsRunning, SiblingsStopped
+from delayrig.model.speed import Origin
 
 if TYPE_CHECKING:
     from delayrig.hazards.seen import Seen
@@ -42,9 +46,9 @@ class Schedule:
             raise ValueError(text)
 
     @property
-    def origin(self) -> str:
-        """The event from which the windows count."""
-        return "accept" if self.from_accept else "subject_start"
+    def origin(self) -> Origin:
+        """From when the windows count."""
+        return Origin.ACCEPT if self.from_accept else Origin.START
 
     def spec_lines(self) -> list[str]:
         """As the agent reads it."""
@@ -88,10 +92,10 @@ class BusySiblings(Hazard):
 
     def fault(self, cell: "Cell", seen: "Seen") -> str:
         """Whether the siblings ran exactly while they should."""
-        running = of_kind(seen.events, "siblings_running")
+        running = of_kind(seen.events, SiblingsRunning)
         if not running and self.schedule and _is_early(self.schedule, seen):
             return ""
-        if not running or any(event["count"] != cell.cores - 1 for event in running):
+        if not running or any(event.count != cell.cores - 1 for event in running):
             return "not all of the busy siblings were seen running"
         if self.schedule:
             return _schedule_fault(self.schedule, running, seen)
@@ -99,40 +103,40 @@ class BusySiblings(Hazard):
 
     def missed(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
         """Whether the subject ended, or was never accepted, before the first window."""
-        running = of_kind(seen.events, "siblings_running")
+        running = of_kind(seen.events, SiblingsRunning)
         return "" if running else "it ended before the siblings were to be busy"
 
 
-def _start_up_fault(running: Event, seen: "Seen") -> str:
+def _start_up_fault(running: SiblingsRunning, seen: "Seen") -> str:
     """Whether they ran from before the start to the acceptance, a calibration inside."""
-    stopped = first(seen.events, "siblings_stopped")
-    started = first(seen.events, "subject_start") or {}
-    if running["t_ns"] > started["t_ns"]:
+    stopped = first(seen.events, SiblingsStopped)
+    if running.t_ns > needed(seen.events, SubjectStart).t_ns:
         return "the busy siblings came after the subject"
     if stopped is None:
-        accepted = first(seen.events, "accept") is not None
+        accepted = first(seen.events, Accept) is not None
         return "the busy siblings were not stopped" if accepted else ""
-    before_stop = seen.output[: stopped["stdout_bytes"]]
+    before_stop = seen.output[: stopped.stdout_bytes or 0]
     if CALIBRATION_BEGINS in seen.output and not CALIBRATION_WHOLE.search(before_stop):
         return "the subject's calibration was not inside the time of the busy siblings"
     return ""
 
 
 def _is_early(schedule: Schedule, seen: "Seen") -> bool:
-    origin = first(seen.events, schedule.origin)
-    return origin is None or ended_before(seen, _due_ns(schedule, origin))
+    due_ns = _due_ns(schedule, seen)
+    return due_ns is None or ended_before(seen, due_ns)
 
 
-def _due_ns(schedule: Schedule, origin: Event) -> int:
-    return int(origin["t_ns"]) + schedule.windows_ms[0][0] * NS_PER_MS
+def _due_ns(schedule: Schedule, seen: "Seen") -> int | None:
+    since_ns = origin_ns(seen, schedule.origin)
+    return None if since_ns is None else since_ns + schedule.windows_ms[0][0] * NS_PER_MS
 
 
-def _schedule_fault(schedule: Schedule, running: list[Event], seen: "Seen") -> str:
+def _schedule_fault(schedule: Schedule, running: list[SiblingsRunning], seen: "Seen") -> str:
     """Whether the first window came at its time, and all of them turned in each."""
-    due_ns = _due_ns(schedule, first(seen.events, schedule.origin) or {})
-    if not due_ns <= running[0]["t_ns"] <= due_ns + LATE_NS_MAX:
+    due_ns = _due_ns(schedule, seen)
+    if due_ns is None or not due_ns <= running[0].t_ns <= due_ns + LATE_NS_MAX:
         return "the busy siblings did not come at their time"
-    for begin, end in zip(running, of_kind(seen.events, "siblings_stopped"), strict=False):
-        if end["turns_min"] <= begin["turns_min"]:
+    for begin, end in zip(running, of_kind(seen.events, SiblingsStopped), strict=False):
+        if (end.turns_min or 0) <= (begin.turns_min or 0):
             return "not all of the busy siblings turned in their time"
     return ""

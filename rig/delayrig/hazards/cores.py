@@ -4,9 +4,10 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from delayrig.hazards.hazard import Concern, Hazard, number_in
+from delayrig.hazards.hazard import Concern, Hazard, lived_ns, number_in
 from delayrig.hazards.load import NOT_TO_THE_END, missed_turns
-from delayrig.model.events import first
+from delayrig.model.events import first, needed
+from delayrig.model.kinds.hazard import CrowdRunning, CrowdStopped, Hotplugs
 from delayrig.model.lane import LaneName
 
 if TYPE_CHECKING:
@@ -39,10 +40,9 @@ class Hotplug(Hazard):
 
     def fault(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
         """Whether it happened a third as often as it should have: taking a core takes a while."""
-        began, ended = first(seen.events, "subject_start"), first(seen.events, "subject_end")
-        count = (first(seen.events, "hotplugs") or {}).get("count", 0)
-        lived_ns = ended["t_ns"] - began["t_ns"] if began and ended else 0
-        due = lived_ns * self.rate_hz // NS_PER_S
+        hotplugs = first(seen.events, Hotplugs)
+        count = hotplugs.count if hotplugs else 0
+        due = lived_ns(seen) * self.rate_hz // NS_PER_S
         return f"cores came and went {count} times where {due} were due" if count < due // 3 else ""
 
 
@@ -65,11 +65,11 @@ class HogsEach(Hazard):
 
     def fault(self, cell: "Cell", seen: "Seen") -> str:
         """Whether all of them ran before the subject, and were there to its end."""
-        running = first(seen.events, "crowd_running")
-        if running is None or running["count"] != self.count * cell.cores:
+        running = first(seen.events, CrowdRunning)
+        if running is None or running.count != self.count * cell.cores:
             return "not all of the hogs were seen running"
-        return "" if first(seen.events, "crowd_stopped") else NOT_TO_THE_END
+        return "" if first(seen.events, CrowdStopped) else NOT_TO_THE_END
 
     def missed(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
         """Whether each of them went on while the subject ran."""
-        return missed_turns(seen, "crowd_running", "crowd_stopped")
+        return missed_turns(needed(seen.events, CrowdRunning), needed(seen.events, CrowdStopped))

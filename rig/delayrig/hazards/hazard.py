@@ -5,9 +5,12 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar
 
-from delayrig.model.events import event_time_ns, first
+from delayrig.model.events import first
+from delayrig.model.kinds.agent import SubjectEnd, SubjectStart
+from delayrig.model.kinds.emulator import Accept
 from delayrig.model.lane import LaneName
 from delayrig.model.platform import Arch
+from delayrig.model.speed import Origin
 
 if TYPE_CHECKING:
     from delayrig.hazards.seen import Seen
@@ -150,8 +153,22 @@ class Hazard:
 
 def ended_before(seen: "Seen", due_ns: int) -> bool:
     """Whether the subject did, or so shortly after that moment that nothing need have happened."""
-    ended = first(seen.events, "subject_end")
-    return ended is not None and event_time_ns(ended) < due_ns + LATE_NS_MAX
+    ended = first(seen.events, SubjectEnd)
+    return ended is not None and ended.t_ns < due_ns + LATE_NS_MAX
+
+
+def lived_ns(seen: "Seen") -> int:
+    """How long the subject did; 0 where nobody knows."""
+    began, ended = first(seen.events, SubjectStart), first(seen.events, SubjectEnd)
+    return ended.t_ns - began.t_ns if began and ended else 0
+
+
+def origin_ns(seen: "Seen", origin: Origin) -> int | None:
+    """The moment from which others count; None where it never came."""
+    found: Accept | SubjectStart | None = first(seen.events, SubjectStart)
+    if origin is Origin.ACCEPT:
+        found = first(seen.events, Accept)
+    return found.t_ns if found else None
 
 
 IN_GUEST = (LaneName.VIRTUAL, LaneName.LIVE)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard, number_in
 from delayrig.images.delay_function import askable_addresses
 from delayrig.model.events import first
+from delayrig.model.kinds.agent import SubjectEnd
+from delayrig.model.kinds.host_program import HostEnd, HostStart
 from delayrig.model.lane import LaneName
 from delayrig.model.platform import Arch
 
@@ -53,8 +55,8 @@ class InLibrary(Hazard):
 
     def fault(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
         """A program that ends by itself says so; one that crashed or was ended does not."""
-        ended = first(seen.events, "subject_end") or {}
-        if ended.get("exit_code") == 0 and first(seen.events, "host_end") is None:
+        ended = first(seen.events, SubjectEnd)
+        if ended and ended.exit_code == 0 and first(seen.events, HostEnd) is None:
             return "the host program did not tell what went on in it"
         return ""
 
@@ -84,25 +86,25 @@ class Signals(InLibrary):
 
     def fault(self, cell: "Cell", seen: "Seen") -> str:
         """Whether the signals came, as far as the program lived to tell."""
-        ended = first(seen.events, "host_end")
+        ended = first(seen.events, HostEnd)
         if ended is None:
             return super().fault(cell, seen)
         due = self._due(seen)
-        return "none was handled" if due > 1 and not ended["signals"] else ""
+        return "none was handled" if due > 1 and not ended.signals else ""
 
     def missed(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
         """Whether they came to it one by one: many are one to who is in a long system call."""
-        ended = first(seen.events, "host_end")
+        ended = first(seen.events, HostEnd)
         due = self._due(seen)
-        if ended is None or ended["signals"] >= due // 2:
+        if ended is None or ended.signals >= due // 2:
             return ""
-        return f"it handled {ended['signals']} signals where {due} were due"
+        return f"it handled {ended.signals} signals where {due} were due"
 
     def _due(self, seen: "Seen") -> int:
-        began, ended = first(seen.events, "host_start"), first(seen.events, "host_end")
+        began, ended = first(seen.events, HostStart), first(seen.events, HostEnd)
         if began is None or ended is None:
             return 0
-        return int((ended["t_ns"] - began["t_ns"]) * self._rate_hz // NS_PER_S)
+        return (ended.t_ns - began.t_ns) * self._rate_hz // NS_PER_S
 
 
 class Threads(InLibrary):
@@ -125,8 +127,8 @@ class Threads(InLibrary):
 
     def missed(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
         """Whether they ran before the program ended."""
-        ended = first(seen.events, "host_end")
-        return "" if ended is None or ended["turns"] else "the other threads never ran"
+        ended = first(seen.events, HostEnd)
+        return "" if ended is None or ended.turns else "the other threads never ran"
 
 
 class LongWaits(InLibrary):

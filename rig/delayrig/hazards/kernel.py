@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from delayrig.hazards.hazard import Concern, Hazard
 from delayrig.model.events import first
+from delayrig.model.kinds.agent import ClockRate, Guest
 from delayrig.model.platform import Arch
 
 if TYPE_CHECKING:
@@ -36,7 +37,8 @@ class NoNohz(Hazard):
 
     def fault(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
         """Whether an idle core was interrupted as often as it should have been."""
-        ticks = (first(seen.events, "clock_rate") or {}).get("timer_interrupts", 0)
+        rate = first(seen.events, ClockRate)
+        ticks = (rate.timer_interrupts if rate else None) or 0
         return "" if ticks >= TICKS_MIN else f"an idle core had only {ticks} ticks while it settled"
 
 
@@ -78,5 +80,6 @@ class PreemptRt(Hazard):
 
     def fault(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
         """Whether it says of itself that it is one."""
-        version = (first(seen.events, "guest") or {}).get("version", "")
+        guest = first(seen.events, Guest)
+        version = guest.version if guest else ""
         return "" if "PREEMPT_RT" in version else f"the guest's kernel is {version!r}"

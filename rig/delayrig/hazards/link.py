@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard
 from delayrig.model.events import first, of_kind
+from delayrig.model.kinds.emulator import FaultMade, PowerLost
 
 if TYPE_CHECKING:
     from delayrig.hazards.seen import Seen
@@ -84,8 +85,8 @@ class Fault(Hazard):
     def alters_data(self, seen: "Seen") -> bool:
         """Whether it changed what either side was told; a refusal does, too."""
         return any(
-            event["kind"] in ("drop", "corrupt", "duplicate", "nak")
-            for event in of_kind(seen.events, "fault")
+            fault.kind in ("drop", "corrupt", "duplicate", "nak")
+            for fault in of_kind(seen.events, FaultMade)
         )
 
 
@@ -115,4 +116,4 @@ class PowerCut(Hazard):
 
     def alters_data(self, seen: "Seen") -> bool:
         """Whether the power went: a part that comes up anew knows nothing of what was asked."""
-        return first(seen.events, "power_cut") is not None
+        return first(seen.events, PowerLost) is not None

@@ -5,7 +5,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard, number_in
-from delayrig.model.events import first
+from delayrig.model.events import first, needed
+from delayrig.model.kinds.agent import SubjectStart
+from delayrig.model.kinds.hazard import (
+    CrowdRunning,
+    CrowdStopped,
+    HogsRunning,
+    HogsStopped,
+    MemoryPressureBegin,
+    MemoryPressureEnd,
+)
 
 if TYPE_CHECKING:
     from delayrig.hazards.seen import Seen
@@ -39,23 +48,21 @@ class Hogs(Hazard):
 
     def fault(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
         """Whether all of them ran before the subject, and were there to its end."""
-        running = first(seen.events, "hogs_running")
-        started = first(seen.events, "subject_start") or {}
-        if running is None or running["count"] != self.count:
+        running = first(seen.events, HogsRunning)
+        if running is None or running.count != self.count:
             return "not all of the hogs were seen running"
-        if running["t_ns"] > started["t_ns"]:
+        if running.t_ns > needed(seen.events, SubjectStart).t_ns:
             return "the hogs came after the subject"
-        return "" if first(seen.events, "hogs_stopped") else NOT_TO_THE_END
+        return "" if first(seen.events, HogsStopped) else NOT_TO_THE_END
 
     def missed(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
         """Whether each of them went on while the subject ran."""
-        return missed_turns(seen, "hogs_running", "hogs_stopped")
+        return missed_turns(needed(seen.events, HogsRunning), needed(seen.events, HogsStopped))
 
 
-def missed_turns(seen: "Seen", running: str, stopped: str) -> str:
+def missed_turns(before: HogsRunning | CrowdRunning, after: HogsStopped | CrowdStopped) -> str:
     """Whether each of the loops of these two events had turns while the subject ran."""
-    before, after = first(seen.events, running) or {}, first(seen.events, stopped) or {}
-    met = after["turns_min"] > before["turns_min"]
+    met = after.turns_min > before.turns_min
     return "" if met else "not every hog got its share while it ran"
 
 
@@ -75,13 +82,13 @@ class MemoryPressure(Hazard):
 
     def fault(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
         """Whether somebody touched memory from before the subject's start to its end."""
-        before = first(seen.events, "memory_pressure")
-        after = first(seen.events, "memory_pressure_end")
+        before = first(seen.events, MemoryPressureBegin)
+        after = first(seen.events, MemoryPressureEnd)
         return "" if before and after else "there was no pressure on memory"
 
     def missed(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
         """Whether memory was reclaimed while the subject ran."""
-        before = first(seen.events, "memory_pressure") or {}
-        after = first(seen.events, "memory_pressure_end") or {}
-        met = after["reclaimed_pages"] > before["reclaimed_pages"]
+        before = needed(seen.events, MemoryPressureBegin)
+        after = needed(seen.events, MemoryPressureEnd)
+        met = after.reclaimed_pages > before.reclaimed_pages
         return "" if met else "no memory was reclaimed while it ran"

@@ -4,8 +4,9 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from delayrig.hazards.hazard import Concern, Hazard, number_in
+from delayrig.hazards.hazard import Concern, Hazard, lived_ns, number_in
 from delayrig.model.events import first
+from delayrig.model.kinds.hazard import Migrations
 from delayrig.model.lane import REAL_TIME
 
 if TYPE_CHECKING:
@@ -39,10 +40,9 @@ class Migrate(Hazard):
 
     def fault(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
         """Whether it was moved about as often as it should have been."""
-        began, ended = first(seen.events, "subject_start"), first(seen.events, "subject_end")
-        count = (first(seen.events, "migrations") or {}).get("count", 0)
-        lived_ns = ended["t_ns"] - began["t_ns"] if began and ended else 0
-        due = lived_ns * self.rate_hz // NS_PER_S
+        migrations = first(seen.events, Migrations)
+        count = migrations.count if migrations else 0
+        due = lived_ns(seen) * self.rate_hz // NS_PER_S
         return (
             f"the subject was moved {count} times where {due} were due" if count < due // 2 else ""
         )

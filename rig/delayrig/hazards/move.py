@@ -4,8 +4,10 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from delayrig.hazards.hazard import Concern, Hazard
-from delayrig.model.events import event_time_ns, first
+from delayrig.hazards.hazard import Concern, Hazard, origin_ns
+from delayrig.model.events import first
+from delayrig.model.kinds.agent import SubjectEnd
+from delayrig.model.kinds.hazard import Moved
 from delayrig.model.lane import LaneName
 from delayrig.model.speed import Origin, moment_in
 
@@ -42,17 +44,17 @@ class Move(Hazard):
 
     def fault(self, cell: "Cell", seen: "Seen") -> str:
         """Whether it was moved, there and then, if it lived that long."""
-        origin = first(seen.events, self.when.origin)
-        ended, moved = first(seen.events, "subject_end"), first(seen.events, "moved")
-        if origin is None or ended is None:
+        since_ns = origin_ns(seen, self.when.origin)
+        ended, moved = first(seen.events, SubjectEnd), first(seen.events, Moved)
+        if since_ns is None or ended is None:
             return ""
-        due_ns = event_time_ns(origin) + int(self.when.after_ms) * NS_PER_MS
+        due_ns = since_ns + int(self.when.after_ms) * NS_PER_MS
         if moved is None:
-            lived = event_time_ns(ended) > due_ns + LATE_NS_MAX
+            lived = ended.t_ns > due_ns + LATE_NS_MAX
             return "the subject was not moved" if lived else ""
-        if moved["core"] != fastest_core(cell.mips):
-            return f"the subject was moved to core {moved['core']}"
-        late_ns = event_time_ns(moved) - due_ns
+        if moved.core != fastest_core(cell.mips):
+            return f"the subject was moved to core {moved.core}"
+        late_ns = moved.t_ns - due_ns
         return "the subject was moved too late" if late_ns > LATE_NS_MAX else ""
 
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard
 from delayrig.model.events import first, of_kind
+from delayrig.model.kinds.agent import KernelMessage
+from delayrig.model.kinds.hazard import SubjectRights
 
 if TYPE_CHECKING:
     from delayrig.hazards.seen import Seen
@@ -29,10 +31,10 @@ class NoRt(Hazard):
 
     def fault(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
         """Whether the subject ran without these rights."""
-        rights = first(seen.events, "subject_rights")
+        rights = first(seen.events, SubjectRights)
         if rights is None:
             return "the subject was not served, and so its rights were not looked at"
-        if rights["cap_sys_nice"] or rights["rtprio_max"]:
+        if rights.cap_sys_nice or rights.rtprio_max:
             return "the subject could have taken real-time priority"
         return ""
 
@@ -66,7 +68,7 @@ class RtThrottle(Hazard):
 
     def missed(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
         """Whether the kernel ever throttled anybody."""
-        said = (event["text"] for event in of_kind(seen.events, "kernel_message"))
+        said = (message.text for message in of_kind(seen.events, KernelMessage))
         if any(self.explains(text) for text in said):
             return ""
         return "it was never throttled: does it take real-time priority?"

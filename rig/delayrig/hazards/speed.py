@@ -7,8 +7,10 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from delayrig.hazards.hazard import Concern, Hazard, number_in
-from delayrig.model.events import Event, first, of_kind
+from delayrig.hazards.hazard import Concern, Hazard, number_in, origin_ns
+from delayrig.model.events import first, of_kind
+from delayrig.model.kinds.agent import SubjectEnd
+from delayrig.model.kinds.pace import Pace, Speed
 from delayrig.model.lane import LaneName
 from delayrig.model.speed import BEGIN, Moment, Origin, SpeedChange, moment_in
 
@@ -43,20 +45,15 @@ class SpeedHazard(Hazard):
 
     def fault(self, cell: "Cell", seen: "Seen") -> str:
         """Whether half of what was due came, at least."""
-        began, ended = first(seen.events, "subject_start"), first(seen.events, "subject_end")
-        if began is None or ended is None:
+        ended = first(seen.events, SubjectEnd)
+        origins = {origin: origin_ns(seen, origin) for origin in (Origin.START, Origin.ACCEPT)}
+        if ended is None or origins[Origin.START] is None:
             return ""
-        origins = {Origin.START: began["t_ns"], Origin.ACCEPT: _accepted_ns(seen)}
-        due = _due(self.speed_changes(cell), origins, ended["t_ns"])
-        came = len({change["t_ns"] for change in of_kind(seen.events, "speed")})
+        due = _due(self.speed_changes(cell), origins, ended.t_ns)
+        came = len({change.t_ns for change in of_kind(seen.events, Speed)})
         if came < due // 2 or (due and not came):
             return f"the cores changed their speed {came} times where {due} were due"
         return ""
-
-
-def _accepted_ns(seen: "Seen") -> int | None:
-    accepted: Event | None = first(seen.events, "accept")
-    return accepted["t_ns"] if accepted else None
 
 
 def _due(changes: Iterator[SpeedChange], origins: dict[Origin, int | None], ended_ns: int) -> int:
@@ -186,8 +183,9 @@ class Governor(SpeedHazard):
 
     def fault(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
         """Whether it decided anything, where it is one that does."""
-        pace = first(seen.events, "pace") or {"governor_changes": 0}
-        if self.value in ("ondemand", "schedutil") and not pace["governor_changes"]:
+        pace = first(seen.events, Pace)
+        changes = pace.governor_changes if pace else 0
+        if self.value in ("ondemand", "schedutil") and not changes:
             return f"the governor {self.value} never changed the speed of a core"
         return ""
 

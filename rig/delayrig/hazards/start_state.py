@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard
 from delayrig.model.chips import ChipFacts
 from delayrig.model.events import first
+from delayrig.model.kinds.emulator import StateBegins
 
 if TYPE_CHECKING:
     from delayrig.hazards.seen import Seen
@@ -88,6 +89,6 @@ class Starts(Hazard):
 
     def missed(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
         """Some states begin when the programmer's pins are turned on, or with a command."""
-        if first(seen.events, "starts") is not None:
+        if first(seen.events, StateBegins) is not None:
             return ""
         return "it did not turn its pins on, or sent the part no command"

@@ -4,8 +4,9 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard, number_in
+from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard, lived_ns, number_in
 from delayrig.model.events import first
+from delayrig.model.kinds.hazard import Stops
 
 if TYPE_CHECKING:
     from delayrig.hazards.seen import Seen
@@ -36,9 +37,8 @@ class StopCont(Hazard):
 
     def fault(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
         """Whether it was stopped at all, where it lived for long enough."""
-        began, ended = first(seen.events, "subject_start"), first(seen.events, "subject_end")
-        stops = first(seen.events, "stops") or {"count": 0}
-        lived_ns = ended["t_ns"] - began["t_ns"] if began and ended else 0
-        if stops["count"] < lived_ns * int(self.value) // 1_000_000_000 // 2:
-            return f"the subject was stopped {stops['count']} times only"
+        stops = first(seen.events, Stops)
+        count = stops.count if stops else 0
+        if count < lived_ns(seen) * int(self.value) // 1_000_000_000 // 2:
+            return f"the subject was stopped {count} times only"
         return ""

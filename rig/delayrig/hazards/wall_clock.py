@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from delayrig.hazards.hazard import Concern, Hazard, ended_before
-from delayrig.model.events import first, of_kind
+from delayrig.model.events import first, needed
+from delayrig.model.kinds.agent import SubjectEnd, SubjectStart
+from delayrig.model.kinds.hazard import LeapAnnounced, LeapState, WallClockStepped
 
 if TYPE_CHECKING:
     from delayrig.hazards.seen import Seen
@@ -52,14 +54,14 @@ class WallClockStep(Hazard):
 
     def fault(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
         """Whether it was stepped at all, if it was due."""
-        started = first(seen.events, "subject_start") or {}
-        due_ns = started["t_ns"] + self.every_ms * NS_PER_MS
-        stepped = of_kind(seen.events, "wall_clock_step") or ended_before(seen, due_ns)
+        started = needed(seen.events, SubjectStart)
+        due_ns = started.t_ns + self.every_ms * NS_PER_MS
+        stepped = first(seen.events, WallClockStepped) or ended_before(seen, due_ns)
         return "" if stepped else "the wall clock was not stepped"
 
     def missed(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
         """Whether the subject ended before the first step."""
-        stepped = of_kind(seen.events, "wall_clock_step")
+        stepped = first(seen.events, WallClockStepped)
         return "" if stepped else "it ended before the first step"
 
 
@@ -86,19 +88,20 @@ class LeapSecond(Hazard):
 
     def fault(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
         """Whether the kernel took the second, if it was due."""
-        announced = first(seen.events, "leap_announced")
+        announced = first(seen.events, LeapAnnounced)
         if announced is None:
             return "the kernel was told of no leap second"
-        taken = _is_taken(seen) or ended_before(seen, announced["due_ns"])
+        taken = _is_taken(seen) or ended_before(seen, announced.due_ns)
         return "" if taken else "the kernel took no leap second"
 
     def missed(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
         """Whether the second came while the subject ran."""
-        due_ns = (first(seen.events, "leap_announced") or {})["due_ns"]
-        ended = first(seen.events, "subject_end") or {}
-        met = _is_taken(seen) and due_ns <= ended["t_ns"]
+        announced = needed(seen.events, LeapAnnounced)
+        ended = needed(seen.events, SubjectEnd)
+        met = _is_taken(seen) and announced.due_ns <= ended.t_ns
         return "" if met else "it ended before the leap second"
 
 
 def _is_taken(seen: "Seen") -> bool:
-    return (first(seen.events, "leap_state") or {}).get("state") in LEAP_TAKEN_STATES
+    found = first(seen.events, LeapState)
+    return found is not None and found.state in LEAP_TAKEN_STATES

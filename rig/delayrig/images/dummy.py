@@ -5,10 +5,13 @@ Ours runs the emulators' model there and leaves its events; it is judged by them
 every delay by nothing, by design: of those the time is recorded, and nothing is judged.
 """
 
+import msgspec
+
 from delayrig.images.subject import knows_string
 from delayrig.model.cell import Cell
 from delayrig.model.chips import ChipFacts
 from delayrig.model.events import Event, encode_events, first, parse_events
+from delayrig.model.kinds.agent import ClockRate
 from delayrig.model.workload import BLANK, GRANULE_BYTES, Region
 
 EVENTS_PATH = "/tmp/dummy.jsonl"
@@ -48,18 +51,22 @@ def on_the_clock_of(agent: bytes, dummy: bytes) -> bytes:
     The dummy lives by CLOCK_MONOTONIC; the agent's `clock_rate` says what both showed at once, to
     about a microsecond. Lengths and margins stay as they are.
     """
-    rate = first(parse_events(agent, source="the agent's events"), "clock_rate")
+    rate = first(parse_events(agent, source="the agent's events"), ClockRate)
     if rate is None:
         return b""
-    ahead_ns = rate["t_ns"] - rate["monotonic_at_ns"]
+    ahead_ns = rate.t_ns - rate.monotonic_at_ns
     events = parse_events(dummy, source="the dummy programmer's events")
     return encode_events(_shifted(event, ahead_ns) for event in events)
 
 
 def _shifted(event: Event, ahead_ns: int) -> Event:
     # 0 stands for a moment that never was.
-    moments = {key: event[key] + ahead_ns for key in MOMENTS if event.get(key)}
-    return {**event, **moments}
+    moments = {
+        key: value + ahead_ns
+        for key, value in msgspec.structs.asdict(event).items()
+        if key in MOMENTS and value
+    }
+    return msgspec.structs.replace(event, **moments)
 
 
 def sparse_image(raw: bytes, region: Region) -> bytes:

@@ -21,8 +21,10 @@ from dataclasses import dataclass
 
 from delayrig.images.profiles.profile import OPENS_BUSY_STATUS, OPENS_SYNC_NOPS, Profile, Wait
 from delayrig.judge.clock_error import ClockError, clock_error
-from delayrig.model.events import TRANSACTIONS, Event, event_time_ns, first, of_kind
+from delayrig.model.events import Event, Request, first, of_kind, requests
 from delayrig.model.evidence import ObservedWait
+from delayrig.model.kinds.agent import SubjectStart
+from delayrig.model.kinds.emulator import Serprog, Spi, Start
 
 STATUS_READ = "0x05"
 STATUS_BUSY = 0x01
@@ -44,22 +46,16 @@ class _View:
     clock: ClockError
 
 
-def _time_of(events: list[Event], kind: str) -> int:
-    event = first(events, kind)
-    return event_time_ns(event) if event else 0
-
-
-def wake_bound_ns(start: Event) -> int | None:
+def wake_bound_ns(start: Start | None) -> int | None:
     """How late the emulator may have been to read what came; None: nobody knows."""
-    if start.get("clock") == MONOTONIC:
+    if start is None or start.clock == MONOTONIC:
         return None
-    wake_ns: int | None = start.get("wake_latency_ns_max")
-    return wake_ns
+    return start.wake_latency_ns_max
 
 
 def leaves_waits(events: list[Event]) -> bool:
     """Whether the subject had the programmer wait in its place."""
-    return any(event["name"] == DELAY for event in of_kind(events, "serprog"))
+    return any(request.name == DELAY for request in of_kind(events, Serprog))
 
 
 def observe_waits(
@@ -67,15 +63,15 @@ def observe_waits(
 ) -> list[ObservedWait]:
     """Every wait of the profile that the events show."""
     if bridged:
+        started = first(events, SubjectStart)
         view = _View(
             wake_ns=None,
-            sent_since_ns=_time_of(events, "subject_start"),
+            sent_since_ns=started.t_ns if started else 0,
             clock=clock_error(events),
         )
     else:
-        start = first(events, "start") or {}
         view = _View(
-            wake_ns=wake_bound_ns(start),
+            wake_ns=wake_bound_ns(first(events, Start)),
             sent_since_ns=None,
             clock=clock_error(events),
         )
@@ -89,7 +85,7 @@ def observe_waits(
     return waits
 
 
-def _gaps(events: list[Event], wait: Wait) -> Iterator[tuple[Event, Event]]:
+def _gaps(events: list[Event], wait: Wait) -> Iterator[tuple[Request, Request]]:
     match wait.opens:
         case kind if kind == OPENS_SYNC_NOPS:
             yield from _sync_gap(events)
@@ -97,52 +93,48 @@ def _gaps(events: list[Event], wait: Wait) -> Iterator[tuple[Event, Event]]:
             yield from _status_gaps(events, wait.after)
 
 
-def _sync_gap(events: list[Event]) -> Iterator[tuple[Event, Event]]:
+def _sync_gap(events: list[Event]) -> Iterator[tuple[Request, Request]]:
     """From the last NOP of a run to the SYNCNOP after it, at the start of a connection."""
-    last_nop: Event | None = None
-    for event in _requests(events):
-        if event.get("name") == NOP:
-            last_nop = event
-        elif event.get("name") == SYNCNOP and last_nop is not None:
-            yield last_nop, event
+    last_nop: Request | None = None
+    for request in requests(events):
+        if request.name == NOP:
+            last_nop = request
+        elif request.name == SYNCNOP and last_nop is not None:
+            yield last_nop, request
             return
         else:
             return
 
 
-def _status_gaps(events: list[Event], after: list[str]) -> Iterator[tuple[Event, Event]]:
+def _status_gaps(events: list[Event], after: list[str]) -> Iterator[tuple[Request, Request]]:
     """From a status read answered busy to the next one, within one of those operations.
 
     Only on an SPI bus: the opcodes of other buses mean other things.
     """
     operation = ""
-    busy: Event | None = None
-    for event in _requests(events):
-        if event["ev"] != "spi" or event["op"] != STATUS_READ:
-            operation = event["op"] if event["ev"] == "spi" else ""
+    busy: Spi | None = None
+    for request in requests(events):
+        if not isinstance(request, Spi) or request.op != STATUS_READ:
+            operation = request.op if isinstance(request, Spi) else ""
             busy = None
             continue
         if busy is not None and operation in after:
-            yield busy, event
-        busy = event if int(event["sr"], 16) & STATUS_BUSY else None
-
-
-def _requests(events: list[Event]) -> Iterator[Event]:
-    return (event for event in events if event["ev"] in (*TRANSACTIONS, "serprog"))
+            yield busy, request
+        busy = request if int(request.sr, 16) & STATUS_BUSY else None
 
 
 def _measure(
-    wait: Wait, requested_ns: int, opening: Event, closing: Event, view: _View
+    wait: Wait, requested_ns: int, opening: Request, closing: Request, view: _View
 ) -> ObservedWait:
     if wait.opens == OPENS_SYNC_NOPS:
         known_ns = view.sent_since_ns
-        earliest_ns = opening["empty_ns"] if known_ns is None else known_ns
-        latest_ns = opening.get("arrived_ns", opening["read_ns"])
+        earliest_ns = opening.empty_ns if known_ns is None else known_ns
+        latest_ns = opening.read_ns if opening.arrived_ns is None else opening.arrived_ns
     else:
-        earliest_ns = latest_ns = opening["reply_ns"]
-    closed_ns = closing["empty_ns"]
+        earliest_ns = latest_ns = opening.reply_ns
+    closed_ns = closing.empty_ns
     if view.wake_ns is not None:
-        closed_ns = max(closed_ns, closing["read_ns"] - view.wake_ns)
+        closed_ns = max(closed_ns, closing.read_ns - view.wake_ns)
     elif view.sent_since_ns is not None:
         closed_ns = latest_ns
     return ObservedWait(
@@ -150,7 +142,7 @@ def _measure(
         what=wait.what,
         requested_ns=requested_ns,
         shortest_ns=max(closed_ns - latest_ns, 0),
-        longest_ns=closing["read_ns"] - earliest_ns,
+        longest_ns=closing.read_ns - earliest_ns,
         opened_ns=earliest_ns,
         clock_error_ns=view.clock.of_wait_ns(requested_ns),
     )

@@ -3,11 +3,14 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
+from delayrig.base.errors import LostGuestError
 from delayrig.judge.bus import wake_bound_ns
 from delayrig.judge.clock_error import clock_error
-from delayrig.model.events import TRANSACTIONS, Event, first, transactions
+from delayrig.model.events import Event, Transaction, first, transactions
 from delayrig.model.evidence import Evidence, Witness
+from delayrig.model.kinds.emulator import Busy, Cycle, Spi, Start, StateBegins
 
 # Commands that came too early. Other broken rules are reported, and never called too short: not
 # even `window`, whose margin tells by how much a cycle came too late.
@@ -24,64 +27,91 @@ DOUBTFUL_GRADES = ("unsure", "assumed", WITHIN_CLOCK_ERROR)
 def convict_commands(events: list[Event]) -> list[Evidence]:
     """The commands that came too early, the worst per rule and opcode, with how many."""
     error = clock_error(events)
-    groups: dict[tuple[str, str | None, str], list[Event]] = {}
-    for event, wait_ns in _early_commands(events):
-        within = -int(event["margin_ns"]) < error.of_wait_ns(wait_ns)
-        grade = WITHIN_CLOCK_ERROR if within else event["grade"]
-        groups.setdefault((event["violation"], event["op"], grade), []).append(event)
+    groups: dict[tuple[str, str | None, str], list[_Early]] = {}
+    for early in _early_commands(events):
+        within = -early.margin_ns < error.of_wait_ns(early.wait_ns)
+        grade = WITHIN_CLOCK_ERROR if within else early.grade
+        groups.setdefault((early.rule, early.event.op, grade), []).append(early)
     return [
-        _evidence(min(same, key=lambda event: int(event["margin_ns"])), grade, len(same))
+        _evidence(min(same, key=lambda early: early.margin_ns), grade, len(same))
         for (_, _, grade), same in groups.items()
     ]
 
 
-def _early_commands(events: list[Event]) -> Iterator[tuple[Event, int]]:
-    """Commands that came too early, each with the length of the wait that it cut short.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Early:
+    """A command that came too early."""
+
+    event: Transaction
+    rule: str
+    margin_ns: int
+    grade: str
+    wait_ns: int
+    """How long the wait is that it cut short."""
+
+
+def _early_commands(events: list[Event]) -> Iterator[_Early]:
+    """Each command that came too early.
 
     A wait that is no busy time was opened by the last transaction that was obeyed, or by the power
     that came.
     """
     busy_ns = opened_ns = powered_ns = 0
     for event in events:
-        if event["ev"] == "busy":
-            busy_ns = int(event["nominal_ns"])
-        elif event["ev"] in TRANSACTIONS and event["violation"] in RULES_OF_TIME:
-            is_busy = event["violation"] == "busy"
-            since_power = powered_ns > 0 and event["violation"] in RULES_OF_POWER
-            kept_ns = event["read_ns"] - (powered_ns if since_power else opened_ns)
-            yield event, busy_ns if is_busy else kept_ns - int(event["margin_ns"])
-        elif event["ev"] in TRANSACTIONS:
-            opened_ns = event["read_ns"]
-        elif event["ev"] == "starts":
-            opened_ns = powered_ns = event["t_ns"]
+        if isinstance(event, Busy):
+            busy_ns = event.nominal_ns
+        elif isinstance(event, StateBegins):
+            opened_ns = powered_ns = event.t_ns
+        elif isinstance(event, (Spi, Cycle)):
+            since_power = powered_ns > 0 and event.violation in RULES_OF_POWER
+            early = _early(event, busy_ns, powered_ns if since_power else opened_ns)
+            if early is None:
+                opened_ns = event.read_ns
+            else:
+                yield early
 
 
-def _evidence(event: Event, grade: str, count: int) -> Evidence:
-    margin_ns = int(event["margin_ns"])
+def _early(event: Transaction, busy_ns: int, opened_ns: int) -> _Early | None:
+    """None where it broke no rule of time."""
+    if event.violation not in RULES_OF_TIME:
+        return None
+    if event.violation is None or event.margin_ns is None or event.grade is None:
+        raise LostGuestError(f"a command at {event.read_ns} ns came too early by nobody knows what")
+    is_busy = event.violation == "busy"
+    return _Early(
+        event=event,
+        rule=event.violation,
+        margin_ns=event.margin_ns,
+        grade=event.grade,
+        wait_ns=busy_ns if is_busy else event.read_ns - opened_ns - event.margin_ns,
+    )
+
+
+def _evidence(early: _Early, grade: str, count: int) -> Evidence:
     return Evidence(
-        what=f"{_command(event)} came {-margin_ns} ns before the part was ready"
-        f" (rule {event['violation']})",
+        what=f"{_command(early.event)} came {-early.margin_ns} ns before the part was ready"
+        f" (rule {early.rule})",
         witness=Witness.CHIP,
         requested_ns=None,
         actual_ns=None,
-        margin_ns=margin_ns,
+        margin_ns=early.margin_ns,
         grade=grade,
-        where=f"bus at {event['read_ns']} ns",
+        where=f"bus at {early.event.read_ns} ns",
         count=count,
     )
 
 
-def _command(event: Event) -> str:
+def _command(event: Transaction) -> str:
     """A read of a part that has no transfers has no opcode."""
-    return str(event["name"]) if event["op"] is None else f"{event['name']} ({event['op']})"
+    return event.name if event.op is None else f"{event.name} ({event.op})"
 
 
 def margins_ns(events: list[Event]) -> list[int]:
     """By how much each wait that the part was owed was kept, or cut short where negative."""
     return [
-        int(event["margin_ns"])
+        event.margin_ns
         for event in transactions(events)
-        if event["margin_ns"] is not None and event["violation"] in (None, *RULES_OF_TIME)
+        if event.margin_ns is not None and event.violation in (None, *RULES_OF_TIME)
     ]
 
 
@@ -90,17 +120,17 @@ def may_hide_an_early_one(events: list[Event]) -> bool:
 
     Whoever reads late sees a wait longer than it was.
     """
-    wake_ns = wake_bound_ns(first(events, "start") or {})
+    wake_ns = wake_bound_ns(first(events, Start))
     return any(
-        0 <= int(event["margin_ns"]) < _read_late_ns(event, wake_ns)
+        0 <= event.margin_ns < _read_late_ns(event, wake_ns)
         for event in transactions(events)
-        if event["margin_ns"] is not None and event["violation"] is None
+        if event.margin_ns is not None and event.violation is None
     )
 
 
-def _read_late_ns(event: Event, wake_ns: int | None) -> int:
+def _read_late_ns(event: Transaction, wake_ns: int | None) -> int:
     """The most that may have passed between its arrival and its being read."""
-    late_ns = int(event["read_ns"] - event["empty_ns"])
+    late_ns = event.read_ns - event.empty_ns
     return late_ns if wake_ns is None else min(late_ns, wake_ns)
 
 
@@ -108,9 +138,9 @@ def broken_rules(events: list[Event]) -> list[str]:
     """Rules other than those of time that were broken, each once."""
     return sorted(
         {
-            str(event["violation"])
+            event.violation
             for event in transactions(events)
-            if event["violation"] and event["violation"] not in RULES_OF_TIME
+            if event.violation and event.violation not in RULES_OF_TIME
         }
     )
 

@@ -4,6 +4,8 @@
 from dataclasses import dataclass
 
 from delayrig.model.events import Event, first
+from delayrig.model.kinds.agent import ClockRate
+from delayrig.model.kinds.emulator import Start
 
 PPM = 1_000_000
 
@@ -35,10 +37,12 @@ def clock_error(events: list[Event]) -> ClockError:
     CLOCK_MONOTONIC and CLOCK_MONOTONIC_RAW: a subject may count the cycles of its CPU, which no
     time server slews.
     """
-    start = first(events, "start") or {}
+    start = first(events, Start)
+    compared_ppm = _compared_ppm(first(events, ClockRate))
+    if start is None:
+        return ClockError(rate_ppm=compared_ppm)
     return ClockError(
-        step_ns=start.get("clock_step_ns", 0),
-        rate_ppm=start.get("clock_rate_error_ppm", 0) + _compared_ppm(first(events, "clock_rate")),
+        step_ns=start.clock_step_ns, rate_ppm=start.clock_rate_error_ppm + compared_ppm
     )
 
 
@@ -46,17 +50,15 @@ def clock_jump_ns(events: list[Event]) -> int:
     """By how much the guest's clock went farther, or less far, than the readings can explain: it
     may have done so within any wait.
     """
-    rate = first(events, "clock_rate")
+    rate = first(events, ClockRate)
     if rate is None:
         return 0
-    gone_ns = int(rate["monotonic_ns"])
-    return max(int(rate["raw_ns_min"]) - gone_ns, gone_ns - int(rate["raw_ns_max"]), 0)
+    return max(rate.raw_ns_min - rate.monotonic_ns, rate.monotonic_ns - rate.raw_ns_max, 0)
 
 
-def _compared_ppm(rate: Event | None) -> int:
+def _compared_ppm(rate: ClockRate | None) -> int:
     """The raw count lies between two bounds: as far off as the farther one may the rate be."""
     if rate is None:
         return 0
-    monotonic_ns = int(rate["monotonic_ns"])
-    off_ns = max(abs(int(rate[key]) - monotonic_ns) for key in ("raw_ns_min", "raw_ns_max"))
-    return -(-off_ns * PPM // max(monotonic_ns, 1))
+    off_ns = max(abs(raw_ns - rate.monotonic_ns) for raw_ns in (rate.raw_ns_min, rate.raw_ns_max))
+    return -(-off_ns * PPM // max(rate.monotonic_ns, 1))

@@ -21,6 +21,8 @@ from delayrig.judge.wait_classes import class_of
 from delayrig.model.delays import NO_LIMIT, DelayCall, Delays, End
 from delayrig.model.events import Event, first
 from delayrig.model.evidence import ObservedDelay
+from delayrig.model.kinds.agent import Guest
+from delayrig.model.kinds.pace import Pace
 
 LOST = "delay (no room for some calls)"
 NOT_SEEN_TO_END = "delay (some calls were not seen to end)"
@@ -95,25 +97,25 @@ class _Clock:
 
 
 def _clock_of(events: list[Event]) -> _Clock:
-    guest = first(events, "guest") or {}
+    guest = first(events, Guest)
     return _Clock(
         rate=clock_error(events),
-        step_ns=clock_step_ns(guest.get("clocksource", "")),
+        step_ns=clock_step_ns(guest.clocksource if guest else ""),
         jump_ns=clock_jump_ns(events),
-        stretch=_stretch(first(events, "pace")),
+        stretch=_stretch(first(events, Pace)),
     )
 
 
-def _stretch(pace: Event | None) -> float:
+def _stretch(pace: Pace | None) -> float:
     """1 where time is counted in instructions; else by how well the cores were kept to their speed.
 
     Behind means by more than 2 % in some window; then a core catches up by a quarter.
     """
     if pace is None:
         return 1.0
-    if not pace["windows_behind"]:
+    if not pace.windows_behind:
         return 1 / KEPT_PART**2
-    held_up = float(pace["short_ns_max"] / (pace["window_ms"] * NS_PER_MS))
+    held_up = pace.short_ns_max / (pace.window_ms * NS_PER_MS)
     return CATCH_UP / (1 - min(held_up, HELD_UP_PART_MAX))
 
 

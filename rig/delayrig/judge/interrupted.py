@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from delayrig.model.delays import DelayCall
-from delayrig.model.events import TRANSACTIONS, Event, first
+from delayrig.model.events import Event, Request, first, requests
+from delayrig.model.kinds.emulator import Start
 
 REST_TOLERANCE_NS = 10_000_000
 """By so much may what a sleep goes on for be more than what is left: it was rounded up."""
@@ -48,20 +49,18 @@ class Requests:
 def requests_of(events: Sequence[Event]) -> Requests:
     """Those of which is known when they came; one that followed another at once may have waited."""
     found = sorted(
-        (moment, int(event["read_ns"]))
-        for event in events
-        if event["ev"] in (*TRANSACTIONS, "serprog") and type(event.get("read_ns")) is int
-        for moment in _sent(event)
+        (moment, request.read_ns) for request in requests(events) for moment in _sent(request)
     )
-    latency_ns = (first(list(events), "start") or {}).get("wake_latency_ns_max")
+    start = first(events, Start)
+    latency_ns = start.wake_latency_ns_max if start else None
     return Requests([sent for sent, _ in found], [read for _, read in found], latency_ns)
 
 
-def _sent(event: Event) -> list[int]:
-    if type(event.get("arrived_ns")) is int:
-        return [int(event["arrived_ns"])]
-    gap_ns = event.get("gap_ns")
-    return [int(event["read_ns"])] if type(gap_ns) is int and gap_ns >= 0 else []
+def _sent(request: Request) -> list[int]:
+    if request.arrived_ns is not None:
+        return [request.arrived_ns]
+    waited = request.gap_ns is not None and request.gap_ns >= 0
+    return [request.read_ns] if waited else []
 
 
 def length_of(call: DelayCall, later: Sequence[DelayCall], requests: Requests) -> Length:

@@ -22,6 +22,7 @@ from delayrig.images.dummy import TIME_ALONE, keeps_busy_times
 from delayrig.images.profiles.profile import Profile, find_profile, find_version, version_of_digest
 from delayrig.images.subject import Subject
 from delayrig.judge.chip import DOUBTFUL_GRADES, WITHIN_CLOCK_ERROR, broken_rules, convict_commands
+from delayrig.judge.facts import emulator_facts, guest_facts
 from delayrig.judge.trust import hazard_fault, lost_clock, missed_hazard, pace_fault, rig_fault
 from delayrig.judge.wait_classes import (
     LEFT_TO_PROGRAMMER,
@@ -34,13 +35,13 @@ from delayrig.model import phases, workload
 from delayrig.model.cell import Cell, Job, Programmer, Role
 from delayrig.model.chips import ChipFacts
 from delayrig.model.corner import is_beyond_the_datasheet
-from delayrig.model.events import TRANSACTIONS, Event, first, of_kind, transactions
+from delayrig.model.events import Event, Request, first, needed, of_kind, requests, transactions
 from delayrig.model.evidence import Evidence, ObservedWait, Witness, convict_waits
-from delayrig.model.lane import LaneName
+from delayrig.model.kinds.agent import Guest, SubjectEnd, SubjectStart
+from delayrig.model.kinds.emulator import FaultMade, GaveUp, Serprog
 from delayrig.model.result import (
     CellResult,
     CpuTime,
-    EmulatorFacts,
     GuestFacts,
     SubjectFacts,
     Verdict,
@@ -50,8 +51,6 @@ from delayrig.model.result import (
 LEFT_REASON = "; it left its waits to the programmer, so its own delays were hardly tried"
 
 NOT_KEPT_UP = "this machine could not keep up"
-NONSENSE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
-"""What a fold over events raises where one of them is not of the shape that it should have."""
 MAY_BE_FAULTS = (Verdict.CORRUPT, Verdict.OP_FAILED, Verdict.HUNG)
 """What faults that were asked for may lead to. They make no wait too short."""
 
@@ -83,8 +82,8 @@ def judge_cell(
     """The cell's result; raises `LostGuestError` where its folder holds nonsense."""
     try:
         result = _judge(cell, chip, folder, subject, host_s, rerun)
-    except NONSENSE as error:
-        raise LostGuestError(f"{folder}/events.jsonl: not what it should be: {error!r}") from error
+    except ArithmeticError as error:  # numbers of hundreds of digits, which no guest writes
+        raise LostGuestError(f"{folder}: makes no result: {error!r}") from error
     if fault := own_fault(result):
         raise LostGuestError(f"{folder}/events.jsonl: makes no result: {fault}")
     return result
@@ -116,14 +115,11 @@ def _judge(
     finding = find_verdict(cell, seen, observed)
     if finding.verdict is Verdict.PASS and hides_delays(cell, subject):
         finding = Finding(verdict=Verdict.SKIPPED, reason=TIME_ALONE)
-    guest = first(seen.events, "guest") or {}
-    started = first(seen.events, "subject_start")
-    ended = first(seen.events, "subject_end") or {}
-    on_host = cell.lane is LaneName.HOST
+    started, ended = first(seen.events, SubjectStart), first(seen.events, SubjectEnd)
     split = phases.TimeSplit()
     if started and ended:
         reading = phases.VERIFY if cell.job is Job.VERIFY else phases.READ
-        split = phases.split_time(seen.events, started["t_ns"], ended["t_ns"], first_read=reading)
+        split = phases.split_time(seen.events, started.t_ns, ended.t_ns, first_read=reading)
     return msgspec.structs.replace(
         blank_result(cell, chip, finding, rerun=rerun),
         subject=SubjectFacts(
@@ -133,39 +129,22 @@ def _judge(
             library=subject.library,
             threshold_us=_threshold_us(profile, version, seen.stdout),
         ),
-        guest=GuestFacts(
-            arch=guest.get("machine", shape_of(cell).arch) if on_host else shape_of(cell).arch,
-            mips=cell.mips,
-            cores=cell.cores,
-            kernel=guest.get("kernel", ""),
-            cmdline=guest.get("cmdline", ""),
-            clocksource=guest.get("clocksource", ""),
-        ),
+        guest=guest_facts(cell, first(seen.events, Guest)),
         evidence=evidence,
         judged=judged,
         unjudged=unjudged,
         delays=waits.count,
         smallest_visible_short_ns=smallest_visible_short_ns(waits.all, judged),
         time_ns=split,
-        cpu_ns=CpuTime(user=ended.get("user_ns", 0), sys=ended.get("sys_ns", 0)),
+        cpu_ns=CpuTime(user=ended.user_ns, sys=ended.sys_ns) if ended else CpuTime(),
         chip_busy_ns=phases.chip_busy_ns(seen.events),
         wire_ns=phases.wire_ns(seen.events),
         overshoot_ns=phases.overshoot_ns(seen.events),
         transfers=len(transactions(seen.events)),
-        context_switches=ended.get("voluntary_switches", 0) + ended.get("involuntary_switches", 0),
-        emulator=_emulator_facts(seen.events),
+        context_switches=ended.voluntary_switches + ended.involuntary_switches if ended else 0,
+        emulator=emulator_facts(seen.events),
         events_sha256=digest.of_file(folder / "events.jsonl"),
         host_s=host_s,
-    )
-
-
-def _emulator_facts(events: list[Event]) -> EmulatorFacts:
-    """In a guest it always has what it asks for, else it does not start."""
-    start = first(events, "start") or {}
-    rights = first(events, "emulator_rights") or {"realtime": True}
-    return EmulatorFacts(
-        realtime=rights["realtime"] if start else None,
-        wake_latency_ns_max=start.get("wake_latency_ns_max"),
     )
 
 
@@ -210,10 +189,10 @@ def blank_result(cell: Cell, chip: ChipFacts, finding: Finding, *, rerun: str) -
 def find_verdict(cell: Cell, seen: Seen, observed: Observed) -> Finding:
     """The first answer that holds, and what was done to the subject's link or part on request."""
     finding = _first_answer(cell, seen, observed)
-    faults = of_kind(seen.events, "fault")
+    faults = of_kind(seen.events, FaultMade)
     if not faults or finding.verdict not in MAY_BE_FAULTS:
         return finding
-    kinds = ", ".join(sorted({fault["kind"] for fault in faults}))
+    kinds = ", ".join(sorted({fault.kind for fault in faults}))
     return msgspec.structs.replace(
         finding, reason=f"{finding.reason} (after {len(faults)} faults on request: {kinds})"
     )
@@ -339,27 +318,30 @@ def is_flood(events: list[Event]) -> bool:
     Most requests of one were refused, or came without waiting for the reply before: what of that
     reached the part is chance. One that polls without end is none: it may be convicted.
     """
-    if first(events, "gave_up") is None:
+    if first(events, GaveUp) is None:
         return False
-    asked = [event for event in events if event["ev"] in ("serprog", *TRANSACTIONS)]
-    blind = sum(event.get("ack") is False or (event["gap_ns"] or 0) < 0 for event in asked)
-    return bool(blind * 2 > len(asked))
+    asked = requests(events)
+    return sum(map(_is_blind, asked)) * 2 > len(asked)
+
+
+def _is_blind(request: Request) -> bool:
+    refused = isinstance(request, Serprog) and not request.ack
+    return refused or (request.gap_ns or 0) < 0
 
 
 def _failure(seen: Seen) -> Finding | None:
     """How the subject failed; None where it did not."""
-    ended = first(seen.events, "subject_end") or {}
-    given_up = first(seen.events, "gave_up")
+    ended, given_up = needed(seen.events, SubjectEnd), first(seen.events, GaveUp)
     last = last_lines(seen.output, 1) or "it printed nothing"
     if given_up:
-        bound = f"{given_up['count']} {given_up['bound'].replace('-', ' ')}"
+        bound = f"{given_up.count} {given_up.bound.replace('-', ' ')}"
         return _op_failed(f"the emulator hung up on the subject after {bound}: {last}")
-    if ended.get("timed_out"):
+    if ended.timed_out:
         return Finding(verdict=Verdict.HUNG, reason="the subject did not end by its deadline")
-    if ended.get("signal"):
-        return _op_failed(f"the subject was ended by signal {ended['signal']}: {last}")
-    if ended.get("exit_code") != 0:
-        return _op_failed(f"the subject failed with exit code {ended.get('exit_code')}: {last}")
+    if ended.signal:
+        return _op_failed(f"the subject was ended by signal {ended.signal}: {last}")
+    if ended.exit_code != 0:
+        return _op_failed(f"the subject failed with exit code {ended.exit_code}: {last}")
     return None
 
 
@@ -382,8 +364,8 @@ def data_evidence(cell: Cell, chip: ChipFacts, seen: Seen) -> list[Evidence]:
         )
     # A subject that failed may have left nothing; its exit code tells of that.
     read_back = b"" if seen.read_back is None else seen.read_back
-    ended = first(seen.events, "subject_end") or {}
-    owes_data = cell.job is Job.READ and ended.get("exit_code") == 0
+    ended = first(seen.events, SubjectEnd)
+    owes_data = cell.job is Job.READ and ended is not None and ended.exit_code == 0
     if owes_data and read_back != workload.final_content(cell, workload.region_of(cell, chip)):
         found.append(_data_fault("what was read differs from the part", "read.bin"))
     return found

@@ -11,6 +11,7 @@ from delayrig.judge.interrupted import Length, Requests, length_of, requests_of
 from delayrig.model.delays import DelayCall
 from delayrig.model.events import Event, first
 from delayrig.model.evidence import ObservedDelay
+from delayrig.model.kinds.agent import ClockRate
 
 RESUMED_MAX = 4096
 """So often is a sleep looked for that goes on: a signal every millisecond for seconds."""
@@ -49,14 +50,13 @@ def _until(
 ) -> ObservedDelay:
     """What was left until then when it began, by the guest's clock as it was compared once."""
     assert call.until_ns is not None, "it waits for a moment"
-    rate = first(events, "clock_rate")
+    rate = first(events, ClockRate)
     if rate is None:
         return msgspec.structs.replace(observe(call), requested_ns=1, is_open=True)
-    apart_ns = call.t_ns - int(rate["t_ns"])
-    left_ns = max(call.until_ns - (int(rate["monotonic_at_ns"]) + apart_ns), 0)
+    apart_ns = call.t_ns - rate.t_ns
+    left_ns = max(call.until_ns - (rate.monotonic_at_ns + apart_ns), 0)
     found = observe(msgspec.structs.replace(call, requested_ns=left_ns))
-    wrong_ns = int(rate["raw_ns_max"]) - int(rate["raw_ns_min"])
-    wrong_ns += clock_error(events).of_wait_ns(apart_ns)
+    wrong_ns = rate.raw_ns_max - rate.raw_ns_min + clock_error(events).of_wait_ns(apart_ns)
     return msgspec.structs.replace(found, clock_error_ns=found.clock_error_ns + wrong_ns)
 
 

@@ -8,8 +8,20 @@ from delayrig.hazards.of_cell import hazards_of, shape_of
 from delayrig.hazards.seen import Seen
 from delayrig.judge.bus import MONOTONIC
 from delayrig.model.cell import Cell
-from delayrig.model.events import Event, first, of_kind
+from delayrig.model.events import Event, first, needed, of_kind
 from delayrig.model.evidence import ObservedWait
+from delayrig.model.kinds.agent import (
+    AgentError,
+    ClockRate,
+    EmulatorEnd,
+    Guest,
+    KernelMessage,
+    SubjectEnd,
+    SubjectStart,
+)
+from delayrig.model.kinds.emulator import Busy, End, Start
+from delayrig.model.kinds.kind import Kind, name_of
+from delayrig.model.kinds.pace import Pace
 from delayrig.model.lane import LaneName
 
 SCRIPTED = "scripted"
@@ -17,32 +29,30 @@ LIVE_CLOCK_ERROR_PPM_MAX = 10_000
 """What a live guest's clock may be off by. Of sound ones it is less than the readings tell; one in
 60 guests was seen to jump ahead by ten seconds."""
 CLOCK_RATE_ERROR_PPM_MAX = 100
-PACE = "pace"
-"""How fast the cores of a live guest really were."""
 NOT_KEPT_PART_MAX = 0.1
 """Of the windows: a host that fell behind more often had another machine for a guest."""
 LATE_HOST = re.compile(r"^hrtimer: interrupt took [0-9]+ ns")
 """What a guest's kernel says where this machine let its core wait in real time."""
-NEEDED = (*("guest", "clock_rate", "start", "subject_start", "subject_end", "end", "emulator_end"),)
+NEEDED = (Guest, ClockRate, Start, SubjectStart, SubjectEnd, End, EmulatorEnd)
 """Events without which nothing is known of the cell."""
 
 
 def rig_fault(cell: Cell, seen: Seen) -> str:
     """What of the rig or its guest cannot be trusted in this cell; empty where all is well."""
     events = seen.events
-    for event in of_kind(events, "agent_error"):
+    for error in of_kind(events, AgentError):
         who = "the session" if cell.lane is LaneName.HOST else "the guest's agent"
-        return f"{who}: {event['message']}: {event['detail']}"
-    for event in of_kind(events, "kernel_message"):
-        if not _is_explained(cell, event["text"]):
-            return f"the guest's kernel complains: {event['text']}"
-    ended = first(events, "emulator_end")
-    if ended is not None and ended["exit_code"] != 0:
+        return f"{who}: {error.message}: {error.detail}"
+    for message in of_kind(events, KernelMessage):
+        if not _is_explained(cell, message.text):
+            return f"the guest's kernel complains: {message.text}"
+    ended = first(events, EmulatorEnd)
+    if ended is not None and ended.exit_code != 0:
         said = f": {seen.emulator_said}" if seen.emulator_said else ""
         return f"the emulator failed: see emulator.log in the cell's folder{said}"
-    missing = next((kind for kind in _needed(cell) if first(events, kind) is None), "")
-    if missing:
-        return f"the events hold no {missing!r}"
+    missing = next((kind for kind in _needed(cell) if first(events, kind) is None), None)
+    if missing is not None:
+        return f"the events hold no {name_of(missing)!r}"
     fault = _clock_fault_of(cell, events)
     if fault:
         return fault
@@ -56,28 +66,28 @@ def _is_explained(cell: Cell, text: str) -> bool:
     return late or any(hazard.explains(text) for hazard in hazards_of(cell))
 
 
-def _needed(cell: Cell) -> tuple[str, ...]:
-    return (*NEEDED, PACE) if cell.lane is LaneName.LIVE else NEEDED
+def _needed(cell: Cell) -> tuple[type[Kind], ...]:
+    return (*NEEDED, Pace) if cell.lane is LaneName.LIVE else NEEDED
 
 
-def pace_fault(events: list[Event], waits: Sequence[ObservedWait] = ()) -> str:
+def pace_fault(events: Sequence[Event], waits: Sequence[ObservedWait] = ()) -> str:
     """What this host hid by falling behind with the guest's cores; empty where it hid nothing.
 
     A core that stood still makes waits longer, so a wait at that time tells nothing. There is a
     fault where each wait of a kind was at such a time, or where there were many.
     """
-    pace = first(events, PACE)
-    if pace is None or pace["windows_not_kept"] == 0:
+    pace = first(events, Pace)
+    if pace is None or pace.windows_not_kept == 0:
         return ""
     told = (
-        f"{pace['windows_not_kept']} of {pace['windows']} windows of {pace['window_ms']} ms in"
+        f"{pace.windows_not_kept} of {pace.windows} windows of {pace.window_ms} ms in"
         " which a core was not kept to its speed"
     )
     spans = [(wait.kind, wait.opened_ns, wait.opened_ns + wait.longest_ns) for wait in waits]
-    spans += [(e["kind"], e["start_ns"], e["until_ns"]) for e in of_kind(events, "busy")]
-    if not spans or pace["windows_not_kept"] > pace["windows"] * NOT_KEPT_PART_MAX:
+    spans += [(busy.kind, busy.start_ns, busy.until_ns) for busy in of_kind(events, Busy)]
+    if not spans or pace.windows_not_kept > pace.windows * NOT_KEPT_PART_MAX:
         return told
-    seen = {kind for kind, *span in spans if not _touches(span, pace["not_kept"])}
+    seen = {kind for kind, *span in spans if not _touches(span, pace.not_kept)}
     hidden = sorted({kind for kind, *_ in spans} - seen)
     return f"{told}, and every {hidden[0]} was then" if hidden else ""
 
@@ -91,7 +101,7 @@ def lost_clock(cell: Cell, events: list[Event]) -> str:
 
     A subject that waits by it waits for another time than it asked for, and is not to blame.
     """
-    rate = first(events, "clock_rate")
+    rate = first(events, ClockRate)
     if (
         cell.lane is not LaneName.LIVE
         or rate is None
@@ -99,8 +109,8 @@ def lost_clock(cell: Cell, events: list[Event]) -> str:
     ):
         return ""
     return (
-        f"the guest's clock went {rate['monotonic_ns'] / 1e9:.6f} s"
-        f" in {rate['raw_ns_min'] / 1e9:.6f} to {rate['raw_ns_max'] / 1e9:.6f} s of this machine's"
+        f"the guest's clock went {rate.monotonic_ns / 1e9:.6f} s"
+        f" in {rate.raw_ns_min / 1e9:.6f} to {rate.raw_ns_max / 1e9:.6f} s of this machine's"
     )
 
 
@@ -126,31 +136,30 @@ def _clock_fault_of(cell: Cell, events: list[Event]) -> str:
     """In real time the error of a rate is in every bound."""
     if cell.lane is LaneName.VIRTUAL:
         return clock_fault(events, clocksource=shape_of(cell).clocksource)
-    kept = (first(events, "guest") or {})["clocksource"]
+    kept = needed(events, Guest).clocksource
     if cell.lane is LaneName.LIVE and kept != shape_of(cell).clocksource:
         return f"the guest keeps time by {kept!r}, not by {shape_of(cell).clocksource!r}"
-    clock = (first(events, "start") or {})["clock"]
+    clock = needed(events, Start).clock
     return "" if clock == MONOTONIC else f"the emulator's clock was {clock!r}, not {MONOTONIC!r}"
 
 
 def clock_fault(events: list[Event], *, clocksource: str) -> str:
     """Whether the guest keeps time as it should, and at the raw counter's rate."""
-    kept = (first(events, "guest") or {})["clocksource"]
+    kept = needed(events, Guest).clocksource
     if kept != clocksource:
         return f"the guest keeps time by {kept!r}, not by {clocksource!r}"
-    if (first(events, "start") or {})["clock"] == SCRIPTED:
+    if needed(events, Start).clock == SCRIPTED:
         return "the emulator's clock was scripted: its times are no one's"
-    rate = first(events, "clock_rate") or {}
+    rate = needed(events, ClockRate)
     if _is_at_rate(rate, CLOCK_RATE_ERROR_PPM_MAX):
         return ""
     return (
-        f"the guest's clock went {rate['monotonic_ns']} ns"
-        f" in {rate['raw_ns_min']} to {rate['raw_ns_max']} ns"
+        f"the guest's clock went {rate.monotonic_ns} ns"
+        f" in {rate.raw_ns_min} to {rate.raw_ns_max} ns"
     )
 
 
-def _is_at_rate(rate: Event, error_ppm_max: int) -> bool:
+def _is_at_rate(rate: ClockRate, error_ppm_max: int) -> bool:
     """Whether the clock of a `clock_rate` went as far as the raw counter, or nearly."""
-    slack_ns = rate["raw_ns_max"] * error_ppm_max // 1_000_000
-    low_ns, high_ns = rate["raw_ns_min"] - slack_ns, rate["raw_ns_max"] + slack_ns
-    return bool(low_ns <= rate["monotonic_ns"] <= high_ns)
+    slack_ns = rate.raw_ns_max * error_ppm_max // 1_000_000
+    return rate.raw_ns_min - slack_ns <= rate.monotonic_ns <= rate.raw_ns_max + slack_ns

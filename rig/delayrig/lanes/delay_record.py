@@ -9,84 +9,35 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
-import msgspec
-
 from delayrig.base.errors import LostGuestError
 from delayrig.images.delay_function import DelayFunction
 from delayrig.images.symbols import StackTop, read_symbols
 from delayrig.lanes.direct_call import as_int, of_direct_wait
 from delayrig.model.delays import DelayCall, Delays, DelaysHeader, End, FunctionFacts
+from delayrig.model.kinds.delay_plugin import (
+    PLUGIN_SCHEMA,
+    Abandon,
+    Asking,
+    Enter,
+    Leave,
+    Lost,
+    PluginStart,
+    Stack,
+)
+from delayrig.model.kinds.streams import PLUGIN, decoded
 
-SCHEMA = 2
 JUMPERS = ("setjmp", "_setjmp", "__sigsetjmp", "sigsetjmp")
-
-
-class _Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="ev"):
-    """What the plugin writes."""
-
-
-class _Start(_Line, frozen=True, tag="delays"):
-    schema: int
-
-
-class _Stack(_Line, frozen=True, tag="stack"):
-    stack: int
-    function: int
-    base: int
-    sp: int
-    fp: int
-    lr: int
-    words: list[int]
-
-
-class _Enter(_Line, frozen=True, tag="enter"):
-    call: int
-    function: int
-    t_ns: int
-    late_insns: int
-    cpu: int
-    asked: int
-    space: int
-    thread: int
-    sp: int
-    stack: int
-
-
-class _Leave(_Line, frozen=True, tag="leave"):
-    call: int
-    t_ns: int
-    late_insns: int
-    cpu: int
-    by: str
-    result: int
-
-
-class _Asking(_Line, frozen=True, tag="asking"):
-    call: int
-    is_known: bool
-    arguments: list[int]
-
-
-class _Abandon(_Line, frozen=True, tag="abandon"):
-    call: int
-
-
-class _Lost(_Line, frozen=True, tag="lost"):
-    calls: int
-
-
-_DECODER = msgspec.json.Decoder(_Start | _Stack | _Enter | _Asking | _Leave | _Abandon | _Lost)
 
 
 @dataclass(slots=True)
 class _Sorted:
     """Lines by what they belong to."""
 
-    entered: dict[int, _Enter] = field(default_factory=dict)
-    asking: dict[int, _Asking] = field(default_factory=dict)
-    left: dict[int, _Leave] = field(default_factory=dict)
+    entered: dict[int, Enter] = field(default_factory=dict)
+    asking: dict[int, Asking] = field(default_factory=dict)
+    left: dict[int, Leave] = field(default_factory=dict)
     abandoned: set[int] = field(default_factory=set)
-    stacks: dict[int, _Stack] = field(default_factory=dict)
+    stacks: dict[int, Stack] = field(default_factory=dict)
     lost: int = 0
 
 
@@ -119,31 +70,28 @@ def read_record(
 
 def _sort_lines(text: bytes) -> _Sorted:
     found = _Sorted()
-    try:
-        lines = [_DECODER.decode(line) for line in text.splitlines()]
-    except msgspec.DecodeError as error:
-        raise LostGuestError(f"the delay plugin wrote nonsense: {error}") from error
-    if not lines or not isinstance(lines[0], _Start) or lines[0].schema != SCHEMA:
+    lines = [line for _, line in decoded(text, PLUGIN, source="the delay plugin's lines")]
+    if not lines or not isinstance(lines[0], PluginStart) or lines[0].schema != PLUGIN_SCHEMA:
         raise LostGuestError("the delay plugin wrote nothing: no block of the guest's was seen")
     for line in lines:
         match line:
-            case _Stack():
+            case Stack():
                 found.stacks[line.stack] = line
-            case _Enter():
+            case Enter():
                 found.entered[line.call] = line
-            case _Asking():
+            case Asking():
                 found.asking[line.call] = line
-            case _Leave():
+            case Leave():
                 found.left[line.call] = line
-            case _Abandon():
+            case Abandon():
                 found.abandoned.add(line.call)
-            case _Lost():
+            case Lost():
                 found.lost = line.calls
     return found
 
 
 def _call(
-    entered: _Enter, found: _Sorted, function: DelayFunction, thread: int, insn_ns: int
+    entered: Enter, found: _Sorted, function: DelayFunction, thread: int, insn_ns: int
 ) -> DelayCall:
     left = found.left.get(entered.call)
     ended = End.ABANDONED if entered.call in found.abandoned else End.OPEN
@@ -181,7 +129,7 @@ def _facts(function: DelayFunction) -> FunctionFacts:
     )
 
 
-def _callers(stack: _Stack, functions: Sequence[DelayFunction]) -> list[str]:
+def _callers(stack: Stack, functions: Sequence[DelayFunction]) -> list[str]:
     symbols = read_symbols(functions[stack.function].part)
     top = StackTop(sp=stack.sp, bp=stack.fp, words=stack.words, lr=stack.lr)
     return [symbols.where(address) for address in symbols.callers(top, stack.base)]

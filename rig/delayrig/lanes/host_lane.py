@@ -14,6 +14,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
 from delayrig.base.errors import LostGuestError, NotProvidedError, RigError
 from delayrig.base.interruption import whole_in_thread
 from delayrig.base.last_lines import last_lines
@@ -37,6 +39,7 @@ from delayrig.lanes.supplies import Preparing
 from delayrig.model import workload
 from delayrig.model.cell import Cell, Job, Programmer
 from delayrig.model.events import Event, encode_events, first, parse_events
+from delayrig.model.kinds.agent import SubjectEnd, SubjectStart
 from delayrig.model.lane import LaneName
 from delayrig.model.result import NotProvided, RunHeader
 from delayrig.model.workload import Places, Region, region_of
@@ -263,11 +266,14 @@ def _read_files(assignment: Assignment, scratch: Path) -> dict[str, bytes]:
 
 def on_agents_clock(told: list[Event], agent: list[Event]) -> list[Event]:
     """The host program's events go by a raw counter: its first came with it, the others after."""
-    began, ended = first(agent, "subject_start"), first(agent, "subject_end")
-    ends = [event["t_ns"] for event in (began, ended) if event]
-    if not ends:
+    began, ended = first(agent, SubjectStart), first(agent, SubjectEnd)
+    if began is None:
         return []
-    return [{**event, "t_ns": ends[0 if number == 0 else -1]} for number, event in enumerate(told)]
+    last_ns = ended.t_ns if ended else began.t_ns
+    return [
+        msgspec.structs.replace(event, t_ns=began.t_ns if number == 0 else last_ns)
+        for number, event in enumerate(told)
+    ]
 
 
 async def run_session(scratch: Path, limit_s: float) -> int:

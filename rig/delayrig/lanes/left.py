@@ -10,6 +10,7 @@ from delayrig.images.delay_function import DelayFunction
 from delayrig.lanes.delay_record import read_record
 from delayrig.model.delays import FILE_NAME, delays_since, encode_delays
 from delayrig.model.events import first, merge_events, read_events
+from delayrig.model.kinds.agent import SubjectStart
 from delayrig.model.workload import Region
 
 
@@ -40,7 +41,7 @@ def write_delays(
 
 def write_live_delays(saw: bytes, folder: Path, functions: Sequence[DelayFunction]) -> None:
     """The same of a guest in real time, from the subject's start on: it rehearsed before."""
-    started = first(read_events(folder), "subject_start")
+    started = first(read_events(folder), SubjectStart)
     delays = read_record(saw, functions, insn_ns=0, late_ns=0)
-    own = delays_since(delays, started["t_ns"] if started else 0)
+    own = delays_since(delays, started.t_ns if started else 0)
     replace_file(folder / FILE_NAME, encode_delays(own))

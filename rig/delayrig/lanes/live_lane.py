@@ -54,7 +54,8 @@ from delayrig.machine.live_image import LiveImage, provide_live_image
 from delayrig.machine.monitor import MonitoredMachine
 from delayrig.machine.session import read_results
 from delayrig.model.cell import Cell, Programmer
-from delayrig.model.events import encode_events, parse_events
+from delayrig.model.events import Event, encode_events, event_time_ns, first, parse_events
+from delayrig.model.kinds.agent import SubjectEnd, SubjectStart
 from delayrig.model.lane import LaneName
 from delayrig.model.platform import Arch
 from delayrig.model.result import NotProvided, RunHeader
@@ -216,7 +217,9 @@ class _Bench:
         entries = await read_results(machine, shape_of(self.assignment.cell), self.scratch)
         self.assignment.watch.ended(READ_BACK)
         ended = await emulator.end()
-        told = [emulator.rights, clock.rate, ended]
+        told: list[Event] = [clock.rate, ended]
+        if emulator.rights:
+            told.insert(0, emulator.rights)
         entries["agent.jsonl"] = self._merged(entries.get("agent.jsonl", b""), clock, told)
         self._put_host_program_on_our_clock(entries)
         for name in KEPT:
@@ -238,13 +241,17 @@ class _Bench:
             agent = parse_events(entries["agent.jsonl"], source="the agent's events")
             entries["host.jsonl"] = encode_events(on_agents_clock(told, agent))
 
-    def _merged(self, agent: bytes, clock: GuestClock, told: list[dict[str, object]]) -> bytes:
+    def _merged(self, agent: bytes, clock: GuestClock, told: list[Event]) -> bytes:
         """The agent's events and ours, by this host's clock."""
         guest = clock.translate(parse_events(agent, source="the agent's events"))
-        began = next((e["t_ns"] for e in guest if e["ev"] == "subject_start"), 0)
-        ended = next((e["t_ns"] for e in guest if e["ev"] == "subject_end"), began)
-        paced = pace_events(self.pace.trace.read_bytes(), began, ended)
-        return encode_events(sorted([*guest, *told, *paced], key=lambda event: event["t_ns"]))
+        began, ended = first(guest, SubjectStart), first(guest, SubjectEnd)
+        began_ns = began.t_ns if began else 0
+        paced = pace_events(
+            self.pace.trace.read_bytes(), began_ns, ended.t_ns if ended else began_ns
+        )
+        events: list[Event] = [*guest, *told, *paced]
+        events.sort(key=event_time_ns)
+        return encode_events(events)
 
     def _write_image(self) -> None:
         """What the part holds before: the emulator reads it as it starts."""

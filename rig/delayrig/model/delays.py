@@ -13,6 +13,8 @@ from typing import Literal
 import msgspec
 
 from delayrig.base.errors import LostGuestError
+from delayrig.model.kinds.kind import Count, Kind, Writer
+from delayrig.model.kinds.streams import decoded
 
 FILE_NAME = "delays.jsonl"
 SCHEMA = 1
@@ -40,11 +42,17 @@ class FunctionFacts(
     """One of the functions that were looked at."""
 
     name: str
+    """As its symbol has it, else where it lies."""
     file: str
+    """The program or library that it is in."""
     address: int
+    """Where in that file."""
     unit_ns: int
+    """The unit of what it is asked for."""
     found_by: str
+    """How it was found."""
     doubt: str
+    """Why it may be no delay function; empty where it is one for sure."""
     direct: bool = False
     """It is no function but a call of one that sleeps, `nanosleep() at 0x...`, or of a clock; where
     it cannot be judged, `doubt` says why, and it has no calls."""
@@ -53,66 +61,59 @@ class FunctionFacts(
     proof that it returned."""
 
 
-class DelaysHeader(
-    msgspec.Struct,
-    frozen=True,
-    kw_only=True,
-    forbid_unknown_fields=True,
-    tag_field="ev",
-    tag="delays",
-):
+class DelaysHeader(Kind, frozen=True, kw_only=True, tag="delays", omit_defaults=False):
     """What was looked at, and what was not seen."""
 
+    writers = (Writer.RECORD,)
+
     schema: Literal[1] = 1
+    """The version of this file."""
     functions: list[FunctionFacts]
+    """Those that were looked for: each an object of its own."""
     late_ns: int
     """By so much the longest and the shortest time of a call are apart: it is one instruction's
     time at either end where QEMU counts instructions."""
-    calls: int
-    lost: int
+    calls: Count
+    """How many there are."""
+    lost: Count
     """Calls for which there was no room; nothing else is known of them."""
 
 
-class CallSite(
-    msgspec.Struct,
-    frozen=True,
-    kw_only=True,
-    forbid_unknown_fields=True,
-    tag_field="ev",
-    tag="site",
-):
+class CallSite(Kind, frozen=True, kw_only=True, tag="site"):
     """A stack from which calls came."""
 
-    site: int
+    writers = (Writer.RECORD,)
+
+    site: Count
+    """Its number."""
     callers: list[str]
     """The nearest first: `file:line`, else `function+offset`, else the address."""
 
 
-class DelayCall(
-    msgspec.Struct,
-    frozen=True,
-    kw_only=True,
-    forbid_unknown_fields=True,
-    tag_field="ev",
-    tag="delay",
-    omit_defaults=True,
-):
+class DelayCall(Kind, frozen=True, kw_only=True, tag="delay"):
     """One call."""
 
-    call: int
-    function: int
+    writers = (Writer.RECORD,)
+
+    call: Count
+    """Its number."""
+    function: Count
     """Which of the header's functions."""
     t_ns: int
     """When it began."""
     end_ns: int | None
     """None where nobody saw it end."""
     ended: End
+    """How: `return`, `site`, `abandoned` or `open`."""
     requested_ns: int
+    """What it asked for."""
     thread: int
     """The threads of all processes are counted from 1, in the order of their first calls."""
     cpu_in: int
+    """The core on which it began."""
     cpu_out: int | None
-    site: int
+    """The core on which it ended; None where nobody saw it end."""
+    site: Count
     """Of its call site; 0 where it is unknown."""
     until_ns: int | None = None
     """Of a direct wait for a moment of CLOCK_MONOTONIC: that moment; nothing is requested then."""
@@ -170,18 +171,19 @@ def read_delays(folder: Path) -> Delays | None:
     path = folder / FILE_NAME
     if not path.is_file():
         return None
-    try:
-        lines = [_DECODER.decode(line) for line in path.read_bytes().splitlines()]
-    except msgspec.DecodeError as error:
-        raise LostGuestError(f"{path}: {error}") from error
-    return _sorted_out(lines, path)
+    lines = decoded(path.read_bytes(), _DECODER, source=str(path))
+    return _sorted_out([line for _, line in lines], path)
 
 
 def _sorted_out(lines: Sequence[Line], path: Path) -> Delays:
     if not lines or not isinstance(lines[0], DelaysHeader):
         raise LostGuestError(f"{path}: it does not begin with a header")
+    calls = [line for line in lines if isinstance(line, DelayCall)]
+    unknown = [call.function for call in calls if call.function >= len(lines[0].functions)]
+    if unknown:
+        raise LostGuestError(f"{path}: its header has no function {unknown[0]}")
     return Delays(
         header=lines[0],
         callers={line.site: line.callers for line in lines if isinstance(line, CallSite)},
-        calls=[line for line in lines if isinstance(line, DelayCall)],
+        calls=calls,
     )

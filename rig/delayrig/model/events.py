@@ -1,86 +1,103 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The one stream of what happened in a cell, by time: agent, emulator, host program."""
+"""The one stream of what happened in a cell, by time: agent, emulator, host program.
+
+What each line may say is in `kinds/`.
+"""
 
 import heapq
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import TypeVar
 
 import msgspec
 
 from delayrig.base.errors import LostGuestError
+from delayrig.model.kinds.emulator import Busy, Cycle, Serprog, Spi
+from delayrig.model.kinds.kind import Kind, name_of
+from delayrig.model.kinds.streams import (
+    EVENTS,
+    TRACE,
+    Event,
+    Request,
+    TraceLine,
+    Transaction,
+    decoded,
+)
 
-Event = dict[str, Any]
+__all__ = [
+    "Event",
+    "Request",
+    "TraceLine",
+    "Transaction",
+    "encode_events",
+    "event_time_ns",
+    "first",
+    "merge_events",
+    "needed",
+    "of_kind",
+    "parse_events",
+    "parse_trace",
+    "read_events",
+    "requests",
+    "transactions",
+]
 
-TRANSACTIONS = ("spi", "cycle")
-"""What reaches the chip: transfers on an SPI bus, commands and reads on any other."""
-
-TIME_KEYS = ("t_ns", "read_ns", "start_ns")
-
-
-AGENTS_OWN = ("subject_start", "subject_end")
-"""Whose `t_ns` others are put in relation to."""
-
-
-def _check_times(event: Event) -> None:
-    """Raises `LostGuestError` where a time of it is none."""
-    for key in TIME_KEYS:
-        value = event.get(key)
-        if value is None and not (key == "t_ns" and event["ev"] in AGENTS_OWN):
-            continue
-        if type(value) is not int or value < 0:
-            raise LostGuestError(f"an event of kind {event['ev']!r} has {key!r} {value!r}")
+Some = TypeVar("Some", bound=Kind)
 
 
 def event_time_ns(event: Event) -> int:
     """When it happened, on the guest's virtual clock."""
-    for key in TIME_KEYS:
-        if type(event.get(key)) is int:
-            return int(event[key])
-    raise LostGuestError(f"an event of kind {event.get('ev')!r} has no time")
+    match event:
+        case Serprog() | Spi() | Cycle():
+            return event.read_ns
+        case Busy():
+            return event.start_ns
+        case _:
+            return event.t_ns
 
 
 def parse_events(text: bytes, *, source: str) -> list[Event]:
     """Every line; a line that is not an event makes the guest a lost one."""
-    events = []
-    for number, line in enumerate(text.splitlines(), start=1):
-        try:
-            event = msgspec.json.decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise LostGuestError(f"{source}, line {number}: {error}") from error
-        if not isinstance(event, dict) or not isinstance(event.get("ev"), str):
-            raise LostGuestError(f"{source}, line {number}: not an event")
-        _check_times(cast("Event", event))
-        event_time_ns(cast("Event", event))
-        events.append(event)
-    return events
+    return [event for _, event in decoded(text, EVENTS, source=source)]
 
 
-def merge_events(
-    agent: bytes, emulator: bytes, host: bytes = b"", delays: Sequence[Event] = ()
-) -> bytes:
-    """One stream in the order of time; each source keeps its own order."""
+def parse_trace(text: bytes, *, source: str) -> list[TraceLine]:
+    """The same of the CPU plugin's trace. A guest that was ended left half a line at most."""
+    whole = text[: text.rfind(b"\n") + 1]
+    return [line for _, line in decoded(whole, TRACE, source=source)]
+
+
+def merge_events(agent: bytes, emulator: bytes, host: bytes = b"") -> bytes:
+    """One stream in the order of time; each source keeps its own order, each line its bytes."""
     streams = (
-        _ordered(parse_events(agent, source="the agent's events")),
-        _ordered(parse_events(emulator, source="the emulator's events")),
-        _ordered(parse_events(host, source="the host program's events")),
-        _ordered(delays),
+        _by_time(agent, source="the agent's events"),
+        _by_time(emulator, source="the emulator's events"),
+        _by_time(host, source="the host program's events"),
     )
-    merged = (event for _, event in heapq.merge(*streams, key=lambda pair: pair[0]))
-    return encode_events(merged)
+    merged = heapq.merge(*streams, key=lambda pair: pair[0])
+    return b"".join(line + b"\n" for _, line in merged)
 
 
-def encode_events(events: Iterable[Event]) -> bytes:
-    """A line for each."""
-    return b"".join(msgspec.json.encode(event) + b"\n" for event in events)
-
-
-def _ordered(events: Sequence[Event]) -> Iterator[tuple[int, Event]]:
+def _by_time(text: bytes, *, source: str) -> Iterator[tuple[int, bytes]]:
     """Times never fall within one source, so that merging keeps each source's order."""
     latest = 0
-    for event in events:
+    for line, event in decoded(text, EVENTS, source=source):
         latest = max(latest, event_time_ns(event))
-        yield latest, event
+        yield latest, line
+
+
+def encode_events(events: Iterable[Kind]) -> bytes:
+    """A line for each, as its writer has it: the version of the stream comes first."""
+    return b"".join(_encoded(event) + b"\n" for event in events)
+
+
+def _encoded(event: Kind) -> bytes:
+    line = msgspec.json.encode(event)
+    kind, comma, rest = line.partition(b",")
+    version, _, others = rest.partition(b",")
+    if not version.startswith(b'"schema":'):
+        return line
+    return b"{" + version + comma + kind.removeprefix(b"{") + comma + others
 
 
 def read_events(source: Path) -> list[Event]:
@@ -92,16 +109,29 @@ def read_events(source: Path) -> list[Event]:
         raise LostGuestError(f"{path}: {error.strerror}") from error
 
 
-def of_kind(events: list[Event], kind: str) -> list[Event]:
+def of_kind(events: Iterable[Kind], kind: type[Some]) -> list[Some]:
     """Those of one kind."""
-    return [event for event in events if event["ev"] == kind]
+    return [event for event in events if isinstance(event, kind)]
 
 
-def transactions(events: list[Event]) -> list[Event]:
+def requests(events: Sequence[Event]) -> list[Request]:
+    """What a client asked the emulator for."""
+    return [event for event in events if isinstance(event, (Serprog, Spi, Cycle))]
+
+
+def transactions(events: Sequence[Event]) -> list[Transaction]:
     """Those that reached the chip, over whatever bus."""
-    return [event for event in events if event["ev"] in TRANSACTIONS]
+    return [event for event in events if isinstance(event, (Spi, Cycle))]
 
 
-def first(events: list[Event], kind: str) -> Event | None:
+def first(events: Iterable[Kind], kind: type[Some]) -> Some | None:
     """The first of one kind."""
-    return next((event for event in events if event["ev"] == kind), None)
+    return next((event for event in events if isinstance(event, kind)), None)
+
+
+def needed(events: Iterable[Kind], kind: type[Some]) -> Some:
+    """The same of a kind without which nothing is known; raises `LostGuestError` without one."""
+    found = first(events, kind)
+    if found is None:
+        raise LostGuestError(f"the events hold no {name_of(kind)!r}")
+    return found

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from delayrig.model.events import TRANSACTIONS, Event, of_kind, transactions
+from delayrig.model.events import Event, Transaction, of_kind, transactions
+from delayrig.model.kinds.emulator import Busy, Cycle, Spi
 
 PROBE, READ, ERASE, WRITE, VERIFY = "probe", "read", "erase", "write", "verify"
 PHASES = (PROBE, READ, ERASE, WRITE, VERIFY)
@@ -74,23 +75,23 @@ def phase_changes(events: list[Event], *, first_read: str = READ) -> Iterator[tu
         following = _next_phase(phase, deciding, first_read)
         if following != phase:
             phase = following
-            yield event["read_ns"], phase
+            yield event.read_ns, phase
 
 
-def _enables_writing(event: Event) -> bool:
-    return bool(event["ev"] == "spi" and event["op"] == WRITE_ENABLE)
+def _enables_writing(event: Transaction) -> bool:
+    return isinstance(event, Spi) and event.op == WRITE_ENABLE
 
 
-def _work_of(event: Event) -> str:
+def _work_of(event: Transaction) -> str:
     """What a transaction does, as a phase; empty for what belongs to any."""
-    if event["ev"] == "spi":
-        return ERASE if event["name"] == ERASE_BY_NAME else WORK_OF_OPCODE.get(event["op"], "")
-    if event["rlen"] == POLL_BYTES:
+    if isinstance(event, Spi):
+        return ERASE if event.name == ERASE_BY_NAME else WORK_OF_OPCODE.get(event.op, "")
+    if event.rlen == POLL_BYTES:
         return ""
-    return WORK_OF_NAME.get(event["name"], "")
+    return WORK_OF_NAME.get(event.name, "")
 
 
-def _next_phase(phase: str, event: Event, first_read: str) -> str:
+def _next_phase(phase: str, event: Transaction, first_read: str) -> str:
     work = _work_of(event)
     if work in (ERASE, WRITE):
         return work
@@ -102,12 +103,12 @@ def _next_phase(phase: str, event: Event, first_read: str) -> str:
 
 def chip_busy_ns(events: list[Event]) -> int:
     """How long the part was busy in all."""
-    return sum(event["until_ns"] - event["start_ns"] for event in of_kind(events, "busy"))
+    return sum(busy.until_ns - busy.start_ns for busy in of_kind(events, Busy))
 
 
 def wire_ns(events: list[Event]) -> int:
     """How long bits took on the wire, where the emulator models that."""
-    return sum(event["wire_ns"] for event in transactions(events))
+    return sum(event.wire_ns for event in transactions(events))
 
 
 class Overshoot(msgspec.Struct, frozen=True, kw_only=True):
@@ -127,17 +128,17 @@ class Overshoot(msgspec.Struct, frozen=True, kw_only=True):
 
 def overshoots(events: list[Event]) -> Iterator[Overshoot]:
     """Each busy time after which the subject came back."""
-    work: Event | None = None
+    work: Busy | None = None
     for event in events:
-        if event["ev"] == "busy":
+        if isinstance(event, Busy):
             work = event
-        elif event["ev"] in TRANSACTIONS and work and _begin_ns(event) >= work["until_ns"]:
+        elif isinstance(event, (Spi, Cycle)) and work and begin_ns(event) >= work.until_ns:
             yield Overshoot(
-                op=work["op"],
-                kind=work["kind"],
-                busy_ns=work["until_ns"] - work["start_ns"],
-                ready_ns=work["until_ns"],
-                noticed_ns=_begin_ns(event),
+                op=work.op,
+                kind=work.kind,
+                busy_ns=work.until_ns - work.start_ns,
+                ready_ns=work.until_ns,
+                noticed_ns=begin_ns(event),
             )
             work = None
 
@@ -147,6 +148,6 @@ def overshoot_ns(events: list[Event]) -> int:
     return sum(each.length_ns for each in overshoots(events))
 
 
-def _begin_ns(event: Event) -> int:
+def begin_ns(event: Transaction) -> int:
     """A cycle may begin after delays that were executed with it."""
-    return int(event["start_ns"] if event["ev"] == "cycle" else event["read_ns"])
+    return event.start_ns if isinstance(event, Cycle) else event.read_ns

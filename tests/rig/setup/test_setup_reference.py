@@ -33,7 +33,11 @@ def launch(state: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 def test_committed_texts_are_what_the_rig_says() -> None:
     committed = {
         str(file.relative_to(LAYOUT.reference)): file.read_text(encoding="utf-8")
-        for file in (*LAYOUT.help_texts.glob("*.txt"), *LAYOUT.reference.glob("*.txt"))
+        for file in (
+            *LAYOUT.help_texts.glob("*.txt"),
+            *LAYOUT.reference.glob("*.txt"),
+            LAYOUT.reference / "events.md",
+        )
     }
     written = reference_texts(main)
     assert sorted(committed) == sorted(written), UPDATE

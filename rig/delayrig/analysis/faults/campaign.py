@@ -5,7 +5,6 @@ Wall clock, and no verdict on delays: the question is whether each run ends, and
 """
 
 import contextlib
-import json
 import os
 import shlex
 import signal
@@ -39,6 +38,7 @@ from delayrig.images.subject import Subject, knows_string
 from delayrig.images.unpacked import words_to_start
 from delayrig.model.cell import Job
 from delayrig.model.chips import ChipFacts
+from delayrig.model.events import parse_events, requests
 
 EMULATOR_END_S = 15
 READY_BYTES = 16
@@ -273,11 +273,11 @@ def was_at_work(events: Path, ended_ns: int) -> bool:
     if not events.is_file():
         return False
     with events.open("rb") as lines:
-        last = [json.loads(line) for line in deque(lines, maxlen=LAST_EVENTS)]
-    requests = [event for event in last if "read_ns" in event]
-    if not requests or requests[-1]["read_ns"] < ended_ns - JUST_BEFORE_NS:
+        tail = b"".join(deque(lines, maxlen=LAST_EVENTS))
+    last = requests(parse_events(tail, source=f"the end of {events}"))
+    if not last or last[-1].read_ns < ended_ns - JUST_BEFORE_NS:
         return False
-    return any(event["name"] not in POLLS for event in requests)
+    return any(request.name not in POLLS for request in last)
 
 
 def _last_line(said: str) -> str:

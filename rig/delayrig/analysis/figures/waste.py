@@ -17,6 +17,7 @@ from delayrig.base.errors import BadInputError
 from delayrig.model.cell import Cell, Job, Role
 from delayrig.model.delays import Delays, read_delays
 from delayrig.model.events import Event, of_kind, read_events
+from delayrig.model.kinds.emulator import Busy, Spi
 from delayrig.model.phases import PROBE, READ, VERIFY, overshoots, phase_changes
 from delayrig.model.result import FILE_NAME
 
@@ -119,9 +120,9 @@ class _Phases:
 
 def _operations(watched: Watched) -> Iterator[OperationWaste]:
     phases = _Phases(watched)
-    names = {event["op"]: event["name"] for event in of_kind(watched.events, "spi")}
+    names = {spi.op: spi.name for spi in of_kind(watched.events, Spi)}
     for each in overshoots(watched.events):
-        name = names.get(each.op, each.kind)
+        name = names.get(each.op or "", each.kind)
         yield OperationWaste(
             subject=watched.cell.subject,
             phase=phases.at(each.ready_ns),
@@ -137,7 +138,7 @@ def _call_sites(watched: Watched) -> Iterator[CallSiteWaste]:
     phases = _Phases(watched)
     if (delays := watched.delays) is None:
         return
-    busy = [(event["start_ns"], event["until_ns"]) for event in of_kind(watched.events, "busy")]
+    busy = [(each.start_ns, each.until_ns) for each in of_kind(watched.events, Busy)]
     for call in whole_delays(delays):
         actual_ns = call.seen_ns or 0
         waste_ns = actual_ns - _covered_ns(call.t_ns, call.t_ns + actual_ns, busy)

@@ -38,7 +38,8 @@ from delayrig.machine.snapshot import (
     provide_snapshot,
     snapshot_path,
 )
-from delayrig.model.events import of_kind, parse_events
+from delayrig.model.events import first, of_kind, parse_events
+from delayrig.model.kinds.agent import AgentError, SubjectEnd
 from delayrig.model.lane import LaneName
 
 CHIP = "M25P10-A"
@@ -186,8 +187,7 @@ def _provide(
 def _check(entries: dict[str, bytes], name: str) -> None:
     """A guest whose agent complains, or whose program did not end by itself, is a lost one."""
     events = parse_events(entries.get("agent.jsonl", b""), source=f"guest {name}")
-    for event in of_kind(events, "agent_error"):
-        raise LostGuestError(f"guest {name}: {event['message']}: {event['detail']}")
-    end = next(iter(of_kind(events, "subject_end")), None)
-    if end is None:
+    for error in of_kind(events, AgentError):
+        raise LostGuestError(f"guest {name}: {error.message}: {error.detail}")
+    if first(events, SubjectEnd) is None:
         raise LostGuestError(f"guest {name}: what was measured there never ended")

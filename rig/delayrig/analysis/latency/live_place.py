@@ -25,7 +25,9 @@ from delayrig.images.subject import Subject, provide_cyclictest, provide_latency
 from delayrig.lanes.live.pace import pace_events
 from delayrig.lanes.live.program import Errand, Left, LiveGuest, run_program
 from delayrig.machine.live_image import provide_live_image
-from delayrig.model.events import Event
+from delayrig.model.events import needed
+from delayrig.model.kinds.kind import Kind
+from delayrig.model.kinds.pace import Pace
 from delayrig.model.lane import LaneName
 from delayrig.model.platform import Arch
 
@@ -116,9 +118,9 @@ def with_windows(line: Line, left: Left) -> Line:
     return {**line, "windows": windows.count, "windows_not_kept": windows.not_kept}
 
 
-def _windows(paced: Iterable[Event]) -> Windows:
-    pace = next(event for event in paced if event["ev"] == "pace")
-    return Windows(count=pace["windows"], not_kept=pace["windows_not_kept"])
+def _windows(paced: Iterable[Kind]) -> Windows:
+    pace = needed(paced, Pace)
+    return Windows(count=pace.windows, not_kept=pace.windows_not_kept)
 
 
 def rehearsal_of(words: Sequence[str]) -> list[str]:

@@ -14,7 +14,10 @@ from delayrig.hazards.seen import read_seen
 from delayrig.judge.chip import margins_ns
 from delayrig.lanes.stages import BOOTED, CONNECTED, ENDED
 from delayrig.model.cell import Cell
-from delayrig.model.events import Event, event_time_ns, first, parse_events
+from delayrig.model.events import Event, TraceLine, first, of_kind, parse_trace
+from delayrig.model.kinds.agent import SubjectEnd, SubjectStart
+from delayrig.model.kinds.hazard import Moved
+from delayrig.model.kinds.pace import Window
 from delayrig.model.phases import overshoots
 from delayrig.model.result import CellResult, Verdict
 
@@ -44,33 +47,33 @@ class Walk:
     cell: Cell
     result: CellResult
     events: Sequence[Event]
-    trace: Sequence[Event]
+    trace: Sequence[TraceLine]
     stdout: str
 
     @property
     def began_ns(self) -> int:
         """When its subject started."""
-        return self._moment("subject_start")
+        return self._moment(SubjectStart)
 
     @property
     def moved_ns(self) -> int:
         """When it was moved; 0 where it never was."""
-        return self._moment("moved")
+        return self._moment(Moved)
 
     @property
     def ended_ns(self) -> int:
         """When its subject ended."""
-        return self._moment("subject_end")
+        return self._moment(SubjectEnd)
 
     @property
     def moved_to(self) -> int:
         """The core that it was moved to."""
-        moved = first(list(self.events), "moved")
-        return int(moved["core"]) if moved else 0
+        moved = first(self.events, Moved)
+        return moved.core if moved else 0
 
-    def _moment(self, kind: str) -> int:
-        found = first(list(self.events), kind)
-        return event_time_ns(found) if found else 0
+    def _moment(self, kind: type[SubjectStart | Moved | SubjectEnd]) -> int:
+        found = first(self.events, kind)
+        return found.t_ns if found else 0
 
 
 def read_walk(cell: Cell, result: CellResult, folder: Path) -> Walk:
@@ -78,13 +81,11 @@ def read_walk(cell: Cell, result: CellResult, folder: Path) -> Walk:
     if result.verdict is Verdict.INFRA_ERROR or not (folder / TRACE).is_file():
         return Walk(cell=cell, result=result, events=(), trace=(), stdout="")
     seen = read_seen(folder)
-    content = (folder / TRACE).read_bytes()
-    whole = content[: content.rfind(b"\n") + 1]
     return Walk(
         cell=cell,
         result=result,
         events=seen.events,
-        trace=parse_events(whole, source=TRACE),
+        trace=parse_trace((folder / TRACE).read_bytes(), source=TRACE),
         stdout=seen.stdout,
     )
 
@@ -110,16 +111,15 @@ def describe_stage(cell: Cell, stage: str, at_s: float) -> str:
 def measured_mips(walk: Walk, core: int, since_ns: int, until_ns: int) -> float | None:
     """How fast a core really was in that time, of what it computed there; None: it was idle."""
     windows = [
-        line
-        for line in walk.trace
-        if line["ev"] == "window"
-        and line["vcpu"] == core
-        and line["from_ns"] >= since_ns
-        and line["t_ns"] <= until_ns
-        and line["active_ns"] >= BUSY_PART_MIN * (line["t_ns"] - line["from_ns"])
+        window
+        for window in of_kind(walk.trace, Window)
+        if window.vcpu == core
+        and window.from_ns >= since_ns
+        and window.t_ns <= until_ns
+        and window.active_ns >= BUSY_PART_MIN * (window.t_ns - window.from_ns)
     ]
-    active_ns = sum(int(line["active_ns"]) for line in windows)
-    done = sum(int(line["instructions"]) for line in windows)
+    active_ns = sum(window.active_ns for window in windows)
+    done = sum(window.instructions for window in windows)
     return done * 1000 / active_ns if active_ns else None
 
 

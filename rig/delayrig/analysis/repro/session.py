@@ -18,6 +18,7 @@ from delayrig.base.errors import ExitCode, LostGuestError
 from delayrig.base.paths import Paths
 from delayrig.lanes.supplies import Preparing
 from delayrig.model.events import first, read_events
+from delayrig.model.kinds.agent import SubjectStart
 from delayrig.model.lane import LaneName
 from delayrig.model.result import CellResult
 from delayrig.plan.request import Request
@@ -67,8 +68,8 @@ def _show_output(folder: Path) -> None:
 
 def _began_ns(folder: Path) -> int:
     with contextlib.suppress(LostGuestError):
-        began = first(read_events(folder), "subject_start")
-        return int(began["t_ns"]) if began else 0
+        began = first(read_events(folder), SubjectStart)
+        return began.t_ns if began else 0
     return 0
 
 

@@ -19,7 +19,8 @@ from delayrig.analysis.survey.calls import took_ns
 from delayrig.images.profiles.profile import Profile
 from delayrig.judge.bus import observe_waits, wake_bound_ns
 from delayrig.model.cell import Cell
-from delayrig.model.events import TRANSACTIONS, Event, first
+from delayrig.model.events import Event, Request, first, requests
+from delayrig.model.kinds.emulator import Start
 
 STEPS = (1, 2, 5)
 QUICK = 10
@@ -84,25 +85,23 @@ class Agreement(msgspec.Struct, frozen=True, kw_only=True):
 
 def gaps_of(events: list[Event]) -> list[Gap]:
     """Every gap in which the subject had the next word, in their order."""
-    start = first(events, "start") or {}
-    wake_ns = wake_bound_ns(start)
-    requests = [event for event in events if event["ev"] in (*TRANSACTIONS, "serprog")]
+    wake_ns = wake_bound_ns(first(events, Start))
     return [
         _gap(before, after, wake_ns)
-        for before, after in pairwise(requests)
-        if after["read_ns"] > before["reply_ns"]
+        for before, after in pairwise(requests(events))
+        if after.read_ns > before.reply_ns
     ]
 
 
-def _gap(before: Event, after: Event, wake_ns: int | None) -> Gap:
-    closed_ns = after["empty_ns"]
+def _gap(before: Request, after: Request, wake_ns: int | None) -> Gap:
+    closed_ns = after.empty_ns
     if wake_ns is not None:
-        closed_ns = max(closed_ns, after["read_ns"] - wake_ns)
+        closed_ns = max(closed_ns, after.read_ns - wake_ns)
     return Gap(
-        opened_ns=before["reply_ns"],
-        closed_ns=after["read_ns"],
-        shortest_ns=max(closed_ns - before["reply_ns"], 0),
-        longest_ns=after["read_ns"] - before["reply_ns"],
+        opened_ns=before.reply_ns,
+        closed_ns=after.read_ns,
+        shortest_ns=max(closed_ns - before.reply_ns, 0),
+        longest_ns=after.read_ns - before.reply_ns,
     )
 
 

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The session's own events, by the same clock as the emulator's: CLOCK_MONOTONIC."""
+"""The session's own events, by the same clock as the emulator's: CLOCK_MONOTONIC.
+
+The session runs without other packages, so that it does not import the definition of its events
+(`model/kinds/`); a test holds it to that.
+"""
 
 import json
 import os
@@ -46,7 +50,8 @@ class Record:
         self._add(event, now_ns(), facts)
 
     def _add(self, event: str, at_ns: int, facts: dict[str, object]) -> None:
-        self._lines.append(json.dumps({"ev": event, "t_ns": at_ns, **facts}))
+        line = {"ev": event, "t_ns": at_ns, **facts}
+        self._lines.append(json.dumps(line, separators=(",", ":")))
 
     def machine(self) -> None:
         """What a guest would say of itself."""

@@ -3,9 +3,12 @@
 
 from dataclasses import dataclass
 
+import msgspec
+
 from delayrig.base.errors import LostGuestError
 from delayrig.lanes.live.line import ClockReading
 from delayrig.model.events import Event, event_time_ns
+from delayrig.model.kinds.agent import ClockRate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,17 +31,19 @@ class GuestClock:
 
     def translate(self, events: list[Event]) -> list[Event]:
         """Events of the guest's, by host time."""
-        return [{**event, "t_ns": self.to_host_ns(event_time_ns(event))} for event in events]
+        return [
+            msgspec.structs.replace(event, t_ns=self.to_host_ns(event_time_ns(event)))
+            for event in events
+        ]
 
     @property
-    def rate(self) -> Event:
+    def rate(self) -> ClockRate:
         """How far both went: here the host's clock stands where a guest has its raw counter."""
-        return {
-            "ev": "clock_rate",
-            "t_ns": self.end.after_ns,
-            "raw_ns_min": self.end.before_ns - self.begin.after_ns,
-            "raw_ns_max": self.end.after_ns - self.begin.before_ns,
-            "monotonic_ns": self.end.guest_ns - self.begin.guest_ns,
-            "monotonic_at_ns": self.end.guest_ns,
-            "reading_ns_max": max(self.begin.width_ns, self.end.width_ns),
-        }
+        return ClockRate(
+            t_ns=self.end.after_ns,
+            raw_ns_min=self.end.before_ns - self.begin.after_ns,
+            raw_ns_max=self.end.after_ns - self.begin.before_ns,
+            monotonic_ns=self.end.guest_ns - self.begin.guest_ns,
+            monotonic_at_ns=self.end.guest_ns,
+            reading_ns_max=max(self.begin.width_ns, self.end.width_ns),
+        )

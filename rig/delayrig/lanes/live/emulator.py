@@ -13,7 +13,7 @@ from delayrig.base.bound import bound
 from delayrig.base.errors import RigFaultError
 from delayrig.base.last_lines import last_lines
 from delayrig.lanes.host.spec import REALTIME
-from delayrig.model.events import Event
+from delayrig.model.kinds.agent import EmulatorEnd, EmulatorRights
 
 LOG = "emulator.log"
 READY_S = 20.0
@@ -32,7 +32,8 @@ class LiveEmulator:
         self.process = process
         self.name = name
         """The port, or the terminal, where it is found."""
-        self.rights: Event = {}
+        self.rights: EmulatorRights | None = None
+        """Known before anybody gets to see it."""
         self._arrived = arrived
         self._release = release
 
@@ -50,7 +51,7 @@ class LiveEmulator:
         with contextlib.suppress(BrokenPipeError):  # its end is seen as such
             os.write(self._release, b"\0")
 
-    async def end(self) -> Event:
+    async def end(self) -> EmulatorEnd:
         """Ends it in good order, with whole events; how it ended."""
         if not await self._ends_within(GRACE_S):
             self._tell("terminate")
@@ -58,12 +59,11 @@ class LiveEmulator:
             self._tell("kill")
             await self.process.wait()
         code = self.process.returncode or 0
-        return {
-            "ev": "emulator_end",
-            "t_ns": time.monotonic_ns(),
-            "exit_code": code if code >= 0 else 255,
-            "signal": -code if code < 0 else 0,
-        }
+        return EmulatorEnd(
+            t_ns=time.monotonic_ns(),
+            exit_code=code if code >= 0 else 255,
+            signal=-code if code < 0 else 0,
+        )
 
     async def kill(self) -> None:
         """Whatever it was about."""
@@ -93,15 +93,17 @@ async def running_emulator(words: Sequence[str], folder: Path) -> AsyncIterator[
     With real-time priority and locked memory, or without where this user may not have them.
     """
     emulator = await _start([*words, REALTIME], folder)
-    rights: Event = {"realtime": True, "reason": ""}
+    refusal = None
     if emulator is None:
-        rights = {"realtime": False, "reason": _log(folder)}
+        refusal = _log(folder)
         emulator = await _start(words, folder)
     if emulator is None:
         raise RigFaultError(
             f"the emulator did not start: {_log(folder)}", hint="`rig/rig doctor` looks at it"
         )
-    emulator.rights = {"ev": "emulator_rights", "t_ns": time.monotonic_ns(), **rights}
+    emulator.rights = EmulatorRights(
+        t_ns=time.monotonic_ns(), realtime=refusal is None, reason=refusal or ""
+    )
     try:
         yield emulator
     finally:

@@ -16,7 +16,9 @@ from pathlib import Path
 from delayrig.base.errors import LostGuestError
 from delayrig.machine.host_facts import kernel_line
 from delayrig.machine.monitor import MonitoredMachine
-from delayrig.model.events import Event, parse_events
+from delayrig.model.events import of_kind, parse_trace
+from delayrig.model.kinds.pace import Pace as PaceKept
+from delayrig.model.kinds.pace import Speed, Window
 from delayrig.model.speed import SpeedChange
 
 WINDOW_MS = 100
@@ -153,51 +155,37 @@ def put_back(threads: Sequence[int]) -> None:
             os.sched_setscheduler(thread, os.SCHED_OTHER, os.sched_param(0))
 
 
-def _is_off(window: Event) -> bool:
+def _is_off(window: Window) -> bool:
     """Whether the core was not the core that was asked for.
 
     A core that computes is kept within 2 %, which is what the plugin's own `kept` asks. One that
     sends packets, or runs code for the first time, has QEMU work in its place, which costs no
     instructions: as a bus or a cold cache would.
     """
-    span_ns = window["t_ns"] - window["from_ns"]
-    return not window["kept"] and abs(window["short_ns"]) > OFF_PART_MAX * span_ns
+    span_ns = window.t_ns - window.from_ns
+    return not window.kept and abs(window.short_ns) > OFF_PART_MAX * span_ns
 
 
-def pace_events(trace: bytes, since_ns: int, until_ns: int) -> list[Event]:
+def pace_events(trace: bytes, since_ns: int, until_ns: int) -> list[Speed | PaceKept]:
     """What the plugin's trace says of that time: changes of speed, and how well it was kept to.
 
     A window counts where any part of it lies in that time.
     """
-    # A guest that was ended left half a line at most.
-    whole = trace[: trace.rfind(b"\n") + 1]
-    lines = parse_events(whole, source="the CPU plugin's trace")
-    windows = [
-        line
-        for line in lines
-        if line["ev"] == "window" and line["from_ns"] < until_ns and line["t_ns"] > since_ns
-    ]
-    changes = [
-        line
-        for line in lines
-        if line["ev"] == "speed" and since_ns <= line["t_ns"] <= until_ns
-        if line["why"] != "governor"
-    ]
+    lines = parse_trace(trace, source="the CPU plugin's trace")
+    windows = [w for w in of_kind(lines, Window) if w.from_ns < until_ns and w.t_ns > since_ns]
+    speeds = [speed for speed in of_kind(lines, Speed) if since_ns <= speed.t_ns <= until_ns]
+    changes = [speed for speed in speeds if speed.why != "governor"]
     not_kept = [window for window in windows if _is_off(window)]
-    summary: Event = {
-        "ev": "pace",
-        "t_ns": until_ns,
-        "since_ns": since_ns,
-        "window_ms": WINDOW_MS,
-        "windows": len(windows),
-        "windows_not_kept": len(not_kept),
-        "not_kept": sorted([window["from_ns"], window["t_ns"]] for window in not_kept),
-        "windows_behind": sum(not window["kept"] for window in windows),
-        "short_ns_max": max((abs(window["short_ns"]) for window in windows), default=0),
-        "governor_changes": sum(
-            line["ev"] == "speed" and since_ns <= line["t_ns"] <= until_ns for line in lines
-        )
-        - len(changes),
-        "lost_ns": sum(window["lost_ns"] for window in windows),
-    }
+    summary = PaceKept(
+        t_ns=until_ns,
+        since_ns=since_ns,
+        window_ms=WINDOW_MS,
+        windows=len(windows),
+        windows_not_kept=len(not_kept),
+        not_kept=sorted((window.from_ns, window.t_ns) for window in not_kept),
+        windows_behind=sum(not window.kept for window in windows),
+        short_ns_max=max((abs(window.short_ns) for window in windows), default=0),
+        governor_changes=len(speeds) - len(changes),
+        lost_ns=sum(window.lost_ns for window in windows),
+    )
     return [*changes, summary]

@@ -15,12 +15,13 @@ from delayrig.judge.chip import margins_ns
 from delayrig.judge.delay_waits import observe_calls_of
 from delayrig.judge.wait_classes import CHIP_BUSY
 from delayrig.model.cell import Job
-from delayrig.model.events import TRANSACTIONS, Event, first, of_kind
+from delayrig.model.events import Event, first, of_kind, requests, transactions
 from delayrig.model.evidence import ObservedWait, Witness
+from delayrig.model.kinds.agent import SubjectEnd, SubjectStart
+from delayrig.model.kinds.emulator import Busy
 from delayrig.model.phases import PROBE, READ, VERIFY, overshoots, phase_changes
 from delayrig.model.result import CellResult
 from delayrig.present.report.spans import Cover, Span
-from delayrig.present.trace.timeline import REQUESTS
 
 SILENCE_NS_MIN = 1_000_000
 """Shorter gaps on the bus are round trips."""
@@ -88,7 +89,7 @@ def cell_facts(place: Path, result: CellResult) -> CellFacts:
     watched = read_judged(place, result)
     try:
         return _facts(watched, result)
-    except (KeyError, TypeError, ValueError, LostGuestError) as error:
+    except (ValueError, LostGuestError) as error:
         raise _unreadable(place, error) from error
 
 
@@ -126,7 +127,7 @@ def _facts(watched: Watched, result: CellResult) -> CellFacts:
         observe_waits(events, profile, result.chip, bridged=watched.cell.bridged) if profile else []
     )
     delays = observe_calls_of(watched.delays, events) if watched.delays else []
-    busy = [(event["start_ns"], event["until_ns"]) for event in of_kind(events, "busy")]
+    busy = [(each.start_ns, each.until_ns) for each in of_kind(events, Busy)]
     late = [(each.ready_ns, each.noticed_ns) for each in overshoots(events)]
     return CellFacts(
         split=_split(events, busy, late, on_bus),
@@ -140,21 +141,17 @@ def _split(
     events: list[Event], busy: list[Span], late: list[Span], waits: list[ObservedWait]
 ) -> Split:
     """Each moment belongs to the first of these that it is in."""
-    started, ended = first(events, "subject_start"), first(events, "subject_end")
+    started, ended = first(events, SubjectStart), first(events, SubjectEnd)
     if started is None or ended is None:
         return Split()
-    wire = [
-        (event["read_ns"], event["read_ns"] + event["wire_ns"])
-        for event in events
-        if event["ev"] in TRANSACTIONS
-    ]
+    wire = [(event.read_ns, event.read_ns + event.wire_ns) for event in transactions(events)]
     fixed = [(wait.opened_ns, wait.opened_ns + wait.shortest_ns) for wait in waits]
     sums: list[int] = []
     spans: list[Span] = []
     before_ns = 0
-    for part in (busy, wire, late, fixed, [(started["t_ns"], ended["t_ns"])]):
+    for part in (busy, wire, late, fixed, [(started.t_ns, ended.t_ns)]):
         spans += part
-        covered_ns = Cover(spans).within_ns(started["t_ns"], ended["t_ns"])
+        covered_ns = Cover(spans).within_ns(started.t_ns, ended.t_ns)
         sums.append(covered_ns - before_ns)
         before_ns = covered_ns
     names = ("busy_ns", "wire_ns", "overshoot_ns", "fixed_ns", "rest_ns")
@@ -163,14 +160,14 @@ def _split(
 
 def _silences(watched: Watched, accounted: Cover) -> Iterator[Silence]:
     events = watched.events
-    started, ended = first(events, "subject_start"), first(events, "subject_end")
+    started, ended = first(events, SubjectStart), first(events, SubjectEnd)
     if started is None or ended is None:
         return
     reading = VERIFY if watched.cell.job is Job.VERIFY else READ
-    changes = [(started["t_ns"], PROBE), *phase_changes(events, first_read=reading)]
-    moments = [(event["read_ns"], event["reply_ns"], event["name"]) for event in _requests(events)]
-    moments.append((ended["t_ns"], ended["t_ns"], END))
-    since_ns, after, phase = started["t_ns"], START, 0
+    changes = [(started.t_ns, PROBE), *phase_changes(events, first_read=reading)]
+    moments = [(each.read_ns, each.reply_ns, each.name) for each in requests(events)]
+    moments.append((ended.t_ns, ended.t_ns, END))
+    since_ns, after, phase = started.t_ns, START, 0
     for read_ns, reply_ns, name in moments:
         length_ns = read_ns - since_ns - accounted.within_ns(since_ns, read_ns)
         while phase + 1 < len(changes) and changes[phase + 1][0] <= since_ns:
@@ -185,10 +182,6 @@ def _silences(watched: Watched, accounted: Cover) -> Iterator[Silence]:
                 most_ns=length_ns,
             )
         since_ns, after = max(since_ns, reply_ns), name
-
-
-def _requests(events: list[Event]) -> list[Event]:
-    return [event for event in events if event["ev"] in REQUESTS]
 
 
 def _summed(silences: Iterator[Silence]) -> list[Silence]:
@@ -227,11 +220,7 @@ def _chip_margins(events: list[Event]) -> list[WaitMargin]:
 
 
 def _moment_of(events: list[Event], margin_ns: int) -> int | None:
-    at = (
-        event["read_ns"]
-        for event in events
-        if event["ev"] in TRANSACTIONS and event["margin_ns"] == margin_ns
-    )
+    at = (event.read_ns for event in transactions(events) if event.margin_ns == margin_ns)
     return next(at, None)
 
 

@@ -12,6 +12,7 @@ from markupsafe import Markup
 from delayrig.base.durations import rounded
 from delayrig.model.cell import Job, Role
 from delayrig.model.events import Event, first
+from delayrig.model.kinds.agent import SubjectEnd, SubjectStart
 from delayrig.model.phases import PROBE, READ, VERIFY, phase_changes
 from delayrig.model.result import CellResult, Verdict
 from delayrig.present.pages.charts import Colour, chart_html, new_figure, svg_of
@@ -177,12 +178,12 @@ class _Phase:
 
 
 def _phases(events: list[Event], cell: CellResult) -> list[_Phase]:
-    started, ended = first(events, "subject_start"), first(events, "subject_end")
+    started, ended = first(events, SubjectStart), first(events, SubjectEnd)
     if started is None or ended is None:
         return []
     reading = VERIFY if cell.job == Job.VERIFY else READ
-    changes = [(started["t_ns"], PROBE), *phase_changes(events, first_read=reading)]
-    ends = [*(at for at, _ in changes[1:]), ended["t_ns"]]
+    changes = [(started.t_ns, PROBE), *phase_changes(events, first_read=reading)]
+    ends = [*(at for at, _ in changes[1:]), ended.t_ns]
     return [
         _Phase(name=name, start_ns=start, end_ns=end)
         for (start, name), end in zip(changes, ends, strict=True)

@@ -4,13 +4,32 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any
 
 from delayrig.analysis.figures.delays import whole_delays
 from delayrig.model.delays import Delays
-from delayrig.model.events import TRANSACTIONS, Event, event_time_ns, first, of_kind, transactions
-
-REQUESTS = ("serprog", *TRANSACTIONS)
+from delayrig.model.events import (
+    Event,
+    Request,
+    Transaction,
+    first,
+    of_kind,
+    transactions,
+)
+from delayrig.model.kinds.agent import SubjectEnd, SubjectStart
+from delayrig.model.kinds.emulator import (
+    Accept,
+    Barrier,
+    Busy,
+    Cycle,
+    Disconnect,
+    FaultMade,
+    Refused,
+    Serprog,
+    Spi,
+    Start,
+)
+from delayrig.model.kinds.kind import name_of
+from delayrig.model.phases import begin_ns
 
 
 class Track(StrEnum):
@@ -34,7 +53,7 @@ class Span:
     name: str
     start_ns: int
     end_ns: int
-    facts: dict[str, Any] = field(default_factory=dict)
+    facts: dict[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +63,7 @@ class Instant:
     track: Track
     name: str
     at_ns: int
-    facts: dict[str, Any] = field(default_factory=dict)
+    facts: dict[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,71 +88,83 @@ def timeline_of(events: list[Event], delays: Delays | None = None) -> Timeline:
     instants = [*_moments(events), *_violations(events), *_faults(events)]
     times = [*(span.start_ns for span in spans), *(instant.at_ns for instant in instants)]
     return Timeline(
-        title=_title(first(events, "start")),
+        title=_title(first(events, Start)),
         start_ns=min(times, default=0),
         spans=sorted(spans, key=lambda span: (span.start_ns, list(Track).index(span.track))),
         instants=sorted(instants, key=lambda instant: instant.at_ns),
     )
 
 
-def _title(start: Event | None) -> str:
-    return f"{start['chip']} at {start['corner']}" if start else "events"
+def _title(start: Start | None) -> str:
+    return f"{start.chip} at {start.corner}" if start else "events"
 
 
 def _requests(events: list[Event]) -> Iterator[Span]:
-    for event in of_kind(events, "serprog"):
+    for request in of_kind(events, Serprog):
         yield Span(
             track=Track.REQUEST,
-            name=event["name"],
-            start_ns=event["read_ns"],
-            end_ns=event["reply_ns"],
-            facts={"op": event["op"], "ack": event["ack"]},
+            name=request.name,
+            start_ns=request.read_ns,
+            end_ns=request.reply_ns,
+            facts={"op": request.op, "ack": request.ack},
         )
-
-
-COMMAND_FACTS = ("op", "addr", "wlen", "rlen", "sr", "value", "busy_left_ns", "margin_ns", "grade")
 
 
 def _commands(events: list[Event]) -> Iterator[Span]:
     """A transfer is known to be over by its reply; cycles have moments of their own."""
     for event in transactions(events):
-        is_cycle = event["ev"] == "cycle"
-        start_ns = event["start_ns"] if is_cycle else event["read_ns"]
+        is_cycle = isinstance(event, Cycle)
+        start_ns = begin_ns(event)
         yield Span(
             track=Track.COMMAND,
-            name=event["name"],
+            name=event.name,
             start_ns=start_ns,
-            end_ns=start_ns + event["wire_ns"] if is_cycle else event["reply_ns"],
-            facts={key: event[key] for key in COMMAND_FACTS if event.get(key) is not None},
+            end_ns=start_ns + event.wire_ns if is_cycle else event.reply_ns,
+            facts=_command_facts(event),
         )
 
 
+def _command_facts(event: Transaction) -> dict[str, object]:
+    answer = {"sr": event.sr} if isinstance(event, Spi) else {"value": event.value}
+    facts = {
+        "op": event.op,
+        "addr": event.addr,
+        "wlen": event.wlen,
+        "rlen": event.rlen,
+        **answer,
+        "busy_left_ns": event.busy_left_ns,
+        "margin_ns": event.margin_ns,
+        "grade": event.grade,
+    }
+    return {key: value for key, value in facts.items() if value is not None}
+
+
 def _busy_times(events: list[Event]) -> Iterator[Span]:
-    for event in of_kind(events, "busy"):
+    for busy in of_kind(events, Busy):
         yield Span(
             track=Track.BUSY,
-            name=event["kind"],
-            start_ns=event["start_ns"],
-            end_ns=event["until_ns"],
-            facts={"op": event["op"], "addr": event["addr"], "grade": event["grade"]},
+            name=busy.kind,
+            start_ns=busy.start_ns,
+            end_ns=busy.until_ns,
+            facts={"op": busy.op, "addr": busy.addr, "grade": busy.grade},
         )
 
 
 def _waits(events: list[Event]) -> Iterator[Span]:
     """From a reply to the next request: the subject, and the way there and back."""
-    replied: Event | None = None
+    replied: Request | None = None
     for event in events:
-        if event["ev"] in ("accept", "disconnect"):
+        if isinstance(event, (Accept, Disconnect)):
             replied = None
-        if event["ev"] not in REQUESTS:
+        if not isinstance(event, (Serprog, Spi, Cycle)):
             continue
-        if replied is not None and event["read_ns"] > replied["reply_ns"]:
+        if replied is not None and event.read_ns > replied.reply_ns:
             yield Span(
                 track=Track.WAIT,
-                name=f"after {replied['name']}",
-                start_ns=replied["reply_ns"],
-                end_ns=event["read_ns"],
-                facts={"next": event["name"], "empty_ns": event["empty_ns"]},
+                name=f"after {replied.name}",
+                start_ns=replied.reply_ns,
+                end_ns=event.read_ns,
+                facts={"next": event.name, "empty_ns": event.empty_ns},
             )
         replied = event
 
@@ -159,30 +190,29 @@ def _delays(delays: Delays | None) -> Iterator[Span]:
 
 
 def _moments(events: list[Event]) -> Iterator[Instant]:
-    shown = ("subject_start", "accept", "barrier", "refused", "disconnect", "subject_end")
     for event in events:
-        if event["ev"] in shown:
-            yield Instant(track=Track.MOMENT, name=event["ev"], at_ns=event_time_ns(event))
+        if isinstance(event, (SubjectStart, Accept, Barrier, Refused, Disconnect, SubjectEnd)):
+            yield Instant(track=Track.MOMENT, name=name_of(type(event)), at_ns=event.t_ns)
 
 
 def _violations(events: list[Event]) -> Iterator[Instant]:
     for event in transactions(events):
-        if event["violation"]:
+        if event.violation:
             yield Instant(
                 track=Track.VIOLATION,
-                name=event["violation"],
-                at_ns=event["start_ns"] if event["ev"] == "cycle" else event["read_ns"],
-                facts={"command": event["name"], "margin_ns": event["margin_ns"]},
+                name=event.violation,
+                at_ns=begin_ns(event),
+                facts={"command": event.name, "margin_ns": event.margin_ns},
             )
 
 
 def _faults(events: list[Event]) -> Iterator[Instant]:
-    for event in of_kind(events, "fault"):
+    for fault in of_kind(events, FaultMade):
         yield Instant(
             track=Track.FAULT,
-            name=event["kind"],
-            at_ns=event["t_ns"],
-            facts={"at": event["at"], "nth": event["nth"]},
+            name=fault.kind,
+            at_ns=fault.t_ns,
+            facts={"at": fault.at, "nth": fault.nth},
         )
 
 

@@ -57,7 +57,7 @@ def _opcodes(timeline: Timeline, track: Track, name: str, code: str) -> _Signal:
     changes: list[tuple[int, str]] = []
     for span, start, end in _spans(timeline, track):
         opcode = span.facts.get("op")
-        value = NO_OPCODE if opcode is None else f"b{int(opcode, 16):b}"
+        value = NO_OPCODE if opcode is None else f"b{int(str(opcode), 16):b}"
         changes += [(start, value), (end, NO_OPCODE)]
     return _Signal(name=name, code=code, kind="reg", bits=8, idle=NO_OPCODE, changes=changes)
 

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What all kinds of events have in common.
+
+A kind is a struct. Its tag is the line's `ev`, its fields are the other keys in the order in which
+they are written, and the text below a field says what it means. A key that may be missing has a
+default and comes back as that default; every other key is always there, perhaps as null.
+"""
+
+from enum import StrEnum
+from typing import Annotated, ClassVar
+
+import msgspec
+
+Ns = Annotated[int, msgspec.Meta(ge=0)]
+"""Nanoseconds: a moment of the stream's clock, or a length."""
+Count = Annotated[int, msgspec.Meta(ge=0)]
+Word = Annotated[int, msgspec.Meta(ge=0)]
+"""Of up to 64 bits: an address, a seed, what a register holds."""
+Octet = Annotated[str, msgspec.Meta(pattern="^0x[0-9a-f]{2}$")]
+"""A byte as a text such as "0x9f"."""
+
+
+class Writer(StrEnum):
+    """Who writes a kind."""
+
+    EMULATOR = "emulator"
+    """`serprog-emu`, or the emulators' model inside our dummy programmer."""
+    AGENT = "agent"
+    """Of a guest."""
+    SESSION = "session"
+    """Of the host lane: it does what an agent does in a guest."""
+    HOST_PROGRAM = "host program"
+    """That has a subject's library loaded."""
+    LIVE_LANE = "live lane"
+    CPU_PLUGIN = "CPU plugin"
+    DELAY_PLUGIN = "delay plugin"
+    RECORD = "delay record"
+    """What the rig makes of the delay plugin's lines."""
+
+
+SOURCES = {
+    Writer.EMULATOR: "emulators/record/jsonl.c",
+    Writer.AGENT: "images/agent/",
+    Writer.SESSION: "rig/delayrig/lanes/host/",
+    Writer.HOST_PROGRAM: "images/host/events.c",
+    Writer.LIVE_LANE: "rig/delayrig/lanes/live/",
+    Writer.CPU_PLUGIN: "emulators/cpu/trace.c",
+    Writer.DELAY_PLUGIN: "emulators/delays/record.c",
+    Writer.RECORD: "rig/delayrig/lanes/delay_record.py",
+}
+"""Where each is found."""
+
+
+class Kind(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    forbid_unknown_fields=True,
+    omit_defaults=True,
+    tag_field="ev",
+):
+    """One line of a stream."""
+
+    writers: ClassVar[tuple[Writer, ...]]
+    since: ClassVar[int] = 1
+    """The version of the stream that had it first."""
+
+
+def name_of(kind: type[Kind]) -> str:
+    """What stands in `ev`."""
+    return str(kind.__struct_config__.tag)

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The page `rig/docs/reference/events.md`, made from the kinds that define events."""
+
+import ast
+import inspect
+import textwrap
+import typing
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import msgspec
+
+from delayrig.model import delays
+from delayrig.model.kinds import (
+    agent,
+    delay_plugin,
+    emulator,
+    hazard,
+    host_program,
+    pace,
+    streams,
+)
+from delayrig.model.kinds.kind import SOURCES, Kind, Writer, name_of
+
+COLUMNS = 100
+HEAD = """\
+<!-- SPDX-License-Identifier: GPL-2.0-or-later -->
+<!-- Written by `rig/rig reference` from rig/delayrig/model/kinds/; a test compares. -->
+# Events
+
+Every verdict rests on the files in a cell's folder. Each is JSON lines: one event a line, whose
+kind is its `ev`.
+
+| file in `OUT/CELL` | what it is | its kinds |
+|---|---|---|
+| `events.jsonl` | what happened in the cell, in the order of time, from all of its writers | \
+[emulator](#emulator), [guest and subject](#guest-and-subject), [hazards](#hazards), \
+[host program](#host-program), [pace](#pace) |
+| `delays.jsonl` | each call of a delay function, as QEMU saw it | [delays](#delays) |
+| `pace.jsonl` (live lane) | the trace of the CPU plugin | [CPU plugin](#cpu-plugin) |
+
+The [delay plugin](#delay-plugin) writes raw numbers, of which the rig makes `delays.jsonl`; they
+are not kept. [Emulators](../../../emulators/README.md#the-cpu-plugin) tells what QEMU's plugins do.
+
+Keys stand in the order of the tables. Times (`..._ns`) are nanoseconds; moments are of the chip's
+clock. Every key is always there unless the table says "may be missing". A line of an unknown kind,
+with an unknown key, without a key that it owes, with a value of another type or with a negative
+time makes the guest a lost one (`infra_error`). The message names the file, the line and the fault.
+The version of `events.jsonl` is the `schema` of `start` and `guest`.
+
+To look at events: `grep '"violation":"' events.jsonl` shows what the chip refused. `rig/rig trace
+OUT/CELL -o cell.json` makes a timeline for ui.perfetto.dev; `--format vcd` makes one for waveform
+viewers. Python reads them with `delayrig.model.events.read_events(FOLDER)`.
+"""
+MEANINGS = {"t_ns": "When it happened: the moment of the event."}
+"""Of keys that mean the same in every kind, where nothing else is said."""
+UNITS = {
+    "_ns": "ns",
+    "_us": "us",
+    "_ms": "ms",
+    "_ppm": "ppm",
+    "_bytes": "bytes",
+    "_kips": "kips",
+    "_pages": "pages",
+    "_insns": "instructions",
+}
+TYPES = {
+    "Ns": "ns",
+    "Count": "number",
+    "Word": "number",
+    "int": "number",
+    "float": "number",
+    "Octet": 'byte, `"0x9f"`',
+    "str": "text",
+    "bool": "true or false",
+    "End": "text",
+}
+LIMITS = ("_min", "_max")
+
+
+@dataclass(frozen=True, slots=True)
+class FieldText:
+    """A field as its source has it."""
+
+    name: str
+    annotation: str
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Kinds that belong together."""
+
+    title: str
+    kinds: tuple[type[Kind], ...]
+
+
+def _kinds(union: object) -> tuple[type[Kind], ...]:
+    return typing.get_args(union)
+
+
+def _of(union: object, *modules: object) -> tuple[type[Kind], ...]:
+    """Those kinds of a stream that the modules define."""
+    names = [getattr(module, "__name__", "") for module in modules]
+    return tuple(kind for kind in _kinds(union) if kind.__module__ in names)
+
+
+SECTIONS = (
+    Section("Emulator", _of(streams.Event, emulator)),
+    Section("Guest and subject", _of(streams.Event, agent)),
+    Section("Hazards", _of(streams.Event, hazard)),
+    Section("Host program", _of(streams.Event, host_program)),
+    Section("Pace", _of(streams.Event, pace)),
+    Section("Delays", _kinds(delays.Line)),
+    Section("CPU plugin", _of(streams.TraceLine, pace)),
+    Section("Delay plugin", _of(streams.PluginLine, delay_plugin)),
+)
+
+
+def events_page() -> str:
+    """All of the page."""
+    return "".join([HEAD, *(_section(section) for section in SECTIONS)])
+
+
+def _section(section: Section) -> str:
+    writers = {writer for kind in section.kinds for writer in kind.writers}
+    told = ", ".join(f"{writer} (`{SOURCES[writer]}`)" for writer in Writer if writer in writers)
+    kinds = "".join(_kind(kind) for kind in section.kinds)
+    return f"\n## {section.title}\n\n{_wrapped(f'Written by: {told}.')}\n{kinds}"
+
+
+def _kind(kind: type[Kind]) -> str:
+    writers = ", ".join(kind.writers)
+    text = _wrapped(f"{inspect.getdoc(kind)} Writer: {writers}. Since version {kind.since}.")
+    rows = "".join(f"| `{key}` | {unit} | {meaning} |\n" for key, unit, meaning in _keys(kind))
+    return f"\n### `{name_of(kind)}`\n\n{text}\n\n| key | value | meaning |\n|---|---|---|\n{rows}"
+
+
+def _keys(kind: type[msgspec.Struct], prefix: str = "") -> Iterator[tuple[str, str, str]]:
+    """Each key with its unit and its meaning; those of objects in it come after it."""
+    texts = {row.name: row for row in field_texts(kind)}
+    for field in msgspec.structs.fields(kind):
+        text = texts[field.name]
+        yield f"{prefix}{field.name}", _value(kind, field, text), text.meaning
+        for inner in typing.get_args(field.type):
+            if isinstance(inner, type) and issubclass(inner, msgspec.Struct):
+                yield from _keys(inner, f"{prefix}{field.name}[].")
+
+
+def _value(kind: type[msgspec.Struct], field: msgspec.structs.FieldInfo, text: FieldText) -> str:
+    """What it is, and whether it may be missing: a default is left out where that is so."""
+    if field.required or not kind.__struct_config__.omit_defaults:
+        return unit_of(field.name, text.annotation)
+    return unit_of(field.name, text.annotation.removesuffix(" | None")) + ", may be missing"
+
+
+def field_texts(kind: type[msgspec.Struct]) -> Iterator[FieldText]:
+    """The fields of a struct with the text below each, or what its key always means."""
+    (tree,) = ast.parse(textwrap.dedent(inspect.getsource(kind))).body
+    assert isinstance(tree, ast.ClassDef)
+    for node, following in zip(tree.body, [*tree.body[1:], ast.Pass()], strict=True):
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            annotation = ast.unparse(node.annotation)
+            if annotation.startswith("ClassVar"):
+                continue
+            meaning = _text(following) or MEANINGS.get(node.target.id, "")
+            yield FieldText(node.target.id, annotation, meaning)
+
+
+def _text(node: ast.stmt) -> str:
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+        return " ".join(str(node.value.value).split())
+    return ""
+
+
+def unit_of(name: str, annotation: str) -> str:
+    """What a value is: its unit by the end of the key's name, else its type."""
+    plain, _, null = annotation.partition(" | ")
+    or_null = " or null" if null == "None" else ""
+    if plain.startswith("list["):
+        return "list"
+    if plain.startswith("Literal["):
+        values = ast.literal_eval(plain.removeprefix("Literal"))
+        return " or ".join(f"`{value}`" for value in values)
+    stem = name
+    for limit in LIMITS:
+        stem = stem.removesuffix(limit)
+    unit = next((unit for end, unit in UNITS.items() if stem.endswith(end)), "")
+    signed = ", may be negative" if unit == "ns" and plain == "int" else ""
+    return f"{unit or TYPES.get(plain, 'number')}{signed}{or_null}"
+
+
+def _wrapped(text: str) -> str:
+    paragraphs = text.split("\n\n")
+    return "\n\n".join(
+        textwrap.fill(" ".join(each.split()), COLUMNS, break_on_hyphens=False)
+        for each in paragraphs
+    )

@@ -1,0 +1,294 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Events of the shapes that real ones have, for the tests beside this."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar
+
+import msgspec
+from delayrig.hazards.seen import Seen
+from delayrig.model.events import Event, encode_events, first
+from delayrig.model.kinds.agent import (
+    ClockRate,
+    EmulatorEnd,
+    Guest,
+    SubjectEnd,
+    SubjectStart,
+)
+from delayrig.model.kinds.emulator import (
+    Accept,
+    Busy,
+    Cycle,
+    Disconnect,
+    End,
+    Serprog,
+    Spi,
+    Start,
+)
+from delayrig.model.kinds.hazard import SiblingsRunning, SiblingsStopped
+from delayrig.model.kinds.kind import Kind
+
+from tests.rig.builders import MS, SECOND
+
+Some = TypeVar("Some", bound=Kind)
+
+START_NS = 10 * SECOND
+END_NS = 20 * SECOND
+NOP, SYNCNOP, DELAY = "NOP", "SYNCNOP", "O_DELAY"
+NAMES = {
+    "0x01": "WRSR",
+    "0x02": "PP",
+    "0x03": "READ",
+    "0x05": "RDSR",
+    "0x06": "WREN",
+    "0x12": "PP4",
+    "0x13": "READ4",
+    "0x20": "SE",
+    "0x21": "SE4",
+    "0x50": "BLOCK_ERASE",
+    "0x83": "BUF1_TO_PAGE_ERASE",
+    "0x84": "WRITE_BUF1",
+    "0x9f": "RDID",
+    "0xab": "RES",
+    "0xad": "AAI",
+    "0xd8": "BE",
+    "0xe8": "READ_LEGACY",
+}
+SERPROG_OPS = {
+    NOP: "0x00",
+    "Q_IFACE": "0x01",
+    SYNCNOP: "0x10",
+    DELAY: "0x0e",
+    "S_PIN_STATE": "0x15",
+}
+
+
+def made(kind: type[Some], /, **given: Any) -> Some:
+    """An event of that kind; what is not given is null, 0 or empty, as the key allows."""
+    keys = msgspec.structs.fields(kind)
+    plain = {key.name: _nothing(key.type) for key in keys if key.required}
+    return kind(**{**plain, **given})
+
+
+def _nothing(key: Any) -> object:
+    values: tuple[object, ...] = (None, 0, 1, "", "0x00", False, [])
+    for value in values:
+        try:
+            return msgspec.convert(value, key)
+        except msgspec.ValidationError:
+            continue
+    raise AssertionError(key)
+
+
+def serprog(name: str, *, empty: int, read: int, reply: int | None = None) -> Event:
+    """A request that stays with the programmer."""
+    return Serprog(
+        op=SERPROG_OPS[name],
+        name=name,
+        empty_ns=empty,
+        read_ns=read,
+        reply_ns=read + 10 if reply is None else reply,
+        gap_ns=None,
+        ack=True,
+    )
+
+
+def spi(
+    op: str,
+    *,
+    read: int,
+    empty: int | None = None,
+    reply: int | None = None,
+    sr: str = "0x00",
+    wire: int = 0,
+    violation: str | None = None,
+    margin: int | None = None,
+    grade: str | None = None,
+) -> Event:
+    """A transaction with the chip."""
+    return Spi(
+        op=op,
+        name=NAMES[op],
+        addr=None,
+        wlen=1,
+        rlen=0,
+        empty_ns=max(read - 5, 0) if empty is None else empty,
+        read_ns=read,
+        reply_ns=read + 10 if reply is None else reply,
+        gap_ns=100,
+        wire_ns=wire,
+        sr=sr,
+        busy_left_ns=0,
+        busy_until_ns=0,
+        violation=violation,
+        margin_ns=margin,
+        grade=grade,
+    )
+
+
+def cycle(
+    name: str,
+    *,
+    read: int,
+    op: str | None = None,
+    start: int | None = None,
+    rlen: int = 0,
+    wire: int = 0,
+    violation: str | None = None,
+    margin: int | None = None,
+    grade: str | None = None,
+) -> Event:
+    """A command, or with `rlen` a read, of a part on a parallel, LPC or FWH bus."""
+    return Cycle(
+        op=op,
+        name=name,
+        addr=65536,
+        wlen=0 if rlen else 4,
+        rlen=rlen,
+        empty_ns=read - 5,
+        read_ns=read,
+        reply_ns=read + 10,
+        gap_ns=100,
+        start_ns=read if start is None else start,
+        wire_ns=wire,
+        value="0x40" if rlen else None,
+        busy_left_ns=0,
+        busy_until_ns=0,
+        violation=violation,
+        margin_ns=margin,
+        grade=grade,
+    )
+
+
+def busy(op: str, *, start: int, until: int, kind: str = "erase") -> Event:
+    """The chip's work on the transaction before."""
+    return Busy(
+        kind=kind,
+        op=op,
+        addr=65536,
+        start_ns=start,
+        until_ns=until,
+        nominal_ns=until - start,
+        grade="datasheet",
+    )
+
+
+def early(op: str, *, read: int, margin: int, grade: str = "datasheet") -> Event:
+    """A transaction that came while the chip was busy."""
+    return spi(op, read=read, sr="0x03", violation="busy", margin=margin, grade=grade)
+
+
+def started(*, wake: int | None, step: int = 0, rate_ppm: int = 0, at: int = 0) -> Event:
+    """The emulator's first line; `wake` is its largest wake-up latency.
+
+    Its clock is without error where nothing else is said.
+    """
+    return Start(
+        schema=1,
+        t_ns=at,
+        chip="GD25Q16C",
+        corner="typ",
+        clock="tsc",
+        clock_step_ns=step,
+        clock_rate_error_ppm=rate_ppm,
+        seed=1,
+        native_delay=False,
+        wake_latency_ns_min=wake,
+        wake_latency_ns_max=wake,
+        size_bytes=2 << 20,
+        link=None,
+        faults=None,
+    )
+
+
+def clock_rate(
+    *, at: int = 0, raw: tuple[int, int], monotonic: int, shown: int = 0, ticks: int | None = None
+) -> Event:
+    """Two clocks compared: the raw counter went that far at least, and at most."""
+    return ClockRate(
+        t_ns=at,
+        raw_ns_min=raw[0],
+        raw_ns_max=raw[1],
+        monotonic_ns=monotonic,
+        monotonic_at_ns=shown,
+        timer_interrupts=ticks,
+    )
+
+
+def subject_end(at: int, *, exit_code: int = 0) -> Event:
+    """A subject that ended by itself."""
+    return SubjectEnd(
+        t_ns=at,
+        exit_code=exit_code,
+        signal=0,
+        timed_out=False,
+        user_ns=30 * MS,
+        sys_ns=7 * MS,
+        voluntary_switches=40,
+        involuntary_switches=2,
+    )
+
+
+def seen_of(*events: Event) -> Seen:
+    """What a cell left whose events alone are looked at."""
+    return Seen(events=list(events), output=b"", image=b"", read_back=None)
+
+
+def guest(*, at: int = 5 * SECOND, **changes: Any) -> Event:
+    """A machine with one core."""
+    plain = Guest(
+        schema=1,
+        t_ns=at,
+        kernel="6.1.0",
+        version="#1 SMP",
+        machine="x86_64",
+        cores=1,
+        cmdline="console=ttyS0",
+        clocksource="tsc",
+    )
+    return msgspec.structs.replace(plain, **changes)
+
+
+def sound_events(*bus: Event, siblings: int = 0) -> list[Event]:
+    """All that a cell in which nothing went wrong leaves, around what was on the bus."""
+    return [
+        guest(cores=siblings + 1),
+        clock_rate(at=6 * SECOND, raw=(100 * MS, 100 * MS), monotonic=100 * MS),
+        started(wake=70_000, at=7 * SECOND),
+        SiblingsRunning(t_ns=8 * SECOND, count=siblings),
+        SubjectStart(t_ns=START_NS),
+        Accept(t_ns=START_NS + 1),
+        SiblingsStopped(t_ns=START_NS + 2, stdout_bytes=0),
+        *bus,
+        subject_end(END_NS),
+        Disconnect(t_ns=END_NS + 1),
+        End(
+            t_ns=END_NS + 2,
+            spi_transactions=len(bus),
+            cycle_transactions=0,
+            serprog_requests=0,
+            violations=0,
+            faults=0,
+            clean=True,
+        ),
+        EmulatorEnd(t_ns=END_NS + 3, exit_code=0),
+    ]
+
+
+def changed(events: Sequence[Event], kind: type[Kind], **fields: Any) -> list[Event]:
+    """The events, with other fields in those of one kind."""
+    assert first(events, kind) is not None
+    return [
+        msgspec.structs.replace(event, **fields) if isinstance(event, kind) else event
+        for event in events
+    ]
+
+
+def without(events: Sequence[Event], kind: type[Kind]) -> list[Event]:
+    """The events but those of one kind."""
+    assert first(events, kind) is not None
+    return [event for event in events if not isinstance(event, kind)]
+
+
+def as_lines(events: Iterable[Event]) -> bytes:
+    """As they lie on disk."""
+    return encode_events(events)

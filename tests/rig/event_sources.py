@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the sources of writers print: kinds of events and their keys, read off the C and Python."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+Printed = dict[str, list[str]]
+"""The keys of each kind but `ev`, in the order in which they are printed."""
+
+LITERAL = r'"(?:[^"\\]|\\.)*"'
+FORMAT = re.compile(rf"(?:{LITERAL}|PRI\w+)(?:\s*(?:{LITERAL}|PRI\w+))*")
+FUNCTION = re.compile(r"^\w[^;{}]*?\b(\w+)\([^;{}]*\)\n\{\n(.*?)^\}", re.DOTALL | re.MULTILINE)
+KIND = re.compile(r'"ev":"(\w+)"')
+KEY = re.compile(r'"(\w+)":')
+
+
+def without_characters(source: str) -> str:
+    """A C file without constants such as '"', which begin no text."""
+    return re.sub(r"'(?:\\.|[^'\\])'", "0", source)
+
+
+def text_of(literals: str) -> str:
+    """What string literals that stand beside each other are."""
+    pieces = re.findall(LITERAL, literals)
+    return "".join(str(ast.literal_eval(piece)) for piece in pieces)
+
+
+def functions_of(source: str) -> dict[str, str]:
+    """The bodies of a C file's functions, by name."""
+    return {match[1]: match[2] for match in FUNCTION.finditer(source)}
+
+
+def lines_in(source: str) -> list[bytes]:
+    """Whole lines of JSON that a C file holds as texts, such as a test expects of a writer."""
+    texts = (text_of(match[0]) for match in FORMAT.finditer(source))
+    lines = (line for text in texts for line in text.split("\n"))
+    return [line.encode() for line in lines if re.fullmatch(r'\{"(ev|schema)":[^%]*\}', line)]
+
+
+def printed_by_formats(source: str, inner: tuple[str, ...] = ()) -> Printed:
+    """Of a C file that prints with formats; `inner` are functions that print parts of values."""
+    bodies = functions_of(source)
+    found: Printed = {}
+    for name, body in bodies.items():
+        text = "".join(_formats(body, bodies, inner))
+        kind = KIND.search(text)
+        if kind is not None and name not in inner:
+            found[kind[1]] = [key for key in KEY.findall(text) if key != "ev"]
+    return found
+
+
+def _formats(body: str, bodies: dict[str, str], inner: tuple[str, ...]) -> Iterator[str]:
+    """The formats of a function, with those of the functions that it calls in their places."""
+    helpers = "|".join(name for name in bodies if name not in inner)
+    pattern = re.compile(rf"\b({helpers})\(\w+, ({LITERAL})|\b({helpers})\(|{FORMAT.pattern}")
+    for match in pattern.finditer(body):
+        called = match[1] or match[3]
+        if called is None:
+            yield text_of(match[0])
+        elif match[2] is not None and '%s\\":' in bodies[called]:
+            yield f'"{text_of(match[2])}":'  # it is told the key
+        elif '\\"ev\\"' not in bodies[called]:
+            yield from _formats(bodies[called], bodies, inner)
+
+
+def printed_by_calls(source: str) -> Printed:
+    """Of `emulators/record/jsonl.c`, which names each key in a call."""
+    bodies = functions_of(source)
+    found: Printed = {}
+    for body in bodies.values():
+        keys = list(_put(body, bodies))
+        if keys[:1] == ["ev"] or keys[:2] == ["schema", "ev"]:
+            kind = re.search(r'"ev", "(\w+)"', body)
+            if kind is not None:
+                found[kind[1]] = [key for key in keys if key != "ev"]
+    for kind in re.findall(r'write_moment\(text, event, "(\w+)"\)', source):
+        optional = {"barrier": ["released_ns"]}.get(kind, [])
+        assert f'"{optional[0]}"' in bodies["write_moment"] if optional else True
+        found[kind] = ["t_ns", *optional]
+    return found
+
+
+def _put(body: str, bodies: dict[str, str]) -> Iterator[str]:
+    for match in re.finditer(r'\b(put_\w+)\(\s*text, (?:"(\w+)")?', body):
+        if match[2]:
+            yield match[2]
+        elif match[1] in bodies:
+            yield from _put(bodies[match[1]], bodies)
+
+
+def noted_by_agent(source: str) -> Printed:
+    """Of a C file of the agent's, what it has `report.c` write."""
+    found: Printed = {}
+    for match in re.finditer(r'report_moment\(\s*[^,]+,\s*"(\w+)",\s*(?:"(\w+)"|NULL)', source):
+        found[match[1]] = ["t_ns", *([match[2]] if match[2] else [])]
+    numbers = re.compile(r'report_numbers\([^,]+, "(\w+)",(.*?)\{NULL', re.DOTALL)
+    for match in numbers.finditer(source):
+        found[match[1]] = ["t_ns", *re.findall(r'\{"(\w+)"', match[2])]
+    return found
+
+
+def loops_of_agent(source: str) -> Printed:
+    """The kinds that `report_loops()` of images/agent/hazards.c is called with."""
+    keys = re.findall(r'\{"(\w+)"', functions_of(source)["report_loops"])
+    calls = re.findall(r"\b(?:report_loops|end_hogs)\(([^;{]*)\);", source, re.DOTALL)
+    kinds = {kind for call in calls for kind in re.findall(r'"(\w+)"', call)}
+    return {kind: ["t_ns", *keys] for kind in kinds}
+
+
+def noted_by_session(folder: Path) -> Iterator[tuple[str, set[str]]]:
+    """Each event that a module of the host lane's session writes, with the keys given there."""
+    for path in sorted(folder.glob("*.py")):
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            match call:
+                case ast.Call(func=ast.Attribute(attr="note" | "_note" | "_add"), args=[kind, *_]):
+                    names = (node for node in ast.walk(kind) if isinstance(node, ast.Constant))
+                    keys = {keyword.arg for keyword in call.keywords if keyword.arg}
+                    yield from ((str(name.value), keys) for name in names)

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The page of events tells of every kind and key, with unit, writer and meaning."""
+
+import re
+import typing
+
+import msgspec
+import pytest
+from delayrig.model.kinds.agent import SubjectStart
+from delayrig.model.kinds.emulator import Serprog
+from delayrig.model.kinds.kind import Kind, name_of
+from delayrig.model.kinds.pace import TraceStart
+from delayrig.present.event_reference import SECTIONS, events_page, field_texts, unit_of
+
+from tests.rig.test_event_writers import STREAMS
+
+PAGE = events_page()
+
+
+def kinds() -> list[type[Kind]]:
+    return [kind for union in STREAMS for kind in typing.get_args(union)]
+
+
+def test_page_has_each_kind_of_each_stream_once() -> None:
+    shown = [kind for section in SECTIONS for kind in section.kinds]
+    # What the live lane passes on of the CPU plugin's trace is told of with both.
+    assert sorted(map(str, shown)) == sorted(map(str, kinds()))
+    assert len(re.findall(r"(?m)^### ", PAGE)) == len(shown)
+
+
+@pytest.mark.parametrize("kind", kinds(), ids=name_of)
+def test_every_key_has_a_meaning(kind: type[Kind]) -> None:
+    texts = {row.name: row.meaning for row in field_texts(kind)}
+    assert list(texts) == [field.name for field in msgspec.structs.fields(kind)]
+    assert [name for name, meaning in texts.items() if not meaning.endswith((".", ":"))] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "annotation", "said"),
+    [
+        ("t_ns", "Ns", "ns"),
+        ("gap_ns", "int | None", "ns, may be negative or null"),
+        ("short_ns_max", "Ns", "ns"),
+        ("size_bytes", "Count", "bytes"),
+        ("op", "Octet | None", 'byte, `"0x9f"` or null'),
+        ("link", "str | None", "text or null"),
+        ("ack", "bool", "true or false"),
+        ("by", "Literal['return', 'site']", "`return` or `site`"),
+        ("words", "list[Word]", "list"),
+        ("count", "Count", "number"),
+    ],
+)
+def test_value_is_told_by_the_unit_in_its_name_or_by_its_type(
+    name: str, annotation: str, said: str
+) -> None:
+    assert unit_of(name, annotation) == said
+
+
+@pytest.mark.parametrize(
+    ("kind", "row"),
+    [
+        (Serprog, "| `arrived_ns` | ns, may be missing | When all of it was here"),
+        (Serprog, "| `gap_ns` | ns, may be negative or null | `read_ns` less"),
+        (SubjectStart, "| `cpus` | text, may be missing | The CPUs of this machine"),
+        (TraceStart, "| `vcpus[].min_kips` | kips | The least that a governor may choose. |"),
+    ],
+)
+def test_row_of_a_key_is_below_its_kind(kind: type[Kind], row: str) -> None:
+    places = [place.start() for place in re.finditer(f"### `{name_of(kind)}`\n", PAGE)]
+    ends = [(PAGE + "\n### ").index("\n### ", place + 1) for place in places]
+    assert any(row in PAGE[place:end] for place, end in zip(places, ends, strict=True))
+
+
+def test_writer_and_version_of_each_kind_are_told() -> None:
+    assert " ".join(PAGE.split()).count(". Since version ") == len(kinds())
+    assert "Writer: agent, session, live lane." in PAGE
