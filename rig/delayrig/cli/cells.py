@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from delayrig.base.paths import Paths
+from delayrig.cli.words import SUBJECT
 from delayrig.images.delay_function import DelayWish
 from delayrig.model.lane import LaneName
 from delayrig.plan.request import Choice, Request, check_connect, choose_cells, default_jobs
@@ -81,7 +82,11 @@ def cell_options(*, plan: str) -> Callable[[Callable[..., R]], Callable[..., R]]
             "--plan", default=plan, show_default=True, help="A plan's name, or a TOML file."
         ),
         click.option(
-            "--subject", "subjects", multiple=True, help="Runs this flashrom instead; repeatable."
+            "--subject",
+            "subjects",
+            type=SUBJECT,
+            multiple=True,
+            help="Runs this flashrom instead; repeatable.",
         ),
         lane_option,
         click.option(

@@ -18,6 +18,7 @@ from delayrig.analysis.faults.campaign import (
 )
 from delayrig.base.paths import find_paths
 from delayrig.cli.command import default_out, explained, say_making
+from delayrig.cli.words import SUBJECT
 from delayrig.images.recipes import read_recipes
 from delayrig.images.subject import BUNDLED, check_subject, provide_subject
 from delayrig.model.chips import read_chips
@@ -29,7 +30,11 @@ FAULT_SUBJECTS = ("debian:bookworm", "debian:trixie", BUNDLED)
 
 @click.command()
 @click.option(
-    "--subject", "names", multiple=True, help="Runs this flashrom instead of all three; repeatable."
+    "--subject",
+    "names",
+    type=SUBJECT,
+    multiple=True,
+    help="Runs this flashrom instead of all three; repeatable.",
 )
 @click.option("--runs", type=click.IntRange(1), default=72, show_default=True, help="For each.")
 @click.option("--run", "number", type=click.IntRange(0), help="Only the run of this number.")

@@ -36,6 +36,7 @@ from delayrig.cli.command import (
 )
 from delayrig.cli.export import format_option, read_report, speaks, write_formats
 from delayrig.cli.recording import HistoryWish, history_options, own_words, record_gate
+from delayrig.cli.words import SUBJECT, SUBJECT_OR_RUN
 from delayrig.images.delay_function import DelayWish
 from delayrig.images.recipes import read_recipes
 from delayrig.model.lane import EXACT_LANE, LaneName
@@ -99,9 +100,15 @@ class _Wish:
 
 @click.command(cls=_GateCommand)
 @click.option(
-    "--baseline", required=True, metavar="S|RUN", help="What is there: a subject, or a stored run."
+    "--baseline",
+    required=True,
+    type=SUBJECT_OR_RUN,
+    metavar="S|RUN",
+    help="What is there: a subject, or a stored run.",
 )
-@click.option("--candidate", required=True, metavar="S", help="What is to go in: a subject.")
+@click.option(
+    "--candidate", required=True, type=SUBJECT, metavar="S", help="What is to go in: a subject."
+)
 @click.option("--plan", help=f"A plan's name, or a TOML file.  [default: {PLAN}, or that of RUN]")
 @lane_option
 @click.option(

@@ -7,6 +7,7 @@ import click
 
 from delayrig.base.paths import Paths, find_paths
 from delayrig.cli.command import delay_options, explained, say_making
+from delayrig.cli.words import SUBJECT
 from delayrig.hazards import KINDS, written
 from delayrig.images.delay_function import DelayWish
 from delayrig.images.known_bad import PREFIX as KNOWN_BAD_PREFIX
@@ -61,7 +62,7 @@ def machines() -> None:
 
 
 @click.command()
-@click.argument("subject", default="")
+@click.argument("subject", type=SUBJECT, default="")
 @click.option(
     "--arch",
     type=click.Choice([arch.value for arch in Arch]),

@@ -29,11 +29,12 @@ from delayrig.cli.survey import survey
 from delayrig.cli.threshold import threshold
 from delayrig.cli.times import times
 from delayrig.cli.trace import trace
+from delayrig.cli.tried import try_flashrom
 from delayrig.cli.wakeup import wakeup
 from delayrig.cli.waste import waste
 
 COMMANDS: tuple[click.Command, ...] = (
-    *(run, gate, repro, repeat_cells, shrink, compare, faults),
+    *(run, try_flashrom, gate, repro, repeat_cells, shrink, compare, faults),
     *(report, history, times, waste, trace, parts, export, schema),
     *(threshold, survey, proposal),
     *(plans, chips, hazards, machines, subjects),

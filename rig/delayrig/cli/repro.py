@@ -19,6 +19,7 @@ from delayrig.cli.command import (
     say_making,
     until_interrupted,
 )
+from delayrig.cli.words import SUBJECT
 from delayrig.images.delay_function import DelayWish
 from delayrig.model.lane import LaneName
 from delayrig.plan.request import Request, check_out, choose_cells
@@ -37,7 +38,7 @@ HETEROGENEOUS = "heterogeneous"
     " conviction. What comes of it is compared.",
 )
 @click.option("--plan", help="The plan that has the cell; default: the first of ours that has it.")
-@click.option("--subject", help="This flashrom, in the same place.")
+@click.option("--subject", type=SUBJECT, help="This flashrom, in the same place.")
 @click.option(
     "--lane",
     type=click.Choice([name.value for name in LaneName]),

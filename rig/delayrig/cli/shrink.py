@@ -20,6 +20,7 @@ from delayrig.cli.command import (
     say_making,
     until_interrupted,
 )
+from delayrig.cli.words import SUBJECT
 from delayrig.images.delay_function import DelayWish
 from delayrig.model.result import read_results
 from delayrig.plan.request import check_out, choose_cells
@@ -37,7 +38,9 @@ from delayrig.run.trials import Trials, trial_folder
     help="Plan, seed, subject and delay function are of this run; without CELL its first"
     " conviction.",
 )
-@click.option("--subject", help="The flashrom of CELL, where the plan does not name it.")
+@click.option(
+    "--subject", type=SUBJECT, help="The flashrom of CELL, where the plan does not name it."
+)
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for what is tried.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data.")
 @click.option(

@@ -21,6 +21,7 @@ from delayrig.cli.command import (
     resume_option,
     run_shown,
 )
+from delayrig.cli.words import SUBJECT
 from delayrig.images.delay_function import DelayWish
 from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.plan.request import Request, check_out, choose_cells
@@ -32,7 +33,7 @@ PLAN = "survey"
 
 
 @click.command()
-@click.argument("subjects", metavar="SUBJECT...", nargs=-1)
+@click.argument("subjects", metavar="SUBJECT...", type=SUBJECT, nargs=-1)
 @click.option(
     "--from",
     "run_folder",

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import zip_longest
 from pathlib import Path
 from typing import Protocol
@@ -371,9 +371,13 @@ def _explained(error: OSError, out: Path) -> Exception:
 
 def rerun_command(cell: Cell, request: Request) -> str:
     """The one command that runs this cell again."""
-    words = ["rig/rig", "run", "--plan", request.plan, "--seed", str(request.seed)]
-    words += ["--subject", cell.subject, "--cell", cell.id]
-    words += ["--lane", request.lane] if request.lane is not LaneName.VIRTUAL else []
+    words = ["rig/rig", *(request.again or partial(_by_run, request))(cell)]
     if cell.subject.startswith(PATH_PREFIX):
         words += request.delay.words
     return shlex.join(words)
+
+
+def _by_run(request: Request, cell: Cell) -> list[str]:
+    words = ["run", "--plan", request.plan, "--seed", str(request.seed)]
+    words += ["--subject", cell.subject, "--cell", cell.id]
+    return words + (["--lane", request.lane] if request.lane is not LaneName.VIRTUAL else [])

@@ -31,9 +31,18 @@ LOOKED_INTO = (
 
 
 async def run_again(
-    chosen: Chosen, request: Request, paths: Paths, look: Look, *, kept: bool
+    chosen: Chosen,
+    request: Request,
+    paths: Paths,
+    look: Look,
+    *,
+    kept: bool,
+    instead: str = "",
 ) -> ExitCode:
-    """Shows the cell as it goes, and what came of it; the exit code as of `run`."""
+    """Shows the cell as it goes, and what came of it; the exit code as of `run`.
+
+    What is said `instead` stands where a comparison with the run before would.
+    """
     for line in describe_cell(chosen.cell, chosen.chips[chosen.cell.chip]):
         click.echo(line)
     click.echo("")
@@ -45,10 +54,11 @@ async def run_again(
         _show_output(folder)
     for line in describe_result(result, _began_ns(folder)):
         click.echo(line)
+    instead = instead if look is Look.WATCH else LOOKED_INTO
     again = (
-        compare_again(chosen.before, result, results.run.image_digests)
-        if look is Look.WATCH
-        else Again(lines=(LOOKED_INTO,))
+        Again(lines=(instead,))
+        if instead
+        else compare_again(chosen.before, result, results.run.image_digests)
     )
     click.echo("")
     for line in [*again.lines, _left(folder, result, kept=kept)]:
@@ -75,7 +85,7 @@ def _began_ns(folder: Path) -> int:
 def _left(folder: Path, result: CellResult, *, kept: bool) -> str:
     if kept:
         return f"kept: {folder}"
-    return f"Nothing of it is kept; --keep leaves its folder. The same by `run`: {result.rerun}"
+    return f"Nothing of it is kept; --keep leaves its folder. Again: {result.rerun}"
 
 
 @dataclass(frozen=True, slots=True)
