@@ -70,6 +70,12 @@ def test_place_that_is_no_moment_on_the_bus_is_left_as_it_is() -> None:
     assert describe_evidence(at_call, SECOND)[-1].endswith("core/busy.c:154")
 
 
+def test_moment_of_a_call_is_told_from_the_start_of_the_subject() -> None:
+    at_call = msgspec.structs.replace(SHORT, where=f"wait at {3 * SECOND} ns, thread 1: a.c:5")
+    told = describe_evidence(at_call, SECOND)[-1]
+    assert told.endswith("wait 2.000000 s after the subject's start, thread 1: a.c:5")
+
+
 def test_cell_is_introduced_with_its_hazards_and_its_guest() -> None:
     text = "\n".join(describe_cell(make_cell(hazards=("low-res-timers",)), make_chip()))
     assert "hazard    low-res-timers: timers that fire at jiffies alone" in text

@@ -35,6 +35,7 @@ VERDICTS = {
     Verdict.SKIPPED: "It was not run.",
 }
 _ON_BUS = re.compile(r"bus at (\d+) ns")
+_MOMENT = re.compile(r"\bat (\d+) ns")
 
 
 def describe_cell(cell: Cell, chip: ChipFacts) -> list[str]:
@@ -119,9 +120,11 @@ def _times(item: Evidence) -> str:
 
 
 def _place(where: str, first_ns: int) -> str:
-    """A moment on the bus is said from the subject's start as well: nobody knows the boot's."""
-    found = _ON_BUS.fullmatch(where)
-    if not found or not first_ns:
+    """A moment is said from the subject's start: nobody knows the boot's."""
+    if not first_ns:
         return where
-    since = in_full(int(found[1]) - first_ns)
-    return f"{since} after the subject's start (find {found[1]} in events.jsonl)"
+    said = _MOMENT.sub(
+        lambda at: f"{in_full(int(at[1]) - first_ns)} after the subject's start", where
+    )
+    on_bus = _ON_BUS.fullmatch(where)
+    return f"{said.removeprefix('bus ')} (find {on_bus[1]} in events.jsonl)" if on_bus else said
