@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`rig/rig gate`: may a change go in?"""
 
+import shlex
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -38,6 +39,7 @@ from delayrig.cli.export import format_option, read_report, speaks, write_format
 from delayrig.cli.recording import HistoryWish, history_options, own_words, record_gate
 from delayrig.cli.words import SUBJECT, SUBJECT_OR_RUN
 from delayrig.images.delay_function import DelayWish
+from delayrig.images.kept_programs import FOLDER as PROGRAMS
 from delayrig.images.recipes import read_recipes
 from delayrig.model.lane import EXACT_LANE, LaneName
 from delayrig.model.result import Results
@@ -243,6 +245,7 @@ def _gate(wish: _Wish, *, no_color: bool) -> ExitCode:
     console = make_console(stderr=speaks(wanted), no_color=no_color)
     try:
         print_decision(decision, console)
+        console.print(f"gate: {shlex.join(['rig/rig', *own_words()])}", soft_wrap=True)
         console.print(f"decision: {folder / FILE_NAME}", markup=False, soft_wrap=True)
         write_formats(wanted, read_report(folder))
     finally:
@@ -309,6 +312,8 @@ def _request(wish: _Wish, paths: Paths) -> GateRequest:
         argv=own_words(),
         lane=choice.lane,
         delay=wish.delay,
+        keeps_programs=folder / PROGRAMS,
+        again=lambda cell: ["repro", "--from", _from_here(folder), cell.id],
     )
     is_real = choice.lane != EXACT_LANE
     return GateRequest(
@@ -318,6 +323,11 @@ def _request(wish: _Wish, paths: Paths) -> GateRequest:
         # A stored baseline has no halves of pairs to offer.
         rounds=(wish.rounds or (1 if stored else 2 * PAIRS_MIN)) if is_real else 1,
     )
+
+
+def _from_here(folder: Path) -> str:
+    """As it is to be typed where the gate was: a job's own folder is on no other machine."""
+    return str(folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder)
 
 
 def _stored(wish: _Wish, paths: Paths) -> StoredBaseline | None:

@@ -34,8 +34,8 @@ HETEROGENEOUS = "heterogeneous"
     "--from",
     "run_folder",
     type=click.Path(path_type=Path, exists=True),
-    help="A finished run: cell, plan, seed, lane and subject are its own; without CELL its first"
-    " conviction. What comes of it is compared.",
+    help="A finished run or gate: cell, plan, seed, lane and subject are its own; without CELL its"
+    " first conviction. What comes of it is compared.",
 )
 @click.option("--plan", help="The plan that has the cell; default: the first of ours that has it.")
 @click.option("--subject", type=SUBJECT, help="This flashrom, in the same place.")
@@ -168,4 +168,5 @@ def _request(chosen: Chosen, folder: Path) -> Request:
         stages=True,
         delay=chosen.delay,
         retries_lost=False,
+        again=(lambda _: chosen.again) if chosen.again else None,
     )

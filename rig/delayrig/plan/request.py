@@ -57,6 +57,8 @@ class Request:
     """Goes on with what was begun in `out`."""
     retries_lost: bool = True
     """Runs a cell that the rig lost once more before it counts as lost."""
+    keeps_programs: Path | None = None
+    """The folder in which the subjects are kept as they were packed, if any."""
     again: Callable[[Cell], Sequence[str]] | None = None
     """The words after `rig/rig` that run a cell again; None: those of `run`."""
     asked_s: float = field(default_factory=time.time)

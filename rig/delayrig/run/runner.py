@@ -21,6 +21,7 @@ from delayrig.base.scratch import full_scratch
 from delayrig.hazards.of_cell import hazards_of
 from delayrig.images import dummy
 from delayrig.images.delay_function import DelayFunction, DelayWish, find_watched
+from delayrig.images.kept_programs import keep_programs
 from delayrig.images.subject import PATH_PREFIX, Subject, knows_string, wrong_machine
 from delayrig.judge.contrast import judge_contrasts
 from delayrig.judge.exit_code import WATCHING
@@ -106,6 +107,9 @@ async def _run_held(
         for request in requests
     ]
     for run, request in zip(runs, requests, strict=True):
+        if request.keeps_programs:
+            sides = {cell.subject: cell.side for cell in request.cells}
+            keep_programs(run.programs, request.keeps_programs, sides)
         if run.kept:
             progress.preparing(f"the rest: {len(run.kept)} of {len(request.cells)} cells are done")
     _check_watched(runs)
@@ -193,6 +197,11 @@ class _Run:
     def cells(self) -> list[Cell]:
         """All that were asked for."""
         return self._request.cells
+
+    @property
+    def programs(self) -> list[Subject]:
+        """The subjects as they are packed."""
+        return self._lane.programs
 
     @property
     def refused(self) -> list[CellResult]:
