@@ -36,8 +36,9 @@ from delayrig.cli.command import (
     until_interrupted,
 )
 from delayrig.cli.export import format_option, read_report, speaks, write_formats
+from delayrig.cli.loudness import Loudness, answers, loudness, note, progress_console, tell_json
 from delayrig.cli.recording import HistoryWish, history_options, own_words, record_gate
-from delayrig.cli.words import SUBJECT, SUBJECT_OR_RUN
+from delayrig.cli.words import PLAN_NAME, SUBJECT, SUBJECT_OR_RUN
 from delayrig.images.delay_function import DelayWish
 from delayrig.images.kept_programs import FOLDER as PROGRAMS
 from delayrig.images.recipes import read_recipes
@@ -111,7 +112,11 @@ class _Wish:
 @click.option(
     "--candidate", required=True, type=SUBJECT, metavar="S", help="What is to go in: a subject."
 )
-@click.option("--plan", help=f"A plan's name, or a TOML file.  [default: {PLAN}, or that of RUN]")
+@click.option(
+    "--plan",
+    type=PLAN_NAME,
+    help=f"A plan's name, or a TOML file.  [default: {PLAN}, or that of RUN]",
+)
 @lane_option
 @click.option(
     "--max-slowdown",
@@ -163,6 +168,7 @@ class _Wish:
 @format_option(required=False)
 @history_options
 @plain_text
+@answers
 @explained
 def gate(
     baseline: str,
@@ -233,7 +239,9 @@ def _gate(wish: _Wish, *, no_color: bool) -> ExitCode:
         _build(wish)
     request = _request(wish, paths)
     folder = request.candidate.out
-    with RunProgress(make_console(stderr=True, no_color=no_color)) as progress:
+    with RunProgress(
+        progress_console(no_color=no_color), lines=loudness() is Loudness.VERBOSE
+    ) as progress:
         runs = until_interrupted(
             run_rounds(request, paths, progress),
             kept=f"finished cells are kept in {folder}",
@@ -242,6 +250,7 @@ def _gate(wish: _Wish, *, no_color: bool) -> ExitCode:
     decision = _decide(request, runs, wish.limits)
     content = msgspec.json.format(msgspec.json.encode(decision), indent=1) + b"\n"
     keep_file(folder / FILE_NAME, content)
+    tell_json(decision)
     console = make_console(stderr=speaks(wanted), no_color=no_color)
     try:
         print_decision(decision, console)
@@ -270,7 +279,7 @@ def _list_cells(request: GateRequest) -> None:
         for cell in cells:
             click.echo(f"{side:9}  {cell.id}")
     rounds = f", {request.rounds} times each" if request.rounds > 1 else ""
-    click.echo(f"{len(theirs) + len(request.candidate.cells)} cells{rounds}", err=True)
+    note(f"{len(theirs) + len(request.candidate.cells)} cells{rounds}")
 
 
 def _request(wish: _Wish, paths: Paths) -> GateRequest:

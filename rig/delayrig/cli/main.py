@@ -9,6 +9,7 @@ from delayrig import __version__
 from delayrig.cli.benchmark import benchmark
 from delayrig.cli.command import INTERRUPTED
 from delayrig.cli.compare import compare
+from delayrig.cli.completion import completion
 from delayrig.cli.export import export, schema
 from delayrig.cli.faults import faults
 from delayrig.cli.gate import gate
@@ -16,6 +17,7 @@ from delayrig.cli.history import history
 from delayrig.cli.images import images
 from delayrig.cli.latency import latency
 from delayrig.cli.lists import chips, hazards, machines, plans, subjects
+from delayrig.cli.loudness import add_loudness
 from delayrig.cli.parts import parts
 from delayrig.cli.proposal import proposal
 from delayrig.cli.reference import reference
@@ -38,7 +40,7 @@ COMMANDS: tuple[click.Command, ...] = (
     *(report, history, times, waste, trace, parts, export, schema),
     *(threshold, survey, proposal),
     *(plans, chips, hazards, machines, subjects),
-    *(latency, wakeup, benchmark, selfcheck, images, reference),
+    *(latency, wakeup, benchmark, selfcheck, images, completion, reference),
 )
 SETUP_HELP = """\
 The launcher sets up what is missing before it runs a command. It has commands and options of its
@@ -81,4 +83,5 @@ def main() -> None:
 
 
 for command in COMMANDS:
+    add_loudness(command)
     main.add_command(command)

@@ -20,7 +20,8 @@ from delayrig.cli.command import (
     say_making,
     until_interrupted,
 )
-from delayrig.cli.words import SUBJECT
+from delayrig.cli.loudness import answers, tell_json
+from delayrig.cli.words import CELL, PLAN_NAME, SUBJECT
 from delayrig.images.delay_function import DelayWish
 from delayrig.model.result import read_results
 from delayrig.plan.request import check_out, choose_cells
@@ -29,8 +30,14 @@ from delayrig.run.trials import Trials, trial_folder
 
 
 @click.command()
-@click.argument("cell", required=False)
-@click.option("--plan", default="default", show_default=True, help="The plan that names the cell.")
+@click.argument("cell", type=CELL, required=False)
+@click.option(
+    "--plan",
+    type=PLAN_NAME,
+    default="default",
+    show_default=True,
+    help="The plan that names the cell.",
+)
 @click.option(
     "--from",
     "run_folder",
@@ -47,6 +54,7 @@ from delayrig.run.trials import Trials, trial_folder
     "--limit-s", type=click.FloatRange(1), default=120, show_default=True, help="Host time for it."
 )
 @delay_options
+@answers
 @explained
 def shrink(
     cell: str | None,
@@ -103,5 +111,6 @@ def shrink(
     kept = f"what was tried is kept in {folder}"
     shrunk = until_interrupted(work, kept=kept, no_color=False)
     found.write_text(plan_text(shrunk.cell))
+    tell_json(shrunk.cell)
     show_shrunk(shrunk, str(found))
     sys.exit(ExitCode.UNSAFE)

@@ -25,14 +25,15 @@ from delayrig.cli.command import (
     run_shown,
     until_interrupted,
 )
-from delayrig.cli.words import SUBJECT, split_values
+from delayrig.cli.loudness import Loudness, answers, loudness, note, tell_json
+from delayrig.cli.words import FLAGS, SUBJECT, split_values
 from delayrig.images.delay_function import DelayWish
 from delayrig.judge.exit_code import WATCHING, exit_code_of_run
 from delayrig.model.cell import REGION_KIB, Cell, Job
 from delayrig.model.corner import FORMS
 from delayrig.model.lane import LaneName
 from delayrig.model.platform import Arch
-from delayrig.model.result import Results
+from delayrig.model.result import Results, read_results
 from delayrig.plan.from_flags import (
     CHIP,
     CORNER,
@@ -83,7 +84,9 @@ def _flag_options(function: Callable[..., R]) -> Callable[..., R]:
 
     decorated: Callable[..., R] = inner
     for name, (metavar, text) in reversed(VALUES.items()):
-        decorated = click.option(f"--{name}", multiple=True, metavar=metavar, help=text)(decorated)
+        decorated = click.option(
+            f"--{name}", type=FLAGS.get(name, str), multiple=True, metavar=metavar, help=text
+        )(decorated)
     return decorated
 
 
@@ -101,6 +104,7 @@ def _flag_options(function: Callable[..., R]) -> Callable[..., R]:
 @click.option("--dry-run", is_flag=True, help="Lists the cells and ends.")
 @delay_options
 @plain_text
+@answers
 @explained
 def try_flashrom(
     flashrom: str,
@@ -132,9 +136,10 @@ def try_flashrom(
     paths = find_paths()
     request = _request(flashrom, against, flags, seed, paths, canaries=canaries)
     if dry_run:
+        tell_json([cell.id for cell in request.cells])
         for cell in request.cells:
             click.echo(cell.id)
-        click.echo(f"{len(request.cells)} cells", err=True)
+        note(f"{len(request.cells)} cells")
         return
     single = len(request.cells) == 1
     folder = (out or default_out(NAME)).absolute()
@@ -144,6 +149,7 @@ def try_flashrom(
         sys.exit(_show_one(request, paths, kept=bool(keep or out), no_color=no_color))
     results = run_shown(request, paths, no_color=no_color)
     code = exit_code_of_run(results.cells)
+    tell_json(results)
     console = make_console(no_color=no_color)
     print_results(results, code, console, out=str(folder))
     if against:
@@ -202,11 +208,16 @@ def _show_one(request: Request, paths: Paths, *, kept: bool, no_color: bool) -> 
         delay=request.delay,
     )
     try:
-        return until_interrupted(
-            run_again(chosen, request, paths, Look.WATCH, kept=kept, instead=UNWATCHED),
+        quiet = loudness() is Loudness.QUIET
+        code = until_interrupted(
+            run_again(
+                chosen, request, paths, Look.WATCH, kept=kept, instead=UNWATCHED, quiet=quiet
+            ),
             kept=f"what there is of the cell is in {request.out}" if kept else "nothing is kept",
             no_color=no_color,
         )
+        tell_json(read_results(request.out).cells[0])
+        return code
     finally:
         if not kept:
             shutil.rmtree(request.out, ignore_errors=True)

@@ -4,7 +4,7 @@
 import difflib
 import fnmatch
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -219,6 +219,23 @@ def _words_of_change(wish: Wish) -> list[str]:
     return [str(word) for pair in options.items() if pair[1] is not None for word in pair]
 
 
+def ids_in_run(run: Path) -> list[str]:
+    """The cells of a run or of a gate, as they may be asked for."""
+    run = _run_below(run)
+    return _ids_in(
+        _runs_of_gate(run).values() if (run / GATE_FILE).is_file() else [read_results(run)]
+    )
+
+
+def _ids_in(runs: Iterable[Results]) -> list[str]:
+    return list(dict.fromkeys(cell.id for results in runs for cell in results.cells))
+
+
+def _runs_of_gate(run: Path) -> dict[Path, Results]:
+    sides = (*rounds_of(run, CANDIDATE), *rounds_of(run, BASELINE))
+    return {side: read_results(side) for side in sides if side.is_dir()}
+
+
 def _of_run(wish: Wish, run: Path) -> tuple[Path, str]:
     """Where its results are, and the whole id of the cell."""
     results = read_results(run)
@@ -232,17 +249,15 @@ def _of_gate(wish: Wish, run: Path) -> tuple[Path, str]:
 
     Both sides are looked through, the candidate's rounds before the baseline's.
     """
-    sides = (*rounds_of(run, CANDIDATE), *rounds_of(run, BASELINE))
-    runs = {side: read_results(side) for side in sides if side.is_dir()}
+    runs = _runs_of_gate(run)
     wanted = wish.cell or read_decision(run).cells[0].id
     found = _find_in(list(runs.values()), wanted, run)
     return next(side for side in runs if found in (c.id for c in runs[side].cells)), found
 
 
 def _find_in(runs: Sequence[Results], wanted: str, where: Path) -> str:
-    ids = dict.fromkeys(cell.id for results in runs for cell in results.cells)
     hint = f"`{where}` lists its cells in {FILE_NAME}"
-    return find_id(wanted, list(ids), where=f"the run in {where}", hint=hint)
+    return find_id(wanted, _ids_in(runs), where=f"the run in {where}", hint=hint)
 
 
 def _changed(cell: Cell, wish: Wish) -> Cell:
