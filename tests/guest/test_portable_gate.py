@@ -5,10 +5,12 @@ import shlex
 import shutil
 from pathlib import Path
 
+import msgspec
 import pytest
 from delayrig.analysis.gate.decision import read_decision
 from delayrig.base.errors import ExitCode
 from delayrig.base.paths import Paths
+from delayrig.model.cell import Cell
 from delayrig.model.result import read_results
 
 from .conftest import launch
@@ -59,3 +61,12 @@ def test_other_cells_of_it_do_as_well(paths: Paths, moved: Path, cell: str) -> N
     done = launch(paths, "repro", "--from", str(moved), cell)
     assert done.returncode == ExitCode.PASS, done.stdout + done.stderr
     assert "equal to the nanosecond" in done.stdout
+
+
+def test_conviction_of_it_can_be_shrunk(paths: Paths, moved: Path, tmp_path: Path) -> None:
+    told = ("--from", str(moved), "--limit-s", "1", "--out", str(tmp_path / "tried"))
+    done = launch(paths, "shrink", *told)
+    assert done.returncode == ExitCode.UNSAFE, done.stdout + done.stderr
+    (folder,) = (tmp_path / "tried" / "001").glob("*.*/")
+    cell = msgspec.json.decode((folder / "cell.json").read_bytes(), type=Cell)
+    assert (cell.side, cell.seed) == ("", read_decision(moved).seed)

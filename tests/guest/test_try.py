@@ -87,6 +87,22 @@ def test_other_flashrom_is_shown_beside_it_and_its_faults_fail_nothing(
     assert "1 cells compared: time" in done.stdout
 
 
+def test_cell_that_was_tried_is_run_again_and_shrunk_from_its_folder(
+    paths: Paths, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    tried(
+        paths,
+        str(paths.flashrom_build / "flashrom-short"),
+        *(*SMALL, "--out", str(out)),
+        code=ExitCode.UNSAFE,
+    )
+    again = launch(paths, "repro", "--from", str(out))
+    assert "equal to the nanosecond" in again.stdout, again.stderr
+    told = ("--from", str(out), "--limit-s", "1", "--out", str(tmp_path / "tried"))
+    assert launch(paths, "shrink", *told).returncode == ExitCode.UNSAFE
+
+
 @pytest.mark.parametrize("program", ["debian:bookworm"])
 def test_calibrated_loop_is_convicted_where_siblings_were_busy(paths: Paths, program: str) -> None:
     hazards = ("--cores", "4", "--mips", "62", "--hazard", "low-res-timers+busy-siblings")
