@@ -100,8 +100,8 @@ def test_conviction_is_told_as_calibrated_here_moved_there_asked_for_and_got() -
     assert "Calibrating delay loop... OK." in text
     assert "core 1, 40.0 MIPS as measured" in text
     assert "Asked for this: 1.000000 s (1 s synchronisation wait" in text
-    assert "Got that:       304.000 ms to 305.000 ms, seen by the bus witness" in text
-    assert "10.0 / 40.0 of it is 250.000 ms" in text
+    assert "Got that:       0.304000 s to 0.305000 s, seen by the bus witness" in text
+    assert "10.0 / 40.0 of it is 0.250000 s" in text
 
 
 def test_acquittal_without_a_busy_chip_claims_no_wait() -> None:

@@ -42,14 +42,20 @@ def test_duration_is_in_the_unit_of_its_size(ns: int, words: str) -> None:
     assert in_full(ns) == words
 
 
+def test_duration_beside_another_has_the_unit_of_that_one() -> None:
+    assert in_full(999_849_036, beside_ns=SECOND) == "0.999849 s"
+    assert in_full(0, beside_ns=10 * MS) == "0.000 ms"
+
+
 def test_evidence_says_what_was_asked_what_it_got_who_saw_it_and_where() -> None:
     text = "\n".join(describe_evidence(SHORT, 12 * SECOND))
     assert "(3 times, the worst is shown)" in text
     assert "asked for: 1.000000 s" in text
-    assert "between 296.000 ms and 298.000 ms: at least 702.000 ms too little" in text
+    assert "between 0.296000 s and 0.298000 s: at least 0.702000 s too little" in text
     assert "witness:   bus." in text
     assert "3.000000 s after the subject's start" in text
-    assert SHORT.where in text
+    assert f"find {15 * SECOND} in events.jsonl" in text
+    assert " ns" not in text
 
 
 def test_evidence_of_the_chip_says_by_how_much_a_command_came_too_early() -> None:
@@ -62,6 +68,12 @@ def test_evidence_of_the_chip_says_by_how_much_a_command_came_too_early() -> Non
 def test_place_that_is_no_moment_on_the_bus_is_left_as_it_is() -> None:
     at_call = msgspec.structs.replace(SHORT, where="core/busy.c:154")
     assert describe_evidence(at_call, SECOND)[-1].endswith("core/busy.c:154")
+
+
+def test_moment_of_a_call_is_told_from_the_start_of_the_subject() -> None:
+    at_call = msgspec.structs.replace(SHORT, where=f"wait at {3 * SECOND} ns, thread 1: a.c:5")
+    told = describe_evidence(at_call, SECOND)[-1]
+    assert told.endswith("wait 2.000000 s after the subject's start, thread 1: a.c:5")
 
 
 def test_cell_is_introduced_with_its_hazards_and_its_guest() -> None:

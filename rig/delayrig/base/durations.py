@@ -2,13 +2,14 @@
 """Durations in words: to be compared, or to be taken in at a glance."""
 
 
-def in_full(ns: int) -> str:
+def in_full(ns: int, *, beside_ns: int = 0) -> str:
     """In the unit that a person would choose, to the microsecond or finer: 1 s is `1.000000 s`.
 
-    What was asked for and what was got stand below each other, digit by digit.
+    What was asked for and what was got stand below each other, digit by digit: what is told
+    `beside_ns` has the unit of that one.
     """
     for unit, size, digits in (("s", 1_000_000_000, 6), ("ms", 1_000_000, 3), ("us", 1000, 3)):
-        if abs(ns) >= size:
+        if abs(beside_ns or ns) >= size:
             return f"{ns / size:.{digits}f} {unit}"
     return f"{ns} ns"
 

@@ -10,6 +10,8 @@ from delayrig.analysis.benchmark import FIRST, benchmark_cells
 from delayrig.analysis.first_start import measure_start
 from delayrig.base.paths import find_paths
 from delayrig.cli.command import default_out, explained, own_request, plain_text, until_interrupted
+from delayrig.cli.loudness import answers, progress_console, tell_json
+from delayrig.cli.words import CELL, PLAN_NAME
 from delayrig.present.terminal.benchmark import print_benchmark
 from delayrig.present.terminal.console import make_console
 from delayrig.present.terminal.progress import ManyRuns
@@ -21,12 +23,21 @@ def benchmark() -> None:
 
 
 @benchmark.command("cells")
-@click.option("--plan", default="default", show_default=True, help="A plan's name, or a TOML file.")
-@click.option("--cell", "patterns", multiple=True, help="Only cells whose id matches; repeatable.")
+@click.option(
+    "--plan",
+    type=PLAN_NAME,
+    default="default",
+    show_default=True,
+    help="A plan's name, or a TOML file.",
+)
+@click.option(
+    "--cell", "patterns", type=CELL, multiple=True, help="Only cells whose id matches; repeatable."
+)
 @click.option("--boots", type=click.IntRange(1), default=8, show_default=True, help="To boot, too.")
 @click.option("--jobs", type=click.IntRange(1), help="Guests at a time; default: the CPUs.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for what was found.")
 @plain_text
+@answers
 @explained
 def benchmark_of_cells(
     plan: str,
@@ -44,18 +55,25 @@ def benchmark_of_cells(
         plan, patterns, 1, jobs, out or default_out("benchmark"), leaves=FIRST
     )
     console = make_console(no_color=no_color)
-    with ManyRuns(make_console(stderr=True, no_color=no_color)) as progress:
+    with ManyRuns(progress_console(no_color=no_color)) as progress:
         found = until_interrupted(
             benchmark_cells(request, paths, boots=boots, progress=progress, began=progress.began),
             kept=f"finished cells are kept in {request.out}",
             no_color=no_color,
         )
+    tell_json(found)
     print_benchmark(found, console)
     console.print(f"results: {request.out / BENCHMARK_FILE}", markup=False, soft_wrap=True)
 
 
 @benchmark.command("start")
-@click.option("--plan", default="smoke", show_default=True, help="A plan's name, or a TOML file.")
+@click.option(
+    "--plan",
+    type=PLAN_NAME,
+    default="smoke",
+    show_default=True,
+    help="A plan's name, or a TOML file.",
+)
 @click.option("--starts", type=click.IntRange(1), default=3, show_default=True, help="How many.")
 @plain_text
 @explained

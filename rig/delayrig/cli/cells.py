@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from delayrig.base.paths import Paths
+from delayrig.cli.words import CELL, PLAN_NAME, SUBJECT
 from delayrig.images.delay_function import DelayWish
 from delayrig.model.lane import LaneName
 from delayrig.plan.request import Choice, Request, check_connect, choose_cells, default_jobs
@@ -78,14 +79,26 @@ def cell_options(*, plan: str) -> Callable[[Callable[..., R]], Callable[..., R]]
     """Given to the command as `cells`; `plan` is the one that is run unless told otherwise."""
     options = [
         click.option(
-            "--plan", default=plan, show_default=True, help="A plan's name, or a TOML file."
+            "--plan",
+            type=PLAN_NAME,
+            default=plan,
+            show_default=True,
+            help="A plan's name, or a TOML file.",
         ),
         click.option(
-            "--subject", "subjects", multiple=True, help="Runs this flashrom instead; repeatable."
+            "--subject",
+            "subjects",
+            type=SUBJECT,
+            multiple=True,
+            help="Runs this flashrom instead; repeatable.",
         ),
         lane_option,
         click.option(
-            "--cell", "patterns", multiple=True, help="Only cells whose id matches; repeatable."
+            "--cell",
+            "patterns",
+            type=CELL,
+            multiple=True,
+            help="Only cells whose id matches; repeatable.",
         ),
         click.option(
             "--out", type=click.Path(path_type=Path), help="Folder for results and cells."

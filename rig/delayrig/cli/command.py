@@ -17,6 +17,7 @@ import click
 from delayrig.base.errors import ExitCode, RigError, RigFaultError
 from delayrig.base.interruption import until_told_to_end
 from delayrig.base.paths import Paths, find_paths
+from delayrig.cli.loudness import Loudness, loudness, note, progress_console
 from delayrig.images.delay_function import DelayWish
 from delayrig.model.lane import LaneName
 from delayrig.model.result import FILE_NAME, Results
@@ -108,6 +109,8 @@ def tell(raised: Exception) -> ExitCode:
     if not isinstance(error, RigError):
         traceback.print_exception(raised)
         return ExitCode.RIG_FAULT
+    if loudness() is Loudness.VERBOSE:
+        traceback.print_exception(raised)
     console = make_console(stderr=True)
     console.print(f"error: {error.message}", style="bold red", markup=False, soft_wrap=True)
     if error.hint:
@@ -130,7 +133,9 @@ HOW_TO_GO_ON = "; the same command with --out and --resume goes on"
 
 def run_shown(request: Request, paths: Paths, *, no_color: bool, how_to_go_on: str = "") -> Results:
     """Runs it, with its progress on stderr; who interrupts it is told how to go on."""
-    with RunProgress(make_console(stderr=True, no_color=no_color)) as progress:
+    with RunProgress(
+        progress_console(no_color=no_color), lines=loudness() is Loudness.VERBOSE
+    ) as progress:
         return until_interrupted(
             run_request(request, paths, progress),
             kept=f"finished cells are kept in {request.out}{how_to_go_on}",
@@ -199,4 +204,4 @@ def own_request(
 
 def say_making(what: str) -> None:
     """Tells that `what` is about to be made."""
-    click.echo(f"making {what}", err=True)
+    note(f"making {what}")

@@ -18,6 +18,8 @@ from delayrig.analysis.faults.campaign import (
 )
 from delayrig.base.paths import find_paths
 from delayrig.cli.command import default_out, explained, say_making
+from delayrig.cli.loudness import answers, tell_json
+from delayrig.cli.words import SUBJECT
 from delayrig.images.recipes import read_recipes
 from delayrig.images.subject import BUNDLED, check_subject, provide_subject
 from delayrig.model.chips import read_chips
@@ -29,7 +31,11 @@ FAULT_SUBJECTS = ("debian:bookworm", "debian:trixie", BUNDLED)
 
 @click.command()
 @click.option(
-    "--subject", "names", multiple=True, help="Runs this flashrom instead of all three; repeatable."
+    "--subject",
+    "names",
+    type=SUBJECT,
+    multiple=True,
+    help="Runs this flashrom instead of all three; repeatable.",
 )
 @click.option("--runs", type=click.IntRange(1), default=72, show_default=True, help="For each.")
 @click.option("--run", "number", type=click.IntRange(0), help="Only the run of this number.")
@@ -39,6 +45,7 @@ FAULT_SUBJECTS = ("debian:bookworm", "debian:trixie", BUNDLED)
 @click.option(
     "--limit-s", type=float, default=60, show_default=True, help="A run that lasts longer hangs."
 )
+@answers
 @explained
 def faults(
     names: tuple[str, ...],
@@ -78,5 +85,6 @@ def faults(
             bench, subjects, scenes_of(seed, numbers), jobs=jobs, finished=show_fault_run
         )
     (folder / "faults.json").write_bytes(msgspec.json.format(msgspec.json.encode(done)) + b"\n")
+    tell_json(done)
     click.echo(fault_table(done))
     sys.exit(exit_code_of_faults(done))

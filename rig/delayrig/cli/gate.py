@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`rig/rig gate`: may a change go in?"""
 
+import shlex
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -35,8 +36,11 @@ from delayrig.cli.command import (
     until_interrupted,
 )
 from delayrig.cli.export import format_option, read_report, speaks, write_formats
+from delayrig.cli.loudness import Loudness, answers, loudness, note, progress_console, tell_json
 from delayrig.cli.recording import HistoryWish, history_options, own_words, record_gate
+from delayrig.cli.words import PLAN_NAME, SUBJECT, SUBJECT_OR_RUN
 from delayrig.images.delay_function import DelayWish
+from delayrig.images.kept_programs import FOLDER as PROGRAMS
 from delayrig.images.recipes import read_recipes
 from delayrig.model.lane import EXACT_LANE, LaneName
 from delayrig.model.result import Results
@@ -99,10 +103,20 @@ class _Wish:
 
 @click.command(cls=_GateCommand)
 @click.option(
-    "--baseline", required=True, metavar="S|RUN", help="What is there: a subject, or a stored run."
+    "--baseline",
+    required=True,
+    type=SUBJECT_OR_RUN,
+    metavar="S|RUN",
+    help="What is there: a subject, or a stored run.",
 )
-@click.option("--candidate", required=True, metavar="S", help="What is to go in: a subject.")
-@click.option("--plan", help=f"A plan's name, or a TOML file.  [default: {PLAN}, or that of RUN]")
+@click.option(
+    "--candidate", required=True, type=SUBJECT, metavar="S", help="What is to go in: a subject."
+)
+@click.option(
+    "--plan",
+    type=PLAN_NAME,
+    help=f"A plan's name, or a TOML file.  [default: {PLAN}, or that of RUN]",
+)
 @lane_option
 @click.option(
     "--max-slowdown",
@@ -154,6 +168,7 @@ class _Wish:
 @format_option(required=False)
 @history_options
 @plain_text
+@answers
 @explained
 def gate(
     baseline: str,
@@ -224,7 +239,9 @@ def _gate(wish: _Wish, *, no_color: bool) -> ExitCode:
         _build(wish)
     request = _request(wish, paths)
     folder = request.candidate.out
-    with RunProgress(make_console(stderr=True, no_color=no_color)) as progress:
+    with RunProgress(
+        progress_console(no_color=no_color), lines=loudness() is Loudness.VERBOSE
+    ) as progress:
         runs = until_interrupted(
             run_rounds(request, paths, progress),
             kept=f"finished cells are kept in {folder}",
@@ -233,9 +250,11 @@ def _gate(wish: _Wish, *, no_color: bool) -> ExitCode:
     decision = _decide(request, runs, wish.limits)
     content = msgspec.json.format(msgspec.json.encode(decision), indent=1) + b"\n"
     keep_file(folder / FILE_NAME, content)
+    tell_json(decision)
     console = make_console(stderr=speaks(wanted), no_color=no_color)
     try:
         print_decision(decision, console)
+        console.print(f"gate: {shlex.join(['rig/rig', *own_words()])}", soft_wrap=True)
         console.print(f"decision: {folder / FILE_NAME}", markup=False, soft_wrap=True)
         write_formats(wanted, read_report(folder))
     finally:
@@ -260,7 +279,7 @@ def _list_cells(request: GateRequest) -> None:
         for cell in cells:
             click.echo(f"{side:9}  {cell.id}")
     rounds = f", {request.rounds} times each" if request.rounds > 1 else ""
-    click.echo(f"{len(theirs) + len(request.candidate.cells)} cells{rounds}", err=True)
+    note(f"{len(theirs) + len(request.candidate.cells)} cells{rounds}")
 
 
 def _request(wish: _Wish, paths: Paths) -> GateRequest:
@@ -302,6 +321,8 @@ def _request(wish: _Wish, paths: Paths) -> GateRequest:
         argv=own_words(),
         lane=choice.lane,
         delay=wish.delay,
+        keeps_programs=folder / PROGRAMS,
+        again=lambda cell: ["repro", "--from", _from_here(folder), cell.id],
     )
     is_real = choice.lane != EXACT_LANE
     return GateRequest(
@@ -311,6 +332,11 @@ def _request(wish: _Wish, paths: Paths) -> GateRequest:
         # A stored baseline has no halves of pairs to offer.
         rounds=(wish.rounds or (1 if stored else 2 * PAIRS_MIN)) if is_real else 1,
     )
+
+
+def _from_here(folder: Path) -> str:
+    """As it is to be typed where the gate was: a job's own folder is on no other machine."""
+    return str(folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder)
 
 
 def _stored(wish: _Wish, paths: Paths) -> StoredBaseline | None:

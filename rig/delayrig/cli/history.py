@@ -18,6 +18,7 @@ from delayrig.base.errors import BadInputError
 from delayrig.base.extras import require_extra
 from delayrig.base.keep import keep_file
 from delayrig.cli.command import explained, plain_text
+from delayrig.cli.loudness import answers, note, tell_json
 from delayrig.cli.recording import history_url
 from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.model.lane import LaneName
@@ -135,6 +136,7 @@ def show_run(number: int, as_json: bool, url: str | None, no_color: bool) -> Non
 @click.option("--svg", type=click.Path(path_type=Path), help="Draws it into this file instead.")
 @history_url
 @plain_text
+@answers
 @explained
 def plot(
     wanted: "Choice",
@@ -154,6 +156,7 @@ def plot(
     series = series_of(points_of(store.entries(wanted), wanted.subject))
     if not series:
         raise _no_runs(store, wanted.subject)
+    tell_json(series)
     if svg is None:
         print_plot(series, make_console(no_color=no_color))
         return
@@ -254,7 +257,7 @@ def export_table(file: Path, form: str, wanted: "Choice", url: str | None) -> No
     store = opened_history(url)
     table = table_of(store.entries(wanted))
     write_table(table, TableFormat(form), file)
-    click.echo(f"{table.num_rows} cells in {file}", err=True)
+    note(f"{table.num_rows} cells in {file}")
 
 
 def opened_history(url: str | None) -> "History":

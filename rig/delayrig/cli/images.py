@@ -11,6 +11,7 @@ import click
 from delayrig.base.errors import BadInputError
 from delayrig.base.paths import Paths, find_paths
 from delayrig.cli.command import explained, say_making
+from delayrig.cli.words import PLAN_NAME
 from delayrig.images.kernel import Kernel, provide_kernel
 from delayrig.images.lock import lock_entries, lock_state, lock_text
 from delayrig.images.recipes import read_recipes
@@ -27,6 +28,7 @@ PREPARED_PLANS = ("smoke", "default")
 @click.option(
     "--plan",
     "plans",
+    type=PLAN_NAME,
     multiple=True,
     help="Prepares what this plan needs; repeatable.  [default: smoke and default]",
 )

@@ -14,6 +14,7 @@ from delayrig.analysis.latency.profile import FORM, SETS, measured_cpus, parse_g
 from delayrig.base.errors import BadInputError
 from delayrig.base.paths import find_paths
 from delayrig.cli.command import default_out, explained, plain_text, until_interrupted
+from delayrig.cli.loudness import answers, progress_console, tell_json
 from delayrig.model.lane import LaneName
 from delayrig.present.terminal.console import make_console
 
@@ -49,6 +50,7 @@ from delayrig.present.terminal.console import make_console
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for JSON, SVG and the page.")
 @plain_text
+@answers
 @explained
 def latency(
     guests: tuple[str, ...],
@@ -93,13 +95,14 @@ def latency(
         argv=["rig/rig", *sys.argv[1:]],
     )
     console = make_console(no_color=no_color)
-    with LatencyProgress(make_console(stderr=True, no_color=no_color)) as progress:
+    with LatencyProgress(progress_console(no_color=no_color)) as progress:
         report = until_interrupted(
             run_latency(request, find_paths(), progress),
             kept="nothing is left changed; machines that were measured in full are kept in"
             f" {folder}, and taken up by the same command with the same --out",
             no_color=no_color,
         )
+    tell_json(report)
     print_report(report, console)
     console.print(f"page: {folder / 'latency.html'}", markup=False, soft_wrap=True)
 

@@ -7,39 +7,61 @@ import click
 
 from delayrig.base.paths import Paths, find_paths
 from delayrig.cli.command import delay_options, explained, say_making
+from delayrig.cli.loudness import answers, tell_json
+from delayrig.cli.words import SUBJECT
 from delayrig.hazards import KINDS, written
-from delayrig.images.delay_function import DelayWish
+from delayrig.images.delay_function import DelayWish, direct_waits, find_delay_functions
 from delayrig.images.known_bad import PREFIX as KNOWN_BAD_PREFIX
 from delayrig.images.library import provide_library
 from delayrig.images.recipes import Recipes, read_recipes
-from delayrig.images.subject import Subject, check_subject, known_subjects, provide_subject
+from delayrig.images.subject import (
+    PATH_PREFIX,
+    Subject,
+    check_subject,
+    known_subjects,
+    provide_subject,
+)
 from delayrig.model.chips import read_chips
 from delayrig.model.platform import Arch
 from delayrig.plan.machines import budget_mips, find_machine, machine_names, scaled_mips
 from delayrig.plan.words import find_plan, plan_names, read_plan
 from delayrig.present.terminal.delays import delay_lines
 
+FOUND = ("name", "file", "address", "size", "argument", "unit_ns", "found_by", "doubt")
+"""What JSON says of a delay function."""
+PATH_FORM = f"{PATH_PREFIX}BINARY"
+
 
 @click.command()
+@answers
 @explained
 def plans() -> None:
     """Lists the plans that come with the rig."""
-    for name in plan_names():
-        click.echo(f"{name:12} {read_plan(find_plan(name)).about}")
+    about = {name: read_plan(find_plan(name)).about for name in plan_names()}
+    tell_json([{"name": name, "about": text} for name, text in about.items()])
+    for name, text in about.items():
+        click.echo(f"{name:12} {text}")
 
 
 @click.command()
+@answers
 @explained
 def chips() -> None:
     """Lists the emulated chips."""
-    for chip in read_chips(find_paths().checkout).values():
+    known = list(read_chips(find_paths().checkout).values())
+    tell_json(known)
+    for chip in known:
         click.echo(f"{chip.name:12} {chip.vendor:12} {chip.bus:4} {chip.size_bytes >> 10:6} KiB")
 
 
 @click.command()
+@answers
 @explained
 def hazards() -> None:
     """Lists what may happen to a subject while it runs, and how a plan names it."""
+    tell_json(
+        [{"word": written(kind), "concern": kind.concern, "about": kind.about} for kind in KINDS]
+    )
     for line in hazard_lines():
         click.echo(line)
 
@@ -51,17 +73,20 @@ def hazard_lines() -> Iterator[str]:
 
 
 @click.command()
+@answers
 @explained
 def machines() -> None:
     """Lists the machines of the live lane, with the speed of each core here (MIPS)."""
-    for name in machine_names():
-        machine = find_machine(name)
-        here = scaled_mips(machine.core_mips, budget_mips())
+    found = {name: find_machine(name) for name in machine_names()}
+    speeds = {name: scaled_mips(m.core_mips, budget_mips()) for name, m in found.items()}
+    tell_json([{"name": n, "core_mips": speeds[n], "about": m.about} for n, m in found.items()])
+    for name, machine in found.items():
+        here = speeds[name]
         click.echo(f"{name:12} {':'.join(f'{mips:.3g}' for mips in here):44} {machine.about}")
 
 
 @click.command()
-@click.argument("subject", default="")
+@click.argument("subject", type=SUBJECT, default="")
 @click.option(
     "--arch",
     type=click.Choice([arch.value for arch in Arch]),
@@ -69,6 +94,7 @@ def machines() -> None:
     help="What it is built for.",
 )
 @delay_options
+@answers
 @explained
 def subjects(subject: str, arch: str, delay: DelayWish) -> None:
     """Lists the flashroms that can be put to the test; of one SUBJECT, its delay functions.
@@ -80,12 +106,27 @@ def subjects(subject: str, arch: str, delay: DelayWish) -> None:
     recipes = read_recipes(paths.checkout)
     if subject:
         check_subject(subject, recipes, "SUBJECT")
-        for each in _programs(subject, Arch(arch), recipes, paths):
+        programs = list(_programs(subject, Arch(arch), recipes, paths))
+        tell_json([_facts(each, delay) for each in programs])
+        for each in programs:
             for line in delay_lines(each, delay):
                 click.echo(line)
         return
+    tell_json([name for name in known_subjects(recipes) if name != PATH_FORM])
     for line in subject_lines():
         click.echo(line)
+
+
+def _facts(subject: Subject, delay: DelayWish) -> dict[str, object]:
+    return {
+        "subject": subject.label,
+        "sha256": subject.program_sha256,
+        "delay_functions": [
+            {key: getattr(found, key) for key in FOUND}
+            for found in find_delay_functions(subject, delay)
+        ],
+        "direct_waits": direct_waits(subject, delay),
+    }
 
 
 def subject_lines() -> Iterator[str]:

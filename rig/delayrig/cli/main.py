@@ -9,6 +9,7 @@ from delayrig import __version__
 from delayrig.cli.benchmark import benchmark
 from delayrig.cli.command import INTERRUPTED
 from delayrig.cli.compare import compare
+from delayrig.cli.completion import completion
 from delayrig.cli.export import export, schema
 from delayrig.cli.faults import faults
 from delayrig.cli.gate import gate
@@ -16,6 +17,7 @@ from delayrig.cli.history import history
 from delayrig.cli.images import images
 from delayrig.cli.latency import latency
 from delayrig.cli.lists import chips, hazards, machines, plans, subjects
+from delayrig.cli.loudness import add_loudness
 from delayrig.cli.measure import measure
 from delayrig.cli.parts import parts
 from delayrig.cli.proposal import proposal
@@ -30,15 +32,16 @@ from delayrig.cli.survey import survey
 from delayrig.cli.threshold import threshold
 from delayrig.cli.times import times
 from delayrig.cli.trace import trace
+from delayrig.cli.tried import try_flashrom
 from delayrig.cli.wakeup import wakeup
 from delayrig.cli.waste import waste
 
 COMMANDS: tuple[click.Command, ...] = (
-    *(run, gate, repro, repeat_cells, shrink, compare, faults),
+    *(run, try_flashrom, gate, repro, repeat_cells, shrink, compare, faults),
     *(report, history, times, waste, trace, parts, export, schema),
     *(threshold, survey, proposal),
     *(plans, chips, hazards, machines, subjects),
-    *(latency, wakeup, benchmark, selfcheck, images, reference, measure),
+    *(latency, wakeup, benchmark, selfcheck, images, completion, reference, measure),
 )
 SETUP_HELP = """\
 The launcher sets up what is missing before it runs a command. It has commands and options of its
@@ -81,4 +84,5 @@ def main() -> None:
 
 
 for command in COMMANDS:
+    add_loudness(command)
     main.add_command(command)

@@ -5,14 +5,18 @@ from pathlib import Path
 
 import click
 
-from delayrig.analysis.figures.parts import markdown_table
+from delayrig.analysis.figures.parts import markdown_table, part_rows
 from delayrig.cli.command import explained
+from delayrig.cli.loudness import answers, tell_json
 from delayrig.model.result import read_results
 
 
 @click.command()
 @click.argument("run_folder", metavar="RUN", type=click.Path(path_type=Path))
+@answers
 @explained
 def parts(run_folder: Path) -> None:
     """Tells what each flashrom of a run did with each part, as a table for a README."""
-    click.echo(markdown_table(read_results(run_folder)))
+    results = read_results(run_folder)
+    tell_json(part_rows(results))
+    click.echo(markdown_table(results))

@@ -14,6 +14,7 @@ from delayrig.analysis.proposal.words import advice, conclusion
 from delayrig.base.errors import BadInputError
 from delayrig.base.keep import keep_file
 from delayrig.cli.command import explained, own_request, plain_text, run_shown
+from delayrig.cli.loudness import answers, tell_json
 from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.model.result import FILE_NAME as RESULTS
 from delayrig.model.result import Results, read_results
@@ -29,6 +30,7 @@ COLUMNS = ("step", "time s", "CPU s", "wake-ups", "overshoot ms", "too short", "
 @click.option("--jobs", type=click.IntRange(1), help="Cells at a time; default: the CPUs.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data.")
 @plain_text
+@answers
 @explained
 def proposal(out: Path, jobs: int | None, seed: int, no_color: bool) -> None:
     """Tells what each change of the proposal costs and brings, and in which order to land them.
@@ -41,6 +43,7 @@ def proposal(out: Path, jobs: int | None, seed: int, no_color: bool) -> None:
     found = fold_proposal(results)
     keep_file(out / FILE_NAME, msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n")
     _write_page(found, out)
+    tell_json(found)
     _print(found, out, no_color=no_color)
     sys.exit(exit_code_of_run(results.cells, results.contrasts))
 

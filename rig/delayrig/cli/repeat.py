@@ -15,6 +15,7 @@ from delayrig.analysis.repeats.summary import FILE_NAME, Summary
 from delayrig.base.paths import find_paths
 from delayrig.cli.cells import CellsWish, cell_options
 from delayrig.cli.command import default_out, explained, plain_text, run_shown
+from delayrig.cli.loudness import answers, tell_json
 from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.plan.request import check_out
 from delayrig.present.terminal.console import make_console
@@ -45,6 +46,7 @@ NS_PER_S = 1e9
     "--rounds", type=click.IntRange(1), default=40, show_default=True, help="The most of them."
 )
 @plain_text
+@answers
 @explained
 def repeat_cells(
     cells: CellsWish,
@@ -69,6 +71,7 @@ def repeat_cells(
         lambda one: run_shown(one, paths, no_color=no_color),
     )
     console = make_console(no_color=no_color)
+    tell_json(summary)
     console.print(summary_table(summary))
     ended = "; the budget ended first" if summary.budget_ended else ""
     console.print(f"{summary.rounds} rounds{ended}. {folder / FILE_NAME}", markup=False)

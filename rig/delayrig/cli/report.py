@@ -12,6 +12,7 @@ from rich.progress import Progress
 from delayrig.base.errors import BadInputError
 from delayrig.base.keep import keep_file
 from delayrig.cli.command import INTERRUPTED, explained, plain_text
+from delayrig.cli.loudness import progress_console
 from delayrig.present.report.source import Sources, read_sources, told_by_events, with_facts
 from delayrig.present.terminal.console import make_console
 from delayrig.present.terminal.gate import print_decision
@@ -86,7 +87,7 @@ def _write_page(
     *,
     no_color: bool,
 ) -> None:
-    told = _read_events(sources, make_console(stderr=True, no_color=no_color))
+    told = _read_events(sources, progress_console(no_color=no_color))
     # matplotlib takes its time: only who draws waits for it.
     from delayrig.present.report.document import document_of
     from delayrig.present.report.totals import totals_picture

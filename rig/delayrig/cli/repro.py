@@ -19,8 +19,11 @@ from delayrig.cli.command import (
     say_making,
     until_interrupted,
 )
+from delayrig.cli.loudness import Loudness, answers, loudness, tell_json
+from delayrig.cli.words import CELL, PLAN_NAME, SUBJECT
 from delayrig.images.delay_function import DelayWish
 from delayrig.model.lane import LaneName
+from delayrig.model.result import read_results
 from delayrig.plan.request import Request, check_out, choose_cells
 
 NAME = "repro"
@@ -28,16 +31,20 @@ HETEROGENEOUS = "heterogeneous"
 
 
 @click.command()
-@click.argument("cell", required=False)
+@click.argument("cell", type=CELL, required=False)
 @click.option(
     "--from",
     "run_folder",
     type=click.Path(path_type=Path, exists=True),
-    help="A finished run: cell, plan, seed, lane and subject are its own; without CELL its first"
-    " conviction. What comes of it is compared.",
+    help="A finished run or gate: cell, plan, seed, lane and subject are its own; without CELL its"
+    " first conviction. What comes of it is compared.",
 )
-@click.option("--plan", help="The plan that has the cell; default: the first of ours that has it.")
-@click.option("--subject", help="This flashrom, in the same place.")
+@click.option(
+    "--plan",
+    type=PLAN_NAME,
+    help="The plan that has the cell; default: the first of ours that has it.",
+)
+@click.option("--subject", type=SUBJECT, help="This flashrom, in the same place.")
 @click.option(
     "--lane",
     type=click.Choice([name.value for name in LaneName]),
@@ -51,6 +58,7 @@ HETEROGENEOUS = "heterogeneous"
 @click.option("--dry-run", is_flag=True, help="Prints the commands that it would run, and ends.")
 @delay_options
 @plain_text
+@answers
 @explained
 def repro(
     cell: str | None,
@@ -107,10 +115,11 @@ def repro(
     kept = bool(keep or out)
     try:
         code = until_interrupted(
-            run_again(chosen, request, paths, look, kept=kept),
+            run_again(chosen, request, paths, look, kept=kept, quiet=loudness() is Loudness.QUIET),
             kept=f"what there is of the cell is in {folder}" if kept else "nothing is kept",
             no_color=no_color,
         )
+        tell_json(read_results(folder).cells[0])
     finally:
         if not kept:
             shutil.rmtree(folder, ignore_errors=True)
@@ -167,4 +176,5 @@ def _request(chosen: Chosen, folder: Path) -> Request:
         stages=True,
         delay=chosen.delay,
         retries_lost=False,
+        again=(lambda _: chosen.again) if chosen.again else None,
     )

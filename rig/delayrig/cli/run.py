@@ -18,6 +18,7 @@ from delayrig.cli.command import (
     run_shown,
 )
 from delayrig.cli.export import format_option, speaks, write_formats
+from delayrig.cli.loudness import answers, note, tell_json
 from delayrig.cli.recording import HistoryWish, history_options, own_words, record_run
 from delayrig.images.delay_function import DelayWish
 from delayrig.judge.exit_code import exit_code_of_run
@@ -42,6 +43,7 @@ from delayrig.run.taken_up import check_begun
 @format_option(required=False)
 @history_options
 @plain_text
+@answers
 @explained
 def run(
     cells: CellsWish,
@@ -57,9 +59,10 @@ def run(
     paths = find_paths()
     choice = cells.choose(paths)
     if dry_run:
+        tell_json([cell.id for cell in choice.cells])
         for cell in choice.cells:
             click.echo(f"{cell.id}" + (f"  expect {cell.expect}" if cell.expect != "pass" else ""))
-        click.echo(f"{len(choice.cells)} cells", err=True)
+        note(f"{len(choice.cells)} cells")
         return
     kept_in = history.address()
     wanted = wanted_formats(formats)
@@ -72,6 +75,7 @@ def run(
         check_out(folder, choice.cells)
     results = run_shown(request, paths, no_color=no_color, how_to_go_on=HOW_TO_GO_ON)
     code = exit_code_of_run(results.cells, results.contrasts)
+    tell_json(results)
     console = make_console(stderr=speaks(wanted), no_color=no_color)
     try:
         print_results(results, code, console, out=str(folder))

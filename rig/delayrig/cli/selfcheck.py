@@ -32,6 +32,7 @@ from delayrig.cli.command import (
     run_shown,
     until_interrupted,
 )
+from delayrig.cli.loudness import answers, tell_json
 from delayrig.images.known_bad import find_mistake, own_mistakes
 from delayrig.model.lane import EXACT_LANE
 from delayrig.present.terminal.console import make_console
@@ -57,6 +58,7 @@ def selfcheck() -> None:
 @click.option("--jobs", type=click.IntRange(1), help="Guests at a time; default: the CPUs.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for what was found.")
 @plain_text
+@answers
 @explained
 def determinism(
     repeats: int, shapes: int, seed: int, jobs: int | None, out: Path | None, no_color: bool
@@ -86,6 +88,7 @@ def determinism(
             kept=f"finished repeats are in {file}",
             no_color=no_color,
         )
+    tell_json(answer)
     progress.answered(answer, str(file))
     sys.exit(answer.exit_code)
 
@@ -100,6 +103,7 @@ def determinism(
 @click.option("--jobs", type=click.IntRange(1), help="Guests at a time; default: the CPUs.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for what was found.")
 @plain_text
+@answers
 @explained
 def known_bad(
     only: tuple[str, ...],
@@ -120,6 +124,7 @@ def known_bad(
     chosen = [find_mistake(name, mistakes) for name in only] or list(mistakes.values())
     console = make_console(no_color=no_color)
     if list_them:
+        tell_json(chosen)
         print_table(chosen, console)
         return
     names = [mistake.name for mistake in chosen]
@@ -135,6 +140,7 @@ def known_bad(
     from delayrig.present.pages.known_bad import known_bad_page  # pages load slowly
 
     keep_file(request.out / PAGE_NAME, known_bad_page(answer))
+    tell_json(answer)
     print_known_bad(answer, console)
     console.print(f"page: {request.out / PAGE_NAME}", markup=False, soft_wrap=True)
     sys.exit(answer.exit_code)

@@ -21,6 +21,7 @@ from delayrig.cli.command import (
     resume_option,
     run_shown,
 )
+from delayrig.cli.words import PLAN_NAME, SUBJECT
 from delayrig.images.delay_function import DelayWish
 from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.plan.request import Request, check_out, choose_cells
@@ -32,7 +33,7 @@ PLAN = "survey"
 
 
 @click.command()
-@click.argument("subjects", metavar="SUBJECT...", nargs=-1)
+@click.argument("subjects", metavar="SUBJECT...", type=SUBJECT, nargs=-1)
 @click.option(
     "--from",
     "run_folder",
@@ -40,7 +41,13 @@ PLAN = "survey"
     type=click.Path(path_type=Path),
     help="Tells of a run that was made already, and runs nothing.",
 )
-@click.option("--plan", default=PLAN, show_default=True, help="The jobs: a plan's name or file.")
+@click.option(
+    "--plan",
+    type=PLAN_NAME,
+    default=PLAN,
+    show_default=True,
+    help="The jobs: a plan's name or file.",
+)
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for results and cells.")
 @click.option("--jobs", type=click.IntRange(1), help="Cells at a time; default: the CPUs.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data.")

@@ -31,6 +31,8 @@ from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.keep import keep_file
 from delayrig.base.paths import Paths, find_paths
 from delayrig.cli.command import INTERRUPTED, default_out, explained, plain_text, until_interrupted
+from delayrig.cli.loudness import Loudness, answers, loudness, progress_console, tell_json
+from delayrig.cli.words import PLAN_NAME
 from delayrig.model.lane import LaneName
 from delayrig.plan.request import Request, choose_cells, default_jobs
 from delayrig.present.terminal.console import make_console
@@ -87,7 +89,13 @@ class _Wish:
     help="A profile, such as 250x1 or 62x2:busy-siblings; repeatable.  [default: the plan's]",
 )
 @click.option("--host", is_flag=True, help="On this very machine, without guests.")
-@click.option("--plan", default=PLAN, show_default=True, help="The jobs: a plan's name or file.")
+@click.option(
+    "--plan",
+    type=PLAN_NAME,
+    default=PLAN,
+    show_default=True,
+    help="The jobs: a plan's name or file.",
+)
 @click.option(
     "--rounds",
     type=click.IntRange(1, 100),
@@ -101,6 +109,7 @@ class _Wish:
 @click.option("--jobs", type=click.IntRange(1), help="Cells at a time; default: the CPUs.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data.")
 @plain_text
+@answers
 @explained
 def threshold(
     values: str | None,
@@ -144,7 +153,9 @@ def threshold(
         seed=seed,
     )
     paths = find_paths()
-    with RunProgress(make_console(stderr=True, no_color=no_color)) as progress:
+    with RunProgress(
+        progress_console(no_color=no_color), lines=loudness() is Loudness.VERBOSE
+    ) as progress:
         try:
             trials = _trials(wish, paths, progress)
         except KeyboardInterrupt:
@@ -161,6 +172,7 @@ def threshold(
         folder / FILE_NAME, msgspec.json.format(msgspec.json.encode(answer), indent=1) + b"\n"
     )
     _write_page(answer, folder)
+    tell_json(answer)
     print_answer(answer, make_console(no_color=no_color), out=str(folder))
     sys.exit(exit_code_of(answer))
 

@@ -11,6 +11,7 @@ from rich.table import Table
 from delayrig.base.keep import keep_file
 from delayrig.base.paths import Paths, find_paths
 from delayrig.cli.command import default_out, explained, plain_text, say_making, until_interrupted
+from delayrig.cli.loudness import answers, note, tell_json
 from delayrig.hazards.speed import GOVERNORS, SLOWEST_PART
 from delayrig.images.recipes import read_recipes
 from delayrig.machine.live_image import provide_live_image
@@ -47,6 +48,7 @@ DEFAULT_GOVERNORS = ("ondemand", "performance")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for wakeup.json and .svg.")
 @click.option("--connect", metavar="URI", help="Runs guests through this libvirt.")
 @plain_text
+@answers
 @explained
 def wakeup(
     governors: tuple[str, ...],
@@ -73,6 +75,7 @@ def wakeup(
     keep_file(folder / "wakeup.json", msgspec.json.format(msgspec.json.encode(report)))
     keep_file(folder / "wakeup.svg", chart(report))
     console = make_console(no_color=no_color)
+    tell_json(report)
     console.print(table(report))
     for governor in dict.fromkeys(reading.governor for reading in report.readings):
         mean, median = report.change(governor)
@@ -102,7 +105,7 @@ async def _measure(
     readings: list[Lateness] = []
     doubts = []
     for governor in dict.fromkeys(governors):
-        click.echo(f"measuring under {governor}", err=True)
+        note(f"measuring under {governor}")
         guest = LiveGuest(
             core_mips=[mips], governor=governor, image=image, paths=paths, connect=connect
         )

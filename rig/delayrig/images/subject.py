@@ -175,9 +175,10 @@ def wrong_machine(name: str, arch: Arch) -> str:
     """Why guests of that architecture cannot run the subject; empty where they can."""
     if name.startswith(ONE_MACHINE_PREFIXES) and arch is not Arch.X86_64:
         return f"{name} is built for {Arch.X86_64}, and the guest is {arch}"
-    if not name.startswith(PATH_PREFIX):
-        return ""
-    machine = read_elf(Path(name.removeprefix(PATH_PREFIX))).machine
+    path = Path(name.removeprefix(PATH_PREFIX))
+    if not name.startswith(PATH_PREFIX) or not path.is_file():
+        return ""  # what was kept with a run needs no file here
+    machine = read_elf(path).machine
     if machine in PLATFORMS[arch].elf_machines:
         return ""
     return f"this program is built for {machine}, and the guest is {arch}"

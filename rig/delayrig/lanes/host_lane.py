@@ -24,8 +24,8 @@ from delayrig.base.scratch import ScratchFolder
 from delayrig.hazards import cores_needed, refusal_on
 from delayrig.hazards.of_cell import hazards_of, is_in_library
 from delayrig.images import dummy
-from delayrig.images.library import provide_library
-from delayrig.images.subject import Subject, provide_subject
+from delayrig.images.kept_programs import provide_program, provide_program_library
+from delayrig.images.subject import Subject
 from delayrig.images.unpacked import provide_root, words_to_start
 from delayrig.lanes.agenda import Kinship
 from delayrig.lanes.header import make_host_header
@@ -153,7 +153,7 @@ async def open_host_lane(request: Request, paths: Paths, preparing: Preparing) -
         found = libraries if is_in_library(cell) else subjects
         if cell.subject in {**found, **refused, **not_provided}:
             continue
-        provide = provide_library if is_in_library(cell) else provide_subject
+        provide = provide_program_library if is_in_library(cell) else provide_program
         try:
             subject = await asyncio.to_thread(
                 provide, cell.subject, request.recipes, paths, preparing

@@ -18,10 +18,10 @@ from delayrig.base.paths import Paths
 from delayrig.hazards.of_cell import is_in_library, shape_of
 from delayrig.images.foreign import provide_natives
 from delayrig.images.guest_image import GuestImage, provide_guest_image
+from delayrig.images.kept_programs import provide_program, provide_program_library
 from delayrig.images.kernel import Kernel, provide_kernel
-from delayrig.images.library import provide_library
 from delayrig.images.recipes import Recipes
-from delayrig.images.subject import Subject, provide_bridge, provide_subject, wrong_machine
+from delayrig.images.subject import Subject, provide_bridge, wrong_machine
 from delayrig.machine.kept import KeptGuests
 from delayrig.machine.snapshot import drop_damaged, provide_snapshot, snapshot_path
 from delayrig.model.cell import Cell
@@ -255,14 +255,14 @@ async def provide_supplies(
             provider.each(
                 Need.SUBJECT,
                 (program for program in programs if _is_of_archive(program, recipes)),
-                lambda program: provide_subject(program[0], recipes, paths, preparing, program[1]),
+                lambda program: provide_program(program[0], recipes, paths, preparing, program[1]),
             )
         )
         libraries = group.create_task(
             provider.each(
                 Need.LIBRARY,
                 (cell.subject for cell in cells if is_in_library(cell)),
-                lambda name: provide_library(name, recipes, paths, preparing),
+                lambda name: provide_program_library(name, recipes, paths, preparing),
             )
         )
         kernels = group.create_task(
@@ -309,7 +309,7 @@ async def _provide_own(
     """Those that are built here or named by the user, where there are guests for them."""
     return {
         program: await asyncio.to_thread(
-            provide_subject, program[0], recipes, paths, preparing, program[1]
+            provide_program, program[0], recipes, paths, preparing, program[1]
         )
         for program in dict.fromkeys(programs)
         if program[0] not in recipes.subjects

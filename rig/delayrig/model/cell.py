@@ -62,6 +62,8 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     role: Role = Role.MEASURE
     lane: LaneName = LaneName.VIRTUAL
     subject: str
+    side: str = ""
+    """What a gate calls the subject, wherever that lies; empty: the subject's own name."""
     arch: Arch = Arch.X86_64
     icount_shift: int
     cores: int
@@ -109,7 +111,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             case LaneName.VIRTUAL:
                 return [f"{round(mips_of_shift(self.icount_shift))}mips"]
             case LaneName.LIVE if self.machine:
-                return [self.lane, _slug(self.machine.removesuffix(".toml"))]
+                return [self.lane, slug(self.machine.removesuffix(".toml"))]
             case LaneName.LIVE:
                 return [self.lane, f"{self.core_mips[0]:g}mips".replace(".", "_")]
             case LaneName.HOST:
@@ -121,15 +123,15 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
         return ".".join(
             [
                 self.name,
-                _slug(self.subject),
+                self.side or slug(self.subject),
                 *([] if self.arch is Arch.X86_64 else [self.arch]),
                 *self._speed_words,
                 f"{self.cores}c",
-                *([f"cpu{_slug(self.pin)}"] if self.pin else []),
-                SEPARATOR.join(map(_slug, self.hazards)) or "calm",
-                f"{self.chip}-{_slug(self.corner)}",
+                *([f"cpu{slug(self.pin)}"] if self.pin else []),
+                SEPARATOR.join(map(slug, self.hazards)) or "calm",
+                f"{self.chip}-{slug(self.corner)}",
                 *([] if self.region_kib == REGION_KIB else [f"{self.region_kib}kib"]),
-                *([] if self.programmer is Programmer.SERPROG_IP else [_slug(self.programmer)]),
+                *([] if self.programmer is Programmer.SERPROG_IP else [slug(self.programmer)]),
                 self.job,
             ]
         )
@@ -141,7 +143,8 @@ def place_of(cell: str) -> str:
     return f"{name}.{rest}"
 
 
-def _slug(name: str) -> str:
+def slug(name: str) -> str:
+    """Fit for a folder's name; of a path its last part and a digest."""
     plain = re.sub(r"[^A-Za-z0-9_+-]+", "-", name.rsplit("/", maxsplit=1)[-1])
     if "/" not in name:
         return plain

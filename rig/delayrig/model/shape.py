@@ -64,3 +64,10 @@ def shift_for_mips(mips: float) -> int | None:
         if mips in (1000 / (1 << shift), round(1000 / (1 << shift))):
             return shift
     return None
+
+
+def speeds_beside(mips: float) -> list[int]:
+    """The next speed below and above that there is, as they are written; one of them at an end."""
+    speeds = [round(mips_of_shift(shift)) for shift in range(SHIFT_MAX, -1, -1)]
+    below = [speed for speed in speeds if speed < mips][-1:]
+    return below + [speed for speed in speeds if speed > mips][:1]

@@ -16,7 +16,7 @@ from delayrig.model.cell import Job, Programmer, Role
 from delayrig.model.corner import FORMS, Corner, is_corner
 from delayrig.model.lane import LaneName
 from delayrig.model.platform import Arch
-from delayrig.model.shape import shift_for_mips
+from delayrig.model.shape import shift_for_mips, speeds_beside
 from delayrig.plan.machines import find_machine
 from delayrig.plan.words import (
     CORES_KNOWN,
@@ -149,7 +149,9 @@ class PlanCheck:
             case "mips" if self._lane is not LaneName.LIVE and shift_for_mips(value) is None:
                 raise self._error(
                     f"'{key}' is {value:g}",
-                    hint="the virtual lane does 1000, 500, 250, 125, 62, 31, 16, 8, 4, 2 or 1 MIPS",
+                    hint="the virtual lane does 1000, 500, 250, 125, 62, 31, 16, 8, 4, 2 or 1 MIPS,"
+                    f" of which {' and '.join(map(str, speeds_beside(value)))} are the nearest;"
+                    " the live lane does any",
                 )
             case "machine" if value:
                 with self._named(key):

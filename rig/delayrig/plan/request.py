@@ -6,7 +6,8 @@ import os
 import shutil
 import tempfile
 import time
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from delayrig.base.errors import BadInputError
@@ -56,6 +57,10 @@ class Request:
     """Goes on with what was begun in `out`."""
     retries_lost: bool = True
     """Runs a cell that the rig lost once more before it counts as lost."""
+    keeps_programs: Path | None = None
+    """The folder in which the subjects are kept as they were packed, if any."""
+    again: Callable[[Cell], Sequence[str]] | None = None
+    """The words after `rig/rig` that run a cell again; None: those of `run`."""
     asked_s: float = field(default_factory=time.time)
     """When, by the wall clock: what others leave in `out` later is not to be written over."""
 
@@ -80,7 +85,32 @@ def choose_cells(
     paths: Paths,
     lane: LaneName | None = None,
 ) -> Choice:
-    """The cells of a plan that match any of the patterns; raises `BadInputError`.
+    """The cells of a plan that match any of the patterns; raises `BadInputError`."""
+    path = find_plan(plan)
+    choice = choose_cells_of(
+        read_plan(path), source=str(path), subjects=subjects, seed=seed, paths=paths, lane=lane
+    )
+    cells = choice.cells
+    if patterns:
+        cells = [c for c in cells if any(fnmatch.fnmatchcase(c.id, p) for p in patterns)]
+    if not cells:
+        raise BadInputError(
+            f"no cell of {plan} matches {', '.join(patterns)}",
+            hint=f"`rig/rig run --plan {plan} --dry-run` lists them; * stands for anything",
+        )
+    return replace(choice, cells=cells)
+
+
+def choose_cells_of(
+    plan: Plan,
+    *,
+    source: str,
+    subjects: list[str],
+    seed: int,
+    paths: Paths,
+    lane: LaneName | None = None,
+) -> Choice:
+    """All cells of a plan that has been read, or made; `source` names it in errors.
 
     They are those of the plan's own lane, or of `lane`. What judges the rig in a way that a lane
     does not have is left out there: nobody relies on it.
@@ -89,26 +119,15 @@ def choose_cells(
     recipes = read_recipes(paths.checkout)
     for name in subjects:
         check_subject(name, recipes, "--subject")
-    path = find_plan(plan)
-    content = read_plan(path)
-    _check_subjects(content, recipes, path)
-    _check_contrasts(content, recipes, path)
-    cells = plan_cells(
-        content, source=str(path), subjects=subjects, chips=chips, seed=seed, lane=lane
-    )
+    _check_subjects(plan, recipes, source)
+    _check_contrasts(plan, recipes, source)
+    cells = plan_cells(plan, source=source, subjects=subjects, chips=chips, seed=seed, lane=lane)
     cells = [cell for cell in cells if cell.role is Role.MEASURE or not _is_beyond(cell)]
     for cell in cells:
-        check_region(cell, chips, path)
-        check_hazards(cell, chips, path)
-    if patterns:
-        cells = [c for c in cells if any(fnmatch.fnmatchcase(c.id, p) for p in patterns)]
-    if not cells:
-        raise BadInputError(
-            f"no cell of {plan} matches {', '.join(patterns)}",
-            hint=f"`rig/rig run --plan {plan} --dry-run` lists them; * stands for anything",
-        )
-    lane = lane or lane_of_plan(content, str(path))
-    return Choice(lane=lane, cells=cells, contrasts=content.contrast, chips=chips, recipes=recipes)
+        check_region(cell, chips, source)
+        check_hazards(cell, chips, source)
+    lane = lane or lane_of_plan(plan, source)
+    return Choice(lane=lane, cells=cells, contrasts=plan.contrast, chips=chips, recipes=recipes)
 
 
 def default_jobs(lane: LaneName) -> int:
@@ -123,7 +142,7 @@ def _is_beyond(cell: Cell) -> bool:
     return bool(refusal_on(cell.lane, cell.hazards))
 
 
-def _check_subjects(plan: Plan, recipes: Recipes, path: Path) -> None:
+def _check_subjects(plan: Plan, recipes: Recipes, path: str) -> None:
     for number, name in enumerate(plan.subjects):
         check_subject(name, recipes, f"{path}: key 'subjects[{number}]'")
     owners = [(f"group[{number}]", own_subjects(owner)) for number, owner in enumerate(plan.group)]
@@ -133,7 +152,7 @@ def _check_subjects(plan: Plan, recipes: Recipes, path: Path) -> None:
             check_subject(name, recipes, f"{path}: key '{key}.subject'")
 
 
-def _check_contrasts(plan: Plan, recipes: Recipes, path: Path) -> None:
+def _check_contrasts(plan: Plan, recipes: Recipes, path: str) -> None:
     names = [group.name for group in plan.group] + [cell.name for cell in plan.cell]
     for number, contrast in enumerate(plan.contrast):
         where = f"{path}: key 'contrast[{number}]'"
@@ -153,7 +172,7 @@ def check_connect(connect: str | None, cells: list[Cell]) -> None:
             )
 
 
-def check_region(cell: Cell, chips: dict[str, ChipFacts], plan: Path) -> None:
+def check_region(cell: Cell, chips: dict[str, ChipFacts], plan: str | Path) -> None:
     """Raises `BadInputError` where the cell's region does not fit its chip."""
     try:
         region_of(cell, chips[cell.chip])
@@ -161,7 +180,7 @@ def check_region(cell: Cell, chips: dict[str, ChipFacts], plan: Path) -> None:
         raise BadInputError(f"{plan}: cell {cell.id}: {error.message}", hint=error.hint) from error
 
 
-def check_hazards(cell: Cell, chips: dict[str, ChipFacts], plan: Path) -> None:
+def check_hazards(cell: Cell, chips: dict[str, ChipFacts], plan: str | Path) -> None:
     """Raises `BadInputError` where a hazard of the cell cannot take place with its chip."""
     for word, hazard in zip(cell.hazards, hazards_of(cell), strict=True):
         refusal = hazard.chip_refusal(chips[cell.chip])

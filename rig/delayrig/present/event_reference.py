@@ -40,7 +40,7 @@ kind is its `ev`.
 | `pace.jsonl` (live lane) | the trace of the CPU plugin | [CPU plugin](#cpu-plugin) |
 
 The [delay plugin](#delay-plugin) writes raw numbers, of which the rig makes `delays.jsonl`; they
-are not kept. [Emulators](../../../emulators/README.md#the-cpu-plugin) tells what QEMU's plugins do.
+are not kept. [The CPU plugin](cpu-plugin.md) and [the delay plugin](delay-plugin.md) run in QEMU.
 
 Keys stand in the order of the tables. Times (`..._ns`) are nanoseconds; moments are of the chip's
 clock. Every key is always there unless the table says "may be missing". A line of an unknown kind,

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import zip_longest
 from pathlib import Path
 from typing import Protocol
@@ -21,6 +21,7 @@ from delayrig.base.scratch import full_scratch
 from delayrig.hazards.of_cell import hazards_of
 from delayrig.images import dummy
 from delayrig.images.delay_function import DelayFunction, DelayWish, find_watched
+from delayrig.images.kept_programs import keep_programs
 from delayrig.images.subject import PATH_PREFIX, Subject, knows_string, wrong_machine
 from delayrig.judge.contrast import judge_contrasts
 from delayrig.judge.exit_code import WATCHING
@@ -106,6 +107,9 @@ async def _run_held(
         for request in requests
     ]
     for run, request in zip(runs, requests, strict=True):
+        if request.keeps_programs:
+            sides = {cell.subject: cell.side for cell in request.cells}
+            keep_programs(run.programs, request.keeps_programs, sides)
         if run.kept:
             progress.preparing(f"the rest: {len(run.kept)} of {len(request.cells)} cells are done")
     _check_watched(runs)
@@ -193,6 +197,11 @@ class _Run:
     def cells(self) -> list[Cell]:
         """All that were asked for."""
         return self._request.cells
+
+    @property
+    def programs(self) -> list[Subject]:
+        """The subjects as they are packed."""
+        return self._lane.programs
 
     @property
     def refused(self) -> list[CellResult]:
@@ -371,9 +380,13 @@ def _explained(error: OSError, out: Path) -> Exception:
 
 def rerun_command(cell: Cell, request: Request) -> str:
     """The one command that runs this cell again."""
-    words = ["rig/rig", "run", "--plan", request.plan, "--seed", str(request.seed)]
-    words += ["--subject", cell.subject, "--cell", cell.id]
-    words += ["--lane", request.lane] if request.lane is not LaneName.VIRTUAL else []
+    words = ["rig/rig", *(request.again or partial(_by_run, request))(cell)]
     if cell.subject.startswith(PATH_PREFIX):
         words += request.delay.words
     return shlex.join(words)
+
+
+def _by_run(request: Request, cell: Cell) -> list[str]:
+    words = ["run", "--plan", request.plan, "--seed", str(request.seed)]
+    words += ["--subject", cell.subject, "--cell", cell.id]
+    return words + (["--lane", request.lane] if request.lane is not LaneName.VIRTUAL else [])

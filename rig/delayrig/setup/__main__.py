@@ -106,18 +106,25 @@ def _guarded(layout: Layout, request: Request) -> int:
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # as any tool whose output goes to `head`
     # What set-up does is not what the command says; doctor and clean are commands themselves.
     output = sys.stdout if request.command in ("doctor", "clean") else sys.stderr
-    console = open_console(output, sys.stdin, os.environ, no_color=request.no_color)
+    console = open_console(
+        output, sys.stdin, os.environ, no_color=request.no_color, quiet=request.quiet
+    )
     context = Context(
         layout=layout,
         console=console,
         yes=request.yes,
         no_install=request.no_install,
         again=request.command == "setup" and not request.if_needed,
+        as_json=request.as_json,
         steps=_steps(request),
     )
     try:
         return _dispatch(context, request)
     except SetupError as error:
+        if request.verbose:
+            import traceback
+
+            traceback.print_exc()
         console.fail(error)
     except OSError as error:
         console.fail(_explain(error, layout))

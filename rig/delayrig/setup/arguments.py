@@ -9,7 +9,7 @@ from delayrig.setup.errors import UsageError
 
 HELP = """\
 Usage: rig/rig setup [--if-needed] [--lane host] [--tests] [--packages] [--extra NAME]
-       rig/rig doctor [--lane host]
+       rig/rig doctor [--lane host] [--json]
        rig/rig clean
 
 Commands of the launcher:
@@ -21,12 +21,15 @@ Commands of the launcher:
              --extra NAME also what few users need: parquet or postgresql (repeatable)
   doctor   says what is wrong with this machine, and what to do about it
              --lane host  only what cells without guests need
+             --json       as JSON
   clean    removes everything that set-up made, except distribution packages
 
 Options of the launcher, anywhere on the command line:
   --yes          never ask
   --no-install   never install distribution packages; say which are missing and exit 99
   --no-color     no colours (so does the variable NO_COLOR)
+  -q, --quiet    says the answer and errors, and nothing else
+  -v, --verbose  also says where an error is from
   --container    run the command in a container, by podman or docker
   --archive URI  take subjects and guests from this Debian archive (http, https, file or
                  copy; so does the variable FLASHROM_RIG_ARCHIVE)
@@ -47,14 +50,19 @@ PACKAGES_OPTION = "--packages"
 EXTRA_OPTION = "--extra"
 HELP_OPTIONS = ("--help", "-h")
 VERSION_OPTION = "--version"
+QUIET_OPTIONS = ("-q", "--quiet")
+VERBOSE_OPTIONS = ("-v", "--verbose")
+JSON_OPTION = "--json"
+SHARED = ("--no-color", *QUIET_OPTIONS, *VERBOSE_OPTIONS)
+"""What every command takes."""
 LISTS = ("plans", "chips", "hazards", "machines", "subjects")
 OWN_COMMANDS = {
     "setup": (
-        *("--no-color", "--if-needed", TESTS_OPTION, PACKAGES_OPTION),
+        *(*SHARED, "--if-needed", TESTS_OPTION, PACKAGES_OPTION),
         *(LANE_OPTION, HOST_LANE, f"{LANE_OPTION}={HOST_LANE}"),
     ),
-    "doctor": ("--no-color", LANE_OPTION, HOST_LANE, f"{LANE_OPTION}={HOST_LANE}"),
-    "clean": ("--no-color",),
+    "doctor": (*SHARED, JSON_OPTION, LANE_OPTION, HOST_LANE, f"{LANE_OPTION}={HOST_LANE}"),
+    "clean": SHARED,
 }
 
 
@@ -68,6 +76,12 @@ class Request:
     yes: bool = False
     no_install: bool = False
     no_color: bool = False
+    quiet: bool = False
+    """Nothing but the answer and errors."""
+    verbose: bool = False
+    """Also where an error is from."""
+    as_json: bool = False
+    """The answer of one of the launcher's own commands is a document."""
     help: bool = False
     version: bool = False
     if_needed: bool = False
@@ -110,6 +124,9 @@ def read_request(arguments: Sequence[str]) -> Request:
         yes="--yes" in ours,
         no_install="--no-install" in ours,
         no_color="--no-color" in ours,
+        quiet=any(option in ours for option in QUIET_OPTIONS),
+        verbose=any(option in ours for option in VERBOSE_OPTIONS),
+        as_json=JSON_OPTION in ours,
         help=any(option in ours for option in HELP_OPTIONS),
         if_needed="--if-needed" in ours,
         needs_guests=lane_of(ours) != HOST_LANE and HOST_OPTION not in ours,

@@ -29,6 +29,8 @@ class Console:
     colours: bool = False
     live: bool = False
     """True where a line may be drawn over, that is on a terminal."""
+    quiet: bool = False
+    """True where nobody wants to see how far it is."""
 
     @property
     def interactive(self) -> bool:
@@ -41,21 +43,25 @@ class Console:
 
     def begin(self, title: str) -> None:
         """Opens a step."""
-        self.write(self.paint(f"set-up: {title}", Colour.BOLD))
+        self._tell(self.paint(f"set-up: {title}", Colour.BOLD))
 
     def say(self, text: str) -> None:
         """A line inside a step."""
-        self.write(f"  {text}")
+        self._tell(f"  {text}")
 
     def warn(self, text: str) -> None:
         """Something is not as it should be, but set-up goes on."""
-        self.write(f"  {self.paint('warning:', Colour.YELLOW)} {text}")
+        self._tell(f"  {self.paint('warning:', Colour.YELLOW)} {text}")
 
     def fail(self, error: SetupError) -> None:
         """Why set-up ends here, and what to do."""
         self.write(f"{self.paint('rig/rig:', Colour.RED)} {error.message}")
         for number, line in enumerate(error.remedy.splitlines()):
             self.write(f"{self.paint('remedy:', Colour.BOLD)} {line}" if number == 0 else line)
+
+    def _tell(self, line: str) -> None:
+        if not self.quiet:
+            self.write(line)
 
     def write(self, line: str) -> None:
         """A whole line."""
@@ -65,7 +71,7 @@ class Console:
 
     def glance(self, line: str) -> None:
         """Shows a tool's last line, until the next line takes its place."""
-        if not self.live:
+        if not self.live or self.quiet:
             return
         width = shutil.get_terminal_size().columns - 3
         seen = "".join(letter for letter in line if letter.isprintable())[:width]
@@ -88,12 +94,17 @@ class Console:
 
 
 def open_console(
-    output: TextIO, answers: TextIO, environment: Mapping[str, str], *, no_color: bool
+    output: TextIO,
+    answers: TextIO,
+    environment: Mapping[str, str],
+    *,
+    no_color: bool,
+    quiet: bool = False,
 ) -> Console:
     """Colours and live lines only where a terminal shows them."""
     terminal = output.isatty() and environment.get("TERM") != "dumb"
     colours = terminal and not no_color and not environment.get("NO_COLOR")
-    return Console(output=output, input=answers, colours=colours, live=terminal)
+    return Console(output=output, input=answers, colours=colours, live=terminal, quiet=quiet)
 
 
 def human_size(size_bytes: int) -> str:

@@ -20,5 +20,7 @@ class Context:
     """Never install distribution packages."""
     again: bool = False
     """Check the step in full, though its mark is fresh."""
+    as_json: bool = False
+    """The answer is one document."""
     steps: tuple[str, ...] = GUEST_STEPS
     """What is to be done, in this order."""

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Says what is wrong with this machine, and what to do about it. Changes nothing."""
 
+import json
 import os
 import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 
@@ -73,14 +74,17 @@ COLOURS = {Level.OK: Colour.GREEN, Level.NOTE: Colour.YELLOW, Level.PROBLEM: Col
 
 
 def examine(context: Context) -> int:
-    """Does every check, and prints each with its remedy."""
-    worst = EXIT_PASS
+    """Does every check, and prints each with its remedy; for machines all in the end."""
+    found = {}
     for name, check in checks_for(context).items():
-        finding = _guarded(check, context)
-        show(context, name, finding)
-        if finding.level is Level.PROBLEM:
-            worst = EXIT_RIG_FAULT
-    return worst
+        found[name] = _guarded(check, context)
+        if not context.as_json:
+            show(context, name, found[name])
+    if context.as_json:
+        answers = [{"check": name, **asdict(finding)} for name, finding in found.items()]
+        context.console.write(json.dumps(answers, indent=1))
+    is_ill = any(finding.level is Level.PROBLEM for finding in found.values())
+    return EXIT_RIG_FAULT if is_ill else EXIT_PASS
 
 
 def checks_for(context: Context) -> dict[str, Callable[[Context], Finding]]:

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from itertools import count, takewhile
 from pathlib import Path
 
+import msgspec
+
 from delayrig.analysis.gate.baseline import StoredBaseline
 from delayrig.analysis.gate.bisect import BuildError
 from delayrig.base.errors import BadInputError
@@ -67,9 +69,13 @@ def _cells(cells: Sequence[Cell], number: int, unanswered: Collection[str]) -> l
 
 
 def cells_of(subject: str, cells: Sequence[Cell], *, watched: bool) -> list[Cell]:
-    """What of a plan's cells measures the subject; if `watched`, canaries and controls too."""
+    """What of a plan's cells measures the subject; if `watched`, canaries and controls too.
+
+    Their ids name the side, so that they are the same on any machine.
+    """
+    side = CANDIDATE if watched else BASELINE
     return [
-        cell
+        msgspec.structs.replace(cell, side=side) if cell.role is Role.MEASURE else cell
         for cell in cells
         if (cell.role is Role.MEASURE and cell.subject == subject)
         or (watched and cell.role in WATCHING)

@@ -4,16 +4,20 @@
 import difflib
 import fnmatch
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
 
+from delayrig.analysis.gate.decision import FILE_NAME as GATE_FILE
+from delayrig.analysis.gate.decision import read_decision
+from delayrig.analysis.gate.request import BASELINE, CANDIDATE, rounds_of
 from delayrig.analysis.shrink import first_conviction
 from delayrig.base.errors import BadInputError
 from delayrig.base.paths import Paths
 from delayrig.images.delay_function import DelayWish
+from delayrig.images.kept_programs import is_kept, programs_beside
 from delayrig.images.recipes import Recipes, read_recipes
 from delayrig.images.subject import check_subject
 from delayrig.model.bounds import id_fault
@@ -26,6 +30,7 @@ from delayrig.plan.words import plan_names
 
 LISTED_MAX = 8
 USUAL_PLAN = "default"
+PIPELINE_RUN = "run"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +66,8 @@ class Chosen:
     recipes: Recipes
     delay: DelayWish
     before: Before | None = None
+    again: tuple[str, ...] = ()
+    """The words after `rig/rig` that do the same once more; empty: those of `run`."""
 
 
 def find_id(wanted: str, ids: Sequence[str], *, where: str, hint: str) -> str:
@@ -167,16 +174,12 @@ def _from_run(wish: Wish, run: Path, paths: Paths) -> Chosen:
             f"--plan {wish.plan}: a run has its plan already",
             hint=f"leave --plan out, or --from {run}",
         )
+    given, run = run, _run_below(run)
+    run, found = _of_gate(wish, run) if (run / GATE_FILE).is_file() else _of_run(wish, run)
     results = read_results(run)
-    ids = [cell.id for cell in results.cells]
-    hint = f"`{run}` lists its cells in {FILE_NAME}"
-    found = (
-        find_id(wish.cell, ids, where=f"the run in {run}", hint=hint)
-        if wish.cell
-        else first_conviction(results, str(run))
-    )
     result = next(cell for cell in results.cells if cell.id == found)
-    chips, recipes = read_chips(paths.checkout), read_recipes(paths.checkout)
+    chips = read_chips(paths.checkout)
+    recipes = msgspec.structs.replace(read_recipes(paths.checkout), kept=programs_beside(run))
     cell = _kept_cell(run, found) or _planned_cell(results, result, paths)
     if cell.chip not in chips:
         raise BadInputError(
@@ -184,7 +187,8 @@ def _from_run(wish: Wish, run: Path, paths: Paths) -> Chosen:
             hint="`rig/rig chips` lists those that it has",
         )
     again = _changed(cell, wish)
-    check_subject(again.subject, recipes, f"{run}: cell {again.id}")
+    if not is_kept(again.subject, recipes):
+        check_subject(again.subject, recipes, f"{run}: cell {again.id}")
     check_region(again, chips, run)
     before = Before(
         result=result,
@@ -199,7 +203,61 @@ def _from_run(wish: Wish, run: Path, paths: Paths) -> Chosen:
         recipes=recipes,
         delay=wish.delay if wish.delay.words else delay_wish_of(result.rerun),
         before=before if again == cell else None,
+        again=("repro", "--from", str(given), found, *_words_of_change(wish)),
     )
+
+
+def _run_below(folder: Path) -> Path:
+    """What `ci/gate.sh` leaves has the run or the gate in a folder of its own."""
+    has_run = any((folder / name).is_file() for name in (GATE_FILE, FILE_NAME))
+    return folder if has_run or not (folder / PIPELINE_RUN).is_dir() else folder / PIPELINE_RUN
+
+
+def _words_of_change(wish: Wish) -> list[str]:
+    """What the user wants otherwise, as it was typed."""
+    options = {"--subject": wish.subject, "--lane": wish.lane, "--seed": wish.seed}
+    return [str(word) for pair in options.items() if pair[1] is not None for word in pair]
+
+
+def ids_in_run(run: Path) -> list[str]:
+    """The cells of a run or of a gate, as they may be asked for."""
+    run = _run_below(run)
+    return _ids_in(
+        _runs_of_gate(run).values() if (run / GATE_FILE).is_file() else [read_results(run)]
+    )
+
+
+def _ids_in(runs: Iterable[Results]) -> list[str]:
+    return list(dict.fromkeys(cell.id for results in runs for cell in results.cells))
+
+
+def _runs_of_gate(run: Path) -> dict[Path, Results]:
+    sides = (*rounds_of(run, CANDIDATE), *rounds_of(run, BASELINE))
+    return {side: read_results(side) for side in sides if side.is_dir()}
+
+
+def _of_run(wish: Wish, run: Path) -> tuple[Path, str]:
+    """Where its results are, and the whole id of the cell."""
+    results = read_results(run)
+    if not wish.cell:
+        return run, first_conviction(results, str(run))
+    return run, _find_in([results], wish.cell, run)
+
+
+def _of_gate(wish: Wish, run: Path) -> tuple[Path, str]:
+    """The same of a gate: the first of its runs that has the cell; the worst, where none is named.
+
+    Both sides are looked through, the candidate's rounds before the baseline's.
+    """
+    runs = _runs_of_gate(run)
+    wanted = wish.cell or read_decision(run).cells[0].id
+    found = _find_in(list(runs.values()), wanted, run)
+    return next(side for side in runs if found in (c.id for c in runs[side].cells)), found
+
+
+def _find_in(runs: Sequence[Results], wanted: str, where: Path) -> str:
+    hint = f"`{where}` lists its cells in {FILE_NAME}"
+    return find_id(wanted, _ids_in(runs), where=f"the run in {where}", hint=hint)
 
 
 def _changed(cell: Cell, wish: Wish) -> Cell:
@@ -209,7 +267,7 @@ def _changed(cell: Cell, wish: Wish) -> Cell:
         again = msgspec.structs.replace(again, seed=wish.seed)
     if wish.subject and wish.subject != cell.subject:
         again = msgspec.structs.replace(
-            again, subject=wish.subject, role=Role.MEASURE, expect=Expect.PASS
+            again, subject=wish.subject, side="", role=Role.MEASURE, expect=Expect.PASS
         )
     if wish.lane and wish.lane is not cell.lane:
         if cell.lane is LaneName.HOST:
@@ -245,7 +303,7 @@ def _planned_cell(results: Results, result: CellResult, paths: Paths) -> Cell:
         lane=LaneName(result.lane),
     )
     for cell in choice.cells:
-        if cell.id == result.id:
+        if place_of(cell.id) == result.place and cell.subject == result.subject.name:
             return cell
     raise BadInputError(
         f"plan {results.run.plan} has no cell {result.id} any more",

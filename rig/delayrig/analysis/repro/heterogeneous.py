@@ -146,18 +146,19 @@ def _describe_short(walk: Walk, here: float | None, there: float | None) -> list
             lines += [f"   {line}" for line in describe_evidence(item, walk.began_ns)]
             continue
         what = item.what.removesuffix(" was too short")
-        shortest_ns, longest_ns = item.actual_ns
+        shortest, longest = (in_full(ns, beside_ns=item.requested_ns) for ns in item.actual_ns)
         times = f"; {item.count} times like that" if item.count > 1 else ""
         lines += [
             f"3. Asked for this: {in_full(item.requested_ns)} ({what})",
-            f"4. Got that:       {in_full(shortest_ns)} to {in_full(longest_ns)},"
+            f"4. Got that:       {shortest} to {longest},"
             f" seen by the {item.witness} witness{times}",
         ]
         if here and there:
             due_ns = round(item.requested_ns * here / there)
             lines.append(
                 f"   Why:            what was counted at {here:.1f} MIPS is over sooner at"
-                f" {there:.1f} MIPS: {here:.1f} / {there:.1f} of it is {in_full(due_ns)}"
+                f" {there:.1f} MIPS: {here:.1f} / {there:.1f} of it is"
+                f" {in_full(due_ns, beside_ns=item.requested_ns)}"
             )
     return lines
 

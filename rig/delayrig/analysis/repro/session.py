@@ -10,7 +10,7 @@ import click
 
 from delayrig.analysis.repro.again import Again, compare_again
 from delayrig.analysis.repro.choice import Chosen
-from delayrig.analysis.repro.follow import whole_lines
+from delayrig.analysis.repro.follow import Show, whole_lines
 from delayrig.analysis.repro.look import Look
 from delayrig.analysis.repro.opened import check_look, opener, packed_commands
 from delayrig.analysis.repro.words import describe_cell, describe_result
@@ -32,24 +32,37 @@ LOOKED_INTO = (
 
 
 async def run_again(
-    chosen: Chosen, request: Request, paths: Paths, look: Look, *, kept: bool
+    chosen: Chosen,
+    request: Request,
+    paths: Paths,
+    look: Look,
+    *,
+    kept: bool,
+    instead: str = "",
+    quiet: bool = False,
 ) -> ExitCode:
-    """Shows the cell as it goes, and what came of it; the exit code as of `run`."""
+    """Shows the cell as it goes, and what came of it; the exit code as of `run`.
+
+    What is said `instead` stands where a comparison with the run before would. Who wants it
+    `quiet` gets what came of it alone.
+    """
+    show: Show = _say_nothing if quiet else click.echo
     for line in describe_cell(chosen.cell, chosen.chips[chosen.cell.chip]):
-        click.echo(line)
-    click.echo("")
-    results = await run_request(request, paths, _Shown(), opener(look, click.echo))
+        show(line)
+    show("")
+    results = await run_request(request, paths, _Shown(show), opener(look, show))
     (result,) = results.cells
     folder = request.out / result.id
-    click.echo("")
+    show("")
     if request.lane is not LaneName.HOST:
-        _show_output(folder)
+        _show_output(folder, show)
     for line in describe_result(result, _began_ns(folder)):
         click.echo(line)
+    instead = instead if look is Look.WATCH else LOOKED_INTO
     again = (
-        compare_again(chosen.before, result, results.run.image_digests)
-        if look is Look.WATCH
-        else Again(lines=(LOOKED_INTO,))
+        Again(lines=(instead,))
+        if instead
+        else compare_again(chosen.before, result, results.run.image_digests)
     )
     click.echo("")
     for line in [*again.lines, _left(folder, result, kept=kept)]:
@@ -57,13 +70,17 @@ async def run_again(
     return again.exit_code(result)
 
 
-def _show_output(folder: Path) -> None:
+def _say_nothing(_line: str) -> None:
+    """Of `-q`."""
+
+
+def _show_output(folder: Path, show: Show) -> None:
     """What the subject printed, which a guest keeps to itself until its cell is done."""
     with contextlib.suppress(OSError):
         text = (folder / "stdout.txt").read_text(encoding="utf-8", errors="replace")
         for line in whole_lines("subject")(text + "\n"):
-            click.echo(line)
-        click.echo("")
+            show(line)
+        show("")
 
 
 def _began_ns(folder: Path) -> int:
@@ -76,16 +93,18 @@ def _began_ns(folder: Path) -> int:
 def _left(folder: Path, result: CellResult, *, kept: bool) -> str:
     if kept:
         return f"kept: {folder}"
-    return f"Nothing of it is kept; --keep leaves its folder. The same by `run`: {result.rerun}"
+    return f"Nothing of it is kept; --keep leaves its folder. Again: {result.rerun}"
 
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
     """A run of one cell, which shows itself."""
 
+    show: Show
+
     def preparing(self, what: str) -> None:
         """Says what is made before it can run."""
-        click.echo(f"making {what}")
+        self.show(f"making {what}")
 
     def started(self, cells: int) -> None:
         """There is one."""

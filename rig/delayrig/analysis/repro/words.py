@@ -35,6 +35,7 @@ VERDICTS = {
     Verdict.SKIPPED: "It was not run.",
 }
 _ON_BUS = re.compile(r"bus at (\d+) ns")
+_MOMENT = re.compile(r"\bat (\d+) ns")
 
 
 def describe_cell(cell: Cell, chip: ChipFacts) -> list[str]:
@@ -66,6 +67,7 @@ def describe_result(result: CellResult, first_ns: int = 0) -> list[str]:
         lines += [f"  {line}" for line in describe_evidence(item, first_ns)]
     if result.reason and (not result.evidence or result.verdict is not Verdict.TOO_SHORT):
         lines.append(f"  {result.reason}")
+    lines += [f"  {line}" for line in _figures(result)]
     if result.judged:
         lines.append(f"  judged: {', '.join(result.judged)}")
     if result.unjudged:
@@ -73,20 +75,35 @@ def describe_result(result: CellResult, first_ns: int = 0) -> list[str]:
     return lines
 
 
+def _figures(result: CellResult) -> list[str]:
+    """Where its time went, in seconds, as tables have it; nothing where it took none."""
+    if result.time_ns.total == 0:
+        return []
+    phases = {name: getattr(result.time_ns, name) for name in JOBS}
+    parts = ", ".join(f"{name} {_seconds(ns)}" for name, ns in phases.items() if ns)
+    return [
+        f"time: {_seconds(result.time_ns.total)} s{f' ({parts})' if parts else ''}",
+        f"CPU time: {_seconds(result.total_cpu_ns)} s, {result.context_switches} context switches",
+        f"chip busy: {_seconds(result.chip_busy_ns)} s; ready before flashrom looked:"
+        f" {_seconds(result.overshoot_ns)} s",
+    ]
+
+
+def _seconds(ns: int) -> str:
+    return f"{ns / 1e9:.6f}"
+
+
 def describe_evidence(item: Evidence, first_ns: int = 0) -> list[str]:
     """What was asked for, what it got, who saw it, and where."""
     lines = [f"{item.what}{_times(item)}"]
     if item.requested_ns is not None and item.actual_ns is not None:
-        shortest_ns, longest_ns = item.actual_ns
-        got = (
-            in_full(longest_ns)
-            if shortest_ns == longest_ns
-            else f"between {in_full(shortest_ns)} and {in_full(longest_ns)}"
-        )
-        missing_ns = item.requested_ns - longest_ns
+        shortest, longest = (in_full(ns, beside_ns=item.requested_ns) for ns in item.actual_ns)
+        got = longest if shortest == longest else f"between {shortest} and {longest}"
+        missing_ns = item.requested_ns - item.actual_ns[1]
+        missing = in_full(missing_ns, beside_ns=item.requested_ns)
         lines.append(f"  asked for: {in_full(item.requested_ns)}")
         lines.append(
-            f"  got:       {got}: at least {in_full(missing_ns)} too little"
+            f"  got:       {got}: at least {missing} too little"
             if missing_ns > 0
             else f"  got:       {got}"
         )
@@ -103,8 +120,11 @@ def _times(item: Evidence) -> str:
 
 
 def _place(where: str, first_ns: int) -> str:
-    """A moment on the bus is said from the subject's start as well: nobody knows the boot's."""
-    found = _ON_BUS.fullmatch(where)
-    if not found or not first_ns:
+    """A moment is said from the subject's start: nobody knows the boot's."""
+    if not first_ns:
         return where
-    return f"{in_full(int(found[1]) - first_ns)} after the subject's start (events.jsonl: {where})"
+    said = _MOMENT.sub(
+        lambda at: f"{in_full(int(at[1]) - first_ns)} after the subject's start", where
+    )
+    on_bus = _ON_BUS.fullmatch(where)
+    return f"{said.removeprefix('bus ')} (find {on_bus[1]} in events.jsonl)" if on_bus else said

@@ -42,7 +42,8 @@ class LiveBar:
 class RunProgress(LiveBar):
     """A live bar on a terminal; a line per cell elsewhere."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, *, lines: bool = False) -> None:
+        """`lines`: a line per cell also on a terminal."""
         super().__init__(
             console,
             SpinnerColumn(),
@@ -53,6 +54,7 @@ class RunProgress(LiveBar):
             TextColumn("left"),
             TimeRemainingColumn(),
         )
+        self._lines = lines or not console.is_terminal
         self._verdicts: dict[Verdict, int] = {}
         self._done = 0
         self._cells = 0
@@ -81,7 +83,7 @@ class RunProgress(LiveBar):
             f"[{STYLES[verdict]}]{count} {verdict}[/]" for verdict, count in self._verdicts.items()
         )
         self._bar.update(self._task, advance=1, description=so_far)
-        if not self._console.is_terminal:
+        if self._lines:
             self._console.print(
                 f"[{self._done}/{self._cells}] {result.verdict} {escape(result.id)}"
                 f" ({result.host_s:.2f} s)",

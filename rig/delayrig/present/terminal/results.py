@@ -9,14 +9,16 @@ from rich.table import Table
 
 from delayrig.base.errors import ExitCode
 from delayrig.base.text import one_line
-from delayrig.judge.exit_code import exit_code_of, is_expected
+from delayrig.judge.exit_code import WATCHING, exit_code_of, is_expected
 from delayrig.judge.judge import describe
 from delayrig.judge.not_provided import not_provided_lines
+from delayrig.model.cell import Role
 from delayrig.model.platform import Arch, labelled
 from delayrig.model.result import CellResult, Results, Verdict
 from delayrig.present.terminal.console import CONTRAST_STYLES, STYLES, plain_table, seconds
 
 WIDE = 140
+UNWATCHED = "No canary and control were among the cells: nothing shows that the rig sees."
 TIMES = ("total s", "CPU s", "chip busy s", "overshoot s")
 
 
@@ -24,7 +26,7 @@ def print_results(results: Results, code: ExitCode, console: Console, *, out: st
     """The table, the evidence of whatever is not a pass, and the answer."""
     console.print(cell_table(results, console.width))
     for cell in results.cells:
-        if cell.verdict is not Verdict.PASS and not cell.not_provided:
+        if not (cell.verdict is Verdict.PASS or cell.not_provided or _is_working_canary(cell)):
             _print_findings(cell, console)
     if results.contrasts:
         console.print()
@@ -35,6 +37,11 @@ def print_results(results: Results, code: ExitCode, console: Console, *, out: st
         console.print(remark, markup=False)
     if out:
         console.print(f"results: {escape(out)}/results.json")
+
+
+def _is_working_canary(cell: CellResult) -> bool:
+    """Its conviction is no finding: one line counts all of them."""
+    return Role(cell.role) in WATCHING and is_expected(cell)
 
 
 def _print_findings(cell: CellResult, console: Console) -> None:
@@ -119,8 +126,11 @@ def expectation(cell: CellResult) -> str:
 def remarks(results: Results) -> list[str]:
     """What is to be borne in mind beside the answer."""
     found = not_provided_lines([results])
-    if not {"canary", "control"} <= {cell.role for cell in results.cells}:
-        found.append("No canary and control were among the cells: nothing shows that the rig sees.")
+    watching = [cell for cell in results.cells if Role(cell.role) in WATCHING]
+    if len({cell.role for cell in watching}) < len(WATCHING):
+        found.append(UNWATCHED)
+    elif all(is_expected(cell) for cell in watching):
+        found.append(f"{len(watching)} canaries and controls are as they must be.")
     found += lost_lines(results.cells)
     if results.run.lock != "same":
         found.append("lock: differs - the archive has moved on since images/lock.toml was made")

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A plan made of flags, for `rig/rig try`: every combination of their values is a cell."""
+
+import glob
+import itertools
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+import msgspec
+
+from delayrig.base.errors import BadInputError
+from delayrig.hazards import NONE, cores_needed, parse_hazards
+from delayrig.images.elf import read_elf
+from delayrig.images.subject import PATH_PREFIX
+from delayrig.model.cell import REGION_KIB, SEPARATOR, Cell, Expect, Job, Role
+from delayrig.model.corner import Corner
+from delayrig.model.lane import LaneName
+from delayrig.model.platform import PLATFORMS, Arch
+from delayrig.plan.words import (
+    CORES_KNOWN,
+    Match,
+    Plan,
+    Point,
+    Rule,
+    Single,
+    find_plan,
+    is_possible,
+    read_plan,
+)
+
+NAME = "try"
+SOURCE = "rig/rig try"
+CHIP = "W25Q128JV"
+CORNER = Corner.MAX.value
+MIPS: dict[str, str] = {LaneName.VIRTUAL: "250", LaneName.LIVE: "40", LaneName.HOST: "250"}
+WATCHED_BY = "smoke"
+"""The plan whose canaries and controls are taken."""
+FLAGS = {"hazards": "hazard", "region_kib": "region", "machine": "mips"}
+"""Keys of plans that flags call otherwise."""
+_KEY = re.compile(r"(?:key )?'cell\[\d+\](?:\.at)?\.(\w+)'|key '(\w+)'")
+_SUBJECT = re.compile(r"key 'subjects\[\d+\]': ")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flags:
+    """The values of each; what is empty stands for the usual one."""
+
+    lane: tuple[str, ...] = ()
+    arch: tuple[str, ...] = ()
+    mips: tuple[str, ...] = ()
+    cores: tuple[str, ...] = ()
+    hazard: tuple[str, ...] = ()
+    chip: tuple[str, ...] = ()
+    corner: tuple[str, ...] = ()
+    job: tuple[str, ...] = ()
+    region: tuple[str, ...] = ()
+
+
+def plan_of_flags(subject: str, against: str, flags: Flags, *, canaries: bool = False) -> Plan:
+    """One cell, or the product; what comes of `against` is shown, and fails nothing."""
+    usual = {"arch": (arch_of(subject),)}
+    values = [getattr(flags, f.name) or usual.get(f.name, ("",)) for f in fields(Flags)]
+    cells = [
+        _single(dict(zip((f.name for f in fields(Flags)), row, strict=True)))
+        for row in itertools.product(*values)
+    ]
+    # Of a single cell that cannot be, the planner says why.
+    possible = [one for one in cells if is_possible(msgspec.structs.asdict(one.at))] or cells
+    watching = _watching(possible) if canaries else []
+    return Plan(
+        schema=1,
+        about=f"{subject}, by {SOURCE}",
+        subjects=list(dict.fromkeys(filter(None, (subject, against)))),
+        lane=possible[0].lane,
+        cell=[*possible, *watching],
+        rule=[_beside(against)] if against else [],
+    )
+
+
+def arch_of(subject: str) -> str:
+    """What guests a program of one's own is built for; else the usual one."""
+    path = Path(subject.removeprefix(PATH_PREFIX))
+    if subject.startswith(PATH_PREFIX) and path.is_file():
+        machine = read_elf(path).machine
+        fits = [arch for arch, platform in PLATFORMS.items() if machine in platform.elf_machines]
+        return (fits or [Arch.X86_64])[0].value
+    return Arch.X86_64.value
+
+
+def _single(row: dict[str, str]) -> Single:
+    lane = row["lane"] or LaneName.VIRTUAL.value
+    mips = row["mips"] or MIPS.get(lane, MIPS[LaneName.VIRTUAL])
+    hazards = row["hazard"] or NONE
+    is_machine = ":" in mips
+    return Single(
+        name=NAME,
+        lane=lane,
+        region_kib=int(_number("region", row["region"] or str(REGION_KIB))),
+        at=Point(
+            mips=None if is_machine else _number("mips", mips),
+            machine=mips if is_machine else "",
+            cores=_cores(row["cores"], hazards) if row["cores"] or not is_machine else None,
+            job=row["job"] or Job.WRITE.value,
+            chip=row["chip"] or CHIP,
+            corner=row["corner"] or CORNER,
+            hazards=hazards,
+            arch=row["arch"],
+        ),
+    )
+
+
+def _cores(word: str, hazards: str) -> int:
+    """As many as the hazards need, where nobody says how many."""
+    if word:
+        return int(_number("cores", word))
+    needed = cores_needed(parse_hazards(hazards))
+    return next(cores for cores in CORES_KNOWN if cores >= needed)
+
+
+def _number(flag: str, word: str) -> float:
+    if re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,3})?" if flag == "mips" else "[0-9]{1,9}", word):
+        return float(word)
+    raise BadInputError(f"--{flag} {word!r} is no number", hint=f"`{SOURCE} --help` has examples")
+
+
+def _beside(against: str) -> Rule:
+    """What is compared with may be wrong: that is why it is compared with."""
+    return Rule(
+        when=Match(subject=glob.escape(against)),
+        expect=Expect.ANY.value,
+        reason="it is there to be compared with",
+    )
+
+
+def _watching(cells: list[Single]) -> Iterator[Single]:
+    """Canaries and controls for each lane and architecture among the cells."""
+    shipped = [
+        one
+        for one in read_plan(find_plan(WATCHED_BY)).cell
+        if one.role in (Role.CANARY, Role.CONTROL)
+    ]
+    for lane, arch in dict.fromkeys((cell.lane, cell.at.arch) for cell in cells):
+        for one in shipped:
+            mips = float(MIPS[lane])
+            at = msgspec.structs.replace(one.at, arch=arch, mips=mips)
+            yield msgspec.structs.replace(one, lane=lane, at=at)
+
+
+def words_of_cell(cell: Cell) -> list[str]:
+    """The words after `rig/rig` that try that very cell again."""
+    words = [NAME, cell.subject, "--lane", cell.lane, "--arch", cell.arch]
+    if cell.machine:
+        words += ["--mips", cell.machine]
+    else:
+        words += ["--mips", _speed(cell), "--cores", str(cell.cores)]
+    if cell.hazards:
+        words += ["--hazard", SEPARATOR.join(cell.hazards)]
+    words += ["--chip", cell.chip, "--corner", cell.corner, "--job", cell.job]
+    return [*words, "--region", str(cell.region_kib), "--seed", str(cell.seed)]
+
+
+def _speed(cell: Cell) -> str:
+    """As a flag takes it: on the virtual lane rounded, as in ids."""
+    if not cell.mips:
+        return MIPS[cell.lane]
+    return f"{cell.mips[0]:g}" if cell.in_real_time else f"{round(cell.mips[0])}"
+
+
+def in_flags(text: str) -> str:
+    """What the planner complains of, by the names of flags."""
+    said = _KEY.sub(lambda key: f"--{FLAGS.get(key[1], key[1]) or key[2]}", text)
+    return _SUBJECT.sub("", said.removeprefix(f"{SOURCE}: "))

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The tutorial for three users: its commands, as they stand there, in a fresh checkout."""
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+import pytest
+from delayrig.base.paths import Paths, find_paths
+from delayrig.cli.main import main
+from delayrig.setup.layout import STATE_VARIABLE
+
+from .provided import skip_if_refused
+
+PAGE = find_paths().checkout / "rig" / "docs" / "tutorial" / "three-users.md"
+LINE = re.compile(r"^    (?P<words>(?:rig/rig|ci/).*?)(?: +# exit code (?P<code>\d+))?$", re.M)
+TREES = {"main": "flashrom", "change": "flashrom-short", "mended": "flashrom"}
+"""Each user's flashrom, and which of our programs its build gives."""
+CARRIED = ("images", "wheels")
+"""What a fresh folder of state is given, so that the test asks the network for nothing."""
+COMMAND_LIMIT_S = 900
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class User:
+    """A section of the page: its commands, and how each must end."""
+
+    name: str
+    commands: tuple[tuple[str, int], ...]
+
+
+def users() -> list[User]:
+    """Of the page, in its order."""
+    sections = re.split(r"^## ", PAGE.read_text(encoding="utf-8"), flags=re.M)[1:]
+    return [
+        User(
+            name=re.findall(r"\w+", section)[1],
+            commands=tuple(
+                (line["words"], int(line["code"] or 0)) for line in LINE.finditer(section)
+            ),
+        )
+        for section in sections
+    ]
+
+
+def test_page_has_commands_for_each_user() -> None:
+    assert [user.name for user in users()] == ["maintainer", "pipeline", "packager"]
+    assert min(len(user.commands) for user in users()) >= 4
+
+
+@pytest.mark.parametrize("user", users(), ids=lambda user: user.name)
+def test_commands_of_the_page_have_the_options_that_they_are_given(user: User) -> None:
+    for line, _ in user.commands:
+        program, *words = line.split()
+        if program == "rig/rig":
+            command = main.commands[words[0]]
+            known = {o for p in command.params if isinstance(p, click.Option) for o in p.opts}
+            assert {word for word in words if word.startswith("--")} <= known, line
+
+
+@pytest.fixture(scope="module")
+def checkout(paths: Paths, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the files that are or would be committed, and the trees of flashrom beside it."""
+    folder = tmp_path_factory.mktemp("users")
+    fresh = folder / "rig"
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard", "-z"],
+        cwd=paths.checkout,
+        capture_output=True,
+        check=True,
+    )
+    for name in filter(None, os.fsdecode(listed.stdout).split("\0")):
+        if (paths.checkout / name).is_file():
+            (fresh / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(paths.checkout / name, fresh / name)
+    for carried in CARRIED:
+        _carry(paths.state / carried, fresh / ".rig" / carried)
+    for tree, program in TREES.items():
+        place = folder / tree
+        place.mkdir()
+        shutil.copy2(paths.flashrom_build / program, place / "built")
+        (place / "Makefile").write_text("flashrom: built\n\tcp built flashrom\n")
+        subprocess.run(["make", "-s", "-C", str(place)], check=True)
+    return fresh
+
+
+def _carry(source: Path, target: Path) -> None:
+    """Finished files are never written to, so links will do where the disk is the same."""
+
+    def link(path: str, to: str) -> object:
+        try:
+            os.link(path, to)
+        except OSError:
+            shutil.copy2(path, to)
+        return to
+
+    copy: Callable[[str, str], object] = link
+    shutil.copytree(source, target, copy_function=copy, symlinks=True)
+
+
+@pytest.mark.long("a fresh checkout is set up and asked 13 times: 8 minutes; quick: the options")
+@pytest.mark.parametrize("user", users(), ids=lambda user: user.name)
+def test_user_comes_from_a_fresh_checkout_to_the_answer_by_documented_commands(
+    paths: Paths, checkout: Path, user: User
+) -> None:
+    kept = paths.state / "tests" / "three-users" / f"{user.name}.txt"
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    said = ""
+    for line, code in user.commands:
+        done = run(checkout, line)
+        said += f"$ {line}\n{done.stdout}=> {done.returncode}\n\n"
+        kept.write_text(said, encoding="utf-8")
+        skip_if_refused(done.returncode, done.stdout)
+        assert done.returncode == code, said
+
+
+def run(checkout: Path, line: str) -> subprocess.CompletedProcess[str]:
+    """As a user types it there, who has no state elsewhere and no history yet."""
+    environment = {name: value for name, value in os.environ.items() if name != STATE_VARIABLE}
+    return subprocess.run(
+        ["sh", "-c", line],
+        cwd=checkout,
+        env={**environment, "XDG_DATA_HOME": str(checkout.parent / "data")},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        timeout=COMMAND_LIMIT_S,
+    )

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`rig/rig try`: cells from flags, and the words that try one of them again."""
+
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from delayrig.base.errors import BadInputError, ExitCode
+from delayrig.base.paths import find_paths
+from delayrig.cli.main import main
+from delayrig.model.cell import Cell, Expect, Role
+from delayrig.plan.from_flags import (
+    SOURCE,
+    Flags,
+    in_flags,
+    plan_of_flags,
+    words_of_cell,
+)
+from delayrig.plan.request import choose_cells_of
+
+PATHS = find_paths()
+
+
+def cells_of(
+    flags: Flags, *, subject: str = "bundled", against: str = "", canaries: bool = False
+) -> list[Cell]:
+    plan = plan_of_flags(subject, against, flags, canaries=canaries)
+    return choose_cells_of(plan, source=SOURCE, subjects=[], seed=1, paths=PATHS).cells
+
+
+def tried(*words: str) -> Result:
+    return CliRunner().invoke(main, ["try", *words, "--dry-run"])
+
+
+def test_no_flag_at_all_is_one_cell_of_a_part_at_its_slowest() -> None:
+    (cell,) = cells_of(Flags())
+    assert cell.id == "try.bundled.250mips.1c.calm.W25Q128JV-max.write"
+    assert cell.expect is Expect.PASS
+
+
+def test_values_of_several_flags_are_multiplied_and_impossible_cells_left_out() -> None:
+    cells = cells_of(Flags(mips=("1000", "62"), cores=("1", "4"), hazard=("none", "busy-siblings")))
+    assert [(cell.icount_shift, cell.cores, cell.hazards) for cell in cells] == [
+        (0, 1, ()),
+        (0, 4, ()),
+        (0, 4, ("busy-siblings",)),
+        (4, 1, ()),
+        (4, 4, ()),
+        (4, 4, ("busy-siblings",)),
+    ]
+
+
+def test_cores_that_nobody_gave_are_as_many_as_the_hazards_need() -> None:
+    (cell,) = cells_of(Flags(hazard=("low-res-timers+busy-siblings",)))
+    assert cell.cores == 2
+
+
+def test_lanes_and_regions_are_multiplied_as_well() -> None:
+    cells = cells_of(Flags(lane=("virtual", "host"), region=("4", "64")))
+    assert [(cell.lane, cell.region_kib) for cell in cells] == [
+        ("virtual", 4),
+        ("virtual", 64),
+        ("host", 4),
+        ("host", 64),
+    ]
+
+
+def test_what_it_is_shown_beside_may_be_wrong_and_the_subject_may_not() -> None:
+    ours, theirs = cells_of(Flags(), against="debian:bookworm")
+    assert (ours.subject, ours.expect) == ("bundled", Expect.PASS)
+    assert (theirs.subject, theirs.expect) == ("debian:bookworm", Expect.ANY)
+    assert ours.id.replace("bundled", "debian-bookworm") == theirs.id
+
+
+def test_canaries_come_for_each_lane_and_architecture() -> None:
+    cells = cells_of(Flags(arch=("x86_64", "arm64")), canaries=True)
+    roles = [(cell.role, cell.arch) for cell in cells if cell.role is not Role.MEASURE]
+    assert len(roles) == len(set(cells)) - 2 == 8
+    assert {arch for role, arch in roles if role is Role.CANARY} == {"x86_64", "arm64"}
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        Flags(),
+        Flags(mips=("62",), hazard=("low-res-timers+busy-siblings:accept,0-5",), cores=("4",)),
+        Flags(lane=("live",), mips=("10:40",), hazard=("move:accept",)),
+        Flags(lane=("live",), mips=("17.5",)),
+        Flags(lane=("host",), region=("4",), job=("read",)),
+        Flags(arch=("i386",), chip=("M25P80",), corner=("draw:7",), mips=("1",)),
+    ],
+)
+def test_words_that_try_a_cell_again_describe_that_very_cell(flags: Flags) -> None:
+    (cell,) = cells_of(flags)
+    done = tried(*words_of_cell(cell)[1:])
+    assert done.exit_code == ExitCode.PASS, done.output
+    assert cell.id in done.stdout.splitlines()
+
+
+def test_speed_that_instructions_cannot_have_is_refused_with_its_neighbours() -> None:
+    done = tried("bundled", "--mips", "100")
+    assert done.exit_code == ExitCode.BAD_INPUT
+    assert "--mips is 100" in done.stderr
+    assert "of which 62 and 125 are the nearest" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--mips", "fast"], "--mips 'fast' is no number"),
+        (["--chip", "W25Q128"], "--chip: unknown chip 'W25Q128'"),
+        (["--lane", "sideways"], "--lane: unknown value 'sideways'"),
+        (["--region", "99999"], "--region is 99999"),
+        (["--cores", "1", "--hazard", "busy-siblings"], "set --cores to 2 or more"),
+        (["--hazard", "gremlins"], "unknown hazard 'gremlins'"),
+        (["--against", "bundled"], "--against bundled: is FLASHROM itself"),
+        (["--against", "path:/nowhere"], "error: subject 'path:/nowhere'"),
+    ],
+)
+def test_what_cannot_be_is_told_by_the_names_of_flags(words: list[str], said: str) -> None:
+    done = tried("bundled", *words)
+    assert done.exit_code == ExitCode.BAD_INPUT
+    assert said in done.stderr
+    assert "cell[" not in done.stderr
+
+
+def test_values_may_be_repeated_or_stand_in_one_word() -> None:
+    assert tried("bundled", "--mips", "62,250").stdout == (
+        tried("bundled", "--mips", "62", "--mips", "250").stdout
+    )
+
+
+def test_word_that_names_no_flag_is_left_as_it_is() -> None:
+    assert in_flags("cell try.x: hazard y") == "cell try.x: hazard y"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["try", "{program}"],
+        ["run", "--plan", "smoke", "--subject", "{program}"],
+        ["gate", "--plan", "smoke", "--baseline", "{program}", "--candidate", "bundled"],
+    ],
+)
+def test_path_of_a_program_is_a_subject_and_that_is_said_once(
+    tmp_path: Path, words: list[str]
+) -> None:
+    program = tmp_path / "flashrom"
+    shutil.copy(Path(sys.executable).resolve(), program)
+    given = [word.format(program=program) for word in words]
+    done = CliRunner().invoke(main, [*given, "--dry-run"])
+    assert done.exit_code == ExitCode.PASS, done.output
+    assert done.stderr.count(f"note: {program} is taken as path:{program}") == 1
+    assert ("path-flashrom-" in done.stdout) is (words[0] != "gate")
+
+
+def test_folder_of_a_run_as_a_baseline_is_no_program(tmp_path: Path) -> None:
+    done = CliRunner().invoke(
+        main, ["gate", "--baseline", str(tmp_path), "--candidate", "bundled", "--dry-run"]
+    )
+    assert "taken as" not in done.stderr
+    assert "results.json" in done.stderr
+
+
+def test_region_beyond_the_chip_is_refused_before_anything_starts() -> None:
+    with pytest.raises(BadInputError, match="region"):
+        cells_of(Flags(chip=("M25P10-A",), region=("1024",)))
