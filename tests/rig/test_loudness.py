@@ -21,7 +21,7 @@ from tests.rig.builders import make_result, make_run_header
 NO_ANSWER = {
     *("export", "schema", "report", "trace"),  # write a document, whose format is another option's
     *("history add", "history forget", "history export"),  # do something
-    *("images", "completion", "reference", "benchmark start"),
+    *("images", "completion", "reference", "measure", "benchmark start"),
 }
 
 
