@@ -3,11 +3,17 @@
 #ifndef TEXT_NUMBER_H
 #define TEXT_NUMBER_H
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
+
+static inline bool is_digit_of(char c, int base)
+{
+	if (c >= '0' && c <= '9')
+		return true;
+	return base == 16 && ((c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'));
+}
 
 /*
  * A number at the begin of @text, of no more than @max; @end points behind it. @base as for
@@ -19,7 +25,7 @@ static inline bool number_begins(
 	unsigned long long value;
 	char *stop;
 
-	if (!(base == 16 ? isxdigit((unsigned char)*text) : isdigit((unsigned char)*text)))
+	if (!is_digit_of(*text, base))
 		return false;
 	errno = 0;
 	value = strtoull(text, &stop, base);

@@ -2,7 +2,8 @@
 """Pages of measured figures, and rows that a document quotes."""
 
 from delayrig.analysis.gate.decision import Decision, Limits, Outcome, Side
-from delayrig.model.result import CpuTime, DelayCount, Results, TimeSplit
+from delayrig.model.phases import TimeSplit
+from delayrig.model.result import CpuTime, DelayCount, Results
 from delayrig.present.measured import (
     GATE_MARK,
     RUN_MARK,
