@@ -74,10 +74,12 @@ def test_lost_data_is_never_known_before() -> None:
 
 @pytest.mark.parametrize("verdict", [Verdict.OP_FAILED, Verdict.HUNG])
 def test_job_that_neither_can_do_is_unseen_and_one_lost_is_a_doubt(verdict: Verdict) -> None:
-    failed: dict[str, Any] = {"verdict": verdict}
+    failed: dict[str, Any] = {"verdict": verdict, "evidence": [make_evidence(Witness.IMAGE)]}
     pair = timed(BEFORE, **failed), timed(AFTER, **failed)
     assert outcome_of(*pair) == (0, Outcome.UNSEEN)
     assert outcome_of(timed(BEFORE), pair[1]) == (4, Outcome.DOUBT)
+    early_too = timed(AFTER, verdict=verdict, evidence=[early(1)])
+    assert outcome_of(pair[0], early_too) == (4, Outcome.DOUBT)
 
 
 def test_candidate_without_a_function_to_be_asked_is_unseen_and_one_with_several_a_doubt() -> None:

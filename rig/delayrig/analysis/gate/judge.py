@@ -29,6 +29,7 @@ from delayrig.hazards.host_program import NOTHING_TO_ASK
 from delayrig.judge.exit_code import WATCHING, is_expected, is_unwatched
 from delayrig.judge.not_provided import not_provided_lines
 from delayrig.model.cell import Role
+from delayrig.model.evidence import Witness
 from delayrig.model.lane import EXACT_LANE, REAL_TIME
 from delayrig.model.result import CellResult, Results, RunHeader, Verdict
 
@@ -337,7 +338,8 @@ def _fails_as_before(cell: CellResult, before: CellResult | None) -> bool:
     """What the baseline cannot do either tells nothing of a change."""
     if before is None or cell.lane != EXACT_LANE:
         return False
-    return cell.verdict is before.verdict and not cell.evidence
+    only_image = all(item.witness is Witness.IMAGE for item in cell.evidence)
+    return cell.verdict is before.verdict and only_image
 
 
 def _left_out(rounds: Sequence[CellResult]) -> list[str]:
