@@ -3,11 +3,13 @@
 
 import shlex
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
 import msgspec
+from click.decorators import FC
 
 from delayrig.analysis.gate.baseline import StoredBaseline, is_subject, read_baseline
 from delayrig.analysis.gate.bisect import ABORT, BuildError, bisect_code
@@ -101,6 +103,18 @@ class _Wish:
     dry_run: bool
 
 
+def _limit_option(name: str, default_pct: float, about: str) -> Callable[[FC], FC]:
+    """How much more than the baseline is allowed, in percent."""
+    return click.option(
+        name,
+        type=click.FloatRange(0),
+        default=default_pct,
+        show_default=True,
+        metavar="PCT",
+        help=about,
+    )
+
+
 @click.command(cls=_GateCommand)
 @click.option(
     "--baseline",
@@ -118,38 +132,20 @@ class _Wish:
     help=f"A plan's name, or a TOML file.  [default: {PLAN}, or that of RUN]",
 )
 @lane_option
-@click.option(
+@_limit_option(
     "--max-slowdown",
-    type=click.FloatRange(0),
-    default=LIMITS.slowdown_pct,
-    show_default=True,
-    metavar="PCT",
-    help="How much longer any cell may take; up to 50 ms are no reason.",
+    LIMITS.slowdown_pct,
+    "How much longer any cell may take; up to 50 ms are no reason.",
 )
-@click.option(
-    "--max-cpu",
-    type=click.FloatRange(0),
-    default=LIMITS.cpu_pct,
-    show_default=True,
-    metavar="PCT",
-    help="How much more CPU time it may take; up to 50 ms are no reason.",
+@_limit_option(
+    "--max-cpu", LIMITS.cpu_pct, "How much more CPU time it may take; up to 50 ms are no reason."
 )
-@click.option(
+@_limit_option(
     "--max-total-slowdown",
-    type=click.FloatRange(0),
-    default=LIMITS.total_slowdown_pct,
-    show_default=True,
-    metavar="PCT",
-    help="How much longer all exact cells together may take.",
+    LIMITS.total_slowdown_pct,
+    "How much longer all exact cells together may take.",
 )
-@click.option(
-    "--max-total-cpu",
-    type=click.FloatRange(0),
-    default=LIMITS.total_cpu_pct,
-    show_default=True,
-    metavar="PCT",
-    help="How much more CPU time they may take.",
-)
+@_limit_option("--max-total-cpu", LIMITS.total_cpu_pct, "How much more CPU time they may take.")
 @click.option(
     "--rounds",
     type=click.IntRange(1),

@@ -8,7 +8,7 @@ program and all its libraries, and the parts that are looked into here. `subject
 import contextlib
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
@@ -55,15 +55,10 @@ def is_kept(name: str, recipes: Recipes) -> bool:
 def keep_programs(subjects: Iterable[Subject], folder: Path, called: Mapping[str, str]) -> None:
     """Keeps each below the folder, once; `called` has other names for some."""
     for subject in subjects:
-        place = folder / _folder_name(subject, called)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=place.parent) as scratch:
-            made = Path(scratch) / "made"
+        described = msgspec.structs.replace(subject, archive=ARCHIVE)
+        with _made_whole(folder / _folder_name(subject, called)) as made:
             _copy(Path(subject.archive).parent, made)
-            described = msgspec.structs.replace(subject, archive=ARCHIVE)
             (made / DESCRIBED).write_bytes(msgspec.json.format(msgspec.json.encode(described)))
-            with contextlib.suppress(OSError):  # the other side of the gate has kept the same
-                made.rename(place)
 
 
 def _folder_name(subject: Subject, called: Mapping[str, str]) -> str:
@@ -108,13 +103,20 @@ def _installed(subject: Subject, place: Path, paths: Paths) -> Subject:
         )
     folder = paths.images / "subjects" / f"kept-{subject.archive_sha256[:24]}"
     if not folder.is_dir():
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
-            made = Path(scratch) / "made"
+        with _made_whole(folder) as made:
             _copy(place, made)
-            with contextlib.suppress(OSError):  # another run has done the same meanwhile
-                made.rename(folder)
     return msgspec.structs.replace(subject, archive=str(folder / ARCHIVE))
+
+
+@contextlib.contextmanager
+def _made_whole(folder: Path) -> Iterator[Path]:
+    """Where to make it: it gets its name once it is all there, unless somebody was faster."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
+        made = Path(scratch) / "made"
+        yield made
+        with contextlib.suppress(OSError):
+            made.rename(folder)
 
 
 def _copy(packed: Path, made: Path) -> None:

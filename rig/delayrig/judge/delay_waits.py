@@ -148,19 +148,20 @@ def doubts_of(delays: Delays, waits: Sequence[ObservedDelay], *, must_wait: bool
 
     `must_wait` is whether a subject that asks for no delay must have another way to wait.
     """
+    unsure = unsure_calls(delays)
     calls = judged_calls(delays)
     asked = [call for call in calls if call.requested_ns > 0 or call.until_ns is not None]
     found = {
         LOST: delays.header.lost > 0,
         NOT_SEEN_TO_END: any(call.seen_ns is None for call in asked)
         or any(not wait.has_returned and wait.longest_ns < wait.requested_ns for wait in waits),
-        NO_DELAYS: must_wait and not asked and not is_unsure(delays),
+        NO_DELAYS: must_wait and not asked and not unsure,
         NONE_JUDGED: bool(waits) and not any(wait.is_judged for wait in waits),
         NO_FUNCTION: not any(not each.direct for each in delays.header.functions)
         and any(each.doubt for each in delays.header.functions),
         INTERRUPTED: any(wait.is_open for wait in waits),
         UNREAD: any(call.unread not in ("", NO_LIMIT) for call in calls),
-        UNSURE: is_unsure(delays) and not outside(asked, unsure_calls(delays)),
+        UNSURE: bool(unsure) and not outside(asked, unsure),
     }
     return [doubt for doubt, holds in found.items() if holds]
 

@@ -21,7 +21,7 @@ from delayrig.analysis.gate.decision import (
     Outcome,
     Side,
 )
-from delayrig.analysis.gate.known_faults import is_known_fault
+from delayrig.analysis.gate.known_faults import is_as_before
 from delayrig.analysis.gate.performance import excesses, floor_of, total_excesses
 from delayrig.analysis.gate.words import decision_lines, excess_words
 from delayrig.hazards import hazard_of
@@ -29,7 +29,6 @@ from delayrig.hazards.host_program import NOTHING_TO_ASK
 from delayrig.judge.exit_code import WATCHING, is_expected, is_unwatched
 from delayrig.judge.not_provided import not_provided_lines
 from delayrig.model.cell import Role
-from delayrig.model.evidence import Witness
 from delayrig.model.lane import EXACT_LANE, REAL_TIME
 from delayrig.model.result import CellResult, Results, RunHeader, Verdict
 
@@ -262,9 +261,7 @@ class _Judge:
         enough = len(answers) >= PAIRS_MIN
         worst = min(answers if enough else candidate, key=_worst_first)
         match worst.verdict:
-            case Verdict.TOO_SHORT if is_known_fault(worst, before):
-                outcome, why = Outcome.UNSEEN, f"{AS_BEFORE}: {worst.verdict}: {worst.reason}"
-            case Verdict.OP_FAILED | Verdict.HUNG if _fails_as_before(worst, before):
+            case _ if is_as_before(worst, before):
                 outcome, why = Outcome.UNSEEN, f"{AS_BEFORE}: {worst.verdict}: {worst.reason}"
             case Verdict.TOO_SHORT | Verdict.CORRUPT:
                 outcome, why = Outcome.UNSAFE, f"{worst.verdict}: {worst.reason}"
@@ -332,14 +329,6 @@ class _Judge:
         if self.stored:
             return "a stored baseline ran at another hour: real time is compared side by side"
         return f"{rounds} rounds of real time claim nothing" if rounds < PAIRS_MIN else ""
-
-
-def _fails_as_before(cell: CellResult, before: CellResult | None) -> bool:
-    """What the baseline cannot do either tells nothing of a change."""
-    if before is None or cell.lane != EXACT_LANE:
-        return False
-    only_image = all(item.witness is Witness.IMAGE for item in cell.evidence)
-    return cell.verdict is before.verdict and only_image
 
 
 def _left_out(rounds: Sequence[CellResult]) -> list[str]:

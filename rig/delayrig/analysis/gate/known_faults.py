@@ -2,7 +2,8 @@
 """Faults that the baseline has as well, where the rig asks for more than any job does.
 
 Delays of a job are judged whatever the baseline does. But a part that begins freshly powered, or a
-wait of an hour, is the rig's own question: who answers it as before is not to blame for it.
+wait of an hour, is the rig's own question: who answers it as before is not to blame for it. A job
+that neither can do tells nothing of a change.
 """
 
 from dataclasses import dataclass
@@ -30,13 +31,21 @@ class _Fault:
         return self.short_ns <= known.short_ns * (1 + MORE_PART_MAX) + MORE_NS_MAX
 
 
-def is_known_fault(cell: CellResult, before: CellResult | None) -> bool:
-    """Whether it is too short where the rig asks for more than a job does, and no more than the
-    baseline was there."""
-    if cell.lane != EXACT_LANE or before is None:
+def is_as_before(cell: CellResult, before: CellResult | None) -> bool:
+    """Whether what is wrong there tells nothing of a change: the baseline has it, too."""
+    if before is None or cell.lane != EXACT_LANE or cell.verdict is not before.verdict:
         return False
-    if not cell.verdict is before.verdict is Verdict.TOO_SHORT:
-        return False
+    match cell.verdict:
+        case Verdict.TOO_SHORT:
+            return _is_known_fault(cell, before)
+        case Verdict.OP_FAILED | Verdict.HUNG:
+            return all(item.witness is Witness.IMAGE for item in cell.evidence)
+        case _:
+            return False
+
+
+def _is_known_fault(cell: CellResult, before: CellResult) -> bool:
+    """Whether the rig asks for more there than a job does, and it is no worse than the baseline."""
     if not any(hazard_of(word).is_beyond_jobs for word in cell.hazards):
         return False
     known = _faults(before)
