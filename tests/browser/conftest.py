@@ -2,7 +2,7 @@
 """A real browser without a window, and pages opened in it from disk."""
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,8 +20,15 @@ from tests.rig.measured import full_machine, live_machine, make_report
 from tests.rig.reported import keep_gate, keep_run
 
 SCHEMES = ("light", "dark")
-NARROW, WIDE = 320, 1280
+NARROW, PHONE, WIDE = 320, 400, 1280
 HEIGHT = 900
+_OTHER_WAY_ROUND = pytest.mark.long("both widths in both schemes; quick: each of them once")
+WIDTH_AND_SCHEME = (
+    (PHONE, SCHEMES[0]),
+    (WIDE, SCHEMES[1]),
+    pytest.param(PHONE, SCHEMES[1], marks=_OTHER_WAY_ROUND),
+    pytest.param(WIDE, SCHEMES[0], marks=_OTHER_WAY_ROUND),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,3 +115,14 @@ def open_page(browser: Browser, pages: dict[str, Path]) -> Iterator[Opener]:
     yield opener
     for context in contexts:
         context.close()
+
+
+def too_wide_at(page: Page, widths: Iterable[int]) -> list[tuple[int, int]]:
+    """The widths at which the page scrolls sideways, each with what it would need."""
+    found = []
+    for width in widths:
+        page.set_viewport_size({"width": width, "height": HEIGHT})
+        needed = page.evaluate("document.documentElement.scrollWidth")
+        if needed > width:
+            found.append((width, needed))
+    return found

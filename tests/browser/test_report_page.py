@@ -8,7 +8,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
-from tests.browser.conftest import NARROW, SCHEMES, WIDE, Opener
+from tests.browser.conftest import NARROW, SCHEMES, WIDE, Opener, too_wide_at
 
 PAGES = ("run", "runs", "gate", "results")
 GRAVE = ("serious", "critical")
@@ -32,8 +32,17 @@ def test_page_opens_from_disk_and_asks_for_nothing_else(open_page: Opener, name:
     assert opened.page.locator("h1").count() == 1
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("name", PAGES)
+OTHER_SCHEME = pytest.mark.long("each page in both schemes; quick: in one of them")
+
+
+@pytest.mark.parametrize(
+    ("name", "scheme"),
+    [
+        pytest.param(name, scheme, marks=[OTHER_SCHEME] if (page + other) % 2 else [])
+        for page, name in enumerate(PAGES)
+        for other, scheme in enumerate(SCHEMES)
+    ],
+)
 def test_checker_of_accessibility_finds_nothing_grave(
     open_page: Opener, name: str, scheme: str
 ) -> None:
@@ -44,12 +53,11 @@ def test_checker_of_accessibility_finds_nothing_grave(
     assert grave == {}
 
 
-@pytest.mark.parametrize("width", [NARROW, 768, WIDE])
 @pytest.mark.parametrize("name", PAGES)
-def test_page_itself_never_scrolls_sideways(open_page: Opener, name: str, width: int) -> None:
-    page = open_page(name, width=width).page
+def test_page_itself_never_scrolls_sideways(open_page: Opener, name: str) -> None:
+    page = open_page(name).page
     page.evaluate("document.querySelectorAll('details').forEach((each) => each.open = true)")
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert too_wide_at(page, [NARROW, 768, WIDE]) == []
 
 
 def test_schemes_differ_and_charts_follow_them(open_page: Opener) -> None:

@@ -11,10 +11,9 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
-from tests.browser.conftest import HEIGHT, SCHEMES, WIDE
+from tests.browser.conftest import HEIGHT, PHONE, WIDE, WIDTH_AND_SCHEME, too_wide_at
 from tests.rig.site import build_site
 
-PHONE = 400
 GRAVE = ("serious", "critical")
 SAMPLES = (
     "index.html",
@@ -58,33 +57,19 @@ def open_site(browser: Browser, *, width: int = WIDE, scheme: str = "light") -> 
     )
 
 
-@pytest.mark.parametrize("width", [PHONE, WIDE])
-def test_no_page_scrolls_sideways(browser: Browser, site: Path, address: str, width: int) -> None:
-    page = open_site(browser, width=width)
+def test_no_page_scrolls_sideways(browser: Browser, site: Path, address: str) -> None:
+    page = open_site(browser)
     page.route("**/search/*", lambda route: route.abort())
     wide = {}
     for path in sorted(site.rglob("*.html")):
         name = path.relative_to(site)
         page.goto(f"{address}/{name}")
-        needed = page.evaluate("document.documentElement.scrollWidth")
-        if needed > width:
-            wide[str(name)] = needed
+        wide[str(name)] = too_wide_at(page, [PHONE, WIDE])
     page.close()
-    assert wide == {}
+    assert {name: widths for name, widths in wide.items() if widths} == {}
 
 
-OTHER_WAY_ROUND = pytest.mark.long("both widths in both schemes; quick: each of them once")
-
-
-@pytest.mark.parametrize(
-    ("width", "scheme"),
-    [
-        (PHONE, SCHEMES[0]),
-        (WIDE, SCHEMES[1]),
-        pytest.param(PHONE, SCHEMES[1], marks=OTHER_WAY_ROUND),
-        pytest.param(WIDE, SCHEMES[0], marks=OTHER_WAY_ROUND),
-    ],
-)
+@pytest.mark.parametrize(("width", "scheme"), WIDTH_AND_SCHEME)
 def test_checker_of_accessibility_finds_nothing_grave(
     browser: Browser, address: str, width: int, scheme: str
 ) -> None:

@@ -77,6 +77,7 @@ def test_speed_steps_when_it_is_told_to(paths: Paths, tmp_path: Path) -> None:
     assert not control.exists()
 
 
+@pytest.mark.long("rounds in real time; quick: tests/unit/cpu asks the governors themselves")
 def test_ondemand_speeds_up_a_cpu_that_is_busy(paths: Paths, tmp_path: Path) -> None:
     run = run_paced_guest(
         paths,

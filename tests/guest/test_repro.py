@@ -264,6 +264,7 @@ def _without_notes(text: str) -> str:
     return "\n".join(line for line in text.splitlines() if not line.startswith("#"))
 
 
+@pytest.mark.long("cores of real speeds; quick: tests/guest/test_live.py convicts the same move")
 def test_classic_bug_is_shown_and_explained(paths: Paths) -> None:
     done = launch(paths, "repro", "heterogeneous")
     assert "Started here:   core 0" in done.stdout, done.stdout + done.stderr

@@ -73,6 +73,7 @@ def test_gdb_is_on_the_very_process_that_the_cell_moves(paths: Paths, tmp_path: 
     assert "VERIFIED" in done.stdout
 
 
+@pytest.mark.long("the same over another line; quick: over TCP")
 def test_gdb_has_the_first_serial_line_where_the_subject_has_the_second(paths: Paths) -> None:
     done = repro(paths, *SERIAL, "--gdb", said="delete\ncontinue\n", codes=(0, IN_DOUBT))
     assert "exited normally" in done.stdout, done.stdout

@@ -25,12 +25,13 @@ from delayrig.analysis.history.store import History
 from delayrig.base.errors import BadInputError
 from sqlalchemy import text
 
+from tests.conftest import Bound
 from tests.rig.builders import CHECKOUT
 from tests.rig.history_builders import address_of, finished, history_of, make_run
 from tests.rig.postgres_server import Server
 
 ALL = Choice()
-WRITERS, RUNS_EACH = 6, 4
+RUNS_EACH = 4
 LIMIT_S = 120
 
 
@@ -133,6 +134,7 @@ def test_what_no_text_column_may_hold_is_kept_in_the_document(history_url: str) 
 
 ADD_RUNS = f"""
 import sys
+from tests.conftest import Bound
 from tests.rig.history_builders import finished, history_of, make_run
 store = history_of(sys.argv[1])
 for number in range({RUNS_EACH}):
@@ -141,12 +143,16 @@ for number in range({RUNS_EACH}):
 """
 
 
-def test_many_writers_at_once_lose_nothing_from_the_first_moment_on(history_url: str) -> None:
-    writers = [python(ADD_RUNS, history_url, str(number)) for number in range(WRITERS)]
+@pytest.mark.bounds(writers=(3, 6))
+def test_many_writers_at_once_lose_nothing_from_the_first_moment_on(
+    history_url: str, bound: Bound
+) -> None:
+    many = bound("writers")
+    writers = [python(ADD_RUNS, history_url, str(number)) for number in range(many)]
     ends = [writer.communicate(timeout=LIMIT_S) for writer in writers]
-    assert [writer.returncode for writer in writers] == [0] * WRITERS, ends
+    assert [writer.returncode for writer in writers] == [0] * many, ends
     numbers = sorted(int(line) for said, _ in ends for line in said.split())
-    assert len(set(numbers)) == WRITERS * RUNS_EACH
+    assert len(set(numbers)) == many * RUNS_EACH
     store = history_of(history_url)
     assert [e.run.id for e in sorted(store.entries(ALL), key=lambda e: e.run.id)] == numbers
     for number in numbers:
@@ -162,6 +168,7 @@ def assert_whole(store: History, number: int) -> None:
 DIE_AT_A_CELL = """
 import os, signal, sys
 from delayrig.analysis.history import store as module
+from tests.conftest import Bound
 from tests.rig.history_builders import finished, history_of, make_run
 store = history_of(sys.argv[1], make_run(1, {"a": 1, "b": 2}))
 whole = module.cell_row
@@ -188,6 +195,7 @@ def test_writer_that_is_killed_within_a_run_loses_that_run_alone(history_url: st
 WRITE_ON = """
 import sys
 from itertools import count
+from tests.conftest import Bound
 from tests.rig.history_builders import finished, history_of, make_run
 store = history_of(sys.argv[1])
 for number in count():
@@ -196,12 +204,14 @@ for number in count():
 """
 
 
+@pytest.mark.bounds(kills=(2, 4))
 def test_writers_that_are_killed_at_any_moment_lose_nothing_that_was_kept(
-    history_url: str,
+    history_url: str, bound: Bound
 ) -> None:
     dice = random.Random(1)
     kept: list[int] = []
-    for number in range(4):
+    kills = bound("kills")
+    for number in range(kills):
         writer = python(WRITE_ON, history_url, str(number))
         assert writer.stdout is not None
         for _ in range(dice.randrange(1, 12)):
@@ -215,7 +225,7 @@ def test_writers_that_are_killed_at_any_moment_lose_nothing_that_was_kept(
     there = {entry.run.id for entry in store.entries(ALL)}
     assert set(kept) <= there
     # A killed one may have been done, and not have said so.
-    assert len(there) <= len(kept) + 4
+    assert len(there) <= len(kept) + kills
     for run in there:
         assert_whole(store, run)
 

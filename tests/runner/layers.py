@@ -13,6 +13,8 @@ from tests.runner.selection import Selection
 
 TWO_FILES_AT_A_TIME = ("-n", "2", "--dist", "loadfile")
 """The tests of a file share what is dear to make."""
+FOUR_FILES_AT_A_TIME = ("-n", "4", "--dist", "loadfile")
+"""For tests that mostly wait."""
 VIRTUAL, REAL = ("-m", "not alone"), ("-m", "alone")
 """Load changes nothing of virtual time; where time is real, it leaves a test in doubt."""
 WAITS = ("-m", "tests.waits.remove_waits")
@@ -82,7 +84,7 @@ LAYERS = {
     "fuzz": program_layer("parsers and models, any input", FUZZ, ("--share", FUZZ_SHARE)),
     "rig": python_layer("the Python package, no guest started", *TWO_FILES_AT_A_TIME),
     "browser": python_layer("pages, as somebody sees them", *TWO_FILES_AT_A_TIME),
-    "protocol": python_layer("our flashrom against the emulator", *TWO_FILES_AT_A_TIME),
+    "protocol": python_layer("our flashrom against the emulator", *FOUR_FILES_AT_A_TIME),
     "guest": python_layer("whole runs in guests of virtual time", *VIRTUAL, *TWO_FILES_AT_A_TIME),
     "live": python_layer("guests and gates in real time, one at a time", *REAL, folder="guest"),
 }

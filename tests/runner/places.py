@@ -50,8 +50,13 @@ class Places:
         return record
 
     def environment(self, **more: str) -> dict[str, str]:
-        """What tests and rig are started with."""
-        return os.environ | {"PYTHONPATH": str(self.checkout / "rig")} | more
+        """What tests and rig are started with; byte code stays out of the checkout."""
+        own = {
+            "PYTHONPATH": str(self.checkout / "rig"),
+            "PYTHONDONTWRITEBYTECODE": "",
+            "PYTHONPYCACHEPREFIX": str(self.state / "bytecode"),
+        }
+        return os.environ | own | more
 
 
 def find_places() -> Places:

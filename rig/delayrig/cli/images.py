@@ -3,19 +3,22 @@
 
 import asyncio
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import click
 
-from delayrig.base.errors import BadInputError
+from delayrig.base.errors import BadInputError, NotProvidedError
 from delayrig.base.paths import Paths, find_paths
 from delayrig.cli.command import explained, say_making
 from delayrig.cli.words import PLAN_NAME
 from delayrig.images.kernel import Kernel, provide_kernel
 from delayrig.images.lock import lock_entries, lock_state, lock_text
 from delayrig.images.recipes import read_recipes
+from delayrig.images.subject import provide_cyclictest, provide_tool
 from delayrig.lanes.supplies import CpuPool, Supplies, provide_supplies
+from delayrig.machine.live_image import provide_live_image
 from delayrig.plan.request import choose_cells
 from delayrig.setup.carrier import export_images
 from delayrig.setup.errors import SetupError
@@ -31,6 +34,13 @@ PREPARED_PLANS = ("smoke", "default")
     type=PLAN_NAME,
     multiple=True,
     help="Prepares what this plan needs; repeatable.  [default: smoke and default]",
+)
+@click.option(
+    "--all",
+    "on_demand",
+    is_flag=True,
+    help="Prepares also what is fetched when it is first used: other kernels, gdbserver, cyclictest"
+    " and the guest of the live lane.",
 )
 @click.option("--update-lock", is_flag=True, help="Writes images/lock.toml anew.")
 @click.option(
@@ -49,7 +59,11 @@ PREPARED_PLANS = ("smoke", "default")
 )
 @explained
 def images(
-    plans: tuple[str, ...], update_lock: bool, exported: Path | None, imported: Path | None
+    plans: tuple[str, ...],
+    on_demand: bool,
+    update_lock: bool,
+    exported: Path | None,
+    imported: Path | None,
 ) -> None:
     """Prepares what guests are made of: kernels, programs, and the snapshots of booted guests.
 
@@ -60,8 +74,10 @@ def images(
             "--import stands alone", hint=f"rig/rig images --import {imported}, then the rest"
         )
     paths = find_paths()
-    if plans or update_lock or not exported:
+    if plans or on_demand or update_lock or not exported:
         _prepare(plans or PREPARED_PLANS, paths, update_lock=update_lock)
+    if on_demand:
+        prepare_on_demand(paths)
     if exported:
         click.echo(f"{exported}: {_export(exported, paths)} files written")
 
@@ -81,11 +97,35 @@ def _prepare(plans: Sequence[str], paths: Paths, *, update_lock: bool) -> None:
     if update_lock:
         (paths.checkout / "images" / "lock.toml").write_text(lock_text(entries), "utf-8")
     for missing in supplies.not_provided:
-        click.echo(f"warning: the archive did not give {missing.what}: {missing.cause}", err=True)
+        _warn(missing.what, missing.cause)
     click.echo(
         f"{len(supplies.images)} kernels, {len(supplies.programs)} programs,"
         f" {snapshots} snapshots; lock: {lock_state(entries, paths.checkout)}"
     )
+
+
+def prepare_on_demand(paths: Paths) -> None:
+    """What the archive does not give is named; the others are prepared all the same."""
+    recipes = read_recipes(paths.checkout)
+    wanted: list[Callable[[], object]] = [
+        partial(provide_kernel, name, recipe, paths, say_making)
+        for name, recipe in recipes.kernels.items()
+    ]
+    wanted.append(partial(provide_live_image, recipes.guest, paths, say_making))
+    for arch in recipes.guest.kernel_packages:
+        wanted.append(partial(provide_cyclictest, recipes, paths, say_making, arch))
+        wanted += [
+            partial(provide_tool, name, recipes, paths, say_making, arch) for name in recipes.tools
+        ]
+    for provide in wanted:
+        try:
+            provide()
+        except NotProvidedError as error:
+            _warn(error.what, error.cause)
+
+
+def _warn(what: str, cause: str) -> None:
+    click.echo(f"warning: the archive did not give {what}: {cause}", err=True)
 
 
 async def _provide_images(plans: Sequence[str], paths: Paths) -> tuple[Supplies, int]:

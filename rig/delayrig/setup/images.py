@@ -12,11 +12,20 @@ WARNING = "warning: "
 
 
 def ensure_images(context: Context) -> bool:
-    """Makes what is missing; quick where everything is up to date."""
-    context.console.begin("images")
+    """Makes what is missing for the shipped plans; quick where everything is up to date."""
+    return _ensure(context, "images", ["images"])
+
+
+def ensure_test_images(context: Context) -> bool:
+    """Also what is fetched when it is first used: the tests need no network later."""
+    return _ensure(context, "images of the tests", ["images", "--all"])
+
+
+def _ensure(context: Context, title: str, words: list[str]) -> bool:
+    context.console.begin(title)
     started_s = time.monotonic()
     done = run_logged(
-        rig_argv(context.layout, ["images"]),
+        rig_argv(context.layout, words),
         log=context.layout.logs / "images.log",
         console=context.console,
         environment=rig_environment(context.layout, {}),

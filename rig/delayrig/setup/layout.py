@@ -73,6 +73,11 @@ class Layout:
         return self.venv / "bin" / "python"
 
     @property
+    def bytecode(self) -> Path:
+        """What Python made of the rig's modules and of the packages that it uses."""
+        return self.state / "bytecode"
+
+    @property
     def build(self) -> Path:
         """What meson builds."""
         return self.state / "build"

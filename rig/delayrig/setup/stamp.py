@@ -22,11 +22,12 @@ ENVIRONMENT = "environment"
 TEST_ENVIRONMENT = "test-environment"
 NATIVE = "native"
 IMAGES = "images"
+TEST_IMAGES = "test-images"
 
 HOST_STEPS = (HOST_PACKAGES, ENVIRONMENT, NATIVE)
 GUEST_STEPS = (PACKAGES, ACCOUNT, ENVIRONMENT, NATIVE)
 EVERY_STEP = (*GUEST_STEPS, IMAGES)
-TEST_STEPS = (*EVERY_STEP, TEST_PACKAGES, TEST_ENVIRONMENT)
+TEST_STEPS = (*EVERY_STEP, TEST_IMAGES, TEST_PACKAGES, TEST_ENVIRONMENT)
 """What each kind of command needs; those of cells without guests need less, the tests more.
 
 A run provides the images of its own cells; `rig/rig setup` prepares those of the shipped plans."""
@@ -71,6 +72,7 @@ def wanted_marks(layout: Layout, database: Path = PACKAGE_DATABASE) -> dict[str,
         TEST_ENVIRONMENT: _mark([environment, _read(layout.lock_of_tests), *_extras(layout)]),
         NATIVE: native,
         IMAGES: images,
+        TEST_IMAGES: images,
     }
 
 

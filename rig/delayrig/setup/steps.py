@@ -15,7 +15,7 @@ from delayrig.setup.environment import (
     ensure_environment,
     ensure_test_environment,
 )
-from delayrig.setup.images import ensure_images
+from delayrig.setup.images import ensure_images, ensure_test_images
 from delayrig.setup.lock import hold_state
 from delayrig.setup.native import ensure_native
 from delayrig.setup.packages import ensure_host_packages, ensure_packages, ensure_test_packages
@@ -27,6 +27,7 @@ from delayrig.setup.stamp import (
     NATIVE,
     PACKAGES,
     TEST_ENVIRONMENT,
+    TEST_IMAGES,
     TEST_PACKAGES,
     stale_steps,
     wanted_marks,
@@ -42,6 +43,7 @@ STEPS: dict[str, Ensure] = {
     ENVIRONMENT: ensure_environment,
     NATIVE: ensure_native,
     IMAGES: ensure_images,
+    TEST_IMAGES: ensure_test_images,
     TEST_PACKAGES: ensure_test_packages,
     TEST_ENVIRONMENT: ensure_test_environment,
 }
@@ -53,6 +55,7 @@ TITLES = {
     ENVIRONMENT: "Python environment",
     NATIVE: "native programs",
     IMAGES: "images",
+    TEST_IMAGES: "images of the tests",
     TEST_PACKAGES: "what the tests need",
     TEST_ENVIRONMENT: "Python packages of the tests",
 }
@@ -68,11 +71,11 @@ def set_up(context: Context) -> None:
 
 
 def _do_steps(context: Context) -> Iterator[str]:
-    """In their order; the environment is made while packages are installed, where it can be."""
+    """In their order; the environment is made while packages are installed, where both can be."""
     with ThreadPoolExecutor(1) as beside:
         early = None
         stale = stale_steps(context.layout, wanted_marks(context.layout), context.steps)
-        if ENVIRONMENT in stale and can_make_environment():
+        if ENVIRONMENT in stale and not context.no_install and can_make_environment():
             early = beside.submit(lambda: list(_do_each(context, [ENVIRONMENT])))
         for step in context.steps:
             yield from (

@@ -23,7 +23,13 @@ from delayrig.setup.packages import (
     read_wanted,
     wanted_on,
 )
-from delayrig.setup.stamp import EVERY_STEP, TEST_ENVIRONMENT, TEST_PACKAGES, TEST_STEPS
+from delayrig.setup.stamp import (
+    EVERY_STEP,
+    TEST_ENVIRONMENT,
+    TEST_IMAGES,
+    TEST_PACKAGES,
+    TEST_STEPS,
+)
 
 from tests.rig.builders import CHECKOUT
 
@@ -204,7 +210,7 @@ def test_packages_of_the_tests_are_asked_for_by_the_tests_alone() -> None:
 def test_setup_for_tests_takes_their_packages_after_everything_else() -> None:
     assert read_request(["setup", "--if-needed", "--tests"]).for_tests
     assert not read_request(["run", "--tests"]).for_tests
-    assert (*EVERY_STEP, TEST_PACKAGES, TEST_ENVIRONMENT) == TEST_STEPS
+    assert (*EVERY_STEP, TEST_IMAGES, TEST_PACKAGES, TEST_ENVIRONMENT) == TEST_STEPS
 
 
 @pytest.mark.parametrize(
