@@ -11,6 +11,7 @@ import pytest
 from delayrig.analysis.gate.decision import Outcome
 from delayrig.analysis.selfcheck.known_bad import FILE_NAME, KnownBad
 from delayrig.base.paths import Paths
+from delayrig.images.elf import LIBRARY_PATH
 from delayrig.images.foreign import library_folders
 from delayrig.model.delays import DelayCall, Delays, End, read_delays
 from delayrig.model.platform import Arch
@@ -31,18 +32,10 @@ name = "sleeps"
 at = { arch = "%s", mips = 250, cores = 1, job = "probe", chip = "GD25Q16C" }
 """
 MS = 1_000_000
-LINKERS = {Arch.I386: "ld-linux.so.2", Arch.ARM64: "ld-linux-aarch64.so.1"}
 ARCHES = [
     pytest.param(arch, marks=pytest.mark.skipif(not compiles(arch), reason="no compiler"))
     for arch in Arch
 ]
-
-
-def library_words(arch: Arch, paths: Paths) -> list[str]:
-    """Of the compiler, for the C library that it brought: this machine may have none for `arch`."""
-    folders = library_folders(arch, paths)
-    linkers = [f"-Wl,--dynamic-linker={folder}/{LINKERS[arch]}" for folder in folders]
-    return [*linkers, *(f"-Wl,-rpath={folder}" for folder in folders)]
 
 
 @pytest.fixture(scope="module", params=ARCHES)
@@ -55,10 +48,16 @@ def ran(
     program, plan = folder / "sleeping", folder / "plan.toml"
     command, environment = compiler(arch)
     words = [*command, "-O2", "-s", "-o", str(program), str(SOURCE)]
-    words += library_words(arch, paths)
     subprocess.run(words, check=True, env=environment)
     plan.write_text(PLAN % arch, encoding="ascii")
-    return run_plan(paths, folder / "out", "--plan", str(plan), "--subject", f"path:{program}")
+    # This machine may have no C library for it: the one that the compiler brought will do.
+    libraries = {LIBRARY_PATH: ":".join(library_folders(arch, paths))}
+    return run_plan(
+        paths,
+        folder / "out",
+        *("--plan", str(plan), "--subject", f"path:{program}"),
+        environment=os.environ | libraries,
+    )
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 
 from pathlib import Path
 
+import pytest
 from delayrig.images.finder.confirm import confirm
 from delayrig.images.finder.finding import find_in
 from delayrig.judge.delay_waits import UNSURE, doubts_of, observe_calls_of
@@ -65,6 +66,31 @@ def test_wrapper_that_is_confirmed_answers_for_its_sleeps() -> None:
     waits = observe_calls_of(delays, guest())
     assert [wait.requested_ns for wait in waits] == [5 * MS, 300 * US]
     assert doubts_of(delays, waits, must_wait=True) == []
+
+
+def stopped(asked_us: int, took_us: int, *, at: int) -> list[DelayCall]:
+    """One that slept for less, and made up for it some other way."""
+    return wrapped(asked_us, asked_us - 50, took_us * US, at=at)
+
+
+def test_wrapper_whose_every_call_lasted_is_no_doubt_though_stops_made_some_long() -> None:
+    calls = stopped(1400, 1450, at=5000) + stopped(150, 25_000, at=9_000_000)
+    delays = seen(*calls)
+    assert doubts_of(delays, observe_calls_of(delays, guest()), must_wait=True) == []
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [
+        pytest.param([(1400, 1390), (1500, 25_000)], id="one was shorter than its number"),
+        pytest.param([(400, 20_000), (500, 25_000)], id="it may count something longer"),
+        pytest.param([(60, 1000), (90, 400)], id="nothing long was asked for"),
+    ],
+)
+def test_wrapper_that_may_have_been_too_short_is_a_doubt(calls: list[tuple[int, int]]) -> None:
+    each = [stopped(*call, at=5000 + at * 100_000_000) for at, call in enumerate(calls)]
+    delays = seen(*(call for pair in each for call in pair))
+    assert doubts_of(delays, observe_calls_of(delays, guest()), must_wait=True) == [UNSURE]
 
 
 def test_sleeps_that_end_at_a_tick_confirm_where_one_was_long() -> None:

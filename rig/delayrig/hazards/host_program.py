@@ -110,7 +110,8 @@ class Signals(InLibrary):
 class Threads(InLibrary):
     """Each computes for 1 ms, then sleeps for 9: the process has CPU time that the caller has not.
 
-    Signals are blocked in them.
+    They run on cores that the subject is not kept to, where there are any. Signals are blocked in
+    them.
     """
 
     name = "threads"

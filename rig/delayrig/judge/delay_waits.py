@@ -13,7 +13,7 @@ the subject's doing, so the longest that a call may have been is longer by both.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from delayrig.images.finder.confirm import confirm
+from delayrig.images.finder.confirm import EVEN_BY, LONG_NS, confirm
 from delayrig.judge.clock_error import ClockError, clock_error, clock_jump_ns, clock_step_ns
 from delayrig.judge.enclosing import outside, without_inner
 from delayrig.judge.sleeps import observe_sleeps
@@ -161,7 +161,7 @@ def doubts_of(delays: Delays, waits: Sequence[ObservedDelay], *, must_wait: bool
         and any(each.doubt for each in delays.header.functions),
         INTERRUPTED: any(wait.is_open for wait in waits),
         UNREAD: any(call.unread not in ("", NO_LIMIT) for call in calls),
-        UNSURE: bool(unsure) and not outside(asked, unsure),
+        UNSURE: bool(unsure) and not _settled(asked, unsure),
     }
     return [doubt for doubt, holds in found.items() if holds]
 
@@ -175,6 +175,23 @@ def unsure_calls(delays: Delays) -> list[DelayCall]:
     """Those that `sure_calls()` leaves out."""
     sure = {call.function for call in sure_calls(delays)}
     return [call for call in delays.calls if call.function not in sure]
+
+
+def _settled(asked: Sequence[DelayCall], unsure: Sequence[DelayCall]) -> bool:
+    """Whether the calls that nobody is sure of hide nothing: there were others outside of them, or
+    each lasted as long as its number asks for, and around what was asked for in it.
+    """
+    return bool(outside(asked, unsure)) or (bool(asked) and _lasted(unsure))
+
+
+def _lasted(calls: Sequence[DelayCall]) -> bool:
+    """None was shorter than its number, and half of the long ones at most twice as long: then it
+    counts no greater unit. What stopped the others for a while made them no shorter.
+    """
+    long = [call for call in calls if call.requested_ns >= LONG_NS]
+    ends = [call.seen_ns is not None and call.seen_ns >= call.requested_ns for call in calls]
+    near = [(call.seen_ns or 0) <= EVEN_BY * call.requested_ns for call in long]
+    return all(ends) and bool(long) and 2 * sum(near) >= len(near)
 
 
 def ended_within_step(waits: Sequence[ObservedDelay]) -> bool:

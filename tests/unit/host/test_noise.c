@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#define _GNU_SOURCE /* pthread_getaffinity_np() */
 #include <errno.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -122,6 +124,34 @@ static void threads_run_and_leave_signals_to_the_caller(void **state)
 	assert_int_equal(noise.threads, 0);
 }
 
+static void threads_leave_the_core_that_the_caller_is_kept_to(void **state)
+{
+	const struct noise_config config = {.threads = 1};
+	const struct timespec look = {0, 10000000};
+	const time_t end_s = time(NULL) + LIMIT_S;
+	cpu_set_t all, one, theirs;
+	struct noise noise;
+	int core = 0;
+
+	(void)state;
+	assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
+	if (CPU_COUNT(&all) < 2)
+		skip();
+	while (!CPU_ISSET(core, &all))
+		core++;
+	CPU_ZERO(&one);
+	CPU_SET(core, &one);
+	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+	assert_int_equal(noise_start(&noise, &config), 0);
+	while (noise.turns < 1 && time(NULL) < end_s)
+		nanosleep(&look, NULL);
+	assert_int_equal(pthread_getaffinity_np(noise.thread[0], sizeof(theirs), &theirs), 0);
+	noise_stop(&noise);
+	assert_int_equal(sched_setaffinity(0, sizeof(all), &all), 0);
+	assert_false(CPU_ISSET(core, &theirs));
+	assert_true(CPU_COUNT(&theirs) > 0);
+}
+
 static void silence_is_no_noise(void **state)
 {
 	const struct noise_config config = {.rate_hz = 0};
@@ -141,6 +171,7 @@ int main(void)
 		cmocka_unit_test(read_is_interrupted_unless_calls_are_taken_up_again),
 		cmocka_unit_test(no_signal_comes_after_the_end),
 		cmocka_unit_test(threads_run_and_leave_signals_to_the_caller),
+		cmocka_unit_test(threads_leave_the_core_that_the_caller_is_kept_to),
 		cmocka_unit_test(silence_is_no_noise),
 	};
 
