@@ -35,7 +35,7 @@ def run_of(*visible_ns: int) -> Results:
 
 def test_row_that_is_quoted_gets_the_figures_of_the_run_and_keeps_its_columns() -> None:
     run = run_of(20, 30)
-    row = next(line for line in run_page(run).splitlines() if " 2.000 " in line)
+    row = next(line for line in run_page(run, "Made with care.").splitlines() if " 2.000 " in line)
     stale = row[: row.index("2.000")] + "9.000"
     text = "\n".join(["# A", RUN_MARK, "", HEAD, stale, "    other  1  2  3  4  5  6", "", "End"])
     quoted = requoted(text, run).split("\n")
@@ -47,7 +47,7 @@ def test_row_that_is_quoted_gets_the_figures_of_the_run_and_keeps_its_columns() 
 
 def test_row_without_a_mark_above_it_is_left_alone() -> None:
     run = run_of(20)
-    row = next(line for line in run_page(run).splitlines() if " 1.000 " in line)
+    row = next(line for line in run_page(run, "Made with care.").splitlines() if " 1.000 " in line)
     text = f"{RUN_MARK}\n\nwords\n\n{row.replace('1.000', '9.000')}\n"
     assert requoted(text, run) == text
 

@@ -7,17 +7,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
+import msgspec
 
 from delayrig.analysis.gate.decision import FILE_NAME as GATE_FILE
 from delayrig.analysis.gate.decision import read_decision
 from delayrig.analysis.selfcheck.known_bad import FILE_NAME as KNOWN_BAD_FILE
 from delayrig.analysis.selfcheck.known_bad import SCHEMA, KnownBad
 from delayrig.base.errors import ExitCode, RigFaultError
-from delayrig.base.paths import find_paths
+from delayrig.base.paths import Paths, find_paths
 from delayrig.cli.command import default_out, explained
 from delayrig.cli.reference import write_text
 from delayrig.model.result import FILE_NAME as RESULTS_FILE
-from delayrig.model.result import read_results, read_versioned
+from delayrig.model.result import Results, read_results, read_versioned
 from delayrig.present.measured import (
     gate_page,
     known_bad_page,
@@ -60,6 +61,16 @@ def measure(only: Sequence[str], out: Path | None) -> None:
     write_text(checkout / PAGES / "resolution.md", resolution_page(runs))
 
 
+def made_with(results: Results, paths: Paths) -> str:
+    """What figures depend on that is not in the checkout: other programs give others."""
+    compilers = msgspec.json.decode((paths.build / "meson-info/intro-compilers.json").read_bytes())
+    kernel = results.run.image_digests["kernel"]
+    return (
+        f"Made with {results.run.qemu_version}, the guest kernel of digest {kernel[:12]}, and"
+        f" {compilers['host']['c']['full_version']}."
+    )
+
+
 def _provide(part: str, folder: Path) -> None:
     if (folder / FILES[part]).is_file():
         return
@@ -73,7 +84,7 @@ def _write(part: str, folder: Path, checkout: Path) -> None:
     pages, readme = checkout / PAGES, checkout / "README.md"
     if part == "default":
         results = read_results(folder / part)
-        write_text(pages / "default.md", run_page(results))
+        write_text(pages / "default.md", run_page(results, made_with(results, find_paths())))
         write_text(readme, requoted(readme.read_text(encoding="utf-8"), results))
     elif part == "gate":
         decision = read_decision(folder / part)

@@ -31,12 +31,13 @@ LICENCE = "<!-- SPDX-License-Identifier: GPL-2.0-or-later -->"
 BETWEEN = re.compile(r" {2,}")
 
 
-def run_page(results: Results) -> str:
-    """Every exact cell of a run."""
+def run_page(results: Results, made_with: str) -> str:
+    """Every exact cell of a run, below what it was made with."""
     exact = [cell for cell in results.cells if cell.lane == EXACT_LANE]
     return _page(
         "Plan `default`, cell by cell",
         f"`rig/rig run --plan {results.run.plan}`. Another checkout gives the same figures.",
+        made_with,
         _indented(_lines_of(exact, results)),
     )
 

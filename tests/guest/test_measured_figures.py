@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Figures that documents quote are those of a fresh run."""
+
+import pytest
+from delayrig.base.paths import Paths
+from delayrig.cli.measure import PAGES, made_with
+from delayrig.present.measured import INDENT, requoted, run_page
+
+from .conftest import FinishedRun, run_plan
+
+CELLS = ("pairs.bundled.62mips.*", "demonstration.bundled.*", "host.debian-trixie.*")
+
+
+@pytest.fixture(scope="module")
+def run(paths: Paths, tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
+    """Some cells of the plan that is quoted."""
+    words = [word for cell in CELLS for word in ("--cell", cell)]
+    return run_plan(paths, tmp_path_factory.mktemp("figures") / "out", "--plan", "default", *words)
+
+
+@pytest.fixture
+def page(paths: Paths, run: FinishedRun) -> str:
+    """What was measured of it."""
+    text = (paths.checkout / PAGES / "default.md").read_text(encoding="utf-8")
+    if made_with(run.results, paths) not in text:
+        pytest.skip("measured with other programs: `rig/rig measure` measures with these")
+    return text
+
+
+def rows_of(text: str) -> list[list[str]]:
+    """Lines of tables, whatever the width of their columns."""
+    return [line.split() for line in text.splitlines() if line.startswith(INDENT)]
+
+
+def test_page_of_the_plan_has_the_figures_of_a_fresh_run(run: FinishedRun, page: str) -> None:
+    fresh = rows_of(run_page(run.results, ""))
+    assert len(fresh) == len(run.results.cells) + 1
+    known = rows_of(page)
+    assert [row for row in fresh if row not in known] == []
+
+
+@pytest.mark.usefixtures("page")
+def test_readme_quotes_the_figures_of_a_fresh_run(run: FinishedRun, paths: Paths) -> None:
+    readme = (paths.checkout / "README.md").read_text(encoding="utf-8")
+    assert rows_of(requoted(readme, run.results)) == rows_of(readme)
