@@ -38,7 +38,7 @@ def trace(events: Path, kind: str, output: BinaryIO) -> None:
     """
     try:
         timeline = timeline_of(read_events(events), read_delays(events))
-    except (LostGuestError, KeyError, TypeError) as error:
+    except LostGuestError as error:
         raise BadInputError(
             f"{events}: not events that can be shown: {error}",
             hint="name a cell's folder, or an events.jsonl",

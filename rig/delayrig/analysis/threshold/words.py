@@ -22,6 +22,14 @@ def listed(values: Sequence[int]) -> str:
     return (f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else words[0]) + " us"
 
 
+def build_line(value_us: int) -> str:
+    """What to add to the build of a flashrom that has the option."""
+    return (
+        f"Build it with: meson setup -Ddelay_minimum_sleep_us={value_us}; without meson:"
+        f" CFLAGS=-DCONFIG_DELAY_MINIMUM_SLEEP_US={value_us}."
+    )
+
+
 def answer_lines(
     costs: Sequence[Cost],
     choice: Choice,

@@ -7,6 +7,7 @@ from markupsafe import Markup
 
 from delayrig.analysis.threshold.answer import Answer
 from delayrig.analysis.threshold.figures import Cost, Standing
+from delayrig.analysis.threshold.words import build_line
 from delayrig.present.pages.charts import SERIES, Colour, chart_html, new_figure, svg_file, svg_of
 from delayrig.present.pages.page import (
     Column,
@@ -27,9 +28,12 @@ TITLE = "Time and CPU time of each threshold"
 
 def threshold_page(answer: Answer) -> bytes:
     """The whole file."""
+    value_us = answer.recommended_us
+    build = [] if value_us is None else [build_line(value_us)]
+    first, *others = answer.lines
     return render_page(
         title="Which sleep threshold to take",
-        summary=Markup("").join(paragraph(line) for line in answer.lines),
+        summary=Markup("").join(paragraph(line) for line in [first, *build, *others]),
         sections=[
             Section(key="sure", title="How sure that is", body=_sure(answer)),
             Section(key="fronts", title="What each threshold costs", body=_fronts(answer)),

@@ -7,41 +7,54 @@ from rich.table import Table
 
 from delayrig.analysis.threshold.answer import Answer
 from delayrig.analysis.threshold.figures import Cost, Standing
+from delayrig.analysis.threshold.words import build_line
 
 STYLES = {Standing.SAFE: "green", Standing.UNSAFE: "bold red", Standing.DOUBT: "yellow"}
 NUMBERS = ("time s", "slower", "CPU s", "wake-ups", "overshoot ms", "margin us")
+WIDE = 92
+LEFT_OUT = ("wake-ups", "overshoot ms")
+"""On narrower terminals: they decide nothing."""
 
 
 def print_answer(answer: Answer, console: Console, *, out: str) -> None:
-    """Tables of what it rests on, then the recommendation and why."""
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    table.add_column("profile", overflow="fold")
-    table.add_column("threshold us", justify="right", no_wrap=True)
-    table.add_column("safe", no_wrap=True)
-    for name in NUMBERS:
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("front", no_wrap=True)
-    for cost in answer.costs:
-        table.add_row(
-            cost.profile,
-            f"{cost.value_us}",
-            f"[{STYLES[cost.standing]}]{cost.standing}[/]",
-            *figures(cost, answer),
-            "*" if cost.on_front else "",
-        )
-    console.print(table)
+    """The recommendation, how sure it is and how to build it; then what it rests on."""
+    first, *others = answer.lines
+    console.print(f"[bold]{escape(first)}[/]", soft_wrap=True)
+    if answer.recommended_us is not None:
+        console.print(build_line(answer.recommended_us), soft_wrap=True)
+    sure = [*answer.sureness, *(f"In doubt: {doubt}" for doubt in answer.doubts)]
+    for line in [*others, *sure]:
+        console.print(escape(line), soft_wrap=True)
     console.print()
+    for profile in dict.fromkeys(cost.profile for cost in answer.costs):
+        console.print(f"[bold]{escape(profile)}[/]", soft_wrap=True)
+        console.print(_costs(answer, profile, console.width))
+        console.print()
     for finding in answer.findings:
         word = "holds" if finding.holds else "[yellow]does not hold[/]"
         console.print(
             f"{escape(finding.claim)}: {word} on {escape(finding.profile)}: {escape(finding.words)}"
         )
-    console.print()
-    for number, line in enumerate(answer.lines):
-        console.print(f"[bold]{escape(line)}[/]" if number == 0 else escape(line), soft_wrap=True)
-    for line in [*answer.sureness, *(f"In doubt: {doubt}" for doubt in answer.doubts)]:
-        console.print(escape(line), soft_wrap=True)
     console.print(f"results: {escape(out)}/threshold.json, threshold.html, pareto.svg")
+
+
+def _costs(answer: Answer, profile: str, width: int) -> Table:
+    names = [name for name in NUMBERS if width >= WIDE or name not in LEFT_OUT]
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    table.add_column("threshold us", justify="right", no_wrap=True)
+    table.add_column("safe", no_wrap=True)
+    for name in names:
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("front", no_wrap=True)
+    for cost in (cost for cost in answer.costs if cost.profile == profile):
+        told = dict(zip(NUMBERS, figures(cost, answer), strict=True))
+        table.add_row(
+            f"{cost.value_us}",
+            f"[{STYLES[cost.standing]}]{cost.standing}[/]",
+            *(told[name] for name in names),
+            "*" if cost.on_front else "",
+        )
+    return table
 
 
 def figures(cost: Cost, answer: Answer) -> tuple[str, ...]:
