@@ -128,12 +128,12 @@ class Hazard:
     @property
     def is_beyond_jobs(self) -> bool:
         """Whether the rig asks for more than a job does: a fault known before is no reason then."""
-        return self.is_cost_free
+        return False
 
     @property
-    def is_cost_free(self) -> bool:
-        """Whether what the subject takes under it is no cost of its own, and is not compared."""
-        return False
+    def why_uncounted(self) -> str:
+        """Why what the subject takes under it is no cost of its own; empty where it is one."""
+        return ""
 
     def explains(self, text: str) -> bool:  # noqa: ARG002
         """Whether the guest's kernel is right to say this: it is what was done to it."""

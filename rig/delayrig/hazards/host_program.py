@@ -126,6 +126,11 @@ class Threads(InLibrary):
         """The host program has the threads."""
         return ("--threads", self.value)
 
+    @property
+    def why_uncounted(self) -> str:
+        """Most of the CPU time is theirs."""
+        return "other threads of its program compute"
+
     def missed(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
         """Whether they ran before the program ended."""
         ended = first(seen.events, HostEnd)
@@ -143,9 +148,14 @@ class LongWaits(InLibrary):
     lanes = (LaneName.VIRTUAL,)
 
     @property
-    def is_cost_free(self) -> bool:
-        """The waits are asked for by the rig."""
+    def is_beyond_jobs(self) -> bool:
+        """No job asks for such waits."""
         return True
+
+    @property
+    def why_uncounted(self) -> str:
+        """The waits are not the library's."""
+        return "the rig asked for its waits"
 
     @property
     def deadline_ms(self) -> int | None:

@@ -305,8 +305,9 @@ class _Judge:
 
     def _uncounted(self, baseline: list[CellResult], cell: CellResult) -> str:
         """Why times are not compared here; empty where they are."""
-        if any(hazard_of(word).is_cost_free for word in cell.hazards):
-            return "the rig asked for its waits, so its time is not counted"
+        reasons = filter(None, (hazard_of(word).why_uncounted for word in cell.hazards))
+        if reason := next(reasons, ""):
+            return f"{reason}, so its time is not counted"
         answers = [before for before in baseline if not is_unheard(before)]
         failed = [before for before in answers if before.verdict is not Verdict.PASS]
         if failed:
