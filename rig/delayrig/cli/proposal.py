@@ -7,7 +7,6 @@ from pathlib import Path
 
 import click
 import msgspec
-from rich.table import Table
 
 from delayrig.analysis.proposal.steps import FILE_NAME, Proposal, fold_proposal
 from delayrig.analysis.proposal.words import advice, conclusion
@@ -19,6 +18,7 @@ from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.model.result import FILE_NAME as RESULTS
 from delayrig.model.result import Results, read_results
 from delayrig.present.terminal.console import make_console
+from delayrig.present.terminal.table import plain_table
 from delayrig.run.taken_up import FILE_NAME as BEGUN
 
 PLAN = "proposal"
@@ -74,9 +74,7 @@ def _write_page(found: Proposal, out: Path) -> None:
 
 
 def _print(found: Proposal, out: Path, *, no_color: bool) -> None:
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for number, name in enumerate(COLUMNS):
-        table.add_column(name, justify="right" if number else "left", no_wrap=True)
+    table = plain_table(COLUMNS[:1], COLUMNS[1:])
     for step in found.steps:
         table.add_row(
             step.title,

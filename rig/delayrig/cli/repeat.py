@@ -7,7 +7,6 @@ from pathlib import Path
 
 import click
 from rich.markup import escape
-from rich.table import Table
 
 from delayrig.analysis.repeats.median import Median
 from delayrig.analysis.repeats.rounds import Budget, repeat
@@ -19,6 +18,7 @@ from delayrig.cli.loudness import answers, tell_json
 from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.plan.request import check_out
 from delayrig.present.terminal.console import make_console
+from delayrig.present.terminal.table import FittedTable, plain_table
 
 PERCENT = 100
 NS_PER_S = 1e9
@@ -78,11 +78,10 @@ def repeat_cells(
     sys.exit(exit_code_of_run(results))
 
 
-def summary_table(summary: Summary) -> Table:
+def summary_table(summary: Summary) -> FittedTable:
     """A row for each cell."""
-    table = Table(box=None, pad_edge=False)
-    for name in ("cell", "rounds", "verdicts", "total s", "95 %", "CPU s", "95 %"):
-        table.add_column(name, overflow="fold")
+    figures = ("total s", "95 %", "CPU s", "95 %")
+    table = plain_table(("cell", "rounds", "verdicts"), figures)
     for cell in summary.cells:
         verdicts = ", ".join(f"{count} {verdict}" for verdict, count in cell.verdicts.items())
         table.add_row(

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import click
 import msgspec
-from rich.table import Table
 
 from delayrig.base.keep import keep_file
 from delayrig.base.paths import Paths, find_paths
@@ -16,6 +15,7 @@ from delayrig.hazards.speed import GOVERNORS, SLOWEST_PART
 from delayrig.images.recipes import read_recipes
 from delayrig.machine.live_image import provide_live_image
 from delayrig.present.terminal.console import make_console
+from delayrig.present.terminal.table import FittedTable, plain_table
 
 if TYPE_CHECKING:
     from delayrig.analysis.latency.wakeup import Lateness, WakeupReport
@@ -117,11 +117,10 @@ async def _measure(
     )
 
 
-def table(report: "WakeupReport") -> Table:
+def table(report: "WakeupReport") -> FittedTable:
     """A row for each series."""
-    made = Table(box=None, pad_edge=False)
-    for name in ("governor", "eaters", "sleeps", "late by us, mean", "median us", "deviation us"):
-        made.add_column(name)
+    figures = ("eaters", "sleeps", "late by us, mean", "median us", "deviation us")
+    made = plain_table(("governor",), figures)
     for reading in report.readings:
         made.add_row(
             reading.governor,

@@ -137,7 +137,7 @@ def _name(line: str) -> tuple[str, ...]:
 def _lines_of(cells: Sequence[CellResult], results: Results) -> list[str]:
     page = io.StringIO()
     shown = Results(run=results.run, cells=list(cells), contrasts=[])
-    Console(file=page, width=WIDTH, no_color=True).print(cell_table(shown, WIDTH))
+    Console(file=page, width=WIDTH, no_color=True).print(cell_table(shown))
     return [line.rstrip() for line in page.getvalue().splitlines()]
 
 

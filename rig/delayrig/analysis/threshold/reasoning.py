@@ -61,7 +61,8 @@ def _accuracy(name: str, fact: SleepFacts, way: str, how: str) -> Finding | None
         return None
     late = f"a sleep of {TRIED_US} us is {sleep.late_ns_p50 / US:.1f} us late {how}"
     from_us = fact.accurate_us(way)
-    since = f"sleeps are accurate from {from_us} us on" if from_us else "none of the lengths tried is"
+    accurate = f"from {from_us} us on" if from_us else "at none of the lengths tried"
+    since = f"sleeps are accurate {accurate}"
     reason = "" if sleep.is_accurate else f": {_why_late(fact, way)}; {since}"
     return Finding(
         claim=f"sleeps of {TRIED_US} us are accurate to 10 % {how}",

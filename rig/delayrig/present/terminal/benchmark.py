@@ -3,10 +3,9 @@
 
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from delayrig.analysis.benchmark import CellBenchmark, JobCost
-from delayrig.present.terminal.console import plain_table
+from delayrig.present.terminal.table import FittedTable, plain_table
 
 DEAREST = 8
 """Jobs that are named one by one."""
@@ -37,7 +36,7 @@ def print_benchmark(found: CellBenchmark, console: Console) -> None:
     console.print(f"[bold]A booted cell takes {ratio:.1f} times the CPU of a restored one.[/]")
 
 
-def _dearest_jobs(jobs: list[JobCost]) -> Table:
+def _dearest_jobs(jobs: list[JobCost]) -> FittedTable:
     """What cost this host most, beside what it would have taken on a real chip."""
     table = plain_table(
         ["dearest jobs"], ("host s", "guest s", "chip busy s", "times faster", "transfers")

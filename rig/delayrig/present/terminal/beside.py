@@ -3,11 +3,11 @@
 
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from delayrig.analysis.compare.times import Beside, CellPair, sums_of
 from delayrig.model.lane import EXACT_LANE
-from delayrig.present.terminal.console import STYLES, plain_table, seconds
+from delayrig.present.terminal.console import STYLES, seconds
+from delayrig.present.terminal.table import FittedTable, plain_table
 
 
 def print_beside(beside: Beside, console: Console) -> None:
@@ -31,7 +31,7 @@ def print_beside(beside: Beside, console: Console) -> None:
     _print_sums(beside.comparable, console)
 
 
-def _table(pairs: list[CellPair]) -> Table:
+def _table(pairs: list[CellPair]) -> FittedTable:
     table = plain_table(
         ("cell", "verdict"), ("first s", "second s", "%", "CPU s", "CPU s", "program")
     )

@@ -3,10 +3,8 @@
 
 import os
 import sys
-from collections.abc import Iterable
 
 from rich.console import Console
-from rich.table import Table
 
 from delayrig.model.result import ContrastVerdict, Verdict
 
@@ -46,16 +44,6 @@ def make_console(*, stderr: bool = False, no_color: bool = False) -> Console:
     return PatientConsole(
         stderr=stderr, no_color=no_color or None, highlight=False, width=width, soft_wrap=False
     )
-
-
-def plain_table(texts: Iterable[str], numbers: Iterable[str]) -> Table:
-    """With columns of texts, which are folded, and after them of numbers, which are not."""
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for name in texts:
-        table.add_column(name, overflow="fold")
-    for name in numbers:
-        table.add_column(name, justify="right", no_wrap=True)
-    return table
 
 
 def seconds(ns: int | None) -> str:

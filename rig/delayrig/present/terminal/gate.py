@@ -3,10 +3,10 @@
 
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from delayrig.analysis.gate.decision import Decision, GateCell, Outcome
 from delayrig.model.cell import Role
+from delayrig.present.terminal.table import FittedTable
 
 STYLES = {
     Outcome.RIG_FAULT: "magenta",
@@ -17,7 +17,6 @@ STYLES = {
     Outcome.UNSEEN: "dim",
 }
 ROWS_MAX = 20
-WIDE = 120
 
 
 def print_decision(decision: Decision, console: Console) -> None:
@@ -34,7 +33,7 @@ def print_decision(decision: Decision, console: Console) -> None:
     console.print()
     measured = [cell for cell in decision.deciding if cell.role == Role.MEASURE]
     shown = measured if decision.outcome is Outcome.PASS else decision.deciding
-    console.print(decision_table(shown[:ROWS_MAX], console.width))
+    console.print(decision_table(shown[:ROWS_MAX]))
     if len(shown) > ROWS_MAX:
         console.print(f"... and {len(shown) - ROWS_MAX} more")
     if decision.outcome is not Outcome.PASS:
@@ -42,29 +41,19 @@ def print_decision(decision: Decision, console: Console) -> None:
             console.print(f"again: {cell.rerun}", markup=False, soft_wrap=True)
 
 
-def decision_table(cells: list[GateCell], width: int) -> Table:
-    """The cells, each figure beside its limit.
-
-    A narrow terminal gets what decided, and the cell at the end, where its name has room to fold.
-    """
-    wide = width >= WIDE
-    table = Table(
-        box=None, pad_edge=False, header_style="bold", padding=(0, 2 if wide else 1, 0, 0)
+def decision_table(cells: list[GateCell]) -> FittedTable:
+    """The cells, each figure beside its limit."""
+    seconds = ("s before", "s now")
+    table = FittedTable(
+        ("cell", "outcome", "baseline", "candidate", *seconds, "time %", "CPU %"),
+        figures=(*seconds, "time %", "CPU %"),
+        least=("baseline", "candidate", *seconds),
     )
-    for name in ("cell", "outcome", "baseline", "candidate") if wide else ("outcome",):
-        table.add_column(name, overflow="fold", no_wrap=name == "outcome")
-    for name in ("s before", "s now", "time %", "CPU %") if wide else ("time %", "CPU %"):
-        table.add_column(name, justify="right", no_wrap=True)
-    if not wide:
-        table.add_column("cell", overflow="fold")
     for cell in cells:
         outcome = f"[{STYLES[cell.outcome]}]{cell.outcome}[/]"
-        seconds, percents = _figures(cell)
+        times, percents = _figures(cell)
         words = (escape(cell.id), outcome, cell.baseline or "-", cell.candidate)
-        if wide:
-            table.add_row(*words, *seconds, *percents)
-        else:
-            table.add_row(outcome, *percents, escape(cell.id))
+        table.add_row(*words, *times, *percents)
     return table
 
 

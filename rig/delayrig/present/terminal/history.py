@@ -7,13 +7,13 @@ from collections.abc import Sequence
 import msgspec
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from delayrig.analysis.history.series import Series
 from delayrig.analysis.history.steps import Found, Step
 from delayrig.analysis.history.store import Entry
 from delayrig.model.cell import Role
 from delayrig.present.terminal.console import STYLES
+from delayrig.present.terminal.table import FittedTable
 
 BAR_WIDTH = 30
 CELLS_SHOWN = 3
@@ -71,16 +71,16 @@ def listed(entry: Entry) -> Listed:
     )
 
 
-def list_table(runs: Sequence[Listed]) -> Table:
+def list_table(runs: Sequence[Listed]) -> FittedTable:
     """A line a run."""
-    table = _table()
-    table.add_column("run", justify="right", no_wrap=True)
-    for name in ("started (UTC)", "plan", "lane"):
-        table.add_column(name, no_wrap=True)
-    for name in ("subjects", "verdicts", "gate"):
-        table.add_column(name, overflow="fold")
-    for name in ("cells", "total s", "exit"):
-        table.add_column(name, justify="right", no_wrap=True)
+    table = FittedTable(
+        (
+            *("run", "started (UTC)", "plan", "lane", "subjects", "verdicts", "gate"),
+            *("cells", "total s", "exit"),
+        ),
+        figures=("run", "cells", "total s", "exit"),
+        least=("lane", "gate"),
+    )
     for run in runs:
         whole = run.cells == run.cells_planned and not run.interrupted
         table.add_row(
@@ -107,13 +107,11 @@ def print_plot(series: Sequence[Series], console: Console) -> None:
     for one in series:
         console.print(f"\n[bold]{escape(one.name)}[/]")
         longest = max(point.total_ns for point in one.points)
-        table = _table()
-        table.add_column("run", justify="right", no_wrap=True)
-        table.add_column("started (UTC)", no_wrap=True)
-        table.add_column("program", overflow="fold")
-        for name in ("total s", "CPU s"):
-            table.add_column(name, justify="right", no_wrap=True)
-        table.add_column("total", no_wrap=True)
+        table = FittedTable(
+            ("run", "started (UTC)", "program", "total s", "CPU s", "total"),
+            figures=("run", "total s", "CPU s"),
+            least=("CPU s", "total"),
+        )
         for point in one.points:
             table.add_row(
                 f"{point.run.id}",
@@ -172,7 +170,3 @@ def reason(step: Step, unlike: Sequence[str]) -> str:
 def when(started: str) -> str:
     """To the minute."""
     return started[:16].replace("T", " ")
-
-
-def _table() -> Table:
-    return Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))

@@ -4,7 +4,6 @@
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
-from rich.table import Table
 
 from delayrig.analysis.latency import explain
 from delayrig.analysis.latency.doubt import MEANING
@@ -13,6 +12,7 @@ from delayrig.analysis.latency.series import Section
 from delayrig.present import latency_rows as rows
 from delayrig.present.latency_rows import Rows
 from delayrig.present.terminal.progress import BAR_WIDTH, LiveBar
+from delayrig.present.terminal.table import FittedTable
 
 
 class LatencyProgress(LiveBar):
@@ -102,10 +102,9 @@ def once(meaning: str, meant: set[str]) -> str:
     return meaning
 
 
-def _table(found: Rows) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for number, name in enumerate(found.columns):
-        table.add_column(name, justify="left" if number < found.words else "right", overflow="fold")
+def _table(found: Rows) -> FittedTable:
+    figures = found.columns[found.words :]
+    table = FittedTable(found.columns, figures=figures)
     for row in found.rows:
         table.add_row(*map(escape, row))
     return table

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from delayrig.base.errors import ExitCode
 from delayrig.base.text import one_line
@@ -15,16 +14,16 @@ from delayrig.judge.not_provided import not_provided_lines
 from delayrig.model.cell import Role
 from delayrig.model.platform import Arch, labelled
 from delayrig.model.result import CellResult, Results, Verdict
-from delayrig.present.terminal.console import CONTRAST_STYLES, STYLES, plain_table, seconds
+from delayrig.present.terminal.console import CONTRAST_STYLES, STYLES, seconds
+from delayrig.present.terminal.table import FittedTable, plain_table
 
-WIDE = 140
 UNWATCHED = "No canary and control were among the cells: nothing shows that the rig sees."
 TIMES = ("total s", "CPU s", "chip busy s", "overshoot s")
 
 
 def print_results(results: Results, code: ExitCode, console: Console, *, out: str) -> None:
     """The table, the evidence of whatever is not a pass, and the answer."""
-    console.print(cell_table(results, console.width))
+    console.print(cell_table(results))
     for cell in results.cells:
         if not (cell.verdict is Verdict.PASS or cell.not_provided or _is_working_canary(cell)):
             _print_findings(cell, console)
@@ -55,24 +54,13 @@ def _print_findings(cell: CellResult, console: Console) -> None:
         console.print(f"  again: {escape(cell.rerun)}", soft_wrap=True)
 
 
-def cell_table(results: Results, width: int) -> Table:
-    """Every cell: what it was, its verdict, programming time and CPU time side by side.
-
-    A narrow terminal gets the columns that matter most, their words folded.
-    """
-    wide = width >= WIDE
-    table = Table(
-        box=None, pad_edge=False, header_style="bold", padding=(0, 2 if wide else 1, 0, 0)
+def cell_table(results: Results) -> FittedTable:
+    """Every cell: what it was, its verdict, programming time and CPU time side by side."""
+    table = FittedTable(
+        ("subject", "MIPS", "cores", "hazards", "chip", "job", "verdict", *TIMES),
+        figures=("MIPS", "cores", *TIMES),
+        least=TIMES[2:],
     )
-    table.add_column("subject", overflow="fold", no_wrap=wide)
-    table.add_column("MIPS", justify="right", no_wrap=True)
-    table.add_column("cores", justify="right", no_wrap=True)
-    for name in ("hazards", "chip"):
-        table.add_column(name, overflow="fold", no_wrap=wide)
-    table.add_column("job", no_wrap=True)
-    table.add_column("verdict", overflow="fold", no_wrap=wide, min_width=9)
-    for name in TIMES if wide else TIMES[:2]:
-        table.add_column(name, justify="right", no_wrap=True)
     for cell in results.cells:
         table.add_row(
             escape(subject_name(cell)),
@@ -82,12 +70,12 @@ def cell_table(results: Results, width: int) -> Table:
             f"{cell.chip} {cell.corner}",
             cell.job,
             f"[{STYLES[cell.verdict]}]{cell.verdict}[/]{expectation(cell)}",
-            *(_times(cell) if wide else _times(cell)[:2]),
+            *_times(cell),
         )
     return table
 
 
-def contrast_table(results: Results) -> Table:
+def contrast_table(results: Results) -> FittedTable:
     """What had to cost a multiple of another subject's figure in the same cell, and did."""
     names = {cell.id: cell.subject.name for cell in results.cells}
     table = plain_table(

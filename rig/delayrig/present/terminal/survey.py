@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from delayrig.analysis.survey.calls import Requested
 from delayrig.analysis.survey.gaps import class_us
 from delayrig.analysis.survey.survey import Survey
+from delayrig.present.terminal.table import FittedTable
 
 BOUNDS = "bounds from the bus"
 
@@ -119,18 +119,7 @@ def _agreements(survey: Survey) -> Figures:
 def print_survey(survey: Survey, console: Console) -> None:
     """The tables, then what they rest on."""
     for made in tables_of(survey):
-        table = Table(
-            title=escape(made.caption),
-            title_justify="left",
-            box=None,
-            pad_edge=False,
-            header_style="bold",
-            padding=(0, 2, 0, 0),
-        )
-        for name in made.words:
-            table.add_column(name, overflow="fold")
-        for name in made.figures:
-            table.add_column(name, justify="right", no_wrap=True)
+        table = FittedTable((*made.words, *made.figures), figures=made.figures, title=made.caption)
         for row in made.rows:
             table.add_row(*(escape(value) for value in row))
         console.print(table, "")

@@ -11,7 +11,7 @@ from rich.text import Text
 GAP = 2
 
 
-class PlainTable:
+class FittedTable:
     """Columns of words, and of figures at the right.
 
     Where the terminal is too narrow, headings and words are wrapped between words; then the columns
@@ -89,9 +89,8 @@ class PlainTable:
         *,
         headed: bool = True,
     ) -> Table:
-        table = Table(
-            box=None, pad_edge=False, header_style="bold", padding=(0, GAP, 0, 0), show_header=headed
-        )
+        table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, GAP, 0, 0))
+        table.show_header = headed
         for at, width in zip(shown, widths, strict=True):
             side: JustifyMethod = "right" if self._is_figure(at) else "left"
             table.add_column(self._columns[at], justify=side, width=width)
@@ -116,3 +115,11 @@ class PlainTable:
             before = named
             line = self._table(figures, widths, [row], headed=number == 0)
             yield Padding(line, (0, 0, 0, GAP))
+
+
+def plain_table(
+    words: Iterable[str], figures: Iterable[str], *, least: Collection[str] = ()
+) -> FittedTable:
+    """Columns of words, then of figures; `least` are those of them that may go."""
+    words, figures = tuple(words), tuple(figures)
+    return FittedTable((*words, *figures), figures=figures, least=least)

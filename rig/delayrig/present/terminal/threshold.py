@@ -3,17 +3,14 @@
 
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from delayrig.analysis.threshold.answer import Answer
 from delayrig.analysis.threshold.figures import Cost, Standing
 from delayrig.analysis.threshold.words import build_line
+from delayrig.present.terminal.table import FittedTable
 
 STYLES = {Standing.SAFE: "green", Standing.UNSAFE: "bold red", Standing.DOUBT: "yellow"}
 NUMBERS = ("time s", "slower", "CPU s", "wake-ups", "overshoot ms", "margin us")
-WIDE = 92
-LEFT_OUT = ("wake-ups", "overshoot ms")
-"""On narrower terminals: they decide nothing."""
 
 
 def print_answer(answer: Answer, console: Console, *, out: str) -> None:
@@ -28,7 +25,7 @@ def print_answer(answer: Answer, console: Console, *, out: str) -> None:
     console.print()
     for profile in dict.fromkeys(cost.profile for cost in answer.costs):
         console.print(f"[bold]{escape(profile)}[/]", soft_wrap=True)
-        console.print(_costs(answer, profile, console.width))
+        console.print(_costs(answer, profile))
         console.print()
     for finding in answer.findings:
         word = "holds" if finding.holds else "[yellow]does not hold[/]"
@@ -38,20 +35,17 @@ def print_answer(answer: Answer, console: Console, *, out: str) -> None:
     console.print(f"results: {escape(out)}/threshold.json, threshold.html, pareto.svg")
 
 
-def _costs(answer: Answer, profile: str, width: int) -> Table:
-    names = [name for name in NUMBERS if width >= WIDE or name not in LEFT_OUT]
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    table.add_column("threshold us", justify="right", no_wrap=True)
-    table.add_column("safe", no_wrap=True)
-    for name in names:
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("front", no_wrap=True)
+def _costs(answer: Answer, profile: str) -> FittedTable:
+    table = FittedTable(
+        ("threshold us", "safe", *NUMBERS, "front"),
+        figures=("threshold us", *NUMBERS),
+        least=("wake-ups", "overshoot ms"),
+    )
     for cost in (cost for cost in answer.costs if cost.profile == profile):
-        told = dict(zip(NUMBERS, figures(cost, answer), strict=True))
         table.add_row(
             f"{cost.value_us}",
             f"[{STYLES[cost.standing]}]{cost.standing}[/]",
-            *(told[name] for name in names),
+            *figures(cost, answer),
             "*" if cost.on_front else "",
         )
     return table

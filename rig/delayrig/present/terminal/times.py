@@ -2,18 +2,19 @@
 """What writes took, beside the least that they could have."""
 
 from rich.markup import escape
-from rich.table import Table
 
 from delayrig.analysis.figures.times import TimeRow
-from delayrig.present.terminal.console import STYLES, plain_table, seconds
+from delayrig.present.terminal.console import STYLES, seconds
+from delayrig.present.terminal.table import FittedTable, plain_table
 
 
-def time_table(rows: list[TimeRow], *, beside: str) -> Table:
+def time_table(rows: list[TimeRow], *, beside: str) -> FittedTable:
     """What each cell took, and the least that it could have."""
     times = ("total s", "busy s", "floor s", "ratio", "overshoot s")
     table = plain_table(
         ("subject", "chip", "job", "verdict"),
         ("KiB", "MIPS", "cores", *times, "transfers", f"{escape(beside)} s"),
+        least=("busy s", "floor s", "transfers"),
     )
     for row in rows:
         table.add_row(

@@ -4,13 +4,13 @@
 from collections.abc import Sequence
 
 from rich.markup import escape
-from rich.table import Table
 
 from delayrig.analysis.figures.waste import CallSiteWaste, OperationWaste, Waste
-from delayrig.present.terminal.console import plain_table, seconds
+from delayrig.present.terminal.console import seconds
+from delayrig.present.terminal.table import FittedTable, plain_table
 
 
-def waste_tables(waste: Waste) -> list[Table]:
+def waste_tables(waste: Waste) -> list[FittedTable]:
     """Where a flashrom waits for nothing: by operation, and by who asked for a delay."""
     operations = _table("operation", ("busy s",))
     for row in waste.operations:
@@ -25,10 +25,9 @@ def waste_tables(waste: Waste) -> list[Table]:
     return [table for table in (operations, sites) if table.row_count]
 
 
-def _table(what: str, figures: Sequence[str]) -> Table:
-    return plain_table(
-        ("subject", "phase", what), ("times", *figures, "for nothing s", "each us", "most us")
-    )
+def _table(what: str, figures: Sequence[str]) -> FittedTable:
+    figures = ("times", *figures, "for nothing s", "each us", "most us")
+    return plain_table(("subject", "phase", what), figures, least=figures[1:-3])
 
 
 def _figures(row: OperationWaste | CallSiteWaste) -> tuple[str, str, str]:
