@@ -13,7 +13,14 @@ from delayrig.base.paths import Paths
 from delayrig.cli.words import CELL, PLAN_NAME, SUBJECT
 from delayrig.images.delay_function import DelayWish
 from delayrig.model.lane import LaneName
-from delayrig.plan.request import Choice, Request, check_connect, choose_cells, default_jobs
+from delayrig.plan.request import (
+    Choice,
+    Request,
+    check_connect,
+    choose_cells,
+    count_cells_of,
+    default_jobs,
+)
 
 R = TypeVar("R")
 
@@ -41,6 +48,10 @@ class CellsWish:
             paths=paths,
             lane=self.lane,
         )
+
+    def count(self, paths: Paths) -> int:
+        """Those of the whole plan, at most; none of them is made."""
+        return count_cells_of(self.plan, subjects=self.subjects, paths=paths, lane=self.lane)
 
     def request(
         self, choice: Choice, folder: Path, argv: list[str], delay: DelayWish | None = None

@@ -29,6 +29,9 @@ from delayrig.present.terminal.console import make_console
 from delayrig.present.terminal.results import print_results
 from delayrig.run.taken_up import check_begun
 
+LISTED_MAX = 100_000
+"""A dry run of a larger plan only counts its cells: each takes a few microseconds to make."""
+
 
 @click.command()
 @cell_options(plan="default")
@@ -57,6 +60,10 @@ def run(
 ) -> None:
     """Runs a plan: every cell in its guest, a verdict for each, and the answer."""
     paths = find_paths()
+    if dry_run and not cells.patterns and (count := cells.count(paths)) > LISTED_MAX:
+        tell_json({"cells_at_most": count})
+        note(f"{count:,} cells at most, too many to list: --cell PATTERN lists some of them")
+        return
     choice = cells.choose(paths)
     if dry_run:
         tell_json([cell.id for cell in choice.cells])

@@ -3,6 +3,7 @@
 
 import fnmatch
 import itertools
+import math
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -32,6 +33,9 @@ from delayrig.plan.words import (
     lane_of_plan,
     own_subjects,
 )
+
+DECIDING = ("machine", "cores", "timers", "load", "hazards")
+"""The dimensions by which a combination is possible or not."""
 
 
 def plan_cells(
@@ -72,6 +76,23 @@ def plan_cells(
     return list(unique.values())
 
 
+def count_cells(
+    plan: Plan, *, source: str, subjects: Iterable[str], chips: Iterable[str], lane: LaneName | None
+) -> int:
+    """How many cells the plan has at most, without making any of them.
+
+    Cells of the same id count as often as they are named, and those that a lane leaves out, too.
+    """
+    main = lane or lane_of_plan(plan, source)
+    reader = _Reader(PlanCheck(source, list(chips), main), 0, main)
+    chosen = list(dict.fromkeys(subjects)) or plan.subjects
+    groups = sum(
+        reader.count_points(group, f"group[{number}].over") * len(own_subjects(group) or chosen)
+        for number, group in enumerate(plan.group)
+    )
+    return groups + sum(len(own_subjects(single) or chosen) for single in plan.cell)
+
+
 class _Reader:
     """Turns the plan's words into cells; knows where each stands, for the errors."""
 
@@ -109,6 +130,19 @@ class _Reader:
         self._check.span(factors, key)
         for row in self._rows(group, factors, key):
             yield Point(**row)
+
+    def count_points(self, group: Group, key: str) -> int:
+        """Of all combinations, what is possible hangs on some dimensions alone."""
+        factors: dict[str, list[Any]] = msgspec.structs.asdict(group.over)
+        self._check.span(factors, key)
+        if group.strength is not None:
+            return len(self._rows(group, factors, key))
+        deciding = {name: factors.pop(name) for name in DECIDING}
+        rows = (
+            dict(zip(deciding, values, strict=True))
+            for values in itertools.product(*deciding.values())
+        )
+        return sum(map(is_possible, rows)) * math.prod(map(len, factors.values()))
 
     def _rows(self, group: Group, factors: dict[str, list[Any]], key: str) -> list[dict[str, Any]]:
         if group.strength is None or factors["machine"] != [""]:

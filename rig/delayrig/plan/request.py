@@ -22,7 +22,7 @@ from delayrig.model.chips import ChipFacts, read_chips
 from delayrig.model.lane import LaneName
 from delayrig.model.result import FILE_NAME
 from delayrig.model.workload import region_of
-from delayrig.plan.cells import plan_cells
+from delayrig.plan.cells import count_cells, plan_cells
 from delayrig.plan.contrast import Contrast, check_contrast
 from delayrig.plan.words import Plan, find_plan, lane_of_plan, own_subjects, read_plan
 
@@ -99,6 +99,15 @@ def choose_cells(
             hint=f"`rig/rig run --plan {plan} --dry-run` lists them; * stands for anything",
         )
     return replace(choice, cells=cells)
+
+
+def count_cells_of(
+    plan: str, *, subjects: list[str], paths: Paths, lane: LaneName | None = None
+) -> int:
+    """How many cells a plan has at most; makes none of them."""
+    path = find_plan(plan)
+    chips = read_chips(paths.checkout)
+    return count_cells(read_plan(path), source=str(path), subjects=subjects, chips=chips, lane=lane)
 
 
 def choose_cells_of(

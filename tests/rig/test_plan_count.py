@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Cells of a plan, counted without being made."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from delayrig.base.toml import parse_toml
+from delayrig.cli.main import main
+from delayrig.plan.cells import count_cells
+from delayrig.plan.words import Plan, find_plan, read_plan
+
+from tests.rig.plan_texts import CHIPS, GROUP, HEAD, SINGLE, cells_of, live
+
+WIDE = """\
+mips = [1000, 500, 250, 125, 62, 31, 16]
+cores = [1, 2, 4]
+job = ["write", "erase", "read", "probe", "verify"]
+corner = ["min", "typ", "max"]
+timers = ["high-res", "low-res"]
+load = ["none", "busy-siblings"]
+arch = ["x86_64", "i386", "arm64"]
+programmer = ["serprog:ip", "serprog:dev"]
+"""
+TWO_CORES = GROUP.replace("cores = [1]", "cores = [1, 2]")
+
+
+def million() -> str:
+    """A plan of more cells than anybody wants to see."""
+    chips = ", ".join(f'"{chip}"' for chip in CHIPS)
+    hazards = ", ".join(f'"signals:{rate}"' for rate in range(1, 11))
+    group = f'[[group]]\nname = "g"\n[group.over]\n{WIDE}chip = [{chips}]\nhazards = [{hazards}]\n'
+    return HEAD + group
+
+
+def counted(text: str) -> int:
+    plan = parse_toml(text, Plan, source="my.toml")
+    return count_cells(plan, source="my.toml", subjects=(), chips=CHIPS, lane=None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        HEAD + GROUP + SINGLE,
+        HEAD
+        + GROUP.replace("cores = [1]", "cores = [1, 2]")
+        + 'load = ["none", "busy-siblings"]\n',
+        HEAD + GROUP.replace("[group.over]", 'subject = "bundled"\n[group.over]'),
+        HEAD
+        + GROUP.replace("cores = [1]", "cores = [1, 2, 4]").replace(
+            "[group.over]", "strength = 2\n[group.over]"
+        ),
+        live('machine = "10:40"'),
+    ],
+)
+def test_count_is_that_of_the_cells(text: str) -> None:
+    assert counted(text) == len(cells_of(text))
+
+
+@pytest.mark.parametrize("name", ["default", "full", "gate", "live", "museum", "smoke"])
+def test_shipped_plan_has_no_more_cells_than_are_counted(name: str) -> None:
+    path = find_plan(name)
+    plan = read_plan(path)
+    made = cells_of(path.read_text(encoding="utf-8"))
+    found = count_cells(plan, source=path.name, subjects=(), chips=CHIPS, lane=None)
+    assert len(made) <= found
+
+
+def test_dry_run_of_a_million_cells_counts_them_and_lists_none(tmp_path: Path) -> None:
+    plan = tmp_path / "million.toml"
+    plan.write_text(million(), encoding="utf-8")
+    done = CliRunner().invoke(main, ["run", "--plan", str(plan), "--dry-run", "--json"])
+    assert done.exit_code == 0, done.output
+    at_most = 2 * 7 * 5 * 3 * 2 * 3 * 2 * len(CHIPS) * 10 * 5
+    assert f"{at_most:,} cells at most" in done.stderr
+    assert json.loads(done.stdout) == {"cells_at_most": at_most}
