@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The plugin's arguments: `KEY=VALUE`, each once. Lists have one word a vCPU, with colons between;
- * the last one holds for all that follow. Described in the README of emulators/. Pure.
+ * the last one holds for all that follow. Described in
+ * rig/docs/reference/cpu-plugin.md. Pure.
  */
 #ifndef EMULATORS_CPU_OPTIONS_H
 #define EMULATORS_CPU_OPTIONS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the vCPUs were really given, as JSON lines. The keys and their order are described in the
- * README of emulators/. Writes to a stream; the moments are arguments.
+ * What the vCPUs were really given, as JSON lines. The keys and their order are described in
+ * rig/docs/reference/events.md. Writes to a stream; the moments are arguments.
  */
 #ifndef EMULATORS_CPU_TRACE_H
 #define EMULATORS_CPU_TRACE_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writes events as JSON lines. The keys and their order are described in the README of emulators/.
+ * Writes events as JSON lines. The keys and their order are described in
+ * rig/docs/reference/events.md.
  */
 #ifndef EMULATORS_RECORD_JSONL_H
 #define EMULATORS_RECORD_JSONL_H

@@ -133,7 +133,7 @@ static const char help[] =
 	"  write-max=N, read-max=N     the longest transfer: more is refused\n"
 	"  PRESET                      stm32-vserprog, pico-serprog, frser-duino, "
 	"frser-duino-ftdi,\n"
-	"                              unasked, usb-high-speed: see the README of emulators/\n"
+	"                              unasked, usb-high-speed: rig/docs/reference/link-faults.md\n"
 	"\n"
 	"Faults (--fault KIND[:US]@WHEN, up to 8; same --seed, same faults):\n"
 	"  drop, corrupt, duplicate    a byte of a reply; of a request with in: before WHEN\n"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from delayrig.analysis.figures.waste import Watched
-from delayrig.analysis.survey.calls import requested_of
+from delayrig.analysis.survey.calls import answer_of, requested_of
 from delayrig.analysis.survey.gaps import (
     agreement_of,
     bounds_of,
@@ -44,6 +44,16 @@ def test_calls_of_one_length_are_counted_and_what_they_took_beyond() -> None:
     (row,) = requested_of([called(*calls, delay(100, took_ns=None))])
     assert (row.requested_us, row.count) == (100, 2)
     assert (row.took_ns, row.beyond_ns) == (200 * US + 40, 40)
+
+
+def test_answer_counts_the_waits_and_those_that_are_not_slept() -> None:
+    calls = [delay(10, took_ns=20_000, at=each) for each in (0, 100 * US)]
+    calls.append(delay(400, took_ns=460_000, at=200 * US))
+    assert answer_of(requested_of([called(*calls)])) == (
+        "3 waits of 10 to 400 us were asked for, and took 0.001 s;"
+        " 2 of them, of less than 100 us, took 8.0 % of that."
+    )
+    assert answer_of([]) == "No wait was seen call by call."
 
 
 def test_delay_function_that_calls_another_one_waits_once() -> None:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What was asked for, call by call: of cells in which QEMU saw the delay functions."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -53,3 +53,22 @@ def requested_of(watched: Iterable[Watched]) -> list[Requested]:
 def took_ns(calls: Iterable[DelayCall]) -> int:
     """All of them together."""
     return sum(call.seen_ns or 0 for call in calls)
+
+
+SHORT_US = 100
+"""The threshold that the proposal recommends: shorter waits are not slept there."""
+
+
+def answer_of(calls: Sequence[Requested]) -> str:
+    """What was asked for, in one sentence."""
+    if not calls:
+        return "No wait was seen call by call."
+    count, took = sum(each.count for each in calls), sum(each.took_ns for each in calls)
+    short = [each for each in calls if each.requested_us < SHORT_US]
+    part = 100 * sum(each.took_ns for each in short) / max(took, 1)
+    lengths = [each.requested_us for each in calls]
+    return (
+        f"{count:,} waits of {min(lengths):,} to {max(lengths):,} us were asked for, and took"
+        f" {took / 1e9:.3f} s; {sum(each.count for each in short):,} of them, of less than"
+        f" {SHORT_US} us, took {part:.1f} % of that."
+    )

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
+from delayrig.analysis.survey.calls import answer_of
 from delayrig.analysis.survey.gaps import class_us
 from delayrig.analysis.survey.survey import Survey
 from delayrig.present.pages.charts import SERIES, Colour, chart_html, new_figure, svg_file, svg_of
@@ -31,7 +32,9 @@ def survey_page(survey: Survey) -> bytes:
     tables = tables_of(survey)
     return render_page(
         title="Which waits are asked for",
-        summary=Markup("").join(paragraph(line) for line in survey.lines),
+        summary=Markup("").join(
+            paragraph(line) for line in [answer_of(survey.calls), *survey.lines]
+        ),
         sections=[
             Section(key="lengths", title=TITLE, body=_chart(survey, tables)),
             *(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.markup import escape
 
-from delayrig.analysis.survey.calls import Requested
+from delayrig.analysis.survey.calls import Requested, answer_of
 from delayrig.analysis.survey.gaps import class_us
 from delayrig.analysis.survey.survey import Survey
 from delayrig.present.terminal.table import FittedTable
@@ -117,7 +117,8 @@ def _agreements(survey: Survey) -> Figures:
 
 
 def print_survey(survey: Survey, console: Console) -> None:
-    """The tables, then what they rest on."""
+    """One sentence, the tables, then what they rest on."""
+    console.print(f"[bold]{answer_of(survey.calls)}[/]", "", soft_wrap=True)
     for made in tables_of(survey):
         table = FittedTable((*made.words, *made.figures), figures=made.figures, title=made.caption)
         for row in made.rows:
