@@ -367,9 +367,41 @@ static enum options_status print_help(void)
 	return OPTIONS_DONE;
 }
 
-static enum options_status apply(int option, char *text, struct options *options)
+/* Where the words of an option go as they are; NULL for any other option. */
+static const char **words_of(int option, struct options *options)
 {
-	switch ((enum option_id)option) {
+	switch (option) {
+	case OPTION_EVENTS:
+		return &options->events_path;
+	case OPTION_IMAGE_IN:
+		return &options->image_in_path;
+	case OPTION_IMAGE_OUT:
+		return &options->image_out_path;
+	case OPTION_IMAGE_OUT_SPARSE:
+		return &options->image_out_sparse_path;
+	default:
+		return NULL;
+	}
+}
+
+/* What an option without words turns on; NULL for any other option. */
+static bool *switch_of(int option, struct options *options)
+{
+	switch (option) {
+	case OPTION_ALLOW_REMOTE:
+		return &options->allow_remote;
+	case OPTION_NATIVE_DELAY:
+		return &options->device.native_delay;
+	case OPTION_SPI_WIRE_TIME:
+		return &options->device.spi_wire_time;
+	default:
+		return NULL;
+	}
+}
+
+static enum options_status apply_value(int option, char *text, struct options *options)
+{
+	switch (option) {
 	case OPTION_CHIP:
 		return set_chip(text, options);
 	case OPTION_LIST_CHIPS:
@@ -388,37 +420,16 @@ static enum options_status apply(int option, char *text, struct options *options
 		return set_start(text, options);
 	case OPTION_LISTEN:
 		return set_listen(text, options);
-	case OPTION_ALLOW_REMOTE:
-		options->allow_remote = true;
-		return OPTIONS_RUN;
 	case OPTION_CLOCK:
 		return set_clock(text, options);
-	case OPTION_EVENTS:
-		options->events_path = text;
-		return OPTIONS_RUN;
-	case OPTION_IMAGE_IN:
-		options->image_in_path = text;
-		return OPTIONS_RUN;
 	case OPTION_IMAGE_OFFSET:
 		return set_unsigned("image-offset", text, UINT_MAX, &options->image_offset_bytes);
-	case OPTION_IMAGE_OUT:
-		options->image_out_path = text;
-		return OPTIONS_RUN;
-	case OPTION_IMAGE_OUT_SPARSE:
-		options->image_out_sparse_path = text;
-		return OPTIONS_RUN;
 	case OPTION_SECOND_CLIENT:
 		return set_second_client(text, options);
 	case OPTION_LINK:
 		return set_link(text, options);
 	case OPTION_FAULT:
 		return add_fault(text, options);
-	case OPTION_NATIVE_DELAY:
-		options->device.native_delay = true;
-		return OPTIONS_RUN;
-	case OPTION_SPI_WIRE_TIME:
-		options->device.spi_wire_time = true;
-		return OPTIONS_RUN;
 	case OPTION_REALTIME:
 		return set_realtime(text, options);
 	case OPTION_CPU:
@@ -442,9 +453,24 @@ static enum options_status apply(int option, char *text, struct options *options
 		return set_records_max(text, options);
 	case OPTION_HELP:
 		return print_help();
+	default:
+		fprintf(stderr, "serprog-emu: --help prints the options\n");
+		return OPTIONS_BAD;
 	}
-	fprintf(stderr, "serprog-emu: --help prints the options\n");
-	return OPTIONS_BAD;
+}
+
+static enum options_status apply(int option, char *text, struct options *options)
+{
+	const char **words = words_of(option, options);
+	bool *is_on = switch_of(option, options);
+
+	if (words)
+		*words = text;
+	else if (is_on)
+		*is_on = true;
+	else
+		return apply_value(option, text, options);
+	return OPTIONS_RUN;
 }
 
 /* What is done while it stands by: too late to be said afterwards. */

@@ -111,11 +111,55 @@ static int start_bridge(const struct window *window, const struct spec *spec, pi
 	return error ? error : folders_await_file(spec->bridge_makes);
 }
 
+/* What the subject runs beside. */
+struct scene {
+	struct hazards hazards;
+	pid_t bridge; /* 0: there is none */
+};
+
+/* What went wrong is in the report. */
+static int set_scene(const struct window *window, const struct spec *spec,
+	struct emulator *emulator, struct report *report, struct scene *scene)
+{
+	int error = emulator_tell(emulator, &spec->emulator);
+
+	if (error) {
+		report_error(report, "the emulator did not get ready", strerror(-error));
+		return error;
+	}
+	error = start_bridge(window, spec, &scene->bridge);
+	if (error) {
+		report_error(report, "the bridge did not start", strerror(-error));
+		return error;
+	}
+	error = hazards_begin(&scene->hazards, &spec->hazards, report, emulator->pid);
+	if (error)
+		hazards_end(&scene->hazards);
+	return error;
+}
+
+static void clear_scene(const struct emulator *emulator, struct report *report, struct scene *scene)
+{
+	struct subject_end end;
+
+	hazards_end(&scene->hazards);
+	if (scene->bridge > 0) {
+		kill(scene->bridge, SIGKILL);
+		waitpid(scene->bridge, NULL, 0);
+	}
+	/* The client is gone, so the emulator ends by itself, unless nobody ever came. */
+	kill(emulator->pid, SIGTERM);
+	process_reap(emulator->pid, hypercall_virtual_ns() + EMULATOR_END_MS * NS_PER_MS, &end);
+	hypercall_mark(MARK_EMULATOR_ENDED);
+	report_moment(report, "emulator_end", "exit_code",
+		WIFEXITED(end.wait_status) ? (uint64_t)WEXITSTATUS(end.wait_status) : 255);
+}
+
 static int run_subject(const struct window *window, const struct spec *spec,
 	struct emulator *emulator, struct report *report)
 {
 	struct stops stops;
-	struct hazards hazards;
+	struct scene scene;
 	const struct program program = {
 		.words = &spec->subject,
 		.root = spec->root,
@@ -125,33 +169,20 @@ static int run_subject(const struct window *window, const struct spec *spec,
 	};
 	struct subject_end end;
 	uint64_t deadline_ns;
-	pid_t subject, bridge;
-	int error;
+	pid_t subject;
+	int error = set_scene(window, spec, emulator, report, &scene);
 
-	error = emulator_tell(emulator, &spec->emulator);
-	if (error) {
-		report_error(report, "the emulator did not get ready", strerror(-error));
+	if (error)
 		return error;
-	}
-	error = start_bridge(window, spec, &bridge);
-	if (error) {
-		report_error(report, "the bridge did not start", strerror(-error));
-		return error;
-	}
-	error = hazards_begin(&hazards, &spec->hazards, report, emulator->pid);
-	if (error) {
-		hazards_end(&hazards);
-		return error;
-	}
 	hypercall_mark(MARK_EMULATOR_READY);
 	deadline_ns = hypercall_virtual_ns() + spec->deadline_ms * NS_PER_MS;
-	hazards_subject_starts(&hazards, hypercall_virtual_ns());
+	hazards_subject_starts(&scene.hazards, hypercall_virtual_ns());
 	report_moment(report, "subject_start", NULL, 0);
 	error = process_start(&subject, &program);
 	if (!error)
 		error = stops_start(&stops, subject, spec->stops_hz);
 	if (!error)
-		error = accompany(emulator, &hazards, subject, &deadline_ns);
+		error = accompany(emulator, &scene.hazards, subject, &deadline_ns);
 	if (error) {
 		report_error(report, "the subject was lost", strerror(-error));
 		return error;
@@ -161,18 +192,7 @@ static int run_subject(const struct window *window, const struct spec *spec,
 	report_subject_end(report, &end);
 	if (spec->stops_hz)
 		report_moment(report, "stops", "count", stops_end(&stops));
-	hazards_end(&hazards);
-
-	if (bridge > 0) {
-		kill(bridge, SIGKILL);
-		waitpid(bridge, NULL, 0);
-	}
-	/* The client is gone, so the emulator ends by itself, unless nobody ever came. */
-	kill(emulator->pid, SIGTERM);
-	process_reap(emulator->pid, hypercall_virtual_ns() + EMULATOR_END_MS * NS_PER_MS, &end);
-	hypercall_mark(MARK_EMULATOR_ENDED);
-	report_moment(report, "emulator_end", "exit_code",
-		WIFEXITED(end.wait_status) ? (uint64_t)WEXITSTATUS(end.wait_status) : 255);
+	clear_scene(emulator, report, &scene);
 	return 0;
 }
 
