@@ -3,7 +3,7 @@
 
 from delayrig.analysis.gate.decision import Decision, Limits, Outcome, Side
 from delayrig.model.phases import TimeSplit
-from delayrig.model.result import CpuTime, DelayCount, Results
+from delayrig.model.result import CpuTime, DelayCount, Results, Verdict
 from delayrig.present.measured import (
     GATE_MARK,
     RUN_MARK,
@@ -12,8 +12,10 @@ from delayrig.present.measured import (
     resolution_page,
     run_page,
 )
+from delayrig.present.terminal.results import evidence_lines
+from msgspec.structs import replace
 
-from tests.rig.builders import SECOND, make_cell, make_result, make_run_header
+from tests.rig.builders import SECOND, make_cell, make_evidence, make_result, make_run_header
 
 HEAD = "    subject  MIPS  cores  hazards  chip           job    verdict  total s  CPU s"
 
@@ -75,3 +77,17 @@ def test_answer_of_a_gate_is_quoted_by_the_word_that_each_line_begins_with() -> 
         cells=[],
     )
     assert requoted_answer(text, decision) == text.replace("Seen: nothing.", "Seen: all.")
+
+
+def test_evidence_that_is_quoted_gets_the_figures_of_the_run() -> None:
+    run = run_of(20)
+    (cell,) = run.cells
+    convicted = replace(cell, verdict=Verdict.TOO_SHORT, evidence=[make_evidence()])
+    (line,) = evidence_lines(convicted)
+    claim, _, figures = line.rpartition(": ")
+    head = f"{RUN_MARK}\n\n    too_short {cell.id}\n"
+    others = "      chip witness: another claim: 1 s asked\n\nEnd\n"
+    stale = f"{head}      {claim}: 7 s asked, 6 s seen\n{others}"
+    fresh = f"{head}      {claim}: {figures}\n{others}"
+    assert requoted(stale, replace(run, cells=[convicted])) == fresh
+    assert requoted(stale, run) == stale

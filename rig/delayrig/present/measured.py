@@ -2,7 +2,8 @@
 """The figures that documents quote, as pages of rig/docs/measured/ and rows of a document.
 
 Below a line `<!-- measured: default -->` a document quotes rows of a run's table: what names the
-cell stays, and its figures are written anew. Below `<!-- measured: gate -->` it quotes lines of a
+cell stays, and its figures are written anew. So are the lines of evidence below `VERDICT CELL`, up
+to their colon. Below `<!-- measured: gate -->` it quotes lines of a
 gate's answer, by the word that each begins with.
 """
 
@@ -19,7 +20,7 @@ from delayrig.model.cell import Role
 from delayrig.model.lane import EXACT_LANE
 from delayrig.model.result import CellResult, Results
 from delayrig.present.terminal.known_bad import summary
-from delayrig.present.terminal.results import cell_table
+from delayrig.present.terminal.results import cell_table, evidence_lines
 
 RUN_MARK = "<!-- measured: default -->"
 GATE_MARK = "<!-- measured: gate -->"
@@ -96,15 +97,30 @@ def known_bad_page(answer: KnownBad) -> str:
 
 
 def requoted(text: str, results: Results) -> str:
-    """The document, with the figures of the rows that it quotes as that run has them."""
+    """The document, with the figures that it quotes as that run has them."""
     rows = {_name(line): line for line in _lines_of(results.cells, results)}
-    return _replaced(text, RUN_MARK, lambda line: _requoted(line, rows.get(_name(line))))
+    cells = {f"{INDENT}{cell.verdict} {cell.id}": cell for cell in results.cells}
+    evidence: dict[str, str] = {}
+
+    def anew(line: str) -> str:
+        if line in cells:
+            evidence.clear()
+            evidence.update((_claim(said), said) for said in evidence_lines(cells[line]))
+        said = evidence.get(_claim(line.strip()))
+        return f"{INDENT}  {said}" if said else _requoted(line, rows.get(_name(line)))
+
+    return _replaced(text, RUN_MARK, anew)
 
 
 def requoted_answer(text: str, decision: Decision) -> str:
     """The document, with the lines that it quotes as that gate says them."""
     said = {_first_word(line): f"{INDENT}{line}" for line in decision.lines}
     return _replaced(text, GATE_MARK, lambda line: said.get(_first_word(line), line))
+
+
+def _claim(line: str) -> str:
+    """Without its figures."""
+    return line.rpartition(": ")[0]
 
 
 def _first_word(line: str) -> str:

@@ -47,11 +47,19 @@ def _print_findings(cell: CellResult, console: Console) -> None:
     console.print(f"\n[{STYLES[cell.verdict]}]{cell.verdict}[/] {escape(cell.id)}")
     if not cell.evidence:
         console.print(f"  {escape(cell.reason)}")
-    for item in cell.evidence:
-        times = f" ({item.count} times, the worst shown)" if item.count > 1 else ""
-        console.print(f"  {item.witness} witness: {escape(describe(item))}{times}")
+    for line in evidence_lines(cell):
+        console.print(f"  {escape(line)}")
     if not is_expected(cell):
         console.print(f"  again: {escape(cell.rerun)}", soft_wrap=True)
+
+
+def evidence_lines(cell: CellResult) -> list[str]:
+    """What each witness says."""
+    return [
+        f"{item.witness} witness: {describe(item)}"
+        + (f" ({item.count} times, the worst shown)" if item.count > 1 else "")
+        for item in cell.evidence
+    ]
 
 
 def cell_table(results: Results) -> FittedTable:
