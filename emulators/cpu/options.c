@@ -130,7 +130,8 @@ static int parse_argument(
 	uint32_t bit;
 
 	if (!key || argument[len] != '=')
-		return complain(error, argument, "no such argument; rig/docs/reference/cpu-plugin.md has them");
+		return complain(error, argument,
+			"no such argument; rig/docs/reference/cpu-plugin.md has them");
 	bit = UINT32_C(1) << (key - keys);
 	if (*seen & bit)
 		return complain(error, argument, "given twice");
