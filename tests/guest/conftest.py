@@ -64,7 +64,10 @@ def paths() -> Paths:
 
 
 def launch(
-    paths: Paths, *arguments: str, environment: dict[str, str] | None = None
+    paths: Paths,
+    *arguments: str,
+    environment: dict[str, str] | None = None,
+    limit_s: float = RUN_LIMIT_S,
 ) -> subprocess.CompletedProcess[str]:
     """`rig/rig ARGUMENTS`, to its end."""
     done = subprocess.run(
@@ -72,7 +75,7 @@ def launch(
         capture_output=True,
         text=True,
         check=False,
-        timeout=RUN_LIMIT_S,
+        timeout=limit_s,
         env=environment,
     )
     skip_if_refused(done.returncode, done.stderr)

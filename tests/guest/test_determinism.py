@@ -43,6 +43,7 @@ NUDGE_S = 0.05
 NUDGE_PAUSE_S = 0.00002
 NUDGES_MIN = 500
 LEAP_SECONDS = 4
+REPEATS, REPEATS_LIMIT_S = 100, 7200
 
 
 @pytest.fixture
@@ -249,3 +250,10 @@ def test_guest_that_never_pauses_is_lost(smoke: FinishedRun, paths: Paths, tmp_p
 
     with pytest.raises(LostGuestError):
         asyncio.run(boot())
+
+
+@pytest.mark.long("a thousand cells: 25 minutes; quick: cells run again under load")
+def test_ten_shapes_are_the_same_a_hundred_times(paths: Paths, tmp_path: Path) -> None:
+    words = ["--repeats", str(REPEATS), "--out", str(tmp_path / "out")]
+    done = launch(paths, "selfcheck", "determinism", *words, limit_s=REPEATS_LIMIT_S)
+    assert done.returncode == ExitCode.PASS, done.stdout + done.stderr

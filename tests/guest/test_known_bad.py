@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A dozen known-bad builds in their cells: what a gate says of each is what its class asks for."""
 
+from collections import Counter
 from pathlib import Path
 
 import msgspec
+import pytest
 from delayrig.analysis.gate.decision import Outcome
 from delayrig.analysis.selfcheck.known_bad import FILE_NAME, PAGE_NAME, KnownBad
 from delayrig.base.errors import ExitCode
 from delayrig.base.paths import Paths
+from delayrig.images.known_bad import Kind
 
 from .conftest import launch
 
@@ -27,6 +30,7 @@ DOZEN = {
     "relative-sleep": Outcome.PASS,
     "boottime-clock": Outcome.PASS,
 }
+MATRIX_LIMIT_S = 5400
 
 
 def test_dozen_is_answered_by_its_classes_and_stands_on_the_page(
@@ -40,3 +44,14 @@ def test_dozen_is_answered_by_its_classes_and_stands_on_the_page(
     assert done.returncode == ExitCode.PASS
     page = (out / PAGE_NAME).read_text(encoding="utf-8")
     assert all(name in page for name in DOZEN)
+
+
+@pytest.mark.long("all builds: a quarter of an hour and more; quick: a dozen of them")
+def test_all_builds_are_answered_by_their_classes(paths: Paths, tmp_path: Path) -> None:
+    out = tmp_path / "known-bad"
+    done = launch(paths, "selfcheck", "known-bad", "--out", str(out), limit_s=MATRIX_LIMIT_S)
+    answer = msgspec.json.decode((out / FILE_NAME).read_bytes(), type=KnownBad)
+    assert [build.name for build in answer.builds if not build.right] == [], done.stdout
+    kinds = Counter(build.kind for build in answer.builds)
+    assert len(answer.builds) >= 60
+    assert kinds[Kind.LEGAL] >= 12
