@@ -74,11 +74,12 @@ def at_work(out: Path) -> list[str]:
     return found
 
 
-def wait_for_session(out: Path) -> None:
-    """Beside the run itself there is somebody at work."""
+def wait_for_session(out: Path) -> bool:
+    """Whether beside the run itself there came to be somebody at work."""
     until_s = time.monotonic() + BEGIN_LIMIT_S
-    while len(at_work(out)) < 2 and time.monotonic() < until_s:
+    while not (busy := len(at_work(out)) > 1) and time.monotonic() < until_s:
         time.sleep(LOOK_S)
+    return busy
 
 
 def wait_for_result(out: Path) -> None:
@@ -135,8 +136,7 @@ def test_run_that_is_killed_leaves_no_process_and_no_half_written_file(
                 wait_for_result(out)
             time.sleep(draws.uniform(*MOMENT_S))
             if number % 5:  # where that moment fell between two cells
-                wait_for_session(out)
-            busy += len(at_work(out)) > 1
+                busy += wait_for_session(out)
             run.send_signal(draws.choice([signal.SIGKILL, signal.SIGKILL, signal.SIGTERM]))
         assert left(out) == [], f"kill {number}"
         finished += assert_whole(out)

@@ -64,6 +64,7 @@ def test_second_run_is_told_who_holds_the_folder(tmp_path: Path, more: list[str]
     first = start(tmp_path)
     try:
         wait_for(tmp_path / "out" / "begun.json")
+        first.send_signal(signal.SIGSTOP)  # it shall not be done before the second looks
         second = start(tmp_path, *more)
         said, _ = second.communicate(timeout=LIMIT_S)
         assert second.returncode == 2, said
@@ -73,6 +74,7 @@ def test_second_run_is_told_who_holds_the_folder(tmp_path: Path, more: list[str]
         assert "name another folder with --out" in told
         assert "Traceback" not in said
     finally:
+        first.send_signal(signal.SIGCONT)
         said, _ = first.communicate(timeout=LIMIT_S)
     assert first.returncode in (0, 4), said
     assert (tmp_path / "out" / RESULTS).is_file()
