@@ -119,7 +119,7 @@ def test_sleep_that_a_signal_ended_convicts_nobody_that_asks_nothing(
     (cell,) = ran.results.cells
     assert cell.verdict is Verdict.OP_FAILED
     assert cell.evidence == []
-    assert "delay (some sleeps ended early, and nobody saw what followed)" in cell.unjudged
+    assert "delay (some sleeps ended early, and what followed was not seen)" in cell.unjudged
 
 
 OF_A_DRIVER = {

@@ -152,11 +152,11 @@ def test_events_of_an_older_rig_with_other_kinds_are_refused(tmp_path: Path) -> 
 def test_command_says_where_nobody_saw_who_asked_for_delays(tmp_path: Path) -> None:
     left(tmp_path, "one")
     words = ["waste", str(tmp_path / "one")]
-    assert "who asked for delays: nobody saw a call" in CliRunner().invoke(main, words).stdout
+    assert "who asked for delays: no call was seen" in CliRunner().invoke(main, words).stdout
     seen = encode_delays(delays_of(delay(5, took_ns=9 * US, at=1000)))
     (tmp_path / "one" / "delays.jsonl").write_bytes(seen)
     said = CliRunner().invoke(main, words).stdout
-    assert "nobody saw a call" not in said
+    assert "no call was seen" not in said
     assert "core/busy.c:154" in said
 
 

@@ -12,8 +12,8 @@ from delayrig.present.terminal.console import make_console
 from delayrig.present.terminal.waste import waste_tables
 
 NO_CALLS = (
-    "who asked for delays: nobody saw a call. On the host lane nobody does, and in guests a delay"
-    " function must have been found."
+    "who asked for delays: no call was seen. The host lane sees none. In a guest a delay function"
+    " must have been found."
 )
 
 

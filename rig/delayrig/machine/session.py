@@ -44,5 +44,5 @@ async def read_results(machine: Machine, shape: GuestShape, scratch: Path) -> di
     entries = parcel.unpack(window.read_bytes())
     unknown = entries.keys() - ENTRIES
     if unknown:
-        raise LostGuestError(f"the guest sent {', '.join(sorted(unknown))}, which nobody asked for")
+        raise LostGuestError(f"the guest sent {', '.join(sorted(unknown))} without being asked")
     return entries

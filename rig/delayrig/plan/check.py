@@ -116,8 +116,8 @@ class PlanCheck:
         if (role is Role.FLOOR) is not (point.corner == Corner.ZERO):
             raise self._error(
                 f"'{key}.corner' is {point.corner!r} in a {role} cell",
-                hint="a part that is never busy judges nobody: it is for cells of role 'floor',"
-                " and these are for it",
+                hint="a part that is never busy judges no wait: it is for cells of role 'floor',"
+                " and these cells need it",
             )
         arch = Arch(point.arch)
         for word in hazards:

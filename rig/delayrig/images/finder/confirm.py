@@ -31,7 +31,7 @@ def confirm(calls: Sequence[tuple[int, int]], unit_ns: int = 1000) -> str:
     """Empty where it is one, else why not. Each call is what was asked for, and the nanoseconds."""
     asked = [(units, seen_ns) for units, seen_ns in calls if units > 0]
     if not asked:
-        return "nobody asked it for any time"
+        return "it was not asked for any time"
     if _follows_closely(asked, unit_ns) or _is_in_proportion(asked, unit_ns):
         return ""
     unit = unit_of(asked)

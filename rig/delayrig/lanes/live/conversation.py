@@ -162,7 +162,7 @@ class Conversation:
                     self.watch.ended(ENDED)
                     return
                 case other:
-                    raise LostGuestError(f"the guest said {other!r}, which nobody asked for")
+                    raise LostGuestError(f"the guest said {other!r}, which was not asked for")
 
     async def _be_alone(self) -> None:
         """A subject whose emulator is gone must end soon.
