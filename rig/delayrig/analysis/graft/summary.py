@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from delayrig.analysis.gate.decision import Decision
+from delayrig.analysis.gate.decision import Decision, Excess
 from delayrig.analysis.graft.build import Built, OwnTests
 from delayrig.model.cell import Role
 from delayrig.model.result import Verdict
@@ -14,6 +14,7 @@ from delayrig.model.result import Verdict
 SCHEMA = 1
 FILE_NAME, SUMMARY = "graft.json", "summary.txt"
 WIDTH = 72
+FIGURES = ("time", "CPU time")
 BAD = (Verdict.TOO_SHORT, Verdict.CORRUPT)
 ABOUT = """\
 These patches put a delay layer into flashrom that waits by the OS clock
@@ -52,7 +53,7 @@ def mail_of(graft: Graft, again: str) -> str:
         "\n".join(f"  {n}/{count}  {step.title}" for n, step in enumerate(graft.steps, 1)),
         graft.lines.rstrip("\n"),
         "\n".join(_built(graft)),
-        "\n".join(_gated(graft.gate)) if graft.gate else "",
+        "\n".join(_gated(graft, graft.gate)) if graft.gate else "",
         f"Made by: {again}",
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -77,15 +78,28 @@ def _tests(tests: OwnTests) -> str:
     return f"{tests.passed} of {count} pass" if count else "it has none"
 
 
-def _gated(decision: Decision) -> Iterator[str]:
+def _gated(graft: Graft, decision: Decision) -> Iterator[str]:
     measured = [cell for cell in decision.cells if cell.role == Role.MEASURE]
-    yield f"Gate, plan '{decision.plan}', {len(measured)} cells, each for both:"
+    yield f"Gate, plan '{decision.plan}', cells for each: {len(measured)}"
     for line in decision.lines:
-        yield from textwrap.wrap(line, WIDTH, initial_indent="  ", subsequent_indent="  ")
+        yield textwrap.indent(textwrap.fill(_without_paths(line, graft), WIDTH - 2), "  ")
     yield ""
     before = sum(cell.baseline in BAD for cell in measured)
     now = sum(cell.candidate in BAD for cell in measured)
     yield _row("cells with a fault", str(before), str(now))
-    for item in decision.total:
-        before_s, now_s = (f"{ns / 1e9:.3f} s" for ns in (item.baseline_ns, item.candidate_ns))
-        yield _row(item.figure, before_s, now_s, f"{item.pct:+.1f} %")
+    for figure in FIGURES:
+        yield from _total([item for c in measured for item in c.excess if item.figure == figure])
+
+
+def _without_paths(line: str, graft: Graft) -> str:
+    for built, name in ((graft.original, "the original"), (graft.grafted, "the graft")):
+        line = line.replace(f"path:{built.program}", name) if built else line
+    return line
+
+
+def _total(items: list[Excess]) -> Iterator[str]:
+    before_ns = sum(item.baseline_ns for item in items)
+    now_ns = sum(item.candidate_ns for item in items)
+    if before_ns:
+        change = f"{100 * (now_ns - before_ns) / before_ns:+.1f} %"
+        yield _row(items[0].figure, f"{before_ns / 1e9:.3f} s", f"{now_ns / 1e9:.3f} s", change)
