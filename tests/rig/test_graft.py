@@ -102,6 +102,28 @@ def test_an_option_that_a_meson_tree_lacks_is_made_and_passed_on() -> None:
     assert done["meson.build"].index(line) < done["meson.build"].index("subdir(")
 
 
+def test_a_tree_of_meson_and_make_has_both_changed() -> None:
+    build = "project('flashromutils', 'c')\nsrcs = files('udelay.c', 'flashrom.c')\n"
+    done = after(one_file() | {"meson.build": build})
+    assert "srcs = files('realtime.c', 'udelay.c', 'flashrom.c')" in done["meson.build"]
+    assert "value : 100," in done["meson_options.txt"]
+    assert "\trealtime.o udelay.o\n" in done["Makefile"]
+    assert "CONFIG_DELAY_MINIMUM_SLEEP_US ?= 100\n" in done["Makefile"]
+
+
+def test_a_default_in_a_makefile_is_set_where_it_is() -> None:
+    old = "CONFIG_DELAY_MINIMUM_SLEEP_US ?= 100000\n"
+    files = one_file()
+    makefile = after(files | {"Makefile": old + files["Makefile"]})["Makefile"]
+    assert makefile.startswith("CONFIG_DELAY_MINIMUM_SLEEP_US ?= 100\n")
+    assert makefile.count("CONFIG_DELAY_MINIMUM_SLEEP_US ?=") == 1
+
+
+def test_sources_of_the_tests_of_the_same_name_are_left_alone() -> None:
+    files = today()
+    assert after(files)["tests/meson.build"] == files["tests/meson.build"]
+
+
 def test_the_first_step_waits_by_the_clock_alone_and_sleeps_from_100_ms_on() -> None:
     first = steps_of(one_file())[0].changed["udelay.c"]
     assert "#define CONFIG_DELAY_MINIMUM_SLEEP_US 100000\n" in first

@@ -22,9 +22,11 @@ from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.keep import keep_file
 from delayrig.base.paths import find_paths
 from delayrig.cli.command import default_out, explained, plain_text
-from delayrig.cli.loudness import answers, note, tell_json
+from delayrig.cli.loudness import Loudness, answers, loudness, note, tell_json
 from delayrig.cli.recording import own_words
 from delayrig.cli.words import PLAN_NAME
+
+LOUDNESS_WORDS = {Loudness.QUIET: ["-q"], Loudness.USUAL: [], Loudness.VERBOSE: ["-v"]}
 
 
 @click.command()
@@ -78,6 +80,7 @@ def graft(
     options = ["--plan", plan] if plan else []
     options += ["--jobs", str(jobs)] if jobs else []
     options += ["--no-color"] if no_color else []
+    options += LOUDNESS_WORDS[loudness()]
     sys.exit(_graft(planned, folder, None if no_gate else options, tests=not no_tests))
 
 
@@ -89,9 +92,9 @@ def _tell(done: Graft) -> None:
 
 def _graft(planned: Planned, out: Path, gate_options: list[str] | None, *, tests: bool) -> int:
     done = graft_copy(planned, out, note, tests=tests)
-    broken = tests_broken(done)
+    broken, shown = tests_broken(done), loudness() is not Loudness.QUIET
     if gate_options is not None and not broken:
-        done = msgspec.structs.replace(done, gate=gate_graft(done, out, gate_options))
+        done = msgspec.structs.replace(done, gate=gate_graft(done, out, gate_options, shown=shown))
     mail = mail_of(done, shlex.join(["rig/rig", *own_words()]))
     keep_file(out / SUMMARY, mail.encode())
     keep_file(out / FILE_NAME, msgspec.json.format(msgspec.json.encode(done), indent=1) + b"\n")

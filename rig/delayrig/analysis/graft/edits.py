@@ -27,7 +27,7 @@ static void raise_priority(void)
 	if ({MACRO} > REALTIME_POLL_US_MAX)
 		return;
 	error = realtime_acquire(&found);
-	if (error != 0)
+	if (error != 0 && error != -ENOSYS)
 		msg_ginfo("Staying at normal priority (%s).\\n", strerror(-error));
 }}
 
@@ -134,6 +134,7 @@ def ask_for_priority(text: str) -> str:
 
 
 def _include(text: str) -> str:
-    system = "" if "#include <string.h>" in text else "#include <string.h>\n"
+    missing = (name for name in ("errno.h", "string.h") if f"#include <{name}>" not in text)
+    system = "".join(f"#include <{name}>\n" for name in missing)
     before = f'{system}#include "realtime.h"\n#include "'
     return re.sub(r'^#include "', before, text, count=1, flags=re.M)

@@ -75,7 +75,7 @@ def _row(what: str, before: str, now: str, change: str = "") -> str:
 
 def _tests(tests: OwnTests) -> str:
     count = tests.passed + tests.failed
-    return f"{tests.passed} of {count} pass" if count else "it has none"
+    return f"{tests.passed} of {count} pass" if count else "none were run"
 
 
 def _gated(graft: Graft, decision: Decision) -> Iterator[str]:

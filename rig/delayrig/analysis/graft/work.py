@@ -97,15 +97,16 @@ def graft_copy(planned: Planned, out: Path, say: Callable[[str], None], *, tests
     )
 
 
-def gate_graft(graft: Graft, out: Path, options: Sequence[str]) -> Decision:
+def gate_graft(graft: Graft, out: Path, options: Sequence[str], *, shown: bool) -> Decision:
     """The one against the other, by the command that everybody gates with."""
     assert graft.original is not None
     assert graft.grafted is not None
     sides = ["--baseline", f"path:{graft.original.program}"]
     sides += ["--candidate", f"path:{graft.grafted.program}"]
     words = ["-P", "-m", "delayrig", "gate", *sides, "--out", str(out / GATE), *options]
-    # The summary has its answer.
-    subprocess.run(bound([sys.executable, *words]), stdout=STANDARD_ERROR, check=False)
+    # Its answer is in the summary.
+    where = STANDARD_ERROR if shown else subprocess.DEVNULL
+    subprocess.run(bound([sys.executable, *words]), stdout=where, check=False)
     if not (out / GATE / GATE_FILE).is_file():
         raise RigFaultError("the gate came to no decision", hint="its own words are above")
     return read_decision(out / GATE)
