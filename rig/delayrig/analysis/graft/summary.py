@@ -19,7 +19,7 @@ BAD = (Verdict.TOO_SHORT, Verdict.CORRUPT)
 ABOUT = """\
 These patches put a delay layer into flashrom that waits by the OS clock
 alone: nothing is calibrated, signals cut no wait short, and waits from
-100 us on sleep. Each step builds by itself."""
+100 us on sleep."""
 
 
 class StepDone(msgspec.Struct, frozen=True, kw_only=True):
