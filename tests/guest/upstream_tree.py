@@ -18,7 +18,8 @@ from tests.rig.upstream_tree import (
 )
 
 OURS = "ours"
-FOLDERS = ("chips", "cli", "core", "drivers", "include", "platform", "programmers")
+LIBRARY = "lib"
+FOLDERS = ("chips", "cli", "core", "drivers", "include", LIBRARY, "platform", "programmers")
 LEFT_OUT = ("udelay.*", "dummy*.c")
 FLASHROM_C = """\
 #include "ours.h"
@@ -62,13 +63,17 @@ srcs = files(
 )
 subdir('platform')
 include_dir = include_directories('include', 'ours/include')
+ours_args = ['-D_GNU_SOURCE', '-DCONFIG_REALTIME=0', '-DFLASHROM_VERSION="1.7.0"',
+  '-Dmain=flashrom_main', '-Drealtime_acquire=no_acquire', '-Drealtime_restore=no_restore']
 ours = static_library('ours', {sources},
-  c_args : cargs + ['-D_GNU_SOURCE', '-DCONFIG_REALTIME=0', '-DFLASHROM_VERSION="1.7.0"',
-    '-Dmain=flashrom_main', '-Drealtime_acquire=no_acquire', '-Drealtime_restore=no_restore'],
-  include_directories : include_dir)
-core = static_library('core', srcs, c_args : cargs, include_directories : include_dir)
+  c_args : cargs + ours_args, include_directories : include_dir, pic : true)
+core = static_library('core', srcs,
+  c_args : cargs, include_directories : include_dir, pic : true)
 executable('flashrom', 'cli_classic.c',
   c_args : cargs, include_directories : include_dir, link_with : [core, ours, core])
+shared_library('flashrom', {library},
+  c_args : cargs + ours_args, include_directories : include_dir, link_with : [core, ours, core],
+  version : '1.0.0')
 """
 
 
@@ -79,6 +84,9 @@ def gateable_tree(flashrom: Path, root: Path) -> Path:
         shutil.copytree(flashrom / folder, root / OURS / folder, ignore=ignore)
     shutil.copy(flashrom / "include" / "dummy.h", root / OURS / "include")
     sources = sorted(str(path.relative_to(root)) for path in (root / OURS).rglob("*.c"))
+    of_library = [name for name in sources if name.startswith(f"{OURS}/{LIBRARY}/")]
+    program = [name for name in sources if name not in of_library]
+    build = MESON_BUILD.replace("{sources}", str(program)).replace("{library}", str(of_library))
     files: Files = {
         "flashrom.c": FLASHROM_C,
         "cli_classic.c": CLI_CLASSIC_C,
@@ -87,7 +95,7 @@ def gateable_tree(flashrom: Path, root: Path) -> Path:
         "platform/udelay.c": UDELAY_C,
         "platform/udelay_windows.c": UDELAY_WINDOWS_C,
         "platform/meson.build": PLATFORM_MESON,
-        "meson.build": MESON_BUILD.replace("{sources}", str(sources).strip("[]")),
+        "meson.build": build,
         "meson_options.txt": MESON_OPTIONS,
     }
     return laid_out(files, root)
