@@ -19,7 +19,7 @@ struct realtime {
  * Children do not inherit it. `found` is filled in any case. 0, -EPERM without CAP_SYS_NICE and
  * RLIMIT_RTPRIO, -ENOSYS where the system has no such policy.
  *
- * For those who own the thread; nothing in core/ or the delay layer calls it.
+ * For those who own the thread; the delay layer does not call it.
  */
 int realtime_acquire(struct realtime *found);
 

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* glibc has SCHED_RESET_ON_FORK for nobody else */
+#endif
 #include "realtime.h"
 
 #include <errno.h>
+#ifdef __linux__
 #include <sched.h>
+#endif
 
 #ifdef SCHED_RESET_ON_FORK
 

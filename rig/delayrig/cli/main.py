@@ -13,6 +13,7 @@ from delayrig.cli.completion import completion
 from delayrig.cli.export import export, schema
 from delayrig.cli.faults import faults
 from delayrig.cli.gate import gate
+from delayrig.cli.graft import graft
 from delayrig.cli.history import history
 from delayrig.cli.images import images
 from delayrig.cli.latency import latency
@@ -39,7 +40,7 @@ from delayrig.cli.waste import waste
 COMMANDS: tuple[click.Command, ...] = (
     *(run, try_flashrom, gate, repro, repeat_cells, shrink, compare, faults),
     *(report, history, times, waste, trace, parts, export, schema),
-    *(threshold, survey, proposal),
+    *(threshold, survey, proposal, graft),
     *(plans, chips, hazards, machines, subjects),
     *(latency, wakeup, benchmark, selfcheck, images, completion, reference, measure),
 )

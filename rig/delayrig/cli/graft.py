@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`rig/rig graft`: our delay layer in somebody's flashrom tree, built, tested and gated."""
+
+import shlex
+import sys
+from pathlib import Path
+
+import click
+import msgspec
+
+from delayrig.analysis.graft.summary import FILE_NAME, SUMMARY, Graft, mail_of
+from delayrig.analysis.graft.work import (
+    Planned,
+    check_folder,
+    gate_graft,
+    graft_copy,
+    graft_patches,
+    plan_graft,
+    tests_broken,
+)
+from delayrig.base.errors import BadInputError, ExitCode
+from delayrig.base.keep import keep_file
+from delayrig.base.paths import find_paths
+from delayrig.cli.command import default_out, explained, plain_text
+from delayrig.cli.loudness import Loudness, answers, loudness, note, tell_json
+from delayrig.cli.recording import own_words
+from delayrig.cli.words import PLAN_NAME
+
+LOUDNESS_WORDS = {Loudness.QUIET: ["-q"], Loudness.USUAL: [], Loudness.VERBOSE: ["-v"]}
+
+
+@click.command()
+@click.argument("tree", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option("--out", type=click.Path(path_type=Path), help="Folder for both trees and answers.")
+@click.option(
+    "--patches",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Writes the patches for `git am` there, and does nothing else.",
+)
+@click.option("--no-tests", is_flag=True, help="Leaves out the tree's own tests.")
+@click.option("--no-gate", is_flag=True, help="Leaves out the gate.")
+@click.option("--plan", type=PLAN_NAME, help="Of the gate.  [default: gate]")
+@click.option("--jobs", type=click.IntRange(1), help="Of the gate: cells at a time.")
+@click.option("--dry-run", is_flag=True, help="Says what it would change, and ends.")
+@plain_text
+@answers
+@explained
+def graft(
+    tree: Path,
+    out: Path | None,
+    patches: Path | None,
+    no_tests: bool,
+    no_gate: bool,
+    plan: str | None,
+    jobs: int | None,
+    dry_run: bool,
+    no_color: bool,
+) -> None:
+    """Puts our delay layer into TREE, a flashrom source tree, and says what that brings.
+
+    TREE stays as it is: a copy is changed, in the proposal's four steps. Both are built by meson or
+    make and run the tree's own tests, then the copy is gated against the original. The folder has
+    the patches, and `summary.txt` for a mail. A tree that does not fit is refused beforehand.
+
+    Exit codes are those of `gate`; 2 also where a tree does not fit or does not build, or where
+    tests of its own fail that passed before.
+    """
+    planned = plan_graft(tree, find_paths().checkout)
+    if dry_run:
+        _tell(planned.graft)
+        return
+    if patches:
+        check_folder(tree, patches)
+        _tell(graft_patches(planned, patches))
+        click.echo(f"patches: {patches}, for `git am --signoff`")
+        return
+    folder = out or default_out("graft")
+    check_folder(tree, folder)
+    options = ["--plan", plan] if plan else []
+    options += ["--jobs", str(jobs)] if jobs else []
+    options += ["--no-color"] if no_color else []
+    options += LOUDNESS_WORDS[loudness()]
+    sys.exit(_graft(planned, folder, None if no_gate else options, tests=not no_tests))
+
+
+def _tell(done: Graft) -> None:
+    tell_json(done)
+    for number, step in enumerate(done.steps, 1):
+        click.echo(f"{number}. {step.title}\n   {', '.join(step.files)}")
+
+
+def _graft(planned: Planned, out: Path, gate_options: list[str] | None, *, tests: bool) -> int:
+    done = graft_copy(planned, out, note, tests=tests)
+    broken, shown = tests_broken(done), loudness() is not Loudness.QUIET
+    if gate_options is not None and not broken:
+        done = msgspec.structs.replace(done, gate=gate_graft(done, out, gate_options, shown=shown))
+    mail = mail_of(done, shlex.join(["rig/rig", *own_words()]))
+    keep_file(out / SUMMARY, mail.encode())
+    keep_file(out / FILE_NAME, msgspec.json.format(msgspec.json.encode(done), indent=1) + b"\n")
+    tell_json(done)
+    click.echo(f"{mail}\nsummary: {out / SUMMARY}; patches: {out / 'patches'}")
+    if broken:
+        raise BadInputError(
+            "tests of the tree fail that passed before", hint=f"see {out / 'grafted.log'}"
+        )
+    return done.gate.exit_code if done.gate else ExitCode.PASS

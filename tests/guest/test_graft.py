@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A tree with our delay layer, gated in guests against the same tree without it."""
+
+from pathlib import Path
+
+import msgspec
+from delayrig.analysis.gate.decision import FILE_NAME as GATE_FILE
+from delayrig.analysis.graft.summary import FILE_NAME, SUMMARY, Graft
+from delayrig.base.errors import ExitCode
+from delayrig.base.paths import Paths
+from delayrig.model.result import Verdict
+
+from .conftest import launch
+from .test_gate import SMALL_PLAN
+from .upstream_tree import gateable_tree
+
+SIGNALS = """\
+[[group]]
+name = "signals"
+region_kib = 4
+[group.over]
+mips = [250]
+cores = [1]
+job = ["probe"]
+chip = ["GD25Q16C"]
+hazards = ["long-waits+signals:1"]
+"""
+
+
+def test_graft_of_a_tree_takes_less_of_the_cpu_and_loses_nothing_to_signals(
+    paths: Paths, tmp_path: Path
+) -> None:
+    tree, out = gateable_tree(paths.checkout / "flashrom", tmp_path / "tree"), tmp_path / "out"
+    plan = tmp_path / "small.toml"
+    plan.write_text(SMALL_PLAN + SIGNALS)
+    done = launch(paths, "graft", str(tree), "--out", str(out), "--plan", str(plan))
+    # In doubt: a baseline that loses its long waits takes less time than who keeps them.
+    assert done.returncode in (ExitCode.PASS, ExitCode.INCONCLUSIVE), done.stderr
+    answer = msgspec.json.decode((out / FILE_NAME).read_bytes(), type=Graft)
+    assert answer.gate
+    cells = {cell.id.partition(".")[0]: cell for cell in answer.gate.cells}
+    signals = cells["signals"]
+    assert (signals.baseline, signals.candidate) == (Verdict.TOO_SHORT, Verdict.PASS)
+    figures = {item.figure: item for item in cells["write"].excess}
+    assert figures["CPU time"].candidate_ns < figures["CPU time"].baseline_ns / 2
+    summary = (out / SUMMARY).read_text()
+    assert "\ncells with a fault                       1                   0\n" in summary
+    assert "\nCPU time  " in summary
+    assert str(out) not in summary.partition("Made by:")[0]
+    assert (out / "gate" / GATE_FILE).is_file()

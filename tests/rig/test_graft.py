@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Our delay layer in trees as flashrom's are: where it goes, what comes of it, what is refused."""
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+from click.testing import CliRunner, Result
+from delayrig.analysis.graft.build import OwnTests, build
+from delayrig.analysis.graft.steps import Step, plan_steps, read_ours
+from delayrig.analysis.graft.summary import FILE_NAME, SUMMARY, WIDTH, Graft
+from delayrig.analysis.graft.texts import left_out
+from delayrig.analysis.graft.tree import find_tree
+from delayrig.base.errors import BadInputError, ExitCode
+from delayrig.base.paths import find_paths
+from delayrig.cli.main import main
+
+from tests.rig.upstream_tree import Files, laid_out, one_file, today
+
+OURS = read_ours(find_paths().checkout)
+TREES = pytest.mark.parametrize("files", [today, one_file], ids=["today", "one_file"])
+Made = Callable[[], Files]
+
+
+def grafted(*words: object) -> Result:
+    return CliRunner().invoke(main, ["graft", *map(str, words)])
+
+
+def steps_of(files: Files) -> list[Step]:
+    return plan_steps(find_tree(Path("tree"), files), files, OURS)
+
+
+def after(files: Files) -> Files:
+    for step in steps_of(files):
+        files = files | step.changed
+    return files
+
+
+def content(root: Path) -> dict[str, bytes]:
+    """Of every file that is no build's."""
+    found: dict[str, bytes] = {}
+    for folder, folders, names in os.walk(root):
+        folders[:] = set(folders) - set(left_out(folder, folders))
+        paths = [Path(folder, name) for name in names if name != ".git"]
+        found |= {str(path.relative_to(root)): path.read_bytes() for path in paths}
+    return found
+
+
+def git(folder: Path, *words: str) -> None:
+    ident = ["-c", "user.name=A", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"]
+    subprocess.run(["git", *ident, *words], cwd=folder, check=True, capture_output=True)
+
+
+@TREES
+def test_the_last_step_leaves_our_own_files_unchanged(files: Made) -> None:
+    tree, done = find_tree(Path("tree"), files()), after(files())
+    names = (tree.delay, tree.header, tree.realtime, tree.realtime_header)
+    assert [done[name] for name in names] == list(OURS.values())
+
+
+def test_todays_tree_keeps_the_places_of_its_two_files() -> None:
+    first, second, third, fourth = (sorted(step.changed) for step in steps_of(today()))
+    assert first == ["include/platform/udelay.h", "platform/udelay.c"]
+    assert second == ["meson_options.txt", "platform/udelay.c"]
+    assert third == [
+        "cli_classic.c",
+        "include/realtime.h",
+        "platform/meson.build",
+        "platform/realtime.c",
+    ]
+    assert fourth == ["platform/udelay.c"]
+
+
+def test_a_source_in_a_condition_brings_the_other_one_for_all_systems() -> None:
+    build = after(today())["platform/meson.build"]
+    assert build.startswith("srcs += files('realtime.c')\n# The delays of each system\nif ")
+
+
+def test_a_source_in_a_list_brings_the_other_one_into_it() -> None:
+    files = today()
+    files["udelay.c"] = files.pop("platform/udelay.c")
+    del files["platform/meson.build"]
+    files["meson.build"] = (
+        files["meson.build"]
+        .replace("  'flashrom.c',\n", "  'flashrom.c',\n  'udelay.c',\n")
+        .replace("subdir('platform')\n", "")
+    )
+    assert "  'realtime.c',\n  'udelay.c',\n" in after(files)["meson.build"]
+
+
+def test_an_option_that_a_meson_tree_lacks_is_made_and_passed_on() -> None:
+    files = today() | {"meson_options.txt": "option('tests', type : 'feature')\n"}
+    place = files["platform/meson.build"].index("cargs +=")
+    files["platform/meson.build"] = files["platform/meson.build"][:place]
+    done = after(files)
+    assert "min : 0, value : 100,\n" in done["meson_options.txt"]
+    line = "add_project_arguments('-DCONFIG_DELAY_MINIMUM_SLEEP_US=@0@'"
+    assert f")\n{line}" in done["meson.build"]
+    assert done["meson.build"].index(line) < done["meson.build"].index("subdir(")
+
+
+def test_a_tree_of_meson_and_make_has_both_changed() -> None:
+    build = "project('flashromutils', 'c')\nsrcs = files('udelay.c', 'flashrom.c')\n"
+    done = after(one_file() | {"meson.build": build})
+    assert "srcs = files('realtime.c', 'udelay.c', 'flashrom.c')" in done["meson.build"]
+    assert "value : 100," in done["meson_options.txt"]
+    assert "\trealtime.o udelay.o\n" in done["Makefile"]
+    assert "CONFIG_DELAY_MINIMUM_SLEEP_US ?= 100\n" in done["Makefile"]
+
+
+def test_a_default_in_a_makefile_is_set_where_it_is() -> None:
+    old = "CONFIG_DELAY_MINIMUM_SLEEP_US ?= 100000\n"
+    files = one_file()
+    makefile = after(files | {"Makefile": old + files["Makefile"]})["Makefile"]
+    assert makefile.startswith("CONFIG_DELAY_MINIMUM_SLEEP_US ?= 100\n")
+    assert makefile.count("CONFIG_DELAY_MINIMUM_SLEEP_US ?=") == 1
+
+
+def test_sources_of_the_tests_of_the_same_name_are_left_alone() -> None:
+    files = today()
+    assert after(files)["tests/meson.build"] == files["tests/meson.build"]
+
+
+def test_the_first_step_waits_by_the_clock_alone_and_sleeps_from_100_ms_on() -> None:
+    first = steps_of(one_file())[0].changed["udelay.c"]
+    assert "#define CONFIG_DELAY_MINIMUM_SLEEP_US 100000\n" in first
+    assert "#define CONFIG_DELAY_HYBRID 0\n" in first
+    assert "#define CONFIG_DELAY_TIMER_SLACK 0\n" in first
+
+
+def test_calls_of_what_the_old_file_had_besides_are_mended() -> None:
+    done = after(one_file())
+    text = "".join(done.values())
+    assert "calibrate" not in text.replace("is calibrated", "").lower()
+    assert "internal_sleep" not in text
+    assert "\tdefault_delay(150);" in done["flashrom.c"]
+
+
+def test_a_message_names_the_systems_that_lose_their_delays() -> None:
+    assert "libpayload" in steps_of(one_file())[0].message
+    assert "libpayload" not in steps_of(today())[0].message
+
+
+@TREES
+def test_both_trees_build_without_a_warning_and_pass_and_the_tree_stays(
+    files: Made, tmp_path: Path
+) -> None:
+    tree, out = laid_out(files(), tmp_path / "tree"), tmp_path / "out"
+    before = content(tree)
+    done = grafted(tree, "--out", out, "--no-gate")
+    assert done.exit_code == ExitCode.PASS, done.output
+    answer = msgspec.json.decode((out / FILE_NAME).read_bytes(), type=Graft)
+    for built in (answer.original, answer.grafted):
+        assert built
+        assert built.tests
+        assert (built.tests.passed, built.tests.failed, built.warnings) == (1, 0, 0)
+        assert subprocess.run([built.program], check=False, capture_output=True).returncode == 0
+    assert answer.grafted
+    # Not a stub, also in a build that does not ask for GNU's words.
+    assert b"sched_setscheduler" in Path(answer.grafted.program).read_bytes()
+    assert content(tree) == before
+    summary = (out / SUMMARY).read_text()
+    assert "1 of 1 pass         1 of 1 pass\n" in summary
+    paragraphs = summary.partition("Made by:")[0].splitlines()
+    assert all(len(line) <= WIDTH for line in paragraphs)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+@TREES
+def test_each_step_builds_and_passes_without_those_behind_it(
+    files: Made, count: int, tmp_path: Path
+) -> None:
+    texts = files()
+    tree = find_tree(tmp_path, texts)
+    for step in steps_of(texts)[:count]:
+        texts = texts | step.changed
+    root = laid_out(texts, tmp_path / "tree")
+    built = build(root, tree, tmp_path / "log", tests=True)
+    assert (built.warnings, built.tests) == (0, OwnTests(passed=1, failed=0))
+
+
+@TREES
+def test_patches_applied_by_git_am_are_the_graft(files: Made, tmp_path: Path) -> None:
+    tree, patches = laid_out(files(), tmp_path / "tree"), tmp_path / "patches"
+    done = grafted(tree, "--patches", patches)
+    assert done.exit_code == ExitCode.PASS, done.output
+    git(tree, "init", "-q")
+    git(tree, "add", ".")
+    git(tree, "commit", "-qm", "theirs")
+    git(tree, "am", *sorted(map(str, patches.iterdir())))
+    assert content(tree) == {name: text.encode() for name, text in after(files()).items()}
+
+
+def test_tests_that_the_graft_breaks_are_told_and_nothing_is_gated(tmp_path: Path) -> None:
+    files = today()
+    files["tests/udelay.c"] = (
+        '#include <stdio.h>\nint main(void)\n{\n\treturn fopen(OLD, "r") == NULL;\n}\n'
+    )
+    files["tests/meson.build"] = (
+        "test('old', executable('unit', 'udelay.c',"
+        " c_args : '-DOLD=\"@0@/old\"'.format(meson.project_source_root())))\n"
+        "if import('fs').exists('../platform/realtime.c')\n"
+        "  test('new', find_program('false'))\n"
+        "endif\n"
+    )
+    files["old"] = ""
+    done = grafted(laid_out(files, tmp_path / "tree"), "--out", tmp_path / "out")
+    assert done.exit_code == ExitCode.BAD_INPUT
+    assert "tests of the tree fail that passed before" in done.output
+    assert "1 of 2 pass" in (tmp_path / "out" / SUMMARY).read_text()
+
+
+def test_a_tree_that_does_not_build_is_told_with_the_compilers_words(tmp_path: Path) -> None:
+    files = today() | {"flashrom.c": "#error no such luck\n"}
+    done = grafted(laid_out(files, tmp_path / "tree"), "--out", tmp_path / "out")
+    assert done.exit_code == ExitCode.BAD_INPUT
+    assert "no such luck" in done.output
+    assert "original.log" in done.output
+
+
+def test_dry_run_names_steps_and_files_and_writes_nothing(tmp_path: Path) -> None:
+    tree = laid_out(today(), tmp_path / "tree")
+    before = content(tmp_path)
+    done = grafted(tree, "--dry-run")
+    assert "2. udelay: Sleep from 100 us on\n   meson_options.txt, platform/udelay.c" in done.output
+    assert content(tmp_path) == before
+
+
+def test_json_is_the_answer_alone(tmp_path: Path) -> None:
+    done = grafted(laid_out(one_file(), tmp_path / "tree"), "--dry-run", "--json")
+    answer = msgspec.json.decode(done.stdout, type=Graft)
+    assert (answer.system, len(answer.steps)) == ("make", 4)
+
+
+def changed(name: str, old: str, new: str) -> Files:
+    files = today()
+    assert old in files[name]
+    return files | {name: files[name].replace(old, new)}
+
+
+def without(*names: str) -> Files:
+    return {name: text for name, text in today().items() if name not in names}
+
+
+REFUSED = {
+    "another project": (without("flashrom.c"), "looked for flashrom.c at its top"),
+    "no build": (without("meson.build"), "looked for meson.build or Makefile"),
+    "too old": (
+        changed("platform/udelay.c", "default_delay(unsigned int", "internal_delay(int"),
+        "platform/udelay.c: this flashrom is too old",
+    ),
+    "other arguments": (
+        changed("platform/udelay.c", "default_delay(unsigned int", "default_delay(int"),
+        "platform/udelay.c: this flashrom is too old",
+    ),
+    "no delay": (
+        without("platform/udelay.c", "platform/udelay_windows.c"),
+        "no file defines void default_delay(unsigned int)",
+    ),
+    "delays elsewhere": (without("platform/udelay.c"), "platform/udelay_windows.c: defines"),
+    "not built": (
+        changed("platform/meson.build", "'udelay.c'", "delays"),
+        "meson.build: looked for platform/udelay.c among the sources",
+    ),
+    "no command line": (without("cli_classic.c"), "whose main() calls programmer_init()"),
+    "more in that file": (
+        changed(
+            "platform/udelay.c", "void default", "int now(void)\n{\n\treturn 0;\n}\n\nvoid default"
+        )
+        | {"spi.c": "int spi(void)\n{\n\treturn now();\n}\n"},
+        "platform/udelay.c: defines now() as well, which spi.c needs",
+    ),
+    "grafted before": (after(today()), "platform/realtime.c: is there already"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_trees_that_it_does_not_fit_are_refused_before_anything_is_written(
+    case: str, tmp_path: Path
+) -> None:
+    files, words = REFUSED[case]
+    tree = laid_out(files, tmp_path / "tree")
+    before = content(tmp_path)
+    for options in (["--out", tmp_path / "out"], ["--patches", tmp_path / "patches"]):
+        done = grafted(tree, *options)
+        assert done.exit_code == ExitCode.BAD_INPUT
+        assert words in done.output
+        error, hint = done.output.splitlines()
+        assert str(tree) in error
+        assert hint.strip()
+    assert content(tmp_path) == before
+
+
+def test_a_folder_in_the_tree_or_with_something_in_it_is_refused(tmp_path: Path) -> None:
+    tree = laid_out(today(), tmp_path / "tree")
+    assert "is to stay as it is" in grafted(tree, "--out", tree / "out").output
+    assert "is there already" in grafted(tree, "--patches", tmp_path).output
+
+
+def test_our_own_tree_is_no_flashrom_tree() -> None:
+    with pytest.raises(BadInputError, match="not a flashrom source tree"):
+        find_tree(Path("ours"), {"meson.build": ""})

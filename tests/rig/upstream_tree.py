@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Reconstructions of flashrom trees: few files with its public names, which really build.
+
+All of it is written here. `today()` is a tree of meson's with a file for each system, `one_file()`
+one of make's whose delays are a calibrated loop.
+"""
+
+from pathlib import Path
+
+Files = dict[str, str]
+
+FLASH_H = """\
+#ifndef FLASH_H
+#define FLASH_H
+#include <stdio.h>
+#define msg_ginfo(...) printf(__VA_ARGS__)
+#endif
+"""
+PROGRAMMER_H = """\
+#ifndef PROGRAMMER_H
+#define PROGRAMMER_H
+int programmer_init(const char *name, const char *parameters);
+#endif
+"""
+FLASHROM_C = """\
+#include <string.h>
+#include "flash.h"
+#include "platform/udelay.h"
+#include "programmer.h"
+
+int programmer_init(const char *name, const char *parameters)
+{
+	(void)parameters;
+	default_delay(150);
+	return strcmp(name, "dummy");
+}
+"""
+CLI_CLASSIC_C = """\
+#include <stdio.h>
+#include "flash.h"
+#include "programmer.h"
+
+int main(int argc, char *argv[])
+{
+	const char *name = argc > 2 ? argv[2] : "dummy";
+
+	msg_ginfo("flashrom, a reconstruction\\n");
+	if (programmer_init(name, NULL)) {
+		msg_ginfo("Error: Programmer initialization failed.\\n");
+		return 1;
+	}
+	return 0;
+}
+"""
+UDELAY_C = """\
+#include <time.h>
+#include "platform/udelay.h"
+
+static const unsigned int longest_poll_us = CONFIG_DELAY_MINIMUM_SLEEP_US;
+
+void default_delay(unsigned int usecs)
+{
+	struct timespec now, asked = {usecs / 1000000, usecs % 1000000 * 1000L};
+	long started_s;
+
+	if (usecs >= longest_poll_us) {
+		nanosleep(&asked, NULL);
+		return;
+	}
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	started_s = now.tv_sec;
+	asked.tv_nsec += now.tv_nsec;
+	while ((now.tv_sec - started_s) * 1000000000L + now.tv_nsec < asked.tv_nsec)
+		clock_gettime(CLOCK_MONOTONIC, &now);
+}
+"""
+UDELAY_H = """\
+#ifndef UDELAY_H
+#define UDELAY_H
+void default_delay(unsigned int usecs);
+#endif
+"""
+UDELAY_WINDOWS_C = """\
+#include <windows.h>
+#include "platform/udelay.h"
+
+void default_delay(unsigned int usecs)
+{
+	Sleep(usecs / 1000 + 1);
+}
+"""
+MESON_BUILD = """\
+project('flashromutils', 'c',
+  version : '1.7.0',
+  default_options : [
+    'warning_level=2',
+    'c_std=c99',
+    'werror=true',
+  ],
+)
+
+add_project_arguments('-D_DEFAULT_SOURCE', language : 'c')
+add_project_arguments('-D_POSIX_C_SOURCE=200809L', language : 'c')
+cargs = ['-Wshadow', '-Wmissing-prototypes']
+srcs = files(
+  'flashrom.c',
+)
+subdir('platform')
+include_dir = include_directories('include')
+core = static_library('core', srcs, c_args : cargs, include_directories : include_dir)
+executable('flashrom', 'cli_classic.c',
+  c_args : cargs, include_directories : include_dir, link_with : core)
+subdir('tests')
+"""
+PLATFORM_MESON = """\
+# The delays of each system
+if host_machine.system() == 'windows'
+  srcs += files('udelay_windows.c')
+else
+  srcs += files('udelay.c')
+endif
+cargs += ['-DCONFIG_DELAY_MINIMUM_SLEEP_US=@0@'.format(
+  get_option('delay_minimum_sleep_us')
+)]
+"""
+MESON_OPTIONS = """\
+option('tests', type : 'feature', value : 'auto', description : 'Unit tests')
+option('delay_minimum_sleep_us', type : 'integer', min : 0, value : 100000,
+       description : 'From which length on to sleep')
+"""
+TEST_C = """\
+#include <time.h>
+#include "platform/udelay.h"
+
+int main(void)
+{
+	struct timespec before, after;
+	long ns;
+
+	clock_gettime(CLOCK_MONOTONIC, &before);
+	default_delay(2000);
+	clock_gettime(CLOCK_MONOTONIC, &after);
+	ns = after.tv_nsec - before.tv_nsec;
+	return (after.tv_sec - before.tv_sec) * 1000000 + ns / 1000 < 2000;
+}
+"""
+OLD_TEST_C = TEST_C.replace("platform/udelay.h", "programmer.h").replace(
+    "\tclock_gettime", "\tmyusec_calibrate_delay();\n\tclock_gettime", 1
+)
+TESTS_MESON = """\
+test('delay', executable('unit', 'udelay.c',
+  include_directories : include_dir, link_with : core))
+"""
+OLD_UDELAY_C = """\
+#ifndef __LIBPAYLOAD__
+#include <time.h>
+#include <unistd.h>
+#include "programmer.h"
+
+static unsigned long rounds = 1;
+
+__attribute__ ((noinline)) void myusec_delay(unsigned int usecs)
+{
+	volatile unsigned long left = usecs * rounds;
+
+	while (left > 0)
+		left--;
+}
+
+void myusec_calibrate_delay(void)
+{
+	clock_t start, took = 0;
+
+	for (rounds = 1; took < CLOCKS_PER_SEC / 50; rounds *= 2) {
+		start = clock();
+		myusec_delay(1000);
+		took = clock() - start;
+	}
+	rounds = rounds * 1000 / took + 1;
+}
+
+void internal_sleep(unsigned int usecs)
+{
+	usleep(usecs);
+}
+
+void default_delay(unsigned int usecs)
+{
+	if (usecs > 1000000)
+		internal_sleep(usecs);
+	else
+		myusec_delay(usecs);
+}
+#else
+#include <libpayload.h>
+
+void default_delay(unsigned int usecs)
+{
+	udelay(usecs);
+}
+#endif
+"""
+OLD_PROGRAMMER_H = """\
+#ifndef PROGRAMMER_H
+#define PROGRAMMER_H
+int programmer_init(const char *name, const char *parameters);
+
+/* udelay.c */
+void myusec_delay(unsigned int usecs);
+void myusec_calibrate_delay(void);
+void internal_sleep(unsigned int usecs);
+void default_delay(unsigned int usecs);
+#endif
+"""
+OLD_FLASHROM_C = """\
+#include <string.h>
+#include "flash.h"
+#include "programmer.h"
+
+int programmer_init(const char *name, const char *parameters)
+{
+	(void)parameters;
+	/* Calibration has to come first. */
+	myusec_calibrate_delay();
+	internal_sleep(150);
+	return strcmp(name, "dummy");
+}
+"""
+MAKEFILE = """\
+CC ?= cc
+CFLAGS ?= -Os -Wall -Wextra -Wshadow -Wmissing-prototypes -Wwrite-strings
+override CFLAGS += -Werror -Iinclude
+
+CLI_OBJS = cli_classic.o
+LIB_OBJS = flashrom.o \\
+	udelay.o
+
+flashrom: $(CLI_OBJS) $(LIB_OBJS)
+	$(CC) -o $@ $^
+
+check: $(LIB_OBJS) tests/udelay.o
+	$(CC) -o unit $^
+	./unit
+
+%.o: %.c
+	$(CC) $(CFLAGS) -o $@ -c $<
+"""
+
+
+def today() -> Files:
+    """Built by meson, with a folder for what systems have of their own."""
+    return {
+        "include/flash.h": FLASH_H,
+        "include/programmer.h": PROGRAMMER_H,
+        "include/platform/udelay.h": UDELAY_H,
+        "flashrom.c": FLASHROM_C,
+        "cli_classic.c": CLI_CLASSIC_C,
+        "platform/udelay.c": UDELAY_C,
+        "platform/udelay_windows.c": UDELAY_WINDOWS_C,
+        "platform/meson.build": PLATFORM_MESON,
+        "meson.build": MESON_BUILD,
+        "meson_options.txt": MESON_OPTIONS,
+        "tests/udelay.c": TEST_C,
+        "tests/meson.build": TESTS_MESON,
+    }
+
+
+def one_file() -> Files:
+    """Built by make, with a calibrated loop and no option; one file has the delays of all."""
+    return {
+        "include/flash.h": FLASH_H,
+        "include/programmer.h": OLD_PROGRAMMER_H,
+        "flashrom.c": OLD_FLASHROM_C,
+        "cli_classic.c": CLI_CLASSIC_C,
+        "udelay.c": OLD_UDELAY_C,
+        "Makefile": MAKEFILE,
+        "tests/udelay.c": OLD_TEST_C,
+    }
+
+
+def laid_out(files: Files, root: Path) -> Path:
+    """On disk; the top of the tree."""
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    return root
