@@ -220,6 +220,8 @@ class RunHeader(msgspec.Struct, frozen=True, kw_only=True):
     cells_planned: int
     not_provided: list[NotProvided] = []
     interrupted: bool = False
+    confined: bool | None = None
+    """Whether subjects on this machine itself were confined; null: they ran in guests."""
 
 
 class Results(msgspec.Struct, frozen=True, kw_only=True):
