@@ -221,7 +221,8 @@ class RunHeader(msgspec.Struct, frozen=True, kw_only=True):
     not_provided: list[NotProvided] = []
     interrupted: bool = False
     confined: bool | None = None
-    """Whether subjects on this machine itself were confined; null: they ran in guests."""
+    """Lane host: whether the subject was confined. Lane live: whether its guest had a network of
+    its own. Null: a virtual guest, which has no network."""
 
 
 class Results(msgspec.Struct, frozen=True, kw_only=True):
