@@ -4,8 +4,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/capability.h>
 #include <stdbool.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "text/number.h"
@@ -27,15 +30,45 @@ int limits_parse(char *const argv[], struct limits *limits)
 	return 0;
 }
 
+static bool has_priority_by_limit(void)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_RTPRIO, &limit) == 0 && limit.rlim_max > 0;
+}
+
+/*
+ * Real-time priority is no right over anybody else, and a flashrom may ask for it. Where it cannot
+ * come from a limit, it comes from the capability, if we have that; no other one is left.
+ */
+static int keep_scheduling_alone(void)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = {0};
+	uint32_t kept;
+
+	if (syscall(SYS_capget, &header, sets) < 0)
+		return -errno;
+	kept = has_priority_by_limit() ? 0 : sets[0].permitted & (1u << CAP_SYS_NICE);
+	sets[0] = (struct __user_cap_data_struct){kept, kept, kept};
+	sets[1] = (struct __user_cap_data_struct){0};
+	if (syscall(SYS_capset, &header, sets) < 0)
+		return -errno;
+	if (kept && prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_SYS_NICE, 0, 0) < 0)
+		return -errno;
+	return 0;
+}
+
 int limits_take_user(const struct limits *limits)
 {
 	uid_t uid = limits->uid;
 
 	if (uid == 0)
 		return 0;
-	if (setgroups(0, NULL) < 0 || setresgid(uid, uid, uid) < 0 || setresuid(uid, uid, uid) < 0)
+	if (prctl(PR_SET_KEEPCAPS, 1) < 0 || setgroups(0, NULL) < 0 ||
+		setresgid(uid, uid, uid) < 0 || setresuid(uid, uid, uid) < 0)
 		return -errno;
-	return 0;
+	return keep_scheduling_alone();
 }
 
 static int lower(int resource, uint64_t most)

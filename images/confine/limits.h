@@ -16,7 +16,9 @@ struct limits {
 /* Takes the words @argv[0] to @argv[LIMITS_WORDS - 1], in the order above. -EINVAL. */
 int limits_parse(char *const argv[], struct limits *limits);
 
-/* Gives up being root for that user. Negative errno. */
+/*
+ * Gives up being root for that user, and all rights but that to real-time priority. Negative errno.
+ */
 int limits_take_user(const struct limits *limits);
 
 /* For this process and all that come of it; never raises a limit. Negative errno. */

@@ -55,6 +55,8 @@ class Box:
     terminal: Path | None = None
     """Where it finds the emulator's terminal, if that is how they talk."""
     file_bytes_max: int
+    realtime: bool = True
+    """Whether it may take real-time priority, where the rig could."""
 
 
 def subject_uid() -> int:
@@ -64,7 +66,7 @@ def subject_uid() -> int:
 
 def box_words(box: Box) -> list[str]:
     """What stands before the subject's own words."""
-    words = [*_sandbox_words(), *_system_words()]
+    words = [*_sandbox_words(realtime=box.realtime), *_system_words()]
     aside = box.own.parent / ASIDE
     words += _words_for_folders([box.confine, *box.readable, aside / ASIDE])
     for path in (box.confine, *box.readable):
@@ -89,9 +91,10 @@ def _words_for_folders(paths: Sequence[Path]) -> list[str]:
 CLOSED = ("--remount-ro", "/dev", "--remount-ro", "/")
 
 
-def _sandbox_words() -> list[str]:
+def _sandbox_words(*, realtime: bool) -> list[str]:
     """Who is root needs no namespace of users, and keeps what it takes to become another user."""
-    root = [*("--cap-drop", "ALL", "--cap-add", "CAP_SETUID"), *("--cap-add", "CAP_SETGID")]
+    kept = ["CAP_SETUID", "CAP_SETGID", *(["CAP_SYS_NICE"] if realtime else [])]
+    root = ["--cap-drop", "ALL", *(word for name in kept for word in ("--cap-add", name))]
     return [
         *(shutil.which(PROGRAM) or PROGRAM, "--die-with-parent", "--new-session", "--as-pid-1"),
         *("--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
@@ -121,7 +124,7 @@ def missing_confinement() -> str:
     """Why no subject can be confined here; empty where it can."""
     if shutil.which(PROGRAM) is None:
         return "bubblewrap is not installed"
-    probe = [*_sandbox_words(), *_system_words(), *CLOSED, "--", "/usr/bin/true"]
+    probe = [*_sandbox_words(realtime=False), *_system_words(), *CLOSED, "--", "/usr/bin/true"]
     try:
         with PrivateNet() as net:
             done = subprocess.run(
