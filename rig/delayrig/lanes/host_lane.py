@@ -26,7 +26,7 @@ from delayrig.hazards.of_cell import hazards_of, is_in_library
 from delayrig.images import dummy
 from delayrig.images.kept_programs import provide_program, provide_program_library
 from delayrig.images.subject import Subject
-from delayrig.images.unpacked import provide_root, words_to_start
+from delayrig.images.unpacked import provide_root, root_of, words_to_start
 from delayrig.lanes.agenda import Kinship
 from delayrig.lanes.header import make_host_header
 from delayrig.lanes.host.box import REMEDY, Box, box_words, missing_confinement
@@ -212,7 +212,7 @@ def server_words(cell: Cell, paths: Paths, scratch: Path) -> list[str]:
 def subject_words(assignment: Assignment, scratch: Path) -> list[str]:
     """The subject's command line; the session puts the emulator's port into it."""
     cell, subject = assignment.cell, assignment.subject
-    program, *rest = words_to_start(provide_root(subject))
+    program, *rest = words_to_start(root_of(subject))
     places = Places(
         port=PORT,
         device=str(scratch / TERMINAL),
@@ -259,11 +259,12 @@ def _confined(spec: Spec, assignment: Assignment, paths: Paths, scratch: Path) -
     cell = assignment.cell
     box = Box(
         confine=paths.confine_program,
-        readable=[provide_root(assignment.subject), scratch / "layout", scratch / "after.bin"],
+        readable=[root_of(assignment.subject), scratch / "layout", scratch / "after.bin"],
         own=scratch / OWN,
         kept=kept,
         terminal=scratch / TERMINAL if cell.bridged else None,
         file_bytes_max=spec.subject_file_bytes_max,
+        realtime=not spec.number_of("realtime_denied"),
     )
     theirs = [*map(str, kept), *([PORT] if cell.bridged else [])]
     return replace(spec, box=box_words(box), writable=theirs)
