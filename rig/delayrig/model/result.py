@@ -300,7 +300,7 @@ def decode_versioned(content: bytes, label: str, kind: type[V], *, schema: int) 
         )
     try:
         return msgspec.json.decode(content, type=kind)
-    except msgspec.ValidationError as error:
+    except (msgspec.ValidationError, UnicodeDecodeError) as error:
         raise BadInputError(
             f"{label}: {_key_first(str(error))}",
             hint=f"not what schema {schema} says: run it again, or mend the file",
