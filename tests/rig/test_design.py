@@ -34,7 +34,7 @@ CELL_KEYS = [
 RUN_KEYS = [
     *("rig_version", "commit", "plan", "seed", "argv", "started", "host", "qemu_version"),
     *("libvirt_version", "image_digests", "lock", "cells_planned", "not_provided"),
-    "interrupted",
+    *("interrupted", "confined"),
 ]
 HOST_KEYS = [
     *("cpus", "kernel", "machine", "os", "clocksource", "clocksources", "idle_driver", "smt"),

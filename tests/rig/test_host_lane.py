@@ -4,6 +4,7 @@
 import asyncio
 import os
 import shlex
+import shutil
 import stat
 from pathlib import Path
 from typing import Any
@@ -94,7 +95,8 @@ def stand_in(paths: Paths, script: str) -> None:
     start = f"#!/bin/sh\nreal={shlex.quote(str(real))}\n"
     paths.emulator.write_text(f"{start}{script}\n", encoding="utf-8")
     paths.emulator.chmod(paths.emulator.stat().st_mode | stat.S_IXUSR)
-    (paths.build / "flashrom").symlink_to(BUILT / "flashrom")
+    for name in ("flashrom", "images"):
+        (paths.build / name).symlink_to(BUILT / name)
 
 
 def left_running(out: Path) -> list[str]:
@@ -140,7 +142,11 @@ def test_part_convicts_what_waits_half_of_what_it_owes(paths: Paths, tmp_path: P
 def test_result_tells_of_this_machine_and_of_nothing_that_is_not_there(
     paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("PATH", "/nonexistent")
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for name in ("bwrap", "nsenter"):
+        (tools / name).symlink_to(shutil.which(name) or name)
+    monkeypatch.setenv("PATH", str(tools))
     results = run_cells(paths, tmp_path / "out", host_cell(job=Job.PROBE))
     (cell,) = results.cells
     assert cell.verdict is Verdict.PASS, cell.reason

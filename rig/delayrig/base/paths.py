@@ -72,6 +72,11 @@ class Paths:
         return self.build / "images" / "host" / "flashrom-host"
 
     @property
+    def confine_program(self) -> Path:
+        """What limits and starts a subject in its sandbox on this machine."""
+        return self.build / "images" / "confine" / "rig-confine"
+
+    @property
     def emulator(self) -> Path:
         """The serprog server with the chip model in it."""
         return self.emulator_of(HOST_ARCH)

@@ -23,6 +23,7 @@ from delayrig.plan.request import (
 )
 
 R = TypeVar("R")
+UNCONFINED = "delayrig.unconfined"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +71,7 @@ class CellsWish:
             connect=self.connect,
             argv=argv,
             lane=choice.lane,
+            unconfined=is_unconfined(),
             delay=delay or DelayWish(),
         )
 
@@ -84,6 +86,25 @@ lane_option = click.option(
     callback=_lane,
     help="Where time comes from; default: what the plan says. `host` needs no QEMU.",
 )
+
+
+def _note_unconfined(context: click.Context, _: click.Parameter, given: bool) -> None:
+    context.meta[UNCONFINED] = given
+
+
+unconfined_option = click.option(
+    "--unconfined",
+    is_flag=True,
+    expose_value=False,
+    callback=_note_unconfined,
+    help="Lane host: the subject runs with all your rights.",
+)
+
+
+def is_unconfined() -> bool:
+    """Whether the command that runs was given that option."""
+    context = click.get_current_context(silent=True)
+    return bool(context and context.meta.get(UNCONFINED))
 
 
 def cell_options(*, plan: str) -> Callable[[Callable[..., R]], Callable[..., R]]:
@@ -104,6 +125,7 @@ def cell_options(*, plan: str) -> Callable[[Callable[..., R]], Callable[..., R]]
             help="Runs this flashrom instead; repeatable.",
         ),
         lane_option,
+        unconfined_option,
         click.option(
             "--cell",
             "patterns",

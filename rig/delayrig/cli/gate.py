@@ -27,7 +27,7 @@ from delayrig.analysis.gate.rounds import run_rounds
 from delayrig.base.errors import ExitCode
 from delayrig.base.keep import keep_file
 from delayrig.base.paths import Paths, find_paths
-from delayrig.cli.cells import lane_option
+from delayrig.cli.cells import is_unconfined, lane_option, unconfined_option
 from delayrig.cli.command import (
     INTERRUPTED,
     default_out,
@@ -132,6 +132,7 @@ def _limit_option(name: str, default_pct: float, about: str) -> Callable[[FC], F
     help=f"A plan's name, or a TOML file.  [default: {PLAN}, or that of RUN]",
 )
 @lane_option
+@unconfined_option
 @_limit_option(
     "--max-slowdown",
     LIMITS.slowdown_pct,
@@ -316,6 +317,7 @@ def _request(wish: _Wish, paths: Paths) -> GateRequest:
         connect=wish.connect,
         argv=own_words(),
         lane=choice.lane,
+        unconfined=is_unconfined(),
         delay=wish.delay,
         keeps_programs=folder / PROGRAMS,
         again=lambda cell: ["repro", "--from", _from_here(folder), cell.id],

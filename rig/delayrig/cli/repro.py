@@ -11,6 +11,7 @@ from delayrig.analysis.repro.choice import Chosen, Wish, choose
 from delayrig.analysis.repro.look import Look
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.paths import Paths, find_paths
+from delayrig.cli.cells import is_unconfined, unconfined_option
 from delayrig.cli.command import (
     default_out,
     delay_options,
@@ -56,6 +57,7 @@ HETEROGENEOUS = "heterogeneous"
 @click.option("--keep", is_flag=True, help="Leaves the cell's folder, and says where.")
 @click.option("--out", type=click.Path(path_type=Path), help="That folder; it is then kept.")
 @click.option("--dry-run", is_flag=True, help="Prints the commands that it would run, and ends.")
+@unconfined_option
 @delay_options
 @plain_text
 @answers
@@ -173,6 +175,7 @@ def _request(chosen: Chosen, folder: Path) -> Request:
         connect=None,
         argv=sys.argv[1:],
         lane=chosen.cell.lane,
+        unconfined=is_unconfined(),
         stages=True,
         delay=chosen.delay,
         retries_lost=False,

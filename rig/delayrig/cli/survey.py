@@ -12,6 +12,7 @@ from delayrig.analysis.survey.survey import FILE_NAME, survey_run
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.keep import keep_file
 from delayrig.base.paths import find_paths
+from delayrig.cli.cells import is_unconfined, unconfined_option
 from delayrig.cli.command import (
     HOW_TO_GO_ON,
     default_out,
@@ -52,6 +53,7 @@ PLAN = "survey"
 @click.option("--jobs", type=click.IntRange(1), help="Cells at a time; default: the CPUs.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data.")
 @resume_option
+@unconfined_option
 @delay_options
 @click.option("--json", "as_json", is_flag=True, help="For machines; all times in nanoseconds.")
 @plain_text
@@ -146,6 +148,7 @@ def _run(
         connect=None,
         argv=sys.argv[1:],
         lane=choice.lane,
+        unconfined=is_unconfined(),
         delay=delay,
         resume=resume,
     )

@@ -30,6 +30,7 @@ from delayrig.analysis.threshold.values import DEFAULT, parse_values
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.keep import keep_file
 from delayrig.base.paths import Paths, find_paths
+from delayrig.cli.cells import is_unconfined, unconfined_option
 from delayrig.cli.command import INTERRUPTED, default_out, explained, plain_text, until_interrupted
 from delayrig.cli.loudness import Loudness, answers, loudness, progress_console, tell_json
 from delayrig.cli.words import PLAN_NAME
@@ -108,6 +109,7 @@ class _Wish:
 )
 @click.option("--jobs", type=click.IntRange(1), help="Cells at a time; default: the CPUs.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data.")
+@unconfined_option
 @plain_text
 @answers
 @explained
@@ -220,6 +222,7 @@ def _trials(wish: _Wish, paths: Paths, progress: RunProgress) -> Trials:
         connect=None,
         argv=sys.argv[1:],
         lane=lane,
+        unconfined=is_unconfined(),
     )
     return make_trials(
         subject=wish.build or " ".join(wish.binaries) or BUNDLED,

@@ -17,6 +17,7 @@ from delayrig.analysis.repro.choice import Chosen
 from delayrig.analysis.repro.look import Look
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.paths import Paths, find_paths
+from delayrig.cli.cells import is_unconfined, unconfined_option
 from delayrig.cli.command import (
     default_out,
     delay_options,
@@ -102,6 +103,7 @@ def _flag_options(function: Callable[..., R]) -> Callable[..., R]:
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for results and cells.")
 @click.option("--keep", is_flag=True, help="Leaves the folder of a single cell, and says where.")
 @click.option("--dry-run", is_flag=True, help="Lists the cells and ends.")
+@unconfined_option
 @delay_options
 @plain_text
 @answers
@@ -179,6 +181,7 @@ def _request(
         connect=None,
         argv=sys.argv[1:],
         lane=choice.lane,
+        unconfined=is_unconfined(),
         again=_again(choice.cells[0]),
     )
 

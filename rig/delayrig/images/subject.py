@@ -14,6 +14,7 @@ import msgspec
 from delayrig.base import digest
 from delayrig.base.archive import FORMAT, write_archive
 from delayrig.base.errors import BadInputError, nearest
+from delayrig.base.keep import replace_file
 from delayrig.base.paths import Paths
 from delayrig.images.elf import Closure, collect_program, read_elf
 from delayrig.images.foreign import library_folders
@@ -24,6 +25,7 @@ from delayrig.images.known_bad_build import provide_build
 from delayrig.images.own import provide_own
 from delayrig.images.packages import unpack_packages
 from delayrig.images.recipes import ProgramRecipe, Recipes
+from delayrig.images.seal import broken_seal, files_below, write_seal
 from delayrig.model.platform import PLATFORMS, Arch, labelled
 
 BUNDLED = "bundled"
@@ -76,6 +78,8 @@ ONE_MACHINE_PREFIXES = ("museum:", "step:", "sleep-facts")
 """Of our own programs, those that are built for this architecture alone."""
 PROGRAM = "/usr/sbin/flashrom"
 """Where every subject lies in its root: no path of this machine goes into a guest."""
+ARCHIVE = "subject.cpio"
+SEAL = "seal.json"
 PARTS = "parts"
 """The folder beside an archive that holds what is looked into on this machine as well."""
 # Raised when packing changes, so that older caches are not taken for newer ones.
@@ -198,18 +202,21 @@ def provide_subject(
         program = paths.build_of(arch) / OWN_PROGRAMS[name]
         if arch is Arch.X86_64:
             program = provide_own(OWN_PROGRAMS[name], paths)
-        return _pack_own(name, program, paths, arch)
+        return _pack_own(name, program, paths, arch, preparing)
     if name.startswith(KNOWN_BAD_PREFIX):
         mistake = find_mistake(name.removeprefix(KNOWN_BAD_PREFIX), own_mistakes())
-        return _pack_own(name, provide_build(mistake, paths, arch) / BUILT_PROGRAM, paths, arch)
-    subject = pack(name, _collect_path(name), {}, paths, arch)
+        built = provide_build(mistake, paths, arch) / BUILT_PROGRAM
+        return _pack_own(name, built, paths, arch, preparing)
+    subject = pack(name, _collect_path(name), {}, paths, arch, preparing)
     version = _packaged_version(subject.program_sha256, paths)
     return msgspec.structs.replace(subject, package_version=version)
 
 
-def _pack_own(name: str, program: Path, paths: Paths, arch: Arch) -> Subject:
+def _pack_own(
+    name: str, program: Path, paths: Paths, arch: Arch, preparing: Callable[[str], None]
+) -> Subject:
     own = collect_program(str(program), Path("/"), library_folders(arch, paths))
-    return pack(name, own, {}, paths, arch)
+    return pack(name, own, {}, paths, arch, preparing)
 
 
 def _collect_path(name: str) -> Closure:
@@ -227,23 +234,46 @@ def _provide_packaged(
 ) -> Subject:
     key = digest.of_value(["subject", PACKING, FORMAT, name, recipe, arch])
     pointer = paths.images / "recipes" / f"{key}.json"
-    if pointer.is_file():
-        subject = _pointed_to(pointer, paths)
-        if Path(subject.archive).is_file():
-            return subject
-    preparing(labelled(f"{recipe.package} of {recipe.suite}", arch))
+    kept, fault = _kept(pointer, paths)
+    if kept and not fault:
+        return kept
+    preparing(labelled(f"{recipe.package} of {recipe.suite}", arch) + fault)
+    if kept:
+        shutil.rmtree(Path(kept.archive).parent, ignore_errors=True)
     with tempfile.TemporaryDirectory(dir=paths.state, prefix="unpack-") as folder:
         root = Path(folder) / "root"
         versions = unpack_packages(recipe.suite, [recipe.package], root, PLATFORMS[arch].debian)
         closure = collect_program(recipe.program, root)
         subject = msgspec.structs.replace(
-            pack(name, closure, versions, paths, arch),
+            pack(name, closure, versions, paths, arch, preparing),
             package_version=upstream_version(versions.get(recipe.package, "")),
         )
     pointer.parent.mkdir(parents=True, exist_ok=True)
-    kept = str(Path(subject.archive).relative_to(paths.images))
-    pointer.write_bytes(msgspec.json.encode(msgspec.structs.replace(subject, archive=kept)))
+    place = str(Path(subject.archive).relative_to(paths.images))
+    replace_file(pointer, msgspec.json.encode(msgspec.structs.replace(subject, archive=place)))
     return subject
+
+
+def _kept(pointer: Path, paths: Paths) -> tuple[Subject | None, str]:
+    """What was fetched before, and why it is to be fetched again."""
+    try:
+        subject = _pointed_to(pointer, paths)
+    except FileNotFoundError:
+        return None, ""
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None, f" again: {pointer.name} is damaged"
+    archive = Path(subject.archive)
+    if not archive.is_file() or digest.of_file(archive) != subject.archive_sha256:
+        return subject, f" again: {ARCHIVE} is missing, or not as it was made"
+    if not (archive.parent / SEAL).is_file():
+        _seal(archive.parent)  # from a state that had none; the archive is as it was made
+    fault = broken_seal(archive.parent / SEAL, archive.parent)
+    return subject, f" again: {fault}" if fault else ""
+
+
+def _seal(folder: Path) -> None:
+    parts = (f"{PARTS}/{name}" for name in files_below(folder / PARTS))
+    write_seal(folder / SEAL, folder, [ARCHIVE, *parts])
 
 
 def _pointed_to(pointer: Path, paths: Paths) -> Subject:
@@ -261,8 +291,8 @@ def upstream_version(version: str) -> str:
 def _packaged_version(program_sha256: str, paths: Paths) -> str:
     """A copy under another name is still the package's program."""
     for pointer in sorted((paths.images / "recipes").glob("*.json")):
-        subject = msgspec.json.decode(pointer.read_bytes(), type=Subject)
-        if subject.program_sha256 == program_sha256:
+        subject, fault = _kept(pointer, paths)
+        if subject and not fault and subject.program_sha256 == program_sha256:
             return subject.package_version
     return ""
 
@@ -273,6 +303,7 @@ def pack(
     packages: dict[str, str],
     paths: Paths,
     arch: Arch = Arch.X86_64,
+    preparing: Callable[[str], None] | None = None,
 ) -> Subject:
     """The same files give the same archive; where it lies follows from their digests."""
     program_sha256 = digest.of_file(closure.program)
@@ -281,7 +312,11 @@ def pack(
         parts.append([closure.interpreter[0], digest.of_file(closure.interpreter[1])])
     parts += [[lib, digest.of_file(path)] for lib, path in sorted(closure.libraries.items())]
     folder = paths.images / "subjects" / digest.of_value(parts)[:24]
-    archive = folder / "subject.cpio"
+    archive = folder / ARCHIVE
+    if folder.is_dir() and (fault := broken_seal(folder / SEAL, folder)):
+        if preparing and (folder / SEAL).is_file():
+            preparing(f"{labelled(name, arch)} again: {fault}")
+        shutil.rmtree(folder)
     if not archive.is_file():
         _write(closure, folder)
     return Subject(
@@ -313,7 +348,8 @@ def _write(closure: Closure, folder: Path) -> None:
         if closure.interpreter is not None:
             place, path = closure.interpreter
             _copy(path, root / place.lstrip("/"))
-        write_archive(root, made / "subject.cpio")
+        write_archive(root, made / ARCHIVE)
+        _seal(made)
         # Another run may have packed the same meanwhile: the same files, so either will do.
         with contextlib.suppress(OSError):
             made.rename(folder)

@@ -2,23 +2,34 @@
 """Packed subjects, unpacked to be started on this machine: each with its own libraries."""
 
 import contextlib
+import shutil
 import tempfile
 from pathlib import Path
 
 from delayrig.base.archive import unpack_archive
 from delayrig.images.elf import read_elf
+from delayrig.images.seal import broken_seal, files_below, write_seal
 from delayrig.images.subject import PROGRAM, Subject
+
+SEAL = "root.json"
+
+
+def root_of(subject: Subject) -> Path:
+    """Where it is, once it is provided."""
+    return Path(subject.archive).parent / "root"
 
 
 def provide_root(subject: Subject) -> Path:
-    """Beside its archive, made once; another run may do the same meanwhile."""
-    archive = Path(subject.archive)
-    root = archive.parent / "root"
-    if not root.is_dir():
-        with tempfile.TemporaryDirectory(dir=archive.parent) as scratch:
+    """Beside its archive; another run may make it meanwhile. What is damaged is made again."""
+    root = root_of(subject)
+    seal = root.parent / SEAL
+    if broken_seal(seal, root):
+        shutil.rmtree(root, ignore_errors=True)
+        with tempfile.TemporaryDirectory(dir=root.parent) as scratch:
             made = Path(scratch) / "root"
             made.mkdir()
-            unpack_archive(archive, made)
+            unpack_archive(Path(subject.archive), made)
+            write_seal(seal, made, files_below(made))
             with contextlib.suppress(OSError):
                 made.rename(root)
     return root

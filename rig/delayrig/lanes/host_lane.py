@@ -11,12 +11,12 @@ import os
 import signal
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
 
-from delayrig.base.errors import LostGuestError, NotProvidedError, RigError
+from delayrig.base.errors import LostGuestError, NotProvidedError, RigError, RigFaultError
 from delayrig.base.interruption import whole_in_thread
 from delayrig.base.last_lines import last_lines
 from delayrig.base.paths import Paths
@@ -26,9 +26,10 @@ from delayrig.hazards.of_cell import hazards_of, is_in_library
 from delayrig.images import dummy
 from delayrig.images.kept_programs import provide_program, provide_program_library
 from delayrig.images.subject import Subject
-from delayrig.images.unpacked import provide_root, words_to_start
+from delayrig.images.unpacked import provide_root, root_of, words_to_start
 from delayrig.lanes.agenda import Kinship
 from delayrig.lanes.header import make_host_header
+from delayrig.lanes.host.box import REMEDY, Box, box_words, missing_confinement
 from delayrig.lanes.host.session import LEFT, LOG
 from delayrig.lanes.host.spec import PORT, Spec, cpus_in, write_spec
 from delayrig.lanes.lane import Assignment
@@ -56,14 +57,16 @@ SPARE_BYTES = 32 << 20
 
 SPEC = "session.json"
 TERMINAL = "serprog"
+OWN = "own"
+"""The subject's folder."""
+WRITTEN = ("read.bin", "host.jsonl", "dummy.jsonl", "chip.bin")
+"""What a subject may write, besides what it prints."""
 KEPT = (
     LEFT.name,
     "events.jsonl",
     "stdout.txt",
     "emulator.log",
     "image.sparse",
-    "host.jsonl",
-    "dummy.jsonl",
 )
 
 
@@ -112,7 +115,8 @@ class HostLane:
     def header(self) -> RunHeader:
         """Names this machine, and nothing of QEMU's."""
         missing = list(self.not_provided.values())
-        return make_host_header(self.request, self.programs, missing, self.paths)
+        header = make_host_header(self.request, self.programs, missing, self.paths)
+        return msgspec.structs.replace(header, confined=not self.request.unconfined)
 
     async def run_cell(self, assignment: Assignment) -> float:
         """Runs the cell in a session of its own; what is left of it goes with it."""
@@ -135,7 +139,8 @@ class HostLane:
 
     def pack(self, assignment: Assignment, scratch: Path) -> Spec:
         """What the session is to do; the files for it are written to `scratch`."""
-        return _write_files(assignment, self.paths, scratch)
+        spec = _write_files(assignment, self.paths, scratch)
+        return spec if self.request.unconfined else _confined(spec, assignment, self.paths, scratch)
 
     async def finish(self, spec: Spec, scratch: Path) -> int:
         """The exit code of the session, which lives below `scratch`."""
@@ -149,6 +154,10 @@ async def open_host_lane(request: Request, paths: Paths, preparing: Preparing) -
     refused: dict[str, str] = {}
     not_provided: dict[str, NotProvided] = {}
     paths.state.mkdir(parents=True, exist_ok=True)
+    if not request.unconfined and (missing := await asyncio.to_thread(missing_confinement)):
+        raise RigFaultError(
+            f"the subject cannot be confined on this machine: {missing}", hint=REMEDY
+        )
     for cell in request.cells:
         found = libraries if is_in_library(cell) else subjects
         if cell.subject in {**found, **refused, **not_provided}:
@@ -203,19 +212,19 @@ def server_words(cell: Cell, paths: Paths, scratch: Path) -> list[str]:
 def subject_words(assignment: Assignment, scratch: Path) -> list[str]:
     """The subject's command line; the session puts the emulator's port into it."""
     cell, subject = assignment.cell, assignment.subject
-    program, *rest = words_to_start(provide_root(subject))
+    program, *rest = words_to_start(root_of(subject))
     places = Places(
         port=PORT,
         device=str(scratch / TERMINAL),
         layout=str(scratch / "layout"),
         write=str(scratch / "after.bin"),
-        read=str(scratch / "read.bin"),
+        read=str(scratch / OWN / "read.bin"),
     )
     own = cell.programmer is Programmer.DUMMY
-    part = str(scratch / "chip.bin"), str(scratch / "dummy.jsonl")
+    part = str(scratch / OWN / "chip.bin"), str(scratch / OWN / "dummy.jsonl")
     inside = dummy.argument(cell, subject.program_bytes, *part) if own else ""
     words = workload.subject_words(cell, program, assignment.chip_name, inside, places)
-    told = host_words(cell, subject, events=str(scratch / "host.jsonl"))
+    told = host_words(cell, subject, events=str(scratch / OWN / "host.jsonl"))
     return [words[0], *rest, *words[1:], *told]
 
 
@@ -224,12 +233,13 @@ def _write_files(assignment: Assignment, paths: Paths, scratch: Path) -> Spec:
     region = region_of(cell, chip)
     before = workload.initial_content(cell, region)
     (scratch / "before.bin").write_bytes(before)
+    (scratch / OWN).mkdir()
     (scratch / "layout").write_text(workload.layout_text(region), encoding="utf-8")
     _write_image(
         scratch / "after.bin", chip.size_bytes, region, workload.final_content(cell, region)
     )
     if cell.programmer is Programmer.DUMMY:
-        _write_image(scratch / "chip.bin", chip.size_bytes, region, before)
+        _write_image(scratch / OWN / "chip.bin", chip.size_bytes, region, before)
     return Spec(
         emulator=[*server_words(cell, paths, scratch), *emulator_words(cell, region)],
         subject=subject_words(assignment, scratch),
@@ -239,6 +249,25 @@ def _write_files(assignment: Assignment, paths: Paths, scratch: Path) -> Spec:
         deadline_ms=deadline_ms(cell, DEADLINE_MS),
         lines=[line for hazard in hazards_of(cell) for line in hazard.spec_lines(cell)],
     )
+
+
+def _confined(spec: Spec, assignment: Assignment, paths: Paths, scratch: Path) -> Spec:
+    """In a sandbox, with the files that it is to find and to leave."""
+    kept = [scratch / OWN / name for name in WRITTEN]
+    for path in kept:
+        path.touch()
+    cell = assignment.cell
+    box = Box(
+        confine=paths.confine_program,
+        readable=[root_of(assignment.subject), scratch / "layout", scratch / "after.bin"],
+        own=scratch / OWN,
+        kept=kept,
+        terminal=scratch / TERMINAL if cell.bridged else None,
+        file_bytes_max=spec.subject_file_bytes_max,
+        realtime=not spec.number_of("realtime_denied"),
+    )
+    theirs = [*map(str, kept), *([PORT] if cell.bridged else [])]
+    return replace(spec, box=box_words(box), writable=theirs)
 
 
 def _write_image(path: Path, size_bytes: int, region: Region, content: bytes) -> None:
@@ -251,17 +280,25 @@ def _write_image(path: Path, size_bytes: int, region: Region, content: bytes) ->
 def _read_files(assignment: Assignment, scratch: Path) -> dict[str, bytes]:
     """What a guest would have sent."""
     own = assignment.cell.programmer is Programmer.DUMMY
-    found = (scratch / name for name in (*KEPT, *(["chip.bin"] if own else [])))
+    found = [scratch / name for name in KEPT]
     entries = {path.name: path.read_bytes() for path in found if path.is_file()}
+    entries |= {name: content for name in WRITTEN if (content := _read_own(scratch / OWN / name))}
+    if not own:
+        entries.pop("chip.bin", None)
     if "host.jsonl" in entries:
         told = parse_events(entries["host.jsonl"], source="the host program's events")
         agent = parse_events(entries[LEFT.name], source="the session's events")
         entries["host.jsonl"] = encode_events(on_agents_clock(told, agent))
     region = region_of(assignment.cell, assignment.chip)
-    if assignment.cell.job is Job.READ and (scratch / "read.bin").is_file():
-        whole = (scratch / "read.bin").read_bytes()
+    whole = entries.pop("read.bin", b"")
+    if assignment.cell.job is Job.READ and whole:
         entries["read.bin"] = whole[region.offset_bytes : region.end_bytes]
     return entries
+
+
+def _read_own(path: Path) -> bytes:
+    """What the subject left there; nothing where that is no file, but a link elsewhere."""
+    return path.read_bytes() if path.is_file() and not path.is_symlink() else b""
 
 
 def on_agents_clock(told: list[Event], agent: list[Event]) -> list[Event]:

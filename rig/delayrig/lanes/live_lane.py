@@ -16,6 +16,7 @@ import msgspec
 
 from delayrig.base.errors import LostGuestError, NotProvidedError
 from delayrig.base.paths import Paths
+from delayrig.base.private_net import PrivateNet
 from delayrig.base.scratch import ScratchFolder
 from delayrig.hazards import refusal_on
 from delayrig.hazards.of_cell import hazards_of, shape_of
@@ -31,7 +32,7 @@ from delayrig.lanes.live.clock import GuestClock
 from delayrig.lanes.live.conversation import Conversation, split_changes
 from delayrig.lanes.live.emulator import LOG, LiveEmulator, running_emulator
 from delayrig.lanes.live.line import Line, open_line
-from delayrig.lanes.live.machine import live_shape, make_live_machine
+from delayrig.lanes.live.machine import has_own_net, live_shape, make_live_machine, open_net
 from delayrig.lanes.live.pace import SOCKET_NAME_BYTES_MAX, Pace, pace_events
 from delayrig.lanes.live.packed import PackedGuest
 from delayrig.lanes.live.visitor import Visitor
@@ -103,7 +104,8 @@ class LiveLane:
 
     def header(self) -> RunHeader:
         """Names this machine, and what guests are made of."""
-        return make_live_header(self.request, self.supplies, self.image, self.paths)
+        header = make_live_header(self.request, self.supplies, self.image, self.paths)
+        return msgspec.structs.replace(header, confined=has_own_net(self.request.connect))
 
     def pack(
         self, assignment: Assignment, folder: Path, *, line_port: int, port: int, stage_port: int
@@ -128,8 +130,8 @@ class LiveLane:
             )
             with last_words(assignment.folder, (*GUEST_LOGS, LOG)):
                 try:
-                    async with open_line() as line:
-                        entries = await bench.run(line)
+                    async with open_net(self.request.connect) as net, open_line(net) as line:
+                        entries = await replace(bench, net=net).run(line)
                 except LostGuestError:
                     bench.keep_logs()
                     raise
@@ -150,6 +152,8 @@ class _Bench:
     lane: LiveLane
     scratch: Path
     pace: Pace
+    net: PrivateNet | None = None
+    """In which it runs, where that is not this machine's."""
 
     @property
     def watch(self) -> DelayWatch:
@@ -175,8 +179,8 @@ class _Bench:
         """What the cell left."""
         await asyncio.to_thread(self._write_image)
         async with (
-            running_emulator(self._emulator_words(), self.folder) as emulator,
-            running_emulator(self._rehearsal_words(), self.stage) as stage,
+            running_emulator(self._emulator_words(), self.folder, self.net) as emulator,
+            running_emulator(self._rehearsal_words(), self.stage, self.net) as stage,
         ):
             hardware = await asyncio.to_thread(self._pack, line.port, emulator.name, stage.name)
             self.assignment.watch.ended(PACK)
@@ -341,6 +345,7 @@ class _Bench:
                 plugin=paths.cpu_plugin,
                 plugin_words=self.pace.plugin_words,
                 tty=Path(emulator) if cell.bridged else None,
+                net=self.net.folder if self.net else "",
             ),
             delays=self.watch,
         )

@@ -76,6 +76,9 @@ class RealTime:
     """Its arguments, joined by commas."""
     tty: Path | None = None
     """The terminal of this host's that is the guest's second serial line."""
+    net: str = ""
+    """Where the namespaces of the network are that QEMU, and so the guest, reaches; empty: it is
+    this host's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,7 +189,8 @@ def way_out_arguments(real: RealTime) -> list[str]:
 
     This card hands on a packet within the guest's own write to its register, and QEMU's user-mode
     network sends it at once: so what the host's kernel stamps as received was sent in that moment.
-    The guest has no route but to this network, in which there is nothing but the host's loopback.
+    The guest has no route but to this network, in which there is nothing but the loopback interface
+    of the network that QEMU is started in.
     """
     words = [
         *("-netdev", "user,id=net,ipv6=off"),

@@ -9,8 +9,10 @@ from uuid import NAMESPACE_URL, uuid5
 from xml.etree import ElementTree as ET
 from xml.etree.ElementTree import Element, SubElement
 
+from delayrig.base.private_net import words_into
 from delayrig.machine import arguments
 from delayrig.machine.arguments import Hardware
+from delayrig.machine.embed import NETWORK
 
 QEMU_NAMESPACE = "http://libvirt.org/schemas/domain/qemu/1.0"
 
@@ -76,6 +78,9 @@ def _word_for_word(domain: Element, hardware: Hardware, library_path: str) -> No
     for word in words:
         SubElement(line, f"{{{QEMU_NAMESPACE}}}arg", {"value": word})
     if hardware.real is not None:
+        if hardware.real.net:
+            words_before = " ".join(words_into(hardware.real.net))
+            SubElement(line, f"{{{QEMU_NAMESPACE}}}env", {"name": NETWORK, "value": words_before})
         return
     for key, value in arguments.preloading(hardware.turns, library_path).items():
         SubElement(line, f"{{{QEMU_NAMESPACE}}}env", {"name": key, "value": value})

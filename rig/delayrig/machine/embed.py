@@ -25,6 +25,7 @@ stdio_handler = "file"
 security_driver = "none"
 namespaces = []
 cgroup_controllers = []
+clear_emulator_capabilities = 0
 """
 RUN_AS_ROOT = 'user = "root"\ngroup = "root"\ndynamic_ownership = 0\n'
 PR_SET_CHILD_SUBREAPER = 36
@@ -36,10 +37,14 @@ OF_PROCESS = "process-"
 GUEST_NAME = "flashrom-rig-"
 """What the names of domains begin with; the number of the rig's process and a `-` follow."""
 # The rig may have ended before the signal of its death was asked for: then its child is another's.
+NETWORK = "FLASHROM_RIG_NETWORK"
+"""The words before a QEMU that is to be in a network of its own, in its environment."""
+WITHOUT_RIGHTS = "--bounding-set -all --inh-caps -all"
+"""What libvirt would do, but before the network is entered, which is a right of root's."""
 STARTER = """\
 #!/bin/sh
 # Made by the rig: a QEMU of libvirt's that does not outlive who asked for it.
-exec setpriv --pdeathsig KILL -- sh -c '
+exec ${network} setpriv --pdeathsig KILL {rights} -- sh -c '
 	words="$*"
 	case $words in
 	*guest={name}*)
@@ -115,7 +120,13 @@ def is_embedded(uri: str) -> bool:
 def provide_starter(program: str, paths: Paths) -> Path:
     """What libvirt is told to be QEMU."""
     path = paths.state / "libvirt" / program
-    text = STARTER.format(program=program, name=GUEST_NAME, read_parent=READ_PARENT)
+    text = STARTER.format(
+        program=program,
+        name=GUEST_NAME,
+        read_parent=READ_PARENT,
+        network=NETWORK,
+        rights=WITHOUT_RIGHTS if os.geteuid() == 0 else "",
+    )
     if not path.is_file() or path.read_text(encoding="utf-8") != text:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")

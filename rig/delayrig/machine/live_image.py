@@ -11,15 +11,20 @@ import msgspec
 from delayrig.base import digest
 from delayrig.base.archive import FORMAT, write_archive
 from delayrig.base.errors import RigFaultError
+from delayrig.base.keep import replace_file
 from delayrig.base.paths import Paths
 from delayrig.images.kernel import take_kernel
 from delayrig.images.packages import unpack_packages
 from delayrig.images.recipes import GuestRecipe
+from delayrig.images.seal import broken_seal, write_seal
 from delayrig.machine.arguments import CARD
 from delayrig.model.platform import PLATFORMS, Arch
 
 EMPTY_FOLDERS = ("dev", "proc", "sys", "tmp", "run", "etc")
 DRIVER = "driver.ko"
+PACKAGES = "packages.json"
+FETCHED = ("vmlinuz", DRIVER, PACKAGES)
+SEAL = "seal.json"
 
 
 class LiveImage(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,19 +43,23 @@ def provide_live_image(
     """Kernel and initrd, fetched and packed where they are not there yet."""
     package = recipe.kernel_packages[Arch.X86_64]
     folder = paths.images / "live" / digest.of_value(["live", recipe.suite, package, CARD])[:24]
-    if not (folder / "packages.json").is_file():
-        preparing(f"kernel of {recipe.suite}, with its driver {CARD}")
+    seal = folder / SEAL
+    if (folder / PACKAGES).is_file() and not seal.is_file():
+        write_seal(seal, folder, FETCHED)  # from a state that had none
+    if fault := broken_seal(seal, folder):
+        again = f", again: {fault}" if seal.is_file() else ""
+        preparing(f"kernel of {recipe.suite}, with its driver {CARD}{again}")
         _fetch(recipe.suite, package, folder, paths)
     made_of = [FORMAT, digest.of_file(paths.live_agent), digest.of_file(folder / DRIVER)]
     initrd = folder / f"initrd-{digest.of_value(made_of)[:24]}.cpio"
-    if not initrd.is_file():
+    if broken_seal(initrd.with_suffix(".json"), folder):
         _pack(folder, paths.live_agent, initrd)
     return LiveImage(
         kernel=str(folder / "vmlinuz"),
         kernel_sha256=digest.of_file(folder / "vmlinuz"),
         initrd=str(initrd),
         initrd_sha256=digest.of_file(initrd),
-        packages=msgspec.json.decode((folder / "packages.json").read_bytes()),
+        packages=msgspec.json.decode((folder / PACKAGES).read_bytes()),
     )
 
 
@@ -68,7 +77,8 @@ def _fetch(suite: str, package: str, folder: Path, paths: Paths) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         take_kernel(root, package, folder / "vmlinuz")
         shutil.copyfile(drivers[0], folder / DRIVER)
-    (folder / "packages.json").write_bytes(msgspec.json.encode(versions))
+    replace_file(folder / PACKAGES, msgspec.json.encode(versions))
+    write_seal(folder / SEAL, folder, FETCHED)
 
 
 def _pack(folder: Path, agent: Path, initrd: Path) -> None:
@@ -82,3 +92,4 @@ def _pack(folder: Path, agent: Path, initrd: Path) -> None:
         archive = Path(scratch) / "initrd"
         write_archive(root, archive)
         archive.rename(initrd)
+    write_seal(initrd.with_suffix(".json"), folder, [initrd.name])

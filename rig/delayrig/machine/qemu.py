@@ -12,6 +12,7 @@ from qemu.qmp import EventListener, QMPClient, QMPError
 
 from delayrig.base.bound import bound
 from delayrig.base.errors import LostGuestError, RigFaultError
+from delayrig.base.private_net import words_into
 from delayrig.machine.arguments import (
     LIBRARY_PATH,
     TURNS_NOTE,
@@ -54,11 +55,13 @@ class QemuMachine(MonitoredMachine):
         self._qtest, their_qtest = socket.socketpair()
         qtest_fd = their_qtest.fileno() if self._hardware.rewinds else None
         arguments = qemu_arguments(self._hardware, monitor_fd=theirs.fileno(), qtest_fd=qtest_fd)
-        real = self._hardware.real is not None
+        real = self._hardware.real
+        net = words_into(real.net) if real and real.net else []
         preload = {} if real else preloading(self._hardware.turns, os.environ.get(LIBRARY_PATH, ""))
         program = [self._hardware.shape.platform.program, *arguments]
         with theirs, their_qtest, self._log.open("wb") as log:
             self._process = await asyncio.create_subprocess_exec(
+                *net,
                 *bound(program if real else [*kept_to(self._cpu), *program]),
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=log,

@@ -220,6 +220,9 @@ class RunHeader(msgspec.Struct, frozen=True, kw_only=True):
     cells_planned: int
     not_provided: list[NotProvided] = []
     interrupted: bool = False
+    confined: bool | None = None
+    """Lane host: whether the subject was confined. Lane live: whether its guest had a network of
+    its own. Null: a virtual guest, which has no network."""
 
 
 class Results(msgspec.Struct, frozen=True, kw_only=True):
@@ -297,7 +300,7 @@ def decode_versioned(content: bytes, label: str, kind: type[V], *, schema: int) 
         )
     try:
         return msgspec.json.decode(content, type=kind)
-    except msgspec.ValidationError as error:
+    except (msgspec.ValidationError, UnicodeDecodeError) as error:
         raise BadInputError(
             f"{label}: {_key_first(str(error))}",
             hint=f"not what schema {schema} says: run it again, or mend the file",

@@ -55,6 +55,8 @@ class Request:
     """Where the delay function of `path:` subjects is."""
     resume: bool = False
     """Goes on with what was begun in `out`."""
+    unconfined: bool = False
+    """Runs subjects of the host lane with all the rights of who runs the rig."""
     retries_lost: bool = True
     """Runs a cell that the rig lost once more before it counts as lost."""
     keeps_programs: Path | None = None

@@ -389,4 +389,5 @@ def rerun_command(cell: Cell, request: Request) -> str:
 def _by_run(request: Request, cell: Cell) -> list[str]:
     words = ["run", "--plan", request.plan, "--seed", str(request.seed)]
     words += ["--subject", cell.subject, "--cell", cell.id]
-    return words + (["--lane", request.lane] if request.lane is not LaneName.VIRTUAL else [])
+    words += ["--lane", request.lane] if request.lane is not LaneName.VIRTUAL else []
+    return words + (["--unconfined"] if request.unconfined else [])

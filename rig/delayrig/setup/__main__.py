@@ -116,6 +116,7 @@ def _guarded(layout: Layout, request: Request) -> int:
         no_install=request.no_install,
         again=request.command == "setup" and not request.if_needed,
         as_json=request.as_json,
+        security=request.security,
         steps=_steps(request),
     )
     try:

@@ -9,7 +9,7 @@ from delayrig.setup.errors import UsageError
 
 HELP = """\
 Usage: rig/rig setup [--if-needed] [--lane host] [--tests] [--packages] [--extra NAME]
-       rig/rig doctor [--lane host] [--json]
+       rig/rig doctor [--lane host] [--security] [--json]
        rig/rig clean
 
 Commands of the launcher:
@@ -21,6 +21,7 @@ Commands of the launcher:
              --extra NAME also what few users need: parquet or postgresql (repeatable)
   doctor   says what is wrong with this machine, and what to do about it
              --lane host  only what cells without guests need
+             --security   what is confined on this machine, and what is not
              --json       as JSON
   clean    removes everything that set-up made, except distribution packages
 
@@ -53,6 +54,7 @@ VERSION_OPTION = "--version"
 QUIET_OPTIONS = ("-q", "--quiet")
 VERBOSE_OPTIONS = ("-v", "--verbose")
 JSON_OPTION = "--json"
+SECURITY_OPTION = "--security"
 SHARED = ("--no-color", *QUIET_OPTIONS, *VERBOSE_OPTIONS)
 """What every command takes."""
 LISTS = ("plans", "chips", "hazards", "machines", "subjects")
@@ -61,7 +63,14 @@ OWN_COMMANDS = {
         *(*SHARED, "--if-needed", TESTS_OPTION, PACKAGES_OPTION),
         *(LANE_OPTION, HOST_LANE, f"{LANE_OPTION}={HOST_LANE}"),
     ),
-    "doctor": (*SHARED, JSON_OPTION, LANE_OPTION, HOST_LANE, f"{LANE_OPTION}={HOST_LANE}"),
+    "doctor": (
+        *SHARED,
+        JSON_OPTION,
+        SECURITY_OPTION,
+        LANE_OPTION,
+        HOST_LANE,
+        f"{LANE_OPTION}={HOST_LANE}",
+    ),
     "clean": SHARED,
 }
 
@@ -82,6 +91,8 @@ class Request:
     """Also where an error is from."""
     as_json: bool = False
     """The answer of one of the launcher's own commands is a document."""
+    security: bool = False
+    """The doctor is asked what is confined."""
     help: bool = False
     version: bool = False
     if_needed: bool = False
@@ -127,6 +138,7 @@ def read_request(arguments: Sequence[str]) -> Request:
         quiet=any(option in ours for option in QUIET_OPTIONS),
         verbose=any(option in ours for option in VERBOSE_OPTIONS),
         as_json=JSON_OPTION in ours,
+        security=SECURITY_OPTION in ours,
         help=any(option in ours for option in HELP_OPTIONS),
         if_needed="--if-needed" in ours,
         needs_guests=lane_of(ours) != HOST_LANE and HOST_OPTION not in ours,

@@ -20,6 +20,8 @@ class Context:
     """Never install distribution packages."""
     again: bool = False
     """Check the step in full, though its mark is fresh."""
+    security: bool = False
+    """The doctor is asked what is confined."""
     as_json: bool = False
     """The answer is one document."""
     steps: tuple[str, ...] = GUEST_STEPS

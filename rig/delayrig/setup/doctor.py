@@ -7,8 +7,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from enum import StrEnum
+from dataclasses import asdict
 from pathlib import Path
 
 from delayrig.setup.apt import KEYRING, find_debian, parse_targets
@@ -18,6 +17,7 @@ from delayrig.setup.context import Context
 from delayrig.setup.distribution import refusal, this_release
 from delayrig.setup.environment import SYSTEM_PYTHON
 from delayrig.setup.errors import EXIT_PASS, EXIT_RIG_FAULT, SetupError
+from delayrig.setup.finding import Finding, Level, note, ok, problem
 from delayrig.setup.install import read_targets
 from delayrig.setup.machine import QEMU_VERSION_MIN, examine_machine
 from delayrig.setup.named_archive import named_archive
@@ -53,23 +53,6 @@ print(f"{version // 1000000}.{version // 1000 % 1000}.{version % 1000}")
 """
 
 
-class Level(StrEnum):
-    """How a finding is to be taken."""
-
-    OK = "ok"
-    NOTE = "note"
-    PROBLEM = "problem"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """What one check found."""
-
-    level: Level
-    text: str
-    remedy: str = ""
-
-
 COLOURS = {Level.OK: Colour.GREEN, Level.NOTE: Colour.YELLOW, Level.PROBLEM: Colour.RED}
 
 
@@ -89,6 +72,10 @@ def examine(context: Context) -> int:
 
 def checks_for(context: Context) -> dict[str, Callable[[Context], Finding]]:
     """By name, in order: without guests, nothing of what only they need."""
+    if context.security:
+        from delayrig.setup import security
+
+        return security.CHECKS
     if context.steps != HOST_STEPS:
         return CHECKS
     return {name: check for name, check in CHECKS.items() if name not in OF_GUESTS}
@@ -106,9 +93,9 @@ def _guarded(check: Callable[[Context], Finding], context: Context) -> Finding:
     try:
         return check(context)
     except SetupError as error:
-        return _problem(error.message, error.remedy)
-    except OSError as error:
-        return _problem(str(error), "see what the message names, then ask the doctor again")
+        return problem(error.message, error.remedy)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return problem(str(error), "see what the message names, then ask the doctor again")
 
 
 def _check_packages(context: Context) -> Finding:
@@ -117,11 +104,11 @@ def _check_packages(context: Context) -> Finding:
         wanted = tuple(package for package in wanted if not package.guests_only)
     lacking = find_lacking(wanted, installed_versions(wanted), new_enough)
     if lacking:
-        return _problem(
+        return problem(
             "missing " + ", ".join(lack.package.label for lack in lacking),
             f"{SET_UP}, or {refused('', lacking).remedy}",
         )
-    return _ok("all that the rig needs are installed")
+    return ok("all that the rig needs are installed")
 
 
 def _check_qemu(_context: Context) -> Finding:
@@ -129,10 +116,10 @@ def _check_qemu(_context: Context) -> Finding:
     version = words[3] if len(words) > 3 else ""
     where = shutil.which(QEMU)
     if not version or where is None:
-        return _problem(f"{QEMU} does not start", SET_UP)
+        return problem(f"{QEMU} does not start", SET_UP)
     if new_enough(version, QEMU_VERSION_MIN):
-        return _ok(f"{version} ({where})")
-    return _problem(
+        return ok(f"{version} ({where})")
+    return problem(
         f"{where} is {version}, older than {QEMU_VERSION_MIN}: hangs with icount and several cores",
         SET_UP if where.startswith("/usr/bin/") else f"take {where} off the PATH",
     )
@@ -157,45 +144,45 @@ def _probe_libvirt(python: Path, root: str) -> Finding:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return _problem(f"no answer within {LIBVIRT_WAIT_S} s", f"{SET_UP}; {QEMU} may be broken")
+        return problem(f"no answer within {LIBVIRT_WAIT_S} s", f"{SET_UP}; {QEMU} may be broken")
     if done.returncode == 0:
-        return _ok(f"embedded driver works, version {done.stdout.strip()}")
+        return ok(f"embedded driver works, version {done.stdout.strip()}")
     said = done.stderr.strip().splitlines() or ["no message"]
-    return _problem(f"embedded driver does not open: {said[-1]}", SET_UP)
+    return problem(f"embedded driver does not open: {said[-1]}", SET_UP)
 
 
 def _check_archive(context: Context) -> Finding:
     refused_here = refusal(examine_machine(context))
     if refused_here is not None:
-        return _problem(refused_here.message, refused_here.remedy)
+        return problem(refused_here.message, refused_here.remedy)
     if named_archive(os.environ):
         return _check_named()
     base = find_debian(parse_targets(read_targets()), this_release())
-    return _ok(f"apt knows Debian's archive, with {base.codename or base.release}")
+    return ok(f"apt knows Debian's archive, with {base.codename or base.release}")
 
 
 def _check_named() -> Finding:
     if not Path(KEYRING).is_file():
-        return _problem(
+        return problem(
             f"an archive is named, but {KEYRING} is missing, which its packages are checked by",
             "install the package debian-archive-keyring",
         )
-    return _ok("the one that you named")
+    return ok("the one that you named")
 
 
 def _check_environment(context: Context) -> Finding:
     python = context.layout.python
     if not python.exists():
-        return _problem("not made yet", SET_UP)
+        return problem("not made yet", SET_UP)
     modules = "click, covertable, jinja2, matplotlib, mesonbuild, msgspec, elftools, rich"
     if not succeeds([str(python), "-P", "-c", f"import {modules}"]):
-        return _problem(f"{python} lacks packages of requirements.lock", SET_UP)
+        return problem(f"{python} lacks packages of requirements.lock", SET_UP)
     return _fresh(context, ENVIRONMENT, "complete")
 
 
 def _check_build(context: Context) -> Finding:
     if not is_configured(context):
-        return _problem("native programs are not built", SET_UP)
+        return problem("native programs are not built", SET_UP)
     return _fresh(context, NATIVE, "native programs are built")
 
 
@@ -205,8 +192,8 @@ def _check_images(context: Context) -> Finding:
 
 def _fresh(context: Context, step: str, text: str) -> Finding:
     if step in stale_steps(context.layout, wanted_marks(context.layout)):
-        return _note("inputs have changed since; the next start does this step", "")
-    return _ok(text)
+        return note("inputs have changed since; the next start does this step", "")
+    return ok(text)
 
 
 def _check_disk(context: Context) -> Finding:
@@ -216,47 +203,35 @@ def _check_disk(context: Context) -> Finding:
     free_bytes = shutil.disk_usage(place).free
     text = f"{human_size(free_bytes)} free at {place}"
     if not os.access(place, os.W_OK):
-        return _problem(f"{place} is not writable", "move the state with $FLASHROM_RIG_STATE")
+        return problem(f"{place} is not writable", "move the state with $FLASHROM_RIG_STATE")
     if free_bytes < FREE_BYTES_MIN:
         wanted = human_size(FREE_BYTES_MIN)
-        return _problem(
+        return problem(
             f"{text}; {wanted} are wanted", "free some, or move it with $FLASHROM_RIG_STATE"
         )
-    return _ok(text)
+    return ok(text)
 
 
 def _check_realtime(_context: Context) -> Finding:
     runtime = RT_RUNTIME.read_text(encoding="ascii").strip() if RT_RUNTIME.exists() else "-1"
     if runtime == "0":
-        return _problem(
+        return problem(
             f"{RT_RUNTIME} is 0: no process may run above others, as the emulator must",
             f"run, as root: echo 950000 > {RT_RUNTIME}",
         )
-    return _ok(f"allowed ({RT_RUNTIME.name} is {runtime})")
+    return ok(f"allowed ({RT_RUNTIME.name} is {runtime})")
 
 
 def _check_cores(_context: Context) -> Finding:
     cores = len(os.sched_getaffinity(0))
     if cores < 2:
-        return _note("1 core: cells run one after the other", "")
-    return _ok(f"{cores} for this process")
+        return note("1 core: cells run one after the other", "")
+    return ok(f"{cores} for this process")
 
 
 def _check_kvm(_context: Context) -> Finding:
     there = "there" if os.access("/dev/kvm", os.R_OK | os.W_OK) else "not there"
-    return _ok(f"{there}; the virtual lane does not need it")
-
-
-def _ok(text: str) -> Finding:
-    return Finding(level=Level.OK, text=text)
-
-
-def _note(text: str, remedy: str) -> Finding:
-    return Finding(level=Level.NOTE, text=text, remedy=remedy)
-
-
-def _problem(text: str, remedy: str) -> Finding:
-    return Finding(level=Level.PROBLEM, text=text, remedy=f"remedy: {remedy}")
+    return ok(f"{there}; the virtual lane does not need it")
 
 
 CHECKS: dict[str, Callable[[Context], Finding]] = {

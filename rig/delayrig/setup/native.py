@@ -38,6 +38,7 @@ HOST_PROGRAMS = (
     "flashrom-fixed:shared_library",
     "flashrom-fixed-canary:shared_library",
     "sleep-facts",
+    "rig-confine",
 )
 # What only the rig's own builds have: past mistakes of delay layers, to be convicted.
 OPTIONS = ("-Dmuseum=true",)

@@ -63,6 +63,7 @@ class WatchedSessions(HostLane):
         gate = [sys.executable, "-I", "-c", GATE, str(scratch / WAITS), str(scratch / GO)]
         return replace(
             spec,
+            box=[],  # who comes in sees this machine, and what they look at
             subject=[*gate, library_path, *words],
             deadline_ms=spec.deadline_ms + EXTRA_MS,
         )

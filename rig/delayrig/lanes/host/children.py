@@ -55,6 +55,8 @@ class Manner:
     file_bytes_max: int
     memory_bytes_max: int = resource.RLIM_INFINITY
     realtime_denied: bool = False
+    realtime_max: int = 0
+    """How high a priority it may take without further rights; 0: as high as it may anyhow."""
     session: int = field(default_factory=os.getpid)
 
     def take(self) -> None:
@@ -66,6 +68,9 @@ class Manner:
         _lower(resource.RLIMIT_FSIZE, self.file_bytes_max)
         _lower(resource.RLIMIT_AS, self.memory_bytes_max)
         _lower(resource.RLIMIT_CORE, 0)
+        if self.realtime_max:
+            with contextlib.suppress(ValueError):  # root may be without CAP_SYS_RESOURCE
+                resource.setrlimit(resource.RLIMIT_RTPRIO, (self.realtime_max,) * 2)
         if self.realtime_denied:
             _lower(resource.RLIMIT_RTPRIO, 0)
             with contextlib.suppress(PermissionError):  # who may not drop it has no use of it
@@ -154,7 +159,13 @@ def _children() -> list[int]:
 
 def may_take_realtime(pid: int) -> tuple[bool, int]:
     """Whether that process has CAP_SYS_NICE, and how high a priority it may take."""
-    status = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace")
-    effective = next(line for line in status.splitlines() if line.startswith("CapEff:"))
-    _, limit = resource.prlimit(pid, resource.RLIMIT_RTPRIO)
-    return bool(int(effective.split()[1], 16) >> CAP_SYS_NICE & 1), limit
+    effective = _line_of(pid, "status", "CapEff:").split()[1]
+    most = _line_of(pid, "limits", "Max realtime priority").split()[3]
+    limit = resource.RLIM_INFINITY if most == "unlimited" else int(most)
+    return bool(int(effective, 16) >> CAP_SYS_NICE & 1), limit
+
+
+def _line_of(pid: int, name: str, begin: str) -> str:
+    """prlimit(2) would need a right to look at who is another user."""
+    text = Path(f"/proc/{pid}/{name}").read_text(encoding="ascii", errors="replace")
+    return next(line for line in text.splitlines() if line.startswith(begin))

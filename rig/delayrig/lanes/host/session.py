@@ -10,19 +10,27 @@ what emulator and subject leave. Where something of the rig failed, `agent_error
 import os
 import select
 import signal
-import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
 from delayrig.base.last_lines import last_lines
+from delayrig.base.private_net import PrivateNet
 from delayrig.lanes.host import children
+from delayrig.lanes.host.box import subject_uid
 from delayrig.lanes.host.deeds import Deed, cpus_at_start, deeds_of
 from delayrig.lanes.host.record import Record, now_ns, read_clocks
-from delayrig.lanes.host.spec import PORT, REALTIME, Spec, cpus_text, read_spec
+from delayrig.lanes.host.spec import PORT, REALTIME, REPORT_FD, Spec, cpus_text, read_spec
+from delayrig.lanes.host.subject import (
+    BoxedSubject,
+    Ended,
+    PlainSubject,
+    RunningSubject,
+    SubjectLostError,
+)
 
 OUTPUT = Path("stdout.txt")
 LOG = Path("emulator.log")
@@ -81,7 +89,7 @@ def main(arguments: list[str]) -> int:
     try:
         with _woken() as wake:
             _run(read_spec(Path(path)), record, wake)
-    except (SessionError, OSError, TimeoutError) as error:
+    except (SessionError, SubjectLostError, OSError, TimeoutError) as error:
         record.note("agent_error", message=str(error), detail=_log_tail())
     except Told:
         return 1
@@ -121,34 +129,36 @@ def _be_told(_number: int, _frame: FrameType | None) -> None:
 def _run(spec: Spec, record: Record, wake: int) -> None:
     record.machine()
     since = read_clocks()
-    emulator = _start_emulator(spec, record)
-    deeds = deeds_of(spec, record)
-    for deed in deeds:
-        deed.begin()
-    _run_subject(spec, record, emulator, deeds, wake)
-    _end_emulator(record, emulator, wake)
+    with ExitStack() as stack:
+        net = stack.enter_context(PrivateNet()).words if spec.box else []
+        emulator = _start_emulator(spec, record, net)
+        deeds = deeds_of(spec, record)
+        for deed in deeds:
+            deed.begin()
+        _run_subject(spec, record, emulator, deeds, wake, net)
+        _end_emulator(record, emulator, wake)
     record.clock_rate(since)
 
 
-def _start_emulator(spec: Spec, record: Record) -> Emulator:
+def _start_emulator(spec: Spec, record: Record, net: list[str]) -> Emulator:
     """With real-time priority and locked memory, or without where this user may not have them."""
-    emulator = _try_emulator(spec, [REALTIME])
+    emulator = _try_emulator(spec, [REALTIME], net)
     if emulator:
         record.note("emulator_rights", realtime=True, reason="")
         return emulator
     reason = _log_tail()
-    emulator = _try_emulator(spec, [])
+    emulator = _try_emulator(spec, [], net)
     if emulator is None:
         raise SessionError("the emulator did not start")
     record.note("emulator_rights", realtime=False, reason=reason)
     return emulator
 
 
-def _try_emulator(spec: Spec, rights: list[str]) -> Emulator | None:
+def _try_emulator(spec: Spec, rights: list[str], net: list[str]) -> Emulator | None:
     """None where it ended before it was ready."""
     ready_out, ready_in = os.pipe()
     ours, theirs = (-1, -1), (-1, -1)
-    words = [*spec.emulator, *rights, "--ready-fd", str(ready_in)]
+    words = [*net, *spec.emulator, *rights, "--ready-fd", str(ready_in)]
     if spec.awaits_accept:
         (arrived, tell), (hear, release) = os.pipe(), os.pipe()
         ours, theirs = (arrived, release), (tell, hear)
@@ -184,58 +194,71 @@ def _await_ready(ready: int) -> str:
 
 
 def _run_subject(
-    spec: Spec, record: Record, emulator: Emulator, deeds: list[Deed], wake: int
+    spec: Spec,
+    record: Record,
+    emulator: Emulator,
+    deeds: list[Deed],
+    wake: int,
+    net: list[str],
 ) -> None:
-    words = [word.replace(PORT, emulator.name) for word in spec.subject]
+    with OUTPUT.open("wb") as output:
+        subject = _make_subject(spec, emulator, net, output.fileno())
+        record.note("subject_start", cpus=cpus_text(cpus_at_start(spec)))
+        deadline_ns = now_ns() + spec.deadline_ms * NS_PER_MS
+        subject.go()
+    for deed in deeds:
+        deed.started(subject.pid)
+    ended = _accompany(subject, emulator, deeds, wake, deadline_ns)
+    _note_end(record, ended or subject.end(), timed_out=ended is None)
+    for deed in deeds:
+        deed.ended()
+
+
+def _make_subject(spec: Spec, emulator: Emulator, net: list[str], output: int) -> RunningSubject:
+    words = [word.replace(PORT, emulator.name) for word in [*spec.box, *spec.subject]]
+    denied = bool(spec.number_of("realtime_denied"))
+    uid = subject_uid() if spec.box else 0
     manner = children.Manner(
         cpus=cpus_at_start(spec),
         file_bytes_max=spec.subject_file_bytes_max,
-        realtime_denied=bool(spec.number_of("realtime_denied")),
+        realtime_denied=denied,
+        realtime_max=PRIORITY - 1 if uid and not denied else 0,
     )
-    record.note("subject_start", cpus=cpus_text(manner.cpus))
-    deadline_ns = now_ns() + spec.deadline_ms * NS_PER_MS
-    with OUTPUT.open("wb") as output:
-        subject = _start_subject(words, manner, output.fileno())
-    for deed in deeds:
-        deed.started(subject)
-    ended = _accompany(subject, emulator, deeds, wake, deadline_ns)
-    timed_out = ended is None
-    if ended is None:
-        os.kill(subject, signal.SIGKILL)
-        ended = os.wait4(subject, 0)[1:]
-    status, usage = ended
+    if not spec.box:
+        return PlainSubject(words, manner, output)
+    for path in spec.writable if uid else []:
+        os.chown(path.replace(PORT, emulator.name), uid, -1)
+    try:
+        return BoxedSubject([*net, *words], REPORT_FD, manner, output)
+    except SubjectLostError as error:
+        said = last_lines(OUTPUT.read_bytes()) or "nothing was said"
+        raise SessionError(f"{error}: {said}") from error
+
+
+def _note_end(record: Record, ended: Ended, *, timed_out: bool) -> None:
+    status = ended.status
     record.note(
         "subject_end",
         exit_code=os.WEXITSTATUS(status) if os.WIFEXITED(status) else -1,
         signal=os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0,
         timed_out=timed_out,
-        user_ns=round(usage.ru_utime * NS_PER_S),
-        sys_ns=round(usage.ru_stime * NS_PER_S),
-        voluntary_switches=usage.ru_nvcsw,
-        involuntary_switches=usage.ru_nivcsw,
+        user_ns=ended.user_ns,
+        sys_ns=ended.sys_ns,
+        voluntary_switches=ended.voluntary_switches,
+        involuntary_switches=ended.involuntary_switches,
     )
-    for deed in deeds:
-        deed.ended()
-
-
-def _start_subject(words: list[str], manner: children.Manner, output: int) -> int:
-    try:
-        process = children.start(words, manner, output=output)
-    except (OSError, subprocess.SubprocessError) as error:
-        raise SessionError(f"the subject did not start: {error}") from error
-    process.returncode = 0  # os.wait4() reaps it: only that tells what it used
-    return process.pid
+    if ended.left:
+        record.note("left_over", count=ended.left)
 
 
 def _accompany(
-    subject: int, emulator: Emulator, deeds: list[Deed], wake: int, deadline_ns: int
-) -> tuple[int, "os.struct_rusage"] | None:  # type: ignore[name-defined]
+    subject: RunningSubject, emulator: Emulator, deeds: list[Deed], wake: int, deadline_ns: int
+) -> Ended | None:
     """Does to the subject what is due; how it ended, None where its time was up."""
     arrived = emulator.arrived
     while True:
-        pid, status, usage = os.wait4(subject, os.WNOHANG)
-        if pid:
-            return status, usage
+        if ended := subject.look():
+            return ended
         now = now_ns()
         if now >= deadline_ns:
             return None
@@ -245,12 +268,13 @@ def _accompany(
             if deed.due_ns <= now:
                 deed.act(now)
         due_ns = min([deadline_ns, *(deed.due_ns for deed in deeds)])
-        fds = [wake] if arrived < 0 else [wake, arrived]
+        fds = [fd for fd in (wake, arrived, subject.line) if fd >= 0]
         for fd in select.select(fds, [], [], max(due_ns - now_ns(), 0) / NS_PER_S)[0]:
-            os.read(fd, READY_BYTES if fd == wake else 1)
+            if fd != subject.line:
+                os.read(fd, READY_BYTES if fd == wake else 1)
             if fd == arrived:
                 arrived = -1  # there is one client alone
-                _answer(emulator, subject, deeds)
+                _answer(emulator, subject.pid, deeds)
 
 
 def _answer(emulator: Emulator, subject: int, deeds: list[Deed]) -> None:

@@ -3,11 +3,13 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 PORT = "@PORT@"
 """Stands in the subject's words for the port that the emulator got."""
+REPORT_FD = "@FD@"
+"""Stands in the words of the subject's sandbox for the descriptor that it reports to."""
 REALTIME = "--realtime=50"
 """Above any subject; left out where this user may not have it."""
 
@@ -27,6 +29,10 @@ class Spec:
     deadline_ms: int
     lines: list[str]
     """What happens to the subject, as its hazards say it (images/agent/spec.h)."""
+    box: list[str] = field(default_factory=list)
+    """What stands before the subject's words so that it is confined; empty: it is not."""
+    writable: list[str] = field(default_factory=list)
+    """What the subject may write to, and so is its own."""
 
     def values_of(self, key: str) -> list[list[str]]:
         """What stands behind that word in each line that begins with it."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from delayrig.base.bound import bound
 from delayrig.base.errors import RigFaultError
 from delayrig.base.last_lines import last_lines
+from delayrig.base.private_net import PrivateNet
 from delayrig.lanes.host.spec import REALTIME
 from delayrig.model.kinds.agent import EmulatorEnd, EmulatorRights
 
@@ -87,16 +88,19 @@ class LiveEmulator:
 
 
 @asynccontextmanager
-async def running_emulator(words: Sequence[str], folder: Path) -> AsyncIterator[LiveEmulator]:
-    """It works in `folder`.
+async def running_emulator(
+    words: Sequence[str], folder: Path, net: PrivateNet | None = None
+) -> AsyncIterator[LiveEmulator]:
+    """It works in `folder`, and listens on this machine, or in `net`.
 
     With real-time priority and locked memory, or without where this user may not have them.
     """
-    emulator = await _start([*words, REALTIME], folder)
+    before = net.words if net else []
+    emulator = await _start([*words, REALTIME], folder, before)
     refusal = None
     if emulator is None:
         refusal = _log(folder)
-        emulator = await _start(words, folder)
+        emulator = await _start(words, folder, before)
     if emulator is None:
         raise RigFaultError(
             f"the emulator did not start: {_log(folder)}", hint="`rig/rig doctor` looks at it"
@@ -114,12 +118,13 @@ def _log(folder: Path) -> str:
     return last_lines((folder / LOG).read_bytes())
 
 
-async def _start(words: Sequence[str], folder: Path) -> LiveEmulator | None:
+async def _start(words: Sequence[str], folder: Path, before: Sequence[str]) -> LiveEmulator | None:
     """None where it ended before it was ready."""
     (ready, tell_ready), (arrived, tell), (hear, release) = os.pipe(), os.pipe(), os.pipe()
     theirs = (tell_ready, tell, hear)
     with (folder / LOG).open("wb") as log:
         process = await asyncio.create_subprocess_exec(
+            *before,
             *bound(words),
             *("--ready-fd", str(tell_ready), "--barrier-fds", f"{tell},{hear}"),
             stdin=asyncio.subprocess.DEVNULL,

@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from delayrig.base.errors import LostGuestError
+from delayrig.base.private_net import PrivateNet
 
 WORD_BYTES_MAX = 256
 ANSWER_LIMIT_S = 30.0
@@ -107,10 +108,14 @@ class Line:
 
 
 @asynccontextmanager
-async def open_line() -> AsyncIterator[Line]:
-    """A line that a guest may call, at a port of this machine's loopback."""
+async def open_line(net: PrivateNet | None = None) -> AsyncIterator[Line]:
+    """A line that a guest may call, at a port of the loopback of this machine, or of `net`."""
     line = Line()
-    server = await asyncio.start_server(line.on_call, "127.0.0.1", 0, limit=WORD_BYTES_MAX)
+    if net is not None:
+        listening = await asyncio.to_thread(net.listen)
+        server = await asyncio.start_server(line.on_call, sock=listening, limit=WORD_BYTES_MAX)
+    else:
+        server = await asyncio.start_server(line.on_call, "127.0.0.1", 0, limit=WORD_BYTES_MAX)
     line.port = int(server.sockets[0].getsockname()[1])
     try:
         yield line

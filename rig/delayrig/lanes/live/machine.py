@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The machine of a live cell: a domain of libvirt's, or plain QEMU where there is no libvirt."""
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from delayrig.base.paths import Paths
+from delayrig.base.private_net import PrivateNet
 from delayrig.machine.arguments import Hardware
 from delayrig.machine.embed import EMBED
 from delayrig.machine.monitor import MonitoredMachine
@@ -13,6 +16,8 @@ from delayrig.model.shape import TSC, GuestShape
 
 PLAIN = "plain"
 """`--connect plain` leaves libvirt out."""
+STARTED_HERE = (None, PLAIN, EMBED)
+"""The words of `--connect` by which QEMU comes from this process."""
 
 
 def live_shape(
@@ -25,6 +30,35 @@ def live_shape(
         clocksource=clocksource,
         kernel_words=(*kernel_words, "8250.nr_uarts=2", f"rig.host_port={line_port}"),
     )
+
+
+def has_own_net(connect: str | None) -> bool:
+    """Whether guests get one here."""
+    net = _make_net() if connect in STARTED_HERE else None
+    if net is not None:
+        net.close()
+    return net is not None
+
+
+@asynccontextmanager
+async def open_net(connect: str | None) -> AsyncIterator[PrivateNet | None]:
+    """A network for one guest and what it talks to; None where it has to be this machine's.
+
+    That is where another libvirt starts QEMU, or the kernel gives nobody a network.
+    """
+    net = await asyncio.to_thread(_make_net) if connect in STARTED_HERE else None
+    try:
+        yield net
+    finally:
+        if net is not None:
+            await asyncio.shield(asyncio.to_thread(net.close))
+
+
+def _make_net() -> PrivateNet | None:
+    try:
+        return PrivateNet()
+    except OSError:
+        return None
 
 
 def make_live_machine(

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from delayrig.base.paths import Paths
+from delayrig.base.private_net import PrivateNet
 from delayrig.base.scratch import ScratchFolder
 from delayrig.hazards.speed import Governor
 from delayrig.images.subject import PROGRAM, Subject
 from delayrig.lanes.live.clock import GuestClock
 from delayrig.lanes.live.conversation import Conversation
 from delayrig.lanes.live.line import Line, open_line
-from delayrig.lanes.live.machine import live_shape, make_live_machine
+from delayrig.lanes.live.machine import live_shape, make_live_machine, open_net
 from delayrig.lanes.live.pace import SOCKET_NAME_BYTES_MAX, Pace
 from delayrig.lanes.payload import CELL_FOLDER, SETTLE_MS, SUBJECT_ROOT, pack_spec
 from delayrig.machine.arguments import CELL_FW_CFG, SUBJECT_FW_CFG, Hardware, RealTime
@@ -66,9 +67,9 @@ async def run_program(guest: LiveGuest, errand: Errand) -> Left:
         scratch = Path(name)
         words = Governor(guest.governor).pace_words(guest.core_mips)
         pace = Pace(guest.core_mips, scratch, list(words))
-        async with open_line() as line:
+        async with open_net(guest.connect) as net, open_line(net) as line:
             archive = await asyncio.to_thread(pack_spec, spec_text(errand), scratch)
-            hardware = _hardware(guest, errand, line, pace, archive, scratch)
+            hardware = _hardware(guest, errand, line, pace, archive, scratch, net)
             machine = make_live_machine(
                 hardware, log=scratch / "qemu.log", connect=guest.connect, paths=guest.paths
             )
@@ -86,7 +87,13 @@ async def run_program(guest: LiveGuest, errand: Errand) -> Left:
 
 
 def _hardware(
-    guest: LiveGuest, errand: Errand, line: Line, pace: Pace, archive: Path, scratch: Path
+    guest: LiveGuest,
+    errand: Errand,
+    line: Line,
+    pace: Pace,
+    archive: Path,
+    scratch: Path,
+    net: PrivateNet | None,
 ) -> Hardware:
     return Hardware(
         shape=live_shape(
@@ -100,7 +107,11 @@ def _hardware(
         initrd=Path(guest.image.initrd),
         console=scratch / "console.log",
         fw_cfg={CELL_FW_CFG: archive, SUBJECT_FW_CFG: Path(errand.program.archive)},
-        real=RealTime(plugin=guest.paths.cpu_plugin, plugin_words=pace.plugin_words),
+        real=RealTime(
+            plugin=guest.paths.cpu_plugin,
+            plugin_words=pace.plugin_words,
+            net=net.folder if net else "",
+        ),
     )
 
 

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a confined program may use. */
+#ifndef CONFINE_LIMITS_H
+#define CONFINE_LIMITS_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct limits {
+	uid_t uid; /* who it is to be; 0: who we are */
+	uint64_t processes_max;
+	uint64_t memory_bytes_max; /* of each process */
+	uint64_t file_bytes_max;
+};
+
+/* Takes the words @argv[0] to @argv[LIMITS_WORDS - 1], in the order above. -EINVAL. */
+int limits_parse(char *const argv[], struct limits *limits);
+
+/*
+ * Gives up being root for that user, and all rights but that to real-time priority. Negative errno.
+ */
+int limits_take_user(const struct limits *limits);
+
+/* For this process and all that come of it; never raises a limit. Negative errno. */
+int limits_apply(const struct limits *limits);
+
+#define LIMITS_WORDS 4
+
+#endif

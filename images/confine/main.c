@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Process 1 of the sandbox (bubblewrap's) that a subject of the host lane runs in. It limits the
+ * subject, starts it when it is told to, and says what became of it.
+ *
+ *     rig-confine FD UID PROCESSES MEMORY_BYTES FILE_BYTES OWN KEPT NAMES PROGRAM [WORD...]
+ *
+ * OWN, KEPT and NAMES are those of files.h. FD is a socket that keeps messages apart. Over it come:
+ *
+ *     ready            from the subject, as the kernel says whose id that is; any answer starts it
+ *     failed ERRNO     it could not be started
+ *     ended STATUS USER_US SYS_US VOLUNTARY INVOLUNTARY LEFT
+ *
+ * STATUS is that of wait(2), the rest is what it used, and how many processes it left behind.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "files.h"
+#include "filter.h"
+#include "limits.h"
+#include "text/number.h"
+
+#define FILES_WORDS 3
+#define WORDS_MIN (2 + LIMITS_WORDS + FILES_WORDS + 1)
+#define MESSAGE_BYTES 160
+#define FD_MAX 1023
+
+static void say(int fd, const char *message)
+{
+	if (send(fd, message, strlen(message), MSG_NOSIGNAL) < 0)
+		_exit(1);
+}
+
+/* Only what may be traced may say of itself that it is to be ended first. */
+static int confine(const struct limits *limits)
+{
+	int ret = prctl(PR_SET_DUMPABLE, 1) < 0 ? -errno : limits_apply(limits);
+
+	return ret < 0 ? ret : filter_install();
+}
+
+/* The subject, from here on: nothing may come back from it. */
+static void become(int fd, const struct limits *limits, char *const words[])
+{
+	char message[MESSAGE_BYTES];
+	char answer;
+	int ret = confine(limits);
+
+	if (ret == 0) {
+		say(fd, "ready");
+		if (recv(fd, &answer, 1, 0) <= 0)
+			_exit(1);
+		/* NOLINTNEXTLINE(clang-analyzer-optin.taint.GenericTaint): it is for that */
+		execv(words[0], words);
+		ret = -errno;
+	}
+	snprintf(message, sizeof(message), "failed %d", -ret);
+	say(fd, message);
+	_exit(127);
+}
+
+/* Orphans come to process 1, and go by the way. */
+static int await(pid_t subject, struct rusage *usage)
+{
+	int status;
+	pid_t pid;
+
+	do
+		pid = wait4(-1, &status, 0, usage);
+	while (pid != subject && (pid >= 0 || errno == EINTR));
+	return pid == subject ? status : -1;
+}
+
+static unsigned int end_the_rest(void)
+{
+	unsigned int count = 0;
+
+	kill(-1, SIGKILL);
+	while (waitpid(-1, NULL, 0) > 0)
+		count++;
+	return count;
+}
+
+static uint64_t to_us(const struct timeval *time)
+{
+	return (uint64_t)time->tv_sec * 1000000 + (uint64_t)time->tv_usec;
+}
+
+static void report(int fd, int status, const struct rusage *usage, unsigned int left)
+{
+	char message[MESSAGE_BYTES];
+
+	snprintf(message, sizeof(message), "ended %d %llu %llu %ld %ld %u", status,
+		(unsigned long long)to_us(&usage->ru_utime),
+		(unsigned long long)to_us(&usage->ru_stime), usage->ru_nvcsw, usage->ru_nivcsw,
+		left);
+	say(fd, message);
+}
+
+/* It goes with its parent, and the subject, which is the same user, cannot trace it. */
+static int prepare(int fd, const struct limits *limits)
+{
+	int ret = limits_take_user(limits);
+
+	if (ret == 0 && (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || prctl(PR_SET_DUMPABLE, 0) < 0 ||
+				fcntl(fd, F_SETFD, FD_CLOEXEC) < 0))
+		ret = -errno;
+	return ret;
+}
+
+static int run(int fd, const struct limits *limits, const struct files *files, char *words[])
+{
+	struct rusage usage;
+	pid_t subject;
+	unsigned int left;
+	int status;
+	int ret = files_bring(files);
+
+	subject = ret < 0 ? -1 : fork();
+	if (subject < 0)
+		return ret < 0 ? ret : -errno;
+	if (subject == 0)
+		become(fd, limits, words);
+	status = await(subject, &usage);
+	left = end_the_rest();
+	ret = files_keep(files);
+	if (ret == 0)
+		report(fd, status, &usage, left);
+	return ret;
+}
+
+int main(int argc, char *argv[])
+{
+	char **rest = argv + 2 + LIMITS_WORDS;
+	struct limits limits;
+	struct files files;
+	uint64_t fd;
+	int ret = -EINVAL;
+
+	if (argc >= WORDS_MIN && number_parse(argv[1], 10, 0, FD_MAX, &fd))
+		ret = limits_parse(argv + 2, &limits);
+	if (ret < 0) {
+		fprintf(stderr,
+			"usage: %s FD UID PROCESSES MEMORY_BYTES FILE_BYTES OWN KEPT NAMES"
+			" PROGRAM [WORD...]\n",
+			argv[0]);
+		return 2;
+	}
+	files = (struct files){.own = rest[0], .kept = rest[1], .names = rest[2]};
+	ret = prepare((int)fd, &limits);
+	if (ret == 0)
+		ret = run((int)fd, &limits, &files, rest + FILES_WORDS);
+	if (ret < 0)
+		fprintf(stderr, "rig-confine: %s\n", strerror(-ret));
+	return ret < 0 ? 1 : 0;
+}

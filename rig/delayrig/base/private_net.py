@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A network of its own, with a loopback interface and nothing else.
+
+What is started there reaches what listens there, and no other service of this machine. A process
+holds the network open; it is made without any right where user namespaces are to be had.
+
+Source: namespaces(7), user_namespaces(7), nsenter(1), netdevice(7).
+"""
+
+import contextlib
+import ctypes
+import fcntl
+import os
+import socket
+import struct
+import subprocess
+import sys
+from pathlib import Path
+from types import TracebackType
+
+CLONE_NEWUSER, CLONE_NEWNET = 0x10000000, 0x40000000
+SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 1
+INTERFACE = struct.Struct("16sh14x")
+LOOPBACK = b"lo"
+READY, LISTEN = b"ready", b"listen"
+WAIT_S = 20
+MESSAGE_BYTES = 512
+BACKLOG = 8
+NO_NETWORK = "no network of its own is to be had"
+
+
+class PrivateNet:
+    """One such network, until it is closed. Raises `OSError` where there is none to be had."""
+
+    def __init__(self) -> None:
+        self._ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._ours.settimeout(WAIT_S)
+        package = str(Path(__file__).parents[2])
+        with theirs:
+            self._holder = subprocess.Popen(
+                [sys.executable, "-S", "-P", "-m", __name__, str(theirs.fileno())],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+                env={**os.environ, "PYTHONPATH": package},
+            )
+        said = self._ours.recv(MESSAGE_BYTES)
+        if said != READY:
+            self.close()
+            raise OSError(f"{NO_NETWORK}: {said.decode(errors='replace') or 'nothing was said'}")
+
+    @property
+    def folder(self) -> str:
+        """Where its namespaces are, as long as it is there."""
+        return f"/proc/{self._holder.pid}/ns"
+
+    @property
+    def words(self) -> list[str]:
+        """What stands before a program that is to run there; its id is that of the program."""
+        return words_into(self.folder)
+
+    def listen(self) -> socket.socket:
+        """A socket that listens at a free port of its loopback interface, wherever it is used."""
+        self._ours.send(LISTEN)
+        _, descriptors, _, _ = socket.recv_fds(self._ours, MESSAGE_BYTES, 1)
+        if not descriptors:
+            raise OSError(f"{NO_NETWORK}: its holder is gone")
+        return socket.socket(fileno=descriptors[0])
+
+    def close(self) -> None:
+        """Whatever still runs there keeps it."""
+        with contextlib.suppress(OSError):
+            self._ours.shutdown(socket.SHUT_RDWR)  # others may have inherited it
+        self._ours.close()
+        self._holder.wait()
+
+    def __enter__(self) -> "PrivateNet":
+        return self
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def words_into(folder: str) -> list[str]:
+    """The same for the network whose namespaces are in `folder`."""
+    user = [] if os.geteuid() == 0 else [f"--user={folder}/user", "--preserve-credentials"]
+    return ["nsenter", *user, f"--net={folder}/net", "--"]
+
+
+def _leave_networks() -> None:
+    """To a new one; without being root, as what is root in a namespace of users of its own."""
+    user, group, is_root = os.geteuid(), os.getegid(), os.geteuid() == 0
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.unshare(CLONE_NEWNET | (0 if is_root else CLONE_NEWUSER)) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"unshare(2): {os.strerror(number)}")
+    if not is_root:
+        Path("/proc/self/setgroups").write_text("deny", encoding="ascii")
+        Path("/proc/self/gid_map").write_text(f"{group} {group} 1", encoding="ascii")
+        Path("/proc/self/uid_map").write_text(f"{user} {user} 1", encoding="ascii")
+
+
+def _raise_loopback() -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        asked = fcntl.ioctl(any_socket, SIOCGIFFLAGS, INTERFACE.pack(LOOPBACK, 0))
+        flags = INTERFACE.unpack(asked)[1]
+        fcntl.ioctl(any_socket, SIOCSIFFLAGS, INTERFACE.pack(LOOPBACK, flags | IFF_UP))
+
+
+def _hold(line: socket.socket) -> None:
+    """Until the other end of the line is closed."""
+    try:
+        _leave_networks()
+        _raise_loopback()
+    except OSError as error:
+        line.send(str(error).encode()[:MESSAGE_BYTES])
+        return
+    line.send(READY)
+    while line.recv(MESSAGE_BYTES) == LISTEN:
+        with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listening:
+            listening.bind(("127.0.0.1", 0))
+            listening.listen(BACKLOG)
+            socket.send_fds(line, [LISTEN], [listening.fileno()])
+
+
+if __name__ == "__main__":
+    _hold(socket.socket(fileno=int(sys.argv[1])))

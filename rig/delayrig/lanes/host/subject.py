@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The subject as a process: by itself, or confined (`box.py`, `images/confine/main.c`)."""
+
+import os
+import signal
+import socket
+import struct
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from delayrig.lanes.host import children
+
+START_S = 20
+END_S = 10
+MESSAGE_BYTES = 256
+NS_PER_US = 1000
+NS_PER_S = 1_000_000_000
+CREDENTIALS = struct.Struct("3i")  # unix(7), struct ucred
+
+
+class SubjectLostError(Exception):
+    """It did not start, or nobody can say how it ended."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """How it ended, and what it used."""
+
+    status: int
+    """Of wait(2)."""
+    user_ns: int
+    sys_ns: int
+    voluntary_switches: int
+    involuntary_switches: int
+    left: int = 0
+    """Processes that it left behind, which are gone."""
+
+
+class RunningSubject(Protocol):
+    """One of both."""
+
+    pid: int
+    line: int
+    """Readable where there is something to look at; -1: the signal of its end is all."""
+
+    def go(self) -> None:
+        """Starts its program, where that has not begun yet."""
+
+    def look(self) -> Ended | None:
+        """How it ended; None while it runs."""
+
+    def end(self) -> Ended:
+        """Ends it now."""
+
+
+class PlainSubject:
+    """A child; it began with this."""
+
+    line = -1
+
+    def __init__(self, words: Sequence[str], manner: children.Manner, output: int) -> None:
+        self._words, self._manner, self._output = words, manner, output
+        self.pid = 0
+
+    def go(self) -> None:
+        """Only `os.wait4()` tells what a child used, so it is what reaps it."""
+        try:
+            process = children.start(self._words, self._manner, output=self._output)
+        except (OSError, subprocess.SubprocessError) as error:
+            raise SubjectLostError(f"the subject did not start: {error}") from error
+        process.returncode = 0
+        self.pid = process.pid
+
+    def look(self) -> Ended | None:
+        """Without waiting."""
+        return self._reap(os.WNOHANG)
+
+    def end(self) -> Ended:
+        """With SIGKILL."""
+        os.kill(self.pid, signal.SIGKILL)
+        ended = self._reap(0)
+        assert ended is not None
+        return ended
+
+    def _reap(self, options: int) -> Ended | None:
+        pid, status, usage = os.wait4(self.pid, options)
+        if not pid:
+            return None
+        return Ended(
+            status=status,
+            user_ns=round(usage.ru_utime * NS_PER_S),
+            sys_ns=round(usage.ru_stime * NS_PER_S),
+            voluntary_switches=usage.ru_nvcsw,
+            involuntary_switches=usage.ru_nivcsw,
+        )
+
+
+class BoxedSubject:
+    """A process in a sandbox; what leads to it is done when this returns."""
+
+    def __init__(
+        self, words: Sequence[str], report_fd: str, manner: children.Manner, output: int
+    ) -> None:
+        self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+        self._socket.settimeout(START_S)
+        with theirs:
+            fd = theirs.fileno()
+            filled_in = [word.replace(report_fd, str(fd)) for word in words]
+            self._sandbox = children.start(filled_in, manner, output=output, pass_fds=[fd])
+        self.pid = self._await_ready()
+        self.line = self._socket.fileno()
+
+    def _await_ready(self) -> int:
+        """The subject's id, as the kernel names it here."""
+        try:
+            room = socket.CMSG_SPACE(CREDENTIALS.size)
+            message, told, _, _ = self._socket.recvmsg(MESSAGE_BYTES, room)
+        except TimeoutError:
+            message, told = b"", []
+        if message != b"ready" or not told:
+            raise SubjectLostError("the subject's sandbox did not start")
+        return int(CREDENTIALS.unpack(told[0][2][: CREDENTIALS.size])[0])
+
+    def go(self) -> None:
+        """Its first instruction follows."""
+        self._socket.send(b"!")
+        self._socket.settimeout(0)
+
+    def look(self) -> Ended | None:
+        """Without waiting."""
+        try:
+            return self._hear()
+        except BlockingIOError:
+            return None
+
+    def end(self) -> Ended:
+        """With SIGKILL; the sandbox says what it was."""
+        os.kill(self.pid, signal.SIGKILL)
+        self._socket.settimeout(END_S)
+        try:
+            return self._hear()
+        except TimeoutError as error:
+            raise SubjectLostError("the subject's sandbox did not end") from error
+
+    def _hear(self) -> Ended:
+        message = self._socket.recv(MESSAGE_BYTES).decode(errors="replace")
+        kind, *words = message.split() or [""]
+        if kind == "failed":
+            raise SubjectLostError(f"the subject did not start: {os.strerror(int(words[0]))}")
+        if kind != "ended" or len(words) != 6:
+            raise SubjectLostError("the subject's sandbox was lost")
+        self._reap()
+        status, user_us, sys_us, voluntary, involuntary, left = map(int, words)
+        return Ended(
+            status=status,
+            user_ns=user_us * NS_PER_US,
+            sys_ns=sys_us * NS_PER_US,
+            voluntary_switches=voluntary,
+            involuntary_switches=involuntary,
+            left=left,
+        )
+
+    def _reap(self) -> None:
+        """It ends with the process that said so."""
+        try:
+            self._sandbox.wait(END_S)
+        except subprocess.TimeoutExpired:
+            children.end(self._sandbox.pid)
+            self._sandbox.returncode = 0

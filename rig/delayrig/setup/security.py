@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Says what is confined on this machine, and what is not (SECURITY.md). Changes nothing."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from delayrig.setup.context import Context
+from delayrig.setup.finding import Finding, note, ok, problem
+
+PROBE_S = 30
+QEMU = "qemu-system-x86_64"
+SEALS = "digests.json"
+HOST_LANE_PROBE = """\
+from delayrig.lanes.host.box import missing_confinement
+print(missing_confinement())
+"""
+NETWORK_PROBE = """\
+from delayrig.base.private_net import PrivateNet
+try:
+    PrivateNet().close()
+    print()
+except OSError as error:
+    print(error)
+"""
+SANDBOX_PROBE = """\
+from delayrig.machine.arguments import SANDBOX
+print(SANDBOX)
+"""
+NAMESPACES = "allow namespaces (sysctl user.max_user_namespaces, the container's seccomp profile)"
+
+
+def _python(text: str, python: str = sys.executable) -> str:
+    """What a few lines print that use the rig, in a Python that need not have its packages."""
+    package = str(Path(__file__).parents[2])
+    done = subprocess.run(
+        [python, "-P", "-c", text],
+        capture_output=True,
+        text=True,
+        timeout=PROBE_S,
+        check=False,
+        env={**os.environ, "PYTHONPATH": package},
+    )
+    if done.returncode != 0:
+        said = done.stderr.strip().splitlines() or ["nothing was said"]
+        return said[-1]
+    return done.stdout.strip()
+
+
+def check_user(_context: Context) -> Finding:
+    """Whose rights QEMU and what the rig builds have."""
+    if os.geteuid() == 0:
+        return note(
+            "root: QEMU runs with all rights, so a hole in QEMU gives a guest this machine",
+            "run the rig as an ordinary user; only packages need root",
+        )
+    return ok(f"user {os.geteuid()}: nothing that the rig starts has further rights")
+
+
+def check_host_lane(_context: Context) -> Finding:
+    """Whether subjects are confined there."""
+    if missing := _python(HOST_LANE_PROBE):
+        return problem(
+            f"subjects cannot be confined, so the lane refuses to run: {missing}",
+            f"install bubblewrap; {NAMESPACES}; or --unconfined",
+        )
+    return ok("bubblewrap: own files, no network but the emulator, limits; no user namespaces")
+
+
+def check_live_network(_context: Context) -> Finding:
+    """What a guest in real time reaches."""
+    if missing := _python(NETWORK_PROBE):
+        return note(
+            f"live guests reach the loopback interface of this machine: {missing}",
+            f"{NAMESPACES}, then ask again",
+        )
+    return ok("live guests reach their emulators alone (with --connect URI: this machine's, too)")
+
+
+def check_sandbox(context: Context) -> Finding:
+    """Whether QEMU takes the seccomp filter that it is started with."""
+    if shutil.which(QEMU) is None or not context.layout.python.exists():
+        return note("not looked at: QEMU or the Python environment is missing", "rig/rig setup")
+    sandbox = _python(SANDBOX_PROBE, str(context.layout.python))
+    words = [QEMU, "-machine", "none", "-nodefaults", "-display", "none", "-sandbox", sandbox]
+    done = subprocess.run(
+        [*words, "-monitor", "stdio"],
+        input=b"quit\n",
+        capture_output=True,
+        timeout=PROBE_S,
+        check=False,
+    )
+    if done.returncode != 0:
+        said = done.stderr.decode(errors="replace").strip().splitlines() or ["nothing was said"]
+        return problem(f"QEMU does not start with it: {said[-1]}", "install a QEMU with seccomp")
+    return ok(sandbox)
+
+
+def check_libvirt(_context: Context) -> Finding:
+    """What libvirt's own driver adds."""
+    return note(
+        "the embedded driver starts QEMU with libvirt's seccomp default, without AppArmor or"
+        " SELinux",
+        "--connect qemu:///system uses the system's libvirt and its security driver",
+    )
+
+
+def check_images(context: Context) -> Finding:
+    """What is known by digests beside it."""
+    sealed = sum(1 for _ in context.layout.state.glob(f"*/**/{SEALS}"))
+    return ok(f"{sealed} kept states have digests; each run checks those that it uses, once")
+
+
+CHECKS: dict[str, Callable[[Context], Finding]] = {
+    "user": check_user,
+    "host lane": check_host_lane,
+    "live guests' network": check_live_network,
+    "QEMU's sandbox": check_sandbox,
+    "libvirt": check_libvirt,
+    "images": check_images,
+}

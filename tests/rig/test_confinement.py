@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The host lane confines its subject: what a hostile one tries is refused, and it never passes."""
+
+import asyncio
+import errno
+import os
+import socket
+import subprocess
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from delayrig.base.errors import ExitCode, RigFaultError
+from delayrig.base.paths import Paths
+from delayrig.base.private_net import PrivateNet
+from delayrig.lanes.host.box import missing_confinement
+from delayrig.model.cell import Job
+from delayrig.model.result import CellResult, Results, Verdict
+from delayrig.run.runner import rerun_command, run_request
+
+from tests.hostile import build_hostile, refusals
+from tests.rig.test_host_lane import Silent, host_cell, left_running, paths, request_of, run_cells
+
+__all__ = ["paths"]
+REFUSED = {
+    "shadow": {errno.ENOENT},
+    "connect": {errno.ECONNREFUSED},
+    "outside": {errno.EROFS, errno.EACCES, errno.ENOENT},
+    "memory": {errno.ENOMEM},
+    "disk": {errno.ENOSPC, errno.EFBIG},
+    "trace": {errno.EPERM},
+    "unshare": {errno.EPERM},
+    "clone": {errno.EPERM},
+    "root": {errno.EPERM, errno.EINVAL},
+    "mount": {errno.EPERM},
+    "forks": {errno.EAGAIN},
+}
+
+
+@pytest.fixture
+def port() -> Iterator[int]:
+    """Of a service of this machine's, to which nobody is to come."""
+    with socket.socket() as service:
+        service.bind(("127.0.0.1", 0))
+        service.listen()
+        service.settimeout(0)
+        yield int(service.getsockname()[1])
+        with pytest.raises(BlockingIOError):
+            service.accept()
+
+
+def run_unconfined(paths: Paths, out: Path, subject: str) -> Results:
+    out.mkdir()
+    cell = host_cell(subject=subject, job=Job.PROBE)
+    request = replace(request_of([cell], out), unconfined=True)
+    return asyncio.run(run_request(request, paths, Silent()))
+
+
+def said_of(out: Path, cell: CellResult) -> dict[str, int]:
+    return refusals((out / cell.id / "stdout.txt").read_text())
+
+
+def test_hostile_subject_is_refused_everything_and_does_not_pass(
+    paths: Paths, tmp_path: Path, port: int
+) -> None:
+    out = tmp_path / "out"
+    program = build_hostile(tmp_path, PORT=port, OUTSIDE=str(tmp_path / "outside"))
+    hostile, other = run_cells(
+        paths,
+        out,
+        host_cell(subject=f"path:{program}", job=Job.PROBE),
+        host_cell(name="other", job=Job.PROBE),
+    ).cells
+    said = said_of(out, hostile)
+    assert set(said) == set(REFUSED)
+    assert {name: number for name, number in said.items() if number not in REFUSED[name]} == {}
+    assert hostile.verdict not in (Verdict.PASS, Verdict.INFRA_ERROR), hostile.reason
+    assert other.verdict is Verdict.PASS, other.reason
+    assert not (tmp_path / "outside").exists()
+    assert left_running(tmp_path) == []
+
+
+def test_same_subject_unconfined_reaches_the_machine_and_the_result_says_so(
+    paths: Paths, tmp_path: Path
+) -> None:
+    outside = tmp_path / "outside"
+    program = build_hostile(tmp_path, ONLY="outside", OUTSIDE=str(outside))
+    results = run_unconfined(paths, tmp_path / "out", f"path:{program}")
+    assert said_of(tmp_path / "out", results.cells[0]) == {"outside": 0}
+    assert outside.exists()
+    assert results.run.confined is False
+    assert results.cells[0].rerun.endswith("--unconfined")
+
+
+def test_confined_run_says_so_and_is_run_again_as_it_was(paths: Paths, tmp_path: Path) -> None:
+    results = run_cells(paths, tmp_path / "out", host_cell(job=Job.PROBE))
+    assert results.run.confined is True
+    assert results.cells[0].verdict is Verdict.PASS, results.cells[0].reason
+    assert "--unconfined" not in results.cells[0].rerun
+
+
+def test_machine_that_cannot_confine_is_refused_with_both_remedies(
+    paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(RigFaultError, match="bubblewrap is not installed") as caught:
+        run_cells(paths, tmp_path / "out", host_cell(job=Job.PROBE))
+    assert caught.value.exit_code is ExitCode.RIG_FAULT
+    assert "install bubblewrap" in caught.value.hint
+    assert "--unconfined" in caught.value.hint
+
+
+def test_bubblewrap_that_does_not_work_is_told_with_what_it_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = tmp_path / "bwrap"
+    broken.write_text("#!/bin/sh\necho 'bwrap: no namespaces today' >&2\nexit 1\n")
+    broken.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    assert missing_confinement() == "bubblewrap does not work: bwrap: no namespaces today"
+
+
+def test_network_of_its_own_has_what_listens_there_and_nothing_else(port: int) -> None:
+    script = f"""
+import socket
+for port in ({{}}, {port}):
+    with socket.socket() as own:
+        print(own.connect_ex(("127.0.0.1", port)))
+"""
+    with PrivateNet() as net, net.listen() as listening:
+        text = script.format(listening.getsockname()[1])
+        words = [*net.words, "/usr/bin/python3", "-c", text]
+        said = subprocess.run(words, capture_output=True, text=True, check=True).stdout.split()
+    assert said == ["0", str(errno.ECONNREFUSED)]
+
+
+def test_command_that_runs_a_cell_again_confines_it_as_this_one_did(tmp_path: Path) -> None:
+    cell = host_cell()
+    request = request_of([cell], tmp_path)
+    assert "--unconfined" not in rerun_command(cell, request)
+    assert "--unconfined" in rerun_command(cell, replace(request, unconfined=True))

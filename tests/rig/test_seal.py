@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Damaged files of packed subjects and live images: named, thrown away and made again."""
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+from delayrig.base.paths import Paths, find_paths
+from delayrig.images.recipes import GuestRecipe, read_recipes
+from delayrig.images.seal import files_below
+from delayrig.images.subject import Subject, provide_subject
+from delayrig.images.unpacked import provide_root
+from delayrig.machine import live_image
+from delayrig.machine.arguments import CARD
+from delayrig.machine.live_image import LiveImage, provide_live_image
+
+from tests.conftest import Bound
+from tests.rig.builders import CHECKOUT
+
+DAMAGES = (12, 100)
+BUILT = find_paths().build
+
+
+def remove(path: Path, _draws: random.Random) -> None:
+    path.unlink()
+
+
+def cut(path: Path, draws: random.Random) -> None:
+    content = path.read_bytes()
+    path.write_bytes(content[: draws.randrange(len(content))])
+
+
+def flip(path: Path, draws: random.Random) -> None:
+    content = bytearray(path.read_bytes())
+    content[draws.randrange(len(content))] ^= 1 << draws.randrange(8)
+    path.write_bytes(content)
+
+
+def swap_halves(path: Path, _draws: random.Random) -> None:
+    content = path.read_bytes()
+    middle = len(content) // 2
+    path.write_bytes(content[middle:] + content[:middle])
+
+
+HARMS: list[Callable[[Path, random.Random], None]] = [remove, cut, flip, swap_halves]
+
+
+@pytest.fixture
+def paths(tmp_path: Path) -> Paths:
+    state = tmp_path / "state"
+    state.mkdir()
+    (state / "build").symlink_to(BUILT)
+    return Paths(checkout=CHECKOUT, state=state)
+
+
+def provide(paths: Paths, told: list[str]) -> Subject:
+    subject = provide_subject("bundled", read_recipes(CHECKOUT), paths, told.append)
+    provide_root(subject)
+    return subject
+
+
+def content_of(folder: Path) -> dict[str, bytes]:
+    return {name: (folder / name).read_bytes() for name in files_below(folder)}
+
+
+@pytest.mark.bounds(damages=DAMAGES)
+def test_damaged_subject_is_named_and_packed_again(paths: Paths, bound: Bound) -> None:
+    told: list[str] = []
+    folder = Path(provide(paths, told).archive).parent
+    sound = content_of(folder)
+    assert told == []
+    for seed in range(bound("damages")):
+        draws = random.Random(f"damaged subject {seed}")
+        name = draws.choice(sorted(sound))
+        draws.choice(HARMS)(folder / name, draws)
+        assert content_of(folder) != sound, (seed, name)
+        told.clear()
+        provide(paths, told)
+        assert content_of(folder) == sound, (seed, name)
+        # A root is unpacked from what was just checked, and a seal that is gone accuses no file.
+        unnamed = name.startswith("root") or (name == "seal.json" and not told)
+        assert unnamed or "bundled again: " in told[0], (seed, name, told)
+
+
+def test_sound_subject_is_taken_as_it_is(paths: Paths) -> None:
+    told: list[str] = []
+    archive = Path(provide(paths, told).archive)
+    before = archive.stat().st_ino
+    provide(paths, told)
+    assert archive.stat().st_ino == before
+    assert told == []
+
+
+class Live:
+    """A live image, whose kernel and driver the archive gives as often as it is asked."""
+
+    def __init__(self, state: Path, patch: pytest.MonkeyPatch) -> None:
+        self.paths = Paths(checkout=CHECKOUT, state=state)
+        self.told: list[str] = []
+        self.recipe = read_recipes(CHECKOUT).guest
+        self.paths.live_agent.parent.mkdir(parents=True)
+        self.paths.live_agent.write_bytes(b"agent")
+        patch.setattr(live_image, "unpack_packages", self._give)
+        patch.setattr(live_image, "take_kernel", self._take)
+
+    def _give(self, _suite: str, _packages: list[str], root: Path, _arch: str) -> dict[str, str]:
+        driver = root / "lib/modules/6.1/kernel/drivers/net" / f"{CARD}.ko"
+        driver.parent.mkdir(parents=True)
+        driver.write_bytes(random.Random("driver").randbytes(5000))
+        return {"linux-image": "6.1"}
+
+    def _take(self, _root: Path, _package: str, target: Path) -> None:
+        target.write_bytes(random.Random("kernel").randbytes(5000))
+
+    def provide(self) -> LiveImage:
+        self.told.clear()
+        recipe: GuestRecipe = self.recipe
+        return provide_live_image(recipe, self.paths, self.told.append)
+
+
+@pytest.mark.bounds(damages=DAMAGES)
+def test_damaged_live_image_is_named_and_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bound: Bound
+) -> None:
+    live = Live(tmp_path / "state", monkeypatch)
+    first = live.provide()
+    folder = Path(first.kernel).parent
+    sound = content_of(folder)
+    for seed in range(bound("damages")):
+        draws = random.Random(f"damaged live image {seed}")
+        name = draws.choice(sorted(set(sound) - {"seal.json"}))
+        draws.choice(HARMS)(folder / name, draws)
+        assert live.provide() == first, (seed, name)
+        assert content_of(folder) == sound, (seed, name)
+        if not name.startswith("initrd"):  # that is packed again in a moment, of what was checked
+            assert f"again: {name} is" in live.told[0], (seed, name)
+    assert live.provide() == first
+    assert live.told == []
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"vmlinuz": 3}', b"\xff"])
+def test_damaged_seal_of_a_live_image_has_it_fetched_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes
+) -> None:
+    live = Live(tmp_path / "state", monkeypatch)
+    seal = Path(live.provide().kernel).parent / live_image.SEAL
+    sound = seal.read_bytes()
+    seal.write_bytes(content)
+    live.provide()
+    assert "seal.json is" in live.told[0]
+    assert msgspec.json.decode(seal.read_bytes()) == msgspec.json.decode(sound)
