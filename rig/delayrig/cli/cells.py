@@ -13,6 +13,7 @@ from delayrig.base.paths import Paths
 from delayrig.cli.words import CELL, PLAN_NAME, SUBJECT
 from delayrig.images.delay_function import DelayWish
 from delayrig.model.lane import LaneName
+from delayrig.plan.cluster import check_cluster
 from delayrig.plan.request import (
     Choice,
     Request,
@@ -37,6 +38,8 @@ class CellsWish:
     jobs: int | None
     seed: int
     connect: str | None
+    cluster: str | None
+    tls: Path | None
 
     def choose(self, paths: Paths) -> Choice:
         """The cells; raises `BadInputError` where there are none such."""
@@ -68,6 +71,7 @@ class CellsWish:
             jobs=self.jobs or default_jobs(choice.lane),
             seed=self.seed,
             connect=self.connect,
+            cluster=check_cluster(self.cluster, self.tls) if self.cluster else None,
             argv=argv,
             lane=choice.lane,
             delay=delay or DelayWish(),
@@ -83,6 +87,14 @@ lane_option = click.option(
     type=click.Choice([name.value for name in LaneName]),
     callback=_lane,
     help="Where time comes from; default: what the plan says. `host` needs no QEMU.",
+)
+
+
+tls_option = click.option(
+    "--tls",
+    metavar="DIR",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder with ca.pem, cert.pem and key.pem; without it nothing leaves this machine.",
 )
 
 
@@ -127,6 +139,13 @@ def cell_options(*, plan: str) -> Callable[[Callable[..., R]], Callable[..., R]]
             metavar="URI",
             help="Runs guests through this libvirt; `embed` needs no daemon.",
         ),
+        click.option(
+            "--cluster",
+            metavar="ADDRESS",
+            help="Runs cells of virtual time on the workers of this scheduler: tcp://HOST:PORT."
+            " local:N starts N workers here.",
+        ),
+        tls_option,
     ]
 
     def decorate(function: Callable[..., R]) -> Callable[..., R]:
@@ -141,6 +160,8 @@ def cell_options(*, plan: str) -> Callable[[Callable[..., R]], Callable[..., R]]
             jobs: int | None,
             seed: int,
             connect: str | None,
+            cluster: str | None,
+            tls: Path | None,
             **kwargs: Any,
         ) -> R:
             wish = CellsWish(
@@ -152,6 +173,8 @@ def cell_options(*, plan: str) -> Callable[[Callable[..., R]], Callable[..., R]]
                 jobs=jobs,
                 seed=seed,
                 connect=connect,
+                cluster=cluster,
+                tls=tls,
             )
             return function(*args, cells=wish, **kwargs)
 
