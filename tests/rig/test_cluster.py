@@ -11,6 +11,7 @@ from delayrig.plan.cluster import TLS_FILES, check_address, check_cluster
 from delayrig.run.bench import keep_result
 from delayrig.run.cluster.kit import refusal
 from delayrig.run.left import pack_left, unpack_left
+from delayrig.run.taken_up import RESULT
 
 from tests.rig.builders import make_cell, make_result
 
@@ -66,6 +67,7 @@ def test_what_a_cell_left_arrives_as_it_was(tmp_path: Path) -> None:
     (left / "first-try" / "qemu.log").touch()
     keep_result(result, left)
     assert unpack_left(pack_left(left), arrived) == result
+    (left / RESULT).unlink()  # whoever takes it keeps it last
     assert _files(arrived) == _files(left)
 
 

@@ -7,7 +7,6 @@ from pathlib import Path, PurePosixPath
 import msgspec
 
 from delayrig.base.errors import RigFaultError
-from delayrig.base.keep import replace_file
 from delayrig.model.result import CellResult
 from delayrig.run.taken_up import RESULT
 
@@ -31,7 +30,7 @@ def pack_left(folder: Path) -> bytes:
 
 
 def unpack_left(packed: bytes, folder: Path) -> CellResult:
-    """Writes the files into the folder, the result last: a cell that has one is done."""
+    """Writes the files into the folder, all but the result: a cell that has one there is done."""
     content = zlib.decompressobj().decompress(packed, 2 * LEFT_BYTES_MAX)
     files = msgspec.msgpack.decode(content, type=dict[str, bytes])
     result = files.pop(RESULT)
@@ -39,7 +38,6 @@ def unpack_left(packed: bytes, folder: Path) -> CellResult:
         place = folder / checked_name(name)
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(content)
-    replace_file(folder / RESULT, result)
     return msgspec.json.decode(result, type=CellResult)
 
 

@@ -10,7 +10,7 @@ from delayrig.lanes.lane import Lane
 from delayrig.model.cell import Cell
 from delayrig.model.result import CellResult, Results, write_results
 from delayrig.plan.request import Request
-from delayrig.run.bench import cell_folder, make_bench
+from delayrig.run.bench import cell_folder, keep_result, make_bench, rerun_command
 from delayrig.run.left import unpack_left
 from delayrig.run.taken_up import begin, clear_cut_off, done_cells
 
@@ -61,7 +61,11 @@ class SingleRun:
     def take(self, cell: Cell, packed: bytes) -> CellResult:
         """The result of a cell of its that a worker ran, with all that the cell left there."""
         clear_cut_off(cell, self.request.out)
-        return self.note(unpack_left(packed, cell_folder(cell, self.request.out)))
+        folder = cell_folder(cell, self.request.out)
+        again = rerun_command(cell, self.request)
+        result = msgspec.structs.replace(unpack_left(packed, folder), rerun=again)
+        keep_result(result, folder)
+        return self.note(result)
 
     def lose(self, cell: Cell, reason: str) -> CellResult:
         """The result of a cell that its workers were lost with."""

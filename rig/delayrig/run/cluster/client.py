@@ -8,9 +8,11 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, closing
 from itertools import islice
 from typing import Any
+from urllib.parse import urlsplit
 
 from distributed import Client, KilledWorker
 from distributed.client import FutureCancelledError
+from distributed.scheduler import NoValidWorkerError
 
 from delayrig.base.errors import BadInputError, RigFaultError
 from delayrig.base.paths import Paths
@@ -37,6 +39,8 @@ LOG_LINES = 50
 LOOKS_EACH_S = 1.0
 """How often workers are looked for that came since."""
 FIRST_WORKER_LOOKS = 60
+NOT_READY_S = 0.1
+"""After that a batch is sent again that came to a worker before its kit, or to a refused one."""
 Item = tuple[SingleRun, Cell]
 Finished = Callable[[CellResult], None]
 
@@ -90,15 +94,15 @@ class Cluster:
         while not slots or not all(slot.done() for slot in slots):
             threads = await self._greet()
             for name in threads.keys() - known:
-                new = [self._slot(name, agenda, finished) for _ in range(threads[name])]
+                new = [self._slot(agenda, finished) for _ in range(threads[name])]
                 slots += [group.create_task(slot) for slot in new]
                 known.add(name)
             self._slots = len(slots)
             if slots:
                 await asyncio.wait(slots, timeout=LOOKS_EACH_S)
 
-    async def _slot(self, name: str, agenda: Agenda[Item], finished: Finished) -> None:
-        """One thread of a worker: cells that are akin go to it one after the other.
+    async def _slot(self, agenda: Agenda[Item], finished: Finished) -> None:
+        """As many batches are under way as there are threads, so the next one goes where one ended.
 
         Where workers were lost with a batch, each of its cells is run on its own to see whose
         fault it was.
@@ -112,7 +116,7 @@ class Cluster:
                     todo.extend(islice(more, self._batch_cells(agenda)))
                 if not todo:
                     return
-                results = await self._results(name, [todo[0]] if alone else list(todo))
+                results = await self._results([todo[0]] if alone else list(todo))
                 alone = alone or not results
                 for result in results:
                     finished(result)
@@ -123,41 +127,41 @@ class Cluster:
         fair = len(agenda) // (2 * max(self._slots, 1))
         return max(1, min(BATCH_CELLS_MAX, fair))
 
-    async def _results(self, name: str, batch: Sequence[Item]) -> list[CellResult]:
+    async def _results(self, batch: Sequence[Item]) -> list[CellResult]:
         """Of the first cells of the batch; none where workers were lost with several of them."""
         try:
-            left = await self._left(name, batch)
+            left = await self._left(batch)
         except KilledWorker as error:
             if len(batch) > 1:
                 return []
             ((run, cell),) = batch
             return [run.lose(cell, await self._last_words(error))]
-        except FutureCancelledError as error:
+        except (FutureCancelledError, NoValidWorkerError) as error:
+            lost = "worker" if isinstance(error, NoValidWorkerError) else "scheduler"
             raise RigFaultError(
-                f"--cluster: the scheduler is gone ({error.reason}); finished cells are kept",
-                hint="go on with --resume",
+                f"--cluster: the {lost} is gone; finished cells are kept",
+                hint="start it again, and go on with --resume",
             ) from error
         done = zip(batch, left, strict=False)
         return [run.take(cell, packed) for (run, cell), packed in done]
 
-    async def _left(self, name: str, batch: Sequence[Item]) -> list[bytes]:
-        """Dask runs it there, or where there is room if that worker is lost."""
+    async def _left(self, batch: Sequence[Item]) -> list[bytes]:
+        """Dask runs it on a thread that is idle, and again where a worker is lost with it.
+
+        Workers are named by their hosts: Dask never gives a task that names a lost worker's
+        address to the one that takes its place.
+        """
         cells = [(self._kits[run].id, cell) for run, cell in batch]
         while True:
-            future = self._client.submit(
-                run_batch,
-                cells,
-                workers=[self._ready[name]],
-                allow_other_workers=True,
-                pure=False,
-            )
+            hosts = sorted({urlsplit(address).hostname or "" for address in self._ready.values()})
+            future = self._client.submit(run_batch, cells, workers=hosts, pure=False)
             try:
                 left: list[bytes] | None = await future
             finally:
                 future.release()
             if left is not None:
                 return left
-            await asyncio.sleep(LOOKS_EACH_S)
+            await asyncio.sleep(NOT_READY_S)
             await self._greet()
 
     async def _last_words(self, error: KilledWorker) -> str:
@@ -224,7 +228,7 @@ class Cluster:
         for kit in self._kits.values():
             lacks = (await self._ask([address], lacking, kit.files))[address]
             for file in lacks:
-                self._preparing(f"{file.path} for the worker at {address}")
+                self._preparing(f"a copy of {file.path} at {address}")
                 content = await asyncio.to_thread((self._paths.state / file.path).read_bytes)
                 await self._ask([address], take_file, file, content)
             await self._ask([address], open_kit, kit)

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import dask
 from distributed import Client, Nanny, Scheduler, Security, SpecCluster
 
 from delayrig.base.errors import RigFaultError
@@ -25,12 +26,20 @@ KILLS_MAX = 2
 """A task that one more worker ends with is not run again."""
 REACHED_WITHIN_S = "20s"
 LOUDNESS = logging.CRITICAL
+SETTINGS = {
+    "distributed.worker.profile.enabled": False,
+    "distributed.deploy.lost-worker-timeout": "1 hour",
+    "distributed.scheduler.worker-ttl": "2 minutes",
+    "distributed.scheduler.no-workers-timeout": "2 minutes",
+}
+"""A worker that is silent for two minutes is lost; so is a run that has had none for so long. By
+default one that is not back after 15 s is not started again: on a busy machine that is too soon."""
 
 
 @asynccontextmanager
 async def connect(wish: ClusterWish, jobs: int, paths: Paths) -> AsyncIterator[Client]:
     """A client of that scheduler; raises `RigFaultError` where it does not answer."""
-    _quiet()
+    _set_up_dask()
     if wish.local_workers:
         async with (
             _started_here(wish.local_workers, jobs, paths) as cluster,
@@ -58,7 +67,7 @@ async def _started_here(count: int, jobs: int, paths: Paths) -> AsyncIterator[Sp
     """Workers with folders of state of their own; images and builds in them are links."""
     cpus = sorted(os.sched_getaffinity(0))
     threads = max(1, jobs // count)
-    with ScratchFolder() as name:
+    with ScratchFolder() as name, dask.config.set(temporary_directory=name):
         workers = {}
         for number in range(count):
             state = Path(name) / f"worker-{number}"
@@ -85,13 +94,11 @@ def _link_state(ours: Path, theirs: Path) -> None:
 
 def worker_options(cpus: Sequence[int], state: Path, host: str | None) -> dict[str, Any]:
     """Of a worker whose process Dask starts, watches, and starts again."""
-    space = state / "dask"
-    space.mkdir(parents=True, exist_ok=True)
     return {
         "nthreads": len(cpus),
         "host": host,
         "memory_limit": 0,
-        "local_directory": str(space),
+        "local_directory": str(state),
         "env": {STATE_VARIABLE: str(state)},
         "plugins": (RigWorker(cpus),),
         "silence_logs": LOUDNESS,
@@ -101,9 +108,15 @@ def worker_options(cpus: Sequence[int], state: Path, host: str | None) -> dict[s
 
 async def serve_worker(wish: ClusterWish, jobs: int, paths: Paths) -> None:
     """Until the scheduler is gone, or the task is cancelled."""
+    _set_up_dask()
     cpus = sorted(os.sched_getaffinity(0))
     mine = [cpus[number % len(cpus)] for number in range(jobs)]
     options = worker_options(mine, paths.state, None if wish.tls else LOOPBACK)
+    with ScratchFolder() as name, dask.config.set(temporary_directory=name):
+        await _serve_worker(wish, {**options, "local_directory": name})
+
+
+async def _serve_worker(wish: ClusterWish, options: dict[str, Any]) -> None:
     async with Nanny(
         wish.address,
         name=f"{socket.gethostname()}-{os.getpid()}",
@@ -116,6 +129,12 @@ async def serve_worker(wish: ClusterWish, jobs: int, paths: Paths) -> None:
 
 async def serve_scheduler(wish: ClusterWish) -> None:
     """Until the task is cancelled."""
+    _set_up_dask()
+    with ScratchFolder() as name, dask.config.set(temporary_directory=name):
+        await _serve_scheduler(wish)
+
+
+async def _serve_scheduler(wish: ClusterWish) -> None:
     async with Scheduler(
         host=wish.host,
         port=wish.port,
@@ -139,6 +158,7 @@ def _security(wish: ClusterWish) -> Security | None:
     return Security(tls_ca_file=str(wish.tls / "ca.pem"), require_encryption=True, **mine)
 
 
-def _quiet() -> None:
-    """What a person should know of Dask the rig says itself."""
+def _set_up_dask() -> None:
+    """What a person should know of it the rig says itself."""
     logging.getLogger("distributed").handlers.clear()
+    dask.config.set(SETTINGS)

@@ -61,7 +61,7 @@ class Kit:
 
     id: str
     request: Request
-    """Without its cells: they come batch by batch."""
+    """Without its cells, which come batch by batch, and what its own machine alone can do."""
     goods: Goods
     watched: Mapping[str, tuple[DelayFunction, ...]]
     chip_names: Mapping[tuple[str, str], str]
@@ -75,7 +75,9 @@ def make_kit(bench: Bench, paths: Paths) -> Kit:
     lane = _virtual(bench.lane)
     return Kit(
         id=uuid4().hex,
-        request=replace(bench.request, cells=[], contrasts=[], lane=EXACT_LANE),
+        request=replace(
+            bench.request, cells=[], contrasts=[], lane=EXACT_LANE, cluster=None, again=None
+        ),
         goods=_packed(lane.supplies, paths.state),
         watched=bench.watched,
         chip_names=bench.chip_names,
