@@ -29,6 +29,7 @@ from delayrig.run.cluster.task import (
     lacking,
     offer,
     open_kit,
+    refuse_kit,
     run_batch,
     take_file,
 )
@@ -40,7 +41,7 @@ LOOKS_EACH_S = 1.0
 """How often workers are looked for that came since."""
 FIRST_WORKER_LOOKS = 60
 NOT_READY_S = 0.1
-"""After that a batch is sent again that came to a worker before its kit, or to a refused one."""
+"""After that a batch is sent again that came to a worker that is refused."""
 Item = tuple[SingleRun, Cell]
 Finished = Callable[[CellResult], None]
 
@@ -213,6 +214,8 @@ class Cluster:
             refused = self._refusal(offered)
             if refused:
                 self._preparing(f"no use of the worker at {address}: {refused}")
+                for kit in self._kits.values():
+                    await self._ask([address], refuse_kit, kit.id)
             else:
                 await self._bring(address)
             self._greeted[address] = refused

@@ -2,10 +2,12 @@
 """What a worker does: it says what it offers, takes what it lacks, and runs batches of cells."""
 
 import asyncio
+import contextlib
 import os
 import signal
 import socket
 import time
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -30,6 +32,7 @@ from delayrig.run.left import checked_name, pack_left
 from delayrig.setup.scratch import sweep_scratch
 
 PLUGIN = "flashrom-rig"
+KIT_LIMIT_S = 60.0
 BATCH_S = 2.0
 """After so long a batch is cut off behind its cell: results stream, and little is ever lost."""
 
@@ -62,6 +65,8 @@ class RigWorker(WorkerPlugin):
         self.paths: Paths = find_paths()
         self.pool = CpuPool(len(self.cpus), self.cpus)
         self.benches: dict[str, Bench] = {}
+        self.told: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
+        """By kit: set once it is open here, or refused."""
 
     async def teardown(self, worker: Worker) -> None:  # noqa: ARG002
         """Ends the guests that wait."""
@@ -131,21 +136,33 @@ def open_kit(kit: Kit, dask_worker: Worker) -> None:
     """From now on it runs cells of that run."""
     rig = _rig(dask_worker)
     rig.benches[kit.id] = open_bench(kit, rig.paths, rig.lane)
+    rig.told[kit.id].set()
+
+
+def refuse_kit(kit_id: str, dask_worker: Worker) -> None:
+    """Its cells are not for this worker."""
+    _rig(dask_worker).told[kit_id].set()
 
 
 def close_kit(kit_id: str, dask_worker: Worker) -> None:
     """The run is over."""
-    _rig(dask_worker).benches.pop(kit_id, None)
+    rig = _rig(dask_worker)
+    rig.benches.pop(kit_id, None)
+    rig.told.pop(kit_id, None)
 
 
 async def run_batch(batch: Sequence[tuple[str, Cell]]) -> list[bytes] | None:
     """Runs as many of the cells, each with the id of its kit, as there is time for.
 
-    Returns what they left; None where this worker was not made ready for them.
+    Returns what they left; None where this worker is not for them. One that was only just started
+    again waits for its kit: Dask counts by task how many workers were lost with it.
     """
     rig = _rig(get_worker())
-    if any(kit not in rig.benches for kit, _ in batch):
-        return None
+    for kit, _ in batch:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(rig.told[kit].wait(), KIT_LIMIT_S)
+        if kit not in rig.benches:
+            return None
     left: list[bytes] = []
     async with rig.pool.one() as cpu:
         end_s = time.monotonic() + BATCH_S
