@@ -18,7 +18,7 @@ from delayrig.model.result import Verdict, read_results
 from tests.rig.serving import free_address, serving
 
 from .conftest import FinishedRun, launch
-from .test_interruption import qemu_of, scratch_in, wait_for_guest
+from .test_interruption import qemu_of, scratch_in
 
 KILLS = 3
 LIMIT_S = 240
@@ -120,7 +120,7 @@ def test_client_that_was_killed_is_gone_on_with(
     scratch.mkdir()
     words = command(paths, "run", *CELLS, "--cluster", "local:2", "--out", str(out))
     run = subprocess.Popen(words, env=scratch_in(scratch), stdout=subprocess.DEVNULL)
-    wait_for_guest(scratch)
+    worker_of(scratch, set())
     run.kill()
     run.wait()
     deadline = time.monotonic() + LIMIT_S
@@ -178,7 +178,7 @@ def test_interrupted_run_ends_its_workers(paths: Paths, tmp_path: Path) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     words = command(paths, "run", *CELLS, "--cluster", "local:2", "--out", str(out))
     run = subprocess.Popen(words, env=scratch_in(scratch), process_group=0)
-    wait_for_guest(scratch)
+    worker_of(scratch, set())
     os.killpg(run.pid, signal.SIGINT)
     assert run.wait(LIMIT_S) == 130
     assert not qemu_of(scratch)

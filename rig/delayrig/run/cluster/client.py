@@ -39,7 +39,7 @@ BATCH_CELLS_MAX = 16
 LOG_LINES = 50
 LOOKS_EACH_S = 1.0
 """How often workers are looked for that came since."""
-FIRST_WORKER_LOOKS = 60
+WORKER_LOOKS = 60
 NOT_READY_S = 0.1
 """After that a batch is sent again that came to a worker that is refused."""
 Item = tuple[SingleRun, Cell]
@@ -166,7 +166,8 @@ class Cluster:
             await self._greet()
 
     async def _last_words(self, error: KilledWorker) -> str:
-        """What those say who watched the workers."""
+        """What those say who watched the workers, and answer once a worker is up again."""
+        await self._await_worker()
         logs = await self._client.get_worker_logs(n=LOG_LINES, nanny=True)
         said = {line for log in logs.values() for level, line in log if "killed" in line}
         workers = f"{error.allowed_failures + 1} workers ended with this cell"
@@ -174,10 +175,7 @@ class Cluster:
 
     async def _first_worker(self) -> None:
         """Waits until one is ready; raises `BadInputError` where there is none."""
-        for _ in range(FIRST_WORKER_LOOKS):
-            if await self._greet() or any(self._greeted.values()):
-                break
-            await asyncio.sleep(LOOKS_EACH_S)
+        await self._await_worker()
         if not self._ready:
             refused = [f"{address}: {why}" for address, why in self._greeted.items()]
             raise BadInputError(
@@ -186,6 +184,13 @@ class Cluster:
                 else "--cluster: there is no worker",
                 hint="start workers of this rig, on machines with the same QEMU: rig/rig worker",
             )
+
+    async def _await_worker(self) -> None:
+        """Until there is one, or one is refused, or it took too long."""
+        for _ in range(WORKER_LOOKS):
+            if await self._greet() or any(self._greeted.values()):
+                break
+            await asyncio.sleep(LOOKS_EACH_S)
 
     async def _greet(self) -> dict[str, int]:
         """Makes those ready that came since; the threads of all who are, by name."""
