@@ -29,12 +29,12 @@ CELL_KEYS = [
     *("time_ns", "cpu_ns", "chip_busy_ns"),
     *("wire_ns", "overshoot_ns", "transfers", "context_switches", "emulator"),
     "events_sha256",
-    *("host_s", "rerun"),
+    *("host_s", "worker", "rerun"),
 ]
 RUN_KEYS = [
     *("rig_version", "commit", "plan", "seed", "argv", "started", "host", "qemu_version"),
     *("libvirt_version", "image_digests", "lock", "cells_planned", "not_provided"),
-    *("interrupted", "confined"),
+    *("workers", "interrupted", "confined"),
 ]
 HOST_KEYS = [
     *("cpus", "kernel", "machine", "os", "clocksource", "clocksources", "idle_driver", "smt"),

@@ -16,7 +16,7 @@ from delayrig.model.cell import Cell
 from delayrig.model.platform import Arch
 from delayrig.model.result import FILE_NAME
 from delayrig.plan.request import REGION_BYTES_MAX, Request, check_connect, check_out, choose_cells
-from delayrig.run.runner import rerun_command
+from delayrig.run.bench import rerun_command
 
 from tests.rig.builders import CHECKOUT, make_cell
 

@@ -5,7 +5,7 @@ from importlib.util import find_spec
 
 from delayrig.base.errors import BadInputError
 
-MODULES = {"parquet": "pyarrow", "postgresql": "psycopg"}
+MODULES = {"cluster": "distributed", "parquet": "pyarrow", "postgresql": "psycopg"}
 """By extra, a module that it brings."""
 
 

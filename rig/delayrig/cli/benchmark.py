@@ -8,6 +8,7 @@ import click
 from delayrig.analysis.benchmark import FILE_NAME as BENCHMARK_FILE
 from delayrig.analysis.benchmark import FIRST, benchmark_cells
 from delayrig.analysis.first_start import measure_start
+from delayrig.base.extras import require_extra
 from delayrig.base.paths import find_paths
 from delayrig.cli.command import default_out, explained, own_request, plain_text, until_interrupted
 from delayrig.cli.loudness import answers, progress_console, tell_json
@@ -89,3 +90,32 @@ def benchmark_of_starts(plan: str, starts: int, no_color: bool) -> None:
         parts = ", ".join(f"{stage.name} {stage.took_s:.1f} s" for stage in stages)
         total_s = sum(stage.took_s for stage in stages)
         console.print(f"start {number}: {total_s:.1f} s: {parts}", markup=False, soft_wrap=True)
+
+
+@benchmark.command("cluster")
+@click.option("--workers", type=click.IntRange(1), default=3, show_default=True, help="How many.")
+@click.option(
+    "--cells", type=click.IntRange(1), default=20_000, show_default=True, help="Of no work."
+)
+@click.option(
+    "--batch", type=click.IntRange(1), default=1, show_default=True, help="Cells in a task."
+)
+@plain_text
+@answers
+@explained
+def benchmark_of_cluster(workers: int, cells: int, batch: int, no_color: bool) -> None:
+    """Tells what Dask costs: cells of no work through workers on this machine."""
+    require_extra("cluster", "benchmark cluster")
+    from delayrig.run.cluster.no_work import measure_no_work
+
+    measuring = measure_no_work(workers, cells, batch, find_paths())
+    found = until_interrupted(measuring, kept="nothing is kept", no_color=no_color)
+    tell_json(found)
+    first, last = found.client_mib[0], found.client_mib[-1]
+    make_console(no_color=no_color).print(
+        f"{found.cells} cells, {found.batch_cells} in a task, {found.workers} workers:"
+        f" {found.tasks_a_s:.0f} tasks and {found.cells_a_s:.0f} cells a second;"
+        f" memory of client and scheduler {first:.0f} MiB at first, {last:.0f} MiB at last",
+        markup=False,
+        soft_wrap=True,
+    )

@@ -13,6 +13,7 @@ from delayrig.base.paths import Paths
 from delayrig.cli.words import CELL, PLAN_NAME, SUBJECT
 from delayrig.images.delay_function import DelayWish
 from delayrig.model.lane import LaneName
+from delayrig.plan.cluster import ClusterWish, check_cluster
 from delayrig.plan.request import (
     Choice,
     Request,
@@ -27,6 +28,18 @@ UNCONFINED = "delayrig.unconfined"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterGiven:
+    """What a user said of other machines."""
+
+    address: str | None
+    tls: Path | None
+
+    def wish(self) -> ClusterWish | None:
+        """None: all runs here. Raises `BadInputError` for what cannot be reached."""
+        return check_cluster(self.address, self.tls) if self.address else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CellsWish:
     """What a user asked for, as it was typed."""
 
@@ -38,6 +51,7 @@ class CellsWish:
     jobs: int | None
     seed: int
     connect: str | None
+    cluster: ClusterGiven
 
     def choose(self, paths: Paths) -> Choice:
         """The cells; raises `BadInputError` where there are none such."""
@@ -69,6 +83,7 @@ class CellsWish:
             jobs=self.jobs or default_jobs(choice.lane),
             seed=self.seed,
             connect=self.connect,
+            cluster=self.cluster.wish(),
             argv=argv,
             lane=choice.lane,
             unconfined=is_unconfined(),
@@ -105,6 +120,32 @@ def is_unconfined() -> bool:
     """Whether the command that runs was given that option."""
     context = click.get_current_context(silent=True)
     return bool(context and context.meta.get(UNCONFINED))
+
+
+tls_option = click.option(
+    "--tls",
+    metavar="DIR",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder with ca.pem, cert.pem and key.pem; without it nothing leaves this machine.",
+)
+
+
+def cluster_options(function: Callable[..., R]) -> Callable[..., R]:
+    """`--cluster` and `--tls`; given to the command as `cluster`."""
+
+    @click.option(
+        "--cluster",
+        "address",
+        metavar="ADDRESS",
+        help="Runs cells of virtual time on the workers of this scheduler: tcp://HOST:PORT."
+        " local:N starts N workers here.",
+    )
+    @tls_option
+    @wraps(function)
+    def inner(*args: Any, address: str | None, tls: Path | None, **kwargs: Any) -> R:
+        return function(*args, cluster=ClusterGiven(address=address, tls=tls), **kwargs)
+
+    return inner
 
 
 def cell_options(*, plan: str) -> Callable[[Callable[..., R]], Callable[..., R]]:
@@ -163,6 +204,7 @@ def cell_options(*, plan: str) -> Callable[[Callable[..., R]], Callable[..., R]]
             jobs: int | None,
             seed: int,
             connect: str | None,
+            cluster: ClusterGiven,
             **kwargs: Any,
         ) -> R:
             wish = CellsWish(
@@ -174,10 +216,11 @@ def cell_options(*, plan: str) -> Callable[[Callable[..., R]], Callable[..., R]]
                 jobs=jobs,
                 seed=seed,
                 connect=connect,
+                cluster=cluster,
             )
             return function(*args, cells=wish, **kwargs)
 
-        decorated: Callable[..., R] = inner
+        decorated: Callable[..., R] = cluster_options(inner)
         for option in reversed(options):
             decorated = option(decorated)
         return decorated

@@ -27,7 +27,13 @@ from delayrig.analysis.gate.rounds import run_rounds
 from delayrig.base.errors import ExitCode
 from delayrig.base.keep import keep_file
 from delayrig.base.paths import Paths, find_paths
-from delayrig.cli.cells import is_unconfined, lane_option, unconfined_option
+from delayrig.cli.cells import (
+    ClusterGiven,
+    cluster_options,
+    is_unconfined,
+    lane_option,
+    unconfined_option,
+)
 from delayrig.cli.command import (
     INTERRUPTED,
     default_out,
@@ -97,6 +103,7 @@ class _Wish:
     jobs: int | None
     seed: int | None
     connect: str | None
+    cluster: ClusterGiven
     delay: DelayWish
     formats: tuple[str, ...]
     history: HistoryWish
@@ -161,6 +168,7 @@ def _limit_option(name: str, default_pct: float, about: str) -> Callable[[FC], F
 @click.option(
     "--connect", metavar="URI", help="Runs guests through this libvirt; `embed` needs no daemon."
 )
+@cluster_options
 @delay_options
 @format_option(required=False)
 @history_options
@@ -184,6 +192,7 @@ def gate(
     jobs: int | None,
     seed: int | None,
     connect: str | None,
+    cluster: ClusterGiven,
     delay: DelayWish,
     formats: tuple[str, ...],
     history: HistoryWish,
@@ -211,6 +220,7 @@ def gate(
         jobs=jobs,
         seed=seed,
         connect=connect,
+        cluster=cluster,
         delay=delay,
         formats=formats,
         history=history,
@@ -315,6 +325,7 @@ def _request(wish: _Wish, paths: Paths) -> GateRequest:
         jobs=wish.jobs or default_jobs(choice.lane),
         seed=seed,
         connect=wish.connect,
+        cluster=wish.cluster.wish(),
         argv=own_words(),
         lane=choice.lane,
         unconfined=is_unconfined(),

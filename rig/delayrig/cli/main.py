@@ -7,6 +7,7 @@ import click
 
 from delayrig import __version__
 from delayrig.cli.benchmark import benchmark
+from delayrig.cli.cluster import scheduler, worker
 from delayrig.cli.command import INTERRUPTED
 from delayrig.cli.compare import compare
 from delayrig.cli.completion import completion
@@ -42,6 +43,7 @@ COMMANDS: tuple[click.Command, ...] = (
     *(report, history, times, waste, trace, parts, export, schema),
     *(threshold, survey, proposal, graft),
     *(plans, chips, hazards, machines, subjects),
+    *(worker, scheduler),
     *(latency, wakeup, benchmark, selfcheck, images, completion, reference, measure),
 )
 SETUP_HELP = """\

@@ -2,7 +2,7 @@
 """Which cell is next: those that are akin follow each other, as long as nobody else is idle."""
 
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Generator, Hashable, Iterable
 from itertools import chain
 from typing import Generic, NamedTuple, TypeVar
 
@@ -31,7 +31,11 @@ class Agenda(Generic[T]):
         }
         self._workers = dict.fromkeys(self._left, 0)
 
-    def work(self) -> Iterator[T]:
+    def __len__(self) -> int:
+        """How many items nobody has begun."""
+        return sum(map(len, self._left.values()))
+
+    def work(self) -> Generator[T, None, None]:
         """What one of several workers does, one after the other, until nothing is left.
 
         Each takes a family of its own, the largest first; when there are none, it helps others.

@@ -89,7 +89,7 @@ def _header(
 ) -> RunHeader:
     return RunHeader(
         rig_version=__version__,
-        commit=_answer(["git", "-C", str(paths.checkout), "describe", "--always", "--dirty"]),
+        commit=commit_of(paths),
         plan=request.plan,
         seed=request.seed,
         argv=request.argv,
@@ -120,6 +120,11 @@ def image_digests(supplies: Supplies, paths: Paths) -> dict[str, str]:
         **{f"kernel {name}": kernel.sha256 for name, kernel in supplies.kernels.items()},
         **{f"subject {subject.label}": subject.archive_sha256 for subject in supplies.programs},
     }
+
+
+def commit_of(paths: Paths) -> str:
+    """Of the checkout; empty where it is none."""
+    return _answer(["git", "-C", str(paths.checkout), "describe", "--always", "--dirty"])
 
 
 def host_facts() -> HostFacts:

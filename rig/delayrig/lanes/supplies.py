@@ -4,7 +4,7 @@
 import asyncio
 import os
 import shutil
-from collections.abc import AsyncIterator, Callable, Hashable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -118,12 +118,13 @@ class CpuPool:
     Of those that came to the end of their cell, so many wait for another one as can run.
     """
 
-    def __init__(self, jobs: int) -> None:
+    def __init__(self, jobs: int, cpus: Sequence[int] = ()) -> None:
+        """On those CPUs; none: on all that this process may run on."""
         self.jobs = jobs
         self.guests = KeptGuests(jobs)
         self.missing: dict[Hashable, NotProvided] = {}
         """What the archive did not give to a run of this pool: the others do not ask again."""
-        cpus = sorted(os.sched_getaffinity(0))
+        cpus = cpus or sorted(os.sched_getaffinity(0))
         self._free: asyncio.Queue[int] = asyncio.Queue()
         for job in range(jobs):
             self._free.put_nowait(cpus[job % len(cpus)])
@@ -149,6 +150,11 @@ class Snapshots:
         self._preparing = preparing
         self._made: dict[GuestShape, Path | LostGuestError] = {}
         self._locks = {shape: asyncio.Lock() for shape in images}
+
+    @property
+    def shapes(self) -> list[GuestShape]:
+        """Those that are kept."""
+        return list(self._images)
 
     async def provide(self, shape: GuestShape, cpu: int) -> Path | None:
         """Where it is; None for shapes that are not kept. Raises `LostGuestError`, each time."""

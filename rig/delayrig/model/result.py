@@ -122,6 +122,8 @@ class CellResult(msgspec.Struct, frozen=True, kw_only=True):
     emulator: EmulatorFacts = EmulatorFacts()
     events_sha256: str = ""
     host_s: float = 0.0
+    worker: str = ""
+    """The host name of the worker of a cluster that ran it, and its process; empty: ran here."""
     rerun: str
 
     @property
@@ -219,6 +221,8 @@ class RunHeader(msgspec.Struct, frozen=True, kw_only=True):
     """`same` as images/lock.toml, or `differs` where the archive has moved on."""
     cells_planned: int
     not_provided: list[NotProvided] = []
+    workers: list[str] = []
+    """Of a cluster, by the names that cells have; none where all ran here."""
     interrupted: bool = False
     confined: bool | None = None
     """Lane host: whether the subject was confined. Lane live: whether its guest had a network of

@@ -23,6 +23,7 @@ from delayrig.model.lane import LaneName
 from delayrig.model.result import FILE_NAME
 from delayrig.model.workload import region_of
 from delayrig.plan.cells import count_cells, plan_cells
+from delayrig.plan.cluster import ClusterWish
 from delayrig.plan.contrast import Contrast, check_contrast
 from delayrig.plan.words import Plan, find_plan, lane_of_plan, own_subjects, read_plan
 
@@ -59,6 +60,8 @@ class Request:
     """Runs subjects of the host lane with all the rights of who runs the rig."""
     retries_lost: bool = True
     """Runs a cell that the rig lost once more before it counts as lost."""
+    cluster: ClusterWish | None = None
+    """Where its cells of virtual time run; None: all run on this machine."""
     keeps_programs: Path | None = None
     """The folder in which the subjects are kept as they were packed, if any."""
     again: Callable[[Cell], Sequence[str]] | None = None

@@ -19,9 +19,14 @@ from packaging.utils import canonicalize_name
 LAYOUT = find_layout({})
 
 
+def versions(lock: Path) -> dict[str, str]:
+    text = lock.read_text(encoding="utf-8")
+    lines = re.findall(r"^([\w.-]+)==(\S+)", text, re.MULTILINE)
+    return {str(canonicalize_name(name)): version for name, version in lines}
+
+
 def pinned(lock: Path) -> set[str]:
-    names = re.findall(r"^([\w.-]+)==", lock.read_text(encoding="utf-8"), re.MULTILINE)
-    return {str(canonicalize_name(name)) for name in names}
+    return set(versions(lock))
 
 
 def project() -> dict[str, Any]:
@@ -79,11 +84,13 @@ def test_extra_that_is_not_there_is_asked_for_by_name(monkeypatch: pytest.Monkey
         assert raised.value.hint == f"rig/rig setup --extra {name}"
 
 
-def test_no_package_is_pinned_twice() -> None:
+def test_no_package_is_pinned_at_two_versions() -> None:
     locks = [LAYOUT.lock_of_python, LAYOUT.lock_of_tests]
     locks += [LAYOUT.lock_of_extra(name) for name in known_extras(LAYOUT)]
     for one, other in combinations(locks, 2):
-        assert not pinned(one) & pinned(other)
+        both = pinned(one) & pinned(other)
+        assert not both & pinned(LAYOUT.lock_of_python)
+        assert all(versions(one)[name] == versions(other)[name] for name in both)
 
 
 def test_rig_needs_nothing_that_its_lock_pins_without_reason() -> None:

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`rig/rig worker` and `rig/rig scheduler`: machines that run cells for others."""
+
+import os
+from pathlib import Path
+
+import click
+
+from delayrig.base.paths import find_paths
+from delayrig.cli.cells import tls_option
+from delayrig.cli.command import explained, plain_text, until_interrupted
+from delayrig.cli.loudness import note
+from delayrig.plan.cluster import check_address
+
+USUAL = "tcp://127.0.0.1:8786"
+
+
+@click.command()
+@click.argument("address", default=USUAL)
+@tls_option
+@plain_text
+@explained
+def scheduler(address: str, tls: Path | None, no_color: bool) -> None:
+    """Serves runs with `--cluster ADDRESS`: Dask's scheduler, until it is interrupted.
+
+    ADDRESS is where it listens: tcp://HOST:PORT.  [default: tcp://127.0.0.1:8786]
+    """
+    wish = check_address(address, tls, option="scheduler")
+    from delayrig.run.cluster.connection import serve_scheduler
+
+    note(f"scheduler at {wish.address}")
+    until_interrupted(serve_scheduler(wish), kept="the scheduler is gone", no_color=no_color)
+
+
+@click.command()
+@click.argument("address", default=USUAL)
+@tls_option
+@click.option("--jobs", type=click.IntRange(1), help="Cells at a time; default: the CPUs.")
+@plain_text
+@explained
+def worker(address: str, tls: Path | None, jobs: int | None, no_color: bool) -> None:
+    """Runs cells for the scheduler at ADDRESS, until that is gone or this is interrupted.
+
+    ADDRESS is that of `rig/rig scheduler`.  [default: tcp://127.0.0.1:8786]
+    """
+    wish = check_address(address, tls, option="worker")
+    from delayrig.run.cluster.connection import serve_worker
+
+    note(f"worker of {wish.address}")
+    serving = serve_worker(wish, jobs or len(os.sched_getaffinity(0)), find_paths())
+    until_interrupted(serving, kept="the worker is gone", no_color=no_color)
+    note(f"the scheduler at {wish.address} is gone")

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which machines cells are to run on, as a user names them; nothing is reached out for here."""
+
+import ipaddress
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+from urllib.parse import urlsplit
+
+from delayrig.base.errors import BadInputError
+from delayrig.base.extras import require_extra
+
+LOCAL = re.compile(r"local:([1-9][0-9]{0,3})")
+TLS_FILES = ("ca.pem", "cert.pem", "key.pem")
+PLAIN, ENCRYPTED = "tcp", "tls"
+V = TypeVar("V")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterWish:
+    """A scheduler of Dask's, or workers that are started on this machine for one run."""
+
+    address: str
+    """`tcp://HOST:PORT` or `tls://HOST:PORT`; empty where the workers are started here."""
+    local_workers: int = 0
+    tls: Path | None = None
+    """The folder of the certificates; None: nothing is encrypted, and nothing leaves this machine.
+    """
+
+    @property
+    def host(self) -> str:
+        """The scheduler's."""
+        return urlsplit(self.address).hostname or ""
+
+    @property
+    def port(self) -> int:
+        """The scheduler's; 0: any that is free."""
+        return urlsplit(self.address).port or 0
+
+
+def check_cluster(given: str, tls: Path | None, *, option: str = "--cluster") -> ClusterWish:
+    """Raises `BadInputError` for what is no address, and for one that TLS would be needed for."""
+    require_extra("cluster", option)
+    if local := LOCAL.fullmatch(given):
+        return ClusterWish(address="", local_workers=int(local[1]))
+    return check_address(given, tls, option=option)
+
+
+def check_address(given: str, tls: Path | None, *, option: str) -> ClusterWish:
+    """The same where only a scheduler's address will do."""
+    require_extra("cluster", option)
+    scheme, host, port = _parts(given)
+    if scheme not in (PLAIN, ENCRYPTED) or not host or port is None:
+        raise BadInputError(
+            f"{option} {given}: no address of a scheduler",
+            hint="write tcp://HOST:PORT" + (", or local:N for N workers here" * (scheme != "")),
+        )
+    if tls is None and (scheme == ENCRYPTED or not _is_loopback(host)):
+        raise BadInputError(
+            f"{option} {given}: leaves this machine, which needs TLS",
+            hint=f"name a folder with {', '.join(TLS_FILES)}: --tls DIR",
+        )
+    if tls is None:
+        return ClusterWish(address=given)
+    _check_files(tls)
+    return ClusterWish(address=f"{ENCRYPTED}://{given.partition('://')[2]}", tls=tls.absolute())
+
+
+def _parts(given: str) -> tuple[str, str, int | None]:
+    try:
+        split = urlsplit(given)
+        return split.scheme, split.hostname or "", split.port
+    except ValueError:
+        return "", "", None
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _check_files(tls: Path) -> None:
+    for name in TLS_FILES:
+        if not (tls / name).is_file():
+            raise BadInputError(
+                f"--tls {tls}: there is no {name}",
+                hint="the folder must hold the certificate of the authority, and a certificate"
+                " of its own with its key",
+            )

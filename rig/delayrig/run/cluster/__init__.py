@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Cells on several machines: Dask schedules them; what a task is, is ours."""

@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A run's cells on the workers of a scheduler: who is fit for them, and who runs which."""
+
+import asyncio
+import contextlib
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, closing
+from itertools import islice
+from typing import Any
+from urllib.parse import urlsplit
+
+from distributed import Client, KilledWorker
+from distributed.client import FutureCancelledError
+from distributed.scheduler import NoValidWorkerError
+
+from delayrig.base.errors import BadInputError, RigFaultError
+from delayrig.base.paths import Paths
+from delayrig.lanes.agenda import Agenda
+from delayrig.lanes.supplies import Preparing
+from delayrig.model.cell import Cell
+from delayrig.model.result import CellResult
+from delayrig.plan.request import Request
+from delayrig.run.cluster.connection import connect
+from delayrig.run.cluster.kit import Kit, make_kit, refusal
+from delayrig.run.cluster.task import (
+    Offer,
+    close_kit,
+    lacking,
+    offer,
+    open_kit,
+    refuse_kit,
+    run_batch,
+    take_file,
+)
+from delayrig.run.single_run import SingleRun
+
+BATCH_CELLS_MAX = 16
+LOG_LINES = 50
+LOOKS_EACH_S = 1.0
+"""How often workers are looked for that came since."""
+WORKER_LOOKS = 60
+NOT_READY_S = 0.1
+"""After that a batch is sent again that came to a worker that is refused."""
+Item = tuple[SingleRun, Cell]
+Finished = Callable[[CellResult], None]
+
+
+@asynccontextmanager
+async def open_cluster(
+    request: Request, paths: Paths, preparing: Preparing
+) -> AsyncIterator["Cluster"]:
+    """Where the request says; ends what was started for it, and leaves all else."""
+    assert request.cluster is not None
+    preparing(f"ready: workers of {request.cluster.address or 'this machine'}")
+    async with connect(request.cluster, request.jobs, paths) as client:
+        yield Cluster(client, paths, preparing)
+
+
+class Cluster:
+    """Workers, known by the names that they keep when Dask starts them again."""
+
+    def __init__(self, client: Client, paths: Paths, preparing: Preparing) -> None:
+        self._client = client
+        self._paths = paths
+        self._preparing = preparing
+        self._kits: dict[SingleRun, Kit] = {}
+        self._greeting = asyncio.Lock()
+        self._greeted: dict[str, str] = {}
+        """By address why it was refused; empty where it is ready."""
+        self._ready: dict[str, str] = {}
+        """By name the address that it has now."""
+        self._slots = 0
+
+    async def work(
+        self, runs: Sequence[SingleRun], agenda: Agenda[Item], finished: Finished
+    ) -> None:
+        """Until all cells of the agenda are done."""
+        self._kits = {
+            run: await asyncio.to_thread(make_kit, run.bench, self._paths) for run in runs
+        }
+        try:
+            await self._first_worker()
+            async with asyncio.TaskGroup() as group:
+                await self._hire(group, agenda, finished)
+        finally:
+            await self._leave()
+
+    async def _hire(
+        self, group: asyncio.TaskGroup, agenda: Agenda[Item], finished: Finished
+    ) -> None:
+        """A slot for each thread of each worker, of those that come later as well."""
+        slots: list[asyncio.Task[None]] = []
+        known: set[str] = set()
+        while not slots or not all(slot.done() for slot in slots):
+            threads = await self._greet()
+            for name in threads.keys() - known:
+                new = [self._slot(agenda, finished) for _ in range(threads[name])]
+                slots += [group.create_task(slot) for slot in new]
+                known.add(name)
+            self._slots = len(slots)
+            if slots:
+                await asyncio.wait(slots, timeout=LOOKS_EACH_S)
+
+    async def _slot(self, agenda: Agenda[Item], finished: Finished) -> None:
+        """As many batches are under way as there are threads, so the next one goes where one ended.
+
+        Where workers were lost with a batch, each of its cells is run on its own to see whose
+        fault it was.
+        """
+        todo: deque[Item] = deque()
+        alone = False
+        with closing(agenda.work()) as more:
+            while True:
+                if not todo:
+                    alone = False
+                    todo.extend(islice(more, self._batch_cells(agenda)))
+                if not todo:
+                    return
+                results = await self._results([todo[0]] if alone else list(todo))
+                alone = alone or not results
+                for result in results:
+                    finished(result)
+                    todo.popleft()
+
+    def _batch_cells(self, agenda: Agenda[Item]) -> int:
+        """The fewer are left the less one takes, so that no slow worker holds up the end."""
+        fair = len(agenda) // (2 * max(self._slots, 1))
+        return max(1, min(BATCH_CELLS_MAX, fair))
+
+    async def _results(self, batch: Sequence[Item]) -> list[CellResult]:
+        """Of the first cells of the batch; none where workers were lost with several of them."""
+        try:
+            left = await self._left(batch)
+        except KilledWorker as error:
+            if len(batch) > 1:
+                return []
+            ((run, cell),) = batch
+            return [run.lose(cell, await self._last_words(error))]
+        except (FutureCancelledError, NoValidWorkerError) as error:
+            lost = "worker" if isinstance(error, NoValidWorkerError) else "scheduler"
+            raise RigFaultError(
+                f"--cluster: the {lost} is gone; finished cells are kept",
+                hint="start it again, and go on with --resume",
+            ) from error
+        done = zip(batch, left, strict=False)
+        return [run.take(cell, packed) for (run, cell), packed in done]
+
+    async def _left(self, batch: Sequence[Item]) -> list[bytes]:
+        """Dask runs it on a thread that is idle, and again where a worker is lost with it.
+
+        Workers are named by their hosts: Dask never gives a task that names a lost worker's
+        address to the one that takes its place.
+        """
+        cells = [(self._kits[run].id, cell) for run, cell in batch]
+        while True:
+            hosts = sorted({urlsplit(address).hostname or "" for address in self._ready.values()})
+            future = self._client.submit(run_batch, cells, workers=hosts, pure=False)
+            try:
+                left: list[bytes] | None = await future
+            finally:
+                future.release()
+            if left is not None:
+                return left
+            await asyncio.sleep(NOT_READY_S)
+            await self._greet()
+
+    async def _last_words(self, error: KilledWorker) -> str:
+        """What those say who watched the workers, and answer once a worker is up again."""
+        await self._await_worker()
+        logs = await self._client.get_worker_logs(n=LOG_LINES, nanny=True)
+        said = {line for log in logs.values() for level, line in log if "killed" in line}
+        workers = f"{error.allowed_failures + 1} workers ended with this cell"
+        return "; ".join([workers, *sorted(said)[-error.allowed_failures - 1 :]])
+
+    async def _first_worker(self) -> None:
+        """Waits until one is ready; raises `BadInputError` where there is none."""
+        await self._await_worker()
+        if not self._ready:
+            refused = [f"{address}: {why}" for address, why in self._greeted.items()]
+            raise BadInputError(
+                "--cluster: no worker can run these cells\n  " + "\n  ".join(refused)
+                if refused
+                else "--cluster: there is no worker",
+                hint="start workers of this rig, on machines with the same QEMU: rig/rig worker",
+            )
+
+    async def _await_worker(self) -> None:
+        """Until there is one, or one is refused, or it took too long."""
+        for _ in range(WORKER_LOOKS):
+            if await self._greet() or any(self._greeted.values()):
+                break
+            await asyncio.sleep(LOOKS_EACH_S)
+
+    async def _greet(self) -> dict[str, int]:
+        """Makes those ready that came since; the threads of all who are, by name."""
+        async with self._greeting:
+            scheduler = self._client.scheduler
+            assert scheduler is not None
+            known = (await scheduler.identity(n_workers=-1))["workers"]
+            fresh = [address for address in known if address not in self._greeted]
+            if fresh:
+                await self._equip(await self._ask(fresh, offer))
+            self._ready = {
+                str(known[address]["name"]): address
+                for address, refused in self._greeted.items()
+                if address in known and not refused
+            } or self._ready
+        return {
+            name: known[address]["nthreads"]
+            for name, address in self._ready.items()
+            if address in known
+        }
+
+    async def _equip(self, offers: Mapping[str, Any]) -> None:
+        for address, offered in offers.items():
+            if isinstance(offered, OSError):
+                continue  # gone meanwhile
+            refused = self._refusal(offered)
+            if refused:
+                self._preparing(f"no use of the worker at {address}: {refused}")
+                for kit in self._kits.values():
+                    await self._ask([address], refuse_kit, kit.id)
+            else:
+                await self._bring(address)
+            self._greeted[address] = refused
+
+    def _refusal(self, offered: Offer | Exception) -> str:
+        if not isinstance(offered, Offer):
+            return f"it runs no rig like this one ({offered})"
+        reasons = (refusal(kit.needs, offered.brings) for kit in self._kits.values())
+        return next(filter(None, reasons), "")
+
+    async def _bring(self, address: str) -> None:
+        """What the worker lacks, each file by itself, then the kits."""
+        for kit in self._kits.values():
+            lacks = (await self._ask([address], lacking, kit.files))[address]
+            for file in lacks:
+                self._preparing(f"a copy of {file.path} at {address}")
+                content = await asyncio.to_thread((self._paths.state / file.path).read_bytes)
+                await self._ask([address], take_file, file, content)
+            await self._ask([address], open_kit, kit)
+
+    async def _ask(
+        self, addresses: list[str], function: Callable[..., Any], *words: Any
+    ) -> dict[str, Any]:
+        answers: dict[str, Any] = await self._client.run(
+            function, *words, workers=addresses, on_error="return"
+        )
+        return answers
+
+    async def _leave(self) -> None:
+        """Foreign workers forget the run."""
+        with contextlib.suppress(Exception):
+            for kit in self._kits.values():
+                await self._ask(list(self._ready.values()), close_kit, kit.id)

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Dask's own parts, as the rig starts them: encrypted, or on loopback alone."""
+
+import logging
+import os
+import socket
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import dask
+from distributed import Client, Nanny, Scheduler, Security, SpecCluster
+
+from delayrig.base.errors import RigFaultError
+from delayrig.base.paths import Paths
+from delayrig.base.scratch import ScratchFolder
+from delayrig.plan.cluster import ClusterWish
+from delayrig.run.cluster.task import RigWorker
+from delayrig.setup.layout import STATE_VARIABLE
+
+LOOPBACK = "127.0.0.1"
+NO_PAGES: dict[str, Any] = {"dashboard": False, "dashboard_address": f"{LOOPBACK}:0"}
+"""Dask serves figures about itself even then: on loopback alone."""
+KILLS_MAX = 2
+"""A task that one more worker ends with is not run again."""
+REACHED_WITHIN_S = "20s"
+LOUDNESS = logging.CRITICAL
+SETTINGS = {
+    "distributed.worker.profile.enabled": False,
+    "distributed.deploy.lost-worker-timeout": "1 hour",
+    "distributed.scheduler.worker-ttl": "2 minutes",
+    "distributed.scheduler.no-workers-timeout": "2 minutes",
+}
+"""A worker that is silent for two minutes is lost; so is a run that has had none for so long. By
+default one that is not back after 15 s is not started again: on a busy machine that is too soon."""
+
+
+@asynccontextmanager
+async def connect(wish: ClusterWish, jobs: int, paths: Paths) -> AsyncIterator[Client]:
+    """A client of that scheduler; raises `RigFaultError` where it does not answer."""
+    _set_up_dask()
+    if wish.local_workers:
+        async with (
+            _started_here(wish.local_workers, jobs, paths) as cluster,
+            Client(cluster, asynchronous=True) as client,
+        ):
+            yield client
+        return
+    try:
+        client = await Client(
+            wish.address,
+            asynchronous=True,
+            security=_security(wish),
+            timeout=REACHED_WITHIN_S,
+        )
+    except OSError as error:
+        raise RigFaultError(
+            f"--cluster {wish.address}: {error}", hint="start it with `rig/rig scheduler`"
+        ) from error
+    async with client:
+        yield client
+
+
+@asynccontextmanager
+async def _started_here(count: int, jobs: int, paths: Paths) -> AsyncIterator[SpecCluster]:
+    """Workers with folders of state of their own; images and builds in them are links."""
+    cpus = sorted(os.sched_getaffinity(0))
+    threads = max(1, jobs // count)
+    with ScratchFolder() as name, dask.config.set(temporary_directory=name):
+        workers = {}
+        for number in range(count):
+            state = Path(name) / f"worker-{number}"
+            _link_state(paths.state, state)
+            mine = [cpus[(number * threads + at) % len(cpus)] for at in range(threads)]
+            options = worker_options(mine, state, LOOPBACK)
+            workers[number] = {"cls": Nanny, "options": options}
+        scheduler = {"host": LOOPBACK, "port": 0, "allowed_failures": KILLS_MAX, **NO_PAGES}
+        async with SpecCluster(
+            workers=workers,
+            scheduler={"cls": Scheduler, "options": scheduler},
+            asynchronous=True,
+            silence_logs=LOUDNESS,
+        ) as cluster:
+            yield cluster
+
+
+def _link_state(ours: Path, theirs: Path) -> None:
+    theirs.mkdir()
+    for path in ours.iterdir():
+        if path.is_dir():
+            (theirs / path.name).symlink_to(path)
+
+
+def worker_options(cpus: Sequence[int], state: Path, host: str | None) -> dict[str, Any]:
+    """Of a worker whose process Dask starts, watches, and starts again."""
+    return {
+        "nthreads": len(cpus),
+        "host": host,
+        "memory_limit": 0,
+        "local_directory": str(state),
+        "env": {STATE_VARIABLE: str(state)},
+        "plugins": (RigWorker(cpus),),
+        "silence_logs": LOUDNESS,
+        **NO_PAGES,
+    }
+
+
+async def serve_worker(wish: ClusterWish, jobs: int, paths: Paths) -> None:
+    """Until the scheduler is gone, or the task is cancelled."""
+    _set_up_dask()
+    cpus = sorted(os.sched_getaffinity(0))
+    mine = [cpus[number % len(cpus)] for number in range(jobs)]
+    options = worker_options(mine, paths.state, None if wish.tls else LOOPBACK)
+    with ScratchFolder() as name, dask.config.set(temporary_directory=name):
+        await _serve_worker(wish, {**options, "local_directory": name})
+
+
+async def _serve_worker(wish: ClusterWish, options: dict[str, Any]) -> None:
+    async with Nanny(
+        wish.address,
+        name=f"{socket.gethostname()}-{os.getpid()}",
+        security=_security(wish),
+        death_timeout=REACHED_WITHIN_S,
+        **options,
+    ) as nanny:
+        await nanny.finished()
+
+
+async def serve_scheduler(wish: ClusterWish) -> None:
+    """Until the task is cancelled."""
+    _set_up_dask()
+    with ScratchFolder() as name, dask.config.set(temporary_directory=name):
+        await _serve_scheduler(wish)
+
+
+async def _serve_scheduler(wish: ClusterWish) -> None:
+    async with Scheduler(
+        host=wish.host,
+        port=wish.port,
+        protocol=f"{wish.address.partition(':')[0]}://",
+        security=_security(wish),
+        allowed_failures=KILLS_MAX,
+        **NO_PAGES,
+    ) as scheduler:
+        await scheduler.finished()
+
+
+def _security(wish: ClusterWish) -> Security | None:
+    """Both sides of each connection show a certificate."""
+    if wish.tls is None:
+        return None
+    mine = {
+        f"tls_{role}_{what}": str(wish.tls / f"{what}.pem")
+        for role in ("client", "scheduler", "worker")
+        for what in ("cert", "key")
+    }
+    return Security(tls_ca_file=str(wish.tls / "ca.pem"), require_encryption=True, **mine)
+
+
+def _set_up_dask() -> None:
+    """What a person should know of it the rig says itself."""
+    logging.getLogger("distributed").handlers.clear()
+    dask.config.set(SETTINGS)

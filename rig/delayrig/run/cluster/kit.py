@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a worker needs for the cells of one run: values, and files by their digests."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeVar
+from uuid import uuid4
+
+import msgspec
+
+from delayrig import __version__
+from delayrig.base import digest
+from delayrig.base.errors import BadInputError
+from delayrig.base.paths import Paths
+from delayrig.images.delay_function import DelayFunction
+from delayrig.images.guest_image import GuestImage
+from delayrig.images.kernel import Kernel
+from delayrig.images.subject import Subject
+from delayrig.lanes.choice import Lanes
+from delayrig.lanes.header import commit_of
+from delayrig.lanes.lane import Lane
+from delayrig.lanes.supplies import Snapshots, Supplies, image_with
+from delayrig.lanes.virtual_lane import VirtualLane
+from delayrig.machine.snapshot import qemu_sha256
+from delayrig.model.lane import EXACT_LANE
+from delayrig.model.platform import PLATFORMS, Arch, labelled
+from delayrig.model.shape import GuestShape
+from delayrig.plan.request import Request
+from delayrig.run.bench import Bench
+
+PATH_KEYS = ("archive", "initrd", "kernel", "path")
+"""Keys of images, kernels and subjects that say where they are."""
+T = TypeVar("T", GuestImage, Kernel, Subject)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KitFile:
+    """A file below the folder of state, the same on every machine."""
+
+    path: str
+    sha256: str
+    runnable: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Goods:
+    """Supplies that can be carried: all paths are relative to the folder of state."""
+
+    images: dict[Arch, GuestImage]
+    kernels: dict[str, Kernel]
+    bridges: dict[Arch, Subject]
+    subjects: dict[tuple[str, Arch], Subject]
+    libraries: dict[str, Subject]
+    shapes: list[GuestShape]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kit:
+    """All that is the same for many cells."""
+
+    id: str
+    request: Request
+    """Without its cells, which come batch by batch, and what its own machine alone can do."""
+    goods: Goods
+    watched: Mapping[str, tuple[DelayFunction, ...]]
+    chip_names: Mapping[tuple[str, str], str]
+    files: list[KitFile]
+    needs: dict[str, str]
+    """What a worker must bring along, by name its digest: times would differ otherwise."""
+
+
+def make_kit(bench: Bench, paths: Paths) -> Kit:
+    """Of a run whose lane is open here."""
+    lane = _virtual(bench.lane)
+    return Kit(
+        id=uuid4().hex,
+        request=replace(
+            bench.request, cells=[], contrasts=[], lane=EXACT_LANE, cluster=None, again=None
+        ),
+        goods=_packed(lane.supplies, paths.state),
+        watched=bench.watched,
+        chip_names=bench.chip_names,
+        files=_files_of(lane.supplies, paths.state),
+        needs=brought_along(paths, list(lane.supplies.images)),
+    )
+
+
+def open_bench(kit: Kit, paths: Paths, lane: Callable[[Request, Supplies], Lane]) -> Bench:
+    """The same on a worker, which has all files by now."""
+    supplies = _unpacked(kit.goods, paths)
+    return Bench(
+        request=kit.request,
+        lane=lane(kit.request, supplies),
+        watched=kit.watched,
+        chip_names=kit.chip_names,
+    )
+
+
+def brought_along(paths: Paths, archs: list[Arch]) -> dict[str, str]:
+    """What a machine has of its own, and virtual times depend on, by name its digest."""
+    qemus = {labelled("qemu", arch): qemu_sha256(PLATFORMS[arch].program) for arch in archs}
+    return {
+        "rig": f"{__version__} {commit_of(paths)}".strip(),
+        "turns": digest.of_file(paths.turns),
+        "delay plugin": digest.of_file(paths.delay_plugin),
+        **{name: sha256 for name, sha256 in qemus.items() if sha256},
+    }
+
+
+def refusal(needs: Mapping[str, str], brings: Mapping[str, str]) -> str:
+    """Why such a worker would not measure the same, by names and digests; empty where it does."""
+    return "; ".join(
+        f"its {name} is {brings.get(name, 'missing')}, and this run has {needed}"
+        for name, needed in needs.items()
+        if brings.get(name) != needed
+    )
+
+
+def _virtual(lane: Lane) -> VirtualLane:
+    found = lane.lanes[EXACT_LANE] if isinstance(lane, Lanes) else lane
+    if not isinstance(found, VirtualLane) or found.request.connect is not None:
+        raise BadInputError(
+            "--cluster: these cells are run through libvirt, on this machine alone",
+            hint="leave --connect out",
+        )
+    return found
+
+
+def _packed(supplies: Supplies, state: Path) -> Goods:
+    def below(thing: T) -> T:
+        return _moved(thing, lambda path: str(Path(path).relative_to(state)))
+
+    return Goods(
+        images={arch: below(image) for arch, image in supplies.images.items()},
+        kernels={name: below(kernel) for name, kernel in supplies.kernels.items()},
+        bridges={arch: below(bridge) for arch, bridge in supplies.bridges.items()},
+        subjects={key: below(subject) for key, subject in supplies.subjects.items()},
+        libraries={name: below(library) for name, library in supplies.libraries.items()},
+        shapes=supplies.snapshots.shapes,
+    )
+
+
+def _unpacked(goods: Goods, paths: Paths) -> Supplies:
+    def placed(thing: T) -> T:
+        return _moved(thing, lambda path: str(paths.state / path))
+
+    images = {arch: placed(image) for arch, image in goods.images.items()}
+    kernels = {name: placed(kernel) for name, kernel in goods.kernels.items()}
+    shapes = {shape: image_with(images[shape.arch], kernels, shape) for shape in goods.shapes}
+    return Supplies(
+        images=images,
+        kernels=kernels,
+        bridges={arch: placed(bridge) for arch, bridge in goods.bridges.items()},
+        subjects={key: placed(subject) for key, subject in goods.subjects.items()},
+        libraries={name: placed(library) for name, library in goods.libraries.items()},
+        snapshots=Snapshots(shapes, paths, _unheard),
+        missing={},
+    )
+
+
+def _unheard(what: str) -> None:
+    """Nobody watches a worker."""
+
+
+def _moved(thing: T, change: Callable[[str], str]) -> T:
+    keys = [key for key in PATH_KEYS if hasattr(thing, key)]
+    return msgspec.structs.replace(thing, **{key: change(getattr(thing, key)) for key in keys})
+
+
+def _files_of(supplies: Supplies, state: Path) -> list[KitFile]:
+    """A program's archive comes after its parts: where it is, they are."""
+    paths = [Path(kernel.path) for kernel in supplies.kernels.values()]
+    for image in supplies.images.values():
+        paths += [Path(image.kernel), Path(image.initrd)]
+    for program in supplies.programs:
+        paths += [*program.parts.values(), Path(program.archive)]
+    return [
+        KitFile(
+            path=str(path.relative_to(state)),
+            sha256=digest.of_file(path),
+            runnable=bool(path.stat().st_mode & 0o100),
+        )
+        for path in dict.fromkeys(paths)
+    ]

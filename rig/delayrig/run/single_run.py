@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One request while its cells are run: what is done of it, and what is kept."""
+
+import msgspec
+
+from delayrig.images.subject import Subject
+from delayrig.judge.contrast import judge_contrasts
+from delayrig.lanes.agenda import Kinship
+from delayrig.lanes.lane import Lane
+from delayrig.model.cell import Cell
+from delayrig.model.result import CellResult, Results, write_results
+from delayrig.plan.request import Request
+from delayrig.run.bench import cell_folder, keep_result, make_bench, rerun_command
+from delayrig.run.left import unpack_left
+from delayrig.run.taken_up import begin, clear_cut_off, done_cells
+
+
+class SingleRun:
+    """One request while its cells are run."""
+
+    def __init__(self, request: Request, lane: Lane) -> None:
+        self.request = request
+        self.lane = lane
+        self.header = begin(request, lane.header())
+        self.kept = done_cells(request.cells, request.out) if request.resume else {}
+        """Results that another run has left here."""
+        self.bench = make_bench(request, lane)
+        self._done: dict[str, CellResult] = dict(self.kept)
+        for cell in request.cells:
+            if cell.id not in self._done and (refused := self.bench.refuse(cell)):
+                self._done[cell.id] = refused
+
+    @property
+    def cells(self) -> list[Cell]:
+        """All that were asked for."""
+        return self.request.cells
+
+    @property
+    def programs(self) -> list[Subject]:
+        """The subjects as they are packed."""
+        return self.lane.programs
+
+    @property
+    def refused(self) -> list[CellResult]:
+        """Those that cannot be run."""
+        return [done for done in self._done.values() if done.id not in self.kept]
+
+    def known(self, cell: Cell) -> CellResult | None:
+        """The result of a cell of its that is done, or is not to be run."""
+        return self._done.get(cell.id)
+
+    def kinship(self, cell: Cell) -> Kinship:
+        """What it shares with other cells."""
+        return self.lane.kinship(cell)
+
+    async def cell(self, cell: Cell, cpu: int) -> CellResult:
+        """The result of a cell of its, run on that CPU."""
+        clear_cut_off(cell, self.request.out)
+        return self.note(await self.bench.run(cell, cpu))
+
+    def take(self, cell: Cell, packed: bytes) -> CellResult:
+        """The result of a cell of its that a worker ran, with all that the cell left there."""
+        clear_cut_off(cell, self.request.out)
+        folder = cell_folder(cell, self.request.out)
+        again = rerun_command(cell, self.request)
+        result = msgspec.structs.replace(unpack_left(packed, folder), rerun=again)
+        keep_result(result, folder)
+        return self.note(result)
+
+    def lose(self, cell: Cell, reason: str) -> CellResult:
+        """The result of a cell that its workers were lost with."""
+        clear_cut_off(cell, self.request.out)
+        return self.note(self.bench.lost(cell, reason))
+
+    def note(self, result: CellResult) -> CellResult:
+        """The result of a cell of its, wherever that was run."""
+        self._done[result.id] = result
+        return result
+
+    def keep(self, *, interrupted: bool) -> Results:
+        """Keeps what is done."""
+        cells = [self._done[cell.id] for cell in self.request.cells if cell.id in self._done]
+        results = Results(
+            run=msgspec.structs.replace(
+                self.header,
+                workers=sorted({cell.worker for cell in cells} - {""}),
+                interrupted=interrupted,
+            ),
+            cells=cells,
+            contrasts=judge_contrasts(self.request.contrasts, cells),
+        )
+        write_results(results, self.request.out)
+        return results

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Schedulers and workers as `rig/rig` starts them, for as long as a test needs them."""
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+END_LIMIT_S = 120
+
+
+@contextmanager
+def serving(*words: str, environment: Mapping[str, str] | None = None) -> Iterator[int]:
+    """A subcommand that runs until it is told to end; its process."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "delayrig", *words], env={**os.environ, **(environment or {})}
+    )
+    try:
+        yield process.pid
+    finally:
+        process.terminate()
+        process.wait(END_LIMIT_S)
+
+
+def free_address() -> str:
+    """One on loopback that nobody listens at."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return f"127.0.0.1:{free.getsockname()[1]}"

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Who may reach a scheduler and its workers, and from where."""
+
+import ipaddress
+import socket
+import ssl
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+import pytest
+from distributed import Client, Security
+
+from tests.rig.serving import free_address, serving
+
+LIMIT_S = 60
+NEW_KEY = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
+
+
+@pytest.fixture(scope="module")
+def tls(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An authority, and one certificate that it signed."""
+    folder = tmp_path_factory.mktemp("tls")
+    authority = ("-x509", "-subj", "/CN=ca", "-keyout", "ca.key", "-out", "ca.pem", "-days", "2")
+    _openssl(folder, "req", *NEW_KEY, *authority)
+    _openssl(folder, "req", *NEW_KEY, "-subj", "/CN=rig", "-keyout", "key.pem", "-out", "rig.csr")
+    signed = ("-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2")
+    _openssl(folder, "x509", "-req", "-in", "rig.csr", *signed, "-out", "cert.pem")
+    return folder
+
+
+def _openssl(folder: Path, *words: str) -> None:
+    subprocess.run(["openssl", *words], cwd=folder, check=True, capture_output=True)
+
+
+@contextmanager
+def client_of(address: str, security: Security | None) -> Iterator[Client]:
+    """One that is given up after a while."""
+    with Client(address, security=security, timeout=LIMIT_S, set_as_default=False) as client:
+        yield client
+
+
+def listened_at(process: int) -> set[str]:
+    """The addresses that a process and all that it started listen at."""
+    ours = psutil.Process(process)
+    family = [ours, *ours.children(recursive=True)]
+    sockets = [socket for one in family for socket in one.net_connections("inet")]
+    return {socket.laddr.ip for socket in sockets if socket.status == psutil.CONN_LISTEN}
+
+
+def first_byte(address: str, context: ssl.SSLContext) -> bytes:
+    """What the other side says first, to whoever it talks to."""
+    host, _, port = address.rpartition(":")
+    with (
+        socket.create_connection((host, int(port)), LIMIT_S) as plain,
+        context.wrap_socket(plain, server_hostname=host) as encrypted,
+    ):
+        return encrypted.recv(1)
+
+
+def test_without_certificates_nothing_listens_beyond_loopback() -> None:
+    address = f"tcp://{free_address()}"
+    with (
+        serving("scheduler", address) as scheduler,
+        serving("worker", address) as worker,
+        client_of(address, None) as client,
+    ):
+        client.wait_for_workers(1, timeout=LIMIT_S)
+        found = listened_at(scheduler) | listened_at(worker)
+    assert found
+    assert all(ipaddress.ip_address(ip).is_loopback for ip in found), found
+
+
+def test_client_without_a_certificate_is_refused(tls: Path) -> None:
+    place, options = free_address(), ("--tls", str(tls))
+    files = {"tls_client_cert": str(tls / "cert.pem"), "tls_client_key": str(tls / "key.pem")}
+    security = Security(tls_ca_file=str(tls / "ca.pem"), require_encryption=True, **files)
+    context = ssl.create_default_context(cafile=tls / "ca.pem")
+    context.check_hostname = False
+    address = f"tls://{place}"
+    with serving("scheduler", address, *options), serving("worker", address, *options):
+        with client_of(address, security) as client:
+            client.wait_for_workers(1, timeout=LIMIT_S)
+        with pytest.raises(ssl.SSLError, match="certificate required"):
+            first_byte(place, context)
+        context.load_cert_chain(tls / "cert.pem", tls / "key.pem")
+        assert first_byte(place, context)
