@@ -21,6 +21,8 @@ def test_headline_is_the_verdict_in_words_and_the_sides_stand_below(open_page: O
     )
     assert page.title() == page.locator("h1").inner_text()
     assert "against debian:bookworm" in page.locator(".summary").inner_text()
+    said = page.locator("#decision ~ p").first.inner_text()
+    assert said.endswith(" Up to 50 ms of time and 50 ms of CPU time more are no reason.")
 
 
 @pytest.mark.parametrize(("width", "scheme"), WIDTH_AND_SCHEME)
