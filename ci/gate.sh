@@ -24,6 +24,7 @@ or, for the baseline, also a subject of the rig (debian:trixie) or a stored run.
 
 DIR holds afterwards:
   junit.xml  summary.md  comment.txt  metrics.txt  result.json     for services, by their own formats
+  results.sarif                                                    findings at lines of the candidate
   review.json                                                      vote and comment, for Gerrit
   log.txt                                                          what the rig said
   run/                                                             the run or gate itself
@@ -168,7 +169,12 @@ fi
 code=0
 "$rig/rig/rig" --yes "$@" >"$out/log.txt" || code=$?
 cat "$out/log.txt"
-if [ ! -f "$out/comment.txt" ]; then
+if [ -f "$out/comment.txt" ]; then
+	# Files named as in the candidate's tree, where that is known.
+	set -- --format "sarif:$out/results.sarif"
+	[ ! -d "$candidate" ] || set -- "$@" --source-root "$candidate"
+	"$rig/rig/rig" export "$out/run" "$@" >&2 || true
+else
 	echo "flashrom delay rig: no answer (exit code $code); the job's log says why" >"$out/comment.txt"
 fi
 write_review "$code"

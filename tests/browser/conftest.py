@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Page, Request, sync_playwright
 
 from tests.rig.answered import make_answer, make_proposal, make_survey
 from tests.rig.measured import full_machine, live_machine, make_report
-from tests.rig.reported import keep_gate, keep_run
+from tests.rig.reported import keep_gate, keep_large_gate, keep_run
 
 SCHEMES = ("light", "dark")
 NARROW, PHONE, WIDE = 320, 400, 1280
@@ -61,10 +61,12 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     keep_run(top / "one")
     keep_run(top / "two", seed=2)
     keep_gate(top / "gate")
+    keep_large_gate(top / "gate-24")
     made = {
         "run": [top / "one"],
         "runs": [top / "one", top / "two"],
         "gate": [top / "gate"],
+        "gate-24": [top / "gate-24"],
         "results": [top / "one" / "results.json"],
     }
     for name, paths in made.items():

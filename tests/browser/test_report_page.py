@@ -10,7 +10,7 @@ from playwright.sync_api import Page
 
 from tests.browser.conftest import NARROW, SCHEMES, WIDE, Opener, too_wide_at
 
-PAGES = ("run", "runs", "gate", "results")
+PAGES = ("run", "runs", "gate", "gate-24", "results")
 GRAVE = ("serious", "critical")
 
 

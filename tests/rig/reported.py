@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 from delayrig.analysis.gate.decision import Decision, Excess, GateCell, Limits, Outcome, Side
+from delayrig.analysis.gate.judge import decide
 from delayrig.base import digest
 from delayrig.base.errors import ExitCode
 from delayrig.model import phases
@@ -151,3 +152,51 @@ def keep_gate(folder: Path, outcome: Outcome = Outcome.UNSAFE) -> Decision:
     )
     (folder / "gate.json").write_bytes(msgspec.json.encode(decision))
     return decision
+
+
+LARGE = 24
+SIDES = {"baseline": "debian:bookworm", "candidate": f"path:/home/somebody/{HOSTILE}/flashrom"}
+
+
+def keep_large_gate(folder: Path) -> Decision:
+    """A gate of `LARGE` cells, decided as ever: the last one is unsafe, and some are slower."""
+    runs = [_keep_side(folder / side, subject) for side, subject in SIDES.items()]
+    decision = decide(runs[:1], runs[1:], Limits())
+    (folder / "gate.json").write_bytes(msgspec.json.encode(decision))
+    return decision
+
+
+def _keep_side(run: Path, subject: str) -> Results:
+    is_candidate = run.name == "candidate"
+    cells = [
+        keep_cell(
+            run,
+            make_cell(
+                name=f"n{number}", subject=subject, side=run.name, hazards=("busy-siblings",)
+            ),
+            job_events(),
+            cpu_ns=CpuTime(user=(1 + is_candidate) * (number + 1) * 5 * MS),
+        )
+        for number in range(LARGE - 1)
+    ]
+    early = msgspec.structs.replace(make_evidence(), what="PP (0x02) came 38000000 ns too early")
+    worst = make_cell(name="worst", subject=subject, side=run.name)
+    short: dict[str, Any] = {
+        "verdict": Verdict.TOO_SHORT,
+        "reason": early.what,
+        "evidence": [early],
+    }
+    facts = short if is_candidate else {}
+    cells.append(keep_cell(run, worst, job_events(is_early=is_candidate), **facts))
+    canary = make_cell(
+        name="canary", role=Role.CANARY, subject="canary:chip", expect=Expect.TOO_SHORT
+    )
+    control = make_cell(name="control", role=Role.CONTROL)
+    if is_candidate:
+        cells += [
+            keep_cell(run, canary, job_events(is_early=True), **short),
+            keep_cell(run, control, job_events()),
+        ]
+    results = Results(run=make_run_header(cells_planned=len(cells)), cells=cells)
+    write_results(results, run)
+    return results

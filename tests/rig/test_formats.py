@@ -5,6 +5,7 @@ import json
 import re
 from io import StringIO
 from pathlib import Path
+from socket import gethostname
 from typing import Any
 from urllib.parse import unquote
 
@@ -134,6 +135,7 @@ def test_junit_is_read_by_junitparser(report: Report, tmp_path: Path) -> None:
         report.count(State.FAIL),
         report.count(State.SKIP),
     )
+    assert suite.hostname == gethostname()
     assert suite.errors == report.count(State.ERROR) + report.count(State.DOUBT)
     kinds = {
         State.PASS: [],

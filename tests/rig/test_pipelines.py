@@ -22,7 +22,7 @@ GITHUB, GITLAB, JENKINS = CI / "github/gate.yml", CI / "gitlab/gate.yml", CI / "
 READER = CHECKOUT / "tests/rig/jenkinsfile.groovy"
 TOOLS = Path(sys.executable).parent
 LIMIT_S = 120
-LINES_MAX = 75
+LINES_MAX = 105
 """Short: what is more than that belongs into the script."""
 
 
@@ -67,6 +67,13 @@ def scripts_of_github() -> list[str]:
     return steps
 
 
+def steps_of_github(action: str) -> list[dict[str, Any]]:
+    """Those that use it."""
+    jobs = yaml.safe_load(GITHUB.read_text(encoding="utf-8"))["jobs"].values()
+    steps = [step for job in jobs for step in job["steps"]]
+    return [step for step in steps if step.get("uses", "").startswith(f"{action}@")]
+
+
 def scripts_of_gitlab() -> list[str]:
     job = yaml.safe_load(GITLAB.read_text(encoding="utf-8"))["delays"]
     return ["\n".join([*job["before_script"], *job["script"]])]
@@ -90,6 +97,122 @@ def test_pipeline_meets_its_services_own_schema(schema: str, file: Path, more: l
     # The schema is one that refuses: a key that is none is found.
     code, _ = answer(*check, "-", given=file.read_text(encoding="utf-8") + "\njobs: 7\nstages: 7\n")
     assert code != 0
+
+
+def test_github_workflow_passes_its_auditor(tmp_path: Path) -> None:
+    audit: list[str | Path] = [TOOLS / "zizmor", "--offline", "--no-progress", "--persona=auditor"]
+    code, said = answer(*audit, GITHUB)
+    assert code == 0, said
+    # It is one that finds: a tag may be moved, a kept credential may be taken.
+    loose = re.sub(r"@[0-9a-f]{40} .*", "@v4", GITHUB.read_text(encoding="utf-8"))
+    (tmp_path / "gate.yml").write_text(loose.replace("persist-credentials: false", ""))
+    code, said = answer(*audit, tmp_path / "gate.yml")
+    assert code != 0
+    assert "unpinned-uses" in said
+    assert "artipacked" in said
+
+
+def test_cache_is_seeded_on_the_main_branch_and_kept_whatever_the_answer() -> None:
+    # Of a pull request nobody else sees the cache; and an action that does both keeps it on
+    # success alone.
+    events = yaml.safe_load(GITHUB.read_text(encoding="utf-8"))[True]
+    assert set(events) == {"pull_request", "push"}
+    (restore,) = steps_of_github("actions/cache/restore")
+    (save,) = steps_of_github("actions/cache/save")
+    assert not steps_of_github("actions/cache")
+    assert restore["with"]["path"] == save["with"]["path"]
+    assert save["with"]["key"] == f"${{{{ steps.{restore['id']}.outputs.cache-primary-key }}}}"
+    assert save["if"].startswith("${{ always() && ")
+    # Without it the cache is packed another way, and found by nobody who has it.
+    assert "zstd" in scripts_of_github()[0]
+
+
+def test_token_of_the_job_that_runs_the_change_may_read_alone() -> None:
+    content = yaml.safe_load(GITHUB.read_text(encoding="utf-8"))
+    assert content["permissions"] == {}
+    gate, findings = content["jobs"]["gate"], content["jobs"]["findings"]
+    assert gate["permissions"] == {"contents": "read"}
+    assert findings["permissions"]["security-events"] == "write"
+    assert not any("run" in step for step in findings["steps"])
+    (upload,) = steps_of_github("github/codeql-action/upload-sarif")
+    assert upload["with"]["sarif_file"] == "gate-out/results.sarif"
+
+
+@pytest.mark.parametrize("file", [GITHUB, GITLAB, CI / "Containerfile"])
+def test_image_is_named_by_its_digest(file: Path) -> None:
+    images = re.findall(r"(?:container: |image: |ARG BASE=)(\S+)", file.read_text(encoding="utf-8"))
+    assert images
+    assert all(re.fullmatch(r"debian:bookworm-slim@sha256:[0-9a-f]{64}", name) for name in images)
+
+
+def git(*words: str | Path, at: Path) -> str:
+    identity = ("-c", "user.name=T", "-c", "user.email=t@example.org")
+    code, said = answer("git", "-C", at, *identity, *words)
+    assert code == 0, said
+    return said.strip()
+
+
+def make_repository(folder: Path) -> Path:
+    """With two commits."""
+    folder.mkdir()
+    git("init", "-q", "-b", "main", at=folder)
+    for number in (1, 2):
+        (folder / "file").write_text(f"{number}")
+        git("add", "file", at=folder)
+        git("commit", "-qm", f"{number}", at=folder)
+    return folder
+
+
+def run_script(script: str, at: Path, **environment: str | Path) -> None:
+    done = subprocess.run(
+        ["sh", "-euc", script],
+        cwd=at,
+        env={**os.environ, **{name: str(value) for name, value in environment.items()}},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=LIMIT_S,
+    )
+    assert done.returncode == 0, f"{script}\n{done.stderr}"
+
+
+def test_gitlab_job_begins_again_in_a_checkout_that_was_used(tmp_path: Path) -> None:
+    rig = make_repository(tmp_path / "rig")
+    checkout = make_repository(tmp_path / "checkout")
+    job = yaml.safe_load(GITLAB.read_text(encoding="utf-8"))["delays"]
+    script = "\n".join(line for line in job["before_script"] if not line.startswith("apt-get"))
+    names = {
+        "FLASHROM_RIG_URL": f"file://{rig}",
+        "CI_COMMIT_SHA": git("rev-parse", "HEAD", at=checkout),
+        "CI_MERGE_REQUEST_DIFF_BASE_SHA": git("rev-parse", "HEAD^", at=checkout),
+    }
+    for _ in range(2):
+        run_script(script, checkout, **names)
+        assert (checkout / ".baseline/file").read_text() == "1"
+        assert (checkout / ".candidate/file").read_text() == "2"
+    # A runner cleans up by itself; git still knows of the worktrees then.
+    git("clean", "-ffdxq", at=checkout)
+    run_script(script, checkout, **names)
+
+
+def test_jenkins_build_begins_again_in_a_workspace_that_was_used(tmp_path: Path) -> None:
+    origin = make_repository(tmp_path / "gerrit")
+    workspace = tmp_path / "workspace"
+    workspace.mkdir()
+    git("clone", "-q", origin, workspace / "candidate", at=tmp_path)
+    names = {
+        "GERRIT_REFSPEC": "refs/heads/main",
+        "FLASHROM_RIG_URL": f"file://{make_repository(tmp_path / 'rig')}",
+    }
+    sources = [call for call in pipeline_calls()[0] if "stage Sources" in call["inside"]]
+    scripts = [call for call in sources if call["name"] == "sh"]
+    for _ in range(2):
+        for call in scripts:
+            is_inside = "dir candidate" in call["inside"]
+            at = workspace / "candidate" if is_inside else workspace
+            run_script(call["words"][0], at, **names)
+        assert (workspace / "baseline/file").read_text() == "1"
+        assert (workspace / "candidate/file").read_text() == "2"
 
 
 def test_jenkinsfile_is_read_by_jenkins_own_groovy() -> None:

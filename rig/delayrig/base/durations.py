@@ -20,3 +20,11 @@ def rounded(ns: int) -> str:
         if abs(ns) >= size:
             return f"{ns / size:.4g} {unit}"
     return f"{ns} ns"
+
+
+def in_unit_of(beside_ns: int, ns: int) -> str:
+    """In the unit that `rounded()` tells the other one in, to three digits: `0.05 s` of 1 s."""
+    for unit, size in (("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1000)):
+        if abs(beside_ns) >= size:
+            return f"{ns / size:.3g} {unit}"
+    return f"{ns} ns"

@@ -2,6 +2,7 @@
 """`rig/rig export` and `schema`: what the rig keeps, for other tools."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -45,14 +46,20 @@ def write_formats(wanted: list[Wanted], report: Report) -> None:
 @click.command()
 @click.argument("run_folder", metavar="RUN", type=click.Path(path_type=Path))
 @format_option(required=True)
+@click.option(
+    "--source-root",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="The tree that the subject was built from; sarif names files relative to it.",
+)
 @explained
-def export(run_folder: Path, formats: tuple[str, ...]) -> None:
+def export(run_folder: Path, formats: tuple[str, ...], source_root: Path | None) -> None:
     """Tells of a run, or of a gate, in the formats of other tools.
 
     RUN is the --out folder of either. Exits 0 whatever the answer was.
     """
     wanted = wanted_formats(formats)
-    write_formats(wanted, read_report(run_folder))
+    write_formats(wanted, replace(read_report(run_folder), source_root=source_root))
 
 
 def read_report(folder: Path) -> Report:

@@ -58,12 +58,24 @@ class Excess(msgspec.Struct, frozen=True, kw_only=True):
     low_pct: float
     high_pct: float
     limit_pct: float
+    floor_ns: int = 0
+    """No more than this is no reason, however much it is in percent."""
     outcome: Outcome
 
     @property
     def pct(self) -> float:
         """As measured, over all rounds."""
-        return 100 * (self.candidate_ns - self.baseline_ns) / self.baseline_ns
+        return 100 * self.more_ns / self.baseline_ns
+
+    @property
+    def more_ns(self) -> int:
+        """Less than nothing where it took less."""
+        return self.candidate_ns - self.baseline_ns
+
+    @property
+    def is_excused(self) -> bool:
+        """Beyond the limit in percent, and too little to be a reason."""
+        return self.outcome is Outcome.PASS and self.low_pct > self.limit_pct
 
 
 class GateCell(msgspec.Struct, frozen=True, kw_only=True):

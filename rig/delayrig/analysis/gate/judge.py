@@ -22,7 +22,7 @@ from delayrig.analysis.gate.decision import (
     Side,
 )
 from delayrig.analysis.gate.known_faults import is_as_before
-from delayrig.analysis.gate.performance import excesses, floor_of, total_excesses
+from delayrig.analysis.gate.performance import Floors, excesses, floors_of, total_excesses
 from delayrig.analysis.gate.words import decision_lines, excess_words
 from delayrig.hazards import hazard_of
 from delayrig.hazards.host_program import NOTHING_TO_ASK
@@ -57,7 +57,7 @@ def decide(
         beside=_beside(candidate),
         # Of time and of CPU time.
         intervals=2 * sum(cells[0].lane != EXACT_LANE for cells in ours.values()),
-        floor_ns=floor_of(sum(cells[0].lane == EXACT_LANE for cells in ours.values())),
+        floors=floors_of(sum(cells[0].lane == EXACT_LANE for cells in ours.values())),
     )
     cells = [judge.place(theirs.get(place, []), mine) for place, mine in ours.items()]
     cells += [_missing(mine[0]) for place, mine in theirs.items() if place not in ours]
@@ -249,7 +249,7 @@ class _Judge:
     beside: frozenset[str]
     """Lanes that are asked for safety alone."""
     intervals: int
-    floor_ns: int
+    floors: Floors
 
     def place(self, baseline: list[CellResult], candidate: list[CellResult]) -> GateCell:
         """The gravest that can be said of this place, over all rounds."""
@@ -296,7 +296,7 @@ class _Judge:
         unclaimed = self._unclaimed(len(pairs), cell)
         if unclaimed:
             return _gate_cell(cell, Outcome.DOUBT, f"{safe}; {unclaimed}", before=baseline[0])
-        found = excesses(pairs, self.limits, intervals=self.intervals, floor_ns=self.floor_ns)
+        found = excesses(pairs, self.limits, intervals=self.intervals, floors=self.floors)
         outcomes = [Outcome.PASS, *(item.outcome for item in found)]
         outcome = min(outcomes, key=lambda outcome: outcome.gravity)
         told = [item for item in found if item.outcome is outcome]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A decision in three lines: what, whether it is safe, what it costs."""
+"""A decision in a few lines: what, whether it is safe, what it costs."""
 
-from delayrig.analysis.gate.decision import Decision, Excess, Outcome
+from delayrig.analysis.gate.decision import Decision, Excess, GateCell, Outcome
 from delayrig.model.cell import Role
 from delayrig.model.result import Verdict
 
@@ -14,14 +14,24 @@ def excess_words(excess: Excess) -> str:
     words = f"{excess.pct:+.2f} %"
     if not exact:
         words += f" ({excess.low_pct:+.2f} to {excess.high_pct:+.2f})"
-    more_ms = (excess.candidate_ns - excess.baseline_ns) / 1e6
-    return f"{excess.figure} {words} ({more_ms:+.1f} ms), {excess.limit_pct:g} % allowed"
+    return f"{excess.figure} {words} ({_from_to(excess)}), {_allowed(excess)} allowed"
+
+
+def _from_to(excess: Excess) -> str:
+    """In absolute figures, since a percentage of next to nothing says nothing."""
+    before_ms, after_ms = excess.baseline_ns / 1e6, excess.candidate_ns / 1e6
+    return f"{excess.more_ns / 1e6:+.1f} ms: {before_ms:.1f} before, {after_ms:.1f} now"
+
+
+def _allowed(excess: Excess) -> str:
+    floor = f" or {excess.floor_ns / 1e6:g} ms" if excess.floor_ns else ""
+    return f"{excess.limit_pct:g} %{floor}"
 
 
 def decision_lines(decision: Decision) -> list[str]:
     """The first names the worst cell."""
     seen = [f"Seen: {line}." for line in decision.blind[:1]]
-    return [_what(decision), *seen, _safety(decision), _cost(decision)]
+    return [_what(decision), *seen, _safety(decision), *_costs(decision)]
 
 
 def _what(decision: Decision) -> str:
@@ -68,23 +78,39 @@ def _safety(decision: Decision) -> str:
     return f"Safety: {words}; {good} of {len(watching)} canaries and controls as they must be."
 
 
-def _cost(decision: Decision) -> str:
-    found = [item for cell in decision.cells for item in cell.excess]
-    if not found:
-        return "Cost: no cell could be compared."
-    parts = [
-        f"{figure} {_figure([item for item in found if item.figure == figure])}"
-        for figure in dict.fromkeys(item.figure for item in found)
+def _costs(decision: Decision) -> list[str]:
+    """A line for each figure: the net, and the worst cell."""
+    found = [(cell, item) for cell in decision.cells for item in cell.excess]
+    figures = dict.fromkeys(item.figure for _, item in found)
+    lines = [
+        f"Cost in {figure}: {_net(decision, figure)}"
+        f"{_worst([pair for pair in found if pair[1].figure == figure])}."
+        for figure in figures
     ]
-    exact = all(item.low_pct == item.high_pct for item in found)
-    return f"Cost{'' if exact else ', over all rounds'}: {'; '.join(parts)}."
+    return lines or ["Cost: no cell could be compared."]
 
 
-def _figure(found: list[Excess]) -> str:
+def _net(decision: Decision, figure: str) -> str:
+    """Of all cells, and what is allowed of that."""
+    found = [item for cell in decision.cells for item in cell.excess if item.figure == figure]
     before = sum(item.baseline_ns for item in found)
-    after = sum(item.candidate_ns for item in found)
+    more = sum(item.more_ns for item in found)
+    limits = [_allowed(item) for item in decision.total if item.figure == figure]
+    allowed = f", {limits[0]} allowed" if limits else ""
+    rounds = "" if all(item.low_pct == item.high_pct for item in found) else ", over all rounds"
     return (
-        f"{before / 1e9:.3f} s before, {after / 1e9:.3f} s now"
-        f" ({100 * (after - before) / before:+.2f} %, at most"
-        f" {max(item.pct for item in found):+.2f} % in a cell)"
+        f"{before / 1e9:.3f} s before, {(before + more) / 1e9:.3f} s now:"
+        f" {more / 1e9:+.3f} s net ({100 * more / before:+.2f} %{allowed}{rounds})"
     )
+
+
+def _worst(found: list[tuple[GateCell, Excess]]) -> str:
+    """The cell that became dearest in percent, and why it is no reason where it is none."""
+    cell, item = max(found, key=lambda pair: pair[1].pct)
+    if len(found) == 1:
+        return ""
+    if item.more_ns <= 0:
+        return "; no cell takes more"
+    excused = ", so that is no reason" if item.is_excused else ""
+    words = excess_words(item).removeprefix(f"{item.figure} ")
+    return f"; the worst cell is {cell.id}: {words}{excused}"

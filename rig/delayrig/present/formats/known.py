@@ -16,6 +16,7 @@ from delayrig.present.formats.kcidb import as_kcidb
 from delayrig.present.formats.markdown import as_markdown
 from delayrig.present.formats.openmetrics import as_openmetrics
 from delayrig.present.formats.report import Report
+from delayrig.present.formats.sarif import as_sarif
 from delayrig.present.formats.tap import as_tap
 
 STDOUT = "-"
@@ -35,6 +36,7 @@ FORMATS: dict[str, Callable[[Report], bytes]] = {
     "openmetrics": as_openmetrics,
     "gerrit": as_gerrit,
     "kcidb": as_kcidb,
+    "sarif": as_sarif,
 }
 
 

@@ -4,12 +4,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 
 from delayrig.analysis.gate.decision import FILE_NAME, Decision, GateCell, Outcome
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.judge.exit_code import exit_code_of, exit_code_of_run
 from delayrig.judge.judge import describe
 from delayrig.judge.not_provided import not_provided_lines
+from delayrig.model.evidence import Evidence
 from delayrig.model.result import CellResult, Results, RunHeader, Verdict
 from delayrig.present.terminal.results import answer, lost_lines
 
@@ -36,6 +38,8 @@ class Case:
     why: str
     evidence: list[str]
     cell: CellResult
+    is_gated: bool = False
+    """Whether a gate rated it."""
 
     @property
     def id(self) -> str:
@@ -92,6 +96,8 @@ class Report:
     cases: list[Case]
     run: RunHeader
     document: Results | Decision
+    source_root: Path | None = None
+    """The tree that the subject was built from, where somebody says so."""
 
     def count(self, state: State) -> int:
         """How many cases came to that."""
@@ -175,13 +181,17 @@ def report_of_gate(decision: Decision, runs: Sequence[Results]) -> Report:
 
 def _case_of_gate(cell: GateCell, result: CellResult) -> Case:
     state = STATES_OF_OUTCOMES[cell.outcome]
-    return Case(state=state, why=cell.why, evidence=_evidence(result), cell=result)
+    return Case(state=state, why=cell.why, evidence=_evidence(result), cell=result, is_gated=True)
 
 
 def _evidence(cell: CellResult) -> list[str]:
-    return [
+    return [evidence_line(item) for item in cell.evidence]
+
+
+def evidence_line(item: Evidence) -> str:
+    """What a witness says, in one line."""
+    return (
         f"{item.witness} witness: {describe(item)}"
         + (f" ({item.count} times, the worst shown)" if item.count > 1 else "")
         + (f" [{item.where}]" if item.where else "")
-        for item in cell.evidence
-    ]
+    )

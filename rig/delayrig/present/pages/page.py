@@ -39,6 +39,8 @@ class Section:
     key: str
     title: str
     body: Markup
+    is_printed: bool = True
+    """Else it is for the screen alone, and the paper says that it is there."""
 
     def __post_init__(self) -> None:
         if not KEY.fullmatch(self.key):

@@ -59,7 +59,7 @@ def _decision(gate: GateSource, *, several: bool) -> Markup:
     body += paragraph(
         f"Plan {decision.plan}, seed {decision.seed}. A cell may take"
         f" {decision.limits.slowdown_pct:g} % more time and {decision.limits.cpu_pct:g} % more CPU"
-        " time than in the baseline."
+        f" time than in the baseline.{_floors(decision)}"
         + (f" {gate.rounds} rounds: {ROUNDS}" if gate.rounds > 1 else "")
     )
     compared = [cell for cell in decision.cells if cell.excess]
@@ -76,6 +76,13 @@ def _decision(gate: GateSource, *, several: bool) -> Markup:
     if worst is not None and decision.outcome is not Outcome.PASS:
         body += paragraph("The worst cell again: ", code(worst.rerun))
     return body
+
+
+def _floors(decision: Decision) -> str:
+    """Why a bar may be longer than its limit, and not red."""
+    found = [item for cell in decision.cells for item in cell.excess if item.floor_ns]
+    floors = {item.figure: f"{item.floor_ns / 1e6:g} ms of {item.figure}" for item in found}
+    return f" Up to {' and '.join(floors.values())} more are no reason." if floors else ""
 
 
 def _chart(decision: Decision, compared: list[GateCell]) -> Markup:

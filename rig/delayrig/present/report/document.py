@@ -3,7 +3,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from delayrig.base.errors import BadInputError
 from delayrig.present.pages.page import Assets, Section, render_page
@@ -28,6 +28,8 @@ from delayrig.present.report.waiting import waiting_section
 from delayrig.present.report.words import TEMPLATES
 
 LIMIT_BYTES = 2_000_000
+PRINTED = ("decision", "findings", "verdicts")
+"""Of a gate: what a reviewer reads on paper. The rest is for looking things up."""
 LIST_BYTES = 20_000
 """What the names of cells without a timeline may take."""
 
@@ -70,7 +72,10 @@ def document_of(sources: Sources, *, patterns: Sequence[str] = ()) -> Document:
     left_out = [pair for pair in chosen if (pair[0].label, pair[1].id) not in shown]
     if chosen:
         sections.append(timelines_section(drawn, left_out))
-    content = _page(sources, [*sections, *after])
+    sections += after
+    if sources.gates:
+        sections = [replace(each, is_printed=each.key in PRINTED) for each in sections]
+    content = _page(sources, sections)
     if not fits:
         content = _without_dead_links(content)
     return Document(content=content, timelines=len(drawn), left_out=len(left_out))

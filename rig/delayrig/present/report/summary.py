@@ -11,6 +11,7 @@ from delayrig.judge.judge import describe
 from delayrig.model.cell import Role
 from delayrig.model.result import CellResult, Verdict
 from delayrig.present.pages.page import Section, environment, paragraph
+from delayrig.present.report.headline import headline
 from delayrig.present.report.rounds import GRAVITY
 from delayrig.present.report.source import GateSource, RunSource, Sources
 from delayrig.present.report.words import (
@@ -37,10 +38,10 @@ FINDINGS_MAX = 60
 
 
 def title_of(sources: Sources) -> str:
-    """What the page is about."""
+    """The answer of a gate; else what the page is about."""
     if len(sources.gates) == 1 and len(sources.runs) == 2:
-        decision = sources.gates[0].decision
-        return f"Gate: {decision.candidate.name} against {decision.baseline.name}"
+        cells = [cell for run in sources.runs for cell in run.results.cells]
+        return headline(sources.gates[0].decision, cells)
     if len(sources.runs) == 1:
         return f"Plan {sources.runs[0].results.run.plan}"
     return f"{len(sources.runs)} runs side by side"
@@ -69,6 +70,11 @@ def _made_of(run: RunSource) -> Markup:
     )
 
 
+def _sides(gate: GateSource) -> Markup:
+    decision = gate.decision
+    return paragraph(f"Gate: {decision.candidate.name} against {decision.baseline.name}")
+
+
 def _lead(code: ExitCode, text: str) -> Markup:
     return Markup('<p class="answer"><span class="badge {}">{}</span> {}</p>').format(
         CLASSES_OF_CODES[code], WORDS[code], text
@@ -78,9 +84,8 @@ def _lead(code: ExitCode, text: str) -> Markup:
 def _decision(gate: GateSource) -> Markup:
     first, *others = gate.decision.lines
     doubts = [f"Doubt: {doubt}" for doubt in gate.decision.doubts]
-    return _lead(ExitCode(gate.decision.exit_code), first) + Markup("").join(
-        paragraph(line) for line in [*others, *doubts]
-    )
+    lines = Markup("").join(paragraph(line) for line in [*others, *doubts])
+    return _lead(ExitCode(gate.decision.exit_code), first) + _sides(gate) + lines
 
 
 def _run(run: RunSource) -> Markup:

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""SARIF 2.1.0, as code scanning reads it: a finding stands at the line of the delay call.
+
+The delay witness knows that line where the program has debug information. Code scanning refuses a
+result without a file: what no line is known of stands in a file that no tree has.
+"""
+
+import re
+from pathlib import Path, PurePosixPath
+from typing import Any
+from urllib.parse import quote
+
+import msgspec
+
+from delayrig.base.text import one_line, plain
+from delayrig.model.evidence import Evidence
+from delayrig.model.result import Verdict
+from delayrig.present.formats.report import Case, Report, State, evidence_line
+
+VERSION = "2.1.0"
+ROOT_ID = "SRCROOT"
+NOWHERE = "no-source-line"
+SHOWN = 10
+"""Of evidence that stands at one line."""
+FRAME = re.compile(r"(?P<file>[^:]+):(?P<line>[1-9][0-9]*)")
+Frames = list[tuple[str, int]]
+
+RULES = {
+    "too-short": ("error", "A wait ended before the time that it asked for, or that a chip needs."),
+    "data-corrupted": ("error", "The flash chip does not hold what was written to it."),
+    "missing-conviction": ("error", "A cell that must be convicted was not."),
+    "slower": ("warning", "A job takes more time or CPU time than the gate allows."),
+    "in-doubt": ("warning", "The cell gave no answer, so nothing is known of its waits."),
+    "rig-failed": ("note", "The rig itself failed, which says nothing of the program."),
+}
+"""By kind of verdict: how grave it is, and what it says."""
+CONVICTIONS = {Verdict.TOO_SHORT: "too-short", Verdict.CORRUPT: "data-corrupted"}
+
+
+def as_sarif(report: Report) -> bytes:
+    """One run; a result for each line that a bad cell has evidence of, else for that cell."""
+    run = {
+        "tool": {"driver": _driver(report)},
+        "columnKind": "unicodeCodePoints",
+        "originalUriBaseIds": {
+            ROOT_ID: {"description": {"text": "The tree that the program was built from."}}
+        },
+        "automationDetails": {"id": f"flashrom-delay-rig/{report.run.plan}/"},
+        "invocations": [
+            {
+                "executionSuccessful": report.count(State.ERROR) == 0,
+                "exitCode": int(report.code),
+                "startTimeUtc": report.run.started.replace("+00:00", "Z"),
+            }
+        ],
+        "results": [result for case in report.bad for result in _results(case, report)],
+    }
+    document = {
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": VERSION,
+        "runs": [run],
+    }
+    return msgspec.json.format(msgspec.json.encode(document), indent=1) + b"\n"
+
+
+def _driver(report: Report) -> dict[str, Any]:
+    return {
+        "name": "flashrom delay rig",
+        "semanticVersion": report.run.rig_version,
+        "rules": [
+            {
+                "id": rule,
+                "shortDescription": {"text": about},
+                "defaultConfiguration": {"level": level},
+            }
+            for rule, (level, about) in RULES.items()
+        ],
+    }
+
+
+def rule_of(case: Case) -> str:
+    """Which kind of verdict it is."""
+    match case.state:
+        case State.ERROR:
+            return "rig-failed"
+        case State.DOUBT:
+            return "in-doubt"
+        case _ if case.cell.verdict in CONVICTIONS:
+            return CONVICTIONS[case.cell.verdict]
+        case _:
+            return "slower" if case.is_gated else "missing-conviction"
+
+
+def _results(case: Case, report: Report) -> list[dict[str, Any]]:
+    by_line: dict[tuple[str, int], list[Evidence]] = {}
+    for item in case.cell.evidence:
+        by_line.setdefault(call_of(frames_of(item)), []).append(item)
+    files = [file for file, _ in by_line]
+    # Lines move as a file is edited: which of its findings it is stays.
+    nth = [files[:at].count(file) for at, file in enumerate(files)] or [0]
+    found = list(by_line.values()) or [[]]
+    return [_result(case, items, report, at) for items, at in zip(found, nth, strict=True)]
+
+
+def _result(case: Case, items: list[Evidence], report: Report, nth: int) -> dict[str, Any]:
+    rule = rule_of(case)
+    calls = frames_of(items[0]) if items else []
+    frames = [(_in_tree(file, report.source_root), line) for file, line in calls]
+    lines = [case.why, *map(evidence_line, items[:SHOWN])]
+    if len(items) > SHOWN:
+        lines.append(f"and {len(items) - SHOWN} more")
+    lines.append(f"again: {case.cell.rerun}")
+    at = call_of(frames)
+    prints = {"cell/v1": one_line(case.id), "place/v1": one_line(f"{at[0]} {nth}")}
+    return {
+        "ruleId": rule,
+        "ruleIndex": list(RULES).index(rule),
+        "level": RULES[rule][0],
+        "message": {"text": plain("\n".join(lines))},
+        "locations": [{**_location(at), "logicalLocations": [_cell(case)]}],
+        "relatedLocations": [
+            {"id": number, **_location(frame)} for number, frame in enumerate(frames, start=1)
+        ],
+        "partialFingerprints": prints,
+    }
+
+
+def frames_of(item: Evidence) -> Frames:
+    """The calls that led to the delay, the nearest first; those without a line are left out."""
+    stack = item.where.rpartition(": ")[2].split(" < ")
+    found = (FRAME.fullmatch(frame) for frame in stack)
+    return [(each["file"], int(each["line"])) for each in found if each]
+
+
+def call_of(frames: Frames) -> tuple[str, int]:
+    """The call that asked for the delay: a function in a header only passes it on."""
+    in_code = (frame for frame in frames if not frame[0].endswith(".h"))
+    return next(in_code, frames[0] if frames else (NOWHERE, 1))
+
+
+def _in_tree(file: str, root: Path | None) -> str:
+    """As the tree names it: a compiler may have been told the folder of that, too."""
+    parts = PurePosixPath(file).parts
+    inner = ("/".join(parts[start:]) for start in range(len(parts)))
+    return next((name for name in inner if root and (root / name).is_file()), file)
+
+
+def _location(at: tuple[str, int]) -> dict[str, Any]:
+    file, line = at
+    artifact = {"uri": quote(file), "uriBaseId": ROOT_ID}
+    return {"physicalLocation": {"artifactLocation": artifact, "region": {"startLine": line}}}
+
+
+def _cell(case: Case) -> dict[str, str]:
+    return {"fullyQualifiedName": one_line(case.id), "kind": "cell"}

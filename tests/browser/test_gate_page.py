@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A gate's page: the verdict in words, at a phone's width and a desk's, and on few sheets."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.browser.conftest import PHONE, WIDE, WIDTH_AND_SCHEME, Opener, too_wide_at
+from tests.rig.reported import LARGE
+
+PAGE = "gate-24"
+SHEETS_MAX = 6
+SHEET = re.compile(rb"/Type\s*/Page\b")
+
+
+def test_headline_is_the_verdict_in_words_and_the_sides_stand_below(open_page: Opener) -> None:
+    page = open_page(PAGE).page
+    assert page.locator("h1").inner_text() == (
+        "Unsafe: PP (0x02) comes 1 ns before the part is ready"
+    )
+    assert page.title() == page.locator("h1").inner_text()
+    assert "against debian:bookworm" in page.locator(".summary").inner_text()
+    said = page.locator("#decision ~ p").first.inner_text()
+    assert said.endswith(" Up to 50 ms of time and 50 ms of CPU time more are no reason.")
+
+
+@pytest.mark.parametrize(("width", "scheme"), WIDTH_AND_SCHEME)
+def test_page_of_a_large_gate_fits_and_is_kept_as_a_picture(
+    open_page: Opener, tmp_path: Path, width: int, scheme: str
+) -> None:
+    page = open_page(PAGE, width=width, scheme=scheme).page
+    assert too_wide_at(page, [width]) == []
+    picture = tmp_path / f"{PAGE}-{width}-{scheme}.png"
+    page.screenshot(path=picture, full_page=True)
+    assert picture.stat().st_size > 10_000
+
+
+def test_words_use_the_width_of_the_page(open_page: Opener) -> None:
+    page = open_page(PAGE, width=WIDE).page
+    words, whole = (
+        page.locator(name).first.evaluate("e => e.getBoundingClientRect().width")
+        for name in (".summary > p", ".summary")
+    )
+    assert words == whole
+
+
+def test_what_is_wider_than_a_phone_scrolls_and_shows_that_there_is_more(
+    open_page: Opener,
+) -> None:
+    page = open_page(PAGE, width=PHONE).page
+    chart = page.locator("figure .scroll").first
+    assert chart.evaluate("e => e.scrollWidth > e.clientWidth")
+    chart.evaluate("e => { e.scrollLeft = 999 }")
+    assert chart.evaluate("e => e.scrollLeft") > 0
+    grounds = chart.evaluate("e => getComputedStyle(e).backgroundAttachment").split(", ")
+    assert grounds == ["local", "local", "scroll", "scroll"]
+
+
+def test_large_gate_is_printed_on_few_sheets_that_say_what_is_left_out(
+    open_page: Opener, tmp_path: Path
+) -> None:
+    page = open_page(PAGE).page
+    page.emulate_media(media="print")
+    assert page.locator(".paper").inner_text().startswith("Not printed, and on the page itself: ")
+    rows = page.locator("#decision ~ .scroll tbody tr")
+    assert rows.count() == LARGE + 2
+    assert rows.last.is_visible()
+    assert page.locator("#timelines").is_hidden()
+    page.pdf(path=tmp_path / "gate.pdf", format="A4")
+    sheets = len(SHEET.findall((tmp_path / "gate.pdf").read_bytes()))
+    assert 1 < sheets <= SHEETS_MAX
