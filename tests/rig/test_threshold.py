@@ -372,7 +372,7 @@ def candidate(value: int) -> Candidate:
 
 def test_a_folder_is_of_one_comparison(tmp_path: Path) -> None:
     cells = [make_cell(subject="path:/f-1")]
-    wish = {"subject": "bundled", "rounds": 2, "paths": find_paths()}
+    wish = {"subject": "bundled", "rounds": 2, "weights": {}, "paths": find_paths()}
     first = make_trials(candidates=[candidate(1)], request=request(tmp_path, cells), **wish)  # type: ignore[arg-type]
     again = make_trials(candidates=[candidate(1)], request=request(tmp_path, cells), **wish)  # type: ignore[arg-type]
     assert again.inputs == first.inputs
@@ -392,6 +392,7 @@ def test_later_rounds_repeat_the_jobs_alone_with_other_data(tmp_path: Path) -> N
         candidates=[candidate(1)],
         request=request(tmp_path, cells),
         rounds=2,
+        weights={},
         paths=find_paths(),
     )
     assert [cell.seed for cell in trials.cells(1)] == [1, 1]
