@@ -83,7 +83,8 @@ def _compromise(ground: Ground, profile: str, value: int, own: Choice) -> str:
 
 def percent(ratio: float) -> str:
     """With its sign."""
-    return f"{100 * ratio:+.1f} %"
+    rounded = round(100 * ratio, 1)
+    return f"{rounded or 0.0:+.1f} %"
 
 
 def price_words(price: Price | None) -> tuple[str, str]:
