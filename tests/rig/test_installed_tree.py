@@ -134,5 +134,5 @@ def test_packages_have_the_version_of_the_rig() -> None:
 
 def test_scripts_of_packages_have_no_fault_that_shellcheck_knows() -> None:
     tests = [path for path in (DEBIAN / "tests").iterdir() if path.name != "control"]
-    scripts = [CI / "install-tree", CI / "flashrom-delay-rig", DEBIAN / "build", *tests]
+    scripts = [CI / "install-tree", CI / "flashrom-delay-rig", DEBIAN / "build.sh", *tests]
     subprocess.run([tool("shellcheck"), "--shell=sh", *scripts], check=True)
