@@ -17,7 +17,7 @@ from tests.rig.event_builders import (
 RIGHT = [
     *("low-res-timers", "busy-siblings", "busy-siblings:0-5", "busy-siblings:accept,10-30@100"),
     *("busy-siblings:1-2,3-999999", "busy-siblings:0-5,7-10@10"),
-    *("hogs:1", "hogs:16", "memory-pressure", "no-rt", "rt-throttle", "preempt-rt", "no-nohz"),
+    *("hogs:1", "hogs:32", "memory-pressure", "no-rt", "rt-throttle", "preempt-rt", "no-nohz"),
     *("clocksource:tsc", "clocksource:hpet", "clocksource:acpi_pm"),
     *("wall-clock-step:+1", "wall-clock-step:-1666666", "wall-clock-step:+999999999,60000"),
     *("leap-second", "leap-second:delete"),

@@ -2,6 +2,7 @@
 """What latencies are asked for, what the answers are taken for; nothing is left changed."""
 
 import asyncio
+import dataclasses
 import os
 import re
 import signal
@@ -30,6 +31,7 @@ from delayrig.present import latency_rows as rows
 from delayrig.present.latency.charts import charts_of
 from delayrig.present.latency.page import latency_page
 from delayrig.present.schemas import schema_of
+from msgspec.structs import replace
 
 from tests.rig.measured import (
     JIFFY_NS,
@@ -40,6 +42,7 @@ from tests.rig.measured import (
     growing,
     make_machine,
     make_report,
+    make_wait,
 )
 
 HOST = PlaceFacts(name="host", lane="host", arch="x86_64", mips=None, cpus=(0,))
@@ -515,10 +518,32 @@ def test_rows_have_a_value_for_every_column() -> None:
     for make in (
         *(rows.proposal_rows, rows.quantile_rows, rows.clock_rows, rows.timer_rows),
         *(rows.cyclictest_rows, rows.period_rows, rows.jitter_rows, rows.power_rows),
-        *(rows.slack_rows, rows.growth_rows),
+        *(rows.slack_rows, rows.growth_rows, rows.energy_rows),
     ):
         found = make(machines)
         assert all(len(row) == len(found.columns) for row in found.rows), found.caption
+
+
+def test_one_reading_has_a_count_and_no_deviation() -> None:
+    wait = make_wait(Section.JITTER, late_ns=60_000, wait="select", request_ns=1_000_000_000)
+    assert wait.statistics is not None
+    one = replace(wait, statistics=replace(wait.statistics, count=1, deviation_ns=0))
+    several = replace(wait, statistics=replace(wait.statistics, count=4, deviation_ns=900))
+    shown = [rows.jitter_rows([make_machine(readings=[each])]) for each in (one, several)]
+    assert shown[0].columns[-3:] == ["1 s mean", "1 s dev.", "1 s n"]
+    assert [table.rows[0][-3:] for table in shown] == [["60.0", "-", "1"], ["60.0", "0.9", "4"]]
+
+
+def test_clocks_say_the_hz_of_each_kernel() -> None:
+    found = rows.clock_rows([make_machine()])
+    assert found.rows[0][found.columns.index("HZ")] == "250"
+
+
+def test_as_many_eaters_as_are_asked_for_load_each_cpu() -> None:
+    extent = dataclasses.replace(QUICK, eaters=30)
+    found = programme(HOST, extent, low_resolution=False)
+    assert {each.eaters for each in found} == {0, 30}
+    assert {each.load for each in found} == {"idle", "30 eaters"}
 
 
 def test_interrupted_run_leaves_no_process_and_no_half_written_file(tmp_path: Path) -> None:

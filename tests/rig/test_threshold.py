@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Thresholds: the rule on its boundaries, the words of users, and folders that are taken up."""
 
+import os
+import re
 import subprocess
+import sys
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -177,6 +180,36 @@ def test_a_command_without_a_place_for_the_value_is_refused() -> None:
 
 def build(command: str, *values: int) -> list[Candidate]:
     return build_candidates(command, values, find_paths(), print)
+
+
+UPSTREAM = {
+    "meson_options.txt": "option('delay_minimum_sleep_us', type : 'integer', value : 100)\n",
+    "meson.build": (
+        "project('flashrom', 'c')\n"
+        "us = get_option('delay_minimum_sleep_us')\n"
+        "macro = '-DCONFIG_DELAY_MINIMUM_SLEEP_US=@0@'.format(us)\n"
+        "executable('flashrom', 'flashrom.c', c_args : macro)\n"
+    ),
+    "flashrom.c": "int main(void) { return CONFIG_DELAY_MINIMUM_SLEEP_US; }\n",
+}
+"""What of flashrom's own build a threshold needs: the option's name, the macro, the place."""
+
+
+@pytest.mark.parametrize(
+    "page", ["how-to/choose-a-threshold.md", "reference/command-line/threshold.txt"]
+)
+def test_documented_command_builds_a_tree_with_flashroms_own_option(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (find_paths().checkout / "rig" / "docs" / page).read_text(encoding="utf-8")
+    found = re.search(r"--build '([^']+)'", text)
+    assert found is not None
+    for name, content in UPSTREAM.items():
+        (tmp_path / name).write_text(content, encoding="ascii")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    candidates = build(found[1], 3, 7)
+    assert [subprocess.run([each.program], check=False).returncode for each in candidates] == [3, 7]
 
 
 def test_a_build_that_fails_shows_its_last_lines_and_its_value() -> None:
@@ -372,7 +405,7 @@ def candidate(value: int) -> Candidate:
 
 def test_a_folder_is_of_one_comparison(tmp_path: Path) -> None:
     cells = [make_cell(subject="path:/f-1")]
-    wish = {"subject": "bundled", "rounds": 2, "paths": find_paths()}
+    wish = {"subject": "bundled", "rounds": 2, "weights": {}, "paths": find_paths()}
     first = make_trials(candidates=[candidate(1)], request=request(tmp_path, cells), **wish)  # type: ignore[arg-type]
     again = make_trials(candidates=[candidate(1)], request=request(tmp_path, cells), **wish)  # type: ignore[arg-type]
     assert again.inputs == first.inputs
@@ -392,6 +425,7 @@ def test_later_rounds_repeat_the_jobs_alone_with_other_data(tmp_path: Path) -> N
         candidates=[candidate(1)],
         request=request(tmp_path, cells),
         rounds=2,
+        weights={},
         paths=find_paths(),
     )
     assert [cell.seed for cell in trials.cells(1)] == [1, 1]

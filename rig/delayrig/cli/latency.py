@@ -18,6 +18,9 @@ from delayrig.cli.loudness import answers, progress_console, tell_json
 from delayrig.model.lane import LaneName
 from delayrig.present.terminal.console import make_console
 
+EATERS_MAX = GUEST_EATERS_MAX = 64
+"""The programs' own limits: images/latency/series.h, and images/agent/loops.h of all in a guest."""
+
 
 @click.command()
 @click.option(
@@ -46,6 +49,13 @@ from delayrig.present.terminal.console import make_console
 )
 @click.option("--quick", is_flag=True, help="Fewer readings: some 20 s on this machine.")
 @click.option(
+    "--eaters",
+    type=click.IntRange(1, EATERS_MAX),
+    default=1,
+    show_default=True,
+    help="CPU eaters on each CPU, where it is loaded.",
+)
+@click.option(
     "--jobs", type=click.IntRange(1), default=1, show_default=True, help="Guests at a time."
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for JSON, SVG and the page.")
@@ -59,6 +69,7 @@ def latency(
     all_cores: bool,
     core: int | None,
     quick: bool,
+    eaters: int,
     jobs: int,
     out: Path | None,
     no_color: bool,
@@ -84,12 +95,14 @@ def latency(
     for profile in profiles:
         # Before anything is started: raises where there is no such core.
         measured_cpus(profile, all_cores=all_cores, core=core)
+        _check_eaters(eaters, profile.cores)
     request = LatencyRequest(
         guests=profiles,
         all_cores=all_cores,
         core=core,
         host_cpus=here,
         quick=quick,
+        eaters=eaters,
         jobs=jobs,
         out=folder,
         argv=["rig/rig", *sys.argv[1:]],
@@ -116,6 +129,14 @@ def _check_lane(*, live: bool, guests: tuple[str, ...], jobs: int) -> None:
         raise BadInputError(
             f"--jobs {jobs}: guests of real time would take each other's time",
             hint="leave --jobs out: they are measured one after the other",
+        )
+
+
+def _check_eaters(eaters: int, cores: int) -> None:
+    if eaters * cores > GUEST_EATERS_MAX:
+        raise BadInputError(
+            f"--eaters {eaters}: a guest of {cores} cores has no room for so many on each",
+            hint=f"a guest takes {GUEST_EATERS_MAX} in all: --eaters {GUEST_EATERS_MAX // cores}",
         )
 
 

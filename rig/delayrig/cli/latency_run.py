@@ -11,6 +11,7 @@ from typing import Protocol
 import msgspec
 
 from delayrig import __version__
+from delayrig.analysis.latency.energy import EnergyMeter
 from delayrig.analysis.latency.host_place import open_host
 from delayrig.analysis.latency.live_profile import LiveProfile
 from delayrig.analysis.latency.measure import MeasureProgress, measure_place
@@ -41,6 +42,8 @@ class LatencyRequest:
     host_cpus: tuple[int, ...]
     """Empty: not this machine."""
     quick: bool
+    eaters: int = 1
+    """On each CPU, where it is loaded."""
     jobs: int
     out: Path
     argv: Sequence[str]
@@ -74,7 +77,14 @@ async def run_latency(
     machines += [each for each in known.values() if each.lane == LaneName.HOST]
     if request.host_cpus and not machines:
         async with open_host(paths, request.host_cpus) as host:
-            machines.append(await measure_place(host, quick=request.quick, progress=progress))
+            found = await measure_place(
+                host,
+                quick=request.quick,
+                eaters=request.eaters,
+                progress=progress,
+                meter=EnergyMeter(),
+            )
+        machines.append(found)
         write_report(report(complete=False), request.out)
     if request.guests:
         await _measure_guests(request, paths, progress, known, machines, report)
@@ -129,7 +139,9 @@ async def _measure_guests(
                 place = await open_guest(profile, cpus, recipes, paths, pool, progress.preparing)
             case LiveProfile():
                 place = await open_live_guest(profile, cpus, recipes, paths, progress.preparing)
-        return await measure_place(place, quick=request.quick, progress=progress)
+        return await measure_place(
+            place, quick=request.quick, eaters=request.eaters, progress=progress
+        )
 
     turns = asyncio.Semaphore(request.jobs)
 

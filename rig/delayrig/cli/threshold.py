@@ -16,8 +16,14 @@ from delayrig.analysis.threshold.given_builds import (
     check_command,
     given_candidates,
 )
-from delayrig.analysis.threshold.guests import parse_guest
+from delayrig.analysis.threshold.guests import parse_guest, profile_of
 from delayrig.analysis.threshold.own_builds import provide_own
+from delayrig.analysis.threshold.presets import (
+    PRESETS,
+    check_weights,
+    preset_words,
+    weights_of,
+)
 from delayrig.analysis.threshold.trials import (
     Trials,
     evidence_of,
@@ -55,6 +61,8 @@ class _Wish:
     build: str
     binaries: tuple[str, ...]
     guests: tuple[str, ...]
+    presets: tuple[str, ...]
+    weights: tuple[str, ...]
     host: bool
     plan: str
     rounds: int | None
@@ -89,6 +97,20 @@ class _Wish:
     metavar="MIPSxCORES[:HAZARDS]",
     help="A profile, such as 250x1 or 62x2:busy-siblings; repeatable.  [default: the plan's]",
 )
+@click.option(
+    "--preset",
+    "presets",
+    multiple=True,
+    type=click.Choice(list(PRESETS)),
+    help="Guests and weights for users of such machines; repeatable, also beside --guest.",
+)
+@click.option(
+    "--weight",
+    "weights",
+    multiple=True,
+    metavar="GUEST=N",
+    help="How much a guest counts; 0: for safety alone; repeatable.  [default: 1, or the preset's]",
+)
 @click.option("--host", is_flag=True, help="On this very machine, without guests.")
 @click.option(
     "--plan",
@@ -119,6 +141,8 @@ def threshold(
     build: str,
     binaries: tuple[str, ...],
     guests: tuple[str, ...],
+    presets: tuple[str, ...],
+    weights: tuple[str, ...],
     host: bool,
     plan: str,
     rounds: int | None,
@@ -137,7 +161,10 @@ def threshold(
       rig/rig threshold
       rig/rig threshold --host
       rig/rig threshold --values 10,100 --guest 250x1 --guest 62x1:low-res-timers
-      rig/rig threshold --build 'make -s THRESHOLD={threshold} && echo ./flashrom'
+      rig/rig threshold --preset laptop --weight 500x2=4
+      rig/rig threshold \\
+        --build 'meson setup -Ddelay_minimum_sleep_us={threshold} b{threshold} &&
+        ninja -C b{threshold} && echo b{threshold}/flashrom'
 
     Exits 0 where a value is recommended, 1 where all were unsafe, 4 where none was shown safe.
     """
@@ -147,6 +174,8 @@ def threshold(
         build=build,
         binaries=binaries,
         guests=guests,
+        presets=presets,
+        weights=weights,
         host=host,
         plan=plan,
         rounds=rounds,
@@ -198,7 +227,9 @@ def _write_page(answer: Answer, folder: Path) -> None:
 def _trials(wish: _Wish, paths: Paths, progress: RunProgress) -> Trials:
     """Checks all that can be checked before anything is built, then builds."""
     values = _check_words(wish)
-    guests = [parse_guest(word) for word in wish.guests]
+    words = dict.fromkeys((*preset_words(wish.presets), *wish.guests))
+    guests = [parse_guest(word) for word in words]
+    weights = weights_of(wish.presets, wish.weights)
     lane = lane_of(on_host=wish.host)
     folder = (wish.out or default_out("threshold")).absolute()
     candidates = _candidates(wish, values, paths, progress)
@@ -210,9 +241,12 @@ def _trials(wish: _Wish, paths: Paths, progress: RunProgress) -> Trials:
         paths=paths,
         lane=lane,
     )
+    cells = plan_trials(choice.cells, candidates, guests)
+    ours = {candidate.subject for candidate in candidates}
+    check_weights(weights, [profile_of(cell).name for cell in cells if cell.subject in ours])
     request = Request(
         plan=wish.plan,
-        cells=plan_trials(choice.cells, candidates, guests),
+        cells=cells,
         contrasts=[],
         chips=choice.chips,
         recipes=choice.recipes,
@@ -229,6 +263,7 @@ def _trials(wish: _Wish, paths: Paths, progress: RunProgress) -> Trials:
         candidates=candidates,
         request=request,
         rounds=wish.rounds or ROUNDS[lane],
+        weights=weights,
         paths=paths,
     )
 
@@ -248,9 +283,10 @@ def _check_words(wish: _Wish) -> Sequence[int]:
         raise BadInputError(
             f"{' and '.join(ways)}: programs come from one of them", hint="leave the others out"
         )
-    if wish.host and wish.guests:
+    if wish.host and (wish.guests or wish.presets or wish.weights):
         raise BadInputError(
-            "--host and --guest: jobs run on this machine or in guests", hint="give one of them"
+            "--host and --guest, --preset or --weight: jobs run on this machine or in guests",
+            hint="give one of them",
         )
     if wish.binaries and wish.values is not None:
         raise BadInputError(

@@ -40,7 +40,7 @@ DEFAULT_GOVERNORS = ("ondemand", "performance")
     help="The core's full speed; it idles at a quarter of it.",
 )
 @click.option(
-    "--eaters", type=click.IntRange(1, 8), default=2, show_default=True, help="Loops beside it."
+    "--eaters", type=click.IntRange(1, 64), default=2, show_default=True, help="Loops beside it."
 )
 @click.option(
     "--count", type=click.IntRange(10, 2000), default=200, show_default=True, help="Sleeps each."

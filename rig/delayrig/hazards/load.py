@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from delayrig.hazards.seen import Seen
     from delayrig.model.cell import Cell
 
-HOGS = range(1, 17)
+HOGS = range(1, 33)
 NOT_TO_THE_END = "the hogs were not seen to the end"
 
 

@@ -162,6 +162,7 @@ def clock_rows(machines: Sequence[MachineReport]) -> Rows:
             f"{machine.timers.resolution_ns}",
             f"{machine.audit.clock_step_ns}",
             f"{machine.timers.jiffy_ns / 1e6:g}",
+            f"{round(1e9 / machine.timers.jiffy_ns)}",
             f"{machine.slack_ns / 1e3:g}",
             _figure(machine.audit.clock_read_ps / 1e6),
             _figure(machine.audit.clock_call_ps / 1e6),
@@ -173,7 +174,7 @@ def clock_rows(machines: Sequence[MachineReport]) -> Rows:
         caption="Clocks, and what a reading costs by itself",
         words=2,
         columns=[
-            *("machine", "clock source", "clock_getres() ns", "step seen ns", "tick ms"),
+            *("machine", "clock source", "clock_getres() ns", "step seen ns", "tick ms", "HZ"),
             *("slack us", "clock read us", "as system call us", "loop us"),
         ],
         rows=rows,
@@ -204,6 +205,27 @@ def timer_rows(machines: Sequence[MachineReport]) -> Rows:
             *("while asleep", "while computing"),
         ],
         rows=rows,
+    )
+
+
+def energy_rows(machines: Sequence[MachineReport]) -> Rows:
+    """What waiting costs in energy; no rows where no machine tells it."""
+    return Rows(
+        caption="Power of the whole machine while it waits, in W",
+        words=4,
+        columns=["machine", "policy", "load", "test", "W"],
+        rows=[
+            [
+                machine.title,
+                each.series.policy,
+                each.series.load,
+                TESTS[KEYS[each.series.wait, each.series.request_ns]],
+                f"{each.mean_mw / 1e3:.2f}",
+            ]
+            for machine in machines
+            for each in machine.of(Section.TABLE)
+            if each.mean_mw is not None
+        ],
     )
 
 
@@ -257,7 +279,7 @@ def jitter_rows(machines: Sequence[MachineReport]) -> Rows:
     return _late_rows(
         machines,
         Section.JITTER,
-        caption="Sleep jitter: how late a wait ended in us, mean and deviation",
+        caption="Sleep jitter: how late a wait ended in us, mean and deviation of n",
         columns=["interface", "policy", "load"],
         words_of=lambda s: [f"{s.wait}()", s.policy, s.load],
     )
@@ -299,20 +321,22 @@ def _late_rows(
         columns=[
             "machine",
             *columns,
-            *(f"{_length(n)} {k}" for n in lengths for k in ("mean", "dev.")),
+            *(f"{_length(n)} {k}" for n in lengths for k in ("mean", "dev.", "n")),
         ],
         rows=[
-            [*key, *(text for n in lengths for text in _mean_and_deviation(found.get(n), n))]
+            [*key, *(text for n in lengths for text in _mean_deviation_count(found.get(n), n))]
             for key, found in rows.items()
         ],
     )
 
 
-def _mean_and_deviation(reading: Reading | None, request_ns: int) -> tuple[str, str]:
+def _mean_deviation_count(reading: Reading | None, request_ns: int) -> tuple[str, str, str]:
+    """One reading has no deviation."""
     if reading is None or reading.statistics is None:
-        return NONE, NONE
-    late_ns, deviation_ns = reading.statistics.mean_ns - request_ns, reading.statistics.deviation_ns
-    return f"{late_ns / 1e3:.1f}", marked(f"{deviation_ns / 1e3:.1f}", reading)
+        return NONE, NONE, NONE
+    s = reading.statistics
+    deviation = f"{s.deviation_ns / 1e3:.1f}" if s.count > 1 else NONE
+    return f"{(s.mean_ns - request_ns) / 1e3:.1f}", deviation, marked(f"{s.count}", reading)
 
 
 def _length(ns: int) -> str:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Measures one place: its timers first, then the programme that fits them, then cyclictest."""
 
+import dataclasses
 import itertools
 import time
 from collections.abc import Iterable, Sequence
@@ -15,6 +16,7 @@ from delayrig.analysis.latency.cyclictest import (
     read_cyclictest,
 )
 from delayrig.analysis.latency.doubt import doubt_of
+from delayrig.analysis.latency.energy import ABSENT, EnergyMeter
 from delayrig.analysis.latency.lines import audit_of, reading_of, refusals, ticks_of
 from delayrig.analysis.latency.place import Line, MissingError, Place
 from delayrig.analysis.latency.programme import QUICK, TICKS_SPAN_NS, USUAL, Extent, programme
@@ -40,10 +42,17 @@ class MeasureProgress(Protocol):
         ...
 
 
-async def measure_place(place: Place, *, quick: bool, progress: MeasureProgress) -> MachineReport:
+async def measure_place(
+    place: Place,
+    *,
+    quick: bool,
+    eaters: int,
+    progress: MeasureProgress,
+    meter: EnergyMeter | None = None,
+) -> MachineReport:
     """Everything that this place lets one measure, and what it does not."""
     began_s = time.monotonic()
-    facts, extent = place.facts, QUICK if quick else USUAL
+    facts, extent = place.facts, dataclasses.replace(QUICK if quick else USUAL, eaters=eaters)
     cpu = facts.cpus[0]
     about, audit, ticks_line = await place.measure(_first(cpu))
     ticks = ticks_of(TICKS_SPAN_NS, ticks_line)
@@ -51,7 +60,9 @@ async def measure_place(place: Place, *, quick: bool, progress: MeasureProgress)
     asked = programme(facts, extent, low_resolution=not timers.high_resolution)
     progress.begins(facts.name, len(asked) + len(INTERFACES) * len(_loads(place)))
     missing: list[str] = []
-    readings = await _take(place, asked, progress, missing)
+    if meter is not None and not meter.is_there:
+        missing.append(ABSENT)
+    readings = await _take(place, asked, progress, missing, meter)
     cyclic = await _take_cyclictest(place, extent, progress, missing)
     if not facts.governors and facts.lane == LaneName.HOST:
         missing.append("cpufreq: this kernel offers no governors to choose from")
@@ -114,9 +125,17 @@ def _known_words(about: Line) -> str:
 
 
 async def _take(
-    place: Place, asked: Sequence[Series], progress: MeasureProgress, missing: list[str]
+    place: Place,
+    asked: Sequence[Series],
+    progress: MeasureProgress,
+    missing: list[str],
+    meter: EnergyMeter | None,
 ) -> list[Reading]:
-    """In chunks of one governor each, which is put back after the last."""
+    """In chunks of one governor each, which is put back after the last.
+
+    Where energy can be told each series is a chunk.
+    """
+    metered = meter if meter is not None and meter.is_there else None
     found: list[Reading] = []
     try:
         for governor, group in itertools.groupby(asked, key=lambda series: series.governor):
@@ -124,9 +143,13 @@ async def _take(
             if governor and not await _can_set(place, governor, missing):
                 progress.did(len(series))
                 continue
-            for chunk in _chunks(series):
+            for chunk in _chunks(series, 1 if metered else CHUNK):
+                if metered:
+                    metered.begin()
                 lines = await place.measure([each.word for each in chunk])
-                found += map(reading_of, chunk, lines)
+                mean_mw = metered.mean_mw() if metered else None
+                taken = map(reading_of, chunk, lines)
+                found += [replace(each, mean_mw=mean_mw) for each in taken]
                 progress.did(len(chunk))
     finally:
         await place.set_governor("")
@@ -142,9 +165,9 @@ async def _can_set(place: Place, governor: str, missing: list[str]) -> bool:
     return True
 
 
-def _chunks(series: Sequence[Series]) -> Iterable[Sequence[Series]]:
-    for start in range(0, len(series), CHUNK):
-        yield series[start : start + CHUNK]
+def _chunks(series: Sequence[Series], length: int) -> Iterable[Sequence[Series]]:
+    for start in range(0, len(series), length):
+        yield series[start : start + length]
 
 
 def _loads(place: Place) -> tuple[bool, ...]:
@@ -164,7 +187,7 @@ async def _take_cyclictest(
         )
         command = " ".join([PROGRAM, *(word for word in words if "OUTPUT" not in word)])
         try:
-            text, windows = await place.cyclictest(words, eaters=int(loaded))
+            text, windows = await place.cyclictest(words, eaters=extent.eaters if loaded else 0)
         except MissingError as error:
             missing.append(str(error))
             break

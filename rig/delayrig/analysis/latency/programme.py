@@ -39,6 +39,8 @@ class Extent:
     power: tuple[int, int, int] = (20, 5, 2)
     periods: int = 1_000
     sweep_step_ns: int = 1 * US
+    eaters: int = 1
+    """On each CPU, of a loaded series."""
     loaded_instructions: int | None = None
     """In a guest: the most that a loaded series may execute."""
 
@@ -104,7 +106,7 @@ def _table(cpu: int, extent: Extent, facts: PlaceFacts) -> list[Series]:
             cpu=cpu,
             eaters=eaters,
         )
-        for eaters in (0, 1)
+        for eaters in (0, extent.eaters)
         for fifo in (0, FIFO_TABLE)
         for wait, request_ns in TABLE
     ]
@@ -145,7 +147,8 @@ def _lengths(counts: tuple[int, int, int], base: Series, longest_ns: int | None)
 def _jitter(cpu: int, extent: Extent, facts: PlaceFacts) -> list[Series]:
     found = []
     ways = [("clock_nanosleep", 0, 0), ("select", 0, 0), ("clock_nanosleep", FIFO_TABLE, 0)]
-    ways += [("select", FIFO_TABLE, 0), ("clock_nanosleep", 0, 1), ("select", 0, 1)]
+    ways += [("select", FIFO_TABLE, 0)]
+    ways += [(wait, 0, extent.eaters) for wait in ("clock_nanosleep", "select")]
     for wait, fifo, eaters in ways:
         base = Series(
             kind=Kind.WAIT, section=Section.JITTER, wait=wait, fifo=fifo, cpu=cpu, eaters=eaters
@@ -178,7 +181,7 @@ def _periods(cpu: int, extent: Extent, facts: PlaceFacts) -> list[Series]:
             eaters=eaters,
             hold_us=hold_us,
         )
-        for eaters in (0, 1)
+        for eaters in (0, extent.eaters)
         for hold_us in (None, 0)
     ]
 

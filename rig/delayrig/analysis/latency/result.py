@@ -58,6 +58,8 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     overruns: int = 0
     """Periods that began only when the next was due."""
     cpu_ns: int = 0
+    mean_mw: int | None = None
+    """The whole machine's power meanwhile; null where nothing tells it."""
     voluntary_switches: int = 0
     involuntary_switches: int = 0
     statistics: Statistics | None = None

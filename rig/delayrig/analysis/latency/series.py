@@ -76,6 +76,8 @@ class Series(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def load(self) -> str:
         """In a word."""
+        if self.eaters > 1:
+            return f"{self.eaters} eaters"
         return "loaded" if self.eaters else "idle"
 
 

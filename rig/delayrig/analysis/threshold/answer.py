@@ -6,11 +6,12 @@ from fractions import Fraction
 
 import msgspec
 
+from delayrig.analysis.threshold.common import Common, Ground, Odd, Price, common_choice
 from delayrig.analysis.threshold.evidence import Evidence
 from delayrig.analysis.threshold.figures import Cost, trials_of, with_fronts
 from delayrig.analysis.threshold.reasoning import Finding, reasoning
 from delayrig.analysis.threshold.recommend import Choice, recommend
-from delayrig.analysis.threshold.sleep_facts import SleepFacts, accurate_everywhere_us
+from delayrig.analysis.threshold.sleep_facts import SleepFacts
 from delayrig.analysis.threshold.words import answer_lines, sureness_lines
 from delayrig.model.result import HostFacts
 
@@ -27,6 +28,13 @@ class ProfileFacts(msgspec.Struct, frozen=True, kw_only=True):
     in_set: bool
     """False where it only shows what sleeping costs: no jobs were run there."""
     recommended_us: int | None
+    weight: int = 1
+    common: bool = True
+    """Whether it had a say in the recommendation for all."""
+    here: Price | None = None
+    """What the common value takes here beyond the one for this profile alone."""
+    others: Price | None = None
+    """What the one for this profile alone would take on the other ones that have a say."""
     sleep: SleepFacts | None
 
 
@@ -49,6 +57,8 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     quick_us: list[int]
     frugal_us: list[int]
     profiles: list[ProfileFacts]
+    odd: list[Odd]
+    """Profiles that are not followed, and what following them would cost the others."""
     costs: list[Cost]
     host: HostFacts
 
@@ -56,15 +66,14 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 def answer_of(evidence: Evidence) -> Answer:
     """A pure function: the same figures give the same answer."""
     costs = with_fronts(evidence.costs)
-    names = list(dict.fromkeys(cost.profile for cost in costs))
-    facts = [evidence.sleep[name] for name in names if name in evidence.sleep]
-    accurate_us = accurate_everywhere_us(facts)
-    choice = recommend(trials_of(costs), accurate_us=accurate_us)
+    ground = Ground(costs=costs, sleep=evidence.sleep, weights=evidence.weights)
+    common = common_choice(ground)
+    names = ground.profiles
     alone = {name: _alone(costs, name, evidence.sleep.get(name)) for name in names}
     return Answer(
-        recommended_us=choice.value_us,
-        lines=answer_lines(costs, choice, alone, accurate_us),
-        sureness=sureness_lines(evidence, choice, alone, _other_choices(costs, accurate_us)),
+        recommended_us=common.choice.value_us,
+        lines=answer_lines(ground, common, alone),
+        sureness=sureness_lines(evidence, common, alone, _other_choices(ground, common)),
         doubts=evidence.doubts,
         findings=reasoning(evidence.sleep),
         subject=evidence.subject,
@@ -73,19 +82,44 @@ def answer_of(evidence: Evidence) -> Answer:
         seed=evidence.seed,
         jobs=evidence.jobs,
         values_us=sorted({cost.value_us for cost in costs}),
-        quick_us=list(choice.quick),
-        frugal_us=list(choice.frugal),
+        quick_us=list(common.choice.quick),
+        frugal_us=list(common.choice.frugal),
         profiles=[
-            ProfileFacts(
-                name=name,
-                in_set=name in names,
-                recommended_us=alone[name].value_us if name in alone else None,
-                sleep=evidence.sleep.get(name),
-            )
-            for name in dict.fromkeys([*names, *evidence.sleep])
+            *(_profile(ground, common, name, alone[name].value_us) for name in names),
+            *(_without_jobs(evidence, name) for name in evidence.sleep if name not in names),
         ],
+        odd=list(common.odd),
         costs=costs,
         host=evidence.host,
+    )
+
+
+def _profile(ground: Ground, common: Common, name: str, own_us: int | None) -> ProfileFacts:
+    value_us = common.choice.value_us
+    others = [other for other in common.profiles if other != name]
+    return ProfileFacts(
+        name=name,
+        in_set=True,
+        recommended_us=own_us,
+        weight=ground.weight([name]),
+        common=name in common.profiles,
+        here=_price(ground, value_us, own_us, [name]),
+        others=_price(ground, own_us, value_us, others),
+        sleep=ground.sleep.get(name),
+    )
+
+
+def _price(
+    ground: Ground, value_us: int | None, than_us: int | None, profiles: Sequence[str]
+) -> Price | None:
+    if value_us is None or than_us is None or not profiles:
+        return None
+    return ground.price(value_us, than_us, profiles)
+
+
+def _without_jobs(evidence: Evidence, name: str) -> ProfileFacts:
+    return ProfileFacts(
+        name=name, in_set=False, recommended_us=None, common=False, sleep=evidence.sleep[name]
     )
 
 
@@ -95,12 +129,12 @@ def _alone(costs: Sequence[Cost], profile: str, facts: SleepFacts | None) -> Cho
     return recommend(trials_of(ours), accurate_us=accurate_us)
 
 
-def _other_choices(costs: Sequence[Cost], accurate_us: int | None) -> dict[str, int | None]:
+def _other_choices(ground: Ground, common: Common) -> dict[str, int | None]:
     """What the rule would say with other tolerances of time."""
-    trials = trials_of(costs)
+    trials = ground.trials(common.profiles)
     return {
         f"{float(tolerance) * 100:g} %": recommend(
-            trials, accurate_us=accurate_us, time_tolerance=tolerance
+            trials, accurate_us=common.accurate_us, time_tolerance=tolerance
         ).value_us
         for tolerance in OTHER_TOLERANCES
     }

@@ -20,5 +20,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     """The same for each round alone; one list where there is one round."""
     sleep: dict[str, SleepFacts]
     """By profile, those without jobs among them."""
+    weights: dict[str, int] = {}
+    """By profile; 1 where it is not in it. One of 0 counts for safety alone."""
     doubts: list[str]
     host: HostFacts

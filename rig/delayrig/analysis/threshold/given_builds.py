@@ -23,7 +23,8 @@ def check_command(command: str) -> None:
     if PLACE not in command:
         raise BadInputError(
             f"{BUILD} {command!r}: has no {PLACE} in it",
-            hint=f"put {PLACE} where the microseconds go, as in 'make THRESHOLD={PLACE}'",
+            hint=f"put {PLACE} where the microseconds go, as in"
+            f" 'meson setup -Ddelay_minimum_sleep_us={PLACE} ...'",
         )
 
 

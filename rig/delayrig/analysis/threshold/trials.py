@@ -6,7 +6,7 @@ A folder holds one comparison: `inputs.json` says of what, `run-1` and so on hol
 comparison is left alone.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -63,6 +63,8 @@ class Trials:
     request: Request
     rounds: int
     inputs: Inputs
+    weights: Mapping[str, int]
+    """Of profiles. They change no cell: with others a finished comparison is answered anew."""
 
     def folder(self, number: int) -> Path:
         """Where a round is kept; the first is 1."""
@@ -111,7 +113,13 @@ def _with_coarse_timers(profile: Profile) -> Profile:
 
 
 def make_trials(
-    *, subject: str, candidates: Sequence[Candidate], request: Request, rounds: int, paths: Paths
+    *,
+    subject: str,
+    candidates: Sequence[Candidate],
+    request: Request,
+    rounds: int,
+    weights: Mapping[str, int],
+    paths: Paths,
 ) -> Trials:
     """Checks the folder: empty, or with a beginning of the very same comparison."""
     inputs = Inputs(
@@ -124,7 +132,12 @@ def make_trials(
         rig=_rig_digest(paths),
     )
     trials = Trials(
-        subject=subject, candidates=candidates, request=request, rounds=rounds, inputs=inputs
+        subject=subject,
+        candidates=candidates,
+        request=request,
+        rounds=rounds,
+        inputs=inputs,
+        weights=weights,
     )
     _claim(trials)
     return trials
@@ -206,6 +219,7 @@ def evidence_of(trials: Trials, rounds: Sequence[Results]) -> Evidence:
             for n in range(len(rounds))
         ],
         sleep=_sleep(trials),
+        weights=dict(trials.weights),
         doubts=[*doubts, *_contradictions(trials)],
         host=host_facts(),
     )

@@ -3,9 +3,10 @@
 
 from collections.abc import Mapping, Sequence
 
+from delayrig.analysis.threshold.common import Common, Ground, Odd, Price
 from delayrig.analysis.threshold.evidence import Evidence
 from delayrig.analysis.threshold.figures import Cost, Standing, trials_of
-from delayrig.analysis.threshold.recommend import Choice, recommend
+from delayrig.analysis.threshold.recommend import CPU_TOLERANCE, Choice, recommend
 
 PARTS = {2: "half", 3: "a third", 4: "a quarter", 5: "a fifth", 6: "a sixth", 7: "a seventh"}
 PARTS |= {8: "an eighth", 9: "a ninth", 10: "a tenth", 11: "an eleventh", 12: "a twelfth"}
@@ -30,19 +31,20 @@ def build_line(value_us: int) -> str:
     )
 
 
-def answer_lines(
-    costs: Sequence[Cost],
-    choice: Choice,
-    alone: Mapping[str, Choice],
-    accurate_us: int | None,
-) -> list[str]:
-    """What is recommended, why, and what would be for each profile alone."""
-    if choice.value_us is None:
-        return ["No value can be recommended: none was shown to be safe.", *_unsafe_lines(costs)]
-    value = choice.value_us
+def answer_lines(ground: Ground, common: Common, alone: Mapping[str, Choice]) -> list[str]:
+    """What is recommended, why, whom it does not suit, and what would be for each alone."""
+    choice, value = common.choice, common.choice.value_us
+    unsafe = _unsafe_lines(ground.costs)
+    if value is None:
+        return ["No value can be recommended: none was shown to be safe.", *unsafe]
+    costs = [cost for cost in ground.costs if cost.profile in common.profiles]
+    odd = " and ".join(each.profile for each in common.odd)
+    suits = f"{us(value)}, leaving out {odd}" if odd else us(value)
     lines = [
-        f"{us(value)}: {_slowdown(costs, value)}, with {_cpu_share(costs, value)}.",
-        _tie(choice, accurate_us),
+        f"{suits}: {_slowdown(costs, value)}, with {_cpu_share(costs, value)}.",
+        *(_odd_line(each, value) for each in common.odd),
+        *(_compromise(ground, name, value, alone[name]) for name in common.profiles),
+        _tie(choice, common.accurate_us),
     ]
     others: dict[int | None, list[str]] = {}
     for name, other in alone.items():
@@ -51,7 +53,43 @@ def answer_lines(
     for other_us, names in others.items():
         what = "none would be safe" if other_us is None else f"{us(other_us)} would be the choice"
         lines.append(f"On {' and on '.join(names)} alone {what}.")
-    return [*(line for line in lines if line), *_unsafe_lines(costs)]
+    return [*(line for line in lines if line), *unsafe]
+
+
+def _odd_line(odd: Odd, value: int) -> str:
+    """Who is not followed, what following would cost the others, and what it pays."""
+    return (
+        f"{odd.profile} is the odd one. To follow it is to take {us(odd.followed_us)}, which costs"
+        f" the others up to {percent(odd.others.cpu)} of CPU time (on {odd.others.cpu_on}) and"
+        f" {percent(odd.others.time)} of time. {us(value)} costs it {percent(odd.own.cpu)} of CPU"
+        f" time and {percent(odd.own.time)} of time."
+    )
+
+
+def _compromise(ground: Ground, profile: str, value: int, own: Choice) -> str:
+    """Where one that has a say pays more than the rule allows; empty where it does not."""
+    if own.value_us in (None, value):
+        return ""
+    assert own.value_us is not None
+    price = ground.price(value, own.value_us, [profile])
+    if price.grave <= 1:
+        return ""
+    return (
+        f"It is a compromise: {profile} pays {percent(price.cpu)} of CPU time and"
+        f" {percent(price.time)} of time beside its own best, {us(own.value_us)}."
+        f" `--weight` says which profile counts more."
+    )
+
+
+def percent(ratio: float) -> str:
+    """With its sign."""
+    rounded = round(100 * ratio, 1)
+    return f"{rounded or 0.0:+.1f} %"
+
+
+def price_words(price: Price | None) -> tuple[str, str]:
+    """Time and CPU time as a table has them."""
+    return (percent(price.time), percent(price.cpu)) if price else ("-", "-")
 
 
 def _slowdown(costs: Sequence[Cost], value: int) -> str:
@@ -80,14 +118,24 @@ def _ratio(cost: Cost, costs: Sequence[Cost], figure: str) -> float:
 
 
 def _cpu_share(costs: Sequence[Cost], value: int) -> str:
-    """Beside the fastest of each profile, and the one that takes most."""
+    """Beside the fastest of each profile, and the one that takes most; and where it is worst."""
     fastest = sum(_fastest(costs, name).cpu_ns for name in _names(costs))
     ours = sum(cost.cpu_ns for cost in costs if cost.value_us == value)
     hungriest = max(_sums(costs).items(), key=lambda item: item[1])
     words = f"{share(ours, fastest)} of the CPU time of the fastest"
     if hungriest[1] > ours:
         words += f" and {share(ours, hungriest[1])} of that of {us(hungriest[0])}"
-    return words
+    return words + _worst_cpu(costs, value)
+
+
+def _worst_cpu(costs: Sequence[Cost], value: int) -> str:
+    """A sum hides a profile that pays for the others; empty where none does."""
+    worst, where = max(
+        (_ratio(cost, costs, "cpu_ns"), cost.profile) for cost in costs if cost.value_us == value
+    )
+    if worst <= 1 + CPU_TOLERANCE:
+        return ""
+    return f" (on {where} {percent(worst - 1)} beside the least that a safe value takes there)"
 
 
 def _names(costs: Sequence[Cost]) -> list[str]:
@@ -147,34 +195,38 @@ def _unsafe_lines(costs: Sequence[Cost]) -> list[str]:
 
 def sureness_lines(
     evidence: Evidence,
-    choice: Choice,
+    common: Common,
     alone: Mapping[str, Choice],
     others: Mapping[str, int | None],
 ) -> list[str]:
     """How sure it is: by repetition, by profile, and by what the rule's own figures decide."""
-    if choice.value_us is None:
+    value_us = common.choice.value_us
+    if value_us is None:
         return []
-    agreeing = sum(other.value_us == choice.value_us for other in alone.values())
-    lines = [_repetition(evidence, choice.value_us)]
+    agreeing = sum(other.value_us == value_us for other in alone.values())
+    lines = [_repetition(evidence, common.profiles, value_us)]
     if len(alone) > 1:
         lines.append(f"It is the choice of {agreeing} of {len(alone)} profiles alone as well.")
     moved = [
         f"with {name} it would be {us(value)}"
         for name, value in others.items()
-        if value is not None and value != choice.value_us
+        if value is not None and value != value_us
     ]
     same = "It does not hang on the 2 % of the rule: with " + ", ".join(others) + " it is the same."
     lines.append("The rule allows 2 % of time; " + ", ".join(moved) + "." if moved else same)
     return lines
 
 
-def _repetition(evidence: Evidence, value: int) -> str:
+def _repetition(evidence: Evidence, profiles: Sequence[str], value: int) -> str:
     exact = "Time is virtual: another run gives the same figures and the same answer."
     if len(evidence.costs_by_round) == 1:
         only = "One round was made: nothing shows how much these figures vary."
         return exact if evidence.lane == "virtual" else only
     rounds = [
-        recommend(trials_of(costs), accurate_us=None).frugal for costs in evidence.costs_by_round
+        recommend(
+            trials_of([cost for cost in costs if cost.profile in profiles]), accurate_us=None
+        ).frugal
+        for costs in evidence.costs_by_round
     ]
     count = sum(value in frugal for frugal in rounds)
     among = f"In {count} of {len(rounds)} rounds with other data it is among the best by itself."

@@ -94,7 +94,7 @@ def _said(found: Iterable[tuple[MachineReport, Said | None]]) -> Markup:
 
 def _table(machines: Machines) -> Markup:
     source = read_proposal().proposal
-    figures = rows.proposal_rows(machines)
+    figures, energy = rows.proposal_rows(machines), rows.energy_rows(machines)
     return Markup("").join(
         [
             paragraph(
@@ -111,6 +111,7 @@ def _table(machines: Machines) -> Markup:
                 "With median and 99th percentile",
                 table_html(_as_table(rows.quantile_rows(machines))),
             ),
+            *(table_html(_as_table(energy)) for _ in energy.rows[:1]),
         ]
     )
 

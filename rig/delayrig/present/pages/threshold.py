@@ -18,7 +18,7 @@ from delayrig.present.pages.page import (
     render_page,
     table_html,
 )
-from delayrig.present.terminal.threshold import NUMBERS, figures
+from delayrig.present.terminal.threshold import FIT, FIT_CAPTION, NUMBERS, figures, fit_rows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,6 +36,7 @@ def threshold_page(answer: Answer) -> bytes:
         summary=Markup("").join(paragraph(line) for line in [first, *build, *others]),
         sections=[
             Section(key="sure", title="How sure that is", body=_sure(answer)),
+            Section(key="alone", title="Each profile alone", body=_fit(answer)),
             Section(key="fronts", title="What each threshold costs", body=_fronts(answer)),
             Section(key="reasoning", title="The proposal's reasoning here", body=_findings(answer)),
             Section(key="sleep", title="What sleeping costs here", body=_sleep(answer)),
@@ -48,10 +49,20 @@ def _sure(answer: Answer) -> Markup:
     jobs = f"Jobs: {'; '.join(answer.jobs)}. Program: {answer.subject}."
     rule = (
         "The rule: of the values that were safe in every cell, those within 2 % of the quickest in"
-        " every profile; of these, those within 5 % of the least CPU time; of these, the smallest"
-        " whose plain sleeps are late by no more than 10 %."
+        " every profile that is not left out; of these, those within 5 % of the least CPU time; of"
+        " these, the smallest whose plain sleeps are late by no more than 10 %."
     )
     return Markup("").join(paragraph(line) for line in [*lines, rule, jobs])
+
+
+def _fit(answer: Answer) -> Markup:
+    return table_html(
+        Table(
+            caption=FIT_CAPTION,
+            columns=[Column(name=name, numeric=name != FIT[0]) for name in FIT],
+            rows=[Row(values=list(row)) for row in fit_rows(answer)],
+        )
+    )
 
 
 def _fronts(answer: Answer) -> Markup:

@@ -54,6 +54,7 @@ def print_report(report: LatencyReport, console: Console) -> None:
         *(rows.proposal_rows(machines), rows.quantile_rows(machines), rows.clock_rows(machines)),
         *(rows.timer_rows(machines), rows.cyclictest_rows(machines), rows.period_rows(machines)),
         *(rows.slack_rows(machines), rows.jitter_rows(machines), rows.power_rows(machines)),
+        rows.energy_rows(machines),
     ]
     for each in tables:
         if each.rows:

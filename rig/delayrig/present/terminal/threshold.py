@@ -6,10 +6,15 @@ from rich.markup import escape
 
 from delayrig.analysis.threshold.answer import Answer
 from delayrig.analysis.threshold.figures import Cost, Standing
-from delayrig.analysis.threshold.words import build_line
+from delayrig.analysis.threshold.words import build_line, price_words
 from delayrig.present.terminal.table import FittedTable
 
 STYLES = {Standing.SAFE: "green", Standing.UNSAFE: "bold red", Standing.DOUBT: "yellow"}
+FIT = ("profile", "weight", "own best us", "time", "CPU", "others' time", "others' CPU")
+FIT_CAPTION = (
+    "Each profile alone: what the common value costs it beside its own best, and what that would"
+    " cost the others at most"
+)
 NUMBERS = ("time s", "slower", "CPU s", "wake-ups", "overshoot ms", "margin us")
 
 
@@ -23,6 +28,10 @@ def print_answer(answer: Answer, console: Console, *, out: str) -> None:
     for line in [*others, *sure]:
         console.print(escape(line), soft_wrap=True)
     console.print()
+    if len(fit_rows(answer)) > 1:
+        console.print(FIT_CAPTION, soft_wrap=True)
+        console.print(_fit(answer))
+        console.print()
     for profile in dict.fromkeys(cost.profile for cost in answer.costs):
         console.print(f"[bold]{escape(profile)}[/]", soft_wrap=True)
         console.print(_costs(answer, profile))
@@ -33,6 +42,31 @@ def print_answer(answer: Answer, console: Console, *, out: str) -> None:
             f"{escape(finding.claim)}: {word} on {escape(finding.profile)}: {escape(finding.words)}"
         )
     console.print(f"results: {escape(out)}/threshold.json, threshold.html, pareto.svg")
+
+
+def _fit(answer: Answer) -> FittedTable:
+    table = FittedTable(FIT, figures=FIT[1:])
+    for row in fit_rows(answer):
+        table.add_row(*map(escape, row))
+    return table
+
+
+def fit_rows(answer: Answer) -> list[tuple[str, ...]]:
+    """In the order of FIT; none where nothing is recommended."""
+    if answer.recommended_us is None:
+        return []
+    odd = {each.profile for each in answer.odd}
+    return [
+        (
+            f"{each.name} (odd)" if each.name in odd else each.name,
+            f"{each.weight}",
+            "none" if each.recommended_us is None else f"{each.recommended_us}",
+            *price_words(each.here),
+            *price_words(each.others),
+        )
+        for each in answer.profiles
+        if each.in_set
+    ]
 
 
 def _costs(answer: Answer, profile: str) -> FittedTable:

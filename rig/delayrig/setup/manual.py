@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Manual pages, made of what `--help` prints: `python3 -m delayrig.setup.manual FOLDER`.
+
+Packages make them when they are built, with nothing but Python (ci/install-tree). The texts are
+those of `docs/reference/command-line/`, which the rig writes itself (`rig/rig reference`).
+"""
+
+import re
+import sys
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+
+from delayrig import __version__
+from delayrig.setup.layout import Layout, find_layout
+from delayrig.setup.reference import PROGRAM_TEXT
+
+PROGRAM = "flashrom-delay-rig"
+"""What packages call `rig/rig`."""
+ENTRY = re.compile(r"  (\S.*?)(?:  +(\S.*))?")
+"""Of an option or a command: what it is, and the first line of what it does."""
+HEADING = re.compile(r"(\w+):")
+LITERAL = "    "
+STATE = f"""\
+.SH FILES
+.TP
+.I ~/.cache/{PROGRAM}
+All that the rig makes, below $XDG_CACHE_HOME where that is set: Python packages, native programs,
+guests. It is filled by the first command that needs it, over the network.
+.B {PROGRAM} clean
+removes it.
+.SH ENVIRONMENT
+.TP
+.B FLASHROM_RIG_STATE
+Another folder for that.
+.TP
+.B NO_COLOR
+Plain text.
+.SH NOTES
+Messages call the program
+.BR rig/rig ,
+which is its name in a checkout.
+"""
+DASHES = str.maketrans({"-": r"\-", "\\": r"\e"})
+
+
+def man_pages(layout: Layout) -> dict[str, str]:
+    """Every page by its file's name: one for the program, and one for each subcommand."""
+    texts = {
+        file.stem: file.read_text(encoding="utf-8") for file in layout.help_texts.glob("*.txt")
+    }
+    shown = commands_of(texts[PROGRAM_TEXT])
+    kept = {
+        name: text
+        for name, text in sorted(texts.items())
+        if name == PROGRAM_TEXT or name.partition("-")[0] in shown
+    }
+    return {f"{page_name(name)}.1": page(name, kept) for name in kept}
+
+
+def page_name(name: str) -> str:
+    """The manual's name of a text."""
+    return PROGRAM if name == PROGRAM_TEXT else f"{PROGRAM}-{name}"
+
+
+def commands_of(text: str) -> list[str]:
+    """The subcommands that a text lists."""
+    _, _, listed = text.partition("\nCommands:\n")
+    lines = listed.partition("\n\n")[0].splitlines()
+    return [line.split()[0] for line in lines if line.startswith("  ") and line[2] != " "]
+
+
+def page(name: str, texts: dict[str, str]) -> str:
+    """One page in roff's language (man(7))."""
+    usage, _, body = texts[name].replace("rig/rig", PROGRAM).partition("\n\n")
+    called = page_name(name)
+    head = [
+        f'.TH "{roff(called.upper())}" "1" "" "{PROGRAM} {__version__}" "User Commands"',
+        ".SH NAME",
+        f"{roff(called)} \\- {roff(about(texts[name]))}",
+        ".SH SYNOPSIS",
+        f".B {roff(' '.join(usage.removeprefix('Usage: ').split()))}",
+        ".SH DESCRIPTION",
+    ]
+    tail = STATE if name == PROGRAM_TEXT else ""
+    others = [page_name(other) for other in texts if are_related(name, other)]
+    see = "\n".join(f".BR {roff(other)} (1)" for other in others)
+    return "\n".join([*head, *_body(body, name, texts), f"{tail}.SH SEE ALSO", see, ""])
+
+
+def are_related(name: str, other: str) -> bool:
+    """True where one is the program, or one a subcommand of the other."""
+    if name == other:
+        return False
+    near = other.startswith(f"{name}-") or name.startswith(f"{other}-")
+    return near or PROGRAM_TEXT in (name, other)
+
+
+def about(text: str) -> str:
+    """What it does, as `whatis` shows it."""
+    said = sentence(text).rstrip(".")
+    return said[:1].lower() + said[1:]
+
+
+def sentence(text: str) -> str:
+    """The first one."""
+    paragraph = text.split("\n\n")[1]
+    return re.split(r"(?<=[.?]) ", joined(paragraph.splitlines()))[0]
+
+
+def joined(lines: list[str]) -> str:
+    """A wrapped paragraph as one line; a word that was broken at its hyphen is whole again."""
+    return re.sub(r"(?<=\w)- (?=\w)", "-", " ".join(line.strip() for line in lines))
+
+
+def roff(text: str) -> str:
+    """The same letters as roff takes them; a dot or a quote would begin a request."""
+    escaped = text.translate(DASHES)
+    return f"\\&{escaped}" if escaped[:1] in (".", "'") else escaped
+
+
+def _body(body: str, name: str, texts: dict[str, str]) -> Iterator[str]:
+    """Paragraphs, examples, and lists under their headings."""
+    in_list = False
+    for is_text, group in groupby(body.splitlines(), key=bool):
+        lines = list(group)
+        if not is_text:
+            in_list = False
+            continue
+        heading = HEADING.fullmatch(lines[0])
+        if heading:
+            yield f".SH {heading[1].upper()}"
+            in_list, lines = True, lines[1:]
+        yield from _list(lines, name, texts) if in_list else _text(lines)
+
+
+def _text(lines: list[str]) -> Iterator[str]:
+    if all(line.startswith(LITERAL) for line in lines):
+        yield from (".PP", ".RS 4", ".nf", *(roff(line[len(LITERAL) :]) for line in lines))
+        yield from (".fi", ".RE")
+    else:
+        yield from (".PP", roff(joined(lines)))
+
+
+def _list(lines: list[str], name: str, texts: dict[str, str]) -> Iterator[str]:
+    entries: list[tuple[str, list[str]]] = []
+    for line in lines:
+        entry = ENTRY.fullmatch(line)
+        if entry is None:
+            entries[-1][1].append(line)
+        else:
+            entries.append((entry[1], [entry[2]] if entry[2] else []))
+    for word, words in entries:
+        child = texts.get(word if name == PROGRAM_TEXT else f"{name}-{word}")
+        # Lists cut short what a command does.
+        said = sentence(child) if child else joined(words)
+        yield from (".TP", f".B {roff(word)}", roff(said))
+
+
+def write_pages(layout: Layout, folder: Path) -> None:
+    """Each in a file of its own."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in man_pages(layout).items():
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write_pages(find_layout({}), Path(sys.argv[1]))

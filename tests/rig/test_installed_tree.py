@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What packages install: the whole tree, a command, and a manual page for each subcommand."""
+
+import re
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+from delayrig import __version__
+from delayrig.cli.main import main
+from delayrig.cli.reference import reference_texts
+from delayrig.setup.layout import find_layout
+from delayrig.setup.manual import man_pages, roff, sentence
+
+from tests.rig.builders import CHECKOUT
+from tests.rig.test_lint import tool
+
+CI = CHECKOUT / "ci"
+DEBIAN = CI / "debian"
+SPEC = (CI / "rpm" / "flashrom-delay-rig.spec").read_text(encoding="utf-8")
+CONTROL = (DEBIAN / "control").read_text(encoding="utf-8")
+TREE = "usr/share/flashrom-delay-rig"
+NOT_INSTALLED = (
+    *("ci/debian/", "ci/rpm/", "ci/install-tree", "ci/flashrom-delay-rig"),
+    *("rig/setup.py", "rig/flashrom_delay_rig/"),
+)
+PAGES = man_pages(find_layout({}))
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("installed")
+    subprocess.run([CI / "install-tree", folder], check=True)
+    return folder
+
+
+def tracked(*names: str) -> set[str]:
+    listing = subprocess.run(
+        ["git", "ls-files", *names], cwd=CHECKOUT, capture_output=True, text=True, check=True
+    )
+    return {name for name in listing.stdout.split() if not name.startswith(NOT_INSTALLED)}
+
+
+def test_every_tracked_file_is_installed(installed: Path) -> None:
+    wanted = tracked("emulators", "flashrom", "images", "rig", "ci", "meson.build", "meson.options")
+    files = {str(path.relative_to(installed / TREE)) for path in (installed / TREE).rglob("*")}
+    assert not wanted - files
+    assert not [name for name in files if name.startswith(NOT_INSTALLED)]
+
+
+def test_installed_launcher_answers(installed: Path, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [installed / TREE / "rig" / "rig", "--version"],
+        env={"PATH": "/usr/bin:/bin", "FLASHROM_RIG_STATE": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == f"rig/rig, version {__version__}\n"
+
+
+def test_there_is_a_page_for_each_shown_subcommand() -> None:
+    hidden = {name for name, command in main.commands.items() if command.hidden}
+    texts = [name.removeprefix("command-line/") for name in reference_texts(main)]
+    names = {name.removesuffix(".txt") for name in texts if name.endswith(".txt")}
+    names -= {"hazards", "subjects"} - set(main.commands)
+    shown = {name for name in names if name.partition("-")[0] not in hidden} - {"rig"}
+    pages = {f"flashrom-delay-rig-{name}.1" for name in shown} | {"flashrom-delay-rig.1"}
+    assert set(PAGES) == pages
+
+
+def test_page_has_every_option_and_example() -> None:
+    page = PAGES["flashrom-delay-rig-threshold.1"]
+    assert ".B \\-\\-values US,US,...\nThresholds in microseconds.  [default: 0,2,10," in page
+    assert "\nflashrom\\-delay\\-rig threshold \\-\\-host\n" in page
+    assert "rig/rig" not in page
+
+
+@pytest.mark.skipif(shutil.which("man") is None, reason="no man here")
+@pytest.mark.parametrize("name", PAGES)
+def test_roff_has_nothing_to_say_of_a_page(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_text(PAGES[name], encoding="utf-8")
+    done = subprocess.run(
+        ["man", "--warnings", "-E", "UTF-8", "-l", str(path)],
+        env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "MANROFFSEQ": "", "MANWIDTH": "80"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stderr == ""
+    assert "NAME" in done.stdout
+
+
+def test_a_dot_at_a_lines_beginning_is_text() -> None:
+    assert roff(".rig -x \\n") == "\\&.rig \\-x \\en"
+
+
+def test_sentence_ends_at_its_own_mark() -> None:
+    text = "Usage: x\n\n  Does it end, and\n  well? It does so pre-\n  sently.\n"
+    assert sentence(text) == "Does it end, and well?"
+
+
+def test_debian_depends_on_what_the_launcher_would_install() -> None:
+    packages = tomllib.loads(
+        (CHECKOUT / "rig/delayrig/setup/packages.toml").read_text(encoding="utf-8")
+    )["packages"]
+    needed = {name: entry for name, entry in packages.items() if "tests_only" not in entry}
+    depends = field("Depends")
+    for name, entry in needed.items():
+        if entry.get("optional") or "architectures" in entry:
+            assert name in field("Recommends")
+        else:
+            assert name in depends
+            assert depends[name].endswith(entry.get("version_min", ""))
+
+
+def field(name: str) -> dict[str, str]:
+    """Packages of a field of the binary package, with the version that is asked for."""
+    found = re.search(rf"(?m)^{name}: (.*(?:\n .*)*)", CONTROL.partition("\n\n")[2])
+    assert found is not None
+    words = [word.strip() for word in found[1].split(",")]
+    return {word.partition(" ")[0]: word.partition("(")[2].rstrip(")") for word in words}
+
+
+def test_packages_have_the_version_of_the_rig() -> None:
+    changelog = (DEBIAN / "changelog").read_text(encoding="utf-8")
+    assert changelog.startswith(f"flashrom-delay-rig ({__version__}) ")
+    assert re.findall(r"(?m)^Version: +(.*)$", SPEC) == [__version__]
+    assert f"flashrom-delay-rig-{__version__}.tar.gz HEAD" in SPEC
+
+
+def test_scripts_of_packages_have_no_fault_that_shellcheck_knows() -> None:
+    tests = [path for path in (DEBIAN / "tests").iterdir() if path.name != "control"]
+    scripts = [CI / "install-tree", CI / "flashrom-delay-rig", DEBIAN / "build.sh", *tests]
+    subprocess.run([tool("shellcheck"), "--shell=sh", *scripts], check=True)
