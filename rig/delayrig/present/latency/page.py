@@ -23,16 +23,14 @@ from delayrig.present.latency.charts import (
 from delayrig.present.latency_rows import Rows
 from delayrig.present.pages.charts import chart_html, svg_of
 from delayrig.present.pages.page import (
-    Column,
-    Row,
     Section,
-    Table,
     code,
     details,
     paragraph,
     render_page,
     table_html,
 )
+from delayrig.present.tables import Table
 
 Machines = Sequence[MachineReport]
 SWEEP_ROWS = 40
@@ -288,9 +286,7 @@ def _chart(chart: Chart | None, beside: Rows) -> Markup:
 def _as_table(found: Rows) -> Table:
     return Table(
         caption=found.caption,
-        columns=[
-            Column(name=name, numeric=number >= found.words)
-            for number, name in enumerate(found.columns)
-        ],
-        rows=[Row(values=list(row)) for row in found.rows],
+        columns=found.columns,
+        figures=found.columns[found.words :],
+        rows=found.rows,
     )
