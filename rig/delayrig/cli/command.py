@@ -167,6 +167,7 @@ def own_request(
     *,
     subjects: Sequence[str] = (),
     lane: LaneName | None = None,
+    delay: DelayWish | None = None,
     leaves: str = FILE_NAME,
     resume: bool = False,
 ) -> tuple[Request, Paths]:
@@ -197,6 +198,8 @@ def own_request(
         seed=seed,
         connect=None,
         argv=sys.argv[1:],
+        lane=choice.lane,
+        delay=delay or DelayWish(),
         resume=resume,
     )
     return request, paths

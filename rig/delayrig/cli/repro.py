@@ -3,6 +3,7 @@
 
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -15,6 +16,7 @@ from delayrig.cli.command import (
     default_out,
     delay_options,
     explained,
+    own_request,
     plain_text,
     say_making,
     until_interrupted,
@@ -24,7 +26,7 @@ from delayrig.cli.words import CELL, PLAN_NAME, SUBJECT
 from delayrig.images.delay_function import DelayWish
 from delayrig.model.lane import LaneName
 from delayrig.model.result import read_results
-from delayrig.plan.request import Request, check_out, choose_cells
+from delayrig.plan.request import Request, check_out
 
 NAME = "repro"
 HETEROGENEOUS = "heterogeneous"
@@ -130,23 +132,9 @@ def _walk_through(out: Path, paths: Paths, *, keep: bool) -> ExitCode:
     from delayrig.analysis.repro.heterogeneous import PLAN
     from delayrig.analysis.repro.walk import walk_through
 
-    choice = choose_cells(plan=PLAN, subjects=[], patterns=[], seed=1, paths=paths)
-    folder = out.absolute()
-    check_out(folder, choice.cells)
-    request = Request(
-        plan=PLAN,
-        cells=choice.cells,
-        contrasts=[],
-        chips=choice.chips,
-        recipes=choice.recipes,
-        out=folder,
-        jobs=1,
-        seed=1,
-        connect=None,
-        argv=sys.argv[1:],
-        lane=choice.lane,
-        retries_lost=False,
-    )
+    request, _ = own_request(PLAN, (), 1, 1, out)
+    request = replace(request, retries_lost=False)
+    folder = request.out
     try:
         return until_interrupted(
             walk_through(request, paths, click.echo),

@@ -128,9 +128,10 @@ def plain_table(
     return FittedTable((*words, *figures), figures=figures, least=least)
 
 
-def fitted(table: tables.Table) -> FittedTable:
-    """What else pages show, under its caption."""
-    made = FittedTable(table.columns, figures=table.figures, title=table.caption)
+def fitted(table: tables.Table, *, titled: bool = True) -> FittedTable:
+    """What else pages show."""
+    title = table.caption if titled else ""
+    made = FittedTable(table.columns, figures=table.figures, title=title)
     for row in table.whole_rows():
         made.add_row(*(escape(value) for value in row.values))
     return made
