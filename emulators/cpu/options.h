@@ -44,7 +44,7 @@ struct options {
 };
 
 /* -EINVAL: @error (OPTIONS_ERROR_BYTES) says what is wrong with which one. */
-int options_parse(int count, char *const *arguments, struct options *options, char *error);
+int options_parse(int count, char *const *words, struct options *options, char *error);
 
 /* What they come to for one vCPU. */
 void options_vcpu(const struct options *options, unsigned int index, struct vcpu_config *config);

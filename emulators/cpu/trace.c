@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "trace.h"
 
-#include <inttypes.h>
+#include "text/json_line.h"
 
 #define SCHEMA 1
 #define NS_PER_MS 1e6
@@ -14,40 +14,64 @@ static const char *const reason_names[] = {
 	[CHANGE_CONTROL] = "control",
 };
 
-static void print_vcpu(FILE *out, const struct options *options, unsigned int index)
+static void put_vcpu(struct json_line *line, const struct options *options, unsigned int index)
 {
 	struct vcpu_config config;
 
 	options_vcpu(options, index, &config);
-	fprintf(out, "%s{\"governor\":\"%s\",\"fixed_kips\":%u,\"min_kips\":%u,\"max_kips\":%u}",
-		index == 0 ? "" : ",", governor_name(config.model), config.limits.fixed_kips,
-		config.limits.min_kips, config.limits.max_kips);
+	json_open(line, '{');
+	json_text(line, "governor", governor_name(config.model));
+	json_unsigned(line, "fixed_kips", config.limits.fixed_kips);
+	json_unsigned(line, "min_kips", config.limits.min_kips);
+	json_unsigned(line, "max_kips", config.limits.max_kips);
+	json_close(line, '}');
+}
+
+static void begin(struct json_line *line, FILE *out, const char *kind, uint64_t t_ns)
+{
+	json_begin(line, out);
+	json_text(line, "ev", kind);
+	json_unsigned(line, "t_ns", t_ns);
 }
 
 void trace_start(
 	FILE *out, uint64_t now_ns, const struct trace_host *host, const struct options *options)
 {
-	fprintf(out,
-		"{\"schema\":%d,\"ev\":\"start\",\"t_ns\":%" PRIu64
-		",\"target\":\"%s\",\"api\":%d,\"quantum_us\":%" PRIu64 ",\"catch_up_us\":%" PRIu64
-		",\"spin_us\":%" PRIu64 ",\"window_ms\":%" PRIu64 ",\"sampling_us\":%" PRIu64
-		",\"latency_us\":%" PRIu64 ",\"ramp_us\":%" PRIu64 ",\"vcpus\":[",
-		SCHEMA, now_ns, host->target, host->api, options->quantum_us, options->catch_up_us,
-		options->spin_us, options->window_ms, options->sampling_us, options->latency_us,
-		options->ramp_us);
+	struct json_line line;
+
+	json_begin(&line, out);
+	json_unsigned(&line, "schema", SCHEMA);
+	json_text(&line, "ev", "start");
+	json_unsigned(&line, "t_ns", now_ns);
+	json_text(&line, "target", host->target);
+	json_signed(&line, "api", host->api);
+	json_unsigned(&line, "quantum_us", options->quantum_us);
+	json_unsigned(&line, "catch_up_us", options->catch_up_us);
+	json_unsigned(&line, "spin_us", options->spin_us);
+	json_unsigned(&line, "window_ms", options->window_ms);
+	json_unsigned(&line, "sampling_us", options->sampling_us);
+	json_unsigned(&line, "latency_us", options->latency_us);
+	json_unsigned(&line, "ramp_us", options->ramp_us);
+	json_key(&line, "vcpus");
+	json_open(&line, '[');
 	for (unsigned int i = 0; i < host->vcpus; i++)
-		print_vcpu(out, options, i);
-	fprintf(out, "]}\n");
+		put_vcpu(&line, options, i);
+	json_close(&line, ']');
+	json_end(&line);
 }
 
 void trace_change(FILE *out, unsigned int vcpu, const struct speed_change *change)
 {
-	fprintf(out,
-		"{\"ev\":\"speed\",\"t_ns\":%" PRIu64
-		",\"vcpu\":%u,\"why\":\"%s\",\"from_kips\":%u,\"to_kips\":%u,\"begin_ns\":%" PRIu64
-		",\"end_ns\":%" PRIu64 "}\n",
-		change->at_ns, vcpu, reason_names[change->reason], change->ramp.from_kips,
-		change->ramp.to_kips, change->ramp.begin_ns, change->ramp.end_ns);
+	struct json_line line;
+
+	begin(&line, out, "speed", change->at_ns);
+	json_unsigned(&line, "vcpu", vcpu);
+	json_text(&line, "why", reason_names[change->reason]);
+	json_unsigned(&line, "from_kips", change->ramp.from_kips);
+	json_unsigned(&line, "to_kips", change->ramp.to_kips);
+	json_unsigned(&line, "begin_ns", change->ramp.begin_ns);
+	json_unsigned(&line, "end_ns", change->ramp.end_ns);
+	json_end(&line);
 }
 
 /* Negative: it was given more than it should have, to catch up. */
@@ -69,12 +93,12 @@ bool trace_kept(const struct vcpu *vcpu, const struct vcpu_account *before)
 }
 
 /* Instructions a millisecond are kips. */
-static void print_speed(FILE *out, const char *key, uint64_t instructions, uint64_t ns)
+static void put_speed(struct json_line *line, const char *key, uint64_t instructions, uint64_t ns)
 {
 	if (ns == 0)
-		fprintf(out, ",\"%s\":null", key);
+		json_null(line, key);
 	else
-		fprintf(out, ",\"%s\":%.0f", key, (double)instructions * NS_PER_MS / (double)ns);
+		json_rounded(line, key, (double)instructions * NS_PER_MS / (double)ns);
 }
 
 void trace_window(
@@ -83,28 +107,33 @@ void trace_window(
 	const struct vcpu_account *now = &vcpu->account;
 	uint64_t instructions = now->instructions - before->instructions;
 	uint64_t active_ns = now->active_ns - before->active_ns;
+	struct json_line line;
 
 	if (now->settled_ns == before->settled_ns)
 		return;
-	fprintf(out,
-		"{\"ev\":\"window\",\"t_ns\":%" PRIu64 ",\"from_ns\":%" PRIu64
-		",\"vcpu\":%u,\"instructions\":%" PRIu64 ",\"active_ns\":%" PRIu64
-		",\"idle_ns\":%" PRIu64,
-		now->settled_ns, before->settled_ns, vcpu->index, instructions, active_ns,
-		now->idle_ns - before->idle_ns);
-	print_speed(out, "given_kips", instructions, active_ns);
-	print_speed(out, "asked_kips", instructions, now->paced_ns - before->paced_ns);
-	fprintf(out,
-		",\"target_kips\":%u,\"short_ns\":%" PRId64 ",\"lost_ns\":%" PRIu64
-		",\"late_ns_max\":%" PRIu64 ",\"kept\":%s}\n",
-		vcpu->ramp.to_kips, short_ns(now, before), now->lost_ns - before->lost_ns,
-		late_ns_max, trace_kept(vcpu, before) ? "true" : "false");
+	begin(&line, out, "window", now->settled_ns);
+	json_unsigned(&line, "from_ns", before->settled_ns);
+	json_unsigned(&line, "vcpu", vcpu->index);
+	json_unsigned(&line, "instructions", instructions);
+	json_unsigned(&line, "active_ns", active_ns);
+	json_unsigned(&line, "idle_ns", now->idle_ns - before->idle_ns);
+	put_speed(&line, "given_kips", instructions, active_ns);
+	put_speed(&line, "asked_kips", instructions, now->paced_ns - before->paced_ns);
+	json_unsigned(&line, "target_kips", vcpu->ramp.to_kips);
+	json_signed(&line, "short_ns", short_ns(now, before));
+	json_unsigned(&line, "lost_ns", now->lost_ns - before->lost_ns);
+	json_unsigned(&line, "late_ns_max", late_ns_max);
+	json_bool(&line, "kept", trace_kept(vcpu, before));
+	json_end(&line);
 }
 
 void trace_end(FILE *out, uint64_t now_ns, const struct trace_totals *totals)
 {
-	fprintf(out,
-		"{\"ev\":\"end\",\"t_ns\":%" PRIu64 ",\"windows\":%" PRIu64
-		",\"windows_not_kept\":%" PRIu64 ",\"changes_dropped\":%" PRIu64 "}\n",
-		now_ns, totals->windows, totals->windows_not_kept, totals->changes_dropped);
+	struct json_line line;
+
+	begin(&line, out, "end", now_ns);
+	json_unsigned(&line, "windows", totals->windows);
+	json_unsigned(&line, "windows_not_kept", totals->windows_not_kept);
+	json_unsigned(&line, "changes_dropped", totals->changes_dropped);
+	json_end(&line);
 }

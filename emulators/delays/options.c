@@ -3,7 +3,8 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
+
+#include "text/arguments.h"
 
 static int refuse(char *error, const char *what, const char *argument)
 {
@@ -11,60 +12,45 @@ static int refuse(char *error, const char *what, const char *argument)
 	return -EINVAL;
 }
 
-static int parse_clock(const char *text, const char **clock)
+static int parse_clock(const char *text, void *field)
 {
 	if (strcmp(text, "virtual") != 0 && strcmp(text, "monotonic") != 0)
 		return -EINVAL;
-	*clock = text;
-	return 0;
+	return argument_text(text, field);
 }
 
-static int parse_machine(const char *text, const struct machine **machine)
+static int parse_machine(const char *text, void *field)
 {
-	*machine = machine_find(text);
-	return *machine ? 0 : -EINVAL;
+	const struct machine *machine = machine_find(text);
+
+	*(const struct machine **)field = machine;
+	return machine ? 0 : -EINVAL;
 }
 
-/* Points *@value behind the `=` where the argument has that key. */
-static bool has_key(const char *argument, const char *key, const char **value)
+#define FIELD(name_) ARGUMENT(struct options, name_)
+
+static const struct argument arguments[] = {
+	{FIELD(machine), .wants = "unknown machine", .parse = parse_machine},
+	{FIELD(clock), .wants = "clock is virtual or monotonic", .parse = parse_clock},
+	{FIELD(wish), .wants = "empty", .parse = argument_text},
+	{FIELD(out), .wants = "empty", .parse = argument_text},
+};
+
+#define ARGUMENT_COUNT (sizeof(arguments) / sizeof(arguments[0]))
+
+int options_parse(int count, char *const *words, struct options *options, char *error)
 {
-	size_t len = strlen(key);
-
-	*value = argument + len + 1;
-	return strncmp(argument, key, len) == 0 && argument[len] == '=' && **value != '\0';
-}
-
-static int parse_one(const char *argument, struct options *options, const char **clock, char *error)
-{
-	const char *value;
-
-	if (has_key(argument, "wish", &value) && !options->wish) {
-		options->wish = value;
-	} else if (has_key(argument, "out", &value) && !options->out) {
-		options->out = value;
-	} else if (has_key(argument, "machine", &value) && !options->machine) {
-		if (parse_machine(value, &options->machine) < 0)
-			return refuse(error, "unknown machine", argument);
-	} else if (has_key(argument, "clock", &value) && !*clock) {
-		if (parse_clock(value, clock) < 0)
-			return refuse(error, "clock is virtual or monotonic", argument);
-	} else {
-		return refuse(error, "unknown, empty or twice", argument);
-	}
-	return 0;
-}
-
-int options_parse(int count, char *const *arguments, struct options *options, char *error)
-{
-	const char *clock = NULL;
+	uint64_t seen = 0;
 
 	*options = (struct options){0};
 	for (int i = 0; i < count; i++) {
-		if (parse_one(arguments[i], options, &clock, error) < 0)
-			return -EINVAL;
+		const char *wants = "unknown or twice";
+
+		if (argument_take(arguments, ARGUMENT_COUNT, words[i], options, &seen, &wants) < 0)
+			return refuse(error, wants, words[i]);
 	}
-	if (!options->machine || !options->wish || !options->out || !clock)
+	if (!options->machine || !options->clock || !options->wish || !options->out)
 		return refuse(error, "missing, of machine, clock, wish and out", "one");
-	options->is_virtual = strcmp(clock, "virtual") == 0;
+	options->is_virtual = strcmp(options->clock, "virtual") == 0;
 	return 0;
 }

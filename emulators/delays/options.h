@@ -13,12 +13,13 @@
 /* Texts are those of the arguments, and live as long. */
 struct options {
 	const struct machine *machine;
+	const char *clock;
 	bool is_virtual; /* time is QEMU's count of instructions; else this machine's clock */
 	const char *wish;
 	const char *out;
 };
 
 /* -EINVAL: @error (OPTIONS_ERROR_BYTES) says what is wrong with which one. */
-int options_parse(int count, char *const *arguments, struct options *options, char *error);
+int options_parse(int count, char *const *words, struct options *options, char *error);
 
 #endif

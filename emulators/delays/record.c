@@ -1,87 +1,86 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record.h"
 
-#include <assert.h>
-#include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
-
-/* Appends to a line that has @used bytes; returns how many it has then. */
-__attribute__((format(printf, 3, 4))) static size_t append(
-	char *line, size_t used, const char *format, ...)
+static void begin(struct json_line *line, const char *kind)
 {
-	va_list arguments;
-	int added;
-
-	va_start(arguments, format);
-	added = vsnprintf(line + used, RECORD_BYTES_MAX - used, format, arguments);
-	va_end(arguments);
-	assert(added >= 0 && used + (size_t)added < RECORD_BYTES_MAX);
-	return used + (size_t)added;
+	json_begin(line, NULL);
+	json_text(line, "ev", kind);
 }
 
-static size_t append_moment(char *line, size_t used, const struct moment *moment)
+static void put_moment(struct json_line *line, const struct moment *moment)
 {
-	return append(line, used, ",\"t_ns\":%" PRId64 ",\"late_insns\":%" PRIu64 ",\"cpu\":%u",
-		moment->t_ns, moment->late_insns, moment->cpu);
+	json_signed(line, "t_ns", moment->t_ns);
+	json_unsigned(line, "late_insns", moment->late_insns);
+	json_unsigned(line, "cpu", moment->cpu);
 }
 
-size_t record_start(char *line)
+const struct json_line *record_start(struct json_line *line)
 {
-	return append(line, 0, "{\"ev\":\"delays\",\"schema\":%d}\n", RECORD_SCHEMA);
+	begin(line, "delays");
+	json_unsigned(line, "schema", RECORD_SCHEMA);
+	return json_end(line);
 }
 
-size_t record_stack(char *line, unsigned int number, const struct stack *stack)
+const struct json_line *record_stack(
+	struct json_line *line, unsigned int number, const struct stack *stack)
 {
-	size_t used = append(line, 0,
-		"{\"ev\":\"stack\",\"stack\":%u,\"function\":%u,\"base\":%" PRIu64
-		",\"sp\":%" PRIu64 ",\"fp\":%" PRIu64 ",\"lr\":%" PRIu64 ",\"words\":[",
-		number, stack->function, stack->base, stack->sp, stack->fp, stack->lr);
-
-	for (size_t i = 0; i < stack->word_count; i++)
-		used = append(line, used, "%s%" PRIu64, i ? "," : "", stack->words[i]);
-	return append(line, used, "]}\n");
+	begin(line, "stack");
+	json_unsigned(line, "stack", number);
+	json_unsigned(line, "function", stack->function);
+	json_unsigned(line, "base", stack->base);
+	json_unsigned(line, "sp", stack->sp);
+	json_unsigned(line, "fp", stack->fp);
+	json_unsigned(line, "lr", stack->lr);
+	json_list_unsigned(line, "words", stack->words, stack->word_count);
+	return json_end(line);
 }
 
-size_t record_enter(char *line, const struct moment *moment, const struct entry *entry)
+const struct json_line *record_enter(
+	struct json_line *line, const struct moment *moment, const struct entry *entry)
 {
-	size_t used = append(line, 0, "{\"ev\":\"enter\",\"call\":%" PRIu64 ",\"function\":%u",
-		entry->call, entry->function);
-
-	used = append_moment(line, used, moment);
-	return append(line, used,
-		",\"asked\":%" PRIu64 ",\"space\":%" PRIu64 ",\"thread\":%" PRIu64
-		",\"sp\":%" PRIu64 ",\"stack\":%u}\n",
-		entry->asked, entry->place.space, entry->place.thread, entry->place.sp,
-		entry->stack);
+	begin(line, "enter");
+	json_unsigned(line, "call", entry->call);
+	json_unsigned(line, "function", entry->function);
+	put_moment(line, moment);
+	json_unsigned(line, "asked", entry->asked);
+	json_unsigned(line, "space", entry->place.space);
+	json_unsigned(line, "thread", entry->place.thread);
+	json_unsigned(line, "sp", entry->place.sp);
+	json_unsigned(line, "stack", entry->stack);
+	return json_end(line);
 }
 
-size_t record_asking(char *line, uint64_t call, const struct asking *asking)
+const struct json_line *record_asking(
+	struct json_line *line, uint64_t call, const struct asking *asking)
 {
-	size_t used = append(line, 0,
-		"{\"ev\":\"asking\",\"call\":%" PRIu64 ",\"is_known\":%s,\"arguments\":[", call,
-		asking->is_known ? "true" : "false");
-
-	for (size_t i = 0; i < RECORD_ARGUMENTS; i++)
-		used = append(line, used, "%s%" PRIu64, i ? "," : "", asking->arguments[i]);
-	return append(line, used, "]}\n");
+	begin(line, "asking");
+	json_unsigned(line, "call", call);
+	json_bool(line, "is_known", asking->is_known);
+	json_list_unsigned(line, "arguments", asking->arguments, RECORD_ARGUMENTS);
+	return json_end(line);
 }
 
-size_t record_leave(
-	char *line, const struct moment *moment, uint64_t call, const char *by, uint64_t result)
+const struct json_line *record_leave(struct json_line *line, const struct moment *moment,
+	uint64_t call, const char *by, uint64_t result)
 {
-	size_t used = append(line, 0, "{\"ev\":\"leave\",\"call\":%" PRIu64, call);
-
-	used = append_moment(line, used, moment);
-	return append(line, used, ",\"by\":\"%s\",\"result\":%" PRIu64 "}\n", by, result);
+	begin(line, "leave");
+	json_unsigned(line, "call", call);
+	put_moment(line, moment);
+	json_text(line, "by", by);
+	json_unsigned(line, "result", result);
+	return json_end(line);
 }
 
-size_t record_abandon(char *line, uint64_t call)
+const struct json_line *record_abandon(struct json_line *line, uint64_t call)
 {
-	return append(line, 0, "{\"ev\":\"abandon\",\"call\":%" PRIu64 "}\n", call);
+	begin(line, "abandon");
+	json_unsigned(line, "call", call);
+	return json_end(line);
 }
 
-size_t record_lost(char *line, uint64_t calls)
+const struct json_line *record_lost(struct json_line *line, uint64_t calls)
 {
-	return append(line, 0, "{\"ev\":\"lost\",\"calls\":%" PRIu64 "}\n", calls);
+	begin(line, "lost");
+	json_unsigned(line, "calls", calls);
+	return json_end(line);
 }

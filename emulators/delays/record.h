@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the plugin tells the rig, a JSON line for each. Pure: into a buffer of RECORD_BYTES_MAX.
- * Each returns how many bytes the line has. Read by rig/delayrig/lanes/delay_record.py.
+ * What the plugin tells the rig, a JSON line for each. Pure: into @line, which each
+ * returns. Read by rig/delayrig/lanes/delay_record.py.
  */
 #ifndef EMULATORS_DELAYS_RECORD_H
 #define EMULATORS_DELAYS_RECORD_H
@@ -12,9 +12,9 @@
 
 #include "place.h"
 #include "stacks.h"
+#include "text/json_line.h"
 
 #define RECORD_SCHEMA 2
-#define RECORD_BYTES_MAX 4096
 
 /* When something happened: QEMU counts the instructions of a block before it runs them. */
 struct moment {
@@ -39,21 +39,24 @@ struct asking {
 	uint64_t arguments[RECORD_ARGUMENTS];
 };
 
-size_t record_start(char *line);
-size_t record_stack(char *line, unsigned int number, const struct stack *stack);
-size_t record_enter(char *line, const struct moment *moment, const struct entry *entry);
+const struct json_line *record_start(struct json_line *line);
+const struct json_line *record_stack(
+	struct json_line *line, unsigned int number, const struct stack *stack);
+const struct json_line *record_enter(
+	struct json_line *line, const struct moment *moment, const struct entry *entry);
 
 /* The sleep that was just entered. */
-size_t record_asking(char *line, uint64_t call, const struct asking *asking);
+const struct json_line *record_asking(
+	struct json_line *line, uint64_t call, const struct asking *asking);
 
 /* @by: "return" or "site"; @result: what it returned, as its register holds it. */
-size_t record_leave(
-	char *line, const struct moment *moment, uint64_t call, const char *by, uint64_t result);
+const struct json_line *record_leave(struct json_line *line, const struct moment *moment,
+	uint64_t call, const char *by, uint64_t result);
 
 /* The call was left in a way that nobody saw: another one has its place. */
-size_t record_abandon(char *line, uint64_t call);
+const struct json_line *record_abandon(struct json_line *line, uint64_t call);
 
 /* How many calls there was no room for. */
-size_t record_lost(char *line, uint64_t calls);
+const struct json_line *record_lost(struct json_line *line, uint64_t calls);
 
 #endif

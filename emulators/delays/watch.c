@@ -29,34 +29,34 @@ static void give_up(const char *what, const char *name)
 	_exit(EXIT_FAILURE);
 }
 
-static void write_line(struct watch *watch, const char *line, size_t len)
+static void write_line(struct watch *watch, const struct json_line *line)
 {
-	if (sheet_write(&watch->sheet, line, len) < 0)
+	if (sheet_write(&watch->sheet, line->bytes, line->len) < 0)
 		give_up("cannot write", "what it saw");
 }
 
 static void tell_stack(struct watch *watch, unsigned int number, const struct stack *stack)
 {
-	char line[RECORD_BYTES_MAX];
+	struct json_line line;
 
-	write_line(watch, line, record_stack(line, number, stack));
+	write_line(watch, record_stack(&line, number, stack));
 }
 
 static void tell_enter(struct watch *watch, const struct moment *moment, const struct entry *entry)
 {
-	char line[RECORD_BYTES_MAX];
+	struct json_line line;
 
-	write_line(watch, line, record_enter(line, moment, entry));
+	write_line(watch, record_enter(&line, moment, entry));
 }
 
 static void tell_ended(struct watch *watch, const struct moment *moment, const uint64_t *numbers,
 	size_t count, const char *by)
 {
 	uint64_t result = registers_value(&watch->registers, watch->registers.result);
-	char line[RECORD_BYTES_MAX];
+	struct json_line line;
 
 	for (size_t i = 0; i < count; i++)
-		write_line(watch, line, record_leave(line, moment, numbers[i], by, result));
+		write_line(watch, record_leave(&line, moment, numbers[i], by, result));
 }
 
 static struct moment moment_of(const struct watch *watch, unsigned int cpu, uint64_t late_insns)
@@ -124,15 +124,15 @@ static void begin_call(struct watch *watch, const struct moment *moment, const s
 	};
 	struct asking asking;
 	struct calls_entered entered;
-	char line[RECORD_BYTES_MAX];
+	struct json_line line;
 
 	entry.place.sp = stack->sp;
 	if (calls_enter(&watch->calls, &entry.place, entry.function, site, &entered) < 0) {
-		write_line(watch, line, record_lost(line, watch->calls.lost));
+		write_line(watch, record_lost(&line, watch->calls.lost));
 		return;
 	}
 	if (entered.abandoned)
-		write_line(watch, line, record_abandon(line, entered.abandoned));
+		write_line(watch, record_abandon(&line, entered.abandoned));
 	if (function->may_jump)
 		remember_site(watch, site);
 	entry.call = entered.number;
@@ -140,7 +140,7 @@ static void begin_call(struct watch *watch, const struct moment *moment, const s
 	entry.stack = number_stack(watch, stack);
 	tell_enter(watch, moment, &entry);
 	if (function->is_sleep)
-		write_line(watch, line, record_asking(line, entry.call, &asking));
+		write_line(watch, record_asking(&line, entry.call, &asking));
 	if (moment->cpu < WATCH_CPUS_MAX)
 		watch->fresh[moment->cpu] = entered.number;
 }
@@ -359,7 +359,7 @@ static void look_at_end(struct watch *watch, struct qemu_plugin_tb *block)
 static void start_cell(struct watch *watch)
 {
 	const char *text = wish_file_text(&watch->file);
-	char line[RECORD_BYTES_MAX];
+	struct json_line line;
 	size_t bad;
 
 	if (!text || wish_parse(text, &watch->wish, &bad) < 0)
@@ -371,7 +371,7 @@ static void start_cell(struct watch *watch)
 	memset(watch->fresh, 0, sizeof(watch->fresh));
 	if (sheet_clear(&watch->sheet) < 0)
 		give_up("cannot clear", "what it saw");
-	write_line(watch, line, record_start(line));
+	write_line(watch, record_start(&line));
 }
 
 void watch_block(struct watch *watch, struct qemu_plugin_tb *block)

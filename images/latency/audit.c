@@ -80,11 +80,13 @@ static int64_t step_ns(void)
 
 int audit_write(unsigned int number, FILE *out)
 {
-	line_begin(out, number);
-	line_number(out, "clock_read_ps", median_cost_ps(read_clock));
-	line_number(out, "clock_call_ps", median_cost_ps(ask_kernel));
-	line_number(out, "loop_ps", median_cost_ps(turn_loop));
-	line_number(out, "clock_step_ns", step_ns());
-	line_end(out);
+	struct json_line line;
+
+	line_begin(&line, out, number);
+	json_signed(&line, "clock_read_ps", median_cost_ps(read_clock));
+	json_signed(&line, "clock_call_ps", median_cost_ps(ask_kernel));
+	json_signed(&line, "loop_ps", median_cost_ps(turn_loop));
+	json_signed(&line, "clock_step_ns", step_ns());
+	line_end(&line);
 	return 0;
 }

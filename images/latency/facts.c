@@ -62,48 +62,48 @@ static char *read_timer_list(void)
 	return text;
 }
 
-static void write_file(FILE *out, const char *key, const char *path)
+static void write_file(struct json_line *line, const char *key, const char *path)
 {
-	char *line = NULL;
+	char *text = NULL;
 	size_t capacity = 0;
 	FILE *file = fopen(path, "re");
 
 	if (!file)
 		return;
-	if (getline(&line, &capacity, file) > 0) {
-		char *newline = strchr(line, '\n');
+	if (getline(&text, &capacity, file) > 0) {
+		char *newline = strchr(text, '\n');
 
 		if (newline)
 			*newline = '\0';
-		line_text(out, key, line);
+		json_text(line, key, text);
 	}
-	free(line);
+	free(text);
 	fclose(file);
 }
 
-static void write_timer_list(FILE *out)
+static void write_timer_list(struct json_line *line)
 {
 	char *text = read_timer_list();
 
 	if (text)
-		line_text(out, "timer_list", text);
+		json_text(line, "timer_list", text);
 	else
-		line_text(out, "timer_list_error", strerror(errno));
+		json_text(line, "timer_list_error", strerror(errno));
 	free(text);
 }
 
-static void write_kernel(FILE *out)
+static void write_kernel(struct json_line *line)
 {
 	struct utsname name;
 
 	if (uname(&name) < 0)
 		return;
-	line_text(out, "kernel", name.release);
-	line_text(out, "kernel_version", name.version);
-	line_text(out, "machine", name.machine);
+	json_text(line, "kernel", name.release);
+	json_text(line, "kernel_version", name.version);
+	json_text(line, "machine", name.machine);
 }
 
-static void write_cpus(FILE *out)
+static void write_cpus(struct json_line *line)
 {
 	int64_t usable[CPU_SETSIZE];
 	size_t count = 0;
@@ -115,21 +115,23 @@ static void write_cpus(FILE *out)
 		if (CPU_ISSET((size_t)cpu, &cpus))
 			usable[count++] = cpu;
 	}
-	line_numbers(out, "cpus", usable, count);
+	json_list_signed(line, "cpus", usable, count);
 }
 
 int facts_write(unsigned int number, FILE *out)
 {
-	line_begin(out, number);
-	line_number(out, "resolution_ns", clock_resolution_ns(CLOCK_MONOTONIC));
-	line_number(out, "coarse_resolution_ns", clock_resolution_ns(CLOCK_MONOTONIC_COARSE));
-	line_number(out, "slack_ns", prctl(PR_GET_TIMERSLACK));
-	line_number(out, "nice", getpriority(PRIO_PROCESS, 0));
-	write_cpus(out);
-	write_kernel(out);
+	struct json_line line;
+
+	line_begin(&line, out, number);
+	json_signed(&line, "resolution_ns", clock_resolution_ns(CLOCK_MONOTONIC));
+	json_signed(&line, "coarse_resolution_ns", clock_resolution_ns(CLOCK_MONOTONIC_COARSE));
+	json_signed(&line, "slack_ns", prctl(PR_GET_TIMERSLACK));
+	json_signed(&line, "nice", getpriority(PRIO_PROCESS, 0));
+	write_cpus(&line);
+	write_kernel(&line);
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
-		write_file(out, files[i].key, files[i].path);
-	write_timer_list(out);
-	line_end(out);
+		write_file(&line, files[i].key, files[i].path);
+	write_timer_list(&line);
+	line_end(&line);
 	return 0;
 }

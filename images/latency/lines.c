@@ -1,53 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "lines.h"
 
-#include <inttypes.h>
-
-void line_begin(FILE *out, unsigned int series)
+void line_begin(struct json_line *line, FILE *out, unsigned int series)
 {
-	fprintf(out, "{\"schema\":%d,\"series\":%u", LINES_SCHEMA, series);
+	json_begin(line, out);
+	json_unsigned(line, "schema", LINES_SCHEMA);
+	json_unsigned(line, "series", series);
 }
 
-void line_number(FILE *out, const char *key, int64_t value)
+void line_statistics(struct json_line *line, const struct statistics *statistics)
 {
-	fprintf(out, ",\"%s\":%" PRId64, key, value);
+	json_signed(line, "count", (int64_t)statistics->count);
+	json_signed(line, "mean_ns", statistics->mean_ns);
+	json_signed(line, "deviation_ns", statistics->deviation_ns);
+	json_list_signed(line, "quantiles_ns", statistics->quantile_ns, QUANTILES);
 }
 
-/* What is no plain ASCII is taken for Latin-1: every byte has a place in JSON then. */
-static void put_escaped(FILE *out, unsigned char byte)
+void line_end(struct json_line *line)
 {
-	if (byte < 0x20 || byte > 0x7e || byte == '"' || byte == '\\')
-		fprintf(out, "\\u%04x", byte);
-	else
-		fputc(byte, out);
-}
-
-void line_text(FILE *out, const char *key, const char *text)
-{
-	fprintf(out, ",\"%s\":\"", key);
-	for (const char *at = text; *at != '\0'; at++)
-		put_escaped(out, (unsigned char)*at);
-	fputc('"', out);
-}
-
-void line_numbers(FILE *out, const char *key, const int64_t *values, size_t count)
-{
-	fprintf(out, ",\"%s\":[", key);
-	for (size_t i = 0; i < count; i++)
-		fprintf(out, "%s%" PRId64, i ? "," : "", values[i]);
-	fputc(']', out);
-}
-
-void line_statistics(FILE *out, const struct statistics *statistics)
-{
-	line_number(out, "count", (int64_t)statistics->count);
-	line_number(out, "mean_ns", statistics->mean_ns);
-	line_number(out, "deviation_ns", statistics->deviation_ns);
-	line_numbers(out, "quantiles_ns", statistics->quantile_ns, QUANTILES);
-}
-
-void line_end(FILE *out)
-{
-	fputs("}\n", out);
-	fflush(out);
+	json_end(line);
+	fflush(line->out);
 }

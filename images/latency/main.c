@@ -51,10 +51,12 @@ static int take(const struct series *series, unsigned int number)
 
 static void write_refusal(unsigned int number, const char *refused, int error)
 {
-	line_begin(stdout, number);
-	line_text(stdout, "refused", refused);
-	line_text(stdout, "why", strerror(-error));
-	line_end(stdout);
+	struct json_line line;
+
+	line_begin(&line, stdout, number);
+	json_text(&line, "refused", refused);
+	json_text(&line, "why", strerror(-error));
+	line_end(&line);
 }
 
 /* In a process of its own. What the machine refuses is a result, too. */

@@ -36,21 +36,21 @@ static void cost_begin(struct cost *cost)
 	cost->cpu_ns = clock_cpu_ns();
 }
 
-static void cost_write(const struct cost *begin, FILE *out)
+static void cost_write(const struct cost *begin, struct json_line *line)
 {
 	struct cost end;
 
 	cost_begin(&end);
-	line_number(out, "cpu_ns", end.cpu_ns - begin->cpu_ns);
-	line_number(out, "voluntary_switches", end.usage.ru_nvcsw - begin->usage.ru_nvcsw);
-	line_number(out, "involuntary_switches", end.usage.ru_nivcsw - begin->usage.ru_nivcsw);
+	json_signed(line, "cpu_ns", end.cpu_ns - begin->cpu_ns);
+	json_signed(line, "voluntary_switches", end.usage.ru_nvcsw - begin->usage.ru_nvcsw);
+	json_signed(line, "involuntary_switches", end.usage.ru_nivcsw - begin->usage.ru_nivcsw);
 }
 
 /* When the readings were taken: what happened to this machine meanwhile is in them. */
-static void span_write(int64_t began_ns, int64_t ended_ns, FILE *out)
+static void span_write(int64_t began_ns, int64_t ended_ns, struct json_line *line)
 {
-	line_number(out, "began_ns", began_ns);
-	line_number(out, "ended_ns", ended_ns);
+	json_signed(line, "began_ns", began_ns);
+	json_signed(line, "ended_ns", ended_ns);
 }
 
 static size_t take_waits(const struct series *series, int64_t *elapsed_ns)
@@ -85,6 +85,7 @@ int readings_of_wait(const struct series *series, unsigned int number, FILE *out
 	int64_t *elapsed_ns = room_for((size_t)series->count);
 	struct statistics statistics;
 	int64_t began_ns, ended_ns;
+	struct json_line line;
 	struct cost cost;
 	size_t taken;
 
@@ -94,13 +95,13 @@ int readings_of_wait(const struct series *series, unsigned int number, FILE *out
 	began_ns = clock_now_ns();
 	taken = take_waits(series, elapsed_ns);
 	ended_ns = clock_now_ns();
-	line_begin(out, number);
-	span_write(began_ns, ended_ns, out);
-	cost_write(&cost, out);
-	line_number(out, "early", count_below(elapsed_ns, taken, series->request_ns));
+	line_begin(&line, out, number);
+	span_write(began_ns, ended_ns, &line);
+	cost_write(&cost, &line);
+	json_signed(&line, "early", count_below(elapsed_ns, taken, series->request_ns));
 	statistics_fold(elapsed_ns, taken, &statistics);
-	line_statistics(out, &statistics);
-	line_end(out);
+	line_statistics(&line, &statistics);
+	line_end(&line);
 	free(elapsed_ns);
 	return 0;
 }
@@ -114,6 +115,7 @@ int readings_of_sweep(const struct series *series, unsigned int number, FILE *ou
 	const int64_t began_ns = clock_now_ns();
 	int64_t after_ns = began_ns;
 	int64_t early = 0;
+	struct json_line line;
 	size_t taken = 0;
 
 	if (!elapsed_ns)
@@ -128,11 +130,11 @@ int readings_of_sweep(const struct series *series, unsigned int number, FILE *ou
 		early += elapsed_ns[taken] < request_ns;
 		taken++;
 	}
-	line_begin(out, number);
-	span_write(began_ns, after_ns, out);
-	line_number(out, "early", early);
-	line_numbers(out, "elapsed_ns", elapsed_ns, taken);
-	line_end(out);
+	line_begin(&line, out, number);
+	span_write(began_ns, after_ns, &line);
+	json_signed(&line, "early", early);
+	json_list_signed(&line, "elapsed_ns", elapsed_ns, taken);
+	line_end(&line);
 	free(elapsed_ns);
 	return 0;
 }
@@ -146,6 +148,7 @@ int readings_of_periods(const struct series *series, unsigned int number, FILE *
 	int64_t *late_ns = room_for((size_t)series->count);
 	const int64_t until_ns = limit_of(series);
 	struct statistics statistics;
+	struct json_line line;
 	struct cost cost;
 	int64_t began_ns, due_ns, now_ns;
 	size_t taken = 0;
@@ -165,15 +168,15 @@ int readings_of_periods(const struct series *series, unsigned int number, FILE *
 		now_ns = clock_now_ns();
 		late_ns[taken++] = now_ns - due_ns;
 	} while (taken < (size_t)series->count && now_ns < until_ns);
-	line_begin(out, number);
-	span_write(began_ns, now_ns, out);
-	cost_write(&cost, out);
-	line_number(out, "early", count_below(late_ns, taken, 0));
-	line_number(
-		out, "overruns", (int64_t)taken - count_below(late_ns, taken, series->request_ns));
+	line_begin(&line, out, number);
+	span_write(began_ns, now_ns, &line);
+	cost_write(&cost, &line);
+	json_signed(&line, "early", count_below(late_ns, taken, 0));
+	json_signed(&line, "overruns",
+		(int64_t)taken - count_below(late_ns, taken, series->request_ns));
 	statistics_fold(late_ns, taken, &statistics);
-	line_statistics(out, &statistics);
-	line_end(out);
+	line_statistics(&line, &statistics);
+	line_end(&line);
 	free(late_ns);
 	return 0;
 }

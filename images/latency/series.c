@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#define _GNU_SOURCE
 #include "series.h"
 #include "clock.h"
 
-#include <ctype.h>
-#include <errno.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
+#include "text/arguments.h"
 
 #define REQUEST_NS_MAX (100 * NS_PER_S)
 #define LIMIT_MS_MAX 3600000
@@ -24,73 +20,43 @@ static const char *const kinds[] = {
 	[SERIES_TICKS] = "ticks",
 };
 
-static const struct {
-	const char *key;
-	size_t offset;
-	int64_t max;
-} numbers[] = {
-	{"request_ns", offsetof(struct series, request_ns), REQUEST_NS_MAX},
-	{"from_ns", offsetof(struct series, from_ns), REQUEST_NS_MAX},
-	{"to_ns", offsetof(struct series, to_ns), REQUEST_NS_MAX},
-	{"step_ns", offsetof(struct series, step_ns), REQUEST_NS_MAX},
-	{"count", offsetof(struct series, count), SERIES_COUNT_MAX},
-	{"limit_ms", offsetof(struct series, limit_ms), LIMIT_MS_MAX},
-	{"fifo", offsetof(struct series, fifo_priority), FIFO_PRIORITY_MAX},
-	{"slack_ns", offsetof(struct series, slack_ns), NS_PER_S},
-	{"cpu", offsetof(struct series, cpu), CPU_MAX},
-	{"eaters", offsetof(struct series, eaters), SERIES_EATERS_MAX},
-	{"hold_us", offsetof(struct series, hold_us), HOLD_US_MAX},
+static int parse_wait(const char *text, void *field)
+{
+	const struct wait *wait = wait_find(text);
+
+	*(const struct wait **)field = wait;
+	return wait ? 0 : -EINVAL;
+}
+
+#define FIELD(name_) ARGUMENT(struct series, name_)
+
+static const struct argument arguments[] = {
+	{FIELD(wait), .parse = parse_wait},
+	{FIELD(request_ns), .max = REQUEST_NS_MAX},
+	{FIELD(from_ns), .max = REQUEST_NS_MAX},
+	{FIELD(to_ns), .max = REQUEST_NS_MAX},
+	{FIELD(step_ns), .max = REQUEST_NS_MAX},
+	{FIELD(count), .max = SERIES_COUNT_MAX},
+	{FIELD(limit_ms), .max = LIMIT_MS_MAX},
+	{.name = "fifo",
+		.offset = offsetof(struct series, fifo_priority),
+		.max = FIFO_PRIORITY_MAX},
+	{FIELD(slack_ns), .max = NS_PER_S},
+	{FIELD(cpu), .max = CPU_MAX},
+	{FIELD(eaters), .max = SERIES_EATERS_MAX},
+	{FIELD(hold_us), .max = HOLD_US_MAX},
 };
-
-/* A digit first: strtoll() would take spaces and signs. */
-static int take_number(const char *text, int64_t max, int64_t *out)
-{
-	long long value;
-	char *end;
-
-	if (!isdigit((unsigned char)text[0]))
-		return -EINVAL;
-	errno = 0;
-	value = strtoll(text, &end, 10);
-	if (errno || *end != '\0' || value > max)
-		return -EINVAL;
-	*out = value;
-	return 0;
-}
-
-static int take_pair(const char *key, const char *value, struct series *out)
-{
-	if (strcmp(key, "wait") == 0) {
-		out->wait = wait_find(value);
-		return out->wait ? 0 : -EINVAL;
-	}
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-		if (strcmp(key, numbers[i].key) == 0)
-			return take_number(value, numbers[i].max,
-				(int64_t *)(void *)((char *)out + numbers[i].offset));
-	}
-	return -EINVAL;
-}
 
 static int take_pairs(char *rest, struct series *out)
 {
+	const char *wants;
+	uint64_t seen = 0;
 	int error = 0;
 
-	while (!error && rest) {
-		char *key = rest;
-		char *comma = strchr(rest, ',');
-		char *equals;
-
-		if (comma)
-			*comma = '\0';
-		rest = comma ? comma + 1 : NULL;
-		equals = strchr(key, '=');
-		if (!equals)
-			return -EINVAL;
-		*equals = '\0';
-		error = take_pair(key, equals + 1, out);
-	}
-	return error;
+	while (!error && rest)
+		error = argument_take(arguments, sizeof(arguments) / sizeof(arguments[0]),
+			strsep(&rest, ","), out, &seen, &wants);
+	return error ? -EINVAL : 0;
 }
 
 static int take_kind(const char *name, struct series *out)

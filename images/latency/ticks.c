@@ -94,6 +94,7 @@ static void compute(int64_t ns)
 int ticks_write(const struct series *series, unsigned int number, FILE *out)
 {
 	int64_t begin, between, end;
+	struct json_line line;
 
 	begin = count_now(series->cpu);
 	idle(series->request_ns);
@@ -102,9 +103,9 @@ int ticks_write(const struct series *series, unsigned int number, FILE *out)
 	end = count_now(series->cpu);
 	if (begin < 0 || between < 0 || end < 0)
 		return -ENOENT;
-	line_begin(out, number);
-	line_number(out, "idle_interrupts", between - begin);
-	line_number(out, "busy_interrupts", end - between);
-	line_end(out);
+	line_begin(&line, out, number);
+	json_signed(&line, "idle_interrupts", between - begin);
+	json_signed(&line, "busy_interrupts", end - between);
+	line_end(&line);
 	return 0;
 }

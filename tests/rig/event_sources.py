@@ -90,6 +90,25 @@ def _put(body: str, bodies: dict[str, str]) -> Iterator[str]:
             yield from _put(bodies[match[1]], bodies)
 
 
+def printed_by_lines(source: str, inner: tuple[str, ...] = ()) -> Printed:
+    """Of a C file that prints by emulators/text/json_line.h; `inner` print parts of values."""
+    bodies = functions_of(source)
+    found: Printed = {}
+    for body in bodies.values():
+        kind = re.search(r'(?:\bbegin\(&?line, (?:out, )?|"ev", )"(\w+)"', body)
+        if kind is not None:
+            found[kind[1]] = [key for key in _on_line(body, bodies, inner) if key != "ev"]
+    return found
+
+
+def _on_line(body: str, bodies: dict[str, str], inner: tuple[str, ...]) -> Iterator[str]:
+    for match in re.finditer(r'\b(\w+)\(&?line, (?:"(\w+)")?', body):
+        if match[2] and match[1] != "begin":
+            yield match[2]
+        elif match[1] in bodies and match[1] not in inner:
+            yield from _on_line(bodies[match[1]], bodies, inner)
+
+
 def noted_by_agent(source: str) -> Printed:
     """Of a C file of the agent's, what it has `report.c` write."""
     found: Printed = {}

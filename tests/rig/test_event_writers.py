@@ -19,6 +19,7 @@ from tests.rig.event_sources import (
     noted_by_session,
     printed_by_calls,
     printed_by_formats,
+    printed_by_lines,
     without_characters,
 )
 
@@ -63,11 +64,11 @@ PRINTED: dict[Writer, tuple[object, Printed]] = {
     ),
     Writer.CPU_PLUGIN: (
         streams.TraceLine,
-        printed_by_formats(read("emulators", "cpu", "trace.c"), inner=("print_vcpu",)),
+        printed_by_lines(read("emulators", "cpu", "trace.c"), inner=("put_vcpu",)),
     ),
     Writer.DELAY_PLUGIN: (
         streams.PluginLine,
-        printed_by_formats(read("emulators", "delays", "record.c")),
+        printed_by_lines(read("emulators", "delays", "record.c")),
     ),
 }
 
@@ -140,5 +141,5 @@ def test_key_or_kind_that_nobody_defined_is_found() -> None:
     renamed = read("emulators", "record", "jsonl.c").replace('"busy_left_ns"', '"left_ns"')
     spi = written_by(Writer.EMULATOR, streams.Event)["spi"]
     assert fault_of(spi, printed_by_calls(renamed)["spi"]) == "unknown: ['left_ns']"
-    trace = read("emulators", "cpu", "trace.c").replace('\\"speed\\"', '\\"fast\\"')
-    assert "fast" in printed_by_formats(trace, inner=("print_vcpu",))
+    trace = read("emulators", "cpu", "trace.c").replace('"speed"', '"fast"')
+    assert "fast" in printed_by_lines(trace, inner=("put_vcpu",))

@@ -17,15 +17,13 @@ from delayrig.present.pages.charts import (
 from delayrig.present.pages.page import (
     TEMPLATES,
     Assets,
-    Column,
-    Row,
     Section,
-    Table,
     code,
     paragraph,
     render_page,
     table_html,
 )
+from delayrig.present.tables import Row, Table, words_and_figures
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
@@ -64,8 +62,7 @@ def outline(page: bytes) -> Outline:
 
 
 def make_table(*rows: Row) -> Table:
-    columns = [Column(name="subject"), Column(name="s", numeric=True)]
-    return Table(caption="Total time", columns=columns, rows=rows)
+    return words_and_figures("Total time", ["subject"], ["s"], rows)
 
 
 def make_chart(title: str, colour: Colour = Colour.FIRST) -> Markup:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from delayrig.base.paths import Paths
+from delayrig.cli.command import UNCONFINED, is_unconfined
 from delayrig.cli.words import CELL, PLAN_NAME, SUBJECT
 from delayrig.images.delay_function import DelayWish
 from delayrig.model.lane import LaneName
@@ -24,7 +25,6 @@ from delayrig.plan.request import (
 )
 
 R = TypeVar("R")
-UNCONFINED = "delayrig.unconfined"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,12 +114,6 @@ unconfined_option = click.option(
     callback=_note_unconfined,
     help="Lane host: the subject runs with all your rights.",
 )
-
-
-def is_unconfined() -> bool:
-    """Whether the command that runs was given that option."""
-    context = click.get_current_context(silent=True)
-    return bool(context and context.meta.get(UNCONFINED))
 
 
 tls_option = click.option(

@@ -29,6 +29,8 @@ from delayrig.run.runner import run_request
 P = ParamSpec("P")
 R = TypeVar("R")
 
+UNCONFINED = "delayrig.unconfined"
+"""Where the context of a command notes that option."""
 INTERRUPTED = 130
 SIGPIPE_ENDED = 141
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -158,6 +160,12 @@ def default_out(plan: str) -> Path:
     return Path("out") / f"{Path(plan).stem}-{now:%Y%m%d-%H%M%S}"
 
 
+def is_unconfined() -> bool:
+    """Whether the command that runs was given `--unconfined`."""
+    context = click.get_current_context(silent=True)
+    return bool(context and context.meta.get(UNCONFINED))
+
+
 def own_request(
     plan: str,
     patterns: tuple[str, ...],
@@ -167,6 +175,7 @@ def own_request(
     *,
     subjects: Sequence[str] = (),
     lane: LaneName | None = None,
+    delay: DelayWish | None = None,
     leaves: str = FILE_NAME,
     resume: bool = False,
 ) -> tuple[Request, Paths]:
@@ -197,6 +206,9 @@ def own_request(
         seed=seed,
         connect=None,
         argv=sys.argv[1:],
+        lane=choice.lane,
+        unconfined=is_unconfined(),
+        delay=delay or DelayWish(),
         resume=resume,
     )
     return request, paths

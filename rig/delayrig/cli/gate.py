@@ -30,7 +30,6 @@ from delayrig.base.paths import Paths, find_paths
 from delayrig.cli.cells import (
     ClusterGiven,
     cluster_options,
-    is_unconfined,
     lane_option,
     unconfined_option,
 )
@@ -39,6 +38,7 @@ from delayrig.cli.command import (
     default_out,
     delay_options,
     explained,
+    is_unconfined,
     plain_text,
     tell,
     until_interrupted,

@@ -3,7 +3,6 @@
 
 import datetime as dt
 import os
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
@@ -11,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
-import msgspec
 
 from delayrig.analysis.history.address import NONE, VARIABLE, find_address
 from delayrig.base.errors import BadInputError
@@ -85,19 +83,17 @@ def history() -> None:
 @history.command("list")
 @_choosing(_any_subject)
 @click.option("--limit", type=click.IntRange(1), default=LIMIT, show_default=True, help="Newest.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON, times in nanoseconds.")
 @history_url
 @plain_text
+@answers
 @explained
-def list_runs(wanted: "Choice", limit: int, as_json: bool, url: str | None, no_color: bool) -> None:
+def list_runs(wanted: "Choice", limit: int, url: str | None, no_color: bool) -> None:
     """Lists runs, the newest last."""
     from delayrig.present.terminal.history import list_table, listed
 
     store = opened_history(url)
     runs = [listed(entry) for entry in store.entries(replace(wanted, limit=limit))]
-    if as_json:
-        _print_json(runs)
-        return
+    tell_json(runs)
     console = make_console(no_color=no_color)
     if runs:
         console.print(list_table(runs))
@@ -107,19 +103,17 @@ def list_runs(wanted: "Choice", limit: int, as_json: bool, url: str | None, no_c
 
 @history.command("show")
 @click.argument("number", type=click.IntRange(1))
-@click.option("--json", "as_json", is_flag=True, help="Its results.json.")
 @history_url
 @plain_text
+@answers
 @explained
-def show_run(number: int, as_json: bool, url: str | None, no_color: bool) -> None:
+def show_run(number: int, url: str | None, no_color: bool) -> None:
     """Shows a run as it was shown then."""
     from delayrig.analysis.history.choice import Choice
 
     store = opened_history(url)
     results = store.load(number)
-    if as_json:
-        _print_json(results)
-        return
+    tell_json(results)
     console = make_console(no_color=no_color)
     code = exit_code_of_run(results.cells, results.contrasts)
     print_results(results, code, console, out="")
@@ -174,14 +168,13 @@ def plot(
     show_default=True,
     help="That real time stepped at all.",
 )
-@click.option("--json", "as_json", is_flag=True, help="As JSON, times in nanoseconds.")
 @history_url
 @plain_text
+@answers
 @explained
 def steps(
     wanted: "Choice",
     confidence: float,
-    as_json: bool,
     url: str | None,
     no_color: bool,
 ) -> None:
@@ -199,10 +192,8 @@ def steps(
     if not points:
         raise _no_runs(store, wanted.subject)
     found = find_steps(points, wanted.subject, confidence=confidence)
-    if as_json:
-        _print_json(found)
-    else:
-        print_steps(found, _unlike(store, found), make_console(no_color=no_color))
+    tell_json(found)
+    print_steps(found, _unlike(store, found), make_console(no_color=no_color))
 
 
 @history.command("add")
@@ -296,10 +287,6 @@ def _no_runs(store: "History", subject: str) -> BadInputError:
         f"history {store.label}: no such run has timed the subject {subject!r}",
         hint="`rig/rig history list` names the subjects",
     )
-
-
-def _print_json(value: object) -> None:
-    sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(value), indent=1) + b"\n")
 
 
 def _moment(text: str, option: str) -> str:

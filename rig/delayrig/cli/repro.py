@@ -3,6 +3,7 @@
 
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -11,11 +12,13 @@ from delayrig.analysis.repro.choice import Chosen, Wish, choose
 from delayrig.analysis.repro.look import Look
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.paths import Paths, find_paths
-from delayrig.cli.cells import is_unconfined, unconfined_option
+from delayrig.cli.cells import unconfined_option
 from delayrig.cli.command import (
     default_out,
     delay_options,
     explained,
+    is_unconfined,
+    own_request,
     plain_text,
     say_making,
     until_interrupted,
@@ -25,7 +28,7 @@ from delayrig.cli.words import CELL, PLAN_NAME, SUBJECT
 from delayrig.images.delay_function import DelayWish
 from delayrig.model.lane import LaneName
 from delayrig.model.result import read_results
-from delayrig.plan.request import Request, check_out, choose_cells
+from delayrig.plan.request import Request, check_out
 
 NAME = "repro"
 HETEROGENEOUS = "heterogeneous"
@@ -132,23 +135,9 @@ def _walk_through(out: Path, paths: Paths, *, keep: bool) -> ExitCode:
     from delayrig.analysis.repro.heterogeneous import PLAN
     from delayrig.analysis.repro.walk import walk_through
 
-    choice = choose_cells(plan=PLAN, subjects=[], patterns=[], seed=1, paths=paths)
-    folder = out.absolute()
-    check_out(folder, choice.cells)
-    request = Request(
-        plan=PLAN,
-        cells=choice.cells,
-        contrasts=[],
-        chips=choice.chips,
-        recipes=choice.recipes,
-        out=folder,
-        jobs=1,
-        seed=1,
-        connect=None,
-        argv=sys.argv[1:],
-        lane=choice.lane,
-        retries_lost=False,
-    )
+    request, _ = own_request(PLAN, (), 1, 1, out)
+    request = replace(request, retries_lost=False)
+    folder = request.out
     try:
         return until_interrupted(
             walk_through(request, paths, click.echo),

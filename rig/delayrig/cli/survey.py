@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`rig/rig survey`: which waits a flashrom asks for."""
 
-import os
 import sys
 from pathlib import Path
 
@@ -11,21 +10,21 @@ import msgspec
 from delayrig.analysis.survey.survey import FILE_NAME, survey_run
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.keep import keep_file
-from delayrig.base.paths import find_paths
-from delayrig.cli.cells import is_unconfined, unconfined_option
+from delayrig.cli.cells import unconfined_option
 from delayrig.cli.command import (
     HOW_TO_GO_ON,
     default_out,
     delay_options,
     explained,
+    own_request,
     plain_text,
     resume_option,
     run_shown,
 )
+from delayrig.cli.loudness import answers, tell_json
 from delayrig.cli.words import PLAN_NAME, SUBJECT
 from delayrig.images.delay_function import DelayWish
 from delayrig.judge.exit_code import exit_code_of_run
-from delayrig.plan.request import Request, check_out, choose_cells
 from delayrig.present.terminal.console import make_console
 from delayrig.present.terminal.survey import print_survey
 from delayrig.run.taken_up import check_begun
@@ -55,8 +54,8 @@ PLAN = "survey"
 @resume_option
 @unconfined_option
 @delay_options
-@click.option("--json", "as_json", is_flag=True, help="For machines; all times in nanoseconds.")
 @plain_text
+@answers
 @explained
 def survey(
     subjects: tuple[str, ...],
@@ -67,7 +66,6 @@ def survey(
     seed: int,
     resume: bool,
     delay: DelayWish,
-    as_json: bool,
     no_color: bool,
 ) -> None:
     """Tells which waits flashroms ask for: how long, how often, what they took beyond that.
@@ -90,16 +88,12 @@ def survey(
     code = ExitCode.PASS
     if run_folder is None:
         run_folder = out or default_out("survey")
-        code = _run(
-            subjects,
-            run_folder,
-            plan,
-            jobs or len(os.sched_getaffinity(0)),
-            seed,
-            delay,
-            resume,
-            no_color,
+        # What is asked for is told, so that doubts about it are no failure.
+        request, paths = own_request(
+            plan, (), seed, jobs, run_folder, subjects=subjects, delay=delay, resume=resume
         )
+        results = run_shown(request, paths, no_color=no_color, how_to_go_on=HOW_TO_GO_ON)
+        code = exit_code_of_run(results.cells, results.contrasts)
     found = survey_run(run_folder)
     content = msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n"
     keep_file(run_folder / FILE_NAME, content)
@@ -108,49 +102,9 @@ def survey(
 
     keep_file(run_folder / "survey.html", survey_page(found))
     keep_file(run_folder / "survey.svg", survey_svg(found))
-    if as_json:
-        click.echo(content, nl=False)
-    else:
-        console = make_console(no_color=no_color)
-        print_survey(found, console)
-        console.print(
-            f"results: {run_folder}/survey.html, survey.svg, {FILE_NAME}",
-            markup=False,
-            soft_wrap=True,
-        )
+    tell_json(found)
+    console = make_console(no_color=no_color)
+    print_survey(found, console)
+    written = f"results: {run_folder}/survey.html, survey.svg, {FILE_NAME}"
+    console.print(written, markup=False, soft_wrap=True)
     sys.exit(code)
-
-
-def _run(
-    subjects: tuple[str, ...],
-    folder: Path,
-    plan: str,
-    jobs: int,
-    seed: int,
-    delay: DelayWish,
-    resume: bool,
-    no_color: bool,
-) -> ExitCode:
-    """Runs the jobs; a survey tells what is asked for, so that doubts about it are no failure."""
-    paths = find_paths()
-    choice = choose_cells(plan=plan, subjects=list(subjects), patterns=[], seed=seed, paths=paths)
-    if not resume:
-        check_out(folder, choice.cells)
-    request = Request(
-        plan=plan,
-        cells=choice.cells,
-        contrasts=[],
-        chips=choice.chips,
-        recipes=choice.recipes,
-        out=folder,
-        jobs=jobs,
-        seed=seed,
-        connect=None,
-        argv=sys.argv[1:],
-        lane=choice.lane,
-        unconfined=is_unconfined(),
-        delay=delay,
-        resume=resume,
-    )
-    results = run_shown(request, paths, no_color=no_color, how_to_go_on=HOW_TO_GO_ON)
-    return exit_code_of_run(results.cells, results.contrasts)

@@ -36,8 +36,15 @@ from delayrig.analysis.threshold.values import DEFAULT, parse_values
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.keep import keep_file
 from delayrig.base.paths import Paths, find_paths
-from delayrig.cli.cells import is_unconfined, unconfined_option
-from delayrig.cli.command import INTERRUPTED, default_out, explained, plain_text, until_interrupted
+from delayrig.cli.cells import unconfined_option
+from delayrig.cli.command import (
+    INTERRUPTED,
+    default_out,
+    explained,
+    is_unconfined,
+    plain_text,
+    until_interrupted,
+)
 from delayrig.cli.loudness import Loudness, answers, loudness, progress_console, tell_json
 from delayrig.cli.words import PLAN_NAME
 from delayrig.model.lane import LaneName

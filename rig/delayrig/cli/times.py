@@ -4,10 +4,10 @@
 from pathlib import Path
 
 import click
-import msgspec
 
 from delayrig.analysis.figures.times import time_rows
 from delayrig.cli.command import explained, plain_text
+from delayrig.cli.loudness import answers, tell_json
 from delayrig.model.result import read_results
 from delayrig.present.terminal.console import make_console
 from delayrig.present.terminal.times import time_table
@@ -16,17 +16,15 @@ from delayrig.present.terminal.times import time_table
 @click.command()
 @click.argument("run_folder", metavar="RUN", type=click.Path(path_type=Path))
 @click.option("--beside", metavar="SUBJECT", default="debian:trixie", show_default=True)
-@click.option("--json", "as_json", is_flag=True, help="For machines; all times in nanoseconds.")
 @plain_text
+@answers
 @explained
-def times(run_folder: Path, beside: str, as_json: bool, no_color: bool) -> None:
+def times(run_folder: Path, beside: str, no_color: bool) -> None:
     """Tells what each cell of a run took, beside what it could not do without.
 
     The ratio is that of the total to the chip's busy time and the floor: the same bytes, written
     with the fewest transfers in the same guest. Each stands beside the total of another SUBJECT.
     """
     rows = time_rows(read_results(run_folder), beside=beside)
-    if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode(rows)))
-    else:
-        make_console(no_color=no_color).print(time_table(rows, beside=beside))
+    tell_json(rows)
+    make_console(no_color=no_color).print(time_table(rows, beside=beside))

@@ -17,11 +17,12 @@ from delayrig.analysis.repro.choice import Chosen
 from delayrig.analysis.repro.look import Look
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.paths import Paths, find_paths
-from delayrig.cli.cells import is_unconfined, unconfined_option
+from delayrig.cli.cells import unconfined_option
 from delayrig.cli.command import (
     default_out,
     delay_options,
     explained,
+    is_unconfined,
     plain_text,
     run_shown,
     until_interrupted,

@@ -4,10 +4,10 @@
 from pathlib import Path
 
 import click
-import msgspec
 
 from delayrig.analysis.figures.waste import read_watched, waste_of
 from delayrig.cli.command import explained, plain_text
+from delayrig.cli.loudness import answers, tell_json
 from delayrig.present.terminal.console import make_console
 from delayrig.present.terminal.waste import waste_tables
 
@@ -19,19 +19,17 @@ NO_CALLS = (
 
 @click.command()
 @click.argument("folder", metavar="RUN|CELL", type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="For machines; all times in nanoseconds.")
 @plain_text
+@answers
 @explained
-def waste(folder: Path, as_json: bool, no_color: bool) -> None:
+def waste(folder: Path, no_color: bool) -> None:
     """Tells where a flashrom waits for nothing, the largest sum first.
 
     By operation: how long the part had been ready when the next command came. Of cells in guests
     also by who asked for a delay: how much of it the part was not busy at all.
     """
     found = waste_of(read_watched(folder))
-    if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode(found)))
-        return
+    tell_json(found)
     console = make_console(no_color=no_color)
     for table in waste_tables(found):
         console.print(table, "")

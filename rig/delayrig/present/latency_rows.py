@@ -2,7 +2,6 @@
 """The tables of the answer as plain text, once for the terminal and for the page."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
 from delayrig.analysis.latency.doubt import marked
 from delayrig.analysis.latency.explain import growths, slack_cuts, us
@@ -10,6 +9,7 @@ from delayrig.analysis.latency.proposal import KEYS, Figures, read_proposal
 from delayrig.analysis.latency.result import MachineReport, Reading
 from delayrig.analysis.latency.series import Section, Series
 from delayrig.model.lane import LaneName
+from delayrig.present.tables import Table, words_and_figures
 
 TESTS = {
     "nop": "nop",
@@ -20,26 +20,13 @@ TESTS = {
 NONE = "-"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rows:
-    """A table: what it shows, its columns, and its rows; `words` columns are not numbers."""
-
-    caption: str
-    words: int
-    columns: Sequence[str]
-    rows: Sequence[Sequence[str]]
-
-
-def place_rows(machines: Sequence[MachineReport]) -> Rows:
+def place_rows(machines: Sequence[MachineReport]) -> Table:
     """What was measured, and in which lane."""
-    return Rows(
-        caption="What was measured; in real time also how well this machine kept up",
-        words=5,
-        columns=[
-            *("machine", "lane", "architecture", "CPUs", "measured on"),
-            *("MIPS", "series", "of these in doubt"),
-        ],
-        rows=[
+    return words_and_figures(
+        "What was measured; in real time also how well this machine kept up",
+        ["machine", "lane", "architecture", "CPUs", "measured on"],
+        ["MIPS", "series", "of these in doubt"],
+        [
             [
                 machine.title,
                 machine.lane,
@@ -67,17 +54,17 @@ def _in_doubt(machine: MachineReport) -> str:
     return f"{sum(map(bool, counts))}"
 
 
-def proposal_rows(machines: Sequence[MachineReport]) -> Rows:
+def proposal_rows(machines: Sequence[MachineReport]) -> Table:
     """Mean / min / max in the form of the proposal, ours first and its machines below."""
     rows = [row for machine in machines for row in _own_proposal_rows(machine)]
     for theirs in read_proposal().machine:
         for policy, figures in (("normal", theirs.normal), ("SCHED_FIFO", theirs.fifo)):
             rows.append([f"{theirs.name} (proposal)", policy, "idle", *_theirs(figures)])
-    return Rows(
-        caption="How long each test took in us, mean / min / max, as in the proposal",
-        words=3,
-        columns=["machine", "policy", "load", *TESTS.values()],
-        rows=rows,
+    return words_and_figures(
+        "How long each test took in us, mean / min / max, as in the proposal",
+        ["machine", "policy", "load"],
+        list(TESTS.values()),
+        rows,
     )
 
 
@@ -120,7 +107,7 @@ def _figure(value_us: float) -> str:
     return f"{value_us:.1f}" if value_us >= 1 else f"{value_us:.2f}"
 
 
-def quantile_rows(machines: Sequence[MachineReport]) -> Rows:
+def quantile_rows(machines: Sequence[MachineReport]) -> Table:
     """The same with what a mean and a maximum hide."""
     rows = [
         [
@@ -135,14 +122,11 @@ def quantile_rows(machines: Sequence[MachineReport]) -> Rows:
         for each in machine.of(Section.TABLE)
         if each.series.cpu == machine.measured_cpus[0]
     ]
-    return Rows(
-        caption="The same in us with median and 99th percentile, and how many readings there are",
-        words=4,
-        columns=[
-            *("machine", "policy", "load", "test"),
-            *("mean", "min", "p50", "p99", "max", "readings"),
-        ],
-        rows=rows,
+    return words_and_figures(
+        "The same in us with median and 99th percentile, and how many readings there are",
+        ["machine", "policy", "load", "test"],
+        ["mean", "min", "p50", "p99", "max", "readings"],
+        rows,
     )
 
 
@@ -153,7 +137,7 @@ def _quantiles(reading: Reading) -> list[str]:
     return [_figure(ns / 1e3) for ns in (s.mean_ns, s.min_ns, s.p50_ns, s.p99_ns, s.max_ns)]
 
 
-def clock_rows(machines: Sequence[MachineReport]) -> Rows:
+def clock_rows(machines: Sequence[MachineReport]) -> Table:
     """Clocks, and what the measuring itself costs."""
     rows = [
         [
@@ -170,18 +154,18 @@ def clock_rows(machines: Sequence[MachineReport]) -> Rows:
         ]
         for machine in machines
     ]
-    return Rows(
-        caption="Clocks, and what a reading costs by itself",
-        words=2,
-        columns=[
-            *("machine", "clock source", "clock_getres() ns", "step seen ns", "tick ms", "HZ"),
+    return words_and_figures(
+        "Clocks, and what a reading costs by itself",
+        ["machine", "clock source"],
+        [
+            *("clock_getres() ns", "step seen ns", "tick ms", "HZ"),
             *("slack us", "clock read us", "as system call us", "loop us"),
         ],
-        rows=rows,
+        rows,
     )
 
 
-def timer_rows(machines: Sequence[MachineReport]) -> Rows:
+def timer_rows(machines: Sequence[MachineReport]) -> Table:
     """State of high-resolution timers and of the tick."""
     words = {True: "on", False: "off", None: "unknown"}
     rows = [
@@ -197,24 +181,21 @@ def timer_rows(machines: Sequence[MachineReport]) -> Rows:
         ]
         for machine in machines
     ]
-    return Rows(
-        caption="Timers and tick; interrupts of the CPU's own timer in 200 ms",
-        words=4,
-        columns=[
-            *("machine", "high resolution", "tick", "event handlers"),
-            *("while asleep", "while computing"),
-        ],
-        rows=rows,
+    return words_and_figures(
+        "Timers and tick; interrupts of the CPU's own timer in 200 ms",
+        ["machine", "high resolution", "tick", "event handlers"],
+        ["while asleep", "while computing"],
+        rows,
     )
 
 
-def energy_rows(machines: Sequence[MachineReport]) -> Rows:
+def energy_rows(machines: Sequence[MachineReport]) -> Table:
     """What waiting costs in energy; no rows where no machine tells it."""
-    return Rows(
-        caption="Power of the whole machine while it waits, in W",
-        words=4,
-        columns=["machine", "policy", "load", "test", "W"],
-        rows=[
+    return words_and_figures(
+        "Power of the whole machine while it waits, in W",
+        ["machine", "policy", "load", "test"],
+        ["W"],
+        [
             [
                 machine.title,
                 each.series.policy,
@@ -229,7 +210,7 @@ def energy_rows(machines: Sequence[MachineReport]) -> Rows:
     )
 
 
-def cyclictest_rows(machines: Sequence[MachineReport]) -> Rows:
+def cyclictest_rows(machines: Sequence[MachineReport]) -> Table:
     """As cyclictest says it."""
     rows = [
         [
@@ -242,24 +223,21 @@ def cyclictest_rows(machines: Sequence[MachineReport]) -> Rows:
         for machine in machines
         for each in machine.cyclictest
     ]
-    return Rows(
-        caption="cyclictest: how late a SCHED_FIFO task of 1 ms was woken, in us",
-        words=3,
-        columns=["machine", "interface", "load", "min", "avg", "max", "cycles"],
-        rows=rows,
+    return words_and_figures(
+        "cyclictest: how late a SCHED_FIFO task of 1 ms was woken, in us",
+        ["machine", "interface", "load"],
+        ["min", "avg", "max", "cycles"],
+        rows,
     )
 
 
-def period_rows(machines: Sequence[MachineReport]) -> Rows:
+def period_rows(machines: Sequence[MachineReport]) -> Table:
     """The isochronous task."""
-    return Rows(
-        caption="A task of 1 ms by clock_nanosleep() at SCHED_FIFO 92: how late it began, in us",
-        words=3,
-        columns=[
-            *("machine", "load", "/dev/cpu_dma_latency"),
-            *("mean", "min", "p50", "p99", "max", "overruns", "periods"),
-        ],
-        rows=[
+    return words_and_figures(
+        "A task of 1 ms by clock_nanosleep() at SCHED_FIFO 92: how late it began, in us",
+        ["machine", "load", "/dev/cpu_dma_latency"],
+        ["mean", "min", "p50", "p99", "max", "overruns", "periods"],
+        [
             [
                 machine.title,
                 each.series.load,
@@ -274,7 +252,7 @@ def period_rows(machines: Sequence[MachineReport]) -> Rows:
     )
 
 
-def jitter_rows(machines: Sequence[MachineReport]) -> Rows:
+def jitter_rows(machines: Sequence[MachineReport]) -> Table:
     """Mean and deviation of how late sleeps ended, by length."""
     return _late_rows(
         machines,
@@ -285,7 +263,7 @@ def jitter_rows(machines: Sequence[MachineReport]) -> Rows:
     )
 
 
-def power_rows(machines: Sequence[MachineReport]) -> Rows:
+def power_rows(machines: Sequence[MachineReport]) -> Table:
     """The same for each governor, and each idle state as the deepest."""
     return _late_rows(
         machines,
@@ -306,7 +284,7 @@ def _late_rows(
     caption: str,
     columns: Sequence[str],
     words_of: Callable[[Series], list[str]],
-) -> Rows:
+) -> Table:
     """A row for each manner, with a pair of columns for each length."""
     rows: dict[tuple[str, ...], dict[int, Reading]] = {}
     for machine in machines:
@@ -315,15 +293,11 @@ def _late_rows(
                 key = (machine.title, *words_of(each.series))
                 rows.setdefault(key, {})[each.series.request_ns] = each
     lengths = sorted({length_ns for found in rows.values() for length_ns in found})
-    return Rows(
-        caption=caption,
-        words=1 + len(columns),
-        columns=[
-            "machine",
-            *columns,
-            *(f"{_length(n)} {k}" for n in lengths for k in ("mean", "dev.", "n")),
-        ],
-        rows=[
+    return words_and_figures(
+        caption,
+        ["machine", *columns],
+        [f"{_length(n)} {k}" for n in lengths for k in ("mean", "dev.", "n")],
+        [
             [*key, *(text for n in lengths for text in _mean_deviation_count(found.get(n), n))]
             for key, found in rows.items()
         ],
@@ -343,13 +317,13 @@ def _length(ns: int) -> str:
     return f"{ns / 1e9:g} s" if ns >= 1_000_000_000 else f"{ns / 1e6:g} ms"
 
 
-def slack_rows(machines: Sequence[MachineReport]) -> Rows:
+def slack_rows(machines: Sequence[MachineReport]) -> Table:
     """Median overshoot at both slacks."""
-    return Rows(
-        caption="Median overshoot of clock_nanosleep() at normal priority by timer slack, in us",
-        words=1,
-        columns=["machine", "sleep", "at 50 us", "at 1 ns", "what is left"],
-        rows=[
+    return words_and_figures(
+        "Median overshoot of clock_nanosleep() at normal priority by timer slack, in us",
+        ["machine"],
+        ["sleep", "at 50 us", "at 1 ns", "what is left"],
+        [
             [
                 machine.title,
                 us(cut.request_ns),
@@ -363,13 +337,13 @@ def slack_rows(machines: Sequence[MachineReport]) -> Rows:
     )
 
 
-def growth_rows(machines: Sequence[MachineReport]) -> Rows:
+def growth_rows(machines: Sequence[MachineReport]) -> Table:
     """How much later for each unit asked for more."""
-    return Rows(
-        caption="Growth of the median lateness from a wait of 100 ms to one of 1 s",
-        words=4,
-        columns=["machine", "interface", "policy", "load", "at 100 ms us", "at 1 s us", "growth %"],
-        rows=[
+    return words_and_figures(
+        "Growth of the median lateness from a wait of 100 ms to one of 1 s",
+        ["machine", "interface", "policy", "load"],
+        ["at 100 ms us", "at 1 s us", "growth %"],
+        [
             [
                 *(machine.title, f"{each.wait}()", each.policy, each.load),
                 f"{each.late_ns[100_000_000] / 1e3:.1f}",

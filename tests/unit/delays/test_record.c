@@ -13,18 +13,18 @@
 
 static const struct moment moment = {.t_ns = 5000, .late_insns = 7, .cpu = 3};
 
-static void check(const char *line, size_t len, const char *expected)
+static void check(const struct json_line *line, const char *expected)
 {
-	assert_int_equal(len, strlen(expected));
-	assert_memory_equal(line, expected, len);
+	assert_int_equal(line->len, strlen(expected));
+	assert_memory_equal(line->bytes, expected, line->len);
 }
 
 static void record_begins_with_its_schema(void **state)
 {
-	char line[RECORD_BYTES_MAX];
+	struct json_line line;
 
 	(void)state;
-	check(line, record_start(line), "{\"ev\":\"delays\",\"schema\":2}\n");
+	check(record_start(&line), "{\"ev\":\"delays\",\"schema\":2}\n");
 }
 
 static void entry_has_all_that_is_known_of_a_call(void **state)
@@ -34,10 +34,10 @@ static void entry_has_all_that_is_known_of_a_call(void **state)
 		.asked = 10000,
 		.place = {.space = 1, .thread = 2, .sp = UINT64_MAX},
 		.stack = 4};
-	char line[RECORD_BYTES_MAX];
+	struct json_line line;
 
 	(void)state;
-	check(line, record_enter(line, &moment, &entry),
+	check(record_enter(&line, &moment, &entry),
 		"{\"ev\":\"enter\",\"call\":9,\"function\":1,\"t_ns\":5000,\"late_insns\":7,"
 		"\"cpu\":3,"
 		"\"asked\":10000,\"space\":1,\"thread\":2,\"sp\":18446744073709551615,\"stack\":4}"
@@ -46,25 +46,24 @@ static void entry_has_all_that_is_known_of_a_call(void **state)
 
 static void end_says_by_what_it_was_known(void **state)
 {
-	char line[RECORD_BYTES_MAX];
+	struct json_line line;
 
 	(void)state;
-	check(line, record_leave(line, &moment, 9, "site", UINT64_MAX),
+	check(record_leave(&line, &moment, 9, "site", UINT64_MAX),
 		"{\"ev\":\"leave\",\"call\":9,\"t_ns\":5000,\"late_insns\":7,\"cpu\":3,"
 		"\"by\":\"site\",\"result\":18446744073709551615}\n");
-	check(line, record_abandon(line, 9), "{\"ev\":\"abandon\",\"call\":9}\n");
-	check(line, record_lost(line, 2), "{\"ev\":\"lost\",\"calls\":2}\n");
+	check(record_abandon(&line, 9), "{\"ev\":\"abandon\",\"call\":9}\n");
+	check(record_lost(&line, 2), "{\"ev\":\"lost\",\"calls\":2}\n");
 }
 
 static void sleep_tells_its_arguments_and_whether_its_time_was_read(void **state)
 {
 	const struct asking asking = {.is_known = true, .arguments = {1, 0, UINT64_MAX, 3, 4}};
-	char line[RECORD_BYTES_MAX];
+	struct json_line line;
 
 	(void)state;
-	check(line, record_asking(line, 9, &asking),
-		"{\"ev\":\"asking\",\"call\":9,\"is_known\":true,"
-		"\"arguments\":[1,0,18446744073709551615,3,4]}\n");
+	check(record_asking(&line, 9, &asking), "{\"ev\":\"asking\",\"call\":9,\"is_known\":true,"
+						"\"arguments\":[1,0,18446744073709551615,3,4]}\n");
 }
 
 static void longest_stack_has_room(void **state)
@@ -75,14 +74,13 @@ static void longest_stack_has_room(void **state)
 		.fp = UINT64_MAX,
 		.lr = UINT64_MAX,
 		.word_count = STACK_WORDS_MAX};
-	char line[RECORD_BYTES_MAX];
-	size_t len;
+	struct json_line line;
 
 	(void)state;
 	memset(stack.words, 0xff, sizeof(stack.words));
-	len = record_stack(line, STACKS_MAX, &stack);
-	assert_true(len > STACK_WORDS_MAX * strlen("18446744073709551615,"));
-	assert_memory_equal(line + len - 3, "]}\n", 3);
+	record_stack(&line, STACKS_MAX, &stack);
+	assert_true(line.len > STACK_WORDS_MAX * strlen("18446744073709551615,"));
+	assert_memory_equal(line.bytes + line.len - 3, "]}\n", 3);
 }
 
 int main(void)

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "lines.h"
 
@@ -26,13 +27,27 @@ static char *written(void (*write)(FILE *))
 static void write_all(FILE *out)
 {
 	const int64_t numbers[] = {1, -2};
+	struct json_line line;
 
-	line_begin(out, 3);
-	line_number(out, "n", INT64_MIN);
-	line_text(out, "t", "a\"b\\c\n\x01\xff");
-	line_numbers(out, "l", numbers, 2);
-	line_numbers(out, "none", NULL, 0);
-	line_end(out);
+	line_begin(&line, out, 3);
+	json_signed(&line, "n", INT64_MIN);
+	json_text(&line, "t", "a\"b\\c\n\x01\xff");
+	json_list_signed(&line, "l", numbers, 2);
+	json_list_signed(&line, "none", NULL, 0);
+	line_end(&line);
+}
+
+/* Longer than what is held back. */
+static void write_long(FILE *out)
+{
+	int64_t numbers[JSON_LINE_BYTES_MAX / 2];
+	struct json_line line;
+
+	for (size_t i = 0; i < JSON_LINE_BYTES_MAX / 2; i++)
+		numbers[i] = 7;
+	line_begin(&line, out, 3);
+	json_list_signed(&line, "l", numbers, JSON_LINE_BYTES_MAX / 2);
+	line_end(&line);
 }
 
 static void everything_is_json_on_one_line(void **state)
@@ -46,10 +61,27 @@ static void everything_is_json_on_one_line(void **state)
 	free(text);
 }
 
+static void line_of_any_length_is_whole(void **state)
+{
+	static const char head[] = "{\"schema\":1,\"series\":3,\"l\":[";
+	char *text = written(write_long);
+	const char *at = text + strlen(head);
+
+	(void)state;
+	assert_memory_equal(text, head, strlen(head));
+	for (size_t i = 0; i < JSON_LINE_BYTES_MAX / 2; i++) {
+		assert_memory_equal(at, i ? ",7" : "7", i ? 2 : 1);
+		at += i ? 2 : 1;
+	}
+	assert_string_equal(at, "]}\n");
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(everything_is_json_on_one_line),
+		cmocka_unit_test(line_of_any_length_is_whole),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

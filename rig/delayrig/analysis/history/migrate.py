@@ -1,17 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Brings a history to the schema of this rig, whoever else wants to at the same moment."""
 
-from pathlib import Path
-
-from alembic import command
-from alembic.config import Config
-from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, inspect, text
+from sqlalchemy.schema import CreateColumn
 
-from delayrig.analysis.history.schema import HEAD, VERSION_TABLE
+from delayrig.analysis.history.schema import HEAD, REVISIONS, VERSION_TABLE, Base
 from delayrig.base.errors import BadInputError
 
-MIGRATIONS = Path(__file__).with_name("migrations")
 ADVISORY_LOCK = 0x666C6173
 """Of PostgreSQL, held while the schema is looked at and changed; SQLite locks the file."""
 
@@ -26,35 +21,39 @@ def revision_of(connection: Connection) -> str:
 
 def check_known(revision: str, label: str) -> None:
     """Raises `BadInputError` for a history of a newer rig's."""
-    known = [script.revision for script in _scripts(migrations_config()).walk_revisions()]
-    if revision and revision not in known:
+    if revision and revision not in REVISIONS:
         raise BadInputError(
             f"{label}: key '{VERSION_TABLE}.version_num' is {revision}, and this rig knows"
-            f" {', '.join(sorted(known))}",
+            f" {', '.join(REVISIONS)}",
             hint="a newer rig made it: use that one, or another history (--history URL)",
         )
 
 
-def bring_up_to_date(connection: Connection, label: str, *, to: str = HEAD) -> None:
-    """Runs what migrations are missing, within the transaction that has begun."""
+def bring_up_to_date(connection: Connection, label: str) -> None:
+    """Adds what the schema has and the database lacks, within the transaction that has begun."""
     if connection.dialect.name == "postgresql":
         connection.execute(text(f"SELECT pg_advisory_xact_lock({ADVISORY_LOCK})"))
     found = revision_of(connection)
-    if found == to:
+    if found == HEAD:
         return
     check_known(found, label)
-    config = migrations_config()
-    config.attributes["connection"] = connection
-    command.upgrade(config, to)
+    Base.metadata.create_all(connection)
+    _add_columns(connection)
+    for statement in (
+        f"CREATE TABLE IF NOT EXISTS {VERSION_TABLE} (version_num VARCHAR(32) NOT NULL)",
+        f"DELETE FROM {VERSION_TABLE}",
+        f"INSERT INTO {VERSION_TABLE} VALUES ('{HEAD}')",
+    ):
+        connection.execute(text(statement))
 
 
-def migrations_config() -> Config:
-    """Alembic's, without a file of its own."""
-    config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
-    config.set_main_option("path_separator", "os")
-    return config
-
-
-def _scripts(config: Config) -> ScriptDirectory:
-    return ScriptDirectory.from_config(config)
+def _add_columns(connection: Connection) -> None:
+    """With their indexes. Rows that are there already have nulls in them."""
+    for table in Base.metadata.sorted_tables:
+        there = {column["name"] for column in inspect(connection).get_columns(table.name)}
+        for column in table.columns:
+            if column.name not in there:
+                made = CreateColumn(column).compile(dialect=connection.dialect)
+                connection.execute(text(f"ALTER TABLE {table.name} ADD COLUMN {made}"))
+        for index in table.indexes:
+            index.create(connection, checkfirst=True)

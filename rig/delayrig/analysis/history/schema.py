@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the history holds. A change here needs a migration, in `migrations/versions/`.
+"""What the history holds. A change here needs a further revision, and may only add.
+
+An older history is given the tables and columns that it lacks: new columns may be null.
 
 Figures that are asked for over many runs stand in columns; the whole of a run stands beside them as
 it was, so that nothing of it is lost.
@@ -10,8 +12,8 @@ from typing import Any, ClassVar
 from sqlalchemy import BigInteger, Double, ForeignKey, Index, Integer, LargeBinary, MetaData, Text
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-HEAD = "r0002"
-"""The newest revision in `migrations/versions/`."""
+REVISIONS = ("r0001", "r0002")
+HEAD = REVISIONS[-1]
 VERSION_TABLE = "rig_version"
 NAMES = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",

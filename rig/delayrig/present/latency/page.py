@@ -20,19 +20,16 @@ from delayrig.present.latency.charts import (
     sweep_chart,
     table_chart,
 )
-from delayrig.present.latency_rows import Rows
 from delayrig.present.pages.charts import chart_html, svg_of
 from delayrig.present.pages.page import (
-    Column,
-    Row,
     Section,
-    Table,
     code,
     details,
     paragraph,
     render_page,
     table_html,
 )
+from delayrig.present.tables import Table, words_and_figures
 
 Machines = Sequence[MachineReport]
 SWEEP_ROWS = 40
@@ -105,13 +102,13 @@ def _table(machines: Machines) -> Markup:
                 " interrupt and other processes make it."
             ),
             paragraph(f"The figures of the proposal are from: {source.source} ({source.method})."),
-            table_html(_as_table(figures)),
+            table_html(figures),
             _chart(table_chart(machines), figures),
             details(
                 "With median and 99th percentile",
-                table_html(_as_table(rows.quantile_rows(machines))),
+                table_html(rows.quantile_rows(machines)),
             ),
-            *(table_html(_as_table(energy)) for _ in energy.rows[:1]),
+            *(table_html(energy) for _ in energy.rows[:1]),
         ]
     )
 
@@ -131,7 +128,7 @@ def _timers(machines: Machines) -> Markup:
                 " exact."
             ),
             *said,
-            table_html(_as_table(rows.timer_rows(machines))),
+            table_html(rows.timer_rows(machines)),
         ]
     )
 
@@ -152,7 +149,7 @@ def _interfaces(machines: Machines) -> Markup:
     ):
         parts.append(_said([(machine, say(machine)) for machine in machines]))
         if found.rows:
-            parts.append(table_html(_as_table(found)))
+            parts.append(table_html(found))
     return Markup("").join(parts)
 
 
@@ -180,15 +177,15 @@ def _select(machines: Machines) -> Markup:
     return Markup("").join(parts)
 
 
-def _sweep_rows(machine: MachineReport, part: Part) -> Rows:
+def _sweep_rows(machine: MachineReport, part: Part) -> Table:
     found: list[list[str]] = []
     for each in machine.of(part):
         found += _thinned(each)
-    return Rows(
-        caption=f"Some of the waits of {machine.title}",
-        words=1,
-        columns=["interface", "slack", "asked for us", "took us", "late by us"],
-        rows=found,
+    return words_and_figures(
+        f"Some of the waits of {machine.title}",
+        ["interface"],
+        ["slack", "asked for us", "took us", "late by us"],
+        found,
     )
 
 
@@ -219,12 +216,12 @@ def _jitter(machines: Machines) -> Markup:
     for growth in read_proposal().growth:
         said = explain.say_seed_growth(growth.sleep_ms, growth.late_us)
         parts.append(paragraph(f"{growth.source} ({growth.note}): {said}"))
-    parts.append(table_html(_as_table(rows.jitter_rows(machines))))
+    parts.append(table_html(rows.jitter_rows(machines)))
     parts += [_chart(growth_chart(machine), grown) for machine in machines]
     power = rows.power_rows(machines)
     if power.rows:
         parts.append(Markup("<h3>By governor and idle state</h3>"))
-        parts.append(table_html(_as_table(power)))
+        parts.append(table_html(power))
     return Markup("").join(parts)
 
 
@@ -238,7 +235,7 @@ def _slack(machines: Machines) -> Markup:
                 " somebody changed it, and nothing for real-time policies."
             ),
             _said((machine, explain.say_slack(machine)) for machine in machines),
-            _chart(slack_chart(machines), found) or table_html(_as_table(found)),
+            _chart(slack_chart(machines), found) or table_html(found),
         ]
     )
 
@@ -257,14 +254,14 @@ def _method(report: LatencyReport) -> Markup:
     ]
     return Markup("").join(
         [
-            table_html(_as_table(rows.place_rows(report.machines))),
+            table_html(rows.place_rows(report.machines)),
             *about,
             paragraph(
                 "Times are of CLOCK_MONOTONIC. One reading of the clock is in every figure, and is"
                 " not taken off: that is what the column on clock reads says. It is taken once as"
                 " the C library does, and once as a system call, to see that the former needs none."
             ),
-            table_html(_as_table(audit)),
+            table_html(audit),
             paragraph(
                 "Nothing was left changed on the machine. It was started with ",
                 code(" ".join(report.argv)),
@@ -279,19 +276,8 @@ def _method(report: LatencyReport) -> Markup:
     )
 
 
-def _chart(chart: Chart | None, beside: Rows) -> Markup:
+def _chart(chart: Chart | None, beside: Table) -> Markup:
     if chart is None:
         return Markup("")
     svg = svg_of(chart.figure, title=chart.title, description=chart.description)
-    return paragraph(chart.words) + chart_html(svg, caption=chart.title, table=_as_table(beside))
-
-
-def _as_table(found: Rows) -> Table:
-    return Table(
-        caption=found.caption,
-        columns=[
-            Column(name=name, numeric=number >= found.words)
-            for number, name in enumerate(found.columns)
-        ],
-        rows=[Row(values=list(row)) for row in found.rows],
-    )
+    return paragraph(chart.words) + chart_html(svg, caption=chart.title, table=beside)

@@ -26,7 +26,8 @@ from markupsafe import Markup
 
 from delayrig.base.paths import find_paths
 from delayrig.base.text import plain
-from delayrig.present.pages.page import TEMPLATES, Table, anchor, environment, table_html
+from delayrig.present.pages.page import TEMPLATES, anchor, environment, table_html
+from delayrig.present.tables import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -2,15 +2,8 @@
 """What a gate says of each known-bad build, as a page."""
 
 from delayrig.analysis.selfcheck.known_bad import WANTED, KnownBad
-from delayrig.present.pages.page import (
-    Column,
-    Row,
-    Section,
-    Table,
-    paragraph,
-    render_page,
-    table_html,
-)
+from delayrig.present.pages.page import Section, paragraph, render_page, table_html
+from delayrig.present.tables import Table
 from delayrig.present.terminal.known_bad import reason_of, summary
 
 COLUMNS = ("name", "what is wrong", "class", "who sees it", "wanted", "answered", "right", "cell")
@@ -34,14 +27,12 @@ def _section(answer: KnownBad, kind: str) -> Section:
 def _table(answer: KnownBad, kind: str) -> Table:
     return Table(
         caption=f"Builds of class {kind}: what a gate has to answer, and what it answered",
-        columns=[Column(name=name) for name in COLUMNS],
+        columns=COLUMNS,
         rows=[
-            Row(
-                values=[
-                    *(build.name, build.what, build.kind, build.sight, WANTED[build.kind]),
-                    *(build.outcome, "yes" if build.right else "no", reason_of(build)),
-                ]
-            )
+            [
+                *(build.name, build.what, build.kind, build.sight, WANTED[build.kind]),
+                *(build.outcome, "yes" if build.right else "no", reason_of(build)),
+            ]
             for build in answer.builds
             if build.kind == kind
         ],

@@ -16,7 +16,7 @@ another package made (`environment()`).
 import functools
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -24,6 +24,7 @@ from markupsafe import Markup
 
 from delayrig import __version__
 from delayrig.base.text import plain
+from delayrig.present.tables import Table
 
 TEMPLATES = Path(__file__).parent / "templates"
 KEY = re.compile(r"[a-z][a-z0-9-]*")
@@ -45,31 +46,6 @@ class Section:
     def __post_init__(self) -> None:
         if not KEY.fullmatch(self.key):
             raise ValueError(f"section key {self.key!r} is no anchor")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
-    """Of a table. Figures are `numeric`: set to the right, digits of one width."""
-
-    name: str
-    numeric: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """Its first value is its heading. `marks` become `data-` attributes, for filters."""
-
-    values: Sequence[str | Markup]
-    marks: dict[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
-    """What a table shows; the caption says what that is, also to those who only hear it."""
-
-    caption: str
-    columns: Sequence[Column]
-    rows: Sequence[Row]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

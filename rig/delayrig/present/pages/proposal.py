@@ -1,22 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """One page, one plot, one paragraph: the proposal as its data tells it."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from delayrig.analysis.proposal.steps import Proposal, StepFigures
+from delayrig.analysis.proposal.steps import PlaceFigures, Proposal, StepFigures
 from delayrig.analysis.proposal.words import advice, conclusion
 from delayrig.present.pages.charts import Colour, chart_html, new_figure, svg_file, svg_of
-from delayrig.present.pages.page import (
-    Column,
-    Row,
-    Section,
-    Table,
-    paragraph,
-    render_page,
-    table_html,
-)
+from delayrig.present.pages.page import Section, paragraph, render_page, table_html
+from delayrig.present.tables import Table, words_and_figures
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -86,16 +80,11 @@ def _description(proposal: Proposal) -> str:
 
 
 def _step_table(proposal: Proposal) -> Table:
-    return Table(
-        caption="Each step on top of those before it",
-        columns=[
-            Column(name="step"),
-            *(
-                Column(name=name, numeric=True)
-                for name in ("time s", "CPU s", "wake-ups", "overshoot ms", "too short", "cells")
-            ),
-        ],
-        rows=[Row(values=step_values(step)) for step in proposal.steps],
+    return words_and_figures(
+        "Each step on top of those before it",
+        ["step"],
+        ["time s", "CPU s", "wake-ups", "overshoot ms", "too short", "cells"],
+        [step_values(step) for step in proposal.steps],
     )
 
 
@@ -130,25 +119,15 @@ def _cells(proposal: Proposal) -> Markup:
 
 def _place_table(proposal: Proposal, caption: str, figure: str) -> Markup:
     return table_html(
-        Table(
-            caption=f"{caption}; * where waits were too short",
-            columns=[
-                Column(name="guest and part"),
-                *(Column(name=step.title, numeric=True) for step in proposal.steps),
-            ],
-            rows=[
-                Row(
-                    values=[
-                        place.words,
-                        *(
-                            f"{value / 1e9:.3f}{'' if verdict == 'pass' else ' *'}"
-                            for value, verdict in zip(
-                                getattr(place, figure), place.verdicts, strict=True
-                            )
-                        ),
-                    ]
-                )
-                for place in proposal.places
-            ],
+        words_and_figures(
+            f"{caption}; * where waits were too short",
+            ["guest and part"],
+            [step.title for step in proposal.steps],
+            [[place.words, *_place_values(place, figure)] for place in proposal.places],
         )
     )
+
+
+def _place_values(place: PlaceFigures, figure: str) -> Iterator[str]:
+    for value, verdict in zip(getattr(place, figure), place.verdicts, strict=True):
+        yield f"{value / 1e9:.3f}{'' if verdict == 'pass' else ' *'}"

@@ -9,16 +9,9 @@ from delayrig.analysis.survey.calls import answer_of
 from delayrig.analysis.survey.gaps import class_us
 from delayrig.analysis.survey.survey import Survey
 from delayrig.present.pages.charts import SERIES, Colour, chart_html, new_figure, svg_file, svg_of
-from delayrig.present.pages.page import (
-    Column,
-    Row,
-    Section,
-    Table,
-    paragraph,
-    render_page,
-    table_html,
-)
-from delayrig.present.terminal.survey import BOUNDS, Figures, name_of, tables_of
+from delayrig.present.pages.page import Section, paragraph, render_page, table_html
+from delayrig.present.tables import Table
+from delayrig.present.terminal.survey import BOUNDS, name_of, tables_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,7 +31,7 @@ def survey_page(survey: Survey) -> bytes:
         sections=[
             Section(key="lengths", title=TITLE, body=_chart(survey, tables)),
             *(
-                Section(key=f"table-{number}", title=made.caption, body=_table(made))
+                Section(key=f"table-{number}", title=made.caption, body=table_html(made))
                 for number, made in enumerate(tables, 1)
             ),
         ],
@@ -52,14 +45,14 @@ def survey_svg(survey: Survey) -> bytes:
         return svg_file(figure, title=TITLE, description=_description(survey))
 
 
-def _chart(survey: Survey, tables: list[Figures]) -> Markup:
+def _chart(survey: Survey, tables: list[Table]) -> Markup:
     if not tables:
         return paragraph("Nothing was seen: every cell was skipped or failed.")
     with new_figure(height_in=_height(survey)) as figure:
         _draw(figure, survey)
         svg = svg_of(figure, title=TITLE, description=_description(survey))
     caption = "How many waits of which length, and how long they were in sum, over all jobs"
-    return chart_html(svg, caption=caption, table=_made(tables[0]))
+    return chart_html(svg, caption=caption, table=tables[0])
 
 
 def _height(survey: Survey) -> float:
@@ -118,19 +111,4 @@ def _description(survey: Survey) -> str:
         f"{name}: "
         + ", ".join(f"{count} from {_words(us)}" for us, (count, _) in sorted(b.items()))
         for name, b in _histograms(survey).items()
-    )
-
-
-def _table(made: Figures) -> Markup:
-    return table_html(_made(made))
-
-
-def _made(made: Figures) -> Table:
-    return Table(
-        caption=made.caption,
-        columns=[
-            *(Column(name=name) for name in made.words),
-            *(Column(name=name, numeric=True) for name in made.figures),
-        ],
-        rows=[Row(values=row) for row in made.rows],
     )

@@ -9,15 +9,8 @@ from delayrig.analysis.threshold.answer import Answer
 from delayrig.analysis.threshold.figures import Cost, Standing
 from delayrig.analysis.threshold.words import build_line
 from delayrig.present.pages.charts import SERIES, Colour, chart_html, new_figure, svg_file, svg_of
-from delayrig.present.pages.page import (
-    Column,
-    Row,
-    Section,
-    Table,
-    paragraph,
-    render_page,
-    table_html,
-)
+from delayrig.present.pages.page import Section, paragraph, render_page, table_html
+from delayrig.present.tables import Table, words_and_figures
 from delayrig.present.terminal.threshold import FIT, FIT_CAPTION, NUMBERS, figures, fit_rows
 
 if TYPE_CHECKING:
@@ -59,8 +52,9 @@ def _fit(answer: Answer) -> Markup:
     return table_html(
         Table(
             caption=FIT_CAPTION,
-            columns=[Column(name=name, numeric=name != FIT[0]) for name in FIT],
-            rows=[Row(values=list(row)) for row in fit_rows(answer)],
+            columns=FIT,
+            figures=FIT[1:],
+            rows=fit_rows(answer),
         )
     )
 
@@ -159,23 +153,13 @@ def _description(answer: Answer) -> str:
 def _cost_table(answer: Answer) -> Table:
     return Table(
         caption="Each value in each profile, its jobs summed up",
-        columns=[
-            Column(name="profile"),
-            Column(name="threshold us", numeric=True),
-            Column(name="safe"),
-            *(Column(name=name, numeric=True) for name in NUMBERS),
-            Column(name="on the front"),
-        ],
+        columns=("profile", "threshold us", "safe", *NUMBERS, "on the front"),
+        figures=("threshold us", *NUMBERS),
         rows=[
-            Row(
-                values=[
-                    cost.profile,
-                    f"{cost.value_us}",
-                    cost.standing,
-                    *figures(cost, answer),
-                    "yes" if cost.on_front else "",
-                ]
-            )
+            [
+                *(cost.profile, f"{cost.value_us}", cost.standing, *figures(cost, answer)),
+                "yes" if cost.on_front else "",
+            ]
             for cost in answer.costs
         ],
     )
@@ -187,9 +171,9 @@ def _findings(answer: Answer) -> Markup:
     return table_html(
         Table(
             caption="Claims of the proposal, each in each profile",
-            columns=[Column(name=name) for name in ("claim", "profile", "holds", "measured")],
+            columns=("claim", "profile", "holds", "measured"),
             rows=[
-                Row(values=[each.claim, each.profile, "yes" if each.holds else "no", each.words])
+                [each.claim, each.profile, "yes" if each.holds else "no", each.words]
                 for each in answer.findings
             ],
         )
@@ -205,26 +189,18 @@ def _sleep(answer: Answer) -> Markup:
         for way in dict.fromkeys(row.way for row in profile.sleep.sleeps):
             late = [profile.sleep.sleep(way, length) for length in lengths]
             rows.append(
-                Row(
-                    values=[
-                        profile.name,
-                        way,
-                        *(f"{row.late_ns_p50 / 1e3:.1f}" if row else "-" for row in late),
-                        f"{profile.sleep.yield_ns / 1e3:.1f}",
-                        f"{profile.sleep.switch_ns / 1e3:.1f}",
-                    ]
-                )
+                [
+                    *(profile.name, way),
+                    *(f"{row.late_ns_p50 / 1e3:.1f}" if row else "-" for row in late),
+                    f"{profile.sleep.yield_ns / 1e3:.1f}",
+                    f"{profile.sleep.switch_ns / 1e3:.1f}",
+                ]
             )
     return table_html(
-        Table(
-            caption="How late plain sleeps end in us (medians), sched_yield and a process switch",
-            columns=[
-                Column(name="profile"),
-                Column(name="priority, slack"),
-                *(Column(name=f"{length} us", numeric=True) for length in lengths),
-                Column(name="sched_yield", numeric=True),
-                Column(name="switch", numeric=True),
-            ],
-            rows=rows,
+        words_and_figures(
+            "How late plain sleeps end in us (medians), sched_yield and a process switch",
+            ["profile", "priority, slack"],
+            [*(f"{length} us" for length in lengths), "sched_yield", "switch"],
+            rows,
         )
     )

@@ -8,18 +8,10 @@ from markupsafe import Markup
 from delayrig.analysis.gate.decision import Decision, Excess, GateCell, Outcome
 from delayrig.model.cell import place_of
 from delayrig.present.pages.charts import Colour, chart_html, new_figure, svg_of
-from delayrig.present.pages.page import (
-    Column,
-    Row,
-    Section,
-    Table,
-    code,
-    details,
-    paragraph,
-    table_html,
-)
+from delayrig.present.pages.page import Section, code, details, paragraph, table_html
 from delayrig.present.report.source import GateSource, Sources
 from delayrig.present.report.words import seconds
+from delayrig.present.tables import Table, words_and_figures
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -154,19 +146,15 @@ def _colour_of(item: Excess) -> Colour:
 
 
 def _change_table(cells: list[GateCell]) -> Table:
-    return Table(
-        caption="Change against the baseline, and the limit",
-        columns=[
-            *(Column(name=name) for name in ("cell", "figure")),
-            *(Column(name=name, numeric=True) for name in ("before", "now", "change", "limit")),
-        ],
-        rows=[
-            Row(
-                values=[
-                    *(cell.id, item.figure, seconds(item.baseline_ns), seconds(item.candidate_ns)),
-                    *(_change(item), f"{item.limit_pct:g} %"),
-                ]
-            )
+    return words_and_figures(
+        "Change against the baseline, and the limit",
+        ["cell", "figure"],
+        ["before", "now", "change", "limit"],
+        [
+            [
+                *(cell.id, item.figure, seconds(item.baseline_ns), seconds(item.candidate_ns)),
+                *(_change(item), f"{item.limit_pct:g} %"),
+            ]
             for cell in cells
             for item in cell.excess
         ],
@@ -175,33 +163,26 @@ def _change_table(cells: list[GateCell]) -> Table:
 
 def _cells(decision: Decision) -> Markup:
     return table_html(
-        Table(
-            caption="Each cell, the worst first; times in seconds",
-            columns=[
-                *(Column(name=name) for name in ("cell", "outcome", "baseline", "candidate")),
-                *(
-                    Column(name=name, numeric=True)
-                    for name in ("before", "now", "time", "CPU time")
-                ),
-            ],
-            rows=[_row(cell) for cell in decision.cells],
+        words_and_figures(
+            "Each cell, the worst first; times in seconds",
+            ["cell", "outcome", "baseline", "candidate"],
+            ["before", "now", "time", "CPU time"],
+            [_row(cell) for cell in decision.cells],
         )
     )
 
 
-def _row(cell: GateCell) -> Row:
+def _row(cell: GateCell) -> list[str | Markup]:
     figures = {item.figure: item for item in cell.excess}
     time, cpu = figures.get("time"), figures.get("CPU time")
     outcome = Markup('<span class="badge {}">{}</span>').format(CLASSES[cell.outcome], cell.outcome)
-    return Row(
-        values=[
-            *(_name(cell), outcome, cell.baseline or "-", cell.candidate),
-            seconds(time.baseline_ns) if time else "-",
-            seconds(time.candidate_ns) if time else "-",
-            _change(time) if time else "-",
-            _change(cpu) if cpu else "-",
-        ]
-    )
+    return [
+        *(_name(cell), outcome, cell.baseline or "-", cell.candidate),
+        seconds(time.baseline_ns) if time else "-",
+        seconds(time.candidate_ns) if time else "-",
+        _change(time) if time else "-",
+        _change(cpu) if cpu else "-",
+    ]
 
 
 def _change(item: Excess) -> str:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from delayrig.model.result import CellResult
-from delayrig.present.pages.page import Column, Row, Section, Table, paragraph, table_html
+from delayrig.present.pages.page import Section, paragraph, table_html
 from delayrig.present.report.source import RunSource, Sources
 from delayrig.present.report.words import cell_link, count, marks_of, seconds, verdict_html
+from delayrig.present.tables import Row, Table
 
 ROWS_MAX = 40
 
@@ -59,15 +60,12 @@ def _change(row: Together) -> float:
 
 def _table(runs: Sequence[RunSource], rows: list[Together]) -> Table:
     more = f" (the first {ROWS_MAX} of {len(rows)})" if len(rows) > ROWS_MAX else ""
+    times = [f"{run.label} total" for run in runs]
     return Table(
         caption=f"Cells that differ, verdicts first, then the largest change of time{more}; times"
         " in seconds",
-        columns=[
-            Column(name="cell"),
-            *(Column(name=run.label) for run in runs),
-            *(Column(name=f"{run.label} total", numeric=True) for run in runs),
-            Column(name="change", numeric=True),
-        ],
+        columns=["cell", *(run.label for run in runs), *times, "change"],
+        figures=[*times, "change"],
         rows=[_row(runs, row) for row in rows[:ROWS_MAX]],
     )
 

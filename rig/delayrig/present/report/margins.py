@@ -10,27 +10,19 @@ from delayrig.base.durations import rounded
 from delayrig.model.cell import Role
 from delayrig.model.evidence import Witness
 from delayrig.model.result import CellResult
-from delayrig.present.pages.page import Column, Row, Section, Table, paragraph, table_html
+from delayrig.present.pages.page import Section, paragraph, table_html
 from delayrig.present.report.facts import WaitMargin
 from delayrig.present.report.source import RunSource, Sources
 from delayrig.present.report.waiting import NO_EVENTS
 from delayrig.present.report.words import cell_link, subject_of
+from delayrig.present.tables import Row, Table
 
 EXPLAINED = (
     "For each class of waits the one with the least margin, of those that could be judged. A"
     " margin is what is beyond doubt: a wait that was too short was so by at least that much"
     " (negative), one that was long enough had at least that much to spare."
 )
-COLUMNS = [
-    Column(name="subject"),
-    Column(name="waits"),
-    Column(name="witness"),
-    *(
-        Column(name=name, numeric=True)
-        for name in ("seen", "judged", "too short", "asked", "took", "worst margin")
-    ),
-    Column(name="worst cell"),
-]
+FIGURES = ("seen", "judged", "too short", "asked", "took", "worst margin")
 
 Found = tuple[RunSource, CellResult, WaitMargin]
 
@@ -46,7 +38,8 @@ def margins_section(sources: Sources) -> Section:
     rows = sorted(groups.items(), key=lambda item: _least(item[1]))
     table = Table(
         caption="The worst margin of each class of waits, all cells together",
-        columns=COLUMNS,
+        columns=("subject", "waits", "witness", *FIGURES, "worst cell"),
+        figures=FIGURES,
         rows=[_row(name, kind, witness, found) for (name, kind, witness), found in rows],
     )
     body = paragraph(EXPLAINED) + table_html(table)

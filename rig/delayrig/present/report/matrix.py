@@ -11,15 +11,7 @@ from markupsafe import Markup
 from delayrig.judge.exit_code import is_expected
 from delayrig.model.cell import Role
 from delayrig.model.result import CellResult, Verdict
-from delayrig.present.pages.page import (
-    Column,
-    Row,
-    Section,
-    Table,
-    environment,
-    paragraph,
-    table_html,
-)
+from delayrig.present.pages.page import Section, environment, paragraph, table_html
 from delayrig.present.report.rounds import GRAVITY
 from delayrig.present.report.source import RunSource, Sources
 from delayrig.present.report.words import (
@@ -35,6 +27,7 @@ from delayrig.present.report.words import (
     subject_of,
     verdict_html,
 )
+from delayrig.present.tables import Table
 
 EXPLAINED = (
     "How many cells came to what, by speed (MIPS: million guest instructions a second of each core)"
@@ -143,10 +136,7 @@ def _watching(run: RunSource) -> Markup:
         Table(
             caption=f"{label} have their waits cut and must be convicted, controls are the same"
             " cells with whole waits and must be acquitted",
-            columns=[Column(name="cell"), Column(name="role"), Column(name="verdict")],
-            rows=[
-                Row(values=[cell_link(run, cell), cell.role, verdict_html(cell)])
-                for cell in _watchers(run)
-            ],
+            columns=("cell", "role", "verdict"),
+            rows=[[cell_link(run, cell), cell.role, verdict_html(cell)] for cell in _watchers(run)],
         )
     )

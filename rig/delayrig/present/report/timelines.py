@@ -16,10 +16,11 @@ from delayrig.model.kinds.agent import SubjectEnd, SubjectStart
 from delayrig.model.phases import PROBE, READ, VERIFY, phase_changes
 from delayrig.model.result import CellResult, Verdict
 from delayrig.present.pages.charts import Colour, chart_html, new_figure, svg_of
-from delayrig.present.pages.page import Column, Row, Section, Table, details, paragraph
+from delayrig.present.pages.page import Section, details, paragraph
 from delayrig.present.report.facts import CellFacts, WaitMargin, read_judged
 from delayrig.present.report.source import RunSource, Sources
 from delayrig.present.report.words import cell_link, verdict_html
+from delayrig.present.tables import Table, words_and_figures
 from delayrig.present.trace.timeline import Timeline, Track, timeline_of
 
 if TYPE_CHECKING:
@@ -370,19 +371,17 @@ def _table(timeline: Timeline, phases: list[_Phase]) -> Table:
     for track in MARKS:
         number = sum(each.track is track for each in timeline.instants)
         if number:
-            rows.append(Row(values=[NAMES[track], f"{number:,}", "-", "-"]))
+            rows.append([NAMES[track], f"{number:,}", "-", "-"])
     for name in dict.fromkeys(phase.name for phase in phases):
         lengths = [phase.end_ns - phase.start_ns for phase in phases if phase.name == name]
         rows.append(_table_row(f"phase: {name}", lengths))
-    return Table(
-        caption="What is on each line, and how long the phases of the job took",
-        columns=[
-            Column(name="line"),
-            *(Column(name=name, numeric=True) for name in ("times", "in all", "longest")),
-        ],
-        rows=rows,
+    return words_and_figures(
+        "What is on each line, and how long the phases of the job took",
+        ["line"],
+        ["times", "in all", "longest"],
+        rows,
     )
 
 
-def _table_row(name: str, lengths: list[int]) -> Row:
-    return Row(values=[name, f"{len(lengths):,}", rounded(sum(lengths)), rounded(max(lengths))])
+def _table_row(name: str, lengths: list[int]) -> list[str]:
+    return [name, f"{len(lengths):,}", rounded(sum(lengths)), rounded(max(lengths))]

@@ -13,10 +13,11 @@ from delayrig.base.errors import BadInputError
 from delayrig.model.cell import Role
 from delayrig.model.result import CellResult, Verdict
 from delayrig.present.pages.charts import Colour, chart_html, new_figure, svg_file, svg_of
-from delayrig.present.pages.page import Column, Row, Section, Table, details, paragraph, table_html
+from delayrig.present.pages.page import Section, details, paragraph, table_html
 from delayrig.present.report.facts import Split
 from delayrig.present.report.source import RunSource, Sources
 from delayrig.present.report.words import cell_link, count, seconds, subject_of
+from delayrig.present.tables import Table, words_and_figures
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -279,30 +280,18 @@ def _reach(total: Total) -> str:
 def _table(totals: Sequence[Total]) -> Table:
     names = [label for label, _ in PARTS.values()]
     several = any(total.rounds_ns for total in totals)
-    return Table(
-        caption="All in seconds",
-        columns=[
-            Column(name="subject"),
-            *(
-                Column(name=name, numeric=True)
-                for name in (
-                    *("cells", "total", *names, "CPU user", "CPU kernel"),
-                    *(("rounds", "least", "most") if several else ()),
-                )
-            ),
-        ],
-        rows=[
-            Row(
-                values=[
-                    total.name,
-                    f"{total.cells}",
-                    seconds(total.split.total_ns),
-                    *(seconds(part) for part in msgspec.structs.astuple(total.split)),
-                    seconds(total.user_ns),
-                    seconds(total.sys_ns),
-                    *(_rounds_values(total.rounds_ns) if several else ()),
-                ]
-            )
+    rounds = ("rounds", "least", "most") if several else ()
+    return words_and_figures(
+        "All in seconds",
+        ["subject"],
+        ["cells", "total", *names, "CPU user", "CPU kernel", *rounds],
+        [
+            [
+                *(total.name, f"{total.cells}", seconds(total.split.total_ns)),
+                *(seconds(part) for part in msgspec.structs.astuple(total.split)),
+                *(seconds(total.user_ns), seconds(total.sys_ns)),
+                *(_rounds_values(total.rounds_ns) if several else ()),
+            ]
             for total in totals
         ],
     )
@@ -319,13 +308,11 @@ def _places_table(timed: Timed, places: list[str]) -> Table:
     shown = sorted(all_places, key=lambda place: place not in places)[:PLACES_MAX]
     left_out = len(all_places) - len(shown)
     note = f"; {left_out} more are in the table of cells" if left_out else ""
-    return Table(
-        caption=f"Total time in seconds; CPU time behind the slash{note}",
-        columns=[Column(name="place"), *(Column(name=name, numeric=True) for name in timed)],
-        rows=[
-            Row(values=[place, *(_figure_of(cells.get(place)) for cells in timed.values())])
-            for place in shown
-        ],
+    return words_and_figures(
+        f"Total time in seconds; CPU time behind the slash{note}",
+        ["place"],
+        list(timed),
+        [[place, *(_figure_of(cells.get(place)) for cells in timed.values())] for place in shown],
     )
 
 

@@ -8,10 +8,11 @@ from markupsafe import Markup
 from delayrig.analysis.figures.waste import CallSiteWaste, OperationWaste, waste_together
 from delayrig.base.durations import rounded
 from delayrig.model.cell import Role
-from delayrig.present.pages.page import Column, Row, Section, Table, paragraph, table_html
+from delayrig.present.pages.page import Section, paragraph, table_html
 from delayrig.present.report.facts import CellFacts, Silence, add_silence
 from delayrig.present.report.source import RunSource, Sources
 from delayrig.present.report.words import subject_of
+from delayrig.present.tables import Row, words_and_figures
 
 ROWS_MAX = 15
 NO_EVENTS = "Only the results are here, and not what happened in the cells."
@@ -52,23 +53,14 @@ def _shown(rows: int) -> str:
     return "" if rows <= ROWS_MAX else f" (the first {ROWS_MAX} of {rows})"
 
 
-def _columns(*words: str, figures: tuple[str, ...]) -> list[Column]:
-    numeric = [Column(name=name, numeric=True) for name in figures]
-    return [*(Column(name=name) for name in words), *numeric]
-
-
 def _operations(label: str, rows: list[OperationWaste]) -> Markup:
     return table_html(
-        Table(
-            caption=f"{label}from the part being ready to the next command, by operation"
+        words_and_figures(
+            f"{label}from the part being ready to the next command, by operation"
             + _shown(len(rows)),
-            columns=_columns(
-                "subject",
-                "phase",
-                "operation",
-                figures=("times", "busy", "for nothing", "each", "most"),
-            ),
-            rows=[
+            ["subject", "phase", "operation"],
+            ["times", "busy", "for nothing", "each", "most"],
+            [
                 Row(
                     values=[
                         *(row.subject, row.phase, row.operation, f"{row.count:,}"),
@@ -85,15 +77,11 @@ def _operations(label: str, rows: list[OperationWaste]) -> Markup:
 
 def _call_sites(label: str, rows: list[CallSiteWaste]) -> Markup:
     return table_html(
-        Table(
-            caption=f"{label}by who asked for the delay" + _shown(len(rows)),
-            columns=_columns(
-                "subject",
-                "phase",
-                "asked for at",
-                figures=("times", "asked", "took", "for nothing", "most"),
-            ),
-            rows=[
+        words_and_figures(
+            f"{label}by who asked for the delay" + _shown(len(rows)),
+            ["subject", "phase", "asked for at"],
+            ["times", "asked", "took", "for nothing", "most"],
+            [
                 Row(
                     values=[
                         *(row.subject, row.phase, _call_site(row.call_site), f"{row.count:,}"),
@@ -125,23 +113,17 @@ def _silences(cells: Iterable[tuple[str, CellFacts]]) -> list[tuple[str, Silence
 
 def _silence_table(label: str, rows: list[tuple[str, Silence]]) -> Markup:
     return table_html(
-        Table(
-            caption=f"{label}silences of 1 ms and more on the bus while the part was ready: fixed"
+        words_and_figures(
+            f"{label}silences of 1 ms and more on the bus while the part was ready: fixed"
             " waits, and what the subject computed" + _shown(len(rows)),
-            columns=_columns(
-                "subject", "phase", "between", figures=("times", "total", "each", "most")
-            ),
-            rows=[
+            ["subject", "phase", "between"],
+            ["times", "total", "each", "most"],
+            [
                 Row(
                     values=[
-                        *(
-                            subject,
-                            each.phase,
-                            f"{each.after} and {each.before}",
-                            f"{each.count:,}",
-                        ),
-                        *(rounded(each.total_ns), rounded(each.total_ns // each.count)),
-                        rounded(each.most_ns),
+                        *(subject, each.phase, f"{each.after} and {each.before}"),
+                        *(f"{each.count:,}", rounded(each.total_ns)),
+                        *(rounded(each.total_ns // each.count), rounded(each.most_ns)),
                     ],
                     marks={"subject": subject},
                 )

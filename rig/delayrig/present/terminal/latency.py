@@ -10,9 +10,8 @@ from delayrig.analysis.latency.doubt import MEANING
 from delayrig.analysis.latency.result import LatencyReport, MachineReport
 from delayrig.analysis.latency.series import Section
 from delayrig.present import latency_rows as rows
-from delayrig.present.latency_rows import Rows
 from delayrig.present.terminal.progress import BAR_WIDTH, LiveBar
-from delayrig.present.terminal.table import FittedTable
+from delayrig.present.terminal.table import fitted
 
 
 class LatencyProgress(LiveBar):
@@ -60,7 +59,7 @@ def print_report(report: LatencyReport, console: Console) -> None:
         if each.rows:
             console.print()
             console.print(f"[bold]{escape(each.caption)}[/]")
-            console.print(_table(each))
+            console.print(fitted(each, titled=False))
     if any(machine.doubt for machine in machines):
         console.print(f"\n{MEANING}", markup=False, soft_wrap=True)
     for machine in machines:
@@ -101,11 +100,3 @@ def once(meaning: str, meant: set[str]) -> str:
         return ""
     meant.add(meaning)
     return meaning
-
-
-def _table(found: Rows) -> FittedTable:
-    figures = found.columns[found.words :]
-    table = FittedTable(found.columns, figures=figures)
-    for row in found.rows:
-        table.add_row(*map(escape, row))
-    return table

@@ -2,7 +2,6 @@
 """The tables of a survey, for terminals and pages alike."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from rich.console import Console
 from rich.markup import escape
@@ -10,29 +9,20 @@ from rich.markup import escape
 from delayrig.analysis.survey.calls import Requested, answer_of
 from delayrig.analysis.survey.gaps import class_us
 from delayrig.analysis.survey.survey import Survey
-from delayrig.present.terminal.table import FittedTable
+from delayrig.present.tables import Table, words_and_figures
+from delayrig.present.terminal.table import fitted
 
 BOUNDS = "bounds from the bus"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Figures:
-    """A table: the first columns are words, the rest figures."""
-
-    caption: str
-    words: Sequence[str]
-    figures: Sequence[str]
-    rows: Sequence[Sequence[str]]
-
-
-def tables_of(survey: Survey) -> list[Figures]:
+def tables_of(survey: Survey) -> list[Table]:
     """Those that have rows."""
     made = [_calls(survey), _known(survey), _bus(survey), _agreements(survey)]
     return [table for table in made if table.rows]
 
 
-def _calls(survey: Survey) -> Figures:
-    return Figures(
+def _calls(survey: Survey) -> Table:
+    return words_and_figures(
         caption="Waits asked for, call by call (delay witness)",
         words=("subject", "chip", "job"),
         figures=("asked us", "times", "took ms", "beyond ms", "beyond each us"),
@@ -68,8 +58,8 @@ def _sums(rows: Sequence[Requested]) -> tuple[str, str, str]:
     return f"{took / 1e6:.3f}", f"{beyond / 1e6:.3f}", f"{beyond / count / 1e3:.2f}"
 
 
-def _known(survey: Survey) -> Figures:
-    return Figures(
+def _known(survey: Survey) -> Table:
+    return words_and_figures(
         caption=f"Waits that the profile of a version knows ({BOUNDS})",
         words=("subject", "chip", "job", "wait"),
         figures=("asked us", "times", "gaps at least ms", "at most ms"),
@@ -84,8 +74,8 @@ def _known(survey: Survey) -> Figures:
     )
 
 
-def _bus(survey: Survey) -> Figures:
-    return Figures(
+def _bus(survey: Survey) -> Table:
+    return words_and_figures(
         caption=f"All gaps between requests, by what is above the service time ({BOUNDS})",
         words=("subject", "chip", "job"),
         figures=("from us", "times", "at most ms", "above service ms", "service us"),
@@ -101,8 +91,8 @@ def _bus(survey: Survey) -> Figures:
     )
 
 
-def _agreements(survey: Survey) -> Figures:
-    return Figures(
+def _agreements(survey: Survey) -> Table:
+    return words_and_figures(
         caption="Two witnesses of the same cell: the calls, and the bus less service time",
         words=("subject", "chip", "job"),
         figures=("calls", "calls took ms", "by the bus ms", "off %"),
@@ -120,9 +110,6 @@ def print_survey(survey: Survey, console: Console) -> None:
     """One sentence, the tables, then what they rest on."""
     console.print(f"[bold]{answer_of(survey.calls)}[/]", "", soft_wrap=True)
     for made in tables_of(survey):
-        table = FittedTable((*made.words, *made.figures), figures=made.figures, title=made.caption)
-        for row in made.rows:
-            table.add_row(*(escape(value) for value in row))
-        console.print(table, "")
+        console.print(fitted(made), "")
     for line in survey.lines:
         console.print(escape(line), soft_wrap=True)

@@ -4,9 +4,12 @@
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from rich.console import Console, ConsoleOptions, JustifyMethod, RenderResult
+from rich.markup import escape
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
+
+from delayrig.present import tables
 
 GAP = 2
 
@@ -123,3 +126,12 @@ def plain_table(
     """Columns of words, then of figures; `least` are those of them that may go."""
     words, figures = tuple(words), tuple(figures)
     return FittedTable((*words, *figures), figures=figures, least=least)
+
+
+def fitted(table: tables.Table, *, titled: bool = True) -> FittedTable:
+    """What else pages show."""
+    title = table.caption if titled else ""
+    made = FittedTable(table.columns, figures=table.figures, title=title)
+    for row in table.whole_rows():
+        made.add_row(*(escape(value) for value in row.values))
+    return made

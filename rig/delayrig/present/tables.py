@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a table shows, wherever that is: `pages.page` and `terminal.table` draw it."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+from markupsafe import Markup
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """Its first value is its heading. `marks` become `data-` attributes, for filters."""
+
+    values: Sequence[str | Markup]
+    marks: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """The caption says what it shows, also to those who only hear it.
+
+    `figures` are those of the columns that hold figures: set to the right, digits of one width.
+    """
+
+    caption: str
+    columns: Sequence[str]
+    figures: Collection[str] = ()
+    rows: Sequence[Row | Sequence[str | Markup]]
+
+    def whole_rows(self) -> list[Row]:
+        """Each with its marks."""
+        return [row if isinstance(row, Row) else Row(values=row) for row in self.rows]
+
+
+def words_and_figures(
+    caption: str, words: Sequence[str], figures: Sequence[str], rows: Sequence[Row | Sequence[str]]
+) -> Table:
+    """Columns of words, then of figures."""
+    return Table(caption=caption, columns=(*words, *figures), figures=figures, rows=rows)
