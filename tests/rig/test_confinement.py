@@ -17,7 +17,8 @@ from delayrig.base.private_net import PrivateNet
 from delayrig.lanes.host.box import missing_confinement
 from delayrig.model.cell import Job
 from delayrig.model.result import CellResult, Results, Verdict
-from delayrig.run.runner import rerun_command, run_request
+from delayrig.run.bench import rerun_command
+from delayrig.run.runner import run_request
 
 from tests.hostile import build_hostile, refusals
 from tests.rig.test_host_lane import Silent, host_cell, left_running, paths, request_of, run_cells

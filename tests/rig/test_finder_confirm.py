@@ -27,8 +27,8 @@ def test_duration_that_follows_what_was_asked_for_confirms(calls: list[tuple[int
 @pytest.mark.parametrize(
     ("calls", "why"),
     [
-        ([], "nobody asked"),
-        ([(0, 100)], "nobody asked"),
+        ([], "not asked for any time"),
+        ([(0, 100)], "not asked for any time"),
         ([(1_000_000, 2 * MS)], "does not explain"),
         ([(10, 50 * MS), (1000, 50 * MS)], "does not explain"),
         ([(3, 3 * MS), (9, 3 * MS)], "does not explain"),

@@ -521,7 +521,9 @@ def test_rows_have_a_value_for_every_column() -> None:
         *(rows.slack_rows, rows.growth_rows, rows.energy_rows),
     ):
         found = make(machines)
-        assert all(len(row) == len(found.columns) for row in found.rows), found.caption
+        assert all(len(row.values) == len(found.columns) for row in found.whole_rows()), (
+            found.caption
+        )
 
 
 def test_one_reading_has_a_count_and_no_deviation() -> None:
@@ -530,13 +532,14 @@ def test_one_reading_has_a_count_and_no_deviation() -> None:
     one = replace(wait, statistics=replace(wait.statistics, count=1, deviation_ns=0))
     several = replace(wait, statistics=replace(wait.statistics, count=4, deviation_ns=900))
     shown = [rows.jitter_rows([make_machine(readings=[each])]) for each in (one, several)]
-    assert shown[0].columns[-3:] == ["1 s mean", "1 s dev.", "1 s n"]
-    assert [table.rows[0][-3:] for table in shown] == [["60.0", "-", "1"], ["60.0", "0.9", "4"]]
+    assert [*shown[0].columns[-3:]] == ["1 s mean", "1 s dev.", "1 s n"]
+    firsts = [table.whole_rows()[0].values[-3:] for table in shown]
+    assert firsts == [["60.0", "-", "1"], ["60.0", "0.9", "4"]]
 
 
 def test_clocks_say_the_hz_of_each_kernel() -> None:
     found = rows.clock_rows([make_machine()])
-    assert found.rows[0][found.columns.index("HZ")] == "250"
+    assert found.whole_rows()[0].values[found.columns.index("HZ")] == "250"
 
 
 def test_as_many_eaters_as_are_asked_for_load_each_cpu() -> None:

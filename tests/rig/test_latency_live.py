@@ -173,12 +173,12 @@ def test_series_in_which_this_machine_fell_behind_are_marked_and_counted() -> No
 
 def test_report_names_the_lane_everywhere_and_what_is_in_doubt() -> None:
     machine = live_machine()
-    (row,) = rows.place_rows([machine]).rows
-    assert row[:2] == ["live 10:40", "live"]
-    assert row[-1] == "1"
-    slack = rows.slack_rows([machine]).rows
-    assert slack[0][0] == "live 10:40"
-    assert slack[0][-1].endswith(MARK)
+    (row,) = rows.place_rows([machine]).whole_rows()
+    assert row.values[:2] == ["live 10:40", "live"]
+    assert row.values[-1] == "1"
+    slack = rows.slack_rows([machine]).whole_rows()[0].values
+    assert slack[0] == "live 10:40"
+    assert slack[-1].endswith(MARK)
     page = latency_page(make_report(machine)).decode()
     assert "In doubt on live 10:40: in 1 of 4 windows" in page
     assert "cores of 10:40 MIPS" in page
@@ -190,8 +190,8 @@ def test_report_names_the_lane_everywhere_and_what_is_in_doubt() -> None:
 
 def test_guests_of_the_virtual_lane_are_named_with_it_and_have_no_doubts() -> None:
     machine = msgspec.structs.replace(full_machine("x86_64/250"), lane="virtual", core_mips=[250.0])
-    (row,) = rows.place_rows([machine]).rows
-    assert (row[0], row[5], row[-1]) == ("virtual x86_64/250", "250", "-")
+    (row,) = rows.place_rows([machine]).whole_rows()
+    assert (row.values[0], row.values[5], row.values[-1]) == ("virtual x86_64/250", "250", "-")
     assert full_machine("host").title == "host"
 
 

@@ -22,6 +22,7 @@ NO_ANSWER = {
     *("export", "schema", "report", "trace"),  # write a document, whose format is another option's
     *("history add", "history forget", "history export"),  # do something
     *("images", "completion", "reference", "measure", "benchmark start"),
+    *("scheduler", "worker"),  # serve until they are ended
 }
 
 
