@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What all layers of Python tests share: their tiers, and that they keep no history."""
 
+import os
 from collections.abc import Callable, Iterator
 
 import pytest
 from delayrig.analysis.history.address import NONE, VARIABLE
+from delayrig.lanes.host.box import missing_confinement
+from delayrig.plan.request import UNCONFINED_VARIABLE
 
 Bound = Callable[[str], int]
 
@@ -25,6 +28,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Makes the marks of the tiers known."""
     for line in MARKERS:
         config.addinivalue_line("markers", line)
+    if missing_confinement():  # test_confinement.py tells of it
+        os.environ[UNCONFINED_VARIABLE] = "1"
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -24,6 +24,8 @@ from tests.hostile import build_hostile, refusals
 from tests.rig.test_host_lane import Silent, host_cell, left_running, paths, request_of, run_cells
 
 __all__ = ["paths"]
+MISSING = missing_confinement()
+pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"no subject is confined here: {MISSING}")
 REFUSED = {
     "shadow": {errno.ENOENT},
     "connect": {errno.ECONNREFUSED},

@@ -27,6 +27,8 @@ from delayrig.plan.cluster import ClusterWish
 from delayrig.plan.contrast import Contrast, check_contrast
 from delayrig.plan.words import Plan, find_plan, lane_of_plan, own_subjects, read_plan
 
+UNCONFINED_VARIABLE = "FLASHROM_RIG_UNCONFINED"
+"""Set and not empty, it is as if `--unconfined` were given: for machines that cannot confine."""
 REGION_BYTES_MAX = 2 << 20
 """What a cell leaves on disk for each 64 KiB of its region."""
 
@@ -56,7 +58,7 @@ class Request:
     """Where the delay function of `path:` subjects is."""
     resume: bool = False
     """Goes on with what was begun in `out`."""
-    unconfined: bool = False
+    unconfined: bool = field(default_factory=lambda: bool(os.environ.get(UNCONFINED_VARIABLE)))
     """Runs subjects of the host lane with all the rights of who runs the rig."""
     retries_lost: bool = True
     """Runs a cell that the rig lost once more before it counts as lost."""

@@ -21,8 +21,8 @@ from delayrig.lanes.host.spec import PORT, REPORT_FD
 
 PROGRAM = "bwrap"
 REMEDY = (
-    "install bubblewrap, and allow namespaces where a container forbids them; --unconfined runs the"
-    " subject without, with all your rights"
+    "install bubblewrap, and allow namespaces where a container forbids them; --unconfined, or"
+    " FLASHROM_RIG_UNCONFINED=1, runs the subject without, with all your rights"
 )
 NOBODY = 65534
 """Who the subject is where the rig runs as root."""
