@@ -437,3 +437,20 @@ def test_waits_that_the_rig_asked_for_are_no_cost() -> None:
     decision = decided([before, timed(BEFORE, name="b")], [after, timed(AFTER, name="b")])
     assert decision.exit_code == 0
     assert sum(len(cell.excess) for cell in decision.cells) == 2
+
+
+def test_waits_that_the_baseline_cut_short_may_be_whole_where_the_rig_asked_for_them() -> None:
+    long: dict[str, Any] = {"hazards": ["long-waits"]}
+    before, after = (
+        timed(BEFORE, verdict=Verdict.TOO_SHORT, **long),
+        timed(AFTER, 9 * SECOND, **long),
+    )
+    assert decided([before], [after]).exit_code == 0
+
+
+def test_baseline_without_a_cell_leaves_the_cost_unknown() -> None:
+    decision = decided([], [timed(AFTER)])
+    assert decision.exit_code == 4
+    assert decision.doubts == [
+        "no cell of the baseline was run to compare with, so its cost is unknown"
+    ]

@@ -32,6 +32,7 @@ from delayrig.model.cell import Role
 from delayrig.model.lane import EXACT_LANE, REAL_TIME
 from delayrig.model.result import CellResult, Results, RunHeader, Verdict
 
+NOTHING_BESIDE = "no cell of the baseline was run to compare with, so its cost is unknown"
 SAFE = "nothing too short"
 AS_BEFORE = "as the baseline"
 
@@ -49,7 +50,7 @@ def decide(
     """
     theirs, ours = _by_place(baseline), _by_place(candidate)
     watching = _watching_by_id(candidate)
-    unlike = _unlike(baseline[0].run, candidate[0].run)
+    unlike = _unlike(baseline[0].run, candidate[0].run) if theirs else [NOTHING_BESIDE]
     judge = _Judge(
         limits=limits,
         comparable=not unlike,
@@ -288,6 +289,9 @@ class _Judge:
             if before.verdict is after.verdict is Verdict.PASS
         ]
         safe = "; ".join([SAFE, *_left_out([*baseline, *candidate])])
+        if reason := _never_counted(cell):
+            why = f"{safe}; {reason}, so its time is not counted"
+            return _gate_cell(cell, Outcome.PASS, why, before=baseline[0])
         uncounted = self._uncounted(baseline, cell)
         if uncounted:
             slower = self.comparable and self._is_slower_than_failed(baseline, cell)
@@ -305,9 +309,6 @@ class _Judge:
 
     def _uncounted(self, baseline: list[CellResult], cell: CellResult) -> str:
         """Why times are not compared here; empty where they are."""
-        reasons = filter(None, (hazard_of(word).why_uncounted for word in cell.hazards))
-        if reason := next(reasons, ""):
-            return f"{reason}, so its time is not counted"
         answers = [before for before in baseline if not is_unheard(before)]
         failed = [before for before in answers if before.verdict is not Verdict.PASS]
         if failed:
@@ -330,6 +331,12 @@ class _Judge:
         if self.stored:
             return "a stored baseline ran at another hour: real time is compared side by side"
         return f"{rounds} rounds of real time claim nothing" if rounds < PAIRS_MIN else ""
+
+
+def _never_counted(cell: CellResult) -> str:
+    """Why its time says nothing of the subject, whoever the baseline is; empty where it does."""
+    reasons = (hazard_of(word).why_uncounted for word in cell.hazards)
+    return next(filter(None, reasons), "")
 
 
 def _left_out(rounds: Sequence[CellResult]) -> list[str]:
