@@ -5,17 +5,23 @@ import asyncio
 import os
 from collections.abc import Callable, Sequence
 from functools import partial
+from importlib.metadata import distributions
+from itertools import chain
 from pathlib import Path
 
 import click
+import msgspec
 
+from delayrig import __version__
 from delayrig.base.errors import BadInputError, NotProvidedError
+from delayrig.base.keep import keep_file
 from delayrig.base.paths import Paths, find_paths
 from delayrig.cli.command import explained, say_making
 from delayrig.cli.words import PLAN_NAME
 from delayrig.images.kernel import Kernel, provide_kernel
 from delayrig.images.lock import lock_entries, lock_state, lock_text
 from delayrig.images.recipes import read_recipes
+from delayrig.images.sbom import bill_of_materials, image_components, python_components
 from delayrig.images.subject import provide_cyclictest, provide_tool
 from delayrig.lanes.supplies import CpuPool, Supplies, provide_supplies
 from delayrig.machine.live_image import provide_live_image
@@ -57,11 +63,19 @@ PREPARED_PLANS = ("smoke", "default")
     type=click.Path(path_type=Path, dir_okay=False),
     help="Takes images from FILE. Each is checked by its digest. Needs no network.",
 )
+@click.option(
+    "--sbom",
+    "bill",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Writes what the images and the Python environment are made of, as CycloneDX 1.6.",
+)
 @explained
 def images(
     plans: tuple[str, ...],
     on_demand: bool,
     update_lock: bool,
+    bill: Path | None,
     exported: Path | None,
     imported: Path | None,
 ) -> None:
@@ -74,8 +88,8 @@ def images(
             "--import stands alone", hint=f"rig/rig images --import {imported}, then the rest"
         )
     paths = find_paths()
-    if plans or on_demand or update_lock or not exported:
-        _prepare(plans or PREPARED_PLANS, paths, update_lock=update_lock)
+    if plans or on_demand or update_lock or bill or not exported:
+        _prepare(plans or PREPARED_PLANS, paths, update_lock=update_lock, bill=bill)
     if on_demand:
         prepare_on_demand(paths)
     if exported:
@@ -89,19 +103,28 @@ def _export(file: Path, paths: Paths) -> int:
         raise BadInputError(error.message, hint=error.remedy) from error
 
 
-def _prepare(plans: Sequence[str], paths: Paths, *, update_lock: bool) -> None:
+def _prepare(plans: Sequence[str], paths: Paths, *, update_lock: bool, bill: Path | None) -> None:
     supplies, snapshots = asyncio.run(_provide_images(plans, paths))
     _make_libvirt_ready(paths)
     kernels = _every_kernel(paths) if update_lock else supplies.kernels
     entries = lock_entries(supplies.images, supplies.programs, kernels)
     if update_lock:
         (paths.checkout / "images" / "lock.toml").write_text(lock_text(entries), "utf-8")
+    if bill:
+        keep_file(bill, _bill_of(supplies))
     for missing in supplies.not_provided:
         _warn(missing.what, missing.cause)
     click.echo(
         f"{len(supplies.images)} kernels, {len(supplies.programs)} programs,"
         f" {snapshots} snapshots; lock: {lock_state(entries, paths.checkout)}"
     )
+
+
+def _bill_of(supplies: Supplies) -> bytes:
+    images = image_components(supplies.images, supplies.programs, supplies.kernels)
+    made_of = chain(images, python_components(distributions()))
+    content = msgspec.json.encode(bill_of_materials(made_of, version=__version__))
+    return msgspec.json.format(content, indent=1) + b"\n"
 
 
 def prepare_on_demand(paths: Paths) -> None:
