@@ -6,6 +6,7 @@ import os
 import shlex
 import shutil
 import stat
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -283,7 +284,8 @@ def test_cells_of_the_host_lane_are_named_by_it_and_not_by_a_speed() -> None:
     cell = host_cell(cores=2, pin="0,2-3")
     assert cell.id == "group.bundled.host.2c.cpu0-2-3.calm.W25Q128JV-max.4kib.write"
     assert cell.mips == []
-    again = rerun_command(cell, request_of([cell], Path("/nowhere")))
+    request = replace(request_of([cell], Path("/nowhere")), unconfined=False)
+    again = rerun_command(cell, request)
     assert again.endswith(f"--cell {cell.id} --lane host")
 
 
