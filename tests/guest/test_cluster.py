@@ -32,13 +32,18 @@ def command(paths: Paths, *words: str) -> list[str]:
     return [str(paths.checkout / "rig" / "rig"), *words]
 
 
-def parent_of(process: int) -> int:
-    """0: it is gone."""
+def stat_of(process: int) -> list[str]:
+    """What proc(5) says of it from its state on; empty where it is gone."""
     try:
         stat = Path(f"/proc/{process}/stat").read_text(encoding="ascii", errors="replace")
     except OSError:
-        return 0
-    return int(stat.rpartition(")")[2].split()[1])
+        return []
+    return stat.rpartition(")")[2].split()
+
+
+def parent_of(process: int) -> int:
+    """0: it is gone."""
+    return int(next(iter(stat_of(process)[1:]), 0))
 
 
 def command_line_of(process: int) -> bytes:
@@ -50,12 +55,9 @@ def command_line_of(process: int) -> bytes:
 
 
 def is_there(group: int) -> bool:
-    """Whether any process of that group is left."""
-    try:
-        os.killpg(group, 0)
-    except ProcessLookupError:
-        return False
-    return True
+    """Whether a process of that group still runs; one that has ended waits for its parent alone."""
+    found = (stat_of(int(entry.name)) for entry in Path("/proc").glob("[0-9]*"))
+    return any(stat[0] != "Z" and int(stat[2]) == group for stat in found if stat)
 
 
 def worker_of(scratch: Path, known: set[int]) -> int:
