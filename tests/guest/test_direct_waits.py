@@ -143,10 +143,10 @@ def test_waits_of_a_driver_are_answered_by_whether_a_signal_ends_them(
 
 
 UNWATCHED = """\
-from delayrig.run import runner
+from delayrig.run import bench
 from delayrig.cli.main import main
 
-runner.find_watched = lambda subject, wish: ()
+bench.find_watched = lambda subject, wish: ()
 main(prog_name="rig/rig", complete_var="_RIG_COMPLETE")
 """
 SIGNALS = """\
