@@ -149,13 +149,13 @@ class Cluster:
     async def _left(self, batch: Sequence[Item]) -> list[bytes]:
         """Dask runs it on a thread that is idle, and again where a worker is lost with it.
 
-        Workers are named by their hosts: Dask never gives a task that names a lost worker's
-        address to the one that takes its place.
+        Workers are named by their hosts, because Dask never gives a task that names a lost worker's
+        address to the one that takes its place. Where a refused one shares the host, they are named
+        by address: else it may get every batch, since it is the one that is idle.
         """
         cells = [(self._kits[run].id, cell) for run, cell in batch]
         while True:
-            hosts = sorted({urlsplit(address).hostname or "" for address in self._ready.values()})
-            future = self._client.submit(run_batch, cells, workers=hosts, pure=False)
+            future = self._client.submit(run_batch, cells, workers=self._places(), pure=False)
             try:
                 left: list[bytes] | None = await future
             finally:
@@ -164,6 +164,11 @@ class Cluster:
                 return left
             await asyncio.sleep(NOT_READY_S)
             await self._greet()
+
+    def _places(self) -> list[str]:
+        shared = {_host(address) for address, refused in self._greeted.items() if refused}
+        ready = self._ready.values()
+        return sorted({each if _host(each) in shared else _host(each) for each in ready})
 
     async def _last_words(self, error: KilledWorker) -> str:
         """What those say who watched the workers, and answer once a worker is up again."""
@@ -254,3 +259,7 @@ class Cluster:
         with contextlib.suppress(Exception):
             for kit in self._kits.values():
                 await self._ask(list(self._ready.values()), close_kit, kit.id)
+
+
+def _host(address: str) -> str:
+    return urlsplit(address).hostname or ""
