@@ -8,6 +8,7 @@ import subprocess
 import time
 from pathlib import Path
 
+import pytest
 from delayrig.analysis.compare.exact import compare_exactly
 from delayrig.base import digest
 from delayrig.base.errors import ExitCode
@@ -107,6 +108,7 @@ def test_run_goes_on_without_a_worker_that_was_killed(
     assert not qemu_of(scratch)
 
 
+@pytest.mark.long("three workers killed one after another; quick: one of them")
 def test_cell_that_its_workers_die_with_is_lost(paths: Paths, tmp_path: Path) -> None:
     out, scratch = tmp_path / "out", tmp_path / "scratch"
     scratch.mkdir()
@@ -124,6 +126,7 @@ def test_cell_that_its_workers_die_with_is_lost(paths: Paths, tmp_path: Path) ->
     assert "killed by signal 9" in cell.reason
 
 
+@pytest.mark.long("two runs; quick: tests/rig resumes runs of one machine")
 def test_client_that_was_killed_is_gone_on_with(
     paths: Paths, tmp_path: Path, smoke: FinishedRun
 ) -> None:
@@ -168,6 +171,7 @@ def other_qemu(folder: Path) -> dict[str, str]:
     return {"PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
 
 
+@pytest.mark.long("three workers; quick: tests/rig refuses and packs without guests")
 def test_worker_gets_what_it_lacks_and_one_with_another_qemu_is_refused(
     paths: Paths, tmp_path: Path, smoke: FinishedRun
 ) -> None:
