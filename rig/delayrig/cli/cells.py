@@ -16,7 +16,6 @@ from delayrig.images.delay_function import DelayWish
 from delayrig.model.lane import LaneName
 from delayrig.plan.cluster import ClusterWish, check_cluster
 from delayrig.plan.request import (
-    UNCONFINED_VARIABLE,
     Choice,
     Request,
     check_connect,
@@ -113,7 +112,6 @@ unconfined_option = click.option(
     is_flag=True,
     expose_value=False,
     callback=_note_unconfined,
-    envvar=UNCONFINED_VARIABLE,
     help="Lane host: the subject runs with all your rights.",
 )
 

@@ -21,7 +21,7 @@ from delayrig.cli.loudness import Loudness, loudness, note, progress_console
 from delayrig.images.delay_function import DelayWish
 from delayrig.model.lane import LaneName
 from delayrig.model.result import FILE_NAME, Results
-from delayrig.plan.request import UNCONFINED_VARIABLE, Request, check_out, choose_cells
+from delayrig.plan.request import Request, check_out, choose_cells, is_unconfined_by_default
 from delayrig.present.terminal.console import make_console
 from delayrig.present.terminal.progress import RunProgress
 from delayrig.run.runner import run_request
@@ -163,8 +163,8 @@ def default_out(plan: str) -> Path:
 def is_unconfined() -> bool:
     """Whether the command that runs was given `--unconfined`, or the environment says the same."""
     context = click.get_current_context(silent=True)
-    noted = context.meta.get(UNCONFINED) if context else None
-    return bool(os.environ.get(UNCONFINED_VARIABLE)) if noted is None else bool(noted)
+    given = context is not None and context.meta.get(UNCONFINED, False)
+    return given or is_unconfined_by_default()
 
 
 def own_request(

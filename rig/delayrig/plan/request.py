@@ -33,6 +33,11 @@ REGION_BYTES_MAX = 2 << 20
 """What a cell leaves on disk for each 64 KiB of its region."""
 
 
+def is_unconfined_by_default() -> bool:
+    """Whether the environment says so; the one place that reads it."""
+    return bool(os.environ.get(UNCONFINED_VARIABLE))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """A run that can be started."""
@@ -58,7 +63,7 @@ class Request:
     """Where the delay function of `path:` subjects is."""
     resume: bool = False
     """Goes on with what was begun in `out`."""
-    unconfined: bool = field(default_factory=lambda: bool(os.environ.get(UNCONFINED_VARIABLE)))
+    unconfined: bool = field(default_factory=is_unconfined_by_default)
     """Runs subjects of the host lane with all the rights of who runs the rig."""
     retries_lost: bool = True
     """Runs a cell that the rig lost once more before it counts as lost."""
