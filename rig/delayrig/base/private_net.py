@@ -2,7 +2,8 @@
 """A network of its own, with a loopback interface and nothing else.
 
 What is started there reaches what listens there, and no other service of this machine. A process
-holds the network open; it is made without any right where user namespaces are to be had.
+moves to one with its children to come (`enter_private_net`), or another process holds one open
+(`PrivateNet`). Either needs no right where user namespaces are to be had.
 
 Source: namespaces(7), user_namespaces(7), nsenter(1), netdevice(7).
 """
@@ -47,7 +48,7 @@ class PrivateNet:
         said = self._ours.recv(MESSAGE_BYTES)
         if said != READY:
             self.close()
-            raise OSError(f"{NO_NETWORK}: {said.decode(errors='replace') or 'nothing was said'}")
+            raise OSError(said.decode(errors="replace") or f"{NO_NETWORK}: nothing was said")
 
     @property
     def folder(self) -> str:
@@ -92,6 +93,18 @@ def words_into(folder: str) -> list[str]:
     return ["nsenter", *user, f"--net={folder}/net", "--"]
 
 
+def enter_private_net() -> None:
+    """Moves this process to one, with all that it starts from now on.
+
+    The process must have one thread. Raises `OSError` where there is none to be had.
+    """
+    try:
+        _leave_networks()
+        _raise_loopback()
+    except OSError as error:
+        raise OSError(f"{NO_NETWORK}: {error}") from error
+
+
 def _leave_networks() -> None:
     """To a new one; without being root, as what is root in a namespace of users of its own."""
     user, group, is_root = os.geteuid(), os.getegid(), os.geteuid() == 0
@@ -115,8 +128,7 @@ def _raise_loopback() -> None:
 def _hold(line: socket.socket) -> None:
     """Until the other end of the line is closed."""
     try:
-        _leave_networks()
-        _raise_loopback()
+        enter_private_net()
     except OSError as error:
         line.send(str(error).encode()[:MESSAGE_BYTES])
         return

@@ -12,13 +12,13 @@ import select
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
 from delayrig.base.last_lines import last_lines
-from delayrig.base.private_net import PrivateNet
+from delayrig.base.private_net import enter_private_net
 from delayrig.lanes.host import children
 from delayrig.lanes.host.box import subject_uid
 from delayrig.lanes.host.deeds import Deed, cpus_at_start, deeds_of
@@ -129,36 +129,36 @@ def _be_told(_number: int, _frame: FrameType | None) -> None:
 def _run(spec: Spec, record: Record, wake: int) -> None:
     record.machine()
     since = read_clocks()
-    with ExitStack() as stack:
-        net = stack.enter_context(PrivateNet()).words if spec.box else []
-        emulator = _start_emulator(spec, record, net)
-        deeds = deeds_of(spec, record)
-        for deed in deeds:
-            deed.begin()
-        _run_subject(spec, record, emulator, deeds, wake, net)
-        _end_emulator(record, emulator, wake)
+    if spec.box:
+        enter_private_net()
+    emulator = _start_emulator(spec, record)
+    deeds = deeds_of(spec, record)
+    for deed in deeds:
+        deed.begin()
+    _run_subject(spec, record, emulator, deeds, wake)
+    _end_emulator(record, emulator, wake)
     record.clock_rate(since)
 
 
-def _start_emulator(spec: Spec, record: Record, net: list[str]) -> Emulator:
+def _start_emulator(spec: Spec, record: Record) -> Emulator:
     """With real-time priority and locked memory, or without where this user may not have them."""
-    emulator = _try_emulator(spec, [REALTIME], net)
+    emulator = _try_emulator(spec, [REALTIME])
     if emulator:
         record.note("emulator_rights", realtime=True, reason="")
         return emulator
     reason = _log_tail()
-    emulator = _try_emulator(spec, [], net)
+    emulator = _try_emulator(spec, [])
     if emulator is None:
         raise SessionError("the emulator did not start")
     record.note("emulator_rights", realtime=False, reason=reason)
     return emulator
 
 
-def _try_emulator(spec: Spec, rights: list[str], net: list[str]) -> Emulator | None:
+def _try_emulator(spec: Spec, rights: list[str]) -> Emulator | None:
     """None where it ended before it was ready."""
     ready_out, ready_in = os.pipe()
     ours, theirs = (-1, -1), (-1, -1)
-    words = [*net, *spec.emulator, *rights, "--ready-fd", str(ready_in)]
+    words = [*spec.emulator, *rights, "--ready-fd", str(ready_in)]
     if spec.awaits_accept:
         (arrived, tell), (hear, release) = os.pipe(), os.pipe()
         ours, theirs = (arrived, release), (tell, hear)
@@ -194,15 +194,10 @@ def _await_ready(ready: int) -> str:
 
 
 def _run_subject(
-    spec: Spec,
-    record: Record,
-    emulator: Emulator,
-    deeds: list[Deed],
-    wake: int,
-    net: list[str],
+    spec: Spec, record: Record, emulator: Emulator, deeds: list[Deed], wake: int
 ) -> None:
     with OUTPUT.open("wb") as output:
-        subject = _make_subject(spec, emulator, net, output.fileno())
+        subject = _make_subject(spec, emulator, output.fileno())
         record.note("subject_start", cpus=cpus_text(cpus_at_start(spec)))
         deadline_ns = now_ns() + spec.deadline_ms * NS_PER_MS
         subject.go()
@@ -214,7 +209,7 @@ def _run_subject(
         deed.ended()
 
 
-def _make_subject(spec: Spec, emulator: Emulator, net: list[str], output: int) -> RunningSubject:
+def _make_subject(spec: Spec, emulator: Emulator, output: int) -> RunningSubject:
     words = [word.replace(PORT, emulator.name) for word in [*spec.box, *spec.subject]]
     denied = bool(spec.number_of("realtime_denied"))
     uid = subject_uid() if spec.box else 0
@@ -229,7 +224,7 @@ def _make_subject(spec: Spec, emulator: Emulator, net: list[str], output: int) -
     for path in spec.writable if uid else []:
         os.chown(path.replace(PORT, emulator.name), uid, -1)
     try:
-        return BoxedSubject([*net, *words], REPORT_FD, manner, output)
+        return BoxedSubject(words, REPORT_FD, manner, output)
     except SubjectLostError as error:
         said = last_lines(OUTPUT.read_bytes()) or "nothing was said"
         raise SessionError(f"{error}: {said}") from error
