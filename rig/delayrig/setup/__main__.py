@@ -23,6 +23,7 @@ from delayrig.setup.errors import (
 )
 from delayrig.setup.handover import become_rig
 from delayrig.setup.layout import Layout, find_layout
+from delayrig.setup.lock import note_use
 from delayrig.setup.named_archive import VARIABLE as ARCHIVE_VARIABLE
 from delayrig.setup.named_archive import named_archive
 from delayrig.setup.stamp import (
@@ -31,6 +32,7 @@ from delayrig.setup.stamp import (
     EVERY_STEP,
     GUEST_STEPS,
     HOST_STEPS,
+    NATIVE,
     PACKAGES,
     TEST_STEPS,
     stale_steps,
@@ -68,9 +70,18 @@ def _do(layout: Layout, request: Request) -> int:
         os.environ[ARCHIVE_VARIABLE] = request.archive
     named_archive(os.environ)
     ours = request.own or request.in_container or request.imported
-    if not ours and not stale_steps(layout, wanted_marks(layout), _steps(request)):
+    if not ours and _is_ready(layout, request):
         become_rig(layout, request.passed)
     return _guarded(layout, request)
+
+
+def _is_ready(layout: Layout, request: Request) -> bool:
+    """Nothing is to be done; no other checkout can change that as long as this process lives."""
+    used = note_use(layout)
+    ready = not stale_steps(layout, wanted_marks(layout), _steps(request))
+    if not ready and used >= 0:
+        os.close(used)
+    return ready
 
 
 def _answer(layout: Layout, request: Request) -> int:
@@ -168,8 +179,18 @@ def _dispatch(context: "Context", request: Request) -> int:
 
         add_extras(context, request.extras)
     if request.command != "setup":
+        _check_still_ours(context.layout)
         become_rig(context.layout, request.passed)
     return EXIT_PASS
+
+
+def _check_still_ours(layout: Layout) -> None:
+    note_use(layout)
+    if stale_steps(layout, wanted_marks(layout), [NATIVE]):
+        raise SetupError(
+            f"{layout.state} was just taken by another checkout",
+            "start again, or point $FLASHROM_RIG_STATE at another folder",
+        )
 
 
 def _import(context: "Context", request: Request) -> int:

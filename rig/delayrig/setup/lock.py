@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The folder of state: made, marked as ours, and held by one set-up at a time."""
+"""The folder of state: made, marked as ours, held by one set-up at a time, used by one checkout.
+
+A rig holds `used.lock` as one of many for as long as it runs. A set-up that would replace the
+programs of another checkout must hold it alone.
+"""
 
 import fcntl
 import os
@@ -18,6 +22,7 @@ Signature: 8a477f597d28d172789f06886806bc55
 # Made by `rig/rig setup` of the flashrom delay rig; `rig/rig clean` removes the whole folder.
 """
 LOCK_NAME = "setup.lock"
+USED_NAME = "used.lock"
 
 
 @contextmanager
@@ -44,6 +49,33 @@ def prepare_state(layout: Layout) -> None:
             "point $FLASHROM_RIG_STATE at a folder that is new or empty",
         )
     tag.write_text(TAG_TEXT, encoding="utf-8")
+
+
+def note_use(layout: Layout) -> int:
+    """Held until this process ends, whatever it becomes; -1 where this user cannot hold it."""
+    try:
+        used = os.open(layout.state / USED_NAME, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        fcntl.flock(used, fcntl.LOCK_SH)
+    except OSError:
+        return -1
+    os.set_inheritable(used, True)
+    return used
+
+
+@contextmanager
+def hold_unused(layout: Layout, owner: str) -> Iterator[None]:
+    """Refuses where a rig of `owner`, another checkout, runs on what is here."""
+    used = os.open(layout.state / USED_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        fcntl.flock(used, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError as error:
+        raise SetupError(
+            f"{layout.state} is in use by a run of {owner}",
+            "wait for its end, or point $FLASHROM_RIG_STATE at another folder",
+        ) from error
+    finally:
+        os.close(used)
 
 
 def _acquire(path: Path, console: Console) -> int:

@@ -4,13 +4,16 @@
 import os
 import shutil
 import time
+from pathlib import Path
 
 from delayrig.setup.command import Done, run_logged
 from delayrig.setup.console import human_time
 from delayrig.setup.context import Context
+from delayrig.setup.lock import hold_unused
 
 # What meson leaves when a folder is fit to be built in.
 CONFIGURED = ("build.ninja", "meson-private/coredata.dat", "meson-private/build.dat")
+ORIGIN = "checkout"
 # meson's names of what cells run on. All else, such as tests and past mistakes, is built when it is
 # asked for.
 GUEST_PROGRAMS = (
@@ -48,9 +51,12 @@ def ensure_native(context: Context) -> bool:
     """Configures where that is needed, and builds what is older than its sources."""
     context.console.begin("native programs")
     started_s = time.monotonic()
-    if not is_configured(context):
-        _configure(context)
-    _compile(context)
+    if is_configured(context):
+        _compile(context)
+    else:
+        with hold_unused(context.layout, _owner(context.layout.build)):
+            _configure(context)
+            _compile(context)
     context.console.say(f"built in {human_time(time.monotonic() - started_s)}")
     return True
 
@@ -58,7 +64,7 @@ def ensure_native(context: Context) -> bool:
 def is_configured(context: Context) -> bool:
     """True where meson ended well here, for this checkout and these options."""
     build = context.layout.build
-    origin = build / "checkout"
+    origin = build / ORIGIN
     return (
         all((build / name).is_file() for name in CONFIGURED)
         and origin.is_file()
@@ -72,7 +78,15 @@ def _configure(context: Context) -> None:
         shutil.rmtree(layout.build)
     done = _meson(context, "setup", *OPTIONS, str(layout.build), str(layout.checkout))
     done.require("configuring the native programs", "see the lines above, then start again")
-    (layout.build / "checkout").write_text(_origin(context), encoding="utf-8")
+    (layout.build / ORIGIN).write_text(_origin(context), encoding="utf-8")
+
+
+def _owner(build: Path) -> str:
+    """The checkout whose programs are there."""
+    try:
+        return (build / ORIGIN).read_text(encoding="utf-8").partition("\n")[0]
+    except OSError:
+        return "this checkout"
 
 
 def _origin(context: Context) -> str:

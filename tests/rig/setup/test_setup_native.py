@@ -2,13 +2,16 @@
 """Which build folders can be built in as they are, and which are made anew."""
 
 import io
+import os
 from pathlib import Path
 
 import pytest
 from delayrig.setup import native
 from delayrig.setup.console import Console
 from delayrig.setup.context import Context
+from delayrig.setup.errors import SetupError
 from delayrig.setup.layout import Layout
+from delayrig.setup.lock import note_use
 
 
 @pytest.fixture
@@ -55,6 +58,26 @@ def test_folder_of_another_checkout_is_made_anew(context: Context, tmp_path: Pat
         console=context.console,
     )
     assert not native.is_configured(moved)
+    native.ensure_native(moved)
+    assert native.is_configured(moved)
+    assert not native.is_configured(context)
+
+
+def test_programs_that_another_checkout_runs_on_are_not_replaced(
+    context: Context, tmp_path: Path
+) -> None:
+    other = Context(
+        layout=Layout(checkout=tmp_path / "other", state=context.layout.state),
+        console=context.console,
+    )
+    runs = [note_use(context.layout), note_use(context.layout)]
+    for run in runs:
+        with pytest.raises(SetupError, match=f"in use by a run of {context.layout.checkout}"):
+            native.ensure_native(other)
+        assert native.is_configured(context)
+        os.close(run)
+    native.ensure_native(other)
+    assert native.is_configured(other)
 
 
 @pytest.mark.parametrize("name", native.CONFIGURED)
