@@ -11,8 +11,8 @@ from tests.runner.program_layer import list_program, run_program
 from tests.runner.python_layer import list_python, run_python
 from tests.runner.selection import Selection
 
-TWO_FILES_AT_A_TIME = ("-n", "2", "--dist", "loadfile")
-"""The tests of a file share what is dear to make."""
+THREE_FILES_AT_A_TIME = ("-n", "3", "--dist", "loadfile")
+"""The tests of a file share what is dear to make; on two CPUs, as each waits now and then."""
 FOUR_FILES_AT_A_TIME = ("-n", "4", "--dist", "loadfile")
 """For tests that mostly wait."""
 VIRTUAL, REAL = ("-m", "not alone"), ("-m", "alone")
@@ -82,9 +82,9 @@ LAYERS = {
     ),
     "waits": program_layer("the unit tests of flashrom, one wait less", WAITS),
     "fuzz": program_layer("parsers and models, any input", FUZZ, ("--share", FUZZ_SHARE)),
-    "rig": python_layer("the Python package, no guest started", *TWO_FILES_AT_A_TIME),
-    "browser": python_layer("pages, as somebody sees them", *TWO_FILES_AT_A_TIME),
+    "rig": python_layer("the Python package, no guest started", *THREE_FILES_AT_A_TIME),
+    "browser": python_layer("pages, as somebody sees them", *FOUR_FILES_AT_A_TIME),
     "protocol": python_layer("our flashrom against the emulator", *FOUR_FILES_AT_A_TIME),
-    "guest": python_layer("whole runs in guests of virtual time", *VIRTUAL, *TWO_FILES_AT_A_TIME),
+    "guest": python_layer("whole runs in guests of virtual time", *VIRTUAL, *THREE_FILES_AT_A_TIME),
     "live": python_layer("guests and gates in real time, one at a time", *REAL, folder="guest"),
 }
