@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from delayrig.analysis.compare.exact import compare_exactly
+from delayrig.analysis.survey.survey import FILE_NAME as SURVEY
 from delayrig.base import digest
 from delayrig.base.errors import ExitCode
 from delayrig.base.paths import Paths
@@ -92,6 +93,17 @@ def test_smoke_on_two_workers_is_the_same_as_on_one_machine(
     assert comparison.exit_code is ExitCode.PASS, comparison
     header = read_results(out).run
     assert len(header.workers) == 2, header.workers
+
+
+@pytest.mark.long("a run more; quick: the same way as a run's")
+def test_survey_of_two_workers_is_that_of_one_machine(paths: Paths, tmp_path: Path) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    words = ("survey", "bundled", "--plan", "smoke", "--out")
+    assert launch(paths, *words, str(here)).returncode == ExitCode.PASS
+    done = launch(paths, *words, str(there), "--cluster", "local:2")
+    assert done.returncode == ExitCode.PASS, done.stderr
+    assert len(read_results(there).run.workers) == 2
+    assert (here / SURVEY).read_bytes() == (there / SURVEY).read_bytes()
 
 
 def test_run_goes_on_without_a_worker_that_was_killed(

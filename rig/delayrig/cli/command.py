@@ -21,6 +21,7 @@ from delayrig.cli.loudness import Loudness, loudness, note, progress_console
 from delayrig.images.delay_function import DelayWish
 from delayrig.model.lane import LaneName
 from delayrig.model.result import FILE_NAME, Results
+from delayrig.plan.cluster import ClusterWish
 from delayrig.plan.request import Request, check_out, choose_cells, is_unconfined_by_default
 from delayrig.present.terminal.console import make_console
 from delayrig.present.terminal.progress import RunProgress
@@ -179,6 +180,7 @@ def own_request(
     delay: DelayWish | None = None,
     leaves: str = FILE_NAME,
     resume: bool = False,
+    cluster: ClusterWish | None = None,
 ) -> tuple[Request, Paths]:
     """A run of the rig for its own sake; `leaves` is what shows that there was one.
 
@@ -206,6 +208,7 @@ def own_request(
         jobs=jobs or len(os.sched_getaffinity(0)),
         seed=seed,
         connect=None,
+        cluster=cluster,
         argv=sys.argv[1:],
         lane=choice.lane,
         unconfined=is_unconfined(),

@@ -12,6 +12,7 @@ from delayrig.analysis.proposal.steps import FILE_NAME, Proposal, fold_proposal
 from delayrig.analysis.proposal.words import advice, conclusion
 from delayrig.base.errors import BadInputError
 from delayrig.base.keep import keep_file
+from delayrig.cli.cells import ClusterGiven, cluster_options
 from delayrig.cli.command import explained, own_request, plain_text, run_shown
 from delayrig.cli.loudness import answers, tell_json
 from delayrig.judge.exit_code import exit_code_of_run
@@ -29,17 +30,18 @@ COLUMNS = ("step", "time s", "CPU s", "wake-ups", "overshoot ms", "too short", "
 @click.argument("out", metavar="OUT", type=click.Path(path_type=Path))
 @click.option("--jobs", type=click.IntRange(1), help="Cells at a time; default: the CPUs.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data.")
+@cluster_options
 @plain_text
 @answers
 @explained
-def proposal(out: Path, jobs: int | None, seed: int, no_color: bool) -> None:
+def proposal(out: Path, jobs: int | None, seed: int, cluster: ClusterGiven, no_color: bool) -> None:
     """Tells what each change of the proposal costs and brings, and in which order to land them.
 
     OUT is a folder: where it holds a run of plan `proposal`, that is what is told of; where it does
     not exist, the plan is run into it first, and where that was interrupted, it goes on.
     `proposal.html`, `proposal.svg` and `proposal.json` are left there.
     """
-    results = _results(out, jobs, seed, no_color=no_color)
+    results = _results(out, jobs, seed, cluster, no_color=no_color)
     found = fold_proposal(results)
     keep_file(out / FILE_NAME, msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n")
     _write_page(found, out)
@@ -48,7 +50,9 @@ def proposal(out: Path, jobs: int | None, seed: int, no_color: bool) -> None:
     sys.exit(exit_code_of_run(results.cells, results.contrasts))
 
 
-def _results(out: Path, jobs: int | None, seed: int, *, no_color: bool) -> Results:
+def _results(
+    out: Path, jobs: int | None, seed: int, cluster: ClusterGiven, *, no_color: bool
+) -> Results:
     begun = (out / BEGUN).is_file()
     if (out / RESULTS).exists() or out.is_file():
         results = read_results(out)
@@ -61,7 +65,7 @@ def _results(out: Path, jobs: int | None, seed: int, *, no_color: bool) -> Resul
                 hint="name another folder, or move that one away and start again",
             )
     jobs = jobs or len(os.sched_getaffinity(0))
-    request, paths = own_request(PLAN, (), seed, jobs, out, resume=begun)
+    request, paths = own_request(PLAN, (), seed, jobs, out, resume=begun, cluster=cluster.wish())
     return run_shown(request, paths, no_color=no_color, how_to_go_on="; the same command goes on")
 
 

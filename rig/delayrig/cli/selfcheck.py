@@ -24,6 +24,7 @@ from delayrig.analysis.selfcheck.known_bad import (
     subjects_of,
 )
 from delayrig.base.keep import keep_file
+from delayrig.cli.cells import ClusterGiven, cluster_options
 from delayrig.cli.command import (
     default_out,
     explained,
@@ -102,6 +103,7 @@ def determinism(
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data.")
 @click.option("--jobs", type=click.IntRange(1), help="Guests at a time; default: the CPUs.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for what was found.")
+@cluster_options
 @plain_text
 @answers
 @explained
@@ -112,6 +114,7 @@ def known_bad(
     seed: int,
     jobs: int | None,
     out: Path | None,
+    cluster: ClusterGiven,
     no_color: bool,
 ) -> None:
     """Asks what a gate says of each known-bad build, in the cells that show it.
@@ -130,7 +133,14 @@ def known_bad(
     names = [mistake.name for mistake in chosen]
     subjects = () if plan == PLAN else subjects_of(names)
     request, paths = own_request(
-        plan, (), seed, jobs, out or default_out(PLAN), subjects=subjects, lane=EXACT_LANE
+        plan,
+        (),
+        seed,
+        jobs,
+        out or default_out(PLAN),
+        subjects=subjects,
+        lane=EXACT_LANE,
+        cluster=cluster.wish(),
     )
     cells = choose_for(names, request.cells)
     results = run_shown(replace(request, cells=cells), paths, no_color=no_color)

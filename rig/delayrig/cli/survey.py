@@ -10,7 +10,7 @@ import msgspec
 from delayrig.analysis.survey.survey import FILE_NAME, survey_run
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.keep import keep_file
-from delayrig.cli.cells import unconfined_option
+from delayrig.cli.cells import ClusterGiven, cluster_options, unconfined_option
 from delayrig.cli.command import (
     HOW_TO_GO_ON,
     default_out,
@@ -52,6 +52,7 @@ PLAN = "survey"
 @click.option("--jobs", type=click.IntRange(1), help="Cells at a time; default: the CPUs.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data.")
 @resume_option
+@cluster_options
 @unconfined_option
 @delay_options
 @plain_text
@@ -65,6 +66,7 @@ def survey(
     jobs: int | None,
     seed: int,
     resume: bool,
+    cluster: ClusterGiven,
     delay: DelayWish,
     no_color: bool,
 ) -> None:
@@ -90,7 +92,15 @@ def survey(
         run_folder = out or default_out("survey")
         # What is asked for is told, so that doubts about it are no failure.
         request, paths = own_request(
-            plan, (), seed, jobs, run_folder, subjects=subjects, delay=delay, resume=resume
+            plan,
+            (),
+            seed,
+            jobs,
+            run_folder,
+            subjects=subjects,
+            delay=delay,
+            resume=resume,
+            cluster=cluster.wish(),
         )
         results = run_shown(request, paths, no_color=no_color, how_to_go_on=HOW_TO_GO_ON)
         code = exit_code_of_run(results.cells, results.contrasts)

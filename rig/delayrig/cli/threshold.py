@@ -36,7 +36,7 @@ from delayrig.analysis.threshold.values import DEFAULT, parse_values
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.keep import keep_file
 from delayrig.base.paths import Paths, find_paths
-from delayrig.cli.cells import unconfined_option
+from delayrig.cli.cells import ClusterGiven, cluster_options, unconfined_option
 from delayrig.cli.command import (
     INTERRUPTED,
     default_out,
@@ -48,6 +48,7 @@ from delayrig.cli.command import (
 from delayrig.cli.loudness import Loudness, answers, loudness, progress_console, tell_json
 from delayrig.cli.words import PLAN_NAME
 from delayrig.model.lane import LaneName
+from delayrig.plan.cluster import ClusterWish
 from delayrig.plan.request import Request, choose_cells, default_jobs
 from delayrig.present.terminal.console import make_console
 from delayrig.present.terminal.progress import RunProgress
@@ -76,6 +77,7 @@ class _Wish:
     out: Path | None
     jobs: int | None
     seed: int
+    cluster: ClusterWish | None
 
 
 @click.command()
@@ -138,6 +140,7 @@ class _Wish:
 )
 @click.option("--jobs", type=click.IntRange(1), help="Cells at a time; default: the CPUs.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data.")
+@cluster_options
 @unconfined_option
 @plain_text
 @answers
@@ -156,6 +159,7 @@ def threshold(
     out: Path | None,
     jobs: int | None,
     seed: int,
+    cluster: ClusterGiven,
     no_color: bool,
 ) -> None:
     """Compares sleep thresholds of a delay layer, and recommends one.
@@ -189,6 +193,7 @@ def threshold(
         out=out,
         jobs=jobs,
         seed=seed,
+        cluster=cluster.wish(),
     )
     paths = find_paths()
     with RunProgress(
@@ -261,6 +266,7 @@ def _trials(wish: _Wish, paths: Paths, progress: RunProgress) -> Trials:
         jobs=wish.jobs or default_jobs(lane),
         seed=wish.seed,
         connect=None,
+        cluster=wish.cluster,
         argv=sys.argv[1:],
         lane=lane,
         unconfined=is_unconfined(),
@@ -294,6 +300,10 @@ def _check_words(wish: _Wish) -> Sequence[int]:
         raise BadInputError(
             "--host and --guest, --preset or --weight: jobs run on this machine or in guests",
             hint="give one of them",
+        )
+    if wish.host and wish.cluster:
+        raise BadInputError(
+            "--host and --cluster: jobs run on this machine or on workers", hint="give one of them"
         )
     if wish.binaries and wish.values is not None:
         raise BadInputError(
