@@ -65,6 +65,7 @@ def note_use(layout: Layout) -> int:
 @contextmanager
 def hold_unused(layout: Layout, owner: str) -> Iterator[None]:
     """Refuses where a rig of `owner`, another checkout, runs on what is here."""
+    layout.state.mkdir(parents=True, exist_ok=True)
     used = os.open(layout.state / USED_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
         fcntl.flock(used, fcntl.LOCK_EX | fcntl.LOCK_NB)
