@@ -52,7 +52,12 @@ def prepare_state(layout: Layout) -> None:
 
 
 def note_use(layout: Layout) -> int:
-    """Held until this process ends, whatever it becomes; -1 where this user cannot hold it."""
+    """Held until this process ends, whatever it becomes; -1 where there is nothing to hold.
+
+    That is a folder that is not the rig's yet, or one that this user may not write to.
+    """
+    if not (layout.state / TAG_NAME).exists():
+        return -1
     try:
         used = os.open(layout.state / USED_NAME, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
         fcntl.flock(used, fcntl.LOCK_SH)
@@ -65,7 +70,7 @@ def note_use(layout: Layout) -> int:
 @contextmanager
 def hold_unused(layout: Layout, owner: str) -> Iterator[None]:
     """Refuses where a rig of `owner`, another checkout, runs on what is here."""
-    layout.state.mkdir(parents=True, exist_ok=True)
+    prepare_state(layout)
     used = os.open(layout.state / USED_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
         fcntl.flock(used, fcntl.LOCK_EX | fcntl.LOCK_NB)
