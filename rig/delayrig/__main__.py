@@ -18,6 +18,7 @@ def start() -> None:
     ours = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if ours:
         signal.signal(signal.SIGINT, _end)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # the launcher held it back
     from delayrig.cli.main import main
 
     if ours:

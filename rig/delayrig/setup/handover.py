@@ -2,6 +2,7 @@
 """How the rig is started once the machine is set up."""
 
 import os
+import signal
 import sys
 from collections.abc import Mapping, Sequence
 from typing import NoReturn
@@ -31,7 +32,11 @@ def rig_environment(layout: Layout, environment: Mapping[str, str]) -> dict[str,
 
 
 def become_rig(layout: Layout, arguments: Sequence[str]) -> NoReturn:
-    """Replaces this process by the rig."""
+    """Replaces this process by the rig, which takes SIGINT as soon as it can answer it.
+
+    Until then Python starts up. It would print a traceback if it were interrupted there.
+    """
     sys.stderr.flush()
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     argv = rig_argv(layout, arguments)
     os.execve(argv[0], argv, rig_environment(layout, os.environ))
