@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`tests/run`: reads the command line, sets up, runs the layers, tells the rest."""
 
-import resource
 import signal
 import subprocess
 import sys
@@ -11,21 +10,22 @@ from dataclasses import replace
 
 from tests.runner.arguments import Options, UsageError, help_text, read_options
 from tests.runner.layers import LAYERS
-from tests.runner.memory import failed_last, remember
+from tests.runner.memory import failed_last
 from tests.runner.one_file import check_files
-from tests.runner.outcome import LayerResult
 from tests.runner.places import Places, find_places
-from tests.runner.report import closing_lines, layer_line
+from tests.runner.report import closing_lines
 from tests.runner.selection import Selection
+from tests.runner.side_by_side import run_layers
 
 STARTING_PROGRAMS = {"rig", "protocol", "guest", "live"}
 """Layers that start programs of the build."""
-PASSED, FAILED, BAD_USAGE, NOT_SET_UP = 0, 1, 2, 99
+PASSED, FAILED, BAD_USAGE, NOT_SET_UP, INTERRUPTED = 0, 1, 2, 99, 130
 
 
 def main(arguments: Sequence[str]) -> int:
     """Does what the command line says."""
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # as any tool whose output goes to `head`
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         options = read_options(arguments, list(LAYERS))
     except UsageError as error:
@@ -40,7 +40,14 @@ def main(arguments: Sequence[str]) -> int:
     if options.files:
         return check_files(places, options.files)
     work = selections(options, failed_last(places.notes))
-    return list_all(places, work) if options.list_only else run_all(places, work, options)
+    if options.list_only:
+        return list_all(places, work)
+    try:
+        return run_all(places, work, options)
+    except KeyboardInterrupt:
+        places.children.end()
+        sys.stderr.write("\ntests/run: interrupted; everything that it started has ended\n")
+        return INTERRUPTED
 
 
 def set_up(places: Places) -> bool:
@@ -78,14 +85,15 @@ def run_all(places: Places, work: dict[str, Selection], options: Options) -> int
     """Layer by layer; one that fails ends none of the others."""
     if STARTING_PROGRAMS & work.keys() and not build_programs(places):
         return NOT_SET_UP
-    results = [run_layer(name, places, selection) for name, selection in work.items()]
+    began_s = time.monotonic()
+    results = list(run_layers(places, work))
     if options.words and not any(result.tests for result in results):
         sys.stderr.write(f"tests/run: no test of {' '.join(work)} matches {options.words!r}\n")
         return BAD_USAGE
     if not results:
         print("nothing failed when it was run last")
         return PASSED
-    print(*closing_lines(results), sep="\n")
+    print(*closing_lines(results, time.monotonic() - began_s), sep="\n")
     return PASSED if all(result.good for result in results) else FAILED
 
 
@@ -101,25 +109,6 @@ def build_programs(places: Places) -> bool:
     if done.returncode != 0:
         sys.stderr.write(f"{done.stdout}\ntests/run: the programs were not built\n")
     return done.returncode == 0
-
-
-def run_layer(name: str, places: Places, selection: Selection) -> LayerResult:
-    """One layer, with its time."""
-    print(f"== {name} ==", flush=True)
-    began_s, cpu_began_s = time.monotonic(), children_cpu_s()
-    result = LAYERS[name].run(name, places, selection)
-    result = replace(
-        result, took_s=time.monotonic() - began_s, cpu_s=children_cpu_s() - cpu_began_s
-    )
-    print(layer_line(result), flush=True)
-    remember(places.notes, result)
-    return result
-
-
-def children_cpu_s() -> float:
-    """CPU time of all processes that were started here and have ended."""
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
 
 
 if __name__ == "__main__":

@@ -32,9 +32,11 @@ class Layer:
     list: Callable[[str, Places, Selection], list[str]]
     is_quick: bool = True
     """False for one that runs with `--all`, or where it is named."""
+    runs_beside: bool = False
+    """True for one that runs beside those before it: it does not notice load."""
 
 
-def python_layer(about: str, *options: str, folder: str = "") -> Layer:
+def python_layer(about: str, *options: str, folder: str = "", runs_beside: bool = False) -> Layer:
     """One that pytest runs with these options; its folder has its name where none is given."""
 
     def run(layer: str, places: Places, selection: Selection) -> LayerResult:
@@ -43,7 +45,7 @@ def python_layer(about: str, *options: str, folder: str = "") -> Layer:
     def listed(layer: str, places: Places, selection: Selection) -> list[str]:
         return list_python(folder or layer, places, selection, options)
 
-    return Layer(about=about, run=run, list=listed)
+    return Layer(about=about, run=run, list=listed, runs_beside=runs_beside)
 
 
 def program_layer(about: str, words: tuple[str, ...], in_quick: tuple[str, ...] = ()) -> Layer:
@@ -85,6 +87,8 @@ LAYERS = {
     "rig": python_layer("the Python package, no guest started", *THREE_FILES_AT_A_TIME),
     "browser": python_layer("pages, as somebody sees them", *FOUR_FILES_AT_A_TIME),
     "protocol": python_layer("our flashrom against the emulator", *FOUR_FILES_AT_A_TIME),
-    "guest": python_layer("whole runs in guests of virtual time", *VIRTUAL, *THREE_FILES_AT_A_TIME),
+    "guest": python_layer(
+        "whole runs in guests of virtual time", *VIRTUAL, *THREE_FILES_AT_A_TIME, runs_beside=True
+    ),
     "live": python_layer("guests and gates in real time, one at a time", *REAL, folder="guest"),
 }

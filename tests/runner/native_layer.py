@@ -36,7 +36,7 @@ def configure(places: Places) -> bool:
     build = places.sanitized_build
     if (build / "build.ninja").exists():
         return True
-    return subprocess.run([places.meson, "setup", build, *SANITIZED], check=False).returncode == 0
+    return places.run([places.meson, "setup", build, *SANITIZED]).code == 0
 
 
 def run_native(layer: str, places: Places, build: Path, selection: Selection) -> LayerResult:
@@ -48,13 +48,13 @@ def run_native(layer: str, places: Places, build: Path, selection: Selection) ->
     log.unlink(missing_ok=True)
     words = ["--suite", SUITE, "--print-errorlogs", "--timeout-multiplier", TIMEOUT_FACTOR]
     is_whole = not selection.words and selection.names is None
-    code = subprocess.run(
-        [places.meson, "test", "-C", build, *words, *([] if is_whole else names)], check=False
-    ).returncode
+    which = [] if is_whole else names
+    done = places.run([places.meson, "test", "-C", build, *words, *which])
     tests = read_testlog(log)
-    print(counted(layer, tests), flush=True)
-    is_sound = code == 0 or any(test.outcome is Outcome.FAILED for test in tests)
-    return LayerResult(layer=layer, tests=tests, is_sound=is_sound and bool(tests))
+    print(counted(layer, tests), flush=True, file=places.output)
+    is_sound = done.code == 0 or any(test.outcome is Outcome.FAILED for test in tests)
+    sound = is_sound and bool(tests)
+    return LayerResult(layer=layer, tests=tests, is_sound=sound, cpu_s=done.cpu_s)
 
 
 def list_native(places: Places, build: Path, selection: Selection) -> list[str]:

@@ -2,16 +2,23 @@
 """Where the runner finds its tools, and the one folder that it writes to."""
 
 import os
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TextIO
+
+from tests.runner.children import Children, Ended
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Places:
-    """A checkout, and the folder of state that belongs to it."""
+    """A checkout, the folder of state that belongs to it, and what runs there."""
 
     checkout: Path
     state: Path
+    output: TextIO | None = None
+    """What layers and their programs write to; None for the terminal."""
+    children: Children = field(default_factory=Children)
 
     @property
     def python(self) -> Path:
@@ -57,6 +64,11 @@ class Places:
             "PYTHONPYCACHEPREFIX": str(self.state / "bytecode"),
         }
         return os.environ | own | more
+
+    def run(self, command: Sequence[str | Path], **more: str) -> Ended:
+        """A layer's program, with `more` in its environment; it may write."""
+        env = self.environment(**more)
+        return self.children.run(command, cwd=self.checkout, env=env, output=self.output)
 
 
 def find_places() -> Places:

@@ -19,13 +19,10 @@ def run_program(
         return LayerResult(layer=layer, tests=(), is_sound=bool(selection.words))
     record = places.fresh_record(layer)
     is_whole = not selection.words and selection.names is None
-    code = subprocess.run(
-        [*command(places, words, record), *([] if is_whole else names)],
-        cwd=places.checkout,
-        env=places.environment(),
-        check=False,
-    ).returncode
-    return LayerResult(layer=layer, tests=read_record(record), is_sound=code in (0, 1))
+    done = places.run([*command(places, words, record), *([] if is_whole else names)])
+    is_sound = done.code in (0, 1)
+    tests = read_record(record)
+    return LayerResult(layer=layer, tests=tests, is_sound=is_sound, cpu_s=done.cpu_s)
 
 
 def list_program(places: Places, selection: Selection, words: Sequence[str]) -> list[str]:

@@ -21,14 +21,10 @@ def run_python(
     """The tests below `tests/FOLDER`; pytest says itself how they go."""
     record = places.fresh_record(layer)
     words = [*RECORDER, *tier_words(selection), *options, *chosen(folder, selection)]
-    code = subprocess.run(
-        pytest_command(places, *words),
-        cwd=places.checkout,
-        env=places.environment(**{VARIABLE: str(record)}),
-        check=False,
-    ).returncode
-    is_sound = code in (0, 1) or (code == NOTHING_COLLECTED and bool(selection.words))
-    return LayerResult(layer=layer, tests=read_record(record), is_sound=is_sound)
+    done = places.run(pytest_command(places, *words), **{VARIABLE: str(record)})
+    is_sound = done.code in (0, 1) or (done.code == NOTHING_COLLECTED and bool(selection.words))
+    tests = read_record(record)
+    return LayerResult(layer=layer, tests=tests, is_sound=is_sound, cpu_s=done.cpu_s)
 
 
 def list_python(

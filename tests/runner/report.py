@@ -15,14 +15,14 @@ def layer_line(result: LayerResult) -> str:
     return f"-- {result.layer}: {len(result.tests)} tests took {took}: {how}"
 
 
-def closing_lines(results: Iterable[LayerResult]) -> Iterator[str]:
-    """The slowest tests, where the time went, and what failed."""
+def closing_lines(results: Iterable[LayerResult], took_s: float) -> Iterator[str]:
+    """The slowest tests, where the time went, what failed, and how long all of it took."""
     results = list(results)
     yield from slowest_lines(results)
     yield "== layers =="
     yield from map(layer_line, results)
     yield from _failed_lines(results)
-    yield _sum_line(results)
+    yield _sum_line(results, took_s)
 
 
 def slowest_lines(results: Iterable[LayerResult]) -> Iterator[str]:
@@ -52,11 +52,10 @@ def _failed_lines(results: Iterable[LayerResult]) -> Iterator[str]:
     yield "again: tests/run --last-failed"
 
 
-def _sum_line(results: list[LayerResult]) -> str:
+def _sum_line(results: list[LayerResult], took_s: float) -> str:
     counts = [sum(result.count(each) for result in results) for each in Outcome]
     said = ", ".join(f"{count} {each}" for count, each in zip(counts, Outcome, strict=True))
-    took = human(sum(result.took_s for result in results))
-    return f"== {said} in {len(results)} layers and {took} =="
+    return f"== {said} in {len(results)} layers and {human(took_s)} =="
 
 
 def human(seconds: float) -> str:

@@ -37,7 +37,7 @@ def test_layer_that_broke_off_failed_though_none_of_its_tests_did() -> None:
     broken = layer("unit", one("a"), is_sound=False)
     assert not broken.good
     assert layer_line(broken).endswith(": FAILED")
-    assert "unit: see above" in list(closing_lines([broken]))
+    assert "unit: see above" in list(closing_lines([broken], 62.0))
 
 
 def test_ten_slowest_of_all_layers_come_slowest_first() -> None:
@@ -58,10 +58,10 @@ def test_end_names_what_failed_and_counts_over_all_layers() -> None:
         layer("unit", one("a", Outcome.FAILED)),
         layer("rig", one("tests/rig/b"), one("c", Outcome.SKIPPED)),
     ]
-    lines = list(closing_lines(results))
+    lines = list(closing_lines(results, 62.0))
     assert "unit a" in lines
     assert "again: tests/run --last-failed" in lines
-    assert lines[-1] == "== 1 passed, 1 failed, 1 skipped in 2 layers and 2 min 2 s =="
+    assert lines[-1] == "== 1 passed, 1 failed, 1 skipped in 2 layers and 1 min 2 s =="
 
 
 def test_times_are_as_somebody_reads_them() -> None:

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Programs that layers start, each in a session of its own: none of them outlives the run."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+GRACE_S = ((signal.SIGINT, 10.0), (signal.SIGTERM, 5.0), (signal.SIGKILL, 5.0))
+"""What ends a program, and how long that may take; pytest cleans up after the first."""
+LOOK_S = 0.05
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """How a program ended, and the CPU time of it and of all that it waited for."""
+
+    code: int
+    cpu_s: float
+
+
+class Children:
+    """The programs that run now. Threads may share it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._running: set[int] = set()
+        self._closed = False
+
+    def run(
+        self,
+        command: Sequence[str | Path],
+        *,
+        cwd: Path,
+        env: Mapping[str, str],
+        output: TextIO | None = None,
+    ) -> Ended:
+        """Waits for its end; KeyboardInterrupt where `end()` was called."""
+        process = self._start(command, cwd, env, output)
+        try:
+            _, status, usage = os.wait4(process, 0)
+        except ChildProcessError:  # end() was first
+            raise KeyboardInterrupt from None
+        with self._lock:
+            if self._closed:
+                raise KeyboardInterrupt
+            self._running.discard(process)
+        code = os.waitstatus_to_exitcode(status)
+        return Ended(code=code, cpu_s=usage.ru_utime + usage.ru_stime)
+
+    def _start(
+        self,
+        command: Sequence[str | Path],
+        cwd: Path,
+        env: Mapping[str, str],
+        output: TextIO | None,
+    ) -> int:
+        with self._lock:
+            if self._closed:
+                raise KeyboardInterrupt
+            process = subprocess.Popen(
+                [str(word) for word in command],
+                cwd=cwd,
+                env=dict(env),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output and subprocess.STDOUT,
+                start_new_session=True,
+            )
+            self._running.add(process.pid)
+            process.returncode = 0  # run() waits for it itself, since Popen tells no CPU time
+            return process.pid
+
+    def end(self) -> None:
+        """Interrupts what runs, then kills what does not end; nothing can be started afterwards."""
+        with self._lock:
+            self._closed = True
+        for number, grace_s in GRACE_S:
+            self._signal(number)
+            deadline_s = time.monotonic() + grace_s
+            while self._alive() and time.monotonic() < deadline_s:
+                time.sleep(LOOK_S)
+
+    def _signal(self, number: signal.Signals) -> None:
+        for group in self._alive():
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(group, number)
+
+    def _alive(self) -> list[int]:
+        """Groups of which something still runs; the first of each may have ended."""
+        return [group for group in sorted(self._running) if _is_alive(group)]
+
+
+def _is_alive(group: int) -> bool:
+    with contextlib.suppress(ChildProcessError):
+        os.waitpid(group, os.WNOHANG)  # one that has ended still counts until it is waited for
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
