@@ -3,7 +3,7 @@
 
 import pytest
 from delayrig.base.paths import Paths
-from delayrig.cli.measure import PAGES, made_with
+from delayrig.cli.measure import PAGES, QUOTING, made_with
 from delayrig.present.measured import INDENT, requoted, run_page
 
 from .conftest import FinishedRun, run_plan
@@ -40,6 +40,9 @@ def test_page_of_the_plan_has_the_figures_of_a_fresh_run(run: FinishedRun, page:
 
 
 @pytest.mark.usefixtures("page")
-def test_readme_quotes_the_figures_of_a_fresh_run(run: FinishedRun, paths: Paths) -> None:
-    readme = (paths.checkout / "README.md").read_text(encoding="utf-8")
-    assert rows_of(requoted(readme, run.results)) == rows_of(readme)
+@pytest.mark.parametrize("name", QUOTING)
+def test_document_quotes_the_figures_of_a_fresh_run(
+    run: FinishedRun, paths: Paths, name: str
+) -> None:
+    text = (paths.checkout / name).read_text(encoding="utf-8")
+    assert rows_of(requoted(text, run.results)) == rows_of(text)

@@ -3,7 +3,7 @@
 
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import click
@@ -35,6 +35,8 @@ RUNS = {
 }
 WITH_DELAYS = ("default", "gate/baseline", "gate/candidate")
 PAGES = "rig/docs/measured"
+QUOTING = ("README.md", "rig/docs/tutorial/first-run.md", "rig/docs/tutorial/first-gate.md")
+"""Documents whose marked lines are written anew."""
 FILES = {"default": RESULTS_FILE, "gate": GATE_FILE, "known-bad": KNOWN_BAD_FILE}
 ANSWERS = (ExitCode.PASS, ExitCode.UNSAFE, ExitCode.INCONCLUSIVE)
 
@@ -48,7 +50,7 @@ ANSWERS = (ExitCode.PASS, ExitCode.UNSAFE, ExitCode.INCONCLUSIVE)
 )
 @explained
 def measure(only: Sequence[str], out: Path | None) -> None:
-    """Measures what the documents quote; writes rig/docs/measured/ and the README's tables.
+    """Measures what documents quote, and writes it into them and into rig/docs/measured/.
 
     All parts take about a quarter of an hour on two cores.
     """
@@ -81,15 +83,20 @@ def _provide(part: str, folder: Path) -> None:
 
 
 def _write(part: str, folder: Path, checkout: Path) -> None:
-    pages, readme = checkout / PAGES, checkout / "README.md"
+    pages = checkout / PAGES
     if part == "default":
         results = read_results(folder / part)
         write_text(pages / "default.md", run_page(results, made_with(results, find_paths())))
-        write_text(readme, requoted(readme.read_text(encoding="utf-8"), results))
+        _quote(checkout, lambda text: requoted(text, results))
     elif part == "gate":
         decision = read_decision(folder / part)
         write_text(pages / "gate.md", gate_page(decision))
-        write_text(readme, requoted_answer(readme.read_text(encoding="utf-8"), decision))
+        _quote(checkout, lambda text: requoted_answer(text, decision))
     else:
         answer = read_versioned(folder / part / KNOWN_BAD_FILE, KnownBad, schema=SCHEMA)
         write_text(pages / "known-bad.md", known_bad_page(answer))
+
+
+def _quote(checkout: Path, anew: Callable[[str], str]) -> None:
+    for document in (checkout / name for name in QUOTING):
+        write_text(document, anew(document.read_text(encoding="utf-8")))
