@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from delayrig.analysis.history.address import NONE, VARIABLE
-from delayrig.lanes.host.box import missing_confinement
+from delayrig.lanes.host.sandbox import missing_confinement
 from delayrig.plan.request import UNCONFINED_VARIABLE
 
 Bound = Callable[[str], int]

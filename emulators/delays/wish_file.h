@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The file in which the rig writes what it wants to see, for one cell after another: QEMU may be
- * rewound, and goes on with another subject. It is mapped, so that a look at it costs nothing.
+ * reset, and goes on with another subject. It is mapped, so that a look at it costs nothing.
  *
  * The rig writes while QEMU is paused (rig/delayrig/machine/delay_watch.py).
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The least that a serprog host can do: one send, its whole reply awaited. A round trip costs what
+ * The least that a serprog client does: one send, its whole reply awaited. A round trip costs what
  * system and device make it cost, and nothing of ours.
  */
 #ifndef EMULATORS_FLOOR_CLIENT_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * How a programmer's link carries bytes: when those of a request are all there, when those of a
- * reply reach the host, and how much the firmware behind it takes at a time. Pure.
+ * reply reach the client, and how much the firmware behind it takes at a time. Pure.
  *
  * A byte on a serial line is ten bits (8N1). Behind USB a reply leaves with the next (micro)frame,
- * counted from the zero of the clock; requests are not held back, since a host sends them at once.
+ * counted from the zero of the clock; requests are not held back, as clients send them at once.
  */
 #ifndef EMULATORS_LINK_LINK_MODEL_H
 #define EMULATORS_LINK_LINK_MODEL_H
@@ -58,7 +58,7 @@ uint64_t link_model_line_ns(const struct link_model *model, uint64_t bytes);
 /* When the last of @bytes is in the device, of which the first was sent at @sent_ns. */
 uint64_t link_model_arrival_ns(const struct link_model *model, uint64_t sent_ns, uint64_t bytes);
 
-/* When the last of @bytes is at the host, of which the first was ready at @ready_ns. */
+/* When the last of @bytes is at the client, of which the first was ready at @ready_ns. */
 uint64_t link_model_delivery_ns(const struct link_model *model, uint64_t ready_ns, uint64_t bytes);
 
 #endif

@@ -91,7 +91,7 @@ struct chip_facts {
 	uint64_t lost_power_ns; /* when */
 };
 
-/* A wait that the host owes. It is settled by the first command that comes after it. */
+/* A wait that the client owes. It is settled by the first command that comes after it. */
 struct chip_debt {
 	uint64_t ready_ns;
 	enum chip_rule rule;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Where between its shortest and its longest busy times a part runs. A value: to copy, to compare
- * and to write as text. It scales busy times only, never a wait that the host owes.
+ * and to write as text. It scales busy times only, never a wait that the client owes.
  */
 #ifndef EMULATORS_MODEL_CORNER_H
 #define EMULATORS_MODEL_CORNER_H

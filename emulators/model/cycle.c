@@ -138,7 +138,7 @@ void chip_write_cycle(struct chip *chip, uint64_t start_ns, uint64_t end_ns, uin
 	facts->busy_until_ns = chip->busy_until_ns;
 }
 
-/* A busy part may be read at any time: that is how hosts find out. */
+/* A busy part may be read at any time: that is how clients find out. */
 static uint8_t read_now(
 	struct chip *chip, uint32_t address, const struct cycle *cycle, struct chip_facts *facts)
 {

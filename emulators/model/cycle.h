@@ -20,7 +20,7 @@ void cycle_init(struct chip *chip);
 void cycle_power_up(struct chip *chip, uint64_t at_ns);
 
 /*
- * The part is busy from @start_ns on, and the host owes it that wait: the end of the cycle, or of
+ * The part is busy from @start_ns on, and the client owes it that wait: the end of the cycle, or of
  * the window in which more may follow.
  */
 void cycle_start_work(struct chip *chip, uint64_t start_ns, const struct chip_pending *work,
@@ -29,7 +29,7 @@ void cycle_start_work(struct chip *chip, uint64_t start_ns, const struct chip_pe
 /* The work in hand begins at @start_ns only. */
 void cycle_defer_work(struct chip *chip, uint64_t start_ns, struct chip_facts *facts);
 
-/* The host owes the part @wait, if it is not 0. */
+/* The client owes the part @wait, if it is not 0. */
 void cycle_owe(struct chip *chip, const struct cycle *cycle, struct figure wait);
 
 /* The work in hand is as if it had never been asked for. */

@@ -28,7 +28,7 @@ struct family {
 		struct chip *chip, const struct cycle *cycle, struct chip_facts *facts);
 	/* The work in chip->pending is over, or was cut off: what follows but for the array. */
 	void (*finish)(struct chip *chip, bool cut_off);
-	/* Of parts on an SPI bus: the status register as a host reads it. */
+	/* Of parts on an SPI bus: the status register as a client reads it. */
 	uint8_t (*status)(const struct chip *chip);
 };
 
@@ -41,7 +41,7 @@ extern const struct family family_jedec_page;
 extern const struct family family_fwh;
 
 /*
- * The part is busy from @end_ns on, at the corner of the chip, and the host owes it that wait.
+ * The part is busy from @end_ns on, at the corner of the chip, and the client owes it that wait.
  * facts->opcode is that of the command.
  */
 void chip_start_work(struct chip *chip, uint64_t end_ns, const struct chip_pending *work,
@@ -51,7 +51,7 @@ void chip_start_work(struct chip *chip, uint64_t end_ns, const struct chip_pendi
 void chip_start_fixed_work(struct chip *chip, uint64_t end_ns, const struct chip_pending *work,
 	struct figure figure, enum chip_rule rule, struct chip_facts *facts);
 
-/* The host owes @wait from @end_ns on. */
+/* The client owes @wait from @end_ns on. */
 void chip_owe(struct chip *chip, uint64_t end_ns, struct figure wait, enum chip_rule rule);
 
 /*

@@ -28,7 +28,7 @@ struct part_unlock {
 
 /* How many bytes a page write takes, and for how long it waits for them. */
 struct part_page_load {
-	struct figure window;  /* the longest gap that a host may leave between two bytes */
+	struct figure window;  /* the longest gap that a client may leave between two bytes */
 	struct figure timeout; /* the part begins to write that long after the last byte */
 	bool unloaded_erased;  /* bytes that were not loaded become FFh; false: anything */
 	bool protected_at_start;
@@ -49,7 +49,7 @@ struct part_parallel {
 	/* Of the JEDEC families. */
 	struct part_unlock unlock;
 	uint8_t id_entry[2];         /* the commands that enter ID mode, 0: no second one */
-	struct figure id_entry_wait; /* that a host owes the part: never scaled by a corner */
+	struct figure id_entry_wait; /* that a client owes the part: never scaled by a corner */
 	struct figure id_exit_wait;  /* 0 ns: there is no such wait */
 	struct figure erase_window;  /* in which further sectors are taken; 0 ns: none */
 	struct part_page_load load;

@@ -71,7 +71,7 @@ struct part_spi {
 	struct busy_time byte_program_next;
 	struct busy_time write_status;
 
-	/* Waits that a host owes the part: never scaled by a corner. */
+	/* Waits that a client owes the part: never scaled by a corner. */
 	struct figure deep_power_down;
 	struct figure release_power_down;
 	struct figure release_power_down_with_id;

@@ -88,7 +88,7 @@ static void run_write_disable(
 	chip->spi.aai = false;
 }
 
-/* Whether SO shows when a word is done: a host on a bus without that wire cannot tell. */
+/* Whether SO shows when a word is done: a client on a bus without that wire cannot tell. */
 static void run_busy_output(
 	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
 {

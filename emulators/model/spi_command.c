@@ -160,7 +160,7 @@ static void decode_address(const struct chip *chip, const struct spi_command *co
 }
 
 /*
- * A dummy is eight clocks, whoever drives the bus meanwhile: those that a host did not write are
+ * A dummy is eight clocks, whoever drives the bus meanwhile: those that a client did not write are
  * the first bytes that it reads.
  */
 static struct chip_transfer without_dummies(const struct chip_transfer *transfer, size_t head)

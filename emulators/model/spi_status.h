@@ -9,7 +9,7 @@
 
 #define SPI_STATUS_WEL 0x02
 
-/* Register @index as a host reads it. */
+/* Register @index as a client reads it. */
 uint8_t spi_status_read(const struct chip *chip, size_t index);
 
 /* 05h and the others that read one, 01h and the others that write some. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How a host finds a part: not always ready and idle. What is under way is at the part's first
- * block, and begins at a moment that a host can know of, so that none is blamed for what it could
+ * How a client finds a part: not always ready and idle. What is under way is at the part's first
+ * block, and begins at a moment that a client can know of, so that none is blamed for what it could
  * not see: it looks a part up that may be busy, wakes one that is silent, and waits after it turned
  * its pins on.
  */
@@ -12,11 +12,11 @@
 
 enum start_state {
 	START_READY,      /* idle for ever */
-	START_FRESH,      /* power came when the host turned the pins on */
+	START_FRESH,      /* power came when the client turned the pins on */
 	START_RESETTING,  /* a reset began then */
 	START_ASLEEP,     /* in deep power-down */
-	START_ERASING,    /* the smallest erase began when the host connected */
-	START_SUSPENDING, /* an erase was told to suspend, just before the host's first command */
+	START_ERASING,    /* the smallest erase began when the client connected */
+	START_SUSPENDING, /* an erase was told to suspend, just before the client's first command */
 	START_ERASE_SUSPENDED,
 	START_PROGRAM_SUSPENDED,
 	START_DEAF_SUSPENDED, /* a program that no resume continues: the part has to be reset */

@@ -24,10 +24,10 @@ enum event_kind {
 	EVENT_SPI,
 	EVENT_CYCLE,      /* cycles on a bus that is not SPI: all of a command, or of a read */
 	EVENT_DISCONNECT, /* at read_ns */
-	EVENT_REFUSED,    /* at read_ns: a second host was turned away */
+	EVENT_REFUSED,    /* at read_ns: a second client was turned away */
 	EVENT_STARTS,     /* at read_ns: the part is in the state of that name */
 	EVENT_FAULT,      /* at read_ns: one that was asked for was done */
-	EVENT_GAVE_UP,    /* at read_ns: this host was hung up on, since it went past a bound */
+	EVENT_GAVE_UP,    /* at read_ns: this client was hung up on, since it went past a bound */
 };
 
 struct event {

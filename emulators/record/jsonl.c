@@ -181,7 +181,7 @@ static void put_times(struct text *text, const struct event *event, uint64_t pre
 	if (event->arrived_ns > 0)
 		put_number(text, "arrived_ns", event->arrived_ns);
 	put_number(text, "reply_ns", event->reply_ns);
-	/* Negative where a host sent it without waiting for the reply before. */
+	/* Negative where a client sent it without waiting for the reply before. */
 	put_signed_or_null(
 		text, "gap_ns", previous_ns > 0, (int64_t)(event->read_ns - previous_ns));
 }

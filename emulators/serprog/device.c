@@ -10,7 +10,7 @@
 
 #define SERIAL_BUFFER_BYTES 0xFFFF
 
-/* Below 2^16, since some hosts keep these lengths in 16 bits. */
+/* Below 2^16, since some clients keep these lengths in 16 bits. */
 #define LEN_MAX 0xF000
 
 static uint32_t opbuf_bytes(const struct link_model *link)
@@ -306,7 +306,7 @@ static size_t answer_cmdmap(
 	return SERPROG_CMDMAP_BYTES;
 }
 
-/* Wire time passes before the reply: a host must not see the answer before the last clock edge. */
+/* Wire time passes before the reply: no client may see the answer before the last clock edge. */
 static int pass_wire_time(struct device *device, const struct serprog_request *request,
 	uint64_t start_ns, uint64_t *end_ns)
 {

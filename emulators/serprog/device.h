@@ -12,12 +12,12 @@
 #include "record/events.h"
 #include "operations.h"
 
-/* Of device_answer(): a signal or the host's hang-up came first, and nobody is to be answered. */
+/* Of device_answer(): a signal or the client's hang-up came first, and nobody is to be answered. */
 #define DEVICE_ABANDONED 0
 
 struct device_options {
 	bool native_delay;      /* offer O_DELAY and wait in O_EXEC */
-	bool spi_wire_time;     /* once a host set a frequency, transfers take their time */
+	bool spi_wire_time;     /* once a client set a frequency, transfers take their time */
 	struct link_model link; /* of it the limits */
 };
 
@@ -27,7 +27,7 @@ struct device {
 	struct events *executed;
 	struct device_options options;
 	struct serprog_limits limits;
-	/* What a host sets; forgotten when it disconnects. */
+	/* What a client sets; forgotten when it disconnects. */
 	uint32_t spi_clock_hz; /* 0: never set */
 	struct operations operations;
 };
@@ -42,7 +42,7 @@ size_t device_reply_bytes_max(const struct serprog_limits *limits);
 void device_init(struct device *device, struct chip *chip, struct clock *clock,
 	struct events *executed, const struct device_options *options);
 
-/* A new host found the device: the chip stays as it is. */
+/* A new client found the device: the chip stays as it is. */
 void device_reconnect(struct device *device);
 
 /*

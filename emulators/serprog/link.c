@@ -266,7 +266,7 @@ static void take_what_was_left(struct link *link)
 	patience_take(&link->patience, link->fd, link->buffer + link->tail);
 }
 
-/* A socket that is closed with bytes in it takes back what it sent: a host may lose its reply. */
+/* A socket that is closed with bytes in it takes back what it sent: a client may lose its reply. */
 void link_deinit(struct link *link)
 {
 	take_what_was_left(link);

@@ -9,11 +9,11 @@
  * Where the kernel notes what comes (arrival.h), that is closer, and `arrived_ns` tells it too.
  *
  * Where a wake-up suffices (patience.h), what follows a transfer is slept for at once, and the read
- * that would find nothing is left out: `empty_ns` is an earlier moment. And a host that sends the
+ * that would find nothing is left out: `empty_ns` is an earlier moment. And a client that sends the
  * opcode of a transfer by a write of its own wakes us with the rest of it alone.
  *
  * A reply may be held, to leave with the next one. Before this link reads, sleeps or lets time pass
- * all of them leave: a host never waits for a reply that only waits for its host.
+ * all of them leave: a client never waits for a reply that only waits for its client.
  */
 #ifndef EMULATORS_SERPROG_LINK_H
 #define EMULATORS_SERPROG_LINK_H
@@ -35,13 +35,13 @@ struct link {
 	const struct serprog_limits *limits;
 	struct faults *faults;     /* what becomes of bytes that come in */
 	struct events *events;     /* where that is recorded */
-	struct listener *refusing; /* turns further hosts away, NULL: they wait */
+	struct listener *refusing; /* turns further clients away, NULL: they wait */
 	uint8_t *buffer;
 	size_t buffer_bytes;
 	size_t head; /* of what is not parsed yet */
 	size_t tail;
 	uint32_t skip_bytes;
-	uint64_t wake_ns_max;   /* from a host's write to our read, where we slept; 0: not known */
+	uint64_t wake_ns_max;   /* from a client's write to our read, where we slept; 0: unknown */
 	bool awaited;           /* the next read follows a sleep that bytes ended */
 	bool stamped;           /* the kernel notes what comes */
 	struct arrival arrival; /* of the last byte that was read */
@@ -81,7 +81,7 @@ bool link_peek(const struct link *link, struct serprog_request *request);
 /* Blocks until @deadline_ns, the end of the connection or a signal; FAULT_FOR_EVER is none. */
 enum link_status link_wait_until(struct link *link, uint64_t deadline_ns);
 
-/* Why a wait of the clock ended early: a signal, else the host hung up. */
+/* Why a wait of the clock ended early: a signal, else the client hung up. */
 enum link_status link_ended(const struct link *link);
 
 /* Records a fault that is being done now: a fault_report_fn of which @context is the link. */

@@ -22,7 +22,7 @@
 #define PTY "pty"
 #define PORT_MAX 65535
 
-/* A terminal whose host has left says so without end: it is looked at this often then. */
+/* A terminal whose client has left says so without end: it is looked at this often then. */
 #define HUNG_UP_MS 10
 
 _Static_assert(LISTENER_PATH_BYTES == sizeof(((struct sockaddr_un *)0)->sun_path),
@@ -161,7 +161,7 @@ static int listen_unix(const char *path, struct listener *listener)
 	return listen(fd, 1) < 0 ? -errno : 0;
 }
 
-/* The terminal must hand on bytes as they are, whatever its host sets. */
+/* The terminal must hand on bytes as they are, whatever its client sets. */
 static int make_raw(int fd)
 {
 	struct termios termios;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where one host at a time connects: a TCP port, a unix socket or a terminal.
+ * Where one client at a time connects: a TCP port, a unix socket or a terminal.
  */
 #ifndef EMULATORS_SERPROG_LISTENER_H
 #define EMULATORS_SERPROG_LISTENER_H
@@ -26,9 +26,9 @@ struct listener_address {
 
 struct listener {
 	enum listener_kind kind;
-	int fd;                         /* readable: a host is there. -1: not open */
+	int fd;                         /* readable: a client is there. -1: not open */
 	char path[LISTENER_PATH_BYTES]; /* to be removed at the end, "" for nothing */
-	char name[LISTENER_PATH_BYTES]; /* where hosts connect: port, path or terminal */
+	char name[LISTENER_PATH_BYTES]; /* where clients connect: port, path or terminal */
 };
 
 /*
@@ -37,7 +37,7 @@ struct listener {
  */
 int listener_parse(const char *text, struct listener_address *address);
 
-/* Whether hosts can only be on this machine. */
+/* Whether clients can only be on this machine. */
 bool listener_is_local(const struct listener_address *address);
 
 /*
@@ -59,7 +59,7 @@ void listener_close(struct listener *listener);
 int listener_accept(struct listener *listener, int signal_fd, struct clock *clock,
 	int *connection_fd, uint64_t *empty_ns);
 
-/* Accepts a further host and hangs up at once, saying why on stderr. Whether there was one. */
+/* Accepts a further client and hangs up at once, saying why on stderr. Whether there was one. */
 bool listener_turn_away(struct listener *listener);
 
 #endif

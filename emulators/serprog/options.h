@@ -24,7 +24,7 @@ struct options {
 	enum start_state start_state;
 	struct listener_address listen;
 	bool allow_remote;
-	bool refuses; /* a second host, instead of letting it wait */
+	bool refuses; /* a second client, instead of letting it wait */
 	enum clock_source clock_source;
 	uint64_t clock_step_ns; /* of a scripted clock */
 	struct device_options device;
@@ -44,7 +44,7 @@ struct options {
 	int standby_out_fd; /* -1: all is said at once */
 	int standby_in_fd;
 	unsigned int client_count;     /* 0: for ever */
-	unsigned int records_max;      /* of events: past it the host is hung up on */
+	unsigned int records_max;      /* of events: past it the client is hung up on */
 	unsigned int wake_round_count; /* 0: not measured */
 };
 

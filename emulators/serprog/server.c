@@ -10,7 +10,7 @@
 #include "link.h"
 #include "listener.h"
 
-/* What a host must see of a long reply at a time: 0.1 s at 115200 baud. */
+/* What a client must see of a long reply at a time: 0.1 s at 115200 baud. */
 #define REPLY_PIECE_BYTES 1024
 
 static void record_moment(struct server *server, enum event_kind kind)
@@ -79,7 +79,7 @@ static const struct fault *hit(const struct server *server, struct link *link, e
 	return fault;
 }
 
-/* What a host may not see yet, or not at all, because of a fault of that kind, is over. */
+/* What a client may not see yet, or not at all, because of a fault of that kind, is over. */
 static enum link_status hold_up(struct server *server, struct link *link, enum fault_kind kind)
 {
 	const struct fault *fault = hit(server, link, kind);
@@ -104,7 +104,7 @@ static enum link_status pass_line(
 	return link_wait_until(link, server->line_free_ns);
 }
 
-/* From the host's write to the device: the line, then a device that does not look. */
+/* From the client's write to the device: the line, then a device that does not look. */
 static enum link_status take_request(
 	struct server *server, struct link *link, const struct serprog_request *request)
 {
@@ -144,7 +144,7 @@ static size_t answer(struct server *server, struct link *link,
 }
 
 /*
- * From the device to the host, over the line and its frames. A host sees a long reply come in, so
+ * From the device to the client, over the line and its frames. Clients see a long reply come in, so
  * that it is never silent for longer than a piece takes; @sent_ns is that of the last piece.
  */
 static enum link_status carry_reply(struct server *server, struct link *link, const uint8_t *reply,
@@ -181,7 +181,7 @@ static const uint8_t *spoil_reply(
 	return server->reply_buffer;
 }
 
-/* What a host that floods asks for has no end, and mostly no sense. */
+/* What a client that floods asks for has no end, and mostly no sense. */
 static void count_request(struct server *server, const struct serprog_request *request,
 	const struct event *event, size_t records_before)
 {
@@ -215,7 +215,7 @@ static enum link_status give_reply(struct server *server, struct link *link, con
 	return link_send(link, reply, len, sent_ns);
 }
 
-/* The record is made after the reply left, when the host has something else to do. */
+/* The record is made after the reply left, when the client has something else to do. */
 static enum link_status answer_request(
 	struct server *server, struct link *link, const struct serprog_request *request)
 {
@@ -275,7 +275,7 @@ static void give_up(struct server *server, const char *name, const char *what, s
 		bound);
 }
 
-/* A host without end would take all of the memory, or all of the time. */
+/* A client without end would take all of the memory, or all of the time. */
 static void check_bounds(struct server *server)
 {
 	if (server->events->count >= server->records_max)

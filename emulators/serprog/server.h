@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Serves hosts one after another: accept, answer until they leave, record.
+ * Serves clients one after another: accept, answer until they leave, record.
  */
 #ifndef EMULATORS_SERPROG_SERVER_H
 #define EMULATORS_SERPROG_SERVER_H
@@ -17,34 +17,34 @@ struct server {
 	struct events *events;
 	struct faults *faults;
 	struct listener *listener;
-	bool refuses;       /* hosts that come while one is there, instead of letting them wait */
+	bool refuses;       /* clients that come while one is there, instead of letting them wait */
 	int signal_fd;      /* readable: stop */
 	int barrier_out_fd; /* -1: no barrier */
 	int barrier_in_fd;
 	uint8_t *request_buffer; /* of link_buffer_bytes() */
 	uint8_t *reply_buffer;   /* of server_reply_buffer_bytes() */
-	uint64_t empty_ns;       /* no host could be there yet */
+	uint64_t empty_ns;       /* no client could be there yet */
 	uint64_t wake_ns_max;    /* of struct link */
 	bool wake_suffices;      /* of struct patience */
-	bool held_up;            /* of struct patience, by any host */
+	bool held_up;            /* of struct patience, by any client */
 	uint64_t replied_ns;   /* the last reply: no transfer begins before the one before ended */
 	uint64_t line_free_ns; /* the line to the device has carried what came before */
-	size_t records_max;    /* of all hosts: past it the last one is hung up on */
-	size_t refused_requests; /* of this host */
-	size_t idle_requests;    /* of this host, in a row, that were not for the part */
-	bool gave_up;            /* on this host */
+	size_t records_max;    /* of all clients: past it the last one is hung up on */
+	size_t refused_requests; /* of this client */
+	size_t idle_requests;    /* of this client, in a row, that were not for the part */
+	bool gave_up;            /* on this client */
 	struct start start;
 };
 
 /*
- * Past so many requests in a row that are not for the part a host is hung up on: bytes that mean
+ * Past so many requests in a row that are not for the part a client is hung up on: bytes that mean
  * nothing, or NOPs without end. A flashrom makes some twenty to begin with; what puts operations
  * into a buffer of 64 KiB, one by one, makes 13107 of 5 bytes each.
  */
 #define SERVER_IDLE_REQUESTS_MAX 65536
 
 /*
- * Past so many requests that are refused a host is hung up on: a flashrom ends at the first one.
+ * Past so many requests that are refused a client is hung up on: a flashrom ends at the first one.
  * So many bytes that follow one which was too long, and are passed over, count as one more: of
  * random bytes, one in a hundred announces 8 MiB.
  */
@@ -55,9 +55,9 @@ struct server {
 size_t server_reply_buffer_bytes(const struct serprog_limits *limits);
 
 /*
- * Serves @client_count hosts, 0: until stopped. 0 also when a signal ended it, or when there are
+ * Serves @client_count clients, 0: until stopped. 0 also when a signal ended it, or when there are
  * server->records_max records; -EPIPE: whoever holds the other end of the barrier is gone; any
- * other negative errno: no host can be accepted.
+ * other negative errno: no client can be accepted.
  */
 int server_run(struct server *server, unsigned int client_count);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "start.h"
 
-/* A record also where nothing is under way: whoever judges the host has to know how it began. */
+/* A record also where nothing is under way: whoever judges the client has to know how it began. */
 static void begin(struct start *start, struct chip *chip, uint64_t now_ns, struct events *events)
 {
 	struct event event = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The state in which the first host finds the part, once its moment has come.
+ * The state in which the first client finds the part, once its moment has come.
  */
 #ifndef EMULATORS_SERPROG_START_H
 #define EMULATORS_SERPROG_START_H
@@ -15,7 +15,7 @@ struct start {
 	bool has_begun;
 };
 
-/* A host is connected. */
+/* A client is connected. */
 void start_at_connect(
 	struct start *start, struct chip *chip, struct clock *clock, struct events *events);
 

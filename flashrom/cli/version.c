@@ -2,8 +2,8 @@
 #include <sys/utsname.h>
 
 #include "cli.h"
-#ifdef CONFIG_MUSEUM
-#include "museum.h"
+#ifdef CONFIG_PAST_MISTAKE
+#include "past_mistake.h"
 #endif
 
 /* The delay layer is not asked, since it has no more to it than its one function. */
@@ -13,10 +13,10 @@
 
 #define TEST_BUILD "TEST BUILD, never to be used on a chip that matters: "
 
-#ifdef CONFIG_MUSEUM
+#ifdef CONFIG_PAST_MISTAKE
 static void test_build_print(const struct log *log)
 {
-	log_info(log, TEST_BUILD "%s.\n", museum_mistake);
+	log_info(log, TEST_BUILD "%s.\n", past_mistake);
 }
 #elif defined(CONFIG_DELAY_TEST_PERCENT)
 static void test_build_print(const struct log *log)

@@ -25,7 +25,7 @@
  * Stops for the snapshot, and tells how far the virtual clock went on meanwhile: QEMU's main loop
  * takes the CPU that stops for an idle one, and skips to the next timer first. That one is this
  * CPU's tick, since the others have long been idle. Were it another's, which of the two goes on
- * first would depend on what QEMU did before (rig/delayrig/machine/again.py).
+ * first would depend on what QEMU did before (rig/delayrig/machine/device_state.py).
  */
 static void pause_for_snapshot(struct report *report)
 {

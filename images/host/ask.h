@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Asks a library's delay function for waits of given lengths. What comes of them, QEMU sees. */
-#ifndef HOST_ASK_H
-#define HOST_ASK_H
+#ifndef LIBRARY_CLIENT_ASK_H
+#define LIBRARY_CLIENT_ASK_H
 
 #include <stddef.h>
 #include <stdint.h>

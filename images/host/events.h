@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The host program's own events, as JSON lines; the rig merges them with the others by time. */
-#ifndef HOST_EVENTS_H
-#define HOST_EVENTS_H
+/* The library client's own events, as JSON lines; the rig merges them with the others by time. */
+#ifndef LIBRARY_CLIENT_EVENTS_H
+#define LIBRARY_CLIENT_EVENTS_H
 
 #include <stdint.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A layout file with one region or more: lines of `FIRST:LAST NAME`, in hexadecimal. */
-#ifndef HOST_LAYOUT_H
-#define HOST_LAYOUT_H
+#ifndef LIBRARY_CLIENT_LAYOUT_H
+#define LIBRARY_CLIENT_LAYOUT_H
 
 #include <libflashrom.h>
 

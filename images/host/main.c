@@ -18,7 +18,7 @@ static int run(const struct options *options, FILE *events)
 	events_host_start(events);
 	error = noise_start(&noise, &options->noise);
 	if (error) {
-		fprintf(stderr, "flashrom-host: no signals or threads: %s\n", strerror(-error));
+		fprintf(stderr, "library-client: no signals or threads: %s\n", strerror(-error));
 		return error;
 	}
 	error = session_run(options);

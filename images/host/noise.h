@@ -3,8 +3,8 @@
  * What goes on in a program while it uses a library: signals that it handles, other threads that
  * compute. Neither touches the library.
  */
-#ifndef HOST_NOISE_H
-#define HOST_NOISE_H
+#ifndef LIBRARY_CLIENT_NOISE_H
+#define LIBRARY_CLIENT_NOISE_H
 
 #include <pthread.h>
 #include <signal.h>

@@ -164,7 +164,7 @@ static int take_option(int name, char *value, struct options *options)
 
 static int refuse(const char *what)
 {
-	fprintf(stderr, "flashrom-host: %s\n", what);
+	fprintf(stderr, "library-client: %s\n", what);
 	return -EINVAL;
 }
 

@@ -9,8 +9,8 @@
  *                                               lies at that address of the library's file
  *   --events FILE                               where to leave events
  */
-#ifndef HOST_OPTIONS_H
-#define HOST_OPTIONS_H
+#ifndef LIBRARY_CLIENT_OPTIONS_H
+#define LIBRARY_CLIENT_OPTIONS_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* One session with the library, from flashrom_init() to flashrom_shutdown(). */
-#ifndef HOST_SESSION_H
-#define HOST_SESSION_H
+#ifndef LIBRARY_CLIENT_SESSION_H
+#define LIBRARY_CLIENT_SESSION_H
 
 #include "options.h"
 

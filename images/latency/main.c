@@ -2,7 +2,7 @@
 /*
  * How late waits end on this machine: takes the series that its command line asks for, one after
  * the other, and writes a JSON line for each. Each has a process of its own, so that none is
- * measured in a manner that another one left behind.
+ * measured with the priority or slack that another one left behind.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -18,7 +18,7 @@
 #include "eaters.h"
 #include "facts.h"
 #include "lines.h"
-#include "manner.h"
+#include "scheduling.h"
 #include "readings.h"
 #include "series.h"
 #include "ticks.h"
@@ -67,7 +67,7 @@ static void run_here(const struct series *series, unsigned int number)
 	int error = eaters_start(&eaters, series->eaters, series->cpu);
 
 	if (!error)
-		error = manner_take(series, &refused);
+		error = scheduling_apply(series, &refused);
 	if (!error) {
 		refused = "the readings";
 		error = take(series, number);

@@ -15,7 +15,7 @@
 
 #define TRANSFER_BYTES 64
 
-/* `now_ns` is first: it is the context of the host's clock, by which the link finds its device. */
+/* `now_ns` is first: the context of the client's clock, by which the link finds its device. */
 struct device {
 	uint64_t now_ns;
 	struct fuzz_input sends;

@@ -3,7 +3,7 @@
  * The emulated programmer: a stream of any bytes through codec and device, a chip behind them.
  *
  * An input is the part, the corner, options, four times to let pass between requests in turn, and
- * the stream. Whatever the stream, each request takes the bytes that the protocol gives it: a host
+ * the stream. Whatever the stream, each request takes the bytes that the protocol says: a client
  * and a device that disagree in that never understand each other again.
  */
 #include <string.h>

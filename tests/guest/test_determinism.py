@@ -20,13 +20,13 @@ from delayrig.hazards.of_cell import shape_of
 from delayrig.images.guest_image import GuestImage, provide_guest_image
 from delayrig.images.recipes import read_recipes
 from delayrig.images.subject import provide_subject
-from delayrig.lanes.left import write_entries
 from delayrig.lanes.payload import write_payload
+from delayrig.lanes.store_artifacts import write_entries
 from delayrig.machine.arguments import CELL_FW_CFG, SUBJECT_FW_CFG
-from delayrig.machine.kept import REWOUND_NOTE
 from delayrig.machine.qemu import QemuMachine
 from delayrig.machine.session import finish_guest
 from delayrig.machine.snapshot import boot_hardware
+from delayrig.machine.vm_pool import RESET_NOTE
 from delayrig.model.cell import Cell
 from delayrig.model.chips import read_chips
 from delayrig.model.events import needed, read_events
@@ -132,15 +132,15 @@ def test_guest_that_sets_its_clock_goes_on_whatever_the_hosts_says(
     ids=["of one speed", "of many speeds and kinds of tick"],
 )
 def test_guest_that_ran_other_cells_is_the_same_to_the_nanosecond(
-    paths: Paths, tmp_path: Path, words: list[str], rewound_min: int
+    paths: Paths, tmp_path: Path, words: list[str], reset_min: int
 ) -> None:
-    apart = run_plan(paths, tmp_path / "apart", *words, "--no-rewind")
-    rewound = run_plan(paths, tmp_path / "rewound", *words, "--jobs", "1")
-    compared = launch(paths, "compare", "--exact", str(apart.out), str(rewound.out))
+    apart = run_plan(paths, tmp_path / "apart", *words, "--no-reuse")
+    reused = run_plan(paths, tmp_path / "reused", *words, "--jobs", "1")
+    compared = launch(paths, "compare", "--exact", str(apart.out), str(reused.out))
     assert compared.returncode == ExitCode.PASS, compared.stdout
-    logs = [log.read_text(encoding="utf-8") for log in rewound.out.glob("*/qemu.log")]
-    assert sum(log.startswith(REWOUND_NOTE) for log in logs) >= rewound_min
-    assert not any(REWOUND_NOTE in log.read_text() for log in apart.out.glob("*/qemu.log"))
+    logs = [log.read_text(encoding="utf-8") for log in reused.out.glob("*/qemu.log")]
+    assert sum(log.startswith(RESET_NOTE) for log in logs) >= reset_min
+    assert not any(RESET_NOTE in log.read_text() for log in apart.out.glob("*/qemu.log"))
 
 
 @pytest.mark.usefixtures("load")
@@ -212,7 +212,7 @@ def test_booted_cell_agrees_with_the_restored_one(
         scratch=tmp_path,
     )
     hardware = replace(
-        boot_hardware(shape_of(cell), image, paths.turns, tmp_path / "console.log"),
+        boot_hardware(shape_of(cell), image, paths.qemu_preload, tmp_path / "console.log"),
         fw_cfg={CELL_FW_CFG: archive, SUBJECT_FW_CFG: Path(subject.archive)},
     )
 
@@ -238,7 +238,7 @@ def test_guest_that_never_pauses_is_lost(smoke: FinishedRun, paths: Paths, tmp_p
     cell = (smoke.out / smoke.results.cells[0].id / "cell.json").read_bytes()
     shape = shape_of(msgspec.json.decode(cell, type=Cell))
     console = tmp_path / "console.log"
-    hardware = replace(boot_hardware(shape, image, paths.turns, console), initrd=hollow)
+    hardware = replace(boot_hardware(shape, image, paths.qemu_preload, console), initrd=hollow)
 
     async def boot() -> None:
         machine = QemuMachine(hardware, log=tmp_path / "qemu.log", cpu=0)

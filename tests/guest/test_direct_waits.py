@@ -11,8 +11,8 @@ import pytest
 from delayrig.analysis.gate.decision import Outcome
 from delayrig.analysis.selfcheck.known_bad import FILE_NAME, KnownBad
 from delayrig.base.paths import Paths
+from delayrig.images.cross_builds import library_folders
 from delayrig.images.elf import LIBRARY_PATH
-from delayrig.images.foreign import library_folders
 from delayrig.model.delays import DelayCall, Delays, End, read_delays
 from delayrig.model.platform import Arch
 from delayrig.model.result import Verdict, read_results
@@ -143,7 +143,7 @@ def test_waits_of_a_driver_are_answered_by_whether_a_signal_ends_them(
 
 
 UNWATCHED = """\
-from delayrig.run import bench
+from delayrig.run import cell_runner
 from delayrig.cli.main import main
 
 bench.find_watched = lambda subject, wish: ()

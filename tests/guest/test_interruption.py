@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from delayrig.base.errors import ExitCode
 from delayrig.base.paths import Paths
-from delayrig.machine.embed import embed_uri, provide_starter
+from delayrig.machine.embedded_libvirt import embed_uri, provide_starter
 from delayrig.model.result import Verdict, read_results
 
 from .conftest import launch, run_plan

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from delayrig.analysis.repro.enter import PROMPT, SUBJECT_STARTS
+from delayrig.analysis.repro.guest_entry import PROMPT, SUBJECT_STARTS
 from delayrig.base.paths import Paths
 from delayrig.model.result import Verdict, read_results
 

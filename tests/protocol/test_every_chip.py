@@ -42,7 +42,7 @@ class Served:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scene:
+class Scenario:
     """One chip at one corner, and a folder for its files."""
 
     facts: ChipFacts
@@ -76,7 +76,7 @@ def flashrom_name(facts: ChipFacts) -> str:
 
 
 @contextmanager
-def emulator(scene: Scene) -> Iterator[int]:
+def emulator(scene: Scenario) -> Iterator[int]:
     """The part behind a port, for as many clients as there are jobs."""
     command = [str(PATHS.emulator), "--chip", scene.facts.name, "--corner", scene.corner]
     command += ["--image-in", str(scene.path("before.bin")), "--clients", str(JOBS)]
@@ -92,7 +92,7 @@ def emulator(scene: Scene) -> Iterator[int]:
         process.wait()
 
 
-def run_flashrom(scene: Scene, port: int, *job: str) -> str:
+def run_flashrom(scene: Scenario, port: int, *job: str) -> str:
     """One job; what the program said, and how it ended."""
     command = [str(FLASHROM), "-p", f"serprog:ip=127.0.0.1:{port}"]
     command += ["-c", flashrom_name(scene.facts), "-l", str(scene.path("layout")), *job]
@@ -100,7 +100,7 @@ def run_flashrom(scene: Scene, port: int, *job: str) -> str:
     return f"{done.stdout}{done.stderr}exit {done.returncode}"
 
 
-def serve(scene: Scene) -> Served:
+def serve(scene: Scenario) -> Served:
     """Probe, read, write, verify and erase, each by a flashrom of its own."""
     scene.path("before.bin").write_bytes(scene.region + scene.neighbour)
     scene.path("image.bin").write_bytes(scene.image)
@@ -132,7 +132,7 @@ def served(
         yield {
             (chip, corner): pool.submit(
                 serve,
-                Scene(
+                Scenario(
                     facts=facts,
                     corner=corner,
                     folder=tmp_path_factory.mktemp(f"{chip}-{corner}"),

@@ -8,8 +8,14 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
-from delayrig.analysis.faults.campaign import Bench, EmulatorEnd, FaultRun, HostSubject, scenes_of
-from delayrig.analysis.faults.scene import FaultKind, is_finding
+from delayrig.analysis.faults.campaign import (
+    Bench,
+    EmulatorEnd,
+    FaultRun,
+    HostSubject,
+    scenarios_of,
+)
+from delayrig.analysis.faults.scenario import FaultKind, is_finding
 from delayrig.base.paths import find_paths
 from delayrig.model.chips import read_chips
 
@@ -18,7 +24,7 @@ PROGRAM = PATHS.flashrom_build / "flashrom"
 SEED = 1
 LIMIT_S = 60
 AT_ONCE = 6
-SCENES = scenes_of(SEED, range(len(FaultKind)))
+SCENES = scenarios_of(SEED, range(len(FaultKind)))
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +38,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[FaultKind, F
     )
     ours = HostSubject(name="bundled", words=[str(PROGRAM)], program=PROGRAM.read_bytes())
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        yield {scene.kind: pool.submit(bench.run, ours, scene) for scene in SCENES}
+        yield {scenario.kind: pool.submit(bench.run, ours, scenario) for scenario in SCENES}
 
 
 @pytest.mark.parametrize("kind", FaultKind)

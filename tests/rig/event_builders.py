@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
 import msgspec
-from delayrig.hazards.seen import Seen
+from delayrig.hazards.artifacts import Artifacts
 from delayrig.model.events import Event, encode_events, first
 from delayrig.model.kinds.agent import (
     ClockRate,
@@ -228,9 +228,9 @@ def subject_end(at: int, *, exit_code: int = 0) -> Event:
     )
 
 
-def seen_of(*events: Event) -> Seen:
+def seen_of(*events: Event) -> Artifacts:
     """What a cell left whose events alone are looked at."""
-    return Seen(events=list(events), output=b"", image=b"", read_back=None)
+    return Artifacts(events=list(events), output=b"", image=b"", read_back=None)
 
 
 def guest(*, at: int = 5 * SECOND, **changes: Any) -> Event:

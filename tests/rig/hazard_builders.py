@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Words of hazards, and cells and events of them, for their tests."""
 
-from delayrig.hazards.seen import Seen
+from delayrig.hazards.artifacts import Artifacts
 from delayrig.hazards.start_state import STATES
 from delayrig.model.cell import Cell
 from delayrig.model.events import Event
@@ -38,5 +38,5 @@ def cell_of(*words: str) -> Cell:
     return make_cell(hazards=words, cores=4)
 
 
-def seen_after(*events: Event) -> Seen:
+def seen_after(*events: Event) -> Artifacts:
     return seen_of(*sound_events(), *events)

@@ -3,7 +3,7 @@
 
 import msgspec
 from delayrig.analysis.latency.cyclictest import INTERFACES
-from delayrig.analysis.latency.doubt import doubt_of
+from delayrig.analysis.latency.host_interference import doubt_of
 from delayrig.analysis.latency.proposal import KEYS
 from delayrig.analysis.latency.result import (
     Audit,

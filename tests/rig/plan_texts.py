@@ -10,7 +10,7 @@ from delayrig.hazards.of_cell import shape_of
 from delayrig.model.cell import Cell
 from delayrig.model.chips import read_chips
 from delayrig.plan.cells import plan_cells
-from delayrig.plan.words import Plan, find_plan, read_plan
+from delayrig.plan.schema import Plan, find_plan, read_plan
 
 from tests.rig.builders import CHECKOUT
 

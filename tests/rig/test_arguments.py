@@ -31,7 +31,7 @@ from tests.rig.builders import CHECKOUT
 SHAPE = GuestShape(icount_shift=4, cores=2)
 BOOTING = Hardware(
     shape=SHAPE,
-    turns=Path("/t 1/turns.so"),
+    preload=Path("/t 1/preload.so"),
     kernel=Path("/i,1/vmlinuz"),
     initrd=Path("/i,1/initrd"),
     console=Path("/out,1/console.log"),
@@ -202,14 +202,14 @@ def test_words_of_hazards_stand_at_the_end_of_the_kernel_command_line() -> None:
 
 
 def test_library_that_is_preloaded_is_named_so_that_spaces_in_its_path_do_not_matter() -> None:
-    assert arguments.preloading(Path("/t 1/turns.so"), "") == {
-        "LD_PRELOAD": "turns.so",
+    assert arguments.preloading(Path("/t 1/preload.so"), "") == {
+        "LD_PRELOAD": "preload.so",
         "LD_LIBRARY_PATH": "/t 1",
     }
 
 
 def test_library_path_that_qemu_needs_is_kept() -> None:
-    given = arguments.preloading(Path("/t/turns.so"), "/qemu/lib:/more")
+    given = arguments.preloading(Path("/t/preload.so"), "/qemu/lib:/more")
     assert given["LD_LIBRARY_PATH"] == "/t:/qemu/lib:/more"
 
 
@@ -219,7 +219,7 @@ def test_libvirt_preloads_the_same_as_plain_qemu() -> None:
     given = {
         entry.attrib["name"]: entry.attrib["value"] for entry in ET.fromstring(xml).findall(path)
     }
-    assert given == arguments.preloading(RESTORED.turns, "/lib1")
+    assert given == arguments.preloading(RESTORED.preload, "/lib1")
 
 
 def test_threads_have_the_names_that_turns_are_given_by() -> None:
@@ -228,8 +228,8 @@ def test_threads_have_the_names_that_turns_are_given_by() -> None:
 
 
 def test_note_that_is_looked_for_is_the_one_that_is_made() -> None:
-    source = CHECKOUT / "emulators" / "turns" / "turns.c"
-    assert f'#define NOTE "{arguments.TURNS_NOTE}' in source.read_text(encoding="utf-8")
+    source = CHECKOUT / "emulators" / "qemu_preload" / "big_lock.c"
+    assert f'#define NOTE "{arguments.PRELOAD_NOTE}' in source.read_text(encoding="utf-8")
 
 
 def test_pinned_process_keeps_to_one_cpu_and_ends_with_its_parent() -> None:

@@ -15,7 +15,6 @@ from delayrig.analysis.gate.decision import Limits
 from delayrig.analysis.gate.judge import decide
 from delayrig.base.errors import ExitCode
 from delayrig.cli.main import main
-from delayrig.model.bounds import NEVER_NEGATIVE
 from delayrig.model.result import (
     FILE_NAME,
     ContrastResult,
@@ -24,6 +23,7 @@ from delayrig.model.result import (
     read_results,
     write_results,
 )
+from delayrig.model.result_checks import NEVER_NEGATIVE
 
 from tests.rig.builders import make_cell
 from tests.rig.history_builders import make_run

@@ -8,10 +8,10 @@ import msgspec
 import pytest
 from delayrig.base.errors import BadInputError, RigFaultError
 from delayrig.plan.cluster import TLS_FILES, check_address, check_cluster
-from delayrig.run.bench import keep_result
+from delayrig.run.artifact_transfer import pack_left, unpack_left
+from delayrig.run.cell_runner import keep_result
 from delayrig.run.cluster.kit import refusal
-from delayrig.run.left import pack_left, unpack_left
-from delayrig.run.taken_up import RESULT
+from delayrig.run.resume import RESULT
 
 from tests.rig.builders import make_cell, make_result
 

@@ -14,10 +14,10 @@ import pytest
 from delayrig.base.errors import ExitCode, RigFaultError
 from delayrig.base.paths import Paths
 from delayrig.base.private_net import PrivateNet
-from delayrig.lanes.host.box import missing_confinement
+from delayrig.lanes.host.sandbox import missing_confinement
 from delayrig.model.cell import Job
 from delayrig.model.result import CellResult, Results, Verdict
-from delayrig.run.bench import rerun_command
+from delayrig.run.cell_runner import rerun_command
 from delayrig.run.runner import run_request
 
 from tests.hostile import build_hostile, refusals

@@ -15,7 +15,7 @@ from delayrig.present.terminal.results import contrast_table
 
 from tests.rig.builders import make_cell, make_result, make_run_header
 
-HUNGRY, SHIPPED = "museum:busy-threshold-1s", "control:chip"
+HUNGRY, SHIPPED = "past-mistake:busy-threshold-1s", "control:chip"
 
 
 def contrast(**changes: Any) -> Contrast:

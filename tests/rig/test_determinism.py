@@ -14,7 +14,7 @@ from delayrig.base.errors import ExitCode
 from delayrig.base.paths import find_paths
 from delayrig.model.chips import read_chips
 from delayrig.plan.cells import plan_cells
-from delayrig.plan.words import read_plan
+from delayrig.plan.schema import read_plan
 
 CALM = Condition(loaded=False, libvirt=False, fresh=False)
 
@@ -66,9 +66,7 @@ def test_without_libvirt_nothing_is_said_of_it() -> None:
 
 def test_another_host_is_never_claimed() -> None:
     repeats = [
-        Repeat(
-            number=number, condition=condition_of(number, has_libvirt=True), compared=1, rewound=1
-        )
+        Repeat(number=number, condition=condition_of(number, has_libvirt=True), compared=1, reset=1)
         for number in range(ROUND)
     ]
     assert untried(repeats, has_libvirt=True) == ["another host"]

@@ -94,5 +94,5 @@ def test_files_of_the_tree_and_placeholders_are_no_fault(tmp_path: Path) -> None
 def test_retired_word_is_found_outside_code_alone(tmp_path: Path) -> None:
     words = retired_words(Document(GLOSSARY))
     assert "agenda" in words
-    assert used_words(a_document(tmp_path, "The Agenda, `lanes/agenda.py`"), words) == ["agenda"]
-    assert used_words(a_document(tmp_path, "`lanes/agenda.py`"), words) == []
+    assert used_words(a_document(tmp_path, "The Agenda, `lanes/scheduler.py`"), words) == ["agenda"]
+    assert used_words(a_document(tmp_path, "`lanes/scheduler.py`"), words) == []

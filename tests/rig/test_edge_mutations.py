@@ -18,7 +18,7 @@ from delayrig.model.result import (
     read_results,
     write_results,
 )
-from delayrig.plan.words import find_plan, read_plan
+from delayrig.plan.schema import find_plan, read_plan
 
 from tests.conftest import Bound
 from tests.rig.builders import make_cell, make_evidence, make_result, make_run_header

@@ -58,7 +58,7 @@ PRINTED: dict[Writer, tuple[object, Printed]] = {
         printed_by_calls(read("emulators", "record", "jsonl.c")),
     ),
     Writer.AGENT: (streams.Event, agent_prints()),
-    Writer.HOST_PROGRAM: (
+    Writer.LIBRARY_CLIENT: (
         streams.Event,
         printed_by_formats(read("images", "host", "events.c")),
     ),

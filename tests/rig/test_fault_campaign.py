@@ -12,10 +12,10 @@ from delayrig.analysis.faults.campaign import (
     exit_code_of_faults,
     fault_table,
     rerun_command,
-    scenes_of,
+    scenarios_of,
     was_at_work,
 )
-from delayrig.analysis.faults.scene import End, FaultKind, draw_scene
+from delayrig.analysis.faults.scenario import End, FaultKind, draw_scenario
 from delayrig.base.errors import ExitCode
 from delayrig.model.kinds.emulator import Disconnect, Spi
 
@@ -27,7 +27,7 @@ def make_run(number: int = 0, **changes: Any) -> FaultRun:
     """A run that ended well."""
     plain = FaultRun(
         subject="bundled",
-        scene=draw_scene(1, number),
+        scenario=draw_scenario(1, number),
         end=End.DONE,
         exit_code=0,
         emulator=EmulatorEnd.ENDED,
@@ -102,7 +102,7 @@ def test_work_long_before_the_last_requests_does_not_count(tmp_path: Path) -> No
 
 
 def test_command_that_makes_a_run_again_names_subject_seed_and_number() -> None:
-    (scene,) = scenes_of(3, range(17, 18))
-    assert rerun_command("path:a b", scene) == (
+    (scenario,) = scenarios_of(3, range(17, 18))
+    assert rerun_command("path:a b", scenario) == (
         "rig/rig faults --subject 'path:a b' --seed 3 --run 17"
     )

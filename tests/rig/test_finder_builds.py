@@ -23,18 +23,18 @@ BUILT = {
     **{
         name: (Arch.X86_64, find_paths().build / OWN_PROGRAMS[name])
         for name in (
-            "museum:calibrated-loop",
-            "museum:eintr-ignored",
-            "museum:threshold-turned-round",
-            "museum:trusting-getres",
-            "museum:us-ms-slip",
-            "museum:wrap-32bit",
+            "past-mistake:calibrated-loop",
+            "past-mistake:eintr-ignored",
+            "past-mistake:threshold-turned-round",
+            "past-mistake:trusting-getres",
+            "past-mistake:us-ms-slip",
+            "past-mistake:wrap-32bit",
             "step:os-clock",
         )
     },
     **{
         f"{name} as a library": (Arch.X86_64, find_paths().build / OWN_LIBRARIES[name])
-        for name in ("bundled", "museum:eintr-ignored")
+        for name in ("bundled", "past-mistake:eintr-ignored")
     },
 }
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 from delayrig.base.errors import LostGuestError, OverdueGuestError
-from delayrig.base.last_lines import LINE_MAX, last_lines
+from delayrig.base.log_tail import LINE_MAX, log_tail
 from delayrig.base.paths import Paths
 from delayrig.judge.judge import is_flood
 from delayrig.lanes import host_lane as host
+from delayrig.machine.error_logs import with_log_tails
 from delayrig.machine.flood import LOG_BYTES_MAX, LOGS, cut_logs, logs_of, unless_flooded
-from delayrig.machine.last_words import last_words
 from delayrig.model.cell import Job, Programmer
 from delayrig.model.events import Event
 from delayrig.model.kinds.emulator import GaveUp, Serprog
@@ -109,7 +109,7 @@ def test_guest_that_floods_its_console_is_lost_with_what_it_said(tmp_path: Path)
             await asyncio.sleep(0.01)
 
     lost = r"floods console\.log: .*; console\.log: .*the same again; qemu\.log: nothing"
-    with pytest.raises(LostGuestError, match=lost), last_words(tmp_path, LOGS):
+    with pytest.raises(LostGuestError, match=lost), with_log_tails(tmp_path, LOGS):
         asyncio.run(unless_flooded(flood(), logs_of(tmp_path)))
     cut_logs(logs_of(tmp_path))
     assert console.stat().st_size == LOG_BYTES_MAX
@@ -134,9 +134,9 @@ def test_work_of_a_quiet_guest_is_waited_for(tmp_path: Path) -> None:
     ],
 )
 def test_last_lines_are_few_and_short(log: bytes, said: str) -> None:
-    assert last_lines(log, 3) == said
+    assert log_tail(log, 3) == said
 
 
 def test_last_words_keep_the_kind_of_the_loss(tmp_path: Path) -> None:
-    with pytest.raises(OverdueGuestError, match="late"), last_words(tmp_path, LOGS):
+    with pytest.raises(OverdueGuestError, match="late"), with_log_tails(tmp_path, LOGS):
         raise OverdueGuestError("late")

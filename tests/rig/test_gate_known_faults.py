@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 from delayrig.analysis.gate.decision import Outcome
-from delayrig.hazards.host_program import NOTHING_TO_ASK
+from delayrig.hazards.library_client import NOTHING_TO_ASK
 from delayrig.model.evidence import Evidence, Witness
 from delayrig.model.result import CellResult, Verdict
 

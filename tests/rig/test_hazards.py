@@ -7,10 +7,10 @@ import subprocess
 import pytest
 from delayrig.base.errors import BadInputError
 from delayrig.hazards import KINDS, cores_needed, hazard_of, parse_hazards, written
+from delayrig.hazards.artifacts import Artifacts
 from delayrig.hazards.hazard import Hazard
 from delayrig.hazards.link import PRESETS
 from delayrig.hazards.of_cell import shape_of
-from delayrig.hazards.seen import Seen
 from delayrig.hazards.start_state import STATES
 from delayrig.images.recipes import read_recipes
 from delayrig.judge.judge import Observed, find_verdict
@@ -187,16 +187,16 @@ def test_states_of_a_part_are_those_that_the_emulator_says_fit() -> None:
 
 def test_state_that_did_not_begin_is_a_doubt_and_one_that_did_is_not() -> None:
     assert finding(seen_after(), [], "starts:fresh") is Verdict.INCONCLUSIVE
-    seen = seen_after(made(StateBegins, t_ns=1, state="fresh"))
-    assert finding(seen, [], "starts:fresh") is Verdict.PASS
+    artifacts = seen_after(made(StateBegins, t_ns=1, state="fresh"))
+    assert finding(artifacts, [], "starts:fresh") is Verdict.PASS
 
 
 def test_command_to_a_sleeping_part_is_no_fault_where_it_was_put_to_sleep() -> None:
-    seen = seen_after(
+    artifacts = seen_after(
         made(StateBegins, t_ns=1, state="asleep"), spi("0x9f", read=2, violation="power_down")
     )
-    assert finding(seen, [], "starts:asleep") is Verdict.PASS
-    assert finding(seen, [], "starts:protected") is Verdict.INCONCLUSIVE
+    assert finding(artifacts, [], "starts:asleep") is Verdict.PASS
+    assert finding(artifacts, [], "starts:protected") is Verdict.INCONCLUSIVE
 
 
 def test_subject_that_may_ask_for_ever_gets_less_time() -> None:
@@ -204,27 +204,27 @@ def test_subject_that_may_ask_for_ever_gets_less_time() -> None:
     assert deadline_ms(make_cell(hazards=("low-res-timers", "fault:stuck-wip@1"))) == 60_000
 
 
-def finding(seen: Seen, evidence: list[Evidence], *words: str) -> Verdict:
+def finding(artifacts: Artifacts, evidence: list[Evidence], *words: str) -> Verdict:
     cell = make_cell(hazards=words)
-    return find_verdict(cell, seen, Observed(evidence=evidence)).verdict
+    return find_verdict(cell, artifacts, Observed(evidence=evidence)).verdict
 
 
 @pytest.mark.parametrize("kind", ["drop", "corrupt", "duplicate", "nak"])
 def test_what_follows_bytes_altered_or_a_refusal_is_a_doubt(kind: str) -> None:
     word = f"fault:{kind}@1"
-    seen = seen_after(made(FaultMade, t_ns=1, kind=kind, at="reply-byte", nth=1))
-    assert finding(seen, [make_evidence()], word) is Verdict.INCONCLUSIVE
+    artifacts = seen_after(made(FaultMade, t_ns=1, kind=kind, at="reply-byte", nth=1))
+    assert finding(artifacts, [make_evidence()], word) is Verdict.INCONCLUSIVE
     assert finding(seen_after(), [make_evidence()], word) is Verdict.TOO_SHORT
 
 
 def test_late_reply_excuses_no_short_wait() -> None:
-    seen = seen_after(made(FaultMade, t_ns=1, kind="delay", at="request", nth=1))
-    assert finding(seen, [make_evidence()], "fault:delay:5@1") is Verdict.TOO_SHORT
+    artifacts = seen_after(made(FaultMade, t_ns=1, kind="delay", at="request", nth=1))
+    assert finding(artifacts, [make_evidence()], "fault:delay:5@1") is Verdict.TOO_SHORT
 
 
 def test_command_after_a_power_cut_is_a_doubt() -> None:
-    seen = seen_after(made(PowerLost, t_ns=1))
-    assert finding(seen, [make_evidence()], "power-cut:1") is Verdict.INCONCLUSIVE
+    artifacts = seen_after(made(PowerLost, t_ns=1))
+    assert finding(artifacts, [make_evidence()], "power-cut:1") is Verdict.INCONCLUSIVE
 
 
 @pytest.mark.parametrize(

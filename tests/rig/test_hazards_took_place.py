@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from delayrig.hazards import hazard_of
-from delayrig.hazards.seen import Seen
+from delayrig.hazards.artifacts import Artifacts
 from delayrig.judge.judge import Observed, find_verdict
 from delayrig.judge.trust import missed_hazard, rig_fault
 from delayrig.model.events import Event
@@ -115,7 +115,7 @@ MET_NOTHING = [
 ]
 
 
-def seen_beside(events: list[Event]) -> Seen:
+def seen_beside(events: list[Event]) -> Artifacts:
     """A cell in which these things happened, and nothing else that a hazard does."""
     plain = without(without(sound_events(), SiblingsRunning), SiblingsStopped)
     return seen_of(*plain, *events)
@@ -150,10 +150,10 @@ def test_hazard_that_the_subject_did_not_meet_is_nobodys_fault(
 
 
 def test_siblings_wait_for_a_subject_that_is_never_accepted() -> None:
-    seen = seen_of(*without(seen_beside([]).events, Accept))
+    artifacts = seen_of(*without(seen_beside([]).events, Accept))
     hazard = hazard_of("busy-siblings:accept,10-30")
-    assert hazard.fault(cell_of(), seen) == ""
-    assert hazard.missed(cell_of(), seen)
+    assert hazard.fault(cell_of(), artifacts) == ""
+    assert hazard.missed(cell_of(), artifacts)
 
 
 def test_cell_whose_hazard_came_too_late_is_in_doubt_unless_it_says_something_else() -> None:
@@ -167,22 +167,22 @@ def test_cell_whose_hazard_came_too_late_is_in_doubt_unless_it_says_something_el
     assert find_verdict(cell, failed, Observed(evidence=[])).verdict is Verdict.OP_FAILED
 
 
-def guest_with(kind: type[Kind], **fields: Any) -> Seen:
+def guest_with(kind: type[Kind], **fields: Any) -> Artifacts:
     return seen_of(*changed(sound_events(), kind, **fields))
 
 
 @pytest.mark.parametrize(("ticks", "sound"), [(0, False), (39, False), (40, True), (50, True)])
 def test_idle_core_without_nohz_ticks_all_the_time(ticks: int, sound: bool) -> None:
-    seen = guest_with(ClockRate, timer_interrupts=ticks)
-    assert (hazard_of("no-nohz").fault(cell_of("no-nohz"), seen) == "") is sound
+    artifacts = guest_with(ClockRate, timer_interrupts=ticks)
+    assert (hazard_of("no-nohz").fault(cell_of("no-nohz"), artifacts) == "") is sound
 
 
 @pytest.mark.parametrize(
     ("version", "sound"), [("#1 SMP PREEMPT_RT Debian", True), ("#1 SMP PREEMPT_DYNAMIC", False)]
 )
 def test_realtime_kernel_says_that_it_is_one(version: str, sound: bool) -> None:
-    seen = guest_with(Guest, version=version)
-    assert (hazard_of("preempt-rt").fault(cell_of("preempt-rt"), seen) == "") is sound
+    artifacts = guest_with(Guest, version=version)
+    assert (hazard_of("preempt-rt").fault(cell_of("preempt-rt"), artifacts) == "") is sound
 
 
 @pytest.mark.parametrize(("clock", "sound"), [("hpet", True), ("tsc", False)])
@@ -192,6 +192,6 @@ def test_clocksource_in_force_is_the_one_asked_for(clock: str, sound: bool) -> N
 
 
 def test_message_of_the_kernel_is_explained_by_the_hazard_that_caused_it_alone() -> None:
-    seen = seen_after(THROTTLED)
-    assert rig_fault(cell_of("rt-throttle"), seen) == ""
-    assert "complains" in rig_fault(cell_of(), seen)
+    artifacts = seen_after(THROTTLED)
+    assert rig_fault(cell_of("rt-throttle"), artifacts) == ""
+    assert "complains" in rig_fault(cell_of(), artifacts)

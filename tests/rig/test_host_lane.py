@@ -20,7 +20,7 @@ from delayrig.model.chips import read_chips
 from delayrig.model.lane import LaneName
 from delayrig.model.result import CellResult, Results, Verdict
 from delayrig.plan.request import Request, choose_cells, default_jobs
-from delayrig.run.bench import rerun_command
+from delayrig.run.cell_runner import rerun_command
 from delayrig.run.runner import run_request
 
 from tests.rig.builders import CHECKOUT, make_cell

@@ -15,7 +15,7 @@ from delayrig.model.phases import TimeSplit
 from delayrig.model.result import CellResult, CpuTime, Results, SubjectFacts, Verdict
 from delayrig.plan.cells import plan_cells
 from delayrig.plan.request import check_hazards
-from delayrig.plan.words import find_plan, read_plan
+from delayrig.plan.schema import find_plan, read_plan
 from delayrig.present.pages.known_bad import known_bad_page
 from delayrig.present.terminal.known_bad import summary
 

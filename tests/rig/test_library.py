@@ -23,8 +23,8 @@ OURS = BUILT.flashrom_build / "lib" / LIBRARY
 @pytest.fixture
 def paths(tmp_path: Path) -> Paths:
     """The programs of this build, and a state of its own."""
-    if not BUILT.host_program.is_file() or not OURS.is_file():
-        pytest.skip("the host program and the library are not built")
+    if not BUILT.library_client.is_file() or not OURS.is_file():
+        pytest.skip("the library client and the library are not built")
     state = tmp_path / "state"
     state.mkdir()
     (state / "build").symlink_to(BUILT.build)
@@ -52,7 +52,7 @@ def test_our_library_is_packed_with_host_program_and_linker(paths: Paths, tmp_pa
     assert library.program_sha256 == digest.of_file(OURS)
     root = unpack(library, tmp_path / "root")
     assert (root / "lib" / LIBRARY).read_bytes() == OURS.read_bytes()
-    assert (root / "usr/sbin/flashrom").read_bytes() == paths.host_program.read_bytes()
+    assert (root / "usr/sbin/flashrom").read_bytes() == paths.library_client.read_bytes()
     assert list(root.glob("lib/libc.so.*"))
     assert list(root.glob("lib/ld-*"))
 

@@ -7,10 +7,10 @@ import msgspec
 import pytest
 from delayrig.base.errors import BadInputError
 from delayrig.hazards import hazard_of, parse_hazards, refusal_on
+from delayrig.hazards.artifacts import Artifacts
 from delayrig.hazards.move import fastest_core
-from delayrig.hazards.seen import Seen
 from delayrig.hazards.speed import Governor, SpeedHazard
-from delayrig.lanes.live.conversation import split_changes
+from delayrig.lanes.live.agent_protocol import split_changes
 from delayrig.model.cell import Cell, Job, Programmer
 from delayrig.model.events import Event
 from delayrig.model.kinds.agent import SubjectEnd, SubjectStart
@@ -44,7 +44,7 @@ def changes_of(word: str, count: int, cell: Cell = CELL) -> list[SpeedChange]:
     return list(itertools.islice(hazard.speed_changes(cell), count))
 
 
-def lived(ms: int, *events: Event) -> Seen:
+def lived(ms: int, *events: Event) -> Artifacts:
     began = made(SubjectStart, t_ns=0)
     accepted = made(Accept, t_ns=10 * MS)
     ended = made(SubjectEnd, t_ns=ms * MS)

@@ -11,8 +11,8 @@ from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.model.result import Results, Verdict
 from delayrig.present.formats.report import report_of_run
 from delayrig.present.terminal.results import answer
+from delayrig.run.resume import FIRST_TRY, RESULT
 from delayrig.run.runner import run_request
-from delayrig.run.taken_up import FIRST_TRY, RESULT
 
 from tests.rig.builders import make_cell, make_result, make_run_header
 from tests.rig.test_host_lane import Silent, host_cell, request_of, run_one, stand_in

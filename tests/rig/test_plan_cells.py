@@ -11,7 +11,7 @@ from delayrig.model.corner import Corner
 from delayrig.model.lane import LaneName
 from delayrig.model.platform import Arch
 from delayrig.plan.cells import plan_cells
-from delayrig.plan.words import Plan
+from delayrig.plan.schema import Plan
 
 from tests.rig.plan_texts import (
     AT,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from delayrig.base.errors import BadInputError
-from delayrig.plan.words import read_plan
+from delayrig.plan.schema import read_plan
 
 from tests.rig.plan_texts import AT, GROUP, HEAD, OVER, SINGLE, error_of, live, rule
 

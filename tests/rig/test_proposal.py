@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from delayrig.analysis.proposal.conclusion_text import advice, changes_of, conclusion, landing_order
 from delayrig.analysis.proposal.steps import TITLES, Proposal, fold_proposal
-from delayrig.analysis.proposal.words import advice, changes_of, conclusion, landing_order
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.cli.proposal import proposal
 from delayrig.images.subject import STEPS, TRUSTING

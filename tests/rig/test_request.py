@@ -16,7 +16,7 @@ from delayrig.model.cell import Cell
 from delayrig.model.platform import Arch
 from delayrig.model.result import FILE_NAME
 from delayrig.plan.request import REGION_BYTES_MAX, Request, check_connect, check_out, choose_cells
-from delayrig.run.bench import rerun_command
+from delayrig.run.cell_runner import rerun_command
 
 from tests.rig.builders import CHECKOUT, make_cell
 
@@ -111,13 +111,13 @@ def test_unknown_one_of_several_subjects_names_its_cell(tmp_path: Path) -> None:
     plan = put_plan(tmp_path, subject="bundled", chip="M25P80")
     text = plan.read_text(encoding="utf-8")
     plan.write_text(
-        text.replace('name = "c"', 'name = "c"\nsubject = ["floor", "museum:wrap-23bit"]'),
+        text.replace('name = "c"', 'name = "c"\nsubject = ["floor", "past-mistake:wrap-23bit"]'),
         encoding="utf-8",
     )
     with pytest.raises(BadInputError) as caught:
         chosen(plan=str(plan))
     assert caught.value.message.startswith(f"{plan}: key 'cell[0].subject'")
-    assert "'museum:wrap-32bit'" in caught.value.hint
+    assert "'past-mistake:wrap-32bit'" in caught.value.hint
 
 
 def test_region_that_does_not_fit_its_chip_names_plan_cell_and_key(tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_region_that_does_not_fit_its_chip_names_plan_cell_and_key(tmp_path: Pat
     assert [cell.region_kib for cell in chosen(plan=str(plan))] == [1024]
 
 
-@pytest.mark.parametrize("plan", ["smoke", "default", "gate", "museum", "write-time"])
+@pytest.mark.parametrize("plan", ["smoke", "default", "gate", "past-mistakes", "write-time"])
 def test_rerun_command_of_every_cell_runs_that_cell_alone(plan: str) -> None:
     for cell in chosen(plan=plan):
         words = shlex.split(rerun_command(cell, request_for(cell, plan=plan)))

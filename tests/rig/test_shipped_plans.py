@@ -15,14 +15,14 @@ from delayrig.base.errors import BadInputError
 from delayrig.model.cell import Cell, Expect, Job, Programmer, Role
 from delayrig.model.chips import read_chips
 from delayrig.model.platform import Arch
-from delayrig.plan.words import Plan, find_plan, plan_names, read_plan
+from delayrig.plan.schema import Plan, find_plan, plan_names, read_plan
 
 from tests.rig.builders import CHECKOUT
 from tests.rig.plan_texts import CHIPS, levels, shipped
 
 SHIPPED = [
     *("chips", "default", "full", "gate", "known-bad", "live", "live-hazards", "long-jobs"),
-    *("museum", "proposal", "releases", "smoke", "survey", "threshold", "write-time"),
+    *("past-mistakes", "proposal", "releases", "smoke", "survey", "threshold", "write-time"),
 ]
 DEMONSTRATING = ["default", "full", "smoke"]
 
@@ -163,7 +163,7 @@ def test_ids_stay_as_they_are() -> None:
 def test_other_process_gives_the_same_cells_in_the_same_order() -> None:
     program = (
         "import msgspec, sys\n"
-        "from delayrig.plan.words import find_plan, read_plan\n"
+        "from delayrig.plan.schema import find_plan, read_plan\n"
         "from delayrig.plan.cells import plan_cells\n"
         "path = find_plan('default')\n"
         "cells = plan_cells(read_plan(path), source='', subjects=[], chips=sys.argv[1:], seed=1)\n"

@@ -13,7 +13,7 @@ from delayrig.model.cell import Cell, Expect, Job, Programmer, Role
 from delayrig.model.chips import read_chips
 from delayrig.model.result import CellResult, Results, Verdict
 from delayrig.plan.cells import plan_cells
-from delayrig.plan.words import Plan
+from delayrig.plan.schema import Plan
 
 from tests.rig.builders import CHECKOUT, make_cell, make_result, make_run_header
 

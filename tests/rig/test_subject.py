@@ -124,8 +124,8 @@ def test_program_by_path_runs_where_its_machine_does(
     assert {arch for arch in Arch if not wrong_machine(f"path:{tmp_path}/x", arch)} == runs_on
 
 
-def test_museum_and_steps_are_for_one_architecture_and_what_is_packaged_for_all() -> None:
+def test_past_mistakes_and_steps_are_for_one_architecture_and_what_is_packaged_for_all() -> None:
     for name in known_subjects(RECIPES)[:-1]:
         runs_on = [arch for arch in Arch if not wrong_machine(name, arch)]
-        alone = name.startswith(("museum:", "step:", "sleep-facts"))
+        alone = name.startswith(("past-mistake:", "step:", "sleep-facts"))
         assert runs_on == ([Arch.X86_64] if alone else list(Arch))

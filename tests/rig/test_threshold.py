@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Thresholds: the rule on its boundaries, the words of users, and folders that are taken up."""
+"""Thresholds: the rule on its boundaries, the words of users, and folders that are resumed."""
 
 import os
 import re
@@ -29,10 +29,10 @@ from delayrig.analysis.threshold.recommend import (
     pareto,
     recommend,
 )
+from delayrig.analysis.threshold.recommendation_text import share
 from delayrig.analysis.threshold.sleep_facts import FIFO, NORMAL, SLACK
 from delayrig.analysis.threshold.trials import make_trials, plan_trials
 from delayrig.analysis.threshold.values import DEFAULT, parse_values
-from delayrig.analysis.threshold.words import share
 from delayrig.base.errors import BadInputError
 from delayrig.base.paths import find_paths
 from delayrig.model.cell import Cell, Role

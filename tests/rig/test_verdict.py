@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
+from delayrig.hazards.artifacts import Artifacts
 from delayrig.hazards.busy_siblings import BusySiblings
-from delayrig.hazards.seen import Seen
 from delayrig.images.profiles.profile import Profile
 from delayrig.judge.bus import MONOTONIC
 from delayrig.judge.judge import Observed, find_verdict, subject_version
@@ -75,8 +75,8 @@ class Case:
     waits_gap: str = ""
 
     @property
-    def seen(self) -> Seen:
-        return Seen(
+    def artifacts(self) -> Artifacts:
+        return Artifacts(
             events=self.events, output=self.stdout.encode(), image=self.image, read_back=None
         )
 
@@ -91,7 +91,7 @@ class Case:
             profile=self.profile,
             waits_gap=self.waits_gap,
         )
-        found = find_verdict(self.cell, self.seen, observed)
+        found = find_verdict(self.cell, self.artifacts, observed)
         return found.verdict, found.reason
 
 
@@ -213,7 +213,7 @@ def test_fault_of_the_rig_beats_every_conviction(name: str) -> None:
         case = step(case)
     verdict, reason = case.finding()
     assert verdict is Verdict.INFRA_ERROR
-    assert reason == rig_fault(case.cell, case.seen) != ""
+    assert reason == rig_fault(case.cell, case.artifacts) != ""
 
 
 @pytest.mark.parametrize("kind", [Guest, ClockRate, Start, SubjectStart, SubjectEnd, End])
@@ -415,5 +415,5 @@ def test_version_is_what_the_subject_prints_else_its_package_else_its_digest() -
 def test_calibration_after_bytes_that_are_not_text_is_seen() -> None:
     output = b"\xff\xff\xff\xff\xff" + CALIBRATED.encode()
     case = with_fields(SiblingsStopped, stdout_bytes=len(output))(siblings_case())
-    seen = Seen(events=case.events, output=output, image=None, read_back=None)
-    assert BusySiblings("").fault(case.cell, seen) == ""
+    artifacts = Artifacts(events=case.events, output=output, image=None, read_back=None)
+    assert BusySiblings("").fault(case.cell, artifacts) == ""

@@ -13,7 +13,7 @@ from tests.runner.selection import Selection
 SUITE = "unit"
 OUTCOMES = {"OK": Outcome.PASSED, "EXPECTEDFAIL": Outcome.PASSED, "SKIP": Outcome.SKIPPED}
 SANITIZED = (
-    *("-Dbuildtype=debug", "-Dmuseum=true"),
+    *("-Dbuildtype=debug", "-Dpast_mistakes=true"),
     *("-Db_sanitize=address,undefined", "-Db_lundef=false"),
 )
 TIMEOUT_FACTOR = "5"

@@ -72,7 +72,7 @@ SECTOR_ERASE_TYP_NS: dict[int, int] = {
 }
 CHIP_ERASE_TYP_NS_PER_MIB = 2_500_000_000  # found 1.2 to 10 s
 
-# The same for waits that a host owes: long ones, since too short a wait must not look good.
+# The same for waits that a client owes: long ones, since too short a wait must not look good.
 WAIT_NS: dict[str, int] = {
     "deep_power_down": 10_000,  # found 1 to 20 us
     "release_power_down": 100_000,  # found 3 to 100 us

@@ -100,7 +100,7 @@ async def benchmark_cells(
     began(f"{request.jobs} cells at a time")
     _, together = await _measure(request, paths, progress, "together", jobs=request.jobs)
     began(f"{request.jobs} cells at a time, a QEMU for each")
-    apart_request = replace(request, keeps_guests=False)
+    apart_request = replace(request, reuses_guests=False)
     _, apart = await _measure(apart_request, paths, progress, "apart", jobs=request.jobs)
     chosen = sample(request.cells, boots)
     some = replace(apart_request, cells=chosen)

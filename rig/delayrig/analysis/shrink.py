@@ -21,7 +21,7 @@ from delayrig.model.chips import ChipFacts
 from delayrig.model.corner import Corner
 from delayrig.model.result import CellResult, Results
 from delayrig.model.workload import region_of
-from delayrig.plan.words import CORES_KNOWN
+from delayrig.plan.schema import CORES_KNOWN
 
 NAME = "shrunk"
 JOBS = (Job.PROBE, Job.READ, Job.ERASE, Job.VERIFY, Job.WRITE)

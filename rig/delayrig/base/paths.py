@@ -67,9 +67,9 @@ class Paths:
         return self.latency_program_of(HOST_ARCH)
 
     @property
-    def host_program(self) -> Path:
+    def library_client(self) -> Path:
         """The program in which a subject's library runs."""
-        return self.build / "images" / "host" / "flashrom-host"
+        return self.build / "images" / "host" / "library-client"
 
     @property
     def confine_program(self) -> Path:
@@ -82,9 +82,9 @@ class Paths:
         return self.emulator_of(HOST_ARCH)
 
     @property
-    def turns(self) -> Path:
+    def qemu_preload(self) -> Path:
         """What is preloaded into QEMU."""
-        return self.build / "emulators" / "turns" / "qemu-turns.so"
+        return self.build / "emulators" / "qemu_preload" / "qemu-preload.so"
 
     @property
     def delay_plugin(self) -> Path:

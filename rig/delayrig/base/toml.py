@@ -3,7 +3,7 @@
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -28,10 +28,16 @@ PLAIN_NAMES = {
 NO_KEYS: Mapping[str, str] = {}
 
 
-def read_toml(path: Path, kind: type[T], gone: Mapping[str, str] = NO_KEYS) -> T:
+def read_toml(
+    path: Path,
+    kind: type[T],
+    gone: Mapping[str, str] = NO_KEYS,
+    current: Callable[[str], str] = str,
+) -> T:
     """The file as a `kind`; raises `BadInputError` for anything else.
 
-    `gone` has keys that there once were, each with what to do about it.
+    `gone` has keys that there once were, each with what to do about it. `current` gives each text
+    its name of today, where it is an old name.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -41,10 +47,17 @@ def read_toml(path: Path, kind: type[T], gone: Mapping[str, str] = NO_KEYS) -> T
         ) from error
     except UnicodeDecodeError as error:
         raise BadInputError(f"{path}: not UTF-8 text", hint="save it as UTF-8") from error
-    return parse_toml(text, kind, source=str(path), gone=gone)
+    return parse_toml(text, kind, source=str(path), gone=gone, current=current)
 
 
-def parse_toml(text: str, kind: type[T], *, source: str, gone: Mapping[str, str] = NO_KEYS) -> T:
+def parse_toml(
+    text: str,
+    kind: type[T],
+    *,
+    source: str,
+    gone: Mapping[str, str] = NO_KEYS,
+    current: Callable[[str], str] = str,
+) -> T:
     """The text as a `kind`; `source` names it in errors."""
     try:
         tree = tomllib.loads(text)
@@ -56,9 +69,21 @@ def parse_toml(text: str, kind: type[T], *, source: str, gone: Mapping[str, str]
             hint=f"begin the file with `schema = {SCHEMA}`",
         )
     try:
-        return msgspec.convert(tree, kind)
+        return msgspec.convert(_renamed(tree, current), kind)
     except msgspec.ValidationError as error:
         raise _explained(str(error), kind, source, gone) from error
+
+
+def _renamed(value: Any, current: Callable[[str], str]) -> Any:
+    match value:
+        case str():
+            return current(value)
+        case list():
+            return [_renamed(each, current) for each in value]
+        case dict():
+            return {key: _renamed(each, current) for key, each in value.items()}
+        case _:
+            return value
 
 
 def _explained(

@@ -11,8 +11,8 @@ from delayrig.analysis.first_start import measure_start
 from delayrig.base.extras import require_extra
 from delayrig.base.paths import find_paths
 from delayrig.cli.command import default_out, explained, own_request, plain_text, until_interrupted
-from delayrig.cli.loudness import answers, progress_console, tell_json
-from delayrig.cli.words import CELL, PLAN_NAME
+from delayrig.cli.option_types import CELL, PLAN_NAME
+from delayrig.cli.verbosity import answers, progress_console, tell_json
 from delayrig.present.terminal.benchmark import print_benchmark
 from delayrig.present.terminal.console import make_console
 from delayrig.present.terminal.progress import ManyRuns
@@ -106,7 +106,7 @@ def benchmark_of_starts(plan: str, starts: int, no_color: bool) -> None:
 def benchmark_of_cluster(workers: int, cells: int, batch: int, no_color: bool) -> None:
     """Tells what Dask costs: cells of no work through workers on this machine."""
     require_extra("cluster", "benchmark cluster")
-    from delayrig.run.cluster.no_work import measure_no_work
+    from delayrig.run.cluster.scheduling_cost import measure_no_work
 
     measuring = measure_no_work(workers, cells, batch, find_paths())
     found = until_interrupted(measuring, kept="nothing is kept", no_color=no_color)

@@ -11,7 +11,7 @@ import click
 
 from delayrig.base.paths import Paths
 from delayrig.cli.command import UNCONFINED, is_unconfined
-from delayrig.cli.words import CELL, PLAN_NAME, SUBJECT
+from delayrig.cli.option_types import CELL, PLAN_NAME, SUBJECT
 from delayrig.images.delay_function import DelayWish
 from delayrig.model.lane import LaneName
 from delayrig.plan.cluster import ClusterWish, check_cluster

@@ -9,7 +9,7 @@ import click
 from delayrig.base.paths import find_paths
 from delayrig.cli.cells import tls_option
 from delayrig.cli.command import explained, plain_text, until_interrupted
-from delayrig.cli.loudness import note
+from delayrig.cli.verbosity import note
 from delayrig.plan.cluster import check_address
 
 USUAL = "tcp://127.0.0.1:8786"

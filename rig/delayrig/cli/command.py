@@ -17,7 +17,7 @@ import click
 from delayrig.base.errors import ExitCode, RigError, RigFaultError
 from delayrig.base.interruption import until_told_to_end
 from delayrig.base.paths import Paths, find_paths
-from delayrig.cli.loudness import Loudness, loudness, note, progress_console
+from delayrig.cli.verbosity import Verbosity, note, progress_console, verbosity
 from delayrig.images.delay_function import DelayWish
 from delayrig.model.lane import LaneName
 from delayrig.model.result import FILE_NAME, Results
@@ -112,7 +112,7 @@ def tell(raised: Exception) -> ExitCode:
     if not isinstance(error, RigError):
         traceback.print_exception(raised)
         return ExitCode.RIG_FAULT
-    if loudness() is Loudness.VERBOSE:
+    if verbosity() is Verbosity.VERBOSE:
         traceback.print_exception(raised)
     console = make_console(stderr=True)
     console.print(f"error: {error.message}", style="bold red", markup=False, soft_wrap=True)
@@ -137,7 +137,7 @@ HOW_TO_GO_ON = "; the same command with --out and --resume goes on"
 def run_shown(request: Request, paths: Paths, *, no_color: bool, how_to_go_on: str = "") -> Results:
     """Runs it, with its progress on stderr; who interrupts it is told how to go on."""
     with RunProgress(
-        progress_console(no_color=no_color), lines=loudness() is Loudness.VERBOSE
+        progress_console(no_color=no_color), lines=verbosity() is Verbosity.VERBOSE
     ) as progress:
         return until_interrupted(
             run_request(request, paths, progress),

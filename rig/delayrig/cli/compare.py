@@ -18,7 +18,7 @@ from delayrig.base.errors import ExitCode
 from delayrig.cli.command import explained, plain_text
 from delayrig.cli.history import opened_history
 from delayrig.cli.recording import history_url
-from delayrig.present.terminal.beside import print_beside
+from delayrig.present.terminal.comparison import print_beside
 from delayrig.present.terminal.console import make_console
 
 

@@ -14,12 +14,12 @@ from delayrig.analysis.faults.campaign import (
     fault_table,
     host_subject,
     run_campaign,
-    scenes_of,
+    scenarios_of,
 )
 from delayrig.base.paths import find_paths
 from delayrig.cli.command import default_out, explained, say_making
-from delayrig.cli.loudness import answers, tell_json
-from delayrig.cli.words import SUBJECT
+from delayrig.cli.option_types import SUBJECT
+from delayrig.cli.verbosity import answers, tell_json
 from delayrig.images.recipes import read_recipes
 from delayrig.images.subject import BUNDLED, check_subject, provide_subject
 from delayrig.model.chips import read_chips
@@ -82,7 +82,7 @@ def faults(
             for name in names or FAULT_SUBJECTS
         ]
         done = run_campaign(
-            bench, subjects, scenes_of(seed, numbers), jobs=jobs, finished=show_fault_run
+            bench, subjects, scenarios_of(seed, numbers), jobs=jobs, finished=show_fault_run
         )
     (folder / "faults.json").write_bytes(msgspec.json.format(msgspec.json.encode(done)) + b"\n")
     tell_json(done)

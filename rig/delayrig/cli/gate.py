@@ -24,8 +24,8 @@ from delayrig.analysis.gate.request import (
     check_watched,
 )
 from delayrig.analysis.gate.rounds import run_rounds
+from delayrig.base.atomic_file import write_atomically
 from delayrig.base.errors import ExitCode
-from delayrig.base.keep import keep_file
 from delayrig.base.paths import Paths, find_paths
 from delayrig.cli.cells import (
     ClusterGiven,
@@ -44,12 +44,12 @@ from delayrig.cli.command import (
     until_interrupted,
 )
 from delayrig.cli.export import format_option, read_report, speaks, write_formats
-from delayrig.cli.loudness import Loudness, answers, loudness, note, progress_console, tell_json
+from delayrig.cli.option_types import PLAN_NAME, SUBJECT, SUBJECT_OR_RUN
 from delayrig.cli.recording import HistoryWish, history_options, own_words, record_gate
-from delayrig.cli.words import PLAN_NAME, SUBJECT, SUBJECT_OR_RUN
+from delayrig.cli.verbosity import Verbosity, answers, note, progress_console, tell_json, verbosity
 from delayrig.images.delay_function import DelayWish
-from delayrig.images.kept_programs import FOLDER as PROGRAMS
 from delayrig.images.recipes import read_recipes
+from delayrig.images.saved_programs import FOLDER as PROGRAMS
 from delayrig.model.lane import EXACT_LANE, LaneName
 from delayrig.model.result import Results
 from delayrig.plan.request import Request, check_connect, check_out, choose_cells, default_jobs
@@ -247,7 +247,7 @@ def _gate(wish: _Wish, *, no_color: bool) -> ExitCode:
     request = _request(wish, paths)
     folder = request.candidate.out
     with RunProgress(
-        progress_console(no_color=no_color), lines=loudness() is Loudness.VERBOSE
+        progress_console(no_color=no_color), lines=verbosity() is Verbosity.VERBOSE
     ) as progress:
         runs = until_interrupted(
             run_rounds(request, paths, progress),
@@ -256,7 +256,7 @@ def _gate(wish: _Wish, *, no_color: bool) -> ExitCode:
         )
     decision = _decide(request, runs, wish.limits)
     content = msgspec.json.format(msgspec.json.encode(decision), indent=1) + b"\n"
-    keep_file(folder / FILE_NAME, content)
+    write_atomically(folder / FILE_NAME, content)
     tell_json(decision)
     console = make_console(stderr=speaks(wanted), no_color=no_color)
     try:

@@ -8,8 +8,7 @@ from pathlib import Path
 import click
 import msgspec
 
-from delayrig.analysis.graft.summary import FILE_NAME, SUMMARY, Graft, mail_of
-from delayrig.analysis.graft.work import (
+from delayrig.analysis.graft.pipeline import (
     Planned,
     check_folder,
     gate_graft,
@@ -18,15 +17,16 @@ from delayrig.analysis.graft.work import (
     plan_graft,
     tests_broken,
 )
+from delayrig.analysis.graft.summary import FILE_NAME, SUMMARY, Graft, mail_of
+from delayrig.base.atomic_file import write_atomically
 from delayrig.base.errors import BadInputError, ExitCode
-from delayrig.base.keep import keep_file
 from delayrig.base.paths import find_paths
 from delayrig.cli.command import default_out, explained, plain_text
-from delayrig.cli.loudness import Loudness, answers, loudness, note, tell_json
+from delayrig.cli.option_types import PLAN_NAME
 from delayrig.cli.recording import own_words
-from delayrig.cli.words import PLAN_NAME
+from delayrig.cli.verbosity import Verbosity, answers, note, tell_json, verbosity
 
-LOUDNESS_WORDS = {Loudness.QUIET: ["-q"], Loudness.USUAL: [], Loudness.VERBOSE: ["-v"]}
+VERBOSITY_WORDS = {Verbosity.QUIET: ["-q"], Verbosity.USUAL: [], Verbosity.VERBOSE: ["-v"]}
 
 
 @click.command()
@@ -80,7 +80,7 @@ def graft(
     options = ["--plan", plan] if plan else []
     options += ["--jobs", str(jobs)] if jobs else []
     options += ["--no-color"] if no_color else []
-    options += LOUDNESS_WORDS[loudness()]
+    options += VERBOSITY_WORDS[verbosity()]
     sys.exit(_graft(planned, folder, None if no_gate else options, tests=not no_tests))
 
 
@@ -92,12 +92,14 @@ def _tell(done: Graft) -> None:
 
 def _graft(planned: Planned, out: Path, gate_options: list[str] | None, *, tests: bool) -> int:
     done = graft_copy(planned, out, note, tests=tests)
-    broken, shown = tests_broken(done), loudness() is not Loudness.QUIET
+    broken, shown = tests_broken(done), verbosity() is not Verbosity.QUIET
     if gate_options is not None and not broken:
         done = msgspec.structs.replace(done, gate=gate_graft(done, out, gate_options, shown=shown))
     mail = mail_of(done, shlex.join(["rig/rig", *own_words()]))
-    keep_file(out / SUMMARY, mail.encode())
-    keep_file(out / FILE_NAME, msgspec.json.format(msgspec.json.encode(done), indent=1) + b"\n")
+    write_atomically(out / SUMMARY, mail.encode())
+    write_atomically(
+        out / FILE_NAME, msgspec.json.format(msgspec.json.encode(done), indent=1) + b"\n"
+    )
     tell_json(done)
     click.echo(f"{mail}\nsummary: {out / SUMMARY}; patches: {out / 'patches'}")
     if broken:

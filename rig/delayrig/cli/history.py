@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from delayrig.analysis.history.address import NONE, VARIABLE, find_address
+from delayrig.base.atomic_file import write_atomically
 from delayrig.base.errors import BadInputError
 from delayrig.base.extras import require_extra
-from delayrig.base.keep import keep_file
 from delayrig.cli.command import explained, plain_text
-from delayrig.cli.loudness import answers, note, tell_json
 from delayrig.cli.recording import history_url
+from delayrig.cli.verbosity import answers, note, tell_json
 from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.model.lane import LaneName
 from delayrig.present.terminal.console import make_console
 from delayrig.present.terminal.results import print_results
 
 if TYPE_CHECKING:
-    from delayrig.analysis.history.choice import Choice
+    from delayrig.analysis.history.run_filter import Choice
     from delayrig.analysis.history.steps import Found
     from delayrig.analysis.history.store import History
 
@@ -48,7 +48,7 @@ def _choosing(
         def inner(
             *args: Any, subject: str, plan: str, lane: str | None, since: str, **kwargs: Any
         ) -> R:
-            from delayrig.analysis.history.choice import Choice
+            from delayrig.analysis.history.run_filter import Choice
 
             since = _moment(since, "--since")
             wanted = Choice(subject=subject, plan=plan, lane=lane or "", since=since)
@@ -109,7 +109,7 @@ def list_runs(wanted: "Choice", limit: int, url: str | None, no_color: bool) -> 
 @explained
 def show_run(number: int, url: str | None, no_color: bool) -> None:
     """Shows a run as it was shown then."""
-    from delayrig.analysis.history.choice import Choice
+    from delayrig.analysis.history.run_filter import Choice
 
     store = opened_history(url)
     results = store.load(number)
@@ -156,7 +156,7 @@ def plot(
         return
     from delayrig.present.pages.history_plot import drawn
 
-    keep_file(svg, drawn(series, wanted.subject))
+    write_atomically(svg, drawn(series, wanted.subject))
 
 
 @history.command("steps")
@@ -202,7 +202,7 @@ def steps(
 @explained
 def add(out: Path, url: str | None) -> None:
     """Keeps a finished run, or gate, given its --out folder."""
-    from delayrig.analysis.history.finished import read_finished
+    from delayrig.analysis.history.finished_runs import read_finished
 
     store = opened_history(url)
     runs, decision = read_finished(out)
@@ -219,7 +219,7 @@ def add(out: Path, url: str | None) -> None:
 @explained
 def forget(numbers: tuple[int, ...], before: str, url: str | None) -> None:
     """Removes runs by their NUMBERS, or old ones; folders of runs stay."""
-    from delayrig.analysis.history.choice import Choice
+    from delayrig.analysis.history.run_filter import Choice
 
     if bool(numbers) == bool(before):
         raise BadInputError("history forget: give NUMBERS, or --before", hint="one of the two")
@@ -290,6 +290,6 @@ def _no_runs(store: "History", subject: str) -> BadInputError:
 
 
 def _moment(text: str, option: str) -> str:
-    from delayrig.analysis.history.choice import moment
+    from delayrig.analysis.history.run_filter import moment
 
     return moment(text, dt.datetime.now(dt.UTC), option=option) if text else ""

@@ -13,11 +13,11 @@ import click
 import msgspec
 
 from delayrig import __version__
+from delayrig.base.atomic_file import write_atomically
 from delayrig.base.errors import BadInputError, NotProvidedError
-from delayrig.base.keep import keep_file
 from delayrig.base.paths import Paths, find_paths
 from delayrig.cli.command import explained, say_making
-from delayrig.cli.words import PLAN_NAME
+from delayrig.cli.option_types import PLAN_NAME
 from delayrig.images.kernel import Kernel, provide_kernel
 from delayrig.images.lock import lock_entries, lock_state, lock_text
 from delayrig.images.recipes import read_recipes
@@ -26,8 +26,8 @@ from delayrig.images.subject import provide_cyclictest, provide_tool
 from delayrig.lanes.supplies import CpuPool, Supplies, provide_supplies
 from delayrig.machine.live_image import provide_live_image
 from delayrig.plan.request import choose_cells
-from delayrig.setup.carrier import export_images
 from delayrig.setup.errors import SetupError
+from delayrig.setup.export_archive import export_images
 from delayrig.setup.layout import Layout
 
 PREPARED_PLANS = ("smoke", "default")
@@ -111,7 +111,7 @@ def _prepare(plans: Sequence[str], paths: Paths, *, update_lock: bool, bill: Pat
     if update_lock:
         (paths.checkout / "images" / "lock.toml").write_text(lock_text(entries), "utf-8")
     if bill:
-        keep_file(bill, _bill_of(supplies))
+        write_atomically(bill, _bill_of(supplies))
     for missing in supplies.not_provided:
         _warn(missing.what, missing.cause)
     click.echo(

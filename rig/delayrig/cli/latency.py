@@ -14,7 +14,7 @@ from delayrig.analysis.latency.profile import FORM, SETS, measured_cpus, parse_g
 from delayrig.base.errors import BadInputError
 from delayrig.base.paths import find_paths
 from delayrig.cli.command import default_out, explained, plain_text, until_interrupted
-from delayrig.cli.loudness import answers, progress_console, tell_json
+from delayrig.cli.verbosity import answers, progress_console, tell_json
 from delayrig.model.lane import LaneName
 from delayrig.present.terminal.console import make_console
 
@@ -112,7 +112,7 @@ def latency(
         report = until_interrupted(
             run_latency(request, find_paths(), progress),
             kept="nothing is left changed; machines that were measured in full are kept in"
-            f" {folder}, and taken up by the same command with the same --out",
+            f" {folder}, and resumed by the same command with the same --out",
             no_color=no_color,
         )
     tell_json(report)

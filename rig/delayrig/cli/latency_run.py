@@ -24,7 +24,7 @@ from delayrig.analysis.latency.result import (
     MachineReport,
     write_report,
 )
-from delayrig.base.keep import keep_file
+from delayrig.base.atomic_file import write_atomically
 from delayrig.base.paths import Paths
 from delayrig.images.recipes import read_recipes
 from delayrig.lanes.supplies import CpuPool
@@ -165,5 +165,5 @@ def _write_pages(report: LatencyReport, out: Path) -> None:
 
     for chart in charts_of(report.machines):
         svg = svg_file(chart.figure, title=chart.title, description=chart.description)
-        keep_file(out / f"{anchor(chart.title)}.svg", svg)
-    keep_file(out / PAGE_NAME, latency_page(report))
+        write_atomically(out / f"{anchor(chart.title)}.svg", svg)
+    write_atomically(out / PAGE_NAME, latency_page(report))

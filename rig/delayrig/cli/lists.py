@@ -7,8 +7,8 @@ import click
 
 from delayrig.base.paths import Paths, find_paths
 from delayrig.cli.command import delay_options, explained, say_making
-from delayrig.cli.loudness import answers, tell_json
-from delayrig.cli.words import SUBJECT
+from delayrig.cli.option_types import SUBJECT
+from delayrig.cli.verbosity import answers, tell_json
 from delayrig.hazards import KINDS, written
 from delayrig.images.delay_function import DelayWish, direct_waits, find_delay_functions
 from delayrig.images.known_bad import PREFIX as KNOWN_BAD_PREFIX
@@ -24,7 +24,7 @@ from delayrig.images.subject import (
 from delayrig.model.chips import read_chips
 from delayrig.model.platform import Arch
 from delayrig.plan.machines import budget_mips, find_machine, machine_names, scaled_mips
-from delayrig.plan.words import find_plan, plan_names, read_plan
+from delayrig.plan.schema import find_plan, plan_names, read_plan
 from delayrig.present.terminal.delays import delay_lines
 
 FOUND = ("name", "file", "address", "size", "argument", "unit_ns", "found_by", "doubt")

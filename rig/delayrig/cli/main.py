@@ -19,7 +19,6 @@ from delayrig.cli.history import history
 from delayrig.cli.images import images
 from delayrig.cli.latency import latency
 from delayrig.cli.lists import chips, hazards, machines, plans, subjects
-from delayrig.cli.loudness import add_loudness
 from delayrig.cli.measure import measure
 from delayrig.cli.parts import parts
 from delayrig.cli.proposal import proposal
@@ -34,7 +33,8 @@ from delayrig.cli.survey import survey
 from delayrig.cli.threshold import threshold
 from delayrig.cli.times import times
 from delayrig.cli.trace import trace
-from delayrig.cli.tried import try_flashrom
+from delayrig.cli.try_cells import try_flashrom
+from delayrig.cli.verbosity import add_verbosity
 from delayrig.cli.wakeup import wakeup
 from delayrig.cli.waste import waste
 
@@ -87,5 +87,5 @@ def main() -> None:
 
 
 for command in COMMANDS:
-    add_loudness(command)
+    add_verbosity(command)
     main.add_command(command)

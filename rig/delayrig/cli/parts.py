@@ -7,7 +7,7 @@ import click
 
 from delayrig.analysis.figures.parts import markdown_table, part_rows
 from delayrig.cli.command import explained
-from delayrig.cli.loudness import answers, tell_json
+from delayrig.cli.verbosity import answers, tell_json
 from delayrig.model.result import read_results
 
 

@@ -8,19 +8,19 @@ from pathlib import Path
 import click
 import msgspec
 
+from delayrig.analysis.proposal.conclusion_text import advice, conclusion
 from delayrig.analysis.proposal.steps import FILE_NAME, Proposal, fold_proposal
-from delayrig.analysis.proposal.words import advice, conclusion
+from delayrig.base.atomic_file import write_atomically
 from delayrig.base.errors import BadInputError
-from delayrig.base.keep import keep_file
 from delayrig.cli.cells import ClusterGiven, cluster_options
 from delayrig.cli.command import explained, own_request, plain_text, run_shown
-from delayrig.cli.loudness import answers, tell_json
+from delayrig.cli.verbosity import answers, tell_json
 from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.model.result import FILE_NAME as RESULTS
 from delayrig.model.result import Results, read_results
 from delayrig.present.terminal.console import make_console
 from delayrig.present.terminal.table import plain_table
-from delayrig.run.taken_up import FILE_NAME as BEGUN
+from delayrig.run.resume import FILE_NAME as BEGUN
 
 PLAN = "proposal"
 COLUMNS = ("step", "time s", "CPU s", "wake-ups", "overshoot ms", "too short", "cells")
@@ -43,7 +43,9 @@ def proposal(out: Path, jobs: int | None, seed: int, cluster: ClusterGiven, no_c
     """
     results = _results(out, jobs, seed, cluster, no_color=no_color)
     found = fold_proposal(results)
-    keep_file(out / FILE_NAME, msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n")
+    write_atomically(
+        out / FILE_NAME, msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n"
+    )
     _write_page(found, out)
     tell_json(found)
     _print(found, out, no_color=no_color)
@@ -73,8 +75,8 @@ def _write_page(found: Proposal, out: Path) -> None:
     # matplotlib takes longer to load than most commands take.
     from delayrig.present.pages.proposal import proposal_page, proposal_svg
 
-    keep_file(out / "proposal.html", proposal_page(found))
-    keep_file(out / "proposal.svg", proposal_svg(found))
+    write_atomically(out / "proposal.html", proposal_page(found))
+    write_atomically(out / "proposal.svg", proposal_svg(found))
 
 
 def _print(found: Proposal, out: Path, *, no_color: bool) -> None:

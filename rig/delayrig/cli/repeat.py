@@ -14,7 +14,7 @@ from delayrig.analysis.repeats.summary import FILE_NAME, Summary
 from delayrig.base.paths import find_paths
 from delayrig.cli.cells import CellsWish, cell_options
 from delayrig.cli.command import default_out, explained, plain_text, run_shown
-from delayrig.cli.loudness import answers, tell_json
+from delayrig.cli.verbosity import answers, tell_json
 from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.plan.request import check_out
 from delayrig.present.terminal.console import make_console

@@ -9,10 +9,10 @@ import click
 from rich.console import Console
 from rich.progress import Progress
 
+from delayrig.base.atomic_file import write_atomically
 from delayrig.base.errors import BadInputError
-from delayrig.base.keep import keep_file
 from delayrig.cli.command import INTERRUPTED, explained, plain_text
-from delayrig.cli.loudness import progress_console
+from delayrig.cli.verbosity import progress_console
 from delayrig.present.report.source import Sources, read_sources, told_by_events, with_facts
 from delayrig.present.terminal.console import make_console
 from delayrig.present.terminal.gate import print_decision
@@ -98,9 +98,9 @@ def _write_page(
             f"--cell {' '.join(patterns)}: no cell with events matches",
             hint=f"known are such as {_some_cell(sources)}",
         )
-    keep_file(place, made.content)
+    write_atomically(place, made.content)
     if picture is not None:
-        keep_file(picture, totals_picture(told))
+        write_atomically(picture, totals_picture(told))
     click.echo(
         f"{place}: {len(made.content) / 1e6:.2f} MB, {made.timelines} timelines"
         + (f", {made.left_out} cells without one" if made.left_out else "")

@@ -23,8 +23,8 @@ from delayrig.cli.command import (
     say_making,
     until_interrupted,
 )
-from delayrig.cli.loudness import Loudness, answers, loudness, tell_json
-from delayrig.cli.words import CELL, PLAN_NAME, SUBJECT
+from delayrig.cli.option_types import CELL, PLAN_NAME, SUBJECT
+from delayrig.cli.verbosity import Verbosity, answers, tell_json, verbosity
 from delayrig.images.delay_function import DelayWish
 from delayrig.model.lane import LaneName
 from delayrig.model.result import read_results
@@ -104,7 +104,7 @@ def repro(
     )
     chosen = choose(wish, paths)
     # Everything below is needed for cells that are run, and takes a moment to load.
-    from delayrig.analysis.repro.session import check_look, commands_of, run_again
+    from delayrig.analysis.repro.run_again import check_look, commands_of, run_again
 
     check_look(chosen.cell, look)
     folder = (out or default_out(NAME)).absolute()
@@ -120,7 +120,9 @@ def repro(
     kept = bool(keep or out)
     try:
         code = until_interrupted(
-            run_again(chosen, request, paths, look, kept=kept, quiet=loudness() is Loudness.QUIET),
+            run_again(
+                chosen, request, paths, look, kept=kept, quiet=verbosity() is Verbosity.QUIET
+            ),
             kept=f"what there is of the cell is in {folder}" if kept else "nothing is kept",
             no_color=no_color,
         )

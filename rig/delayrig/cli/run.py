@@ -2,6 +2,7 @@
 """`rig/rig run`: a plan, from options to the answer."""
 
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 
 import click
@@ -18,8 +19,8 @@ from delayrig.cli.command import (
     run_shown,
 )
 from delayrig.cli.export import format_option, speaks, write_formats
-from delayrig.cli.loudness import answers, note, tell_json
 from delayrig.cli.recording import HistoryWish, history_options, own_words, record_run
+from delayrig.cli.verbosity import answers, note, tell_json
 from delayrig.images.delay_function import DelayWish
 from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.plan.request import check_out
@@ -27,10 +28,24 @@ from delayrig.present.formats.known import wanted_formats
 from delayrig.present.formats.report import report_of_run
 from delayrig.present.terminal.console import make_console
 from delayrig.present.terminal.results import print_results
-from delayrig.run.taken_up import check_begun
+from delayrig.run.resume import check_begun
 
 LISTED_MAX = 100_000
 """A dry run of a larger plan only counts its cells: each takes a few microseconds to make."""
+
+
+Callback = Callable[[click.Context, click.Parameter, bool], bool]
+
+
+def _renamed(name: str) -> Callback:
+    """For an old name of an option, which one version still takes, and says how to write it now."""
+
+    def told(_context: click.Context, option: click.Parameter, given: bool) -> bool:
+        if given:
+            note(f"{option.opts[0]} is called {name} now; the next version refuses the old name")
+        return given
+
+    return told
 
 
 @click.command()
@@ -39,10 +54,11 @@ LISTED_MAX = 100_000
 @click.option("--dry-run", is_flag=True, help="Lists the cells and ends.")
 @resume_option
 @click.option(
-    "--no-rewind",
+    "--no-reuse",
     is_flag=True,
     help="Virtual lane: starts a QEMU for each cell. Takes longer; all else is the same.",
 )
+@click.option("--no-rewind", is_flag=True, hidden=True, callback=_renamed("--no-reuse"))
 @format_option(required=False)
 @history_options
 @plain_text
@@ -53,6 +69,7 @@ def run(
     delay: DelayWish,
     dry_run: bool,
     resume: bool,
+    no_reuse: bool,
     no_rewind: bool,
     formats: tuple[str, ...],
     history: HistoryWish,
@@ -75,7 +92,7 @@ def run(
     wanted = wanted_formats(formats)
     folder = cells.out or default_out(cells.plan)
     request = cells.request(choice, folder, own_words(), delay)
-    request = replace(request, resume=resume, keeps_guests=not no_rewind)
+    request = replace(request, resume=resume, reuses_guests=not (no_reuse or no_rewind))
     if resume:
         check_begun(cells.out)
     else:

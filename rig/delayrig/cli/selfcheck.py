@@ -23,7 +23,7 @@ from delayrig.analysis.selfcheck.known_bad import (
     choose_for,
     subjects_of,
 )
-from delayrig.base.keep import keep_file
+from delayrig.base.atomic_file import write_atomically
 from delayrig.cli.cells import ClusterGiven, cluster_options
 from delayrig.cli.command import (
     default_out,
@@ -33,7 +33,7 @@ from delayrig.cli.command import (
     run_shown,
     until_interrupted,
 )
-from delayrig.cli.loudness import answers, tell_json
+from delayrig.cli.verbosity import answers, tell_json
 from delayrig.images.known_bad import find_mistake, own_mistakes
 from delayrig.model.lane import EXACT_LANE
 from delayrig.present.terminal.console import make_console
@@ -146,10 +146,10 @@ def known_bad(
     results = run_shown(replace(request, cells=cells), paths, no_color=no_color)
     answer = answer_all(results, chosen)
     content = msgspec.json.format(msgspec.json.encode(answer), indent=1) + b"\n"
-    keep_file(request.out / KNOWN_BAD_FILE, content)
+    write_atomically(request.out / KNOWN_BAD_FILE, content)
     from delayrig.present.pages.known_bad import known_bad_page  # pages load slowly
 
-    keep_file(request.out / PAGE_NAME, known_bad_page(answer))
+    write_atomically(request.out / PAGE_NAME, known_bad_page(answer))
     tell_json(answer)
     print_known_bad(answer, console)
     console.print(f"page: {request.out / PAGE_NAME}", markup=False, soft_wrap=True)

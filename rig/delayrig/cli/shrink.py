@@ -20,8 +20,8 @@ from delayrig.cli.command import (
     say_making,
     until_interrupted,
 )
-from delayrig.cli.loudness import answers, tell_json
-from delayrig.cli.words import CELL, PLAN_NAME, SUBJECT
+from delayrig.cli.option_types import CELL, PLAN_NAME, SUBJECT
+from delayrig.cli.verbosity import answers, tell_json
 from delayrig.images.delay_function import DelayWish
 from delayrig.plan.request import check_out
 from delayrig.present.terminal.shrunk import show_shrunk, show_step

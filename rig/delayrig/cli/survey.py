@@ -8,8 +8,8 @@ import click
 import msgspec
 
 from delayrig.analysis.survey.survey import FILE_NAME, survey_run
+from delayrig.base.atomic_file import write_atomically
 from delayrig.base.errors import BadInputError, ExitCode
-from delayrig.base.keep import keep_file
 from delayrig.cli.cells import ClusterGiven, cluster_options, unconfined_option
 from delayrig.cli.command import (
     HOW_TO_GO_ON,
@@ -21,13 +21,13 @@ from delayrig.cli.command import (
     resume_option,
     run_shown,
 )
-from delayrig.cli.loudness import answers, tell_json
-from delayrig.cli.words import PLAN_NAME, SUBJECT
+from delayrig.cli.option_types import PLAN_NAME, SUBJECT
+from delayrig.cli.verbosity import answers, tell_json
 from delayrig.images.delay_function import DelayWish
 from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.present.terminal.console import make_console
 from delayrig.present.terminal.survey import print_survey
-from delayrig.run.taken_up import check_begun
+from delayrig.run.resume import check_begun
 
 PLAN = "survey"
 
@@ -106,12 +106,12 @@ def survey(
         code = exit_code_of_run(results.cells, results.contrasts)
     found = survey_run(run_folder)
     content = msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n"
-    keep_file(run_folder / FILE_NAME, content)
+    write_atomically(run_folder / FILE_NAME, content)
     # matplotlib takes longer to load than most commands take.
     from delayrig.present.pages.survey import survey_page, survey_svg
 
-    keep_file(run_folder / "survey.html", survey_page(found))
-    keep_file(run_folder / "survey.svg", survey_svg(found))
+    write_atomically(run_folder / "survey.html", survey_page(found))
+    write_atomically(run_folder / "survey.svg", survey_svg(found))
     tell_json(found)
     console = make_console(no_color=no_color)
     print_survey(found, console)

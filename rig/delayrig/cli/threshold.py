@@ -33,8 +33,8 @@ from delayrig.analysis.threshold.trials import (
     run_trials,
 )
 from delayrig.analysis.threshold.values import DEFAULT, parse_values
+from delayrig.base.atomic_file import write_atomically
 from delayrig.base.errors import BadInputError, ExitCode
-from delayrig.base.keep import keep_file
 from delayrig.base.paths import Paths, find_paths
 from delayrig.cli.cells import ClusterGiven, cluster_options, unconfined_option
 from delayrig.cli.command import (
@@ -45,8 +45,8 @@ from delayrig.cli.command import (
     plain_text,
     until_interrupted,
 )
-from delayrig.cli.loudness import Loudness, answers, loudness, progress_console, tell_json
-from delayrig.cli.words import PLAN_NAME
+from delayrig.cli.option_types import PLAN_NAME
+from delayrig.cli.verbosity import Verbosity, answers, progress_console, tell_json, verbosity
 from delayrig.model.lane import LaneName
 from delayrig.plan.cluster import ClusterWish
 from delayrig.plan.request import Request, choose_cells, default_jobs
@@ -136,7 +136,7 @@ class _Wish:
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
-    help="Folder for results; one that was interrupted is taken up again.",
+    help="Folder for results; one that was interrupted is resumed.",
 )
 @click.option("--jobs", type=click.IntRange(1), help="Cells at a time; default: the CPUs.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data.")
@@ -197,7 +197,7 @@ def threshold(
     )
     paths = find_paths()
     with RunProgress(
-        progress_console(no_color=no_color), lines=loudness() is Loudness.VERBOSE
+        progress_console(no_color=no_color), lines=verbosity() is Verbosity.VERBOSE
     ) as progress:
         try:
             trials = _trials(wish, paths, progress)
@@ -207,11 +207,11 @@ def threshold(
         folder = trials.request.out
         results = until_interrupted(
             run_trials(trials, paths, progress),
-            kept=f"finished cells are kept in {folder}, and taken up with --out {folder}",
+            kept=f"finished cells are kept in {folder}, and resumed with --out {folder}",
             no_color=no_color,
         )
     answer = answer_of(evidence_of(trials, results))
-    keep_file(
+    write_atomically(
         folder / FILE_NAME, msgspec.json.format(msgspec.json.encode(answer), indent=1) + b"\n"
     )
     _write_page(answer, folder)
@@ -232,8 +232,8 @@ def _write_page(answer: Answer, folder: Path) -> None:
     # matplotlib takes longer to load than most commands take.
     from delayrig.present.pages.threshold import front_svg, threshold_page
 
-    keep_file(folder / "threshold.html", threshold_page(answer))
-    keep_file(folder / "pareto.svg", front_svg(answer))
+    write_atomically(folder / "threshold.html", threshold_page(answer))
+    write_atomically(folder / "pareto.svg", front_svg(answer))
 
 
 def _trials(wish: _Wish, paths: Paths, progress: RunProgress) -> Trials:

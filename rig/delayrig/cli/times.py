@@ -7,7 +7,7 @@ import click
 
 from delayrig.analysis.figures.times import time_rows
 from delayrig.cli.command import explained, plain_text
-from delayrig.cli.loudness import answers, tell_json
+from delayrig.cli.verbosity import answers, tell_json
 from delayrig.model.result import read_results
 from delayrig.present.terminal.console import make_console
 from delayrig.present.terminal.times import time_table

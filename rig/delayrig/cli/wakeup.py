@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from delayrig.base.keep import keep_file
+from delayrig.base.atomic_file import write_atomically
 from delayrig.base.paths import Paths, find_paths
 from delayrig.cli.command import default_out, explained, plain_text, say_making, until_interrupted
-from delayrig.cli.loudness import answers, note, tell_json
+from delayrig.cli.verbosity import answers, note, tell_json
 from delayrig.hazards.speed import GOVERNORS, SLOWEST_PART
 from delayrig.images.recipes import read_recipes
 from delayrig.machine.live_image import provide_live_image
@@ -72,8 +72,8 @@ def wakeup(
         no_color=no_color,
     )
     folder.mkdir(parents=True, exist_ok=True)
-    keep_file(folder / "wakeup.json", msgspec.json.format(msgspec.json.encode(report)))
-    keep_file(folder / "wakeup.svg", chart(report))
+    write_atomically(folder / "wakeup.json", msgspec.json.format(msgspec.json.encode(report)))
+    write_atomically(folder / "wakeup.svg", chart(report))
     console = make_console(no_color=no_color)
     tell_json(report)
     console.print(table(report))

@@ -7,7 +7,7 @@ import click
 
 from delayrig.analysis.figures.waste import read_watched, waste_of
 from delayrig.cli.command import explained, plain_text
-from delayrig.cli.loudness import answers, tell_json
+from delayrig.cli.verbosity import answers, tell_json
 from delayrig.present.terminal.console import make_console
 from delayrig.present.terminal.waste import waste_tables
 

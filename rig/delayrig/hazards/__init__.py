@@ -13,8 +13,8 @@ from delayrig.base.errors import BadInputError, nearest
 from delayrig.hazards.busy_siblings import BusySiblings
 from delayrig.hazards.cores import HogsEach, Hotplug
 from delayrig.hazards.hazard import Hazard
-from delayrig.hazards.host_program import InLibrary, LongWaits, Signals, Threads
 from delayrig.hazards.kernel import Clocksource, NoNohz, PreemptRt
+from delayrig.hazards.library_client import InLibrary, LongWaits, Signals, Threads
 from delayrig.hazards.link import Fault, Link, PowerCut
 from delayrig.hazards.load import Hogs, MemoryPressure
 from delayrig.hazards.low_res_timers import LowResTimers

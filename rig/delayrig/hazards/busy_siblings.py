@@ -14,7 +14,7 @@ from delayrig.model.kinds.hazard import SiblingsRunning, SiblingsStopped
 from delayrig.model.speed import Origin
 
 if TYPE_CHECKING:
-    from delayrig.hazards.seen import Seen
+    from delayrig.hazards.artifacts import Artifacts
     from delayrig.model.cell import Cell
 
 # What flashrom 1.x prints before and after it calibrates; other messages may stand between.
@@ -90,53 +90,55 @@ class BusySiblings(Hazard):
         lines = [f"siblings {cell.cores - 1}"]
         return lines + (self.schedule.spec_lines() if self.schedule else [])
 
-    def fault(self, cell: "Cell", seen: "Seen") -> str:
+    def fault(self, cell: "Cell", artifacts: "Artifacts") -> str:
         """Whether the siblings ran exactly while they should."""
-        running = of_kind(seen.events, SiblingsRunning)
-        if not running and self.schedule and _is_early(self.schedule, seen):
+        running = of_kind(artifacts.events, SiblingsRunning)
+        if not running and self.schedule and _is_early(self.schedule, artifacts):
             return ""
         if not running or any(event.count != cell.cores - 1 for event in running):
             return "not all of the busy siblings were seen running"
         if self.schedule:
-            return _schedule_fault(self.schedule, running, seen)
-        return _start_up_fault(running[0], seen)
+            return _schedule_fault(self.schedule, running, artifacts)
+        return _start_up_fault(running[0], artifacts)
 
-    def missed(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
+    def missed(self, cell: "Cell", artifacts: "Artifacts") -> str:  # noqa: ARG002
         """Whether the subject ended, or was never accepted, before the first window."""
-        running = of_kind(seen.events, SiblingsRunning)
+        running = of_kind(artifacts.events, SiblingsRunning)
         return "" if running else "it ended before the siblings were to be busy"
 
 
-def _start_up_fault(running: SiblingsRunning, seen: "Seen") -> str:
+def _start_up_fault(running: SiblingsRunning, artifacts: "Artifacts") -> str:
     """Whether they ran from before the start to the acceptance, a calibration inside."""
-    stopped = first(seen.events, SiblingsStopped)
-    if running.t_ns > needed(seen.events, SubjectStart).t_ns:
+    stopped = first(artifacts.events, SiblingsStopped)
+    if running.t_ns > needed(artifacts.events, SubjectStart).t_ns:
         return "the busy siblings came after the subject"
     if stopped is None:
-        accepted = first(seen.events, Accept) is not None
+        accepted = first(artifacts.events, Accept) is not None
         return "the busy siblings were not stopped" if accepted else ""
-    before_stop = seen.output[: stopped.stdout_bytes or 0]
-    if CALIBRATION_BEGINS in seen.output and not CALIBRATION_WHOLE.search(before_stop):
+    before_stop = artifacts.output[: stopped.stdout_bytes or 0]
+    if CALIBRATION_BEGINS in artifacts.output and not CALIBRATION_WHOLE.search(before_stop):
         return "the subject's calibration was not inside the time of the busy siblings"
     return ""
 
 
-def _is_early(schedule: Schedule, seen: "Seen") -> bool:
-    due_ns = _due_ns(schedule, seen)
-    return due_ns is None or ended_before(seen, due_ns)
+def _is_early(schedule: Schedule, artifacts: "Artifacts") -> bool:
+    due_ns = _due_ns(schedule, artifacts)
+    return due_ns is None or ended_before(artifacts, due_ns)
 
 
-def _due_ns(schedule: Schedule, seen: "Seen") -> int | None:
-    since_ns = origin_ns(seen, schedule.origin)
+def _due_ns(schedule: Schedule, artifacts: "Artifacts") -> int | None:
+    since_ns = origin_ns(artifacts, schedule.origin)
     return None if since_ns is None else since_ns + schedule.windows_ms[0][0] * NS_PER_MS
 
 
-def _schedule_fault(schedule: Schedule, running: list[SiblingsRunning], seen: "Seen") -> str:
+def _schedule_fault(
+    schedule: Schedule, running: list[SiblingsRunning], artifacts: "Artifacts"
+) -> str:
     """Whether the first window came at its time, and all of them turned in each."""
-    due_ns = _due_ns(schedule, seen)
+    due_ns = _due_ns(schedule, artifacts)
     if due_ns is None or not due_ns <= running[0].t_ns <= due_ns + LATE_NS_MAX:
         return "the busy siblings did not come at their time"
-    for begin, end in zip(running, of_kind(seen.events, SiblingsStopped), strict=False):
+    for begin, end in zip(running, of_kind(artifacts.events, SiblingsStopped), strict=False):
         if (end.turns_min or 0) <= (begin.turns_min or 0):
             return "not all of the busy siblings turned in their time"
     return ""

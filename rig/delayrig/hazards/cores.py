@@ -11,7 +11,7 @@ from delayrig.model.kinds.hazard import CrowdRunning, CrowdStopped, Hotplugs
 from delayrig.model.lane import LaneName
 
 if TYPE_CHECKING:
-    from delayrig.hazards.seen import Seen
+    from delayrig.hazards.artifacts import Artifacts
     from delayrig.model.cell import Cell
 
 RATES_HZ = range(1, 21)
@@ -38,11 +38,11 @@ class Hotplug(Hazard):
         """How often, and by which draws; the subject may be on any core."""
         return (f"hotplug {self.rate_hz} {cell.seed}", ANYWHERE_LINE)
 
-    def fault(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
+    def fault(self, cell: "Cell", artifacts: "Artifacts") -> str:  # noqa: ARG002
         """Whether it happened a third as often as it should have: taking a core takes a while."""
-        hotplugs = first(seen.events, Hotplugs)
+        hotplugs = first(artifacts.events, Hotplugs)
         count = hotplugs.count if hotplugs else 0
-        due = lived_ns(seen) * self.rate_hz // NS_PER_S
+        due = lived_ns(artifacts) * self.rate_hz // NS_PER_S
         return f"cores came and went {count} times where {due} were due" if count < due // 3 else ""
 
 
@@ -63,13 +63,15 @@ class HogsEach(Hazard):
         """How many."""
         return (f"hogs_each {self.count}", ANYWHERE_LINE)
 
-    def fault(self, cell: "Cell", seen: "Seen") -> str:
+    def fault(self, cell: "Cell", artifacts: "Artifacts") -> str:
         """Whether all of them ran before the subject, and were there to its end."""
-        running = first(seen.events, CrowdRunning)
+        running = first(artifacts.events, CrowdRunning)
         if running is None or running.count != self.count * cell.cores:
             return "not all of the hogs were seen running"
-        return "" if first(seen.events, CrowdStopped) else NOT_TO_THE_END
+        return "" if first(artifacts.events, CrowdStopped) else NOT_TO_THE_END
 
-    def missed(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
+    def missed(self, cell: "Cell", artifacts: "Artifacts") -> str:  # noqa: ARG002
         """Whether each of them went on while the subject ran."""
-        return missed_turns(needed(seen.events, CrowdRunning), needed(seen.events, CrowdStopped))
+        return missed_turns(
+            needed(artifacts.events, CrowdRunning), needed(artifacts.events, CrowdStopped)
+        )

@@ -13,7 +13,7 @@ from delayrig.model.platform import Arch
 from delayrig.model.speed import Origin
 
 if TYPE_CHECKING:
-    from delayrig.hazards.seen import Seen
+    from delayrig.hazards.artifacts import Artifacts
     from delayrig.images.subject import Subject
     from delayrig.model.cell import Cell
     from delayrig.model.chips import ChipFacts
@@ -101,11 +101,11 @@ class Hazard:
 
     @property
     def in_library(self) -> bool:
-        """Whether the subject's libflashrom does the job, in our host program (images/host/)."""
+        """Whether the subject's libflashrom does the job (images/host/)."""
         return False
 
     def subject_words(self, subject: "Subject") -> Sequence[str]:  # noqa: ARG002
-        """Words of the host program's command line."""
+        """Words of the library client's command line."""
         return ()
 
     def refusal(self, subject: "Subject") -> str:  # noqa: ARG002
@@ -116,7 +116,7 @@ class Hazard:
         """Why it cannot take place with that chip; empty where it can."""
         return ""
 
-    def alters_data(self, seen: "Seen") -> bool:  # noqa: ARG002
+    def alters_data(self, artifacts: "Artifacts") -> bool:  # noqa: ARG002
         """Whether it changed what the subject was told: what followed may not be its fault."""
         return False
 
@@ -139,11 +139,11 @@ class Hazard:
         """Whether the guest's kernel is right to say this: it is what was done to it."""
         return False
 
-    def fault(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
+    def fault(self, cell: "Cell", artifacts: "Artifacts") -> str:  # noqa: ARG002
         """Why it did not take place as it should have; empty where it did, or cannot be told."""
         return ""
 
-    def missed(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
+    def missed(self, cell: "Cell", artifacts: "Artifacts") -> str:  # noqa: ARG002
         """Why the subject met nothing of it, and nobody is at fault; empty where it did.
 
         Such as one that ended before. Where `fault()` says something, this is not asked.
@@ -151,23 +151,23 @@ class Hazard:
         return ""
 
 
-def ended_before(seen: "Seen", due_ns: int) -> bool:
+def ended_before(artifacts: "Artifacts", due_ns: int) -> bool:
     """Whether the subject did, or so shortly after that moment that nothing need have happened."""
-    ended = first(seen.events, SubjectEnd)
+    ended = first(artifacts.events, SubjectEnd)
     return ended is not None and ended.t_ns < due_ns + LATE_NS_MAX
 
 
-def lived_ns(seen: "Seen") -> int:
+def lived_ns(artifacts: "Artifacts") -> int:
     """How long the subject did; 0 where nobody knows."""
-    began, ended = first(seen.events, SubjectStart), first(seen.events, SubjectEnd)
+    began, ended = first(artifacts.events, SubjectStart), first(artifacts.events, SubjectEnd)
     return ended.t_ns - began.t_ns if began and ended else 0
 
 
-def origin_ns(seen: "Seen", origin: Origin) -> int | None:
+def origin_ns(artifacts: "Artifacts", origin: Origin) -> int | None:
     """The moment from which others count; None where it never came."""
-    found: Accept | SubjectStart | None = first(seen.events, SubjectStart)
+    found: Accept | SubjectStart | None = first(artifacts.events, SubjectStart)
     if origin is Origin.ACCEPT:
-        found = first(seen.events, Accept)
+        found = first(artifacts.events, Accept)
     return found.t_ns if found else None
 
 

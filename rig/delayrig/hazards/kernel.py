@@ -10,7 +10,7 @@ from delayrig.model.kinds.agent import ClockRate, Guest
 from delayrig.model.platform import Arch
 
 if TYPE_CHECKING:
-    from delayrig.hazards.seen import Seen
+    from delayrig.hazards.artifacts import Artifacts
     from delayrig.model.cell import Cell
 
 CLOCKSOURCES = ("tsc", "hpet", "acpi_pm")
@@ -35,9 +35,9 @@ class NoNohz(Hazard):
         """The switch."""
         return ("nohz=off",)
 
-    def fault(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
+    def fault(self, cell: "Cell", artifacts: "Artifacts") -> str:  # noqa: ARG002
         """Whether an idle core was interrupted as often as it should have been."""
-        rate = first(seen.events, ClockRate)
+        rate = first(artifacts.events, ClockRate)
         ticks = (rate.timer_interrupts if rate else None) or 0
         return "" if ticks >= TICKS_MIN else f"an idle core had only {ticks} ticks while it settled"
 
@@ -78,8 +78,8 @@ class PreemptRt(Hazard):
         """Its name in images/recipes.toml."""
         return self.name
 
-    def fault(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
+    def fault(self, cell: "Cell", artifacts: "Artifacts") -> str:  # noqa: ARG002
         """Whether it says of itself that it is one."""
-        guest = first(seen.events, Guest)
+        guest = first(artifacts.events, Guest)
         version = guest.version if guest else ""
         return "" if "PREEMPT_RT" in version else f"the guest's kernel is {version!r}"

@@ -10,7 +10,7 @@ from delayrig.model.events import first, of_kind
 from delayrig.model.kinds.emulator import FaultMade, PowerLost
 
 if TYPE_CHECKING:
-    from delayrig.hazards.seen import Seen
+    from delayrig.hazards.artifacts import Artifacts
     from delayrig.model.cell import Cell
 
 DEADLINE_MS = 60_000
@@ -82,11 +82,11 @@ class Fault(Hazard):
         """Some flashroms ask a part that is stuck for ever, and polls cost the host time."""
         return DEADLINE_MS
 
-    def alters_data(self, seen: "Seen") -> bool:
+    def alters_data(self, artifacts: "Artifacts") -> bool:
         """Whether it changed what either side was told; a refusal does, too."""
         return any(
             fault.kind in ("drop", "corrupt", "duplicate", "nak")
-            for fault in of_kind(seen.events, FaultMade)
+            for fault in of_kind(artifacts.events, FaultMade)
         )
 
 
@@ -114,6 +114,6 @@ class PowerCut(Hazard):
         """The same holds for a part that is gone."""
         return DEADLINE_MS
 
-    def alters_data(self, seen: "Seen") -> bool:
+    def alters_data(self, artifacts: "Artifacts") -> bool:
         """Whether the power went: a part that comes up anew knows nothing of what was asked."""
-        return first(seen.events, PowerLost) is not None
+        return first(artifacts.events, PowerLost) is not None

@@ -17,7 +17,7 @@ from delayrig.model.kinds.hazard import (
 )
 
 if TYPE_CHECKING:
-    from delayrig.hazards.seen import Seen
+    from delayrig.hazards.artifacts import Artifacts
     from delayrig.model.cell import Cell
 
 HOGS = range(1, 33)
@@ -46,18 +46,20 @@ class Hogs(Hazard):
         """How many."""
         return (f"hogs {self.count}",)
 
-    def fault(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
+    def fault(self, cell: "Cell", artifacts: "Artifacts") -> str:  # noqa: ARG002
         """Whether all of them ran before the subject, and were there to its end."""
-        running = first(seen.events, HogsRunning)
+        running = first(artifacts.events, HogsRunning)
         if running is None or running.count != self.count:
             return "not all of the hogs were seen running"
-        if running.t_ns > needed(seen.events, SubjectStart).t_ns:
+        if running.t_ns > needed(artifacts.events, SubjectStart).t_ns:
             return "the hogs came after the subject"
-        return "" if first(seen.events, HogsStopped) else NOT_TO_THE_END
+        return "" if first(artifacts.events, HogsStopped) else NOT_TO_THE_END
 
-    def missed(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
+    def missed(self, cell: "Cell", artifacts: "Artifacts") -> str:  # noqa: ARG002
         """Whether each of them went on while the subject ran."""
-        return missed_turns(needed(seen.events, HogsRunning), needed(seen.events, HogsStopped))
+        return missed_turns(
+            needed(artifacts.events, HogsRunning), needed(artifacts.events, HogsStopped)
+        )
 
 
 def missed_turns(before: HogsRunning | CrowdRunning, after: HogsStopped | CrowdStopped) -> str:
@@ -80,15 +82,15 @@ class MemoryPressure(Hazard):
         """The switch."""
         return ("memory_pressure 1",)
 
-    def fault(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
+    def fault(self, cell: "Cell", artifacts: "Artifacts") -> str:  # noqa: ARG002
         """Whether somebody touched memory from before the subject's start to its end."""
-        before = first(seen.events, MemoryPressureBegin)
-        after = first(seen.events, MemoryPressureEnd)
+        before = first(artifacts.events, MemoryPressureBegin)
+        after = first(artifacts.events, MemoryPressureEnd)
         return "" if before and after else "there was no pressure on memory"
 
-    def missed(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
+    def missed(self, cell: "Cell", artifacts: "Artifacts") -> str:  # noqa: ARG002
         """Whether memory was reclaimed while the subject ran."""
-        before = needed(seen.events, MemoryPressureBegin)
-        after = needed(seen.events, MemoryPressureEnd)
+        before = needed(artifacts.events, MemoryPressureBegin)
+        after = needed(artifacts.events, MemoryPressureEnd)
         met = after.reclaimed_pages > before.reclaimed_pages
         return "" if met else "no memory was reclaimed while it ran"

@@ -10,7 +10,7 @@ from delayrig.model.kinds.hazard import Migrations
 from delayrig.model.lane import REAL_TIME
 
 if TYPE_CHECKING:
-    from delayrig.hazards.seen import Seen
+    from delayrig.hazards.artifacts import Artifacts
     from delayrig.model.cell import Cell
 
 RATES_HZ = range(1, 1001)
@@ -38,11 +38,11 @@ class Migrate(Hazard):
         """How often, and by which draws."""
         return (f"migrate {self.rate_hz} {cell.seed}",)
 
-    def fault(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
+    def fault(self, cell: "Cell", artifacts: "Artifacts") -> str:  # noqa: ARG002
         """Whether it was moved about as often as it should have been."""
-        migrations = first(seen.events, Migrations)
+        migrations = first(artifacts.events, Migrations)
         count = migrations.count if migrations else 0
-        due = lived_ns(seen) * self.rate_hz // NS_PER_S
+        due = lived_ns(artifacts) * self.rate_hz // NS_PER_S
         return (
             f"the subject was moved {count} times where {due} were due" if count < due // 2 else ""
         )

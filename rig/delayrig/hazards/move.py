@@ -12,7 +12,7 @@ from delayrig.model.lane import LaneName
 from delayrig.model.speed import Origin, moment_in
 
 if TYPE_CHECKING:
-    from delayrig.hazards.seen import Seen
+    from delayrig.hazards.artifacts import Artifacts
     from delayrig.model.cell import Cell
 
 NS_PER_MS = 1_000_000
@@ -42,10 +42,10 @@ class Move(Hazard):
         origin = "accept" if self.when.origin is Origin.ACCEPT else "start"
         return (f"move {origin} {self.when.after_ms:g} {fastest_core(cell.mips)}",)
 
-    def fault(self, cell: "Cell", seen: "Seen") -> str:
+    def fault(self, cell: "Cell", artifacts: "Artifacts") -> str:
         """Whether it was moved, there and then, if it lived that long."""
-        since_ns = origin_ns(seen, self.when.origin)
-        ended, moved = first(seen.events, SubjectEnd), first(seen.events, Moved)
+        since_ns = origin_ns(artifacts, self.when.origin)
+        ended, moved = first(artifacts.events, SubjectEnd), first(artifacts.events, Moved)
         if since_ns is None or ended is None:
             return ""
         due_ns = since_ns + int(self.when.after_ms) * NS_PER_MS

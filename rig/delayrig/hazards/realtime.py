@@ -10,7 +10,7 @@ from delayrig.model.kinds.agent import KernelMessage
 from delayrig.model.kinds.hazard import SubjectRights
 
 if TYPE_CHECKING:
-    from delayrig.hazards.seen import Seen
+    from delayrig.hazards.artifacts import Artifacts
     from delayrig.model.cell import Cell
 
 RUNTIME_US = 20_000
@@ -29,9 +29,9 @@ class NoRt(Hazard):
         """The switch."""
         return ("realtime_denied 1",)
 
-    def fault(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
+    def fault(self, cell: "Cell", artifacts: "Artifacts") -> str:  # noqa: ARG002
         """Whether the subject ran without these rights."""
-        rights = first(seen.events, SubjectRights)
+        rights = first(artifacts.events, SubjectRights)
         if rights is None:
             return "the subject was not served, and so its rights were not looked at"
         if rights.cap_sys_nice or rights.rtprio_max:
@@ -66,9 +66,9 @@ class RtThrottle(Hazard):
         """The kernel says so when it throttles for the first time."""
         return THROTTLED in text
 
-    def missed(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
+    def missed(self, cell: "Cell", artifacts: "Artifacts") -> str:  # noqa: ARG002
         """Whether the kernel ever throttled anybody."""
-        said = (message.text for message in of_kind(seen.events, KernelMessage))
+        said = (message.text for message in of_kind(artifacts.events, KernelMessage))
         if any(self.explains(text) for text in said):
             return ""
         return "it was never throttled: does it take real-time priority?"

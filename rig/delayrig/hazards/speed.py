@@ -15,7 +15,7 @@ from delayrig.model.lane import LaneName
 from delayrig.model.speed import BEGIN, Moment, Origin, SpeedChange, moment_in
 
 if TYPE_CHECKING:
-    from delayrig.hazards.seen import Seen
+    from delayrig.hazards.artifacts import Artifacts
     from delayrig.model.cell import Cell
 
 RATES_HZ = range(1, 101)
@@ -43,14 +43,14 @@ class SpeedHazard(Hazard):
         """In the order of time; as many as a subject lives to see."""
         return iter(())
 
-    def fault(self, cell: "Cell", seen: "Seen") -> str:
+    def fault(self, cell: "Cell", artifacts: "Artifacts") -> str:
         """Whether half of what was due came, at least."""
-        ended = first(seen.events, SubjectEnd)
-        origins = {origin: origin_ns(seen, origin) for origin in (Origin.START, Origin.ACCEPT)}
+        ended = first(artifacts.events, SubjectEnd)
+        origins = {origin: origin_ns(artifacts, origin) for origin in (Origin.START, Origin.ACCEPT)}
         if ended is None or origins[Origin.START] is None:
             return ""
         due = _due(self.speed_changes(cell), origins, ended.t_ns)
-        came = len({change.t_ns for change in of_kind(seen.events, Speed)})
+        came = len({change.t_ns for change in of_kind(artifacts.events, Speed)})
         if came < due // 2 or (due and not came):
             return f"the cores changed their speed {came} times where {due} were due"
         return ""
@@ -181,9 +181,9 @@ class Governor(SpeedHazard):
             f"max_mips={_speeds(core_mips)}",
         )
 
-    def fault(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
+    def fault(self, cell: "Cell", artifacts: "Artifacts") -> str:  # noqa: ARG002
         """Whether it decided anything, where it is one that does."""
-        pace = first(seen.events, Pace)
+        pace = first(artifacts.events, Pace)
         changes = pace.governor_changes if pace else 0
         if self.value in ("ondemand", "schedutil") and not changes:
             return f"the governor {self.value} never changed the speed of a core"

@@ -10,7 +10,7 @@ from delayrig.model.events import first
 from delayrig.model.kinds.emulator import StateBegins
 
 if TYPE_CHECKING:
-    from delayrig.hazards.seen import Seen
+    from delayrig.hazards.artifacts import Artifacts
     from delayrig.model.cell import Cell
 
 FAMILY = "spi_nor"
@@ -87,8 +87,8 @@ class Starts(Hazard):
         """Another session, or power, left the part so."""
         return True
 
-    def missed(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
+    def missed(self, cell: "Cell", artifacts: "Artifacts") -> str:  # noqa: ARG002
         """Some states begin when the programmer's pins are turned on, or with a command."""
-        if first(seen.events, StateBegins) is not None:
+        if first(artifacts.events, StateBegins) is not None:
             return ""
         return "it did not turn its pins on, or sent the part no command"

@@ -9,7 +9,7 @@ from delayrig.model.events import first
 from delayrig.model.kinds.hazard import Stops
 
 if TYPE_CHECKING:
-    from delayrig.hazards.seen import Seen
+    from delayrig.hazards.artifacts import Artifacts
     from delayrig.model.cell import Cell
 
 RATES_HZ = range(1, 101)
@@ -35,10 +35,10 @@ class StopCont(Hazard):
         """The agent does it."""
         return (f"stops_hz {self.value}",)
 
-    def fault(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
+    def fault(self, cell: "Cell", artifacts: "Artifacts") -> str:  # noqa: ARG002
         """Whether it was stopped at all, where it lived for long enough."""
-        stops = first(seen.events, Stops)
+        stops = first(artifacts.events, Stops)
         count = stops.count if stops else 0
-        if count < lived_ns(seen) * int(self.value) // 1_000_000_000 // 2:
+        if count < lived_ns(artifacts) * int(self.value) // 1_000_000_000 // 2:
             return f"the subject was stopped {count} times only"
         return ""

@@ -11,7 +11,7 @@ from delayrig.model.kinds.agent import SubjectEnd, SubjectStart
 from delayrig.model.kinds.hazard import LeapAnnounced, LeapState, WallClockStepped
 
 if TYPE_CHECKING:
-    from delayrig.hazards.seen import Seen
+    from delayrig.hazards.artifacts import Artifacts
     from delayrig.model.cell import Cell
 
 EVERY_MS = 100
@@ -52,16 +52,16 @@ class WallClockStep(Hazard):
         """How far, and how often."""
         return (f"wall_step {self.step_s} {self.every_ms}",)
 
-    def fault(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
+    def fault(self, cell: "Cell", artifacts: "Artifacts") -> str:  # noqa: ARG002
         """Whether it was stepped at all, if it was due."""
-        started = needed(seen.events, SubjectStart)
+        started = needed(artifacts.events, SubjectStart)
         due_ns = started.t_ns + self.every_ms * NS_PER_MS
-        stepped = first(seen.events, WallClockStepped) or ended_before(seen, due_ns)
+        stepped = first(artifacts.events, WallClockStepped) or ended_before(artifacts, due_ns)
         return "" if stepped else "the wall clock was not stepped"
 
-    def missed(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
+    def missed(self, cell: "Cell", artifacts: "Artifacts") -> str:  # noqa: ARG002
         """Whether the subject ended before the first step."""
-        stepped = first(seen.events, WallClockStepped)
+        stepped = first(artifacts.events, WallClockStepped)
         return "" if stepped else "it ended before the first step"
 
 
@@ -86,22 +86,22 @@ class LeapSecond(Hazard):
         """Which, and when."""
         return (f"leap {self.value or INSERT} {LEAP_AFTER_MS}",)
 
-    def fault(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
+    def fault(self, cell: "Cell", artifacts: "Artifacts") -> str:  # noqa: ARG002
         """Whether the kernel took the second, if it was due."""
-        announced = first(seen.events, LeapAnnounced)
+        announced = first(artifacts.events, LeapAnnounced)
         if announced is None:
             return "the kernel was told of no leap second"
-        taken = _is_taken(seen) or ended_before(seen, announced.due_ns)
+        taken = _is_taken(artifacts) or ended_before(artifacts, announced.due_ns)
         return "" if taken else "the kernel took no leap second"
 
-    def missed(self, cell: "Cell", seen: "Seen") -> str:  # noqa: ARG002
+    def missed(self, cell: "Cell", artifacts: "Artifacts") -> str:  # noqa: ARG002
         """Whether the second came while the subject ran."""
-        announced = needed(seen.events, LeapAnnounced)
-        ended = needed(seen.events, SubjectEnd)
-        met = _is_taken(seen) and announced.due_ns <= ended.t_ns
+        announced = needed(artifacts.events, LeapAnnounced)
+        ended = needed(artifacts.events, SubjectEnd)
+        met = _is_taken(artifacts) and announced.due_ns <= ended.t_ns
         return "" if met else "it ended before the leap second"
 
 
-def _is_taken(seen: "Seen") -> bool:
-    found = first(seen.events, LeapState)
+def _is_taken(artifacts: "Artifacts") -> bool:
+    found = first(artifacts.events, LeapState)
     return found is not None and found.state in LEAP_TAKEN_STATES

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Packs a subject's libflashrom behind our host program (images/host/), as an archive for a guest.
+"""Packs a subject's libflashrom behind images/host/, as an archive for a guest.
 
 The program is the same for all; library, C library and dynamic linker are the subject's own.
 """
@@ -19,7 +19,7 @@ from delayrig.images.known_bad import PREFIX as KNOWN_BAD_PREFIX
 from delayrig.images.known_bad import find_mistake, own_mistakes
 from delayrig.images.known_bad_build import LIBRARY as BUILT_LIBRARY
 from delayrig.images.known_bad_build import provide_build
-from delayrig.images.own import provide_own
+from delayrig.images.own_programs import provide_own
 from delayrig.images.packages import unpack_packages
 from delayrig.images.profiles.profile import delay_address_of_digest, known_delay_symbols
 from delayrig.images.recipes import ProgramRecipe, Recipes
@@ -32,7 +32,7 @@ OWN_LIBRARIES = {
     "canary:bus": "flashrom/lib/libflashrom-canary.so",
     "canary:chip": "flashrom/lib/libflashrom-fixed-canary.so",
     "control:chip": "flashrom/lib/libflashrom-fixed.so",
-    "museum:eintr-ignored": "flashrom/museum/libmuseum-eintr-ignored.so",
+    "past-mistake:eintr-ignored": "flashrom/past_mistakes/libpast-mistake-eintr-ignored.so",
 }
 """Of this checkout, below the build folder."""
 SUFFIX = "/libflashrom"
@@ -44,7 +44,7 @@ FETCHED = 1
 def provide_library(
     name: str, recipes: Recipes, paths: Paths, preparing: Callable[[str], None]
 ) -> Subject | None:
-    """The subject's library in the host program; None where no library of it is known."""
+    """The subject's library in the library client; None where no library of it is known."""
     if name in recipes.subjects:
         recipe = recipes.subjects[name]
         return _packaged(name, recipe, paths, preparing) if recipe.library_package else None
@@ -86,7 +86,7 @@ def _packaged(
 
 
 def _fetch(recipe: ProgramRecipe, folder: Path, paths: Paths) -> None:
-    """Keeps what the library needs: another host program then fetches nothing anew."""
+    """Keeps what the library needs: another library client then fetches nothing anew."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=paths.state, prefix="unpack-") as scratch:
         root = Path(scratch) / "root"
@@ -118,9 +118,9 @@ def _files_needed(library: str, root: Path) -> dict[str, Path]:
 
 
 def _pack(name: str, files: dict[str, Path], paths: Paths) -> Subject:
-    interpreter = read_elf(paths.host_program).interpreter or ""
+    interpreter = read_elf(paths.library_client).interpreter or ""
     closure = Closure(
-        program=paths.host_program,
+        program=paths.library_client,
         interpreter=(interpreter, files[Path(interpreter).name]),
         libraries=files,
     )

@@ -45,8 +45,8 @@ class Recipes(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """What only guests get that somebody looks into."""
     cyclictest: ProgramRecipe
     subjects: dict[str, ProgramRecipe]
-    kept: str = ""
-    """The folder of programs that were kept with a run, and come before all else; not of a file."""
+    saved: str = ""
+    """The folder of programs that were saved with a run; they come before all else."""
 
 
 def read_recipes(checkout: Path) -> Recipes:

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from delayrig.base import digest
-from delayrig.base.keep import replace_file
+from delayrig.base.atomic_file import replace_file
 
 
 def write_seal(seal: Path, folder: Path, names: Iterable[str]) -> None:

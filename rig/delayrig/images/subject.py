@@ -13,16 +13,16 @@ import msgspec
 
 from delayrig.base import digest
 from delayrig.base.archive import FORMAT, write_archive
+from delayrig.base.atomic_file import replace_file
 from delayrig.base.errors import BadInputError, nearest
-from delayrig.base.keep import replace_file
 from delayrig.base.paths import Paths
+from delayrig.images.cross_builds import library_folders
 from delayrig.images.elf import Closure, collect_program, read_elf
-from delayrig.images.foreign import library_folders
 from delayrig.images.known_bad import PREFIX as KNOWN_BAD_PREFIX
 from delayrig.images.known_bad import find_mistake, own_mistakes
 from delayrig.images.known_bad_build import PROGRAM as BUILT_PROGRAM
 from delayrig.images.known_bad_build import provide_build
-from delayrig.images.own import provide_own
+from delayrig.images.own_programs import provide_own
 from delayrig.images.packages import unpack_packages
 from delayrig.images.recipes import ProgramRecipe, Recipes
 from delayrig.images.seal import broken_seal, files_below, write_seal
@@ -31,8 +31,8 @@ from delayrig.model.platform import PLATFORMS, Arch, labelled
 BUNDLED = "bundled"
 BRIDGE = "socat"
 CYCLICTEST = "cyclictest"
-# Past mistakes of delay layers, made again in our own (flashrom/museum/README.md).
-MUSEUM = (
+# Past mistakes of delay layers, made again in our own (flashrom/past_mistakes/README.md).
+PAST_MISTAKES = (
     "busy-threshold-100ms",
     "busy-threshold-1s",
     "calibrated-loop",
@@ -66,7 +66,10 @@ OWN_PROGRAMS = {
     "canary:sleeps-half": "emulators/floor/yardstick-sleeps-half",
     "canary:asks-short": "emulators/floor/yardstick-asks-short",
     "sleep-facts": "flashrom/bench/sleep-facts",
-    **{f"museum:{piece}": f"flashrom/museum/museum-{piece}" for piece in MUSEUM},
+    **{
+        f"past-mistake:{name}": f"flashrom/past_mistakes/past-mistake-{name}"
+        for name in PAST_MISTAKES
+    },
     **{
         f"step:{step}{kind}": f"flashrom/steps/step-{step}{kind}"
         for step in STEPS
@@ -74,7 +77,9 @@ OWN_PROGRAMS = {
     },
 }
 PATH_PREFIX = "path:"
-ONE_MACHINE_PREFIXES = ("museum:", "step:", "sleep-facts")
+RENAMED_PREFIXES = {"museum:": "past-mistake:"}
+"""Old beginnings of names, which this version still takes."""
+ONE_MACHINE_PREFIXES = ("past-mistake:", "step:", "sleep-facts")
 """Of our own programs, those that are built for this architecture alone."""
 PROGRAM = "/usr/sbin/flashrom"
 """Where every subject lies in its root: no path of this machine goes into a guest."""
@@ -96,7 +101,7 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
     packages: dict[str, str]
     arch: Arch = Arch.X86_64
     library: bool = False
-    """Whether it is a library in our host program, and the digest of the program the library's."""
+    """Whether it is a library, run by our library client; the digest is then the library's."""
     delay_address: int | None = None
     """Of a library: where its delay function lies in it, as far as anybody knows."""
     package_version: str = ""
@@ -156,6 +161,14 @@ def provide_latency_program(paths: Paths, arch: Arch = Arch.X86_64) -> Subject:
     built = str(paths.latency_program_of(arch))
     closure = collect_program(built, Path("/"), library_folders(arch, paths))
     return pack("rig-latency", closure, {}, paths, arch)
+
+
+def current_name(name: str) -> str:
+    """Of a subject that may be called by its old name."""
+    for old, new in RENAMED_PREFIXES.items():
+        if name.startswith(old):
+            return new + name.removeprefix(old)
+    return name
 
 
 def check_subject(name: str, recipes: Recipes, where: str) -> None:

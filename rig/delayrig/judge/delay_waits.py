@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from delayrig.images.finder.confirm import EVEN_BY, LONG_NS, confirm
 from delayrig.judge.clock_error import ClockError, clock_error, clock_jump_ns, clock_step_ns
-from delayrig.judge.enclosing import outside, without_inner
+from delayrig.judge.enclosing_calls import outside, without_inner
 from delayrig.judge.sleeps import observe_sleeps
 from delayrig.judge.wait_classes import class_of
 from delayrig.model.delays import NO_LIMIT, DelayCall, Delays, End

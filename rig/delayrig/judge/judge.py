@@ -14,10 +14,10 @@ import msgspec
 
 from delayrig.base import digest
 from delayrig.base.errors import LostGuestError
-from delayrig.base.last_lines import last_lines
+from delayrig.base.log_tail import log_tail
 from delayrig.hazards import hazard_of
+from delayrig.hazards.artifacts import Artifacts, read_artifacts
 from delayrig.hazards.of_cell import hazards_of, is_in_library, shape_of
-from delayrig.hazards.seen import Seen, read_seen
 from delayrig.images.dummy import TIME_ALONE, keeps_busy_times
 from delayrig.images.profiles.profile import Profile, find_profile, find_version, version_of_digest
 from delayrig.images.subject import Subject
@@ -92,17 +92,17 @@ def judge_cell(
 def _judge(
     cell: Cell, chip: ChipFacts, folder: Path, subject: Subject, host_s: float, rerun: str
 ) -> CellResult:
-    seen = read_seen(folder)
-    version = subject_version(seen.stdout, subject)
+    artifacts = read_artifacts(folder)
+    version = subject_version(artifacts.stdout, subject)
     profile = find_profile(version)
-    waits = see_waits(cell, seen, subject, profile)
-    evidence = [*convict_commands(seen.events), *convict_waits(waits.convicting)]
-    evidence += data_evidence(cell, chip, seen)
-    if lost_clock(cell, seen.events):
+    waits = see_waits(cell, artifacts, subject, profile)
+    evidence = [*convict_commands(artifacts.events), *convict_waits(waits.convicting)]
+    evidence += data_evidence(cell, chip, artifacts)
+    if lost_clock(cell, artifacts.events):
         evidence = []
     known = None if waits.bus is Bus.DESCRIBES else profile
-    judged, unjudged = classify_waits(waits.all, known, seen.events)
-    unjudged = sorted([*unjudged, *unjudged_delays(seen, waits)])
+    judged, unjudged = classify_waits(waits.all, known, artifacts.events)
+    unjudged = sorted([*unjudged, *unjudged_delays(artifacts, waits)])
     observed = Observed(
         evidence=evidence,
         judged=judged,
@@ -110,16 +110,16 @@ def _judge(
         profile=known,
         waits=waits.all,
         disagreement=disagreement(waits),
-        waits_gap=waits_gap(cell, seen, waits),
+        waits_gap=waits_gap(cell, artifacts, waits),
     )
-    finding = find_verdict(cell, seen, observed)
+    finding = find_verdict(cell, artifacts, observed)
     if finding.verdict is Verdict.PASS and hides_delays(cell, subject):
         finding = Finding(verdict=Verdict.SKIPPED, reason=TIME_ALONE)
-    started, ended = first(seen.events, SubjectStart), first(seen.events, SubjectEnd)
+    started, ended = first(artifacts.events, SubjectStart), first(artifacts.events, SubjectEnd)
     split = phases.TimeSplit()
     if started and ended:
         reading = phases.VERIFY if cell.job is Job.VERIFY else phases.READ
-        split = phases.split_time(seen.events, started.t_ns, ended.t_ns, first_read=reading)
+        split = phases.split_time(artifacts.events, started.t_ns, ended.t_ns, first_read=reading)
     return msgspec.structs.replace(
         blank_result(cell, chip, finding, rerun=rerun),
         subject=SubjectFacts(
@@ -127,9 +127,9 @@ def _judge(
             version=version,
             sha256=subject.program_sha256,
             library=subject.library,
-            threshold_us=_threshold_us(profile, version, seen.stdout),
+            threshold_us=_threshold_us(profile, version, artifacts.stdout),
         ),
-        guest=guest_facts(cell, first(seen.events, Guest)),
+        guest=guest_facts(cell, first(artifacts.events, Guest)),
         evidence=evidence,
         judged=judged,
         unjudged=unjudged,
@@ -137,12 +137,12 @@ def _judge(
         smallest_visible_short_ns=smallest_visible_short_ns(waits.all, judged),
         time_ns=split,
         cpu_ns=CpuTime(user=ended.user_ns, sys=ended.sys_ns) if ended else CpuTime(),
-        chip_busy_ns=phases.chip_busy_ns(seen.events),
-        wire_ns=phases.wire_ns(seen.events),
-        overshoot_ns=phases.overshoot_ns(seen.events),
-        transfers=len(transactions(seen.events)),
+        chip_busy_ns=phases.chip_busy_ns(artifacts.events),
+        wire_ns=phases.wire_ns(artifacts.events),
+        overshoot_ns=phases.overshoot_ns(artifacts.events),
+        transfers=len(transactions(artifacts.events)),
         context_switches=ended.voluntary_switches + ended.involuntary_switches if ended else 0,
-        emulator=emulator_facts(seen.events),
+        emulator=emulator_facts(artifacts.events),
         events_sha256=digest.of_file(folder / "events.jsonl"),
         host_s=host_s,
     )
@@ -186,10 +186,10 @@ def blank_result(cell: Cell, chip: ChipFacts, finding: Finding, *, rerun: str) -
     )
 
 
-def find_verdict(cell: Cell, seen: Seen, observed: Observed) -> Finding:
+def find_verdict(cell: Cell, artifacts: Artifacts, observed: Observed) -> Finding:
     """The first answer that holds, and what was done to the subject's link or part on request."""
-    finding = _first_answer(cell, seen, observed)
-    faults = of_kind(seen.events, FaultMade)
+    finding = _first_answer(cell, artifacts, observed)
+    faults = of_kind(artifacts.events, FaultMade)
     if not faults or finding.verdict not in MAY_BE_FAULTS:
         return finding
     kinds = ", ".join(sorted({fault.kind for fault in faults}))
@@ -198,20 +198,20 @@ def find_verdict(cell: Cell, seen: Seen, observed: Observed) -> Finding:
     )
 
 
-def _first_answer(cell: Cell, seen: Seen, observed: Observed) -> Finding:
-    untrusted = _untrusted(cell, seen)
+def _first_answer(cell: Cell, artifacts: Artifacts, observed: Observed) -> Finding:
+    untrusted = _untrusted(cell, artifacts)
     if untrusted:
         return untrusted
     if observed.disagreement:
         return Finding(verdict=Verdict.INFRA_ERROR, reason=observed.disagreement)
     short = [item for item in observed.evidence if item.witness is not Witness.IMAGE]
     firm = [item for item in short if item.grade not in DOUBTFUL_GRADES]
-    excuse = _excuse(cell, seen, short) if short else None
+    excuse = _excuse(cell, artifacts, short) if short else None
     if excuse:
         return excuse
-    if firm and not is_flood(seen.events):
+    if firm and not is_flood(artifacts.events):
         return Finding(verdict=Verdict.TOO_SHORT, reason=describe(firm[0]))
-    failure = _failure(seen)
+    failure = _failure(artifacts)
     if failure:
         return failure
     corrupt = [item for item in observed.evidence if item.witness is Witness.IMAGE]
@@ -223,46 +223,46 @@ def _first_answer(cell: Cell, seen: Seen, observed: Observed) -> Finding:
             reason=f"{_doubt(short[0])}: {describe(short[0])}",
         )
     explained = {rule for hazard in hazards_of(cell) for rule in hazard.explained_rules}
-    broken = [rule for rule in broken_rules(seen.events) if rule not in explained]
+    broken = [rule for rule in broken_rules(artifacts.events) if rule not in explained]
     if broken:
         return Finding(
             verdict=Verdict.INCONCLUSIVE,
             reason=f"the subject broke the part's rules: {', '.join(broken)}",
         )
-    gap = _idle(cell, seen) or _gap(cell, seen, observed)
+    gap = _idle(cell, artifacts) or _gap(cell, artifacts, observed)
     if gap:
         return Finding(verdict=Verdict.INCONCLUSIVE, reason=gap)
     return Finding(verdict=Verdict.PASS, reason=_pass_reason(observed))
 
 
-def _untrusted(cell: Cell, seen: Seen) -> Finding | None:
+def _untrusted(cell: Cell, artifacts: Artifacts) -> Finding | None:
     """Why nothing of this cell says anything of its subject."""
-    fault = rig_fault(cell, seen)
+    fault = rig_fault(cell, artifacts)
     if fault:
         return Finding(verdict=Verdict.INFRA_ERROR, reason=fault)
-    lost = lost_clock(cell, seen.events)
+    lost = lost_clock(cell, artifacts.events)
     if lost:
         return Finding(verdict=Verdict.INCONCLUSIVE, reason=f"{NOT_KEPT_UP}: {lost}")
     return None
 
 
-def _idle(cell: Cell, seen: Seen) -> str:
+def _idle(cell: Cell, artifacts: Artifacts) -> str:
     """Whether the subject said that all went well, and never asked the part anything.
 
     In other jobs its data shows that.
     """
     asks = cell.job in (Job.PROBE, Job.VERIFY) and cell.programmer is not Programmer.DUMMY
-    if not asks or cell.role is Role.FLOOR or transactions(seen.events):
+    if not asks or cell.role is Role.FLOOR or transactions(artifacts.events):
         return ""
     return f"the subject ended well, and sent nothing to the part: this was no {cell.job}"
 
 
-def _gap(cell: Cell, seen: Seen, observed: Observed) -> str:
+def _gap(cell: Cell, artifacts: Artifacts, observed: Observed) -> str:
     """What this cell was to show, and did not; empty where it did all."""
-    unlike = pace_fault(seen.events, observed.waits) or hazard_fault(cell, seen)
+    unlike = pace_fault(artifacts.events, observed.waits) or hazard_fault(cell, artifacts)
     if unlike:
         return f"{NOT_KEPT_UP}: {unlike}"
-    missed = missed_hazard(cell, seen)
+    missed = missed_hazard(cell, artifacts)
     if missed:
         return missed
     declared = declared_classes(cell, observed.profile)
@@ -270,14 +270,14 @@ def _gap(cell: Cell, seen: Seen, observed: Observed) -> str:
     return f"could not be judged: {', '.join(missing)}" if missing else observed.waits_gap
 
 
-def _excuse(cell: Cell, seen: Seen, short: list[Evidence]) -> Finding | None:
+def _excuse(cell: Cell, artifacts: Artifacts, short: list[Evidence]) -> Finding | None:
     """Why what came too early is not the subject's doing."""
     if is_beyond_the_datasheet(cell.corner):
         return Finding(
             verdict=Verdict.OP_FAILED,
             reason=f"the part is slower than its datasheet allows: {describe(short[0])}",
         )
-    altering = [word for word in cell.hazards if hazard_of(word).alters_data(seen)]
+    altering = [word for word in cell.hazards if hazard_of(word).alters_data(artifacts)]
     if altering:
         return Finding(
             verdict=Verdict.INCONCLUSIVE,
@@ -329,10 +329,10 @@ def _is_blind(request: Request) -> bool:
     return refused or (request.gap_ns or 0) < 0
 
 
-def _failure(seen: Seen) -> Finding | None:
+def _failure(artifacts: Artifacts) -> Finding | None:
     """How the subject failed; None where it did not."""
-    ended, given_up = needed(seen.events, SubjectEnd), first(seen.events, GaveUp)
-    last = last_lines(seen.output, 1) or "it printed nothing"
+    ended, given_up = needed(artifacts.events, SubjectEnd), first(artifacts.events, GaveUp)
+    last = log_tail(artifacts.output, 1) or "it printed nothing"
     if given_up:
         bound = f"{given_up.count} {given_up.bound.replace('-', ' ')}"
         return _op_failed(f"the emulator hung up on the subject after {bound}: {last}")
@@ -349,12 +349,12 @@ def _op_failed(reason: str) -> Finding:
     return Finding(verdict=Verdict.OP_FAILED, reason=reason)
 
 
-def data_evidence(cell: Cell, chip: ChipFacts, seen: Seen) -> list[Evidence]:
+def data_evidence(cell: Cell, chip: ChipFacts, artifacts: Artifacts) -> list[Evidence]:
     """Where the emulator's image, or what was read from it, is not what it must be."""
-    if seen.image is None:
+    if artifacts.image is None:
         return []
     try:
-        wrong = workload.expected_image(cell, chip, seen.image)
+        wrong = workload.expected_image(cell, chip, artifacts.image)
     except ValueError as error:
         raise LostGuestError(str(error)) from error
     found = []
@@ -363,8 +363,8 @@ def data_evidence(cell: Cell, chip: ChipFacts, seen: Seen) -> list[Evidence]:
             _data_fault(f"{len(wrong)} granules of 4 KiB differ in the part", f"{wrong[0]:#x}")
         )
     # A subject that failed may have left nothing; its exit code tells of that.
-    read_back = b"" if seen.read_back is None else seen.read_back
-    ended = first(seen.events, SubjectEnd)
+    read_back = b"" if artifacts.read_back is None else artifacts.read_back
+    ended = first(artifacts.events, SubjectEnd)
     owes_data = cell.job is Job.READ and ended is not None and ended.exit_code == 0
     if owes_data and read_back != workload.final_content(cell, workload.region_of(cell, chip)):
         found.append(_data_fault("what was read differs from the part", "read.bin"))

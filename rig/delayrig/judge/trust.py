@@ -4,8 +4,8 @@
 import re
 from collections.abc import Sequence
 
+from delayrig.hazards.artifacts import Artifacts
 from delayrig.hazards.of_cell import hazards_of, shape_of
-from delayrig.hazards.seen import Seen
 from delayrig.judge.bus import MONOTONIC
 from delayrig.model.cell import Cell
 from delayrig.model.events import Event, first, needed, of_kind
@@ -37,9 +37,9 @@ NEEDED = (Guest, ClockRate, Start, SubjectStart, SubjectEnd, End, EmulatorEnd)
 """Events without which nothing is known of the cell."""
 
 
-def rig_fault(cell: Cell, seen: Seen) -> str:
+def rig_fault(cell: Cell, artifacts: Artifacts) -> str:
     """What of the rig or its guest cannot be trusted in this cell; empty where all is well."""
-    events = seen.events
+    events = artifacts.events
     for error in of_kind(events, AgentError):
         who = "the session" if cell.lane is LaneName.HOST else "the guest's agent"
         return f"{who}: {error.message}: {error.detail}"
@@ -48,7 +48,7 @@ def rig_fault(cell: Cell, seen: Seen) -> str:
             return f"the guest's kernel complains: {message.text}"
     ended = first(events, EmulatorEnd)
     if ended is not None and ended.exit_code != 0:
-        said = f": {seen.emulator_said}" if seen.emulator_said else ""
+        said = f": {artifacts.emulator_said}" if artifacts.emulator_said else ""
         return f"the emulator failed: see emulator.log in the cell's folder{said}"
     missing = next((kind for kind in _needed(cell) if first(events, kind) is None), None)
     if missing is not None:
@@ -56,9 +56,9 @@ def rig_fault(cell: Cell, seen: Seen) -> str:
     fault = _clock_fault_of(cell, events)
     if fault:
         return fault
-    if seen.image is None:
+    if artifacts.image is None:
         return "the emulator left no image"
-    return "" if cell.in_real_time else hazard_fault(cell, seen)
+    return "" if cell.in_real_time else hazard_fault(cell, artifacts)
 
 
 def _is_explained(cell: Cell, text: str) -> bool:
@@ -87,8 +87,8 @@ def pace_fault(events: Sequence[Event], waits: Sequence[ObservedWait] = ()) -> s
     spans += [(busy.kind, busy.start_ns, busy.until_ns) for busy in of_kind(events, Busy)]
     if not spans or pace.windows_not_kept > pace.windows * NOT_KEPT_PART_MAX:
         return told
-    seen = {kind for kind, *span in spans if not _touches(span, pace.not_kept)}
-    hidden = sorted({kind for kind, *_ in spans} - seen)
+    clear = {kind for kind, *span in spans if not _touches(span, pace.not_kept)}
+    hidden = sorted({kind for kind, *_ in spans} - clear)
     return f"{told}, and every {hidden[0]} was then" if hidden else ""
 
 
@@ -114,19 +114,19 @@ def lost_clock(cell: Cell, events: list[Event]) -> str:
     )
 
 
-def hazard_fault(cell: Cell, seen: Seen) -> str:
+def hazard_fault(cell: Cell, artifacts: Artifacts) -> str:
     """Which hazard did not take place as it should have; empty where all did.
 
     In a guest that is a fault of the rig. This machine may have had other things to do.
     """
-    faults = (hazard.fault(cell, seen) for hazard in hazards_of(cell))
+    faults = (hazard.fault(cell, artifacts) for hazard in hazards_of(cell))
     return next((fault for fault in faults if fault), "")
 
 
-def missed_hazard(cell: Cell, seen: Seen) -> str:
+def missed_hazard(cell: Cell, artifacts: Artifacts) -> str:
     """Which hazard the subject did not meet, though nobody is at fault; empty where it met all."""
     for word, hazard in zip(cell.hazards, hazards_of(cell), strict=True):
-        missed = hazard.missed(cell, seen)
+        missed = hazard.missed(cell, artifacts)
         if missed:
             return f"the subject did not meet {word}: {missed}"
     return ""

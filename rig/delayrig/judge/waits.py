@@ -9,7 +9,7 @@ as often as it likes.
 from dataclasses import dataclass, field
 from enum import Enum
 
-from delayrig.hazards.seen import Seen
+from delayrig.hazards.artifacts import Artifacts
 from delayrig.images.profiles.profile import Profile, delay_address_of_digest, version_of_digest
 from delayrig.images.subject import Subject
 from delayrig.judge.bus import leaves_waits, observe_waits
@@ -96,17 +96,19 @@ def bus_of(cell: Cell, subject: Subject) -> Bus:
     return Bus.DESCRIBES if cell.lane in WATCHED_LANES else Bus.ACQUITS
 
 
-def see_waits(cell: Cell, seen: Seen, subject: Subject, profile: Profile | None) -> SeenWaits:
+def see_waits(
+    cell: Cell, artifacts: Artifacts, subject: Subject, profile: Profile | None
+) -> SeenWaits:
     """Every wait that a witness saw."""
     bus = bus_of(cell, subject)
     on_bus: list[ObservedWait] = []
     if profile is not None and bus is not Bus.DESCRIBES:
-        on_bus = observe_waits(seen.events, profile, cell.chip, bridged=cell.bridged)
-    if seen.delays is None:
+        on_bus = observe_waits(artifacts.events, profile, cell.chip, bridged=cell.bridged)
+    if artifacts.delays is None:
         return SeenWaits(bus=bus, profile=profile, on_bus=on_bus)
-    delays = observe_calls_of(seen.delays, seen.events)
-    must_wait = cell.job in (Job.WRITE, Job.ERASE) and not leaves_waits(seen.events)
-    doubts = doubts_of(seen.delays, delays, must_wait=must_wait)
+    delays = observe_calls_of(artifacts.delays, artifacts.events)
+    must_wait = cell.job in (Job.WRITE, Job.ERASE) and not leaves_waits(artifacts.events)
+    doubts = doubts_of(artifacts.delays, delays, must_wait=must_wait)
     return SeenWaits(
         bus=bus, profile=profile, on_bus=on_bus, delays=delays, is_watched=True, doubts=doubts
     )
@@ -131,24 +133,24 @@ def disagreement(waits: SeenWaits) -> str:
     )
 
 
-def unjudged_delays(seen: Seen, waits: SeenWaits) -> list[str]:
+def unjudged_delays(artifacts: Artifacts, waits: SeenWaits) -> list[str]:
     """What the delay witness did not judge, in words."""
-    unsure = seen.delays is not None and is_unsure(seen.delays)
+    unsure = artifacts.delays is not None and is_unsure(artifacts.delays)
     others = {CLOCK_STEP: ended_within_step(waits.delays), UNSURE: unsure}
     return sorted({*waits.doubts, *(what for what, holds in others.items() if holds)})
 
 
-def waits_gap(cell: Cell, seen: Seen, waits: SeenWaits) -> str:
+def waits_gap(cell: Cell, artifacts: Artifacts, waits: SeenWaits) -> str:
     """Why its waits were not judged; empty where they were, or where there are none to judge."""
     if cell.role is Role.FLOOR:
         return ""
-    if seen.delays is not None and not waits.doubts:
+    if artifacts.delays is not None and not waits.doubts:
         return ""
     if waits.bus is not Bus.DESCRIBES and any(wait.is_judged for wait in waits.on_bus):
         return ""
-    if seen.delays is not None:
+    if artifacts.delays is not None:
         return f"could not be judged: {', '.join(waits.doubts)}"
     # Where nobody sees delays, the bus saw all the waits of its profile, if there were any.
     is_seen = cell.lane not in WATCHED_LANES and waits.profile is not None
-    is_hidden = cell.programmer is Programmer.DUMMY or leaves_waits(seen.events)
+    is_hidden = cell.programmer is Programmer.DUMMY or leaves_waits(artifacts.events)
     return "" if is_seen or is_hidden else NOTHING_JUDGED

@@ -7,8 +7,8 @@ import msgspec
 
 from delayrig.base.paths import Paths
 from delayrig.images.subject import Subject
-from delayrig.lanes.agenda import Kinship
 from delayrig.lanes.lane import Assignment, Lane
+from delayrig.lanes.scheduler import Grouping
 from delayrig.lanes.supplies import CpuPool, Preparing
 from delayrig.model.cell import Cell
 from delayrig.model.lane import LaneName
@@ -63,9 +63,9 @@ class Lanes:
         """What is put to the test there."""
         return self.lanes[cell.lane].subject_of(cell)
 
-    def kinship(self, cell: Cell, /) -> Kinship:
+    def grouping(self, cell: Cell, /) -> Grouping:
         """What it shares with others of its lane."""
-        return self.lanes[cell.lane].kinship(cell)
+        return self.lanes[cell.lane].grouping(cell)
 
     def missing(self, cell: Cell) -> NotProvided | None:
         """What the archive did not give of what the cell needs."""

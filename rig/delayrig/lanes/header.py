@@ -107,7 +107,7 @@ def _header(
 def image_digests(supplies: Supplies, paths: Paths) -> dict[str, str]:
     """Everything that decides virtual times: equal digests, equal times."""
     digests = {
-        "turns": digest.of_file(paths.turns),
+        "turns": digest.of_file(paths.qemu_preload),
         "delay plugin": digest.of_file(paths.delay_plugin),
     }
     for arch, image in supplies.images.items():

@@ -18,24 +18,24 @@ import msgspec
 
 from delayrig.base.errors import LostGuestError, NotProvidedError, RigError, RigFaultError
 from delayrig.base.interruption import whole_in_thread
-from delayrig.base.last_lines import last_lines
+from delayrig.base.log_tail import log_tail
 from delayrig.base.paths import Paths
 from delayrig.base.scratch import ScratchFolder
 from delayrig.hazards import cores_needed, refusal_on
 from delayrig.hazards.of_cell import hazards_of, is_in_library
 from delayrig.images import dummy
-from delayrig.images.kept_programs import provide_program, provide_program_library
+from delayrig.images.saved_programs import provide_program, provide_program_library
 from delayrig.images.subject import Subject
-from delayrig.images.unpacked import provide_root, root_of, words_to_start
-from delayrig.lanes.agenda import Kinship
+from delayrig.images.unpacked_subjects import provide_root, root_of, words_to_start
 from delayrig.lanes.header import make_host_header
-from delayrig.lanes.host.box import REMEDY, Box, box_words, missing_confinement
+from delayrig.lanes.host.sandbox import REMEDY, Sandbox, box_words, missing_confinement
 from delayrig.lanes.host.session import LEFT, LOG
 from delayrig.lanes.host.spec import PORT, Spec, cpus_in, write_spec
 from delayrig.lanes.lane import Assignment
-from delayrig.lanes.left import write_entries
 from delayrig.lanes.payload import deadline_ms, emulator_words, host_words
+from delayrig.lanes.scheduler import Grouping
 from delayrig.lanes.stages import KEEP, PACK
+from delayrig.lanes.store_artifacts import write_entries
 from delayrig.lanes.supplies import Preparing
 from delayrig.model import workload
 from delayrig.model.cell import Cell, Job, Programmer
@@ -108,9 +108,9 @@ class HostLane:
             return f"it needs {needed} CPUs, and may use {len(cpus)}"
         return self.refused.get(cell.subject, "")
 
-    def kinship(self, _cell: Cell) -> Kinship:
+    def grouping(self, _cell: Cell) -> Grouping:
         """None: all run in the order that they were asked for."""
-        return Kinship()
+        return Grouping()
 
     def header(self) -> RunHeader:
         """Names this machine, and nothing of QEMU's."""
@@ -132,7 +132,7 @@ class HostLane:
         log = entries.get(LOG.name, b"")
         await asyncio.to_thread(write_entries, entries, assignment.folder, region)
         if code != 0:
-            said = last_lines(log) or "nothing was said"
+            said = log_tail(log) or "nothing was said"
             raise LostGuestError(f"the session of the cell was lost ({code}): {said}")
         assignment.watch.ended(KEEP)
         return time.monotonic() - began_s
@@ -257,7 +257,7 @@ def _confined(spec: Spec, assignment: Assignment, paths: Paths, scratch: Path) -
     for path in kept:
         path.touch()
     cell = assignment.cell
-    box = Box(
+    box = Sandbox(
         confine=paths.confine_program,
         readable=[root_of(assignment.subject), scratch / "layout", scratch / "after.bin"],
         own=scratch / OWN,
@@ -286,7 +286,7 @@ def _read_files(assignment: Assignment, scratch: Path) -> dict[str, bytes]:
     if not own:
         entries.pop("chip.bin", None)
     if "host.jsonl" in entries:
-        told = parse_events(entries["host.jsonl"], source="the host program's events")
+        told = parse_events(entries["host.jsonl"], source="the library client's events")
         agent = parse_events(entries[LEFT.name], source="the session's events")
         entries["host.jsonl"] = encode_events(on_agents_clock(told, agent))
     region = region_of(assignment.cell, assignment.chip)
@@ -302,7 +302,7 @@ def _read_own(path: Path) -> bytes:
 
 
 def on_agents_clock(told: list[Event], agent: list[Event]) -> list[Event]:
-    """The host program's events go by a raw counter: its first came with it, the others after."""
+    """The library client's events go by a raw counter: its first came with it, the others after."""
     began, ended = first(agent, SubjectStart), first(agent, SubjectEnd)
     if began is None:
         return []

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from delayrig.images.delay_function import DelayFunction
 from delayrig.images.subject import Subject
-from delayrig.lanes.agenda import Kinship
+from delayrig.lanes.scheduler import Grouping
 from delayrig.lanes.stages import StageWatch
 from delayrig.model.cell import Cell
 from delayrig.model.chips import ChipFacts
@@ -46,7 +46,7 @@ class Lane(Protocol):
         """What is put to the test there; None where there is no such thing."""
         ...
 
-    def kinship(self, cell: Cell, /) -> Kinship:
+    def grouping(self, cell: Cell, /) -> Grouping:
         """What cells share that had better run on one CPU, one after the other."""
         ...
 

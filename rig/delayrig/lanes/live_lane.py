@@ -22,22 +22,22 @@ from delayrig.hazards import refusal_on
 from delayrig.hazards.of_cell import hazards_of, shape_of
 from delayrig.hazards.speed import Governor, SpeedHazard
 from delayrig.images.subject import Subject
-from delayrig.lanes.agenda import Kinship
 from delayrig.lanes.delay_marks import wish_text
 from delayrig.lanes.header import make_live_header
 from delayrig.lanes.host_lane import ANY_PORT, DEADLINE_MS, TERMINAL, on_agents_clock, server_words
 from delayrig.lanes.lane import Assignment
-from delayrig.lanes.left import write_entries, write_live_delays
+from delayrig.lanes.live.agent_connection import Line, open_line
+from delayrig.lanes.live.agent_protocol import Conversation, split_changes
 from delayrig.lanes.live.clock import GuestClock
-from delayrig.lanes.live.conversation import Conversation, split_changes
 from delayrig.lanes.live.emulator import LOG, LiveEmulator, running_emulator
-from delayrig.lanes.live.line import Line, open_line
 from delayrig.lanes.live.machine import has_own_net, live_shape, make_live_machine, open_net
 from delayrig.lanes.live.pace import SOCKET_NAME_BYTES_MAX, Pace, pace_events
-from delayrig.lanes.live.packed import PackedGuest
+from delayrig.lanes.live.packed_guest import PackedGuest
 from delayrig.lanes.live.visitor import Visitor
 from delayrig.lanes.payload import deadline_ms, emulator_words, rehearsal_words, write_payload
+from delayrig.lanes.scheduler import Grouping
 from delayrig.lanes.stages import KEEP, PACK, READ_BACK, STOP
+from delayrig.lanes.store_artifacts import write_entries, write_live_delays
 from delayrig.lanes.supplies import CpuPool, Need, Preparing, Supplies, provide_supplies
 from delayrig.machine.arguments import (
     CELL_FW_CFG,
@@ -48,9 +48,9 @@ from delayrig.machine.arguments import (
     RealTime,
 )
 from delayrig.machine.delay_watch import DelayWatch, write_wish
+from delayrig.machine.error_logs import with_log_tails
 from delayrig.machine.flood import LOGS as GUEST_LOGS
 from delayrig.machine.flood import cut_logs, logs_of, unless_flooded
-from delayrig.machine.last_words import last_words
 from delayrig.machine.live_image import LiveImage, provide_live_image
 from delayrig.machine.monitor import MonitoredMachine
 from delayrig.machine.session import read_results
@@ -98,9 +98,9 @@ class LiveLane:
             return NOT_ITS_GUEST
         return refusal_on(LaneName.LIVE, cell.hazards)
 
-    def kinship(self, _cell: Cell) -> Kinship:
+    def grouping(self, _cell: Cell) -> Grouping:
         """None: all run in the order that they were asked for."""
-        return Kinship()
+        return Grouping()
 
     def header(self) -> RunHeader:
         """Names this machine, and what guests are made of."""
@@ -128,7 +128,7 @@ class LiveLane:
                 scratch=Path(name),
                 pace=Pace(assignment.cell.mips, Path(name), _governor_words(assignment.cell)),
             )
-            with last_words(assignment.folder, (*GUEST_LOGS, LOG)):
+            with with_log_tails(assignment.folder, (*GUEST_LOGS, LOG)):
                 try:
                     async with open_net(self.request.connect) as net, open_line(net) as line:
                         entries = await replace(bench, net=net).run(line)
@@ -225,7 +225,7 @@ class _Bench:
         if emulator.rights:
             told.insert(0, emulator.rights)
         entries["agent.jsonl"] = self._merged(entries.get("agent.jsonl", b""), clock, told)
-        self._put_host_program_on_our_clock(entries)
+        self._put_library_client_on_our_clock(entries)
         for name in KEPT:
             if (self.folder / name).is_file():
                 entries[name] = (self.folder / name).read_bytes()
@@ -239,9 +239,9 @@ class _Bench:
         guest = conversation.hold()
         return await visitor.beside(guest, self.assignment, self.lane.paths, self.scratch)
 
-    def _put_host_program_on_our_clock(self, entries: dict[str, bytes]) -> None:
+    def _put_library_client_on_our_clock(self, entries: dict[str, bytes]) -> None:
         if "host.jsonl" in entries:
-            told = parse_events(entries["host.jsonl"], source="the host program's events")
+            told = parse_events(entries["host.jsonl"], source="the library client's events")
             agent = parse_events(entries["agent.jsonl"], source="the agent's events")
             entries["host.jsonl"] = encode_events(on_agents_clock(told, agent))
 
@@ -336,7 +336,7 @@ class _Bench:
                 clocksource=shape_of(cell).clocksource,
                 kernel_words=shape_of(cell).kernel_words,
             ),
-            turns=paths.turns,
+            preload=paths.qemu_preload,
             kernel=Path(image.kernel),
             initrd=Path(image.initrd),
             console=self.assignment.folder / "console.log",

@@ -87,7 +87,7 @@ def bridge_lines(cell: Cell) -> list[str]:
 
 
 def host_words(cell: Cell, subject: Subject, events: str = workload.HOST_EVENTS_PATH) -> list[str]:
-    """What the host program is told besides the words that a flashrom is told."""
+    """What the library client is told besides the words that a flashrom is told."""
     if not is_in_library(cell):
         return []
     words = (word for hazard in hazards_of(cell) for word in hazard.subject_words(subject))

@@ -12,7 +12,7 @@ FILE_NAME = "stages.json"
 MARKS_NAME = "marks.log"
 
 PACK = "pack the cell"
-LOAD = "start or rewind QEMU, load the snapshot"
+LOAD = "start or reset QEMU, load the snapshot"
 READ_BACK = "read the results back"
 STOP = "stop QEMU"
 KEEP = "write the cell's folder"

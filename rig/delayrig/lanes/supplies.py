@@ -16,14 +16,14 @@ import msgspec
 from delayrig.base.errors import BadInputError, LostGuestError, NotProvidedError
 from delayrig.base.paths import Paths
 from delayrig.hazards.of_cell import is_in_library, shape_of
-from delayrig.images.foreign import provide_natives
+from delayrig.images.cross_builds import provide_natives
 from delayrig.images.guest_image import GuestImage, provide_guest_image
-from delayrig.images.kept_programs import provide_program, provide_program_library
 from delayrig.images.kernel import Kernel, provide_kernel
 from delayrig.images.recipes import Recipes
+from delayrig.images.saved_programs import provide_program, provide_program_library
 from delayrig.images.subject import Subject, provide_bridge, wrong_machine
-from delayrig.machine.kept import KeptGuests
 from delayrig.machine.snapshot import drop_damaged, provide_snapshot, snapshot_path
+from delayrig.machine.vm_pool import VmPool
 from delayrig.model.cell import Cell
 from delayrig.model.platform import Arch
 from delayrig.model.result import NotProvided
@@ -121,7 +121,7 @@ class CpuPool:
     def __init__(self, jobs: int, cpus: Sequence[int] = ()) -> None:
         """On those CPUs; none: on all that this process may run on."""
         self.jobs = jobs
-        self.guests = KeptGuests(jobs)
+        self.guests = VmPool(jobs)
         self.missing: dict[Hashable, NotProvided] = {}
         """What the archive did not give to a run of this pool: the others do not ask again."""
         cpus = cpus or sorted(os.sched_getaffinity(0))

@@ -14,13 +14,13 @@ from delayrig.base.scratch import ScratchFolder
 from delayrig.hazards import refusal_on
 from delayrig.hazards.of_cell import hazards_of, shape_of
 from delayrig.images.subject import Subject
-from delayrig.lanes.agenda import Kinship
 from delayrig.lanes.delay_marks import wish_text
 from delayrig.lanes.header import make_header
 from delayrig.lanes.lane import Assignment
-from delayrig.lanes.left import write_delays, write_entries
 from delayrig.lanes.payload import write_payload
+from delayrig.lanes.scheduler import Grouping
 from delayrig.lanes.stages import KEEP, LOAD, PACK, READ_BACK, STOP
+from delayrig.lanes.store_artifacts import write_delays, write_entries
 from delayrig.lanes.supplies import CpuPool, Preparing, Supplies, provide_supplies
 from delayrig.machine.arguments import (
     BRIDGE_FW_CFG,
@@ -30,9 +30,8 @@ from delayrig.machine.arguments import (
     machine_of,
 )
 from delayrig.machine.delay_watch import DelayWatch, write_wish
+from delayrig.machine.error_logs import with_log_tails
 from delayrig.machine.flood import LOGS, cut_logs, logs_of, unless_flooded
-from delayrig.machine.kept import KeptGuests, can_be_kept
-from delayrig.machine.last_words import last_words
 from delayrig.machine.machine import Machine
 from delayrig.machine.qemu import QemuMachine
 from delayrig.machine.session import CELL_LIMIT_S, finish_guest
@@ -43,6 +42,7 @@ from delayrig.machine.snapshot import (
     restored,
     restored_whole,
 )
+from delayrig.machine.vm_pool import VmPool, can_be_pooled
 from delayrig.model.cell import Cell
 from delayrig.model.lane import LaneName
 from delayrig.model.result import NotProvided, RunHeader
@@ -57,7 +57,7 @@ class VirtualLane:
     request: Request
     supplies: Supplies
     paths: Paths
-    kept: KeptGuests | None = None
+    vm_pool: VmPool | None = None
     """Where cells find guests that another cell has run in; None: each has a guest of its own."""
 
     @property
@@ -90,7 +90,7 @@ class VirtualLane:
             scratch = Path(name)
             hardware = await whole_in_thread(self.pack, assignment, scratch)
             watch.ended(PACK)
-            with last_words(assignment.folder, LOGS):
+            with with_log_tails(assignment.folder, LOGS):
                 async with self._guest(hardware, snapshot, assignment) as (machine, logs):
                     watch.ended(LOAD)
                     entries = await unless_flooded(self.finish(machine, assignment, scratch), logs)
@@ -111,8 +111,8 @@ class VirtualLane:
         self, hardware: Hardware, snapshot: Path | None, assignment: Assignment
     ) -> AsyncIterator[tuple[Machine, Sequence[Path]]]:
         """A machine at the pause before the cell, and where it and its QEMU say something."""
-        if self.kept is not None and snapshot is not None and can_be_kept(snapshot):
-            async with self.kept.lend(hardware, snapshot, assignment.cpu) as guest:
+        if self.vm_pool is not None and snapshot is not None and can_be_pooled(snapshot):
+            async with self.vm_pool.lend(hardware, snapshot, assignment.cpu) as guest:
                 yield guest.machine, guest.logs
             return
         logs = logs_of(assignment.folder)
@@ -133,9 +133,9 @@ class VirtualLane:
             await asyncio.shield(machine.stop())
             cut_logs(logs)
 
-    def kinship(self, cell: Cell) -> Kinship:
+    def grouping(self, cell: Cell) -> Grouping:
         """Cells of one machine may run in one guest, those of one shape with the least ado."""
-        return Kinship((machine_of(shape_of(cell)), cell.bridged), shape_of(cell))
+        return Grouping((machine_of(shape_of(cell)), cell.bridged), shape_of(cell))
 
     def pack(self, assignment: Assignment, scratch: Path) -> Hardware:
         """The machine that boots, and what it is given of the cell, written below `scratch`."""
@@ -150,7 +150,7 @@ class VirtualLane:
         image = self.supplies.image_of(shape_of(cell))
         console = assignment.folder / "console.log"
         return replace(
-            boot_hardware(shape_of(cell), image, self.paths.turns, console),
+            boot_hardware(shape_of(cell), image, self.paths.qemu_preload, console),
             fw_cfg={CELL_FW_CFG: archive, **_programs(cell, assignment.subject, self.supplies)},
             marks=assignment.marks,
             delays=self._watch(assignment, scratch),
@@ -188,9 +188,9 @@ async def open_virtual_lane(
         pool=pool,
         preparing=preparing,
     )
-    keeps = request.keeps_guests and request.connect is None
-    kept = pool.guests if keeps else None
-    return VirtualLane(request=request, supplies=supplies, paths=paths, kept=kept)
+    reuses = request.reuses_guests and request.connect is None
+    vm_pool = pool.guests if reuses else None
+    return VirtualLane(request=request, supplies=supplies, paths=paths, vm_pool=vm_pool)
 
 
 async def make_machine(

@@ -12,7 +12,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from delayrig.base.bound import DIES_WITH_ITS_PARENT
+from delayrig.base.die_with_parent import DIES_WITH_ITS_PARENT
 from delayrig.machine.delay_watch import DelayWatch
 from delayrig.model.shape import TSC, GuestShape
 
@@ -23,7 +23,7 @@ HOST_ADDRESS = "10.0.2.2"
 """Of this machine's loopback, as guests see it (QEMU docs, "user mode network stack")."""
 SECOND_SERIAL_LINE = "/dev/ttyS1"
 LIBRARY_PATH = "LD_LIBRARY_PATH"
-TURNS_NOTE = "turns: the CPU thread keeps the lock"
+PRELOAD_NOTE = "qemu-preload: the CPU thread keeps the lock"
 UUID = "6c7cd5c4-3ab5-4a9b-8d1e-9ea7b2a3f501"  # firmware tables hold it
 RTC_BASE = "2024-01-01T00:00:00"
 
@@ -90,9 +90,9 @@ class Hardware:
     """
 
     shape: GuestShape
-    turns: Path | None
-    """What is preloaded into QEMU, so that its threads take turns (emulators/turns/). None where
-    somebody talks to the guest: a CPU that runs would leave the console nothing."""
+    preload: Path | None
+    """What is preloaded into QEMU (emulators/qemu_preload/). None where somebody talks to the
+    guest: a CPU that runs would leave the console nothing."""
     kernel: Path
     initrd: Path
     console: Path
@@ -100,13 +100,13 @@ class Hardware:
     incoming: Path | None = None
     memory: Path | None = None
     real: RealTime | None = None
-    """Where it is given, the machine lives in real time, and `turns` has no part in it."""
+    """Where it is given, the machine lives in real time, and `preload` has no part in it."""
     delays: DelayWatch | None = None
     """How it sees the subject's delays, where it does. The guest does not notice."""
     marks: Path | None = None
     """Where QEMU is to note when the guest passed the end of each stage of its cell."""
-    rewinds: bool = False
-    """Whether it is to be rewound, and so gets a way to its memory."""
+    is_reset: bool = False
+    """Whether it is to be reset to snapshots, and so gets a way to its memory."""
     talk: Path | None = None
     """A socket to talk over the console by. Then idle time passes as on a wall, else it is
     skipped: nobody types that fast."""
@@ -155,7 +155,7 @@ def has_hpet(shape: GuestShape) -> bool:
 
 
 def machine_of(shape: GuestShape) -> Hashable:
-    """What no rewind can change of it, and whose code it runs: others are rewound to each other."""
+    """Machines of which this is equal can be reset to each other's snapshots."""
     return shape.arch, shape.kernel, shape.cores, has_hpet(shape)
 
 
@@ -287,7 +287,10 @@ def qemu_arguments(
     return [
         *("-nodefaults", "-no-user-config"),
         *("-sandbox", SANDBOX),
-        *("-name", "flashrom-rig,debug-threads=on"),  # as libvirt; emulators/turns/ reads names
+        *(
+            "-name",
+            "flashrom-rig,debug-threads=on",
+        ),  # as libvirt; emulators/qemu_preload/ reads names
         *("-uuid", UUID),
         *("-boot", "strict=on"),  # as libvirt starts every domain
         *("-display", "none"),
@@ -312,15 +315,15 @@ def qemu_arguments(
     ]
 
 
-def preloading(turns: Path | None, library_path: str) -> dict[str, str]:
+def preloading(preload: Path | None, library_path: str) -> dict[str, str]:
     """What QEMU's environment has to hold beside its own; `library_path` is the one that it has.
 
     A path in LD_PRELOAD would end at a space, so only a name stands there.
     """
-    if turns is None:
+    if preload is None:
         return {}
-    folders = filter(None, [str(turns.parent), library_path])
-    return {"LD_PRELOAD": turns.name, LIBRARY_PATH: ":".join(folders)}
+    folders = filter(None, [str(preload.parent), library_path])
+    return {"LD_PRELOAD": preload.name, LIBRARY_PATH: ":".join(folders)}
 
 
 def pinned(cpu: int, command: Sequence[str]) -> list[str]:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """How QEMU is told which delay functions to look at, and where it leaves what it saw.
 
-The plugin of emulators/delays/ maps a file of wishes. A QEMU that is rewound goes on with another
+The plugin of emulators/delays/ maps a file of wishes. A QEMU that is reset goes on with another
 subject: what it is to look at is written anew while it is paused, under the number of its cell.
 """
 

@@ -12,7 +12,7 @@ from xml.etree.ElementTree import Element, SubElement
 from delayrig.base.private_net import words_into
 from delayrig.machine import arguments
 from delayrig.machine.arguments import Hardware
-from delayrig.machine.embed import NETWORK
+from delayrig.machine.embedded_libvirt import NETWORK
 
 QEMU_NAMESPACE = "http://libvirt.org/schemas/domain/qemu/1.0"
 
@@ -82,7 +82,7 @@ def _word_for_word(domain: Element, hardware: Hardware, library_path: str) -> No
             words_before = " ".join(words_into(hardware.real.net))
             SubElement(line, f"{{{QEMU_NAMESPACE}}}env", {"name": NETWORK, "value": words_before})
         return
-    for key, value in arguments.preloading(hardware.turns, library_path).items():
+    for key, value in arguments.preloading(hardware.preload, library_path).items():
         SubElement(line, f"{{{QEMU_NAMESPACE}}}env", {"name": key, "value": value})
 
 

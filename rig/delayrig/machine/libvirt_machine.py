@@ -29,7 +29,7 @@ from delayrig.base.errors import LostGuestError, RigFaultError
 from delayrig.base.paths import Paths
 from delayrig.machine.arguments import LIBRARY_PATH, Hardware
 from delayrig.machine.domain import domain_xml
-from delayrig.machine.embed import (
+from delayrig.machine.embedded_libvirt import (
     EMBED,
     GUEST_NAME,
     adopt_orphans,

@@ -10,8 +10,8 @@ import msgspec
 
 from delayrig.base import digest
 from delayrig.base.archive import FORMAT, write_archive
+from delayrig.base.atomic_file import replace_file
 from delayrig.base.errors import RigFaultError
-from delayrig.base.keep import replace_file
 from delayrig.base.paths import Paths
 from delayrig.images.kernel import take_kernel
 from delayrig.images.packages import unpack_packages

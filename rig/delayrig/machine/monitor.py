@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from delayrig.base.errors import LostGuestError, OverdueGuestError
-from delayrig.machine import again
+from delayrig.machine import device_state
 
 LOAD_LIMIT_S = 60.0
 STOP = "STOP"
@@ -43,16 +43,16 @@ class _States:
 
     def new_disk(self) -> dict[str, object]:
         disk: dict[str, object] = {"driver": "qcow2", "file": self._file}
-        return disk | {"size": 1 << 16, "cluster-size": again.CLUSTER_BYTES}
+        return disk | {"size": 1 << 16, "cluster-size": device_state.CLUSTER_BYTES}
 
     def image_node(self) -> dict[str, object]:
         # qcow2 cleans its cache every ten minutes of the guest's time, by the main loop: the
-        # guest's CPUs would wait for that, and for ever (emulators/turns/turns.c).
+        # guest's CPUs would wait for that, and for ever (emulators/qemu_preload/big_lock.c).
         uncleaned: dict[str, object] = {"cache-clean-interval": 0}
         return uncleaned | {"node-name": self._image, "driver": "qcow2", "file": self._file}
 
     def words(self) -> dict[str, object]:
-        return {"tag": again.TAG, "vmstate": self._image, "devices": [self._image]}
+        return {"tag": device_state.TAG, "vmstate": self._image, "devices": [self._image]}
 
 
 def overdue(limit_s: float, what: str) -> LostGuestError:

@@ -10,25 +10,25 @@ from typing import Any
 
 from qemu.qmp import EventListener, QMPClient, QMPError
 
-from delayrig.base.bound import bound
+from delayrig.base.die_with_parent import die_with_parent
 from delayrig.base.errors import LostGuestError, RigFaultError
 from delayrig.base.private_net import words_into
 from delayrig.machine.arguments import (
     LIBRARY_PATH,
-    TURNS_NOTE,
+    PRELOAD_NOTE,
     Hardware,
     kept_to,
     preloading,
     qemu_arguments,
 )
 from delayrig.machine.monitor import JOB, MIGRATION, STOP, MonitoredMachine, overdue
-from delayrig.machine.patience import queued_s_of, wait_for_first
-from delayrig.machine.rewind import (
-    UnrewindableError,
+from delayrig.machine.ram_reset import (
+    CannotResetError,
     forget_translations,
     put_back,
     stale_stretches,
 )
+from delayrig.machine.timeouts import queued_s_of, wait_for_first
 
 CONNECT_LIMIT_S = 20.0
 COMMAND_LIMIT_S = 60.0
@@ -53,16 +53,18 @@ class QemuMachine(MonitoredMachine):
         """Starts QEMU, which boots; with a snapshot, returns when it is loaded and paused."""
         ours, theirs = socket.socketpair()
         self._qtest, their_qtest = socket.socketpair()
-        qtest_fd = their_qtest.fileno() if self._hardware.rewinds else None
+        qtest_fd = their_qtest.fileno() if self._hardware.is_reset else None
         arguments = qemu_arguments(self._hardware, monitor_fd=theirs.fileno(), qtest_fd=qtest_fd)
         real = self._hardware.real
         net = words_into(real.net) if real and real.net else []
-        preload = {} if real else preloading(self._hardware.turns, os.environ.get(LIBRARY_PATH, ""))
+        preload = (
+            {} if real else preloading(self._hardware.preload, os.environ.get(LIBRARY_PATH, ""))
+        )
         program = [self._hardware.shape.platform.program, *arguments]
         with theirs, their_qtest, self._log.open("wb") as log:
             self._process = await asyncio.create_subprocess_exec(
                 *net,
-                *bound(program if real else [*kept_to(self._cpu), *program]),
+                *die_with_parent(program if real else [*kept_to(self._cpu), *program]),
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -71,13 +73,13 @@ class QemuMachine(MonitoredMachine):
             )
         await self._connect(ours)
         if not real:
-            self._check_turns()
+            self._check_preload()
         if self._hardware.incoming is not None:
             await self._load(self._hardware.incoming)
         else:
             await self._execute("cont")
 
-    async def rewind(self, states: Path, content: Path) -> None:
+    async def reset(self, states: Path, content: Path) -> None:
         """To the pause of a snapshot, with all that is translated of what stays the same.
 
         `states` is a copy for this QEMU alone, `content` is the snapshot's RAM. Raises
@@ -98,7 +100,7 @@ class QemuMachine(MonitoredMachine):
             await asyncio.to_thread(forget_translations, self._qtest, base, stretches)
             await asyncio.to_thread(put_back, process, ram, stretches, content)
         except (OSError, LostGuestError) as error:
-            raise UnrewindableError(str(error)) from error
+            raise CannotResetError(str(error)) from error
 
     def move(self, cpu: int) -> None:
         """Keeps it to another host CPU from now on."""
@@ -168,11 +170,11 @@ class QemuMachine(MonitoredMachine):
         if self._process is None or self._process.returncode is not None:
             raise LostGuestError(f"QEMU ended by itself: {self._said()}")
 
-    def _check_turns(self) -> None:
+    def _check_preload(self) -> None:
         """A library that cannot be preloaded is passed over, and times would no longer be exact."""
-        if self._hardware.turns is not None and TURNS_NOTE not in self._said():
+        if self._hardware.preload is not None and PRELOAD_NOTE not in self._said():
             raise RigFaultError(
-                f"{self._hardware.turns} has no effect in this QEMU: {self._said()}",
+                f"{self._hardware.preload} has no effect in this QEMU: {self._said()}",
                 hint="`rig/rig setup` builds it anew",
             )
 

@@ -24,12 +24,12 @@ from delayrig.base.errors import LostGuestError
 from delayrig.base.paths import Paths
 from delayrig.images.guest_image import GuestImage
 from delayrig.machine import arguments
-from delayrig.machine.again import made_loadable
 from delayrig.machine.arguments import Hardware
+from delayrig.machine.device_state import made_loadable
 from delayrig.machine.qemu import QemuMachine
-from delayrig.machine.rewind import UnrewindableError, write_digests
-from delayrig.machine.sealed import add_to_seal, damaged, seal
+from delayrig.machine.ram_reset import CannotResetError, write_digests
 from delayrig.machine.session import finish_guest
+from delayrig.machine.sparse_seal import add_to_seal, damaged, seal
 from delayrig.model.shape import SHIFT_MAX, GuestShape
 
 BOOT_LIMIT_S = 120.0
@@ -44,17 +44,17 @@ BLOCK_BYTES = 512
 FORMAT = 9
 STATE, RAM, WHOLE, KERNEL = "state", "ram", "whole", "kernel"
 STATES = "states.qcow2"
-"""To be rewound to; not there for machines that cannot be."""
+"""To be reset to; not there for machines that cannot be."""
 # Of the kernel: more than its real-mode part, which ends below 32 KiB (Linux x86 boot protocol);
 # of arm64 its header would do.
 KERNEL_BYTES = 1 << 16
 
 
-def boot_hardware(shape: GuestShape, image: GuestImage, turns: Path, console: Path) -> Hardware:
+def boot_hardware(shape: GuestShape, image: GuestImage, preload: Path, console: Path) -> Hardware:
     """The machine that boots to the moment of the snapshot."""
     return Hardware(
         shape=shape,
-        turns=turns,
+        preload=preload,
         kernel=Path(image.kernel),
         initrd=Path(image.initrd),
         console=console,
@@ -74,7 +74,7 @@ def snapshot_path(shape: GuestShape, image: GuestImage, paths: Paths) -> Path:
     parts = [
         FORMAT,
         qemu_sha256(platform.program),
-        digest.of_file(paths.turns),
+        digest.of_file(paths.qemu_preload),
         image.kernel_sha256,
         image.initrd_sha256,
         arguments.kernel_command_line(shape),
@@ -98,7 +98,7 @@ async def provide_snapshot(shape: GuestShape, image: GuestImage, paths: Paths, c
     paths.snapshots.mkdir(parents=True, exist_ok=True)
     drop_unused(paths.snapshots, now_s=time.time())
     with tempfile.TemporaryDirectory(dir=paths.snapshots, prefix="boot-") as scratch:
-        snapshot = await _boot(shape, image, paths.turns, Path(scratch), cpu)
+        snapshot = await _boot(shape, image, paths.qemu_preload, Path(scratch), cpu)
         # Another run may have made the same meanwhile: either will do.
         with contextlib.suppress(OSError):
             snapshot.rename(path)
@@ -183,10 +183,12 @@ async def provide_whole(hardware: Hardware, snapshot: Path, cpu: int) -> None:
         (folder / WHOLE).rename(snapshot / WHOLE)
 
 
-async def _boot(shape: GuestShape, image: GuestImage, turns: Path, folder: Path, cpu: int) -> Path:
+async def _boot(
+    shape: GuestShape, image: GuestImage, preload: Path, folder: Path, cpu: int
+) -> Path:
     snapshot = folder / "snapshot"
     snapshot.mkdir()
-    hardware = boot_hardware(shape, image, turns, folder / "console.log")
+    hardware = boot_hardware(shape, image, preload, folder / "console.log")
     hardware = replace(hardware, memory=snapshot / RAM)
     machine = QemuMachine(hardware, log=folder / "qemu.log", cpu=cpu)
     try:
@@ -194,7 +196,7 @@ async def _boot(shape: GuestShape, image: GuestImage, turns: Path, folder: Path,
         await machine.wait_paused(limit_s=BOOT_LIMIT_S)
         await machine.save(snapshot / STATE, whole=False, limit_s=SAVE_LIMIT_S)
         states = None
-        if shape.platform.can_be_rewound:
+        if shape.platform.can_be_reset:
             await machine.save_states(folder / STATES)
             states = made_loadable(
                 (folder / STATES).read_bytes(), cores=shape.cores, icount_shift=shape.icount_shift
@@ -213,7 +215,7 @@ async def _boot(shape: GuestShape, image: GuestImage, turns: Path, folder: Path,
 
 
 async def _is_same_again(hardware: Hardware, snapshot: Path, folder: Path, cpu: int) -> bool:
-    """Whether a guest without a cell tells the same in machines that are rewound to it.
+    """Whether a guest without a cell tells the same in machines that are reset to it.
 
     One of them was started from it, and has run; the other one was told another speed.
     """
@@ -222,7 +224,7 @@ async def _is_same_again(hardware: Hardware, snapshot: Path, folder: Path, cpu: 
     told: list[dict[str, bytes]] = []
     for started in (shape, other):
         machine = QemuMachine(
-            replace(restored(hardware, snapshot), shape=started, rewinds=True),
+            replace(restored(hardware, snapshot), shape=started, is_reset=True),
             log=folder / "qemu.log",
             cpu=cpu,
         )
@@ -232,9 +234,9 @@ async def _is_same_again(hardware: Hardware, snapshot: Path, folder: Path, cpu: 
             await machine.start()
             if started is shape:
                 told.append(await finish_guest(machine, shape, folder))
-            await machine.rewind(states, snapshot / RAM)
+            await machine.reset(states, snapshot / RAM)
             told.append(await finish_guest(machine, shape, folder))
-        except (UnrewindableError, LostGuestError):
+        except (CannotResetError, LostGuestError):
             if not told:
                 raise
             return False

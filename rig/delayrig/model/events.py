@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The one stream of what happened in a cell, by time: agent, emulator, host program.
+"""The one stream of what happened in a cell, by time: agent, emulator, library client.
 
 What each line may say is in `kinds/`.
 """
@@ -72,7 +72,7 @@ def merge_events(agent: bytes, emulator: bytes, host: bytes = b"") -> bytes:
     streams = (
         _by_time(agent, source="the agent's events"),
         _by_time(emulator, source="the emulator's events"),
-        _by_time(host, source="the host program's events"),
+        _by_time(host, source="the library client's events"),
     )
     merged = heapq.merge(*streams, key=lambda pair: pair[0])
     return b"".join(line + b"\n" for _, line in merged)

@@ -47,7 +47,7 @@ class Platform:
     """The clock of the guest's kernel that is the raw counter, and nothing but."""
     counter: str
     """The emulator's name for the same counter."""
-    can_be_rewound: bool = True
+    can_be_reset: bool = True
     """Whether its machine goes on when its state was loaded for a second time."""
     libvirt_arch: str = ""
     """Empty where libvirt cannot describe the same machine."""
@@ -95,7 +95,7 @@ PLATFORMS = {
         ram_block="mach-virt.ram",
         # QEMU 10.0 ends by a fault. And images/agent/window.c copies all of what it is given, with
         # what only fills it up.
-        can_be_rewound=False,
+        can_be_reset=False,
         ram_base=0x4000_0000,
         console="ttyAMA0",
         # There is no memmap=: what lies behind the limit is no memory of the kernel's.

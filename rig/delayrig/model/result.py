@@ -10,13 +10,13 @@ from typing import TypeVar
 
 import msgspec
 
+from delayrig.base.atomic_file import write_atomically
 from delayrig.base.errors import BadInputError, nearest
-from delayrig.base.keep import keep_file
-from delayrig.model.bounds import id_fault, negative_key
 from delayrig.model.cell import Expect, Role, place_of
 from delayrig.model.evidence import Evidence
 from delayrig.model.phases import TimeSplit
 from delayrig.model.platform import Arch
+from delayrig.model.result_checks import id_fault, negative_key
 
 SCHEMA = 1
 FILE_NAME = "results.json"
@@ -45,7 +45,7 @@ class SubjectFacts(msgspec.Struct, frozen=True, kw_only=True):
     sha256: str = ""
     threshold_us: int | None = None
     library: bool = False
-    """Whether its libflashrom did the job, in our host program; `sha256` is then the library's."""
+    """Whether its libflashrom did the job; `sha256` is then the library's."""
 
 
 class GuestFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -245,7 +245,7 @@ class _Schema(msgspec.Struct):
 def write_results(results: Results, folder: Path) -> None:
     """Writes the file in one step: a reader sees the old one or the new one."""
     content = msgspec.json.format(msgspec.json.encode(results), indent=1) + b"\n"
-    keep_file(folder / FILE_NAME, content)
+    write_atomically(folder / FILE_NAME, content)
 
 
 def read_results(run: Path) -> Results:

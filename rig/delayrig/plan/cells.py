@@ -18,7 +18,7 @@ from delayrig.model.platform import Arch
 from delayrig.model.shape import shift_for_mips
 from delayrig.plan.check import PlanCheck
 from delayrig.plan.machines import budget_mips, find_machine, scaled_mips
-from delayrig.plan.words import (
+from delayrig.plan.schema import (
     Group,
     Load,
     Match,

@@ -18,7 +18,7 @@ from delayrig.model.lane import LaneName
 from delayrig.model.platform import Arch
 from delayrig.model.shape import shift_for_mips, speeds_beside
 from delayrig.plan.machines import find_machine
-from delayrig.plan.words import (
+from delayrig.plan.schema import (
     CORES_KNOWN,
     Group,
     Load,

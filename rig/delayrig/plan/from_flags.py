@@ -18,7 +18,7 @@ from delayrig.model.cell import REGION_KIB, SEPARATOR, Cell, Expect, Job, Role
 from delayrig.model.corner import Corner
 from delayrig.model.lane import LaneName
 from delayrig.model.platform import PLATFORMS, Arch
-from delayrig.plan.words import (
+from delayrig.plan.schema import (
     CORES_KNOWN,
     Match,
     Plan,

@@ -25,7 +25,7 @@ from delayrig.model.workload import region_of
 from delayrig.plan.cells import count_cells, plan_cells
 from delayrig.plan.cluster import ClusterWish
 from delayrig.plan.contrast import Contrast, check_contrast
-from delayrig.plan.words import Plan, find_plan, lane_of_plan, own_subjects, read_plan
+from delayrig.plan.schema import Plan, find_plan, lane_of_plan, own_subjects, read_plan
 
 UNCONFINED_VARIABLE = "FLASHROM_RIG_UNCONFINED"
 """Set and not empty, it is as if `--unconfined` were given: for machines that cannot confine."""
@@ -57,8 +57,8 @@ class Request:
     """Notes where the host time of each cell goes."""
     from_boot: bool = False
     """Boots the guest of every cell, to compare with."""
-    keeps_guests: bool = True
-    """Runs cells in guests that others have run in, rewound; else each starts a QEMU."""
+    reuses_guests: bool = True
+    """Runs cells in guests that were reset to their snapshots; else each cell starts a QEMU."""
     delay: DelayWish = field(default_factory=DelayWish)
     """Where the delay function of `path:` subjects is."""
     resume: bool = False

@@ -16,7 +16,7 @@ from delayrig.model.kinds import (
     delay_plugin,
     emulator,
     hazard,
-    host_program,
+    library_client,
     pace,
     streams,
 )
@@ -35,7 +35,7 @@ kind is its `ev`.
 |---|---|---|
 | `events.jsonl` | what happened in the cell, in the order of time, from all of its writers | \
 [emulator](#emulator), [guest and subject](#guest-and-subject), [hazards](#hazards), \
-[host program](#host-program), [pace](#pace) |
+[library client](#library-client), [pace](#pace) |
 | `delays.jsonl` | each call of a delay function, as QEMU saw it | [delays](#delays) |
 | `pace.jsonl` (live lane) | the trace of the CPU plugin | [CPU plugin](#cpu-plugin) |
 
@@ -109,7 +109,7 @@ SECTIONS = (
     Section("Emulator", _of(streams.Event, emulator)),
     Section("Guest and subject", _of(streams.Event, agent)),
     Section("Hazards", _of(streams.Event, hazard)),
-    Section("Host program", _of(streams.Event, host_program)),
+    Section("Library client", _of(streams.Event, library_client)),
     Section("Pace", _of(streams.Event, pace)),
     Section("Delays", _kinds(delays.Line)),
     Section("CPU plugin", _of(streams.TraceLine, pace)),

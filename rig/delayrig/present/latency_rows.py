@@ -3,8 +3,8 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
-from delayrig.analysis.latency.doubt import marked
 from delayrig.analysis.latency.explain import growths, slack_cuts, us
+from delayrig.analysis.latency.host_interference import marked
 from delayrig.analysis.latency.proposal import KEYS, Figures, read_proposal
 from delayrig.analysis.latency.result import MachineReport, Reading
 from delayrig.analysis.latency.series import Section, Series
@@ -285,7 +285,7 @@ def _late_rows(
     columns: Sequence[str],
     words_of: Callable[[Series], list[str]],
 ) -> Table:
-    """A row for each manner, with a pair of columns for each length."""
+    """A row for each setting, with a pair of columns for each length."""
     rows: dict[tuple[str, ...], dict[int, Reading]] = {}
     for machine in machines:
         for each in machine.of(section):

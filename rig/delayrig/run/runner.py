@@ -10,17 +10,17 @@ from typing import Protocol
 
 from delayrig.base.errors import BadInputError, NotProvidedError
 from delayrig.base.paths import Paths
-from delayrig.images.kept_programs import keep_programs
+from delayrig.images.saved_programs import save_programs
 from delayrig.judge.exit_code import WATCHING
-from delayrig.lanes.agenda import Agenda
 from delayrig.lanes.choice import open_lane
 from delayrig.lanes.lane import Assignment, Lane
+from delayrig.lanes.scheduler import Scheduler
 from delayrig.lanes.supplies import CpuPool, Preparing
 from delayrig.model.cell import Cell
 from delayrig.model.lane import EXACT_LANE, LaneName
 from delayrig.model.result import CellResult, Results
 from delayrig.plan.request import Request, default_jobs
-from delayrig.run.bench import make_bench
+from delayrig.run.cell_runner import make_bench
 from delayrig.run.out_lock import hold_out
 from delayrig.run.single_run import SingleRun
 from delayrig.setup.scratch import sweep_scratch
@@ -85,7 +85,7 @@ async def _run_held(
     for run, request in zip(runs, requests, strict=True):
         if request.keeps_programs:
             sides = {cell.subject: cell.side for cell in request.cells}
-            keep_programs(run.programs, request.keeps_programs, sides)
+            save_programs(run.programs, request.keeps_programs, sides)
         if run.kept:
             progress.preparing(f"the rest: {len(run.kept)} of {len(request.cells)} cells are done")
     _check_watched(runs)
@@ -97,15 +97,15 @@ async def _run_held(
     try:
         # Cells of real time come last, so that no cell of virtual time disturbs them.
         for lane in LaneName:
-            agenda = Agenda(
+            scheduler = Scheduler(
                 ((run, c) for run, c in _in_turn(runs) if c.lane is lane and not run.known(c)),
-                kinship=lambda item: item[0].kinship(item[1]),
+                grouping=lambda item: item[0].grouping(item[1]),
             )
-            if lane is EXACT_LANE and requests[0].cluster and agenda:
-                await _work_elsewhere(requests[0], runs, agenda, paths, progress)
+            if lane is EXACT_LANE and requests[0].cluster and scheduler:
+                await _work_elsewhere(requests[0], runs, scheduler, paths, progress)
             else:
                 jobs = _jobs_on(lane, requests[0], pool)
-                await _work_here(jobs, agenda, pool, progress)
+                await _work_here(jobs, scheduler, pool, progress)
         finished = True
     finally:
         await asyncio.shield(pool.guests.end())
@@ -120,13 +120,13 @@ def _in_turn(runs: Sequence[SingleRun]) -> Iterator[tuple[SingleRun, Cell]]:
 
 
 async def _work_here(
-    jobs: int, agenda: Agenda[tuple[SingleRun, Cell]], pool: CpuPool, progress: Progress
+    jobs: int, scheduler: Scheduler[tuple[SingleRun, Cell]], pool: CpuPool, progress: Progress
 ) -> None:
     """On CPUs of this machine."""
 
     async def work() -> None:
         async with pool.one() as cpu:
-            for run, cell in agenda.work():
+            for run, cell in scheduler.work():
                 progress.finished(await run.cell(cell, cpu))
 
     async with asyncio.TaskGroup() as group:
@@ -137,7 +137,7 @@ async def _work_here(
 async def _work_elsewhere(
     request: Request,
     runs: Sequence[SingleRun],
-    agenda: Agenda[tuple[SingleRun, Cell]],
+    scheduler: Scheduler[tuple[SingleRun, Cell]],
     paths: Paths,
     progress: Progress,
 ) -> None:
@@ -146,7 +146,7 @@ async def _work_elsewhere(
     from delayrig.run.cluster.client import open_cluster
 
     async with open_cluster(request, paths, progress.preparing) as cluster:
-        await cluster.work(runs, agenda, progress.finished)
+        await cluster.work(runs, scheduler, progress.finished)
 
 
 def _jobs_on(lane: LaneName, request: Request, pool: CpuPool) -> int:

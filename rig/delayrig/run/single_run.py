@@ -5,14 +5,14 @@ import msgspec
 
 from delayrig.images.subject import Subject
 from delayrig.judge.contrast import judge_contrasts
-from delayrig.lanes.agenda import Kinship
 from delayrig.lanes.lane import Lane
+from delayrig.lanes.scheduler import Grouping
 from delayrig.model.cell import Cell
 from delayrig.model.result import CellResult, Results, write_results
 from delayrig.plan.request import Request
-from delayrig.run.bench import cell_folder, keep_result, make_bench, rerun_command
-from delayrig.run.left import unpack_left
-from delayrig.run.taken_up import begin, clear_cut_off, done_cells
+from delayrig.run.artifact_transfer import unpack_left
+from delayrig.run.cell_runner import cell_folder, keep_result, make_bench, rerun_command
+from delayrig.run.resume import begin, clear_cut_off, done_cells
 
 
 class SingleRun:
@@ -49,9 +49,9 @@ class SingleRun:
         """The result of a cell of its that is done, or is not to be run."""
         return self._done.get(cell.id)
 
-    def kinship(self, cell: Cell) -> Kinship:
+    def grouping(self, cell: Cell) -> Grouping:
         """What it shares with other cells."""
-        return self.lane.kinship(cell)
+        return self.lane.grouping(cell)
 
     async def cell(self, cell: Cell, cpu: int) -> CellResult:
         """The result of a cell of its, run on that CPU."""

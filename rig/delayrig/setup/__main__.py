@@ -21,7 +21,6 @@ from delayrig.setup.errors import (
     SetupError,
     UsageError,
 )
-from delayrig.setup.handover import become_rig
 from delayrig.setup.layout import Layout, find_layout
 from delayrig.setup.lock import note_use
 from delayrig.setup.named_archive import VARIABLE as ARCHIVE_VARIABLE
@@ -38,6 +37,7 @@ from delayrig.setup.stamp import (
     stale_steps,
     wanted_marks,
 )
+from delayrig.setup.start_rig import become_rig
 
 if TYPE_CHECKING:
     from delayrig.setup.context import Context
@@ -195,7 +195,7 @@ def _check_still_ours(layout: Layout) -> None:
 
 def _import(context: "Context", request: Request) -> int:
     """What another machine exported comes before set-up, which then needs no network."""
-    from delayrig.setup.carrier import import_images
+    from delayrig.setup.export_archive import import_images
 
     file = Path(request.imported)
     context.console.write(f"{file}: {import_images(context.layout, file)} files are here now")

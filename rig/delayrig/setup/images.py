@@ -6,7 +6,7 @@ import time
 from delayrig.setup.command import run_logged
 from delayrig.setup.console import human_time
 from delayrig.setup.context import Context
-from delayrig.setup.handover import rig_argv, rig_environment
+from delayrig.setup.start_rig import rig_argv, rig_environment
 
 WARNING = "warning: "
 

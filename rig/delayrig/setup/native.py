@@ -32,10 +32,10 @@ GUEST_PROGRAMS = (
 )
 HOST_PROGRAMS = (
     "live-agent",
-    "qemu-turns",
+    "qemu-preload",
     "cpu-plugin",
     "delay-plugin",
-    "flashrom-host:executable",
+    "library-client:executable",
     "flashrom:shared_library",
     "flashrom-canary:shared_library",
     "flashrom-fixed:shared_library",
@@ -44,7 +44,7 @@ HOST_PROGRAMS = (
     "rig-confine",
 )
 # What only the rig's own builds have: past mistakes of delay layers, to be convicted.
-OPTIONS = ("-Dmuseum=true",)
+OPTIONS = ("-Dpast_mistakes=true",)
 
 
 def ensure_native(context: Context) -> bool:

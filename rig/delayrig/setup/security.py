@@ -15,7 +15,7 @@ PROBE_S = 30
 QEMU = "qemu-system-x86_64"
 SEALS = "digests.json"
 HOST_LANE_PROBE = """\
-from delayrig.lanes.host.box import missing_confinement
+from delayrig.lanes.host.sandbox import missing_confinement
 print(missing_confinement())
 """
 NETWORK_PROBE = """\

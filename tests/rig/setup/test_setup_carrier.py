@@ -7,8 +7,8 @@ import tarfile
 from pathlib import Path
 
 import pytest
-from delayrig.setup.carrier import KIND, MANIFEST, SCHEMA, export_images, import_images
 from delayrig.setup.errors import SetupError
+from delayrig.setup.export_archive import KIND, MANIFEST, SCHEMA, export_images, import_images
 from delayrig.setup.layout import Layout
 
 

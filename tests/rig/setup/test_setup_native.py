@@ -46,7 +46,7 @@ def test_folder_is_configured_for_its_checkout_and_options(context: Context) -> 
 def test_folder_of_other_options_is_made_anew(
     context: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(native, "OPTIONS", ("-Dmuseum=false",))
+    monkeypatch.setattr(native, "OPTIONS", ("-Dpast_mistakes=false",))
     assert not native.is_configured(context)
     native.ensure_native(context)
     assert native.is_configured(context)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A link and its host. The stop signal is always pending here, so that a link that would sleep
+ * A link and its client. The stop signal is always pending here, so that a link that would sleep
  * returns instead: each call shows where it would have slept. Only the tests include this.
  */
 #ifndef TESTS_UNIT_EMULATORS_LINK_FIXTURE_H
@@ -81,7 +81,7 @@ static inline void host_sends(const struct fixture *fixture, const char *bytes, 
 	assert_int_equal(write(fixture->host_fd, bytes, len), len);
 }
 
-/* What the host has by now, at most 128 bytes; -1: nothing yet. */
+/* What the client has by now, at most 128 bytes; -1: nothing yet. */
 static inline ssize_t host_gets(const struct fixture *fixture, char *bytes)
 {
 	return read(fixture->host_fd, bytes, 128);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A host that sends a chip random commands, or random cycles where its bus has those, at random
+ * A client that sends a chip random commands, or random cycles where its bus has those, at random
  * times, under the eyes of a guard. It knows what parts understand, and takes most of what it sends
  * from there, so that works begin; of the chip it looks at whether there is one to wait for, to
  * suspend or to resume.
@@ -30,12 +30,12 @@ struct random_host {
 	struct chip_facts facts;
 };
 
-/* @guard watches @chip. All three are the caller's and outlive the host. */
+/* @guard watches @chip. All three are the caller's and outlive the client. */
 void random_host_init(
 	struct random_host *host, struct chip *chip, struct guard *guard, struct draws *draws);
 
 /*
- * One transfer, or one read or sequence of cycles, and the time that the host lets pass after it.
+ * One transfer, or one read or sequence of cycles, and the time that the client lets pass after it.
  * The guard sees each transfer and each cycle by itself, but reads in a row as one.
  */
 void random_host_step(struct random_host *host);

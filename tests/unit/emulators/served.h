@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * serprog-emu as it ships, in a process of its own, and a host at its socket. Only the tests
+ * serprog-emu as it ships, in a process of its own, and a client at its socket. Only the tests
  * include this. What cannot be done here fails the test.
  */
 #ifndef TESTS_UNIT_EMULATORS_SERVED_H
@@ -23,7 +23,7 @@ struct served {
 	char image[64];
 	pid_t pid; /* 0: it does not run */
 	uint16_t port;
-	int fd; /* of the host, -1: there is none */
+	int fd; /* of the client, -1: there is none */
 };
 
 /* The path of serprog-emu, which is the first argument; where there is none the test ends. */
@@ -34,7 +34,7 @@ int served_set_up(void **state);
 int served_tear_down(void **state);
 #define WITH_SERVED(test) {#test, test, served_set_up, served_tear_down, program}
 
-/* Returns once the server listens and a host is connected to it. @extra ends with NULL. */
+/* Returns once the server listens and a client is connected to it. @extra ends with NULL. */
 void served_start(struct served *served, const char *const *extra);
 
 /* Starts it with --standby and tells it the rest, NUL after NUL, once it says that it waits. */
@@ -46,7 +46,7 @@ int served_wait_for_exit(struct served *served);
 void served_connect(struct served *served);
 void served_disconnect(struct served *served);
 
-/* The host leaves, and the server must end well. */
+/* The client leaves, and the server must end well. */
 void served_end(struct served *served);
 
 /* The same, and what its events are then; to be freed. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Dialogues with one part of each family, told in full: golden/FAMILY.txt. A line is what a host
+ * Dialogues with one part of each family, told in full: golden/FAMILY.txt. A line is what a client
  * does, `|`, and all that the part made of it:
  *
  *     part NAME CORNER            a new one, erased

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A host that sends the opcode of a transfer by itself, and a link that leaves out reads. */
+/* A client that sends the opcode of a transfer by itself, and a link that leaves out reads. */
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -48,7 +48,7 @@ static bool would_wake(const struct fixture *fixture)
 #define TRANSFER "\x01\x00\x00\x01\x00\x00\x05"
 #define TRANSFER_BYTES 7
 
-/* By a host that is slow enough for its first byte to be read by itself. */
+/* By a client that is slow enough for its first byte to be read by itself. */
 static void send_in_pieces(const struct fixture *fixture)
 {
 	const struct timespec pause = {.tv_nsec = 30000000};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a host is learnt to do, what a sleep is told by that, and what is left in a socket. */
+/* What a client is learnt to do, what a sleep is told by that, and what is left in a socket. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

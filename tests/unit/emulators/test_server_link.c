@@ -96,14 +96,14 @@ static void streaming_firmware_has_no_query_for_lengths(void **state)
 	served_start(served, extra);
 	served_ask(served, "\x08", 1, reply, 1);
 	assert_int_equal(reply[0], 0x15);
-	/* 64 KiB at once, as hosts ask of a device that tells no end. */
+	/* 64 KiB at once, as clients ask of a device that tells no end. */
 	served_ask(served, "\x13\x04\x00\x00\x00\x00\x01\x03\x00\x00\x00", 11, reply, 1 + 0x10000);
 	assert_int_equal(reply[0x10000], 0xFF);
 	free(reply);
 	served_end(served);
 }
 
-/* What a host that asks three times and is told once finds in the events. */
+/* What a client that asks three times and is told once finds in the events. */
 static char *events_of_three_nops(struct served *served, const char *const *extra, uint8_t *replies)
 {
 	served_start(served, extra);

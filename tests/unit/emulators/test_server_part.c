@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * serprog-emu as it ships, over a real socket: its part, as hosts and readers of events see it.
+ * serprog-emu as it ships, over a real socket: its part, as clients and readers of events see it.
  * Its path is the first argument.
  */
 #include <stdlib.h>

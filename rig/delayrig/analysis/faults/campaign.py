@@ -21,21 +21,21 @@ from pathlib import Path
 
 import msgspec
 
-from delayrig.analysis.faults.scene import (
+from delayrig.analysis.faults.scenario import (
     End,
     FaultKind,
     Left,
-    Scene,
+    Scenario,
     classify,
     content_before,
-    draw_scene,
+    draw_scenario,
     file_content,
     is_finding,
 )
 from delayrig.base.archive import unpack_archive
 from delayrig.base.errors import ExitCode, RigFaultError
 from delayrig.images.subject import Subject, knows_string
-from delayrig.images.unpacked import words_to_start
+from delayrig.images.unpacked_subjects import words_to_start
 from delayrig.model.cell import Job
 from delayrig.model.chips import ChipFacts
 from delayrig.model.events import parse_events, requests
@@ -65,7 +65,7 @@ class FaultRun(msgspec.Struct, frozen=True, kw_only=True):
     """A finished run."""
 
     subject: str
-    scene: Scene
+    scenario: Scenario = msgspec.field(name="scene")
     end: End
     exit_code: int | None
     """Negative: the signal that ended it; None: it had to be killed."""
@@ -106,24 +106,24 @@ class Bench:
     out: Path
     limit_s: float
 
-    def run(self, subject: HostSubject, scene: Scene) -> FaultRun:
+    def run(self, subject: HostSubject, scenario: Scenario) -> FaultRun:
         """Makes one run; keeps its folder only where it found something."""
         with tempfile.TemporaryDirectory(dir=self.out, prefix="run-") as name:
-            run = self._measure(subject, scene, Path(name))
+            run = self._measure(subject, scenario, Path(name))
             if is_finding(run.end) or run.emulator is EmulatorEnd.FAILED:
                 self._keep(run, Path(name))
         return run
 
-    def _measure(self, subject: HostSubject, scene: Scene, folder: Path) -> FaultRun:
-        size_bytes = self.chips[scene.chip].size_bytes
-        (folder / "before.bin").write_bytes(content_before(scene, size_bytes))
-        (folder / "file.bin").write_bytes(file_content(scene, size_bytes))
+    def _measure(self, subject: HostSubject, scenario: Scenario, folder: Path) -> FaultRun:
+        size_bytes = self.chips[scenario.chip].size_bytes
+        (folder / "before.bin").write_bytes(content_before(scenario, size_bytes))
+        (folder / "file.bin").write_bytes(file_content(scenario, size_bytes))
         began_s = time.monotonic()
         with (
             (folder / "stdout.txt").open("wb") as output,
-            self._emulator(scene, folder) as (emulator, port),
+            self._emulator(scenario, folder) as (emulator, port),
         ):
-            words = self._subject_words(subject, scene, port, folder)
+            words = self._subject_words(subject, scenario, port, folder)
             exit_code = _exit_code(words, output.fileno(), self.limit_s)
             ended_ns = time.monotonic_ns()
             emulator_end = _end_emulator(emulator)
@@ -137,26 +137,26 @@ class Bench:
         )
         return FaultRun(
             subject=subject.name,
-            scene=scene,
-            end=classify(scene, left, size_bytes),
+            scenario=scenario,
+            end=classify(scenario, left, size_bytes),
             exit_code=exit_code,
             emulator=emulator_end,
             faults=_count_faults(folder / "events.jsonl"),
             said=_last_line(said),
             host_s=round(time.monotonic() - began_s, 2),
-            rerun=rerun_command(subject.name, scene),
+            rerun=rerun_command(subject.name, scenario),
         )
 
     @contextmanager
     def _emulator(
-        self, scene: Scene, folder: Path
+        self, scenario: Scenario, folder: Path
     ) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
         ready_out, ready_in = os.pipe()
-        words = [str(self.emulator), "--chip", scene.chip, "--seed", str(scene.fault_seed)]
-        words += ["--fault", scene.fault, "--ready-fd", str(ready_in)]
+        words = [str(self.emulator), "--chip", scenario.chip, "--seed", str(scenario.fault_seed)]
+        words += ["--fault", scenario.fault, "--ready-fd", str(ready_in)]
         words += ["--image-in", "before.bin", "--image-out", "after.bin"]
         words += ["--events", "events.jsonl"]
-        words += ["--native-delay"] if scene.native_delay else []
+        words += ["--native-delay"] if scenario.native_delay else []
         with (folder / "emulator.log").open("wb") as log:
             process = subprocess.Popen(words, cwd=folder, stderr=log, pass_fds=[ready_in])
         os.close(ready_in)
@@ -174,12 +174,12 @@ class Bench:
             process.wait()
 
     def _subject_words(
-        self, subject: HostSubject, scene: Scene, port: int, folder: Path
+        self, subject: HostSubject, scenario: Scenario, port: int, folder: Path
     ) -> list[str]:
-        names = self.chips[scene.chip].flashrom_names
+        names = self.chips[scenario.chip].flashrom_names
         known = next((name for name in names if knows_string(subject.program, name)), names[0])
         words = [*subject.words, "-p", f"serprog:ip=127.0.0.1:{port}", "-c", known]
-        match scene.job:
+        match scenario.job:
             case Job.PROBE:
                 return words
             case Job.READ:
@@ -192,7 +192,7 @@ class Bench:
                 return [*words, "-v", str(folder / "file.bin")]
 
     def _keep(self, run: FaultRun, folder: Path) -> None:
-        kept = self.out / f"{run.subject.replace(':', '-').replace('/', '-')}-{run.scene.run}"
+        kept = self.out / f"{run.subject.replace(':', '-').replace('/', '-')}-{run.scenario.run}"
         kept.mkdir(exist_ok=True)
         (kept / "run.json").write_bytes(msgspec.json.format(msgspec.json.encode(run)))
         for name in ("stdout.txt", "emulator.log", "events.jsonl"):
@@ -203,14 +203,14 @@ class Bench:
 def run_campaign(
     bench: Bench,
     subjects: list[HostSubject],
-    scenes: list[Scene],
+    scenarios: list[Scenario],
     *,
     jobs: int,
     finished: Callable[[FaultRun], None],
 ) -> list[FaultRun]:
-    """Every scene with every subject, some at once; in the order of subjects and scenes."""
+    """Every scenario with every subject, some at once; in the order of subjects and scenarios."""
     with ThreadPoolExecutor(jobs) as pool:
-        futures = [pool.submit(bench.run, s, scene) for scene in scenes for s in subjects]
+        futures = [pool.submit(bench.run, s, scenario) for scenario in scenarios for s in subjects]
         try:
             runs = []
             for future in futures:
@@ -222,15 +222,15 @@ def run_campaign(
     return sorted(runs, key=lambda run: [s.name for s in subjects].index(run.subject))
 
 
-def scenes_of(seed: int, numbers: range) -> list[Scene]:
+def scenarios_of(seed: int, numbers: range) -> list[Scenario]:
     """The runs of those numbers."""
-    return [draw_scene(seed, number) for number in numbers]
+    return [draw_scenario(seed, number) for number in numbers]
 
 
-def rerun_command(subject: str, scene: Scene) -> str:
+def rerun_command(subject: str, scenario: Scenario) -> str:
     """The one command that makes this run again."""
     words = ["rig/rig", "faults", "--subject", subject]
-    return shlex.join([*words, "--seed", str(scene.seed), "--run", str(scene.run)])
+    return shlex.join([*words, "--seed", str(scenario.seed), "--run", str(scenario.run)])
 
 
 def _exit_code(words: list[str], output: int, limit_s: float) -> int | None:
@@ -302,7 +302,7 @@ def exit_code_of_faults(runs: list[FaultRun]) -> ExitCode:
 def fault_table(runs: list[FaultRun]) -> str:
     """How often each fault ended how, a column for each subject."""
     subjects = list(dict.fromkeys(run.subject for run in runs))
-    kinds = [kind for kind in FaultKind if any(run.scene.kind is kind for run in runs)]
+    kinds = [kind for kind in FaultKind if any(run.scenario.kind is kind for run in runs)]
     rows = [["fault", *subjects], ["---"] * (len(subjects) + 1)]
     rows += [[kind, *(_ends(runs, subject, kind) for subject in subjects)] for kind in kinds]
     rows.append(["all", *(_ends(runs, subject, None) for subject in subjects)])
@@ -310,6 +310,6 @@ def fault_table(runs: list[FaultRun]) -> str:
 
 
 def _ends(runs: list[FaultRun], subject: str, kind: FaultKind | None) -> str:
-    own = [r for r in runs if r.subject == subject and kind in (None, r.scene.kind)]
+    own = [r for r in runs if r.subject == subject and kind in (None, r.scenario.kind)]
     counts = {end: sum(run.end is end for run in own) for end in End}
     return ", ".join(f"{count} {end}" for end, count in counts.items() if count)

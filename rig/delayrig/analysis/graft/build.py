@@ -11,9 +11,9 @@ from pathlib import Path
 
 import msgspec
 
-from delayrig.analysis.graft.texts import MAKEFILES
+from delayrig.analysis.graft.source_texts import MAKEFILES
 from delayrig.analysis.graft.tree import Tree
-from delayrig.base.bound import bound
+from delayrig.base.die_with_parent import die_with_parent
 from delayrig.base.errors import BadInputError
 
 PROGRAM = "flashrom"
@@ -95,7 +95,7 @@ def _make_tests(folder: Path, log: Path) -> OwnTests:
 def _run(command: Sequence[str], folder: Path, log: Path) -> int:
     with log.open("ab") as said:
         done = subprocess.run(
-            bound(command),
+            die_with_parent(command),
             cwd=folder,
             env={**os.environ, "LC_ALL": "C"},
             stdin=subprocess.DEVNULL,

@@ -8,9 +8,9 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+from delayrig.analysis.graft.source_texts import left_out, write_texts
 from delayrig.analysis.graft.steps import Step
-from delayrig.analysis.graft.texts import left_out, write_texts
-from delayrig.base.bound import bound
+from delayrig.base.die_with_parent import die_with_parent
 from delayrig.base.errors import RigFaultError
 
 AS_FOUND = "The tree as it was found"
@@ -83,7 +83,7 @@ def _run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     # Whoever calls this from a hook of git's has these set to another repository.
     meant = {name: text for name, text in os.environ.items() if not OUTSIDE.match(name)}
     return subprocess.run(
-        bound(["git", *words]),
+        die_with_parent(["git", *words]),
         cwd=folder,
         env=meant,
         stdin=subprocess.DEVNULL,

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from delayrig.analysis.graft.texts import MAKEFILES, MESON, OPTIONS, Texts
+from delayrig.analysis.graft.source_texts import MAKEFILES, MESON, OPTIONS, Texts
 from delayrig.base.errors import BadInputError
 
 DELAY = "default_delay"

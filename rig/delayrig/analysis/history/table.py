@@ -13,7 +13,7 @@ from sqlalchemy.orm import Mapper, class_mapper
 
 from delayrig.analysis.history.schema import CellRow, RunRow
 from delayrig.analysis.history.store import Entry
-from delayrig.base.keep import keep_file
+from delayrig.base.atomic_file import write_atomically
 
 RUN = "run_"
 """Before what is the run's: both have a `lane`."""
@@ -46,7 +46,7 @@ def write_table(table: pa.Table, form: TableFormat, file: Path) -> None:
         case TableFormat.CSV:
             # Text in quotes, and nothing for null: an empty text is not null.
             csv.write_csv(table, sink)
-    keep_file(file, sink.getvalue())
+    write_atomically(file, sink.getvalue())
 
 
 def read_table(file: Path, form: TableFormat) -> pa.Table:

@@ -4,7 +4,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from delayrig.analysis.latency.doubt import say_doubt
+from delayrig.analysis.latency.host_interference import say_doubt
 from delayrig.analysis.latency.result import MachineReport, Reading
 from delayrig.analysis.latency.series import Kind, Section
 

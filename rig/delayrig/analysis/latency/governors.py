@@ -9,8 +9,8 @@ from pathlib import Path
 
 import msgspec
 
+from delayrig.base.atomic_file import write_atomically
 from delayrig.base.errors import RigFaultError
-from delayrig.base.keep import keep_file
 
 CPUS = Path("/sys/devices/system/cpu")
 JOURNAL = "latency-governors.json"
@@ -44,7 +44,7 @@ class Governors:
         if not self._journal.is_file():
             before = {key: path.read_text(encoding="ascii") for key, path in self._files.items()}
             self._journal.parent.mkdir(parents=True, exist_ok=True)
-            keep_file(self._journal, msgspec.json.encode(before))
+            write_atomically(self._journal, msgspec.json.encode(before))
         try:
             for path in self._files.values():
                 path.write_text(name, encoding="ascii")

@@ -16,13 +16,13 @@ from delayrig.analysis.latency.in_guest import (
     cyclic_json,
     cyclic_words,
 )
-from delayrig.analysis.latency.lines import parse_lines
 from delayrig.analysis.latency.place import Line, MissingError, PlaceFacts, Windows
 from delayrig.analysis.latency.profile import GuestProfile
+from delayrig.analysis.latency.program_output import parse_lines
 from delayrig.base.errors import LostGuestError
 from delayrig.base.paths import Paths
 from delayrig.base.scratch import ScratchFolder
-from delayrig.images.foreign import provide_natives
+from delayrig.images.cross_builds import provide_natives
 from delayrig.images.guest_image import GuestImage, provide_guest_image
 from delayrig.images.kernel import provide_kernel
 from delayrig.images.recipes import Recipes
@@ -104,7 +104,7 @@ class GuestPlace:
             archive = await asyncio.to_thread(pack_spec, self._spec_text(words, lines), scratch)
             shape = self.profile.shape
             hardware = replace(
-                boot_hardware(shape, self.image, self.paths.turns, scratch / "console.log"),
+                boot_hardware(shape, self.image, self.paths.qemu_preload, scratch / "console.log"),
                 fw_cfg={CELL_FW_CFG: archive, SUBJECT_FW_CFG: Path(program.archive)},
             )
             async with self.pool.one() as cpu:

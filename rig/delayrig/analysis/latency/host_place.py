@@ -12,10 +12,10 @@ from pathlib import Path
 
 from delayrig.analysis.latency import cyclictest
 from delayrig.analysis.latency.governors import CPUS, JOURNAL, Governors
-from delayrig.analysis.latency.lines import parse_lines
 from delayrig.analysis.latency.place import Line, MissingError, PlaceFacts, Windows
+from delayrig.analysis.latency.program_output import parse_lines
 from delayrig.analysis.latency.series import Kind, Series
-from delayrig.base.bound import bound
+from delayrig.base.die_with_parent import die_with_parent
 from delayrig.base.errors import RigFaultError
 from delayrig.base.paths import Paths
 from delayrig.base.scratch import ScratchFolder
@@ -105,7 +105,7 @@ def host_place_facts(cpus: tuple[int, ...], governors: Governors, sysfs: Path) -
 async def _answer(command: Sequence[str]) -> bytes:
     """What it prints; it is ended with this task."""
     process = await asyncio.create_subprocess_exec(
-        *bound(command),
+        *die_with_parent(command),
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
@@ -152,7 +152,7 @@ async def _load(program: Path, eaters: int) -> AsyncIterator[None]:
         eaters=eaters,
     )
     process = await asyncio.create_subprocess_exec(
-        *bound([str(program), series.word]),
+        *die_with_parent([str(program), series.word]),
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.DEVNULL,
         stderr=asyncio.subprocess.DEVNULL,

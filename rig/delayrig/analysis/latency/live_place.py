@@ -16,9 +16,9 @@ from delayrig.analysis.latency.in_guest import (
     cyclic_json,
     cyclic_words,
 )
-from delayrig.analysis.latency.lines import parse_lines
 from delayrig.analysis.latency.live_profile import LiveProfile
 from delayrig.analysis.latency.place import Line, PlaceFacts, Windows
+from delayrig.analysis.latency.program_output import parse_lines
 from delayrig.base.paths import Paths
 from delayrig.images.recipes import Recipes
 from delayrig.images.subject import Subject, provide_cyclictest, provide_latency_program

@@ -8,7 +8,7 @@ to the sleeper is the same number of instructions; under `performance` it was th
 
 import msgspec
 
-from delayrig.analysis.latency.lines import parse_lines
+from delayrig.analysis.latency.program_output import parse_lines
 from delayrig.base.errors import LostGuestError
 from delayrig.images.subject import Subject
 from delayrig.judge.trust import pace_fault

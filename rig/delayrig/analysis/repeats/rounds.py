@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from delayrig.analysis.repeats.summary import FILE_NAME, Summary, summarise
-from delayrig.base.keep import keep_file
+from delayrig.base.atomic_file import write_atomically
 from delayrig.model.result import CellResult, Results
 from delayrig.plan.request import Request
 
@@ -54,7 +54,7 @@ def repeat(
             budget_ended=bool(left) and is_over,
             cells=summaries,
         )
-        keep_file(request.out / FILE_NAME, msgspec.json.format(msgspec.json.encode(summary)))
+        write_atomically(request.out / FILE_NAME, msgspec.json.format(msgspec.json.encode(summary)))
         if is_over:
             break
     return summary, found

@@ -17,16 +17,16 @@ from delayrig.analysis.shrink import first_conviction
 from delayrig.base.errors import BadInputError
 from delayrig.base.paths import Paths
 from delayrig.images.delay_function import DelayWish
-from delayrig.images.kept_programs import is_kept, programs_beside
 from delayrig.images.recipes import Recipes, read_recipes
-from delayrig.images.subject import check_subject
-from delayrig.model.bounds import id_fault
+from delayrig.images.saved_programs import is_saved, programs_beside
+from delayrig.images.subject import check_subject, current_name
 from delayrig.model.cell import Cell, Expect, Role, place_of
 from delayrig.model.chips import ChipFacts, read_chips
 from delayrig.model.lane import LaneName
 from delayrig.model.result import FILE_NAME, CellResult, Results, read_results
+from delayrig.model.result_checks import id_fault
 from delayrig.plan.request import check_region, choose_cells
-from delayrig.plan.words import plan_names
+from delayrig.plan.schema import plan_names
 
 LISTED_MAX = 8
 USUAL_PLAN = "default"
@@ -179,7 +179,7 @@ def _from_run(wish: Wish, run: Path, paths: Paths) -> Chosen:
     results = read_results(run)
     result = next(cell for cell in results.cells if cell.id == found)
     chips = read_chips(paths.checkout)
-    recipes = msgspec.structs.replace(read_recipes(paths.checkout), kept=programs_beside(run))
+    recipes = msgspec.structs.replace(read_recipes(paths.checkout), saved=programs_beside(run))
     cell = _kept_cell(run, found) or _planned_cell(results, result, paths)
     if cell.chip not in chips:
         raise BadInputError(
@@ -187,7 +187,7 @@ def _from_run(wish: Wish, run: Path, paths: Paths) -> Chosen:
             hint="`rig/rig chips` lists those that it has",
         )
     again = _changed(cell, wish)
-    if not is_kept(again.subject, recipes):
+    if not is_saved(again.subject, recipes):
         check_subject(again.subject, recipes, f"{run}: cell {again.id}")
     check_region(again, chips, run)
     before = Before(
@@ -262,7 +262,7 @@ def _find_in(runs: Sequence[Results], wanted: str, where: Path) -> str:
 
 def _changed(cell: Cell, wish: Wish) -> Cell:
     """The cell with what the user wants otherwise; what a plan expects is not said of that."""
-    again = cell
+    again = msgspec.structs.replace(cell, subject=current_name(cell.subject))
     if wish.seed is not None:
         again = msgspec.structs.replace(again, seed=wish.seed)
     if wish.subject and wish.subject != cell.subject:

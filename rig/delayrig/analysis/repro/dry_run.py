@@ -8,7 +8,7 @@ from pathlib import Path
 
 from delayrig.lanes.host.spec import PORT, Spec, cpus_text
 from delayrig.lanes.host_lane import ANY_PORT
-from delayrig.lanes.live.packed import PackedGuest
+from delayrig.lanes.live.packed_guest import PackedGuest
 from delayrig.machine.arguments import LIBRARY_PATH, Hardware, pinned, preloading, qemu_arguments
 from delayrig.machine.qemu import TUNABLES
 from delayrig.machine.snapshot import restored
@@ -24,7 +24,7 @@ def qemu_command(hardware: Hardware, snapshot: Path | None, cpu: int) -> list[st
     rig starts.
     """
     machine = restored(hardware, snapshot) if snapshot else hardware
-    environment = TUNABLES | preloading(machine.turns, os.environ.get(LIBRARY_PATH, ""))
+    environment = TUNABLES | preloading(machine.preload, os.environ.get(LIBRARY_PATH, ""))
     before = [f"{name}={shlex.quote(value)}" for name, value in environment.items()]
     words = [machine.shape.platform.program, *qemu_arguments(machine, monitor_fd=None)]
     lines = ["# QEMU, with its monitor on this terminal:"]

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from delayrig.base.bound import bound
+from delayrig.base.die_with_parent import die_with_parent
 
 
 async def run_in_foreground(
@@ -19,7 +19,7 @@ async def run_in_foreground(
     has_terminal = sys.stdin.isatty()
     with _hand_over(sys.stdin.fileno()) if has_terminal else contextlib.nullcontext():
         process = await asyncio.create_subprocess_exec(
-            *bound(words),
+            *die_with_parent(words),
             cwd=cwd,
             env=None if environment is None else {**os.environ, **environment},
             process_group=0 if has_terminal else None,

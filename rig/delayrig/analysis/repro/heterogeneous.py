@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from delayrig.analysis.repro.words import describe_evidence
+from delayrig.analysis.repro.cell_text import describe_evidence
 from delayrig.base.durations import in_full
-from delayrig.hazards.seen import read_seen
+from delayrig.hazards.artifacts import read_artifacts
 from delayrig.judge.chip import margins_ns
 from delayrig.lanes.stages import BOOTED, CONNECTED, ENDED
 from delayrig.model.cell import Cell
@@ -80,13 +80,13 @@ def read_walk(cell: Cell, result: CellResult, folder: Path) -> Walk:
     """Of a finished cell's folder; one that was lost left nothing to tell of."""
     if result.verdict is Verdict.INFRA_ERROR or not (folder / TRACE).is_file():
         return Walk(cell=cell, result=result, events=(), trace=(), stdout="")
-    seen = read_seen(folder)
+    artifacts = read_artifacts(folder)
     return Walk(
         cell=cell,
         result=result,
-        events=seen.events,
+        events=artifacts.events,
         trace=parse_trace((folder / TRACE).read_bytes(), source=TRACE),
-        stdout=seen.stdout,
+        stdout=artifacts.stdout,
     )
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from delayrig.analysis.repro import debugger, terminal
-from delayrig.analysis.repro.enter import (
+from delayrig.analysis.repro.foreground import run_in_foreground
+from delayrig.analysis.repro.guest_entry import (
     GDBSERVER_STARTS,
     PROMPT,
     SUBJECT_STARTS,
@@ -18,14 +19,13 @@ from delayrig.analysis.repro.enter import (
     rewrite_cell,
     write_entered,
 )
-from delayrig.analysis.repro.foreground import run_in_foreground
 from delayrig.analysis.repro.look import EXTRA_S, Look
 from delayrig.base.errors import LostGuestError
 from delayrig.base.paths import Paths
 from delayrig.hazards.of_cell import shape_of
 from delayrig.images.delay_function import DelayWish
 from delayrig.images.subject import Subject
-from delayrig.images.unpacked import provide_root
+from delayrig.images.unpacked_subjects import provide_root
 from delayrig.lanes.lane import Assignment
 from delayrig.lanes.supplies import Supplies
 from delayrig.machine.arguments import CELL_FW_CFG, SUBJECT_FW_CFG, Hardware
@@ -59,7 +59,7 @@ class Visit:
         entered = write_entered(archive, entry, words, scratch)
         return replace(
             hardware,
-            turns=None,
+            preload=None,
             talk=scratch / SOCKET,
             fw_cfg={**hardware.fw_cfg, SUBJECT_FW_CFG: entered},
         )

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from delayrig.analysis.repro.follow import Show
+from delayrig.analysis.repro.follow_files import Show
 from delayrig.analysis.repro.heterogeneous import (
     INTRODUCTION,
     SAME_WITH_OURS,
@@ -16,7 +16,7 @@ from delayrig.analysis.repro.heterogeneous import (
     read_walk,
 )
 from delayrig.analysis.repro.look import Look
-from delayrig.analysis.repro.opened import opener
+from delayrig.analysis.repro.watched_lane import opener
 from delayrig.base.errors import ExitCode
 from delayrig.base.paths import Paths
 from delayrig.judge.exit_code import exit_code_of_run

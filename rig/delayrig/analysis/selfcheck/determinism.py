@@ -19,8 +19,8 @@ from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.paths import Paths
 from delayrig.lanes.header import host_cpus, libvirt_version
 from delayrig.machine.arguments import pinned
-from delayrig.machine.embed import EMBED
-from delayrig.machine.kept import REWOUND_NOTE
+from delayrig.machine.embedded_libvirt import EMBED
+from delayrig.machine.vm_pool import RESET_NOTE
 from delayrig.model.result import RunHeader
 from delayrig.plan.request import Request
 from delayrig.run.runner import Progress, run_side_by_side
@@ -38,7 +38,7 @@ class Condition(msgspec.Struct, frozen=True, kw_only=True):
     loaded: bool
     libvirt: bool
     fresh: bool
-    rewound: bool = False
+    reset: bool = False
 
     def __str__(self) -> str:
         return ", ".join(
@@ -46,7 +46,7 @@ class Condition(msgspec.Struct, frozen=True, kw_only=True):
                 "host loaded" if self.loaded else "no load added",
                 "libvirt" if self.libvirt else "plain QEMU",
                 "fresh snapshots" if self.fresh else "stored snapshots",
-                *(["rewound guests"] if self.rewound else []),
+                *(["guests reset to their snapshot"] if self.reset else []),
             )
         )
 
@@ -57,7 +57,7 @@ class Repeat(msgspec.Struct, frozen=True, kw_only=True):
     number: int
     condition: Condition
     compared: int
-    rewound: int = 0
+    reset: int = msgspec.field(default=0, name="rewound")
     """Cells that ran in a guest that had run another."""
     differences: list[str] = []
     doubts: list[str] = []
@@ -94,7 +94,7 @@ def condition_of(number: int, *, has_libvirt: bool) -> Condition:
         loaded=place % 2 == 1,
         libvirt=has_libvirt and place % 8 in (2, 3),
         fresh=place in (4, 5),
-        rewound=place in (6, 7, 12, 13, 14, 15),
+        reset=place in (6, 7, 12, 13, 14, 15),
     )
 
 
@@ -106,7 +106,7 @@ def untried(repeats: list[Repeat], *, has_libvirt: bool) -> list[str]:
         "libvirt" if has_libvirt else "libvirt (its binding is not installed)": not any(
             condition.libvirt for condition in made
         ),
-        "rewound guests": not any(repeat.rewound for repeat in repeats),
+        "guests reset to their snapshot": not any(repeat.reset for repeat in repeats),
         "fresh snapshots": not any(condition.fresh for condition in made),
         "another host": True,
     }
@@ -172,10 +172,10 @@ async def _repeat(
         request,
         out=out,
         connect=EMBED if condition.libvirt else None,
-        keeps_guests=condition.rewound,
+        reuses_guests=condition.reset,
     )
     # Each guest runs the same cell before.
-    before = [replace(again, out=out / "before")] if condition.rewound else []
+    before = [replace(again, out=out / "before")] if condition.reset else []
     places = replace(paths, other_snapshots=fresh) if condition.fresh else paths
     try:
         async with host_load(wanted=condition.loaded):
@@ -183,23 +183,23 @@ async def _repeat(
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
     comparison = _compared(request.out, number)
-    rewound = sum(_is_rewound(out / cell.id) for cell in request.cells)
+    reset = sum(_is_reset(out / cell.id) for cell in request.cells)
     if number > 0 and comparison.exit_code is ExitCode.PASS:
         shutil.rmtree(out)
     repeat = Repeat(
         number=number,
         condition=condition,
         compared=comparison.compared,
-        rewound=rewound,
+        reset=reset,
         differences=comparison.differences,
         doubts=comparison.doubts,
     )
     return results.run, repeat
 
 
-def _is_rewound(folder: Path) -> bool:
+def _is_reset(folder: Path) -> bool:
     log = folder / "qemu.log"
-    return log.is_file() and log.read_text(errors="replace").startswith(REWOUND_NOTE)
+    return log.is_file() and log.read_text(errors="replace").startswith(RESET_NOTE)
 
 
 def _compared(out: Path, number: int) -> Comparison:

@@ -16,7 +16,7 @@ class Requested(msgspec.Struct, frozen=True, kw_only=True):
 
     subject: str
     library: bool
-    """Whether its libflashrom did the job, in our host program."""
+    """Whether its libflashrom did the job, in our library client."""
     chip: str
     job: str
     requested_us: int

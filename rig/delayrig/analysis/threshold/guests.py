@@ -11,7 +11,7 @@ from delayrig.hazards import cores_needed, ordered_hazards, parse_hazards
 from delayrig.model.cell import Cell
 from delayrig.model.lane import LaneName
 from delayrig.model.shape import shift_for_mips
-from delayrig.plan.words import CORES_KNOWN
+from delayrig.plan.schema import CORES_KNOWN
 
 WORD = re.compile(r"([0-9]+(?:\.[0-9]+)?)x([0-9]+)(?::(.+))?")
 HOW = "write MIPSxCORES, and hazards behind a colon: --guest 250x2 --guest 62x1:low-res-timers"

@@ -2,7 +2,7 @@
 """The cells of a comparison, what of them an earlier start has done already, and their results.
 
 A folder holds one comparison: `inputs.json` says of what, `run-1` and so on hold its rounds, and
-`threshold.json` is kept last. What was cut off is taken up where it ended; a folder of another
+`threshold.json` is kept last. What was cut off is resumed where it ended; a folder of another
 comparison is left alone.
 """
 
@@ -19,8 +19,8 @@ from delayrig.analysis.threshold.figures import Measured, costs_of, skipped_jobs
 from delayrig.analysis.threshold.guests import Profile, job_of, moved, profile_of
 from delayrig.analysis.threshold.sleep_facts import SUBJECT, SleepFacts, read_sleep_facts
 from delayrig.base import digest
+from delayrig.base.atomic_file import write_atomically
 from delayrig.base.errors import BadInputError, RigFaultError
-from delayrig.base.keep import keep_file
 from delayrig.base.paths import Paths
 from delayrig.judge.chip import margins_ns
 from delayrig.judge.exit_code import exit_code_of
@@ -30,8 +30,8 @@ from delayrig.model.events import read_events
 from delayrig.model.lane import LaneName
 from delayrig.model.result import Results, Verdict, read_results, read_versioned, write_results
 from delayrig.plan.request import Request, check_out
+from delayrig.run.resume import done_cells
 from delayrig.run.runner import Progress, run_request
-from delayrig.run.taken_up import done_cells
 
 INPUTS = "inputs.json"
 SCHEMA = 1
@@ -56,7 +56,7 @@ class Inputs(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trials:
-    """A comparison that can be started, or taken up again."""
+    """A comparison that can be started, or resumed."""
 
     subject: str
     candidates: Sequence[Candidate]
@@ -145,7 +145,7 @@ def make_trials(
 
 def _rig_digest(paths: Paths) -> str:
     """Of our own programs that cells are run with; QEMU and kernel are named by results."""
-    files = [paths.emulator, paths.turns, paths.build / "images" / "agent" / "agent"]
+    files = [paths.emulator, paths.qemu_preload, paths.build / "images" / "agent" / "agent"]
     return digest.of_value([digest.of_file(file) for file in files if file.is_file()])
 
 
@@ -154,7 +154,9 @@ def _claim(trials: Trials) -> None:
     path = out / INPUTS
     if not path.exists():
         check_out(out, trials.request.cells, name=FILE_NAME)
-        keep_file(path, msgspec.json.format(msgspec.json.encode(trials.inputs), indent=1) + b"\n")
+        write_atomically(
+            path, msgspec.json.format(msgspec.json.encode(trials.inputs), indent=1) + b"\n"
+        )
         return
     known = read_versioned(path, Inputs, schema=SCHEMA)
     for key in Inputs.__struct_fields__:

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from delayrig.base import digest
-from delayrig.base.keep import replace_file
+from delayrig.base.atomic_file import replace_file
 from delayrig.images.finder.candidates import Candidate, Candidates
 from delayrig.images.finder.direct_wait import DirectWait, direct_waits
 

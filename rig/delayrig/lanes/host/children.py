@@ -47,7 +47,7 @@ def die_with_session(session: int) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Manner:
+class ChildSettings:
     """How a child is to run."""
 
     cpus: Sequence[int] = ()
@@ -86,7 +86,7 @@ def _lower(limit: int, value: int) -> None:
 
 def start(
     words: Sequence[str],
-    manner: Manner,
+    settings: ChildSettings,
     *,
     output: BinaryIO | int = subprocess.DEVNULL,
     errors: BinaryIO | int = subprocess.STDOUT,
@@ -100,7 +100,7 @@ def start(
         stderr=errors,
         env=ENVIRONMENT,
         pass_fds=pass_fds,
-        preexec_fn=manner.take,
+        preexec_fn=settings.take,
     )
 
 

@@ -17,12 +17,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
-from delayrig.base.last_lines import last_lines
+from delayrig.base.log_tail import log_tail
 from delayrig.base.private_net import enter_private_net
 from delayrig.lanes.host import children
-from delayrig.lanes.host.box import subject_uid
-from delayrig.lanes.host.deeds import Deed, cpus_at_start, deeds_of
+from delayrig.lanes.host.actions import Action, actions_of, cpus_at_start
 from delayrig.lanes.host.record import Record, now_ns, read_clocks
+from delayrig.lanes.host.sandbox import subject_uid
 from delayrig.lanes.host.spec import PORT, REALTIME, REPORT_FD, Spec, cpus_text, read_spec
 from delayrig.lanes.host.subject import (
     BoxedSubject,
@@ -132,10 +132,10 @@ def _run(spec: Spec, record: Record, wake: int) -> None:
     if spec.box:
         enter_private_net()
     emulator = _start_emulator(spec, record)
-    deeds = deeds_of(spec, record)
-    for deed in deeds:
-        deed.begin()
-    _run_subject(spec, record, emulator, deeds, wake)
+    actions = actions_of(spec, record)
+    for action in actions:
+        action.begin()
+    _run_subject(spec, record, emulator, actions, wake)
     _end_emulator(record, emulator, wake)
     record.clock_rate(since)
 
@@ -164,11 +164,11 @@ def _try_emulator(spec: Spec, rights: list[str]) -> Emulator | None:
         ours, theirs = (arrived, release), (tell, hear)
         words += ["--barrier-fds", f"{tell},{hear}"]
     passed = [fd for fd in (ready_in, *theirs) if fd >= 0]
-    manner = children.Manner(
+    settings = children.ChildSettings(
         file_bytes_max=EMULATOR_FILE_BYTES_MAX, memory_bytes_max=EMULATOR_MEMORY_BYTES_MAX
     )
     with LOG.open("wb") as log:
-        process = children.start(words, manner, output=log, pass_fds=passed)
+        process = children.start(words, settings, output=log, pass_fds=passed)
     for fd in passed:
         os.close(fd)
     name = _await_ready(ready_out)
@@ -194,39 +194,39 @@ def _await_ready(ready: int) -> str:
 
 
 def _run_subject(
-    spec: Spec, record: Record, emulator: Emulator, deeds: list[Deed], wake: int
+    spec: Spec, record: Record, emulator: Emulator, actions: list[Action], wake: int
 ) -> None:
     with OUTPUT.open("wb") as output:
         subject = _make_subject(spec, emulator, output.fileno())
         record.note("subject_start", cpus=cpus_text(cpus_at_start(spec)))
         deadline_ns = now_ns() + spec.deadline_ms * NS_PER_MS
         subject.go()
-    for deed in deeds:
-        deed.started(subject.pid)
-    ended = _accompany(subject, emulator, deeds, wake, deadline_ns)
+    for action in actions:
+        action.started(subject.pid)
+    ended = _accompany(subject, emulator, actions, wake, deadline_ns)
     _note_end(record, ended or subject.end(), timed_out=ended is None)
-    for deed in deeds:
-        deed.ended()
+    for action in actions:
+        action.ended()
 
 
 def _make_subject(spec: Spec, emulator: Emulator, output: int) -> RunningSubject:
     words = [word.replace(PORT, emulator.name) for word in [*spec.box, *spec.subject]]
     denied = bool(spec.number_of("realtime_denied"))
     uid = subject_uid() if spec.box else 0
-    manner = children.Manner(
+    settings = children.ChildSettings(
         cpus=cpus_at_start(spec),
         file_bytes_max=spec.subject_file_bytes_max,
         realtime_denied=denied,
         realtime_max=PRIORITY - 1 if uid and not denied else 0,
     )
     if not spec.box:
-        return PlainSubject(words, manner, output)
+        return PlainSubject(words, settings, output)
     for path in spec.writable if uid else []:
         os.chown(path.replace(PORT, emulator.name), uid, -1)
     try:
-        return BoxedSubject(words, REPORT_FD, manner, output)
+        return BoxedSubject(words, REPORT_FD, settings, output)
     except SubjectLostError as error:
-        said = last_lines(OUTPUT.read_bytes()) or "nothing was said"
+        said = log_tail(OUTPUT.read_bytes()) or "nothing was said"
         raise SessionError(f"{error}: {said}") from error
 
 
@@ -247,7 +247,7 @@ def _note_end(record: Record, ended: Ended, *, timed_out: bool) -> None:
 
 
 def _accompany(
-    subject: RunningSubject, emulator: Emulator, deeds: list[Deed], wake: int, deadline_ns: int
+    subject: RunningSubject, emulator: Emulator, actions: list[Action], wake: int, deadline_ns: int
 ) -> Ended | None:
     """Does to the subject what is due; how it ended, None where its time was up."""
     arrived = emulator.arrived
@@ -259,23 +259,23 @@ def _accompany(
             return None
         if emulator.look():
             deadline_ns = min(deadline_ns, now + ALONE_S * NS_PER_S)
-        for deed in deeds:
-            if deed.due_ns <= now:
-                deed.act(now)
-        due_ns = min([deadline_ns, *(deed.due_ns for deed in deeds)])
+        for action in actions:
+            if action.due_ns <= now:
+                action.act(now)
+        due_ns = min([deadline_ns, *(action.due_ns for action in actions)])
         fds = [fd for fd in (wake, arrived, subject.line) if fd >= 0]
         for fd in select.select(fds, [], [], max(due_ns - now_ns(), 0) / NS_PER_S)[0]:
             if fd != subject.line:
                 os.read(fd, READY_BYTES if fd == wake else 1)
             if fd == arrived:
                 arrived = -1  # there is one client alone
-                _answer(emulator, subject.pid, deeds)
+                _answer(emulator, subject.pid, actions)
 
 
-def _answer(emulator: Emulator, subject: int, deeds: list[Deed]) -> None:
+def _answer(emulator: Emulator, subject: int, actions: list[Action]) -> None:
     """The emulator holds its new client until this is done."""
-    for deed in deeds:
-        deed.accepted(subject, OUTPUT)
+    for action in actions:
+        action.accepted(subject, OUTPUT)
     try:
         os.write(emulator.release, b"\0")
     except BrokenPipeError as error:
@@ -314,7 +314,7 @@ def _ends_within(limit_s: int, emulator: Emulator, wake: int) -> bool:
 
 def _log_tail() -> str:
     try:
-        return last_lines(LOG.read_bytes())
+        return log_tail(LOG.read_bytes())
     except OSError:
         return ""
 

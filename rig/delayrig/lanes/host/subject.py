@@ -60,14 +60,14 @@ class PlainSubject:
 
     line = -1
 
-    def __init__(self, words: Sequence[str], manner: children.Manner, output: int) -> None:
-        self._words, self._manner, self._output = words, manner, output
+    def __init__(self, words: Sequence[str], settings: children.ChildSettings, output: int) -> None:
+        self._words, self._settings, self._output = words, settings, output
         self.pid = 0
 
     def go(self) -> None:
         """Only `os.wait4()` tells what a child used, so it is what reaps it."""
         try:
-            process = children.start(self._words, self._manner, output=self._output)
+            process = children.start(self._words, self._settings, output=self._output)
         except (OSError, subprocess.SubprocessError) as error:
             raise SubjectLostError(f"the subject did not start: {error}") from error
         process.returncode = 0
@@ -101,7 +101,7 @@ class BoxedSubject:
     """A process in a sandbox; what leads to it is done when this returns."""
 
     def __init__(
-        self, words: Sequence[str], report_fd: str, manner: children.Manner, output: int
+        self, words: Sequence[str], report_fd: str, settings: children.ChildSettings, output: int
     ) -> None:
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
@@ -109,7 +109,7 @@ class BoxedSubject:
         with theirs:
             fd = theirs.fileno()
             filled_in = [word.replace(report_fd, str(fd)) for word in words]
-            self._sandbox = children.start(filled_in, manner, output=output, pass_fds=[fd])
+            self._sandbox = children.start(filled_in, settings, output=output, pass_fds=[fd])
         self.pid = self._await_ready()
         self.line = self._socket.fileno()
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import msgspec
 
 from delayrig.base.errors import LostGuestError
-from delayrig.lanes.live.line import ClockReading
+from delayrig.lanes.live.agent_connection import ClockReading
 from delayrig.model.events import Event, event_time_ns
 from delayrig.model.kinds.agent import ClockRate
 

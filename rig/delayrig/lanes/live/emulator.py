@@ -9,9 +9,9 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from delayrig.base.bound import bound
+from delayrig.base.die_with_parent import die_with_parent
 from delayrig.base.errors import RigFaultError
-from delayrig.base.last_lines import last_lines
+from delayrig.base.log_tail import log_tail
 from delayrig.base.private_net import PrivateNet
 from delayrig.lanes.host.spec import REALTIME
 from delayrig.model.kinds.agent import EmulatorEnd, EmulatorRights
@@ -115,7 +115,7 @@ async def running_emulator(
 
 
 def _log(folder: Path) -> str:
-    return last_lines((folder / LOG).read_bytes())
+    return log_tail((folder / LOG).read_bytes())
 
 
 async def _start(words: Sequence[str], folder: Path, before: Sequence[str]) -> LiveEmulator | None:
@@ -125,7 +125,7 @@ async def _start(words: Sequence[str], folder: Path, before: Sequence[str]) -> L
     with (folder / LOG).open("wb") as log:
         process = await asyncio.create_subprocess_exec(
             *before,
-            *bound(words),
+            *die_with_parent(words),
             *("--ready-fd", str(tell_ready), "--barrier-fds", f"{tell},{hear}"),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=log,

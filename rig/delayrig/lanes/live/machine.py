@@ -9,7 +9,7 @@ from pathlib import Path
 from delayrig.base.paths import Paths
 from delayrig.base.private_net import PrivateNet
 from delayrig.machine.arguments import Hardware
-from delayrig.machine.embed import EMBED
+from delayrig.machine.embedded_libvirt import EMBED
 from delayrig.machine.monitor import MonitoredMachine
 from delayrig.machine.qemu import QemuMachine
 from delayrig.model.shape import TSC, GuestShape

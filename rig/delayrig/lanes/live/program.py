@@ -11,15 +11,15 @@ from delayrig.base.private_net import PrivateNet
 from delayrig.base.scratch import ScratchFolder
 from delayrig.hazards.speed import Governor
 from delayrig.images.subject import PROGRAM, Subject
+from delayrig.lanes.live.agent_connection import Line, open_line
+from delayrig.lanes.live.agent_protocol import Conversation
 from delayrig.lanes.live.clock import GuestClock
-from delayrig.lanes.live.conversation import Conversation
-from delayrig.lanes.live.line import Line, open_line
 from delayrig.lanes.live.machine import live_shape, make_live_machine, open_net
 from delayrig.lanes.live.pace import SOCKET_NAME_BYTES_MAX, Pace
 from delayrig.lanes.payload import CELL_FOLDER, SETTLE_MS, SUBJECT_ROOT, pack_spec
 from delayrig.machine.arguments import CELL_FW_CFG, SUBJECT_FW_CFG, Hardware, RealTime
+from delayrig.machine.error_logs import with_log_tails
 from delayrig.machine.flood import LOGS
-from delayrig.machine.last_words import last_words
 from delayrig.machine.live_image import LiveImage
 from delayrig.machine.session import read_results
 from delayrig.model.shape import TSC
@@ -73,7 +73,7 @@ async def run_program(guest: LiveGuest, errand: Errand) -> Left:
             machine = make_live_machine(
                 hardware, log=scratch / "qemu.log", connect=guest.connect, paths=guest.paths
             )
-            with last_words(scratch, LOGS):
+            with with_log_tails(scratch, LOGS):
                 try:
                     await machine.start()
                     talk = Conversation(
@@ -102,7 +102,7 @@ def _hardware(
             clocksource=guest.clocksource,
             kernel_words=guest.kernel_words,
         ),
-        turns=guest.paths.turns,
+        preload=guest.paths.qemu_preload,
         kernel=Path(guest.image.kernel),
         initrd=Path(guest.image.initrd),
         console=scratch / "console.log",

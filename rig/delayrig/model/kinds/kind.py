@@ -29,7 +29,7 @@ class Writer(StrEnum):
     """Of a guest."""
     SESSION = "session"
     """Of the host lane: it does what an agent does in a guest."""
-    HOST_PROGRAM = "host program"
+    LIBRARY_CLIENT = "library client"
     """That has a subject's library loaded."""
     LIVE_LANE = "live lane"
     CPU_PLUGIN = "CPU plugin"
@@ -42,7 +42,7 @@ SOURCES = {
     Writer.EMULATOR: "emulators/record/jsonl.c",
     Writer.AGENT: "images/agent/",
     Writer.SESSION: "rig/delayrig/lanes/host/",
-    Writer.HOST_PROGRAM: "images/host/events.c",
+    Writer.LIBRARY_CLIENT: "images/host/events.c",
     Writer.LIVE_LANE: "rig/delayrig/lanes/live/",
     Writer.CPU_PLUGIN: "emulators/cpu/trace.c",
     Writer.DELAY_PLUGIN: "emulators/delays/record.c",

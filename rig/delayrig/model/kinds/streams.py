@@ -67,7 +67,7 @@ from delayrig.model.kinds.hazard import (
     SubjectRights,
     WallClockStepped,
 )
-from delayrig.model.kinds.host_program import HostEnd, HostStart
+from delayrig.model.kinds.library_client import HostEnd, HostStart
 from delayrig.model.kinds.pace import Pace, Speed, TraceEnd, TraceStart, Window
 
 Transaction = Spi | Cycle

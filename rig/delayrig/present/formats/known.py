@@ -7,8 +7,8 @@ from pathlib import Path
 
 import msgspec
 
+from delayrig.base.atomic_file import write_atomically
 from delayrig.base.errors import BadInputError, nearest
-from delayrig.base.keep import keep_file
 from delayrig.present.formats.gerrit import as_gerrit
 from delayrig.present.formats.github import as_github
 from delayrig.present.formats.junit import as_junit
@@ -53,7 +53,7 @@ class Wanted:
         if self.file == STDOUT:
             stdout(content)
         else:
-            keep_file(Path(self.file), content)
+            write_atomically(Path(self.file), content)
 
 
 def wanted_formats(words: Sequence[str]) -> list[Wanted]:

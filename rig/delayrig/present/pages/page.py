@@ -6,7 +6,7 @@
         summary=paragraph("Nothing was too short."),
         sections=[Section(key="worst", title="The worst", body=table_html(table) + chart)],
     )
-    keep_file(path, page)
+    write_atomically(path, page)
 
 What no document may hold is replaced. All text is escaped, but for what is `Markup` already: the
 values of `table_html()`, `paragraph()`, `charts.chart_html()` and the like, and what a template of

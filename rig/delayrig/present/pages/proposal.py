@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
+from delayrig.analysis.proposal.conclusion_text import advice, conclusion
 from delayrig.analysis.proposal.steps import PlaceFigures, Proposal, StepFigures
-from delayrig.analysis.proposal.words import advice, conclusion
 from delayrig.present.pages.charts import Colour, chart_html, new_figure, svg_file, svg_of
 from delayrig.present.pages.page import Section, paragraph, render_page, table_html
 from delayrig.present.tables import Table, words_and_figures

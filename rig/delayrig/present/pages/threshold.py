@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from delayrig.analysis.threshold.answer import Answer
 from delayrig.analysis.threshold.figures import Cost, Standing
-from delayrig.analysis.threshold.words import build_line
+from delayrig.analysis.threshold.recommendation_text import build_line
 from delayrig.present.pages.charts import SERIES, Colour, chart_html, new_figure, svg_file, svg_of
 from delayrig.present.pages.page import Section, paragraph, render_page, table_html
 from delayrig.present.tables import Table, words_and_figures

@@ -11,9 +11,7 @@ from delayrig.judge.judge import describe
 from delayrig.model.cell import Role
 from delayrig.model.result import CellResult, Verdict
 from delayrig.present.pages.page import Section, environment
-from delayrig.present.report.rounds import Spread
-from delayrig.present.report.source import RunSource, Sources
-from delayrig.present.report.words import (
+from delayrig.present.report.labels import (
     TEMPLATES,
     cell_anchor,
     hazards_of,
@@ -22,6 +20,8 @@ from delayrig.present.report.words import (
     subject_of,
     verdict_html,
 )
+from delayrig.present.report.rounds import Spread
+from delayrig.present.report.source import RunSource, Sources
 from delayrig.present.terminal.results import subject_name
 
 DETAILS_MAX = 500

@@ -9,8 +9,8 @@ from delayrig.analysis.gate.decision import Decision, Excess, GateCell, Outcome
 from delayrig.model.cell import place_of
 from delayrig.present.pages.charts import Colour, chart_html, new_figure, svg_of
 from delayrig.present.pages.page import Section, code, details, paragraph, table_html
+from delayrig.present.report.labels import seconds
 from delayrig.present.report.source import GateSource, Sources
-from delayrig.present.report.words import seconds
 from delayrig.present.tables import Table, words_and_figures
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from markupsafe import Markup
 
 from delayrig.model.result import CellResult
 from delayrig.present.pages.page import Section, paragraph, table_html
+from delayrig.present.report.labels import cell_link, count, marks_of, seconds, verdict_html
 from delayrig.present.report.source import RunSource, Sources
-from delayrig.present.report.words import cell_link, count, marks_of, seconds, verdict_html
 from delayrig.present.tables import Row, Table
 
 ROWS_MAX = 40

@@ -11,6 +11,7 @@ from delayrig.present.report.cells import cells_section, filters_of
 from delayrig.present.report.deciding import decision_section
 from delayrig.present.report.differences import differences_section
 from delayrig.present.report.environment import environment_section
+from delayrig.present.report.labels import TEMPLATES
 from delayrig.present.report.margins import margins_section
 from delayrig.present.report.matrix import matrix_section
 from delayrig.present.report.source import Sources
@@ -25,7 +26,6 @@ from delayrig.present.report.timelines import (
 )
 from delayrig.present.report.totals import totals_section
 from delayrig.present.report.waiting import waiting_section
-from delayrig.present.report.words import TEMPLATES
 
 LIMIT_BYTES = 2_000_000
 PRINTED = ("decision", "findings", "verdicts")

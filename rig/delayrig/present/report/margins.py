@@ -12,9 +12,9 @@ from delayrig.model.evidence import Witness
 from delayrig.model.result import CellResult
 from delayrig.present.pages.page import Section, paragraph, table_html
 from delayrig.present.report.facts import WaitMargin
+from delayrig.present.report.labels import cell_link, subject_of
 from delayrig.present.report.source import RunSource, Sources
 from delayrig.present.report.waiting import NO_EVENTS
-from delayrig.present.report.words import cell_link, subject_of
 from delayrig.present.tables import Row, Table
 
 EXPLAINED = (

@@ -12,9 +12,7 @@ from delayrig.judge.exit_code import is_expected
 from delayrig.model.cell import Role
 from delayrig.model.result import CellResult, Verdict
 from delayrig.present.pages.page import Section, environment, paragraph, table_html
-from delayrig.present.report.rounds import GRAVITY
-from delayrig.present.report.source import RunSource, Sources
-from delayrig.present.report.words import (
+from delayrig.present.report.labels import (
     CALM,
     CLASSES,
     HOST_SPEED,
@@ -27,6 +25,8 @@ from delayrig.present.report.words import (
     subject_of,
     verdict_html,
 )
+from delayrig.present.report.rounds import GRAVITY
+from delayrig.present.report.source import RunSource, Sources
 from delayrig.present.tables import Table
 
 EXPLAINED = (

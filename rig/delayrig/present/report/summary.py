@@ -12,9 +12,7 @@ from delayrig.model.cell import Role
 from delayrig.model.result import CellResult, Verdict
 from delayrig.present.pages.page import Section, environment, paragraph
 from delayrig.present.report.headline import headline
-from delayrig.present.report.rounds import GRAVITY
-from delayrig.present.report.source import GateSource, RunSource, Sources
-from delayrig.present.report.words import (
+from delayrig.present.report.labels import (
     CLASSES_OF_CODES,
     TEMPLATES,
     badge,
@@ -23,6 +21,8 @@ from delayrig.present.report.words import (
     marks_of,
     verdict_html,
 )
+from delayrig.present.report.rounds import GRAVITY
+from delayrig.present.report.source import GateSource, RunSource, Sources
 from delayrig.present.terminal.results import answer, remarks
 
 WORDS = {

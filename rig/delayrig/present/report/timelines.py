@@ -18,8 +18,8 @@ from delayrig.model.result import CellResult, Verdict
 from delayrig.present.pages.charts import Colour, chart_html, new_figure, svg_of
 from delayrig.present.pages.page import Section, details, paragraph
 from delayrig.present.report.facts import CellFacts, WaitMargin, read_judged
+from delayrig.present.report.labels import cell_link, verdict_html
 from delayrig.present.report.source import RunSource, Sources
-from delayrig.present.report.words import cell_link, verdict_html
 from delayrig.present.tables import Table, words_and_figures
 from delayrig.present.trace.timeline import Timeline, Track, timeline_of
 

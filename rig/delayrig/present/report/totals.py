@@ -15,8 +15,8 @@ from delayrig.model.result import CellResult, Verdict
 from delayrig.present.pages.charts import Colour, chart_html, new_figure, svg_file, svg_of
 from delayrig.present.pages.page import Section, details, paragraph, table_html
 from delayrig.present.report.facts import Split
+from delayrig.present.report.labels import cell_link, count, seconds, subject_of
 from delayrig.present.report.source import RunSource, Sources
-from delayrig.present.report.words import cell_link, count, seconds, subject_of
 from delayrig.present.tables import Table, words_and_figures
 
 if TYPE_CHECKING:

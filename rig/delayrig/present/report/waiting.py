@@ -10,8 +10,8 @@ from delayrig.base.durations import rounded
 from delayrig.model.cell import Role
 from delayrig.present.pages.page import Section, paragraph, table_html
 from delayrig.present.report.facts import CellFacts, Silence, add_silence
+from delayrig.present.report.labels import subject_of
 from delayrig.present.report.source import RunSource, Sources
-from delayrig.present.report.words import subject_of
 from delayrig.present.tables import Row, words_and_figures
 
 ROWS_MAX = 15

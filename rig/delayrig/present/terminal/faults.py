@@ -4,13 +4,15 @@
 import click
 
 from delayrig.analysis.faults.campaign import EmulatorEnd, FaultRun
-from delayrig.analysis.faults.scene import is_finding
+from delayrig.analysis.faults.scenario import is_finding
 
 
 def show_fault_run(run: FaultRun) -> None:
     """One line of a fault campaign; what it found, and how to see it again."""
-    scene = run.scene
-    told = f"{run.end:8} {run.subject} {scene.run}: {scene.chip} {scene.job} {scene.fault}"
+    scenario = run.scenario
+    told = (
+        f"{run.end:8} {run.subject} {scenario.run}: {scenario.chip} {scenario.job} {scenario.fault}"
+    )
     click.echo(f"{told} ({run.faults} faults, {run.host_s:.1f} s)")
     if is_finding(run.end) or run.emulator is EmulatorEnd.FAILED:
         click.echo(f"    exit code {run.exit_code}, emulator {run.emulator}; it said: {run.said}")

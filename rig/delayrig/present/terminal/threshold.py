@@ -6,7 +6,7 @@ from rich.markup import escape
 
 from delayrig.analysis.threshold.answer import Answer
 from delayrig.analysis.threshold.figures import Cost, Standing
-from delayrig.analysis.threshold.words import build_line, price_words
+from delayrig.analysis.threshold.recommendation_text import build_line, price_words
 from delayrig.present.terminal.table import FittedTable
 
 STYLES = {Standing.SAFE: "green", Standing.UNSAFE: "bold red", Standing.DOUBT: "yellow"}

@@ -16,7 +16,7 @@ from distributed.scheduler import NoValidWorkerError
 
 from delayrig.base.errors import BadInputError, RigFaultError
 from delayrig.base.paths import Paths
-from delayrig.lanes.agenda import Agenda
+from delayrig.lanes.scheduler import Scheduler
 from delayrig.lanes.supplies import Preparing
 from delayrig.model.cell import Cell
 from delayrig.model.result import CellResult
@@ -73,21 +73,21 @@ class Cluster:
         self._slots = 0
 
     async def work(
-        self, runs: Sequence[SingleRun], agenda: Agenda[Item], finished: Finished
+        self, runs: Sequence[SingleRun], scheduler: Scheduler[Item], finished: Finished
     ) -> None:
-        """Until all cells of the agenda are done."""
+        """Until all scheduled cells are done."""
         self._kits = {
             run: await asyncio.to_thread(make_kit, run.bench, self._paths) for run in runs
         }
         try:
             await self._first_worker()
             async with asyncio.TaskGroup() as group:
-                await self._hire(group, agenda, finished)
+                await self._hire(group, scheduler, finished)
         finally:
             await self._leave()
 
     async def _hire(
-        self, group: asyncio.TaskGroup, agenda: Agenda[Item], finished: Finished
+        self, group: asyncio.TaskGroup, scheduler: Scheduler[Item], finished: Finished
     ) -> None:
         """A slot for each thread of each worker, of those that come later as well."""
         slots: list[asyncio.Task[None]] = []
@@ -95,14 +95,14 @@ class Cluster:
         while not slots or not all(slot.done() for slot in slots):
             threads = await self._greet()
             for name in threads.keys() - known:
-                new = [self._slot(agenda, finished) for _ in range(threads[name])]
+                new = [self._slot(scheduler, finished) for _ in range(threads[name])]
                 slots += [group.create_task(slot) for slot in new]
                 known.add(name)
             self._slots = len(slots)
             if slots:
                 await asyncio.wait(slots, timeout=LOOKS_EACH_S)
 
-    async def _slot(self, agenda: Agenda[Item], finished: Finished) -> None:
+    async def _slot(self, scheduler: Scheduler[Item], finished: Finished) -> None:
         """As many batches are under way as there are threads, so the next one goes where one ended.
 
         Where workers were lost with a batch, each of its cells is run on its own to see whose
@@ -110,11 +110,11 @@ class Cluster:
         """
         todo: deque[Item] = deque()
         alone = False
-        with closing(agenda.work()) as more:
+        with closing(scheduler.work()) as more:
             while True:
                 if not todo:
                     alone = False
-                    todo.extend(islice(more, self._batch_cells(agenda)))
+                    todo.extend(islice(more, self._batch_cells(scheduler)))
                 if not todo:
                     return
                 results = await self._results([todo[0]] if alone else list(todo))
@@ -123,9 +123,9 @@ class Cluster:
                     finished(result)
                     todo.popleft()
 
-    def _batch_cells(self, agenda: Agenda[Item]) -> int:
+    def _batch_cells(self, scheduler: Scheduler[Item]) -> int:
         """The fewer are left the less one takes, so that no slow worker holds up the end."""
-        fair = len(agenda) // (2 * max(self._slots, 1))
+        fair = len(scheduler) // (2 * max(self._slots, 1))
         return max(1, min(BATCH_CELLS_MAX, fair))
 
     async def _results(self, batch: Sequence[Item]) -> list[CellResult]:

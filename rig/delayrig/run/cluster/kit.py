@@ -27,7 +27,7 @@ from delayrig.model.lane import EXACT_LANE
 from delayrig.model.platform import PLATFORMS, Arch, labelled
 from delayrig.model.shape import GuestShape
 from delayrig.plan.request import Request
-from delayrig.run.bench import Bench
+from delayrig.run.cell_runner import Bench
 
 PATH_KEYS = ("archive", "initrd", "kernel", "path")
 """Keys of images, kernels and subjects that say where they are."""
@@ -102,7 +102,7 @@ def brought_along(paths: Paths, archs: list[Arch]) -> dict[str, str]:
     qemus = {labelled("qemu", arch): qemu_sha256(PLATFORMS[arch].program) for arch in archs}
     return {
         "rig": f"{__version__} {commit_of(paths)}".strip(),
-        "turns": digest.of_file(paths.turns),
+        "turns": digest.of_file(paths.qemu_preload),
         "delay plugin": digest.of_file(paths.delay_plugin),
         **{name: sha256 for name, sha256 in qemus.items() if sha256},
     }

@@ -16,8 +16,8 @@ import msgspec
 from distributed import Worker, WorkerPlugin, get_worker
 
 from delayrig.base import digest
+from delayrig.base.atomic_file import replace_file
 from delayrig.base.errors import RigFaultError
-from delayrig.base.keep import replace_file
 from delayrig.base.paths import Paths, find_paths
 from delayrig.base.scratch import ScratchFolder
 from delayrig.lanes.supplies import CpuPool, Supplies
@@ -26,9 +26,9 @@ from delayrig.model.cell import Cell
 from delayrig.model.lane import EXACT_LANE
 from delayrig.model.platform import Arch, labelled
 from delayrig.plan.request import Request
-from delayrig.run.bench import Bench, keep_result
+from delayrig.run.artifact_transfer import checked_name, pack_left
+from delayrig.run.cell_runner import Bench, keep_result
 from delayrig.run.cluster.kit import Kit, KitFile, brought_along, open_bench
-from delayrig.run.left import checked_name, pack_left
 from delayrig.setup.scratch import sweep_scratch
 
 PLUGIN = "flashrom-rig"
@@ -74,8 +74,8 @@ class RigWorker(WorkerPlugin):
 
     def lane(self, request: Request, supplies: Supplies) -> VirtualLane:
         """Whose guests wait here between batches."""
-        kept = self.pool.guests if request.keeps_guests else None
-        return VirtualLane(request=request, supplies=supplies, paths=self.paths, kept=kept)
+        vm_pool = self.pool.guests if request.reuses_guests else None
+        return VirtualLane(request=request, supplies=supplies, paths=self.paths, vm_pool=vm_pool)
 
     async def run(self, bench: Bench, cell: Cell, cpu: int) -> bytes:
         """A cell, in a folder of which only what is returned is left."""

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One run of a fault campaign: what is done to which part, what goes wrong, and how it ended.
+
+Pure: a scenario follows from seed and number alone, and its end from what the run left.
+"""
+
+import math
+import random
+from enum import StrEnum
+
+import msgspec
+
+from delayrig.model.cell import Job
+
+# Small parts, so that flashrom's own reading of the whole part before and after a write takes no
+# time: pages and words on SPI, pages beside it. All flashroms of the campaign know them.
+CHIPS = ("M25P10-A", "W25Q16JV", "SST25VF040B", "SST29EE010")
+CYCLE_CHIPS = ("SST29EE010",)
+CHANGED_OFFSET_BYTES = 64 * 1024
+CHANGED_BYTES = 4096
+BLANK = b"\xff"
+
+# How far a run comes, about: the n-th is drawn from these, small ones as often as large ones.
+REPLY_BYTES, REQUEST_BYTES, REQUESTS, BUSY_TIMES = 200_000, 6_000, 400, 20
+BYTE_PROBABILITY = (1e-5, 1e-2)
+REQUEST_PROBABILITY = (1e-3, 1e-1)
+HOLD_US = (1_000, 3_000_000)
+
+
+class FaultKind(StrEnum):
+    """What goes wrong, in the words of `serprog-emu --fault`."""
+
+    DROP = "drop"
+    DROP_IN = "drop in"
+    CORRUPT = "corrupt"
+    CORRUPT_IN = "corrupt in"
+    DUPLICATE = "duplicate"
+    DUPLICATE_IN = "duplicate in"
+    DELAY = "delay"
+    STALL = "stall"
+    STALL_FOR_EVER = "stall for ever"
+    HANG_UP = "hang-up"
+    NAK = "nak"
+    STUCK_WIP = "stuck-wip"
+
+
+OF_BYTES = (
+    *(FaultKind.DROP, FaultKind.DROP_IN, FaultKind.CORRUPT),
+    *(FaultKind.CORRUPT_IN, FaultKind.DUPLICATE, FaultKind.DUPLICATE_IN),
+)
+
+
+class Scenario(msgspec.Struct, frozen=True, kw_only=True):
+    """A run before it is made; `fault` is what `--fault` takes."""
+
+    seed: int
+    run: int
+    chip: str
+    job: Job
+    differs: bool
+    """Whether the file to verify differs from the part in one byte."""
+    native_delay: bool
+    kind: FaultKind
+    fault: str
+    fault_seed: int
+
+
+class End(StrEnum):
+    """How flashrom came out of it."""
+
+    DONE = "done"
+    """It says so, and part and file are what they must be."""
+    REFUSED = "refused"
+    """It says that it failed."""
+    MISLED = "misled"
+    """It says that it read, and got other bytes in good form: serprog has no check sum."""
+    LIED = "lied"
+    """It says that it is done, and part or verdict are wrong."""
+    SILENT = "silent"
+    """It failed without a word."""
+    HUNG = "hung"
+    """It waited, or asked for nothing but the part's status, when its time was up."""
+    SLOW = "slow"
+    """It was at work when its time was up: nothing can be said."""
+    CRASHED = "crashed"
+    """A signal ended it."""
+
+
+class Left(msgspec.Struct, frozen=True, kw_only=True):
+    """What is there when all have ended; `exit_code` is None where time was up.
+
+    `at_work` tells whether the emulator saw more than questions for the status at the end.
+    """
+
+    exit_code: int | None
+    at_work: bool = False
+    said: str
+    content: bytes
+    read_back: bytes
+
+
+def draw_scenario(seed: int, run: int) -> Scenario:
+    """The run of that number; the kinds of faults take turns."""
+    draw = random.Random(f"fault {seed} {run}")
+    kind = list(FaultKind)[run % len(FaultKind)]
+    chip = draw.choice(CHIPS)
+    # Only these make the part busy.
+    jobs = (Job.WRITE, Job.ERASE) if kind is FaultKind.STUCK_WIP else tuple(Job)
+    return Scenario(
+        seed=seed,
+        run=run,
+        chip=chip,
+        job=draw.choice(jobs),
+        differs=draw.random() < 0.5,
+        native_delay=chip in CYCLE_CHIPS or draw.random() < 0.25,
+        kind=kind,
+        fault=_fault(kind, draw),
+        fault_seed=draw.getrandbits(31),
+    )
+
+
+def _fault(kind: FaultKind, draw: random.Random) -> str:
+    word, _, direction = kind.value.partition(" ")
+    if kind in OF_BYTES:
+        count = REQUEST_BYTES if direction else REPLY_BYTES
+        when = _when(draw, count, BYTE_PROBABILITY)
+        return f"{word}@{'in:' if direction else ''}{when}"
+    match kind:
+        case FaultKind.STUCK_WIP:
+            return f"{word}@{_nth(draw, BUSY_TIMES)}"
+        case FaultKind.STALL_FOR_EVER:
+            return f"{word}@{_nth(draw, REQUESTS)}"
+        case FaultKind.DELAY | FaultKind.STALL:
+            hold_us = round(_between(draw, *HOLD_US))
+            return f"{word}:{hold_us}@{_nth(draw, REQUESTS)}"
+        case _:
+            return f"{word}@{_when(draw, REQUESTS, REQUEST_PROBABILITY)}"
+
+
+def _when(draw: random.Random, count: int, probability: tuple[float, float]) -> str:
+    if draw.random() < 0.5:
+        return str(_nth(draw, count))
+    return f"p={_between(draw, *probability):.6f}"
+
+
+def _nth(draw: random.Random, count: int) -> int:
+    return round(_between(draw, 1, count))
+
+
+def _between(draw: random.Random, low: float, high: float) -> float:
+    """Each power of ten as often as the next."""
+    return math.exp(draw.uniform(math.log(low), math.log(high)))
+
+
+def content_before(scenario: Scenario, size_bytes: int) -> bytes:
+    """What the part holds at first."""
+    return random.Random(f"part {scenario.seed}").randbytes(size_bytes)
+
+
+def file_content(scenario: Scenario, size_bytes: int) -> bytes:
+    """What is to be written or verified, of the size of the part."""
+    before = content_before(scenario, size_bytes)
+    at = CHANGED_OFFSET_BYTES
+    if scenario.job is Job.WRITE:
+        changed = random.Random(f"file {scenario.seed}").randbytes(CHANGED_BYTES)
+        return before[:at] + changed + before[at + CHANGED_BYTES :]
+    if scenario.job is Job.VERIFY and scenario.differs:
+        return before[:at] + bytes([before[at] ^ 0x10]) + before[at + 1 :]
+    return before
+
+
+def content_after(scenario: Scenario, size_bytes: int) -> bytes:
+    """What the part holds when the job is done."""
+    match scenario.job:
+        case Job.WRITE:
+            return file_content(scenario, size_bytes)
+        case Job.ERASE:
+            return BLANK * size_bytes
+        case _:
+            return content_before(scenario, size_bytes)
+
+
+def classify(scenario: Scenario, left: Left, size_bytes: int) -> End:
+    """How it ended."""
+    if left.exit_code is None:
+        return End.SLOW if left.at_work else End.HUNG
+    if left.exit_code < 0:
+        return End.CRASHED
+    if left.exit_code > 0:
+        return End.REFUSED if left.said.strip() else End.SILENT
+    if scenario.job is Job.VERIFY and scenario.differs:
+        return End.LIED
+    if left.content != content_after(scenario, size_bytes):
+        return End.LIED
+    if scenario.job is Job.READ and left.read_back != content_before(scenario, size_bytes):
+        return End.MISLED if scenario.kind in OF_BYTES else End.LIED
+    return End.DONE
+
+
+def is_finding(end: End) -> bool:
+    """Whether it is one that a flashrom should not have."""
+    return end not in (End.DONE, End.REFUSED, End.MISLED, End.SLOW)

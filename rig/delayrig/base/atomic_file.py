@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Keeps a file in one step: a reader sees the old one or the new one, never a half."""
+
+import contextlib
+import os
+from pathlib import Path
+
+from delayrig.base.errors import BadInputError
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Writes all of it, or leaves what was there; raises `BadInputError` with the remedy."""
+    try:
+        replace_file(path, content)
+    except OSError as error:
+        raise BadInputError(
+            f"{path}: could not be written: {os.strerror(error.errno or 0)}",
+            hint="free some space there or name another place; what lay there is as it was",
+        ) from error
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """The same; raises `OSError`. Whoever is killed meanwhile leaves what was there, too."""
+    if path.exists() and not path.is_file():
+        # A pipe or a terminal: nothing to put in its place.
+        path.write_bytes(content)
+        return
+    scratch = path.with_name(f".{path.name}.new")
+    try:
+        scratch.write_bytes(content)
+        scratch.replace(path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            scratch.unlink()
+        raise

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What options and arguments name, as types, which a shell completes: subjects, plans, cells."""
+
+from collections.abc import Callable, Iterable
+from functools import cache
+from pathlib import Path
+
+import click
+from click.shell_completion import CompletionItem
+
+from delayrig.base.errors import RigError
+from delayrig.base.paths import find_paths
+from delayrig.cli.verbosity import note
+from delayrig.hazards import KINDS, NONE
+from delayrig.images.recipes import read_recipes
+from delayrig.images.subject import PATH_PREFIX, current_name, known_subjects
+from delayrig.model.cell import SEPARATOR, Job
+from delayrig.model.chips import read_chips
+from delayrig.model.corner import FORMS
+from delayrig.model.lane import LaneName
+from delayrig.model.platform import Arch
+from delayrig.plan.schema import RENAMED_PLANS, plan_names
+
+ELF = b"\x7fELF"
+NAMED = "file"
+"""To shells: names of files may stand here as well."""
+
+
+class Word(click.ParamType[str]):
+    """One of those that `known` lists, as far as a shell asks; the command checks it."""
+
+    def __init__(
+        self, name: str, known: Callable[[], Iterable[str]], *, joined: str = "", file: bool = False
+    ) -> None:
+        self.name = name
+        self._known = known
+        self._joined = joined
+        """What stands between several in one word."""
+        self._file = file
+        """Whether a file may be named instead."""
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """What begins so; file names where nothing does and one may stand there."""
+        del ctx, param
+        return _offered(self._known(), incomplete, joined=self._joined, file=self._file)
+
+
+class SubjectWord(Word):
+    """A flashrom by its name; the path of a program is taken as `path:PROGRAM`."""
+
+    def __init__(self, *, or_run: bool = False) -> None:
+        super().__init__("subject", _subjects, file=True)
+        self._or_run = or_run
+        """Whether a path may be that of a run as well: then a program must be there to be seen."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The subject's whole name."""
+        del param, ctx
+        value = _renamed(value, current_name(value))
+        if _is_named(value) or not (_is_program(value) if self._or_run else _is_path(value)):
+            return value
+        return _taken(value)
+
+
+class PlanWord(Word):
+    """A plan by its name, or by the one that it once had."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Its name of today."""
+        del param, ctx
+        return _renamed(value, RENAMED_PLANS.get(value, value))
+
+
+class CellWord(click.ParamType[str]):
+    """A cell's id, of the run or the plan that the command line names before it."""
+
+    name = "cell"
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Ids that begin so, or have that in them."""
+        del param
+        try:
+            return _offered(_ids(ctx), incomplete, anywhere=True)
+        except RigError:  # a plan or a run that is not there yet
+            return []
+
+
+def _ids(ctx: click.Context) -> list[str]:
+    """Of the plan, the usual one where none is named."""
+    from delayrig.analysis.repro.choice import USUAL_PLAN, ids_in_run
+    from delayrig.plan.request import choose_cells
+
+    run = ctx.params.get("run_folder")
+    if run is not None:
+        return ids_in_run(Path(run))
+    plan = ctx.params.get("plan") or USUAL_PLAN
+    choice = choose_cells(plan=plan, subjects=[], patterns=[], seed=1, paths=find_paths())
+    return [cell.id for cell in choice.cells]
+
+
+def _offered(
+    known: Iterable[str],
+    incomplete: str,
+    *,
+    joined: str = "",
+    anywhere: bool = False,
+    file: bool = False,
+) -> list[CompletionItem]:
+    """Completions of the last of several joined words."""
+    at = incomplete.rfind(joined) + 1 if joined else 0
+    before, begun = incomplete[:at], incomplete[at:]
+    words = [word for word in known if word.startswith(begun)]
+    words = words or [word for word in known if anywhere and begun in word]
+    if not words and file:
+        return [CompletionItem(incomplete, type=NAMED)]
+    return [CompletionItem(before + word) for word in words]
+
+
+def _subjects() -> list[str]:
+    names = known_subjects(read_recipes(find_paths().checkout))[:-1]
+    return [*names, PATH_PREFIX]
+
+
+def _chips() -> list[str]:
+    return list(read_chips(find_paths().checkout))
+
+
+def _hazards() -> list[str]:
+    return [NONE, *(kind.name for kind in KINDS)]
+
+
+SUBJECT = SubjectWord()
+SUBJECT_OR_RUN = SubjectWord(or_run=True)
+PLAN_NAME = PlanWord("plan", plan_names, file=True)
+CELL = CellWord()
+FLAGS = {
+    "chip": Word("chip", _chips, joined=","),
+    "corner": Word("corner", lambda: FORMS, joined=","),
+    "hazard": Word("hazards", _hazards, joined=SEPARATOR),
+    "job": Word("job", lambda: list(Job), joined=","),
+    "arch": Word("arch", lambda: list(Arch), joined=","),
+    "lane": Word("lane", lambda: list(LaneName), joined=","),
+}
+"""Of the options that describe a cell, those with words to choose from."""
+
+
+def split_values(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Of an option that may be repeated, and takes `A,B`: each value once, in order."""
+    return tuple(dict.fromkeys(one for word in words for one in word.split(",") if one))
+
+
+def _is_named(word: str) -> bool:
+    """Whether it has a subject's form; a name comes before a file that is called so."""
+    return word.startswith(PATH_PREFIX) or word in _subjects()
+
+
+def _is_path(word: str) -> bool:
+    return "/" in word or Path(word).is_file()
+
+
+def _is_program(word: str) -> bool:
+    try:
+        with Path(word).open("rb") as file:
+            return file.read(len(ELF)) == ELF
+    except OSError:
+        return False
+
+
+def _renamed(old: str, new: str) -> str:
+    if new != old:
+        note(f"note: {old} is called {new} now; the next version refuses the old name")
+    return new
+
+
+@cache
+def _taken(word: str) -> str:
+    note(f"note: {word} is taken as {PATH_PREFIX}{word}")
+    return f"{PATH_PREFIX}{word}"

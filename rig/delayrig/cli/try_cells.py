@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`rig/rig try`: one cell from flags, or the product of their values."""
+
+import shutil
+import sys
+from collections.abc import Callable
+from dataclasses import fields, replace
+from functools import wraps
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+import msgspec
+
+from delayrig.analysis.compare.times import compare_times
+from delayrig.analysis.repro.choice import Chosen
+from delayrig.analysis.repro.look import Look
+from delayrig.base.errors import BadInputError, ExitCode
+from delayrig.base.paths import Paths, find_paths
+from delayrig.cli.cells import unconfined_option
+from delayrig.cli.command import (
+    default_out,
+    delay_options,
+    explained,
+    is_unconfined,
+    plain_text,
+    run_shown,
+    until_interrupted,
+)
+from delayrig.cli.option_types import FLAGS, SUBJECT, split_values
+from delayrig.cli.verbosity import Verbosity, answers, note, tell_json, verbosity
+from delayrig.images.delay_function import DelayWish
+from delayrig.judge.exit_code import WATCHING, exit_code_of_run
+from delayrig.model.cell import REGION_KIB, Cell, Job
+from delayrig.model.corner import FORMS
+from delayrig.model.lane import LaneName
+from delayrig.model.platform import Arch
+from delayrig.model.result import Results, read_results
+from delayrig.plan.from_flags import (
+    CHIP,
+    CORNER,
+    MIPS,
+    NAME,
+    SOURCE,
+    Flags,
+    in_flags,
+    plan_of_flags,
+    words_of_cell,
+)
+from delayrig.plan.request import Request, check_out, choose_cells_of, default_jobs
+from delayrig.present.terminal.comparison import print_beside
+from delayrig.present.terminal.console import make_console
+from delayrig.present.terminal.results import UNWATCHED, print_results
+
+R = TypeVar("R")
+VALUES = {
+    "chip": ("NAME", f"As `rig/rig chips` lists them.  [default: {CHIP}]"),
+    "corner": ("CORNER", f"Its busy times: {', '.join(FORMS)}.  [default: {CORNER}]"),
+    "mips": (
+        "MIPS",
+        "Speed of each core: 1000, 500, 250, 125, 62 ... 1; on the live lane any, or one for each"
+        f" core: 10:40.  [default: {MIPS[LaneName.VIRTUAL]}; live: {MIPS[LaneName.LIVE]}]",
+    ),
+    "cores": ("N", "1, 2 or 4.  [default: 1, or as many as the hazards need]"),
+    "hazard": (
+        "HAZARDS",
+        "As `rig/rig hazards` lists them; + joins those of one cell, `none` is the calm one."
+        "  [default: none]",
+    ),
+    "job": ("JOB", f"{', '.join(Job)}.  [default: {Job.WRITE}]"),
+    "region": ("KIB", f"How much the job is about.  [default: {REGION_KIB}]"),
+    "arch": ("ARCH", f"{', '.join(Arch)}.  [default: what FLASHROM is built for]"),
+    "lane": ("LANE", f"{', '.join(LaneName)}.  [default: {LaneName.VIRTUAL}]"),
+}
+
+
+def _flag_options(function: Callable[..., R]) -> Callable[..., R]:
+    """The flags that choose cells, given to the command as `flags`."""
+
+    @wraps(function)
+    def inner(*args: Any, **kwargs: Any) -> R:
+        given = {field.name: kwargs.pop(field.name) for field in fields(Flags)}
+        # Values of hazards have commas of their own.
+        split = {n: v if n == "hazard" else split_values(v) for n, v in given.items()}
+        return function(*args, flags=Flags(**split), **kwargs)
+
+    decorated: Callable[..., R] = inner
+    for name, (metavar, text) in reversed(VALUES.items()):
+        decorated = click.option(
+            f"--{name}", type=FLAGS.get(name, str), multiple=True, metavar=metavar, help=text
+        )(decorated)
+    return decorated
+
+
+@click.command(NAME)
+@click.argument("flashrom", type=SUBJECT)
+@_flag_options
+@click.option(
+    "--against", type=SUBJECT, default="", metavar="OTHER", help="Shows this flashrom beside it."
+)
+@click.option("--canaries", is_flag=True, help="Runs the canaries and controls of `smoke` as well.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data.")
+@click.option("--jobs", type=click.IntRange(1), help="Cells at a time; default: as for `run`.")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder for results and cells.")
+@click.option("--keep", is_flag=True, help="Leaves the folder of a single cell, and says where.")
+@click.option("--dry-run", is_flag=True, help="Lists the cells and ends.")
+@unconfined_option
+@delay_options
+@plain_text
+@answers
+@explained
+def try_flashrom(
+    flashrom: str,
+    flags: Flags,
+    against: str,
+    canaries: bool,
+    seed: int,
+    jobs: int | None,
+    out: Path | None,
+    keep: bool,
+    dry_run: bool,
+    delay: DelayWish,
+    no_color: bool,
+) -> None:
+    """Runs FLASHROM in one cell that flags describe, without a plan, and shows what came of it.
+
+    FLASHROM is a subject, or the path of a program. Options that choose the cell may be repeated,
+    and all but --hazard take A,B as well: then each combination is a cell, and the answer a table.
+
+    \b
+      rig/rig try ./flashrom
+      rig/rig try ./flashrom --mips 1000,62 --cores 1,4 --hazard none --hazard low-res-timers
+      rig/rig try ./flashrom --against debian:trixie --job erase
+
+    Exit codes are those of `run`. What is wrong with OTHER alone is shown, and is no failure.
+    """
+    if against == flashrom:
+        raise BadInputError(f"--against {against}: is FLASHROM itself", hint="name another one")
+    paths = find_paths()
+    request = _request(flashrom, against, flags, seed, paths, canaries=canaries)
+    if dry_run:
+        tell_json([cell.id for cell in request.cells])
+        for cell in request.cells:
+            click.echo(cell.id)
+        note(f"{len(request.cells)} cells")
+        return
+    single = len(request.cells) == 1
+    folder = (out or default_out(NAME)).absolute()
+    check_out(folder, request.cells)
+    request = replace(request, out=folder, jobs=jobs or request.jobs, delay=delay)
+    if single:
+        sys.exit(_show_one(request, paths, kept=bool(keep or out), no_color=no_color))
+    results = run_shown(request, paths, no_color=no_color)
+    code = exit_code_of_run(results.cells)
+    tell_json(results)
+    console = make_console(no_color=no_color)
+    print_results(results, code, console, out=str(folder))
+    if against:
+        console.print(f"\n[bold]first: {against}; second: {flashrom}[/]", soft_wrap=True)
+        print_beside(compare_times(_side(results, against), _side(results, flashrom)), console)
+    sys.exit(code)
+
+
+def _request(
+    flashrom: str, against: str, flags: Flags, seed: int, paths: Paths, *, canaries: bool
+) -> Request:
+    """All that can be checked is."""
+    try:
+        plan = plan_of_flags(flashrom, against, flags, canaries=canaries)
+        choice = choose_cells_of(plan, source=SOURCE, subjects=[], seed=seed, paths=paths)
+    except BadInputError as error:
+        raise BadInputError(in_flags(error.message), hint=in_flags(error.hint)) from error
+    return Request(
+        plan=NAME,
+        cells=choice.cells,
+        contrasts=[],
+        chips=choice.chips,
+        recipes=choice.recipes,
+        out=Path(),
+        jobs=default_jobs(choice.lane),
+        seed=seed,
+        connect=None,
+        argv=sys.argv[1:],
+        lane=choice.lane,
+        unconfined=is_unconfined(),
+        again=_again(choice.cells[0]),
+    )
+
+
+def _again(first: Cell) -> Callable[[Cell], list[str]]:
+    """A canary or a control alone would be a subject like any: it comes with the first cell."""
+
+    def words(cell: Cell) -> list[str]:
+        if cell.role in WATCHING:
+            return [*words_of_cell(first), "--canaries"]
+        return words_of_cell(cell)
+
+    return words
+
+
+def _show_one(request: Request, paths: Paths, *, kept: bool, no_color: bool) -> ExitCode:
+    # What is needed for cells that are run takes a moment to load.
+    from delayrig.analysis.repro.run_again import run_again
+
+    (cell,) = request.cells
+    request = replace(request, jobs=1, stages=True, retries_lost=False)
+    chosen = Chosen(
+        cell=cell,
+        plan=request.plan,
+        chips=request.chips,
+        recipes=request.recipes,
+        delay=request.delay,
+    )
+    try:
+        quiet = verbosity() is Verbosity.QUIET
+        code = until_interrupted(
+            run_again(
+                chosen, request, paths, Look.WATCH, kept=kept, instead=UNWATCHED, quiet=quiet
+            ),
+            kept=f"what there is of the cell is in {request.out}" if kept else "nothing is kept",
+            no_color=no_color,
+        )
+        tell_json(read_results(request.out).cells[0])
+        return code
+    finally:
+        if not kept:
+            shutil.rmtree(request.out, ignore_errors=True)
+
+
+def _side(results: Results, subject: str) -> Results:
+    """The cells of one of the two, called by their places."""
+    cells = [cell for cell in results.cells if cell.subject.name == subject]
+    placed = [msgspec.structs.replace(cell, id=cell.place) for cell in cells]
+    return msgspec.structs.replace(results, cells=placed)

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How much a command says: `-q`, `-v` and `--json`, which mean the same everywhere.
+
+The answer goes to standard output, how far the command is to standard error. With `--json` the
+answer is one JSON document, and what a person would read of it is left out.
+"""
+
+import contextlib
+import io
+import sys
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from enum import IntEnum
+from functools import wraps
+from typing import Any, TextIO, TypeVar
+
+import click
+import msgspec
+from rich.console import Console
+
+from delayrig.present.terminal.console import make_console
+
+R = TypeVar("R")
+KEY = "delayrig.verbosity"
+_answer_to: ContextVar[TextIO | None] = ContextVar("answer_to", default=None)
+"""Where the JSON of an answer goes; None: nobody wants any."""
+
+
+class Verbosity(IntEnum):
+    """As the user has chosen."""
+
+    QUIET = -1
+    USUAL = 0
+    VERBOSE = 1
+
+
+def verbosity() -> Verbosity:
+    """Of the command that runs."""
+    context = click.get_current_context(silent=True)
+    return context.meta.get(KEY, Verbosity.USUAL) if context else Verbosity.USUAL
+
+
+def loud_options() -> list[click.Option]:
+    """`-q` and `-v`: the last one counts."""
+
+    def choose(chosen: Verbosity) -> Callable[[click.Context, click.Parameter, bool], None]:
+        def callback(context: click.Context, _: click.Parameter, given: bool) -> None:
+            if given:
+                context.meta[KEY] = chosen
+
+        return callback
+
+    options = {
+        Verbosity.QUIET: (["-q", "--quiet"], "Says the answer and errors, and nothing else."),
+        Verbosity.VERBOSE: (
+            ["-v", "--verbose"],
+            "Also says each step, and where an error is from.",
+        ),
+    }
+    return [
+        click.Option(names, is_flag=True, expose_value=False, help=text, callback=choose(chosen))
+        for chosen, (names, text) in options.items()
+    ]
+
+
+def add_verbosity(command: click.Command) -> None:
+    """Gives the options to a command, or to all of a group."""
+    if isinstance(command, click.Group):
+        for each in command.commands.values():
+            add_verbosity(each)
+    else:
+        command.params += loud_options()
+
+
+def note(text: str) -> None:
+    """Says something beside the answer."""
+    if verbosity() is not Verbosity.QUIET:
+        click.echo(text, err=True)
+
+
+def progress_console(*, no_color: bool) -> Console:
+    """For how far a command is."""
+    console = make_console(stderr=True, no_color=no_color)
+    console.quiet = verbosity() is Verbosity.QUIET
+    return console
+
+
+def answers(function: Callable[..., R]) -> Callable[..., R]:
+    """Gives a command `--json`; it tells its answer by `tell_json` as well."""
+
+    @click.option("--json", "as_json", is_flag=True, help="As JSON, all times in nanoseconds.")
+    @wraps(function)
+    def inner(*args: Any, as_json: bool, **kwargs: Any) -> R:
+        if not as_json:
+            return function(*args, **kwargs)
+        with _as_json():
+            return function(*args, **kwargs)
+
+    return inner
+
+
+def tell_json(value: object) -> None:
+    """The answer for machines, where it is wanted so."""
+    stream = _answer_to.get()
+    if stream is not None:
+        content = msgspec.json.encode(value, enc_hook=str)
+        stream.write(msgspec.json.format(content, indent=1).decode() + "\n")
+        stream.flush()
+
+
+@contextlib.contextmanager
+def _as_json() -> Iterator[None]:
+    token = _answer_to.set(sys.stdout)
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            yield
+    finally:
+        _answer_to.reset(token)

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Everything that a finished cell left in its folder."""
+
+from pathlib import Path
+
+import msgspec
+
+from delayrig.base.log_tail import log_tail
+from delayrig.model.delays import Delays, read_delays
+from delayrig.model.events import Event, read_events
+
+
+class Artifacts(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything that a finished cell left behind."""
+
+    events: list[Event]
+    output: bytes
+    image: bytes | None
+    read_back: bytes | None
+    delays: Delays | None = None
+    """The calls of its delay functions; None where it has none that is known, or nobody looked."""
+    emulator_said: str = ""
+    """The last lines of its log."""
+
+    @property
+    def stdout(self) -> str:
+        """What the subject printed, as text."""
+        return self.output.decode("utf-8", errors="replace")
+
+
+def read_artifacts(folder: Path) -> Artifacts:
+    """What is in the cell's folder."""
+    return Artifacts(
+        events=read_events(folder),
+        output=_bytes(folder / "stdout.txt") or b"",
+        image=_bytes(folder / "image.sparse"),
+        read_back=_bytes(folder / "read.bin"),
+        delays=read_delays(folder),
+        emulator_said=log_tail(_bytes(folder / "emulator.log") or b""),
+    )
+
+
+def _bytes(path: Path) -> bytes | None:
+    return path.read_bytes() if path.is_file() else None

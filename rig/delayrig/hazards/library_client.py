@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The subject's library in our library client (images/host/), and what goes on there."""
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard, number_in
+from delayrig.images.delay_function import askable_addresses
+from delayrig.model.events import first
+from delayrig.model.kinds.agent import SubjectEnd
+from delayrig.model.kinds.library_client import HostEnd, HostStart
+from delayrig.model.lane import LaneName
+from delayrig.model.platform import Arch
+
+if TYPE_CHECKING:
+    from delayrig.hazards.artifacts import Artifacts
+    from delayrig.images.subject import Subject
+    from delayrig.model.cell import Cell
+
+RATES_HZ = range(1, 1001)
+NS_PER_US, NS_PER_S = 1000, 1_000_000_000
+_SIGNALS = re.compile(r"([1-9][0-9]*)(,(alrm|chld|usr1))?(,restart)?")
+
+LONG_WAITS_HOST_LIMIT_S = 45
+LONG_WAITS_DEADLINE_MS = 20_000_000
+ASKED_US = (
+    *(0, 1, 9, 10, 11, 99, 100, 101, 999, 1_000, 1_001),
+    # Below and above what releases slept or polled for.
+    *(9_999, 10_000, 10_001, 99_999, 100_000, 100_001, 999_999, 1_000_000, 1_000_001),
+    # 2**31 and 2**32 ns, where nanoseconds wrap that were counted in 32 bits; the worst is just
+    # below a whole second.
+    *(2_147_483, 2_147_484, 4_294_967, 4_294_968, 4_999_999, 5_000_000, 8_589_935),
+    # 2**31 us, where they turn negative, and the longest that can be asked for.
+    *(2_147_483_647, 2_147_483_648, 4_294_967_295),
+)
+
+
+NOTHING_TO_ASK = "its library has no function that delays"
+
+
+class InLibrary(Hazard):
+    """The job is done by libflashrom, which a program of others has loaded."""
+
+    name = "library"
+    archs = (Arch.X86_64,)
+    about = "libflashrom in a program of ours, in place of the subject's command line program"
+    concern = Concern.SAFETY
+    lanes = ANYWHERE
+
+    @property
+    def in_library(self) -> bool:
+        """The one thing that it is about."""
+        return True
+
+    def fault(self, cell: "Cell", artifacts: "Artifacts") -> str:  # noqa: ARG002
+        """A program that ends by itself says so; one that crashed or was ended does not."""
+        ended = first(artifacts.events, SubjectEnd)
+        if ended and ended.exit_code == 0 and first(artifacts.events, HostEnd) is None:
+            return "the library client did not tell what went on in it"
+        return ""
+
+
+class Signals(InLibrary):
+    """A timer of that rate and a handler: each signal ends the nanosleep() that it meets.
+
+    With `restart` the handler asks that calls be taken up again (SA_RESTART), which nanosleep()
+    never is (signal(7)).
+    """
+
+    name = "signals"
+    form = "RATE[,alrm|chld|usr1][,restart]"
+    legend = f"RATE is {RATES_HZ.start} to {RATES_HZ[-1]} a second"
+    about = "libflashrom in a program that handles RATE signals a second, such as signals:20"
+
+    def __init__(self, value: str) -> None:
+        super().__init__(value)
+        match = _SIGNALS.fullmatch(value)
+        if match is None:
+            raise ValueError(value)
+        self._rate_hz = number_in(match.group(1), RATES_HZ)
+
+    def subject_words(self, subject: "Subject") -> Sequence[str]:  # noqa: ARG002
+        """The library client has the handler."""
+        return ("--signals", self.value)
+
+    def fault(self, cell: "Cell", artifacts: "Artifacts") -> str:
+        """Whether the signals came, as far as the program lived to tell."""
+        ended = first(artifacts.events, HostEnd)
+        if ended is None:
+            return super().fault(cell, artifacts)
+        due = self._due(artifacts)
+        return "none was handled" if due > 1 and not ended.signals else ""
+
+    def missed(self, cell: "Cell", artifacts: "Artifacts") -> str:  # noqa: ARG002
+        """Whether they came to it one by one: many are one to who is in a long system call."""
+        ended = first(artifacts.events, HostEnd)
+        due = self._due(artifacts)
+        if ended is None or ended.signals >= due // 2:
+            return ""
+        return f"it handled {ended.signals} signals where {due} were due"
+
+    def _due(self, artifacts: "Artifacts") -> int:
+        began, ended = first(artifacts.events, HostStart), first(artifacts.events, HostEnd)
+        if began is None or ended is None:
+            return 0
+        return (ended.t_ns - began.t_ns) * self._rate_hz // NS_PER_S
+
+
+class Threads(InLibrary):
+    """Each computes for 1 ms, then sleeps for 9: the process has CPU time that the caller has not.
+
+    They run on cores that the subject is not kept to, where there are any. Signals are blocked in
+    them.
+    """
+
+    name = "threads"
+    form = "N"
+    about = "libflashrom in a program of which N other threads (1 to 8) compute now and then"
+
+    def __init__(self, value: str) -> None:
+        super().__init__(value)
+        number_in(value, range(1, 9))
+
+    def subject_words(self, subject: "Subject") -> Sequence[str]:  # noqa: ARG002
+        """The library client has the threads."""
+        return ("--threads", self.value)
+
+    @property
+    def why_uncounted(self) -> str:
+        """Most of the CPU time is theirs."""
+        return "other threads of its program compute"
+
+    def missed(self, cell: "Cell", artifacts: "Artifacts") -> str:  # noqa: ARG002
+        """Whether they ran before the program ended."""
+        ended = first(artifacts.events, HostEnd)
+        return "" if ended is None or ended.turns else "the other threads never ran"
+
+
+class LongWaits(InLibrary):
+    """After the job, the library's delay function is called where arithmetic is apt to go wrong.
+
+    The waits are idle time, so that more than an hour of them passes at once.
+    """
+
+    name = "long-waits"
+    about = "its delay function is asked for 0 to 4295 s, at each side of every known boundary"
+    lanes = (LaneName.VIRTUAL,)
+
+    @property
+    def is_beyond_jobs(self) -> bool:
+        """No job asks for such waits."""
+        return True
+
+    @property
+    def why_uncounted(self) -> str:
+        """The waits are not the library's."""
+        return "the rig asked for its waits"
+
+    @property
+    def deadline_ms(self) -> int | None:
+        """More than all of the waits."""
+        return LONG_WAITS_DEADLINE_MS
+
+    @property
+    def host_limit_s(self) -> float | None:
+        """A subject that keeps its CPU busy in waits of an hour would take this machine hours."""
+        return LONG_WAITS_HOST_LIMIT_S
+
+    def subject_words(self, subject: "Subject") -> Sequence[str]:
+        """The library client asks."""
+        asks = ",".join(map(str, ASKED_US))
+        return ("--delay", str(next(iter(askable_addresses(subject)), 0)), "--ask", asks)
+
+    def refusal(self, subject: "Subject") -> str:
+        """Of several functions nobody knows which one is there for all lengths."""
+        addresses = askable_addresses(subject)
+        if not addresses:
+            return NOTHING_TO_ASK
+        return "" if len(addresses) == 1 else f"{len(addresses)} functions of its library delay"
+
+    def missed(self, cell: "Cell", artifacts: "Artifacts") -> str:  # noqa: ARG002
+        """Whether each of them was seen."""
+        calls = artifacts.delays.calls if artifacts.delays else []
+        unseen = set(ASKED_US) - {call.requested_ns // NS_PER_US for call in calls}
+        return f"{len(unseen)} of {len(ASKED_US)} calls were not seen" if unseen else ""

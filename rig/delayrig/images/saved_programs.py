@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Packed subjects beside the results of a gate, so that its cells run again from its folder alone.
+
+Each lies in a folder of its own, as the images have it: the archive that guests get, with the
+program and all its libraries, and the parts that are looked into here. `subject.json` describes it.
+"""
+
+import contextlib
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+
+import msgspec
+
+from delayrig.base import digest
+from delayrig.base.errors import BadInputError
+from delayrig.base.paths import Paths
+from delayrig.images.library import SUFFIX, provide_library
+from delayrig.images.recipes import Recipes
+from delayrig.images.subject import PARTS, PROGRAM, Subject, provide_subject
+from delayrig.model.cell import slug
+from delayrig.model.platform import Arch, labelled
+
+FOLDER = "programs"
+"""Below the folder of a gate."""
+DESCRIBED, ARCHIVE = "subject.json", "subject.cpio"
+
+
+def provide_program(
+    name: str,
+    recipes: Recipes,
+    paths: Paths,
+    preparing: Callable[[str], None],
+    arch: Arch = Arch.X86_64,
+) -> Subject:
+    """The packed subject: as it was saved with the run that is looked at again, else a new one."""
+    saved = _saved(name, recipes, paths, arch)
+    return saved or provide_subject(name, recipes, paths, preparing, arch)
+
+
+def provide_program_library(
+    name: str, recipes: Recipes, paths: Paths, preparing: Callable[[str], None]
+) -> Subject | None:
+    """The same of its library."""
+    saved = _saved(f"{name}{SUFFIX}", recipes, paths, Arch.X86_64)
+    return saved or provide_library(name, recipes, paths, preparing)
+
+
+def is_saved(name: str, recipes: Recipes) -> bool:
+    """Whether it, or its library, was saved with the run: then nothing else of it is needed."""
+    return any(subject.name in (name, f"{name}{SUFFIX}") for subject, _ in _described(recipes))
+
+
+def save_programs(subjects: Iterable[Subject], folder: Path, called: Mapping[str, str]) -> None:
+    """Keeps each below the folder, once; `called` has other names for some."""
+    for subject in subjects:
+        described = msgspec.structs.replace(subject, archive=ARCHIVE)
+        with _made_whole(folder / _folder_name(subject, called)) as made:
+            _copy(Path(subject.archive).parent, made)
+            (made / DESCRIBED).write_bytes(msgspec.json.format(msgspec.json.encode(described)))
+
+
+def _folder_name(subject: Subject, called: Mapping[str, str]) -> str:
+    name = subject.name.removesuffix(SUFFIX) if subject.library else subject.name
+    library = SUFFIX.replace("/", "-") if subject.library else ""
+    return slug(labelled((called.get(name) or slug(name)) + library, subject.arch))
+
+
+def programs_beside(run: Path) -> str:
+    """Where a run's programs are saved: in its folder, or beside it where it is a gate's side."""
+    places = (run / FOLDER, run.absolute().parent / FOLDER)
+    return next((str(place) for place in places if place.is_dir()), "")
+
+
+def _saved(name: str, recipes: Recipes, paths: Paths, arch: Arch) -> Subject | None:
+    for subject, place in _described(recipes):
+        if (subject.name, subject.arch) == (name, arch):
+            return _installed(subject, place, paths)
+    return None
+
+
+def _described(recipes: Recipes) -> list[tuple[Subject, Path]]:
+    files = sorted(Path(recipes.saved).glob(f"*/{DESCRIBED}")) if recipes.saved else []
+    return [(_read(file), file.parent) for file in files]
+
+
+def _read(file: Path) -> Subject:
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=Subject)
+    except msgspec.MsgspecError as error:
+        raise BadInputError(f"{file}: {error}", hint="copy the gate's folder again") from error
+
+
+def _installed(subject: Subject, place: Path, paths: Paths) -> Subject:
+    """Among the images of this rig; raises `BadInputError` for what is not as it is described."""
+    program = place / PARTS / PROGRAM.lstrip("/")
+    whole = digest.of_file(place / ARCHIVE) == subject.archive_sha256
+    if not whole or (not subject.library and digest.of_file(program) != subject.program_sha256):
+        raise BadInputError(
+            f"{place}: is not the {subject.name} that was saved there: its digest differs",
+            hint="copy the gate's folder again",
+        )
+    folder = paths.images / "subjects" / f"kept-{subject.archive_sha256[:24]}"
+    if not folder.is_dir():
+        with _made_whole(folder) as made:
+            _copy(place, made)
+    return msgspec.structs.replace(subject, archive=str(folder / ARCHIVE))
+
+
+@contextlib.contextmanager
+def _made_whole(folder: Path) -> Iterator[Path]:
+    """Where to make it: it gets its name once it is all there, unless somebody was faster."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
+        made = Path(scratch) / "made"
+        yield made
+        with contextlib.suppress(OSError):
+            made.rename(folder)
+
+
+def _copy(packed: Path, made: Path) -> None:
+    made.mkdir()
+    shutil.copyfile(packed / ARCHIVE, made / ARCHIVE)
+    shutil.copytree(packed / PARTS, made / PARTS)

@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the session does to a subject while it runs: one class for each word of its spec.
+
+To add one: a class here, its word in `actions_of()`, and `lanes` of its hazard (delayrig/hazards/).
+"""
+
+import contextlib
+import os
+import random
+import signal
+from collections.abc import Sequence
+from pathlib import Path
+
+from delayrig.lanes.host.children import may_take_realtime
+from delayrig.lanes.host.loops import Loops
+from delayrig.lanes.host.record import Record, now_ns
+from delayrig.lanes.host.spec import Spec
+
+NEVER_NS = 1 << 63
+NS_PER_MS = 1_000_000
+NS_PER_S = 1_000_000_000
+
+
+class Action:
+    """Does nothing yet. Each method may be left as it is."""
+
+    due_ns = NEVER_NS
+    """When `act()` is to be called next."""
+
+    def __init__(self, record: Record) -> None:
+        self.record = record
+
+    def begin(self) -> None:
+        """Before the subject starts."""
+
+    def started(self, subject: int) -> None:
+        """It has just started."""
+
+    def accepted(self, subject: int, printed: Path) -> None:
+        """The emulator has accepted it, and waits for this to return."""
+
+    def act(self, now: int) -> None:
+        """What was due."""
+
+    def ended(self) -> None:
+        """The subject has ended."""
+
+
+class Hogs(Action):
+    """Loops beside the subject, from before its start to its end."""
+
+    def __init__(self, record: Record, count: int, cpu: int) -> None:
+        super().__init__(record)
+        self._cpus = [cpu] * count
+        self._loops: Loops | None = None
+
+    def begin(self) -> None:
+        """All of them turn when this returns."""
+        self._loops = Loops(self._cpus)
+        self._note("hogs_running", self._loops)
+
+    def ended(self) -> None:
+        """They are counted, and gone."""
+        if self._loops:
+            self._note("hogs_stopped", self._loops)
+            self._loops.end()
+
+    def _note(self, event: str, loops: Loops) -> None:
+        self.record.note(event, count=loops.count, turns_min=loops.turns_min)
+
+
+class Siblings(Action):
+    """Loops on other CPUs, until the subject is accepted."""
+
+    def __init__(self, record: Record, cpus: Sequence[int]) -> None:
+        super().__init__(record)
+        self._cpus = cpus
+        self.loops: Loops | None = None
+
+    def begin(self) -> None:
+        """All of them turn when this returns."""
+        self.loops = Loops(self._cpus)
+        self.note("siblings_running")
+
+    def accepted(self, subject: int, printed: Path) -> None:  # noqa: ARG002
+        """They are gone, and what the subject had printed by then is counted."""
+        if self.loops:
+            self.loops.end()
+        self.note("siblings_stopped", stdout_bytes=printed.stat().st_size)
+
+    def ended(self) -> None:
+        """Where it was never accepted."""
+        if self.loops:
+            self.loops.end()
+
+    def note(self, event: str, **facts: object) -> None:
+        """With how many there are, and how far the last of them came."""
+        loops = self.loops
+        turns = loops.turns_min if loops else 0
+        self.record.note(event, count=len(self._cpus), turns_min=turns, **facts)
+
+
+class ScheduledSiblings(Siblings):
+    """The same, in windows counted from the subject's start or acceptance."""
+
+    def __init__(self, record: Record, cpus: Sequence[int], spec: Spec) -> None:
+        super().__init__(record, cpus)
+        windows = [[int(edge) for edge in window] for window in spec.values_of("siblings_window")]
+        self._edges_ns = [edge * NS_PER_MS for window in windows for edge in window]
+        self._period_ns = spec.number_of("siblings_period_ms") * NS_PER_MS
+        self._from_accept = ["accept"] in spec.values_of("siblings_from")
+        self._next = 0
+        self._origin_ns = 0
+
+    def begin(self) -> None:
+        """They are there, and still."""
+        self.loops = Loops(self._cpus)
+        self.loops.pause()
+
+    def started(self, subject: int) -> None:  # noqa: ARG002
+        """Time may begin here."""
+        if not self._from_accept:
+            self._plan_from(now_ns())
+
+    def accepted(self, subject: int, printed: Path) -> None:  # noqa: ARG002
+        """Or here."""
+        if self._from_accept:
+            self._plan_from(now_ns())
+
+    def _plan_from(self, origin_ns: int) -> None:
+        self._origin_ns = origin_ns
+        self.due_ns = origin_ns + self._edges_ns[0]
+
+    def act(self, now: int) -> None:  # noqa: ARG002
+        """The edges are in turn where they begin, and where they end."""
+        assert self.loops is not None
+        begins = self._next % 2 == 0
+        if begins:
+            self.loops.resume()
+        else:
+            self.loops.pause()
+        self.note("siblings_running" if begins else "siblings_stopped")
+        self._next += 1
+        turn, at = divmod(self._next, len(self._edges_ns))
+        again = turn == 0 or self._period_ns
+        due_ns = self._origin_ns + turn * self._period_ns + self._edges_ns[at]
+        self.due_ns = due_ns if again else NEVER_NS
+
+
+class Stops(Action):
+    """SIGSTOP, and SIGCONT half a period later."""
+
+    def __init__(self, record: Record, rate_hz: int) -> None:
+        super().__init__(record)
+        self._half_ns = NS_PER_S // rate_hz // 2
+        self._subject = 0
+        self._count = 0
+        self._stopped = False
+
+    def started(self, subject: int) -> None:
+        """The first half is the subject's."""
+        self._subject = subject
+        self.due_ns = now_ns() + self._half_ns
+
+    def act(self, now: int) -> None:
+        """In turn."""
+        self._stopped = not self._stopped
+        self._count += self._stopped
+        os.kill(self._subject, signal.SIGSTOP if self._stopped else signal.SIGCONT)
+        self.due_ns = now + self._half_ns
+
+    def ended(self) -> None:
+        """How often it was stopped."""
+        self.record.note("stops", count=self._count)
+
+
+class Migration(Action):
+    """Another of the subject's CPUs at each beat, by seeded draws."""
+
+    def __init__(self, record: Record, rate_hz: int, seed: int, cpus: Sequence[int]) -> None:
+        super().__init__(record)
+        self._beat_ns = NS_PER_S // rate_hz
+        self._draws = random.Random(f"migrate {seed}")
+        self._cpus = list(cpus)
+        self._at = self._cpus[0]
+        self._subject = 0
+        self._count = 0
+
+    def started(self, subject: int) -> None:
+        """It began on the first of them."""
+        self._subject = subject
+        self.due_ns = now_ns() + self._beat_ns
+
+    def act(self, now: int) -> None:
+        """Never the one that it is on."""
+        self._at = self._draws.choice([cpu for cpu in self._cpus if cpu != self._at])
+        with contextlib.suppress(ProcessLookupError):
+            os.sched_setaffinity(self._subject, [self._at])
+            self._count += 1
+        self.due_ns = now + self._beat_ns
+
+    def ended(self) -> None:
+        """How often it was moved."""
+        self.record.note("migrations", count=self._count)
+
+
+class RealtimeDenied(Action):
+    """What the subject may take is looked at once it is accepted."""
+
+    def accepted(self, subject: int, printed: Path) -> None:  # noqa: ARG002
+        """So that its own program has begun by then."""
+        allowed, most = may_take_realtime(subject)
+        self.record.note("subject_rights", cap_sys_nice=int(allowed), rtprio_max=most)
+
+
+def actions_of(spec: Spec, record: Record) -> list[Action]:
+    """All that the spec asks for."""
+    actions: list[Action] = []
+    if hogs := spec.number_of("hogs"):
+        actions.append(Hogs(record, hogs, spec.cpus[0]))
+    if siblings := spec.number_of("siblings"):
+        others = spec.cpus[1 : siblings + 1]
+        scheduled = bool(spec.values_of("siblings_window"))
+        actions.append(
+            ScheduledSiblings(record, others, spec) if scheduled else Siblings(record, others)
+        )
+    if rate_hz := spec.number_of("stops_hz"):
+        actions.append(Stops(record, rate_hz))
+    for rate, seed in spec.values_of("migrate"):
+        actions.append(Migration(record, int(rate), int(seed), spec.cpus))
+    if spec.number_of("realtime_denied"):
+        actions.append(RealtimeDenied(record))
+    return actions
+
+
+def cpus_at_start(spec: Spec) -> list[int]:
+    """Where the subject begins: on one CPU where it shares that, or leaves it later."""
+    if any(spec.values_of(key) for key in ("hogs", "siblings", "migrate")):
+        return spec.cpus[:1]
+    return spec.cpus if spec.pinned else []

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What passes between this host and a guest's agent, from its call to its results."""
+
+import asyncio
+import itertools
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from delayrig.base.errors import LostGuestError
+from delayrig.lanes.live.agent_connection import Line
+from delayrig.lanes.live.clock import GuestClock
+from delayrig.lanes.live.emulator import LiveEmulator
+from delayrig.lanes.live.pace import WINDOW_MS, Pace, prefer, put_back
+from delayrig.lanes.stages import BOOTED, CONNECTED, ENDED, StageWatch
+from delayrig.machine.monitor import MonitoredMachine
+from delayrig.model.speed import Origin, SpeedChange
+
+BOOT_LIMIT_S = 150.0
+"""A rehearsal that never ends takes 60 of them (images/agent/live_cell.c)."""
+PAUSE_LIMIT_S = 60.0
+SPARE_S = 60.0
+"""Of a slow guest's, besides its subject's time."""
+ALONE_S = 5.0
+"""How long a subject gets to notice that its emulator is gone."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Conversation:
+    """One cell's, or that of something else that is run in a guest."""
+
+    machine: MonitoredMachine
+    line: Line
+    pace: Pace
+    deadline_ms: int
+    """How much time the subject gets."""
+    emulator: LiveEmulator | None = None
+    stage: LiveEmulator | None = None
+    """Before which the subject rehearses."""
+    speeds: dict[str, Iterator[SpeedChange]] = field(default_factory=dict)
+    """By the hazard that changes them."""
+    watch: StageWatch = field(default_factory=StageWatch)
+    extra_s: int = 0
+    """What its subject gets besides, and what it gets without its emulator."""
+    _moments: dict[Origin, asyncio.Future[float]] = field(default_factory=dict)
+    """When the subject started, and when it was accepted, by this process's loop."""
+
+    async def hold(self) -> GuestClock:
+        """From the guest's call until it stands with its results in its memory."""
+        gone = asyncio.create_task(self.machine.wait_gone())
+        holding = asyncio.create_task(self._hold())
+        try:
+            await asyncio.wait({gone, holding}, return_when=asyncio.FIRST_COMPLETED)
+            if holding.done():
+                return holding.result()
+            gone.result()
+            raise LostGuestError("QEMU ended by itself")
+        finally:
+            await _cancelled([gone, holding])
+
+    async def _hold(self) -> GuestClock:
+        loop = asyncio.get_running_loop()
+        self._moments = {origin: loop.create_future() for origin in (Origin.START, Origin.ACCEPT)}
+        await self.pace.end()
+        admitting = asyncio.create_task(self._admit_rehearsal())
+        try:
+            await self.line.expect("ready", BOOT_LIMIT_S)
+        finally:
+            admitting.cancel()
+        if self.stage is not None:
+            await self.stage.end()
+        begin = await self.line.read_clock()
+        changing = self._speed_tasks()
+        threads = await self._at_speed()
+        self.watch.ended(BOOTED)
+        try:
+            await self.line.say("go")
+            await self._accompany(changing)
+            await asyncio.sleep(WINDOW_MS / 1000)  # so that its last window holds nothing else
+        finally:
+            await _cancelled(changing)
+            put_back(threads)
+        await self.pace.end()
+        end = await self.line.read_clock()
+        await self.line.say("finish")
+        await self.machine.wait_paused(limit_s=PAUSE_LIMIT_S)
+        return GuestClock(begin=begin, end=end)
+
+    async def _admit_rehearsal(self) -> None:
+        if self.stage is not None:
+            await self.stage.wait_accepted()
+            self.stage.release()
+
+    def _reached(self, origin: Origin) -> None:
+        if not self._moments[origin].done():
+            self._moments[origin].set_result(asyncio.get_running_loop().time())
+
+    async def _change_speeds(self, whose: str, changes: Iterator[SpeedChange]) -> None:
+        """As long as the subject lives."""
+        for change in changes:
+            began_s = await asyncio.shield(self._moments[change.when.origin])
+            due_s = began_s + change.when.after_ms / 1000
+            await asyncio.sleep(due_s - asyncio.get_running_loop().time())
+            await self.pace.change(whose, change)
+        await asyncio.get_running_loop().create_future()
+
+    def _speed_tasks(self) -> set[asyncio.Task[None]]:
+        """What comes first is so when this returns."""
+        tasks = set()
+        for whose, changes in self.speeds.items():
+            first, later = split_changes(changes)
+            self.pace.set_first(whose, first)
+            tasks.add(asyncio.create_task(self._change_speeds(whose, later)))
+        return tasks
+
+    async def _at_speed(self) -> list[int]:
+        await self.pace.begin()
+        return await prefer(self.machine, self.pace.core_mips)
+
+    async def _accompany(self, changing: set[asyncio.Task[None]]) -> None:
+        """Until the subject has ended."""
+        limit_s = self.deadline_ms / 1000 + SPARE_S + self.extra_s
+        accepting = asyncio.create_task(self._accept())
+        hearing = asyncio.create_task(self._hear_to_the_end(limit_s))
+        alone = asyncio.create_task(self._be_alone())
+        ours = {accepting, hearing, alone}
+        tasks = ours | changing
+        try:
+            async with asyncio.timeout(limit_s):
+                while not hearing.done():
+                    done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+                    for task in done - {hearing}:
+                        task.result()
+                    tasks -= done - {hearing}
+            hearing.result()
+        except TimeoutError:
+            raise LostGuestError(f"the guest did not end within {limit_s:.0f} s") from None
+        finally:
+            await _cancelled(ours)
+
+    async def _accept(self) -> None:
+        if self.emulator is None:
+            return
+        await self.emulator.wait_accepted()
+        await self.line.say("accepted")
+        self._reached(Origin.ACCEPT)
+
+    async def _hear_to_the_end(self, limit_s: float) -> None:
+        heard: set[str] = set()
+        while True:
+            word = await self.line.hear(limit_s)
+            if word in heard:
+                raise LostGuestError(f"the guest said {word!r} again")
+            heard.add(word)
+            match word:
+                case "started":
+                    self._reached(Origin.START)
+                case "released" if self.emulator is not None:
+                    self.emulator.release()
+                    self.watch.ended(CONNECTED)
+                case "ended":
+                    self.watch.ended(ENDED)
+                    return
+                case other:
+                    raise LostGuestError(f"the guest said {other!r}, which was not asked for")
+
+    async def _be_alone(self) -> None:
+        """A subject whose emulator is gone must end soon.
+
+        One that the emulator hung up on may have to be ended: that is its own doing.
+        """
+        if self.emulator is None:
+            return
+        await self.emulator.process.wait()
+        await asyncio.sleep(ALONE_S + self.extra_s)
+        if self.emulator.process.returncode == 0 and self.emulator.gave_up():
+            await self.line.say("alone")
+            return
+        raise LostGuestError(
+            f"the emulator ended with {self.emulator.process.returncode}, and its subject did not"
+        )
+
+
+def split_changes(
+    changes: Iterator[SpeedChange],
+) -> tuple[list[SpeedChange], Iterator[SpeedChange]]:
+    """What is so from the beginning, and what comes later."""
+    first: list[SpeedChange] = []
+    for change in changes:
+        if change.when.origin is not Origin.BEGIN:
+            return first, itertools.chain([change], changes)
+        first.append(change)
+    return first, iter(())
+
+
+async def _cancelled(tasks: Iterable[asyncio.Task[Any]]) -> None:
+    tasks = list(tasks)
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)

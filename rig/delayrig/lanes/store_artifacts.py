@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a cell left, on whatever lane, put into its folder: what it will be judged by."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from delayrig.base.atomic_file import replace_file
+from delayrig.images import dummy
+from delayrig.images.delay_function import DelayFunction
+from delayrig.lanes.delay_record import read_record
+from delayrig.model.delays import FILE_NAME, delays_since, encode_delays
+from delayrig.model.events import first, merge_events, read_events
+from delayrig.model.kinds.agent import SubjectStart
+from delayrig.model.workload import Region
+
+
+def write_entries(entries: dict[str, bytes], folder: Path, region: Region) -> None:
+    """Puts what came of the cell into the cell's folder, all of its event streams as one.
+
+    A part inside the subject stands for the emulator, which then served nobody.
+    """
+    agent = entries.pop("agent.jsonl", b"")
+    emulator = entries.pop("events.jsonl", b"")
+    if "dummy.jsonl" in entries:
+        emulator = dummy.on_the_clock_of(agent, entries.pop("dummy.jsonl"))
+    if "chip.bin" in entries:
+        entries["image.sparse"] = dummy.sparse_image(entries.pop("chip.bin"), region)
+    host = entries.pop("host.jsonl", b"")
+    replace_file(folder / "events.jsonl", merge_events(agent, emulator, host))
+    for entry, content in entries.items():
+        replace_file(folder / entry, content)
+
+
+def write_delays(
+    saw: bytes, folder: Path, functions: Sequence[DelayFunction], insn_ns: int
+) -> None:
+    """Puts what the delay plugin saw into the cell's folder; `insn_ns` is an instruction's time."""
+    delays = read_record(saw, functions, insn_ns=insn_ns, late_ns=insn_ns)
+    replace_file(folder / FILE_NAME, encode_delays(delays))
+
+
+def write_live_delays(saw: bytes, folder: Path, functions: Sequence[DelayFunction]) -> None:
+    """The same of a guest in real time, from the subject's start on: it rehearsed before."""
+    started = first(read_events(folder), SubjectStart)
+    delays = read_record(saw, functions, insn_ns=0, late_ns=0)
+    own = delays_since(delays, started.t_ns if started else 0)
+    replace_file(folder / FILE_NAME, encode_delays(own))

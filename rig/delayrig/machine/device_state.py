@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The state of a paused machine, in the one form that QEMU loads more than once: a snapshot in an
+image of its own. Pure functions of the image's bytes.
+
+QEMU throws away all that it has translated when it loads the `cpu_common` section of a CPU, since
+RAM will have changed behind its back (QEMU hw/core/cpu-system.c). A reset tells it which pages
+have (machine/ram_reset.py), and so leaves that section out. What it holds, whether a CPU is halted
+and which interrupts are due, must then be what the reset before each load leaves: the first CPU
+runs, the others are halted, nothing is due. Of other machines there is no such state.
+
+QEMU's CPUs take turns, and a machine that goes on does so with the one after that which ran last;
+in a new machine that is the first one. It makes no difference unless another CPU has something to
+do in the very moment of the pause: so none may have a timer that is due by then, and the agent
+settles before it pauses (images/agent/agent.c). One that is due later ends the first CPU's turn,
+and the order is the same from there on.
+
+How long an instruction takes is no part of the state where it never changes: it is put in, so that
+a machine that ran at another speed goes on at this one's.
+
+Sources: QEMU docs/interop/qcow2 (header, "Snapshots"), docs/devel/migration/main ("Stream
+structure"), migration/savevm.h, system/cpu-timers.c, accel/tcg/tcg-accel-ops-rr.c.
+"""
+
+import re
+import struct
+
+CLUSTER_BYTES = 1 << 19
+"""More than any state, so that it lies in one piece."""
+TAG = "pause"
+
+_HEADER = struct.Struct(">4s16xI36xIQ")  # magic, cluster bits, number and place of the snapshots
+_SNAPSHOT = struct.Struct(">32xII")  # bytes of state, of extra data
+_EXTRA = struct.Struct(">Q")  # the same bytes again, where there is extra data
+_MAGIC, _STREAM = b"QFI\xfb", b"QEVM"
+_CPU_COMMON = re.compile(
+    rb"\x04(?P<id>.{4})\x0acpu_common(?P<number>.{4})\x00\x00\x00\x01(?P<halted>.{4})(?P<due>.{4})"
+    rb"(?:\x05\x19cpu_common/crash_occurred\x00\x00\x00\x01.)?\x7e(?P=id)",
+    re.DOTALL,
+)
+_CLOCK = re.compile(
+    rb"\x05\x0ctimer/icount\x00\x00\x00\x01(?P<bias>.{8})(?P<count>.{8})", re.DOTALL
+)
+_APIC = re.compile(
+    rb"\x04(?P<id>.{4})\x04apic(?P<number>.{4})\x00\x00\x00\x03.*?(?P<due>.{8})\x7e(?P=id)",
+    re.DOTALL,
+)
+_SUBSECTION = struct.Struct(">BB18sI")  # mark, length of the name, name, version
+_SPEED_NAME = b"timer/icount/shift"
+_SPEED = struct.Struct(">hq")  # the shift; a difference that QEMU keeps where it adapts it
+_NEVER = -1
+_EXIT_REQUEST = 1
+"""Of what is due: QEMU drops it on loading."""
+
+
+def made_loadable(image: bytes, *, cores: int, icount_shift: int) -> bytes | None:
+    """The image whose state keeps translations; None where that machine cannot be reset."""
+    place = _state_in(image)
+    if place is None:
+        return None
+    stream = image[place]
+    sections = list(_CPU_COMMON.finditer(stream))
+    if len(sections) != cores or not all(_is_as_reset(section) for section in sections):
+        return None
+    clock = _CLOCK.search(stream)
+    if clock is None or (
+        cores > 1 and not _has_first_cpu_begin(stream, cores, clock, icount_shift)
+    ):
+        return None
+    speed = _SUBSECTION.pack(5, len(_SPEED_NAME), _SPEED_NAME, 2) + _SPEED.pack(icount_shift, 0)
+    kept = _CPU_COMMON.sub(b"", stream[: clock.end()] + speed + stream[clock.end() :])
+    if len(kept) > len(stream):
+        return None
+    return image[: place.start] + kept.ljust(len(stream), b"\0") + image[place.stop :]
+
+
+def _state_in(image: bytes) -> slice | None:
+    if len(image) < _HEADER.size:
+        return None
+    magic, cluster_bits, snapshots, at = _HEADER.unpack_from(image)
+    if magic != _MAGIC or snapshots != 1 or len(image) < at + _SNAPSHOT.size + _EXTRA.size:
+        return None
+    size, extra = _SNAPSHOT.unpack_from(image, at)
+    if extra >= _EXTRA.size:
+        (size,) = _EXTRA.unpack_from(image, at + _SNAPSHOT.size)
+    cluster = 1 << cluster_bits
+    begins = [b for b in range(0, len(image), cluster) if image.startswith(_STREAM, b)]
+    if len(begins) != 1 or size > cluster:
+        return None
+    return slice(begins[0], begins[0] + size)
+
+
+def _is_as_reset(section: re.Match[bytes]) -> bool:
+    number, halted, due = (
+        int.from_bytes(section[name], "big") for name in ("number", "halted", "due")
+    )
+    return halted == (number > 0) and not due & ~_EXIT_REQUEST
+
+
+def _has_first_cpu_begin(
+    stream: bytes, cores: int, clock: re.Match[bytes], icount_shift: int
+) -> bool:
+    timers = list(_APIC.finditer(stream))
+    if len(timers) != cores:
+        return False
+    now_ns = _signed(clock["bias"]) + (_signed(clock["count"]) << icount_shift)
+    due_ns = [_signed(timer["due"]) for timer in timers if any(timer["number"])]
+    return all(due == _NEVER or due > now_ns for due in due_ns)
+
+
+def _signed(field: bytes) -> int:
+    return int.from_bytes(field, "big", signed=True)

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""libvirt's embedded driver: a libvirt without a daemon, in this process and for it alone."""
+
+import atexit
+import contextlib
+import ctypes
+import os
+import shutil
+import signal
+import tempfile
+import threading
+from functools import cache
+from pathlib import Path
+
+from delayrig.base.die_with_parent import READ_PARENT
+from delayrig.base.paths import Paths
+from delayrig.base.scratch import place_of_sockets
+
+EMBED = "embed"
+"""`--connect embed`."""
+EMBEDDED = "/embed"
+# No daemon stands beside the embedded driver, so everything that one would do is turned off.
+EMBED_CONFIGURATION = """\
+stdio_handler = "file"
+security_driver = "none"
+namespaces = []
+cgroup_controllers = []
+clear_emulator_capabilities = 0
+"""
+RUN_AS_ROOT = 'user = "root"\ngroup = "root"\ndynamic_ownership = 0\n'
+PR_SET_CHILD_SUBREAPER = 36
+REAP_PAUSE_S = 0.02
+SOCKET_BYTES_MAX = 56 + 12
+"""libvirt's own folders and names, and the root's own."""
+OF_PROCESS = "process-"
+"""Links to roots are called so, with the number of their process."""
+GUEST_NAME = "flashrom-rig-"
+"""What the names of domains begin with; the number of the rig's process and a `-` follow."""
+# The rig may have ended before the signal of its death was asked for: then its child is another's.
+NETWORK = "FLASHROM_RIG_NETWORK"
+"""The words before a QEMU that is to be in a network of its own, in its environment."""
+WITHOUT_RIGHTS = "--bounding-set -all --inh-caps -all"
+"""What libvirt would do, but before the network is entered, which is a right of root's."""
+STARTER = """\
+#!/bin/sh
+# Made by the rig: a QEMU of libvirt's that does not outlive who asked for it.
+exec ${network} setpriv --pdeathsig KILL {rights} -- sh -c '
+	words="$*"
+	case $words in
+	*guest={name}*)
+		{read_parent}
+		rig=${{words#*guest={name}}}
+		[ "${{rig%%-*}}" = "$parent" ] || exit 1
+		;;
+	esac
+	exec {program} "$@"
+' sh "$@"
+"""
+
+
+def embed_uri(paths: Paths) -> str:
+    """The URI of an embedded driver for this process alone: one root serves one process.
+
+    What libvirt found out about QEMU is kept for the next one. Its sockets lie below the root, and
+    the path of a socket is short (unix(7)), so the root does not lie in the folder of state.
+    """
+    return f"qemu:///embed?root={_root(paths.state / 'libvirt')}"
+
+
+@cache
+def _root(folder: Path) -> Path:
+    _drop_left_behind(folder)
+    (folder / "cache").mkdir(parents=True, exist_ok=True)
+    root = Path(tempfile.mkdtemp(prefix="rig-", dir=place_of_sockets(SOCKET_BYTES_MAX)))
+    link = folder / f"{OF_PROCESS}{os.getpid()}"
+    link.symlink_to(root)
+    atexit.register(_drop, link)
+    (root / "cache").symlink_to(folder / "cache")
+    (root / "etc").mkdir()
+    as_root = RUN_AS_ROOT if os.geteuid() == 0 else ""
+    (root / "etc" / "qemu.conf").write_text(EMBED_CONFIGURATION + as_root, encoding="utf-8")
+    return root
+
+
+def _drop_left_behind(folder: Path) -> None:
+    """Of processes that were killed, and so could not do it themselves.
+
+    One of them may have had the number that is this process's now.
+    """
+    for link in folder.glob(f"{OF_PROCESS}*"):
+        number = link.name.removeprefix(OF_PROCESS)
+        if number == str(os.getpid()) or not Path("/proc", number).exists():
+            _end_questioned(link.resolve())
+            _drop(link)
+
+
+def _drop(link: Path) -> None:
+    """The root of a process, and then what says where it is."""
+    shutil.rmtree(link.resolve(), ignore_errors=True)
+    link.unlink(missing_ok=True)
+
+
+def _end_questioned(root: Path) -> None:
+    """Ends the QEMU that the libvirt of that root asked what it can do.
+
+    It makes itself a daemon, so that nothing ends it where libvirt is killed meanwhile.
+    """
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            line = (process / "cmdline").read_bytes()
+            if b"qemu-system" in line and b"-daemonize" in line and os.fsencode(f"{root}/") in line:
+                os.kill(int(process.name), signal.SIGKILL)
+
+
+def is_embedded(uri: str) -> bool:
+    """Whether QEMUs there are processes of ours."""
+    return EMBEDDED in uri
+
+
+def provide_starter(program: str, paths: Paths) -> Path:
+    """What libvirt is told to be QEMU."""
+    path = paths.state / "libvirt" / program
+    text = STARTER.format(
+        program=program,
+        name=GUEST_NAME,
+        read_parent=READ_PARENT,
+        network=NETWORK,
+        rights=WITHOUT_RIGHTS if os.geteuid() == 0 else "",
+    )
+    if not path.is_file() or path.read_text(encoding="utf-8") != text:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        path.chmod(0o755)
+    return path
+
+
+def adopt_orphans() -> None:
+    """Makes every QEMU of the embedded driver a child of this process, and reaps it.
+
+    Such a QEMU has no parent but process 1, which may reap it late; libvirt waits for that, 2 s
+    and more. As a subreaper that did not reap, this process would make it wait for 40 s.
+    """
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+    def reap() -> None:
+        pause = threading.Event()
+        while not pause.wait(REAP_PAUSE_S):
+            with contextlib.suppress(ChildProcessError, ProcessLookupError, FileNotFoundError):
+                ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+                if ended is not None and _is_orphaned_qemu(ended.si_pid):
+                    os.waitpid(ended.si_pid, 0)
+
+    threading.Thread(target=reap, name="reaper", daemon=True).start()
+
+
+def _is_orphaned_qemu(process: int) -> bool:
+    """A daemon is in a session of its own.
+
+    libvirt's own helpers are waited for by libvirt, and plain children by asyncio.
+    """
+    name = Path(f"/proc/{process}/comm").read_text(encoding="utf-8")
+    return name.startswith("qemu-system") and os.getsid(process) != os.getsid(0)

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""RAM of a paused QEMU, put back to what it was at the snapshot, with its translations kept.
+
+A guest that resumed from a snapshot maps the file of its RAM for itself alone, so the host's kernel
+knows which pages the guest has changed: they are no longer the file's. Those are written anew from
+the file; or from that of another snapshot, and then those as well in which the two files differ.
+QEMU must forget what it has translated of them, and only of them: it does when they are written to
+by a device, or by who tests it (qtest). All else it has translated stays, which is most of what a
+cell runs: the kernel, the agent, the emulator.
+
+Sources: Linux Documentation/admin-guide/mm/pagemap (bits 61 to 63), proc_pid_mem(5); QEMU
+docs/devel/testing/qtest.
+"""
+
+import contextlib
+import errno
+import hashlib
+import os
+import socket
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from delayrig.base.errors import LostGuestError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+PAGE_BYTES = 4096
+ENTRY_BYTES = 8
+MAPS_FIELDS = 6
+NOT_THE_FILES, IN_MEMORY = 61, 62
+ANSWER = b"OK"
+QTEST_LIMIT_S = 60.0
+PAGES_MAX = 128 << 20 >> 12
+"""Past that it is as quick to start anew, and the host gets its memory back."""
+DIGESTS = "digests"
+"""Beside the file of RAM: of each of its pages."""
+DIGEST_BYTES = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Pages of RAM in a row, from `start` bytes of its file on."""
+
+    start: int
+    size: int
+
+
+class CannotResetError(Exception):
+    """This guest is not to be reset; another one may be started instead."""
+
+
+def write_digests(ram: Path) -> None:
+    """Of each page, so that it is known later in what two files differ; of zeros it is zero."""
+    zeros = bytes(PAGE_BYTES)
+    size = ram.stat().st_size
+    with ram.open("rb", buffering=0) as file, ram.with_name(DIGESTS).open("wb") as digests:
+        digests.truncate(size // PAGE_BYTES * DIGEST_BYTES)
+        for stretch in _data_in(file.fileno(), Stretch(0, size)):
+            content = os.pread(file.fileno(), stretch.size, stretch.start)
+            for at in range(0, len(content), PAGE_BYTES):
+                page = content[at : at + PAGE_BYTES]
+                if page != zeros:
+                    digests.seek((stretch.start + at) // PAGE_BYTES * DIGEST_BYTES)
+                    digests.write(hashlib.blake2b(page, digest_size=DIGEST_BYTES).digest())
+
+
+def stale_stretches(process: int, ram: Path, content: Path) -> list[Stretch]:
+    """What this process, which maps the file `ram`, has in its RAM that may differ from `content`.
+
+    That is another such file, or the same.
+    """
+    import numpy as np  # takes longer to load than a reset, and most commands do without
+
+    begin, end = _mapping_of(process, ram)
+    with Path(f"/proc/{process}/pagemap").open("rb", buffering=0) as file:
+        file.seek(begin // PAGE_BYTES * ENTRY_BYTES)
+        entries = np.frombuffer(file.read((end - begin) // PAGE_BYTES * ENTRY_BYTES), np.uint64)
+    if len(entries) != (end - begin) // PAGE_BYTES:
+        raise CannotResetError(f"/proc/{process}/pagemap is too short")
+    is_there = (entries >> np.uint64(IN_MEMORY)) != 0
+    is_the_files = (entries >> np.uint64(NOT_THE_FILES)) & np.uint64(1) != 0
+    stale = is_there & ~is_the_files
+    if not content.samefile(ram):
+        stale |= _differ(ram, content)
+    changed = np.nonzero(stale)[0]
+    if len(changed) > PAGES_MAX:
+        raise CannotResetError(f"{len(changed)} pages have changed")
+    rows = np.split(changed, np.nonzero(np.diff(changed) != 1)[0] + 1) if len(changed) else []
+    return [Stretch(int(row[0]) * PAGE_BYTES, len(row) * PAGE_BYTES) for row in rows]
+
+
+def forget_translations(qtest: socket.socket, base: int, stretches: list[Stretch]) -> None:
+    """Has QEMU write zeros there; `base` is the physical address of RAM. Blocks."""
+    words = "".join(f"memset {base + s.start:#x} {s.size:#x} 0x0\n" for s in stretches).encode()
+    qtest.settimeout(QTEST_LIMIT_S)
+    answered, rest = 0, b""
+    with contextlib.suppress(TimeoutError):
+        # So few at a time that the answers have room: else each side would wait for the other.
+        for part in _lines_in_parts(words):
+            qtest.sendall(part)
+            wanted = part.count(b"\n")
+            while wanted:
+                received = qtest.recv(1 << 16)
+                if not received:
+                    break
+                *lines, rest = (rest + received).split(b"\n")
+                if any(line.strip() != ANSWER for line in lines):
+                    raise LostGuestError(f"QEMU's answer to memset is {lines[0]!r}")
+                wanted -= len(lines)
+                answered += len(lines)
+    if answered != len(stretches):
+        raise LostGuestError(f"QEMU wrote {answered} of {len(stretches)} stretches of memory")
+
+
+def put_back(process: int, ram: Path, stretches: list[Stretch], content: Path) -> None:
+    """Writes that file's content to the process, where it is not zero as QEMU has left it."""
+    begin, _ = _mapping_of(process, ram)
+    own = Path(f"/proc/{process}/mem")
+    with content.open("rb", buffering=0) as file, own.open("r+b", buffering=0) as memory:
+        for stretch in (part for whole in stretches for part in _data_in(file.fileno(), whole)):
+            pages = os.pread(file.fileno(), stretch.size, stretch.start)
+            if os.pwrite(memory.fileno(), pages, begin + stretch.start) != stretch.size:
+                raise LostGuestError(f"could not write to the memory of process {process}")
+
+
+def _data_in(file: int, whole: Stretch) -> Iterator[Stretch]:
+    """But for the holes of the file (lseek(2), SEEK_DATA)."""
+    at, end = whole.start, whole.start + whole.size
+    while at < end:
+        try:
+            begin = os.lseek(file, at, os.SEEK_DATA)
+        except OSError as error:
+            if error.errno == errno.ENXIO:  # there is nothing more
+                return
+            raise
+        if begin >= end:
+            return
+        at = min(os.lseek(file, begin, os.SEEK_HOLE), end)
+        yield Stretch(begin, at - begin)
+
+
+def _lines_in_parts(words: bytes, lines_max: int = 512) -> list[bytes]:
+    lines = words.splitlines(keepends=True)
+    return [b"".join(lines[at : at + lines_max]) for at in range(0, len(lines), lines_max)]
+
+
+def _mapping_of(process: int, ram: Path) -> tuple[int, int]:
+    """The addresses at which a process has that file, which it maps once and whole."""
+    for line in Path(f"/proc/{process}/maps").read_text(errors="replace").splitlines():
+        fields = line.split(maxsplit=5)
+        if len(fields) == MAPS_FIELDS and fields[-1] == str(ram):
+            begin, end = (int(address, 16) for address in fields[0].split("-"))
+            if end - begin == ram.stat().st_size:
+                return begin, end
+    raise CannotResetError(f"process {process} does not map {ram} in one piece")
+
+
+def _differ(ram: Path, other: Path) -> "NDArray[np.bool_]":
+    """Which pages do, of two files of RAM, by their digests."""
+    import numpy as np
+
+    one, two = (
+        np.fromfile(path.with_name(DIGESTS), np.uint64).reshape(-1, DIGEST_BYTES // 8)
+        for path in (ram, other)
+    )
+    if one.shape != two.shape:
+        raise CannotResetError(f"{ram} and {other} are not of one size")
+    differ: NDArray[np.bool_] = (one != two).any(axis=1)
+    return differ

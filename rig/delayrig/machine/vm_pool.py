@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Guests that run one cell after another, each from its snapshot.
+
+Most of what a short cell costs this host is to translate the guest's code. A QEMU that is reset
+to a snapshot has done that already; to that of another speed, too, since kernels lie in one place
+in all of them. What a cell finds in it is the same to the byte as in one that was just started, and
+so are its times: `rig/rig selfcheck determinism` compares the two.
+"""
+
+import asyncio
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from delayrig.base.scratch import ScratchFolder
+from delayrig.machine.arguments import Hardware, machine_of
+from delayrig.machine.delay_watch import read_wish, write_wish
+from delayrig.machine.flood import LOG_BYTES_MAX
+from delayrig.machine.qemu import QemuMachine
+from delayrig.machine.ram_reset import CannotResetError
+from delayrig.machine.snapshot import RAM, STATES, restored
+
+RESET_NOTE = "reset: cells that this QEMU ran before: "
+"""In the QEMU log of a cell that ran in such a guest."""
+# emulators/qemu_preload/shared_files.c looks for it.
+REFILLED = ".refill"
+# A small cell; a flashrom with its libraries; one with many; cells of large parts.
+ROOMS_BYTES = [1 << 18, *(mib << 20 for mib in (5, 10, 20, 40, 80))]
+CELLS_MAX = 64
+"""Each leaves translations behind that nothing uses any more, some 2 MB."""
+
+
+class _Content(NamedTuple):
+    path: Path
+    inode: int
+    changed_ns: int
+    size_bytes: int
+
+
+def _content_of(path: Path) -> _Content:
+    status = path.stat()
+    return _Content(path, status.st_ino, status.st_mtime_ns, status.st_size)
+
+
+def can_be_pooled(snapshot: Path) -> bool:
+    """Whether guests from that snapshot can be reset to it."""
+    return (snapshot / STATES).is_file()
+
+
+class PooledVm:
+    """A QEMU with a folder of its own, and files in which each cell finds what it is given."""
+
+    def __init__(self, hardware: Hardware, snapshot: Path, cpu: int) -> None:
+        self.snapshot = snapshot
+        """Whose pause it is at, or went on from."""
+        self._kind = machine_of(hardware.shape)
+        self._states: dict[Path, Path] = {}
+        self._folder = ScratchFolder()
+        folder = Path(self._folder.name)
+        self._names = tuple(hardware.fw_cfg)
+        self._files = {
+            name: folder / f"{number}{REFILLED}" for number, name in enumerate(hardware.fw_cfg)
+        }
+        self._filled: dict[str, _Content] = {}
+        self._log = folder / "qemu.log"
+        self.logs = [folder / hardware.console.name, self._log]
+        self._marks = folder / hardware.marks.name if hardware.marks else None
+        self.delays = hardware.delays and replace(
+            hardware.delays,
+            wish=folder / hardware.delays.wish.name,
+            out=folder / hardware.delays.out.name,
+        )
+        self._told = dict.fromkeys([*self.logs, *filter(None, [self._marks])], 0)
+        self.machine = QemuMachine(
+            replace(
+                restored(hardware, snapshot),
+                fw_cfg=self._files,
+                console=self.logs[0],
+                marks=self._marks,
+                delays=self.delays,
+                is_reset=True,
+            ),
+            log=self._log,
+            cpu=cpu,
+        )
+        self._cells = 0
+
+    def fits(self, hardware: Hardware) -> bool:
+        """Whether a cell that is given this can run here."""
+        return (
+            self._cells < CELLS_MAX
+            and self._kind == machine_of(hardware.shape)
+            and self._names == tuple(hardware.fw_cfg)
+            and bool(self._marks) == bool(hardware.marks)
+            and bool(self.delays) == bool(hardware.delays)
+            and all(
+                path.stat().st_size <= self._files[name].stat().st_size
+                for name, path in hardware.fw_cfg.items()
+            )
+        )
+
+    async def start(self, hardware: Hardware) -> None:
+        """To the pause of the snapshot, for its first cell."""
+        for name, path in hardware.fw_cfg.items():
+            with self._files[name].open("wb") as file:
+                file.truncate(room_bytes(path.stat().st_size))
+        self._fill(hardware)
+        await self.machine.start()
+
+    async def reset(self, hardware: Hardware, snapshot: Path, cpu: int) -> None:
+        """To the pause of that snapshot, for another cell. Raises `UnrewindableError`."""
+        self._fill(hardware)
+        self.machine.move(cpu)
+        self.snapshot = snapshot
+        if snapshot not in self._states:
+            copy = Path(self._folder.name) / f"{len(self._states)}-{STATES}"
+            shutil.copyfile(snapshot / STATES, copy)
+            self._states[snapshot] = copy
+        self._told = {log: log.stat().st_size for log in self._told}
+        await self.machine.reset(self._states[snapshot], snapshot / RAM)
+
+    def tell(self, hardware: Hardware) -> None:
+        """Copies what this cell left in the logs to where a machine of its own would have it."""
+        for log, told in self._told.items():
+            own = hardware.console.with_name(log.name)
+            if log.is_file():
+                with log.open("rb") as file:
+                    file.seek(told)
+                    said = file.read(LOG_BYTES_MAX)
+                if log == self._log and self._cells > 1:
+                    said = f"{RESET_NOTE}{self._cells - 1}\n".encode() + said
+                own.write_bytes(said)
+        if self.delays is not None and hardware.delays is not None:
+            hardware.delays.out.write_bytes(self.delays.saw())
+
+    async def end(self, hardware: Hardware | None = None) -> None:
+        """Nothing is left of it but what the cell that was given `hardware` left in the logs."""
+        await asyncio.shield(self.machine.stop())
+        try:
+            if hardware is not None:
+                self.tell(hardware)
+        finally:
+            self._folder.cleanup()
+
+    def _fill(self, hardware: Hardware) -> None:
+        self._cells += 1
+        if self.delays is not None and hardware.delays is not None:
+            write_wish(self.delays.wish, read_wish(hardware.delays.wish), self._cells)
+        for name, path in hardware.fw_cfg.items():
+            content, before = _content_of(path), self._filled.get(name)
+            if content == before:
+                continue
+            with self._files[name].open("r+b") as file, path.open("rb") as source:
+                shutil.copyfileobj(source, file)
+                if before is not None:
+                    file.write(bytes(max(before.size_bytes - content.size_bytes, 0)))
+            self._filled[name] = content
+
+
+class VmPool:
+    """Those of a run that wait for their next cell: at most `room` at a time."""
+
+    def __init__(self, room: int) -> None:
+        self._room = room
+        self._idle: list[PooledVm] = []
+
+    @asynccontextmanager
+    async def lend(self, hardware: Hardware, snapshot: Path, cpu: int) -> AsyncIterator[PooledVm]:
+        """A guest at the pause of that snapshot, given what `hardware` is given.
+
+        It goes on to another cell if this one comes to its end.
+        """
+        guest = await self._take(hardware, snapshot, cpu)
+        try:
+            yield guest
+            await asyncio.to_thread(guest.tell, hardware)
+        except BaseException:
+            await guest.end(hardware)
+            raise
+        self._idle.append(guest)
+        await self._make_room(self._room)
+
+    async def end(self) -> None:
+        """Of all."""
+        await self._make_room(0)
+
+    async def _take(self, hardware: Hardware, snapshot: Path, cpu: int) -> PooledVm:
+        while guest := self._take_idle(hardware, snapshot):
+            if await _was_reset(guest, hardware, snapshot, cpu):
+                return guest
+        await self._make_room(self._room - 1)
+        guest = PooledVm(hardware, snapshot, cpu)
+        try:
+            await guest.start(hardware)
+        except BaseException:
+            await guest.end(hardware)
+            raise
+        return guest
+
+    def _take_idle(self, hardware: Hardware, snapshot: Path) -> PooledVm | None:
+        """One that fits, of this snapshot if there is one. Other cells take theirs meanwhile."""
+        fitting = [guest for guest in self._idle if guest.fits(hardware)]
+        chosen = min(fitting, key=lambda guest: guest.snapshot != snapshot, default=None)
+        if chosen is not None:
+            self._idle.remove(chosen)
+        return chosen
+
+    async def _make_room(self, left: int) -> None:
+        while len(self._idle) > left:
+            await self._idle.pop(0).end()
+
+
+async def _was_reset(guest: PooledVm, hardware: Hardware, snapshot: Path, cpu: int) -> bool:
+    try:
+        await guest.reset(hardware, snapshot, cpu)
+    except CannotResetError:
+        await guest.end()
+        return False
+    except BaseException:
+        await guest.end()
+        raise
+    return True
+
+
+def room_bytes(size_bytes: int) -> int:
+    """How long the file is made for content of that size: others of about its size fit as well."""
+    return next((room for room in ROOMS_BYTES if room >= size_bytes), size_bytes)

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Plans: TOML files that name cells. `rig/docs/reference/plans.md` describes the format.
+
+A plan's groups span dimensions, as a covering array or as a full product, and run for each
+subject; its single cells are named. Rules give cells their expectation, the last match wins.
+"""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from delayrig.base.errors import BadInputError, nearest
+from delayrig.base.toml import read_toml
+from delayrig.hazards import NONE, cores_needed, ordered_hazards, parse_hazards
+from delayrig.images.subject import current_name
+from delayrig.model.cell import REGION_KIB
+from delayrig.model.lane import LaneName
+from delayrig.plan.contrast import Contrast
+from delayrig.plan.machines import find_machine
+
+PLANS_FOLDER = Path(__file__).with_name("plans")
+CORES_KNOWN = (1, 2, 4)
+GONE = {"witness": "every cell in a guest is watched for its delays now: take the key out"}
+"""Keys that plans once had, and what to do about them."""
+
+
+class Timers(StrEnum):
+    """Whether the guest kernel has high-resolution timers; low ones are a hazard."""
+
+    HIGH_RES = "high-res"
+    LOW_RES = "low-res"
+
+
+class Load(StrEnum):
+    """What else runs in the guest; siblings are a hazard."""
+
+    NONE = "none"
+    BUSY_SIBLINGS = "busy-siblings"
+
+
+class Point(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One choice in every dimension."""
+
+    mips: float | None = None
+    """Left out where a machine says it, and so are the cores."""
+    cores: int | None = None
+    job: str
+    chip: str
+    corner: str = "typ"
+    timers: str = "high-res"
+    load: str = "none"
+    hazards: str = NONE
+    programmer: str = "serprog:ip"
+    arch: str = "x86_64"
+    machine: str = ""
+
+
+class Span(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The choices in every dimension of a group."""
+
+    mips: list[float | None] = msgspec.field(default_factory=lambda: [None])
+    cores: list[int | None] = msgspec.field(default_factory=lambda: [None])
+    job: list[str]
+    chip: list[str]
+    corner: list[str] = msgspec.field(default_factory=lambda: ["typ"])
+    timers: list[str] = msgspec.field(default_factory=lambda: ["high-res"])
+    load: list[str] = msgspec.field(default_factory=lambda: ["none"])
+    hazards: list[str] = msgspec.field(default_factory=lambda: [NONE])
+    programmer: list[str] = msgspec.field(default_factory=lambda: ["serprog:ip"])
+    arch: list[str] = msgspec.field(default_factory=lambda: ["x86_64"])
+    machine: list[str] = msgspec.field(default_factory=lambda: [""])
+
+
+class Group(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Cells over a span, for its own subjects or for each; without a strength all of them."""
+
+    name: str
+    over: Span
+    strength: int | None = None
+    subject: str | list[str] = []
+    role: str = "measure"
+    region_kib: int = REGION_KIB
+    pin: str = ""
+
+
+class Single(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One cell by name: for its own subjects, or for each subject of the run."""
+
+    name: str
+    at: Point
+    subject: str | list[str] = []
+    role: str = "measure"
+    region_kib: int = REGION_KIB
+    pin: str = ""
+    lane: str = ""
+    """Its own, where that is not the plan's."""
+
+
+class Match(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a rule is about; keys that are left out match everything, `*` in names works."""
+
+    name: str = "*"
+    subject: str = "*"
+    lane: str = "*"
+    arch: str = "*"
+    timers: str = "*"
+    load: str = "*"
+    hazards: str = "*"
+    job: str = "*"
+    chip: str = "*"
+    corner: str = "*"
+
+
+class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """An expectation and its reason."""
+
+    when: Match
+    expect: str
+    reason: str
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A whole file."""
+
+    schema: int
+    about: str
+    subjects: list[str]
+    lane: str = LaneName.VIRTUAL.value
+    group: list[Group] = []
+    cell: list[Single] = []
+    rule: list[Rule] = []
+    contrast: list[Contrast] = []
+
+
+RENAMED_PLANS = {"museum": "past-mistakes"}
+"""Old names, which this version still takes."""
+
+
+def plan_names() -> list[str]:
+    """The plans that come with the rig."""
+    return sorted(file.stem for file in PLANS_FOLDER.glob("*.toml"))
+
+
+def find_plan(name: str) -> Path:
+    """A plan by name, or by the name of its file."""
+    name = RENAMED_PLANS.get(name, name)
+    if name in plan_names():
+        return PLANS_FOLDER / f"{name}.toml"
+    if "/" in name or name.endswith(".toml"):
+        return Path(name)
+    raise BadInputError(
+        f"unknown plan {name!r}",
+        hint=nearest(name, plan_names(), what="plans") + "; a file of your own ends in .toml",
+    )
+
+
+def read_plan(path: Path) -> Plan:
+    """The plan in a file; raises `BadInputError` that names file and key."""
+    return read_toml(path, Plan, gone=GONE, current=current_name)
+
+
+def lane_of_plan(plan: Plan, source: str) -> LaneName:
+    """Where it is run unless somebody says otherwise; raises `BadInputError`."""
+    return _lane(plan.lane, source, "lane")
+
+
+def lane_of_cell(single: Single, number: int, source: str) -> LaneName | None:
+    """The lane that it names itself; None where it is the plan's. Raises `BadInputError`."""
+    return _lane(single.lane, source, f"cell[{number}].lane") if single.lane else None
+
+
+def _lane(name: str, source: str, key: str) -> LaneName:
+    try:
+        return LaneName(name)
+    except ValueError:
+        raise BadInputError(
+            f"{source}: key '{key}': unknown value {name!r}",
+            hint=nearest(name, list(LaneName), what="lanes"),
+        ) from None
+
+
+def own_subjects(owner: Group | Single) -> list[str]:
+    """The subjects that it names itself; none where it runs for those of the run."""
+    return [owner.subject] if isinstance(owner.subject, str) else owner.subject
+
+
+def hazards_of(row: dict[str, Any]) -> tuple[str, ...]:
+    """The whole set of a point: what its timers and its load come to, and the rest."""
+    words = list(parse_hazards(row["hazards"]))
+    if row["timers"] == Timers.LOW_RES:
+        words.append("low-res-timers")
+    if row["load"] == Load.BUSY_SIBLINGS:
+        words.append("busy-siblings")
+    return ordered_hazards(words)
+
+
+def is_possible(row: dict[str, Any]) -> bool:
+    """Whether there are as many cores as its hazards need."""
+    return cores_needed(hazards_of(row)) <= _cores(row)
+
+
+def _cores(row: dict[str, Any]) -> int:
+    """Where nothing says how many, that is complained of elsewhere."""
+    if row["machine"]:
+        return len(find_machine(row["machine"]).core_mips)
+    return CORES_KNOWN[-1] if row["cores"] is None else int(row["cores"])

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a cell left in its folder, carried from the worker that ran it."""
+
+import zlib
+from pathlib import Path, PurePosixPath
+
+import msgspec
+
+from delayrig.base.errors import RigFaultError
+from delayrig.model.result import CellResult
+from delayrig.run.resume import RESULT
+
+LEFT_BYTES_MAX = 512 << 20
+"""A cell of virtual time leaves at most some 110 MB of events, and three images of its part."""
+COMPRESSION_LEVEL = 1
+
+
+def pack_left(folder: Path) -> bytes:
+    """All files below the folder; raises `RigFaultError` where that is too much."""
+    paths = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+    size_bytes = sum(path.stat().st_size for path in paths)
+    if size_bytes > LEFT_BYTES_MAX:
+        raise RigFaultError(
+            f"{folder.name}: left {size_bytes >> 20} MiB, and no more than"
+            f" {LEFT_BYTES_MAX >> 20} MiB are carried",
+            hint="run this cell without --cluster",
+        )
+    files = {str(path.relative_to(folder)): path.read_bytes() for path in paths}
+    return zlib.compress(msgspec.msgpack.encode(files), COMPRESSION_LEVEL)
+
+
+def unpack_left(packed: bytes, folder: Path) -> CellResult:
+    """Writes the files into the folder, all but the result: a cell that has one there is done."""
+    content = zlib.decompressobj().decompress(packed, 2 * LEFT_BYTES_MAX)
+    files = msgspec.msgpack.decode(content, type=dict[str, bytes])
+    result = files.pop(RESULT)
+    for name, content in files.items():
+        place = folder / checked_name(name)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(content)
+    return msgspec.json.decode(result, type=CellResult)
+
+
+def checked_name(name: str) -> PurePosixPath:
+    """A path that stays below its folder, whatever the other side says."""
+    path = PurePosixPath(name)
+    if path.is_absolute() or ".." in path.parts or not path.parts:
+        raise RigFaultError(f"a file arrived that is named {name!r}")
+    return path

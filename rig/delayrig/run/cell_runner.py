@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One cell after the other, run in its lane and judged from what it left on disk."""
+
+import asyncio
+import errno
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import msgspec
+
+from delayrig.base.atomic_file import replace_file
+from delayrig.base.errors import BadInputError, LostGuestError, OverdueGuestError
+from delayrig.base.scratch import full_scratch
+from delayrig.hazards.of_cell import hazards_of
+from delayrig.images import dummy
+from delayrig.images.delay_function import DelayFunction, DelayWish, find_watched
+from delayrig.images.subject import PATH_PREFIX, Subject, knows_string, wrong_machine
+from delayrig.judge.judge import Finding, blank_result, judge_cell
+from delayrig.lanes.lane import Assignment, Lane
+from delayrig.lanes.stages import JUDGE, MARKS_NAME, StageWatch
+from delayrig.model.cell import Cell, Programmer
+from delayrig.model.lane import LaneName
+from delayrig.model.result import CellResult, Verdict
+from delayrig.plan.request import Request
+from delayrig.run.resume import CELL, RESULT, first_try_kept
+
+NOT_PROVIDED = "not provided: "
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bench:
+    """All that the cells of a run have in common."""
+
+    request: Request
+    lane: Lane
+    watched: Mapping[str, tuple[DelayFunction, ...]]
+    """The delay functions and direct waits of each subject, by its label."""
+    chip_names: Mapping[tuple[str, str], str]
+    """What each packed program calls each chip; empty where it knows none of its names."""
+
+    def refusal(self, cell: Cell) -> str:
+        """Why a cell is skipped; empty where it is run."""
+        chip = self.request.chips[cell.chip]
+        refusal = self.lane.refusal(cell) or wrong_machine(cell.subject, cell.arch)
+        if refusal:
+            return refusal
+        subject = self.lane.subject_of(cell)
+        if subject is None:
+            return "no libflashrom.so.1 of this subject is known"
+        if not self.chip_names[subject.label, chip.name]:
+            return f"this flashrom knows none of the names {', '.join(chip.flashrom_names)}"
+        if cell.programmer is Programmer.DUMMY:
+            return dummy.refusal(chip, subject.program_bytes)
+        refusals = (hazard.refusal(subject) for hazard in hazards_of(cell))
+        return next((refusal for refusal in refusals if refusal), "")
+
+    def refuse(self, cell: Cell) -> CellResult | None:
+        """The result of a cell that is not to be run; None where it is."""
+        chip = self.request.chips[cell.chip]
+        missing = self.lane.missing(cell)
+        reason = f"{NOT_PROVIDED}{missing.what}" if missing else self.refusal(cell)
+        if not reason:
+            return None
+        finding = Finding(verdict=Verdict.SKIPPED, reason=reason)
+        blank = blank_result(cell, chip, finding, rerun=rerun_command(cell, self.request))
+        return msgspec.structs.replace(blank, not_provided=missing.what if missing else "")
+
+    async def run(self, cell: Cell, cpu: int) -> CellResult:
+        """Runs and judges a cell; keeps its result in its folder.
+
+        A cell that the rig lost is run once more. What the first try left stays beside it.
+        """
+        try:
+            folder = cell_folder(cell, self.request.out)
+            result = await self._measure(cell, folder, cpu)
+            if result.verdict is Verdict.INFRA_ERROR and self.request.retries_lost:
+                with first_try_kept(folder):
+                    folder = cell_folder(cell, self.request.out)
+                    again = await self._measure(cell, folder, cpu)
+                result = msgspec.structs.replace(again, retried_after=result.reason)
+            keep_result(result, folder)
+        except OSError as error:
+            raise _explained(error, self.request.out) from error
+        return result
+
+    def lost(self, cell: Cell, reason: str) -> CellResult:
+        """The result of a cell whose worker was lost with it, kept in its folder."""
+        folder = cell_folder(cell, self.request.out)
+        finding = Finding(verdict=Verdict.INFRA_ERROR, reason=reason)
+        chip = self.request.chips[cell.chip]
+        result = blank_result(cell, chip, finding, rerun=rerun_command(cell, self.request))
+        keep_result(result, folder)
+        return result
+
+    def assignment(self, cell: Cell, folder: Path, cpu: int) -> Assignment:
+        """The cell with all that it needs, to be run in that folder on that CPU."""
+        subject = self.lane.subject_of(cell)
+        assert subject is not None
+        return Assignment(
+            cell=cell,
+            chip=self.request.chips[cell.chip],
+            chip_name=self.chip_names[subject.label, cell.chip],
+            subject=subject,
+            folder=folder,
+            cpu=cpu,
+            watch=StageWatch(),
+            marks=folder / MARKS_NAME if self.request.stages else None,
+            delays=self.watched[subject.label],
+        )
+
+    async def _measure(self, cell: Cell, folder: Path, cpu: int) -> CellResult:
+        rerun = rerun_command(cell, self.request)
+        given = self.assignment(cell, folder, cpu)
+        chip, subject, watch = given.chip, given.subject, given.watch
+        try:
+            host_s = await self.lane.run_cell(given)
+            result = await asyncio.to_thread(
+                judge_cell, cell, chip, folder, subject=subject, host_s=host_s, rerun=rerun
+            )
+            watch.ended(JUDGE)
+            if self.request.stages:
+                watch.write(folder)
+            return result
+        except LostGuestError as error:
+            return blank_result(cell, chip, _lost(cell, error), rerun=rerun)
+
+
+def keep_result(result: CellResult, folder: Path) -> None:
+    """In the folder of its cell: by that a run that goes on knows that the cell is done."""
+    replace_file(folder / RESULT, msgspec.json.format(msgspec.json.encode(result)))
+
+
+def make_bench(request: Request, lane: Lane) -> Bench:
+    """Looks into all programs that are put to the test."""
+    return Bench(
+        request=request,
+        lane=lane,
+        watched=_find_watched(request, lane),
+        chip_names=_chip_names(request, lane),
+    )
+
+
+def _find_watched(request: Request, lane: Lane) -> dict[str, tuple[DelayFunction, ...]]:
+    subjects = filter(None, map(lane.subject_of, request.cells))
+    return {
+        label: find_watched(subject, _wish_for(subject, request))
+        for label, subject in {subject.label: subject for subject in subjects}.items()
+    }
+
+
+def _chip_names(request: Request, lane: Lane) -> dict[tuple[str, str], str]:
+    programs = {program.label: program.program_bytes for program in lane.programs}
+    return {
+        (name, chip): next(
+            (known for known in facts.flashrom_names if knows_string(program, known)), ""
+        )
+        for name, program in programs.items()
+        for chip, facts in request.chips.items()
+    }
+
+
+def _lost(cell: Cell, error: LostGuestError) -> Finding:
+    """A fault of the rig, unless the cell is one of which nobody can say how long it takes."""
+    limited = any(hazard.host_limit_s is not None for hazard in hazards_of(cell))
+    if limited and isinstance(error, OverdueGuestError):
+        return Finding(
+            verdict=Verdict.INCONCLUSIVE,
+            reason=f"its waits keep the CPU busy and were not seen to their end: {error.message}",
+        )
+    return Finding(verdict=Verdict.INFRA_ERROR, reason=error.message)
+
+
+def _wish_for(subject: Subject, request: Request) -> DelayWish:
+    """A user knows his own program alone."""
+    return request.delay if subject.name.startswith(PATH_PREFIX) else DelayWish()
+
+
+def cell_folder(cell: Cell, out: Path) -> Path:
+    """Made, with the cell in it."""
+    # libvirt wants whole paths.
+    folder = out.absolute() / cell.id
+    folder.mkdir(parents=True, exist_ok=True)
+    replace_file(folder / CELL, msgspec.json.format(msgspec.json.encode(cell)))
+    return folder
+
+
+def _explained(error: OSError, out: Path) -> Exception:
+    if error.errno in NO_ROOM and (place := full_scratch(error)):
+        return BadInputError(
+            f"TMPDIR {place}: no space left; the finished cells are kept in {out}",
+            hint="free some space there, or name another TMPDIR, and go on with --resume",
+        )
+    if error.errno in NO_ROOM:
+        return BadInputError(
+            f"--out {out}: no space left; the finished cells are kept",
+            hint="free some space there, and go on with --resume",
+        )
+    return error
+
+
+def rerun_command(cell: Cell, request: Request) -> str:
+    """The one command that runs this cell again."""
+    words = ["rig/rig", *(request.again or partial(_by_run, request))(cell)]
+    if cell.subject.startswith(PATH_PREFIX):
+        words += request.delay.words
+    return shlex.join(words)
+
+
+def _by_run(request: Request, cell: Cell) -> list[str]:
+    words = ["run", "--plan", request.plan, "--seed", str(request.seed)]
+    words += ["--subject", cell.subject, "--cell", cell.id]
+    words += ["--lane", request.lane] if request.lane is not LaneName.VIRTUAL else []
+    return words + (["--unconfined"] if request.unconfined else [])

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A run that was cut off and is resumed: what is done, and whether the rest is of its kind."""
+
+import contextlib
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from delayrig.base.atomic_file import write_atomically
+from delayrig.base.errors import BadInputError
+from delayrig.model.cell import Cell
+from delayrig.model.lane import REAL_TIME
+from delayrig.model.result import CellResult, RunHeader, Verdict, own_fault, read_versioned
+from delayrig.plan.request import Request
+
+FILE_NAME = "begun.json"
+SCHEMA = 1
+CELL, RESULT = "cell.json", "result.json"
+FIRST_TRY = "first-try"
+"""What a lost cell left before it was run once more, in the folder of the cell."""
+OF_THE_RIG = ("rig_version", "commit", "plan", "seed", "qemu_version", "image_digests")
+OTHERWISE = "name another folder; to go on with that run, ask for the same with the same rig"
+
+
+class Begun(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run was begun with."""
+
+    schema: int = SCHEMA
+    run: RunHeader
+    delay: list[str]
+    """Where the delay function of path: subjects was said to be."""
+
+
+def check_begun(out: Path | None) -> None:
+    """Raises `BadInputError` where there is no run to go on with."""
+    if out is None:
+        raise BadInputError("--resume: of which run?", hint="name its folder with --out")
+    if not (out / FILE_NAME).is_file():
+        raise BadInputError(
+            f"--resume: {out} has no {FILE_NAME}, so no run was begun there",
+            hint="name the --out folder of a run that was interrupted",
+        )
+
+
+def begin(request: Request, header: RunHeader) -> RunHeader:
+    """Notes that the run is begun, or that it goes on; its header, which may be of the beginning.
+
+    Raises `BadInputError` where it was begun with something else.
+    """
+    begun = Begun(run=header, delay=request.delay.words)
+    path = request.out / FILE_NAME
+    if request.resume:
+        known = read_versioned(path, Begun, schema=SCHEMA)
+        for key, then, now in _compared(known, begun, request):
+            if then != now:
+                raise BadInputError(
+                    f"{path}: key '{key}': the run was begun with {_short(then)},"
+                    f" and this one has {_short(now)}",
+                    hint=OTHERWISE,
+                )
+        return msgspec.structs.replace(header, started=known.run.started)
+    write_atomically(path, msgspec.json.format(msgspec.json.encode(begun), indent=1) + b"\n")
+    return header
+
+
+def _compared(known: Begun, now: Begun, request: Request) -> list[tuple[str, Any, Any]]:
+    pairs = [(f"run.{key}", getattr(known.run, key), getattr(now.run, key)) for key in OF_THE_RIG]
+    if any(cell.lane in REAL_TIME for cell in request.cells):
+        pairs.append(("run.host", known.run.host, now.run.host))
+    return [*pairs, ("delay", known.delay, now.delay)]
+
+
+def _short(value: object) -> str:
+    """Digests are for programs; that they differ is all that a person wants."""
+    return "others" if isinstance(value, dict | msgspec.Struct) else repr(value)
+
+
+def done_cells(cells: Sequence[Cell], folder: Path) -> dict[str, CellResult]:
+    """Cells that ended, with what they ended with; faults of the rig are tried again."""
+    done = {}
+    for cell in cells:
+        with contextlib.suppress(OSError, msgspec.DecodeError):
+            place = folder / cell.id
+            same = msgspec.json.decode((place / CELL).read_bytes(), type=Cell) == cell
+            result = msgspec.json.decode((place / RESULT).read_bytes(), type=CellResult)
+            sound = result.id == cell.id and not own_fault(result)
+            if same and sound and result.verdict is not Verdict.INFRA_ERROR:
+                done[cell.id] = result
+    return done
+
+
+def clear_cut_off(cell: Cell, folder: Path) -> None:
+    """What a cell left that did not come to its end."""
+    place = folder / cell.id
+    for left in (place, _set_aside(place)):
+        shutil.rmtree(left, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def first_try_kept(place: Path) -> Iterator[None]:
+    """Empties a cell's folder for its second try, then puts what was there into it."""
+    aside = _set_aside(place)
+    place.rename(aside)
+    try:
+        yield
+    finally:
+        place.mkdir(exist_ok=True)
+        aside.rename(place / FIRST_TRY)
+
+
+def _set_aside(place: Path) -> Path:
+    return place.with_name(f"{place.name}.{FIRST_TRY}")

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The program in which the rig runs libraries, here with ours, against the emulator."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from delayrig.base.paths import find_paths
+from delayrig.images.library import provide_library
+from delayrig.images.recipes import read_recipes
+from delayrig.model.events import Event, event_time_ns, read_events
+from delayrig.model.kinds.library_client import HostEnd, HostStart
+
+from .emulator import LIMIT_S, emulator
+
+PATHS = find_paths()
+CHIP = "M25P80"
+CHIP_BYTES = 1 << 20
+REGION = slice(0x10000, 0x20000)
+DISTURBED = ["--signals", "200", "--threads", "2"]
+
+
+def run_host(
+    folder: Path, *words: str, before: bytes = b""
+) -> tuple[subprocess.CompletedProcess[str], list[Event]]:
+    """A job about one region; what it ended with, and its events."""
+    (folder / "layout").write_text("00010000:0001ffff rig\n")
+    events = folder / "host.jsonl"
+    with emulator(PATHS, CHIP, "min", folder, before) as port:
+        done = subprocess.run(
+            [
+                PATHS.library_client,
+                *("-p", f"serprog:ip=127.0.0.1:{port}", "-c", CHIP),
+                *("-l", folder / "layout", "-i", "rig"),
+                *("--events", events),
+                *words,
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=LIMIT_S,
+        )
+    return done, read_events(events)
+
+
+@pytest.mark.parametrize("noise", [[], DISTURBED], ids=["calm", "disturbed"])
+def test_region_is_written_and_nothing_else(noise: list[str], tmp_path: Path) -> None:
+    image = bytes(range(256)) * (CHIP_BYTES // 256)
+    (tmp_path / "write.bin").write_bytes(image)
+    done, events = run_host(tmp_path, "-N", "-w", str(tmp_path / "write.bin"), *noise)
+    assert done.returncode == 0, done.stdout + done.stderr
+    held = (tmp_path / "after.img").read_bytes()
+    assert held[REGION] == image[REGION]
+    assert set(held[: REGION.start] + held[REGION.stop :]) == {0xFF}
+    began, ended = events
+    assert isinstance(began, HostStart)
+    assert isinstance(ended, HostEnd)
+    assert bool(ended.signals) is bool(noise)
+
+
+def test_region_is_erased(tmp_path: Path) -> None:
+    done, _ = run_host(tmp_path, "-E", before=bytes(CHIP_BYTES))
+    assert done.returncode == 0, done.stdout
+    held = (tmp_path / "after.img").read_bytes()
+    assert set(held[REGION]) == {0xFF}
+    assert set(held[: REGION.start] + held[REGION.stop :]) == {0}
+
+
+def test_what_is_read_is_what_is_verified(tmp_path: Path) -> None:
+    content = bytes(range(256)) * (CHIP_BYTES // 256)
+    image = tmp_path / "read.bin"
+    done, _ = run_host(tmp_path, "-r", str(image), before=content)
+    assert done.returncode == 0, done.stdout
+    assert image.read_bytes()[REGION] == content[REGION]
+    done, _ = run_host(tmp_path, "-v", str(image), before=content)
+    assert done.returncode == 0, done.stdout
+    done, _ = run_host(tmp_path, "-v", str(image))
+    assert done.returncode == 1
+    assert "flashrom_image_verify() failed: 3" in done.stdout
+
+
+def test_version_is_printed_as_a_flashrom_prints_it(tmp_path: Path) -> None:
+    done, _ = run_host(tmp_path)
+    assert done.returncode == 0
+    assert done.stdout.startswith("flashrom 0.")
+
+
+def test_delay_function_is_asked_for_all_of_it(tmp_path: Path) -> None:
+    library = provide_library("bundled", read_recipes(PATHS.checkout), PATHS, lambda _: None)
+    assert library is not None
+    asked = [1, 999, 1000, 20000]
+    words = ["--delay", str(library.delay_address), "--ask", ",".join(map(str, asked))]
+    done, events = run_host(tmp_path, *words, *DISTURBED)
+    assert done.returncode == 0, done.stdout
+    began, ended = map(event_time_ns, events)
+    assert ended - began >= sum(asked) * 1000

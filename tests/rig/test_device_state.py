@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which saved states QEMU may load again, and what is left out of them."""
+
+import struct
+
+import pytest
+from delayrig.machine.device_state import made_loadable
+
+CLUSTER_BITS = 16
+SNAPSHOTS_AT = 1 << CLUSTER_BITS
+STREAM_AT = 2 << CLUSTER_BITS
+SHIFT = 4
+NOW_NS = 1000 + (50 << SHIFT)
+CRASHED = b"\x05\x19cpu_common/crash_occurred\x00\x00\x00\x01\x01"
+
+
+def section(number: int, name: bytes, instance: int, version: int, fields: bytes) -> bytes:
+    head = b"\x04" + struct.pack(">IB", number, len(name)) + name
+    return (
+        head + struct.pack(">II", instance, version) + fields + b"\x7e" + struct.pack(">I", number)
+    )
+
+
+def cpu(instance: int, *, halted: int, due: int, rest: bytes = b"") -> bytes:
+    return section(
+        3 + 3 * instance, b"cpu_common", instance, 1, struct.pack(">II", halted, due) + rest
+    )
+
+
+def apic(instance: int, due_ns: int) -> bytes:
+    fields = bytes(range(40)) + struct.pack(">q", due_ns)
+    return section(5 + 3 * instance, b"apic", instance, 3, fields)
+
+
+def stream(*sections: bytes, speed: bytes = b"") -> bytes:
+    clock = b"\x05\x0ctimer/icount" + struct.pack(">Iqq", 1, 1000, 50)
+    timer = section(1, b"timer", 0, 2, bytes(24) + clock + speed)
+    return b"QEVM\0\0\0\3" + timer + b"".join(sections) + b"\0"
+
+
+def image(state: bytes, *, snapshots: int = 1, cluster_bits: int = CLUSTER_BITS) -> bytes:
+    content = bytearray(3 << CLUSTER_BITS)
+    header = struct.pack(">4sI12xI", b"QFI\xfb", 3, cluster_bits)
+    content[: len(header)] = header
+    content[60:72] = struct.pack(">IQ", snapshots, SNAPSHOTS_AT)
+    entry = bytes(32) + struct.pack(">IIQ", len(state), 16, len(state))
+    content[SNAPSHOTS_AT : SNAPSHOTS_AT + len(entry)] = entry
+    content[STREAM_AT : STREAM_AT + len(state)] = state
+    return bytes(content)
+
+
+ONE = [cpu(0, halted=0, due=0, rest=CRASHED), apic(0, NOW_NS)]
+TWO = [*ONE, cpu(1, halted=1, due=1), apic(1, NOW_NS + 16)]
+SPEED = b"\x05\x12timer/icount/shift" + struct.pack(">Ihq", 2, SHIFT, 0)
+
+
+def test_sections_that_make_qemu_forget_are_left_out_and_the_speed_is_put_in() -> None:
+    whole = image(stream(*TWO))
+    made = made_loadable(whole, cores=2, icount_shift=SHIFT)
+    assert made is not None
+    assert b"cpu_common" not in made
+    kept = stream(TWO[1], TWO[3], speed=SPEED)
+    assert made[STREAM_AT : STREAM_AT + len(kept)] == kept
+    assert len(made) == len(whole)
+    assert made[:STREAM_AT] == whole[:STREAM_AT]
+
+
+@pytest.mark.parametrize(
+    "sections",
+    [
+        [cpu(0, halted=1, due=0), apic(0, -1), cpu(1, halted=1, due=0), apic(1, -1)],
+        [*ONE, cpu(1, halted=0, due=0), apic(1, -1)],
+        [*ONE, cpu(1, halted=1, due=2), apic(1, -1)],
+        [*ONE, cpu(1, halted=1, due=0, rest=b"\x05\x03new"), apic(1, -1)],
+        [*ONE, cpu(1, halted=1, due=0), apic(1, NOW_NS)],
+        [*ONE, cpu(1, halted=1, due=0)],
+        ONE,
+    ],
+    ids=[
+        "the first CPU waits",
+        "another one runs",
+        "it has an interrupt",
+        "it has a field that nobody knows",
+        "its timer is due",
+        "its timer is unknown",
+        "one is missing",
+    ],
+)
+def test_machine_that_would_not_go_on_as_a_new_one_is_not_reset(sections: list[bytes]) -> None:
+    assert made_loadable(image(stream(*sections)), cores=2, icount_shift=SHIFT) is None
+
+
+def test_one_cpu_alone_may_have_a_timer_due() -> None:
+    assert made_loadable(image(stream(*ONE)), cores=1, icount_shift=SHIFT) is not None
+
+
+def test_timer_that_is_off_is_never_due() -> None:
+    sections = [*ONE, cpu(1, halted=1, due=0), apic(1, -1)]
+    assert made_loadable(image(stream(*sections)), cores=2, icount_shift=SHIFT) is not None
+
+
+def test_machine_whose_clock_is_not_found_is_not_reset() -> None:
+    image_without = image(stream(*ONE).replace(b"timer/icount", b"timer/others"))
+    assert made_loadable(image_without, cores=1, icount_shift=SHIFT) is None
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"no image" * 100,
+        image(stream(*ONE), snapshots=2),
+        image(stream(*ONE), cluster_bits=7),
+        image(b"other" + stream(*ONE)),
+        image(stream(*ONE)) + stream(*ONE),
+    ],
+    ids=["empty", "another format", "two states", "in pieces", "no state", "two streams"],
+)
+def test_image_that_is_not_understood_is_not_used(content: bytes) -> None:
+    assert made_loadable(content, cores=1, icount_shift=SHIFT) is None

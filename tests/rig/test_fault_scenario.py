@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a run of a fault campaign is to be, and how it is said to have ended."""
+
+import re
+from collections import Counter
+from typing import Any
+
+import msgspec
+import pytest
+from delayrig.analysis.faults.scenario import (
+    CHANGED_BYTES,
+    CHANGED_OFFSET_BYTES,
+    CHIPS,
+    CYCLE_CHIPS,
+    End,
+    FaultKind,
+    Left,
+    Scenario,
+    classify,
+    content_after,
+    content_before,
+    draw_scenario,
+    file_content,
+    is_finding,
+)
+from delayrig.model.cell import Job
+
+SIZE = 128 * 1024
+SCENARIOS = [draw_scenario(1, run) for run in range(600)]
+FAULT = re.compile(
+    r"(drop|corrupt|duplicate)@(in:)?([1-9]\d*|p=0\.\d+)|(hang-up|nak)@([1-9]\d*|p=0\.\d+)"
+    r"|(delay|stall):[1-9]\d*@[1-9]\d*|(stall|stuck-wip)@[1-9]\d*"
+)
+
+
+def make_scene(**changes: Any) -> Scenario:
+    """A write through a link that loses a byte."""
+    plain = Scenario(
+        seed=1,
+        run=0,
+        chip="M25P10-A",
+        job=Job.WRITE,
+        differs=False,
+        native_delay=False,
+        kind=FaultKind.DROP,
+        fault="drop@1",
+        fault_seed=5,
+    )
+    return msgspec.structs.replace(plain, **changes)
+
+
+def left(scenario: Scenario, **changes: Any) -> Left:
+    """What a run leaves in which all was well."""
+    plain = Left(
+        exit_code=0,
+        said="done\n",
+        content=content_after(scenario, SIZE),
+        read_back=content_before(scenario, SIZE),
+    )
+    return msgspec.structs.replace(plain, **changes)
+
+
+def test_scene_follows_from_seed_and_number() -> None:
+    assert draw_scenario(1, 7) == SCENARIOS[7] != draw_scenario(2, 7)
+
+
+def test_faults_are_words_that_the_emulator_takes() -> None:
+    assert [scenario.fault for scenario in SCENARIOS if not FAULT.fullmatch(scenario.fault)] == []
+    assert not [scenario for scenario in SCENARIOS if "p=0.000000" in scenario.fault]
+
+
+def test_campaign_has_every_kind_of_fault_alike_and_every_part_and_job() -> None:
+    assert set(Counter(scenario.kind for scenario in SCENARIOS).values()) == {50}
+    assert {(s.chip, s.job) for s in SCENARIOS} == {(c, j) for c in CHIPS for j in Job}
+    assert {scenario.differs for scenario in SCENARIOS if scenario.job is Job.VERIFY} == {
+        True,
+        False,
+    }
+
+
+def test_part_is_busy_where_busy_is_to_stick() -> None:
+    stuck = [scenario for scenario in SCENARIOS if scenario.kind is FaultKind.STUCK_WIP]
+    assert {scenario.job for scenario in stuck} == {Job.WRITE, Job.ERASE}
+
+
+def test_part_beside_spi_has_the_delays_that_releases_ask_for() -> None:
+    assert all(scenario.native_delay for scenario in SCENARIOS if scenario.chip in CYCLE_CHIPS)
+    others = {scenario.native_delay for scenario in SCENARIOS if scenario.chip not in CYCLE_CHIPS}
+    assert others == {True, False}
+
+
+def test_write_changes_one_stretch_and_verify_at_most_one_byte() -> None:
+    before = content_before(make_scene(), SIZE)
+    written = file_content(make_scene(), SIZE)
+    at, end = CHANGED_OFFSET_BYTES, CHANGED_OFFSET_BYTES + CHANGED_BYTES
+    assert (written[:at], written[end:]) == (before[:at], before[end:])
+    assert written[at:end] != before[at:end]
+    verify = make_scene(job=Job.VERIFY)
+    assert file_content(verify, SIZE) == before
+    other = file_content(make_scene(job=Job.VERIFY, differs=True), SIZE)
+    assert sum(one != two for one, two in zip(other, before, strict=True)) == 1
+
+
+@pytest.mark.parametrize("job", Job)
+def test_job_that_is_done_is_done(job: Job) -> None:
+    scenario = make_scene(job=job)
+    assert classify(scenario, left(scenario), SIZE) is End.DONE
+
+
+@pytest.mark.parametrize(
+    ("changes", "end"),
+    [
+        ({"exit_code": None}, End.HUNG),
+        ({"exit_code": None, "at_work": True}, End.SLOW),
+        ({"exit_code": -13}, End.CRASHED),
+        ({"exit_code": 1}, End.REFUSED),
+        ({"exit_code": 1, "said": " \n"}, End.SILENT),
+        ({"content": b""}, End.LIED),
+    ],
+)
+def test_end_of_a_run_is_told(changes: dict[str, Any], end: End) -> None:
+    scenario = make_scene()
+    assert classify(scenario, left(scenario, **changes), SIZE) is end
+
+
+@pytest.mark.parametrize("job", Job)
+def test_wrong_byte_anywhere_in_the_part_makes_success_a_lie(job: Job) -> None:
+    scenario = make_scene(job=job)
+    right = content_after(scenario, SIZE)
+    wrong = right[:-1] + bytes([right[-1] ^ 1])
+    assert classify(scenario, left(scenario, content=wrong), SIZE) is End.LIED
+
+
+def test_verified_file_that_differs_is_a_lie_and_its_refusal_none() -> None:
+    scenario = make_scene(job=Job.VERIFY, differs=True)
+    assert classify(scenario, left(scenario), SIZE) is End.LIED
+    assert classify(scenario, left(scenario, exit_code=3), SIZE) is End.REFUSED
+
+
+@pytest.mark.parametrize(
+    ("kind", "end"), [(FaultKind.CORRUPT, End.MISLED), (FaultKind.HANG_UP, End.LIED)]
+)
+def test_wrong_bytes_read_mislead_where_the_link_forged_them_and_lie_elsewhere(
+    kind: FaultKind, end: End
+) -> None:
+    scenario = make_scene(job=Job.READ, kind=kind)
+    assert classify(scenario, left(scenario, read_back=b""), SIZE) is end
+
+
+def test_findings_are_what_no_fault_excuses() -> None:
+    excused = [End.DONE, End.REFUSED, End.MISLED, End.SLOW]
+    assert [end for end in End if not is_finding(end)] == excused

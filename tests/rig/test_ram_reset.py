@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""RAM that is put back, on processes that map a file as QEMU maps a guest's."""
+
+import mmap
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from delayrig.base.errors import LostGuestError
+from delayrig.machine import ram_reset
+from delayrig.machine.ram_reset import (
+    DIGESTS,
+    PAGE_BYTES,
+    CannotResetError,
+    Stretch,
+    forget_translations,
+    put_back,
+    stale_stretches,
+    write_digests,
+)
+
+PAGES = 64
+# Maps the file for itself alone, changes pages as it is told, and tells what it sees.
+MAPPER = """
+import mmap, sys
+with open(sys.argv[1], "rb") as file:
+    ram = mmap.mmap(file.fileno(), 0, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ | mmap.PROT_WRITE)
+print("mapped", flush=True)
+for line in sys.stdin:
+    word, page = line.split()
+    if word == "write":
+        ram[int(page) * 4096 + 7] = 0xff
+    print(ram[int(page) * 4096 + 7], flush=True)
+"""
+
+
+class Mapper:
+    """A process that has the file as its RAM."""
+
+    def __init__(self, ram: Path) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", MAPPER, str(ram)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert self._hear() == "mapped"
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def ask(self, word: str, page: int) -> int:
+        assert self._process.stdin is not None
+        self._process.stdin.write(f"{word} {page}\n")
+        self._process.stdin.flush()
+        return int(self._hear())
+
+    def end(self) -> None:
+        self._process.kill()
+        self._process.communicate()
+
+    def _hear(self) -> str:
+        assert self._process.stdout is not None
+        return self._process.stdout.readline().strip()
+
+
+@pytest.fixture
+def ram(tmp_path: Path) -> Path:
+    path = tmp_path / "ram of a guest"
+    path.write_bytes(b"".join(bytes([page]) * PAGE_BYTES for page in range(PAGES)))
+    return path
+
+
+@pytest.fixture
+def mapper(ram: Path) -> Iterator[Mapper]:
+    mapper = Mapper(ram)
+    yield mapper
+    mapper.end()
+
+
+def test_pages_that_were_only_read_have_not_changed(mapper: Mapper, ram: Path) -> None:
+    assert [mapper.ask("read", page) for page in (0, 5, PAGES - 1)] == [0, 5, PAGES - 1]
+    assert stale_stretches(mapper.pid, ram, ram) == []
+
+
+def test_changed_pages_are_found_and_put_back(mapper: Mapper, ram: Path) -> None:
+    for page in (3, 4, 9):
+        assert mapper.ask("write", page) == 0xFF
+    stretches = stale_stretches(mapper.pid, ram, ram)
+    assert stretches == [Stretch(3 * 4096, 2 * 4096), Stretch(9 * 4096, 4096)]
+    put_back(mapper.pid, ram, stretches, ram)
+    assert [mapper.ask("read", page) for page in (3, 4, 9)] == [3, 4, 9]
+
+
+def test_holes_of_the_file_are_left_as_qemu_left_them(tmp_path: Path) -> None:
+    ram = tmp_path / "sparse"
+    with ram.open("wb") as file:
+        file.truncate(PAGES * PAGE_BYTES)
+        file.seek(8 * PAGE_BYTES)
+        file.write(bytes([8]) * PAGE_BYTES)
+    mapper = Mapper(ram)
+    try:
+        for page in (2, 8, 9):
+            mapper.ask("write", page)
+        put_back(mapper.pid, ram, stale_stretches(mapper.pid, ram, ram), ram)
+        assert mapper.ask("read", 8) == 8
+        # No filesystem is bound to keep a hole: then it is written like anything else.
+        assert {mapper.ask("read", page) for page in (2, 9)} <= {0, 0xFF}
+    finally:
+        mapper.end()
+
+
+def test_process_that_does_not_map_the_file_is_not_reset(ram: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.write_bytes(ram.read_bytes())
+    mapper = Mapper(other)
+    try:
+        with pytest.raises(CannotResetError, match="does not map"):
+            stale_stretches(mapper.pid, ram, ram)
+    finally:
+        mapper.end()
+
+
+def test_part_of_the_file_is_not_taken_for_all_of_ram(ram: Path) -> None:
+    with (
+        ram.open("rb") as file,
+        mmap.mmap(file.fileno(), PAGE_BYTES, mmap.MAP_PRIVATE),
+        pytest.raises(CannotResetError, match="in one piece"),
+    ):
+        stale_stretches(os.getpid(), ram, ram)
+
+
+def test_guest_that_changed_most_of_its_ram_is_not_worth_it(
+    mapper: Mapper, ram: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ram_reset, "PAGES_MAX", 1)
+    for page in (3, 4):
+        mapper.ask("write", page)
+    with pytest.raises(CannotResetError, match="2 pages"):
+        stale_stretches(mapper.pid, ram, ram)
+
+
+def another_snapshot(ram: Path, changed: dict[int, int]) -> Path:
+    folder = ram.parent / "another"
+    folder.mkdir()
+    content = bytearray(ram.read_bytes())
+    for page, value in changed.items():
+        content[page * PAGE_BYTES : (page + 1) * PAGE_BYTES] = bytes([value]) * PAGE_BYTES
+    other = folder / ram.name
+    other.write_bytes(content)
+    for path in (ram, other):
+        write_digests(path)
+    return other
+
+
+def test_pages_in_which_another_snapshot_differs_are_written_as_well(
+    mapper: Mapper, ram: Path
+) -> None:
+    other = another_snapshot(ram, {5: 0xAA, 6: 0, 9: 0xBB})
+    for page in (3, 9):
+        mapper.ask("write", page)
+    stretches = stale_stretches(mapper.pid, ram, other)
+    assert stretches == [Stretch(3 * 4096, 4096), Stretch(5 * 4096, 8192), Stretch(9 * 4096, 4096)]
+    put_back(mapper.pid, ram, stretches, other)
+    assert [mapper.ask("read", page) for page in (3, 4, 5, 6, 9)] == [3, 4, 0xAA, 0, 0xBB]
+
+
+def test_way_back_from_another_snapshot_is_known(mapper: Mapper, ram: Path) -> None:
+    other = another_snapshot(ram, {5: 0xAA})
+    put_back(mapper.pid, ram, stale_stretches(mapper.pid, ram, other), other)
+    stretches = stale_stretches(mapper.pid, ram, ram)
+    assert stretches == [Stretch(5 * 4096, 4096)]
+    put_back(mapper.pid, ram, stretches, ram)
+    assert mapper.ask("read", 5) == 5
+
+
+def test_pages_of_zeros_are_the_same_whether_the_file_has_a_hole_there_or_not(
+    tmp_path: Path,
+) -> None:
+    written, sparse = tmp_path / "a" / "ram", tmp_path / "b" / "ram"
+    for path in (written, sparse):
+        path.parent.mkdir()
+    written.write_bytes(bytes(2 * PAGE_BYTES) + b"x" * PAGE_BYTES)
+    with sparse.open("wb") as file:
+        file.seek(2 * PAGE_BYTES)
+        file.write(b"x" * PAGE_BYTES)
+    for path in (written, sparse):
+        write_digests(path)
+    one, other = (path.with_name(DIGESTS).read_bytes() for path in (written, sparse))
+    assert one == other
+    assert one[:32] == bytes(32)
+    assert any(one[32:])
+
+
+def test_snapshot_of_another_size_is_not_reset_to(mapper: Mapper, ram: Path) -> None:
+    other = another_snapshot(ram, {})
+    with other.open("r+b") as file:
+        file.truncate(PAGE_BYTES)
+    write_digests(other)
+    with pytest.raises(CannotResetError, match="not of one size"):
+        stale_stretches(mapper.pid, ram, other)
+
+
+def answering(reply: Callable[[bytes], bytes]) -> tuple[socket.socket, list[bytes]]:
+    """A socket whose other end answers each line."""
+    ours, theirs = socket.socketpair()
+    heard: list[bytes] = []
+
+    def answer() -> None:
+        with theirs, theirs.makefile("rb") as lines:
+            for line in lines:
+                heard.append(line.strip())
+                said = reply(line)
+                if not said:
+                    return
+                theirs.sendall(said)
+
+    threading.Thread(target=answer, daemon=True).start()
+    return ours, heard
+
+
+def test_qemu_is_told_of_each_stretch_by_its_physical_address() -> None:
+    ours, heard = answering(lambda _: b"OK\n")
+    with ours:
+        forget_translations(ours, 0x4000_0000, [Stretch(0, 4096), Stretch(0x3000, 0x2000)])
+    assert heard == [b"memset 0x40000000 0x1000 0x0", b"memset 0x40003000 0x2000 0x0"]
+
+
+def test_thousands_of_stretches_do_not_block_each_other() -> None:
+    ours, heard = answering(lambda _: b"OK\n")
+    with ours:
+        forget_translations(ours, 0, [Stretch(page * 8192, 4096) for page in range(20_000)])
+    assert len(heard) == 20_000
+
+
+@pytest.mark.parametrize("said", [b"FAIL no such command\n", b""])
+def test_qemu_that_does_not_do_it_is_lost(said: bytes) -> None:
+    ours, _ = answering(lambda _: said)
+    with ours, pytest.raises(LostGuestError):
+        forget_translations(ours, 0, [Stretch(0, 4096)] * 3)

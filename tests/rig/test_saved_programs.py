@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Programs that a gate keeps beside its results: found there when a cell of it is run again."""
+
+import shutil
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+from delayrig.analysis.gate.decision import FILE_NAME
+from delayrig.analysis.gate.request import cells_of
+from delayrig.analysis.repro.choice import Wish, choose
+from delayrig.base.errors import BadInputError
+from delayrig.base.paths import Paths, find_paths
+from delayrig.images.recipes import Recipes, read_recipes
+from delayrig.images.saved_programs import FOLDER, is_saved, provide_program, save_programs
+from delayrig.images.subject import Subject, provide_subject, wrong_machine
+from delayrig.model.cell import Cell, Role
+from delayrig.model.platform import Arch
+from delayrig.model.result import Results, Verdict, write_results
+
+from tests.rig.builders import make_cell, make_result, make_run_header
+
+CHECKOUT = find_paths().checkout
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    """Any program with libraries."""
+    path = tmp_path / "built" / "flashrom"
+    path.parent.mkdir()
+    shutil.copy(Path(sys.executable).resolve(), path)
+    return path
+
+
+def state(folder: Path) -> Paths:
+    """A rig of its own, which knows no program yet."""
+    return Paths(checkout=CHECKOUT, state=folder)
+
+
+def saved(program: Path, tmp_path: Path) -> tuple[Subject, Path]:
+    """The program as it was packed, and where a gate keeps its programs."""
+    name = f"path:{program}"
+    here = state(tmp_path / "here")
+    subject = provide_subject(name, read_recipes(CHECKOUT), here, print)
+    save_programs([subject], tmp_path / "gate" / FOLDER, {name: "candidate"})
+    return subject, tmp_path / "gate" / FOLDER
+
+
+def recipes_with(folder: Path) -> Recipes:
+    return msgspec.structs.replace(read_recipes(CHECKOUT), saved=str(folder))
+
+
+def test_program_that_was_saved_is_provided_elsewhere_when_its_file_is_gone(
+    program: Path, tmp_path: Path
+) -> None:
+    subject, folder = saved(program, tmp_path)
+    moved = tmp_path / "moved"
+    folder.rename(moved)
+    shutil.rmtree(tmp_path / "here")
+    program.unlink()
+    assert [place.name for place in moved.iterdir()] == ["candidate"]
+    there = state(tmp_path / "there")
+    again = provide_program(subject.name, recipes_with(moved), there, print)
+    assert again.archive_sha256 == subject.archive_sha256
+    assert again.program_bytes != b""
+    assert Path(again.archive).is_relative_to(there.state)
+    assert wrong_machine(subject.name, Arch.ARM64) == ""
+
+
+def test_program_that_was_saved_comes_before_what_lies_at_its_path_now(
+    program: Path, tmp_path: Path
+) -> None:
+    subject, folder = saved(program, tmp_path)
+    shutil.copy(shutil.which("true") or "", program)
+    again = provide_program(subject.name, recipes_with(folder), state(tmp_path / "there"), print)
+    assert again.program_sha256 == subject.program_sha256
+
+
+@pytest.mark.parametrize("file", ["subject.cpio", "parts/usr/sbin/flashrom"])
+def test_program_that_was_changed_since_is_refused(
+    program: Path, tmp_path: Path, file: str
+) -> None:
+    subject, folder = saved(program, tmp_path)
+    with (folder / "candidate" / file).open("ab") as changed:
+        changed.write(b"x")
+    with pytest.raises(BadInputError, match="its digest differs"):
+        provide_program(subject.name, recipes_with(folder), state(tmp_path / "there"), print)
+
+
+def test_program_that_was_not_saved_is_provided_as_ever(program: Path, tmp_path: Path) -> None:
+    _, folder = saved(program, tmp_path)
+    other = program.with_name("other")
+    shutil.copy(program, other)
+    assert not is_saved(f"path:{other}", recipes_with(folder))
+    assert not is_saved(f"path:{program}", read_recipes(CHECKOUT))
+    again = provide_program(f"path:{other}", recipes_with(folder), state(tmp_path / "x"), print)
+    assert again.name == f"path:{other}"
+
+
+MEASURED = make_cell(subject="path:/somewhere/a/flashrom")
+CANARY = make_cell(name="canary", role=Role.CANARY, subject="canary:bus")
+
+
+def sides_of(cells: list[Cell]) -> list[str]:
+    return [cell.id.split(".")[1] for cell in cells]
+
+
+def test_cells_of_a_gate_name_the_side_and_neither_path_nor_digest() -> None:
+    ours = cells_of(MEASURED.subject, [MEASURED, CANARY], watched=True)
+    theirs = cells_of(MEASURED.subject, [MEASURED, CANARY], watched=False)
+    assert sides_of(ours) == ["candidate", "canary-bus"]
+    assert sides_of(theirs) == ["baseline"]
+    assert ours[0].subject == MEASURED.subject
+
+
+def gate_folder(folder: Path) -> Path:
+    """What a gate leaves of one cell for each side, as far as `repro` reads it."""
+    for watched, verdict in ((False, Verdict.PASS), (True, Verdict.TOO_SHORT)):
+        (cell,) = cells_of(MEASURED.subject, [MEASURED], watched=watched)
+        side = folder / cell.side
+        (side / cell.id).mkdir(parents=True)
+        (side / cell.id / "cell.json").write_bytes(msgspec.json.encode(cell))
+        result = make_result(cell, verdict=verdict, rerun="rig/rig repro --delay-symbol wait")
+        write_results(Results(run=make_run_header(), cells=[result]), side)
+    (folder / FILE_NAME).write_text("{}")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("cell", "side", "verdict"),
+    [("candidate", "candidate", Verdict.TOO_SHORT), ("group.base", "baseline", Verdict.PASS)],
+)
+def test_cell_of_a_gate_is_found_on_its_side_with_the_program_that_was_saved(
+    program: Path, tmp_path: Path, cell: str, side: str, verdict: Verdict
+) -> None:
+    subject, folder = saved(program, tmp_path)
+    described = folder / "candidate" / "subject.json"
+    renamed = msgspec.structs.replace(subject, name=MEASURED.subject)
+    described.write_bytes(msgspec.json.encode(renamed))
+    gate = gate_folder(tmp_path / "gate")
+    picked = choose(Wish(cell=cell, run=gate, seed=None), find_paths())
+    assert picked.cell.side == side
+    assert picked.before is not None
+    assert picked.before.result.verdict is verdict
+    assert picked.delay.symbol == "wait"
+    assert picked.again == ("repro", "--from", str(gate), picked.cell.id)
+    assert picked.recipes.saved == str(folder)
+
+
+def test_folder_of_a_pipeline_has_its_gate_below(tmp_path: Path) -> None:
+    gate_folder(tmp_path / "gate-out" / "run")
+    picked = choose(
+        Wish(cell="candidate", run=tmp_path / "gate-out", subject="bundled"), find_paths()
+    )
+    assert picked.again[:3] == ("repro", "--from", str(tmp_path / "gate-out"))
+
+
+def test_part_that_both_sides_of_a_gate_have_is_no_choice(tmp_path: Path) -> None:
+    with pytest.raises(BadInputError, match="part of 2 cells"):
+        choose(Wish(cell="group", run=gate_folder(tmp_path / "gate")), find_paths())
+
+
+def test_other_subject_in_the_place_of_a_gate_has_no_side(tmp_path: Path) -> None:
+    gate = gate_folder(tmp_path / "gate")
+    picked = choose(Wish(cell="candidate", run=gate, subject="bundled", seed=7), find_paths())
+    assert (picked.cell.side, picked.cell.subject) == ("", "bundled")
+    assert picked.again[-4:] == ("--subject", "bundled", "--seed", "7")

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Limits that others' use of the CPU does not count towards."""
+
+import asyncio
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from delayrig.machine.timeouts import queued_s_of, wait_for_first
+
+
+def waited_s(limit_s: float, queued: list[float]) -> float:
+    """`queued` holds what the process was kept from its CPU, at each look; the last one stays."""
+
+    async def wait() -> float:
+        never: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        began_s = time.monotonic()
+        await wait_for_first(
+            {never},
+            limit_s=limit_s,
+            queued_s=lambda: queued.pop(0) if len(queued) > 1 else queued[0],
+        )
+        return time.monotonic() - began_s
+
+    return asyncio.run(wait())
+
+
+def test_process_that_hangs_is_given_up_at_the_limit() -> None:
+    assert waited_s(0.05, [7.0]) >= 0.05
+
+
+def test_time_in_the_queue_for_a_cpu_is_not_counted() -> None:
+    assert waited_s(0.05, [7.0, 7.0, 7.2]) >= 0.25
+
+
+def test_wait_ends_with_the_first_that_is_done() -> None:
+    async def wait() -> bool:
+        loop = asyncio.get_running_loop()
+        never: asyncio.Future[Any] = loop.create_future()
+        soon: asyncio.Future[Any] = loop.create_future()
+        loop.call_later(0.01, soon.set_result, None)
+        await wait_for_first({never, soon}, limit_s=600, queued_s=lambda: 0.0)
+        return soon.done()
+
+    assert asyncio.run(wait())
+
+
+@pytest.mark.parametrize("bad", ["", "12", "x y z"])
+def test_longest_wait_of_any_thread_is_taken(tmp_path: Path, bad: str) -> None:
+    for thread, text in (("41", "900 2500000000 3\n"), ("42", "900 500000000 3\n"), ("43", bad)):
+        (tmp_path / "41/task" / thread).mkdir(parents=True)
+        (tmp_path / "41/task" / thread / "schedstat").write_text(text, encoding="ascii")
+    assert queued_s_of(41, tmp_path) == 2.5
+    assert queued_s_of(40, tmp_path) == 0
+
+
+def test_this_process_has_waited_for_its_cpu_no_longer_than_it_lives() -> None:
+    assert 0 <= queued_s_of(os.getpid()) < time.monotonic()

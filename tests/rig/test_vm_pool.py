@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Who gets which pooled guest; what a reset of real ones does is for tests/guest to show."""
+
+import asyncio
+import errno
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+from delayrig.machine import vm_pool
+from delayrig.machine.arguments import Hardware
+from delayrig.machine.delay_watch import DelayWatch, read_wish, write_wish
+from delayrig.machine.ram_reset import CannotResetError
+from delayrig.machine.snapshot import STATES
+from delayrig.machine.vm_pool import PooledVm, VmPool
+from delayrig.model.shape import GuestShape
+
+SLOW, FAST = (GuestShape(icount_shift=shift, cores=1) for shift in (4, 2))
+
+
+class Machine:
+    """In place of QEMU: it is slow to begin, and goes back when it is allowed to."""
+
+    running: ClassVar[int] = 0
+    can_reset: ClassVar[bool] = True
+
+    def __init__(self, *_hardware: object, **_facts: object) -> None:
+        pass
+
+    async def start(self) -> None:
+        await asyncio.sleep(0)
+        Machine.running += 1
+
+    def move(self, cpu: int) -> None:
+        pass
+
+    async def reset(self, *_snapshot: Path) -> None:
+        await asyncio.sleep(0)
+        if not Machine.can_reset:
+            raise CannotResetError
+
+    async def stop(self) -> None:
+        await asyncio.sleep(0)
+        Machine.running -= 1
+
+
+@pytest.fixture(autouse=True)
+def machines(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vm_pool, "QemuMachine", Machine)
+    monkeypatch.setattr(Machine, "running", 0)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    for snapshot in ("slow", "fast"):
+        (tmp_path / snapshot).mkdir()
+        (tmp_path / snapshot / STATES).write_bytes(b"states")
+    (tmp_path / "console.log").touch()
+    return tmp_path
+
+
+def hardware(place: Path, shape: GuestShape) -> Hardware:
+    image, initrd = place / "vmlinuz", place / "initrd"
+    return Hardware(
+        shape=shape, preload=None, kernel=image, initrd=initrd, console=place / "console.log"
+    )
+
+
+async def at_once(guests: VmPool, place: Path, *snapshots: str) -> list[PooledVm]:
+    """So many guests, all lent before any is given back."""
+    shapes = {"slow": SLOW, "fast": FAST}
+    async with AsyncExitStack() as stack:
+        lent: list[Any] = [
+            stack.enter_async_context(
+                guests.lend(hardware(place, shapes[name]), place / name, cpu=0)
+            )
+            for name in snapshots
+        ]
+        found = await asyncio.gather(*lent)
+        for guest in found:
+            guest.logs[0].touch()
+            guest.logs[1].touch()
+        return found
+
+
+def test_guest_of_the_same_snapshot_is_preferred(place: Path) -> None:
+    async def run() -> None:
+        guests = VmPool(2)
+        slow, fast = await at_once(guests, place, "slow", "fast")
+        assert await at_once(guests, place, "fast") == [fast]
+        assert await at_once(guests, place, "slow") == [slow]
+        await guests.end()
+
+    asyncio.run(run())
+
+
+def test_guest_of_another_speed_will_do(place: Path) -> None:
+    async def run() -> None:
+        guests = VmPool(2)
+        (slow,) = await at_once(guests, place, "slow")
+        assert await at_once(guests, place, "fast") == [slow]
+        await guests.end()
+
+    asyncio.run(run())
+
+
+def test_guests_that_cannot_go_back_are_replaced_for_two_at_once(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def run() -> None:
+        guests = VmPool(2)
+        before = await at_once(guests, place, "slow", "slow")
+        monkeypatch.setattr(Machine, "can_reset", False)
+        after = await at_once(guests, place, "slow", "slow")
+        assert not set(before) & set(after)
+        assert Machine.running == 2
+        await guests.end()
+
+    asyncio.run(run())
+    assert Machine.running == 0
+
+
+def test_no_more_are_kept_than_there_is_room_for(place: Path) -> None:
+    async def run() -> None:
+        guests = VmPool(1)
+        await at_once(guests, place, "slow", "slow", "slow")
+        assert Machine.running == 1
+        await guests.end()
+
+    asyncio.run(run())
+    assert Machine.running == 0
+
+
+def test_guest_whose_logs_cannot_be_kept_is_ended(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders = []
+
+    def tell(guest: PooledVm, _hardware: Hardware) -> None:
+        folders.append(guest.logs[0].parent)
+        raise OSError(errno.ENOSPC, "no room")
+
+    monkeypatch.setattr(PooledVm, "tell", tell)
+    with pytest.raises(OSError, match="no room"):
+        asyncio.run(at_once(VmPool(1), place, "slow"))
+    assert Machine.running == 0
+    assert folders
+    assert not folders[0].exists()
+
+
+def watched(place: Path, name: str, text: str) -> Hardware:
+    """A cell whose delays are to be seen."""
+    folder = place / name
+    folder.mkdir()
+    watch = DelayWatch(plugin=place / "plugin.so", wish=folder / "wish", out=folder / "out")
+    write_wish(watch.wish, text)
+    return replace(hardware(place, SLOW), delays=watch)
+
+
+def test_guest_looks_at_what_each_cell_wants_and_tells_it_what_it_saw(place: Path) -> None:
+    async def run() -> None:
+        guests = VmPool(1)
+        for number, name in enumerate(("first", "second"), start=1):
+            cell = watched(place, name, f"{name}\n")
+            assert cell.delays is not None
+            async with guests.lend(cell, place / "slow", cpu=0) as guest:
+                for log in guest.logs:
+                    log.touch()
+                own = guest.delays
+                assert own is not None
+                assert read_wish(own.wish) == f"{name}\n"
+                assert own.wish.read_bytes()[0] == number
+                own.out.write_bytes(name.encode() + b"\0\0")
+            assert cell.delays.saw() == name.encode()
+        await guests.end()
+
+    asyncio.run(run())
+
+
+def test_guest_that_sees_no_delays_is_none_for_cells_that_need_it(place: Path) -> None:
+    async def run() -> None:
+        guests = VmPool(2)
+        (blind,) = await at_once(guests, place, "slow")
+        async with guests.lend(watched(place, "cell", ""), place / "slow", cpu=0) as guest:
+            for log in guest.logs:
+                log.touch()
+            assert guest is not blind
+        await guests.end()
+
+    asyncio.run(run())

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Files as QEMU would read them: which are shared, and which GLib is asked for. */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "fake_glib.h"
+
+struct fixture {
+	char dir[32];
+	char name[64];
+	int fd; /* of whoever writes to it */
+	char *contents;
+	size_t length;
+};
+
+static int set_up(void **state)
+{
+	struct fixture *fixture = calloc(1, sizeof(*fixture));
+
+	strcpy(fixture->dir, "/tmp/test_shared_files.XXXXXX");
+	assert_non_null(mkdtemp(fixture->dir));
+	fixture->fd = -1;
+	fake_glib_asked_for();
+	*state = fixture;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *fixture = *state;
+
+	if (fixture->fd >= 0) {
+		close(fixture->fd);
+		unlink(fixture->name);
+	}
+	rmdir(fixture->dir);
+	free(fixture);
+	return 0;
+}
+
+static void make_file(struct fixture *fixture, const char *name, const char *text)
+{
+	snprintf(fixture->name, sizeof(fixture->name), "%s/%s", fixture->dir, name);
+	fixture->fd = open(fixture->name, O_CREAT | O_RDWR | O_EXCL, 0600);
+	assert_true(fixture->fd >= 0);
+	assert_int_equal(write(fixture->fd, text, strlen(text)), strlen(text));
+}
+
+static int get_contents(struct fixture *fixture)
+{
+	return g_file_get_contents(fixture->name, &fixture->contents, &fixture->length, NULL);
+}
+
+static void assert_left_to_glib(struct fixture *fixture)
+{
+	assert_int_equal(get_contents(fixture), FAKE_GLIB_RETURNS);
+	assert_string_equal(fake_glib_asked_for(), fixture->name);
+	assert_string_equal(fixture->contents, FAKE_GLIB_TEXT);
+	assert_int_equal(fixture->length, strlen(FAKE_GLIB_TEXT));
+}
+
+static void file_of_that_name_shows_what_is_written_to_it_later(void **state)
+{
+	struct fixture *fixture = *state;
+
+	make_file(fixture, "cell.refill", "first");
+	assert_int_equal(get_contents(fixture), 1);
+	assert_null(fake_glib_asked_for());
+	assert_int_equal(fixture->length, 5);
+	assert_memory_equal(fixture->contents, "first", 5);
+	assert_int_equal(pwrite(fixture->fd, "other", 5, 0), 5);
+	assert_memory_equal(fixture->contents, "other", 5);
+	munmap(fixture->contents, fixture->length);
+}
+
+static void file_of_another_name_is_left_to_glib(void **state)
+{
+	static const char *const names[] = {"cell", "cell.refill2", "cell-refill", "refill"};
+	struct fixture *fixture = *state;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		make_file(fixture, names[i], "text");
+		assert_left_to_glib(fixture);
+		close(fixture->fd);
+		fixture->fd = -1;
+		unlink(fixture->name);
+	}
+}
+
+static void file_that_cannot_be_shared_is_left_to_glib(void **state)
+{
+	struct fixture *fixture = *state;
+
+	snprintf(fixture->name, sizeof(fixture->name), "%s/missing.refill", fixture->dir);
+	assert_left_to_glib(fixture);
+	make_file(fixture, "empty.refill", "");
+	assert_left_to_glib(fixture);
+}
+
+/* Who asks for no length takes it for a string, which a file is not. */
+static void file_whose_length_nobody_asks_for_is_left_to_glib(void **state)
+{
+	struct fixture *fixture = *state;
+
+	make_file(fixture, "cell.refill", "text");
+	assert_int_equal(g_file_get_contents(fixture->name, &fixture->contents, NULL, NULL),
+		FAKE_GLIB_RETURNS);
+	assert_string_equal(fake_glib_asked_for(), fixture->name);
+}
+
+#define WITH_FILES(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_FILES(file_of_that_name_shows_what_is_written_to_it_later),
+		WITH_FILES(file_of_another_name_is_left_to_glib),
+		WITH_FILES(file_that_cannot_be_shared_is_left_to_glib),
+		WITH_FILES(file_whose_length_nobody_asks_for_is_left_to_glib),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
