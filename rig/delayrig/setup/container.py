@@ -7,6 +7,7 @@ mounted; what set-up makes is in a volume, which `rig/rig --container clean` rem
 
 import hashlib
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -45,6 +46,9 @@ PASSED = (
     *("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_TRUSTED_HOST"),
 )
 """Variables that go along, by name: their values stay out of the command line."""
+LIMITS = {"nofile": resource.RLIMIT_NOFILE, "nproc": resource.RLIMIT_NPROC}
+LIMIT = 4096
+"""Open files of a process, and processes in all: enough for a guest on each of 500 CPUs."""
 ENGINE_FAILED = (125, 126, 127)
 """What an engine exits with where it could not start the command."""
 PACKAGE_NAME = "delayrig"
@@ -132,6 +136,7 @@ def run_argv(
         *(engine.name, "run", "--rm", "--interactive", *(["--tty"] if terminal else [])),
         *(f"--user={user}:{group}", f"--workdir={working}"),
         *("--cap-add=SYS_NICE", "--cap-add=IPC_LOCK", "--security-opt=label=disable"),
+        *limit_options(),
         f"--mount=type=volume,source={volume_name(layout, engine)},target={STATE}",
         *(f"--mount={mount.option()}" for mount in mounts),
         f"--env={STATE_VARIABLE}={STATE}",
@@ -140,6 +145,16 @@ def run_argv(
         *("--entrypoint=tini", image, "--"),  # else the rig would be PID 1, which nobody else is
         *(str(layout.package_path / "rig"), "--yes", *arguments),
     ]
+
+
+def limit_options() -> list[str]:
+    """What engines set by themselves may be more than this user may have: then nothing starts."""
+    hard = {name: resource.getrlimit(number)[1] for name, number in LIMITS.items()}
+    bounds = {
+        name: LIMIT if bound == resource.RLIM_INFINITY else min(bound, LIMIT)
+        for name, bound in hard.items()
+    }
+    return [f"--ulimit={name}={bound}:{bound}" for name, bound in bounds.items()]
 
 
 def data_home(environment: Mapping[str, str]) -> Path:

@@ -6,6 +6,7 @@ Its parts that need an engine are tried where one is: see ci/README.md.
 
 import json
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -123,6 +124,18 @@ def test_command_runs_in_the_container_and_its_exit_code_is_handed_on(bench: Ben
     assert "--rm" in words
     assert "--tty" not in words
     assert f"--workdir={bench.folder / 'work'}" in words
+
+
+def test_limits_of_the_container_are_none_that_the_user_may_not_have(bench: Bench) -> None:
+    bench.install("podman")
+    bench.launch("run", "--container")
+    (words,) = bench.calls("run")
+    asked = dict(word.split("=") for word in values_of(words, "--ulimit"))
+    for name, number in (("nofile", resource.RLIMIT_NOFILE), ("nproc", resource.RLIMIT_NPROC)):
+        hard = resource.getrlimit(number)[1]
+        bound, same = asked[name].split(":")
+        assert bound == same
+        assert hard == resource.RLIM_INFINITY or int(bound) <= hard
 
 
 def test_state_is_in_a_volume_and_the_checkout_is_read_only(bench: Bench) -> None:
