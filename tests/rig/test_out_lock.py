@@ -44,12 +44,18 @@ def start(folder: Path, *more: str) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
+        preexec_fn=hold_sigint_back,
         env={
             **os.environ,
             "PYTHONPATH": str(CHECKOUT / "rig"),
             "FLASHROM_RIG_STATE": str(find_paths().state),
         },
     )
+
+
+def hold_sigint_back() -> None:
+    """As the launcher does, until the rig's Python has started."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
 
 
 def wait_for(path: Path) -> None:

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The launcher's own commands, and the way from a fresh machine to the rig."""
+
+import errno
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING
+
+from delayrig import __version__
+from delayrig.setup.arguments import HELP, OWN_COMMANDS, Request, read_request
+from delayrig.setup.errors import (
+    EXIT_BAD_USAGE,
+    EXIT_INTERRUPTED,
+    EXIT_PASS,
+    EXIT_RIG_FAULT,
+    EXIT_UNTESTABLE,
+    SetupError,
+    UsageError,
+)
+from delayrig.setup.layout import Layout, find_layout
+from delayrig.setup.lock import note_use
+from delayrig.setup.named_archive import VARIABLE as ARCHIVE_VARIABLE
+from delayrig.setup.named_archive import named_archive
+from delayrig.setup.stamp import (
+    ACCOUNT,
+    ENVIRONMENT,
+    EVERY_STEP,
+    GUEST_STEPS,
+    HOST_STEPS,
+    NATIVE,
+    PACKAGES,
+    TEST_STEPS,
+    stale_steps,
+    wanted_marks,
+)
+from delayrig.setup.start_rig import become_rig
+
+if TYPE_CHECKING:
+    from delayrig.setup.context import Context
+
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Does what the command line says; does not return where the rig takes over.
+
+    To `git bisect run` 99 is a bad revision. A rig that cannot be set up tells nothing of any.
+    """
+    code = _main(arguments)
+    is_bisect = "--bisect" in arguments
+    return EXIT_UNTESTABLE if is_bisect and code == EXIT_RIG_FAULT else code
+
+
+def _main(arguments: Sequence[str]) -> int:
+    try:
+        return _do(find_layout(os.environ), read_request(arguments))
+    except UsageError as error:
+        sys.stderr.write(f"rig/rig: {error}\nremedy: see `rig/rig --help`\n")
+        return EXIT_BAD_USAGE
+
+
+def _do(layout: Layout, request: Request) -> int:
+    if request.asks:
+        return _answer(layout, request)
+    if request.archive:
+        os.environ[ARCHIVE_VARIABLE] = request.archive
+    named_archive(os.environ)
+    ours = request.own or request.in_container or request.imported
+    if not ours and _is_ready(layout, request):
+        become_rig(layout, request.passed)
+    return _guarded(layout, request)
+
+
+def _is_ready(layout: Layout, request: Request) -> bool:
+    """Nothing is to be done; no other checkout can change that as long as this process lives."""
+    used = note_use(layout)
+    ready = not stale_steps(layout, wanted_marks(layout), _steps(request))
+    if not ready and used >= 0:
+        os.close(used)
+    return ready
+
+
+def _answer(layout: Layout, request: Request) -> int:
+    """Help, version or a list, which need the rig's own Python at most."""
+    if request.own:
+        sys.stdout.write(HELP)
+        return EXIT_PASS
+    if not stale_steps(layout, wanted_marks(layout), [ENVIRONMENT]):
+        become_rig(layout, request.passed)
+    from delayrig.setup.reference import check_command, help_text, list_text
+
+    check_command(layout, request.command, OWN_COMMANDS)
+    if request.version:
+        sys.stdout.write(f"rig/rig, version {__version__}\n")
+    elif request.help:
+        sys.stdout.write(help_text(layout, request.words))
+    elif request.command is None:
+        sys.stderr.write(help_text(layout, ()))
+        return EXIT_BAD_USAGE
+    else:
+        sys.stdout.write(list_text(layout, request.command))
+    return EXIT_PASS
+
+
+def _guarded(layout: Layout, request: Request) -> int:
+    # The fast way ends above: what it does not need is imported here.
+    from delayrig.setup.console import open_console
+    from delayrig.setup.context import Context
+    from delayrig.setup.reference import check_command
+
+    check_command(layout, request.command, OWN_COMMANDS)
+    signal.signal(signal.SIGTERM, _stop)
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # as any tool whose output goes to `head`
+    # What set-up does is not what the command says; doctor and clean are commands themselves.
+    output = sys.stdout if request.command in ("doctor", "clean") else sys.stderr
+    console = open_console(
+        output, sys.stdin, os.environ, no_color=request.no_color, quiet=request.quiet
+    )
+    context = Context(
+        layout=layout,
+        console=console,
+        yes=request.yes,
+        no_install=request.no_install,
+        again=request.command == "setup" and not request.if_needed,
+        as_json=request.as_json,
+        security=request.security,
+        steps=_steps(request),
+    )
+    try:
+        return _dispatch(context, request)
+    except SetupError as error:
+        if request.verbose:
+            import traceback
+
+            traceback.print_exc()
+        console.fail(error)
+    except OSError as error:
+        console.fail(_explain(error, layout))
+    except KeyboardInterrupt:
+        console.write("rig/rig: interrupted; the next start goes on from here")
+        return EXIT_INTERRUPTED
+    return EXIT_RIG_FAULT
+
+
+def _steps(request: Request) -> tuple[str, ...]:
+    if request.packages_only:
+        return (PACKAGES, ACCOUNT)
+    if request.for_tests:
+        return TEST_STEPS
+    if not request.needs_guests:
+        return HOST_STEPS
+    return EVERY_STEP if request.own else GUEST_STEPS
+
+
+def _dispatch(context: "Context", request: Request) -> int:
+    if request.in_container:
+        from delayrig.setup.container import run_in_container
+
+        return run_in_container(context, request)
+    from delayrig.setup.clean import clean
+    from delayrig.setup.doctor import examine
+    from delayrig.setup.machine import check_machine
+    from delayrig.setup.steps import set_up
+
+    if request.command == "doctor":
+        return examine(context)
+    if request.command == "clean":
+        return clean(context)
+    if request.imported:
+        return _import(context, request)
+    check_machine(context)
+    set_up(context)
+    if request.extras:
+        from delayrig.setup.environment import add_extras
+
+        add_extras(context, request.extras)
+    if request.command != "setup":
+        _check_still_ours(context.layout)
+        become_rig(context.layout, request.passed)
+    return EXIT_PASS
+
+
+def _check_still_ours(layout: Layout) -> None:
+    note_use(layout)
+    if stale_steps(layout, wanted_marks(layout), [NATIVE]):
+        raise SetupError(
+            f"{layout.state} was just taken by another checkout",
+            "start again, or point $FLASHROM_RIG_STATE at another folder",
+        )
+
+
+def _import(context: "Context", request: Request) -> int:
+    """What another machine exported comes before set-up, which then needs no network."""
+    from delayrig.setup.export_archive import import_images
+
+    file = Path(request.imported)
+    context.console.write(f"{file}: {import_images(context.layout, file)} files are here now")
+    return EXIT_PASS
+
+
+def _explain(error: OSError, layout: Layout) -> SetupError:
+    place = error.filename or layout.state
+    if error.errno in NO_ROOM:
+        from delayrig.setup.command import disk_full
+
+        return disk_full(layout.state)
+    return SetupError(
+        f"{place}: {error.strerror}",
+        "make it writable, or move the state elsewhere with $FLASHROM_RIG_STATE",
+    )
+
+
+def _stop(_signal: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
