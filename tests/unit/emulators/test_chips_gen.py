@@ -181,9 +181,9 @@ def test_bad_chip_file_names_key_and_remedy(
 @pytest.mark.parametrize(
     ("name", "old", "new", "words"),
     [
-        ("SST39SF040", "[bus]", "[buss]", ("buss: unknown key", "`bus`")),
+        ("SST39SF040", "\nbus =", "\nbuss =", ("buss: unknown key", "`bus`")),
         ("SST39SF040", 'kind = "parallel"', 'kind = "paralel"', ("bus.kind", "`parallel`")),
-        ("SST39SF040", "cycle_ns = 70\n", "", ("bus.cycle_ns: missing key",)),
+        ("SST39SF040", "cycle_ns = 70, ", "", ("bus.cycle_ns: missing key",)),
         ("SST39SF040", "maker = 0xBF", "maker = 0x1BF", ("id.maker", "from 0 to 255")),
         ("SST39SF040", "[0x5555, 0x2AAA]", "[0x5555]", ("unlock.addresses", "the two")),
         ("SST39SF040", "[0x5555, 0x2AAA]", "[0x5555, 0xFFFF]", ("unlock.addresses", "32767")),
