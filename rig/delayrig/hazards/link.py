@@ -3,15 +3,12 @@
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from delayrig.hazards.artifacts import Artifacts
 from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard
+from delayrig.model.cell import Cell
 from delayrig.model.events import first, of_kind
 from delayrig.model.kinds.emulator import FaultMade, PowerLost
-
-if TYPE_CHECKING:
-    from delayrig.hazards.artifacts import Artifacts
-    from delayrig.model.cell import Cell
 
 DEADLINE_MS = 60_000
 PRESETS = (
@@ -49,7 +46,7 @@ class Link(Hazard):
         if not _LINK.fullmatch(value):
             raise ValueError(value)
 
-    def emulator_words(self, cell: "Cell") -> Sequence[str]:  # noqa: ARG002
+    def emulator_words(self, cell: Cell) -> Sequence[str]:
         """The emulator models it."""
         return ("--link", self.value)
 
@@ -73,7 +70,7 @@ class Fault(Hazard):
         if not _FAULT.fullmatch(value):
             raise ValueError(value)
 
-    def emulator_words(self, cell: "Cell") -> Sequence[str]:  # noqa: ARG002
+    def emulator_words(self, cell: Cell) -> Sequence[str]:
         """The emulator makes it."""
         return ("--fault", self.value)
 
@@ -82,7 +79,7 @@ class Fault(Hazard):
         """Some flashroms ask a part that is stuck for ever, and polls cost the host time."""
         return DEADLINE_MS
 
-    def alters_data(self, artifacts: "Artifacts") -> bool:
+    def alters_data(self, artifacts: Artifacts) -> bool:
         """Whether it changed what either side was told; a refusal does, too."""
         return any(
             fault.kind in ("drop", "corrupt", "duplicate", "nak")
@@ -105,7 +102,7 @@ class PowerCut(Hazard):
         if not _POWER_CUT.fullmatch(value):
             raise ValueError(value)
 
-    def emulator_words(self, cell: "Cell") -> Sequence[str]:  # noqa: ARG002
+    def emulator_words(self, cell: Cell) -> Sequence[str]:
         """The emulator pulls the plug."""
         return ("--power-cut", self.value)
 
@@ -114,6 +111,6 @@ class PowerCut(Hazard):
         """The same holds for a part that is gone."""
         return DEADLINE_MS
 
-    def alters_data(self, artifacts: "Artifacts") -> bool:
+    def alters_data(self, artifacts: Artifacts) -> bool:
         """Whether the power went: a part that comes up anew knows nothing of what was asked."""
         return first(artifacts.events, PowerLost) is not None

@@ -2,16 +2,13 @@
 """The subject is moved from core to core of this machine, which may be of unequal speed."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from delayrig.hazards.artifacts import Artifacts
 from delayrig.hazards.hazard import Concern, Hazard, lived_ns, number_in
+from delayrig.model.cell import Cell
 from delayrig.model.events import first
 from delayrig.model.kinds.hazard import Migrations
 from delayrig.model.lane import REAL_TIME
-
-if TYPE_CHECKING:
-    from delayrig.hazards.artifacts import Artifacts
-    from delayrig.model.cell import Cell
 
 RATES_HZ = range(1, 1001)
 NS_PER_S = 1_000_000_000
@@ -34,11 +31,11 @@ class Migrate(Hazard):
         super().__init__(value)
         self.rate_hz = number_in(value, RATES_HZ)
 
-    def spec_lines(self, cell: "Cell") -> Sequence[str]:
+    def spec_lines(self, cell: Cell) -> Sequence[str]:
         """How often, and by which draws."""
         return (f"migrate {self.rate_hz} {cell.seed}",)
 
-    def fault(self, cell: "Cell", artifacts: "Artifacts") -> str:  # noqa: ARG002
+    def fault(self, cell: Cell, artifacts: Artifacts) -> str:
         """Whether it was moved about as often as it should have been."""
         migrations = first(artifacts.events, Migrations)
         count = migrations.count if migrations else 0

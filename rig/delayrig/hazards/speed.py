@@ -5,18 +5,15 @@ import itertools
 import random
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+from delayrig.hazards.artifacts import Artifacts
 from delayrig.hazards.hazard import Concern, Hazard, number_in, origin_ns
+from delayrig.model.cell import Cell
 from delayrig.model.events import first, of_kind
 from delayrig.model.kinds.agent import SubjectEnd
 from delayrig.model.kinds.pace import Pace, Speed
 from delayrig.model.lane import LaneName
 from delayrig.model.speed import BEGIN, Moment, Origin, SpeedChange, moment_in
-
-if TYPE_CHECKING:
-    from delayrig.hazards.artifacts import Artifacts
-    from delayrig.model.cell import Cell
 
 RATES_HZ = range(1, 101)
 PERCENT = range(1, 100)
@@ -39,11 +36,11 @@ class SpeedHazard(Hazard):
     concern = Concern.SAFETY
     lanes = (LaneName.LIVE,)
 
-    def speed_changes(self, cell: "Cell") -> Iterator[SpeedChange]:  # noqa: ARG002
+    def speed_changes(self, cell: Cell) -> Iterator[SpeedChange]:
         """In the order of time; as many as a subject lives to see."""
         return iter(())
 
-    def fault(self, cell: "Cell", artifacts: "Artifacts") -> str:
+    def fault(self, cell: Cell, artifacts: Artifacts) -> str:
         """Whether half of what was due came, at least."""
         ended = first(artifacts.events, SubjectEnd)
         origins = {origin: origin_ns(artifacts, origin) for origin in (Origin.START, Origin.ACCEPT)}
@@ -88,7 +85,7 @@ class Frequency(SpeedHazard):
         self.part = int(match[2]) / 100 if match[2] else SLOWEST_PART
         self.ramp_ms = int(match[3] or 0)
 
-    def speed_changes(self, cell: "Cell") -> Iterator[SpeedChange]:  # noqa: ARG002
+    def speed_changes(self, cell: Cell) -> Iterator[SpeedChange]:
         """One, after what it begins with."""
         yield SpeedChange(when=BEGIN, part=self.part)
         yield SpeedChange(when=self.when, part=1.0, ramp_ms=self.ramp_ms)
@@ -105,7 +102,7 @@ class FrequencySteps(SpeedHazard):
         super().__init__(value)
         self.rate_hz = number_in(value, RATES_HZ)
 
-    def speed_changes(self, cell: "Cell") -> Iterator[SpeedChange]:
+    def speed_changes(self, cell: Cell) -> Iterator[SpeedChange]:
         """Without end."""
         draws = random.Random(f"frequency {cell.seed}")
         for beat in itertools.count():
@@ -125,7 +122,7 @@ class Smt(SpeedHazard):
         super().__init__(value)
         self.rate_hz = number_in(value, RATES_HZ)
 
-    def speed_changes(self, cell: "Cell") -> Iterator[SpeedChange]:
+    def speed_changes(self, cell: Cell) -> Iterator[SpeedChange]:
         """It is there at first, since that is when loops are calibrated."""
         draws = random.Random(f"smt {cell.seed}")
         period_ms = MS_PER_S / self.rate_hz
@@ -150,7 +147,7 @@ class Steal(SpeedHazard):
         self.percent = number_in(percent, PERCENT)
         self.rate_hz = number_in(rate, RATES_HZ) if at else STEALS_HZ
 
-    def speed_changes(self, cell: "Cell") -> Iterator[SpeedChange]:
+    def speed_changes(self, cell: Cell) -> Iterator[SpeedChange]:
         """Each at a moment of its beat that is drawn."""
         draws = random.Random(f"steal {cell.seed}")
         period_ms = MS_PER_S / self.rate_hz
@@ -181,7 +178,7 @@ class Governor(SpeedHazard):
             f"max_mips={_speeds(core_mips)}",
         )
 
-    def fault(self, cell: "Cell", artifacts: "Artifacts") -> str:  # noqa: ARG002
+    def fault(self, cell: Cell, artifacts: Artifacts) -> str:
         """Whether it decided anything, where it is one that does."""
         pace = first(artifacts.events, Pace)
         changes = pace.governor_changes if pace else 0

@@ -2,15 +2,12 @@
 """The subject is stopped and goes on, as by a shell's job control or by a debugger."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from delayrig.hazards.artifacts import Artifacts
 from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard, lived_ns, number_in
+from delayrig.model.cell import Cell
 from delayrig.model.events import first
 from delayrig.model.kinds.hazard import Stops
-
-if TYPE_CHECKING:
-    from delayrig.hazards.artifacts import Artifacts
-    from delayrig.model.cell import Cell
 
 RATES_HZ = range(1, 101)
 
@@ -31,11 +28,11 @@ class StopCont(Hazard):
         super().__init__(value)
         number_in(value, RATES_HZ)
 
-    def spec_lines(self, cell: "Cell") -> Sequence[str]:  # noqa: ARG002
+    def spec_lines(self, cell: Cell) -> Sequence[str]:
         """The agent does it."""
         return (f"stops_hz {self.value}",)
 
-    def fault(self, cell: "Cell", artifacts: "Artifacts") -> str:  # noqa: ARG002
+    def fault(self, cell: Cell, artifacts: Artifacts) -> str:
         """Whether it was stopped at all, where it lived for long enough."""
         stops = first(artifacts.events, Stops)
         count = stops.count if stops else 0
