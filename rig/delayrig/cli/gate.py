@@ -39,14 +39,22 @@ from delayrig.cli.command import (
     delay_options,
     explained,
     is_unconfined,
-    plain_text,
     tell,
     until_interrupted,
 )
 from delayrig.cli.export import format_option, read_report, speaks, write_formats
 from delayrig.cli.option_types import PLAN_NAME, SUBJECT, SUBJECT_OR_RUN
 from delayrig.cli.recording import HistoryWish, history_options, own_words, record_gate
-from delayrig.cli.verbosity import Verbosity, answers, note, progress_console, tell_json, verbosity
+from delayrig.cli.verbosity import (
+    Verbosity,
+    answers,
+    make_console,
+    note,
+    plain_text,
+    progress_console,
+    tell_json,
+    verbosity,
+)
 from delayrig.images.delay_function import DelayWish
 from delayrig.images.recipes import read_recipes
 from delayrig.images.saved_programs import FOLDER as PROGRAMS
@@ -54,7 +62,6 @@ from delayrig.model.lane import EXACT_LANE, LaneName
 from delayrig.model.result import Results
 from delayrig.plan.request import Request, check_connect, check_out, choose_cells, default_jobs
 from delayrig.present.formats.known import wanted_formats
-from delayrig.present.terminal.console import make_console
 from delayrig.present.terminal.gate import print_decision
 from delayrig.present.terminal.progress import RunProgress
 
@@ -196,7 +203,6 @@ def gate(
     delay: DelayWish,
     formats: tuple[str, ...],
     history: HistoryWish,
-    no_color: bool,
 ) -> None:
     """Decides whether the candidate may take the baseline's place.
 
@@ -227,7 +233,7 @@ def gate(
         dry_run=dry_run,
     )
     try:
-        code = _gate(wish, no_color=no_color)
+        code = _gate(wish)
     except Exception as raised:
         if not bisect:
             raise
@@ -235,7 +241,7 @@ def gate(
     sys.exit(bisect_code(code) if bisect else code)
 
 
-def _gate(wish: _Wish, *, no_color: bool) -> ExitCode:
+def _gate(wish: _Wish) -> ExitCode:
     paths = find_paths()
     wanted = wanted_formats(wish.formats)
     kept_in = wish.history.address()
@@ -246,26 +252,23 @@ def _gate(wish: _Wish, *, no_color: bool) -> ExitCode:
         _build(wish)
     request = _request(wish, paths)
     folder = request.candidate.out
-    with RunProgress(
-        progress_console(no_color=no_color), lines=verbosity() is Verbosity.VERBOSE
-    ) as progress:
+    with RunProgress(progress_console(), lines=verbosity() is Verbosity.VERBOSE) as progress:
         runs = until_interrupted(
             run_rounds(request, paths, progress),
             kept=f"finished cells are kept in {folder}",
-            no_color=no_color,
         )
     decision = _decide(request, runs, wish.limits)
     content = msgspec.json.format(msgspec.json.encode(decision), indent=1) + b"\n"
     write_atomically(folder / FILE_NAME, content)
     tell_json(decision)
-    console = make_console(stderr=speaks(wanted), no_color=no_color)
+    console = make_console(stderr=speaks(wanted))
     try:
         print_decision(decision, console)
         console.print(f"gate: {shlex.join(['rig/rig', *own_words()])}", soft_wrap=True)
         console.print(f"decision: {folder / FILE_NAME}", markup=False, soft_wrap=True)
         write_formats(wanted, read_report(folder))
     finally:
-        record_gate(kept_in, folder, no_color=no_color)
+        record_gate(kept_in, folder)
     return ExitCode(decision.exit_code)
 
 

@@ -99,7 +99,7 @@ def shrink(
     )
     work = shrink_cell(whole, chips, trials.run, limit_s=limit_s, watch=show_step)
     kept = f"what was tried is kept in {folder}"
-    shrunk = until_interrupted(work, kept=kept, no_color=False)
+    shrunk = until_interrupted(work, kept=kept)
     found.write_text(plan_text(shrunk.cell))
     tell_json(shrunk.cell)
     show_shrunk(shrunk, str(found))

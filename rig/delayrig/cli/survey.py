@@ -17,15 +17,13 @@ from delayrig.cli.command import (
     delay_options,
     explained,
     own_request,
-    plain_text,
     resume_option,
     run_shown,
 )
 from delayrig.cli.option_types import PLAN_NAME, SUBJECT
-from delayrig.cli.verbosity import answers, tell_json
+from delayrig.cli.verbosity import answers, make_console, plain_text, tell_json
 from delayrig.images.delay_function import DelayWish
 from delayrig.judge.exit_code import exit_code_of_run
-from delayrig.present.terminal.console import make_console
 from delayrig.present.terminal.survey import print_survey
 from delayrig.run.resume import check_begun
 
@@ -68,7 +66,6 @@ def survey(
     resume: bool,
     cluster: ClusterGiven,
     delay: DelayWish,
-    no_color: bool,
 ) -> None:
     """Tells which waits flashroms ask for: how long, how often, what they took beyond that.
 
@@ -102,7 +99,7 @@ def survey(
             resume=resume,
             cluster=cluster.wish(),
         )
-        results = run_shown(request, paths, no_color=no_color, how_to_go_on=HOW_TO_GO_ON)
+        results = run_shown(request, paths, how_to_go_on=HOW_TO_GO_ON)
         code = exit_code_of_run(results.cells, results.contrasts)
     found = survey_run(run_folder)
     content = msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n"
@@ -113,7 +110,7 @@ def survey(
     write_atomically(run_folder / "survey.html", survey_page(found))
     write_atomically(run_folder / "survey.svg", survey_svg(found))
     tell_json(found)
-    console = make_console(no_color=no_color)
+    console = make_console()
     print_survey(found, console)
     written = f"results: {run_folder}/survey.html, survey.svg, {FILE_NAME}"
     console.print(written, markup=False, soft_wrap=True)

@@ -42,15 +42,21 @@ from delayrig.cli.command import (
     default_out,
     explained,
     is_unconfined,
-    plain_text,
     until_interrupted,
 )
 from delayrig.cli.option_types import PLAN_NAME
-from delayrig.cli.verbosity import Verbosity, answers, progress_console, tell_json, verbosity
+from delayrig.cli.verbosity import (
+    Verbosity,
+    answers,
+    make_console,
+    plain_text,
+    progress_console,
+    tell_json,
+    verbosity,
+)
 from delayrig.model.lane import LaneName
 from delayrig.plan.cluster import ClusterWish
 from delayrig.plan.request import Request, choose_cells, default_jobs
-from delayrig.present.terminal.console import make_console
 from delayrig.present.terminal.progress import RunProgress
 from delayrig.present.terminal.threshold import print_answer
 
@@ -160,7 +166,6 @@ def threshold(
     jobs: int | None,
     seed: int,
     cluster: ClusterGiven,
-    no_color: bool,
 ) -> None:
     """Compares sleep thresholds of a delay layer, and recommends one.
 
@@ -196,9 +201,7 @@ def threshold(
         cluster=cluster.wish(),
     )
     paths = find_paths()
-    with RunProgress(
-        progress_console(no_color=no_color), lines=verbosity() is Verbosity.VERBOSE
-    ) as progress:
+    with RunProgress(progress_console(), lines=verbosity() is Verbosity.VERBOSE) as progress:
         try:
             trials = _trials(wish, paths, progress)
         except KeyboardInterrupt:
@@ -208,7 +211,6 @@ def threshold(
         results = until_interrupted(
             run_trials(trials, paths, progress),
             kept=f"finished cells are kept in {folder}, and resumed with --out {folder}",
-            no_color=no_color,
         )
     answer = answer_of(evidence_of(trials, results))
     write_atomically(
@@ -216,7 +218,7 @@ def threshold(
     )
     _write_page(answer, folder)
     tell_json(answer)
-    print_answer(answer, make_console(no_color=no_color), out=str(folder))
+    print_answer(answer, make_console(), out=str(folder))
     sys.exit(exit_code_of(answer))
 
 

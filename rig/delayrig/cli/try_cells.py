@@ -23,12 +23,19 @@ from delayrig.cli.command import (
     delay_options,
     explained,
     is_unconfined,
-    plain_text,
     run_shown,
     until_interrupted,
 )
 from delayrig.cli.option_types import FLAGS, SUBJECT, split_values
-from delayrig.cli.verbosity import Verbosity, answers, note, tell_json, verbosity
+from delayrig.cli.verbosity import (
+    Verbosity,
+    answers,
+    make_console,
+    note,
+    plain_text,
+    tell_json,
+    verbosity,
+)
 from delayrig.images.delay_function import DelayWish
 from delayrig.judge.exit_code import WATCHING, exit_code_of_run
 from delayrig.model.cell import REGION_KIB, Cell, Job
@@ -49,7 +56,6 @@ from delayrig.plan.from_flags import (
 )
 from delayrig.plan.request import Request, check_out, choose_cells_of, default_jobs
 from delayrig.present.terminal.comparison import print_beside
-from delayrig.present.terminal.console import make_console
 from delayrig.present.terminal.results import UNWATCHED, print_results
 
 R = TypeVar("R")
@@ -120,7 +126,6 @@ def try_flashrom(
     keep: bool,
     dry_run: bool,
     delay: DelayWish,
-    no_color: bool,
 ) -> None:
     """Runs FLASHROM in one cell that flags describe, without a plan, and shows what came of it.
 
@@ -149,11 +154,11 @@ def try_flashrom(
     check_out(folder, request.cells)
     request = replace(request, out=folder, jobs=jobs or request.jobs, delay=delay)
     if single:
-        sys.exit(_show_one(request, paths, kept=bool(keep or out), no_color=no_color))
-    results = run_shown(request, paths, no_color=no_color)
+        sys.exit(_show_one(request, paths, kept=bool(keep or out)))
+    results = run_shown(request, paths)
     code = exit_code_of_run(results.cells)
     tell_json(results)
-    console = make_console(no_color=no_color)
+    console = make_console()
     print_results(results, code, console, out=str(folder))
     if against:
         console.print(f"\n[bold]first: {against}; second: {flashrom}[/]", soft_wrap=True)
@@ -198,7 +203,7 @@ def _again(first: Cell) -> Callable[[Cell], list[str]]:
     return words
 
 
-def _show_one(request: Request, paths: Paths, *, kept: bool, no_color: bool) -> ExitCode:
+def _show_one(request: Request, paths: Paths, *, kept: bool) -> ExitCode:
     # What is needed for cells that are run takes a moment to load.
     from delayrig.analysis.repro.run_again import run_again
 
@@ -218,7 +223,6 @@ def _show_one(request: Request, paths: Paths, *, kept: bool, no_color: bool) -> 
                 chosen, request, paths, Look.WATCH, kept=kept, instead=UNWATCHED, quiet=quiet
             ),
             kept=f"what there is of the cell is in {request.out}" if kept else "nothing is kept",
-            no_color=no_color,
         )
         tell_json(read_results(request.out).cells[0])
         return code
