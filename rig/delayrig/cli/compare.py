@@ -5,7 +5,6 @@ import sys
 from pathlib import Path
 
 import click
-import msgspec
 
 from delayrig.analysis.compare.exact import (
     ComparedRun,
@@ -14,6 +13,7 @@ from delayrig.analysis.compare.exact import (
     compared_run,
 )
 from delayrig.analysis.compare.times import compare_times
+from delayrig.base.atomic_file import json_document
 from delayrig.base.errors import ExitCode
 from delayrig.cli.command import explained
 from delayrig.cli.history import opened_history
@@ -46,7 +46,7 @@ def compare(first: str, second: str, exact: bool, as_json: bool, url: str | None
         sys.exit(_exactly(compare_runs_exactly(*runs)))
     beside = compare_times(runs[0].results, runs[1].results)
     if as_json:
-        sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(beside), indent=1) + b"\n")
+        sys.stdout.buffer.write(json_document(beside))
     else:
         print_beside(beside, make_console())
     sys.exit(beside.exit_code)

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
-import msgspec
 from click.decorators import FC
 
 from delayrig.analysis.gate.baseline import StoredBaseline, is_subject, read_baseline
@@ -24,7 +23,7 @@ from delayrig.analysis.gate.request import (
     check_watched,
 )
 from delayrig.analysis.gate.rounds import run_rounds
-from delayrig.base.atomic_file import write_atomically
+from delayrig.base.atomic_file import write_json
 from delayrig.base.errors import ExitCode
 from delayrig.base.paths import Paths, find_paths
 from delayrig.cli.cells import (
@@ -258,8 +257,7 @@ def _gate(wish: _Wish) -> ExitCode:
             kept=f"finished cells are kept in {folder}",
         )
     decision = _decide(request, runs, wish.limits)
-    content = msgspec.json.format(msgspec.json.encode(decision), indent=1) + b"\n"
-    write_atomically(folder / FILE_NAME, content)
+    write_json(folder / FILE_NAME, decision)
     tell_json(decision)
     console = make_console(stderr=speaks(wanted))
     try:

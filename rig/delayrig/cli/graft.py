@@ -18,7 +18,7 @@ from delayrig.analysis.graft.pipeline import (
     tests_broken,
 )
 from delayrig.analysis.graft.summary import FILE_NAME, SUMMARY, Graft, mail_of
-from delayrig.base.atomic_file import write_atomically
+from delayrig.base.atomic_file import write_atomically, write_json
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.paths import find_paths
 from delayrig.cli.command import default_out, explained
@@ -104,9 +104,7 @@ def _graft(planned: Planned, out: Path, gate_options: list[str] | None, *, tests
         done = msgspec.structs.replace(done, gate=gate_graft(done, out, gate_options, shown=shown))
     mail = mail_of(done, shlex.join(["rig/rig", *own_words()]))
     write_atomically(out / SUMMARY, mail.encode())
-    write_atomically(
-        out / FILE_NAME, msgspec.json.format(msgspec.json.encode(done), indent=1) + b"\n"
-    )
+    write_json(out / FILE_NAME, done)
     tell_json(done)
     click.echo(f"{mail}\nsummary: {out / SUMMARY}; patches: {out / 'patches'}")
     if broken:

@@ -6,11 +6,10 @@ import sys
 from pathlib import Path
 
 import click
-import msgspec
 
 from delayrig.analysis.proposal.conclusion_text import advice, conclusion
 from delayrig.analysis.proposal.steps import FILE_NAME, Proposal, fold_proposal
-from delayrig.base.atomic_file import write_atomically
+from delayrig.base.atomic_file import write_atomically, write_json
 from delayrig.base.errors import BadInputError
 from delayrig.cli.cells import ClusterGiven, cluster_options
 from delayrig.cli.command import explained, own_request, run_shown
@@ -42,9 +41,7 @@ def proposal(out: Path, jobs: int | None, seed: int, cluster: ClusterGiven) -> N
     """
     results = _results(out, jobs, seed, cluster)
     found = fold_proposal(results)
-    write_atomically(
-        out / FILE_NAME, msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n"
-    )
+    write_json(out / FILE_NAME, found)
     _write_page(found, out)
     tell_json(found)
     _print(found, out)

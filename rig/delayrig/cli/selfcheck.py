@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import click
-import msgspec
 
 from delayrig.analysis.selfcheck.determinism import FILE_NAME as DETERMINISM_FILE
 from delayrig.analysis.selfcheck.determinism import (
@@ -23,7 +22,7 @@ from delayrig.analysis.selfcheck.known_bad import (
     choose_for,
     subjects_of,
 )
-from delayrig.base.atomic_file import write_atomically
+from delayrig.base.atomic_file import write_atomically, write_json
 from delayrig.cli.cells import ClusterGiven, cluster_options
 from delayrig.cli.command import default_out, explained, own_request, run_shown, until_interrupted
 from delayrig.cli.verbosity import answers, make_console, plain_text, tell_json
@@ -133,8 +132,7 @@ def known_bad(
     cells = choose_for(names, request.cells)
     results = run_shown(replace(request, cells=cells), paths)
     answer = answer_all(results, chosen)
-    content = msgspec.json.format(msgspec.json.encode(answer), indent=1) + b"\n"
-    write_atomically(request.out / KNOWN_BAD_FILE, content)
+    write_json(request.out / KNOWN_BAD_FILE, answer)
     from delayrig.present.pages.known_bad import known_bad_page  # pages load slowly
 
     write_atomically(request.out / PAGE_NAME, known_bad_page(answer))

@@ -5,10 +5,9 @@ import sys
 from pathlib import Path
 
 import click
-import msgspec
 
 from delayrig.analysis.survey.survey import FILE_NAME, survey_run
-from delayrig.base.atomic_file import write_atomically
+from delayrig.base.atomic_file import write_atomically, write_json
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.cli.cells import ClusterGiven, cluster_options, unconfined_option
 from delayrig.cli.command import (
@@ -102,8 +101,7 @@ def survey(
         results = run_shown(request, paths, how_to_go_on=HOW_TO_GO_ON)
         code = exit_code_of_run(results.cells, results.contrasts)
     found = survey_run(run_folder)
-    content = msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n"
-    write_atomically(run_folder / FILE_NAME, content)
+    write_json(run_folder / FILE_NAME, found)
     # matplotlib takes longer to load than most commands take.
     from delayrig.present.pages.survey import survey_page, survey_svg
 

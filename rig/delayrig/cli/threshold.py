@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import click
-import msgspec
 
 from delayrig.analysis.threshold.answer import FILE_NAME, Answer, answer_of
 from delayrig.analysis.threshold.candidate import Candidate
@@ -33,7 +32,7 @@ from delayrig.analysis.threshold.trials import (
     run_trials,
 )
 from delayrig.analysis.threshold.values import DEFAULT, parse_values
-from delayrig.base.atomic_file import write_atomically
+from delayrig.base.atomic_file import write_atomically, write_json
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.paths import Paths, find_paths
 from delayrig.cli.cells import ClusterGiven, cluster_options, unconfined_option
@@ -213,9 +212,7 @@ def threshold(
             kept=f"finished cells are kept in {folder}, and resumed with --out {folder}",
         )
     answer = answer_of(evidence_of(trials, results))
-    write_atomically(
-        folder / FILE_NAME, msgspec.json.format(msgspec.json.encode(answer), indent=1) + b"\n"
-    )
+    write_json(folder / FILE_NAME, answer)
     _write_page(answer, folder)
     tell_json(answer)
     print_answer(answer, make_console(), out=str(folder))
