@@ -8,6 +8,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import fields, replace
 from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
@@ -49,6 +50,21 @@ class Hex(click.ParamType[int]):
             return int(str(value), 16)
         except ValueError:
             self.fail(f"{value!r} is no hexadecimal number", param, ctx)
+
+
+def gathered(name: str, kind: type[Any]) -> Callable[[Callable[..., R]], Callable[..., R]]:
+    """Gives a command those options that are fields of `kind` as one value, called `name`."""
+    names = [field.name for field in fields(kind)]
+
+    def decorate(function: Callable[..., R]) -> Callable[..., R]:
+        @wraps(function)
+        def inner(*args: Any, **kwargs: Any) -> R:
+            value = kind(**{each: kwargs.pop(each) for each in names})
+            return function(*args, **{name: value}, **kwargs)
+
+        return inner
+
+    return decorate
 
 
 def delay_options(function: Callable[..., R]) -> Callable[..., R]:
@@ -184,27 +200,24 @@ def own_request(
     paths = find_paths()
     choice = choose_cells(
         plan=plan,
-        subjects=list(subjects),
-        patterns=list(patterns),
+        subjects=subjects,
+        patterns=patterns,
         seed=seed,
         paths=paths,
         lane=lane,
     )
     if not resume:
         check_out(out, choice.cells, name=leaves)
-    request = Request(
-        plan=plan,
-        cells=choice.cells,
-        contrasts=[],
-        chips=choice.chips,
-        recipes=choice.recipes,
-        out=out.absolute(),
-        jobs=jobs or len(os.sched_getaffinity(0)),
+    request = choice.request(
+        plan,
+        out.absolute(),
         seed=seed,
-        connect=None,
-        cluster=cluster,
         argv=sys.argv[1:],
-        lane=choice.lane,
+        jobs=jobs or len(os.sched_getaffinity(0)),
+    )
+    request = replace(
+        request,
+        cluster=cluster,
         unconfined=is_unconfined(),
         delay=delay or DelayWish(),
         resume=resume,

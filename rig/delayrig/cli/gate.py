@@ -37,6 +37,7 @@ from delayrig.cli.command import (
     default_out,
     delay_options,
     explained,
+    gathered,
     is_unconfined,
     tell,
     until_interrupted,
@@ -59,7 +60,7 @@ from delayrig.images.recipes import read_recipes
 from delayrig.images.saved_programs import FOLDER as PROGRAMS
 from delayrig.model.lane import EXACT_LANE, LaneName
 from delayrig.model.result import Results
-from delayrig.plan.request import Request, check_connect, check_out, choose_cells, default_jobs
+from delayrig.plan.request import check_connect, check_out, choose_cells
 from delayrig.present.formats.known import wanted_formats
 from delayrig.present.terminal.gate import print_decision
 from delayrig.present.terminal.progress import RunProgress
@@ -102,9 +103,13 @@ class _Wish:
     candidate: str
     plan: str | None
     lane: LaneName | None
-    limits: Limits
+    max_slowdown: float
+    max_cpu: float
+    max_total_slowdown: float
+    max_total_cpu: float
     rounds: int | None
     build: str
+    bisect: bool
     out: Path | None
     jobs: int | None
     seed: int | None
@@ -114,6 +119,16 @@ class _Wish:
     formats: tuple[str, ...]
     history: HistoryWish
     dry_run: bool
+
+    @property
+    def limits(self) -> Limits:
+        """How much more than the baseline is allowed."""
+        return Limits(
+            slowdown_pct=self.max_slowdown,
+            cpu_pct=self.max_cpu,
+            total_slowdown_pct=self.max_total_slowdown,
+            total_cpu_pct=self.max_total_cpu,
+        )
 
 
 def _limit_option(name: str, default_pct: float, about: str) -> Callable[[FC], FC]:
@@ -181,63 +196,20 @@ def _limit_option(name: str, default_pct: float, about: str) -> Callable[[FC], F
 @plain_text
 @answers
 @explained
-def gate(
-    baseline: str,
-    candidate: str,
-    plan: str | None,
-    lane: LaneName | None,
-    max_slowdown: float,
-    max_cpu: float,
-    max_total_slowdown: float,
-    max_total_cpu: float,
-    rounds: int | None,
-    build: str,
-    bisect: bool,
-    dry_run: bool,
-    out: Path | None,
-    jobs: int | None,
-    seed: int | None,
-    connect: str | None,
-    cluster: ClusterGiven,
-    delay: DelayWish,
-    formats: tuple[str, ...],
-    history: HistoryWish,
-) -> None:
+@gathered("wish", _Wish)
+def gate(wish: _Wish) -> None:
     """Decides whether the candidate may take the baseline's place.
 
     Both run in the same cells. Exits 1 where the candidate is unsafe in any, whatever a plan
     expects; else 3 where it takes more than it may, 4 where something stays in doubt, and 0.
     """
-    wish = _Wish(
-        baseline=baseline,
-        candidate=candidate,
-        plan=plan,
-        lane=lane,
-        limits=Limits(
-            slowdown_pct=max_slowdown,
-            cpu_pct=max_cpu,
-            total_slowdown_pct=max_total_slowdown,
-            total_cpu_pct=max_total_cpu,
-        ),
-        rounds=rounds,
-        build=build,
-        out=out,
-        jobs=jobs,
-        seed=seed,
-        connect=connect,
-        cluster=cluster,
-        delay=delay,
-        formats=formats,
-        history=history,
-        dry_run=dry_run,
-    )
     try:
         code = _gate(wish)
     except Exception as raised:
-        if not bisect:
+        if not wish.bisect:
             raise
         sys.exit(bisect_code(tell(raised), untestable=isinstance(raised, BuildError)))
-    sys.exit(bisect_code(code) if bisect else code)
+    sys.exit(bisect_code(code) if wish.bisect else code)
 
 
 def _gate(wish: _Wish) -> ExitCode:
@@ -300,7 +272,6 @@ def _request(wish: _Wish, paths: Paths) -> GateRequest:
     choice = choose_cells(
         plan=plan,
         subjects=subjects,
-        patterns=[],
         seed=seed,
         paths=paths,
         lane=wish.lane or (stored.lane if stored else None),
@@ -316,19 +287,11 @@ def _request(wish: _Wish, paths: Paths) -> GateRequest:
     theirs = [cell for cell in theirs if cell.lane is choice.lane]
     if not wish.dry_run:
         check_out(folder, [*theirs, *cells], name=FILE_NAME)
-    candidate = Request(
-        plan=plan,
+    candidate = replace(
+        choice.request(plan, folder, seed=seed, argv=own_words(), jobs=wish.jobs),
         cells=cells,
-        contrasts=[],
-        chips=choice.chips,
-        recipes=choice.recipes,
-        out=folder,
-        jobs=wish.jobs or default_jobs(choice.lane),
-        seed=seed,
         connect=wish.connect,
         cluster=wish.cluster.wish(),
-        argv=own_words(),
-        lane=choice.lane,
         unconfined=is_unconfined(),
         delay=wish.delay,
         keeps_programs=folder / PROGRAMS,

@@ -98,7 +98,7 @@ def _ids(ctx: click.Context) -> list[str]:
     if run is not None:
         return ids_in_run(Path(run))
     plan = ctx.params.get("plan") or USUAL_PLAN
-    choice = choose_cells(plan=plan, subjects=[], patterns=[], seed=1, paths=find_paths())
+    choice = choose_cells(plan=plan, paths=find_paths())
     return [cell.id for cell in choice.cells]
 
 

@@ -151,13 +151,11 @@ def _request(chosen: Chosen, folder: Path) -> Request:
     return Request(
         plan=chosen.plan,
         cells=[chosen.cell],
-        contrasts=[],
         chips=chosen.chips,
         recipes=chosen.recipes,
         out=folder,
         jobs=1,
         seed=chosen.cell.seed,
-        connect=None,
         argv=sys.argv[1:],
         lane=chosen.cell.lane,
         unconfined=is_unconfined(),

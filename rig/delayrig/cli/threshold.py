@@ -3,7 +3,7 @@
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
@@ -40,6 +40,7 @@ from delayrig.cli.command import (
     INTERRUPTED,
     default_out,
     explained,
+    gathered,
     is_unconfined,
     until_interrupted,
 )
@@ -54,8 +55,7 @@ from delayrig.cli.verbosity import (
     verbosity,
 )
 from delayrig.model.lane import LaneName
-from delayrig.plan.cluster import ClusterWish
-from delayrig.plan.request import Request, choose_cells, default_jobs
+from delayrig.plan.request import choose_cells
 from delayrig.present.terminal.progress import RunProgress
 from delayrig.present.terminal.threshold import print_answer
 
@@ -82,7 +82,7 @@ class _Wish:
     out: Path | None
     jobs: int | None
     seed: int
-    cluster: ClusterWish | None
+    cluster: ClusterGiven
 
 
 @click.command()
@@ -150,22 +150,8 @@ class _Wish:
 @plain_text
 @answers
 @explained
-def threshold(
-    values: str | None,
-    subject: str | None,
-    build: str,
-    binaries: tuple[str, ...],
-    guests: tuple[str, ...],
-    presets: tuple[str, ...],
-    weights: tuple[str, ...],
-    host: bool,
-    plan: str,
-    rounds: int | None,
-    out: Path | None,
-    jobs: int | None,
-    seed: int,
-    cluster: ClusterGiven,
-) -> None:
+@gathered("wish", _Wish)
+def threshold(wish: _Wish) -> None:
     """Compares sleep thresholds of a delay layer, and recommends one.
 
     Each value is a build, which runs the same programming jobs in each profile. Told are time, CPU
@@ -183,22 +169,6 @@ def threshold(
 
     Exits 0 where a value is recommended, 1 where all were unsafe, 4 where none was shown safe.
     """
-    wish = _Wish(
-        values=values,
-        subject=subject,
-        build=build,
-        binaries=binaries,
-        guests=guests,
-        presets=presets,
-        weights=weights,
-        host=host,
-        plan=plan,
-        rounds=rounds,
-        out=out,
-        jobs=jobs,
-        seed=seed,
-        cluster=cluster.wish(),
-    )
     paths = find_paths()
     with RunProgress(progress_console(), lines=verbosity() is Verbosity.VERBOSE) as progress:
         try:
@@ -237,6 +207,7 @@ def _write_page(answer: Answer, folder: Path) -> None:
 
 def _trials(wish: _Wish, paths: Paths, progress: RunProgress) -> Trials:
     """Checks all that can be checked before anything is built, then builds."""
+    cluster = wish.cluster.wish()
     values = _check_words(wish)
     words = dict.fromkeys((*preset_words(wish.presets), *wish.guests))
     guests = [parse_guest(word) for word in words]
@@ -247,7 +218,6 @@ def _trials(wish: _Wish, paths: Paths, progress: RunProgress) -> Trials:
     choice = choose_cells(
         plan=wish.plan,
         subjects=[candidate.subject for candidate in candidates],
-        patterns=[],
         seed=wish.seed,
         paths=paths,
         lane=lane,
@@ -255,19 +225,10 @@ def _trials(wish: _Wish, paths: Paths, progress: RunProgress) -> Trials:
     cells = plan_trials(choice.cells, candidates, guests)
     ours = {candidate.subject for candidate in candidates}
     check_weights(weights, [profile_of(cell).name for cell in cells if cell.subject in ours])
-    request = Request(
-        plan=wish.plan,
+    request = replace(
+        choice.request(wish.plan, folder, seed=wish.seed, argv=sys.argv[1:], jobs=wish.jobs),
         cells=cells,
-        contrasts=[],
-        chips=choice.chips,
-        recipes=choice.recipes,
-        out=folder,
-        jobs=wish.jobs or default_jobs(lane),
-        seed=wish.seed,
-        connect=None,
-        cluster=wish.cluster,
-        argv=sys.argv[1:],
-        lane=lane,
+        cluster=cluster,
         unconfined=is_unconfined(),
     )
     return make_trials(
@@ -300,7 +261,7 @@ def _check_words(wish: _Wish) -> Sequence[int]:
             "--host and --guest, --preset or --weight: jobs run on this machine or in guests",
             hint="give one of them",
         )
-    if wish.host and wish.cluster:
+    if wish.host and wish.cluster.address:
         raise BadInputError(
             "--host and --cluster: jobs run on this machine or on workers", hint="give one of them"
         )

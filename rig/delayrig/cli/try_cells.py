@@ -54,7 +54,7 @@ from delayrig.plan.from_flags import (
     plan_of_flags,
     words_of_cell,
 )
-from delayrig.plan.request import Request, check_out, choose_cells_of, default_jobs
+from delayrig.plan.request import Request, check_out, choose_cells_of
 from delayrig.present.terminal.comparison import print_beside
 from delayrig.present.terminal.results import UNWATCHED, print_results
 
@@ -172,21 +172,11 @@ def _request(
     """All that can be checked is."""
     try:
         plan = plan_of_flags(flashrom, against, flags, canaries=canaries)
-        choice = choose_cells_of(plan, source=SOURCE, subjects=[], seed=seed, paths=paths)
+        choice = choose_cells_of(plan, source=SOURCE, seed=seed, paths=paths)
     except BadInputError as error:
         raise BadInputError(in_flags(error.message), hint=in_flags(error.hint)) from error
-    return Request(
-        plan=NAME,
-        cells=choice.cells,
-        contrasts=[],
-        chips=choice.chips,
-        recipes=choice.recipes,
-        out=Path(),
-        jobs=default_jobs(choice.lane),
-        seed=seed,
-        connect=None,
-        argv=sys.argv[1:],
-        lane=choice.lane,
+    return replace(
+        choice.request(NAME, Path(), seed=seed, argv=sys.argv[1:]),
         unconfined=is_unconfined(),
         again=_again(choice.cells[0]),
     )

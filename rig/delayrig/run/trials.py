@@ -43,13 +43,11 @@ class Trials:
         request = Request(
             plan=self.plan,
             cells=[cell],
-            contrasts=[],
             chips=self.chips,
             recipes=self.recipes,
             out=folder,
             jobs=1,
             seed=cell.seed,
-            connect=None,
             argv=self.argv,
             delay=self.delay,
         )
