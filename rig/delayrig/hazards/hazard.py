@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What every hazard may say of itself. A hazard overrides what it is about, and nothing else."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 from enum import StrEnum
 from typing import ClassVar
 
@@ -43,6 +44,8 @@ class Hazard:
     """How its value is written, such as `RATE`; `[RATE]` where it may be left out; empty: none."""
     legend: ClassVar[str] = ""
     """What stands for the words of `form`, for whoever wrote another; empty: `about` says it."""
+    values: ClassVar[range | re.Pattern[str] | Collection[str] | None] = None
+    """What its value may be: a number, a text or a word of these; None: `__init__` looks."""
     about: ClassVar[str]
     """One sentence for a list."""
     concern: ClassVar[Concern]
@@ -58,6 +61,19 @@ class Hazard:
         self.value = value
         if (value and not self.form) or (not value and self.form and not self.form.startswith("[")):
             raise ValueError(value)
+        match self.values:
+            case range():
+                number_in(value, self.values)
+            case re.Pattern():
+                if not self.values.fullmatch(value):
+                    raise ValueError(value)
+            case _ if self.values is not None and value not in self.values:
+                raise ValueError(value)
+
+    @property
+    def number(self) -> int:
+        """The value of a hazard whose values are numbers."""
+        return int(self.value)
 
     @property
     def kernel_words(self) -> Sequence[str]:

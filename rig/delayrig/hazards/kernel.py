@@ -48,13 +48,9 @@ class Clocksource(Hazard):
     name = "clocksource"
     form = "|".join(CLOCKSOURCES)
     archs = (Arch.X86_64, Arch.I386)
+    values = CLOCKSOURCES
     about = "the guest keeps time by another clock, which takes longer to read"
     concern = Concern.PERFORMANCE
-
-    def __init__(self, value: str) -> None:
-        super().__init__(value)
-        if value not in CLOCKSOURCES:
-            raise ValueError(value)
 
     @property
     def clocksource(self) -> str:

@@ -113,11 +113,8 @@ class Threads(InLibrary):
 
     name = "threads"
     form = "N"
+    values = range(1, 9)
     about = "libflashrom in a program of which N other threads (1 to 8) compute now and then"
-
-    def __init__(self, value: str) -> None:
-        super().__init__(value)
-        number_in(value, range(1, 9))
 
     def subject_words(self, subject: Subject) -> Sequence[str]:
         """The library client has the threads."""

@@ -37,14 +37,10 @@ class Link(Hazard):
     name = "link"
     form = "PRESET|KEY=N,..."
     legend = f"PRESET is {', '.join(PRESETS)}; KEY is {', '.join(_LINK_KEYS)}"
+    values = _LINK
     about = "a link that takes time or has small buffers, such as link:baud=115200"
     concern = Concern.PERFORMANCE
     lanes = ANYWHERE
-
-    def __init__(self, value: str) -> None:
-        super().__init__(value)
-        if not _LINK.fullmatch(value):
-            raise ValueError(value)
 
     def emulator_words(self, cell: Cell) -> Sequence[str]:
         """The emulator models it."""
@@ -60,15 +56,11 @@ class Fault(Hazard):
         "KIND is drop, corrupt, duplicate, delay:US, stall[:US], hang-up, nak or stuck-wip;"
         " WHEN is N for the N-th or p=0.N for a chance, in:WHEN for bytes of requests"
     )
+    values = _FAULT
     about = "the link or the part fails on request, such as fault:drop@p=0.001 or fault:stuck-wip@3"
     concern = Concern.ROBUSTNESS
     lanes = ANYWHERE
     repeatable = True
-
-    def __init__(self, value: str) -> None:
-        super().__init__(value)
-        if not _FAULT.fullmatch(value):
-            raise ValueError(value)
 
     def emulator_words(self, cell: Cell) -> Sequence[str]:
         """The emulator makes it."""
@@ -93,14 +85,10 @@ class PowerCut(Hazard):
     name = "power-cut"
     form = "N[,WHEN[,NS]]"
     legend = "the N-th busy time; WHEN is 0 to 100% of it or so many ns into it; gone for NS"
+    values = _POWER_CUT
     about = "power goes during the N-th busy time, WHEN into it, for NS or for ever"
     concern = Concern.ROBUSTNESS
     lanes = ANYWHERE
-
-    def __init__(self, value: str) -> None:
-        super().__init__(value)
-        if not _POWER_CUT.fullmatch(value):
-            raise ValueError(value)
 
     def emulator_words(self, cell: Cell) -> Sequence[str]:
         """The emulator pulls the plug."""

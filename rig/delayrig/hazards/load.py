@@ -4,7 +4,7 @@
 from collections.abc import Sequence
 
 from delayrig.hazards.artifacts import Artifacts
-from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard, number_in
+from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard
 from delayrig.model.cell import Cell
 from delayrig.model.events import first, needed
 from delayrig.model.kinds.agent import SubjectStart
@@ -31,22 +31,19 @@ class Hogs(Hazard):
     name = "hogs"
     form = "N"
     legend = f"N is {HOGS.start} to {HOGS[-1]}"
+    values = HOGS
     about = "N loops of ordinary priority on the subject's own core"
     concern = Concern.SAFETY
     lanes = ANYWHERE
 
-    def __init__(self, value: str) -> None:
-        super().__init__(value)
-        self.count = number_in(value, HOGS)
-
     def spec_lines(self, cell: Cell) -> Sequence[str]:
         """How many."""
-        return (f"hogs {self.count}",)
+        return (f"hogs {self.number}",)
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
         """Whether all of them ran before the subject, and were there to its end."""
         running = first(artifacts.events, HogsRunning)
-        if running is None or running.count != self.count:
+        if running is None or running.count != self.number:
             return "not all of the hogs were seen running"
         if running.t_ns > needed(artifacts.events, SubjectStart).t_ns:
             return "the hogs came after the subject"

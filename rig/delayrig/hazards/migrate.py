@@ -4,7 +4,7 @@
 from collections.abc import Sequence
 
 from delayrig.hazards.artifacts import Artifacts
-from delayrig.hazards.hazard import Concern, Hazard, lived_ns, number_in
+from delayrig.hazards.hazard import Concern, Hazard, lived_ns
 from delayrig.model.cell import Cell
 from delayrig.model.events import first
 from delayrig.model.kinds.hazard import Migrations
@@ -22,24 +22,21 @@ class Migrate(Hazard):
 
     name = "migrate"
     form = "RATE"
+    values = RATES_HZ
     about = "the subject is put on another of its CPUs RATE times a second (1 to 1000)"
     concern = Concern.SAFETY
     lanes = REAL_TIME
     cores_min = 2
 
-    def __init__(self, value: str) -> None:
-        super().__init__(value)
-        self.rate_hz = number_in(value, RATES_HZ)
-
     def spec_lines(self, cell: Cell) -> Sequence[str]:
         """How often, and by which draws."""
-        return (f"migrate {self.rate_hz} {cell.seed}",)
+        return (f"migrate {self.number} {cell.seed}",)
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
         """Whether it was moved about as often as it should have been."""
         migrations = first(artifacts.events, Migrations)
         count = migrations.count if migrations else 0
-        due = lived_ns(artifacts) * self.rate_hz // NS_PER_S
+        due = lived_ns(artifacts) * self.number // NS_PER_S
         return (
             f"the subject was moved {count} times where {due} were due" if count < due // 2 else ""
         )

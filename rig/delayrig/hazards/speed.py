@@ -96,17 +96,14 @@ class FrequencySteps(SpeedHazard):
 
     name = "frequency-steps"
     form = "RATE"
+    values = RATES_HZ
     about = "RATE times a second (1 to 100) each core is set to 25 to 100 % of its speed, as drawn"
-
-    def __init__(self, value: str) -> None:
-        super().__init__(value)
-        self.rate_hz = number_in(value, RATES_HZ)
 
     def speed_changes(self, cell: Cell) -> Iterator[SpeedChange]:
         """Without end."""
         draws = random.Random(f"frequency {cell.seed}")
         for beat in itertools.count():
-            when = Moment(origin=Origin.START, after_ms=beat * MS_PER_S / self.rate_hz)
+            when = Moment(origin=Origin.START, after_ms=beat * MS_PER_S / self.number)
             for core in range(cell.cores):
                 yield SpeedChange(when=when, core=core, part=draws.uniform(SLOWEST_PART, 1.0))
 
@@ -116,16 +113,13 @@ class Smt(SpeedHazard):
 
     name = "smt"
     form = "RATE"
+    values = RATES_HZ
     about = "RATE times a second (1 to 100) the sibling of every core appears, and goes, as drawn"
-
-    def __init__(self, value: str) -> None:
-        super().__init__(value)
-        self.rate_hz = number_in(value, RATES_HZ)
 
     def speed_changes(self, cell: Cell) -> Iterator[SpeedChange]:
         """It is there at first, since that is when loops are calibrated."""
         draws = random.Random(f"smt {cell.seed}")
-        period_ms = MS_PER_S / self.rate_hz
+        period_ms = MS_PER_S / self.number
         yield SpeedChange(when=BEGIN, part=SIBLING_PART)
         for beat in itertools.count():
             goes, comes = sorted(draws.random() for _ in range(2))
@@ -163,12 +157,8 @@ class Governor(SpeedHazard):
 
     name = "governor"
     form = "NAME"
+    values = GOVERNORS
     about = f"who decides on frequencies: {', '.join(GOVERNORS)}"
-
-    def __init__(self, value: str) -> None:
-        super().__init__(value)
-        if value not in GOVERNORS:
-            raise ValueError(value)
 
     def pace_words(self, core_mips: Sequence[float]) -> Sequence[str]:
         """As the CPU plugin takes it."""

@@ -55,14 +55,10 @@ class Starts(Hazard):
     name = "starts"
     form = "STATE"
     legend = f"STATE is one of {', '.join(STATES)}"
+    values = STATES
     about = "an SPI NOR that is not idle when the subject comes, such as starts:asleep"
     concern = Concern.SAFETY
     lanes = ANYWHERE
-
-    def __init__(self, value: str) -> None:
-        super().__init__(value)
-        if value not in STATES:
-            raise ValueError(value)
 
     def chip_refusal(self, chip: ChipFacts) -> str:
         """Parts differ in what they can be doing."""

@@ -4,7 +4,7 @@
 from collections.abc import Sequence
 
 from delayrig.hazards.artifacts import Artifacts
-from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard, lived_ns, number_in
+from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard, lived_ns
 from delayrig.model.cell import Cell
 from delayrig.model.events import first
 from delayrig.model.kinds.hazard import Stops
@@ -20,13 +20,10 @@ class StopCont(Hazard):
 
     name = "stop-cont"
     form = "RATE"
+    values = RATES_HZ
     about = "the subject is stopped RATE times a second (1 to 100), half of the time"
     concern = Concern.SAFETY
     lanes = ANYWHERE
-
-    def __init__(self, value: str) -> None:
-        super().__init__(value)
-        number_in(value, RATES_HZ)
 
     def spec_lines(self, cell: Cell) -> Sequence[str]:
         """The agent does it."""
@@ -36,6 +33,6 @@ class StopCont(Hazard):
         """Whether it was stopped at all, where it lived for long enough."""
         stops = first(artifacts.events, Stops)
         count = stops.count if stops else 0
-        if count < lived_ns(artifacts) * int(self.value) // 1_000_000_000 // 2:
+        if count < lived_ns(artifacts) * self.number // 1_000_000_000 // 2:
             return f"the subject was stopped {count} times only"
         return ""

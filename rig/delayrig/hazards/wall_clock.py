@@ -71,13 +71,9 @@ class LeapSecond(Hazard):
 
     name = "leap-second"
     form = f"[{DELETE}]"
+    values = ("", DELETE)
     about = f"the wall clock takes a leap second, or leaves one out, {LEAP_AFTER_MS} ms after start"
     concern = Concern.SAFETY
-
-    def __init__(self, value: str) -> None:
-        super().__init__(value)
-        if value not in ("", DELETE):
-            raise ValueError(value)
 
     def spec_lines(self, cell: Cell) -> Sequence[str]:
         """Which, and when."""
