@@ -74,17 +74,11 @@ def _write_page(found: Proposal, out: Path) -> None:
 
 
 def _print(found: Proposal, out: Path) -> None:
+    from delayrig.present.pages.proposal import step_values
+
     table = plain_table(COLUMNS[:1], COLUMNS[1:])
     for step in found.steps:
-        table.add_row(
-            step.title,
-            f"{step.time_ns / 1e9:.3f}",
-            f"{step.cpu_ns / 1e9:.3f}",
-            f"{step.wakeups}",
-            f"{step.overshoot_ns / 1e6:.1f}",
-            f"{step.too_short}",
-            f"{step.judged}",
-        )
+        table.add_row(*step_values(step))
     console = make_console()
     console.print(table)
     console.print()
