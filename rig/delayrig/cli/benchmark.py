@@ -11,7 +11,7 @@ from delayrig.analysis.first_start import measure_start
 from delayrig.base.extras import require_extra
 from delayrig.base.paths import find_paths
 from delayrig.cli.command import default_out, explained, own_request, until_interrupted
-from delayrig.cli.option_types import CELL, PLAN_NAME
+from delayrig.cli.option_types import CELL, plan_option
 from delayrig.cli.verbosity import answers, make_console, plain_text, progress_console, tell_json
 from delayrig.present.terminal.benchmark import print_benchmark
 from delayrig.present.terminal.progress import ManyRuns
@@ -23,13 +23,7 @@ def benchmark() -> None:
 
 
 @benchmark.command("cells")
-@click.option(
-    "--plan",
-    type=PLAN_NAME,
-    default="default",
-    show_default=True,
-    help="A plan's name, or a TOML file.",
-)
+@plan_option("default")
 @click.option(
     "--cell", "patterns", type=CELL, multiple=True, help="Only cells whose id matches; repeatable."
 )
@@ -65,13 +59,7 @@ def benchmark_of_cells(
 
 
 @benchmark.command("start")
-@click.option(
-    "--plan",
-    type=PLAN_NAME,
-    default="smoke",
-    show_default=True,
-    help="A plan's name, or a TOML file.",
-)
+@plan_option("smoke")
 @click.option("--starts", type=click.IntRange(1), default=3, show_default=True, help="How many.")
 @plain_text
 @explained

@@ -11,7 +11,7 @@ import click
 
 from delayrig.base.paths import Paths
 from delayrig.cli.command import UNCONFINED, gathered, is_unconfined
-from delayrig.cli.option_types import CELL, PLAN_NAME, SUBJECT
+from delayrig.cli.option_types import CELL, SUBJECT, plan_option
 from delayrig.images.delay_function import DelayWish
 from delayrig.model.lane import LaneName
 from delayrig.plan.cluster import ClusterWish, check_cluster
@@ -136,13 +136,7 @@ def cluster_options(function: Callable[..., R]) -> Callable[..., R]:
 def cell_options(*, plan: str) -> Callable[[Callable[..., R]], Callable[..., R]]:
     """Given to the command as `cells`; `plan` is the one that is run unless told otherwise."""
     options = [
-        click.option(
-            "--plan",
-            type=PLAN_NAME,
-            default=plan,
-            show_default=True,
-            help="A plan's name, or a TOML file.",
-        ),
+        plan_option(plan),
         click.option(
             "--subject",
             "subjects",

@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 
 import click
+from click.decorators import FC
 from click.shell_completion import CompletionItem
 
 from delayrig.base.errors import RigError
@@ -146,6 +147,11 @@ FLAGS = {
     "lane": Word("lane", lambda: list(LaneName), joined=","),
 }
 """Of the options that describe a cell, those with words to choose from."""
+
+
+def plan_option(default: str, about: str = "A plan's name, or a TOML file.") -> Callable[[FC], FC]:
+    """`--plan`, with the plan that is taken unless told otherwise."""
+    return click.option("--plan", type=PLAN_NAME, default=default, show_default=True, help=about)
 
 
 def split_values(words: tuple[str, ...]) -> tuple[str, ...]:

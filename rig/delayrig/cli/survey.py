@@ -19,7 +19,7 @@ from delayrig.cli.command import (
     resume_option,
     run_shown,
 )
-from delayrig.cli.option_types import PLAN_NAME, SUBJECT
+from delayrig.cli.option_types import SUBJECT, plan_option
 from delayrig.cli.verbosity import answers, make_console, plain_text, tell_json
 from delayrig.images.delay_function import DelayWish
 from delayrig.judge.exit_code import exit_code_of_run
@@ -38,13 +38,7 @@ PLAN = "survey"
     type=click.Path(path_type=Path),
     help="Tells of a run that was made already, and runs nothing.",
 )
-@click.option(
-    "--plan",
-    type=PLAN_NAME,
-    default=PLAN,
-    show_default=True,
-    help="The jobs: a plan's name or file.",
-)
+@plan_option(PLAN, "The jobs: a plan's name or file.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for results and cells.")
 @click.option("--jobs", type=click.IntRange(1), help="Cells at a time; default: the CPUs.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data.")

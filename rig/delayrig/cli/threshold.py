@@ -44,7 +44,7 @@ from delayrig.cli.command import (
     is_unconfined,
     until_interrupted,
 )
-from delayrig.cli.option_types import PLAN_NAME
+from delayrig.cli.option_types import plan_option
 from delayrig.cli.verbosity import (
     Verbosity,
     answers,
@@ -126,13 +126,7 @@ class _Wish:
     help="How much a guest counts; 0: for safety alone; repeatable.  [default: 1, or the preset's]",
 )
 @click.option("--host", is_flag=True, help="On this very machine, without guests.")
-@click.option(
-    "--plan",
-    type=PLAN_NAME,
-    default=PLAN,
-    show_default=True,
-    help="The jobs: a plan's name or file.",
-)
+@plan_option(PLAN, "The jobs: a plan's name or file.")
 @click.option(
     "--rounds",
     type=click.IntRange(1, 100),
