@@ -2,6 +2,7 @@
 """Makes MkDocs show this checkout's documents: where they are, and as CommonMark reads them.
 
 Each page has the path of its source below the checkout, so that links work as they are written.
+The navigation is that of rig/docs/README.md: a section for each bold word, a page for each link.
 Other files that pages link to are copied. A link that leads to nothing fails the build.
 """
 
@@ -22,6 +23,8 @@ from mkdocs.structure.pages import Page
 CHECKOUT = Path(__file__).resolve().parents[2]
 REFERENCE = "rig/docs/reference"
 HELP_PAGE = f"{REFERENCE}/command-line.md"
+START, INDEX = "README.md", "rig/docs/README.md"
+SECTION = re.compile(r"^\*\*([^*]+)\*\*", re.MULTILINE)
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s#:]+)")
 
@@ -68,7 +71,8 @@ def slug_of(title: str, _separator: str) -> str:
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Pages are read as CommonMark."""
+    """Pages are read as CommonMark, and those of the index are in the navigation."""
+    config.nav = navigation()
     config.markdown_extensions.append(AsCommonMark())
     config.mdx_configs["toc"]["slugify"] = slug_of
     return config
@@ -77,11 +81,27 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """The pages that the navigation names, wherever they are, and what they link to."""
     ours = [file for file in files if file.src_dir != config.docs_dir]
-    pages = [path for path in paths_in(config.nav) if path != HELP_PAGE]
+    pages = [path for path in paths_in(config.nav or []) if path != HELP_PAGE]
     ours.append(File.generated(config, HELP_PAGE, content=help_texts()))
     for path in (*pages, *config.extra_css, *linked_files(pages)):
         ours.append(File.generated(config, path, abs_src_path=str(CHECKOUT / path)))
     return Files(ours)
+
+
+def navigation() -> list[Any]:
+    """The sections of the index with their pages; what `--help` prints is a page of `Reference`."""
+    _, *parts = SECTION.split((CHECKOUT / INDEX).read_text(encoding="utf-8"))
+    sections = {title: pages_in(text) for title, text in zip(parts[::2], parts[1::2], strict=True)}
+    sections["Reference"].insert(1, HELP_PAGE)
+    sections["Project"].append(INDEX)
+    return [{"Start": START}, *({title: pages} for title, pages in sections.items())]
+
+
+def pages_in(text: str) -> list[str]:
+    """Those that it links to and that are there, by their paths in the checkout."""
+    links = (link for link in LINK.findall(text) if link.endswith(".md"))
+    targets = [(CHECKOUT / INDEX).parent.joinpath(link).resolve() for link in links]
+    return [str(target.relative_to(CHECKOUT)) for target in targets if target.is_file()]
 
 
 def paths_in(nav: Any) -> Iterator[str]:

@@ -34,7 +34,9 @@ VALUES = [
     *("[]", "[0]", "[true, true, true]", "[[]]", "[[1, 4096]]", "[[true, 4096]]", "{}"),
     *("{ read_opcode = 5, mask = 1 }", '["a"]', '["a", 1]', "[" * 2000 + "]" * 2000),
 ]
-ASSIGNMENT = re.compile(rb"(\s*[\w.-]+\s*=\s*)(.*)")
+ASSIGNMENT = re.compile(rb"([^=]*[\w.-]\s*=\s*)(.*?)(\s*\},?)?")
+PAIR_END = b", "
+"""Between the pairs of a row, which are changed as lines are."""
 NAME = re.compile(rb'^name = "([\w-]+)"', re.MULTILINE)
 # What may stand in the generated table: texts without raw control characters, and tokens.
 C_TOKENS = re.compile(
@@ -90,6 +92,11 @@ def load() -> Callable[[bytes], None]:
 
 def change_line(lines: list[bytes], others: list[bytes], rng: random.Random) -> None:
     at = rng.randrange(len(lines))
+    if PAIR_END in lines[at] and rng.randrange(4):
+        pairs = lines[at].split(PAIR_END)
+        change_line(pairs, rng.choice(others).split(PAIR_END), rng)
+        lines[at] = PAIR_END.join(pairs)
+        return
     how = rng.randrange(6)
     assignment = ASSIGNMENT.fullmatch(lines[at])
     if how == 0:
@@ -102,7 +109,7 @@ def change_line(lines: list[bytes], others: list[bytes], rng: random.Random) -> 
         lines.insert(at, rng.choice(others))
     elif assignment is not None:
         value = rng.choice(VALUES).encode()
-        lines[at] = assignment[1] + value
+        lines[at] = assignment[1] + value + (assignment[3] or b"")
     else:
         lines[at] = rng.choice(lines)
 

@@ -245,7 +245,7 @@ def test_wrong_password_and_missing_database_are_told_without_the_password(
 
 def kept(address: Address, out: Path, capfd: pytest.CaptureFixture[str]) -> str:
     """What keeping a run there says; it must not raise whatever is wrong."""
-    record_run(address, make_run(1, {"a": 1}), out, no_color=True)
+    record_run(address, make_run(1, {"a": 1}), out)
     return capfd.readouterr().err
 
 
@@ -253,9 +253,9 @@ def test_run_and_gate_are_kept_with_a_line_about_it(
     url: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert "history: 1 in" in kept(address_of(url), tmp_path, capfd)
-    record_gate(address_of(url), keep_gate(tmp_path / "gate"), no_color=True)
+    record_gate(address_of(url), keep_gate(tmp_path / "gate"))
     assert "history: 2, 3 in" in capfd.readouterr().err
-    record_run(None, make_run(2, {"a": 1}), tmp_path, no_color=True)
+    record_run(None, make_run(2, {"a": 1}), tmp_path)
     assert capfd.readouterr().err == ""
 
 
@@ -293,7 +293,7 @@ from tests.rig.history_builders import address_of, make_run
 address = address_of(sys.argv[1])
 for number in range(int(sys.argv[2])):
     times = {f"cell-{n}": 1 for n in range(100)}
-    record_run(address, make_run(number, times), Path("out"), no_color=True)
+    record_run(address, make_run(number, times), Path("out"))
 print(*(entry.run.id for entry in History(address).entries(Choice())))
 """
 

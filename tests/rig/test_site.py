@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.rig.builders import CHECKOUT
-from tests.rig.site import CONFIG, build_site, copy_documents, is_local, leads, page_at
+from tests.rig.site import build_site, copy_documents, is_local, leads, page_at
 from tests.rig.test_lint import our_files
 
 HELP = "rig/docs/reference/command-line"
@@ -87,13 +87,12 @@ def test_link_that_leads_nowhere_fails_the_build(
     assert complaint in said
 
 
-def test_document_that_the_navigation_lacks_fails_the_build_where_it_is_linked(
-    tmp_path: Path,
-) -> None:
+def test_document_that_the_index_lacks_fails_the_build_where_it_is_linked(tmp_path: Path) -> None:
     copy_documents(our_files(), tmp_path / "copy")
-    config = tmp_path / "copy" / CONFIG
-    text = config.read_text(encoding="utf-8")
-    config.write_text(text.replace("      - SECURITY.md\n", ""), encoding="utf-8")
+    index = tmp_path / "copy" / "rig" / "docs" / "README.md"
+    text = index.read_text(encoding="utf-8")
+    assert "[security](../../SECURITY.md), " in text
+    index.write_text(text.replace("[security](../../SECURITY.md), ", ""), encoding="utf-8")
     code, said = build_site(tmp_path / "site", tmp_path / "copy")
     assert code != 0
     assert "'SECURITY.md', but the target is not found" in said

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The rows `[[erase]]` of a chip file."""
+"""The rows of `erase` in a chip file."""
 
 from __future__ import annotations
 

@@ -16,6 +16,10 @@ from chipgen.figures import (
 )
 from chipgen.table import Table
 
+# Every file may name these. `recalled` is from the maker's datasheet, which was not read again for
+# the file; `flashrom` is its tables of flash chips at commit b946ca13.
+SHARED = {"recalled": Grade.UNSURE, "flashrom": Grade.SECONDARY}
+
 
 @dataclass(frozen=True, slots=True)
 class Sources:
@@ -71,13 +75,11 @@ class Sources:
 
 def read_sources(table: Table) -> Sources:
     names = [grade.value for grade in Grade if grade is not Grade.ASSUMED]
-    grades: dict[str, Grade] = {}
+    grades = dict(SHARED)
     for key in table.values:
         source = table.table(key)
         source.check_keys(required=("text", "revision", "grade"))
         source.text("text")
         source.text("revision")
         grades[key] = Grade(source.choice("grade", names))
-    if not grades:
-        raise table.error("main", "missing key", remedy="add a table `[sources.main]`")
     return Sources(grades)

@@ -179,7 +179,7 @@ def read_busy(
     *,
     optional: Mapping[str, Work] | None = None,
 ) -> Fields:
-    """Rows `[busy.NAME]`, each a busy time of that name in C."""
+    """Rows of `[busy]`, each a busy time of that name in C."""
     works = {**required, **(optional or {})}
     table.check_keys(required=tuple(required), optional=tuple(optional or {}))
     return {
@@ -195,7 +195,7 @@ def read_wait(
     optional: Sequence[str] = (),
     defaults: Mapping[str, str] | None = None,
 ) -> Fields:
-    """Rows `[wait.NAME]`; a missing one of @defaults is the one it names, where that is there."""
+    """Rows of `[wait]`; a missing one of @defaults is the one it names, where that is there."""
     table.check_keys(required=required, optional=optional)
     wait = {key: sources.wait(table.table(key), key) for key in table.values}
     for key, other in (defaults or {}).items():

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from delayrig.base.atomic_file import json_document
 from delayrig.base.paths import Paths
 from delayrig.lanes.stages import ENDED as JOB
 from delayrig.lanes.stages import FILE_NAME as STAGES_FILE
@@ -120,7 +121,7 @@ async def benchmark_cells(
         restored=restored,
         booted=booted,
     )
-    content = msgspec.json.format(msgspec.json.encode(answer), indent=1) + b"\n"
+    content = json_document(answer)
     (request.out / FILE_NAME).write_bytes(content)
     return answer
 

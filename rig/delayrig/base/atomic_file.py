@@ -5,7 +5,19 @@ import contextlib
 import os
 from pathlib import Path
 
+import msgspec
+
 from delayrig.base.errors import BadInputError
+
+
+def json_document(value: object) -> bytes:
+    """For people as well: indented, with an end of line."""
+    return msgspec.json.format(msgspec.json.encode(value), indent=1) + b"\n"
+
+
+def write_json(path: Path, value: object) -> None:
+    """Writes it as such a document, or leaves what was there; raises `BadInputError`."""
+    write_atomically(path, json_document(value))
 
 
 def write_atomically(path: Path, content: bytes) -> None:

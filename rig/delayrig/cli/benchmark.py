@@ -10,11 +10,10 @@ from delayrig.analysis.benchmark import FIRST, benchmark_cells
 from delayrig.analysis.first_start import measure_start
 from delayrig.base.extras import require_extra
 from delayrig.base.paths import find_paths
-from delayrig.cli.command import default_out, explained, own_request, plain_text, until_interrupted
-from delayrig.cli.option_types import CELL, PLAN_NAME
-from delayrig.cli.verbosity import answers, progress_console, tell_json
+from delayrig.cli.command import default_out, explained, own_request, until_interrupted
+from delayrig.cli.option_types import CELL, plan_option
+from delayrig.cli.verbosity import answers, make_console, plain_text, progress_console, tell_json
 from delayrig.present.terminal.benchmark import print_benchmark
-from delayrig.present.terminal.console import make_console
 from delayrig.present.terminal.progress import ManyRuns
 
 
@@ -24,13 +23,7 @@ def benchmark() -> None:
 
 
 @benchmark.command("cells")
-@click.option(
-    "--plan",
-    type=PLAN_NAME,
-    default="default",
-    show_default=True,
-    help="A plan's name, or a TOML file.",
-)
+@plan_option("default")
 @click.option(
     "--cell", "patterns", type=CELL, multiple=True, help="Only cells whose id matches; repeatable."
 )
@@ -46,7 +39,6 @@ def benchmark_of_cells(
     boots: int,
     jobs: int | None,
     out: Path | None,
-    no_color: bool,
 ) -> None:
     """Tells where the host time of a plan's cells goes, and what booting each would cost.
 
@@ -55,12 +47,11 @@ def benchmark_of_cells(
     request, paths = own_request(
         plan, patterns, 1, jobs, out or default_out("benchmark"), leaves=FIRST
     )
-    console = make_console(no_color=no_color)
-    with ManyRuns(progress_console(no_color=no_color)) as progress:
+    console = make_console()
+    with ManyRuns(progress_console()) as progress:
         found = until_interrupted(
             benchmark_cells(request, paths, boots=boots, progress=progress, began=progress.began),
             kept=f"finished cells are kept in {request.out}",
-            no_color=no_color,
         )
     tell_json(found)
     print_benchmark(found, console)
@@ -68,22 +59,16 @@ def benchmark_of_cells(
 
 
 @benchmark.command("start")
-@click.option(
-    "--plan",
-    type=PLAN_NAME,
-    default="smoke",
-    show_default=True,
-    help="A plan's name, or a TOML file.",
-)
+@plan_option("smoke")
 @click.option("--starts", type=click.IntRange(1), default=3, show_default=True, help="How many.")
 @plain_text
 @explained
-def benchmark_of_starts(plan: str, starts: int, no_color: bool) -> None:
+def benchmark_of_starts(plan: str, starts: int) -> None:
     """Tells how long first starts take, stage by stage, up to the plan's first verdict.
 
     Each has an empty folder of state, and fetches everything anew but distribution packages.
     """
-    console = make_console(no_color=no_color)
+    console = make_console()
     paths = find_paths()
     for number in range(1, starts + 1):
         stages = measure_start(paths.checkout, plan, paths.state)
@@ -103,16 +88,16 @@ def benchmark_of_starts(plan: str, starts: int, no_color: bool) -> None:
 @plain_text
 @answers
 @explained
-def benchmark_of_cluster(workers: int, cells: int, batch: int, no_color: bool) -> None:
+def benchmark_of_cluster(workers: int, cells: int, batch: int) -> None:
     """Tells what Dask costs: cells of no work through workers on this machine."""
     require_extra("cluster", "benchmark cluster")
     from delayrig.run.cluster.scheduling_cost import measure_no_work
 
     measuring = measure_no_work(workers, cells, batch, find_paths())
-    found = until_interrupted(measuring, kept="nothing is kept", no_color=no_color)
+    found = until_interrupted(measuring, kept="nothing is kept")
     tell_json(found)
     first, last = found.client_mib[0], found.client_mib[-1]
-    make_console(no_color=no_color).print(
+    make_console().print(
         f"{found.cells} cells, {found.batch_cells} in a task, {found.workers} workers:"
         f" {found.tasks_a_s:.0f} tasks and {found.cells_a_s:.0f} cells a second;"
         f" memory of client and scheduler {first:.0f} MiB at first, {last:.0f} MiB at last",

@@ -2,7 +2,7 @@
 """Which cells a command is to run, and how: options that such commands share."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar
@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 import click
 
 from delayrig.base.paths import Paths
-from delayrig.cli.command import UNCONFINED, is_unconfined
-from delayrig.cli.option_types import CELL, PLAN_NAME, SUBJECT
+from delayrig.cli.command import UNCONFINED, gathered, is_unconfined
+from delayrig.cli.option_types import CELL, SUBJECT, plan_option
 from delayrig.images.delay_function import DelayWish
 from delayrig.model.lane import LaneName
 from delayrig.plan.cluster import ClusterWish, check_cluster
@@ -21,7 +21,6 @@ from delayrig.plan.request import (
     check_connect,
     choose_cells,
     count_cells_of,
-    default_jobs,
 )
 
 R = TypeVar("R")
@@ -44,9 +43,9 @@ class CellsWish:
     """What a user asked for, as it was typed."""
 
     plan: str
-    subjects: list[str]
+    subjects: tuple[str, ...]
     lane: LaneName | None
-    patterns: list[str]
+    patterns: tuple[str, ...]
     out: Path | None
     jobs: int | None
     seed: int
@@ -73,19 +72,11 @@ class CellsWish:
     ) -> Request:
         """A run of them; raises `BadInputError` where `connect` cannot run them."""
         check_connect(self.connect, choice.cells)
-        return Request(
-            plan=self.plan,
-            cells=choice.cells,
+        return replace(
+            choice.request(self.plan, folder, seed=self.seed, argv=argv, jobs=self.jobs),
             contrasts=choice.contrasts,
-            chips=choice.chips,
-            recipes=choice.recipes,
-            out=folder,
-            jobs=self.jobs or default_jobs(choice.lane),
-            seed=self.seed,
             connect=self.connect,
             cluster=self.cluster.wish(),
-            argv=argv,
-            lane=choice.lane,
             unconfined=is_unconfined(),
             delay=delay or DelayWish(),
         )
@@ -145,13 +136,7 @@ def cluster_options(function: Callable[..., R]) -> Callable[..., R]:
 def cell_options(*, plan: str) -> Callable[[Callable[..., R]], Callable[..., R]]:
     """Given to the command as `cells`; `plan` is the one that is run unless told otherwise."""
     options = [
-        click.option(
-            "--plan",
-            type=PLAN_NAME,
-            default=plan,
-            show_default=True,
-            help="A plan's name, or a TOML file.",
-        ),
+        plan_option(plan),
         click.option(
             "--subject",
             "subjects",
@@ -187,34 +172,7 @@ def cell_options(*, plan: str) -> Callable[[Callable[..., R]], Callable[..., R]]
     ]
 
     def decorate(function: Callable[..., R]) -> Callable[..., R]:
-        @wraps(function)
-        def inner(
-            *args: Any,
-            plan: str,
-            subjects: tuple[str, ...],
-            lane: LaneName | None,
-            patterns: tuple[str, ...],
-            out: Path | None,
-            jobs: int | None,
-            seed: int,
-            connect: str | None,
-            cluster: ClusterGiven,
-            **kwargs: Any,
-        ) -> R:
-            wish = CellsWish(
-                plan=plan,
-                subjects=list(subjects),
-                lane=lane,
-                patterns=list(patterns),
-                out=out,
-                jobs=jobs,
-                seed=seed,
-                connect=connect,
-                cluster=cluster,
-            )
-            return function(*args, cells=wish, **kwargs)
-
-        decorated: Callable[..., R] = cluster_options(inner)
+        decorated = cluster_options(gathered("cells", CellsWish)(function))
         for option in reversed(options):
             decorated = option(decorated)
         return decorated

@@ -8,8 +8,8 @@ import click
 
 from delayrig.base.paths import find_paths
 from delayrig.cli.cells import tls_option
-from delayrig.cli.command import explained, plain_text, until_interrupted
-from delayrig.cli.verbosity import note
+from delayrig.cli.command import explained, until_interrupted
+from delayrig.cli.verbosity import note, plain_text
 from delayrig.plan.cluster import check_address
 
 USUAL = "tcp://127.0.0.1:8786"
@@ -20,7 +20,7 @@ USUAL = "tcp://127.0.0.1:8786"
 @tls_option
 @plain_text
 @explained
-def scheduler(address: str, tls: Path | None, no_color: bool) -> None:
+def scheduler(address: str, tls: Path | None) -> None:
     """Serves runs with `--cluster ADDRESS`: Dask's scheduler, until it is interrupted.
 
     ADDRESS is where it listens: tcp://HOST:PORT.  [default: tcp://127.0.0.1:8786]
@@ -29,7 +29,7 @@ def scheduler(address: str, tls: Path | None, no_color: bool) -> None:
     from delayrig.run.cluster.connection import serve_scheduler
 
     note(f"scheduler at {wish.address}")
-    until_interrupted(serve_scheduler(wish), kept="the scheduler is gone", no_color=no_color)
+    until_interrupted(serve_scheduler(wish), kept="the scheduler is gone")
 
 
 @click.command()
@@ -38,7 +38,7 @@ def scheduler(address: str, tls: Path | None, no_color: bool) -> None:
 @click.option("--jobs", type=click.IntRange(1), help="Cells at a time; default: the CPUs.")
 @plain_text
 @explained
-def worker(address: str, tls: Path | None, jobs: int | None, no_color: bool) -> None:
+def worker(address: str, tls: Path | None, jobs: int | None) -> None:
     """Runs cells for the scheduler at ADDRESS, until that is gone or this is interrupted.
 
     ADDRESS is that of `rig/rig scheduler`.  [default: tcp://127.0.0.1:8786]
@@ -48,5 +48,5 @@ def worker(address: str, tls: Path | None, jobs: int | None, no_color: bool) -> 
 
     note(f"worker of {wish.address}")
     serving = serve_worker(wish, jobs or len(os.sched_getaffinity(0)), find_paths())
-    until_interrupted(serving, kept="the worker is gone", no_color=no_color)
+    until_interrupted(serving, kept="the worker is gone")
     note(f"the scheduler at {wish.address} is gone")

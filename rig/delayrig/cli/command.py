@@ -8,6 +8,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import fields, replace
 from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
@@ -17,13 +18,12 @@ import click
 from delayrig.base.errors import ExitCode, RigError, RigFaultError
 from delayrig.base.interruption import until_told_to_end
 from delayrig.base.paths import Paths, find_paths
-from delayrig.cli.verbosity import Verbosity, note, progress_console, verbosity
+from delayrig.cli.verbosity import Verbosity, make_console, note, progress_console, verbosity
 from delayrig.images.delay_function import DelayWish
 from delayrig.model.lane import LaneName
 from delayrig.model.result import FILE_NAME, Results
 from delayrig.plan.cluster import ClusterWish
 from delayrig.plan.request import Request, check_out, choose_cells, is_unconfined_by_default
-from delayrig.present.terminal.console import make_console
 from delayrig.present.terminal.progress import RunProgress
 from delayrig.run.runner import run_request
 
@@ -35,8 +35,6 @@ UNCONFINED = "delayrig.unconfined"
 INTERRUPTED = 130
 SIGPIPE_ENDED = 141
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-
-plain_text = click.option("--no-color", is_flag=True, help="Plain text; NO_COLOR does the same.")
 
 
 class Hex(click.ParamType[int]):
@@ -52,6 +50,21 @@ class Hex(click.ParamType[int]):
             return int(str(value), 16)
         except ValueError:
             self.fail(f"{value!r} is no hexadecimal number", param, ctx)
+
+
+def gathered(name: str, kind: type[Any]) -> Callable[[Callable[..., R]], Callable[..., R]]:
+    """Gives a command those options that are fields of `kind` as one value, called `name`."""
+    names = [field.name for field in fields(kind)]
+
+    def decorate(function: Callable[..., R]) -> Callable[..., R]:
+        @wraps(function)
+        def inner(*args: Any, **kwargs: Any) -> R:
+            value = kind(**{each: kwargs.pop(each) for each in names})
+            return function(*args, **{name: value}, **kwargs)
+
+        return inner
+
+    return decorate
 
 
 def delay_options(function: Callable[..., R]) -> Callable[..., R]:
@@ -134,24 +147,21 @@ resume_option = click.option(
 HOW_TO_GO_ON = "; the same command with --out and --resume goes on"
 
 
-def run_shown(request: Request, paths: Paths, *, no_color: bool, how_to_go_on: str = "") -> Results:
+def run_shown(request: Request, paths: Paths, *, how_to_go_on: str = "") -> Results:
     """Runs it, with its progress on stderr; who interrupts it is told how to go on."""
-    with RunProgress(
-        progress_console(no_color=no_color), lines=verbosity() is Verbosity.VERBOSE
-    ) as progress:
+    with RunProgress(progress_console(), lines=verbosity() is Verbosity.VERBOSE) as progress:
         return until_interrupted(
             run_request(request, paths, progress),
             kept=f"finished cells are kept in {request.out}{how_to_go_on}",
-            no_color=no_color,
         )
 
 
-def until_interrupted(work: Coroutine[Any, Any, R], *, kept: str, no_color: bool) -> R:
+def until_interrupted(work: Coroutine[Any, Any, R], *, kept: str) -> R:
     """The work's result; ends the program, saying what is `kept`, where it is told to end."""
     try:
         return asyncio.run(until_told_to_end(work))
     except (KeyboardInterrupt, asyncio.CancelledError):
-        make_console(stderr=True, no_color=no_color).print(f"interrupted; {kept}", markup=False)
+        make_console(stderr=True).print(f"interrupted; {kept}", markup=False)
         sys.exit(INTERRUPTED)
 
 
@@ -190,27 +200,24 @@ def own_request(
     paths = find_paths()
     choice = choose_cells(
         plan=plan,
-        subjects=list(subjects),
-        patterns=list(patterns),
+        subjects=subjects,
+        patterns=patterns,
         seed=seed,
         paths=paths,
         lane=lane,
     )
     if not resume:
         check_out(out, choice.cells, name=leaves)
-    request = Request(
-        plan=plan,
-        cells=choice.cells,
-        contrasts=[],
-        chips=choice.chips,
-        recipes=choice.recipes,
-        out=out.absolute(),
-        jobs=jobs or len(os.sched_getaffinity(0)),
+    request = choice.request(
+        plan,
+        out.absolute(),
         seed=seed,
-        connect=None,
-        cluster=cluster,
         argv=sys.argv[1:],
-        lane=choice.lane,
+        jobs=jobs or len(os.sched_getaffinity(0)),
+    )
+    request = replace(
+        request,
+        cluster=cluster,
         unconfined=is_unconfined(),
         delay=delay or DelayWish(),
         resume=resume,

@@ -5,7 +5,6 @@ import sys
 from pathlib import Path
 
 import click
-import msgspec
 
 from delayrig.analysis.compare.exact import (
     ComparedRun,
@@ -14,12 +13,13 @@ from delayrig.analysis.compare.exact import (
     compared_run,
 )
 from delayrig.analysis.compare.times import compare_times
+from delayrig.base.atomic_file import json_document
 from delayrig.base.errors import ExitCode
-from delayrig.cli.command import explained, plain_text
+from delayrig.cli.command import explained
 from delayrig.cli.history import opened_history
 from delayrig.cli.recording import history_url
+from delayrig.cli.verbosity import make_console, plain_text
 from delayrig.present.terminal.comparison import print_beside
-from delayrig.present.terminal.console import make_console
 
 
 @click.command()
@@ -30,9 +30,7 @@ from delayrig.present.terminal.console import make_console
 @history_url
 @plain_text
 @explained
-def compare(
-    first: str, second: str, exact: bool, as_json: bool, url: str | None, no_color: bool
-) -> None:
+def compare(first: str, second: str, exact: bool, as_json: bool, url: str | None) -> None:
     """Compares two runs: their --out folders, or their numbers in the history.
 
     Times are compared of cells of the same id for which all that decides times is equal, but for
@@ -45,12 +43,12 @@ def compare(
     """
     runs = _run(first, url), _run(second, url)
     if exact:
-        sys.exit(_exactly(compare_runs_exactly(*runs), no_color=no_color))
+        sys.exit(_exactly(compare_runs_exactly(*runs)))
     beside = compare_times(runs[0].results, runs[1].results)
     if as_json:
-        sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(beside), indent=1) + b"\n")
+        sys.stdout.buffer.write(json_document(beside))
     else:
-        print_beside(beside, make_console(no_color=no_color))
+        print_beside(beside, make_console())
     sys.exit(beside.exit_code)
 
 
@@ -62,8 +60,8 @@ def _run(word: str, url: str | None) -> ComparedRun:
     return ComparedRun(name=f"{store.label}: run {word}", results=store.load(int(word)), path=None)
 
 
-def _exactly(comparison: Comparison, *, no_color: bool) -> ExitCode:
-    console = make_console(no_color=no_color)
+def _exactly(comparison: Comparison) -> ExitCode:
+    console = make_console()
     for line in comparison.doubts:
         console.print(f"doubt: {line}", markup=False, soft_wrap=True)
     if comparison.same_inputs:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
-import msgspec
 from click.decorators import FC
 
 from delayrig.analysis.gate.baseline import StoredBaseline, is_subject, read_baseline
@@ -24,7 +23,7 @@ from delayrig.analysis.gate.request import (
     check_watched,
 )
 from delayrig.analysis.gate.rounds import run_rounds
-from delayrig.base.atomic_file import write_atomically
+from delayrig.base.atomic_file import write_json
 from delayrig.base.errors import ExitCode
 from delayrig.base.paths import Paths, find_paths
 from delayrig.cli.cells import (
@@ -38,23 +37,31 @@ from delayrig.cli.command import (
     default_out,
     delay_options,
     explained,
+    gathered,
     is_unconfined,
-    plain_text,
     tell,
     until_interrupted,
 )
 from delayrig.cli.export import format_option, read_report, speaks, write_formats
 from delayrig.cli.option_types import PLAN_NAME, SUBJECT, SUBJECT_OR_RUN
 from delayrig.cli.recording import HistoryWish, history_options, own_words, record_gate
-from delayrig.cli.verbosity import Verbosity, answers, note, progress_console, tell_json, verbosity
+from delayrig.cli.verbosity import (
+    Verbosity,
+    answers,
+    make_console,
+    note,
+    plain_text,
+    progress_console,
+    tell_json,
+    verbosity,
+)
 from delayrig.images.delay_function import DelayWish
 from delayrig.images.recipes import read_recipes
 from delayrig.images.saved_programs import FOLDER as PROGRAMS
 from delayrig.model.lane import EXACT_LANE, LaneName
 from delayrig.model.result import Results
-from delayrig.plan.request import Request, check_connect, check_out, choose_cells, default_jobs
+from delayrig.plan.request import check_connect, check_out, choose_cells
 from delayrig.present.formats.known import wanted_formats
-from delayrig.present.terminal.console import make_console
 from delayrig.present.terminal.gate import print_decision
 from delayrig.present.terminal.progress import RunProgress
 
@@ -96,9 +103,13 @@ class _Wish:
     candidate: str
     plan: str | None
     lane: LaneName | None
-    limits: Limits
+    max_slowdown: float
+    max_cpu: float
+    max_total_slowdown: float
+    max_total_cpu: float
     rounds: int | None
     build: str
+    bisect: bool
     out: Path | None
     jobs: int | None
     seed: int | None
@@ -108,6 +119,16 @@ class _Wish:
     formats: tuple[str, ...]
     history: HistoryWish
     dry_run: bool
+
+    @property
+    def limits(self) -> Limits:
+        """How much more than the baseline is allowed."""
+        return Limits(
+            slowdown_pct=self.max_slowdown,
+            cpu_pct=self.max_cpu,
+            total_slowdown_pct=self.max_total_slowdown,
+            total_cpu_pct=self.max_total_cpu,
+        )
 
 
 def _limit_option(name: str, default_pct: float, about: str) -> Callable[[FC], FC]:
@@ -175,67 +196,23 @@ def _limit_option(name: str, default_pct: float, about: str) -> Callable[[FC], F
 @plain_text
 @answers
 @explained
-def gate(
-    baseline: str,
-    candidate: str,
-    plan: str | None,
-    lane: LaneName | None,
-    max_slowdown: float,
-    max_cpu: float,
-    max_total_slowdown: float,
-    max_total_cpu: float,
-    rounds: int | None,
-    build: str,
-    bisect: bool,
-    dry_run: bool,
-    out: Path | None,
-    jobs: int | None,
-    seed: int | None,
-    connect: str | None,
-    cluster: ClusterGiven,
-    delay: DelayWish,
-    formats: tuple[str, ...],
-    history: HistoryWish,
-    no_color: bool,
-) -> None:
+@gathered("wish", _Wish)
+def gate(wish: _Wish) -> None:
     """Decides whether the candidate may take the baseline's place.
 
     Both run in the same cells. Exits 1 where the candidate is unsafe in any, whatever a plan
     expects; else 3 where it takes more than it may, 4 where something stays in doubt, and 0.
     """
-    wish = _Wish(
-        baseline=baseline,
-        candidate=candidate,
-        plan=plan,
-        lane=lane,
-        limits=Limits(
-            slowdown_pct=max_slowdown,
-            cpu_pct=max_cpu,
-            total_slowdown_pct=max_total_slowdown,
-            total_cpu_pct=max_total_cpu,
-        ),
-        rounds=rounds,
-        build=build,
-        out=out,
-        jobs=jobs,
-        seed=seed,
-        connect=connect,
-        cluster=cluster,
-        delay=delay,
-        formats=formats,
-        history=history,
-        dry_run=dry_run,
-    )
     try:
-        code = _gate(wish, no_color=no_color)
+        code = _gate(wish)
     except Exception as raised:
-        if not bisect:
+        if not wish.bisect:
             raise
         sys.exit(bisect_code(tell(raised), untestable=isinstance(raised, BuildError)))
-    sys.exit(bisect_code(code) if bisect else code)
+    sys.exit(bisect_code(code) if wish.bisect else code)
 
 
-def _gate(wish: _Wish, *, no_color: bool) -> ExitCode:
+def _gate(wish: _Wish) -> ExitCode:
     paths = find_paths()
     wanted = wanted_formats(wish.formats)
     kept_in = wish.history.address()
@@ -246,26 +223,22 @@ def _gate(wish: _Wish, *, no_color: bool) -> ExitCode:
         _build(wish)
     request = _request(wish, paths)
     folder = request.candidate.out
-    with RunProgress(
-        progress_console(no_color=no_color), lines=verbosity() is Verbosity.VERBOSE
-    ) as progress:
+    with RunProgress(progress_console(), lines=verbosity() is Verbosity.VERBOSE) as progress:
         runs = until_interrupted(
             run_rounds(request, paths, progress),
             kept=f"finished cells are kept in {folder}",
-            no_color=no_color,
         )
     decision = _decide(request, runs, wish.limits)
-    content = msgspec.json.format(msgspec.json.encode(decision), indent=1) + b"\n"
-    write_atomically(folder / FILE_NAME, content)
+    write_json(folder / FILE_NAME, decision)
     tell_json(decision)
-    console = make_console(stderr=speaks(wanted), no_color=no_color)
+    console = make_console(stderr=speaks(wanted))
     try:
         print_decision(decision, console)
         console.print(f"gate: {shlex.join(['rig/rig', *own_words()])}", soft_wrap=True)
         console.print(f"decision: {folder / FILE_NAME}", markup=False, soft_wrap=True)
         write_formats(wanted, read_report(folder))
     finally:
-        record_gate(kept_in, folder, no_color=no_color)
+        record_gate(kept_in, folder)
     return ExitCode(decision.exit_code)
 
 
@@ -299,7 +272,6 @@ def _request(wish: _Wish, paths: Paths) -> GateRequest:
     choice = choose_cells(
         plan=plan,
         subjects=subjects,
-        patterns=[],
         seed=seed,
         paths=paths,
         lane=wish.lane or (stored.lane if stored else None),
@@ -315,19 +287,11 @@ def _request(wish: _Wish, paths: Paths) -> GateRequest:
     theirs = [cell for cell in theirs if cell.lane is choice.lane]
     if not wish.dry_run:
         check_out(folder, [*theirs, *cells], name=FILE_NAME)
-    candidate = Request(
-        plan=plan,
+    candidate = replace(
+        choice.request(plan, folder, seed=seed, argv=own_words(), jobs=wish.jobs),
         cells=cells,
-        contrasts=[],
-        chips=choice.chips,
-        recipes=choice.recipes,
-        out=folder,
-        jobs=wish.jobs or default_jobs(choice.lane),
-        seed=seed,
         connect=wish.connect,
         cluster=wish.cluster.wish(),
-        argv=own_words(),
-        lane=choice.lane,
         unconfined=is_unconfined(),
         delay=wish.delay,
         keeps_programs=folder / PROGRAMS,

@@ -18,13 +18,21 @@ from delayrig.analysis.graft.pipeline import (
     tests_broken,
 )
 from delayrig.analysis.graft.summary import FILE_NAME, SUMMARY, Graft, mail_of
-from delayrig.base.atomic_file import write_atomically
+from delayrig.base.atomic_file import write_atomically, write_json
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.paths import find_paths
-from delayrig.cli.command import default_out, explained, plain_text
+from delayrig.cli.command import default_out, explained
 from delayrig.cli.option_types import PLAN_NAME
 from delayrig.cli.recording import own_words
-from delayrig.cli.verbosity import Verbosity, answers, note, tell_json, verbosity
+from delayrig.cli.verbosity import (
+    Verbosity,
+    answers,
+    is_plain,
+    note,
+    plain_text,
+    tell_json,
+    verbosity,
+)
 
 VERBOSITY_WORDS = {Verbosity.QUIET: ["-q"], Verbosity.USUAL: [], Verbosity.VERBOSE: ["-v"]}
 
@@ -55,7 +63,6 @@ def graft(
     plan: str | None,
     jobs: int | None,
     dry_run: bool,
-    no_color: bool,
 ) -> None:
     """Puts our delay layer into TREE, a flashrom source tree, and says what that brings.
 
@@ -79,7 +86,7 @@ def graft(
     check_folder(tree, folder)
     options = ["--plan", plan] if plan else []
     options += ["--jobs", str(jobs)] if jobs else []
-    options += ["--no-color"] if no_color else []
+    options += ["--no-color"] if is_plain() else []
     options += VERBOSITY_WORDS[verbosity()]
     sys.exit(_graft(planned, folder, None if no_gate else options, tests=not no_tests))
 
@@ -97,9 +104,7 @@ def _graft(planned: Planned, out: Path, gate_options: list[str] | None, *, tests
         done = msgspec.structs.replace(done, gate=gate_graft(done, out, gate_options, shown=shown))
     mail = mail_of(done, shlex.join(["rig/rig", *own_words()]))
     write_atomically(out / SUMMARY, mail.encode())
-    write_atomically(
-        out / FILE_NAME, msgspec.json.format(msgspec.json.encode(done), indent=1) + b"\n"
-    )
+    write_json(out / FILE_NAME, done)
     tell_json(done)
     click.echo(f"{mail}\nsummary: {out / SUMMARY}; patches: {out / 'patches'}")
     if broken:

@@ -15,12 +15,11 @@ from delayrig.analysis.history.address import NONE, VARIABLE, find_address
 from delayrig.base.atomic_file import write_atomically
 from delayrig.base.errors import BadInputError
 from delayrig.base.extras import require_extra
-from delayrig.cli.command import explained, plain_text
+from delayrig.cli.command import explained
 from delayrig.cli.recording import history_url
-from delayrig.cli.verbosity import answers, note, tell_json
+from delayrig.cli.verbosity import answers, make_console, note, plain_text, tell_json
 from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.model.lane import LaneName
-from delayrig.present.terminal.console import make_console
 from delayrig.present.terminal.results import print_results
 
 if TYPE_CHECKING:
@@ -87,14 +86,14 @@ def history() -> None:
 @plain_text
 @answers
 @explained
-def list_runs(wanted: "Choice", limit: int, url: str | None, no_color: bool) -> None:
+def list_runs(wanted: "Choice", limit: int, url: str | None) -> None:
     """Lists runs, the newest last."""
     from delayrig.present.terminal.history import list_table, listed
 
     store = opened_history(url)
     runs = [listed(entry) for entry in store.entries(replace(wanted, limit=limit))]
     tell_json(runs)
-    console = make_console(no_color=no_color)
+    console = make_console()
     if runs:
         console.print(list_table(runs))
     else:
@@ -107,14 +106,14 @@ def list_runs(wanted: "Choice", limit: int, url: str | None, no_color: bool) -> 
 @plain_text
 @answers
 @explained
-def show_run(number: int, url: str | None, no_color: bool) -> None:
+def show_run(number: int, url: str | None) -> None:
     """Shows a run as it was shown then."""
     from delayrig.analysis.history.run_filter import Choice
 
     store = opened_history(url)
     results = store.load(number)
     tell_json(results)
-    console = make_console(no_color=no_color)
+    console = make_console()
     code = exit_code_of_run(results.cells, results.contrasts)
     print_results(results, code, console, out="")
     for entry in store.entries(Choice(numbers=(number,))):
@@ -132,12 +131,7 @@ def show_run(number: int, url: str | None, no_color: bool) -> None:
 @plain_text
 @answers
 @explained
-def plot(
-    wanted: "Choice",
-    svg: Path | None,
-    url: str | None,
-    no_color: bool,
-) -> None:
+def plot(wanted: "Choice", svg: Path | None, url: str | None) -> None:
     """Shows SUBJECT's total time over runs.
 
     Totals stand in one line only where they are of the same cells: of one plan, one lane, and
@@ -152,7 +146,7 @@ def plot(
         raise _no_runs(store, wanted.subject)
     tell_json(series)
     if svg is None:
-        print_plot(series, make_console(no_color=no_color))
+        print_plot(series, make_console())
         return
     from delayrig.present.pages.history_plot import drawn
 
@@ -172,12 +166,7 @@ def plot(
 @plain_text
 @answers
 @explained
-def steps(
-    wanted: "Choice",
-    confidence: float,
-    url: str | None,
-    no_color: bool,
-) -> None:
+def steps(wanted: "Choice", confidence: float, url: str | None) -> None:
     """Finds the runs at which SUBJECT's time stepped, and what was new there.
 
     Exact time: any difference of a cell. Real time: a change-point test over runs of one plan on
@@ -193,7 +182,7 @@ def steps(
         raise _no_runs(store, wanted.subject)
     found = find_steps(points, wanted.subject, confidence=confidence)
     tell_json(found)
-    print_steps(found, _unlike(store, found), make_console(no_color=no_color))
+    print_steps(found, _unlike(store, found), make_console())
 
 
 @history.command("add")

@@ -155,7 +155,7 @@ async def _provide_images(plans: Sequence[str], paths: Paths) -> tuple[Supplies,
     """What the plans need, and how many snapshots there are of it."""
     cells = []
     for plan in plans:
-        choice = choose_cells(plan=plan, subjects=[], patterns=[], seed=1, paths=paths)
+        choice = choose_cells(plan=plan, paths=paths)
         cells += choice.cells
     pool = CpuPool(len(os.sched_getaffinity(0)))
     supplies = await provide_supplies(

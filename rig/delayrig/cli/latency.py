@@ -13,10 +13,9 @@ from delayrig.analysis.latency.place import GUEST_LANES
 from delayrig.analysis.latency.profile import FORM, SETS, measured_cpus, parse_guests
 from delayrig.base.errors import BadInputError
 from delayrig.base.paths import find_paths
-from delayrig.cli.command import default_out, explained, plain_text, until_interrupted
-from delayrig.cli.verbosity import answers, progress_console, tell_json
+from delayrig.cli.command import default_out, explained, until_interrupted
+from delayrig.cli.verbosity import answers, make_console, plain_text, progress_console, tell_json
 from delayrig.model.lane import LaneName
-from delayrig.present.terminal.console import make_console
 
 EATERS_MAX = GUEST_EATERS_MAX = 64
 """The programs' own limits: images/latency/series.h, and images/agent/loops.h of all in a guest."""
@@ -72,7 +71,6 @@ def latency(
     eaters: int,
     jobs: int,
     out: Path | None,
-    no_color: bool,
 ) -> None:
     """Measures how late sleeps, timers, select and poll end, and says why.
 
@@ -107,13 +105,12 @@ def latency(
         out=folder,
         argv=["rig/rig", *sys.argv[1:]],
     )
-    console = make_console(no_color=no_color)
-    with LatencyProgress(progress_console(no_color=no_color)) as progress:
+    console = make_console()
+    with LatencyProgress(progress_console()) as progress:
         report = until_interrupted(
             run_latency(request, find_paths(), progress),
             kept="nothing is left changed; machines that were measured in full are kept in"
             f" {folder}, and resumed by the same command with the same --out",
-            no_color=no_color,
         )
     tell_json(report)
     print_report(report, console)

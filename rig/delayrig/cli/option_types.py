@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 
 import click
+from click.decorators import FC
 from click.shell_completion import CompletionItem
 
 from delayrig.base.errors import RigError
@@ -98,7 +99,7 @@ def _ids(ctx: click.Context) -> list[str]:
     if run is not None:
         return ids_in_run(Path(run))
     plan = ctx.params.get("plan") or USUAL_PLAN
-    choice = choose_cells(plan=plan, subjects=[], patterns=[], seed=1, paths=find_paths())
+    choice = choose_cells(plan=plan, paths=find_paths())
     return [cell.id for cell in choice.cells]
 
 
@@ -146,6 +147,11 @@ FLAGS = {
     "lane": Word("lane", lambda: list(LaneName), joined=","),
 }
 """Of the options that describe a cell, those with words to choose from."""
+
+
+def plan_option(default: str, about: str = "A plan's name, or a TOML file.") -> Callable[[FC], FC]:
+    """`--plan`, with the plan that is taken unless told otherwise."""
+    return click.option("--plan", type=PLAN_NAME, default=default, show_default=True, help=about)
 
 
 def split_values(words: tuple[str, ...]) -> tuple[str, ...]:

@@ -6,19 +6,17 @@ import sys
 from pathlib import Path
 
 import click
-import msgspec
 
 from delayrig.analysis.proposal.conclusion_text import advice, conclusion
 from delayrig.analysis.proposal.steps import FILE_NAME, Proposal, fold_proposal
-from delayrig.base.atomic_file import write_atomically
+from delayrig.base.atomic_file import write_atomically, write_json
 from delayrig.base.errors import BadInputError
 from delayrig.cli.cells import ClusterGiven, cluster_options
-from delayrig.cli.command import explained, own_request, plain_text, run_shown
-from delayrig.cli.verbosity import answers, tell_json
+from delayrig.cli.command import explained, own_request, run_shown
+from delayrig.cli.verbosity import answers, make_console, plain_text, tell_json
 from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.model.result import FILE_NAME as RESULTS
 from delayrig.model.result import Results, read_results
-from delayrig.present.terminal.console import make_console
 from delayrig.present.terminal.table import plain_table
 from delayrig.run.resume import FILE_NAME as BEGUN
 
@@ -34,27 +32,23 @@ COLUMNS = ("step", "time s", "CPU s", "wake-ups", "overshoot ms", "too short", "
 @plain_text
 @answers
 @explained
-def proposal(out: Path, jobs: int | None, seed: int, cluster: ClusterGiven, no_color: bool) -> None:
+def proposal(out: Path, jobs: int | None, seed: int, cluster: ClusterGiven) -> None:
     """Tells what each change of the proposal costs and brings, and in which order to land them.
 
     OUT is a folder: where it holds a run of plan `proposal`, that is what is told of; where it does
     not exist, the plan is run into it first, and where that was interrupted, it goes on.
     `proposal.html`, `proposal.svg` and `proposal.json` are left there.
     """
-    results = _results(out, jobs, seed, cluster, no_color=no_color)
+    results = _results(out, jobs, seed, cluster)
     found = fold_proposal(results)
-    write_atomically(
-        out / FILE_NAME, msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n"
-    )
+    write_json(out / FILE_NAME, found)
     _write_page(found, out)
     tell_json(found)
-    _print(found, out, no_color=no_color)
+    _print(found, out)
     sys.exit(exit_code_of_run(results.cells, results.contrasts))
 
 
-def _results(
-    out: Path, jobs: int | None, seed: int, cluster: ClusterGiven, *, no_color: bool
-) -> Results:
+def _results(out: Path, jobs: int | None, seed: int, cluster: ClusterGiven) -> Results:
     begun = (out / BEGUN).is_file()
     if (out / RESULTS).exists() or out.is_file():
         results = read_results(out)
@@ -68,7 +62,7 @@ def _results(
             )
     jobs = jobs or len(os.sched_getaffinity(0))
     request, paths = own_request(PLAN, (), seed, jobs, out, resume=begun, cluster=cluster.wish())
-    return run_shown(request, paths, no_color=no_color, how_to_go_on="; the same command goes on")
+    return run_shown(request, paths, how_to_go_on="; the same command goes on")
 
 
 def _write_page(found: Proposal, out: Path) -> None:
@@ -79,19 +73,13 @@ def _write_page(found: Proposal, out: Path) -> None:
     write_atomically(out / "proposal.svg", proposal_svg(found))
 
 
-def _print(found: Proposal, out: Path, *, no_color: bool) -> None:
+def _print(found: Proposal, out: Path) -> None:
+    from delayrig.present.pages.proposal import step_values
+
     table = plain_table(COLUMNS[:1], COLUMNS[1:])
     for step in found.steps:
-        table.add_row(
-            step.title,
-            f"{step.time_ns / 1e9:.3f}",
-            f"{step.cpu_ns / 1e9:.3f}",
-            f"{step.wakeups}",
-            f"{step.overshoot_ns / 1e6:.1f}",
-            f"{step.too_short}",
-            f"{step.judged}",
-        )
-    console = make_console(no_color=no_color)
+        table.add_row(*step_values(step))
+    console = make_console()
     console.print(table)
     console.print()
     for line in [conclusion(found), *advice(found)]:

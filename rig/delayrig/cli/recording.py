@@ -19,8 +19,8 @@ from delayrig.analysis.history.address import (
     without_passwords,
 )
 from delayrig.base.errors import RigError
+from delayrig.cli.verbosity import make_console
 from delayrig.model.result import Results
-from delayrig.present.terminal.console import make_console
 
 if TYPE_CHECKING:
     from delayrig.analysis.gate.decision import Decision
@@ -68,7 +68,7 @@ def own_words() -> list[str]:
     return without_passwords(words) if has_url else words
 
 
-def record_run(address: Address | None, results: Results, out: Path, *, no_color: bool) -> None:
+def record_run(address: Address | None, results: Results, out: Path) -> None:
     """Keeps a run. Whatever goes wrong with that costs a warning, and no run."""
 
     def read() -> "tuple[list[FinishedRun], None]":
@@ -76,10 +76,10 @@ def record_run(address: Address | None, results: Results, out: Path, *, no_color
 
         return [finished_run(results)], None
 
-    _record(address, read, out, no_color=no_color)
+    _record(address, read, out)
 
 
-def record_gate(address: Address | None, out: Path, *, no_color: bool) -> None:
+def record_gate(address: Address | None, out: Path) -> None:
     """Keeps the runs of a gate, with its decision; the same goes for it."""
 
     def read() -> "tuple[list[FinishedRun], Decision]":
@@ -87,19 +87,17 @@ def record_gate(address: Address | None, out: Path, *, no_color: bool) -> None:
 
         return finished_gate(out)
 
-    _record(address, read, out, no_color=no_color)
+    _record(address, read, out)
 
 
 def _record(
     address: Address | None,
     read: "Callable[[], tuple[list[FinishedRun], Decision | None]]",
     out: Path,
-    *,
-    no_color: bool,
 ) -> None:
     if address is None:
         return
-    console = make_console(stderr=True, no_color=no_color)
+    console = make_console(stderr=True)
     try:
         from delayrig.analysis.history.store import History
 

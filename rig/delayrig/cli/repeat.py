@@ -13,11 +13,10 @@ from delayrig.analysis.repeats.rounds import Budget, repeat
 from delayrig.analysis.repeats.summary import FILE_NAME, Summary
 from delayrig.base.paths import find_paths
 from delayrig.cli.cells import CellsWish, cell_options
-from delayrig.cli.command import default_out, explained, plain_text, run_shown
-from delayrig.cli.verbosity import answers, tell_json
+from delayrig.cli.command import default_out, explained, run_shown
+from delayrig.cli.verbosity import answers, make_console, plain_text, tell_json
 from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.plan.request import check_out
-from delayrig.present.terminal.console import make_console
 from delayrig.present.terminal.table import FittedTable, plain_table
 
 PERCENT = 100
@@ -48,13 +47,7 @@ NS_PER_S = 1e9
 @plain_text
 @answers
 @explained
-def repeat_cells(
-    cells: CellsWish,
-    within_pct: float,
-    budget_s: float,
-    rounds: int,
-    no_color: bool,
-) -> None:
+def repeat_cells(cells: CellsWish, within_pct: float, budget_s: float, rounds: int) -> None:
     """Runs cells again and again, each until its median total time is known well enough.
 
     Medians have bootstrap intervals (95 %), from six rounds on. Verdicts are counted and never
@@ -68,9 +61,9 @@ def repeat_cells(
     summary, results = repeat(
         request,
         Budget(within=within_pct / PERCENT, seconds=budget_s, rounds_max=rounds),
-        lambda one: run_shown(one, paths, no_color=no_color),
+        lambda one: run_shown(one, paths),
     )
-    console = make_console(no_color=no_color)
+    console = make_console()
     tell_json(summary)
     console.print(summary_table(summary))
     ended = "; the budget ended first" if summary.budget_ended else ""

@@ -11,10 +11,9 @@ from rich.progress import Progress
 
 from delayrig.base.atomic_file import write_atomically
 from delayrig.base.errors import BadInputError
-from delayrig.cli.command import INTERRUPTED, explained, plain_text
-from delayrig.cli.verbosity import progress_console
+from delayrig.cli.command import INTERRUPTED, explained
+from delayrig.cli.verbosity import make_console, plain_text, progress_console
 from delayrig.present.report.source import Sources, read_sources, told_by_events, with_facts
-from delayrig.present.terminal.console import make_console
 from delayrig.present.terminal.gate import print_decision
 from delayrig.present.terminal.results import print_results
 
@@ -51,7 +50,6 @@ def report(
     patterns: tuple[str, ...],
     picture: Path | None,
     terminal: bool,
-    no_color: bool,
 ) -> None:
     """Makes one page of a run or a gate, or of several side by side.
 
@@ -62,7 +60,7 @@ def report(
     """
     sources = read_sources(runs)
     if terminal:
-        _print(sources, make_console(no_color=no_color))
+        _print(sources, make_console())
         return
     place = out or _default_place(runs[0])
     for option, file in (("--out", place), ("--picture", picture)):
@@ -73,7 +71,7 @@ def report(
     if place.is_dir():
         raise BadInputError(f"--out {place}: is a folder", hint=f"name a file: {place / PAGE}")
     try:
-        _write_page(sources, place, patterns, picture, no_color=no_color)
+        _write_page(sources, place, patterns, picture)
     except KeyboardInterrupt:
         click.echo(f"interrupted; {place} is as it was", err=True)
         sys.exit(INTERRUPTED)
@@ -84,10 +82,8 @@ def _write_page(
     place: Path,
     patterns: tuple[str, ...],
     picture: Path | None,
-    *,
-    no_color: bool,
 ) -> None:
-    told = _read_events(sources, progress_console(no_color=no_color))
+    told = _read_events(sources, progress_console())
     # matplotlib takes its time: only who draws waits for it.
     from delayrig.present.report.document import document_of
     from delayrig.present.report.totals import totals_picture

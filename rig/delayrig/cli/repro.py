@@ -19,12 +19,11 @@ from delayrig.cli.command import (
     explained,
     is_unconfined,
     own_request,
-    plain_text,
     say_making,
     until_interrupted,
 )
 from delayrig.cli.option_types import CELL, PLAN_NAME, SUBJECT
-from delayrig.cli.verbosity import Verbosity, answers, tell_json, verbosity
+from delayrig.cli.verbosity import Verbosity, answers, plain_text, tell_json, verbosity
 from delayrig.images.delay_function import DelayWish
 from delayrig.model.lane import LaneName
 from delayrig.model.result import read_results
@@ -78,7 +77,6 @@ def repro(
     out: Path | None,
     dry_run: bool,
     delay: DelayWish,
-    no_color: bool,
 ) -> None:
     """Runs one cell again, exactly, and shows it as it goes.
 
@@ -112,9 +110,7 @@ def repro(
     request = _request(chosen, folder)
     if dry_run:
         work = commands_of(request, paths, say_making)
-        for line in until_interrupted(
-            work, kept=f"nothing was run; see {folder}", no_color=no_color
-        ):
+        for line in until_interrupted(work, kept=f"nothing was run; see {folder}"):
             click.echo(line)
         return
     kept = bool(keep or out)
@@ -124,7 +120,6 @@ def repro(
                 chosen, request, paths, look, kept=kept, quiet=verbosity() is Verbosity.QUIET
             ),
             kept=f"what there is of the cell is in {folder}" if kept else "nothing is kept",
-            no_color=no_color,
         )
         tell_json(read_results(folder).cells[0])
     finally:
@@ -144,7 +139,6 @@ def _walk_through(out: Path, paths: Paths, *, keep: bool) -> ExitCode:
         return until_interrupted(
             walk_through(request, paths, click.echo),
             kept=f"what there is of it is in {folder}" if keep else "nothing is kept",
-            no_color=False,
         )
     finally:
         if keep:
@@ -157,13 +151,11 @@ def _request(chosen: Chosen, folder: Path) -> Request:
     return Request(
         plan=chosen.plan,
         cells=[chosen.cell],
-        contrasts=[],
         chips=chosen.chips,
         recipes=chosen.recipes,
         out=folder,
         jobs=1,
         seed=chosen.cell.seed,
-        connect=None,
         argv=sys.argv[1:],
         lane=chosen.cell.lane,
         unconfined=is_unconfined(),

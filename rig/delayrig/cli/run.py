@@ -14,19 +14,17 @@ from delayrig.cli.command import (
     default_out,
     delay_options,
     explained,
-    plain_text,
     resume_option,
     run_shown,
 )
 from delayrig.cli.export import format_option, speaks, write_formats
 from delayrig.cli.recording import HistoryWish, history_options, own_words, record_run
-from delayrig.cli.verbosity import answers, note, tell_json
+from delayrig.cli.verbosity import answers, make_console, note, plain_text, tell_json
 from delayrig.images.delay_function import DelayWish
 from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.plan.request import check_out
 from delayrig.present.formats.known import wanted_formats
 from delayrig.present.formats.report import report_of_run
-from delayrig.present.terminal.console import make_console
 from delayrig.present.terminal.results import print_results
 from delayrig.run.resume import check_begun
 
@@ -73,7 +71,6 @@ def run(
     no_rewind: bool,
     formats: tuple[str, ...],
     history: HistoryWish,
-    no_color: bool,
 ) -> None:
     """Runs a plan: every cell in its guest, a verdict for each, and the answer."""
     paths = find_paths()
@@ -97,14 +94,14 @@ def run(
         check_begun(cells.out)
     else:
         check_out(folder, choice.cells)
-    results = run_shown(request, paths, no_color=no_color, how_to_go_on=HOW_TO_GO_ON)
+    results = run_shown(request, paths, how_to_go_on=HOW_TO_GO_ON)
     code = exit_code_of_run(results.cells, results.contrasts)
     tell_json(results)
-    console = make_console(stderr=speaks(wanted), no_color=no_color)
+    console = make_console(stderr=speaks(wanted))
     try:
         print_results(results, code, console, out=str(folder))
         write_formats(wanted, report_of_run(results))
     finally:
         # Also where nobody reads what is printed, or there is no room for it.
-        record_run(kept_in, results, folder, no_color=no_color)
+        record_run(kept_in, results, folder)
     sys.exit(code)

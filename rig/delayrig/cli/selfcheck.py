@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import click
-import msgspec
 
 from delayrig.analysis.selfcheck.determinism import FILE_NAME as DETERMINISM_FILE
 from delayrig.analysis.selfcheck.determinism import (
@@ -23,20 +22,12 @@ from delayrig.analysis.selfcheck.known_bad import (
     choose_for,
     subjects_of,
 )
-from delayrig.base.atomic_file import write_atomically
+from delayrig.base.atomic_file import write_atomically, write_json
 from delayrig.cli.cells import ClusterGiven, cluster_options
-from delayrig.cli.command import (
-    default_out,
-    explained,
-    own_request,
-    plain_text,
-    run_shown,
-    until_interrupted,
-)
-from delayrig.cli.verbosity import answers, tell_json
+from delayrig.cli.command import default_out, explained, own_request, run_shown, until_interrupted
+from delayrig.cli.verbosity import answers, make_console, plain_text, tell_json
 from delayrig.images.known_bad import find_mistake, own_mistakes
 from delayrig.model.lane import EXACT_LANE
-from delayrig.present.terminal.console import make_console
 from delayrig.present.terminal.determinism import RepeatProgress
 from delayrig.present.terminal.known_bad import print_known_bad, print_table
 
@@ -61,9 +52,7 @@ def selfcheck() -> None:
 @plain_text
 @answers
 @explained
-def determinism(
-    repeats: int, shapes: int, seed: int, jobs: int | None, out: Path | None, no_color: bool
-) -> None:
+def determinism(repeats: int, shapes: int, seed: int, jobs: int | None, out: Path | None) -> None:
     """Repeats guests of several shapes: is everything the same to the nanosecond?
 
     Every other repeat is made on a loaded host, some through libvirt, some with snapshots of
@@ -81,13 +70,12 @@ def determinism(
     check_shapes(shapes, len(request.cells))
     request = replace(request, cells=request.cells[:shapes])
     file = request.out / DETERMINISM_FILE
-    with RepeatProgress(make_console(no_color=no_color), repeats) as progress:
+    with RepeatProgress(make_console(), repeats) as progress:
         answer = until_interrupted(
             repeat_shapes(
                 request, paths, repeats=repeats, progress=progress, finished=progress.repeated
             ),
             kept=f"finished repeats are in {file}",
-            no_color=no_color,
         )
     tell_json(answer)
     progress.answered(answer, str(file))
@@ -115,7 +103,6 @@ def known_bad(
     jobs: int | None,
     out: Path | None,
     cluster: ClusterGiven,
-    no_color: bool,
 ) -> None:
     """Asks what a gate says of each known-bad build, in the cells that show it.
 
@@ -125,7 +112,7 @@ def known_bad(
     """
     mistakes = own_mistakes()
     chosen = [find_mistake(name, mistakes) for name in only] or list(mistakes.values())
-    console = make_console(no_color=no_color)
+    console = make_console()
     if list_them:
         tell_json(chosen)
         print_table(chosen, console)
@@ -143,10 +130,9 @@ def known_bad(
         cluster=cluster.wish(),
     )
     cells = choose_for(names, request.cells)
-    results = run_shown(replace(request, cells=cells), paths, no_color=no_color)
+    results = run_shown(replace(request, cells=cells), paths)
     answer = answer_all(results, chosen)
-    content = msgspec.json.format(msgspec.json.encode(answer), indent=1) + b"\n"
-    write_atomically(request.out / KNOWN_BAD_FILE, content)
+    write_json(request.out / KNOWN_BAD_FILE, answer)
     from delayrig.present.pages.known_bad import known_bad_page  # pages load slowly
 
     write_atomically(request.out / PAGE_NAME, known_bad_page(answer))

@@ -20,7 +20,7 @@ from delayrig.cli.command import (
     say_making,
     until_interrupted,
 )
-from delayrig.cli.option_types import CELL, PLAN_NAME, SUBJECT
+from delayrig.cli.option_types import CELL, SUBJECT, plan_option
 from delayrig.cli.verbosity import answers, tell_json
 from delayrig.images.delay_function import DelayWish
 from delayrig.plan.request import check_out
@@ -30,13 +30,7 @@ from delayrig.run.trials import Trials, trial_folder
 
 @click.command()
 @click.argument("cell", type=CELL, required=False)
-@click.option(
-    "--plan",
-    type=PLAN_NAME,
-    default="default",
-    show_default=True,
-    help="The plan that names the cell.",
-)
+@plan_option("default", "The plan that names the cell.")
 @click.option(
     "--from",
     "run_folder",
@@ -99,7 +93,7 @@ def shrink(
     )
     work = shrink_cell(whole, chips, trials.run, limit_s=limit_s, watch=show_step)
     kept = f"what was tried is kept in {folder}"
-    shrunk = until_interrupted(work, kept=kept, no_color=False)
+    shrunk = until_interrupted(work, kept=kept)
     found.write_text(plan_text(shrunk.cell))
     tell_json(shrunk.cell)
     show_shrunk(shrunk, str(found))

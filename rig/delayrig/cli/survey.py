@@ -5,10 +5,9 @@ import sys
 from pathlib import Path
 
 import click
-import msgspec
 
 from delayrig.analysis.survey.survey import FILE_NAME, survey_run
-from delayrig.base.atomic_file import write_atomically
+from delayrig.base.atomic_file import write_atomically, write_json
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.cli.cells import ClusterGiven, cluster_options, unconfined_option
 from delayrig.cli.command import (
@@ -17,15 +16,13 @@ from delayrig.cli.command import (
     delay_options,
     explained,
     own_request,
-    plain_text,
     resume_option,
     run_shown,
 )
-from delayrig.cli.option_types import PLAN_NAME, SUBJECT
-from delayrig.cli.verbosity import answers, tell_json
+from delayrig.cli.option_types import SUBJECT, plan_option
+from delayrig.cli.verbosity import answers, make_console, plain_text, tell_json
 from delayrig.images.delay_function import DelayWish
 from delayrig.judge.exit_code import exit_code_of_run
-from delayrig.present.terminal.console import make_console
 from delayrig.present.terminal.survey import print_survey
 from delayrig.run.resume import check_begun
 
@@ -41,13 +38,7 @@ PLAN = "survey"
     type=click.Path(path_type=Path),
     help="Tells of a run that was made already, and runs nothing.",
 )
-@click.option(
-    "--plan",
-    type=PLAN_NAME,
-    default=PLAN,
-    show_default=True,
-    help="The jobs: a plan's name or file.",
-)
+@plan_option(PLAN, "The jobs: a plan's name or file.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for results and cells.")
 @click.option("--jobs", type=click.IntRange(1), help="Cells at a time; default: the CPUs.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data.")
@@ -68,7 +59,6 @@ def survey(
     resume: bool,
     cluster: ClusterGiven,
     delay: DelayWish,
-    no_color: bool,
 ) -> None:
     """Tells which waits flashroms ask for: how long, how often, what they took beyond that.
 
@@ -102,18 +92,17 @@ def survey(
             resume=resume,
             cluster=cluster.wish(),
         )
-        results = run_shown(request, paths, no_color=no_color, how_to_go_on=HOW_TO_GO_ON)
+        results = run_shown(request, paths, how_to_go_on=HOW_TO_GO_ON)
         code = exit_code_of_run(results.cells, results.contrasts)
     found = survey_run(run_folder)
-    content = msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n"
-    write_atomically(run_folder / FILE_NAME, content)
+    write_json(run_folder / FILE_NAME, found)
     # matplotlib takes longer to load than most commands take.
     from delayrig.present.pages.survey import survey_page, survey_svg
 
     write_atomically(run_folder / "survey.html", survey_page(found))
     write_atomically(run_folder / "survey.svg", survey_svg(found))
     tell_json(found)
-    console = make_console(no_color=no_color)
+    console = make_console()
     print_survey(found, console)
     written = f"results: {run_folder}/survey.html, survey.svg, {FILE_NAME}"
     console.print(written, markup=False, soft_wrap=True)

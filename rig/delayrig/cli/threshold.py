@@ -3,11 +3,10 @@
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
-import msgspec
 
 from delayrig.analysis.threshold.answer import FILE_NAME, Answer, answer_of
 from delayrig.analysis.threshold.candidate import Candidate
@@ -33,7 +32,7 @@ from delayrig.analysis.threshold.trials import (
     run_trials,
 )
 from delayrig.analysis.threshold.values import DEFAULT, parse_values
-from delayrig.base.atomic_file import write_atomically
+from delayrig.base.atomic_file import write_atomically, write_json
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.paths import Paths, find_paths
 from delayrig.cli.cells import ClusterGiven, cluster_options, unconfined_option
@@ -41,16 +40,22 @@ from delayrig.cli.command import (
     INTERRUPTED,
     default_out,
     explained,
+    gathered,
     is_unconfined,
-    plain_text,
     until_interrupted,
 )
-from delayrig.cli.option_types import PLAN_NAME
-from delayrig.cli.verbosity import Verbosity, answers, progress_console, tell_json, verbosity
+from delayrig.cli.option_types import plan_option
+from delayrig.cli.verbosity import (
+    Verbosity,
+    answers,
+    make_console,
+    plain_text,
+    progress_console,
+    tell_json,
+    verbosity,
+)
 from delayrig.model.lane import LaneName
-from delayrig.plan.cluster import ClusterWish
-from delayrig.plan.request import Request, choose_cells, default_jobs
-from delayrig.present.terminal.console import make_console
+from delayrig.plan.request import choose_cells
 from delayrig.present.terminal.progress import RunProgress
 from delayrig.present.terminal.threshold import print_answer
 
@@ -77,7 +82,7 @@ class _Wish:
     out: Path | None
     jobs: int | None
     seed: int
-    cluster: ClusterWish | None
+    cluster: ClusterGiven
 
 
 @click.command()
@@ -121,13 +126,7 @@ class _Wish:
     help="How much a guest counts; 0: for safety alone; repeatable.  [default: 1, or the preset's]",
 )
 @click.option("--host", is_flag=True, help="On this very machine, without guests.")
-@click.option(
-    "--plan",
-    type=PLAN_NAME,
-    default=PLAN,
-    show_default=True,
-    help="The jobs: a plan's name or file.",
-)
+@plan_option(PLAN, "The jobs: a plan's name or file.")
 @click.option(
     "--rounds",
     type=click.IntRange(1, 100),
@@ -145,23 +144,8 @@ class _Wish:
 @plain_text
 @answers
 @explained
-def threshold(
-    values: str | None,
-    subject: str | None,
-    build: str,
-    binaries: tuple[str, ...],
-    guests: tuple[str, ...],
-    presets: tuple[str, ...],
-    weights: tuple[str, ...],
-    host: bool,
-    plan: str,
-    rounds: int | None,
-    out: Path | None,
-    jobs: int | None,
-    seed: int,
-    cluster: ClusterGiven,
-    no_color: bool,
-) -> None:
+@gathered("wish", _Wish)
+def threshold(wish: _Wish) -> None:
     """Compares sleep thresholds of a delay layer, and recommends one.
 
     Each value is a build, which runs the same programming jobs in each profile. Told are time, CPU
@@ -179,26 +163,8 @@ def threshold(
 
     Exits 0 where a value is recommended, 1 where all were unsafe, 4 where none was shown safe.
     """
-    wish = _Wish(
-        values=values,
-        subject=subject,
-        build=build,
-        binaries=binaries,
-        guests=guests,
-        presets=presets,
-        weights=weights,
-        host=host,
-        plan=plan,
-        rounds=rounds,
-        out=out,
-        jobs=jobs,
-        seed=seed,
-        cluster=cluster.wish(),
-    )
     paths = find_paths()
-    with RunProgress(
-        progress_console(no_color=no_color), lines=verbosity() is Verbosity.VERBOSE
-    ) as progress:
+    with RunProgress(progress_console(), lines=verbosity() is Verbosity.VERBOSE) as progress:
         try:
             trials = _trials(wish, paths, progress)
         except KeyboardInterrupt:
@@ -208,15 +174,12 @@ def threshold(
         results = until_interrupted(
             run_trials(trials, paths, progress),
             kept=f"finished cells are kept in {folder}, and resumed with --out {folder}",
-            no_color=no_color,
         )
     answer = answer_of(evidence_of(trials, results))
-    write_atomically(
-        folder / FILE_NAME, msgspec.json.format(msgspec.json.encode(answer), indent=1) + b"\n"
-    )
+    write_json(folder / FILE_NAME, answer)
     _write_page(answer, folder)
     tell_json(answer)
-    print_answer(answer, make_console(no_color=no_color), out=str(folder))
+    print_answer(answer, make_console(), out=str(folder))
     sys.exit(exit_code_of(answer))
 
 
@@ -238,6 +201,7 @@ def _write_page(answer: Answer, folder: Path) -> None:
 
 def _trials(wish: _Wish, paths: Paths, progress: RunProgress) -> Trials:
     """Checks all that can be checked before anything is built, then builds."""
+    cluster = wish.cluster.wish()
     values = _check_words(wish)
     words = dict.fromkeys((*preset_words(wish.presets), *wish.guests))
     guests = [parse_guest(word) for word in words]
@@ -248,7 +212,6 @@ def _trials(wish: _Wish, paths: Paths, progress: RunProgress) -> Trials:
     choice = choose_cells(
         plan=wish.plan,
         subjects=[candidate.subject for candidate in candidates],
-        patterns=[],
         seed=wish.seed,
         paths=paths,
         lane=lane,
@@ -256,19 +219,10 @@ def _trials(wish: _Wish, paths: Paths, progress: RunProgress) -> Trials:
     cells = plan_trials(choice.cells, candidates, guests)
     ours = {candidate.subject for candidate in candidates}
     check_weights(weights, [profile_of(cell).name for cell in cells if cell.subject in ours])
-    request = Request(
-        plan=wish.plan,
+    request = replace(
+        choice.request(wish.plan, folder, seed=wish.seed, argv=sys.argv[1:], jobs=wish.jobs),
         cells=cells,
-        contrasts=[],
-        chips=choice.chips,
-        recipes=choice.recipes,
-        out=folder,
-        jobs=wish.jobs or default_jobs(lane),
-        seed=wish.seed,
-        connect=None,
-        cluster=wish.cluster,
-        argv=sys.argv[1:],
-        lane=lane,
+        cluster=cluster,
         unconfined=is_unconfined(),
     )
     return make_trials(
@@ -301,7 +255,7 @@ def _check_words(wish: _Wish) -> Sequence[int]:
             "--host and --guest, --preset or --weight: jobs run on this machine or in guests",
             hint="give one of them",
         )
-    if wish.host and wish.cluster:
+    if wish.host and wish.cluster.address:
         raise BadInputError(
             "--host and --cluster: jobs run on this machine or on workers", hint="give one of them"
         )

@@ -6,10 +6,9 @@ from pathlib import Path
 import click
 
 from delayrig.analysis.figures.times import time_rows
-from delayrig.cli.command import explained, plain_text
-from delayrig.cli.verbosity import answers, tell_json
+from delayrig.cli.command import explained
+from delayrig.cli.verbosity import answers, make_console, plain_text, tell_json
 from delayrig.model.result import read_results
-from delayrig.present.terminal.console import make_console
 from delayrig.present.terminal.times import time_table
 
 
@@ -19,7 +18,7 @@ from delayrig.present.terminal.times import time_table
 @plain_text
 @answers
 @explained
-def times(run_folder: Path, beside: str, no_color: bool) -> None:
+def times(run_folder: Path, beside: str) -> None:
     """Tells what each cell of a run took, beside what it could not do without.
 
     The ratio is that of the total to the chip's busy time and the floor: the same bytes, written
@@ -27,4 +26,4 @@ def times(run_folder: Path, beside: str, no_color: bool) -> None:
     """
     rows = time_rows(read_results(run_folder), beside=beside)
     tell_json(rows)
-    make_console(no_color=no_color).print(time_table(rows, beside=beside))
+    make_console().print(time_table(rows, beside=beside))

@@ -23,12 +23,19 @@ from delayrig.cli.command import (
     delay_options,
     explained,
     is_unconfined,
-    plain_text,
     run_shown,
     until_interrupted,
 )
 from delayrig.cli.option_types import FLAGS, SUBJECT, split_values
-from delayrig.cli.verbosity import Verbosity, answers, note, tell_json, verbosity
+from delayrig.cli.verbosity import (
+    Verbosity,
+    answers,
+    make_console,
+    note,
+    plain_text,
+    tell_json,
+    verbosity,
+)
 from delayrig.images.delay_function import DelayWish
 from delayrig.judge.exit_code import WATCHING, exit_code_of_run
 from delayrig.model.cell import REGION_KIB, Cell, Job
@@ -47,9 +54,8 @@ from delayrig.plan.from_flags import (
     plan_of_flags,
     words_of_cell,
 )
-from delayrig.plan.request import Request, check_out, choose_cells_of, default_jobs
+from delayrig.plan.request import Request, check_out, choose_cells_of
 from delayrig.present.terminal.comparison import print_beside
-from delayrig.present.terminal.console import make_console
 from delayrig.present.terminal.results import UNWATCHED, print_results
 
 R = TypeVar("R")
@@ -120,7 +126,6 @@ def try_flashrom(
     keep: bool,
     dry_run: bool,
     delay: DelayWish,
-    no_color: bool,
 ) -> None:
     """Runs FLASHROM in one cell that flags describe, without a plan, and shows what came of it.
 
@@ -149,11 +154,11 @@ def try_flashrom(
     check_out(folder, request.cells)
     request = replace(request, out=folder, jobs=jobs or request.jobs, delay=delay)
     if single:
-        sys.exit(_show_one(request, paths, kept=bool(keep or out), no_color=no_color))
-    results = run_shown(request, paths, no_color=no_color)
+        sys.exit(_show_one(request, paths, kept=bool(keep or out)))
+    results = run_shown(request, paths)
     code = exit_code_of_run(results.cells)
     tell_json(results)
-    console = make_console(no_color=no_color)
+    console = make_console()
     print_results(results, code, console, out=str(folder))
     if against:
         console.print(f"\n[bold]first: {against}; second: {flashrom}[/]", soft_wrap=True)
@@ -167,21 +172,11 @@ def _request(
     """All that can be checked is."""
     try:
         plan = plan_of_flags(flashrom, against, flags, canaries=canaries)
-        choice = choose_cells_of(plan, source=SOURCE, subjects=[], seed=seed, paths=paths)
+        choice = choose_cells_of(plan, source=SOURCE, seed=seed, paths=paths)
     except BadInputError as error:
         raise BadInputError(in_flags(error.message), hint=in_flags(error.hint)) from error
-    return Request(
-        plan=NAME,
-        cells=choice.cells,
-        contrasts=[],
-        chips=choice.chips,
-        recipes=choice.recipes,
-        out=Path(),
-        jobs=default_jobs(choice.lane),
-        seed=seed,
-        connect=None,
-        argv=sys.argv[1:],
-        lane=choice.lane,
+    return replace(
+        choice.request(NAME, Path(), seed=seed, argv=sys.argv[1:]),
         unconfined=is_unconfined(),
         again=_again(choice.cells[0]),
     )
@@ -198,7 +193,7 @@ def _again(first: Cell) -> Callable[[Cell], list[str]]:
     return words
 
 
-def _show_one(request: Request, paths: Paths, *, kept: bool, no_color: bool) -> ExitCode:
+def _show_one(request: Request, paths: Paths, *, kept: bool) -> ExitCode:
     # What is needed for cells that are run takes a moment to load.
     from delayrig.analysis.repro.run_again import run_again
 
@@ -218,7 +213,6 @@ def _show_one(request: Request, paths: Paths, *, kept: bool, no_color: bool) -> 
                 chosen, request, paths, Look.WATCH, kept=kept, instead=UNWATCHED, quiet=quiet
             ),
             kept=f"what there is of the cell is in {request.out}" if kept else "nothing is kept",
-            no_color=no_color,
         )
         tell_json(read_results(request.out).cells[0])
         return code

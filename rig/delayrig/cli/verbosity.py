@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How much a command says: `-q`, `-v` and `--json`, which mean the same everywhere.
+"""How a command says things: `-q`, `-v`, `--no-color` and `--json`, which are alike everywhere.
 
 The answer goes to standard output, how far the command is to standard error. With `--json` the
 answer is one JSON document, and what a person would read of it is left out.
@@ -18,10 +18,11 @@ import click
 import msgspec
 from rich.console import Console
 
-from delayrig.present.terminal.console import make_console
+from delayrig.present.terminal import console
 
 R = TypeVar("R")
 KEY = "delayrig.verbosity"
+PLAIN = "delayrig.no_color"
 _answer_to: ContextVar[TextIO | None] = ContextVar("answer_to", default=None)
 """Where the JSON of an answer goes; None: nobody wants any."""
 
@@ -38,6 +39,30 @@ def verbosity() -> Verbosity:
     """Of the command that runs."""
     context = click.get_current_context(silent=True)
     return context.meta.get(KEY, Verbosity.USUAL) if context else Verbosity.USUAL
+
+
+def is_plain() -> bool:
+    """Whether the command that runs was given `--no-color`."""
+    context = click.get_current_context(silent=True)
+    return context is not None and context.meta.get(PLAIN, False)
+
+
+def _choose_plain(context: click.Context, _: click.Parameter, given: bool) -> None:
+    context.meta[PLAIN] = given
+
+
+plain_text = click.option(
+    "--no-color",
+    is_flag=True,
+    expose_value=False,
+    callback=_choose_plain,
+    help="Plain text; NO_COLOR does the same.",
+)
+
+
+def make_console(*, stderr: bool = False) -> Console:
+    """For what the command that runs says."""
+    return console.make_console(stderr=stderr, no_color=is_plain())
 
 
 def loud_options() -> list[click.Option]:
@@ -78,11 +103,11 @@ def note(text: str) -> None:
         click.echo(text, err=True)
 
 
-def progress_console(*, no_color: bool) -> Console:
+def progress_console() -> Console:
     """For how far a command is."""
-    console = make_console(stderr=True, no_color=no_color)
-    console.quiet = verbosity() is Verbosity.QUIET
-    return console
+    made = make_console(stderr=True)
+    made.quiet = verbosity() is Verbosity.QUIET
+    return made
 
 
 def answers(function: Callable[..., R]) -> Callable[..., R]:

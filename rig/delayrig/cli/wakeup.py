@@ -9,12 +9,11 @@ import msgspec
 
 from delayrig.base.atomic_file import write_atomically
 from delayrig.base.paths import Paths, find_paths
-from delayrig.cli.command import default_out, explained, plain_text, say_making, until_interrupted
-from delayrig.cli.verbosity import answers, note, tell_json
+from delayrig.cli.command import default_out, explained, say_making, until_interrupted
+from delayrig.cli.verbosity import answers, make_console, note, plain_text, tell_json
 from delayrig.hazards.speed import GOVERNORS, SLOWEST_PART
 from delayrig.images.recipes import read_recipes
 from delayrig.machine.live_image import provide_live_image
-from delayrig.present.terminal.console import make_console
 from delayrig.present.terminal.table import FittedTable, plain_table
 
 if TYPE_CHECKING:
@@ -57,7 +56,6 @@ def wakeup(
     count: int,
     out: Path | None,
     connect: str | None,
-    no_color: bool,
 ) -> None:
     """Measures in guests of real time how late sleeps of 10 ms end, alone and beside CPU eaters.
 
@@ -69,12 +67,11 @@ def wakeup(
     report = until_interrupted(
         _measure(governors or DEFAULT_GOVERNORS, mips, eaters, count, connect, paths),
         kept="nothing is kept",
-        no_color=no_color,
     )
     folder.mkdir(parents=True, exist_ok=True)
     write_atomically(folder / "wakeup.json", msgspec.json.format(msgspec.json.encode(report)))
     write_atomically(folder / "wakeup.svg", chart(report))
-    console = make_console(no_color=no_color)
+    console = make_console()
     tell_json(report)
     console.print(table(report))
     for governor in dict.fromkeys(reading.governor for reading in report.readings):

@@ -6,9 +6,8 @@ from pathlib import Path
 import click
 
 from delayrig.analysis.figures.waste import read_watched, waste_of
-from delayrig.cli.command import explained, plain_text
-from delayrig.cli.verbosity import answers, tell_json
-from delayrig.present.terminal.console import make_console
+from delayrig.cli.command import explained
+from delayrig.cli.verbosity import answers, make_console, plain_text, tell_json
 from delayrig.present.terminal.waste import waste_tables
 
 NO_CALLS = (
@@ -22,7 +21,7 @@ NO_CALLS = (
 @plain_text
 @answers
 @explained
-def waste(folder: Path, no_color: bool) -> None:
+def waste(folder: Path) -> None:
     """Tells where a flashrom waits for nothing, the largest sum first.
 
     By operation: how long the part had been ready when the next command came. Of cells in guests
@@ -30,7 +29,7 @@ def waste(folder: Path, no_color: bool) -> None:
     """
     found = waste_of(read_watched(folder))
     tell_json(found)
-    console = make_console(no_color=no_color)
+    console = make_console()
     for table in waste_tables(found):
         console.print(table, "")
     if not found.call_sites:

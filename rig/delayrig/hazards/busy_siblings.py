@@ -4,18 +4,15 @@
 import itertools
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from delayrig.hazards.artifacts import Artifacts
 from delayrig.hazards.hazard import ANYWHERE, LATE_NS_MAX, Concern, Hazard, ended_before, origin_ns
+from delayrig.model.cell import Cell
 from delayrig.model.events import first, needed, of_kind
 from delayrig.model.kinds.agent import SubjectStart
 from delayrig.model.kinds.emulator import Accept
 from delayrig.model.kinds.hazard import SiblingsRunning, SiblingsStopped
 from delayrig.model.speed import Origin
-
-if TYPE_CHECKING:
-    from delayrig.hazards.artifacts import Artifacts
-    from delayrig.model.cell import Cell
 
 # What flashrom 1.x prints before and after it calibrates; other messages may stand between.
 CALIBRATION_BEGINS = b"Calibrating delay loop..."
@@ -85,12 +82,12 @@ class BusySiblings(Hazard):
         super().__init__(value)
         self.schedule = Schedule(value) if value else None
 
-    def spec_lines(self, cell: "Cell") -> Sequence[str]:
+    def spec_lines(self, cell: Cell) -> Sequence[str]:
         """How many, and when."""
         lines = [f"siblings {cell.cores - 1}"]
         return lines + (self.schedule.spec_lines() if self.schedule else [])
 
-    def fault(self, cell: "Cell", artifacts: "Artifacts") -> str:
+    def fault(self, cell: Cell, artifacts: Artifacts) -> str:
         """Whether the siblings ran exactly while they should."""
         running = of_kind(artifacts.events, SiblingsRunning)
         if not running and self.schedule and _is_early(self.schedule, artifacts):
@@ -101,13 +98,13 @@ class BusySiblings(Hazard):
             return _schedule_fault(self.schedule, running, artifacts)
         return _start_up_fault(running[0], artifacts)
 
-    def missed(self, cell: "Cell", artifacts: "Artifacts") -> str:  # noqa: ARG002
+    def missed(self, cell: Cell, artifacts: Artifacts) -> str:
         """Whether the subject ended, or was never accepted, before the first window."""
         running = of_kind(artifacts.events, SiblingsRunning)
         return "" if running else "it ended before the siblings were to be busy"
 
 
-def _start_up_fault(running: SiblingsRunning, artifacts: "Artifacts") -> str:
+def _start_up_fault(running: SiblingsRunning, artifacts: Artifacts) -> str:
     """Whether they ran from before the start to the acceptance, a calibration inside."""
     stopped = first(artifacts.events, SiblingsStopped)
     if running.t_ns > needed(artifacts.events, SubjectStart).t_ns:
@@ -121,18 +118,18 @@ def _start_up_fault(running: SiblingsRunning, artifacts: "Artifacts") -> str:
     return ""
 
 
-def _is_early(schedule: Schedule, artifacts: "Artifacts") -> bool:
+def _is_early(schedule: Schedule, artifacts: Artifacts) -> bool:
     due_ns = _due_ns(schedule, artifacts)
     return due_ns is None or ended_before(artifacts, due_ns)
 
 
-def _due_ns(schedule: Schedule, artifacts: "Artifacts") -> int | None:
+def _due_ns(schedule: Schedule, artifacts: Artifacts) -> int | None:
     since_ns = origin_ns(artifacts, schedule.origin)
     return None if since_ns is None else since_ns + schedule.windows_ms[0][0] * NS_PER_MS
 
 
 def _schedule_fault(
-    schedule: Schedule, running: list[SiblingsRunning], artifacts: "Artifacts"
+    schedule: Schedule, running: list[SiblingsRunning], artifacts: Artifacts
 ) -> str:
     """Whether the first window came at its time, and all of them turned in each."""
     due_ns = _due_ns(schedule, artifacts)

@@ -2,17 +2,14 @@
 """Cores that come and go, and others that want all of them: in a guest whose cores are parallel."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from delayrig.hazards.hazard import Concern, Hazard, lived_ns, number_in
+from delayrig.hazards.artifacts import Artifacts
+from delayrig.hazards.hazard import Concern, Hazard, lived_ns
 from delayrig.hazards.load import NOT_TO_THE_END, missed_turns
+from delayrig.model.cell import Cell
 from delayrig.model.events import first, needed
 from delayrig.model.kinds.hazard import CrowdRunning, CrowdStopped, Hotplugs
 from delayrig.model.lane import LaneName
-
-if TYPE_CHECKING:
-    from delayrig.hazards.artifacts import Artifacts
-    from delayrig.model.cell import Cell
 
 RATES_HZ = range(1, 21)
 CROWDS = range(1, 5)
@@ -25,24 +22,21 @@ class Hotplug(Hazard):
 
     name = "hotplug"
     form = "RATE"
+    values = RATES_HZ
     about = "RATE times a second (1 to 20) a core is taken away, or given back, as drawn"
     concern = Concern.SAFETY
     lanes = (LaneName.LIVE,)
     cores_min = 2
 
-    def __init__(self, value: str) -> None:
-        super().__init__(value)
-        self.rate_hz = number_in(value, RATES_HZ)
-
-    def spec_lines(self, cell: "Cell") -> Sequence[str]:
+    def spec_lines(self, cell: Cell) -> Sequence[str]:
         """How often, and by which draws; the subject may be on any core."""
-        return (f"hotplug {self.rate_hz} {cell.seed}", ANYWHERE_LINE)
+        return (f"hotplug {self.number} {cell.seed}", ANYWHERE_LINE)
 
-    def fault(self, cell: "Cell", artifacts: "Artifacts") -> str:  # noqa: ARG002
+    def fault(self, cell: Cell, artifacts: Artifacts) -> str:
         """Whether it happened a third as often as it should have: taking a core takes a while."""
         hotplugs = first(artifacts.events, Hotplugs)
         count = hotplugs.count if hotplugs else 0
-        due = lived_ns(artifacts) * self.rate_hz // NS_PER_S
+        due = lived_ns(artifacts) * self.number // NS_PER_S
         return f"cores came and went {count} times where {due} were due" if count < due // 3 else ""
 
 
@@ -51,26 +45,23 @@ class HogsEach(Hazard):
 
     name = "hogs-each"
     form = "N"
+    values = CROWDS
     about = "N loops (1 to 4) of ordinary priority on every core, the subject on any"
     concern = Concern.SAFETY
     lanes = (LaneName.LIVE,)
 
-    def __init__(self, value: str) -> None:
-        super().__init__(value)
-        self.count = number_in(value, CROWDS)
-
-    def spec_lines(self, cell: "Cell") -> Sequence[str]:  # noqa: ARG002
+    def spec_lines(self, cell: Cell) -> Sequence[str]:
         """How many."""
-        return (f"hogs_each {self.count}", ANYWHERE_LINE)
+        return (f"hogs_each {self.number}", ANYWHERE_LINE)
 
-    def fault(self, cell: "Cell", artifacts: "Artifacts") -> str:
+    def fault(self, cell: Cell, artifacts: Artifacts) -> str:
         """Whether all of them ran before the subject, and were there to its end."""
         running = first(artifacts.events, CrowdRunning)
-        if running is None or running.count != self.count * cell.cores:
+        if running is None or running.count != self.number * cell.cores:
             return "not all of the hogs were seen running"
         return "" if first(artifacts.events, CrowdStopped) else NOT_TO_THE_END
 
-    def missed(self, cell: "Cell", artifacts: "Artifacts") -> str:  # noqa: ARG002
+    def missed(self, cell: Cell, artifacts: Artifacts) -> str:
         """Whether each of them went on while the subject ran."""
         return missed_turns(
             needed(artifacts.events, CrowdRunning), needed(artifacts.events, CrowdStopped)

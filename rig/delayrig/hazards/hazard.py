@@ -1,22 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What every hazard may say of itself. A hazard overrides what it is about, and nothing else."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
+from delayrig.hazards.artifacts import Artifacts
+from delayrig.images.subject import Subject
+from delayrig.model.cell import Cell
+from delayrig.model.chips import ChipFacts
 from delayrig.model.events import first
 from delayrig.model.kinds.agent import SubjectEnd, SubjectStart
 from delayrig.model.kinds.emulator import Accept
 from delayrig.model.lane import LaneName
 from delayrig.model.platform import Arch
 from delayrig.model.speed import Origin
-
-if TYPE_CHECKING:
-    from delayrig.hazards.artifacts import Artifacts
-    from delayrig.images.subject import Subject
-    from delayrig.model.cell import Cell
-    from delayrig.model.chips import ChipFacts
 
 LATE_NS_MAX = 20_000_000
 """By how much what is due at a moment may come later."""
@@ -45,6 +44,8 @@ class Hazard:
     """How its value is written, such as `RATE`; `[RATE]` where it may be left out; empty: none."""
     legend: ClassVar[str] = ""
     """What stands for the words of `form`, for whoever wrote another; empty: `about` says it."""
+    values: ClassVar[range | re.Pattern[str] | Collection[str] | None] = None
+    """What its value may be: a number, a text or a word of these; None: `__init__` looks."""
     about: ClassVar[str]
     """One sentence for a list."""
     concern: ClassVar[Concern]
@@ -60,6 +61,19 @@ class Hazard:
         self.value = value
         if (value and not self.form) or (not value and self.form and not self.form.startswith("[")):
             raise ValueError(value)
+        match self.values:
+            case range():
+                number_in(value, self.values)
+            case re.Pattern():
+                if not self.values.fullmatch(value):
+                    raise ValueError(value)
+            case _ if self.values is not None and value not in self.values:
+                raise ValueError(value)
+
+    @property
+    def number(self) -> int:
+        """The value of a hazard whose values are numbers."""
+        return int(self.value)
 
     @property
     def kernel_words(self) -> Sequence[str]:
@@ -91,11 +105,11 @@ class Hazard:
         """Words of hazards that do less of the same, the least first: for `rig/rig shrink`."""
         return ()
 
-    def spec_lines(self, cell: "Cell") -> Sequence[str]:  # noqa: ARG002
+    def spec_lines(self, cell: Cell) -> Sequence[str]:
         """Lines for the guest's agent (images/agent/spec.h), or for `lanes/host/session.py`."""
         return ()
 
-    def emulator_words(self, cell: "Cell") -> Sequence[str]:  # noqa: ARG002
+    def emulator_words(self, cell: Cell) -> Sequence[str]:
         """Words of the emulator's command line."""
         return ()
 
@@ -104,19 +118,19 @@ class Hazard:
         """Whether the subject's libflashrom does the job (images/host/)."""
         return False
 
-    def subject_words(self, subject: "Subject") -> Sequence[str]:  # noqa: ARG002
+    def subject_words(self, subject: Subject) -> Sequence[str]:
         """Words of the library client's command line."""
         return ()
 
-    def refusal(self, subject: "Subject") -> str:  # noqa: ARG002
+    def refusal(self, subject: Subject) -> str:
         """Why a cell with that subject is skipped; empty where it is run."""
         return ""
 
-    def chip_refusal(self, chip: "ChipFacts") -> str:  # noqa: ARG002
+    def chip_refusal(self, chip: ChipFacts) -> str:
         """Why it cannot take place with that chip; empty where it can."""
         return ""
 
-    def alters_data(self, artifacts: "Artifacts") -> bool:  # noqa: ARG002
+    def alters_data(self, artifacts: Artifacts) -> bool:
         """Whether it changed what the subject was told: what followed may not be its fault."""
         return False
 
@@ -135,15 +149,15 @@ class Hazard:
         """Why what the subject takes under it is no cost of its own; empty where it is one."""
         return ""
 
-    def explains(self, text: str) -> bool:  # noqa: ARG002
+    def explains(self, text: str) -> bool:
         """Whether the guest's kernel is right to say this: it is what was done to it."""
         return False
 
-    def fault(self, cell: "Cell", artifacts: "Artifacts") -> str:  # noqa: ARG002
+    def fault(self, cell: Cell, artifacts: Artifacts) -> str:
         """Why it did not take place as it should have; empty where it did, or cannot be told."""
         return ""
 
-    def missed(self, cell: "Cell", artifacts: "Artifacts") -> str:  # noqa: ARG002
+    def missed(self, cell: Cell, artifacts: Artifacts) -> str:
         """Why the subject met nothing of it, and nobody is at fault; empty where it did.
 
         Such as one that ended before. Where `fault()` says something, this is not asked.
@@ -151,19 +165,19 @@ class Hazard:
         return ""
 
 
-def ended_before(artifacts: "Artifacts", due_ns: int) -> bool:
+def ended_before(artifacts: Artifacts, due_ns: int) -> bool:
     """Whether the subject did, or so shortly after that moment that nothing need have happened."""
     ended = first(artifacts.events, SubjectEnd)
     return ended is not None and ended.t_ns < due_ns + LATE_NS_MAX
 
 
-def lived_ns(artifacts: "Artifacts") -> int:
+def lived_ns(artifacts: Artifacts) -> int:
     """How long the subject did; 0 where nobody knows."""
     began, ended = first(artifacts.events, SubjectStart), first(artifacts.events, SubjectEnd)
     return ended.t_ns - began.t_ns if began and ended else 0
 
 
-def origin_ns(artifacts: "Artifacts", origin: Origin) -> int | None:
+def origin_ns(artifacts: Artifacts, origin: Origin) -> int | None:
     """The moment from which others count; None where it never came."""
     found: Accept | SubjectStart | None = first(artifacts.events, SubjectStart)
     if origin is Origin.ACCEPT:

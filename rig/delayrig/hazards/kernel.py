@@ -2,16 +2,13 @@
 """Kernels that keep time in another way, or give up the CPU in another way."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from delayrig.hazards.artifacts import Artifacts
 from delayrig.hazards.hazard import Concern, Hazard
+from delayrig.model.cell import Cell
 from delayrig.model.events import first
 from delayrig.model.kinds.agent import ClockRate, Guest
 from delayrig.model.platform import Arch
-
-if TYPE_CHECKING:
-    from delayrig.hazards.artifacts import Artifacts
-    from delayrig.model.cell import Cell
 
 CLOCKSOURCES = ("tsc", "hpet", "acpi_pm")
 # At 250 Hz the 200 ms in which the guest settles hold 50; a kernel that is idle has two.
@@ -35,7 +32,7 @@ class NoNohz(Hazard):
         """The switch."""
         return ("nohz=off",)
 
-    def fault(self, cell: "Cell", artifacts: "Artifacts") -> str:  # noqa: ARG002
+    def fault(self, cell: Cell, artifacts: Artifacts) -> str:
         """Whether an idle core was interrupted as often as it should have been."""
         rate = first(artifacts.events, ClockRate)
         ticks = (rate.timer_interrupts if rate else None) or 0
@@ -51,13 +48,9 @@ class Clocksource(Hazard):
     name = "clocksource"
     form = "|".join(CLOCKSOURCES)
     archs = (Arch.X86_64, Arch.I386)
+    values = CLOCKSOURCES
     about = "the guest keeps time by another clock, which takes longer to read"
     concern = Concern.PERFORMANCE
-
-    def __init__(self, value: str) -> None:
-        super().__init__(value)
-        if value not in CLOCKSOURCES:
-            raise ValueError(value)
 
     @property
     def clocksource(self) -> str:
@@ -78,7 +71,7 @@ class PreemptRt(Hazard):
         """Its name in images/recipes.toml."""
         return self.name
 
-    def fault(self, cell: "Cell", artifacts: "Artifacts") -> str:  # noqa: ARG002
+    def fault(self, cell: Cell, artifacts: Artifacts) -> str:
         """Whether it says of itself that it is one."""
         guest = first(artifacts.events, Guest)
         version = guest.version if guest else ""

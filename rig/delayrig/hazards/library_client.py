@@ -3,20 +3,17 @@
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from delayrig.hazards.artifacts import Artifacts
 from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard, number_in
 from delayrig.images.delay_function import askable_addresses
+from delayrig.images.subject import Subject
+from delayrig.model.cell import Cell
 from delayrig.model.events import first
 from delayrig.model.kinds.agent import SubjectEnd
 from delayrig.model.kinds.library_client import HostEnd, HostStart
 from delayrig.model.lane import LaneName
 from delayrig.model.platform import Arch
-
-if TYPE_CHECKING:
-    from delayrig.hazards.artifacts import Artifacts
-    from delayrig.images.subject import Subject
-    from delayrig.model.cell import Cell
 
 RATES_HZ = range(1, 1001)
 NS_PER_US, NS_PER_S = 1000, 1_000_000_000
@@ -53,7 +50,7 @@ class InLibrary(Hazard):
         """The one thing that it is about."""
         return True
 
-    def fault(self, cell: "Cell", artifacts: "Artifacts") -> str:  # noqa: ARG002
+    def fault(self, cell: Cell, artifacts: Artifacts) -> str:
         """A program that ends by itself says so; one that crashed or was ended does not."""
         ended = first(artifacts.events, SubjectEnd)
         if ended and ended.exit_code == 0 and first(artifacts.events, HostEnd) is None:
@@ -80,11 +77,11 @@ class Signals(InLibrary):
             raise ValueError(value)
         self._rate_hz = number_in(match.group(1), RATES_HZ)
 
-    def subject_words(self, subject: "Subject") -> Sequence[str]:  # noqa: ARG002
+    def subject_words(self, subject: Subject) -> Sequence[str]:
         """The library client has the handler."""
         return ("--signals", self.value)
 
-    def fault(self, cell: "Cell", artifacts: "Artifacts") -> str:
+    def fault(self, cell: Cell, artifacts: Artifacts) -> str:
         """Whether the signals came, as far as the program lived to tell."""
         ended = first(artifacts.events, HostEnd)
         if ended is None:
@@ -92,7 +89,7 @@ class Signals(InLibrary):
         due = self._due(artifacts)
         return "none was handled" if due > 1 and not ended.signals else ""
 
-    def missed(self, cell: "Cell", artifacts: "Artifacts") -> str:  # noqa: ARG002
+    def missed(self, cell: Cell, artifacts: Artifacts) -> str:
         """Whether they came to it one by one: many are one to who is in a long system call."""
         ended = first(artifacts.events, HostEnd)
         due = self._due(artifacts)
@@ -100,7 +97,7 @@ class Signals(InLibrary):
             return ""
         return f"it handled {ended.signals} signals where {due} were due"
 
-    def _due(self, artifacts: "Artifacts") -> int:
+    def _due(self, artifacts: Artifacts) -> int:
         began, ended = first(artifacts.events, HostStart), first(artifacts.events, HostEnd)
         if began is None or ended is None:
             return 0
@@ -116,13 +113,10 @@ class Threads(InLibrary):
 
     name = "threads"
     form = "N"
+    values = range(1, 9)
     about = "libflashrom in a program of which N other threads (1 to 8) compute now and then"
 
-    def __init__(self, value: str) -> None:
-        super().__init__(value)
-        number_in(value, range(1, 9))
-
-    def subject_words(self, subject: "Subject") -> Sequence[str]:  # noqa: ARG002
+    def subject_words(self, subject: Subject) -> Sequence[str]:
         """The library client has the threads."""
         return ("--threads", self.value)
 
@@ -131,7 +125,7 @@ class Threads(InLibrary):
         """Most of the CPU time is theirs."""
         return "other threads of its program compute"
 
-    def missed(self, cell: "Cell", artifacts: "Artifacts") -> str:  # noqa: ARG002
+    def missed(self, cell: Cell, artifacts: Artifacts) -> str:
         """Whether they ran before the program ended."""
         ended = first(artifacts.events, HostEnd)
         return "" if ended is None or ended.turns else "the other threads never ran"
@@ -167,19 +161,19 @@ class LongWaits(InLibrary):
         """A subject that keeps its CPU busy in waits of an hour would take this machine hours."""
         return LONG_WAITS_HOST_LIMIT_S
 
-    def subject_words(self, subject: "Subject") -> Sequence[str]:
+    def subject_words(self, subject: Subject) -> Sequence[str]:
         """The library client asks."""
         asks = ",".join(map(str, ASKED_US))
         return ("--delay", str(next(iter(askable_addresses(subject)), 0)), "--ask", asks)
 
-    def refusal(self, subject: "Subject") -> str:
+    def refusal(self, subject: Subject) -> str:
         """Of several functions nobody knows which one is there for all lengths."""
         addresses = askable_addresses(subject)
         if not addresses:
             return NOTHING_TO_ASK
         return "" if len(addresses) == 1 else f"{len(addresses)} functions of its library delay"
 
-    def missed(self, cell: "Cell", artifacts: "Artifacts") -> str:  # noqa: ARG002
+    def missed(self, cell: Cell, artifacts: Artifacts) -> str:
         """Whether each of them was seen."""
         calls = artifacts.delays.calls if artifacts.delays else []
         unseen = set(ASKED_US) - {call.requested_ns // NS_PER_US for call in calls}

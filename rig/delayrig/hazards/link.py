@@ -3,15 +3,12 @@
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from delayrig.hazards.artifacts import Artifacts
 from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard
+from delayrig.model.cell import Cell
 from delayrig.model.events import first, of_kind
 from delayrig.model.kinds.emulator import FaultMade, PowerLost
-
-if TYPE_CHECKING:
-    from delayrig.hazards.artifacts import Artifacts
-    from delayrig.model.cell import Cell
 
 DEADLINE_MS = 60_000
 PRESETS = (
@@ -40,16 +37,12 @@ class Link(Hazard):
     name = "link"
     form = "PRESET|KEY=N,..."
     legend = f"PRESET is {', '.join(PRESETS)}; KEY is {', '.join(_LINK_KEYS)}"
+    values = _LINK
     about = "a link that takes time or has small buffers, such as link:baud=115200"
     concern = Concern.PERFORMANCE
     lanes = ANYWHERE
 
-    def __init__(self, value: str) -> None:
-        super().__init__(value)
-        if not _LINK.fullmatch(value):
-            raise ValueError(value)
-
-    def emulator_words(self, cell: "Cell") -> Sequence[str]:  # noqa: ARG002
+    def emulator_words(self, cell: Cell) -> Sequence[str]:
         """The emulator models it."""
         return ("--link", self.value)
 
@@ -63,17 +56,13 @@ class Fault(Hazard):
         "KIND is drop, corrupt, duplicate, delay:US, stall[:US], hang-up, nak or stuck-wip;"
         " WHEN is N for the N-th or p=0.N for a chance, in:WHEN for bytes of requests"
     )
+    values = _FAULT
     about = "the link or the part fails on request, such as fault:drop@p=0.001 or fault:stuck-wip@3"
     concern = Concern.ROBUSTNESS
     lanes = ANYWHERE
     repeatable = True
 
-    def __init__(self, value: str) -> None:
-        super().__init__(value)
-        if not _FAULT.fullmatch(value):
-            raise ValueError(value)
-
-    def emulator_words(self, cell: "Cell") -> Sequence[str]:  # noqa: ARG002
+    def emulator_words(self, cell: Cell) -> Sequence[str]:
         """The emulator makes it."""
         return ("--fault", self.value)
 
@@ -82,7 +71,7 @@ class Fault(Hazard):
         """Some flashroms ask a part that is stuck for ever, and polls cost the host time."""
         return DEADLINE_MS
 
-    def alters_data(self, artifacts: "Artifacts") -> bool:
+    def alters_data(self, artifacts: Artifacts) -> bool:
         """Whether it changed what either side was told; a refusal does, too."""
         return any(
             fault.kind in ("drop", "corrupt", "duplicate", "nak")
@@ -96,16 +85,12 @@ class PowerCut(Hazard):
     name = "power-cut"
     form = "N[,WHEN[,NS]]"
     legend = "the N-th busy time; WHEN is 0 to 100% of it or so many ns into it; gone for NS"
+    values = _POWER_CUT
     about = "power goes during the N-th busy time, WHEN into it, for NS or for ever"
     concern = Concern.ROBUSTNESS
     lanes = ANYWHERE
 
-    def __init__(self, value: str) -> None:
-        super().__init__(value)
-        if not _POWER_CUT.fullmatch(value):
-            raise ValueError(value)
-
-    def emulator_words(self, cell: "Cell") -> Sequence[str]:  # noqa: ARG002
+    def emulator_words(self, cell: Cell) -> Sequence[str]:
         """The emulator pulls the plug."""
         return ("--power-cut", self.value)
 
@@ -114,6 +99,6 @@ class PowerCut(Hazard):
         """The same holds for a part that is gone."""
         return DEADLINE_MS
 
-    def alters_data(self, artifacts: "Artifacts") -> bool:
+    def alters_data(self, artifacts: Artifacts) -> bool:
         """Whether the power went: a part that comes up anew knows nothing of what was asked."""
         return first(artifacts.events, PowerLost) is not None

@@ -2,9 +2,10 @@
 """Others that want the subject's own core, or all of the memory."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard, number_in
+from delayrig.hazards.artifacts import Artifacts
+from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard
+from delayrig.model.cell import Cell
 from delayrig.model.events import first, needed
 from delayrig.model.kinds.agent import SubjectStart
 from delayrig.model.kinds.hazard import (
@@ -15,10 +16,6 @@ from delayrig.model.kinds.hazard import (
     MemoryPressureBegin,
     MemoryPressureEnd,
 )
-
-if TYPE_CHECKING:
-    from delayrig.hazards.artifacts import Artifacts
-    from delayrig.model.cell import Cell
 
 HOGS = range(1, 33)
 NOT_TO_THE_END = "the hogs were not seen to the end"
@@ -34,28 +31,25 @@ class Hogs(Hazard):
     name = "hogs"
     form = "N"
     legend = f"N is {HOGS.start} to {HOGS[-1]}"
+    values = HOGS
     about = "N loops of ordinary priority on the subject's own core"
     concern = Concern.SAFETY
     lanes = ANYWHERE
 
-    def __init__(self, value: str) -> None:
-        super().__init__(value)
-        self.count = number_in(value, HOGS)
-
-    def spec_lines(self, cell: "Cell") -> Sequence[str]:  # noqa: ARG002
+    def spec_lines(self, cell: Cell) -> Sequence[str]:
         """How many."""
-        return (f"hogs {self.count}",)
+        return (f"hogs {self.number}",)
 
-    def fault(self, cell: "Cell", artifacts: "Artifacts") -> str:  # noqa: ARG002
+    def fault(self, cell: Cell, artifacts: Artifacts) -> str:
         """Whether all of them ran before the subject, and were there to its end."""
         running = first(artifacts.events, HogsRunning)
-        if running is None or running.count != self.count:
+        if running is None or running.count != self.number:
             return "not all of the hogs were seen running"
         if running.t_ns > needed(artifacts.events, SubjectStart).t_ns:
             return "the hogs came after the subject"
         return "" if first(artifacts.events, HogsStopped) else NOT_TO_THE_END
 
-    def missed(self, cell: "Cell", artifacts: "Artifacts") -> str:  # noqa: ARG002
+    def missed(self, cell: Cell, artifacts: Artifacts) -> str:
         """Whether each of them went on while the subject ran."""
         return missed_turns(
             needed(artifacts.events, HogsRunning), needed(artifacts.events, HogsStopped)
@@ -78,17 +72,17 @@ class MemoryPressure(Hazard):
     about = "a process that touches new memory all the time, so that the kernel has to reclaim"
     concern = Concern.SAFETY
 
-    def spec_lines(self, cell: "Cell") -> Sequence[str]:  # noqa: ARG002
+    def spec_lines(self, cell: Cell) -> Sequence[str]:
         """The switch."""
         return ("memory_pressure 1",)
 
-    def fault(self, cell: "Cell", artifacts: "Artifacts") -> str:  # noqa: ARG002
+    def fault(self, cell: Cell, artifacts: Artifacts) -> str:
         """Whether somebody touched memory from before the subject's start to its end."""
         before = first(artifacts.events, MemoryPressureBegin)
         after = first(artifacts.events, MemoryPressureEnd)
         return "" if before and after else "there was no pressure on memory"
 
-    def missed(self, cell: "Cell", artifacts: "Artifacts") -> str:  # noqa: ARG002
+    def missed(self, cell: Cell, artifacts: Artifacts) -> str:
         """Whether memory was reclaimed while the subject ran."""
         before = needed(artifacts.events, MemoryPressureBegin)
         after = needed(artifacts.events, MemoryPressureEnd)

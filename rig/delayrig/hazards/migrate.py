@@ -2,16 +2,13 @@
 """The subject is moved from core to core of this machine, which may be of unequal speed."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from delayrig.hazards.hazard import Concern, Hazard, lived_ns, number_in
+from delayrig.hazards.artifacts import Artifacts
+from delayrig.hazards.hazard import Concern, Hazard, lived_ns
+from delayrig.model.cell import Cell
 from delayrig.model.events import first
 from delayrig.model.kinds.hazard import Migrations
 from delayrig.model.lane import REAL_TIME
-
-if TYPE_CHECKING:
-    from delayrig.hazards.artifacts import Artifacts
-    from delayrig.model.cell import Cell
 
 RATES_HZ = range(1, 1001)
 NS_PER_S = 1_000_000_000
@@ -25,24 +22,21 @@ class Migrate(Hazard):
 
     name = "migrate"
     form = "RATE"
+    values = RATES_HZ
     about = "the subject is put on another of its CPUs RATE times a second (1 to 1000)"
     concern = Concern.SAFETY
     lanes = REAL_TIME
     cores_min = 2
 
-    def __init__(self, value: str) -> None:
-        super().__init__(value)
-        self.rate_hz = number_in(value, RATES_HZ)
-
-    def spec_lines(self, cell: "Cell") -> Sequence[str]:
+    def spec_lines(self, cell: Cell) -> Sequence[str]:
         """How often, and by which draws."""
-        return (f"migrate {self.rate_hz} {cell.seed}",)
+        return (f"migrate {self.number} {cell.seed}",)
 
-    def fault(self, cell: "Cell", artifacts: "Artifacts") -> str:  # noqa: ARG002
+    def fault(self, cell: Cell, artifacts: Artifacts) -> str:
         """Whether it was moved about as often as it should have been."""
         migrations = first(artifacts.events, Migrations)
         count = migrations.count if migrations else 0
-        due = lived_ns(artifacts) * self.rate_hz // NS_PER_S
+        due = lived_ns(artifacts) * self.number // NS_PER_S
         return (
             f"the subject was moved {count} times where {due} were due" if count < due // 2 else ""
         )

@@ -2,18 +2,15 @@
 """The subject begins on the first core, mostly the slowest, and is moved to the fastest."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from delayrig.hazards.artifacts import Artifacts
 from delayrig.hazards.hazard import Concern, Hazard, origin_ns
+from delayrig.model.cell import Cell
 from delayrig.model.events import first
 from delayrig.model.kinds.agent import SubjectEnd
 from delayrig.model.kinds.hazard import Moved
 from delayrig.model.lane import LaneName
 from delayrig.model.speed import Origin, moment_in
-
-if TYPE_CHECKING:
-    from delayrig.hazards.artifacts import Artifacts
-    from delayrig.model.cell import Cell
 
 NS_PER_MS = 1_000_000
 LATE_NS_MAX = 100_000_000
@@ -37,12 +34,12 @@ class Move(Hazard):
         super().__init__(value)
         self.when = moment_in(value)
 
-    def spec_lines(self, cell: "Cell") -> Sequence[str]:
+    def spec_lines(self, cell: Cell) -> Sequence[str]:
         """When, and to which core."""
         origin = "accept" if self.when.origin is Origin.ACCEPT else "start"
         return (f"move {origin} {self.when.after_ms:g} {fastest_core(cell.mips)}",)
 
-    def fault(self, cell: "Cell", artifacts: "Artifacts") -> str:
+    def fault(self, cell: Cell, artifacts: Artifacts) -> str:
         """Whether it was moved, there and then, if it lived that long."""
         since_ns = origin_ns(artifacts, self.when.origin)
         ended, moved = first(artifacts.events, SubjectEnd), first(artifacts.events, Moved)

@@ -2,16 +2,13 @@
 """Real-time priority that a subject does not get, or not for as long as it would like."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from delayrig.hazards.artifacts import Artifacts
 from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard
+from delayrig.model.cell import Cell
 from delayrig.model.events import first, of_kind
 from delayrig.model.kinds.agent import KernelMessage
 from delayrig.model.kinds.hazard import SubjectRights
-
-if TYPE_CHECKING:
-    from delayrig.hazards.artifacts import Artifacts
-    from delayrig.model.cell import Cell
 
 RUNTIME_US = 20_000
 THROTTLED = "RT throttling activated"
@@ -25,11 +22,11 @@ class NoRt(Hazard):
     concern = Concern.PERFORMANCE
     lanes = ANYWHERE
 
-    def spec_lines(self, cell: "Cell") -> Sequence[str]:  # noqa: ARG002
+    def spec_lines(self, cell: Cell) -> Sequence[str]:
         """The switch."""
         return ("realtime_denied 1",)
 
-    def fault(self, cell: "Cell", artifacts: "Artifacts") -> str:  # noqa: ARG002
+    def fault(self, cell: Cell, artifacts: Artifacts) -> str:
         """Whether the subject ran without these rights."""
         rights = first(artifacts.events, SubjectRights)
         if rights is None:
@@ -54,11 +51,11 @@ class RtThrottle(Hazard):
     concern = Concern.PERFORMANCE
     cores_min = 2
 
-    def spec_lines(self, cell: "Cell") -> Sequence[str]:  # noqa: ARG002
+    def spec_lines(self, cell: Cell) -> Sequence[str]:
         """How much."""
         return (f"rt_runtime_us {RUNTIME_US}",)
 
-    def emulator_words(self, cell: "Cell") -> Sequence[str]:  # noqa: ARG002
+    def emulator_words(self, cell: Cell) -> Sequence[str]:
         """It moves to the core beside."""
         return ("--cpu", "1", "--measure-wake", "0")
 
@@ -66,7 +63,7 @@ class RtThrottle(Hazard):
         """The kernel says so when it throttles for the first time."""
         return THROTTLED in text
 
-    def missed(self, cell: "Cell", artifacts: "Artifacts") -> str:  # noqa: ARG002
+    def missed(self, cell: Cell, artifacts: Artifacts) -> str:
         """Whether the kernel ever throttled anybody."""
         said = (message.text for message in of_kind(artifacts.events, KernelMessage))
         if any(self.explains(text) for text in said):

@@ -5,18 +5,15 @@ import itertools
 import random
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+from delayrig.hazards.artifacts import Artifacts
 from delayrig.hazards.hazard import Concern, Hazard, number_in, origin_ns
+from delayrig.model.cell import Cell
 from delayrig.model.events import first, of_kind
 from delayrig.model.kinds.agent import SubjectEnd
 from delayrig.model.kinds.pace import Pace, Speed
 from delayrig.model.lane import LaneName
 from delayrig.model.speed import BEGIN, Moment, Origin, SpeedChange, moment_in
-
-if TYPE_CHECKING:
-    from delayrig.hazards.artifacts import Artifacts
-    from delayrig.model.cell import Cell
 
 RATES_HZ = range(1, 101)
 PERCENT = range(1, 100)
@@ -39,11 +36,11 @@ class SpeedHazard(Hazard):
     concern = Concern.SAFETY
     lanes = (LaneName.LIVE,)
 
-    def speed_changes(self, cell: "Cell") -> Iterator[SpeedChange]:  # noqa: ARG002
+    def speed_changes(self, cell: Cell) -> Iterator[SpeedChange]:
         """In the order of time; as many as a subject lives to see."""
         return iter(())
 
-    def fault(self, cell: "Cell", artifacts: "Artifacts") -> str:
+    def fault(self, cell: Cell, artifacts: Artifacts) -> str:
         """Whether half of what was due came, at least."""
         ended = first(artifacts.events, SubjectEnd)
         origins = {origin: origin_ns(artifacts, origin) for origin in (Origin.START, Origin.ACCEPT)}
@@ -88,7 +85,7 @@ class Frequency(SpeedHazard):
         self.part = int(match[2]) / 100 if match[2] else SLOWEST_PART
         self.ramp_ms = int(match[3] or 0)
 
-    def speed_changes(self, cell: "Cell") -> Iterator[SpeedChange]:  # noqa: ARG002
+    def speed_changes(self, cell: Cell) -> Iterator[SpeedChange]:
         """One, after what it begins with."""
         yield SpeedChange(when=BEGIN, part=self.part)
         yield SpeedChange(when=self.when, part=1.0, ramp_ms=self.ramp_ms)
@@ -99,17 +96,14 @@ class FrequencySteps(SpeedHazard):
 
     name = "frequency-steps"
     form = "RATE"
+    values = RATES_HZ
     about = "RATE times a second (1 to 100) each core is set to 25 to 100 % of its speed, as drawn"
 
-    def __init__(self, value: str) -> None:
-        super().__init__(value)
-        self.rate_hz = number_in(value, RATES_HZ)
-
-    def speed_changes(self, cell: "Cell") -> Iterator[SpeedChange]:
+    def speed_changes(self, cell: Cell) -> Iterator[SpeedChange]:
         """Without end."""
         draws = random.Random(f"frequency {cell.seed}")
         for beat in itertools.count():
-            when = Moment(origin=Origin.START, after_ms=beat * MS_PER_S / self.rate_hz)
+            when = Moment(origin=Origin.START, after_ms=beat * MS_PER_S / self.number)
             for core in range(cell.cores):
                 yield SpeedChange(when=when, core=core, part=draws.uniform(SLOWEST_PART, 1.0))
 
@@ -119,16 +113,13 @@ class Smt(SpeedHazard):
 
     name = "smt"
     form = "RATE"
+    values = RATES_HZ
     about = "RATE times a second (1 to 100) the sibling of every core appears, and goes, as drawn"
 
-    def __init__(self, value: str) -> None:
-        super().__init__(value)
-        self.rate_hz = number_in(value, RATES_HZ)
-
-    def speed_changes(self, cell: "Cell") -> Iterator[SpeedChange]:
+    def speed_changes(self, cell: Cell) -> Iterator[SpeedChange]:
         """It is there at first, since that is when loops are calibrated."""
         draws = random.Random(f"smt {cell.seed}")
-        period_ms = MS_PER_S / self.rate_hz
+        period_ms = MS_PER_S / self.number
         yield SpeedChange(when=BEGIN, part=SIBLING_PART)
         for beat in itertools.count():
             goes, comes = sorted(draws.random() for _ in range(2))
@@ -150,7 +141,7 @@ class Steal(SpeedHazard):
         self.percent = number_in(percent, PERCENT)
         self.rate_hz = number_in(rate, RATES_HZ) if at else STEALS_HZ
 
-    def speed_changes(self, cell: "Cell") -> Iterator[SpeedChange]:
+    def speed_changes(self, cell: Cell) -> Iterator[SpeedChange]:
         """Each at a moment of its beat that is drawn."""
         draws = random.Random(f"steal {cell.seed}")
         period_ms = MS_PER_S / self.rate_hz
@@ -166,12 +157,8 @@ class Governor(SpeedHazard):
 
     name = "governor"
     form = "NAME"
+    values = GOVERNORS
     about = f"who decides on frequencies: {', '.join(GOVERNORS)}"
-
-    def __init__(self, value: str) -> None:
-        super().__init__(value)
-        if value not in GOVERNORS:
-            raise ValueError(value)
 
     def pace_words(self, core_mips: Sequence[float]) -> Sequence[str]:
         """As the CPU plugin takes it."""
@@ -181,7 +168,7 @@ class Governor(SpeedHazard):
             f"max_mips={_speeds(core_mips)}",
         )
 
-    def fault(self, cell: "Cell", artifacts: "Artifacts") -> str:  # noqa: ARG002
+    def fault(self, cell: Cell, artifacts: Artifacts) -> str:
         """Whether it decided anything, where it is one that does."""
         pace = first(artifacts.events, Pace)
         changes = pace.governor_changes if pace else 0

@@ -2,16 +2,13 @@
 """A part that is not idle when the subject comes: asleep, suspended, just powered."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
+from delayrig.hazards.artifacts import Artifacts
 from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard
+from delayrig.model.cell import Cell
 from delayrig.model.chips import ChipFacts
 from delayrig.model.events import first
 from delayrig.model.kinds.emulator import StateBegins
-
-if TYPE_CHECKING:
-    from delayrig.hazards.artifacts import Artifacts
-    from delayrig.model.cell import Cell
 
 FAMILY = "spi_nor"
 
@@ -58,14 +55,10 @@ class Starts(Hazard):
     name = "starts"
     form = "STATE"
     legend = f"STATE is one of {', '.join(STATES)}"
+    values = STATES
     about = "an SPI NOR that is not idle when the subject comes, such as starts:asleep"
     concern = Concern.SAFETY
     lanes = ANYWHERE
-
-    def __init__(self, value: str) -> None:
-        super().__init__(value)
-        if value not in STATES:
-            raise ValueError(value)
 
     def chip_refusal(self, chip: ChipFacts) -> str:
         """Parts differ in what they can be doing."""
@@ -73,7 +66,7 @@ class Starts(Hazard):
             return ""
         return f"a {chip.name} cannot be found {self.value}"
 
-    def emulator_words(self, cell: "Cell") -> Sequence[str]:  # noqa: ARG002
+    def emulator_words(self, cell: Cell) -> Sequence[str]:
         """The emulator puts the part into it."""
         return ("--starts", self.value)
 
@@ -87,7 +80,7 @@ class Starts(Hazard):
         """Another session, or power, left the part so."""
         return True
 
-    def missed(self, cell: "Cell", artifacts: "Artifacts") -> str:  # noqa: ARG002
+    def missed(self, cell: Cell, artifacts: Artifacts) -> str:
         """Some states begin when the programmer's pins are turned on, or with a command."""
         if first(artifacts.events, StateBegins) is not None:
             return ""

@@ -3,16 +3,13 @@
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from delayrig.hazards.artifacts import Artifacts
 from delayrig.hazards.hazard import Concern, Hazard, ended_before
+from delayrig.model.cell import Cell
 from delayrig.model.events import first, needed
 from delayrig.model.kinds.agent import SubjectEnd, SubjectStart
 from delayrig.model.kinds.hazard import LeapAnnounced, LeapState, WallClockStepped
-
-if TYPE_CHECKING:
-    from delayrig.hazards.artifacts import Artifacts
-    from delayrig.model.cell import Cell
 
 EVERY_MS = 100
 MINUTE_MS = 60_000
@@ -48,18 +45,18 @@ class WallClockStep(Hazard):
         if abs(self.step_s) * max(MINUTE_MS // self.every_ms, 1) > STEPPED_S_MAX:
             raise ValueError(value)
 
-    def spec_lines(self, cell: "Cell") -> Sequence[str]:  # noqa: ARG002
+    def spec_lines(self, cell: Cell) -> Sequence[str]:
         """How far, and how often."""
         return (f"wall_step {self.step_s} {self.every_ms}",)
 
-    def fault(self, cell: "Cell", artifacts: "Artifacts") -> str:  # noqa: ARG002
+    def fault(self, cell: Cell, artifacts: Artifacts) -> str:
         """Whether it was stepped at all, if it was due."""
         started = needed(artifacts.events, SubjectStart)
         due_ns = started.t_ns + self.every_ms * NS_PER_MS
         stepped = first(artifacts.events, WallClockStepped) or ended_before(artifacts, due_ns)
         return "" if stepped else "the wall clock was not stepped"
 
-    def missed(self, cell: "Cell", artifacts: "Artifacts") -> str:  # noqa: ARG002
+    def missed(self, cell: Cell, artifacts: Artifacts) -> str:
         """Whether the subject ended before the first step."""
         stepped = first(artifacts.events, WallClockStepped)
         return "" if stepped else "it ended before the first step"
@@ -74,19 +71,15 @@ class LeapSecond(Hazard):
 
     name = "leap-second"
     form = f"[{DELETE}]"
+    values = ("", DELETE)
     about = f"the wall clock takes a leap second, or leaves one out, {LEAP_AFTER_MS} ms after start"
     concern = Concern.SAFETY
 
-    def __init__(self, value: str) -> None:
-        super().__init__(value)
-        if value not in ("", DELETE):
-            raise ValueError(value)
-
-    def spec_lines(self, cell: "Cell") -> Sequence[str]:  # noqa: ARG002
+    def spec_lines(self, cell: Cell) -> Sequence[str]:
         """Which, and when."""
         return (f"leap {self.value or INSERT} {LEAP_AFTER_MS}",)
 
-    def fault(self, cell: "Cell", artifacts: "Artifacts") -> str:  # noqa: ARG002
+    def fault(self, cell: Cell, artifacts: Artifacts) -> str:
         """Whether the kernel took the second, if it was due."""
         announced = first(artifacts.events, LeapAnnounced)
         if announced is None:
@@ -94,7 +87,7 @@ class LeapSecond(Hazard):
         taken = _is_taken(artifacts) or ended_before(artifacts, announced.due_ns)
         return "" if taken else "the kernel took no leap second"
 
-    def missed(self, cell: "Cell", artifacts: "Artifacts") -> str:  # noqa: ARG002
+    def missed(self, cell: Cell, artifacts: Artifacts) -> str:
         """Whether the second came while the subject ran."""
         announced = needed(artifacts.events, LeapAnnounced)
         ended = needed(artifacts.events, SubjectEnd)
@@ -102,6 +95,6 @@ class LeapSecond(Hazard):
         return "" if met else "it ended before the leap second"
 
 
-def _is_taken(artifacts: "Artifacts") -> bool:
+def _is_taken(artifacts: Artifacts) -> bool:
     found = first(artifacts.events, LeapState)
     return found is not None and found.state in LEAP_TAKEN_STATES

@@ -50,7 +50,7 @@ class ChipFacts(msgspec.Struct, frozen=True, kw_only=True):
     bus_facts: BusFacts | None = msgspec.field(default=None, name="bus")
     erase: list[EraseFacts] = []
     wait: dict[str, object] = {}
-    """What a host owes the part, by name."""
+    """What a client owes the part, by name."""
     suspend: SuspendFacts | None = None
     protection: ProtectionFacts = ProtectionFacts()
 

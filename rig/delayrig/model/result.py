@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import msgspec
 
-from delayrig.base.atomic_file import write_atomically
+from delayrig.base.atomic_file import write_json
 from delayrig.base.errors import BadInputError, nearest
 from delayrig.model.cell import Expect, Role, place_of
 from delayrig.model.evidence import Evidence
@@ -244,8 +244,7 @@ class _Schema(msgspec.Struct):
 
 def write_results(results: Results, folder: Path) -> None:
     """Writes the file in one step: a reader sees the old one or the new one."""
-    content = msgspec.json.format(msgspec.json.encode(results), indent=1) + b"\n"
-    write_atomically(folder / FILE_NAME, content)
+    write_json(folder / FILE_NAME, results)
 
 
 def read_results(run: Path) -> Results:

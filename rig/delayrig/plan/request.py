@@ -44,14 +44,15 @@ class Request:
 
     plan: str
     cells: list[Cell]
-    contrasts: list[Contrast]
     chips: dict[str, ChipFacts]
     recipes: Recipes
     out: Path
     jobs: int
     seed: int
-    connect: str | None
     argv: list[str]
+    contrasts: list[Contrast] = field(default_factory=list)
+    connect: str | None = None
+    """The URI of a libvirt that runs the guests; None: plain QEMU."""
     lane: LaneName = LaneName.VIRTUAL
     stages: bool = False
     """Notes where the host time of each cell goes."""
@@ -87,14 +88,30 @@ class Choice:
     chips: dict[str, ChipFacts]
     recipes: Recipes
 
+    def request(
+        self, plan: str, out: Path, *, seed: int, argv: list[str], jobs: int | None = None
+    ) -> Request:
+        """A run of the cells, without the contrasts."""
+        return Request(
+            plan=plan,
+            cells=self.cells,
+            chips=self.chips,
+            recipes=self.recipes,
+            out=out,
+            jobs=jobs or default_jobs(self.lane),
+            seed=seed,
+            argv=argv,
+            lane=self.lane,
+        )
+
 
 def choose_cells(
     *,
     plan: str,
-    subjects: list[str],
-    patterns: list[str],
-    seed: int,
     paths: Paths,
+    subjects: Sequence[str] = (),
+    patterns: Sequence[str] = (),
+    seed: int = 1,
     lane: LaneName | None = None,
 ) -> Choice:
     """The cells of a plan that match any of the patterns; raises `BadInputError`."""
@@ -114,7 +131,7 @@ def choose_cells(
 
 
 def count_cells_of(
-    plan: str, *, subjects: list[str], paths: Paths, lane: LaneName | None = None
+    plan: str, *, subjects: Sequence[str], paths: Paths, lane: LaneName | None = None
 ) -> int:
     """How many cells a plan has at most; makes none of them."""
     path = find_plan(plan)
@@ -126,9 +143,9 @@ def choose_cells_of(
     plan: Plan,
     *,
     source: str,
-    subjects: list[str],
-    seed: int,
     paths: Paths,
+    subjects: Sequence[str] = (),
+    seed: int,
     lane: LaneName | None = None,
 ) -> Choice:
     """All cells of a plan that has been read, or made; `source` names it in errors.

@@ -69,12 +69,12 @@ def proposal_rows(machines: Sequence[MachineReport]) -> Table:
 
 
 def _own_proposal_rows(machine: MachineReport) -> Iterable[list[str]]:
-    for (cpu, load, policy), found in _by_manner(machine.of(Section.TABLE)).items():
+    for (cpu, load, policy), found in _by_setting(machine.of(Section.TABLE)).items():
         name = machine.title if len(machine.measured_cpus) == 1 else f"{machine.title} CPU {cpu}"
         yield [name, policy, load, *(_triple(found.get(key)) for key in TESTS)]
 
 
-def _by_manner(
+def _by_setting(
     readings: Sequence[Reading],
 ) -> dict[tuple[int | None, str, str], dict[str, Reading]]:
     found: dict[tuple[int | None, str, str], dict[str, Reading]] = {}

@@ -15,6 +15,7 @@ from delayrig.analysis.survey import survey
 from delayrig.analysis.survey.survey import Survey
 from delayrig.analysis.threshold import answer
 from delayrig.analysis.threshold.answer import Answer
+from delayrig.base.atomic_file import json_document
 from delayrig.model import result
 from delayrig.model.result import Results
 
@@ -47,4 +48,4 @@ def schema_of(name: str) -> dict[str, Any]:
 
 def schema_text(name: str) -> bytes:
     """As `rig/rig schema NAME` prints it."""
-    return msgspec.json.format(msgspec.json.encode(schema_of(name)), indent=1) + b"\n"
+    return json_document(schema_of(name))

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from delayrig.base.atomic_file import write_atomically
+from delayrig.base.atomic_file import write_json
 from delayrig.base.errors import BadInputError
 from delayrig.model.cell import Cell
 from delayrig.model.lane import REAL_TIME
@@ -62,7 +62,7 @@ def begin(request: Request, header: RunHeader) -> RunHeader:
                     hint=OTHERWISE,
                 )
         return msgspec.structs.replace(header, started=known.run.started)
-    write_atomically(path, msgspec.json.format(msgspec.json.encode(begun), indent=1) + b"\n")
+    write_json(path, begun)
     return header
 
 

@@ -4,6 +4,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 from typing import Protocol
@@ -40,6 +41,19 @@ class Progress(Protocol):
     def finished(self, result: CellResult) -> None:
         """One cell is done."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Quiet:
+    """Passes on what is being made, and nothing else: of a run whose one cell is told of later."""
+
+    preparing: Callable[[str], None]
+
+    def started(self, cells: int) -> None:
+        """There is one."""
+
+    def finished(self, result: CellResult) -> None:
+        """Whoever asked gets it."""
 
 
 OpenLane = Callable[[Request, Paths, CpuPool, Preparing], Awaitable[Lane]]

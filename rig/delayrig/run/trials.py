@@ -12,7 +12,7 @@ from delayrig.model.cell import Cell
 from delayrig.model.chips import ChipFacts
 from delayrig.model.result import CellResult
 from delayrig.plan.request import Request
-from delayrig.run.runner import run_request
+from delayrig.run.runner import Quiet, run_request
 
 
 def trial_folder(out: Path, number: int) -> Path:
@@ -43,28 +43,13 @@ class Trials:
         request = Request(
             plan=self.plan,
             cells=[cell],
-            contrasts=[],
             chips=self.chips,
             recipes=self.recipes,
             out=folder,
             jobs=1,
             seed=cell.seed,
-            connect=None,
             argv=self.argv,
             delay=self.delay,
         )
-        results = await run_request(request, self.paths, _Quiet(self.preparing))
+        results = await run_request(request, self.paths, Quiet(self.preparing))
         return results.cells[0]
-
-
-@dataclass(frozen=True, slots=True)
-class _Quiet:
-    """Passes on what is being made, and nothing else."""
-
-    preparing: Callable[[str], None]
-
-    def started(self, cells: int) -> None:
-        """There is one."""
-
-    def finished(self, result: CellResult) -> None:
-        """Whoever asked gets it."""

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 
 from delayrig.analysis.latency.series import Section, Series
-from delayrig.base.atomic_file import write_atomically
+from delayrig.base.atomic_file import write_json
 from delayrig.model.lane import LaneName
 
 SCHEMA = 1
@@ -199,5 +199,5 @@ def write_report(report: LatencyReport, folder: Path) -> Path:
     """All of it in one step."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / FILE_NAME
-    write_atomically(path, msgspec.json.format(msgspec.json.encode(report), indent=1) + b"\n")
+    write_json(path, report)
     return path

@@ -125,7 +125,6 @@ def _from_plan(wish: Wish, paths: Paths) -> Chosen:
     choice = choose_cells(
         plan=plan,
         subjects=[wish.subject] if wish.subject else [],
-        patterns=[],
         seed=1 if wish.seed is None else wish.seed,
         paths=paths,
         lane=wish.lane,
@@ -159,9 +158,7 @@ def _plan_that_has(wish: Wish, paths: Paths) -> str:
     wanted = wish.cell.lower()
     others = [name for name in sorted(plan_names()) if name != USUAL_PLAN]
     for plan in (USUAL_PLAN, *others):
-        choice = choose_cells(
-            plan=plan, subjects=[], patterns=[], seed=1, paths=paths, lane=wish.lane
-        )
+        choice = choose_cells(plan=plan, paths=paths, lane=wish.lane)
         ids = [cell.id for cell in choice.cells]
         if any(wanted in one.lower() or fnmatch.fnmatchcase(one, wish.cell) for one in ids):
             return plan
@@ -297,7 +294,6 @@ def _planned_cell(results: Results, result: CellResult, paths: Paths) -> Cell:
     choice = choose_cells(
         plan=results.run.plan,
         subjects=[result.subject.name] if result.role == Role.MEASURE else [],
-        patterns=[],
         seed=results.run.seed,
         paths=paths,
         lane=LaneName(result.lane),

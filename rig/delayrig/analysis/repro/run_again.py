@@ -3,7 +3,6 @@
 
 import contextlib
 import shlex
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -22,7 +21,7 @@ from delayrig.model.kinds.agent import SubjectStart
 from delayrig.model.lane import LaneName
 from delayrig.model.result import CellResult
 from delayrig.plan.request import Request
-from delayrig.run.runner import run_request
+from delayrig.run.runner import Quiet, run_request
 
 __all__ = ["check_look", "commands_of", "run_again"]
 
@@ -50,7 +49,8 @@ async def run_again(
     for line in describe_cell(chosen.cell, chosen.chips[chosen.cell.chip]):
         show(line)
     show("")
-    results = await run_request(request, paths, _Shown(show), opener(look, show))
+    watching = Quiet(lambda what: show(f"making {what}"))
+    results = await run_request(request, paths, watching, opener(look, show))
     (result,) = results.cells
     folder = request.out / result.id
     show("")
@@ -94,23 +94,6 @@ def _left(folder: Path, result: CellResult, *, kept: bool) -> str:
     if kept:
         return f"kept: {folder}"
     return f"Nothing of it is kept; --keep leaves its folder. Again: {result.rerun}"
-
-
-@dataclass(frozen=True, slots=True)
-class _Shown:
-    """A run of one cell, which shows itself."""
-
-    show: Show
-
-    def preparing(self, what: str) -> None:
-        """Says what is made before it can run."""
-        self.show(f"making {what}")
-
-    def started(self, cells: int) -> None:
-        """There is one."""
-
-    def finished(self, result: CellResult) -> None:
-        """It is told of in the end."""
 
 
 async def commands_of(request: Request, paths: Paths, preparing: Preparing) -> list[str]:

@@ -3,7 +3,7 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from delayrig.analysis.repro.follow_files import Show
 from delayrig.analysis.repro.heterogeneous import (
@@ -21,9 +21,9 @@ from delayrig.base.errors import ExitCode
 from delayrig.base.paths import Paths
 from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.model.cell import Cell
-from delayrig.model.result import CellResult, Verdict
+from delayrig.model.result import Verdict
 from delayrig.plan.request import Request
-from delayrig.run.runner import run_request
+from delayrig.run.runner import Quiet, run_request
 
 DOUBTS = (Verdict.INCONCLUSIVE, Verdict.INFRA_ERROR)
 LIMIT_S = 85.0
@@ -55,23 +55,6 @@ async def walk_through(
     return exit_code_of_run([walk.result for walk in walks])
 
 
-@dataclass(frozen=True, slots=True)
-class _Shown:
-    """A run of one cell, which explains itself."""
-
-    show: Show
-
-    def preparing(self, what: str) -> None:
-        """Says what is made before it can run."""
-        self.show(f"  making {what}")
-
-    def started(self, cells: int) -> None:
-        """There is one."""
-
-    def finished(self, result: CellResult) -> None:
-        """It is told of by whoever asked."""
-
-
 async def _run(cell: Cell, request: Request, paths: Paths, show: Show, *, attempt: int) -> Walk:
     out = request.out / f"{cell.id}-{attempt}"
     single = replace(request, cells=[cell], out=out, stages=False)
@@ -81,7 +64,7 @@ async def _run(cell: Cell, request: Request, paths: Paths, show: Show, *, attemp
             show(words)
 
     opened = opener(Look.WATCH, _silent, told)
-    results = await run_request(single, paths, _Shown(show), opened)
+    results = await run_request(single, paths, Quiet(lambda what: show(f"  making {what}")), opened)
     (result,) = results.cells
     return read_walk(cell, result, out / result.id)
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 
 from delayrig.analysis.compare.exact import Comparison, compare_exactly
+from delayrig.base.atomic_file import json_document
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.paths import Paths
 from delayrig.lanes.header import host_cpus, libvirt_version
@@ -157,7 +158,7 @@ async def repeat_shapes(
             repeats=done,
             not_tried=untried(done, has_libvirt=has_libvirt),
         )
-        content = msgspec.json.format(msgspec.json.encode(answer), indent=1) + b"\n"
+        content = json_document(answer)
         (request.out / FILE_NAME).write_bytes(content)
     return answer
 

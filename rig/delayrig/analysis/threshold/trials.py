@@ -19,7 +19,7 @@ from delayrig.analysis.threshold.figures import Measured, costs_of, skipped_jobs
 from delayrig.analysis.threshold.guests import Profile, job_of, moved, profile_of
 from delayrig.analysis.threshold.sleep_facts import SUBJECT, SleepFacts, read_sleep_facts
 from delayrig.base import digest
-from delayrig.base.atomic_file import write_atomically
+from delayrig.base.atomic_file import write_json
 from delayrig.base.errors import BadInputError, RigFaultError
 from delayrig.base.paths import Paths
 from delayrig.judge.chip import margins_ns
@@ -154,9 +154,7 @@ def _claim(trials: Trials) -> None:
     path = out / INPUTS
     if not path.exists():
         check_out(out, trials.request.cells, name=FILE_NAME)
-        write_atomically(
-            path, msgspec.json.format(msgspec.json.encode(trials.inputs), indent=1) + b"\n"
-        )
+        write_json(path, trials.inputs)
         return
     known = read_versioned(path, Inputs, schema=SCHEMA)
     for key in Inputs.__struct_fields__:

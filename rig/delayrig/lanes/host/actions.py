@@ -82,7 +82,7 @@ class Siblings(Action):
         self.loops = Loops(self._cpus)
         self.note("siblings_running")
 
-    def accepted(self, subject: int, printed: Path) -> None:  # noqa: ARG002
+    def accepted(self, subject: int, printed: Path) -> None:
         """They are gone, and what the subject had printed by then is counted."""
         if self.loops:
             self.loops.end()
@@ -117,12 +117,12 @@ class ScheduledSiblings(Siblings):
         self.loops = Loops(self._cpus)
         self.loops.pause()
 
-    def started(self, subject: int) -> None:  # noqa: ARG002
+    def started(self, subject: int) -> None:
         """Time may begin here."""
         if not self._from_accept:
             self._plan_from(now_ns())
 
-    def accepted(self, subject: int, printed: Path) -> None:  # noqa: ARG002
+    def accepted(self, subject: int, printed: Path) -> None:
         """Or here."""
         if self._from_accept:
             self._plan_from(now_ns())
@@ -131,7 +131,7 @@ class ScheduledSiblings(Siblings):
         self._origin_ns = origin_ns
         self.due_ns = origin_ns + self._edges_ns[0]
 
-    def act(self, now: int) -> None:  # noqa: ARG002
+    def act(self, now: int) -> None:
         """The edges are in turn where they begin, and where they end."""
         assert self.loops is not None
         begins = self._next % 2 == 0
@@ -207,7 +207,7 @@ class Migration(Action):
 class RealtimeDenied(Action):
     """What the subject may take is looked at once it is accepted."""
 
-    def accepted(self, subject: int, printed: Path) -> None:  # noqa: ARG002
+    def accepted(self, subject: int, printed: Path) -> None:
         """So that its own program has begun by then."""
         allowed, most = may_take_realtime(subject)
         self.record.note("subject_rights", cap_sys_nice=int(allowed), rtprio_max=most)

@@ -4,8 +4,7 @@
 import hashlib
 from typing import Any
 
-import msgspec
-
+from delayrig.base.atomic_file import json_document
 from delayrig.base.text import one_line, plain
 from delayrig.present.formats.report import Case, Report, State
 
@@ -30,7 +29,7 @@ def as_kcidb(report: Report) -> bytes:
         "builds": [_build(id_, case, checkout) for id_, case in builds.items()],
         "tests": [_test(case, report) for case in report.cases],
     }
-    return msgspec.json.format(msgspec.json.encode(document), indent=1) + b"\n"
+    return json_document(document)
 
 
 def _build(id_: str, case: Case, checkout: str) -> dict[str, Any]:

@@ -5,9 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import msgspec
-
-from delayrig.base.atomic_file import write_atomically
+from delayrig.base.atomic_file import json_document, write_atomically
 from delayrig.base.errors import BadInputError, nearest
 from delayrig.present.formats.gerrit import as_gerrit
 from delayrig.present.formats.github import as_github
@@ -24,7 +22,7 @@ STDOUT = "-"
 
 def as_json(report: Report) -> bytes:
     """`results.json` or `gate.json` itself; `rig/rig schema` prints what may stand in it."""
-    return msgspec.json.format(msgspec.json.encode(report.document), indent=1) + b"\n"
+    return json_document(report.document)
 
 
 FORMATS: dict[str, Callable[[Report], bytes]] = {

@@ -10,8 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import quote
 
-import msgspec
-
+from delayrig.base.atomic_file import json_document
 from delayrig.base.text import one_line, plain
 from delayrig.model.evidence import Evidence
 from delayrig.model.result import Verdict
@@ -60,7 +59,7 @@ def as_sarif(report: Report) -> bytes:
         "version": VERSION,
         "runs": [run],
     }
-    return msgspec.json.format(msgspec.json.encode(document), indent=1) + b"\n"
+    return json_document(document)
 
 
 def _driver(report: Report) -> dict[str, Any]:
