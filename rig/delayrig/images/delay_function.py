@@ -69,6 +69,8 @@ class DelayFunction(msgspec.Struct, frozen=True, kw_only=True):
     return_sites: tuple[int, ...] = ()
     """What follows its direct calls in the same file: where calls end if it leaves by a jump to
     where no return of the file is."""
+    leaves: bool = False
+    """Whether it may do so, also where all calls of it go through pointers."""
     argument: int = 0
     """Which integer argument asks, from 0."""
     argument_bits: int = 32
@@ -209,6 +211,7 @@ def _whole(function: DelayFunction, extent: Extent) -> DelayFunction:
         size=function.size or extent.size,
         returns=extent.returns,
         return_sites=extent.return_sites,
+        leaves=extent.leaves,
         argument=extent.argument,
         argument_bits=extent.argument_bits,
         unit_ns=extent.unit_ns,

@@ -17,6 +17,8 @@ SPIN_SIZE_MAX = 256
 AROUND_SIZE_MAX = 320
 LOOK_AHEAD_BYTES = 48
 US_NS = 1000
+WIDE_BITS = 64
+NO_UNIT = "what its argument counts is not known"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +53,9 @@ class Candidates:
         function = Function(address, max(function.end - address, 0))
         waits = list(self._waits_of(function)) if function.size <= HELPERS_SIZE_MAX else []
         if len(waits) == 1:
-            return replace(self._candidate(waits[0]), doubt="")
+            candidate = self._candidate(waits[0])
+            unknown = NO_UNIT if NO_UNIT in candidate.doubt else ""
+            return replace(candidate, doubt=unknown)
         return Candidate(
             function=function, argument=0, argument_bits=32, unit_ns=US_NS, asks=(), doubt=""
         )
@@ -185,11 +189,22 @@ class Candidates:
         return Candidate(
             function=wait.function,
             argument=wait.argument,
-            argument_bits=self._flow(wait).bits.get(wait.argument, 32),
-            unit_ns=wait.unit_ns or US_NS,
+            argument_bits=self._bits(wait),
+            unit_ns=self._unit_ns(wait) or US_NS,
             asks=asks,
             doubt="; ".join(self._doubts(wait)),
         )
+
+    def _bits(self, wait: Wait) -> int:
+        return self._flow(wait).bits.get(wait.argument, 32)
+
+    def _unit_ns(self, wait: Wait) -> int:
+        """0 where nobody knows. What has 32 bits counts microseconds unless the code says more: few
+        count nanoseconds in so little room, and somebody may have taken the one for the other.
+        """
+        if self._bits(wait) == WIDE_BITS:
+            return wait.counts_ns
+        return max(wait.counts_ns, US_NS)
 
     def _doubts(self, wait: Wait) -> Iterator[str]:
         flow = self._flow(wait)
@@ -202,6 +217,8 @@ class Candidates:
             yield "it neither sleeps nor looks at a clock, it counts"
         if not (wait.is_own or flow.read) and all(wait.forwards.values()):
             yield "it only hands on what it is given"
+        if not self._unit_ns(wait):
+            yield NO_UNIT
         if wait.argument:
             yield "what it waits for is not its first argument"
 
