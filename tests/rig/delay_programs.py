@@ -92,6 +92,20 @@ OWN void sleep_until(uint64_t moment_ns)
 }
 int main(void) { sleep_until((uint64_t)now_ns() + 1000); return 0; }
 """
+AROUND_A_MOMENT = """\
+OWN void wait_since(int64_t since_ns, unsigned int us)
+{
+	const int64_t until_ns = since_ns + (int64_t)us * 1000;
+	const struct timespec until = { until_ns / 1000000000, until_ns % 1000000000 };
+	struct timespec now;
+
+	do {
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	} while ((int64_t)now.tv_sec * 1000000000 + now.tv_nsec < until_ns);
+}
+int main(void) { wait_since(now_ns(), 10); return 0; }
+"""
 ENDS_ELSEWHERE = """\
 OWN void ends_elsewhere(unsigned int us)
 {

@@ -180,6 +180,14 @@ def test_function_that_is_given_a_moment_is_no_delay(tmp_path: Path, level: str)
     assert [each.called for each in findings.direct if not each.why_not] == ["clock_nanosleep"]
 
 
+def test_clock_that_is_read_around_a_sleep_until_a_moment_is_no_wait_of_its_own(
+    tmp_path: Path,
+) -> None:
+    findings, names = read(tmp_path, programs.AROUND_A_MOMENT)
+    assert names == []
+    assert [(each.called, each.why_not) for each in findings.direct] == [("clock_nanosleep", "")]
+
+
 @pytest.mark.parametrize("arch", [Arch.X86_64, Arch.ARM64])
 def test_function_behind_a_pointer_is_known_to_end_in_another_file(
     tmp_path: Path, arch: Arch

@@ -10,7 +10,14 @@ from delayrig.images.finder.flow import Flow
 from delayrig.images.finder.isa import BRANCH, OTHER
 from delayrig.images.finder.operand import Instruction, Place, read_instructions
 from delayrig.images.finder.program import Function, Program
-from delayrig.images.finder.waits import CLOCKS, HELPERS_SIZE_MAX, SLEEPERS, Wait, Waits
+from delayrig.images.finder.waits import (
+    CLOCKS,
+    HELPERS_SIZE_MAX,
+    SLEEPERS,
+    Wait,
+    Waits,
+    sleeps_until,
+)
 
 ARGUMENTS_LOOKED_AT = 3
 SPIN_SIZE_MAX = 256
@@ -66,6 +73,17 @@ class Candidates:
         return flow is not None and any(
             each.again and each.address == call.step.address for each in flow.handed
         )
+
+    def is_around_a_moment(self, call: Call) -> bool:
+        """Whether a sleep until a moment is in the same loop, so that the loop only goes on with
+        it.
+        """
+        flow = self.waits.flow(self._function(call.caller))
+        if flow is None:
+            return False
+        sleeps = {each.address for each in flow.handed if sleeps_until(each)}
+        loops = (each.addresses for each in flow.loops)
+        return any(call.step.address in loop and sleeps & loop for loop in loops)
 
     @cached_property
     def inner(self) -> frozenset[int]:

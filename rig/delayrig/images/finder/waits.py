@@ -180,7 +180,7 @@ class Waits:
         place = SLEEPERS[name]
         # Else it is a pointer to a time, and what was made of the argument must lie there.
         time = handed.arguments[place] if name in UNITS_NS else handed.behind[place]
-        if found.argument not in arguments_in(time) or _is_a_moment(name, handed, time):
+        if found.argument not in arguments_in(time) or _is_a_moment(handed, time):
             return
         found.sleeps = True
         if (ARGUMENT, found.argument) in handed.arguments[place]:
@@ -226,7 +226,12 @@ class Waits:
         return name in HARMLESS
 
 
-def _is_a_moment(name: str, handed: Handed, time: Value) -> bool:
+def sleeps_until(handed: Handed) -> bool:
+    """Whether it is a sleep until a moment."""
+    is_sleep = handed.call is not None and handed.call.name == "clock_nanosleep"
+    return is_sleep and constant(handed.arguments[1]) == ABSOLUTE
+
+
+def _is_a_moment(handed: Handed, time: Value) -> bool:
     """Whether it sleeps until a moment that no clock was read for: what is given is that moment."""
-    absolute = name == "clock_nanosleep" and constant(handed.arguments[1]) == ABSOLUTE
-    return absolute and not (has_clock(time) or (MEMORY, 0) in time)
+    return sleeps_until(handed) and not (has_clock(time) or (MEMORY, 0) in time)
