@@ -21,6 +21,7 @@ from delayrig.analysis.selfcheck.known_bad import (
     PLAN,
     answer_all,
     choose_for,
+    in_disguise,
     subjects_of,
 )
 from delayrig.base.atomic_file import write_atomically
@@ -34,6 +35,7 @@ from delayrig.cli.command import (
     until_interrupted,
 )
 from delayrig.cli.verbosity import answers, tell_json
+from delayrig.images.disguise import RENAMED, STRIPPED
 from delayrig.images.known_bad import find_mistake, own_mistakes
 from delayrig.model.lane import EXACT_LANE
 from delayrig.present.terminal.console import make_console
@@ -99,6 +101,8 @@ def determinism(
 @click.option(
     "--plan", default=PLAN, show_default=True, metavar="NAME|FILE", help="Whose cells; try 'gate'."
 )
+@click.option("--stripped", is_flag=True, help="Each without symbols: found, or in doubt.")
+@click.option("--renamed", is_flag=True, help="Each with another version string.")
 @click.option("--list", "list_them", is_flag=True, help="Prints the table and ends.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data.")
 @click.option("--jobs", type=click.IntRange(1), help="Guests at a time; default: the CPUs.")
@@ -110,6 +114,8 @@ def determinism(
 def known_bad(
     only: tuple[str, ...],
     plan: str,
+    stripped: bool,
+    renamed: bool,
     list_them: bool,
     seed: int,
     jobs: int | None,
@@ -119,7 +125,8 @@ def known_bad(
 ) -> None:
     """Asks what a gate says of each known-bad build, in the cells that show it.
 
-    With `--plan gate` each is asked in all cells of a gate as it comes, which takes longer.
+    With `--plan gate` each is asked in all cells of a gate as it comes, which takes longer. With
+    `--stripped` an answer may also be a doubt, but an unsafe build never passes.
     Exits 0 where each is answered by its class, 4 where one is not, 99 where something legal is
     accused. A page with all of them is written beside the results.
     """
@@ -142,9 +149,10 @@ def known_bad(
         lane=EXACT_LANE,
         cluster=cluster.wish(),
     )
-    cells = choose_for(names, request.cells)
+    disguise = STRIPPED * stripped + RENAMED * renamed
+    cells = in_disguise(disguise, choose_for(names, request.cells))
     results = run_shown(replace(request, cells=cells), paths, no_color=no_color)
-    answer = answer_all(results, chosen)
+    answer = answer_all(results, chosen, disguise)
     content = msgspec.json.format(msgspec.json.encode(answer), indent=1) + b"\n"
     write_atomically(request.out / KNOWN_BAD_FILE, content)
     from delayrig.present.pages.known_bad import known_bad_page  # pages load slowly
