@@ -8,7 +8,8 @@
 
 #define LIBRARY "/libflashrom.so.1"
 
-typedef void delay_function(unsigned int us);
+/* One that takes fewer bits, or fewer arguments, ignores the rest. */
+typedef void delay_function(uint64_t first, uint64_t second, uint64_t third);
 
 /* Where the library was put; the list of what is loaded ends with it. */
 static int note_base(struct dl_phdr_info *info, size_t bytes, void *base)
@@ -20,7 +21,7 @@ static int note_base(struct dl_phdr_info *info, size_t bytes, void *base)
 	return 1;
 }
 
-int ask_delays(uint64_t address, const unsigned int *ask_us, size_t asks)
+int ask_delays(uint64_t address, unsigned int argument, const uint64_t *ask, size_t asks)
 {
 	delay_function *delay;
 	ElfW(Addr) place;
@@ -29,7 +30,11 @@ int ask_delays(uint64_t address, const unsigned int *ask_us, size_t asks)
 		return -ENOENT;
 	place += (ElfW(Addr))address;
 	memcpy((void *)&delay, &place, sizeof(delay));
-	for (size_t i = 0; i < asks; i++)
-		delay(ask_us[i]);
+	for (size_t i = 0; i < asks; i++) {
+		uint64_t given[ASK_ARGUMENT_MAX + 1] = {0};
+
+		given[argument] = ask[i];
+		delay(given[0], given[1], given[2]);
+	}
 	return 0;
 }

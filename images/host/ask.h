@@ -6,10 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define ASK_ARGUMENT_MAX 2
+
 /*
- * `address` is that of a function void(unsigned int us) in the file of libflashrom.so.1.
+ * `address` is that of a function void(unsigned int us) in the file of libflashrom.so.1, or of one
+ * that takes a uint64_t; `ask` is in its unit. `argument` counts from 0; those before it are 0.
  * 0, or -ENOENT where no library of that name is loaded.
  */
-int ask_delays(uint64_t address, const unsigned int *ask_us, size_t asks);
+int ask_delays(uint64_t address, unsigned int argument, const uint64_t *ask, size_t asks);
 
 #endif

@@ -9,13 +9,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTION_SIGNALS = 256, OPTION_THREADS, OPTION_DELAY, OPTION_ASK, OPTION_EVENTS };
+#include "ask.h"
+
+enum {
+	OPTION_SIGNALS = 256,
+	OPTION_THREADS,
+	OPTION_DELAY,
+	OPTION_ASK,
+	OPTION_ARGUMENT,
+	OPTION_EVENTS
+};
 
 static const struct option long_options[] = {
 	{"signals", required_argument, NULL, OPTION_SIGNALS},
 	{"threads", required_argument, NULL, OPTION_THREADS},
 	{"delay", required_argument, NULL, OPTION_DELAY},
 	{"ask", required_argument, NULL, OPTION_ASK},
+	{"argument", required_argument, NULL, OPTION_ARGUMENT},
 	{"events", required_argument, NULL, OPTION_EVENTS},
 	{NULL, 0, NULL, 0},
 };
@@ -94,7 +104,7 @@ static int take_asks(char *text, struct options *options)
 	while (!error && (word = next_word(&text)) != NULL) {
 		if (options->asks == ASKS_MAX)
 			return -EINVAL;
-		error = take_unsigned(word, UINT_MAX, &options->ask_us[options->asks]);
+		error = take_number(word, UINT64_MAX, &options->ask[options->asks]);
 		options->asks++;
 	}
 	return error;
@@ -155,6 +165,8 @@ static int take_option(int name, char *value, struct options *options)
 		return take_number(value, UINT64_MAX, &options->delay_address);
 	case OPTION_ASK:
 		return take_asks(value, options);
+	case OPTION_ARGUMENT:
+		return take_unsigned(value, ASK_ARGUMENT_MAX, &options->delay_argument);
 	case OPTION_EVENTS:
 		return take_string(&options->events_path, value);
 	default:

@@ -5,8 +5,9 @@
  *   -p NAME:PARAMETERS -c CHIP [-l LAYOUT -i REGION] [-r FILE | -w FILE | -v FILE | -E] [-N]
  *   --signals RATE[,alrm|chld|usr1][,restart]   signals a second
  *   --threads N                                 other threads
- *   --delay ADDRESS --ask US[,US...]            calls of the delay function after the job, which
+ *   --delay ADDRESS --ask LENGTH[,LENGTH...]    calls of the delay function after the job, which
  *                                               lies at that address of the library's file
+ *   --argument N                                which argument is the length, from 0
  *   --events FILE                               where to leave events
  */
 #ifndef LIBRARY_CLIENT_OPTIONS_H
@@ -32,7 +33,8 @@ struct options {
 	const char *image_path; /* read to, or written or verified from */
 	struct noise_config noise;
 	uint64_t delay_address;
-	unsigned int ask_us[ASKS_MAX];
+	unsigned int delay_argument;
+	uint64_t ask[ASKS_MAX];
 	size_t asks;
 	const char *events_path;
 };

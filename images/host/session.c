@@ -135,7 +135,8 @@ static int use_library(const struct options *options)
 		return failed("flashrom_programmer_init()", status);
 	error = use_programmer(programmer, options);
 	if (!error && options->asks)
-		error = ask_delays(options->delay_address, options->ask_us, options->asks);
+		error = ask_delays(options->delay_address, options->delay_argument, options->ask,
+			options->asks);
 	status = flashrom_programmer_shutdown(programmer);
 	if (!error && status)
 		error = failed("flashrom_programmer_shutdown()", status);

@@ -55,3 +55,36 @@ def test_all_builds_are_answered_by_their_classes(paths: Paths, tmp_path: Path) 
     kinds = Counter(build.kind for build in answer.builds)
     assert len(answer.builds) >= 60
     assert kinds[Kind.LEGAL] >= 12
+
+
+# Found by their code and judged: what one passes or convicts, it does so without symbols as well.
+STRANGERS = {
+    "resumes-once": Outcome.UNSAFE,
+    "rounds-down-long-ones": Outcome.UNSAFE,
+    "milliseconds-interrupted": Outcome.UNSAFE,
+    "programmer-delay-an-eighth-short": Outcome.UNSAFE,
+    "nanoseconds-in-64-bits": Outcome.PASS,
+    "sleeps-until-a-moment": Outcome.PASS,
+}
+
+
+def test_stripped_builds_of_unknown_version_are_found_and_judged(
+    paths: Paths, tmp_path: Path
+) -> None:
+    out = tmp_path / "known-bad"
+    only = [word for name in STRANGERS for word in ("--only", name)]
+    words = ["--stripped", "--renamed", *only, "--out", str(out)]
+    done = launch(paths, "selfcheck", "known-bad", *words)
+    answer = msgspec.json.decode((out / FILE_NAME).read_bytes(), type=KnownBad)
+    assert {build.name: build.outcome for build in answer.builds} == STRANGERS, done.stdout
+    assert done.returncode == ExitCode.PASS
+
+
+@pytest.mark.long("all builds stripped: a quarter of an hour; quick: half a dozen of them")
+def test_no_stripped_build_passes_that_is_unsafe(paths: Paths, tmp_path: Path) -> None:
+    out = tmp_path / "known-bad"
+    words = ["--stripped", "--renamed", "--out", str(out)]
+    done = launch(paths, "selfcheck", "known-bad", *words, limit_s=MATRIX_LIMIT_S)
+    answer = msgspec.json.decode((out / FILE_NAME).read_bytes(), type=KnownBad)
+    assert [build.name for build in answer.builds if not build.right] == [], done.stdout
+    assert len(answer.builds) >= 60

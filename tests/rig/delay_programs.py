@@ -49,6 +49,82 @@ OWN void poll_us(unsigned int us)
 USES_BOTH = (
     "int main(void) { sleep_us(1000000); poll_us(10); sleep_us(10000); poll_us(100); return 0; }"
 )
+OTHER_UNITS = """\
+OWN void sleep_ms(unsigned int ms)
+{
+	struct timespec rest = { ms / 1000, (long)(ms % 1000) * 1000000 };
+
+	while (nanosleep(&rest, &rest) != 0)
+		;
+}
+OWN void sleep_ns(uint64_t ns)
+{
+	struct timespec rest = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
+
+	while (nanosleep(&rest, &rest) != 0)
+		;
+}
+OWN void wide_us(uint64_t us)
+{
+	struct timespec rest = { (time_t)(us / 1000000), (long)(us % 1000000) * 1000 };
+
+	while (nanosleep(&rest, &rest) != 0)
+		;
+}
+OWN void wide_poll(uint64_t length)
+{
+	const int64_t until_ns = now_ns() + (int64_t)length * 7;
+
+	while (now_ns() < until_ns)
+		;
+}
+int main(void) { sleep_ms(20); sleep_ns(20000); wide_us(20); wide_poll(3); return 0; }
+"""
+A_MOMENT = """\
+OWN void sleep_until(uint64_t moment_ns)
+{
+	const struct timespec until = {
+		(time_t)(moment_ns / 1000000000), (long)(moment_ns % 1000000000)
+	};
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) != 0)
+		;
+}
+int main(void) { sleep_until((uint64_t)now_ns() + 1000); return 0; }
+"""
+AROUND_A_MOMENT = """\
+OWN void wait_since(int64_t since_ns, unsigned int us)
+{
+	const int64_t until_ns = since_ns + (int64_t)us * 1000;
+	const struct timespec until = { until_ns / 1000000000, until_ns % 1000000000 };
+	struct timespec now;
+
+	do {
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	} while ((int64_t)now.tv_sec * 1000000000 + now.tv_nsec < until_ns);
+}
+int main(void) { wait_since(now_ns(), 10); return 0; }
+"""
+ENDS_ELSEWHERE = """\
+OWN void ends_elsewhere(unsigned int us)
+{
+	if (us == 0)
+		return;
+	usleep(us);
+}
+void (*volatile used)(unsigned int us) = ends_elsewhere;
+int main(void) { used(10); return 0; }
+"""
+FILLED_UP = """\
+OWN void filled_us(unsigned int us)
+{
+	__asm__ volatile("nopl 0(%0)" : : "r"((unsigned long)us * 3));
+	sleep_us(us);
+	poll_us(us);
+}
+int main(void) { filled_us(10); return 0; }
+"""
 POINTED_AT = """\
 struct clock { void (*delay_us)(void *context, unsigned int us); void *context; };
 OWN void system_delay_us(void *context, unsigned int us)

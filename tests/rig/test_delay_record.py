@@ -63,11 +63,13 @@ def test_window_of_a_mark_is_the_code_around_it_within_its_page(function: DelayF
         assert (address - back) // 4096 == (address - back + 31) // 4096
 
 
-def test_function_with_returns_and_no_sites_never_ends_in_a_jump(function: DelayFunction) -> None:
+def test_function_may_end_in_a_jump_if_it_leaves_its_file_or_no_return_is_known(
+    function: DelayFunction,
+) -> None:
     returning = replace(function, returns=(function.address + 1,), return_sites=())
+    leaving = replace(returning, leaves=True)
     unknown = replace(function, returns=(), return_sites=())
-    assert wish_text((returning,)).split()[5] == "0"
-    assert wish_text((unknown,)).split()[5] == "1"
+    assert [wish_text((each,)).split()[5] for each in (returning, leaving, unknown)] == [*"011"]
 
 
 def test_plugin_has_room_for_the_most_that_it_is_told(

@@ -93,6 +93,31 @@ def test_wrapper_that_may_have_been_too_short_is_a_doubt(calls: list[tuple[int, 
     assert doubts_of(delays, observe_calls_of(delays, guest()), must_wait=True) == [UNSURE]
 
 
+def elsewhere(*, at: int) -> DelayCall:
+    """A sleep of another thread, long enough."""
+    slept = call(1400, 1401 * US, t_ns=at, end_ns=at + 1401 * US, function=1)
+    return replace(slept, thread=9, ended=End.SITE, result=0)
+
+
+@pytest.mark.parametrize(
+    ("took_us", "doubts"),
+    [
+        pytest.param([1402, 1402, 300], [UNSURE], id="a helper thread sleeps for the caller"),
+        pytest.param([3, 3, 4], [], id="the numbers are none of a delay"),
+    ],
+)
+def test_sleeps_outside_of_a_wrapper_answer_for_one_that_is_no_delay(
+    took_us: list[int], doubts: list[str]
+) -> None:
+    begins = [10_000_000 * number for number in range(1, 4)]
+    outer = [
+        call(1400, took * US, t_ns=at, end_ns=at + took * US)
+        for at, took in zip(begins, took_us, strict=True)
+    ]
+    delays = seen(*outer, *(elsewhere(at=at + 10) for at in begins))
+    assert doubts_of(delays, observe_calls_of(delays, guest()), must_wait=True) == doubts
+
+
 def test_sleeps_that_end_at_a_tick_confirm_where_one_was_long() -> None:
     assert confirm([(25_000, 28_790_000), (1562, 3_967_000), (40, 3_900_000)]) == ""
     assert confirm([(1562, 3_967_000), (40, 3_900_000)]) != ""

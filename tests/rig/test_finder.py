@@ -6,6 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from delayrig.images.finder.finding import Findings, find_in, read_findings
+from delayrig.images.symbols import read_symbols
 from delayrig.model.platform import Arch
 
 from tests.rig import delay_programs as programs
@@ -153,6 +154,53 @@ def test_function_that_is_given_a_pointer_to_a_time_is_no_delay(tmp_path: Path, 
     (wait,) = findings.direct
     assert (wait.called, wait.is_jump, wait.why_not) == ("nanosleep", arch is not Arch.I386, "")
     assert len(wait.return_sites) == 1 + (arch is not Arch.I386)
+
+
+@pytest.mark.parametrize("arch", [Arch.X86_64, Arch.ARM64])
+def test_code_shows_what_an_argument_counts_or_leaves_a_doubt(tmp_path: Path, arch: Arch) -> None:
+    program = programs.build(tmp_path, programs.OTHER_UNITS, "-O2", arch=arch)
+    units = {
+        read_symbols(program).name(each.address): (each.argument_bits, each.unit_ns, each.doubt)
+        for each in find_in(programs.stripped(program, arch).read_bytes()).found
+    }
+    doubt = "what its argument counts is not known"
+    assert units == {
+        "sleep_ms": (32, 1_000_000, ""),
+        "sleep_ns": (64, 1, ""),
+        # On arm64 gcc multiplies by 1000 with shifts and differences.
+        "wide_us": (64, 1000, doubt if arch is Arch.ARM64 else ""),
+        "wide_poll": (64, 1000, doubt),
+    }
+
+
+@pytest.mark.parametrize("level", ["-O1", "-O2", "-O3"])
+def test_function_that_is_given_a_moment_is_no_delay(tmp_path: Path, level: str) -> None:
+    findings, names = read(tmp_path, programs.A_MOMENT, level)
+    assert names == []
+    assert [each.called for each in findings.direct if not each.why_not] == ["clock_nanosleep"]
+
+
+def test_clock_that_is_read_around_a_sleep_until_a_moment_is_no_wait_of_its_own(
+    tmp_path: Path,
+) -> None:
+    findings, names = read(tmp_path, programs.AROUND_A_MOMENT)
+    assert names == []
+    assert [(each.called, each.why_not) for each in findings.direct] == [("clock_nanosleep", "")]
+
+
+@pytest.mark.parametrize("arch", [Arch.X86_64, Arch.ARM64])
+def test_function_behind_a_pointer_is_known_to_end_in_another_file(
+    tmp_path: Path, arch: Arch
+) -> None:
+    findings, names = read(tmp_path, programs.ENDS_ELSEWHERE, arch=arch)
+    assert names == ["ends_elsewhere"]
+    (found,) = findings.found
+    assert (bool(found.returns), found.return_sites, found.leaves) == (True, (), True)
+
+
+def test_filling_between_instructions_looks_at_no_memory(tmp_path: Path) -> None:
+    _, names = read(tmp_path, programs.FILLED_UP)
+    assert names == ["filled_us"]
 
 
 def test_program_that_waits_for_nothing_has_no_delay(tmp_path: Path) -> None:

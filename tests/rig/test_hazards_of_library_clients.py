@@ -8,6 +8,7 @@ from delayrig.base.paths import find_paths
 from delayrig.hazards import hazard_of, library_client
 from delayrig.hazards.library_client import ASKED_US, NOTHING_TO_ASK
 from delayrig.hazards.of_cell import hazards_of, is_in_library
+from delayrig.images.delay_function import Askable
 from delayrig.lanes.payload import deadline_ms, host_words
 from delayrig.model.events import Event
 from delayrig.model.kinds.agent import SubjectEnd, SubjectStart
@@ -78,11 +79,26 @@ def test_library_without_a_delay_function_or_with_several_is_not_asked(
 ) -> None:
     hazard = hazard_of("long-waits")
     assert hazard.refusal(make_subject()) == NOTHING_TO_ASK
-    monkeypatch.setattr(library_client, "askable_addresses", lambda _: [1, 2])
+    monkeypatch.setattr(library_client, "askable_functions", lambda _: [Askable(1), Askable(2)])
     assert hazard.refusal(make_subject()) == "2 functions of its library delay"
     monkeypatch.undo()
     assert hazard.refusal(make_subject(delay_address=0x10)) == ""
     assert hazard_of("signals:20").refusal(make_subject()) == ""
+
+
+def test_function_that_counts_nanoseconds_is_asked_in_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(library_client, "askable_functions", lambda _: [Askable(1, 1000)])
+    asks = hazard_of("long-waits").subject_words(make_subject())[-1]
+    assert [int(word) for word in asks.split(",")] == [us * 1000 for us in ASKED_US]
+
+
+def test_function_that_takes_something_before_the_length_is_asked_in_its_second_argument(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(library_client, "askable_functions", lambda _: [Askable(1, 1, 1)])
+    assert hazard_of("long-waits").subject_words(make_subject())[-2:] == ("--argument", "1")
 
 
 def host_events(**end: int) -> list[Event]:

@@ -6,7 +6,12 @@ from typing import Any
 
 import pytest
 from delayrig.analysis.gate.decision import Outcome
-from delayrig.analysis.selfcheck.known_bad import KnownBad, answer_all, choose_for
+from delayrig.analysis.selfcheck.known_bad import (
+    KnownBad,
+    answer_all,
+    choose_for,
+    in_disguise,
+)
 from delayrig.base.errors import ExitCode
 from delayrig.images.known_bad import Change, Kind, Mistake, Sight, read_mistakes
 from delayrig.model.cell import Cell, Role
@@ -104,6 +109,35 @@ def test_rig_whose_canary_was_acquitted_answers_nothing() -> None:
     blind = [make_result(make_cell(name="c", role=Role.CANARY, expect="too_short")), WATCH[1]]
     answer = answered(Kind.UNSAFE, result("known-bad:x", **SHORT), watch=blind)
     assert answer.exit_code is ExitCode.RIG_FAULT
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes", "right"),
+    [
+        (Kind.UNSAFE, SHORT, True),
+        (Kind.UNSAFE, {"verdict": Verdict.INCONCLUSIVE}, True),
+        (Kind.UNSAFE, {}, False),
+        (Kind.LEGAL, {"verdict": Verdict.INCONCLUSIVE}, True),
+        (Kind.LEGAL, SHORT, False),
+    ],
+)
+def test_stripped_build_may_be_in_doubt_and_an_unsafe_one_never_passes(
+    kind: Kind, changes: dict[str, Any], right: bool
+) -> None:
+    run = Results(
+        run=make_run_header(),
+        cells=[result("bundled"), result("stripped:known-bad:x", **changes), *WATCH],
+    )
+    answer = answer_all(run, [mistake(kind)], "stripped:")
+    assert [build.right for build in answer.builds] == [right]
+
+
+def test_known_bad_builds_alone_are_disguised() -> None:
+    cells = in_disguise("stripped:", choose_for(["wall-clock"], CELLS))
+    assert [cell.subject for cell in cells if cell.role is Role.MEASURE] == [
+        "bundled",
+        "stripped:known-bad:wall-clock",
+    ]
 
 
 def test_build_that_was_not_run_is_left_out() -> None:

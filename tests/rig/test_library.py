@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from delayrig.base import digest
 from delayrig.base.paths import Paths, find_paths
-from delayrig.images.delay_function import askable_addresses
+from delayrig.images.delay_function import Askable, askable_functions
 from delayrig.images.library import LIBRARY, provide_library
 from delayrig.images.profiles.profile import delay_address_of_digest, read_profiles
 from delayrig.images.recipes import read_recipes
@@ -91,7 +91,8 @@ def test_delay_function_of_a_stripped_library_is_found_in_its_code(
     assert whole is not None
     assert stripped is not None
     assert stripped.delay_address is None
-    assert askable_addresses(stripped) == [whole.delay_address]
+    assert whole.delay_address is not None
+    assert askable_functions(stripped) == [Askable(whole.delay_address)]
 
 
 def test_canary_is_a_library_of_its_own(paths: Paths) -> None:

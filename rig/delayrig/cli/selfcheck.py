@@ -20,12 +20,14 @@ from delayrig.analysis.selfcheck.known_bad import (
     PLAN,
     answer_all,
     choose_for,
+    in_disguise,
     subjects_of,
 )
 from delayrig.base.atomic_file import write_atomically, write_json
 from delayrig.cli.cells import ClusterGiven, cluster_options
 from delayrig.cli.command import default_out, explained, own_request, run_shown, until_interrupted
 from delayrig.cli.verbosity import answers, make_console, plain_text, tell_json
+from delayrig.images.disguise import RENAMED, STRIPPED
 from delayrig.images.known_bad import find_mistake, own_mistakes
 from delayrig.model.lane import EXACT_LANE
 from delayrig.present.terminal.determinism import RepeatProgress
@@ -87,6 +89,8 @@ def determinism(repeats: int, shapes: int, seed: int, jobs: int | None, out: Pat
 @click.option(
     "--plan", default=PLAN, show_default=True, metavar="NAME|FILE", help="Whose cells; try 'gate'."
 )
+@click.option("--stripped", is_flag=True, help="Each without symbols: found, or in doubt.")
+@click.option("--renamed", is_flag=True, help="Each with another version string.")
 @click.option("--list", "list_them", is_flag=True, help="Prints the table and ends.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data.")
 @click.option("--jobs", type=click.IntRange(1), help="Guests at a time; default: the CPUs.")
@@ -98,6 +102,8 @@ def determinism(repeats: int, shapes: int, seed: int, jobs: int | None, out: Pat
 def known_bad(
     only: tuple[str, ...],
     plan: str,
+    stripped: bool,
+    renamed: bool,
     list_them: bool,
     seed: int,
     jobs: int | None,
@@ -106,7 +112,8 @@ def known_bad(
 ) -> None:
     """Asks what a gate says of each known-bad build, in the cells that show it.
 
-    With `--plan gate` each is asked in all cells of a gate as it comes, which takes longer.
+    With `--plan gate` each is asked in all cells of a gate as it comes, which takes longer. With
+    `--stripped` an answer may also be a doubt, but an unsafe build never passes.
     Exits 0 where each is answered by its class, 4 where one is not, 99 where something legal is
     accused. A page with all of them is written beside the results.
     """
@@ -129,9 +136,10 @@ def known_bad(
         lane=EXACT_LANE,
         cluster=cluster.wish(),
     )
-    cells = choose_for(names, request.cells)
+    disguise = STRIPPED * stripped + RENAMED * renamed
+    cells = in_disguise(disguise, choose_for(names, request.cells))
     results = run_shown(replace(request, cells=cells), paths)
-    answer = answer_all(results, chosen)
+    answer = answer_all(results, chosen, disguise)
     write_json(request.out / KNOWN_BAD_FILE, answer)
     from delayrig.present.pages.known_bad import known_bad_page  # pages load slowly
 

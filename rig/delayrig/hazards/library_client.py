@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from delayrig.hazards.artifacts import Artifacts
 from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard, number_in
-from delayrig.images.delay_function import askable_addresses
+from delayrig.images.delay_function import Askable, askable_functions
 from delayrig.images.subject import Subject
 from delayrig.model.cell import Cell
 from delayrig.model.events import first
@@ -33,7 +33,9 @@ ASKED_US = (
 )
 
 
-NOTHING_TO_ASK = "its library has no function that delays"
+NOTHING_TO_ASK = (
+    "no function that delays was found in its library: build it unstripped, beside the program"
+)
 
 
 class InLibrary(Hazard):
@@ -163,15 +165,17 @@ class LongWaits(InLibrary):
 
     def subject_words(self, subject: Subject) -> Sequence[str]:
         """The library client asks."""
-        asks = ",".join(map(str, ASKED_US))
-        return ("--delay", str(next(iter(askable_addresses(subject)), 0)), "--ask", asks)
+        function = next(iter(askable_functions(subject)), Askable(0))
+        asks = ",".join(str(us * function.per_us) for us in ASKED_US)
+        words = ("--delay", str(function.address), "--ask", asks)
+        return (*words, "--argument", str(function.argument)) if function.argument else words
 
     def refusal(self, subject: Subject) -> str:
         """Of several functions nobody knows which one is there for all lengths."""
-        addresses = askable_addresses(subject)
-        if not addresses:
+        functions = askable_functions(subject)
+        if not functions:
             return NOTHING_TO_ASK
-        return "" if len(addresses) == 1 else f"{len(addresses)} functions of its library delay"
+        return "" if len(functions) == 1 else f"{len(functions)} functions of its library delay"
 
     def missed(self, cell: Cell, artifacts: Artifacts) -> str:
         """Whether each of them was seen."""

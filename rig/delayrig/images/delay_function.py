@@ -69,6 +69,8 @@ class DelayFunction(msgspec.Struct, frozen=True, kw_only=True):
     return_sites: tuple[int, ...] = ()
     """What follows its direct calls in the same file: where calls end if it leaves by a jump to
     where no return of the file is."""
+    leaves: bool = False
+    """Whether it may do so, also where all calls of it go through pointers."""
     argument: int = 0
     """Which integer argument asks, from 0."""
     argument_bits: int = 32
@@ -94,19 +96,25 @@ def find_delay_functions(subject: Subject, wish: DelayWish) -> tuple[DelayFuncti
     return tuple(_found(subject))[:FUNCTIONS_MAX]
 
 
-def askable_addresses(subject: Subject) -> list[int]:
-    """Where functions of a library begin that can be asked for a wait, in us.
+class Askable(msgspec.Struct, frozen=True):
+    """A function of a library that can be asked for a wait."""
 
-    One address where somebody knows it; else of all that its code tells of.
-    """
-    if subject.delay_address is not None:
-        return [subject.delay_address]
-    return [
-        each.address
+    address: int
+    per_us: int = 1
+    """How many of its units a microsecond has."""
+    argument: int = 0
+    """Which one is the length."""
+
+
+def askable_functions(subject: Subject) -> list[Askable]:
+    """The one that somebody knows; else all that the library's code tells of."""
+    found = {
+        each.address: Askable(each.address, US_NS // each.unit_ns, each.argument)
         for each in find_delay_functions(subject, DelayWish())
-        if LIBRARY_PART in each.file and each.argument == 0 and each.unit_ns == US_NS
-        if not each.doubt
-    ]
+        if LIBRARY_PART in each.file and each.unit_ns in (1, US_NS) and not each.doubt
+    }
+    known = subject.delay_address
+    return list(found.values()) if known is None else [found.get(known, Askable(known))]
 
 
 def direct_waits(subject: Subject, wish: DelayWish) -> dict[str, tuple[DirectWait, ...]]:
@@ -209,6 +217,7 @@ def _whole(function: DelayFunction, extent: Extent) -> DelayFunction:
         size=function.size or extent.size,
         returns=extent.returns,
         return_sites=extent.return_sites,
+        leaves=extent.leaves,
         argument=extent.argument,
         argument_bits=extent.argument_bits,
         unit_ns=extent.unit_ns,

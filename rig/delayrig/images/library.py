@@ -14,6 +14,7 @@ import msgspec
 from delayrig.base import digest
 from delayrig.base.errors import RigFaultError
 from delayrig.base.paths import Paths
+from delayrig.images.disguise import disguised, split_disguises
 from delayrig.images.elf import Closure, collect_program, read_elf
 from delayrig.images.known_bad import PREFIX as KNOWN_BAD_PREFIX
 from delayrig.images.known_bad import find_mistake, own_mistakes
@@ -56,6 +57,10 @@ def provide_library(
 
 def _own_library(name: str, paths: Paths) -> Path | None:
     """One of ours, or the one that lies where builds of flashrom leave it: beside the program."""
+    disguises, plain = split_disguises(name)
+    if disguises:
+        library = _own_library(plain, paths)
+        return None if library is None else disguised(library, disguises, paths)
     if name in OWN_LIBRARIES:
         return provide_own(OWN_LIBRARIES[name], paths)
     if name.startswith(KNOWN_BAD_PREFIX):

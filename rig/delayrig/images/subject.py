@@ -17,6 +17,7 @@ from delayrig.base.atomic_file import replace_file
 from delayrig.base.errors import BadInputError, nearest
 from delayrig.base.paths import Paths
 from delayrig.images.cross_builds import library_folders
+from delayrig.images.disguise import disguised, split_disguises
 from delayrig.images.elf import Closure, collect_program, read_elf
 from delayrig.images.known_bad import PREFIX as KNOWN_BAD_PREFIX
 from delayrig.images.known_bad import find_mistake, own_mistakes
@@ -176,11 +177,14 @@ def check_subject(name: str, recipes: Recipes, where: str) -> None:
 
     `where` says who asked for it: an option, or a key of a plan.
     """
-    known = known_subjects(recipes)
+    disguises, plain = split_disguises(name)
+    known = [
+        each for each in known_subjects(recipes) if not (disguises and each in recipes.subjects)
+    ]
     try:
         if name.startswith(PATH_PREFIX):
             _collect_path(name)
-        elif name not in known[:-1]:
+        elif plain not in known[:-1]:
             raise BadInputError(
                 f"unknown subject {name!r}", hint=nearest(name, known, what="subjects")
             )
@@ -190,7 +194,8 @@ def check_subject(name: str, recipes: Recipes, where: str) -> None:
 
 def wrong_machine(name: str, arch: Arch) -> str:
     """Why guests of that architecture cannot run the subject; empty where they can."""
-    if name.startswith(ONE_MACHINE_PREFIXES) and arch is not Arch.X86_64:
+    disguises, plain = split_disguises(name)
+    if (disguises or plain.startswith(ONE_MACHINE_PREFIXES)) and arch is not Arch.X86_64:
         return f"{name} is built for {Arch.X86_64}, and the guest is {arch}"
     path = Path(name.removeprefix(PATH_PREFIX))
     if not name.startswith(PATH_PREFIX) or not path.is_file():
@@ -211,18 +216,23 @@ def provide_subject(
     """The packed subject, from the cache where nothing changed."""
     if name in recipes.subjects:
         return _provide_packaged(name, recipes.subjects[name], arch, paths, preparing)
-    if name in OWN_PROGRAMS:
-        program = paths.build_of(arch) / OWN_PROGRAMS[name]
-        if arch is Arch.X86_64:
-            program = provide_own(OWN_PROGRAMS[name], paths)
+    disguises, plain = split_disguises(name)
+    if plain in OWN_PROGRAMS or plain.startswith(KNOWN_BAD_PREFIX):
+        program = disguised(_own_program(plain, paths, arch), disguises, paths)
         return _pack_own(name, program, paths, arch, preparing)
-    if name.startswith(KNOWN_BAD_PREFIX):
-        mistake = find_mistake(name.removeprefix(KNOWN_BAD_PREFIX), own_mistakes())
-        built = provide_build(mistake, paths, arch) / BUILT_PROGRAM
-        return _pack_own(name, built, paths, arch, preparing)
     subject = pack(name, _collect_path(name), {}, paths, arch, preparing)
     version = _packaged_version(subject.program_sha256, paths)
     return msgspec.structs.replace(subject, package_version=version)
+
+
+def _own_program(name: str, paths: Paths, arch: Arch) -> Path:
+    """One of this checkout, in the state of its sources."""
+    if name.startswith(KNOWN_BAD_PREFIX):
+        mistake = find_mistake(name.removeprefix(KNOWN_BAD_PREFIX), own_mistakes())
+        return provide_build(mistake, paths, arch) / BUILT_PROGRAM
+    if arch is Arch.X86_64:
+        return provide_own(OWN_PROGRAMS[name], paths)
+    return paths.build_of(arch) / OWN_PROGRAMS[name]
 
 
 def _pack_own(

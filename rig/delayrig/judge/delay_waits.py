@@ -178,20 +178,27 @@ def unsure_calls(delays: Delays) -> list[DelayCall]:
 
 
 def _settled(asked: Sequence[DelayCall], unsure: Sequence[DelayCall]) -> bool:
-    """Whether the calls that nobody is sure of hide nothing: there were others outside of them, or
-    each lasted as long as its number asks for, and around what was asked for in it.
+    """Whether the calls that nobody is sure of hide nothing: each lasted as long as its number asks
+    for, and around what was asked for in it; or there were others outside of them, and most of them
+    did not last so long, so that they are no delays.
     """
-    return bool(outside(asked, unsure)) or (bool(asked) and _lasted(unsure))
+    whole = [call for call in unsure if (call.seen_ns or 0) >= call.requested_ns]
+    if len(whole) == len(unsure) and _are_near(whole, of=unsure):
+        return bool(asked)
+    return bool(outside(asked, unsure)) and not _are_near(whole, of=unsure)
 
 
-def _lasted(calls: Sequence[DelayCall]) -> bool:
-    """None was shorter than its number, and half of the long ones at most twice as long: then it
-    counts no greater unit. What stopped the others for a while made them no shorter.
+def _are_near(whole: Sequence[DelayCall], *, of: Sequence[DelayCall]) -> bool:
+    """Whether half of the long ones lasted at most twice as long as their numbers ask for: then
+    these count no greater unit. What stopped the others for a while made them no shorter.
     """
-    long = [call for call in calls if call.requested_ns >= LONG_NS]
-    ends = [call.seen_ns is not None and call.seen_ns >= call.requested_ns for call in calls]
-    near = [(call.seen_ns or 0) <= EVEN_BY * call.requested_ns for call in long]
-    return all(ends) and bool(long) and 2 * sum(near) >= len(near)
+    long = [call for call in of if call.requested_ns >= LONG_NS]
+    near = [
+        c
+        for c in whole
+        if c.requested_ns >= LONG_NS and (c.seen_ns or 0) <= EVEN_BY * c.requested_ns
+    ]
+    return bool(long) and 2 * len(near) >= len(long)
 
 
 def ended_within_step(waits: Sequence[ObservedDelay]) -> bool:

@@ -60,7 +60,7 @@ def _numbered(word: str, numbers: Sequence[int]) -> str:
 
 def may_jump(function: DelayFunction) -> bool:
     """Whether it may end in another function: its calls then end where they return to."""
-    return bool(function.return_sites) or not function.returns
+    return function.leaves or bool(function.return_sites) or not function.returns
 
 
 def _mark_lines(number: int, function: DelayFunction) -> Iterator[str]:

@@ -50,7 +50,10 @@ class Bench:
             return refusal
         subject = self.lane.subject_of(cell)
         if subject is None:
-            return "no libflashrom.so.1 of this subject is known"
+            return (
+                "no libflashrom.so.1 of this subject is known: put the one that was built with it"
+                " beside the program"
+            )
         if not self.chip_names[subject.label, chip.name]:
             return f"this flashrom knows none of the names {', '.join(chip.flashrom_names)}"
         if cell.programmer is Programmer.DUMMY:

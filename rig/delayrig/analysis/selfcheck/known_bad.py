@@ -12,6 +12,7 @@ import msgspec
 from delayrig.analysis.gate.decision import Decision, GateCell, Limits, Outcome
 from delayrig.analysis.gate.judge import decide
 from delayrig.base.errors import ExitCode
+from delayrig.images.disguise import STRIPPED
 from delayrig.images.known_bad import PREFIX, Kind, Mistake, Sight
 from delayrig.images.subject import BUNDLED
 from delayrig.judge.exit_code import WATCHING
@@ -50,6 +51,8 @@ class KnownBad(msgspec.Struct, frozen=True, kw_only=True):
 
     schema: int = SCHEMA
     run: RunHeader
+    disguise: str = ""
+    """What stands before the names of the subjects (images/disguise.py)."""
     watched: bool
     """Whether canaries and controls showed that the rig sees."""
     builds: list[Answered]
@@ -92,13 +95,28 @@ def choose_for(names: Sequence[str], cells: Iterable[Cell]) -> list[Cell]:
     ]
 
 
-def answer_all(results: Results, mistakes: Iterable[Mistake]) -> KnownBad:
+def in_disguise(disguise: str, cells: Iterable[Cell]) -> list[Cell]:
+    """The same cells, with each known-bad build in that disguise."""
+    return [
+        msgspec.structs.replace(cell, subject=f"{disguise}{cell.subject}")
+        if cell.subject.startswith(PREFIX)
+        else cell
+        for cell in cells
+    ]
+
+
+def answer_all(results: Results, mistakes: Iterable[Mistake], disguise: str = "") -> KnownBad:
     """Folds a run of the plan; those that were not run are left out."""
     ran = {cell.subject.name for cell in results.cells}
     return KnownBad(
         run=results.run,
+        disguise=disguise,
         watched=_is_watched(results),
-        builds=[_answer(results, m) for m in mistakes if f"{PREFIX}{m.name}" in ran],
+        builds=[
+            _answer(results, mistake, disguise)
+            for mistake in mistakes
+            if f"{disguise}{PREFIX}{mistake.name}" in ran
+        ],
     )
 
 
@@ -108,8 +126,8 @@ def _is_watched(results: Results) -> bool:
     return seen == set(WATCHING) and all(cell.expect == cell.verdict for cell in watching)
 
 
-def _answer(results: Results, mistake: Mistake) -> Answered:
-    decision = _decision(results, f"{PREFIX}{mistake.name}")
+def _answer(results: Results, mistake: Mistake, disguise: str) -> Answered:
+    decision = _decision(results, f"{disguise}{PREFIX}{mistake.name}")
     cells = [cell for cell in decision.cells if cell.role == Role.MEASURE]
     return Answered(
         name=mistake.name,
@@ -117,16 +135,21 @@ def _answer(results: Results, mistake: Mistake) -> Answered:
         kind=mistake.kind,
         sight=mistake.sight,
         outcome=decision.outcome,
-        right=is_right(mistake.kind, decision.outcome, cells),
+        right=is_right(mistake.kind, decision.outcome, cells, stripped=STRIPPED in disguise),
         cells=cells,
     )
 
 
-def is_right(kind: Kind, outcome: Outcome, cells: Sequence[GateCell]) -> bool:
+def is_right(
+    kind: Kind, outcome: Outcome, cells: Sequence[GateCell], *, stripped: bool = False
+) -> bool:
     """Whether a gate's answer is the one for that class.
 
-    An unsafe build may fail its job and say so, which leaves the gate in doubt.
+    An unsafe build may fail its job and say so, which leaves the gate in doubt. So does a stripped
+    one whose delays were not found.
     """
+    if stripped and outcome is Outcome.DOUBT:
+        return True
     if kind is Kind.UNSAFE and outcome is Outcome.DOUBT:
         return any(cell.candidate in FAILED for cell in cells)
     return outcome is WANTED[kind]

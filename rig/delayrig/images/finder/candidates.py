@@ -10,13 +10,22 @@ from delayrig.images.finder.flow import Flow
 from delayrig.images.finder.isa import BRANCH, OTHER
 from delayrig.images.finder.operand import Instruction, Place, read_instructions
 from delayrig.images.finder.program import Function, Program
-from delayrig.images.finder.waits import CLOCKS, HELPERS_SIZE_MAX, SLEEPERS, Wait, Waits
+from delayrig.images.finder.waits import (
+    CLOCKS,
+    HELPERS_SIZE_MAX,
+    SLEEPERS,
+    Wait,
+    Waits,
+    sleeps_until,
+)
 
 ARGUMENTS_LOOKED_AT = 3
 SPIN_SIZE_MAX = 256
 AROUND_SIZE_MAX = 320
 LOOK_AHEAD_BYTES = 48
 US_NS = 1000
+WIDE_BITS = 64
+NO_UNIT = "what its argument counts is not known"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +60,9 @@ class Candidates:
         function = Function(address, max(function.end - address, 0))
         waits = list(self._waits_of(function)) if function.size <= HELPERS_SIZE_MAX else []
         if len(waits) == 1:
-            return replace(self._candidate(waits[0]), doubt="")
+            candidate = self._candidate(waits[0])
+            unknown = NO_UNIT if NO_UNIT in candidate.doubt else ""
+            return replace(candidate, doubt=unknown)
         return Candidate(
             function=function, argument=0, argument_bits=32, unit_ns=US_NS, asks=(), doubt=""
         )
@@ -62,6 +73,17 @@ class Candidates:
         return flow is not None and any(
             each.again and each.address == call.step.address for each in flow.handed
         )
+
+    def is_around_a_moment(self, call: Call) -> bool:
+        """Whether a sleep until a moment is in the same loop, so that the loop only goes on with
+        it.
+        """
+        flow = self.waits.flow(self._function(call.caller))
+        if flow is None:
+            return False
+        sleeps = {each.address for each in flow.handed if sleeps_until(each)}
+        loops = (each.addresses for each in flow.loops)
+        return any(call.step.address in loop and sleeps & loop for loop in loops)
 
     @cached_property
     def inner(self) -> frozenset[int]:
@@ -185,11 +207,22 @@ class Candidates:
         return Candidate(
             function=wait.function,
             argument=wait.argument,
-            argument_bits=self._flow(wait).bits.get(wait.argument, 32),
-            unit_ns=wait.unit_ns or US_NS,
+            argument_bits=self._bits(wait),
+            unit_ns=self._unit_ns(wait) or US_NS,
             asks=asks,
             doubt="; ".join(self._doubts(wait)),
         )
+
+    def _bits(self, wait: Wait) -> int:
+        return self._flow(wait).bits.get(wait.argument, 32)
+
+    def _unit_ns(self, wait: Wait) -> int:
+        """0 where nobody knows. What has 32 bits counts microseconds unless the code says more: few
+        count nanoseconds in so little room, and somebody may have taken the one for the other.
+        """
+        if self._bits(wait) == WIDE_BITS:
+            return wait.counts_ns
+        return max(wait.counts_ns, US_NS)
 
     def _doubts(self, wait: Wait) -> Iterator[str]:
         flow = self._flow(wait)
@@ -202,6 +235,8 @@ class Candidates:
             yield "it neither sleeps nor looks at a clock, it counts"
         if not (wait.is_own or flow.read) and all(wait.forwards.values()):
             yield "it only hands on what it is given"
+        if not self._unit_ns(wait):
+            yield NO_UNIT
         if wait.argument:
             yield "what it waits for is not its first argument"
 

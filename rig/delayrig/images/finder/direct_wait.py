@@ -8,13 +8,11 @@ import msgspec
 from delayrig.images.finder.calls import Call
 from delayrig.images.finder.candidates import Candidates
 from delayrig.images.finder.isa import CALL, JUMP
-from delayrig.images.finder.waits import CLOCKS, NOTHING_WATCHED, SLEEPERS, UNITS_NS
+from delayrig.images.finder.waits import CLOCKS, NOTHING_WATCHED, PART_NS, SLEEPERS, UNITS_NS
 
 POLLED = "a clock that is read in a loop does not say how long the loop is to last"
 MAY_END_EARLY = "it also waits for files, and may end when one is ready"
 CONDITIONAL = "a conditional jump leads to it"
-PART_NS = {"select": 1000}
-"""What the part of a second counts, where an argument points to a time; elsewhere nanoseconds."""
 
 
 class DirectWait(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,7 +55,11 @@ def direct_waits(candidates: Candidates, watched: Sequence[int]) -> Iterator[Dir
 def _of_call(candidates: Candidates, call: Call) -> Iterator[DirectWait]:
     if call.name in SLEEPERS:
         yield _sleep(candidates, call)
-    elif call.name in CLOCKS and candidates.is_repeated(call):
+    elif (
+        call.name in CLOCKS
+        and candidates.is_repeated(call)
+        and not candidates.is_around_a_moment(call)
+    ):
         yield DirectWait(
             called=call.name,
             site=call.step.address,

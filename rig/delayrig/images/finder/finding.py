@@ -13,7 +13,7 @@ from delayrig.base.atomic_file import replace_file
 from delayrig.images.finder.candidates import Candidate, Candidates
 from delayrig.images.finder.direct_wait import DirectWait, direct_waits
 
-READING = 6
+READING = 7
 """Raised when reading changes, so that what older rigs kept is read anew."""
 
 
@@ -26,6 +26,8 @@ class Extent(msgspec.Struct, frozen=True, kw_only=True):
     """Its return instructions, and those of functions that it ends in by a jump."""
     return_sites: tuple[int, ...]
     """What follows its direct calls; empty where its returns tell all of its ends."""
+    leaves: bool = False
+    """Whether it may end in a function of another file."""
     argument: int = 0
     argument_bits: int = 32
     unit_ns: int = 1000
@@ -83,6 +85,7 @@ def _extent(candidates: Candidates, found: Candidate) -> Extent:
         size=found.function.size,
         returns=graph.returns(found.function),
         return_sites=graph.return_sites(found.function.address) if leaves else (),
+        leaves=leaves,
         argument=found.argument,
         argument_bits=found.argument_bits,
         unit_ns=found.unit_ns,

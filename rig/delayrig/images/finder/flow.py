@@ -39,6 +39,8 @@ class Handed:
     arguments: tuple[Value, ...]
     behind: tuple[Value, ...]
     """What lies on the stack where each argument points."""
+    parts: tuple[Value, ...]
+    """Of that, the second word: the part of a second where a time lies there."""
     again: bool
     """Whether the function may come here again: it is in a loop."""
 
@@ -149,9 +151,11 @@ class _Reader:
         call = self.calls.get(step.address)
         tail = call is not None and not call.returns_here
         given = tuple(self._arguments(state, tail=tail))
-        self.flow.handed.append(
-            Handed(call, step.address, given, tuple(_behind(each, state) for each in given), again)
-        )
+        word = self.isa.word_bytes
+        seconds = 8 if call is not None and call.is_wide else word
+        behind = tuple(_behind(each, state, 0, 16) for each in given)
+        parts = tuple(_behind(each, state, seconds, word) for each in given)
+        self.flow.handed.append(Handed(call, step.address, given, behind, parts, again))
         clock = call is not None and self.callees.reads_clock(call)
         used = [given[n] for n in self.callees.reads(call) if n < len(given)] if call else []
         result = OF_CLOCK if clock else computed(*used)
@@ -230,9 +234,9 @@ class _Reader:
                 yield from scaled
 
 
-def _behind(value: Value, state: State) -> Value:
+def _behind(value: Value, state: State, offset: int, size: int) -> Value:
     at = only(value, STACK)
-    return NOTHING if at is None else state.load(at, 16)
+    return NOTHING if at is None else state.load(at + offset, size)
 
 
 def _blocks(

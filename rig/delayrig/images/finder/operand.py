@@ -14,12 +14,13 @@ WRITTEN = 2
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where an operand in memory lies: a register, another, and a distance."""
+    """Where an operand in memory lies: a register, a multiple of another, and a distance."""
 
     base: str
     index: str
     shift: int
     size: int
+    scale: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +126,9 @@ def _place(isa: Isa, found: Any, operand: Any) -> Place:
     base = whole_register(isa, found.reg_name(memory.base)) if memory.base else ""
     index = whole_register(isa, found.reg_name(memory.index)) if memory.index else ""
     segment = isa.is_x86 and memory.segment
-    return Place("segment" if segment else base, index, int(memory.disp), _bytes(isa, found))
+    base = "segment" if segment else base
+    scale = int(memory.scale) if isa.is_x86 else 1
+    return Place(base, index, int(memory.disp), _bytes(isa, found), scale)
 
 
 def _bytes(isa: Isa, found: Any) -> int:

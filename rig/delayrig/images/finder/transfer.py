@@ -14,7 +14,9 @@ from delayrig.images.finder.value import (
     OF_MEMORY,
     STACK,
     Value,
+    added,
     arguments_in,
+    chosen,
     computed,
     constant,
     has_clock,
@@ -30,7 +32,12 @@ MOVES = (
 )
 LOADS = ("ldr", "ldur", "ldp", "ldrsw", "ldrb", "ldrh", "ldursw", "ldpsw", "ldar", "ldapr")
 STORES = ("str", "stur", "stp", "strb", "strh", "stlr")
+NOTHING_DONE = ("nop", "pause", "yield", "endbr64", "endbr32", "bti")
+"""x86 fills gaps with a `nop` that names a place in memory, and looks at nothing there."""
 COMPARISONS = ("cmp", "test", "cmn", "tst", "ccmp", "ucomisd", "comisd", "fcmp")
+SUMS = ("add", "adds", "sub", "subs", "msub")
+CHOICES = ("cmov", "csel")
+SHIFTS_UP = ("shl", "sal", "lsl")
 PRODUCTS = ("imul", "mul", "madd", "umull", "smull", "umulh", "umaddl", "smaddl", "mulx", "pmuludq")
 
 
@@ -52,8 +59,10 @@ class Transfer:
 
     def run(self, instruction: Instruction, state: State) -> None:
         """Changes the state as the instruction does; calls and jumps are not for here."""
-        self._note_width(instruction, state)
         name = instruction.mnemonic
+        if name in NOTHING_DONE:
+            return
+        self._note_width(instruction, state)
         if name == "push":
             self._push(instruction, state)
         elif name == "pop":
@@ -127,7 +136,7 @@ class Transfer:
             base = state.of(place.base)
             at = self._stack_at(place, state)
             plain = not place.index and not place.shift
-            value = base if plain else computed(base, state.of(place.index))
+            value = base if plain else _sum_of(place, state)
             value = stack(at) if at is not None else value
             self._note_meeting(instruction, [base, state.of(place.index)])
         state.put(instruction.operands[0].register, value)
@@ -193,8 +202,10 @@ class Transfer:
         moved = self._moved_stack(instruction, state)
         sources = self._sources(instruction, state)
         self._note_meeting(instruction, sources)
-        product = instruction.mnemonic in PRODUCTS
-        value = multiplied(*sources) if product else computed(*sources)
+        value = _result(instruction, sources)
+        if instruction.mnemonic.startswith(CHOICES):
+            # What is kept where the condition does not hold is no operand that is read.
+            value |= chosen(*(self._value(each, state) for each in instruction.operands))
         first = instruction.operands[0] if instruction.operands else Operand()
         if first.place is not None and self.isa.is_x86:
             self._put_in_memory(first.place, value, state)
@@ -266,6 +277,26 @@ class Transfer:
         scaled = {n for name, n in together if name == "scaled"}
         if scaled:
             self.compared.setdefault(instruction.address, set()).update(scaled)
+
+
+def _sum_of(place: Place, state: State) -> Value:
+    """x86's way to add up, which also multiplies."""
+    base = state.of(place.base)
+    if place.base == place.index:
+        return multiplied(base, number(1 + place.scale))
+    return added(base, multiplied(state.of(place.index), number(place.scale)))
+
+
+def _result(instruction: Instruction, sources: list[Value]) -> Value:
+    by = [each.immediate for each in instruction.operands if each.immediate is not None]
+    if instruction.mnemonic in PRODUCTS:
+        return multiplied(*sources, *map(number, by))
+    if instruction.mnemonic in SHIFTS_UP and by:
+        return multiplied(*sources, number(1 << (by[0] % 64)))
+    registers = [each.register for each in instruction.operands[-2:]]
+    is_double = len({*registers}) == 1
+    is_sum = instruction.mnemonic in SUMS and not is_double
+    return added(*sources) if is_sum else computed(*sources)
 
 
 def registers_lost(isa: Isa) -> Iterator[str]:

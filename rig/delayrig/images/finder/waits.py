@@ -7,7 +7,16 @@ from dataclasses import dataclass, field
 from delayrig.images.finder.calls import Call, CallGraph
 from delayrig.images.finder.flow import Flow, Handed, read_flow
 from delayrig.images.finder.program import Function
-from delayrig.images.finder.value import ARGUMENT, arguments_in, constant, is_scaled
+from delayrig.images.finder.value import (
+    ARGUMENT,
+    MEMORY,
+    Value,
+    arguments_in,
+    constant,
+    factors,
+    has_clock,
+    is_scaled,
+)
 
 SLEEPERS = {
     "nanosleep": 0,
@@ -26,6 +35,12 @@ NOTHING_WATCHED = {"poll": 1, "ppoll": 1, "select": 0, "pselect": 0}
 CLOCKS = ("gettimeofday", "clock_gettime", "clock_getres", "time", "times", "clock", "timespec_get")
 UNITS_NS = {"usleep": 1000, "poll": 1_000_000, "sleep": 1_000_000_000}
 """Of sleepers that are given a number."""
+PART_NS = {"select": 1000}
+"""What the part of a second counts, where an argument points to a time; elsewhere nanoseconds."""
+TELLING = (1, 1000, 1_000_000)
+"""Numbers by which a part of a second is multiplied, to become nanoseconds."""
+ABSOLUTE = 1
+"""The flag TIMER_ABSTIME of clock_nanosleep()."""
 HELPERS_SIZE_MAX = 1500
 LEAF_SIZE_MAX = 400
 PLACE_FINDER_SIZE_MAX = 4
@@ -55,6 +70,14 @@ class Wait:
     """Functions that it hands the time to; whether as it was given."""
     unit_ns: int = 0
     """Of what it was given as it was; 0 where that cannot be told."""
+    part_factors: set[int] = field(default_factory=set)
+    """What it was multiplied by to become nanoseconds."""
+
+    @property
+    def counts_ns(self) -> int:
+        """What its argument counts, as the code shows; 0 where it does not."""
+        units = [factor for factor in sorted(self.part_factors) if factor in TELLING]
+        return self.unit_ns or (units[0] if len(units) == 1 else 0)
 
     @property
     def is_own(self) -> bool:
@@ -157,10 +180,13 @@ class Waits:
         place = SLEEPERS[name]
         # Else it is a pointer to a time, and what was made of the argument must lie there.
         time = handed.arguments[place] if name in UNITS_NS else handed.behind[place]
-        if found.argument in arguments_in(time):
-            found.sleeps = True
-            if (ARGUMENT, found.argument) in handed.arguments[place]:
-                found.unit_ns = UNITS_NS.get(name, 0)
+        if found.argument not in arguments_in(time) or _is_a_moment(handed, time):
+            return
+        found.sleeps = True
+        if (ARGUMENT, found.argument) in handed.arguments[place]:
+            found.unit_ns = UNITS_NS.get(name, 0)
+        made = factors(handed.parts[place], found.argument)
+        found.part_factors |= {PART_NS.get(name, 1) * factor for factor in made}
 
     def _note_forward(self, found: Wait, handed: Handed, target: int, depth: int) -> None:
         function = self.graph.function_at(target)
@@ -171,7 +197,9 @@ class Waits:
             if inner is not None:
                 same = (ARGUMENT, found.argument) in value
                 found.forwards[target] = same or found.forwards.get(target, False)
-                found.unit_ns = found.unit_ns or (inner.unit_ns if same else 0)
+                if same:
+                    found.unit_ns = found.unit_ns or inner.unit_ns
+                    found.part_factors |= inner.part_factors
 
     def _inner(self, function: Function, index: int, scaled: bool, depth: int) -> Wait | None:
         inner = self.wait(function, index, depth - 1)
@@ -196,3 +224,14 @@ class Waits:
     def is_harmless(self, name: str) -> bool:
         """Whether a delay may call it without being more than a delay."""
         return name in HARMLESS
+
+
+def sleeps_until(handed: Handed) -> bool:
+    """Whether it is a sleep until a moment."""
+    is_sleep = handed.call is not None and handed.call.name == "clock_nanosleep"
+    return is_sleep and constant(handed.arguments[1]) == ABSOLUTE
+
+
+def _is_a_moment(handed: Handed, time: Value) -> bool:
+    """Whether it sleeps until a moment that no clock was read for: what is given is that moment."""
+    return sleeps_until(handed) and not (has_clock(time) or (MEMORY, 0) in time)

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Our own programs as a stranger's: with another version string, without symbols, or both.
+
+A subject says so before its name: `stripped:renamed:known-bad:coarse-clock`. Whoever judges such a
+build knows neither its version nor its digest, and finds its delay function by its code.
+"""
+
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from delayrig import __version__
+from delayrig.base import digest
+from delayrig.base.atomic_file import replace_file
+from delayrig.base.errors import RigFaultError
+from delayrig.base.paths import Paths
+
+STRIPPED, RENAMED = "stripped:", "renamed:"
+DISGUISES = (STRIPPED, RENAMED)
+FOLDER = "disguised"
+OWN_VERSION = f"{__version__}-rig".encode()
+"""What flashrom/meson.build has our flashrom say."""
+
+
+def split_disguises(name: str) -> tuple[tuple[str, ...], str]:
+    """What stands before a subject's name, and the name."""
+    for disguise in DISGUISES:
+        if name.startswith(disguise):
+            more, plain = split_disguises(name.removeprefix(disguise))
+            return (disguise, *more), plain
+    return (), name
+
+
+def disguised(program: Path, disguises: Sequence[str], paths: Paths) -> Path:
+    """The program in that disguise, from the cache where it was made before."""
+    if not disguises:
+        return program
+    key = digest.of_value([sorted(set(disguises)), digest.of_file(program)])[:24]
+    place = paths.state / FOLDER / key / program.name
+    if not place.is_file():
+        place.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(place, _disguise(program, disguises))
+        place.chmod(0o755)
+    return place
+
+
+def _disguise(program: Path, disguises: Sequence[str]) -> bytes:
+    content = program.read_bytes()
+    if RENAMED in disguises:
+        content = _renamed(content, program)
+    return _stripped(content) if STRIPPED in disguises else content
+
+
+def _renamed(content: bytes, program: Path) -> bytes:
+    """Of the same length, so that nothing else moves."""
+    if OWN_VERSION not in content:
+        raise RigFaultError(
+            f"{program}: does not say that it is {OWN_VERSION.decode()}",
+            hint="`rig/rig setup` builds it again",
+        )
+    other = b"9.9-" + b"x" * len(OWN_VERSION)
+    return content.replace(OWN_VERSION, other[: len(OWN_VERSION)])
+
+
+def _stripped(content: bytes) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "program"
+        file.write_bytes(content)
+        strip = shutil.which("strip")
+        if strip is None:
+            raise RigFaultError("strip is not there", hint="install binutils")
+        subprocess.run([strip, "--strip-all", str(file)], check=True)
+        return file.read_bytes()

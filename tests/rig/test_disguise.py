@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Our programs as a stranger's: another version string, no symbols, the same behaviour."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from delayrig.base.errors import BadInputError
+from delayrig.base.paths import find_paths
+from delayrig.images.disguise import DISGUISES, RENAMED, STRIPPED, disguised, split_disguises
+from delayrig.images.library import OWN_LIBRARIES
+from delayrig.images.recipes import read_recipes
+from delayrig.images.subject import BUNDLED, OWN_PROGRAMS, check_subject, wrong_machine
+from delayrig.images.symbols import read_symbols
+from delayrig.model.platform import Arch
+
+from tests.rig.builders import CHECKOUT
+
+PATHS = find_paths()
+PROGRAM = PATHS.build / OWN_PROGRAMS[BUNDLED]
+LIBRARY = PATHS.build / OWN_LIBRARIES[BUNDLED]
+NAME = "default_delay"
+
+pytestmark = pytest.mark.skipif(shutil.which("strip") is None, reason="needs binutils")
+
+
+def version(program: Path) -> str:
+    said = subprocess.run([program, "--version"], capture_output=True, text=True, check=True)
+    return said.stdout.split()[1].rstrip(",")
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        ("bundled", ((), "bundled")),
+        ("stripped:bundled", ((STRIPPED,), "bundled")),
+        ("stripped:renamed:known-bad:x", (DISGUISES, "known-bad:x")),
+    ],
+)
+def test_disguises_stand_before_the_name(name: str, wanted: object) -> None:
+    assert split_disguises(name) == wanted
+
+
+def test_renamed_program_says_another_version_and_keeps_its_symbols() -> None:
+    other = disguised(PROGRAM, [RENAMED], PATHS)
+    assert version(other) != version(PROGRAM)
+    assert len(version(other)) == len(version(PROGRAM))
+    assert read_symbols(other).function(NAME) == read_symbols(PROGRAM).function(NAME)
+
+
+@pytest.mark.parametrize("built", [PROGRAM, LIBRARY], ids=["program", "library"])
+def test_stripped_build_has_no_symbols_and_the_same_name(built: Path) -> None:
+    bare = disguised(built, [STRIPPED], PATHS)
+    assert read_symbols(bare).function(NAME) is None
+    assert bare.name == built.name
+
+
+def test_disguise_is_made_once() -> None:
+    first = disguised(PROGRAM, DISGUISES, PATHS)
+    made = first.stat().st_mtime_ns
+    assert disguised(PROGRAM, tuple(reversed(DISGUISES)), PATHS).stat().st_mtime_ns == made
+    assert disguised(PROGRAM, [], PATHS) == PROGRAM
+
+
+def test_only_our_own_programs_take_a_disguise() -> None:
+    recipes = read_recipes(CHECKOUT)
+    for name in (
+        "stripped:bundled",
+        "renamed:known-bad:wall-clock",
+        "stripped:past-mistake:wall-clock",
+    ):
+        check_subject(name, recipes, "--subject")
+    for name in ("stripped:debian:trixie", "stripped:bundle"):
+        with pytest.raises(BadInputError, match="unknown subject"):
+            check_subject(name, recipes, "--subject")
+    assert wrong_machine("stripped:bundled", Arch.ARM64)
+    assert not wrong_machine("stripped:bundled", Arch.X86_64)
