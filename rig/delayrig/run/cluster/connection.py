@@ -17,6 +17,7 @@ from delayrig.base.paths import Paths
 from delayrig.base.scratch import ScratchFolder
 from delayrig.plan.cluster import ClusterWish
 from delayrig.run.cluster.loading import METHOD
+from delayrig.run.cluster.queue import open_queue
 from delayrig.run.cluster.task import RigWorker
 from delayrig.setup.layout import STATE_VARIABLE
 
@@ -49,6 +50,13 @@ async def connect(wish: ClusterWish, jobs: int, paths: Paths) -> AsyncIterator[C
         ):
             yield client
         return
+    if wish.queue:
+        async with (
+            open_queue(wish.queue, _security(wish), _scheduler_options(), paths) as queue,
+            Client(queue, asynchronous=True) as client,
+        ):
+            yield client
+        return
     try:
         client = await Client(
             wish.address,
@@ -77,7 +85,7 @@ async def _started_here(count: int, jobs: int, paths: Paths) -> AsyncIterator[Sp
             mine = [cpus[(number * threads + at) % len(cpus)] for at in range(threads)]
             options = worker_options(mine, state, LOOPBACK)
             workers[number] = {"cls": Nanny, "options": options}
-        scheduler = {"host": LOOPBACK, "port": 0, "allowed_failures": KILLS_MAX, **NO_PAGES}
+        scheduler = {"host": LOOPBACK, **_scheduler_options()}
         async with SpecCluster(
             workers=workers,
             scheduler={"cls": Scheduler, "options": scheduler},
@@ -85,6 +93,11 @@ async def _started_here(count: int, jobs: int, paths: Paths) -> AsyncIterator[Sp
             silence_logs=LOUDNESS,
         ) as cluster:
             yield cluster
+
+
+def _scheduler_options() -> dict[str, Any]:
+    """Of one that lives with its run."""
+    return {"port": 0, "allowed_failures": KILLS_MAX, **NO_PAGES}
 
 
 def _link_state(ours: Path, theirs: Path) -> None:
