@@ -5,9 +5,11 @@ from pathlib import Path
 
 SUBMIT = """\
 #!/bin/sh
-cp "$1" "$(dirname "$0")/script"
-setsid bash "$1" >>"$(dirname "$0")/log" 2>&1 &
-echo $! >>"$(dirname "$0")/jobs"
+cd "$(dirname "$0")"
+cp "$1" script
+cp "$1" script-$$
+setsid bash script-$$ >>log 2>&1 &
+echo $! >>jobs
 echo "{said}$!"
 """
 CANCEL = '#!/bin/sh\nkill -TERM -- "-$1"\n'

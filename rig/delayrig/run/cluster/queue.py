@@ -10,6 +10,7 @@ from typing import Any
 
 import dask
 from distributed import Security
+from distributed.core import Status
 from distributed.deploy.cluster import Cluster as DaskCluster
 
 from delayrig.base.errors import BadInputError, RigError, RigFaultError
@@ -40,10 +41,23 @@ async def open_queue(
             try:
                 cluster = make(n_workers=wish.job.jobs, asynchronous=True, **options)
                 await stack.enter_async_context(cluster)
-            except (AssertionError, RuntimeError, ValueError) as error:
+                await _check_submitted(cluster)
+            except (RuntimeError, ValueError) as error:
                 raise _refused(wish, error) from error
             stack.callback(asyncio.create_task(_submit_again(cluster, wish.job.jobs)).cancel)
             yield cluster
+
+
+async def _check_submitted(cluster: Any) -> None:
+    """Dask says nothing of a job that the queue refused; one that is asked for again tells why."""
+    jobs = list(cluster.workers.values())
+    try:
+        for job in jobs:
+            await job
+    except RuntimeError:
+        for job in jobs:
+            job.status = Status.failed if job.status is Status.created else job.status
+        raise
 
 
 async def _submit_again(cluster: Any, jobs: int) -> None:
@@ -53,13 +67,8 @@ async def _submit_again(cluster: Any, jobs: int) -> None:
         cluster.scale(jobs)
 
 
-def _refused(wish: QueueWish, error: BaseException) -> RigError:
-    """dask-jobqueue raises `RuntimeError` for what a queue answers, `ValueError` for a bad word.
-
-    Dask asserts that all workers are there to be ended; then its first error is the answer.
-    """
-    if isinstance(error, AssertionError):
-        error = error.__context__ or error
+def _refused(wish: QueueWish, error: Exception) -> RigError:
+    """dask-jobqueue raises `RuntimeError` for what a queue answers, `ValueError` for a bad word."""
     if isinstance(error, ValueError):
         return BadInputError(f"{wish.file}: {error}", hint="mend that key")
     answer = f"--cluster {wish.kind}:{wish.file}: {error}"
