@@ -26,7 +26,7 @@ KILLS = 3
 LIMIT_S = 240
 LOOK_AGAIN_S = 0.05
 QEMU = "qemu-system-x86_64"
-WORKER = b"multiprocessing.spawn"
+WORKER = b"multiprocessing.forkserver"
 CELLS = ("--plan", "smoke", "--cell", "canary*", "--cell", "control*", "--no-history")
 
 

@@ -3,6 +3,7 @@
 
 import os
 import pty
+import re
 import select
 import signal
 import subprocess
@@ -18,6 +19,7 @@ from tests.guest.conftest import FinishedRun, launch, run_plan
 
 CONVICTED = "demonstration.debian-bookworm.62mips*"
 BUNDLED = "write.bundled.*"
+STRIPPED = "tty.debian-trixie.*"
 LIMIT_S = 120
 END_LIMIT_S = 30
 INTERRUPTED = 130
@@ -187,6 +189,15 @@ def test_gdb_shows_who_called_the_delay_function(paths: Paths, smoke: FinishedRu
     frames = [line for line in done.stdout.splitlines() if "#" in line]
     assert any("default_delay (usecs=" in line for line in frames), done.stdout
     assert "flash_wait_us" in done.stdout
+
+
+def test_gdb_of_a_stripped_program_stops_in_the_delay_function_that_the_finder_knows(
+    paths: Paths, smoke: FinishedRun
+) -> None:
+    commands = "continue\nprint $edi\nkill\nquit\n"
+    done = repro(paths, "--from", str(smoke.out), STRIPPED, "--gdb", said=commands, codes=(4,))
+    assert re.search(r"^Breakpoint \d, 0x\w+ in \?\? \(\)", done.stdout, re.M), done.stdout
+    assert "$1 = 1000000\n" in done.stdout  # the wait after the serprog NOPs
 
 
 def test_subject_that_gdb_lets_go_ends_its_job(paths: Paths, smoke: FinishedRun) -> None:

@@ -4,7 +4,6 @@
 import ipaddress
 import socket
 import ssl
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,26 +12,15 @@ import psutil
 import pytest
 from distributed import Client, Security
 
+from tests.rig.certificates import make_certificates
 from tests.rig.serving import free_address, serving
 
 LIMIT_S = 60
-NEW_KEY = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
 
 
 @pytest.fixture(scope="module")
 def tls(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An authority, and one certificate that it signed."""
-    folder = tmp_path_factory.mktemp("tls")
-    authority = ("-x509", "-subj", "/CN=ca", "-keyout", "ca.key", "-out", "ca.pem", "-days", "2")
-    _openssl(folder, "req", *NEW_KEY, *authority)
-    _openssl(folder, "req", *NEW_KEY, "-subj", "/CN=rig", "-keyout", "key.pem", "-out", "rig.csr")
-    signed = ("-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2")
-    _openssl(folder, "x509", "-req", "-in", "rig.csr", *signed, "-out", "cert.pem")
-    return folder
-
-
-def _openssl(folder: Path, *words: str) -> None:
-    subprocess.run(["openssl", *words], cwd=folder, check=True, capture_output=True)
+    return make_certificates(tmp_path_factory.mktemp("tls"))
 
 
 @contextmanager

@@ -149,12 +149,13 @@ def test_commands_of_a_host_meet_at_one_port() -> None:
     assert "hogs 2" in text
 
 
-def test_gdb_stops_in_the_delay_function_where_it_has_a_name() -> None:
-    remote = remote_words("gdb", Path("/r"), Path("/s"), [Path("/src")], "default_delay")
-    assert remote[-1] == "break default_delay"
+def test_gdb_is_told_where_to_stop_once_the_process_is_the_subject() -> None:
+    remote = remote_words("gdb", Path("/r"), Path("/s"), [Path("/src")], ["break here"])
+    assert remote[-1] == "break here"
     assert remote.index("target remote /s") < remote.index("tcatch exec")
-    assert remote_words("gdb", Path("/r"), Path("/s"), [], "")[-1] == "continue"
-    attached = attached_words("gdb", 17, Path("/go"), [Path("/src")], "default_delay")
+    assert remote_words("gdb", Path("/r"), Path("/s"), [], [])[-1] == "continue"
+    attached = attached_words("gdb", 17, Path("/go"), [Path("/src")], ["break here"])
+    assert attached[-1] == "break here"
     assert attached.index("tcatch exec") < attached.index("shell touch /go")
 
 

@@ -93,7 +93,12 @@ def left_by(
     (folder / "image.sparse").write_bytes(whole if image is None else image)
     if read_back is not None:
         (folder / "read.bin").write_bytes(read_back)
-    subject = make_subject(package_version=package_version)
+    return judged(folder, cell, package_version=package_version)
+
+
+def judged(folder: Path, cell: Cell | None = None, *, package_version: str = "1.4.0") -> CellResult:
+    """The result of what is in that folder."""
+    subject, cell = make_subject(package_version=package_version), cell or make_cell()
     return judge_cell(cell, make_chip(), folder, subject=subject, host_s=1.5, rerun="rig/rig run")
 
 

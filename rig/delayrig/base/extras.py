@@ -1,11 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Python packages that few users need: asked for by name where they are used first."""
 
+import sys
 from importlib.util import find_spec
 
 from delayrig.base.errors import BadInputError
 
-MODULES = {"cluster": "distributed", "parquet": "pyarrow", "postgresql": "psycopg"}
+MODULES = {
+    "cluster": "distributed",
+    "jobqueue": "dask_jobqueue",
+    "parquet": "pyarrow",
+    "postgresql": "psycopg",
+}
 """By extra, a module that it brings."""
 
 
@@ -15,4 +21,13 @@ def require_extra(name: str, why: str) -> None:
         raise BadInputError(
             f"{why} needs the Python package {MODULES[name]}, which is not installed",
             hint=f"rig/rig setup --extra {name}",
+        )
+
+
+def require_module(module: str, why: str, *, package: str) -> None:
+    """The same of a package that the rig does not bring, for those who have it."""
+    if find_spec(module) is None:
+        raise BadInputError(
+            f"{why} needs the Python package {package}, which is not installed",
+            hint=f"install it beside the rig's: {sys.executable} -m pip install {package}",
         )

@@ -123,7 +123,7 @@ def cluster_options(function: Callable[..., R]) -> Callable[..., R]:
         "address",
         metavar="ADDRESS",
         help="Runs cells of virtual time on the workers of this scheduler: tcp://HOST:PORT."
-        " local:N starts N workers here.",
+        " local:N starts N workers here; slurm:FILE, pbs:FILE and k8s:FILE start them there.",
     )
     @tls_option
     @wraps(function)

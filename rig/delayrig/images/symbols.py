@@ -172,6 +172,13 @@ class Symbols:
         begin = min(int(segment["p_vaddr"]) for segment in code)
         return begin, max(int(each["p_vaddr"]) + int(each["p_filesz"]) for each in code)
 
+    @property
+    @_alone
+    def linked_at(self) -> int:
+        """The address of the file's first byte, as long as it is not moved."""
+        first = next(self._loaded())
+        return int(first["p_vaddr"]) - int(first["p_offset"])
+
     def code(self, address: int, size: int) -> bytes:
         """The bytes of the code there."""
         at = self.file_offset(address)

@@ -118,10 +118,10 @@ class CpuPool:
     Of those that came to the end of their cell, so many wait for another one as can run.
     """
 
-    def __init__(self, jobs: int, cpus: Sequence[int] = ()) -> None:
-        """On those CPUs; none: on all that this process may run on."""
+    def __init__(self, jobs: int, cpus: Sequence[int] = (), *, waiting: int = 0) -> None:
+        """On those CPUs; none: on all that this process may run on. 0 `waiting`: as many as run."""
         self.jobs = jobs
-        self.guests = VmPool(jobs)
+        self.guests = VmPool(waiting or jobs)
         self.missing: dict[Hashable, NotProvided] = {}
         """What the archive did not give to a run of this pool: the others do not ask again."""
         cpus = cpus or sorted(os.sched_getaffinity(0))

@@ -9,8 +9,10 @@ from typing import TypeVar
 from urllib.parse import urlsplit
 
 from delayrig.base.errors import BadInputError
-from delayrig.base.extras import require_extra
+from delayrig.base.extras import require_extra, require_module
+from delayrig.plan.queue import QueueKind, QueueWish, read_queue
 
+QUEUED = re.compile(rf"({'|'.join(QueueKind)}):(.+)")
 LOCAL = re.compile(r"local:([1-9][0-9]{0,3})")
 TLS_FILES = ("ca.pem", "cert.pem", "key.pem")
 PLAIN, ENCRYPTED = "tcp", "tls"
@@ -24,6 +26,8 @@ class ClusterWish:
     address: str
     """`tcp://HOST:PORT` or `tls://HOST:PORT`; empty where the workers are started here."""
     local_workers: int = 0
+    queue: QueueWish | None = None
+    """Who starts the workers, where that takes as long as it takes."""
     tls: Path | None = None
     """The folder of the certificates; None: nothing is encrypted, and nothing leaves this machine.
     """
@@ -44,7 +48,29 @@ def check_cluster(given: str, tls: Path | None, *, option: str = "--cluster") ->
     require_extra("cluster", option)
     if local := LOCAL.fullmatch(given):
         return ClusterWish(address="", local_workers=int(local[1]))
+    if queued := QUEUED.fullmatch(given):
+        return _check_queue(QueueKind(queued[1]), Path(queued[2]), tls, option=option)
     return check_address(given, tls, option=option)
+
+
+def _check_queue(kind: QueueKind, file: Path, tls: Path | None, *, option: str) -> ClusterWish:
+    """Jobs run on other machines, so they need TLS; pods are reached through their API server."""
+    if kind is QueueKind.KUBERNETES:
+        require_module("dask_kubernetes", f"{option} {kind}:FILE", package="dask-kubernetes")
+        return ClusterWish(address="", queue=read_queue(kind, file))
+    require_extra("jobqueue", f"{option} {kind}:FILE")
+    wish = read_queue(kind, file)
+    if tls is None:
+        raise _needs_tls(f"{option} {kind}:{file}")
+    _check_files(tls)
+    return ClusterWish(address="", queue=wish, tls=tls.absolute())
+
+
+def _needs_tls(given: str) -> BadInputError:
+    return BadInputError(
+        f"{given}: leaves this machine, which needs TLS",
+        hint=f"name a folder with {', '.join(TLS_FILES)}: --tls DIR",
+    )
 
 
 def check_address(given: str, tls: Path | None, *, option: str) -> ClusterWish:
@@ -56,11 +82,8 @@ def check_address(given: str, tls: Path | None, *, option: str) -> ClusterWish:
             f"{option} {given}: no address of a scheduler",
             hint="write tcp://HOST:PORT" + (", or local:N for N workers here" * (scheme != "")),
         )
-    if tls is None and (scheme == ENCRYPTED or not _is_loopback(host)):
-        raise BadInputError(
-            f"{option} {given}: leaves this machine, which needs TLS",
-            hint=f"name a folder with {', '.join(TLS_FILES)}: --tls DIR",
-        )
+    if tls is None and (scheme == ENCRYPTED or not is_loopback(given)):
+        raise _needs_tls(f"{option} {given}")
     if tls is None:
         return ClusterWish(address=given)
     _check_files(tls)
@@ -75,7 +98,9 @@ def _parts(given: str) -> tuple[str, str, int | None]:
         return "", "", None
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(address: str) -> bool:
+    """Whether such a scheduler is on this machine."""
+    _, host, _ = _parts(address)
     try:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:

@@ -2,8 +2,8 @@
 """A run: cells spread over host CPUs, each judged from what it left on disk, results kept."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
@@ -92,10 +92,11 @@ async def _run_held(
     requests: Sequence[Request], paths: Paths, progress: Progress, opened: OpenLane
 ) -> list[Results]:
     pool = CpuPool(requests[0].jobs)
-    runs = [
-        SingleRun(request, await opened(request, paths, pool, progress.preparing))
-        for request in requests
-    ]
+    async with _dask_loaded(requests[0]):
+        runs = [
+            SingleRun(request, await opened(request, paths, pool, progress.preparing))
+            for request in requests
+        ]
     for run, request in zip(runs, requests, strict=True):
         if request.keeps_programs:
             sides = {cell.subject: cell.side for cell in request.cells}
@@ -127,6 +128,19 @@ async def _run_held(
     return kept
 
 
+@asynccontextmanager
+async def _dask_loaded(request: Request) -> AsyncIterator[None]:
+    """Loaded meanwhile, where it is asked for."""
+    if request.cluster is None:
+        yield
+        return
+    from delayrig.run.cluster.loading import load_dask
+
+    async with asyncio.TaskGroup() as group:
+        group.create_task(asyncio.to_thread(load_dask, request.cluster))
+        yield
+
+
 def _in_turn(runs: Sequence[SingleRun]) -> Iterator[tuple[SingleRun, Cell]]:
     """A cell of each in turn."""
     for row in zip_longest(*(run.cells for run in runs)):
@@ -156,7 +170,7 @@ async def _work_elsewhere(
     progress: Progress,
 ) -> None:
     """On the workers of a cluster."""
-    # Loading Dask takes longer than many a cell, so it is loaded where it is asked for.
+    # Dask is loaded where it is asked for, and by now it is.
     from delayrig.run.cluster.client import open_cluster
 
     async with open_cluster(request, paths, progress.preparing) as cluster:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""gdb on this machine, told of the subject: its files, its sources, its delay function."""
+"""gdb on this machine, told of the subject: its files, its sources, where to stop."""
 
 import shutil
 from collections.abc import Sequence
@@ -7,10 +7,7 @@ from pathlib import Path
 
 from delayrig.base.errors import RigFaultError
 from delayrig.base.paths import Paths
-from delayrig.images.delay_function import DelayWish
-from delayrig.images.profiles.profile import known_delay_symbols
-from delayrig.images.subject import Subject
-from delayrig.images.symbols import read_symbols
+from delayrig.images.finder.debug_info import debug_folders
 from delayrig.model.platform import Arch
 
 GDB, GDB_OF_ALL = "gdb", "gdb-multiarch"
@@ -28,17 +25,8 @@ def find_gdb(arch: Arch) -> str:
     )
 
 
-def delay_symbol_of(subject: Subject, wish: DelayWish) -> str:
-    """The function where waits begin; empty where none has a name, as in stripped programs."""
-    parts = [read_symbols(part) for part in subject.parts.values()]
-    for name in wish.symbols or known_delay_symbols():
-        if any(part.function(name) is not None for part in parts):
-            return name
-    return ""
-
-
 def remote_words(
-    gdb: str, root: Path, socket: Path, sources: Sequence[Path], delay: str
+    gdb: str, root: Path, socket: Path, sources: Sequence[Path], stops: Sequence[str]
 ) -> list[str]:
     """gdb on a process in a guest, which becomes the subject as soon as it goes on.
 
@@ -55,12 +43,14 @@ def remote_words(
             "tcatch exec",
             "set auto-solib-add on",
             "continue",
-            *_stops(delay),
+            *stops,
         ],
     )
 
 
-def attached_words(gdb: str, pid: int, go: Path, sources: Sequence[Path], delay: str) -> list[str]:
+def attached_words(
+    gdb: str, pid: int, go: Path, sources: Sequence[Path], stops: Sequence[str]
+) -> list[str]:
     """gdb on a process of this machine, which becomes the subject once the file `go` is there."""
     return gdb_words(
         gdb,
@@ -72,15 +62,20 @@ def attached_words(gdb: str, pid: int, go: Path, sources: Sequence[Path], delay:
             f"shell touch {go}",
             "set auto-solib-add on",
             "continue",
-            *_stops(delay),
+            *stops,
         ],
     )
 
 
 def gdb_words(gdb: str, commands: Sequence[str]) -> list[str]:
     """A command line that runs the commands and then is the user's."""
-    quiet = ["set debuginfod enabled off", "set breakpoint pending on"]
-    early = [word for command in quiet for word in ("-iex", command)]
+    folders = ":".join(map(str, debug_folders()))
+    first = [
+        "set debuginfod enabled off",
+        "set breakpoint pending on",
+        f"set debug-file-directory {folders}",
+    ]
+    early = [word for command in first for word in ("-iex", command)]
     return [gdb, "-q", *early, *(word for command in commands for word in ("-ex", command))]
 
 
@@ -100,7 +95,3 @@ KILL = packet("k")
 
 def _directories(sources: Sequence[Path]) -> list[str]:
     return [f"set directories {':'.join(map(str, sources))}:$cdir:$cwd"]
-
-
-def _stops(delay: str) -> list[str]:
-    return [f"break {delay}"] if delay else []

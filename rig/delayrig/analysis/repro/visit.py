@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from delayrig.analysis.repro import debugger, terminal
+from delayrig.analysis.repro.delay_stops import delay_stops
 from delayrig.analysis.repro.foreground import run_in_foreground
 from delayrig.analysis.repro.guest_entry import (
     GDBSERVER_STARTS,
@@ -95,7 +96,7 @@ class Visit:
             provide_root(assignment.subject),
             socket,
             debugger.source_folders(paths),
-            debugger.delay_symbol_of(assignment.subject, self.delay),
+            delay_stops(assignment.subject, self.delay),
         )
         await run_in_foreground(words)
         await terminal.say(socket, debugger.KILL)

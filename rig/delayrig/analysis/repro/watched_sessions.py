@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from delayrig.analysis.repro import debugger
+from delayrig.analysis.repro.delay_stops import delay_stops
 from delayrig.analysis.repro.follow_files import Show, following, whole_lines
 from delayrig.analysis.repro.foreground import run_in_foreground
 from delayrig.analysis.repro.look import EXTRA_MS, Look
@@ -106,7 +107,7 @@ class WatchedSessions(HostLane):
             pid,
             scratch / GO,
             debugger.source_folders(self.paths),
-            debugger.delay_symbol_of(subject, self.delay),
+            delay_stops(subject, self.delay),
         )
         await run_in_foreground(gdb)
 

@@ -42,10 +42,15 @@ def build_id(elf: Any) -> str:
     return ""
 
 
+def debug_folders() -> list[Path]:
+    """Where separate debug files are looked for, the user's own first."""
+    named = os.environ.get(DEBUG_PATH, "").split(":")
+    return [*(Path(folder).absolute() for folder in named if folder), SYSTEM]
+
+
 def _places(elf: Any, part: Path, build: str) -> Iterator[Path]:
-    named = [Path(folder) for folder in os.environ.get(DEBUG_PATH, "").split(":") if folder]
     link = _debug_link(elf)
-    for folder in (*named, SYSTEM):
+    for folder in debug_folders():
         if build:
             yield folder / ".build-id" / build[:2] / f"{build[2:]}.debug"
         if link:

@@ -6,7 +6,7 @@ import contextlib
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, closing
-from itertools import islice
+from itertools import count, islice
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -52,18 +52,24 @@ async def open_cluster(
 ) -> AsyncIterator["Cluster"]:
     """Where the request says; ends what was started for it, and leaves all else."""
     assert request.cluster is not None
-    preparing(f"ready: workers of {request.cluster.address or 'this machine'}")
-    async with connect(request.cluster, request.jobs, paths) as client:
-        yield Cluster(client, paths, preparing)
+    wish = request.cluster
+    of = f"{wish.queue.kind}, as soon as its jobs run" if wish.queue else wish.address
+    preparing(f"ready: workers of {of or 'this machine'}")
+    async with connect(wish, request.jobs, paths) as client:
+        yield Cluster(client, paths, preparing, looks=None if wish.queue else WORKER_LOOKS)
 
 
 class Cluster:
     """Workers, known by the names that they keep when Dask starts them again."""
 
-    def __init__(self, client: Client, paths: Paths, preparing: Preparing) -> None:
+    def __init__(
+        self, client: Client, paths: Paths, preparing: Preparing, *, looks: int | None
+    ) -> None:
+        """Looks so often for a first worker; None: until there is one."""
         self._client = client
         self._paths = paths
         self._preparing = preparing
+        self._looks = looks
         self._kits: dict[SingleRun, Kit] = {}
         self._greeting = asyncio.Lock()
         self._greeted: dict[str, str] = {}
@@ -192,7 +198,7 @@ class Cluster:
 
     async def _await_worker(self) -> None:
         """Until there is one, or one is refused, or it took too long."""
-        for _ in range(WORKER_LOOKS):
+        for _ in count() if self._looks is None else range(self._looks):
             if await self._greet() or any(self._greeted.values()):
                 break
             await asyncio.sleep(LOOKS_EACH_S)

@@ -16,6 +16,8 @@ from delayrig.base.errors import RigFaultError
 from delayrig.base.paths import Paths
 from delayrig.base.scratch import ScratchFolder
 from delayrig.plan.cluster import ClusterWish
+from delayrig.run.cluster.loading import METHOD
+from delayrig.run.cluster.queue import open_queue
 from delayrig.run.cluster.task import RigWorker
 from delayrig.setup.layout import STATE_VARIABLE
 
@@ -27,6 +29,7 @@ KILLS_MAX = 2
 REACHED_WITHIN_S = "20s"
 LOUDNESS = logging.CRITICAL
 SETTINGS = {
+    "distributed.worker.multiprocessing-method": METHOD,
     "distributed.worker.profile.enabled": False,
     "distributed.deploy.lost-worker-timeout": "1 hour",
     "distributed.scheduler.worker-ttl": "2 minutes",
@@ -44,6 +47,13 @@ async def connect(wish: ClusterWish, jobs: int, paths: Paths) -> AsyncIterator[C
         async with (
             _started_here(wish.local_workers, jobs, paths) as cluster,
             Client(cluster, asynchronous=True) as client,
+        ):
+            yield client
+        return
+    if wish.queue:
+        async with (
+            open_queue(wish.queue, _security(wish), _scheduler_options(), paths) as queue,
+            Client(queue, asynchronous=True) as client,
         ):
             yield client
         return
@@ -75,7 +85,7 @@ async def _started_here(count: int, jobs: int, paths: Paths) -> AsyncIterator[Sp
             mine = [cpus[(number * threads + at) % len(cpus)] for at in range(threads)]
             options = worker_options(mine, state, LOOPBACK)
             workers[number] = {"cls": Nanny, "options": options}
-        scheduler = {"host": LOOPBACK, "port": 0, "allowed_failures": KILLS_MAX, **NO_PAGES}
+        scheduler = {"host": LOOPBACK, **_scheduler_options()}
         async with SpecCluster(
             workers=workers,
             scheduler={"cls": Scheduler, "options": scheduler},
@@ -83,6 +93,11 @@ async def _started_here(count: int, jobs: int, paths: Paths) -> AsyncIterator[Sp
             silence_logs=LOUDNESS,
         ) as cluster:
             yield cluster
+
+
+def _scheduler_options() -> dict[str, Any]:
+    """Of one that lives with its run."""
+    return {"port": 0, "allowed_failures": KILLS_MAX, **NO_PAGES}
 
 
 def _link_state(ours: Path, theirs: Path) -> None:

@@ -63,7 +63,8 @@ class RigWorker(WorkerPlugin):
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started it is told, and ends it
         sweep_scratch()
         self.paths: Paths = find_paths()
-        self.pool = CpuPool(len(self.cpus), self.cpus)
+        # Of two guests more cells are rewound than of one where several processes share the cells.
+        self.pool = CpuPool(len(self.cpus), self.cpus, waiting=2 * len(self.cpus))
         self.benches: dict[str, Bench] = {}
         self.told: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
         """By kit: set once it is open here, or refused."""

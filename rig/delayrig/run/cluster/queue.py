@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Workers as jobs of Slurm or PBS (dask-jobqueue), or as pods (dask-kubernetes)."""
+
+import asyncio
+import shutil
+import sys
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+
+import dask
+from distributed import Security
+from distributed.core import Status
+from distributed.deploy.cluster import Cluster as DaskCluster
+
+from delayrig.base.errors import BadInputError, RigError, RigFaultError
+from delayrig.base.paths import Paths
+from delayrig.plan.cluster import is_loopback
+from delayrig.plan.queue import JobWords, QueueKind, QueueWish
+from delayrig.setup.layout import STATE_VARIABLE
+
+PRELOAD = "delayrig.run.cluster.preload"
+LOST = {"distributed.deploy.lost-worker-timeout": "20s"}
+"""A worker that is not back after so long has lost its job: another job is submitted."""
+LOOKS_EACH_S = 5.0
+
+
+@asynccontextmanager
+async def open_queue(
+    wish: QueueWish, security: Security | None, scheduler: dict[str, Any], paths: Paths
+) -> AsyncIterator[DaskCluster]:
+    """A scheduler, and workers that come when the queue lets them; ends both."""
+    if wish.job is None:
+        async with _pods(wish) as cluster:
+            yield cluster
+        return
+    options = {**job_options(wish.job, paths), "security": security, "scheduler_options": scheduler}
+    make = _kind_of_jobs(wish.kind)
+    with dask.config.set(LOST):
+        async with AsyncExitStack() as stack:
+            try:
+                cluster = make(n_workers=wish.job.jobs, asynchronous=True, **options)
+                await stack.enter_async_context(cluster)
+                await _check_submitted(cluster)
+            except (RuntimeError, ValueError) as error:
+                raise _refused(wish, error) from error
+            stack.callback(asyncio.create_task(_submit_again(cluster, wish.job.jobs)).cancel)
+            yield cluster
+
+
+async def _check_submitted(cluster: Any) -> None:
+    """Dask says nothing of a job that the queue refused; one that is asked for again tells why."""
+    jobs = list(cluster.workers.values())
+    try:
+        for job in jobs:
+            await job
+    except RuntimeError:
+        for job in jobs:
+            job.status = Status.failed if job.status is Status.created else job.status
+        raise
+
+
+async def _submit_again(cluster: Any, jobs: int) -> None:
+    """Until it is cancelled: Dask forgets a lost job, but does nothing more of its own accord."""
+    while True:
+        await asyncio.sleep(LOOKS_EACH_S)
+        cluster.scale(jobs)
+
+
+def _refused(wish: QueueWish, error: Exception) -> RigError:
+    """dask-jobqueue raises `RuntimeError` for what a queue answers, `ValueError` for a bad word."""
+    if isinstance(error, ValueError):
+        return BadInputError(f"{wish.file}: {error}", hint="mend that key")
+    answer = f"--cluster {wish.kind}:{wish.file}: {error}"
+    return RigFaultError(answer, hint="see what the queue says above")
+
+
+def job_options(job: JobWords, paths: Paths) -> dict[str, Any]:
+    """In dask-jobqueue's words.
+
+    A job has a folder of state of its own, with links to what is in this rig's.
+    """
+    given = {
+        "queue": job.queue,
+        "account": job.account,
+        "walltime": job.walltime,
+        "resource_spec": job.resources,
+        "interface": job.interface,
+    }
+    return {
+        "cores": job.cpus,
+        "processes": 1,
+        "memory": job.memory,
+        "python": sys.executable,
+        "worker_extra_args": ["--preload", PRELOAD],
+        "job_extra_directives": job.directives,
+        "job_script_prologue": [*job.before, *_prologue(paths)],
+        "job_name": "flashrom-delay-rig",
+        **{name: word for name, word in given.items() if word},
+    }
+
+
+def _prologue(paths: Paths) -> list[str]:
+    return [
+        f"export PYTHONPATH='{paths.checkout / 'rig'}'",
+        f"export {STATE_VARIABLE}=$(mktemp -d)",
+        f"trap 'rm -rf \"${STATE_VARIABLE}\"' EXIT",
+        f"find '{paths.state}' -mindepth 1 -maxdepth 1 -type d"
+        f' -exec ln -s -t "${STATE_VARIABLE}" {{}} +',
+    ]
+
+
+def _kind_of_jobs(kind: QueueKind) -> Any:
+    from dask_jobqueue.pbs import PBSCluster, PBSJob
+    from dask_jobqueue.slurm import SLURMCluster, SLURMJob
+
+    kinds: dict[QueueKind, tuple[Any, Any]] = {
+        QueueKind.SLURM: (SLURMCluster, SLURMJob),
+        QueueKind.PBS: (PBSCluster, PBSJob),
+    }
+    found, job = kinds[kind]
+    command = str(job.submit_command)
+    if shutil.which(command) is None:
+        raise BadInputError(
+            f"--cluster {kind}:FILE: there is no {command} on this machine",
+            hint="start the run where jobs are submitted",
+        )
+    return found
+
+
+@asynccontextmanager
+async def _pods(wish: QueueWish) -> AsyncIterator[DaskCluster]:
+    """Reached through the API server, which encrypts: the port is forwarded to loopback."""
+    from dask_kubernetes.operator import KubeCluster
+
+    async with KubeCluster(
+        custom_cluster_spec=str(wish.file),
+        port_forward_cluster_ip=True,
+        shutdown_on_close=True,
+        asynchronous=True,
+        quiet=True,
+    ) as cluster:
+        if not is_loopback(cluster.scheduler_address):
+            raise BadInputError(
+                f"--cluster k8s:{wish.file}: {cluster.scheduler_address} is not encrypted",
+                hint="let the scheduler's service be a ClusterIP, which is forwarded to loopback",
+            )
+        yield cluster

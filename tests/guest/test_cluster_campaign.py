@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""30 runs of `smoke` on workers, each with a fault: the same result, no process, no folder left.
+
+    tests/run --all guest -k cluster_campaign
+
+`-k 'cluster_campaign and 7-'` runs the one of that number again: its seed is its number.
+"""
+
+import contextlib
+import os
+import random
+import signal
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from delayrig.analysis.compare.exact import compare_exactly
+from delayrig.base.paths import Paths
+from delayrig.model.result import read_results
+
+from tests.guest.conftest import FinishedRun
+from tests.guest.victims import VictimRun, strike
+from tests.rig.serving import free_address, serving
+
+RUNS = 30
+MOMENT_S = (0.0, 4.0)
+LOCAL = ("--plan", "smoke", "--cluster", "local:2")
+SOON = {"DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "20s"}
+"""A worker that is silent for so long is lost."""
+SMALL_DISK = "size=64m"
+CHUNK_BYTES = 1 << 20
+LONG = pytest.mark.long("30 runs with faults: 25 minutes; quick: tests/guest/test_cluster.py")
+
+
+class Relay:
+    """Between a worker and its scheduler; may be cut."""
+
+    def __init__(self, target: str) -> None:
+        host, _, port = target.rpartition(":")
+        self._target = (host, int(port))
+        self._server = socket.create_server(("127.0.0.1", 0))
+        self.address = f"127.0.0.1:{self._server.getsockname()[1]}"
+        self._ends: list[socket.socket] = []
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                here, _ = self._server.accept()
+                there = socket.create_connection(self._target)
+                self._ends += [here, there]
+                for pair in ((here, there), (there, here)):
+                    threading.Thread(target=_carry, args=pair, daemon=True).start()
+
+    def cut(self) -> None:
+        """All that is connected now; new connections are made again."""
+        ends, self._ends = self._ends, []
+        for end in ends:
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        """For good."""
+        self._server.close()
+        self.cut()
+
+
+def _carry(source: socket.socket, target: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        while content := source.recv(CHUNK_BYTES):
+            target.sendall(content)
+    for end in (source, target):
+        with contextlib.suppress(OSError):
+            end.shutdown(socket.SHUT_RDWR)
+
+
+def kill_worker(run: VictimRun, draws: random.Random) -> None:
+    """One of two, whose cell is given to the other."""
+    with begun(run, draws) as process:
+        strike(run.victim("parent of qemu-system"), "SIGKILL")
+        process.wait()
+
+
+def stop_worker(run: VictimRun, draws: random.Random) -> None:
+    """It hangs for ever: once it is given up, it is killed."""
+    with begun(run, draws) as process:
+        stopped = run.victim("parent of qemu-system")
+        strike(stopped, "SIGSTOP")
+        try:
+            process.wait()
+        finally:
+            strike(stopped, "SIGKILL")
+
+
+def kill_client(run: VictimRun, draws: random.Random) -> None:
+    """The run itself, with the scheduler that it has started."""
+    with begun(run, draws) as process:
+        run.victim("parent of qemu-system")
+        process.kill()
+        process.wait()
+
+
+def stop_client(run: VictimRun, draws: random.Random) -> None:
+    """For a while; workers wait for it."""
+    with begun(run, draws) as process:
+        run.victim("parent of qemu-system")
+        process.send_signal(signal.SIGSTOP)
+        time.sleep(draws.uniform(1, 5))
+        process.send_signal(signal.SIGCONT)
+        process.wait()
+
+
+def fill_disk(run: VictimRun, draws: random.Random) -> None:
+    """Where workers and the run have their scratch: there is room again once the run has ended."""
+    run.scratch.mkdir(parents=True)
+    mount = ["mount", "-t", "tmpfs", "-o", SMALL_DISK, "victim", str(run.scratch)]
+    if os.geteuid() or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("nothing may be mounted here")
+    try:
+        with begun(run, draws) as process:
+            with contextlib.suppress(OSError), (run.scratch / "filler").open("wb") as filler:
+                while True:
+                    filler.write(bytes(CHUNK_BYTES))
+            process.wait()
+            run.assert_nobody_left()
+    finally:
+        subprocess.run(["umount", "-l", str(run.scratch)], check=True)
+
+
+def cut_worker_off(run: VictimRun, draws: random.Random) -> None:
+    """The connection of one of two workers to the scheduler."""
+    place = free_address()
+    relay = Relay(place)
+    with (
+        contextlib.closing(relay),
+        served(run, place, place, relay.address) as elsewhere,
+        begun(elsewhere, draws) as process,
+    ):
+        relay.cut()
+        process.wait()
+
+
+def kill_scheduler(run: VictimRun, draws: random.Random) -> None:
+    """The run ends, and is resumed."""
+    place = free_address()
+    with served(run, place, place) as elsewhere, begun(elsewhere, draws) as process:
+        (scheduler,) = [pid for pid, said in run.processes().items() if " scheduler " in said]
+        strike(scheduler, "SIGKILL")
+        process.wait()
+
+
+FAULTS: dict[str, Callable[[VictimRun, random.Random], None]] = {
+    "kill-worker": kill_worker,
+    "stop-worker": stop_worker,
+    "kill-client": kill_client,
+    "stop-client": stop_client,
+    "full-disk": fill_disk,
+    "cut-worker-off": cut_worker_off,
+    "kill-scheduler": kill_scheduler,
+}
+
+
+@contextlib.contextmanager
+def begun(run: VictimRun, draws: random.Random) -> Iterator[subprocess.Popen[bytes]]:
+    """Under way for a random while after its first guest was seen."""
+    with run.start() as process:
+        run.victim("qemu-system")
+        time.sleep(draws.uniform(*MOMENT_S))
+        yield process
+
+
+@contextlib.contextmanager
+def served(run: VictimRun, scheduler: str, *workers: str) -> Iterator[VictimRun]:
+    """The same run on a scheduler of its own, whose workers reach it by those addresses."""
+    run.scratch.mkdir(parents=True)
+    mine = {"TMPDIR": str(run.scratch)}
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(serving("scheduler", f"tcp://{scheduler}", environment=mine))
+        for place in workers:
+            words = ("worker", f"tcp://{place}", "--jobs", "1")
+            stack.enter_context(serving(*words, environment=mine))
+        words = ("--plan", "smoke", "--cluster", f"tcp://{scheduler}")
+        yield VictimRun(paths=run.paths, words=words, folder=run.folder)
+
+
+def drawn() -> list[object]:
+    """The faults of all runs: each in turn, so that none is left out."""
+    names = [[*FAULTS][number % len(FAULTS)] for number in range(RUNS)]
+    return [pytest.param(n, name, id=f"{n}-{name}") for n, name in enumerate(names)]
+
+
+@LONG
+@pytest.mark.parametrize(("number", "fault"), drawn())
+def test_run_with_a_fault_comes_to_the_same_result(
+    number: int,
+    fault: str,
+    paths: Paths,
+    tmp_path: Path,
+    smoke: FinishedRun,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name, value in SOON.items():
+        monkeypatch.setenv(name, value)
+    run = VictimRun(paths=paths, words=LOCAL, folder=tmp_path / "run")
+    FAULTS[fault](run, random.Random(number))
+    run.finish((0,))
+    cells = read_results(run.out).cells
+    assert len({cell.id for cell in cells}) == len(cells) == len(smoke.results.cells)
+    assert not compare_exactly(run.out, smoke.out).differences

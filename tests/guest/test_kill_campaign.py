@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""216 kills over all lanes: nothing runs on, nothing is half written, and the rest can be resumed.
+
+    tests/run --all guest live -k kill_campaign
+
+`$RIG_KILLS` asks for another number of kills of each victim.
+"""
+
+import os
+import random
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from delayrig.analysis.compare.exact import compare_exactly
+from delayrig.base.paths import Paths
+from delayrig.model.lane import LaneName
+from delayrig.model.result import read_results
+
+from tests.guest.conftest import FinishedRun
+from tests.guest.victims import BLOWS, VictimRun, strike
+
+KILLS = int(os.environ.get("RIG_KILLS", "24"))
+SEED = 25
+MOMENT_S = (0.0, 1.5)
+RIG = "rig"
+ENDS_WELL = (0,)
+ENDS_LIVE = (0, 4, 99)
+"""A host that others use may leave cells of real time in doubt."""
+VIRTUAL = ("--plan", "smoke", "--cell", "canary*", "--cell", "control*")
+HOST = ("--plan", "smoke", "--lane", "host", "--cell", "tty.*", "--cell", "control-bus*")
+LIVE = ("--plan", "live", "--cell", "tty.*")
+LONG = pytest.mark.long(
+    "216 kills: half an hour; quick: test_kills.py, test_live.py, test_cluster.py"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """Who is killed while what runs."""
+
+    lane: LaneName
+    words: tuple[str, ...]
+    victim: str
+    codes: tuple[int, ...] = ENDS_WELL
+
+
+CALM = {
+    "virtual-rig": Scene(lane=LaneName.VIRTUAL, words=VIRTUAL, victim=RIG),
+    "virtual-qemu": Scene(lane=LaneName.VIRTUAL, words=VIRTUAL, victim="qemu-system"),
+    "cluster-rig": Scene(
+        lane=LaneName.VIRTUAL, words=(*VIRTUAL, "--cluster", "local:2"), victim=RIG
+    ),
+    "cluster-worker": Scene(
+        lane=LaneName.VIRTUAL,
+        words=(*VIRTUAL, "--cluster", "local:2"),
+        victim="parent of qemu-system",
+    ),
+    "host-rig": Scene(lane=LaneName.HOST, words=HOST, victim=RIG),
+    "host-emulator": Scene(lane=LaneName.HOST, words=HOST, victim="serprog-emu"),
+}
+REAL_TIME = {
+    "live-rig": Scene(lane=LaneName.LIVE, words=LIVE, victim=RIG, codes=ENDS_LIVE),
+    "live-qemu": Scene(lane=LaneName.LIVE, words=LIVE, victim="qemu-system", codes=ENDS_LIVE),
+    "live-emulator": Scene(lane=LaneName.LIVE, words=LIVE, victim="serprog-emu", codes=ENDS_LIVE),
+}
+
+
+def kill_often(scene: Scene, paths: Paths, folder: Path, reference: FinishedRun | None) -> None:
+    """Each time another run, another moment, and the next of the blows."""
+    draws, struck = random.Random(f"{SEED} {scene.lane} {scene.victim}"), 0
+    for number in range(KILLS):
+        run = VictimRun(paths=paths, words=scene.words, folder=folder / str(number))
+        process = run.start()
+        victim = process.pid if scene.victim == RIG else run.victim(scene.victim)
+        if scene.victim == RIG and number % 4:
+            run.victim("serprog-emu" if scene.lane is LaneName.HOST else "qemu-system")
+        time.sleep(draws.uniform(*MOMENT_S))
+        struck += process.poll() is None
+        strike(victim, BLOWS[number % len(BLOWS)])
+        process.wait()
+        run.finish(scene.codes)
+        results = read_results(run.out)
+        assert len(results.cells) == results.run.cells_planned
+        if reference:
+            assert not compare_exactly(run.out, reference.out).differences, f"kill {number}"
+    assert struck > KILLS // 2, "most runs were over before their kill"
+
+
+@LONG
+@pytest.mark.parametrize("name", CALM)
+def test_what_is_killed_is_resumed_to_the_same(
+    name: str, paths: Paths, tmp_path: Path, smoke: FinishedRun
+) -> None:
+    scene = CALM[name]
+    kill_often(scene, paths, tmp_path, smoke if scene.lane is LaneName.VIRTUAL else None)
+
+
+@LONG
+@pytest.mark.alone("cores of real speeds")
+@pytest.mark.parametrize("name", REAL_TIME)
+def test_what_is_killed_in_real_time_is_resumed_to_its_end(
+    name: str, paths: Paths, tmp_path: Path
+) -> None:
+    kill_often(REAL_TIME[name], paths, tmp_path, None)

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Runs that something happens to: their processes, what is done to these, and what is left."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from delayrig.base.paths import Paths
+from delayrig.model.events import read_events
+from delayrig.run.resume import FILE_NAME as BEGUN
+
+LIMIT_S = 300
+LOOK_AGAIN_S = 0.02
+QUIET_LOOKS = 10
+STOPPED_S = 0.3
+BLOWS = ("SIGKILL", "SIGTERM", "SIGSTOP, SIGKILL")
+RESUMES_MAX = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VictimRun:
+    """A command that runs cells, in a folder of its own for all that it leaves."""
+
+    paths: Paths
+    words: tuple[str, ...]
+    folder: Path
+
+    @property
+    def out(self) -> Path:
+        """Its results."""
+        return self.folder / "out"
+
+    @property
+    def scratch(self) -> Path:
+        """What it should have removed."""
+        return self.folder / "scratch"
+
+    def start(self) -> subprocess.Popen[bytes]:
+        """From its beginning, or from where it was cut off."""
+        self.scratch.mkdir(parents=True, exist_ok=True)
+        more = ["--resume"] if (self.out / BEGUN).is_file() else []
+        words = ["run", "--no-color", "--no-history", *self.words, "--out", str(self.out), *more]
+        with (self.folder / "said").open("ab") as said:
+            return subprocess.Popen(
+                [str(self.paths.checkout / "rig" / "rig"), *words],
+                stdout=said,
+                stderr=said,
+                env={**os.environ, "TMPDIR": str(self.scratch)},
+            )
+
+    def finish(self, codes: Sequence[int]) -> None:
+        """Resumes it until it ends as it should, and sees that nothing of it is left."""
+        self.assert_nobody_left()
+        self.assert_whole()
+        for _ in range(RESUMES_MAX):
+            if self.start().wait(LIMIT_S) in codes:
+                break
+        else:
+            raise AssertionError((self.folder / "said").read_text(errors="replace"))
+        self.assert_nobody_left()
+        assert not list(self.scratch.iterdir())
+
+    def processes(self) -> dict[int, str]:
+        """All that were told of its folder or work there, by their ids, with their words."""
+        return processes_of(self.folder)
+
+    def victim(self, name: str) -> int:
+        """One of its processes of that name, as soon as there is one.
+
+        A name that is `parent of NAME` means what started such a process.
+        """
+        until_s = time.monotonic() + LIMIT_S
+        while time.monotonic() < until_s:
+            for process, words in self.processes().items():
+                if name.removeprefix("parent of ") in words.split(" ")[0]:
+                    return parent_of(process) if name.startswith("parent of ") else process
+            time.sleep(LOOK_AGAIN_S)
+        raise AssertionError(f"no {name} was ever seen")
+
+    def assert_nobody_left(self) -> None:
+        """One that is just becoming another program has no words for a moment: a look may miss."""
+        until_s, quiet = time.monotonic() + LIMIT_S, 0
+        while quiet < QUIET_LOOKS:
+            left = self.processes()
+            quiet = 0 if left else quiet + 1
+            assert time.monotonic() < until_s, left
+            time.sleep(LOOK_AGAIN_S)
+
+    def assert_whole(self) -> None:
+        """What has a name that somebody reads can be read."""
+        for path in self.out.rglob("*.json"):
+            if path.name != "session.json":  # the host lane's own, which nobody reads afterwards
+                json.loads(path.read_bytes())
+        for path in self.out.rglob("events.jsonl"):
+            read_events(path)
+
+
+def processes_of(mark: Path) -> dict[int, str]:
+    """Of the whole machine, those that have the path in their words, variables or folder."""
+    needle, found = os.fsencode(str(mark)), {}
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (process / "cmdline").read_bytes()
+            told = words + b"\0" + (process / "environ").read_bytes()
+            told += os.fsencode((process / "cwd").readlink())
+        except OSError:
+            continue
+        if needle in told and int(process.name) != os.getpid():
+            found[int(process.name)] = words.replace(b"\0", b" ").decode(errors="replace")
+    return found
+
+
+def parent_of(process: int) -> int:
+    """0 where it is gone."""
+    try:
+        stat = Path(f"/proc/{process}/stat").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return 0
+    return int(stat.rpartition(")")[2].split()[1])
+
+
+def strike(process: int, blow: str) -> None:
+    """Sends one signal after the other; nothing where the process is gone."""
+    for number, name in enumerate(blow.split(", ")):
+        try:
+            time.sleep(number * STOPPED_S)
+            os.kill(process, signal.Signals[name])
+        except ProcessLookupError:
+            return

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where gdb stops: by names, by addresses of stripped programs, by separate debug files."""
+
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from delayrig.analysis.repro.debugger import gdb_words
+from delayrig.analysis.repro.delay_stops import COMMANDS, NONE_KNOWN, delay_stops
+from delayrig.images.delay_function import DelayWish
+from delayrig.images.finder.debug_info import DEBUG_PATH, build_id
+from delayrig.images.subject import PARTS, Subject
+from delayrig.images.symbols import read_symbols
+from elftools.elf.elffile import ELFFile
+
+from tests.rig import delay_programs as programs
+from tests.rig.builders import make_subject
+
+GDB = shutil.which("gdb")
+LIMIT_S = 60
+pytestmark = pytest.mark.skipif(
+    not all(map(shutil.which, ("gcc", "gdb", "objcopy"))),
+    reason="needs gcc, gdb and binutils",
+)
+OWN_NAME = "sleep_us"
+PROFILE_NAME = "internal_delay"
+
+
+def packed(folder: Path, program: Path) -> Subject:
+    """A subject that is that program alone."""
+    part = folder / "subject" / PARTS / "usr/sbin/flashrom"
+    part.parent.mkdir(parents=True)
+    shutil.copy(program, part)
+    return make_subject(archive=str(folder / "subject" / "subject.cpio"))
+
+
+def program_of(subject: Subject) -> Path:
+    (part,) = subject.parts.values()
+    return part
+
+
+def said_by_gdb(program: Path, *commands: str) -> str:
+    """Of a process that has just become the program, as the subject has in a guest."""
+    assert GDB
+    words = gdb_words(GDB, ["starti", *commands, "continue", "print $rdi"])
+    done = subprocess.run(
+        [words[0], "--batch", *words[1:], str(program)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=LIMIT_S,
+    )
+    return done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("linked", [("-pie",), ("-no-pie",)], ids=["moved", "fixed"])
+def test_stripped_program_stops_where_the_finder_knows_its_delay_function(
+    tmp_path: Path, linked: Sequence[str]
+) -> None:
+    whole = programs.build(tmp_path / "build", programs.ONE_FOR_BOTH, "-O1", *linked)
+    subject = packed(tmp_path, programs.stripped(whole))
+    stops = delay_stops(subject, DelayWish())
+    assert stops[0] == f"source {COMMANDS}"
+    address = read_symbols(whole).function("delay")
+    assert any(f" {address:#x} " in stop for stop in stops[1:])
+    assert "$1 = 10\n" in said_by_gdb(program_of(subject), *stops)  # delay(10)
+
+
+def test_function_of_a_library_is_stopped_in_once_that_is_loaded(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "nap.c").write_text("void nap(unsigned us) { (void)us; }\n")
+    (tmp_path / "use.c").write_text("void nap(unsigned); int main(void) { nap(1234); return 0; }\n")
+    library, program = tmp_path / "libnap.so", tmp_path / "use"
+    subprocess.run(["gcc", "-shared", "-o", library, tmp_path / "nap.c"], check=True)
+    linked = [str(library), f"-Wl,-rpath,{tmp_path}"]
+    subprocess.run(["gcc", "-o", str(program), str(tmp_path / "use.c"), *linked], check=True)
+    symbols = read_symbols(library)
+    subprocess.run(["strip", program, "--strip-all", library], check=True)
+    there = f"delay-break libnap.so {symbols.function('nap'):#x} {symbols.linked_at:#x}"
+    assert "$1 = 1234\n" in said_by_gdb(program, f"source {COMMANDS}", there)
+
+
+def test_name_is_taken_where_gdb_finds_it_too(tmp_path: Path) -> None:
+    source = programs.ONE_FOR_BOTH.replace("delay(", f"{PROFILE_NAME}(")
+    subject = packed(tmp_path, programs.build(tmp_path / "build", source, "-O1"))
+    assert delay_stops(subject, DelayWish()) == [f"break {PROFILE_NAME}"]
+    assert delay_stops(subject, DelayWish(symbol=OWN_NAME)) == [f"break {OWN_NAME}"]
+
+
+def test_debug_file_of_the_same_build_id_gives_gdb_names_and_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = programs.ONE_FOR_BOTH.replace("delay(", f"{PROFILE_NAME}(")
+    whole = programs.build(tmp_path / "build", source, "-O1", "-g", "-Wl,--build-id")
+    subject = packed(tmp_path, programs.stripped(whole))
+    with whole.open("rb") as file:
+        build = build_id(ELFFile(file))
+    place = tmp_path / "debug" / ".build-id" / build[:2] / f"{build[2:]}.debug"
+    place.parent.mkdir(parents=True)
+    subprocess.run(["objcopy", "--only-keep-debug", whole, place], check=True)
+    monkeypatch.setenv(DEBUG_PATH, str(tmp_path / "debug"))
+    stops = delay_stops(subject, DelayWish())
+    assert stops == [f"break {PROFILE_NAME}"]
+    assert f"{PROFILE_NAME} (us=us@entry=10) at source.c:" in said_by_gdb(
+        program_of(subject), *stops
+    )
+
+
+def test_program_of_which_no_delay_function_is_known_gets_the_words_for_one(
+    tmp_path: Path,
+) -> None:
+    source = "int main(void) { return 0; }"
+    subject = packed(tmp_path, programs.stripped(programs.build(tmp_path / "build", source)))
+    assert delay_stops(subject, DelayWish()) == [NONE_KNOWN]
+    said = said_by_gdb(program_of(subject), NONE_KNOWN)
+    assert "--delay-symbol NAME or --delay-offset HEX" in said
