@@ -121,7 +121,7 @@ def test_guest_that_sets_its_clock_goes_on_whatever_the_hosts_says(
 
 
 @pytest.mark.parametrize(
-    ("words", "rewound_min"),
+    ("words", "reset_min"),
     [
         (["--plan", "smoke", "--cell", "write.*"], 1),
         pytest.param(

@@ -98,6 +98,26 @@ def test_changed_pages_are_found_and_put_back(mapper: Mapper, ram: Path) -> None
     assert [mapper.ask("read", page) for page in (3, 4, 9)] == [3, 4, 9]
 
 
+def test_more_pages_apart_than_one_call_takes_are_all_put_back(
+    mapper: Mapper, ram: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ram_reset, "VECTORS_MAX", 2)
+    pages = range(1, PAGES, 13)
+    for page in pages:
+        mapper.ask("write", page)
+    put_back(mapper.pid, ram, stale_stretches(mapper.pid, ram, ram), ram)
+    assert [mapper.ask("read", page) for page in pages] == list(pages)
+
+
+def test_guest_whose_memory_takes_less_than_it_was_given_is_lost(
+    mapper: Mapper, ram: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mapper.ask("write", 3)
+    monkeypatch.setattr(ram_reset, "_write_to_process", lambda *_: PAGE_BYTES - 1)
+    with pytest.raises(LostGuestError, match=f"process {mapper.pid}"):
+        put_back(mapper.pid, ram, stale_stretches(mapper.pid, ram, ram), ram)
+
+
 def test_holes_of_the_file_are_left_as_qemu_left_them(tmp_path: Path) -> None:
     ram = tmp_path / "sparse"
     with ram.open("wb") as file:
@@ -230,6 +250,13 @@ def test_qemu_is_told_of_each_stretch_by_its_physical_address() -> None:
     with ours:
         forget_translations(ours, 0x4000_0000, [Stretch(0, 4096), Stretch(0x3000, 0x2000)])
     assert heard == [b"memset 0x40000000 0x1000 0x0", b"memset 0x40003000 0x2000 0x0"]
+
+
+def test_long_stretch_is_written_in_parts_that_qemu_has_memory_at_hand_for() -> None:
+    ours, heard = answering(lambda _: b"OK\n")
+    with ours:
+        forget_translations(ours, 0, [Stretch(0x1000, 0x18000)])
+    assert heard == [b"memset 0x1000 0x10000 0x0", b"memset 0x11000 0x8000 0x0"]
 
 
 def test_thousands_of_stretches_do_not_block_each_other() -> None:

@@ -8,8 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from delayrig.machine.sparse_seal import FILE_NAME, PAGE_BYTES, add_to_seal, damaged, seal
+from delayrig.machine.sparse_seal import FILE_NAME, add_to_seal, damaged, seal
 
+PAGE_BYTES = 4096
 RAM_BYTES = 64 << 20
 FLIPS = 100
 

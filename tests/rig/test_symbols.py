@@ -135,6 +135,21 @@ def test_callers_are_found_by_frame_pointers(tmp_path: Path) -> None:
     assert [symbols.where(at) for at in found] == [CALL_IN_OUTER, CALL_IN_MAIN]
 
 
+def test_callers_and_sizes_are_the_same_without_the_linkers_table(tmp_path: Path) -> None:
+    symbols = read_symbols(compiled(tmp_path, "-g", "-fno-omit-frame-pointer"))
+    untabled = tmp_path / "untabled"
+    command = ["objcopy", "--rename-section", ".eh_frame_hdr=.other", "program", "untabled"]
+    subprocess.run(command, check=True, cwd=tmp_path)
+    whole = read_symbols(untabled)
+    top = stack_of_wait(symbols, frame_of_outer=240, bp=SP + 232)
+    assert len(whole.callers(top, BASE)) == 2
+    assert whole.callers(top, BASE) == symbols.callers(top, BASE)
+    begin, end = symbols.text
+    assert [whole.size(at) for at in range(begin, end)] == [
+        symbols.size(at) for at in range(begin, end)
+    ]
+
+
 def test_callers_end_where_the_stack_was_not_recorded(tmp_path: Path) -> None:
     symbols = read_symbols(compiled(tmp_path, "-g", "-fno-omit-frame-pointer"))
     top = stack_of_wait(symbols, frame_of_outer=240, bp=SP + 232)

@@ -41,7 +41,7 @@ ALL_BYTES_MAX = 6 << 30
 """Two sets of those that `default`, `live` and `gate` need."""
 BLOCK_BYTES = 512
 """Of `st_blocks` (stat(2))."""
-FORMAT = 9
+FORMAT = 10
 STATE, RAM, WHOLE, KERNEL = "state", "ram", "whole", "kernel"
 STATES = "states.qcow2"
 """To be reset to; not there for machines that cannot be."""
