@@ -21,7 +21,7 @@ from delayrig.model.cell import Cell
 from delayrig.model.lane import EXACT_LANE, LaneName
 from delayrig.model.result import CellResult, Results
 from delayrig.plan.request import Request, default_jobs
-from delayrig.run.cell_runner import make_bench
+from delayrig.run.cell_runner import make_cell_runner
 from delayrig.run.out_lock import hold_out
 from delayrig.run.single_run import SingleRun
 from delayrig.setup.scratch import sweep_scratch
@@ -201,7 +201,7 @@ def _check_watched(runs: Sequence[SingleRun]) -> None:
 def assignment_of(request: Request, lane: Lane, folder: Path, cpu: int) -> Assignment:
     """What the request's one cell would be run with; raises `BadInputError` where it is skipped."""
     (cell,) = request.cells
-    bench = make_bench(request, lane)
-    if refused := bench.refuse(cell):
+    cell_runner = make_cell_runner(request, lane)
+    if refused := cell_runner.refuse(cell):
         raise BadInputError(f"{cell.id} is skipped: {refused.reason}")
-    return bench.assignment(cell, folder, cpu)
+    return cell_runner.assignment(cell, folder, cpu)

@@ -83,7 +83,7 @@ class Cluster:
     ) -> None:
         """Until all scheduled cells are done."""
         self._kits = {
-            run: await asyncio.to_thread(make_kit, run.bench, self._paths) for run in runs
+            run: await asyncio.to_thread(make_kit, run.cell_runner, self._paths) for run in runs
         }
         try:
             await self._first_worker()
