@@ -16,6 +16,7 @@ import msgspec
 
 from delayrig.base.errors import LostGuestError, NotProvidedError
 from delayrig.base.paths import Paths
+from delayrig.base.preparing import Preparing
 from delayrig.base.private_net import PrivateNet
 from delayrig.base.scratch import ScratchFolder
 from delayrig.hazards import refusal_on
@@ -38,7 +39,7 @@ from delayrig.lanes.payload import deadline_ms, emulator_words, rehearsal_words,
 from delayrig.lanes.scheduler import Grouping
 from delayrig.lanes.stages import KEEP, PACK, READ_BACK, STOP
 from delayrig.lanes.store_artifacts import write_entries, write_live_delays
-from delayrig.lanes.supplies import CpuPool, Need, Preparing, Supplies, provide_supplies
+from delayrig.lanes.supplies import CpuPool, Need, Supplies, provide_supplies
 from delayrig.machine.arguments import (
     CELL_FW_CFG,
     HOST_ADDRESS,

@@ -11,12 +11,13 @@ from typing import Protocol
 
 from delayrig.base.errors import BadInputError, NotProvidedError
 from delayrig.base.paths import Paths
+from delayrig.base.preparing import Preparing
 from delayrig.images.saved_programs import save_programs
 from delayrig.judge.exit_code import WATCHING
 from delayrig.lanes.choice import open_lane
 from delayrig.lanes.lane import Assignment, Lane
 from delayrig.lanes.scheduler import Scheduler
-from delayrig.lanes.supplies import CpuPool, Preparing
+from delayrig.lanes.supplies import CpuPool
 from delayrig.model.cell import Cell
 from delayrig.model.lane import EXACT_LANE, LaneName
 from delayrig.model.result import CellResult, Results
@@ -47,7 +48,7 @@ class Progress(Protocol):
 class Quiet:
     """Passes on what is being made, and nothing else: of a run whose one cell is told of later."""
 
-    preparing: Callable[[str], None]
+    preparing: Preparing
 
     def started(self, cells: int) -> None:
         """There is one."""
