@@ -146,7 +146,7 @@ UNWATCHED = """\
 from delayrig.run import cell_runner
 from delayrig.cli.main import main
 
-bench.find_watched = lambda subject, wish: ()
+cell_runner.find_watched = lambda subject, wish: ()
 main(prog_name="rig/rig", complete_var="_RIG_COMPLETE")
 """
 SIGNALS = """\

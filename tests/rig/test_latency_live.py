@@ -17,7 +17,7 @@ from delayrig.analysis.latency.result import Cyclic, write_report
 from delayrig.analysis.latency.series import Section
 from delayrig.analysis.latency.series_plan import QUICK, programme
 from delayrig.base.errors import BadInputError
-from delayrig.cli.latency_run import LatencyRequest, taken_up
+from delayrig.cli.latency_run import LatencyRequest, resumed
 from delayrig.lanes.live.agent_connection import ClockReading
 from delayrig.lanes.live.clock import GuestClock
 from delayrig.lanes.live.program import Left
@@ -230,13 +230,13 @@ def test_machines_that_were_measured_in_full_are_taken_up_by_the_same_command(
         out=tmp_path,
         argv=cut_off.argv,
     )
-    assert taken_up(request) == {}
+    assert resumed(request) == {}
     write_report(cut_off, tmp_path)
-    assert taken_up(request) == {"10:40": live_machine()}
-    assert taken_up(replace(request, argv=["rig/rig", "latency", "--quick"])) == {}
+    assert resumed(request) == {"10:40": live_machine()}
+    assert resumed(replace(request, argv=["rig/rig", "latency", "--quick"])) == {}
     write_report(msgspec.structs.replace(cut_off, rig_version="other"), tmp_path)
-    assert taken_up(request) == {}
+    assert resumed(request) == {}
     write_report(msgspec.structs.replace(cut_off, complete=True), tmp_path)
-    assert taken_up(request) == {}
+    assert resumed(request) == {}
     (tmp_path / "latency.json").write_text("{")
-    assert taken_up(request) == {}
+    assert resumed(request) == {}

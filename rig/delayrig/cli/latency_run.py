@@ -61,7 +61,7 @@ async def run_latency(
     request: LatencyRequest, paths: Paths, progress: LatencyRunProgress
 ) -> LatencyReport:
     """Measures all; the file is written anew after each place, and last when there is a page."""
-    known = taken_up(request)
+    known = resumed(request)
     started = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
     machines: list[MachineReport] = []
 
@@ -95,7 +95,7 @@ async def run_latency(
     return done
 
 
-def taken_up(request: LatencyRequest) -> dict[str, MachineReport]:
+def resumed(request: LatencyRequest) -> dict[str, MachineReport]:
     """Machines that the same command measured in full before it was cut off, by name."""
     path = request.out / FILE_NAME
     try:

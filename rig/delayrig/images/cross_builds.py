@@ -7,11 +7,11 @@ unpacked, of the same release as this machine: they run on its libraries.
 
 import os
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 from delayrig.base import digest
 from delayrig.base.paths import Paths
+from delayrig.base.preparing import Preparing
 from delayrig.images.own_programs import run_builder
 from delayrig.images.packages import unpack_packages
 from delayrig.model.platform import PLATFORMS, Arch
@@ -36,7 +36,7 @@ endian = 'little'
 """
 
 
-def provide_natives(arch: Arch, paths: Paths, preparing: Callable[[str], None]) -> None:
+def provide_natives(arch: Arch, paths: Paths, preparing: Preparing) -> None:
     """Builds what is older than its sources, with a compiler that is fetched where it is not there.
 
     Set-up does the same for x86-64, where these are this machine's own programs.
@@ -75,7 +75,7 @@ def _toolchain(arch: Arch, paths: Paths) -> Path:
     return paths.images / "toolchains" / f"{arch}-{key}"
 
 
-def _provide_toolchain(arch: Arch, paths: Paths, preparing: Callable[[str], None]) -> Path:
+def _provide_toolchain(arch: Arch, paths: Paths, preparing: Preparing) -> Path:
     root = _toolchain(arch, paths)
     tools = root / "tools"
     if tools.is_dir():

@@ -3,7 +3,7 @@
 
 import shutil
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -12,6 +12,7 @@ from delayrig.base import digest
 from delayrig.base.archive import FORMAT, write_archive
 from delayrig.base.atomic_file import replace_file
 from delayrig.base.paths import Paths
+from delayrig.base.preparing import Preparing
 from delayrig.images.kernel import take_kernel
 from delayrig.images.packages import unpack_packages
 from delayrig.images.recipes import GuestRecipe
@@ -61,10 +62,7 @@ def emulator_words(arch: Arch) -> tuple[str, ...]:
 
 
 def provide_guest_image(
-    recipe: GuestRecipe,
-    paths: Paths,
-    preparing: Callable[[str], None],
-    arch: Arch = Arch.X86_64,
+    recipe: GuestRecipe, paths: Paths, preparing: Preparing, arch: Arch = Arch.X86_64
 ) -> GuestImage:
     """Kernel and initrd, fetched and packed where they are not there yet."""
     folder = paths.images / "guest" / digest.of_value(["guest", recipe, arch])[:24]

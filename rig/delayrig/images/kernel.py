@@ -3,7 +3,6 @@
 
 import shutil
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -11,6 +10,7 @@ import msgspec
 from delayrig.base import digest
 from delayrig.base.errors import RigFaultError
 from delayrig.base.paths import Paths
+from delayrig.base.preparing import Preparing
 from delayrig.images.packages import unpack_packages
 from delayrig.images.recipes import KernelRecipe
 
@@ -23,9 +23,7 @@ class Kernel(msgspec.Struct, frozen=True, kw_only=True):
     packages: dict[str, str]
 
 
-def provide_kernel(
-    name: str, recipe: KernelRecipe, paths: Paths, preparing: Callable[[str], None]
-) -> Kernel:
+def provide_kernel(name: str, recipe: KernelRecipe, paths: Paths, preparing: Preparing) -> Kernel:
     """The kernel of that recipe, fetched where it is not there yet."""
     folder = paths.images / "kernel" / digest.of_value(["kernel", recipe])[:24]
     facts = folder / "kernel.json"

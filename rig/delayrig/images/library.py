@@ -6,7 +6,6 @@ The program is the same for all; library, C library and dynamic linker are the s
 
 import shutil
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -14,6 +13,7 @@ import msgspec
 from delayrig.base import digest
 from delayrig.base.errors import RigFaultError
 from delayrig.base.paths import Paths
+from delayrig.base.preparing import Preparing
 from delayrig.images.disguise import disguised, split_disguises
 from delayrig.images.elf import Closure, collect_program, read_elf
 from delayrig.images.known_bad import PREFIX as KNOWN_BAD_PREFIX
@@ -43,7 +43,7 @@ FETCHED = 1
 
 
 def provide_library(
-    name: str, recipes: Recipes, paths: Paths, preparing: Callable[[str], None]
+    name: str, recipes: Recipes, paths: Paths, preparing: Preparing
 ) -> Subject | None:
     """The subject's library in the library client; None where no library of it is known."""
     if name in recipes.subjects:
@@ -73,9 +73,7 @@ def _own_library(name: str, paths: Paths) -> Path | None:
     return next((place for place in places if place.is_file()), None)
 
 
-def _packaged(
-    name: str, recipe: ProgramRecipe, paths: Paths, preparing: Callable[[str], None]
-) -> Subject:
+def _packaged(name: str, recipe: ProgramRecipe, paths: Paths, preparing: Preparing) -> Subject:
     key = digest.of_value(["library", FETCHED, recipe])[:24]
     folder = paths.images / "libraries" / key
     if not folder.is_dir():

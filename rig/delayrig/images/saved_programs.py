@@ -8,7 +8,7 @@ program and all its libraries, and the parts that are looked into here. `subject
 import contextlib
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
@@ -16,6 +16,7 @@ import msgspec
 from delayrig.base import digest
 from delayrig.base.errors import BadInputError
 from delayrig.base.paths import Paths
+from delayrig.base.preparing import Preparing
 from delayrig.images.library import SUFFIX, provide_library
 from delayrig.images.recipes import Recipes
 from delayrig.images.subject import PARTS, PROGRAM, Subject, provide_subject
@@ -28,11 +29,7 @@ DESCRIBED, ARCHIVE = "subject.json", "subject.cpio"
 
 
 def provide_program(
-    name: str,
-    recipes: Recipes,
-    paths: Paths,
-    preparing: Callable[[str], None],
-    arch: Arch = Arch.X86_64,
+    name: str, recipes: Recipes, paths: Paths, preparing: Preparing, arch: Arch = Arch.X86_64
 ) -> Subject:
     """The packed subject: as it was saved with the run that is looked at again, else a new one."""
     saved = _saved(name, recipes, paths, arch)
@@ -40,7 +37,7 @@ def provide_program(
 
 
 def provide_program_library(
-    name: str, recipes: Recipes, paths: Paths, preparing: Callable[[str], None]
+    name: str, recipes: Recipes, paths: Paths, preparing: Preparing
 ) -> Subject | None:
     """The same of its library."""
     saved = _saved(f"{name}{SUFFIX}", recipes, paths, Arch.X86_64)

@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -16,6 +15,7 @@ from delayrig.base.archive import FORMAT, write_archive
 from delayrig.base.atomic_file import replace_file
 from delayrig.base.errors import BadInputError, nearest
 from delayrig.base.paths import Paths
+from delayrig.base.preparing import Preparing
 from delayrig.images.cross_builds import library_folders
 from delayrig.images.disguise import disguised, split_disguises
 from delayrig.images.elf import Closure, collect_program, read_elf
@@ -133,25 +133,21 @@ def known_subjects(recipes: Recipes) -> list[str]:
 
 
 def provide_bridge(
-    recipes: Recipes, paths: Paths, preparing: Callable[[str], None], arch: Arch = Arch.X86_64
+    recipes: Recipes, paths: Paths, preparing: Preparing, arch: Arch = Arch.X86_64
 ) -> Subject:
     """The packed program that makes a tty of the emulator's socket; packed like a subject."""
     return _provide_packaged(BRIDGE, recipes.bridge, arch, paths, preparing)
 
 
 def provide_tool(
-    name: str,
-    recipes: Recipes,
-    paths: Paths,
-    preparing: Callable[[str], None],
-    arch: Arch = Arch.X86_64,
+    name: str, recipes: Recipes, paths: Paths, preparing: Preparing, arch: Arch = Arch.X86_64
 ) -> Subject:
     """A packed program of `[tools]`; packed like a subject."""
     return _provide_packaged(name, recipes.tools[name], arch, paths, preparing)
 
 
 def provide_cyclictest(
-    recipes: Recipes, paths: Paths, preparing: Callable[[str], None], arch: Arch = Arch.X86_64
+    recipes: Recipes, paths: Paths, preparing: Preparing, arch: Arch = Arch.X86_64
 ) -> Subject:
     """The packed program that `rig/rig latency` runs beside its own; packed like a subject."""
     return _provide_packaged(CYCLICTEST, recipes.cyclictest, arch, paths, preparing)
@@ -207,11 +203,7 @@ def wrong_machine(name: str, arch: Arch) -> str:
 
 
 def provide_subject(
-    name: str,
-    recipes: Recipes,
-    paths: Paths,
-    preparing: Callable[[str], None],
-    arch: Arch = Arch.X86_64,
+    name: str, recipes: Recipes, paths: Paths, preparing: Preparing, arch: Arch = Arch.X86_64
 ) -> Subject:
     """The packed subject, from the cache where nothing changed."""
     if name in recipes.subjects:
@@ -235,9 +227,7 @@ def _own_program(name: str, paths: Paths, arch: Arch) -> Path:
     return paths.build_of(arch) / OWN_PROGRAMS[name]
 
 
-def _pack_own(
-    name: str, program: Path, paths: Paths, arch: Arch, preparing: Callable[[str], None]
-) -> Subject:
+def _pack_own(name: str, program: Path, paths: Paths, arch: Arch, preparing: Preparing) -> Subject:
     own = collect_program(str(program), Path("/"), library_folders(arch, paths))
     return pack(name, own, {}, paths, arch, preparing)
 
@@ -253,7 +243,7 @@ def _collect_path(name: str) -> Closure:
 
 
 def _provide_packaged(
-    name: str, recipe: ProgramRecipe, arch: Arch, paths: Paths, preparing: Callable[[str], None]
+    name: str, recipe: ProgramRecipe, arch: Arch, paths: Paths, preparing: Preparing
 ) -> Subject:
     key = digest.of_value(["subject", PACKING, FORMAT, name, recipe, arch])
     pointer = paths.images / "recipes" / f"{key}.json"
@@ -326,7 +316,7 @@ def pack(
     packages: dict[str, str],
     paths: Paths,
     arch: Arch = Arch.X86_64,
-    preparing: Callable[[str], None] | None = None,
+    preparing: Preparing | None = None,
 ) -> Subject:
     """The same files give the same archive; where it lies follows from their digests."""
     program_sha256 = digest.of_file(closure.program)

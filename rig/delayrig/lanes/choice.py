@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from delayrig.base.paths import Paths
+from delayrig.base.preparing import Preparing
 from delayrig.images.subject import Subject
 from delayrig.lanes.lane import Assignment, Lane
 from delayrig.lanes.scheduler import Grouping
-from delayrig.lanes.supplies import CpuPool, Preparing
+from delayrig.lanes.supplies import CpuPool
 from delayrig.model.cell import Cell
 from delayrig.model.lane import LaneName
 from delayrig.model.result import NotProvided, RunHeader

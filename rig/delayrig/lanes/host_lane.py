@@ -20,6 +20,7 @@ from delayrig.base.errors import LostGuestError, NotProvidedError, RigError, Rig
 from delayrig.base.interruption import whole_in_thread
 from delayrig.base.log_tail import log_tail
 from delayrig.base.paths import Paths
+from delayrig.base.preparing import Preparing
 from delayrig.base.scratch import ScratchFolder
 from delayrig.hazards import cores_needed, refusal_on
 from delayrig.hazards.of_cell import hazards_of, is_in_library
@@ -36,7 +37,6 @@ from delayrig.lanes.payload import deadline_ms, emulator_words, host_words
 from delayrig.lanes.scheduler import Grouping
 from delayrig.lanes.stages import KEEP, PACK
 from delayrig.lanes.store_artifacts import write_entries
-from delayrig.lanes.supplies import Preparing
 from delayrig.model import workload
 from delayrig.model.cell import Cell, Job, Programmer
 from delayrig.model.events import Event, encode_events, first, parse_events

@@ -16,6 +16,7 @@ import msgspec
 
 from delayrig.base.errors import LostGuestError, NotProvidedError
 from delayrig.base.paths import Paths
+from delayrig.base.preparing import Preparing
 from delayrig.base.private_net import PrivateNet
 from delayrig.base.scratch import ScratchFolder
 from delayrig.hazards import refusal_on
@@ -38,7 +39,7 @@ from delayrig.lanes.payload import deadline_ms, emulator_words, rehearsal_words,
 from delayrig.lanes.scheduler import Grouping
 from delayrig.lanes.stages import KEEP, PACK, READ_BACK, STOP
 from delayrig.lanes.store_artifacts import write_entries, write_live_delays
-from delayrig.lanes.supplies import CpuPool, Need, Preparing, Supplies, provide_supplies
+from delayrig.lanes.supplies import CpuPool, Need, Supplies, provide_supplies
 from delayrig.machine.arguments import (
     CELL_FW_CFG,
     HOST_ADDRESS,
@@ -115,14 +116,14 @@ class LiveLane:
         The plugin's files are those of the folder that QEMU is started in.
         """
         pace = Pace(assignment.cell.mips, Path(), _governor_words(assignment.cell))
-        bench = _Bench(assignment=assignment, lane=self, scratch=folder, pace=pace)
-        return bench.packed(line_port, port, stage_port)
+        running = _RunningCell(assignment=assignment, lane=self, scratch=folder, pace=pace)
+        return running.packed(line_port, port, stage_port)
 
     async def run_cell(self, assignment: Assignment) -> float:
         """Boots a guest for the cell; whatever comes, nothing of it is left when this returns."""
         began_s = time.monotonic()
         with ScratchFolder(SOCKET_NAME_BYTES_MAX) as name:
-            bench = _Bench(
+            running = _RunningCell(
                 assignment=assignment,
                 lane=self,
                 scratch=Path(name),
@@ -131,11 +132,11 @@ class LiveLane:
             with with_log_tails(assignment.folder, (*GUEST_LOGS, LOG)):
                 try:
                     async with open_net(self.request.connect) as net, open_line(net) as line:
-                        entries = await replace(bench, net=net).run(line)
+                        entries = await replace(running, net=net).run(line)
                 except LostGuestError:
-                    bench.keep_logs()
+                    running.keep_logs()
                     raise
-            saw = bench.watch.saw()
+            saw = running.watch.saw()
         region, folder = region_of(assignment.cell, assignment.chip), assignment.folder
         await asyncio.to_thread(write_entries, entries, folder, region)
         if assignment.delays:
@@ -145,7 +146,7 @@ class LiveLane:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Bench:
+class _RunningCell:
     """One cell while it runs."""
 
     assignment: Assignment

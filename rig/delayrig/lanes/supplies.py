@@ -9,12 +9,13 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import msgspec
 
 from delayrig.base.errors import BadInputError, LostGuestError, NotProvidedError
 from delayrig.base.paths import Paths
+from delayrig.base.preparing import Preparing
 from delayrig.hazards.of_cell import is_in_library, shape_of
 from delayrig.images.cross_builds import provide_natives
 from delayrig.images.guest_image import GuestImage, provide_guest_image
@@ -32,14 +33,6 @@ from delayrig.model.shape import GuestShape
 SNAPSHOT_BYTES = 110 << 20
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
-
-
-class Preparing(Protocol):
-    """Is told what is being provided."""
-
-    def __call__(self, what: str) -> None:
-        """`what` is about to be made."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

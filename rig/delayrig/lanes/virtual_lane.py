@@ -10,6 +10,7 @@ from pathlib import Path
 
 from delayrig.base.interruption import whole_in_thread
 from delayrig.base.paths import Paths
+from delayrig.base.preparing import Preparing
 from delayrig.base.scratch import ScratchFolder
 from delayrig.hazards import refusal_on
 from delayrig.hazards.of_cell import hazards_of, shape_of
@@ -21,7 +22,7 @@ from delayrig.lanes.payload import write_payload
 from delayrig.lanes.scheduler import Grouping
 from delayrig.lanes.stages import KEEP, LOAD, PACK, READ_BACK, STOP
 from delayrig.lanes.store_artifacts import write_delays, write_entries
-from delayrig.lanes.supplies import CpuPool, Preparing, Supplies, provide_supplies
+from delayrig.lanes.supplies import CpuPool, Supplies, provide_supplies
 from delayrig.machine.arguments import (
     BRIDGE_FW_CFG,
     CELL_FW_CFG,

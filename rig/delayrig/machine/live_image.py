@@ -3,7 +3,6 @@
 
 import shutil
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -13,6 +12,7 @@ from delayrig.base.archive import FORMAT, write_archive
 from delayrig.base.atomic_file import replace_file
 from delayrig.base.errors import RigFaultError
 from delayrig.base.paths import Paths
+from delayrig.base.preparing import Preparing
 from delayrig.images.kernel import take_kernel
 from delayrig.images.packages import unpack_packages
 from delayrig.images.recipes import GuestRecipe
@@ -37,9 +37,7 @@ class LiveImage(msgspec.Struct, frozen=True, kw_only=True):
     packages: dict[str, str]
 
 
-def provide_live_image(
-    recipe: GuestRecipe, paths: Paths, preparing: Callable[[str], None]
-) -> LiveImage:
+def provide_live_image(recipe: GuestRecipe, paths: Paths, preparing: Preparing) -> LiveImage:
     """Kernel and initrd, fetched and packed where they are not there yet."""
     package = recipe.kernel_packages[Arch.X86_64]
     folder = paths.images / "live" / digest.of_value(["live", recipe.suite, package, CARD])[:24]

@@ -32,7 +32,7 @@ NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Bench:
+class CellRunner:
     """All that the cells of a run have in common."""
 
     request: Request
@@ -137,9 +137,9 @@ def keep_result(result: CellResult, folder: Path) -> None:
     replace_file(folder / RESULT, msgspec.json.format(msgspec.json.encode(result)))
 
 
-def make_bench(request: Request, lane: Lane) -> Bench:
+def make_cell_runner(request: Request, lane: Lane) -> CellRunner:
     """Looks into all programs that are put to the test."""
-    return Bench(
+    return CellRunner(
         request=request,
         lane=lane,
         watched=_find_watched(request, lane),

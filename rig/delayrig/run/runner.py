@@ -11,17 +11,18 @@ from typing import Protocol
 
 from delayrig.base.errors import BadInputError, NotProvidedError
 from delayrig.base.paths import Paths
+from delayrig.base.preparing import Preparing
 from delayrig.images.saved_programs import save_programs
 from delayrig.judge.exit_code import WATCHING
 from delayrig.lanes.choice import open_lane
 from delayrig.lanes.lane import Assignment, Lane
 from delayrig.lanes.scheduler import Scheduler
-from delayrig.lanes.supplies import CpuPool, Preparing
+from delayrig.lanes.supplies import CpuPool
 from delayrig.model.cell import Cell
 from delayrig.model.lane import EXACT_LANE, LaneName
 from delayrig.model.result import CellResult, Results
 from delayrig.plan.request import Request, default_jobs
-from delayrig.run.cell_runner import make_bench
+from delayrig.run.cell_runner import make_cell_runner
 from delayrig.run.out_lock import hold_out
 from delayrig.run.single_run import SingleRun
 from delayrig.setup.scratch import sweep_scratch
@@ -47,7 +48,7 @@ class Progress(Protocol):
 class Quiet:
     """Passes on what is being made, and nothing else: of a run whose one cell is told of later."""
 
-    preparing: Callable[[str], None]
+    preparing: Preparing
 
     def started(self, cells: int) -> None:
         """There is one."""
@@ -201,7 +202,7 @@ def _check_watched(runs: Sequence[SingleRun]) -> None:
 def assignment_of(request: Request, lane: Lane, folder: Path, cpu: int) -> Assignment:
     """What the request's one cell would be run with; raises `BadInputError` where it is skipped."""
     (cell,) = request.cells
-    bench = make_bench(request, lane)
-    if refused := bench.refuse(cell):
+    cell_runner = make_cell_runner(request, lane)
+    if refused := cell_runner.refuse(cell):
         raise BadInputError(f"{cell.id} is skipped: {refused.reason}")
-    return bench.assignment(cell, folder, cpu)
+    return cell_runner.assignment(cell, folder, cpu)

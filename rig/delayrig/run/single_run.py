@@ -11,7 +11,7 @@ from delayrig.model.cell import Cell
 from delayrig.model.result import CellResult, Results, write_results
 from delayrig.plan.request import Request
 from delayrig.run.artifact_transfer import unpack_left
-from delayrig.run.cell_runner import cell_folder, keep_result, make_bench, rerun_command
+from delayrig.run.cell_runner import cell_folder, keep_result, make_cell_runner, rerun_command
 from delayrig.run.resume import begin, clear_cut_off, done_cells
 
 
@@ -24,10 +24,10 @@ class SingleRun:
         self.header = begin(request, lane.header())
         self.kept = done_cells(request.cells, request.out) if request.resume else {}
         """Results that another run has left here."""
-        self.bench = make_bench(request, lane)
+        self.cell_runner = make_cell_runner(request, lane)
         self._done: dict[str, CellResult] = dict(self.kept)
         for cell in request.cells:
-            if cell.id not in self._done and (refused := self.bench.refuse(cell)):
+            if cell.id not in self._done and (refused := self.cell_runner.refuse(cell)):
                 self._done[cell.id] = refused
 
     @property
@@ -56,7 +56,7 @@ class SingleRun:
     async def cell(self, cell: Cell, cpu: int) -> CellResult:
         """The result of a cell of its, run on that CPU."""
         clear_cut_off(cell, self.request.out)
-        return self.note(await self.bench.run(cell, cpu))
+        return self.note(await self.cell_runner.run(cell, cpu))
 
     def take(self, cell: Cell, packed: bytes) -> CellResult:
         """The result of a cell of its that a worker ran, with all that the cell left there."""
@@ -70,7 +70,7 @@ class SingleRun:
     def lose(self, cell: Cell, reason: str) -> CellResult:
         """The result of a cell that its workers were lost with."""
         clear_cut_off(cell, self.request.out)
-        return self.note(self.bench.lost(cell, reason))
+        return self.note(self.cell_runner.lost(cell, reason))
 
     def note(self, result: CellResult) -> CellResult:
         """The result of a cell of its, wherever that was run."""

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Single cells, run one after another, each in a folder of its own."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from delayrig.base.paths import Paths
+from delayrig.base.preparing import Preparing
 from delayrig.images.delay_function import DelayWish
 from delayrig.images.recipes import Recipes
 from delayrig.model.cell import Cell
@@ -30,7 +30,7 @@ class Trials:
     out: Path
     plan: str
     argv: list[str]
-    preparing: Callable[[str], None]
+    preparing: Preparing
     delay: DelayWish = field(default_factory=DelayWish)
     """Where the delay function of path: subjects is."""
     _count: int = field(default=0, init=False)

@@ -5,7 +5,7 @@ The measuring program stands where a subject stands; the emulator is there, and 
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from delayrig.analysis.latency.profile import GuestProfile
 from delayrig.analysis.latency.program_output import parse_lines
 from delayrig.base.errors import LostGuestError
 from delayrig.base.paths import Paths
+from delayrig.base.preparing import Preparing
 from delayrig.base.scratch import ScratchFolder
 from delayrig.images.cross_builds import provide_natives
 from delayrig.images.guest_image import GuestImage, provide_guest_image
@@ -147,7 +148,7 @@ async def open_guest(
     recipes: Recipes,
     paths: Paths,
     pool: CpuPool,
-    preparing: Callable[[str], None],
+    preparing: Preparing,
 ) -> GuestPlace:
     """Builds, fetches and boots what is not there yet."""
     shape = profile.shape
@@ -170,7 +171,7 @@ async def open_guest(
 
 
 def _provide(
-    profile: GuestProfile, recipes: Recipes, paths: Paths, preparing: Callable[[str], None]
+    profile: GuestProfile, recipes: Recipes, paths: Paths, preparing: Preparing
 ) -> tuple[GuestImage, Subject, Subject]:
     shape, arch = profile.shape, profile.shape.arch
     provide_natives(arch, paths, preparing)

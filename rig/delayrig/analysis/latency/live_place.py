@@ -6,7 +6,7 @@ each line says in how many windows of its time that was so.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from delayrig.analysis.latency.in_guest import (
@@ -20,6 +20,7 @@ from delayrig.analysis.latency.live_profile import LiveProfile
 from delayrig.analysis.latency.place import Line, PlaceFacts, Windows
 from delayrig.analysis.latency.program_output import parse_lines
 from delayrig.base.paths import Paths
+from delayrig.base.preparing import Preparing
 from delayrig.images.recipes import Recipes
 from delayrig.images.subject import Subject, provide_cyclictest, provide_latency_program
 from delayrig.lanes.live.pace import pace_events
@@ -145,7 +146,7 @@ async def open_live_guest(
     cpus: tuple[int, ...],
     recipes: Recipes,
     paths: Paths,
-    preparing: Callable[[str], None],
+    preparing: Preparing,
 ) -> LivePlace:
     """Builds and fetches what is not there yet."""
     image = await asyncio.to_thread(provide_live_image, recipes.guest, paths, preparing)

@@ -15,7 +15,7 @@ from delayrig.analysis.repro.reproduction import Reproduction, compare_reproduct
 from delayrig.analysis.repro.watched_lane import check_look, opener, packed_commands
 from delayrig.base.errors import ExitCode, LostGuestError
 from delayrig.base.paths import Paths
-from delayrig.lanes.supplies import Preparing
+from delayrig.base.preparing import Preparing
 from delayrig.model.events import first, read_events
 from delayrig.model.kinds.agent import SubjectStart
 from delayrig.model.lane import LaneName

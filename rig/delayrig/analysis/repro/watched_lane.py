@@ -22,6 +22,7 @@ from delayrig.analysis.repro.watched_live_guests import WatchedLiveGuests
 from delayrig.analysis.repro.watched_sessions import WatchedSessions
 from delayrig.base.errors import BadInputError
 from delayrig.base.paths import Paths
+from delayrig.base.preparing import Preparing
 from delayrig.hazards.of_cell import shape_of
 from delayrig.images.recipes import Recipes
 from delayrig.images.subject import Subject, provide_tool
@@ -29,7 +30,7 @@ from delayrig.lanes.choice import open_lane
 from delayrig.lanes.host_lane import HostLane, open_host_lane
 from delayrig.lanes.lane import Lane
 from delayrig.lanes.live_lane import LiveLane, open_live_lane
-from delayrig.lanes.supplies import CpuPool, Preparing
+from delayrig.lanes.supplies import CpuPool
 from delayrig.lanes.virtual_lane import VirtualLane, open_virtual_lane
 from delayrig.model.cell import Cell
 from delayrig.model.lane import LaneName

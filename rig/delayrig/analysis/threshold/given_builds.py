@@ -2,7 +2,7 @@
 """Anybody's flashrom with other thresholds: built by a command of theirs, or given as files."""
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from delayrig.analysis.threshold.candidate import Candidate, candidate_of, check_candidates
@@ -11,6 +11,7 @@ from delayrig.analysis.threshold.values import parse_value
 from delayrig.base import digest
 from delayrig.base.errors import BadInputError
 from delayrig.base.paths import Paths
+from delayrig.base.preparing import Preparing
 from delayrig.base.shell import run_shell
 from delayrig.images.elf import collect_program
 
@@ -29,7 +30,7 @@ def check_command(command: str) -> None:
 
 
 def build_candidates(
-    command: str, values: Sequence[int], paths: Paths, preparing: Callable[[str], None]
+    command: str, values: Sequence[int], paths: Paths, preparing: Preparing
 ) -> list[Candidate]:
     """Runs the command for each value, here; its last line of output is the path of the program.
 

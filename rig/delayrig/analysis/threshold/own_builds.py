@@ -9,7 +9,7 @@ import fcntl
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from delayrig.analysis.threshold.candidate import Candidate, candidate_of
 from delayrig.base import digest
 from delayrig.base.errors import RigFaultError
 from delayrig.base.paths import Paths
+from delayrig.base.preparing import Preparing
 
 FOLDER = "thresholds"
 SOURCES = ("flashrom", "emulators")
@@ -26,9 +27,7 @@ TARGET = "flashrom-threshold-{}"
 TAIL_LINES = 12
 
 
-def provide_own(
-    values: Sequence[int], paths: Paths, preparing: Callable[[str], None]
-) -> list[Candidate]:
+def provide_own(values: Sequence[int], paths: Paths, preparing: Preparing) -> list[Candidate]:
     """A program for each; only what is not there yet is built."""
     with _locked(paths.state / FOLDER) as folder:
         made = folder / source_sha256(paths.checkout)[:16]

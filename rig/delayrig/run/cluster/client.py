@@ -16,8 +16,8 @@ from distributed.scheduler import NoValidWorkerError
 
 from delayrig.base.errors import BadInputError, RigFaultError
 from delayrig.base.paths import Paths
+from delayrig.base.preparing import Preparing
 from delayrig.lanes.scheduler import Scheduler
-from delayrig.lanes.supplies import Preparing
 from delayrig.model.cell import Cell
 from delayrig.model.result import CellResult
 from delayrig.plan.request import Request
@@ -83,7 +83,7 @@ class Cluster:
     ) -> None:
         """Until all scheduled cells are done."""
         self._kits = {
-            run: await asyncio.to_thread(make_kit, run.bench, self._paths) for run in runs
+            run: await asyncio.to_thread(make_kit, run.cell_runner, self._paths) for run in runs
         }
         try:
             await self._first_worker()

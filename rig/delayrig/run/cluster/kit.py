@@ -27,7 +27,7 @@ from delayrig.model.lane import EXACT_LANE
 from delayrig.model.platform import PLATFORMS, Arch, labelled
 from delayrig.model.shape import GuestShape
 from delayrig.plan.request import Request
-from delayrig.run.cell_runner import Bench
+from delayrig.run.cell_runner import CellRunner
 
 PATH_KEYS = ("archive", "initrd", "kernel", "path")
 """Keys of images, kernels and subjects that say where they are."""
@@ -70,26 +70,28 @@ class Kit:
     """What a worker must bring along, by name its digest: times would differ otherwise."""
 
 
-def make_kit(bench: Bench, paths: Paths) -> Kit:
+def make_kit(cell_runner: CellRunner, paths: Paths) -> Kit:
     """Of a run whose lane is open here."""
-    lane = _virtual(bench.lane)
+    lane = _virtual(cell_runner.lane)
     return Kit(
         id=uuid4().hex,
         request=replace(
-            bench.request, cells=[], contrasts=[], lane=EXACT_LANE, cluster=None, again=None
+            cell_runner.request, cells=[], contrasts=[], lane=EXACT_LANE, cluster=None, again=None
         ),
         goods=_packed(lane.supplies, paths.state),
-        watched=bench.watched,
-        chip_names=bench.chip_names,
+        watched=cell_runner.watched,
+        chip_names=cell_runner.chip_names,
         files=_files_of(lane.supplies, paths.state),
         needs=brought_along(paths, list(lane.supplies.images)),
     )
 
 
-def open_bench(kit: Kit, paths: Paths, lane: Callable[[Request, Supplies], Lane]) -> Bench:
+def open_cell_runner(
+    kit: Kit, paths: Paths, lane: Callable[[Request, Supplies], Lane]
+) -> CellRunner:
     """The same on a worker, which has all files by now."""
     supplies = _unpacked(kit.goods, paths)
-    return Bench(
+    return CellRunner(
         request=kit.request,
         lane=lane(kit.request, supplies),
         watched=kit.watched,

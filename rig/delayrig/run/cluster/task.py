@@ -27,8 +27,8 @@ from delayrig.model.lane import EXACT_LANE
 from delayrig.model.platform import Arch, labelled
 from delayrig.plan.request import Request
 from delayrig.run.artifact_transfer import checked_name, pack_left
-from delayrig.run.cell_runner import Bench, keep_result
-from delayrig.run.cluster.kit import Kit, KitFile, brought_along, open_bench
+from delayrig.run.cell_runner import CellRunner, keep_result
+from delayrig.run.cluster.kit import Kit, KitFile, brought_along, open_cell_runner
 from delayrig.setup.scratch import sweep_scratch
 
 PLUGIN = "flashrom-rig"
@@ -63,9 +63,9 @@ class RigWorker(WorkerPlugin):
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started it is told, and ends it
         sweep_scratch()
         self.paths: Paths = find_paths()
-        # Of two guests more cells are rewound than of one where several processes share the cells.
+        # Of two guests more cells are reset than of one where several processes share the cells.
         self.pool = CpuPool(len(self.cpus), self.cpus, waiting=2 * len(self.cpus))
-        self.benches: dict[str, Bench] = {}
+        self.cell_runners: dict[str, CellRunner] = {}
         self.told: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
         """By kit: set once it is open here, or refused."""
 
@@ -78,11 +78,11 @@ class RigWorker(WorkerPlugin):
         vm_pool = self.pool.guests if request.reuses_guests else None
         return VirtualLane(request=request, supplies=supplies, paths=self.paths, vm_pool=vm_pool)
 
-    async def run(self, bench: Bench, cell: Cell, cpu: int) -> bytes:
+    async def run(self, cell_runner: CellRunner, cell: Cell, cpu: int) -> bytes:
         """A cell, in a folder of which only what is returned is left."""
         with ScratchFolder() as name:
-            request = replace(bench.request, out=Path(name))
-            result = await replace(bench, request=request).run(cell, cpu)
+            request = replace(cell_runner.request, out=Path(name))
+            result = await replace(cell_runner, request=request).run(cell, cpu)
             keep_result(msgspec.structs.replace(result, worker=here()), request.out / cell.id)
             return await asyncio.to_thread(pack_left, request.out / cell.id)
 
@@ -136,7 +136,7 @@ def take_file(file: KitFile, content: bytes, dask_worker: Worker) -> None:
 def open_kit(kit: Kit, dask_worker: Worker) -> None:
     """From now on it runs cells of that run."""
     rig = _rig(dask_worker)
-    rig.benches[kit.id] = open_bench(kit, rig.paths, rig.lane)
+    rig.cell_runners[kit.id] = open_cell_runner(kit, rig.paths, rig.lane)
     rig.told[kit.id].set()
 
 
@@ -148,7 +148,7 @@ def refuse_kit(kit_id: str, dask_worker: Worker) -> None:
 def close_kit(kit_id: str, dask_worker: Worker) -> None:
     """The run is over."""
     rig = _rig(dask_worker)
-    rig.benches.pop(kit_id, None)
+    rig.cell_runners.pop(kit_id, None)
     rig.told.pop(kit_id, None)
 
 
@@ -162,13 +162,13 @@ async def run_batch(batch: Sequence[tuple[str, Cell]]) -> list[bytes] | None:
     for kit, _ in batch:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(rig.told[kit].wait(), KIT_LIMIT_S)
-        if kit not in rig.benches:
+        if kit not in rig.cell_runners:
             return None
     left: list[bytes] = []
     async with rig.pool.one() as cpu:
         end_s = time.monotonic() + BATCH_S
         for kit, cell in batch:
-            left.append(await rig.run(rig.benches[kit], cell, cpu))
+            left.append(await rig.run(rig.cell_runners[kit], cell, cpu))
             if time.monotonic() > end_s:
                 break
     return left
