@@ -11,6 +11,7 @@ from delayrig.analysis.selfcheck.known_bad import FILE_NAME, PAGE_NAME, KnownBad
 from delayrig.base.errors import ExitCode
 from delayrig.base.paths import Paths
 from delayrig.images.known_bad import Kind
+from delayrig.model.result import Verdict, read_results
 
 from .conftest import launch
 
@@ -88,3 +89,25 @@ def test_no_stripped_build_passes_that_is_unsafe(paths: Paths, tmp_path: Path) -
     answer = msgspec.json.decode((out / FILE_NAME).read_bytes(), type=KnownBad)
     assert [build.name for build in answer.builds if not build.right] == [], done.stdout
     assert len(answer.builds) >= 60
+
+
+# Past mistakes, and cells of the gate that show them; wherever they are run.
+PAST = (
+    *("eintr-ignored", "wall-clock", "wrap-32bit", "calibrated-loop", "trusting-getres"),
+    "doubling-calibration-2003",
+)
+SHOWING = ("siblings*", "trouble.*.signals-*", "trouble.*.wall-clock-step-+*", "whole-chip*")
+
+
+@pytest.mark.long("40 cells of the gate; quick: half a dozen known-bad builds, stripped")
+def test_past_mistakes_are_convicted_without_symbols_and_of_unknown_version(
+    paths: Paths, tmp_path: Path
+) -> None:
+    subjects = [f"stripped:renamed:past-mistake:{name}" for name in PAST]
+    words = [word for name in subjects for word in ("--subject", name)]
+    words += [word for glob in SHOWING for word in ("--cell", glob)]
+    done = launch(paths, "run", "--plan", "gate", "--out", str(tmp_path / "out"), *words)
+    cells = read_results(tmp_path / "out").cells
+    convicted = {cell.subject.name for cell in cells if cell.verdict is Verdict.TOO_SHORT}
+    assert convicted == set(subjects), done.stdout
+    assert done.returncode == ExitCode.UNSAFE

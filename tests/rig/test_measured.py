@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Pages of measured figures, and rows that a document quotes."""
 
+import pytest
 from delayrig.analysis.gate.decision import Decision, Limits, Outcome, Side
+from delayrig.analysis.selfcheck.known_bad import KnownBad
 from delayrig.model.phases import TimeSplit
 from delayrig.model.result import CpuTime, DelayCount, Results, Verdict
 from delayrig.present.measured import (
     GATE_MARK,
     RUN_MARK,
+    known_bad_page,
+    never_accused_page,
     requoted,
     requoted_answer,
     resolution_page,
@@ -91,3 +95,27 @@ def test_evidence_that_is_quoted_gets_the_figures_of_the_run() -> None:
     fresh = f"{head}      {claim}: {figures}\n{others}"
     assert requoted(stale, replace(run, cells=[convicted])) == fresh
     assert requoted(stale, run) == stale
+
+
+def test_page_of_what_is_right_counts_cells_doubts_and_accusations() -> None:
+    verdicts = [Verdict.PASS, Verdict.PASS, Verdict.INCONCLUSIVE, Verdict.TOO_SHORT]
+    cells = [make_result(make_cell(name=f"c{n}"), verdict=v) for n, v in enumerate(verdicts)]
+    page = never_accused_page(Results(run=make_run_header(), cells=cells))
+    assert "| `bundled` | 4 | 2 | 1 | 1 |" in page
+    assert "| all | 4 | 2 | 1 | 1 |" in page
+
+
+@pytest.mark.parametrize(
+    ("disguise", "command"),
+    [
+        ("", "`rig/rig selfcheck known-bad`:"),
+        ("stripped:renamed:", "`rig/rig selfcheck known-bad --stripped --renamed`:"),
+    ],
+)
+def test_page_of_known_bad_builds_names_the_command_that_makes_it(
+    disguise: str, command: str
+) -> None:
+    answer = KnownBad(run=make_run_header(), disguise=disguise, watched=True, builds=[])
+    page = known_bad_page(answer)
+    assert command in page
+    assert ("may be left in doubt" in page) is bool(disguise)

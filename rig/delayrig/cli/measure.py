@@ -22,6 +22,7 @@ from delayrig.model.result import Results, read_results, read_versioned
 from delayrig.present.measured import (
     gate_page,
     known_bad_page,
+    never_accused_page,
     requoted,
     requoted_answer,
     resolution_page,
@@ -32,12 +33,20 @@ RUNS = {
     "default": ("run", "--plan", "default"),
     "gate": ("gate", "--baseline", "debian:bookworm", "--candidate", "debian:trixie"),
     "known-bad": ("selfcheck", "known-bad"),
+    "strangers": ("selfcheck", "known-bad", "--stripped", "--renamed"),
+    "never-accused": ("run", "--plan", "never-accused"),
 }
 WITH_DELAYS = ("default", "gate/baseline", "gate/candidate")
 PAGES = "rig/docs/measured"
 QUOTING = ("README.md", "rig/docs/tutorial/first-run.md", "rig/docs/tutorial/first-gate.md")
 """Documents whose marked lines are written anew."""
-FILES = {"default": RESULTS_FILE, "gate": GATE_FILE, "known-bad": KNOWN_BAD_FILE}
+FILES = {
+    "default": RESULTS_FILE,
+    "gate": GATE_FILE,
+    "known-bad": KNOWN_BAD_FILE,
+    "strangers": KNOWN_BAD_FILE,
+    "never-accused": RESULTS_FILE,
+}
 ANSWERS = (ExitCode.PASS, ExitCode.UNSAFE, ExitCode.INCONCLUSIVE)
 
 
@@ -52,7 +61,7 @@ ANSWERS = (ExitCode.PASS, ExitCode.UNSAFE, ExitCode.INCONCLUSIVE)
 def measure(only: Sequence[str], out: Path | None) -> None:
     """Measures what documents quote, and writes it into them and into rig/docs/measured/.
 
-    All parts take about a quarter of an hour on two cores.
+    All parts take about half an hour on two cores.
     """
     checkout = find_paths().checkout
     folder = out or default_out("measured")
@@ -92,9 +101,11 @@ def _write(part: str, folder: Path, checkout: Path) -> None:
         decision = read_decision(folder / part)
         write_text(pages / "gate.md", gate_page(decision))
         _quote(checkout, lambda text: requoted_answer(text, decision))
+    elif part == "never-accused":
+        write_text(pages / f"{part}.md", never_accused_page(read_results(folder / part)))
     else:
         answer = read_versioned(folder / part / KNOWN_BAD_FILE, KnownBad, schema=SCHEMA)
-        write_text(pages / "known-bad.md", known_bad_page(answer))
+        write_text(pages / f"{part}.md", known_bad_page(answer))
 
 
 def _quote(checkout: Path, anew: Callable[[str], str]) -> None:

@@ -9,16 +9,17 @@ gate's answer, by the word that each begins with.
 
 import io
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
 from rich.console import Console
 
 from delayrig.analysis.gate.decision import Decision
 from delayrig.analysis.selfcheck.known_bad import KnownBad
+from delayrig.images.disguise import STRIPPED, split_disguises
 from delayrig.model.cell import Role
 from delayrig.model.lane import EXACT_LANE
-from delayrig.model.result import CellResult, Results
+from delayrig.model.result import CellResult, Results, Verdict
 from delayrig.present.terminal.known_bad import summary
 from delayrig.present.terminal.results import cell_table, evidence_lines
 
@@ -26,6 +27,7 @@ RUN_MARK = "<!-- measured: default -->"
 GATE_MARK = "<!-- measured: gate -->"
 INDENT = "    "
 WIDTH = 200
+STRANGE = ", of unknown version and without symbols"
 NAMING_COLUMNS = 6
 """Subject, MIPS, cores, hazards, chip, job: what names a cell in a table."""
 LICENCE = "<!-- SPDX-License-Identifier: GPL-2.0-or-later -->"
@@ -83,17 +85,45 @@ def gate_page(decision: Decision) -> str:
 
 
 def known_bad_page(answer: KnownBad) -> str:
-    """What a gate says of each known-bad build."""
+    """What a gate says of each known-bad build; in a disguise, of builds that nobody knows."""
     rows = [
         (build.name, build.what, build.kind, build.outcome, "yes" if build.right else "**no**")
         for build in answer.builds
     ]
+    disguises, _ = split_disguises(answer.disguise)
+    words = [f"--{disguise.rstrip(':')}" for disguise in disguises]
+    doubts = " A build that is stripped may be left in doubt." if STRIPPED in disguises else ""
     return _page(
-        "What a gate says of each known-bad build",
-        f"`rig/rig selfcheck known-bad`: each build in the cells of plan `{answer.run.plan}` that "
-        f"show it. {summary(answer)}",
+        f"What a gate says of each known-bad build{STRANGE if words else ''}",
+        f"`{' '.join(['rig/rig selfcheck known-bad', *words])}`: each build in the cells of plan "
+        f"`{answer.run.plan}` that show it. {summary(answer)}{doubts}",
         _table(("build", "what it does", "class", "the gate says", "as it must be"), rows),
     )
+
+
+def never_accused_page(results: Results) -> str:
+    """How often what is right was accused, by subject."""
+    found: dict[str, Counter[Verdict]] = defaultdict(Counter)
+    for cell in results.cells:
+        if cell.role == Role.MEASURE:
+            found[cell.subject.name][cell.verdict] += 1
+    total = sum(found.values(), Counter[Verdict]())
+    rows = [_verdicts(f"`{name}`", counts) for name, counts in sorted(found.items())]
+    return _page(
+        "What is right and must never be accused",
+        f"`rig/rig run --plan {results.run.plan}`. An accusation is a cell that is `too_short` or "
+        "`corrupt`.",
+        _table(
+            ("subject", "cells", "pass", "in doubt", "accused"),
+            [*rows, _verdicts("all", total)],
+        ),
+    )
+
+
+def _verdicts(name: str, counts: Counter[Verdict]) -> tuple[str, ...]:
+    accused = counts[Verdict.TOO_SHORT] + counts[Verdict.CORRUPT]
+    doubts = counts.total() - counts[Verdict.PASS] - accused
+    return (name, *map(str, (counts.total(), counts[Verdict.PASS], doubts, accused)))
 
 
 def requoted(text: str, results: Results) -> str:
