@@ -2,6 +2,9 @@
 """Cells of a plan, counted without being made."""
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +16,9 @@ from delayrig.plan.schema import Plan, find_plan, read_plan
 
 from tests.rig.plan_texts import CHIPS, GROUP, HEAD, SINGLE, cells_of, live
 
+SECONDS_MAX = 5
+"""Of CPU time: others may use this machine."""
+MEMORY_KIB_MAX = 500_000
 WIDE = """\
 mips = [1000, 500, 250, 125, 62, 31, 16]
 cores = [1, 2, 4]
@@ -65,6 +71,18 @@ def test_shipped_plan_has_no_more_cells_than_are_counted(name: str) -> None:
     made = cells_of(path.read_text(encoding="utf-8"))
     found = count_cells(plan, source=path.name, subjects=(), chips=CHIPS, lane=None)
     assert len(made) <= found
+
+
+def test_millions_are_counted_in_seconds_and_little_memory(tmp_path: Path) -> None:
+    plan = tmp_path / "million.toml"
+    plan.write_text(million(), encoding="utf-8")
+    words = ["run", "--plan", str(plan), "--dry-run", "--quiet"]
+    with subprocess.Popen([sys.executable, "-m", "delayrig", *words]) as run:
+        _, status, usage = os.wait4(run.pid, 0)
+        run.returncode = os.waitstatus_to_exitcode(status)
+    assert run.returncode == 0
+    assert usage.ru_utime + usage.ru_stime < SECONDS_MAX
+    assert usage.ru_maxrss < MEMORY_KIB_MAX
 
 
 def test_dry_run_of_a_million_cells_counts_them_and_lists_none(tmp_path: Path) -> None:

@@ -1,20 +1,34 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Loads Dask while a run is still being made ready: it takes longer than many a cell."""
 
+import atexit
 import multiprocessing
+from functools import cache
 from importlib import import_module
-from multiprocessing import forkserver
+from multiprocessing import forkserver, process
 
+from delayrig.base.scratch import ScratchFolder
 from delayrig.plan.cluster import ClusterWish
 
 METHOD = "forkserver"
 """Workers are forks of one process that has loaded it all: each would need more than a second."""
 LOADED = ["distributed", "delayrig.run.cluster.task"]
+SOCKET_NAME_BYTES = 24
 
 
 def load_dask(wish: ClusterWish) -> None:
     """Here, and at the same time in the process that workers of this machine are forked from."""
     if wish.local_workers:
-        multiprocessing.get_context(METHOD).set_forkserver_preload(LOADED)
-        forkserver.ensure_running()
+        _start_fork_server()
     import_module("delayrig.run.cluster.client")
+
+
+@cache
+def _start_fork_server() -> None:
+    """It lives as long as this process. Its socket is in a folder that is swept after a kill."""
+    scratch = ScratchFolder(SOCKET_NAME_BYTES)
+    atexit.register(scratch.cleanup)
+    config = process.current_process()._config  # type: ignore[attr-defined] # noqa: SLF001
+    config["tempdir"] = scratch.name
+    multiprocessing.get_context(METHOD).set_forkserver_preload(LOADED)
+    forkserver.ensure_running()
