@@ -106,12 +106,12 @@ static void longest_delay_that_can_be_asked_for_is_taken(void **state)
 	struct bench bench;
 
 	(void)state;
-	assert_int_equal(parse(&bench, LEAST " --delay 0x48a60 --ask 0,1,4294967295"), 0);
+	assert_int_equal(parse(&bench, LEAST " --delay 0x48a60 --ask 0,1,18446744073709551615"), 0);
 	assert_int_equal(bench.options.delay_address, 0x48a60);
 	assert_int_equal(bench.options.asks, 3);
-	assert_int_equal(bench.options.ask_us[0], 0);
-	assert_int_equal(bench.options.ask_us[1], 1);
-	assert_int_equal(bench.options.ask_us[2], UINT_MAX);
+	assert_true(bench.options.ask[0] == 0);
+	assert_true(bench.options.ask[1] == 1);
+	assert_true(bench.options.ask[2] == UINT64_MAX);
 }
 
 static void what_makes_no_sense_is_refused(void **state)
@@ -133,9 +133,10 @@ static void what_makes_no_sense_is_refused(void **state)
 		LEAST " --threads x",
 		LEAST " --ask 1",
 		LEAST " --delay 1",
-		LEAST " --delay 1 --ask 4294967296",
+		LEAST " --delay 1 --ask 18446744073709551616",
 		LEAST " --delay 1 --ask 1,,2",
 		LEAST " --delay 1x --ask 1",
+		LEAST " --delay 1 --ask 1 --argument 6",
 	};
 
 	(void)state;
