@@ -7,7 +7,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from delayrig.base.atomic_file import write_atomically
+from delayrig.base.atomic_file import place_folder, write_atomically
 from delayrig.base.errors import BadInputError
 
 LIMIT = 4096
@@ -60,3 +60,21 @@ def test_device_is_written_to_and_not_replaced() -> None:
 def test_folder_that_is_not_there_is_bad_input(tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match="No such file or directory"):
         write_atomically(tmp_path / "none" / "a.json", b"x")
+
+
+def test_folder_that_somebody_else_made_meanwhile_stays(tmp_path: Path) -> None:
+    made, folder = tmp_path / "made", tmp_path / "folder"
+    for place in (made, folder):
+        place.mkdir()
+        (place / "whose").write_text(place.name, encoding="utf-8")
+    place_folder(made, folder)
+    assert (folder / "whose").read_text(encoding="utf-8") == "folder"
+
+
+def test_folder_that_cannot_be_placed_is_an_error(tmp_path: Path) -> None:
+    made = tmp_path / "made"
+    made.mkdir()
+    with pytest.raises(FileNotFoundError):
+        place_folder(made, tmp_path / "nowhere" / "folder")
+    place_folder(made, tmp_path / "folder")
+    assert (tmp_path / "folder").is_dir()

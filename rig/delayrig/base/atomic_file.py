@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Keeps a file in one step: a reader sees the old one or the new one, never a half."""
+"""Keeps a file or a folder in one step: a reader sees a whole one, never a half."""
 
 import contextlib
 import os
@@ -45,3 +45,15 @@ def replace_file(path: Path, content: bytes) -> None:
         with contextlib.suppress(OSError):
             scratch.unlink()
         raise
+
+
+def place_folder(made: Path, folder: Path) -> None:
+    """Gives a whole folder its name; where somebody was faster, that one stays.
+
+    For folders whose name says what is in them: either is as good. Raises `OSError`.
+    """
+    try:
+        made.rename(folder)
+    except OSError:
+        if not folder.is_dir():
+            raise

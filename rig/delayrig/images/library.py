@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 
 from delayrig.base import digest
+from delayrig.base.atomic_file import place_folder
 from delayrig.base.errors import RigFaultError
 from delayrig.base.paths import Paths
 from delayrig.base.preparing import Preparing
@@ -99,7 +100,7 @@ def _fetch(recipe: ProgramRecipe, folder: Path, paths: Paths) -> None:
         for file, path in _files_needed(_found(root), root).items():
             shutil.copyfile(path, made / "lib" / file)
         (made / "packages.json").write_bytes(msgspec.json.encode(versions))
-        made.rename(folder)
+        place_folder(made, folder)
 
 
 def _found(root: Path) -> str:

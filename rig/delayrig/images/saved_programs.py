@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 
 from delayrig.base import digest
+from delayrig.base.atomic_file import place_folder
 from delayrig.base.errors import BadInputError
 from delayrig.base.paths import Paths
 from delayrig.base.preparing import Preparing
@@ -112,8 +113,7 @@ def _made_whole(folder: Path) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
         made = Path(scratch) / "made"
         yield made
-        with contextlib.suppress(OSError):
-            made.rename(folder)
+        place_folder(made, folder)
 
 
 def _copy(packed: Path, made: Path) -> None:

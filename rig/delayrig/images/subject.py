@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Packs flashroms with the libraries that each needs, as archives for the guest."""
 
-import contextlib
 import os
 import re
 import shutil
@@ -12,7 +11,7 @@ import msgspec
 
 from delayrig.base import digest
 from delayrig.base.archive import FORMAT, write_archive
-from delayrig.base.atomic_file import replace_file
+from delayrig.base.atomic_file import place_folder, replace_file
 from delayrig.base.errors import BadInputError, nearest
 from delayrig.base.paths import Paths
 from delayrig.base.preparing import Preparing
@@ -363,9 +362,7 @@ def _write(closure: Closure, folder: Path) -> None:
             _copy(path, root / place.lstrip("/"))
         write_archive(root, made / ARCHIVE)
         _seal(made)
-        # Another run may have packed the same meanwhile: the same files, so either will do.
-        with contextlib.suppress(OSError):
-            made.rename(folder)
+        place_folder(made, folder)
 
 
 def _copy(source: Path, target: Path) -> None:

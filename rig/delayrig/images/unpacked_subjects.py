@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Packed subjects, unpacked to be started on this machine: each with its own libraries."""
 
-import contextlib
 import shutil
 import tempfile
 from pathlib import Path
 
 from delayrig.base.archive import unpack_archive
+from delayrig.base.atomic_file import place_folder
 from delayrig.images.elf import read_elf
 from delayrig.images.seal import broken_seal, files_below, write_seal
 from delayrig.images.subject import PROGRAM, Subject
@@ -30,8 +30,7 @@ def provide_root(subject: Subject) -> Path:
             made.mkdir()
             unpack_archive(Path(subject.archive), made)
             write_seal(seal, made, files_below(made))
-            with contextlib.suppress(OSError):
-                made.rename(root)
+            place_folder(made, root)
     return root
 
 

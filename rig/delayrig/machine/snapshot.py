@@ -20,6 +20,7 @@ from functools import cache
 from pathlib import Path
 
 from delayrig.base import digest
+from delayrig.base.atomic_file import place_folder
 from delayrig.base.errors import LostGuestError
 from delayrig.base.paths import Paths
 from delayrig.images.guest_image import GuestImage
@@ -99,9 +100,7 @@ async def provide_snapshot(shape: GuestShape, image: GuestImage, paths: Paths, c
     drop_unused(paths.snapshots, now_s=time.time())
     with tempfile.TemporaryDirectory(dir=paths.snapshots, prefix="boot-") as scratch:
         snapshot = await _boot(shape, image, paths.qemu_preload, Path(scratch), cpu)
-        # Another run may have made the same meanwhile: either will do.
-        with contextlib.suppress(OSError):
-            snapshot.rename(path)
+        place_folder(snapshot, path)
     return path
 
 
