@@ -18,7 +18,8 @@ from delayrig.base.paths import find_paths
 from delayrig.model.lane import EXACT_LANE
 from delayrig.plan.cluster import check_cluster
 from delayrig.run.cluster.connection import connect
-from delayrig.run.cluster.queue import open_queue
+from delayrig.run.cluster.preload import dask_setup
+from delayrig.run.cluster.queue import PRELOAD, open_queue
 from delayrig.run.cluster.task import Offer, offer
 
 from tests.rig.certificates import make_certificates
@@ -38,6 +39,10 @@ def queue(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
     folder = install_queue(tmp_path / "bin", getattr(request, "param", "slurm"))
     monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
     return folder
+
+
+def test_module_that_workers_of_a_queue_load_is_there_under_that_name() -> None:
+    assert dask_setup.__module__ == PRELOAD
 
 
 def alive(groups: list[int]) -> list[int]:
