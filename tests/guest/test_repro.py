@@ -19,7 +19,7 @@ from tests.guest.conftest import FinishedRun, launch, run_plan
 
 CONVICTED = "demonstration.debian-bookworm.62mips*"
 BUNDLED = "write.bundled.*"
-STRIPPED = "tty.debian-trixie.*"
+STRIPPED = "write.debian-trixie.*"
 LIMIT_S = 120
 END_LIMIT_S = 30
 INTERRUPTED = 130

@@ -32,11 +32,11 @@ def run_plain(layer: str, places: Places, selection: Selection) -> LayerResult:
 
 
 def configure(places: Places) -> bool:
-    """Makes the build with sanitizers where there is none."""
+    """Makes the build with sanitizers; one that is there gets the options of today."""
     build = places.sanitized_build
-    if (build / "build.ninja").exists():
-        return True
-    return places.run([places.meson, "setup", build, *SANITIZED]).code == 0
+    is_there = (build / "build.ninja").exists()
+    verb = "configure" if is_there else "setup"
+    return places.run([places.meson, verb, build, *SANITIZED]).code == 0
 
 
 def run_native(layer: str, places: Places, build: Path, selection: Selection) -> LayerResult:
