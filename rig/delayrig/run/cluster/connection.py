@@ -16,7 +16,7 @@ from delayrig.base.errors import RigFaultError
 from delayrig.base.paths import Paths
 from delayrig.base.scratch import ScratchFolder
 from delayrig.plan.cluster import ClusterWish
-from delayrig.run.cluster.loading import METHOD
+from delayrig.run.cluster import WORKERS_ARE_FORKS
 from delayrig.run.cluster.queue import open_queue
 from delayrig.run.cluster.task import RigWorker
 from delayrig.setup.layout import STATE_VARIABLE
@@ -29,7 +29,7 @@ KILLS_MAX = 2
 REACHED_WITHIN_S = "20s"
 LOUDNESS = logging.CRITICAL
 SETTINGS = {
-    "distributed.worker.multiprocessing-method": METHOD,
+    "distributed.worker.multiprocessing-method": WORKERS_ARE_FORKS,
     "distributed.worker.profile.enabled": False,
     "distributed.deploy.lost-worker-timeout": "1 hour",
     "distributed.scheduler.worker-ttl": "2 minutes",

@@ -9,9 +9,8 @@ from multiprocessing import forkserver, process
 
 from delayrig.base.scratch import ScratchFolder
 from delayrig.plan.cluster import ClusterWish
+from delayrig.run.cluster import WORKERS_ARE_FORKS
 
-METHOD = "forkserver"
-"""Workers are forks of one process that has loaded it all: each would need more than a second."""
 LOADED = ["distributed", "delayrig.run.cluster.task"]
 SOCKET_NAME_BYTES = 24
 
@@ -30,5 +29,5 @@ def _start_fork_server() -> None:
     atexit.register(scratch.cleanup)
     config = process.current_process()._config  # type: ignore[attr-defined] # noqa: SLF001
     config["tempdir"] = scratch.name
-    multiprocessing.get_context(METHOD).set_forkserver_preload(LOADED)
+    multiprocessing.get_context(WORKERS_ARE_FORKS).set_forkserver_preload(LOADED)
     forkserver.ensure_running()
