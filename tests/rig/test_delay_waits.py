@@ -222,6 +222,7 @@ def test_release_is_known_by_its_digest() -> None:
     known = "73d8e8076561977615d8c46c9feaf425d3cc8c333a5820c5228d0c973ad3b400"
     assert is_known_release(make_subject(program_sha256=known))
     assert is_known_release(make_subject(package_version="1.3.0"))
+    assert not is_known_release(make_subject(package_version="1.8.0"))
     assert not is_known_release(make_subject())
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from delayrig.base.errors import NotProvidedError
 from delayrig.images.packages import PAUSES_S, attempts, cause_of, unpack_packages
+from delayrig.setup.apt import date_options
 
 OUT_OF_STEP = """\
 I: running apt-get update...
@@ -91,3 +92,9 @@ def test_archive_without_the_package_is_not_asked_again(
     assert raised.value.what == "x of bookworm for i386"
     assert raised.value.cause == "Unable to locate package x"
     assert calls.read_text().count("\n") == 1
+
+
+def test_index_files_past_their_date_are_taken_where_the_machines_apt_takes_them() -> None:
+    dump = 'Acquire::Retries "3";\nAcquire::Check-Valid-Until "false";\nAcquire::Check-Date "0";\n'
+    assert date_options(dump) == ['Acquire::Check-Valid-Until "false"', 'Acquire::Check-Date "0"']
+    assert date_options("") == []

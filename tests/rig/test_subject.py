@@ -11,6 +11,7 @@ from delayrig.images.elf import ElfFacts
 from delayrig.images.recipes import read_recipes
 from delayrig.images.subject import (
     check_subject,
+    flashrom_version,
     known_subjects,
     knows_string,
     upstream_version,
@@ -24,9 +25,15 @@ RECIPES = read_recipes(CHECKOUT)
 
 
 def test_every_subject_of_the_design_is_known() -> None:
-    assert {"bundled", "debian:bookworm", "debian:trixie", "path:BINARY"} <= set(
-        known_subjects(RECIPES)
-    )
+    named = {"bundled", "debian:bookworm", "debian:trixie", "path:BINARY"}
+    others = {"debian:bullseye", "debian:sid", "flashprog:sid"}
+    assert named | others <= set(known_subjects(RECIPES))
+
+
+def test_a_version_is_that_of_flashroms_own_package() -> None:
+    assert flashrom_version({"libc6": "2.42-2", "flashrom": "1.8.0-2"}) == "1.8.0"
+    assert flashrom_version({"libflashrom1": "1.4.0-3"}) == "1.4.0"
+    assert flashrom_version({"flashprog": "1.4-1", "libc6": "2.42-2"}) == ""
 
 
 @pytest.mark.parametrize("name", known_subjects(RECIPES)[:-1])

@@ -57,6 +57,13 @@ def test_cores_that_nobody_gave_are_as_many_as_the_hazards_need() -> None:
     assert cell.cores == 2
 
 
+def test_programmers_are_multiplied_and_named_in_the_words_that_try_one_again() -> None:
+    cells = cells_of(Flags(programmer=("serprog:ip", "serprog:native-delay"), chip=("AT29C020",)))
+    again = [words_of_cell(cell) for cell in cells]
+    assert ["--programmer" in words for words in again] == [False, True]
+    assert "serprog:native-delay" in again[1]
+
+
 def test_lanes_and_regions_are_multiplied_as_well() -> None:
     cells = cells_of(Flags(lane=("virtual", "host"), region=("4", "64")))
     assert [(cell.lane, cell.region_kib) for cell in cells] == [

@@ -15,7 +15,7 @@ from delayrig.cli.verbosity import note
 from delayrig.hazards import KINDS, NONE
 from delayrig.images.recipes import read_recipes
 from delayrig.images.subject import PATH_PREFIX, current_name, known_subjects
-from delayrig.model.cell import SEPARATOR, Job
+from delayrig.model.cell import SEPARATOR, Job, Programmer
 from delayrig.model.chips import read_chips
 from delayrig.model.corner import FORMS
 from delayrig.model.lane import LaneName
@@ -143,6 +143,7 @@ FLAGS = {
     "corner": Word("corner", lambda: FORMS, joined=","),
     "hazard": Word("hazards", _hazards, joined=SEPARATOR),
     "job": Word("job", lambda: list(Job), joined=","),
+    "programmer": Word("programmer", lambda: list(Programmer), joined=","),
     "arch": Word("arch", lambda: list(Arch), joined=","),
     "lane": Word("lane", lambda: list(LaneName), joined=","),
 }

@@ -38,7 +38,7 @@ from delayrig.cli.verbosity import (
 )
 from delayrig.images.delay_function import DelayWish
 from delayrig.judge.exit_code import WATCHING, exit_code_of_run
-from delayrig.model.cell import REGION_KIB, Cell, Job
+from delayrig.model.cell import REGION_KIB, Cell, Job, Programmer
 from delayrig.model.corner import FORMS
 from delayrig.model.lane import LaneName
 from delayrig.model.platform import Arch
@@ -75,6 +75,11 @@ VALUES = {
     ),
     "job": ("JOB", f"{', '.join(Job)}.  [default: {Job.WRITE}]"),
     "region": ("KIB", f"How much the job is about.  [default: {REGION_KIB}]"),
+    "programmer": (
+        "PROGRAMMER",
+        f"{', '.join(Programmer)}; releases reach parts that are not on SPI by"
+        f" {Programmer.SERPROG_NATIVE_DELAY} alone.  [default: {Programmer.SERPROG_IP}]",
+    ),
     "arch": ("ARCH", f"{', '.join(Arch)}.  [default: what FLASHROM is built for]"),
     "lane": ("LANE", f"{', '.join(LaneName)}.  [default: {LaneName.VIRTUAL}]"),
 }

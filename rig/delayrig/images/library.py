@@ -25,7 +25,7 @@ from delayrig.images.own_programs import provide_own
 from delayrig.images.packages import unpack_packages
 from delayrig.images.profiles.profile import delay_address_of_digest, known_delay_symbols
 from delayrig.images.recipes import ProgramRecipe, Recipes
-from delayrig.images.subject import BUNDLED, PATH_PREFIX, Subject, pack, upstream_version
+from delayrig.images.subject import BUNDLED, PATH_PREFIX, Subject, flashrom_version, pack
 from delayrig.images.symbols import read_symbols
 
 LIBRARY = "libflashrom.so.1"
@@ -85,7 +85,7 @@ def _packaged(name: str, recipe: ProgramRecipe, paths: Paths, preparing: Prepari
     return msgspec.structs.replace(
         _pack(name, files, paths),
         packages=versions,
-        package_version=upstream_version(versions[recipe.library_package]),
+        package_version=flashrom_version(versions),
     )
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from delayrig.base.errors import NotProvidedError, RigFaultError
-from delayrig.setup.apt import ANSWER_LIMITS, derive_suite
-from delayrig.setup.command import redact
+from delayrig.setup.apt import ANSWER_LIMITS, DATES_COMMAND, date_options, derive_suite
+from delayrig.setup.command import answer, redact
 from delayrig.setup.errors import SetupError
 from delayrig.setup.install import read_source_files, read_targets
 from delayrig.setup.named_archive import named_archive
@@ -87,7 +87,7 @@ def _mmdebstrap_words(suite: str, packages: list[str], folder: Path, arch: str) 
         "mmdebstrap",
         "--mode=chrootless",  # nothing is run in there, so nobody need be root
         "--variant=extract",
-        *(f"--aptopt={option}" for option in ANSWER_LIMITS),
+        *(f"--aptopt={option}" for option in [*ANSWER_LIMITS, *date_options(_apt_settings())]),
         *([f"--architectures={arch}"] if arch else []),
         f"--include={','.join(packages)}",
         f'--extract-hook=ls "$1"/var/cache/apt/archives > "$1"/{LISTING}',
@@ -95,6 +95,10 @@ def _mmdebstrap_words(suite: str, packages: list[str], folder: Path, arch: str) 
         str(folder),
         "-",
     ]
+
+
+def _apt_settings() -> str:
+    return answer(DATES_COMMAND)
 
 
 def _run(argv: list[str], sources: str) -> subprocess.CompletedProcess[str]:

@@ -81,6 +81,7 @@ RENAMED_PREFIXES = {"museum:": "past-mistake:"}
 """Old beginnings of names, which this version still takes."""
 ONE_MACHINE_PREFIXES = ("past-mistake:", "step:", "sleep-facts")
 """Of our own programs, those that are built for this architecture alone."""
+FLASHROM_PACKAGES = ("flashrom", "libflashrom1")
 PROGRAM = "/usr/sbin/flashrom"
 """Where every subject lies in its root: no path of this machine goes into a guest."""
 ARCHIVE = "subject.cpio"
@@ -105,7 +106,8 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
     delay_address: int | None = None
     """Of a library: where its delay function lies in it, as far as anybody knows."""
     package_version: str = ""
-    """Upstream's part of the version of the package that holds this very program, if any does."""
+    """Upstream's part of the version of flashrom's package that holds this very program, if one
+    does; empty for other programs, as forks of flashrom."""
 
     @property
     def parts(self) -> dict[str, Path]:
@@ -258,7 +260,7 @@ def _provide_packaged(
         closure = collect_program(recipe.program, root)
         subject = msgspec.structs.replace(
             pack(name, closure, versions, paths, arch, preparing),
-            package_version=upstream_version(versions.get(recipe.package, "")),
+            package_version=flashrom_version(versions),
         )
     pointer.parent.mkdir(parents=True, exist_ok=True)
     place = str(Path(subject.archive).relative_to(paths.images))
@@ -292,6 +294,12 @@ def _pointed_to(pointer: Path, paths: Paths) -> Subject:
     """A pointer names its archive below the images: the folder of all may be carried elsewhere."""
     subject = msgspec.json.decode(pointer.read_bytes(), type=Subject)
     return msgspec.structs.replace(subject, archive=str(paths.images / subject.archive))
+
+
+def flashrom_version(packages: dict[str, str]) -> str:
+    """Upstream's version of flashrom or its library among them; empty where there is none."""
+    named = (packages[name] for name in FLASHROM_PACKAGES if name in packages)
+    return upstream_version(next(named, ""))
 
 
 def upstream_version(version: str) -> str:

@@ -10,7 +10,12 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from delayrig.hazards.artifacts import Artifacts
-from delayrig.images.profiles.profile import Profile, delay_address_of_digest, version_of_digest
+from delayrig.images.profiles.profile import (
+    Profile,
+    delay_address_of_digest,
+    is_packaged_release,
+    version_of_digest,
+)
 from delayrig.images.subject import Subject
 from delayrig.judge.bus import leaves_waits, observe_waits
 from delayrig.judge.delay_waits import (
@@ -81,7 +86,7 @@ def is_known_release(subject: Subject) -> bool:
     """Whether it is the unmodified program of a release, by its digest."""
     sha256 = subject.program_sha256
     return bool(
-        subject.package_version
+        is_packaged_release(subject.package_version)
         or version_of_digest(sha256)
         or delay_address_of_digest(sha256) is not None
     )

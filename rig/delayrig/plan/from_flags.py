@@ -14,7 +14,7 @@ from delayrig.base.errors import BadInputError
 from delayrig.hazards import NONE, cores_needed, parse_hazards
 from delayrig.images.elf import read_elf
 from delayrig.images.subject import PATH_PREFIX
-from delayrig.model.cell import REGION_KIB, SEPARATOR, Cell, Expect, Job, Role
+from delayrig.model.cell import REGION_KIB, SEPARATOR, Cell, Expect, Job, Programmer, Role
 from delayrig.model.corner import Corner
 from delayrig.model.lane import LaneName
 from delayrig.model.platform import PLATFORMS, Arch
@@ -54,6 +54,7 @@ class Flags:
     hazard: tuple[str, ...] = ()
     chip: tuple[str, ...] = ()
     corner: tuple[str, ...] = ()
+    programmer: tuple[str, ...] = ()
     job: tuple[str, ...] = ()
     region: tuple[str, ...] = ()
 
@@ -105,6 +106,7 @@ def _single(row: dict[str, str]) -> Single:
             job=row["job"] or Job.WRITE.value,
             chip=row["chip"] or CHIP,
             corner=row["corner"] or CORNER,
+            programmer=row["programmer"] or Programmer.SERPROG_IP.value,
             hazards=hazards,
             arch=row["arch"],
         ),
@@ -158,6 +160,8 @@ def words_of_cell(cell: Cell) -> list[str]:
     if cell.hazards:
         words += ["--hazard", SEPARATOR.join(cell.hazards)]
     words += ["--chip", cell.chip, "--corner", cell.corner, "--job", cell.job]
+    if cell.programmer is not Programmer.SERPROG_IP:
+        words += ["--programmer", cell.programmer]
     return [*words, "--region", str(cell.region_kib), "--seed", str(cell.seed)]
 
 

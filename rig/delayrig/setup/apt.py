@@ -26,6 +26,9 @@ ANSWER_LIMITS = (
     'Acquire::Retries "1"',
 )
 """apt's settings under which an archive that is out of reach is told within a minute."""
+DATES_COMMAND = ("apt-config", "dump")
+DATES = ("Acquire::Check-Valid-Until", "Acquire::Check-Date")
+"""Where this machine's apt takes index files that are past their date, so do our own calls."""
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
 DEBIAN = "debian"
@@ -111,6 +114,12 @@ def derive_suite(
 def _named_fields(uri: str, suite: str) -> Fields:
     fields = {"Types": "deb", "URIs": uri, "Suites": suite, "Components": "main"}
     return _with_age(uri, fields | {"Signed-By": KEYRING})
+
+
+def date_options(dump: str) -> list[str]:
+    """Of DATES_COMMAND's answer, the settings that say which dates of index files are taken."""
+    lines = (line.rstrip(";") for line in dump.splitlines())
+    return [line for line in lines if line.partition(" ")[0] in DATES]
 
 
 def parse_targets(text: str) -> tuple[Target, ...]:

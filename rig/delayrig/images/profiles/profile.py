@@ -43,6 +43,8 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     schema: int
     name: str
     versions: list[str]
+    packaged: str = ""
+    """Of which versions a distribution's package is the release whose sources were read."""
     digests: dict[str, str] = {}
     """Versions of programs that do not tell theirs, by SHA-256 of the program."""
     delay_address: dict[str, int] = {}
@@ -77,6 +79,13 @@ def find_profile(version: str) -> Profile | None:
         if any(re.fullmatch(pattern, version) for pattern in profile.versions):
             return profile
     return None
+
+
+def is_packaged_release(package_version: str) -> bool:
+    """Whether a distribution's package of that version is a release that a profile was made for."""
+    return any(
+        re.fullmatch(each.packaged, package_version) for each in read_profiles() if each.packaged
+    )
 
 
 def version_of_digest(sha256: str) -> str:
