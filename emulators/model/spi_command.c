@@ -98,7 +98,9 @@ static enum chip_rule check_length(
 	size_t head = head_len(chip, command);
 	size_t data_len = command_len > head ? command_len - head : 0;
 
-	if (command_len < head - command->dummy_bytes || data_len < command->data_len_min)
+	if (command_len < head - command->dummy_bytes && !works_when(command, SPI_ANY_ADDRESS))
+		return CHIP_RULE_LENGTH;
+	if (data_len < command->data_len_min)
 		return CHIP_RULE_LENGTH;
 	return data_len > command->data_len_max ? CHIP_RULE_LENGTH : CHIP_RULE_NONE;
 }
@@ -142,28 +144,28 @@ static enum chip_rule check_command(
 	return check_length(chip, command, command_len);
 }
 
-/* The part decodes only as many address bits as it has. */
+/* The part decodes only as many address bits as it has. What is not written of an address is 0. */
 static void decode_address(const struct chip *chip, const struct spi_command *command,
 	const struct chip_transfer *transfer, struct chip_facts *facts)
 {
 	size_t count = address_bytes(chip, command);
 	uint32_t address = 0;
 
-	if (count == 0 || transfer->command_len < 1u + count)
+	if (count == 0)
 		return;
 	if (count == 3 && command->address_bytes == SPI_ADDRESS_BY_MODE)
 		address = chip->spi.address_high;
 	for (size_t i = 1; i <= count; i++)
-		address = address << 8 | transfer->command[i];
-	facts->has_address = true;
+		address = address << 8 | (i < transfer->command_len ? transfer->command[i] : 0);
+	facts->has_address = transfer->command_len > count;
 	facts->address = address % chip->part->size_bytes;
 }
 
 /*
- * A dummy is eight clocks, whoever drives the bus meanwhile: those that a client did not write are
- * the first bytes that it reads.
+ * Eight clocks are a byte of address or a dummy, whoever drives the bus meanwhile: those that a
+ * client did not write are the first bytes that it reads.
  */
-static struct chip_transfer without_dummies(const struct chip_transfer *transfer, size_t head)
+static struct chip_transfer without_head(const struct chip_transfer *transfer, size_t head)
 {
 	struct chip_transfer wire = *transfer;
 	size_t missing = transfer->command_len < head ? head - transfer->command_len : 0;
@@ -181,7 +183,7 @@ static void run(struct chip *chip, const struct spi_command *command,
 	const struct chip_transfer *transfer, struct chip_facts *facts)
 {
 	size_t head = head_len(chip, command);
-	struct chip_transfer wire = without_dummies(transfer, head);
+	struct chip_transfer wire = without_head(transfer, head);
 	struct spi_request request = {
 		.transfer = &wire,
 		.data = wire.command + head,

@@ -19,6 +19,8 @@ enum spi_when {
 	SPI_NEEDS_STATUS_ENABLE = 1 << 6, /* 06h, or what else opens the status register */
 	SPI_BEGINS_WRITE = 1 << 7,        /* no write itself, and as early after power came */
 	SPI_KEEPS_RESET_ENABLED = 1 << 8,
+	/* Asked of parts that nobody knows yet, some with an address of another length. */
+	SPI_ANY_ADDRESS = 1 << 9,
 };
 
 #define SPI_DATA_ANY SIZE_MAX

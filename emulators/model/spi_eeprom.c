@@ -41,7 +41,7 @@ static void run_read_ident(
 
 /* Opcode, name, address and dummy bytes, when, which parts, data bytes from and to, what to do. */
 static const struct spi_command commands[] = {
-	{0x83, "RDID", 3, 0, 0, NULL, 0, ANY, run_read_ident},
+	{0x83, "RDID", 3, 0, SPI_ANY_ADDRESS, NULL, 0, ANY, run_read_ident},
 	{0x05, "RDSR", 0, 0, SPI_WHILE_BUSY, NULL, 0, ANY, spi_run_read_status},
 	{0x01, "WRSR", 0, 0, SPI_NEEDS_WRITE_ENABLE, NULL, 1, 1, spi_run_write_status},
 	{0x06, "WREN", 0, 0, SPI_BEGINS_WRITE, NULL, 0, 0, spi_run_write_enable},

@@ -59,6 +59,17 @@ static void write_time_is_owed_to_the_nanosecond(void **state)
 	bench_deinit(&bench);
 }
 
+static void identification_is_asked_with_the_address_of_smaller_parts_as_well(void **state)
+{
+	struct bench *bench = *state;
+
+	bench_send(bench, (uint8_t[]){0x83, 0, 0}, 3, 4);
+	assert_int_equal(bench->facts.rule, CHIP_RULE_NONE);
+	assert_memory_equal(bench->reply, ((uint8_t[]){0xFF, 0x20, 0x00, 0x12}), 4);
+	bench_send(bench, (uint8_t[]){0x03, 0, 0}, 3, 4);
+	assert_int_equal(bench->facts.rule, CHIP_RULE_LENGTH);
+}
+
 static void write_without_enable_is_refused(void **state)
 {
 	struct bench *bench = *state;
@@ -115,6 +126,7 @@ int main(void)
 		WITH(m95m02, write_replaces_bytes_without_an_erase),
 		WITH(m95m02, write_past_the_page_end_wraps_and_keeps_the_others),
 		cmocka_unit_test(write_time_is_owed_to_the_nanosecond),
+		WITH(m95m02, identification_is_asked_with_the_address_of_smaller_parts_as_well),
 		WITH(m95m02, write_without_enable_is_refused),
 		WITH(m95m02, protection_bits_take_the_quarters_from_the_end),
 		WITH(m95m02, identification_page_stands_in_for_an_id_command),
