@@ -16,6 +16,7 @@ from delayrig.analysis.repro.watched_lane import check_look, opener, packed_comm
 from delayrig.base.errors import ExitCode, LostGuestError
 from delayrig.base.paths import Paths
 from delayrig.base.preparing import Preparing
+from delayrig.judge.not_provided import not_provided_lines
 from delayrig.model.events import first, read_events
 from delayrig.model.kinds.agent import SubjectStart
 from delayrig.model.lane import LaneName
@@ -56,7 +57,7 @@ async def run_again(
     show("")
     if request.lane is not LaneName.HOST:
         _show_output(folder, show)
-    for line in describe_result(result, _began_ns(folder)):
+    for line in [*describe_result(result, _began_ns(folder)), *not_provided_lines([results])]:
         click.echo(line)
     instead = instead if look is Look.WATCH else LOOKED_INTO
     again = (
