@@ -11,6 +11,7 @@ from delayrig.present.measured import (
     RUN_MARK,
     known_bad_page,
     never_accused_page,
+    newest_page,
     requoted,
     requoted_answer,
     resolution_page,
@@ -119,3 +120,15 @@ def test_page_of_known_bad_builds_names_the_command_that_makes_it(
     page = known_bad_page(answer)
     assert command in page
     assert ("may be left in doubt" in page) is bool(disguise)
+
+
+def test_page_of_the_newest_has_versions_and_what_convicts() -> None:
+    good, bad = run_of(20, 30).cells
+    facts = replace(bad.subject, name="debian:sid", version="1.8.0")
+    bad = replace(bad, subject=facts, verdict=Verdict.TOO_SHORT, evidence=[make_evidence()])
+    page = newest_page(Results(run=make_run_header(), cells=[good, bad], contrasts=[]))
+    assert "| `debian:sid` | 1.8.0 |" in page
+    told = page[page.index("What convicts them:") :]
+    assert f"too_short {bad.id}" in told
+    assert all(line in told for line in evidence_lines(bad))
+    assert good.id not in told

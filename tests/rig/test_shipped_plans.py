@@ -22,8 +22,8 @@ from tests.rig.plan_texts import CHIPS, levels, shipped
 
 SHIPPED = [
     *("chips", "default", "full", "gate", "known-bad", "live", "live-hazards", "long-jobs"),
-    *("never-accused", "past-mistakes", "proposal", "releases", "smoke", "survey", "threshold"),
-    "write-time",
+    *("never-accused", "newest", "past-mistakes", "proposal", "releases", "smoke", "survey"),
+    *("threshold", "write-time"),
 ]
 DEMONSTRATING = ["default", "full", "smoke"]
 

@@ -23,6 +23,7 @@ from delayrig.present.measured import (
     gate_page,
     known_bad_page,
     never_accused_page,
+    newest_page,
     requoted,
     requoted_answer,
     resolution_page,
@@ -35,6 +36,7 @@ RUNS = {
     "known-bad": ("selfcheck", "known-bad"),
     "strangers": ("selfcheck", "known-bad", "--stripped", "--renamed"),
     "never-accused": ("run", "--plan", "never-accused"),
+    "newest": ("run", "--plan", "newest"),
 }
 WITH_DELAYS = ("default", "gate/baseline", "gate/candidate")
 PAGES = "rig/docs/measured"
@@ -46,6 +48,7 @@ FILES = {
     "known-bad": KNOWN_BAD_FILE,
     "strangers": KNOWN_BAD_FILE,
     "never-accused": RESULTS_FILE,
+    "newest": RESULTS_FILE,
 }
 ANSWERS = (ExitCode.PASS, ExitCode.UNSAFE, ExitCode.INCONCLUSIVE)
 
@@ -103,6 +106,8 @@ def _write(part: str, folder: Path, checkout: Path) -> None:
         _quote(checkout, lambda text: requoted_answer(text, decision))
     elif part == "never-accused":
         write_text(pages / f"{part}.md", never_accused_page(read_results(folder / part)))
+    elif part == "newest":
+        write_text(pages / f"{part}.md", newest_page(read_results(folder / part)))
     else:
         answer = read_versioned(folder / part / KNOWN_BAD_FILE, KnownBad, schema=SCHEMA)
         write_text(pages / f"{part}.md", known_bad_page(answer))

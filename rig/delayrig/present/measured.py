@@ -120,6 +120,26 @@ def never_accused_page(results: Results) -> str:
     )
 
 
+def newest_page(results: Results) -> str:
+    """What released flashroms do, each with its version and what convicts it."""
+    cells = [cell for cell in results.cells if cell.role == Role.MEASURE]
+    versions = {cell.subject.name: cell.subject.version for cell in cells if cell.subject.version}
+    findings = [
+        line
+        for cell in cells
+        if cell.evidence
+        for line in (f"{cell.verdict} {cell.id}", *(f"  {said}" for said in evidence_lines(cell)))
+    ]
+    return _page(
+        "What the newest flashroms do",
+        f"`rig/rig run --plan {results.run.plan}`. Suites move on; these were the versions:",
+        _table(("subject", "version"), [(f"`{n}`", v) for n, v in sorted(versions.items())]),
+        _indented(_lines_of(cells, results)),
+        "What convicts them:",
+        _indented(findings),
+    )
+
+
 def _verdicts(name: str, counts: Counter[Verdict]) -> tuple[str, ...]:
     accused = counts[Verdict.TOO_SHORT] + counts[Verdict.CORRUPT]
     doubts = counts.total() - counts[Verdict.PASS] - accused
