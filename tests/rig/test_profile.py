@@ -65,6 +65,7 @@ def test_threshold_is_that_of_the_version(version: str, threshold: int | None) -
         ("flashrom 1.5.0-devel (git:v1.4-2-gabc)\n", "1.5.0-devel"),
         ("flashrom unknown on Linux 6.1.0-50-cloud-amd64 (x86_64)\nhttps://flashrom.org\n", ""),
         ("serprog-floor 0.1.0-floor\n", "0.1.0-floor"),
+        ("flashprog v1.6 on Linux 6.1\n", "flashprog 1.6"),
         ("myflashrom 1.4.0\n", ""),
         ("", ""),
     ],

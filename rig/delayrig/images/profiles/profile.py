@@ -14,6 +14,7 @@ from delayrig.base.toml import read_toml
 
 PROFILES_FOLDER = Path(__file__).parent
 
+FORK = "flashprog"
 OPENS_SYNC_NOPS = "sync-nops"
 OPENS_BUSY_STATUS = "busy-status"
 
@@ -105,7 +106,11 @@ def delay_address_of_digest(sha256: str) -> int | None:
 def find_version(stdout: str) -> str:
     """The version that a flashrom prints of itself; empty where it prints none.
 
-    `serprog-floor`, which stands in for one, prints its own in the same way.
+    `serprog-floor`, which stands in for one, prints its own in the same way. A fork counts its
+    versions for itself, so that its name is part of them.
     """
-    found = re.search(r"\b(?:flashrom|serprog-floor) v?([0-9][0-9A-Za-z.\-+~]*)", stdout)
-    return found.group(1) if found else ""
+    found = re.search(rf"\b(flashrom|serprog-floor|{FORK}) v?([0-9][0-9A-Za-z.\-+~]*)", stdout)
+    if found is None:
+        return ""
+    name, version = found.groups()
+    return f"{name} {version}" if name == FORK else version
