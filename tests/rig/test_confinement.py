@@ -65,10 +65,12 @@ def said_of(out: Path, cell: CellResult) -> dict[str, int]:
 
 
 def test_hostile_subject_is_refused_everything_and_does_not_pass(
-    paths: Paths, tmp_path: Path, port: int
+    paths: Paths, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, port: int
 ) -> None:
     out = tmp_path / "out"
-    program = build_hostile(tmp_path, PORT=port, OUTSIDE=str(tmp_path / "outside"))
+    # The folders of `paths` are there in the sandbox, empty and in memory, where /tmp has them.
+    outside = tmp_path_factory.mktemp("elsewhere") / "outside"
+    program = build_hostile(tmp_path, PORT=port, OUTSIDE=str(outside))
     hostile, other = run_cells(
         paths,
         out,
@@ -80,7 +82,7 @@ def test_hostile_subject_is_refused_everything_and_does_not_pass(
     assert {name: number for name, number in said.items() if number not in REFUSED[name]} == {}
     assert hostile.verdict not in (Verdict.PASS, Verdict.INFRA_ERROR), hostile.reason
     assert other.verdict is Verdict.PASS, other.reason
-    assert not (tmp_path / "outside").exists()
+    assert not outside.exists()
     assert left_running(tmp_path) == []
 
 
