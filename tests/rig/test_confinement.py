@@ -116,14 +116,21 @@ def test_machine_that_cannot_confine_is_refused_with_both_remedies(
     assert "--unconfined" in caught.value.hint
 
 
-def test_bubblewrap_that_does_not_work_is_told_with_what_it_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("program", "what"),
+    [
+        ("bwrap", "bubblewrap does not work"),
+        ("unshare", "no network of its own is to be had"),
+    ],
+)
+def test_what_does_not_work_is_told_with_what_it_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, what: str
 ) -> None:
-    broken = tmp_path / "bwrap"
-    broken.write_text("#!/bin/sh\necho 'bwrap: no namespaces today' >&2\nexit 1\n")
+    broken = tmp_path / program
+    broken.write_text(f"#!/bin/sh\necho '{program}: no namespaces today' >&2\nexit 1\n")
     broken.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
-    assert missing_confinement() == "bubblewrap does not work: bwrap: no namespaces today"
+    assert missing_confinement() == f"{what}: {program}: no namespaces today"
 
 
 def test_network_of_its_own_has_what_listens_there_and_nothing_else(port: int) -> None:
