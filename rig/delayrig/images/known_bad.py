@@ -85,7 +85,7 @@ def find_mistake(name: str, mistakes: dict[str, Mistake]) -> Mistake:
     except KeyError:
         raise BadInputError(
             f"there is no known-bad build {name!r}",
-            hint=nearest(name, mistakes, what="known-bad builds"),
+            hint=nearest(name, mistakes, what="builds", listed_by="`rig/rig subjects`"),
         ) from None
 
 

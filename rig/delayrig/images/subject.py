@@ -84,6 +84,7 @@ OWN_PROGRAMS = {
     },
 }
 PATH_PREFIX = "path:"
+LISTED_BY = "`rig/rig subjects`, and path:BINARY"
 RENAMED_PREFIXES = {"museum:": "past-mistake:"}
 """Old beginnings of names, which this version still takes."""
 ONE_MACHINE_PREFIXES = ("past-mistake:", "step:", "sleep-facts")
@@ -187,7 +188,8 @@ def check_subject(name: str, recipes: Recipes, where: str) -> None:
             _collect_path(name)
         elif plain not in known[:-1]:
             raise BadInputError(
-                f"unknown subject {name!r}", hint=nearest(name, known, what="subjects")
+                f"unknown subject {name!r}",
+                hint=nearest(name, known, what="subjects", listed_by=LISTED_BY),
             )
     except BadInputError as error:
         raise BadInputError(f"{where}: {error.message}", hint=error.hint) from error
