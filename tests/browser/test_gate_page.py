@@ -4,9 +4,7 @@
 import re
 from pathlib import Path
 
-import pytest
-
-from tests.browser.conftest import PHONE, WIDE, WIDTH_AND_SCHEME, Opener, too_wide_at
+from tests.browser.conftest import PHONE, WIDE, Opener
 from tests.rig.reported import LARGE
 
 PAGE = "gate-24"
@@ -23,17 +21,6 @@ def test_headline_is_the_verdict_in_words_and_the_sides_stand_below(open_page: O
     assert "against debian:bookworm" in page.locator(".summary").inner_text()
     said = page.locator("#decision ~ p").first.inner_text()
     assert said.endswith(" Up to 50 ms of time and 50 ms of CPU time more are no reason.")
-
-
-@pytest.mark.parametrize(("width", "scheme"), WIDTH_AND_SCHEME)
-def test_page_of_a_large_gate_fits_and_is_kept_as_a_picture(
-    open_page: Opener, tmp_path: Path, width: int, scheme: str
-) -> None:
-    page = open_page(PAGE, width=width, scheme=scheme).page
-    assert too_wide_at(page, [width]) == []
-    picture = tmp_path / f"{PAGE}-{width}-{scheme}.png"
-    page.screenshot(path=picture, full_page=True)
-    assert picture.stat().st_size > 10_000
 
 
 def test_words_use_the_width_of_the_page(open_page: Opener) -> None:

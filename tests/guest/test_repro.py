@@ -206,6 +206,16 @@ def test_subject_that_gdb_lets_go_ends_its_job(paths: Paths, smoke: FinishedRun)
     assert "VERIFIED" in done.stdout
 
 
+@pytest.mark.long("six starts of a minute; quick: the same over TCP, tests/rig/test_kept_awake.py")
+@pytest.mark.parametrize("start", range(6))
+def test_gdb_of_a_cell_over_a_tty_comes_to_its_end(
+    paths: Paths, smoke: FinishedRun, start: int
+) -> None:
+    cell = ("--from", str(smoke.out), "tty.bundled*")
+    done = repro(paths, *cell, "--gdb", said="delete\ncontinue\n")
+    assert "exited normally" in done.stdout, start
+
+
 def test_gdb_of_the_host_lane_has_the_symbols_of_the_subject(paths: Paths) -> None:
     arguments = ("--plan", "smoke", "--lane", "host", BUNDLED, "--gdb")
     done = repro(paths, *arguments, said="continue\nbacktrace 3\ndelete\ncontinue\nquit\n")

@@ -65,10 +65,12 @@ def said_of(out: Path, cell: CellResult) -> dict[str, int]:
 
 
 def test_hostile_subject_is_refused_everything_and_does_not_pass(
-    paths: Paths, tmp_path: Path, port: int
+    paths: Paths, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, port: int
 ) -> None:
     out = tmp_path / "out"
-    program = build_hostile(tmp_path, PORT=port, OUTSIDE=str(tmp_path / "outside"))
+    # The folders of `paths` are there in the sandbox, empty and in memory, where /tmp has them.
+    outside = tmp_path_factory.mktemp("elsewhere") / "outside"
+    program = build_hostile(tmp_path, PORT=port, OUTSIDE=str(outside))
     hostile, other = run_cells(
         paths,
         out,
@@ -80,7 +82,7 @@ def test_hostile_subject_is_refused_everything_and_does_not_pass(
     assert {name: number for name, number in said.items() if number not in REFUSED[name]} == {}
     assert hostile.verdict not in (Verdict.PASS, Verdict.INFRA_ERROR), hostile.reason
     assert other.verdict is Verdict.PASS, other.reason
-    assert not (tmp_path / "outside").exists()
+    assert not outside.exists()
     assert left_running(tmp_path) == []
 
 
@@ -114,14 +116,21 @@ def test_machine_that_cannot_confine_is_refused_with_both_remedies(
     assert "--unconfined" in caught.value.hint
 
 
-def test_bubblewrap_that_does_not_work_is_told_with_what_it_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("program", "what"),
+    [
+        ("bwrap", "bubblewrap does not work"),
+        ("unshare", "no network of its own is to be had"),
+    ],
+)
+def test_what_does_not_work_is_told_with_what_it_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, what: str
 ) -> None:
-    broken = tmp_path / "bwrap"
-    broken.write_text("#!/bin/sh\necho 'bwrap: no namespaces today' >&2\nexit 1\n")
+    broken = tmp_path / program
+    broken.write_text(f"#!/bin/sh\necho '{program}: no namespaces today' >&2\nexit 1\n")
     broken.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
-    assert missing_confinement() == "bubblewrap does not work: bwrap: no namespaces today"
+    assert missing_confinement() == f"{what}: {program}: no namespaces today"
 
 
 def test_network_of_its_own_has_what_listens_there_and_nothing_else(port: int) -> None:

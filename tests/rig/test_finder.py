@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Delay functions of stripped programs: what is found, what is not, and what is said of it."""
 
+import random
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 import pytest
 from delayrig.images.finder.finding import Findings, find_in, read_findings
+from delayrig.images.seal import unsealed
 from delayrig.images.symbols import read_symbols
 from delayrig.model.platform import Arch
 
+from tests.damage import HARMS
 from tests.rig import delay_programs as programs
 
 pytestmark = pytest.mark.skipif(not programs.compiles(Arch.X86_64), reason="needs gcc")
@@ -213,16 +217,23 @@ def test_what_was_found_is_kept_by_the_file_and_what_was_known(tmp_path: Path) -
     first = read_findings(bare, (), tmp_path / "kept")
     (file,) = (tmp_path / "kept").iterdir()
     again = find_in(bare.read_bytes())
-    assert msgspec.json.decode(file.read_bytes(), type=Findings) == first == again
+    kept = unsealed(file.read_bytes()) or b""
+    assert msgspec.json.decode(kept, type=Findings) == first == again
     named = read_findings(bare, (first.found[0].address,), tmp_path / "kept")
     assert named.named == first.found[:1]
     assert len(list((tmp_path / "kept").iterdir())) == 2
 
 
-def test_file_that_was_kept_in_part_is_read_anew(tmp_path: Path) -> None:
+@pytest.mark.parametrize("harm", HARMS)
+def test_damaged_file_that_was_kept_is_read_anew(
+    tmp_path: Path, harm: Callable[[Path, random.Random], None]
+) -> None:
     bare = programs.stripped(programs.build(tmp_path, programs.USES_BOTH, "-O2"))
     first = read_findings(bare, (), tmp_path / "kept")
     (file,) = (tmp_path / "kept").iterdir()
-    file.write_bytes(file.read_bytes()[:-9])
-    read_findings.cache_clear()
-    assert read_findings(bare, (), tmp_path / "kept") == first
+    sound = file.read_bytes()
+    for seed in range(10):
+        harm(file, random.Random(seed))
+        read_findings.cache_clear()
+        assert read_findings(bare, (), tmp_path / "kept") == first
+        assert file.read_bytes() == sound

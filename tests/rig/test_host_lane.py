@@ -173,6 +173,19 @@ def test_other_ways_to_the_part_work(paths: Paths, tmp_path: Path, programmer: s
     assert cell.verdict is Verdict.PASS, cell.reason
 
 
+def test_terminal_is_found_however_long_the_path_to_it_is(
+    paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from delayrig.model.cell import Programmer
+
+    far = tmp_path / ("far/" * 40)
+    far.mkdir(parents=True)
+    monkeypatch.setenv("TMPDIR", str(far))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    cell = run_one(paths, tmp_path / "out", host_cell(programmer=Programmer.SERPROG_DEV))
+    assert cell.verdict is Verdict.PASS, cell.reason
+
+
 @pytest.mark.parametrize(
     ("word", "event"),
     [

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Programs that a gate keeps beside its results: found there when a cell of it is run again."""
 
+import random
 import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -10,6 +12,7 @@ import pytest
 from delayrig.analysis.gate.decision import FILE_NAME
 from delayrig.analysis.gate.request import cells_of
 from delayrig.analysis.repro.choice import Wish, choose
+from delayrig.base import digest
 from delayrig.base.errors import BadInputError
 from delayrig.base.paths import Paths, find_paths
 from delayrig.images.recipes import Recipes, read_recipes
@@ -19,6 +22,7 @@ from delayrig.model.cell import Cell, Role
 from delayrig.model.platform import Arch
 from delayrig.model.result import Results, Verdict, write_results
 
+from tests.damage import HARMS
 from tests.rig.builders import make_cell, make_result, make_run_header
 
 CHECKOUT = find_paths().checkout
@@ -75,6 +79,20 @@ def test_program_that_was_saved_comes_before_what_lies_at_its_path_now(
     shutil.copy(shutil.which("true") or "", program)
     again = provide_program(subject.name, recipes_with(folder), state(tmp_path / "there"), print)
     assert again.program_sha256 == subject.program_sha256
+
+
+@pytest.mark.parametrize("harm", HARMS)
+def test_damaged_copy_among_the_images_is_copied_again(
+    program: Path, tmp_path: Path, harm: Callable[[Path, random.Random], None]
+) -> None:
+    subject, folder = saved(program, tmp_path)
+    there = state(tmp_path / "there")
+    archive = Path(provide_program(subject.name, recipes_with(folder), there, print).archive)
+    for name in ("subject.cpio", "seal.json", "parts/usr/sbin/flashrom"):
+        harm(archive.parent / name, random.Random(name))
+        again = provide_program(subject.name, recipes_with(folder), there, print)
+        assert digest.of_file(archive) == subject.archive_sha256
+        assert again.program_bytes == subject.program_bytes
 
 
 @pytest.mark.parametrize("file", ["subject.cpio", "parts/usr/sbin/flashrom"])

@@ -124,5 +124,14 @@ def test_nearest_ignores_case_and_lists_all_in_order() -> None:
     assert nearest("mx-p", ["MX-P"], what="chips").startswith("did you mean 'MX-P'?")
 
 
+def test_nearest_of_many_names_up_to_three_and_what_lists_the_others() -> None:
+    many = [f"chip-{number}" for number in range(200)]
+    told = nearest("CHIP-17", many, what="chips", listed_by="`rig/rig chips`")
+    assert told.startswith("did you mean 'chip-17' or 'chip-1")
+    assert told.count(" or ") == 2
+    assert told.endswith("? known chips: `rig/rig chips`")
+    assert nearest("", many, what="chips", listed_by="here") == "known chips: here"
+
+
 def test_nearest_does_not_guess_at_what_is_far_away() -> None:
     assert nearest("zzzzzz", ["b", "a"], what="jobs") == "known jobs: a, b"

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from enum import IntEnum
 from typing import ClassVar
 
+NEAR_MAX = 3
+
 
 class ExitCode(IntEnum):
     """The launcher's exit codes, fixed by the design."""
@@ -57,10 +59,14 @@ class OverdueGuestError(LostGuestError):
     """A guest was not done when its limit of host time was over."""
 
 
-def nearest(name: str, known: Iterable[str], *, what: str) -> str:
-    """A hint that names the nearest of the known names, and all of them where they are few."""
+def nearest(name: str, known: Iterable[str], *, what: str, listed_by: str = "") -> str:
+    """A hint that names the nearest of the known names, and all of them.
+
+    Where they are many, `listed_by` is the command that lists them; then up to three are near.
+    """
     names = sorted(known)
     lowered = {candidate.lower(): candidate for candidate in names}
-    close = difflib.get_close_matches(name.lower(), lowered, n=1, cutoff=0.5)
-    hint = f"did you mean {lowered[close[0]]!r}? " if close else ""
-    return f"{hint}known {what}: {', '.join(names)}"
+    most = NEAR_MAX if listed_by else 1
+    close = difflib.get_close_matches(name.lower(), lowered, n=most, cutoff=0.5)
+    hint = f"did you mean {' or '.join(repr(lowered[one]) for one in close)}? " if close else ""
+    return f"{hint}known {what}: {listed_by or ', '.join(names)}"

@@ -5,7 +5,7 @@ What is started there reaches what listens there, and no other service of this m
 moves to one with its children to come (`enter_private_net`), or another process holds one open
 (`PrivateNet`). Either needs no right where user namespaces are to be had.
 
-Source: namespaces(7), user_namespaces(7), nsenter(1), netdevice(7).
+Source: namespaces(7), user_namespaces(7), nsenter(1), unshare(1), netdevice(7).
 """
 
 import contextlib
@@ -91,6 +91,12 @@ def words_into(folder: str) -> list[str]:
     """The same for the network whose namespaces are in `folder`."""
     user = [] if os.geteuid() == 0 else [f"--user={folder}/user", "--preserve-credentials"]
     return ["nsenter", *user, f"--net={folder}/net", "--"]
+
+
+def words_into_new() -> list[str]:
+    """What stands before a program that tries whether there is one to be had: its own, and dead."""
+    user = [] if os.geteuid() == 0 else ["--user", "--map-current-user"]
+    return ["unshare", *user, "--net", "--"]
 
 
 def enter_private_net() -> None:

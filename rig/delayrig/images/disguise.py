@@ -13,9 +13,9 @@ from pathlib import Path
 
 from delayrig import __version__
 from delayrig.base import digest
-from delayrig.base.atomic_file import replace_file
 from delayrig.base.errors import RigFaultError
 from delayrig.base.paths import Paths
+from delayrig.images.seal import fault_of, sealed_folder
 
 STRIPPED, RENAMED = "stripped:", "renamed:"
 DISGUISES = (STRIPPED, RENAMED)
@@ -38,12 +38,12 @@ def disguised(program: Path, disguises: Sequence[str], paths: Paths) -> Path:
     if not disguises:
         return program
     key = digest.of_value([sorted(set(disguises)), digest.of_file(program)])[:24]
-    place = paths.state / FOLDER / key / program.name
-    if not place.is_file():
-        place.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(place, _disguise(program, disguises))
-        place.chmod(0o755)
-    return place
+    folder = paths.state / FOLDER / key
+    if fault_of(folder):
+        with sealed_folder(folder) as made:
+            (made / program.name).write_bytes(_disguise(program, disguises))
+            (made / program.name).chmod(0o755)
+    return folder / program.name
 
 
 def _disguise(program: Path, disguises: Sequence[str]) -> bytes:

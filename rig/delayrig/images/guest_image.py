@@ -16,10 +16,12 @@ from delayrig.base.preparing import Preparing
 from delayrig.images.kernel import take_kernel
 from delayrig.images.packages import unpack_packages
 from delayrig.images.recipes import GuestRecipe
+from delayrig.images.seal import again, sealed, unsealed
 from delayrig.model.platform import PLATFORMS, Arch, labelled
 from delayrig.model.workload import SERPROG_PORT
 
 EMULATOR = "serprog-emu"
+FACTS = "parts.json"
 EMPTY_FOLDERS = ("dev", "proc", "sys", "tmp", "run", "etc")
 
 
@@ -67,14 +69,16 @@ def provide_guest_image(
     """Kernel and initrd, fetched and packed where they are not there yet."""
     folder = paths.images / "guest" / digest.of_value(["guest", recipe, arch])[:24]
     if fault := _fault_of_parts(folder):
-        preparing(labelled(f"kernel of {recipe.suite}", arch) + fault.rstrip())
+        preparing(labelled(f"kernel of {recipe.suite}", arch) + again(folder, fault))
         _fetch(recipe, arch, folder, paths)
-    parts = msgspec.json.decode((folder / "parts.json").read_bytes(), type=_Parts)
+    parts = _read_parts(folder)
     agent, emulator = paths.agent_of(arch), paths.emulator_of(arch)
     words = emulator_words(arch)
     made_of = [FORMAT, digest.of_file(agent), digest.of_file(emulator), words]
     initrd = folder / f"initrd-{digest.of_value(made_of)[:24]}.cpio"
     if not _is_as_packed(initrd):
+        if initrd.is_file() or _seal_of(initrd).is_file():
+            preparing(labelled(f"{initrd.name} again: it is not as it was made", arch))
         _pack(folder, {agent: "init", emulator: EMULATOR}, words, initrd)
     return GuestImage(
         kernel=str(folder / "vmlinuz"),
@@ -86,18 +90,22 @@ def provide_guest_image(
     )
 
 
+def _read_parts(folder: Path) -> _Parts:
+    return msgspec.json.decode(unsealed((folder / FACTS).read_bytes()) or b"", type=_Parts)
+
+
 def _fault_of_parts(folder: Path) -> str:
-    """Why what the archive gave is to be fetched, for whoever watches; empty where it is whole."""
+    """Why what the archive gave is to be fetched; empty where it is whole."""
     try:
-        parts = msgspec.json.decode((folder / "parts.json").read_bytes(), type=_Parts)
+        parts = _read_parts(folder)
     except FileNotFoundError:
-        return " "
-    except msgspec.DecodeError:
-        return " again: parts.json is damaged"
+        return f"{FACTS} is missing"
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return f"{FACTS} is not as it was made"
     for name, known in {"vmlinuz": parts.kernel_sha256, "busybox": parts.busybox_sha256}.items():
         path = folder / name
         if not path.is_file() or digest.of_file(path) != known:
-            return f" again: {name} is not as it was made"
+            return f"{name} is not as it was made"
     return ""
 
 
@@ -127,7 +135,7 @@ def _fetch(recipe: GuestRecipe, arch: Arch, folder: Path, paths: Paths) -> None:
         busybox_sha256=digest.of_file(folder / "busybox"),
         packages=versions,
     )
-    (folder / "parts.json").write_bytes(msgspec.json.encode(parts))
+    (folder / FACTS).write_bytes(sealed(msgspec.json.encode(parts)))
 
 
 def _pack(folder: Path, ours: dict[Path, str], words: Sequence[str], initrd: Path) -> None:

@@ -13,6 +13,9 @@ from delayrig.base.paths import Paths
 from delayrig.base.preparing import Preparing
 from delayrig.images.packages import unpack_packages
 from delayrig.images.recipes import KernelRecipe
+from delayrig.images.seal import again, fault_of, sealed_folder
+
+FACTS = "kernel.json"
 
 
 class Kernel(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,22 +29,22 @@ class Kernel(msgspec.Struct, frozen=True, kw_only=True):
 def provide_kernel(name: str, recipe: KernelRecipe, paths: Paths, preparing: Preparing) -> Kernel:
     """The kernel of that recipe, fetched where it is not there yet."""
     folder = paths.images / "kernel" / digest.of_value(["kernel", recipe])[:24]
-    facts = folder / "kernel.json"
-    if not facts.is_file():
-        preparing(f"kernel {name} of {recipe.suite}")
-        facts.write_bytes(msgspec.json.encode(_fetch(recipe, folder, paths)))
-    kernel = msgspec.json.decode(facts.read_bytes(), type=Kernel)
+    if fault := fault_of(folder):
+        preparing(f"kernel {name} of {recipe.suite}{again(folder, fault)}")
+        _fetch(recipe, folder, paths)
+    kernel = msgspec.json.decode((folder / FACTS).read_bytes(), type=Kernel)
     return msgspec.structs.replace(kernel, path=str(folder / kernel.path))
 
 
-def _fetch(recipe: KernelRecipe, folder: Path, paths: Paths) -> Kernel:
+def _fetch(recipe: KernelRecipe, folder: Path, paths: Paths) -> None:
     with tempfile.TemporaryDirectory(dir=paths.state, prefix="unpack-") as scratch:
         root = Path(scratch) / "root"
         versions = unpack_packages(recipe.suite, [recipe.package], root)
-        folder.mkdir(parents=True, exist_ok=True)
-        take_kernel(root, recipe.package, folder / "vmlinuz")
-    kernel = folder / "vmlinuz"
-    return Kernel(path=kernel.name, sha256=digest.of_file(kernel), packages=versions)
+        with sealed_folder(folder) as made:
+            kernel = made / "vmlinuz"
+            take_kernel(root, recipe.package, kernel)
+            found = Kernel(path=kernel.name, sha256=digest.of_file(kernel), packages=versions)
+            (made / FACTS).write_bytes(msgspec.json.encode(found))
 
 
 def take_kernel(root: Path, package: str, place: Path) -> None:

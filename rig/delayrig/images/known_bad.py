@@ -12,6 +12,7 @@ from delayrig.base.paths import find_paths
 from delayrig.base.toml import read_toml
 
 PREFIX = "known-bad:"
+LISTED_BY = "`rig/rig selfcheck known-bad --list`"
 """Before the name of such a build where a subject is asked for."""
 FOLDER = Path("flashrom") / "known_bad"
 
@@ -85,7 +86,7 @@ def find_mistake(name: str, mistakes: dict[str, Mistake]) -> Mistake:
     except KeyError:
         raise BadInputError(
             f"there is no known-bad build {name!r}",
-            hint=nearest(name, mistakes, what="known-bad builds"),
+            hint=nearest(name, mistakes, what="builds", listed_by=LISTED_BY),
         ) from None
 
 

@@ -9,7 +9,6 @@ import os
 import shlex
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ from delayrig.base import digest
 from delayrig.base.errors import BadInputError, RigFaultError
 from delayrig.base.paths import Paths
 from delayrig.images.known_bad import Mistake, changed_sources
+from delayrig.images.seal import fault_of, sealed_folder
 from delayrig.model.platform import Arch
 
 PROGRAM = "flashrom"
@@ -102,23 +102,19 @@ def provide_build(mistake: Mistake, paths: Paths, arch: Arch = Arch.X86_64) -> P
     key = _key(sources, usual)
     if _is_made(folder, key):
         return folder
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".making-") as scratch:
-        made = Path(scratch) / "made"
-        made.mkdir()
-        tree = _tree_of_links(paths.checkout / "flashrom", Path(scratch) / "flashrom", sources)
+    shutil.rmtree(folder, ignore_errors=True)  # of other sources
+    with sealed_folder(folder) as made:
+        tree = _tree_of_links(paths.checkout / "flashrom", made.parent / "flashrom", sources)
         objects = _compile(mistake, usual, sources, tree, made)
         for name, target in usual.targets.items():
             _link(mistake, usual.link_command(target), objects, usual.build, made / name)
         (made / MADE_OF).write_text(key, encoding="utf-8")
-        shutil.rmtree(folder, ignore_errors=True)
-        made.replace(folder)
     return folder
 
 
 def _is_made(folder: Path, key: str) -> bool:
     note = folder / MADE_OF
-    return note.is_file() and note.read_text(encoding="utf-8") == key
+    return not fault_of(folder) and note.read_text(encoding="utf-8") == key
 
 
 def _usual_build(build: Path) -> Usual:

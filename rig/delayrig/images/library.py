@@ -11,7 +11,6 @@ from pathlib import Path
 import msgspec
 
 from delayrig.base import digest
-from delayrig.base.atomic_file import place_folder
 from delayrig.base.errors import RigFaultError
 from delayrig.base.paths import Paths
 from delayrig.base.preparing import Preparing
@@ -25,6 +24,7 @@ from delayrig.images.own_programs import provide_own
 from delayrig.images.packages import unpack_packages
 from delayrig.images.profiles.profile import delay_address_of_digest, known_delay_symbols
 from delayrig.images.recipes import ProgramRecipe, Recipes
+from delayrig.images.seal import again, fault_of, sealed_folder
 from delayrig.images.subject import BUNDLED, PATH_PREFIX, Subject, flashrom_version, pack
 from delayrig.images.symbols import read_symbols
 
@@ -53,7 +53,7 @@ def provide_library(
     library = _own_library(name, paths)
     if library is None:
         return None
-    return _pack(name, _files_needed(str(library), Path("/")), paths)
+    return _pack(name, _files_needed(str(library), Path("/")), paths, preparing)
 
 
 def _own_library(name: str, paths: Paths) -> Path | None:
@@ -77,13 +77,13 @@ def _own_library(name: str, paths: Paths) -> Path | None:
 def _packaged(name: str, recipe: ProgramRecipe, paths: Paths, preparing: Preparing) -> Subject:
     key = digest.of_value(["library", FETCHED, recipe])[:24]
     folder = paths.images / "libraries" / key
-    if not folder.is_dir():
-        preparing(f"{recipe.library_package} of {recipe.suite}")
+    if fault := fault_of(folder):
+        preparing(f"{recipe.library_package} of {recipe.suite}{again(folder, fault)}")
         _fetch(recipe, folder, paths)
     versions = msgspec.json.decode((folder / "packages.json").read_bytes(), type=dict[str, str])
     files = {path.name: path for path in sorted((folder / "lib").iterdir())}
     return msgspec.structs.replace(
-        _pack(name, files, paths),
+        _pack(name, files, paths, preparing),
         packages=versions,
         package_version=flashrom_version(versions),
     )
@@ -91,16 +91,14 @@ def _packaged(name: str, recipe: ProgramRecipe, paths: Paths, preparing: Prepari
 
 def _fetch(recipe: ProgramRecipe, folder: Path, paths: Paths) -> None:
     """Keeps what the library needs: another library client then fetches nothing anew."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=paths.state, prefix="unpack-") as scratch:
         root = Path(scratch) / "root"
         versions = unpack_packages(recipe.suite, [recipe.library_package], root)
-        made = Path(scratch) / "made"
-        (made / "lib").mkdir(parents=True)
-        for file, path in _files_needed(_found(root), root).items():
-            shutil.copyfile(path, made / "lib" / file)
-        (made / "packages.json").write_bytes(msgspec.json.encode(versions))
-        place_folder(made, folder)
+        with sealed_folder(folder) as made:
+            (made / "lib").mkdir()
+            for file, path in _files_needed(_found(root), root).items():
+                shutil.copyfile(path, made / "lib" / file)
+            (made / "packages.json").write_bytes(msgspec.json.encode(versions))
 
 
 def _found(root: Path) -> str:
@@ -121,7 +119,7 @@ def _files_needed(library: str, root: Path) -> dict[str, Path]:
     return {**closure.libraries, LIBRARY: closure.program}
 
 
-def _pack(name: str, files: dict[str, Path], paths: Paths) -> Subject:
+def _pack(name: str, files: dict[str, Path], paths: Paths, preparing: Preparing) -> Subject:
     interpreter = read_elf(paths.library_client).interpreter or ""
     closure = Closure(
         program=paths.library_client,
@@ -130,7 +128,7 @@ def _pack(name: str, files: dict[str, Path], paths: Paths) -> Subject:
     )
     sha256 = digest.of_file(files[LIBRARY])
     return msgspec.structs.replace(
-        pack(f"{name}{SUFFIX}", closure, {}, paths),
+        pack(f"{name}{SUFFIX}", closure, {}, paths, preparing=preparing),
         program_sha256=sha256,
         library=True,
         delay_address=_delay_address(files[LIBRARY]) or delay_address_of_digest(sha256),

@@ -20,6 +20,7 @@ from delayrig.base.paths import Paths
 from delayrig.base.preparing import Preparing
 from delayrig.images.library import SUFFIX, provide_library
 from delayrig.images.recipes import Recipes
+from delayrig.images.seal import fault_of, sealed_folder
 from delayrig.images.subject import PARTS, PROGRAM, Subject, provide_subject
 from delayrig.model.cell import slug
 from delayrig.model.platform import Arch, labelled
@@ -55,6 +56,7 @@ def save_programs(subjects: Iterable[Subject], folder: Path, called: Mapping[str
     for subject in subjects:
         described = msgspec.structs.replace(subject, archive=ARCHIVE)
         with _made_whole(folder / _folder_name(subject, called)) as made:
+            made.mkdir()
             _copy(Path(subject.archive).parent, made)
             (made / DESCRIBED).write_bytes(msgspec.json.format(msgspec.json.encode(described)))
 
@@ -100,8 +102,8 @@ def _installed(subject: Subject, place: Path, paths: Paths) -> Subject:
             hint="copy the gate's folder again",
         )
     folder = paths.images / "subjects" / f"kept-{subject.archive_sha256[:24]}"
-    if not folder.is_dir():
-        with _made_whole(folder) as made:
+    if fault_of(folder):
+        with sealed_folder(folder) as made:
             _copy(place, made)
     return msgspec.structs.replace(subject, archive=str(folder / ARCHIVE))
 
@@ -117,6 +119,5 @@ def _made_whole(folder: Path) -> Iterator[Path]:
 
 
 def _copy(packed: Path, made: Path) -> None:
-    made.mkdir()
     shutil.copyfile(packed / ARCHIVE, made / ARCHIVE)
     shutil.copytree(packed / PARTS, made / PARTS)

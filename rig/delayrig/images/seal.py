@@ -1,16 +1,61 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is kept of subjects and live images, with its digests beside it: is it as it was made?
+"""What is kept on disk, with its digests beside it or before it: is it as it was made?
 
 It tells of damage, not of malice: whoever may write to the folder may write its digests, too.
 """
 
-from collections.abc import Iterable
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
 
 from delayrig.base import digest
-from delayrig.base.atomic_file import replace_file
+from delayrig.base.atomic_file import place_folder, replace_file
+
+FILE_NAME = "seal.json"
+
+
+@contextmanager
+def sealed_folder(folder: Path) -> Iterator[Path]:
+    """Where to make the folder, which then gets its name with the digests of all its files.
+
+    What is damaged there is thrown away. Where another run was faster, that one's stays.
+    """
+    if fault_of(folder):
+        shutil.rmtree(folder, ignore_errors=True)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".making-") as scratch:
+        made = Path(scratch) / "made"
+        made.mkdir()
+        yield made
+        write_seal(made / FILE_NAME, made, files_below(made))
+        place_folder(made, folder)
+
+
+def fault_of(folder: Path) -> str:
+    """The first file there that is not as it was made, and how; empty where all are."""
+    return broken_seal(folder / FILE_NAME, folder)
+
+
+def again(folder: Path, fault: str) -> str:
+    """What follows the name of what is made: why it is made again, if it was there before."""
+    return f" again: {fault}" if folder.is_dir() else ""
+
+
+def sealed(content: bytes) -> bytes:
+    """A file's content, with its digest in a line before it."""
+    return digest.of_bytes(content).encode() + b"\n" + content
+
+
+def unsealed(kept: bytes) -> bytes | None:
+    """The content again; None where it is not as it was made."""
+    if kept.startswith(b"{"):
+        return kept  # JSON of an older rig, which had no digest before it
+    known, _, content = kept.partition(b"\n")
+    return content if known == digest.of_bytes(content).encode() else None
 
 
 def write_seal(seal: Path, folder: Path, names: Iterable[str]) -> None:

@@ -25,7 +25,14 @@ from delayrig.images.known_bad_build import provide_build
 from delayrig.images.own_programs import provide_own
 from delayrig.images.packages import unpack_packages
 from delayrig.images.recipes import ProgramRecipe, Recipes
-from delayrig.images.seal import broken_seal, files_below, write_seal
+from delayrig.images.seal import FILE_NAME as SEAL
+from delayrig.images.seal import (
+    broken_seal,
+    files_below,
+    sealed,
+    unsealed,
+    write_seal,
+)
 from delayrig.model.platform import PLATFORMS, Arch, labelled
 
 BUNDLED = "bundled"
@@ -77,6 +84,7 @@ OWN_PROGRAMS = {
     },
 }
 PATH_PREFIX = "path:"
+LISTED_BY = "`rig/rig subjects`, and path:BINARY"
 RENAMED_PREFIXES = {"museum:": "past-mistake:"}
 """Old beginnings of names, which this version still takes."""
 ONE_MACHINE_PREFIXES = ("past-mistake:", "step:", "sleep-facts")
@@ -85,7 +93,6 @@ FLASHROM_PACKAGES = ("flashrom", "libflashrom1")
 PROGRAM = "/usr/sbin/flashrom"
 """Where every subject lies in its root: no path of this machine goes into a guest."""
 ARCHIVE = "subject.cpio"
-SEAL = "seal.json"
 PARTS = "parts"
 """The folder beside an archive that holds what is looked into on this machine as well."""
 # Raised when packing changes, so that older caches are not taken for newer ones.
@@ -183,7 +190,8 @@ def check_subject(name: str, recipes: Recipes, where: str) -> None:
             _collect_path(name)
         elif plain not in known[:-1]:
             raise BadInputError(
-                f"unknown subject {name!r}", hint=nearest(name, known, what="subjects")
+                f"unknown subject {name!r}",
+                hint=nearest(name, known, what="subjects", listed_by=LISTED_BY),
             )
     except BadInputError as error:
         raise BadInputError(f"{where}: {error.message}", hint=error.hint) from error
@@ -264,7 +272,8 @@ def _provide_packaged(
         )
     pointer.parent.mkdir(parents=True, exist_ok=True)
     place = str(Path(subject.archive).relative_to(paths.images))
-    replace_file(pointer, msgspec.json.encode(msgspec.structs.replace(subject, archive=place)))
+    pointed = msgspec.json.encode(msgspec.structs.replace(subject, archive=place))
+    replace_file(pointer, sealed(pointed))
     return subject
 
 
@@ -292,7 +301,7 @@ def _seal(folder: Path) -> None:
 
 def _pointed_to(pointer: Path, paths: Paths) -> Subject:
     """A pointer names its archive below the images: the folder of all may be carried elsewhere."""
-    subject = msgspec.json.decode(pointer.read_bytes(), type=Subject)
+    subject = msgspec.json.decode(unsealed(pointer.read_bytes()) or b"", type=Subject)
     return msgspec.structs.replace(subject, archive=str(paths.images / subject.archive))
 
 

@@ -4,11 +4,14 @@
 import datetime as dt
 import os
 import platform
+import shlex
+import signal
 import subprocess
 from pathlib import Path
 
 from delayrig import __version__
 from delayrig.base import digest
+from delayrig.base.errors import RigFaultError
 from delayrig.base.paths import Paths
 from delayrig.images.lock import lock_entries, lock_state, subject_entries
 from delayrig.images.subject import Subject
@@ -21,6 +24,7 @@ from delayrig.model.result import HostFacts, NotProvided, RunHeader
 from delayrig.plan.request import Request
 
 CLOCKSOURCE = "/sys/devices/system/clocksource/clocksource0"
+ANSWER_S = 20
 
 
 def make_header(request: Request, supplies: Supplies, paths: Paths) -> RunHeader:
@@ -150,12 +154,26 @@ def host_facts() -> HostFacts:
 
 
 def _answer(command: list[str]) -> str:
-    """What a program prints; empty where it is not there or fails."""
+    """What a program prints; empty where it is not there or fails.
+
+    Raises `RigFaultError` where it had no chance to answer: a run that is resumed has to give the
+    same answer.
+    """
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=20)
-    except (OSError, subprocess.TimeoutExpired):
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=False, timeout=ANSWER_S
+        )
+    except OSError:
         return ""
+    except subprocess.TimeoutExpired as error:
+        raise _silent(command, f"said nothing within {ANSWER_S} s") from error
+    if done.returncode < 0:
+        raise _silent(command, f"was ended by {signal.Signals(-done.returncode).name}")
     return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def _silent(command: list[str], what: str) -> RigFaultError:
+    return RigFaultError(f"`{shlex.join(command)}` {what}", hint="start the run again")
 
 
 def libvirt_version() -> str:

@@ -195,9 +195,9 @@ def cpus_of(cell: Cell) -> list[int]:
     return cpus_in(cell.pin) if cell.pin else sorted(os.sched_getaffinity(0))
 
 
-def server_words(cell: Cell, paths: Paths, scratch: Path) -> list[str]:
+def server_words(cell: Cell, paths: Paths, terminal: str) -> list[str]:
     """The emulator, and where it listens; the session adds what it may have of this machine."""
-    listen = f"pty:{scratch / TERMINAL}" if cell.bridged else ANY_PORT
+    listen = f"pty:{terminal}" if cell.bridged else ANY_PORT
     # Where a link holds bytes up, the emulator would take what it measured for a bound.
     linked = any(hazard.emulator_words(cell) for hazard in hazards_of(cell))
     return [
@@ -241,7 +241,8 @@ def _write_files(assignment: Assignment, paths: Paths, scratch: Path) -> Spec:
     if cell.programmer is Programmer.DUMMY:
         _write_image(scratch / OWN / "chip.bin", chip.size_bytes, region, before)
     return Spec(
-        emulator=[*server_words(cell, paths, scratch), *emulator_words(cell, region)],
+        # It works in the scratch folder, whose own path may be longer than it takes.
+        emulator=[*server_words(cell, paths, TERMINAL), *emulator_words(cell, region)],
         subject=subject_words(assignment, scratch),
         subject_file_bytes_max=chip.size_bytes + SPARE_BYTES,
         cpus=cpus_of(cell),

@@ -268,17 +268,22 @@ class _RunningCell:
             folder.mkdir()
             (folder / "before.bin").write_bytes(before)
 
+    @property
+    def _terminal(self) -> str:
+        """Where the emulator, and QEMU, find each other over a tty."""
+        return str(self.scratch / TERMINAL)
+
     def _emulator_words(self) -> list[str]:
         cell, paths = self.assignment.cell, self.lane.paths
         region = region_of(cell, self.assignment.chip)
-        return [*server_words(cell, paths, self.scratch), *emulator_words(cell, region)]
+        return [*server_words(cell, paths, self._terminal), *emulator_words(cell, region)]
 
     def _rehearsal_words(self) -> list[str]:
         """An emulator of the same part, with no link or fault, that nobody asks afterwards."""
         cell, paths = self.assignment.cell, self.lane.paths
         plain = msgspec.structs.replace(cell, programmer=Programmer.SERPROG_IP, hazards=())
         region = region_of(cell, self.assignment.chip)
-        return [*server_words(plain, paths, self.stage), *emulator_words(plain, region)]
+        return [*server_words(plain, paths, ""), *emulator_words(plain, region)]
 
     def packed(self, line_port: int, port: int, stage_port: int) -> PackedGuest:
         """All of it, with nothing started."""
@@ -286,7 +291,7 @@ class _RunningCell:
         for whose, changes in _speeds(self.assignment.cell).items():
             self.pace.set_first(whose, split_changes(changes)[0])
         bridged = self.assignment.cell.bridged
-        name = str(self.scratch / TERMINAL) if bridged else str(port)
+        name = self._terminal if bridged else str(port)
         return PackedGuest(
             hardware=self._pack(line_port, name, str(stage_port)),
             emulator=_listening(self._emulator_words(), port),

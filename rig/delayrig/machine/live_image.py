@@ -16,6 +16,7 @@ from delayrig.base.preparing import Preparing
 from delayrig.images.kernel import take_kernel
 from delayrig.images.packages import unpack_packages
 from delayrig.images.recipes import GuestRecipe
+from delayrig.images.seal import FILE_NAME as SEAL
 from delayrig.images.seal import broken_seal, write_seal
 from delayrig.machine.arguments import CARD
 from delayrig.model.platform import PLATFORMS, Arch
@@ -24,7 +25,6 @@ EMPTY_FOLDERS = ("dev", "proc", "sys", "tmp", "run", "etc")
 DRIVER = "driver.ko"
 PACKAGES = "packages.json"
 FETCHED = ("vmlinuz", DRIVER, PACKAGES)
-SEAL = "seal.json"
 
 
 class LiveImage(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,7 +50,9 @@ def provide_live_image(recipe: GuestRecipe, paths: Paths, preparing: Preparing) 
         _fetch(recipe.suite, package, folder, paths)
     made_of = [FORMAT, digest.of_file(paths.live_agent), digest.of_file(folder / DRIVER)]
     initrd = folder / f"initrd-{digest.of_value(made_of)[:24]}.cpio"
-    if broken_seal(initrd.with_suffix(".json"), folder):
+    if fault := broken_seal(initrd.with_suffix(".json"), folder):
+        if initrd.is_file() or initrd.with_suffix(".json").is_file():
+            preparing(f"{initrd.name} again: {fault}")
         _pack(folder, paths.live_agent, initrd)
     return LiveImage(
         kernel=str(folder / "vmlinuz"),

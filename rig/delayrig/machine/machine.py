@@ -23,6 +23,10 @@ class Machine(Protocol):
         """Waits until the guest pauses itself."""
         ...
 
+    async def wake(self) -> None:
+        """Has QEMU look at what is due; nothing changes in the guest."""
+        ...
+
     async def save(self, path: Path, *, whole: bool, limit_s: float) -> None:
         """Writes the paused machine to the file `path`; not RAM in a file, unless `whole`."""
         ...

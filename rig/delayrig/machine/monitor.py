@@ -99,6 +99,10 @@ class MonitoredMachine(ABC):
         """Waits for the guest's own pause."""
         await self._next(STOP, limit_s, "the guest to pause")
 
+    async def wake(self) -> None:
+        """Of `Machine`: an answer comes from QEMU's main loop."""
+        await self._execute("query-status")
+
     async def save(self, path: Path, *, whole: bool, limit_s: float) -> None:
         """Writes the snapshot file."""
         self._forget(MIGRATION)

@@ -161,7 +161,7 @@ class PlanCheck:
             case "chip" if value not in self._chips:
                 raise self._error(
                     f"'{key}': unknown chip {value!r}",
-                    hint=nearest(value, self._chips, what="chips"),
+                    hint=nearest(value, self._chips, what="chips", listed_by="`rig/rig chips`"),
                 )
             case "corner" if not is_corner(value):
                 raise self._error(

@@ -5,20 +5,52 @@ Watched from the outside a cell is the very same. Looked at from within it is th
 the same snapshot, but its idle time passes as on a wall instead of being skipped (`sleep=on`), and
 its CPUs and QEMU's main loop do not take turns: keys come when they come. What is seen in it stays
 sound, since all clocks of the guest still agree; its times are exact no more.
+
+With `sleep=on` QEMU's main loop has to set a timer for the end of the guest's idle time (10.0:
+icount_start_warp_timer()), and now and then it sets none: its CPUs are halted, it waits without a
+limit, and anything that has it go round once lets the guest go on. That was seen in a third of the
+starts of gdb where a program in the guest asks for the time each millisecond. So it is woken.
 """
 
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from delayrig.analysis.repro.follow_files import Show, following, stage_lines, whole_lines
 from delayrig.analysis.repro.look import EXTRA_S
 from delayrig.analysis.repro.visit import Visit
+from delayrig.base.errors import LostGuestError
 from delayrig.hazards.of_cell import shape_of
 from delayrig.lanes.lane import Assignment
 from delayrig.lanes.virtual_lane import VirtualLane
 from delayrig.machine.arguments import Hardware
 from delayrig.machine.machine import Machine
 from delayrig.machine.session import read_results
+
+WAKE_EACH_S = 0.1
+
+
+@contextlib.asynccontextmanager
+async def kept_awake(machine: Machine) -> AsyncIterator[None]:
+    """Wakes the machine's QEMU until this is left. Who waits for a lost guest is told elsewhere."""
+    over = asyncio.Event()
+    waking = asyncio.create_task(_wake_until(over, machine))
+    try:
+        yield
+    finally:
+        over.set()  # not cancelled: an answer that nobody waits for would end the connection
+        await waking
+
+
+async def _wake_until(over: asyncio.Event, machine: Machine) -> None:
+    with contextlib.suppress(LostGuestError):
+        while not over.is_set():
+            await machine.wake()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(WAKE_EACH_S):
+                    await over.wait()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +75,8 @@ class WatchedGuests(VirtualLane):
             return await self._watched(machine, assignment, scratch)
         await machine.resume()
         guest = machine.wait_paused(limit_s=EXTRA_S)
-        await self.visit.beside(guest, assignment, self.paths, scratch)
+        async with kept_awake(machine):
+            await self.visit.beside(guest, assignment, self.paths, scratch)
         return await read_results(machine, shape_of(assignment.cell), scratch)
 
     async def _watched(

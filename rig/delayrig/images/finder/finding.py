@@ -12,6 +12,7 @@ from delayrig.base import digest
 from delayrig.base.atomic_file import replace_file
 from delayrig.images.finder.candidates import Candidate, Candidates
 from delayrig.images.finder.direct_wait import DirectWait, direct_waits
+from delayrig.images.seal import sealed, unsealed
 
 READING = 7
 """Raised when reading changes, so that what older rigs kept is read anew."""
@@ -53,13 +54,13 @@ def read_findings(part: Path, named: tuple[int, ...] = (), kept: Path | None = N
     key = digest.of_value(["findings", READING, digest.of_file(part), named])[:24]
     file = None if kept is None else kept / f"{key}.json"
     if file is not None and file.is_file():
-        with contextlib.suppress(msgspec.DecodeError):
-            return msgspec.json.decode(file.read_bytes(), type=Findings)
+        with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError):
+            return msgspec.json.decode(unsealed(file.read_bytes()) or b"", type=Findings)
     findings = find_in(part.read_bytes(), named)
     if file is not None:
         with contextlib.suppress(OSError):  # a folder that nobody may write to: read again then
             file.parent.mkdir(exist_ok=True)
-            replace_file(file, msgspec.json.encode(findings))
+            replace_file(file, sealed(msgspec.json.encode(findings)))
     return findings
 
 

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from delayrig.base.private_net import PrivateNet
+from delayrig.base.private_net import NO_NETWORK, words_into_new
 from delayrig.lanes.host.spec import PORT, REPORT_FD
 
 PROGRAM = "bwrap"
@@ -125,12 +125,13 @@ def missing_confinement() -> str:
     if shutil.which(PROGRAM) is None:
         return "bubblewrap is not installed"
     probe = [*_sandbox_words(realtime=False), *_system_words(), *CLOSED, "--", "/usr/bin/true"]
+    words = [*words_into_new(), *probe]
     try:
-        with PrivateNet() as net:
-            done = subprocess.run(
-                [*net.words, *probe], capture_output=True, timeout=PROBE_S, check=False, text=True
-            )
+        done = subprocess.run(words, capture_output=True, timeout=PROBE_S, check=False, text=True)
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)
-    said = done.stderr.strip().splitlines() or ["nothing was said"]
-    return "" if done.returncode == 0 else f"bubblewrap does not work: {said[-1]}"
+    if done.returncode == 0:
+        return ""
+    said = (done.stderr.strip().splitlines() or ["nothing was said"])[-1]
+    what = NO_NETWORK if said.startswith(f"{words[0]}:") else "bubblewrap does not work"
+    return f"{what}: {said}"

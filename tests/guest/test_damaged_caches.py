@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""105 damaged files in the caches of a state: each is made again, and no verdict comes of it."""
+
+import os
+import random
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from delayrig.analysis.compare.exact import compare_exactly
+from delayrig.base.paths import Paths
+
+from tests.damage import HARMS
+from tests.guest.provided import skip_if_refused
+
+SEED, DAMAGES = 25, 105
+CACHES = (
+    *(
+        "images/guest",
+        "images/kernel",
+        "images/libraries",
+        "images/recipes",
+        "images/subjects",
+    ),
+    *("disguised", "snapshots"),
+)
+SEALS = ("seal.json", "digests.json")
+UNNAMED = ("delays", "disguised")
+"""Made again in a moment from what was checked: nobody has to know."""
+PLAN = """
+schema = 1
+about = "Something from each of the caches"
+subjects = ["debian:trixie"]
+
+[[cell]]
+name = "program"
+at = { mips = 250, cores = 1, job = "probe", chip = "GD25Q16C" }
+
+[[cell]]
+name = "library"
+at = { mips = 250, cores = 1, job = "probe", chip = "GD25Q16C", hazards = "library" }
+
+[[cell]]
+name = "kernel"
+at = { mips = 250, cores = 1, job = "probe", chip = "GD25Q16C", hazards = "preempt-rt" }
+
+[[cell]]
+name = "bridge"
+subject = "stripped:bundled"
+at = { mips = 250, cores = 1, job = "probe", chip = "GD25Q16C", programmer = "serprog:dev" }
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rig:
+    """One whose state holds what its runs have made, and the programs that are built here."""
+
+    paths: Paths
+    folder: Path
+
+    @property
+    def state(self) -> Path:
+        return self.folder / "state"
+
+    def run(self, name: str) -> str:
+        """What the run says, which leaves its results in the folder of that name."""
+        (self.folder / "plan.toml").write_text(PLAN, encoding="utf-8")
+        words = [
+            "run",
+            "--no-color",
+            "--no-history",
+            "--plan",
+            str(self.folder / "plan.toml"),
+        ]
+        done = subprocess.run(
+            [
+                sys.executable,
+                "-P",
+                "-m",
+                "delayrig",
+                *words,
+                "--out",
+                str(self.folder / name),
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+            env={
+                **os.environ,
+                "PYTHONPATH": str(self.paths.checkout / "rig"),
+                "FLASHROM_RIG_STATE": str(self.state),
+            },
+        )
+        skip_if_refused(done.returncode, done.stderr)
+        assert done.returncode == 0, done.stderr + done.stdout
+        return done.stderr
+
+    def files(self, cache: str) -> list[Path]:
+        found = (path for path in (self.state / cache).rglob("*") if path.is_file())
+        return sorted(path for path in found if path.stat().st_size)
+
+
+@pytest.fixture
+def rig(paths: Paths, tmp_path: Path) -> Rig:
+    made = Rig(paths=paths, folder=tmp_path)
+    made.state.mkdir()
+    (made.state / "build").symlink_to(paths.build)
+    assert "making snapshot" in made.run("sound")
+    assert "making" not in made.run("again")
+    return made
+
+
+def is_named(file: Path, harm: str, said: str, state: Path) -> bool:
+    """Whether the run says what it makes again."""
+    if harm == "remove" and file.name == "seal.json":
+        return True  # the files are sound, and get new digests
+    if harm == "remove" and file.parent.name == "recipes":
+        return "making" in said  # as if the package had never been fetched
+    if not {*file.relative_to(state).parts}.isdisjoint(UNNAMED):
+        return True
+    # A digest that is wrong accuses the file that it is of.
+    names = [path.stem for path in file.parent.rglob("*")] if file.name in SEALS else [file.stem]
+    made = [line for line in said.splitlines() if line.startswith("making ")]
+    return any(name in line for name in names for line in made)
+
+
+@pytest.mark.long("fetches and boots anew 15 times: five minutes; quick: tests/rig/test_seal.py")
+def test_damaged_file_of_any_cache_is_made_again_and_no_verdict_comes_of_it(rig: Rig) -> None:
+    for number in range(DAMAGES // len(CACHES)):
+        draws = random.Random(f"{SEED} damaged caches {number}")
+        done = [(draws.choice(rig.files(cache)), draws.choice(HARMS)) for cache in CACHES]
+        for file, harm in done:
+            harm(file, draws)
+        said = rig.run(str(number))
+        for file, harm in done:
+            told = f"{number}: {harm.__name__} {file.relative_to(rig.state)}"
+            assert is_named(file, harm.__name__, said, rig.state), f"{told}\n{said}"
+        found = compare_exactly(rig.folder / str(number), rig.folder / "sound")
+        assert not found.differences, f"{number}: {done}"
+    assert "making" not in rig.run("whole")
