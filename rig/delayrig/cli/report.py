@@ -45,6 +45,7 @@ PAGE = "report.html"
 @click.option("--terminal", is_flag=True, help="Tables here, in place of a page.")
 @plain_text
 @explained
+@without_collections()
 def report(
     runs: tuple[Path, ...],
     out: Path | None,
@@ -59,18 +60,6 @@ def report(
 
     Exits 0 whatever the answer was.
     """
-    with without_collections():
-        _report(runs, out, patterns, picture, terminal=terminal)
-
-
-def _report(
-    runs: tuple[Path, ...],
-    out: Path | None,
-    patterns: tuple[str, ...],
-    picture: Path | None,
-    *,
-    terminal: bool,
-) -> None:
     sources = read_sources(runs)
     if terminal:
         _print(sources, make_console())
