@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The whole report: its sections in order, and as many timelines as there is room for."""
 
+import contextlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +22,7 @@ from delayrig.present.report.environment import environment_section
 from delayrig.present.report.labels import TEMPLATES
 from delayrig.present.report.margins import margins_section
 from delayrig.present.report.matrix import matrix_section
-from delayrig.present.report.parts import ANY_PART, Part, index_of, make_parts, part_of_anchors
+from delayrig.present.report.parts import ANY_PART, Part, PartsMaker, index_of, part_of_anchors
 from delayrig.present.report.source import Sources, Told
 from delayrig.present.report.summary import findings_section, summary_of, title_of
 from delayrig.present.report.timelines import (
@@ -59,7 +60,16 @@ class Document:
 
 def document_of(sources: Sources, *, patterns: Sequence[str] = (), name: str = PAGE) -> Document:
     """The page, which is called so. `patterns` choose the cells whose timelines are shown."""
+    with contextlib.closing(PartsMaker(sources, name, _assets())) as maker:
+        return _document(sources, patterns, f"{Path(name).stem}.cells", maker)
+
+
+def _document(
+    sources: Sources, patterns: Sequence[str], folder: str, maker: PartsMaker
+) -> Document:
     draft = _Draft(sources)
+    if draft.has_many:
+        maker.begin()
     before = [
         *([decision_section(sources)] if sources.gates else []),
         *([differences_section(sources)] if _are_comparable(sources) else []),
@@ -71,10 +81,9 @@ def document_of(sources: Sources, *, patterns: Sequence[str] = (), name: str = P
     ]
     after = [environment_section(sources)]
     parts: list[Part] = []
-    folder = f"{Path(name).stem}.cells"
     cells = _all_cells(draft, [*before, *after])
     if cells is None:
-        parts = make_parts(sources, name, _assets())
+        parts = maker.parts()
         cells = _notable_cells(draft, [*before, *after], index_of(parts, quote(folder)))
     after = [cells, *after]
     chosen = choose_cells(sources, patterns)
@@ -98,8 +107,10 @@ def document_of(sources: Sources, *, patterns: Sequence[str] = (), name: str = P
 def write_document(made: Document, place: Path) -> None:
     """Its parts, then the page; the parts of an older page go. Raises `BadInputError`."""
     folder = place.with_name(made.folder)
+    if made.parts:
+        with contextlib.suppress(OSError):  # writing into it tells why
+            folder.mkdir(exist_ok=True)
     for part in made.parts:
-        folder.mkdir(exist_ok=True)
         write_atomically(folder / part.name, part.content)
     write_atomically(place, made.content)
     for path in folder.glob(ANY_PART):
@@ -116,6 +127,8 @@ class _Draft:
         self.sources = sources
         self._title = title_of(sources)
         cells = [cell for _, cell in all_cells(sources)]
+        self.has_many = len(cells) > ROWS_MAX
+        """More than a page has room for, whatever they are called."""
         self._summary = summary_of(sources) + filters_of(cells)
 
     def page(self, sections: Sequence[Section]) -> bytes:
@@ -133,7 +146,7 @@ class _Draft:
 
 def _all_cells(draft: _Draft, others: Sequence[Section]) -> Section | None:
     """None where there is no room for all of them."""
-    if sum(len(run.results.cells) for run in draft.sources.runs) > ROWS_MAX:
+    if draft.has_many:
         return None
     section = cells_section(draft.sources)
     return section if draft.room([*others, section]) >= 0 else None

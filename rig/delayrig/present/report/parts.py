@@ -4,13 +4,18 @@
 Each is read as it is opened, from a disk as from a server, with or without JavaScript.
 """
 
+import os
+import re
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
+from multiprocessing import get_context
 from urllib.parse import quote
 
 from markupsafe import Markup
 
 from delayrig.base import digest
+from delayrig.base.garbage import without_collections
 from delayrig.present.notable import is_notable
 from delayrig.present.pages.page import Assets, Section, paragraph, render_page, table_html
 from delayrig.present.report.cell_rows import (
@@ -20,17 +25,17 @@ from delayrig.present.report.cell_rows import (
 )
 from delayrig.present.report.labels import (
     CALM,
-    cell_anchor,
     hazards_of,
     speed_of,
     speed_rank,
     subject_of,
 )
-from delayrig.present.report.source import Sources, Told
+from delayrig.present.report.source import Sources, Told, begin_worker
 from delayrig.present.tables import words_and_figures
 
 CELLS_MAX = 2500
 """Of a page, which stays below its limit also where their ids are long."""
+ANCHOR = re.compile(rb' id="(cell-[^"]+)"')
 DIGEST_DIGITS = 8
 ANY_PART = f"{'[0-9]' * 4}-{'[0-9a-f]' * DIGEST_DIGITS}.html"
 
@@ -41,7 +46,50 @@ class Part:
 
     name: str
     content: bytes
-    cells: Sequence[Told]
+    cells: int
+    notable: int
+    subjects: str
+    """From the first to the last; so are the hazards."""
+    hazards: str
+
+
+class PartsMaker:
+    """Makes parts in a process of its own, while the page is made in this one."""
+
+    def __init__(self, sources: Sources, page: str, assets: Assets) -> None:
+        """Of a page of that name."""
+        # What a child of fork() is given is there already: nothing is copied.
+        given = (os.getpid(), sources, page, assets)
+        self._pool = ProcessPoolExecutor(1, get_context("fork"), _begin, given)
+        self._parts: Future[list[Part]] | None = None
+
+    def begin(self) -> Future[list[Part]]:
+        """Once; where it is known that they will be asked for, before that."""
+        if self._parts is None:
+            self._parts = self._pool.submit(_made)
+        return self._parts
+
+    def parts(self) -> list[Part]:
+        """Waits for them."""
+        return self.begin().result()
+
+    def close(self) -> None:
+        """Ends what was begun."""
+        self._pool.shutdown(cancel_futures=True)
+
+
+_given: list[tuple[Sources, str, Assets]] = []
+"""Of the process that makes parts."""
+
+
+def _begin(parent: int, sources: Sources, page: str, assets: Assets) -> None:
+    begin_worker(parent)
+    _given.append((sources, page, assets))
+
+
+def _made() -> list[Part]:
+    with without_collections():
+        return make_parts(*_given[0])
 
 
 def make_parts(sources: Sources, page: str, assets: Assets) -> list[Part]:
@@ -56,7 +104,7 @@ def make_parts(sources: Sources, page: str, assets: Assets) -> list[Part]:
 
 def part_of_anchors(parts: Sequence[Part]) -> dict[str, str]:
     """By the anchor of each cell the part that it is in."""
-    return {cell_anchor(run, cell): part.name for part in parts for run, cell in part.cells}
+    return {anchor.decode(): part.name for part in parts for anchor in ANCHOR.findall(part.content)}
 
 
 def index_of(parts: Sequence[Part], folder: str) -> Markup:
@@ -68,10 +116,7 @@ def index_of(parts: Sequence[Part], folder: str) -> Markup:
         [
             [
                 Markup('<a href="{}/{}">{}</a>').format(folder, part.name, f"Page {number}"),
-                _reach(subject_of(cell) for _, cell in part.cells),
-                _reach(hazards_of(cell) for _, cell in part.cells),
-                f"{len(part.cells):,}",
-                f"{sum(is_notable(cell) for _, cell in part.cells):,}",
+                *(part.subjects, part.hazards, f"{part.cells:,}", f"{part.notable:,}"),
             ]
             for number, part in enumerate(parts, start=1)
         ],
@@ -110,7 +155,14 @@ def _part(
         assets=assets,
     )
     name = f"{number:04}-{digest.of_bytes(content)[:DIGEST_DIGITS]}.html"
-    return Part(name=name, content=content, cells=cells)
+    return Part(
+        name=name,
+        content=content,
+        cells=len(cells),
+        notable=sum(is_notable(cell) for _, cell in cells),
+        subjects=_reach(subject_of(cell) for _, cell in cells),
+        hazards=_reach(hazards_of(cell) for _, cell in cells),
+    )
 
 
 def _reach(words: Iterator[str]) -> str:

@@ -117,7 +117,7 @@ def with_facts(
     """
     forking = get_context("fork")
     parent = os.getpid()
-    with ProcessPoolExecutor(jobs, forking, _begin_worker, (parent,)) as pool:
+    with ProcessPoolExecutor(jobs, forking, begin_worker, (parent,)) as pool:
         waiting = [
             (run.label, cell.id, pool.submit(cell_facts, run.folder_of(cell), cell))
             for run, cell in (told_by_events(sources) if only is None else only)
@@ -186,7 +186,7 @@ def _letter(at: int) -> str:
     return (_letter(more - 1) if more else "") + ALPHABET[rest]
 
 
-def _begin_worker(parent: int) -> None:
+def begin_worker(parent: int) -> None:
     """Interruptions are the parent's to answer; a worker goes where the parent goes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     die_with_session(parent)
