@@ -11,15 +11,18 @@ from delayrig.present.latency.page import latency_page
 from delayrig.present.pages.proposal import proposal_page
 from delayrig.present.pages.survey import survey_page
 from delayrig.present.pages.threshold import threshold_page
-from delayrig.present.report.document import document_of
+from delayrig.present.report.document import document_of, write_document
 from delayrig.present.report.source import read_sources, with_facts
 from playwright.sync_api import Browser, Page, Request, sync_playwright
 
 from tests.rig.answered import make_answer, make_proposal, make_survey
+from tests.rig.many_cells import keep_many
 from tests.rig.measured import full_machine, live_machine, make_report
 from tests.rig.reported import keep_gate, keep_large_gate, keep_run
 
 SCHEMES = ("light", "dark")
+MANY = 5200
+"""Cells that a page has no room for."""
 NARROW, PHONE, WIDE = 320, 400, 1280
 HEIGHT = 900
 _OTHER_WAY_ROUND = pytest.mark.long("both widths in both schemes; quick: each of them once")
@@ -62,16 +65,19 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     keep_run(top / "two", seed=2)
     keep_gate(top / "gate")
     keep_large_gate(top / "gate-24")
+    keep_many(top / "many", MANY)
     made = {
         "run": [top / "one"],
         "runs": [top / "one", top / "two"],
         "gate": [top / "gate"],
         "gate-24": [top / "gate-24"],
         "results": [top / "one" / "results.json"],
+        "many": [top / "many" / "results.json"],
     }
     for name, paths in made.items():
         sources = with_facts(read_sources(paths), jobs=1, done=lambda: None)
-        (top / f"{name}.html").write_bytes(document_of(sources).content)
+        place = top / f"{name}.html"
+        write_document(document_of(sources, name=place.name), place)
     machines = full_machine("host"), full_machine("x86_64/250/highres=off", high=False)
     live = latency_page(make_report(*machines, live_machine("mt8173/ondemand")))
     answers = {

@@ -10,7 +10,7 @@ from playwright.sync_api import Page
 
 from tests.browser.conftest import NARROW, SCHEMES, WIDE, Opener, too_wide_at
 
-PAGES = ("run", "runs", "gate", "gate-24", "results")
+PAGES = ("run", "runs", "gate", "gate-24", "results", "many")
 GRAVE = ("serious", "critical")
 
 
@@ -203,3 +203,21 @@ def test_on_paper_nothing_is_folded_away_and_no_control_is_left(open_page: Opene
     assert page.locator("form").is_hidden()
     assert page.locator("nav").is_hidden()
     assert page.locator("details.cell pre").first.is_visible()
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_number_of_many_cells_leads_to_the_page_that_has_them(
+    open_page: Opener, script: bool
+) -> None:
+    opened = open_page("many", script=script)
+    page = opened.page
+    number = page.locator("table.matrix a[href*='many.cells/']").first
+    text = number.inner_text()
+    number.click()
+    page.wait_for_url("**/many.cells/*.html#cell-*")
+    row = page.locator(f"[id='{page.url.partition('#')[2]}']")
+    assert row.is_visible()
+    assert row.locator("xpath=ancestor::tr").get_attribute("data-verdict") == text.split()[1]
+    page.get_by_role("link", name="Back to the report").click()
+    page.wait_for_url("**/many.html")
+    assert opened.complaints == []

@@ -7,6 +7,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import msgspec
@@ -25,6 +26,7 @@ from sqlalchemy import Connection, inspect, text
 from tests.conftest import Bound
 from tests.rig.builders import CHECKOUT
 from tests.rig.history_builders import address_of, finished, history_of, make_run
+from tests.rig.many_cells import keep_many
 from tests.rig.postgres_server import Server
 
 ALL = Choice()
@@ -80,6 +82,25 @@ def test_gate_is_kept_with_its_sides(history_url: str) -> None:
         store.decision(1)
 
 
+def test_summary_counts_what_the_cells_of_a_run_are(history_url: str, tmp_path: Path) -> None:
+    results = keep_many(tmp_path, 2500)
+    store = history_of(history_url, make_run(1, {"a": 1}), results)
+    assert [summary.run.id for summary in store.summaries(ALL)] == [2, 1]
+    (summary,) = store.summaries(Choice(numbers=(2,)))
+    found = Counter({(kind.role, kind.subject, kind.verdict): kind.cells for kind in summary.kinds})
+    assert found == Counter((c.role, c.subject.name, c.verdict) for c in results.cells)
+    total_ns = sum(kind.total_ns for kind in summary.kinds)
+    assert total_ns == sum(cell.time_ns.total for cell in results.cells)
+    assert summary.kinds[0].role == results.cells[0].role
+    assert_whole(store, 2)
+
+
+def test_cell_of_a_large_run_takes_less_than_a_page_of_memory(tmp_path: Path) -> None:
+    file = tmp_path / "history.sqlite"
+    history_of(f"sqlite:///{file}", keep_many(tmp_path, 2500))
+    assert sum(path.stat().st_size for path in tmp_path.glob("history.sqlite*")) < 2500 * 4096
+
+
 def test_forgotten_run_leaves_nothing_and_its_number_is_not_given_again(history_url: str) -> None:
     runs = [make_run(number, {"a": 1, "b": 2}) for number in range(3)]
     store = history_of(history_url, *runs)
@@ -131,6 +152,7 @@ def test_what_no_text_column_may_hold_is_kept_in_the_document(history_url: str) 
 
 ADD_RUNS = f"""
 import sys
+from collections import Counter
 from tests.conftest import Bound
 from tests.rig.history_builders import finished, history_of, make_run
 store = history_of(sys.argv[1])
@@ -168,12 +190,14 @@ from delayrig.analysis.history import store as module
 from tests.conftest import Bound
 from tests.rig.history_builders import finished, history_of, make_run
 store = history_of(sys.argv[1], make_run(1, {"a": 1, "b": 2}))
-whole = module.cell_row
-def dying(number, position, cell, run):
-    if position == 1:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return whole(number, position, cell, run)
-module.cell_row = dying
+whole = module.cell_rows
+def dying(number, results):
+    for row in whole(number, results):
+        if row["position"] == 1:
+            os.kill(os.getpid(), signal.SIGKILL)
+        yield row
+module.cell_rows = dying
+module.ROWS_AT_ONCE = 1
 store.add([finished(make_run(2, {"a": 1, "b": 2}))])
 """
 
@@ -191,6 +215,7 @@ def test_writer_that_is_killed_within_a_run_loses_that_run_alone(history_url: st
 
 WRITE_ON = """
 import sys
+from collections import Counter
 from itertools import count
 from tests.conftest import Bound
 from tests.rig.history_builders import finished, history_of, make_run

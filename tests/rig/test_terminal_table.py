@@ -87,7 +87,7 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def shown(console: Console, stored: Path) -> None:
-    console.print(cell_table(read_results(stored / "run")))
+    console.print(cell_table(read_results(stored / "run").cells))
     console.print(decision_table(read_decision(stored / "gate").cells))
     print_survey(make_survey(), console)
     print_answer(make_answer(), console, out="out")

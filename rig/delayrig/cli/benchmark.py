@@ -7,13 +7,22 @@ import click
 
 from delayrig.analysis.benchmark import FILE_NAME as BENCHMARK_FILE
 from delayrig.analysis.benchmark import FIRST, benchmark_cells
+from delayrig.analysis.cost_of_carrying import measure_carrying
+from delayrig.analysis.cost_of_workers import benchmark_workers
 from delayrig.analysis.first_start import measure_start
 from delayrig.base.extras import require_extra
 from delayrig.base.paths import find_paths
 from delayrig.cli.command import default_out, explained, own_request, until_interrupted
 from delayrig.cli.option_types import CELL, plan_option
-from delayrig.cli.verbosity import answers, make_console, plain_text, progress_console, tell_json
-from delayrig.present.terminal.benchmark import print_benchmark
+from delayrig.cli.verbosity import (
+    answers,
+    make_console,
+    note,
+    plain_text,
+    progress_console,
+    tell_json,
+)
+from delayrig.present.terminal.benchmark import print_benchmark, print_workers
 from delayrig.present.terminal.progress import ManyRuns
 
 
@@ -101,6 +110,45 @@ def benchmark_of_cluster(workers: int, cells: int, batch: int) -> None:
         f"{found.cells} cells, {found.batch_cells} in a task, {found.workers} workers:"
         f" {found.tasks_a_s:.0f} tasks and {found.cells_a_s:.0f} cells a second;"
         f" memory of client and scheduler {first:.0f} MiB at first, {last:.0f} MiB at last",
+        markup=False,
+        soft_wrap=True,
+    )
+
+
+@benchmark.command("workers")
+@plan_option("default")
+@click.option("--workers", type=click.IntRange(1), default=2, show_default=True, help="How many.")
+@click.option("--rounds", type=click.IntRange(1), default=2, show_default=True, help="Of each way.")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder for the runs.")
+@plain_text
+@answers
+@explained
+def benchmark_of_workers(plan: str, workers: int, rounds: int, out: Path | None) -> None:
+    """Tells what workers on this machine cost: --cluster local:N against --jobs N, in turn.
+
+    Other work on this host makes both slower; the ratios say more then.
+    """
+    require_extra("cluster", "benchmark workers")
+    place = out or default_out("benchmark")
+    found = benchmark_workers(find_paths().checkout, plan, workers, rounds, place, note)
+    tell_json(found)
+    print_workers(found, make_console())
+
+
+@benchmark.command("carrying")
+@click.argument("run", type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="OUT")
+@plain_text
+@answers
+@explained
+def benchmark_of_carrying(run: Path) -> None:
+    """Tells what it costs to carry the cells of the run OUT from a worker to a run."""
+    found = measure_carrying(run)
+    tell_json(found)
+    make_console().print(
+        f"{found.cells} cells; a cell has {found.left_bytes / 1e3:.0f} kB on disk and"
+        f" {found.packed_bytes / 1e3:.0f} kB on its way, and takes {found.pack_cpu_s * 1e3:.1f} ms"
+        f" of CPU to pack, {found.take_cpu_s * 1e3:.1f} ms to take in:"
+        f" {1 / found.take_cpu_s:.0f} cells a second at most",
         markup=False,
         soft_wrap=True,
     )

@@ -91,7 +91,7 @@ def list_runs(wanted: "Choice", limit: int, url: str | None) -> None:
     from delayrig.present.terminal.history import list_table, listed
 
     store = opened_history(url)
-    runs = [listed(entry) for entry in store.entries(replace(wanted, limit=limit))]
+    runs = [listed(entry) for entry in store.summaries(replace(wanted, limit=limit))]
     tell_json(runs)
     console = make_console()
     if runs:
@@ -116,7 +116,7 @@ def show_run(number: int, url: str | None) -> None:
     console = make_console()
     code = exit_code_of_run(results.cells, results.contrasts)
     print_results(results, code, console, out="")
-    for entry in store.entries(Choice(numbers=(number,))):
+    for entry in store.summaries(Choice(numbers=(number,))):
         if entry.gate:
             decision = store.decision(entry.gate.gate)
             console.print(f"It was the {entry.gate.side} of gate {entry.gate.gate}:")
@@ -215,7 +215,7 @@ def forget(numbers: tuple[int, ...], before: str, url: str | None) -> None:
     store = opened_history(url)
     if before:
         old = Choice(before=_moment(before, "--before"))
-        numbers = tuple(entry.run.id for entry in store.entries(old))
+        numbers = tuple(entry.run.id for entry in store.summaries(old))
     if numbers:
         store.forget(numbers)
     click.echo(f"{len(set(numbers))} runs removed from {store.label}")

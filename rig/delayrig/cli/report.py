@@ -11,6 +11,7 @@ from rich.progress import Progress
 
 from delayrig.base.atomic_file import write_atomically
 from delayrig.base.errors import BadInputError
+from delayrig.base.garbage import without_collections
 from delayrig.cli.command import INTERRUPTED, explained
 from delayrig.cli.verbosity import make_console, plain_text, progress_console
 from delayrig.present.report.source import Sources, read_sources, told_by_events, with_facts
@@ -44,6 +45,7 @@ PAGE = "report.html"
 @click.option("--terminal", is_flag=True, help="Tables here, in place of a page.")
 @plain_text
 @explained
+@without_collections()
 def report(
     runs: tuple[Path, ...],
     out: Path | None,
@@ -83,23 +85,24 @@ def _write_page(
     patterns: tuple[str, ...],
     picture: Path | None,
 ) -> None:
-    told = _read_events(sources, progress_console())
+    told = _read_events(sources, patterns, progress_console())
     # matplotlib takes its time: only who draws waits for it.
-    from delayrig.present.report.document import document_of
+    from delayrig.present.report.document import document_of, write_document
     from delayrig.present.report.totals import totals_picture
 
-    made = document_of(told, patterns=patterns)
+    made = document_of(told, patterns=patterns, name=place.name)
     if patterns and not made.timelines:
         raise BadInputError(
             f"--cell {' '.join(patterns)}: no cell with events matches",
             hint=f"known are such as {_some_cell(sources)}",
         )
-    write_atomically(place, made.content)
+    write_document(made, place)
     if picture is not None:
         write_atomically(picture, totals_picture(told))
     click.echo(
         f"{place}: {len(made.content) / 1e6:.2f} MB, {made.timelines} timelines"
         + (f", {made.left_out} cells without one" if made.left_out else "")
+        + (f"; {len(made.parts)} pages of cells in {made.folder}/" if made.parts else "")
     )
 
 
@@ -107,16 +110,22 @@ def _default_place(run: Path) -> Path:
     return (run if run.is_dir() else run.parent) / PAGE
 
 
-def _read_events(sources: Sources, console: Console) -> Sources:
-    cells = sum(len(told_by_events(run.results)) for run in sources.runs if run.folder)
+def _read_events(sources: Sources, patterns: tuple[str, ...], console: Console) -> Sources:
+    from delayrig.present.report.timelines import worth_reading
+
+    only = worth_reading(sources, patterns)
+    cells = told_by_events(sources) if only is None else only
     # No thread that refreshes it: workers are forked.
     with Progress(
         console=console, transient=True, auto_refresh=False, disable=not console.is_terminal
     ) as progress:
-        task = progress.add_task("reading cells", total=cells)
+        task = progress.add_task("reading cells", total=len(cells))
         jobs = len(os.sched_getaffinity(0))
         return with_facts(
-            sources, jobs=jobs, done=lambda: progress.update(task, advance=1, refresh=True)
+            sources,
+            jobs=jobs,
+            done=lambda: progress.update(task, advance=1, refresh=True),
+            only=only,
         )
 
 

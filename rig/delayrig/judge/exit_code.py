@@ -2,6 +2,7 @@
 """From the cells of a run to its exit code, by the design's rules."""
 
 from collections.abc import Iterable
+from functools import cache
 
 from delayrig.base.errors import ExitCode
 from delayrig.model.cell import Expect, Role
@@ -16,23 +17,29 @@ UNSAFE = (Verdict.TOO_SHORT, Verdict.CORRUPT)
 
 def is_unwatched(cells: Iterable[CellResult], role: Role) -> bool:
     """Whether none of the role's cells worked, since the archive did not give what they need."""
-    watching = [cell for cell in cells if Role(cell.role) is role]
+    watching = [cell for cell in cells if cell.role == role]
     return bool(watching) and all(cell.not_provided for cell in watching)
 
 
 def is_expected(cell: CellResult) -> bool:
     """Whether the plan foresaw this verdict."""
-    match Expect(cell.expect):
+    return cell.verdict in _foreseen(cell.expect)
+
+
+@cache
+def _foreseen(mark: str) -> tuple[Verdict, ...]:
+    """The verdicts that a plan's mark foresees."""
+    match Expect(mark):
         case Expect.PASS:
-            return cell.verdict is Verdict.PASS
+            return (Verdict.PASS,)
         case Expect.TOO_SHORT:
-            return cell.verdict is Verdict.TOO_SHORT
+            return (Verdict.TOO_SHORT,)
         case Expect.OP_FAILED:
-            return cell.verdict is Verdict.OP_FAILED
+            return (Verdict.OP_FAILED,)
         case Expect.CORRUPT:
-            return cell.verdict is Verdict.CORRUPT
+            return (Verdict.CORRUPT,)
         case Expect.ANY:
-            return cell.verdict in (Verdict.PASS, Verdict.TOO_SHORT, Verdict.INCONCLUSIVE)
+            return (Verdict.PASS, Verdict.TOO_SHORT, Verdict.INCONCLUSIVE)
 
 
 def exit_code_of(cell: CellResult) -> ExitCode:
@@ -43,7 +50,7 @@ def exit_code_of(cell: CellResult) -> ExitCode:
         return ExitCode.SKIPPED  # whoever it is: whether enough canaries are left, the run asks
     if cell.verdict is Verdict.INCONCLUSIVE and cell.lane != EXACT_LANE:
         return ExitCode.INCONCLUSIVE  # a busy machine: no fault of the rig's, nor of a canary's
-    if cell.verdict is Verdict.INFRA_ERROR or Role(cell.role) is not Role.MEASURE:
+    if cell.verdict is Verdict.INFRA_ERROR or cell.role != Role.MEASURE:
         return ExitCode.RIG_FAULT
     if cell.verdict is Verdict.SKIPPED:
         return ExitCode.SKIPPED
@@ -65,12 +72,12 @@ def exit_code_of_contrast(contrast: ContrastResult) -> ExitCode:
 
 def is_lost(cell: CellResult) -> bool:
     """Whether it should have measured a subject, and the rig lost it."""
-    return cell.verdict is Verdict.INFRA_ERROR and Role(cell.role) is Role.MEASURE
+    return cell.verdict is Verdict.INFRA_ERROR and cell.role == Role.MEASURE
 
 
 def too_many_lost(cells: Iterable[CellResult]) -> bool:
     """Whether more cells were lost than a run may lose."""
-    measured = [cell for cell in cells if Role(cell.role) is Role.MEASURE]
+    measured = [cell for cell in cells if cell.role == Role.MEASURE]
     ran = [cell for cell in measured if cell.verdict is not Verdict.SKIPPED]
     return sum(map(is_lost, ran)) > len(ran) * LOST_SHARE_MAX
 
@@ -91,7 +98,7 @@ def exit_code_of_run(
     for grave in (ExitCode.RIG_FAULT, ExitCode.UNSAFE, ExitCode.INCONCLUSIVE):
         if grave in codes:
             return grave
-    measured = [cell for cell in cells if Role(cell.role) is Role.MEASURE] or cells
+    measured = [cell for cell in cells if cell.role == Role.MEASURE] or cells
     if measured and all(exit_code_of(cell) is ExitCode.SKIPPED for cell in measured):
         return ExitCode.SKIPPED
     return ExitCode.PASS

@@ -12,6 +12,7 @@ import msgspec
 
 from delayrig.base.atomic_file import write_json
 from delayrig.base.errors import BadInputError, nearest
+from delayrig.base.garbage import without_collections
 from delayrig.model.cell import Expect, Role, place_of
 from delayrig.model.evidence import Evidence
 from delayrig.model.phases import TimeSplit
@@ -260,8 +261,9 @@ def read_results(run: Path) -> Results:
 
 def decode_results(content: bytes, label: str) -> Results:
     """The same of bytes that came from the place called `label`."""
-    results = decode_versioned(content, label, Results, schema=SCHEMA)
-    _check_words(results, label)
+    with without_collections():
+        results = decode_versioned(content, label, Results, schema=SCHEMA)
+        _check_words(results, label)
     return results
 
 
@@ -317,19 +319,19 @@ KNOWN_WORDS: dict[str, Sequence[str]] = {
 }
 
 
+_WORDS_OF = attrgetter(*KNOWN_WORDS)
+
+
 def _check_words(results: Results, label: str) -> None:
     """Raises `BadInputError` for what has the right type, and says nothing to this rig."""
     places: dict[str, int] = {}
+    sound: set[tuple[str, ...]] = set()
     for number, cell in enumerate(results.cells):
         key = f"{label}: key 'cells[{number}]"
-        for name, known in KNOWN_WORDS.items():
-            word = attrgetter(name)(cell)
-            if word not in known:
-                hint = nearest(word, known, what=f"words for {name!r}")
-                raise BadInputError(
-                    f"{key}.{name}' is {word!r}",
-                    hint=f"{hint}; a newer rig's file is for that one (key 'run.rig_version')",
-                )
+        words = _WORDS_OF(cell)
+        if words not in sound:
+            _check_known(words, key)
+            sound.add(words)
         _check_figures(cell, key)
         what = f"that of cells[{places[cell.id]}]" if cell.id in places else id_fault(cell.id)
         if what:
@@ -338,6 +340,16 @@ def _check_words(results: Results, label: str) -> None:
             )
         places[cell.id] = number
     _check_contrasts(results, label)
+
+
+def _check_known(words: tuple[str, ...], key: str) -> None:
+    for (name, known), word in zip(KNOWN_WORDS.items(), words, strict=True):
+        if word not in known:
+            hint = nearest(word, known, what=f"words for {name!r}")
+            raise BadInputError(
+                f"{key}.{name}' is {word!r}",
+                hint=f"{hint}; a newer rig's file is for that one (key 'run.rig_version')",
+            )
 
 
 def _check_figures(cell: CellResult, key: str) -> None:

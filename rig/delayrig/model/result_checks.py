@@ -15,6 +15,8 @@ NEVER_NEGATIVE = (
     *(f"time_ns.{phase}" for phase in ("total", "probe", "read", "erase", "write", "verify")),
 )
 
+_FIGURES_OF = attrgetter(*NEVER_NEGATIVE)
+
 
 def id_fault(cell_id: str) -> str:
     """Why that is no cell's id, or no folder's name; empty where it is both."""
@@ -29,4 +31,6 @@ def id_fault(cell_id: str) -> str:
 
 def negative_key(result: msgspec.Struct) -> str:
     """A figure of a cell's result that is below zero and cannot be; empty where there is none."""
+    if min(_FIGURES_OF(result)) >= 0:
+        return ""
     return next((key for key in NEVER_NEGATIVE if attrgetter(key)(result) < 0), "")

@@ -41,7 +41,7 @@ def run_page(results: Results, made_with: str) -> str:
         "Plan `default`, cell by cell",
         f"`rig/rig run --plan {results.run.plan}`. Another checkout gives the same figures.",
         made_with,
-        _indented(_lines_of(exact, results)),
+        _indented(_lines_of(exact)),
     )
 
 
@@ -134,7 +134,7 @@ def newest_page(results: Results) -> str:
         "What the newest flashroms do",
         f"`rig/rig run --plan {results.run.plan}`. Suites move on; these were the versions:",
         _table(("subject", "version"), [(f"`{n}`", v) for n, v in sorted(versions.items())]),
-        _indented(_lines_of(cells, results)),
+        _indented(_lines_of(cells)),
         "What convicts them:",
         _indented(findings),
     )
@@ -148,7 +148,7 @@ def _verdicts(name: str, counts: Counter[Verdict]) -> tuple[str, ...]:
 
 def requoted(text: str, results: Results) -> str:
     """The document, with the figures that it quotes as that run has them."""
-    rows = {_name(line): line for line in _lines_of(results.cells, results)}
+    rows = {_name(line): line for line in _lines_of(results.cells)}
     cells = {f"{INDENT}{cell.verdict} {cell.id}": cell for cell in results.cells}
     evidence: dict[str, str] = {}
 
@@ -200,10 +200,9 @@ def _name(line: str) -> tuple[str, ...]:
     return tuple(BETWEEN.split(line.strip())[:NAMING_COLUMNS])
 
 
-def _lines_of(cells: Sequence[CellResult], results: Results) -> list[str]:
+def _lines_of(cells: Sequence[CellResult]) -> list[str]:
     page = io.StringIO()
-    shown = Results(run=results.run, cells=list(cells), contrasts=[])
-    Console(file=page, width=WIDTH, no_color=True).print(cell_table(shown))
+    Console(file=page, width=WIDTH, no_color=True).print(cell_table(cells))
     return [line.rstrip() for line in page.getvalue().splitlines()]
 
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What decides a cell's times beside the subject: where it is equal, times may be compared."""
 
-from delayrig.base import digest
+from collections.abc import Sequence
+
 from delayrig.base.errors import BadInputError
 from delayrig.hazards import hazard_of
 from delayrig.model.lane import EXACT_LANE
@@ -14,10 +15,15 @@ PARTS = ("kernel", "initrd", "emulator", "qemu")
 
 def inputs_of(cell: CellResult, run: RunHeader) -> dict[str, str]:
     """By name, a digest of each; where there is no guest, also the machine."""
-    suffix = "" if cell.guest.arch == "x86_64" else f" {cell.guest.arch}"
-    names = ["turns", *(f"{part}{suffix}" for part in PARTS), *_kernels(cell, run)]
+    return inputs_for(run, cell.guest.arch, cell.lane, cell.hazards)
+
+
+def inputs_for(run: RunHeader, arch: str, lane: str, hazards: Sequence[str]) -> dict[str, str]:
+    """The same for each cell of the run that is like this."""
+    suffix = "" if arch == "x86_64" else f" {arch}"
+    names = ["turns", *(f"{part}{suffix}" for part in PARTS), *_kernels(hazards, run)]
     found = {name: run.image_digests[name] for name in names if name in run.image_digests}
-    if cell.lane != EXACT_LANE:
+    if lane != EXACT_LANE:
         found["machine"] = machine_of(run)
     return {"seed": str(run.seed), **found}
 
@@ -28,15 +34,10 @@ def machine_of(run: RunHeader) -> str:
     return f"{host.machine}, {host.cpus} CPUs, {host.kernel}, {host.os}"
 
 
-def inputs_sha256(cell: CellResult, run: RunHeader) -> str:
-    """The same as one digest."""
-    return digest.of_value(inputs_of(cell, run))
-
-
-def _kernels(cell: CellResult, run: RunHeader) -> list[str]:
-    """Of its hazards; all that the run had, where a hazard is none that this rig knows."""
+def _kernels(hazards: Sequence[str], run: RunHeader) -> list[str]:
+    """Of the hazards; all that the run had, where a hazard is none that this rig knows."""
     try:
-        hazards = [hazard_of(word) for word in cell.hazards]
+        found = [hazard_of(word) for word in hazards]
     except BadInputError:
         return [name for name in run.image_digests if name.startswith(KERNEL)]
-    return [f"{KERNEL}{hazard.kernel}" for hazard in hazards if hazard.kernel]
+    return [f"{KERNEL}{hazard.kernel}" for hazard in found if hazard.kernel]

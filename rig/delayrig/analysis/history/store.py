@@ -5,8 +5,9 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 
-from sqlalchemy import delete, select
+from sqlalchemy import Select, delete, func, insert, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -16,12 +17,14 @@ from delayrig.analysis.history.address import Address
 from delayrig.analysis.history.engine import open_engine
 from delayrig.analysis.history.faults import explained
 from delayrig.analysis.history.migrate import bring_up_to_date, check_known, revision_of
-from delayrig.analysis.history.rows import cell_row, content_of, document_row, gate_row, run_row
+from delayrig.analysis.history.rows import cell_rows, content_of, document_row, gate_row, run_row
 from delayrig.analysis.history.run_filter import Choice
 from delayrig.analysis.history.schema import HEAD, CellRow, DocumentRow, GateRow, GateRunRow, RunRow
 from delayrig.base import digest
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.model.result import Results, decode_results, decode_versioned
+
+ROWS_AT_ONCE = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +47,29 @@ class Entry:
     gate: GateRunRow | None
     outcome: str
     """Of its gate; empty where it has none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """Cells of a run that have all of this in common."""
+
+    role: str
+    subject: str
+    subject_version: str
+    verdict: str
+    cells: int
+    total_ns: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """A run as a list tells of it."""
+
+    run: RunRow
+    kinds: list[Kind]
+    """In the order of the first cell of each."""
+    gate: GateRunRow | None
+    outcome: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +107,11 @@ class History:
         """Runs of that choice with their cells, the oldest first; none where nothing is kept."""
         with self._reading() as session:
             return _entries(session, choice) if session else []
+
+    def summaries(self, choice: Choice) -> list[Summary]:
+        """The same runs without their cells, which may be many."""
+        with self._reading() as session:
+            return _summaries(session, choice) if session else []
 
     def load(self, number: int) -> Results:
         """A run as it was; raises `BadInputError` where there is none of that number."""
@@ -195,34 +226,76 @@ def _add_run(session: Session, run: FinishedRun, content: bytes) -> tuple[int, b
     session.add(row)
     session.flush()
     session.add(document_row(row.id, content))
-    for position, cell in enumerate(run.results.cells):
-        session.add(cell_row(row.id, position, cell, run.results.run))
     session.flush()
+    rows = cell_rows(row.id, run.results)
+    while some := list(islice(rows, ROWS_AT_ONCE)):
+        session.execute(insert(CellRow), some)
     return row.id, True
 
 
 def _entries(session: Session, choice: Choice) -> list[Entry]:
-    wanted = select(RunRow.id).where(*choice.conditions())
-    if choice.limit is not None:
-        wanted = wanted.order_by(RunRow.started.desc(), RunRow.id.desc()).limit(choice.limit)
-    in_order = select(RunRow).where(RunRow.id.in_(wanted)).order_by(RunRow.started, RunRow.id)
-    runs = session.scalars(in_order).all()
+    wanted = _wanted(choice)
+    runs = _runs(session, wanted)
     cells: dict[int, list[CellRow]] = {run.id: [] for run in runs}
     of_runs = select(CellRow).where(CellRow.run.in_(wanted)).order_by(CellRow.position)
     for cell in session.scalars(of_runs):
         # A run that was kept between the two questions has its cells left out with it.
         cells.setdefault(cell.run, []).append(cell)
-    gates = {
-        link.run: (link, outcome)
-        for link, outcome in session.execute(
-            select(GateRunRow, GateRow.outcome)
-            .join(GateRow, GateRow.id == GateRunRow.gate)
-            .where(GateRunRow.run.in_(wanted))
+    gates = _gates(session, wanted)
+    return [
+        Entry(run=run, cells=cells[run.id], gate=gate, outcome=outcome)
+        for run in runs
+        for gate, outcome in [gates.get(run.id, (None, ""))]
+    ]
+
+
+def _summaries(session: Session, choice: Choice) -> list[Summary]:
+    wanted = _wanted(choice)
+    runs = _runs(session, wanted)
+    kinds: dict[int, list[Kind]] = {run.id: [] for run in runs}
+    alike = (CellRow.role, CellRow.subject, CellRow.subject_version, CellRow.verdict)
+    counted = (
+        select(CellRow.run, *alike, func.count(), func.sum(CellRow.total_ns))
+        .where(CellRow.run.in_(wanted))
+        .group_by(CellRow.run, *alike)
+        .order_by(func.min(CellRow.position))
+    )
+    for number, role, subject, version, verdict, cells, total_ns in session.execute(counted):
+        kind = Kind(
+            role=role,
+            subject=subject,
+            subject_version=version,
+            verdict=verdict,
+            cells=cells,
+            total_ns=int(total_ns),
         )
-    }
-    return [_entry(run, cells[run.id], gates) for run in runs]
+        kinds.setdefault(number, []).append(kind)
+    gates = _gates(session, wanted)
+    return [
+        Summary(run=run, kinds=kinds[run.id], gate=gate, outcome=outcome)
+        for run in runs
+        for gate, outcome in [gates.get(run.id, (None, ""))]
+    ]
 
 
-def _entry(run: RunRow, cells: list[CellRow], gates: dict[int, tuple[GateRunRow, str]]) -> Entry:
-    link, outcome = gates.get(run.id, (None, ""))
-    return Entry(run=run, cells=cells, gate=link, outcome=outcome)
+def _wanted(choice: Choice) -> Select[int]:
+    found = select(RunRow.id).where(*choice.conditions())
+    if choice.limit is not None:
+        found = found.order_by(RunRow.started.desc(), RunRow.id.desc()).limit(choice.limit)
+    return found
+
+
+def _runs(session: Session, wanted: Select[int]) -> Sequence[RunRow]:
+    """The oldest first."""
+    in_order = select(RunRow).where(RunRow.id.in_(wanted)).order_by(RunRow.started, RunRow.id)
+    return session.scalars(in_order).all()
+
+
+def _gates(session: Session, wanted: Select[int]) -> dict[int, tuple[GateRunRow, str]]:
+    """By run, which side of its gate it was, and what that came to."""
+    asked = (
+        select(GateRunRow, GateRow.outcome)
+        .join(GateRow, GateRow.id == GateRunRow.gate)
+        .where(GateRunRow.run.in_(wanted))
+    )
+    return {link.run: (link, outcome) for link, outcome in session.execute(asked)}

@@ -28,6 +28,7 @@ from delayrig.present.tables import Table
 
 TEMPLATES = Path(__file__).parent / "templates"
 KEY = re.compile(r"[a-z][a-z0-9-]*")
+NO_ANCHOR = re.compile(r"[^a-z0-9]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +103,7 @@ def code(text: str) -> Markup:
 
 def anchor(text: str) -> str:
     """The text as part of an id: the same for the same text."""
-    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "x"
+    return NO_ANCHOR.sub("-", text.lower()).strip("-") or "x"
 
 
 @functools.cache

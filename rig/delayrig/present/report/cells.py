@@ -6,96 +6,66 @@ from collections.abc import Iterator, Sequence
 from markupsafe import Markup
 
 from delayrig.base.durations import rounded
-from delayrig.judge.exit_code import is_expected
 from delayrig.judge.judge import describe
-from delayrig.model.cell import Role
-from delayrig.model.result import CellResult, Verdict
+from delayrig.model.result import CellResult
+from delayrig.present.notable import is_notable, rank
 from delayrig.present.pages.page import Section, environment
+from delayrig.present.report.cell_rows import all_cells, cells_table
 from delayrig.present.report.labels import (
     TEMPLATES,
     cell_anchor,
     hazards_of,
     marks_of,
     seconds,
-    subject_of,
     verdict_html,
 )
 from delayrig.present.report.rounds import Spread
-from delayrig.present.report.source import RunSource, Sources
+from delayrig.present.report.source import Sources, Told
 from delayrig.present.terminal.results import subject_name
 
 DETAILS_MAX = 500
 """With more cells only those that did not just pass are told of at length."""
+ROWS_MAX = 5000
+"""A page with more cells lists only those that did not just pass."""
+NOTABLE_MAX = 1000
+"""Of them as many, what was not expected first."""
 
 
-def cells_section(sources: Sources, *, all_rows: bool = True) -> Section:
-    """All runs together, in the order of their plans; or those alone that did not just pass."""
-    pairs = [(run, cell) for run in sources.runs for cell in run.results.cells]
-    listed = [pair for pair in pairs if all_rows or _is_notable(pair[1])]
-    told = [pair for pair in pairs if len(pairs) <= DETAILS_MAX or _is_notable(pair[1])]
-    at_length = {cell_anchor(run, cell) for run, cell in told[:DETAILS_MAX]}
-    template = environment(TEMPLATES).get_template("cells.html")
-    body = template.render(
-        rows=_rows(listed, at_length),
-        unlisted=len(pairs) - len(listed),
-        several=len(sources.runs) > 1,
-        real_time=not sources.is_exact,
-        told=list(_told(told[:DETAILS_MAX])),
-        left_out=len(pairs) - len(at_length),
+def cells_section(sources: Sources) -> Section:
+    """All runs together, in the order of their plans."""
+    listed = all_cells(sources)
+    told = [each for each in listed if len(listed) <= DETAILS_MAX or is_notable(each[1])]
+    return _section(sources, listed, told[:DETAILS_MAX], len(listed), Markup(""))
+
+
+def notable_section(sources: Sources, index: Markup, *, part: int) -> Section:
+    """Of the cells that did not just pass only one of so many, and where the others are."""
+    listed = all_cells(sources)
+    notable = sorted((each for each in listed if is_notable(each[1])), key=lambda e: rank(e[1]))
+    shown = notable[: NOTABLE_MAX // part]
+    return _section(sources, shown, shown[: DETAILS_MAX // part], len(listed), index)
+
+
+def _section(
+    sources: Sources, listed: Sequence[Told], told: Sequence[Told], cells: int, index: Markup
+) -> Section:
+    caption = "Cells that did not just pass" if len(listed) < cells else "All cells"
+    at_length = {cell_anchor(run, cell) for run, cell in told}
+    body = (
+        environment(TEMPLATES)
+        .get_template("cells.html")
+        .render(
+            table=cells_table(sources, caption, listed, at_length),
+            unlisted=cells - len(listed),
+            index=index,
+            told=list(_told(told)),
+            left_out=cells - len(told),
+        )
     )
     return Section(key="cells", title="Cells", body=Markup(body))
 
 
-def filters_of(sources: Sources) -> Markup:
-    """The controls, which appear where JavaScript makes them work."""
-    cells = [cell for run in sources.runs for cell in run.results.cells]
-    hazards = sorted({hazard for cell in cells for hazard in cell.hazards})
-    template = environment(TEMPLATES).get_template("filters.html")
-    return Markup(
-        template.render(
-            choices={
-                "subject": list(dict.fromkeys(subject_of(cell) for cell in cells)),
-                "verdict": [
-                    verdict for verdict in Verdict if any(c.verdict is verdict for c in cells)
-                ],
-                "hazards": ["none", *hazards] if hazards else [],
-            },
-            cells=len(cells),
-        )
-    )
-
-
-def _is_notable(cell: CellResult) -> bool:
-    if is_expected(cell):
-        return cell.verdict is not Verdict.PASS
-    return cell.verdict is not Verdict.SKIPPED or cell.role != Role.MEASURE
-
-
-def _rows(
-    pairs: Sequence[tuple[RunSource, CellResult]], at_length: set[str]
-) -> Iterator[dict[str, object]]:
-    for run, cell in pairs:
-        key = cell_anchor(run, cell)
-        yield {
-            "run": run.label,
-            "id": cell.id,
-            "anchor": key,
-            "told": key in at_length,
-            "verdict": verdict_html(cell),
-            "marks": marks_of(cell),
-            "figures": [
-                seconds(ns if cell.time_ns.total else None)
-                for ns in (
-                    cell.time_ns.total,
-                    cell.total_cpu_ns,
-                    cell.chip_busy_ns,
-                    cell.overshoot_ns,
-                )
-            ],
-        }
-
-
-def _told(pairs: Sequence[tuple[RunSource, CellResult]]) -> Iterator[dict[str, object]]:
+def _told(pairs: Sequence[Told]) -> Iterator[dict[str, object]]:
     for run, cell in pairs:
         yield {
             "run": run.label,

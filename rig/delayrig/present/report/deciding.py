@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a gate decided, cell by cell."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 DRAWN_MAX = 24
+LISTED_MAX = 1000
 ROUNDS = (
     "the times of this section are sums over all of them, with the interval that the decision"
     " rests on. Everywhere else on this page each cell is shown as it was in one round: of its"
@@ -164,12 +166,16 @@ def _change_table(cells: list[GateCell]) -> Table:
 def _cells(decision: Decision) -> Markup:
     return table_html(
         words_and_figures(
-            "Each cell, the worst first; times in seconds",
+            f"Each cell, the worst first{_first_of(decision.cells)}; times in seconds",
             ["cell", "outcome", "baseline", "candidate"],
             ["before", "now", "time", "CPU time"],
-            [_row(cell) for cell in decision.cells],
+            [_row(cell) for cell in decision.cells[:LISTED_MAX]],
         )
     )
+
+
+def _first_of(cells: Sequence[GateCell]) -> str:
+    return f" (the first {LISTED_MAX} of {len(cells)})" if len(cells) > LISTED_MAX else ""
 
 
 def _row(cell: GateCell) -> list[str | Markup]:

@@ -1,24 +1,32 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The whole report: its sections in order, and as many timelines as there is room for."""
 
+import contextlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from urllib.parse import quote
 
+from markupsafe import Markup
+
+from delayrig.base.atomic_file import write_atomically
 from delayrig.base.errors import BadInputError
 from delayrig.present.pages.page import Assets, Section, render_page
-from delayrig.present.report.cells import cells_section, filters_of
+from delayrig.present.report.cell_rows import all_cells, filters_of
+from delayrig.present.report.cells import ROWS_MAX, cells_section, notable_section
 from delayrig.present.report.deciding import decision_section
 from delayrig.present.report.differences import differences_section
 from delayrig.present.report.environment import environment_section
 from delayrig.present.report.labels import TEMPLATES
 from delayrig.present.report.margins import margins_section
 from delayrig.present.report.matrix import matrix_section
-from delayrig.present.report.source import Sources
+from delayrig.present.report.parts import ANY_PART, Part, PartsMaker, index_of, part_of_anchors
+from delayrig.present.report.source import Sources, Told
 from delayrig.present.report.summary import findings_section, summary_of, title_of
 from delayrig.present.report.timelines import (
     CHOSEN_MAX,
-    Chosen,
     Drawn,
     choose_cells,
     draw_cell,
@@ -27,11 +35,15 @@ from delayrig.present.report.timelines import (
 from delayrig.present.report.totals import totals_section
 from delayrig.present.report.waiting import waiting_section
 
+PAGE = "report.html"
 LIMIT_BYTES = 2_000_000
 PRINTED = ("decision", "findings", "verdicts")
 """Of a gate: what a reviewer reads on paper. The rest is for looking things up."""
 LIST_BYTES = 20_000
 """What the names of cells without a timeline may take."""
+
+NOTABLE_PARTS = (1, 2, 4, 8, 16, 32)
+"""One of so many of the notable cells that a page may list is tried, until it fits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,11 +53,24 @@ class Document:
     content: bytes
     timelines: int
     left_out: int
+    folder: str
+    parts: Sequence[Part]
+    """Further pages, in a folder of that name beside it; none where it has room for all cells."""
 
 
-def document_of(sources: Sources, *, patterns: Sequence[str] = ()) -> Document:
-    """The page. `patterns` choose the cells whose timelines are shown."""
-    sections = [
+def document_of(sources: Sources, *, patterns: Sequence[str] = (), name: str = PAGE) -> Document:
+    """The page, which is called so. `patterns` choose the cells whose timelines are shown."""
+    with contextlib.closing(PartsMaker(sources, name, _assets())) as maker:
+        return _document(sources, patterns, f"{Path(name).stem}.cells", maker)
+
+
+def _document(
+    sources: Sources, patterns: Sequence[str], folder: str, maker: PartsMaker
+) -> Document:
+    draft = _Draft(sources)
+    if draft.has_many:
+        maker.begin()
+    before = [
         *([decision_section(sources)] if sources.gates else []),
         *([differences_section(sources)] if _are_comparable(sources) else []),
         findings_section(sources),
@@ -54,31 +79,90 @@ def document_of(sources: Sources, *, patterns: Sequence[str] = ()) -> Document:
         waiting_section(sources),
         margins_section(sources),
     ]
-    after = [cells_section(sources), environment_section(sources)]
-    fits = len(_page(sources, [*sections, *after])) <= LIMIT_BYTES - LIST_BYTES
-    if not fits:
-        after[0] = cells_section(sources, all_rows=False)
+    after = [environment_section(sources)]
+    parts: list[Part] = []
+    cells = _all_cells(draft, [*before, *after])
+    if cells is None:
+        parts = maker.parts()
+        cells = _notable_cells(draft, [*before, *after], index_of(parts, quote(folder)))
+    after = [cells, *after]
     chosen = choose_cells(sources, patterns)
-    room = LIMIT_BYTES - LIST_BYTES - len(_page(sources, [*sections, *after]))
-    if room < 0:
-        raise BadInputError(
-            f"a page of {sum(len(run.results.cells) for run in sources.runs)} cells is larger than"
-            f" {LIMIT_BYTES} bytes",
-            hint="name fewer runs; `rig/rig compare` sets two of them side by side",
-        )
     most = len(chosen) if patterns else CHOSEN_MAX
-    drawn = _fitting(chosen[:most], room)
+    drawn = _fitting(chosen[:most], draft.room([*before, *after]))
     shown = {(each.run.label, each.cell.id) for each in drawn}
     left_out = [pair for pair in chosen if (pair[0].label, pair[1].id) not in shown]
-    if chosen:
-        sections.append(timelines_section(drawn, left_out))
-    sections += after
-    if sources.gates:
-        sections = [replace(each, is_printed=each.key in PRINTED) for each in sections]
-    content = _page(sources, sections)
-    if not fits:
-        content = _without_dead_links(content)
-    return Document(content=content, timelines=len(drawn), left_out=len(left_out))
+    timelines = [timelines_section(drawn, left_out)] if chosen else []
+    content = draft.page([*before, *timelines, *after])
+    if parts:
+        content = _lead_to_parts(content, part_of_anchors(parts), quote(folder))
+    return Document(
+        content=content,
+        timelines=len(drawn),
+        left_out=len(left_out),
+        folder=folder,
+        parts=parts,
+    )
+
+
+def write_document(made: Document, place: Path) -> None:
+    """Its parts, then the page; the parts of an older page go. Raises `BadInputError`."""
+    folder = place.with_name(made.folder)
+    if made.parts:
+        with contextlib.suppress(OSError):  # writing into it tells why
+            folder.mkdir(exist_ok=True)
+    for part in made.parts:
+        write_atomically(folder / part.name, part.content)
+    write_atomically(place, made.content)
+    for path in folder.glob(ANY_PART):
+        if path.name not in {part.name for part in made.parts}:
+            path.unlink()
+    if folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()
+
+
+class _Draft:
+    """A page whose sections are still being chosen."""
+
+    def __init__(self, sources: Sources) -> None:
+        self.sources = sources
+        self._title = title_of(sources)
+        cells = [cell for _, cell in all_cells(sources)]
+        self.has_many = len(cells) > ROWS_MAX
+        """More than a page has room for, whatever they are called."""
+        self._summary = summary_of(sources) + filters_of(cells)
+
+    def page(self, sections: Sequence[Section]) -> bytes:
+        """With those sections."""
+        if self.sources.gates:
+            sections = [replace(each, is_printed=each.key in PRINTED) for each in sections]
+        return render_page(
+            title=self._title, summary=self._summary, sections=sections, assets=_assets()
+        )
+
+    def room(self, sections: Sequence[Section]) -> int:
+        """What they leave, in bytes."""
+        return LIMIT_BYTES - LIST_BYTES - len(self.page(sections))
+
+
+def _all_cells(draft: _Draft, others: Sequence[Section]) -> Section | None:
+    """None where there is no room for all of them."""
+    if draft.has_many:
+        return None
+    section = cells_section(draft.sources)
+    return section if draft.room([*others, section]) >= 0 else None
+
+
+def _notable_cells(draft: _Draft, others: Sequence[Section], index: Markup) -> Section:
+    """As many of those that did not just pass as there is room for."""
+    for part in NOTABLE_PARTS:
+        section = notable_section(draft.sources, index, part=part)
+        if draft.room([*others, section]) >= 0:
+            return section
+    raise BadInputError(
+        f"a page of {sum(len(run.results.cells) for run in draft.sources.runs)} cells is larger"
+        f" than {LIMIT_BYTES} bytes",
+        hint="name fewer runs; `rig/rig compare` sets two of them side by side",
+    )
 
 
 def _are_comparable(sources: Sources) -> bool:
@@ -86,18 +170,20 @@ def _are_comparable(sources: Sources) -> bool:
     return len(sources.runs) > 1 and not sources.gates
 
 
-def _without_dead_links(page: bytes) -> bytes:
-    """Links to cells that are left out become plain words."""
+def _lead_to_parts(page: bytes, parts: Mapping[str, str], folder: str) -> bytes:
+    """Links to cells that are not on the page lead to the part that they are in."""
     ids = set(re.findall(rb'\sid="([^"]+)"', page))
 
-    def kept(link: re.Match[bytes]) -> bytes:
-        words = b"<span%b>%b</span>" % (link[1], link[3])
-        return link[0] if link[2] in ids else words
+    def led(link: re.Match[bytes]) -> bytes:
+        if link[2] in ids:
+            return link[0]
+        part = f"{folder}/{parts[link[2].decode()]}".encode()
+        return b'<a%b href="%b#%b">' % (link[1], part, link[2])
 
-    return re.sub(rb'<a((?: class="[^"]*")?) href="#([^"]+)">(.*?)</a>', kept, page)
+    return re.sub(rb'<a((?: class="[^"]*")?) href="#(cell-[^"]+)">', led, page)
 
 
-def _fitting(chosen: Sequence[Chosen], room_bytes: int) -> list[Drawn]:
+def _fitting(chosen: Sequence[Told], room_bytes: int) -> list[Drawn]:
     """In their order, until the room is used up."""
     drawn: list[Drawn] = []
     for run, cell in chosen:
@@ -109,13 +195,9 @@ def _fitting(chosen: Sequence[Chosen], room_bytes: int) -> list[Drawn]:
     return drawn
 
 
-def _page(sources: Sources, sections: Sequence[Section]) -> bytes:
+@cache
+def _assets() -> Assets:
     style, script = (
         (TEMPLATES / f"report.{kind}").read_text(encoding="utf-8") for kind in ("css", "js")
     )
-    return render_page(
-        title=title_of(sources),
-        summary=summary_of(sources) + filters_of(sources),
-        sections=sections,
-        assets=Assets(style=style, script=script),
-    )
+    return Assets(style=style, script=script)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a report wants to know of a cell's events: folded once, small enough to be kept."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -37,16 +37,16 @@ class Split(msgspec.Struct, frozen=True, kw_only=True):
     fixed_ns: int = 0
     rest_ns: int = 0
 
-    def __add__(self, other: "Split") -> "Split":
-        """Both together."""
-        return Split(
-            **{name: getattr(self, name) + getattr(other, name) for name in self.__struct_fields__}
-        )
-
     @property
     def total_ns(self) -> int:
         """All of it."""
         return sum(msgspec.structs.astuple(self))
+
+
+def sum_of(splits: Iterable[Split]) -> Split:
+    """All together."""
+    columns = zip(*map(msgspec.structs.astuple, splits), strict=True)
+    return Split(**dict(zip(Split.__struct_fields__, map(sum, columns), strict=False)))
 
 
 class Silence(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Cells, verdicts and figures as a page says them."""
 
+from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 from markupsafe import Markup
@@ -38,16 +40,31 @@ CLASSES_OF_CODES = {
 
 def subject_of(cell: CellResult) -> str:
     """Its name, and the architecture where that is not the usual one."""
+    return _labelled(cell.subject.name, cell.guest.arch)
+
+
+@cache
+def _labelled(name: str, arch: str) -> str:
     try:
-        return labelled(cell.subject.name, Arch(cell.guest.arch))
+        return labelled(name, Arch(arch))
     except ValueError:
-        return f"{cell.subject.name} {cell.guest.arch}"
+        return f"{name} {arch}"
 
 
 def speed_of(cell: CellResult) -> str:
     """In MIPS; cells of real time have the machine's own speed."""
-    speeds = list(dict.fromkeys(f"{round(mips)}" for mips in cell.guest.mips))
-    return "/".join(speeds) if speeds else HOST_SPEED
+    return _speed(tuple(cell.guest.mips))
+
+
+@cache
+def _speed(mips: tuple[float, ...]) -> str:
+    speeds = dict.fromkeys(f"{round(each)}" for each in mips)
+    return "/".join(speeds) or HOST_SPEED
+
+
+def speed_rank(speed: str) -> float:
+    """The fastest comes first, behind the machine's own."""
+    return 0 if speed == HOST_SPEED else -float(speed.partition("/")[0])
 
 
 def hazards_of(cell: CellResult) -> str:
@@ -62,12 +79,20 @@ def badge(verdict: Verdict, text: str = "") -> Markup:
 
 def verdict_html(cell: CellResult) -> Markup:
     """Its verdict, and what its plan foresaw where that is worth a word."""
-    if is_expected(cell):
-        mark = "" if cell.verdict is Verdict.PASS else " expected"
-    else:
-        mark = " not expected" if cell.verdict is Verdict.PASS else ""
-    note = Markup(' <span class="soft">{}</span>').format(mark.strip()) if mark else Markup("")
-    return badge(cell.verdict) + note
+    return _verdict_html(cell.verdict, is_expected(cell))
+
+
+def expectation_note(verdict: Verdict, expected: bool) -> str:
+    """What its plan foresaw, where that is worth a word."""
+    if expected:
+        return "" if verdict is Verdict.PASS else "expected"
+    return "not expected" if verdict is Verdict.PASS else ""
+
+
+@cache
+def _verdict_html(verdict: Verdict, expected: bool) -> Markup:
+    note = expectation_note(verdict, expected)
+    return badge(verdict) + (Markup(' <span class="soft">{}</span>').format(note) if note else "")
 
 
 def cell_anchor(run: RunSource, cell: CellResult) -> str:
@@ -82,11 +107,12 @@ def cell_link(run: RunSource, cell: CellResult, text: str = "") -> Markup:
 
 def marks_of(cell: CellResult) -> dict[str, str]:
     """What the page's filters go by."""
-    return {
-        "subject": subject_of(cell),
-        "verdict": cell.verdict,
-        "hazards": " ".join(cell.hazards) or CALM,
-    }
+    return marks_for(subject_of(cell), cell.verdict, cell.hazards)
+
+
+def marks_for(subject: str, verdict: Verdict, hazards: Sequence[str]) -> dict[str, str]:
+    """The same, where only these are known."""
+    return {"subject": subject, "verdict": verdict, "hazards": " ".join(hazards) or CALM}
 
 
 def seconds(ns: int | None) -> str:

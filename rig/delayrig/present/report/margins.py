@@ -14,7 +14,7 @@ from delayrig.present.pages.page import Section, paragraph, table_html
 from delayrig.present.report.facts import WaitMargin
 from delayrig.present.report.labels import cell_link, subject_of
 from delayrig.present.report.source import RunSource, Sources
-from delayrig.present.report.waiting import NO_EVENTS
+from delayrig.present.report.waiting import why_not
 from delayrig.present.tables import Row, Table
 
 EXPLAINED = (
@@ -30,7 +30,7 @@ Found = tuple[RunSource, CellResult, WaitMargin]
 def margins_section(sources: Sources) -> Section:
     """A row for each subject, class of waits and witness; the worst first."""
     if not sources.has_events:
-        return Section(key="margins", title="Worst margins", body=paragraph(NO_EVENTS))
+        return Section(key="margins", title="Worst margins", body=paragraph(why_not(sources)))
     groups: dict[tuple[str, str, Witness], list[Found]] = defaultdict(list)
     for run, cell, wait in _waits(sources):
         label = f"{run.label}: " if run.label else ""

@@ -4,28 +4,30 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain, groupby
 from typing import Any
 
 from markupsafe import Markup
 
 from delayrig.judge.exit_code import is_expected
 from delayrig.model.cell import Role
-from delayrig.model.result import CellResult, Verdict
+from delayrig.model.result import CellResult
+from delayrig.present.notable import GRAVITY, rank
 from delayrig.present.pages.page import Section, environment, paragraph, table_html
 from delayrig.present.report.labels import (
     CALM,
     CLASSES,
-    HOST_SPEED,
     TEMPLATES,
     cell_anchor,
     cell_link,
     count,
+    expectation_note,
     hazards_of,
     speed_of,
+    speed_rank,
     subject_of,
     verdict_html,
 )
-from delayrig.present.report.rounds import GRAVITY
 from delayrig.present.report.source import RunSource, Sources
 from delayrig.present.tables import Table
 
@@ -33,6 +35,10 @@ EXPLAINED = (
     "How many cells came to what, by speed (MIPS: million guest instructions a second of each core)"
     " and number of cores. A number leads to the first of these cells."
 )
+
+WATCHERS_MAX = 100
+ROWS_MAX = 200
+"""Of one subject. Of more sets of hazards the gravest have a row of their own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,47 +65,74 @@ def _measured(run: RunSource) -> list[CellResult]:
     return [cell for cell in run.results.cells if cell.role == Role.MEASURE]
 
 
+Slot = tuple[str, int]
+"""A speed, and a number of cores."""
+Slots = dict[Slot, list[CellResult]]
+
+
 def _matrix(run: RunSource) -> Markup:
     cells = _measured(run)
-    columns = [
-        (speed, sorted({cell.guest.cores for cell in cells if speed_of(cell) == speed}))
-        for speed in sorted({speed_of(cell) for cell in cells}, key=_speed_rank)
-    ]
-    slots = [(speed, cores) for speed, all_cores in columns for cores in all_cores]
-    subjects = [
-        {"name": subject, "rows": _rows(run, subject, slots)}
-        for subject in dict.fromkeys(subject_of(cell) for cell in cells)
-    ]
+    found: dict[str, dict[str, Slots]] = {}
+    for cell in cells:
+        row = found.setdefault(subject_of(cell), {}).setdefault(hazards_of(cell), {})
+        row.setdefault((speed_of(cell), cell.guest.cores), []).append(cell)
+    slots = {slot for rows in found.values() for row in rows.values() for slot in row}
+    columns = sorted(slots, key=lambda slot: (speed_rank(slot[0]), *slot))
     label = f"{run.label}: verdicts" if run.label else "Verdicts"
-    template = environment(TEMPLATES).get_template("matrix.html")
-    made = template.render(
-        caption=f"{label} of {count(len(cells), 'cell')} that measure a subject",
-        columns=columns,
-        slots=len(slots),
-        subjects=subjects,
+    made = (
+        environment(TEMPLATES)
+        .get_template("matrix.html")
+        .render(
+            caption=f"{label} of {count(len(cells), 'cell')} that measure a subject",
+            columns=[
+                (speed, [cores for _, cores in group]) for speed, group in groupby(columns, _speed)
+            ],
+            slots=len(columns),
+            subjects=[
+                {"name": subject, "rows": _rows(run, rows, columns)}
+                for subject, rows in found.items()
+            ],
+        )
     )
     return Markup(made)
 
 
-def _rows(run: RunSource, subject: str, slots: Sequence[tuple[str, int]]) -> list[dict[str, Any]]:
-    """One for each set of hazards."""
-    cells: dict[str, dict[tuple[str, int], list[CellResult]]] = {}
-    for cell in _measured(run):
-        if subject_of(cell) == subject:
-            row = cells.setdefault(hazards_of(cell), {})
-            row.setdefault((speed_of(cell), cell.guest.cores), []).append(cell)
+def _speed(slot: Slot) -> str:
+    return slot[0]
+
+
+def _rows(run: RunSource, rows: dict[str, Slots], columns: Sequence[Slot]) -> list[dict[str, Any]]:
+    """One for each set of hazards; those that there is no room for are one together."""
+    shown = _shown(rows)
+    rest = [hazards for hazards in rows if hazards not in shown]
+    named = [(hazards, [hazards], rows[hazards]) for hazards in shown]
+    if rest:
+        together = _together([rows[hazards] for hazards in rest])
+        named.append((f"{len(rest)} other sets of hazards", rest, together))
     return [
         {
-            "hazards": hazards,
-            "marks": hazards.replace("+", " "),
-            "slots": [_badges(run, cells[hazards].get(slot, [])) for slot in slots],
+            "hazards": name,
+            "marks": " ".join(dict.fromkeys("+".join(hazards).split("+"))),
+            "slots": [_badges(run, slots.get(slot, [])) for slot in columns],
         }
-        for hazards in sorted(cells, key=lambda each: (each != CALM, each))
+        for name, hazards, slots in named
     ]
 
 
-def _speed_rank(speed: str) -> float:
-    return 0 if speed == HOST_SPEED else -float(speed.partition("/")[0])
+def _shown(rows: dict[str, Slots]) -> list[str]:
+    """The sets of hazards that have a row: the calm first, and of too many the gravest."""
+    chosen = list(rows)
+    if len(chosen) > ROWS_MAX:
+        chosen.sort(key=lambda hazards: min(rank(c) for c in chain(*rows[hazards].values())))
+    return sorted(chosen[:ROWS_MAX], key=lambda each: (each != CALM, each))
+
+
+def _together(rows: Sequence[Slots]) -> Slots:
+    found: Slots = {}
+    for slots in rows:
+        for slot, cells in slots.items():
+            found.setdefault(slot, []).extend(cells)
+    return found
 
 
 def _badges(run: RunSource, cells: Sequence[CellResult]) -> list[_Badge]:
@@ -110,19 +143,13 @@ def _badges(run: RunSource, cells: Sequence[CellResult]) -> list[_Badge]:
         _Badge(
             css=CLASSES[verdict],
             text=f"{number} {verdict}",
-            note=_note(verdict, expected),
+            note=expectation_note(verdict, expected),
             href=f"#{cell_anchor(run, first[verdict, expected])}",
         )
         for (verdict, expected), number in sorted(
             kinds.items(), key=lambda item: (GRAVITY.index(item[0][0]), item[0][1])
         )
     ]
-
-
-def _note(verdict: Verdict, expected: bool) -> str:
-    if expected:
-        return "" if verdict is Verdict.PASS else "expected"
-    return "not expected" if verdict is Verdict.PASS else ""
 
 
 def _watchers(run: RunSource) -> list[CellResult]:
@@ -132,11 +159,15 @@ def _watchers(run: RunSource) -> list[CellResult]:
 def _watching(run: RunSource) -> Markup:
     """What the rig was put to the test with."""
     label = f"{run.label}: canaries" if run.label else "Canaries"
+    watchers = _watchers(run)
+    shown = sorted(watchers, key=is_expected)[:WATCHERS_MAX]
+    left_out = len(watchers) - len(shown)
+    more = f"; {left_out} more came out as they must, or are under Cells" if left_out else ""
     return table_html(
         Table(
             caption=f"{label} have their waits cut and must be convicted, controls are the same"
-            " cells with whole waits and must be acquitted",
+            f" cells with whole waits and must be acquitted{more}",
             columns=("cell", "role", "verdict"),
-            rows=[[cell_link(run, cell), cell.role, verdict_html(cell)] for cell in _watchers(run)],
+            rows=[[cell_link(run, cell), cell.role, verdict_html(cell)] for cell in shown],
         )
     )

@@ -15,12 +15,7 @@ import msgspec
 
 from delayrig.analysis.gate.judge import is_unheard
 from delayrig.model.result import CellResult, Results, Verdict
-
-GRAVITY = (
-    *(Verdict.INFRA_ERROR, Verdict.TOO_SHORT, Verdict.CORRUPT, Verdict.HUNG, Verdict.OP_FAILED),
-    *(Verdict.INCONCLUSIVE, Verdict.PASS, Verdict.SKIPPED),
-)
-"""The gravest first."""
+from delayrig.present.notable import GRAVITY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -35,7 +35,9 @@ class RunSource:
     """As it was named: its folder, or its results.json."""
     results: Results
     facts: dict[str, CellFacts]
-    """By cell; empty where only the results are there."""
+    """By cell; empty where not all events were read."""
+    drawable: dict[str, CellFacts] = field(default_factory=dict)
+    """Of the cells whose events were read."""
     spread: dict[str, Spread] = field(default_factory=dict)
     """By cell, where the run is one of several rounds."""
 
@@ -61,6 +63,10 @@ class RunSource:
         return f"{self.label.lower()}-" if self.label else ""
 
 
+Told = tuple[RunSource, CellResult]
+"""A cell, and the run that it is of."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateSource:
     """A gate, and the labels of its two runs."""
@@ -84,7 +90,7 @@ class Sources:
 
     @property
     def has_events(self) -> bool:
-        """Whether more is known of any cell than its results."""
+        """Whether more is known of the cells than their results."""
         return any(run.facts for run in self.runs)
 
 
@@ -102,32 +108,44 @@ def read_sources(paths: Sequence[Path]) -> Sources:
     return Sources(gates=gates, runs=_labelled(runs, of_one_gate=len(paths) == len(gates) == 1))
 
 
-def with_facts(sources: Sources, *, jobs: int, done: Callable[[], None]) -> Sources:
-    """The same with what the events of the cells tell; `done` is called after each cell."""
+def with_facts(
+    sources: Sources, *, jobs: int, done: Callable[[], None], only: Sequence[Told] | None = None
+) -> Sources:
+    """The same with what the events of the cells tell; `done` is called after each cell.
+
+    With what those of `only` some cells tell, no more is known than what these cells need.
+    """
     forking = get_context("fork")
     parent = os.getpid()
-    with ProcessPoolExecutor(jobs, forking, _begin_worker, (parent,)) as pool:
+    with ProcessPoolExecutor(jobs, forking, begin_worker, (parent,)) as pool:
         waiting = [
-            (at, cell.id, pool.submit(cell_facts, run.folder_of(cell), cell))
-            for at, run in enumerate(sources.runs)
-            if run.folder is not None
-            for cell in told_by_events(run.results)
+            (run.label, cell.id, pool.submit(cell_facts, run.folder_of(cell), cell))
+            for run, cell in (told_by_events(sources) if only is None else only)
         ]
-        found: list[dict[str, CellFacts]] = [{} for _ in sources.runs]
+        found: dict[str, dict[str, CellFacts]] = {run.label: {} for run in sources.runs}
         try:
-            for at, cell_id, future in waiting:
-                found[at][cell_id] = future.result()
+            for label, cell_id, future in waiting:
+                found[label][cell_id] = future.result()
                 done()
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
-    runs = [replace(run, facts=facts) for run, facts in zip(sources.runs, found, strict=True)]
+    runs = [
+        replace(run, facts=found[run.label] if only is None else {}, drawable=found[run.label])
+        for run in sources.runs
+    ]
     return Sources(gates=sources.gates, runs=runs)
 
 
-def told_by_events(results: Results) -> list[CellResult]:
-    """The cells that got as far as leaving any."""
-    return [cell for cell in results.cells if cell.events_sha256]
+def told_by_events(sources: Sources) -> list[Told]:
+    """The cells that got as far as leaving any, where they are."""
+    return [
+        (run, cell)
+        for run in sources.runs
+        if run.folder is not None
+        for cell in run.results.cells
+        if cell.events_sha256
+    ]
 
 
 def _read_run(path: Path) -> RunSource:
@@ -168,7 +186,7 @@ def _letter(at: int) -> str:
     return (_letter(more - 1) if more else "") + ALPHABET[rest]
 
 
-def _begin_worker(parent: int) -> None:
+def begin_worker(parent: int) -> None:
     """Interruptions are the parent's to answer; a worker goes where the parent goes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     die_with_session(parent)

@@ -9,8 +9,10 @@ from delayrig.base.errors import ExitCode
 from delayrig.judge.exit_code import is_expected
 from delayrig.judge.judge import describe
 from delayrig.model.cell import Role
-from delayrig.model.result import CellResult, Verdict
+from delayrig.model.result import CellResult, ContrastVerdict, Verdict
+from delayrig.present.notable import GRAVITY, rank
 from delayrig.present.pages.page import Section, environment, paragraph
+from delayrig.present.report.cell_rows import all_cells
 from delayrig.present.report.headline import headline
 from delayrig.present.report.labels import (
     CLASSES_OF_CODES,
@@ -21,7 +23,6 @@ from delayrig.present.report.labels import (
     marks_of,
     verdict_html,
 )
-from delayrig.present.report.rounds import GRAVITY
 from delayrig.present.report.source import GateSource, RunSource, Sources
 from delayrig.present.terminal.results import answer, remarks
 
@@ -90,7 +91,8 @@ def _decision(gate: GateSource) -> Markup:
 
 def _run(run: RunSource) -> Markup:
     label = f"{run.label}: " if run.label else ""
-    lead = _lead(run.code, label + answer(run.results, run.code))
+    code = run.code
+    lead = _lead(code, label + answer(run.results, code))
     notes = [paragraph(remark) for remark in remarks(run.results)]
     if run.results.run.interrupted:
         notes.append(paragraph("The run was interrupted: cells that its plan has are not in it."))
@@ -112,9 +114,11 @@ def _common_remarks(sources: Sources) -> list[str]:
 
 def findings_section(sources: Sources) -> Section:
     """Whatever is no pass: what was not expected first. Canaries only where they failed."""
-    pairs = [(run, cell) for run in sources.runs for cell in run.results.cells]
-    found = sorted((pair for pair in pairs if _is_finding(pair[1])), key=lambda p: _rank(p[1]))
+    pairs = all_cells(sources)
+    found = sorted((pair for pair in pairs if _is_finding(pair[1])), key=lambda p: rank(p[1]))
     watching = [cell for _, cell in pairs if cell.role in (Role.CANARY, Role.CONTROL)]
+    contrasts = [contrast for run in sources.runs for contrast in run.results.contrasts]
+    contrasts.sort(key=lambda contrast: contrast.verdict is ContrastVerdict.SEEN)
     shown = [_finding(run, cell) for run, cell in found[:FINDINGS_MAX]]
     template = environment(TEMPLATES).get_template("findings.html")
     body = template.render(
@@ -123,7 +127,8 @@ def findings_section(sources: Sources) -> Section:
         skipped=sum(cell.verdict is Verdict.SKIPPED for _, cell in pairs),
         watching=len(watching),
         watching_well=sum(is_expected(cell) for cell in watching),
-        contrasts=[contrast for run in sources.runs for contrast in run.results.contrasts],
+        contrasts=contrasts[:FINDINGS_MAX],
+        contrasts_left_out=max(len(contrasts) - FINDINGS_MAX, 0),
     )
     return Section(key="findings", title="What was found", body=Markup(body))
 
@@ -132,10 +137,6 @@ def _is_finding(cell: CellResult) -> bool:
     if cell.role == Role.MEASURE and cell.verdict in (Verdict.PASS, Verdict.SKIPPED):
         return cell.verdict is Verdict.PASS and not is_expected(cell)
     return cell.role == Role.MEASURE or not is_expected(cell)
-
-
-def _rank(cell: CellResult) -> tuple[bool, bool, int]:
-    return (is_expected(cell), cell.role != Role.MEASURE, GRAVITY.index(cell.verdict))
 
 
 def _finding(run: RunSource, cell: CellResult) -> dict[str, object]:

@@ -15,11 +15,13 @@ from delayrig.model.events import Event, first
 from delayrig.model.kinds.agent import SubjectEnd, SubjectStart
 from delayrig.model.phases import PROBE, READ, VERIFY, phase_changes
 from delayrig.model.result import CellResult, Verdict
+from delayrig.present.notable import rank
 from delayrig.present.pages.charts import Colour, chart_html, new_figure, svg_of
 from delayrig.present.pages.page import Section, details, paragraph
+from delayrig.present.report.cell_rows import all_cells
 from delayrig.present.report.facts import CellFacts, WaitMargin, read_judged
 from delayrig.present.report.labels import cell_link, verdict_html
-from delayrig.present.report.source import RunSource, Sources
+from delayrig.present.report.source import RunSource, Sources, Told, told_by_events
 from delayrig.present.tables import Table, words_and_figures
 from delayrig.present.trace.timeline import Timeline, Track, timeline_of
 
@@ -51,11 +53,12 @@ AROUND = 2.5
 CLOSER_PART_MAX = 0.6
 """A closer look shows no more than that of the whole."""
 CAPTION = "The whole job, and closer the wait with the least margin"
+READ_MAX = 2000
+"""To read the events of more cells would take longer than anybody waits for a page."""
 CHOSEN_MAX = 12
+CANDIDATES_MAX = 3 * CHOSEN_MAX
 PHASES_SAID_MAX = 12
 LEFT_OUT_MAX = 100
-
-Chosen = tuple[RunSource, CellResult]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +70,20 @@ class Drawn:
     html: Markup
 
 
-def choose_cells(sources: Sources, patterns: Sequence[str]) -> list[Chosen]:
+def worth_reading(sources: Sources, patterns: Sequence[str]) -> list[Told] | None:
+    """The cells whose events are read where there are too many to read all; else None.
+
+    Those that were asked for, else the most interesting by their results alone.
+    """
+    known = told_by_events(sources)
+    if len(known) <= READ_MAX:
+        return None
+    if patterns:
+        return _matching(known, patterns)[:READ_MAX]
+    return _in_turns(sorted(known, key=lambda pair: rank(pair[1])))[:CANDIDATES_MAX]
+
+
+def choose_cells(sources: Sources, patterns: Sequence[str]) -> list[Told]:
     """Those that were asked for, else the most interesting: all that could be shown, in that order.
 
     The convicted first, then doubts, then those that came closest to a conviction; of equal ones
@@ -75,17 +91,24 @@ def choose_cells(sources: Sources, patterns: Sequence[str]) -> list[Chosen]:
     """
     known = [
         (run, cell)
-        for run in sources.runs
-        for cell in run.results.cells
-        if cell.id in run.facts and cell.role != Role.FLOOR
+        for run, cell in all_cells(sources)
+        if cell.id in run.drawable and cell.role != Role.FLOOR
     ]
     if patterns:
-        return [
-            (run, cell)
-            for run, cell in known
-            if any(fnmatchcase(cell.id, pattern) for pattern in patterns)
-        ]
-    ranked = sorted(known, key=lambda pair: _interest(*pair))
+        return _matching(known, patterns)
+    return _in_turns(sorted(known, key=lambda pair: _interest(*pair)))
+
+
+def _matching(known: Sequence[Told], patterns: Sequence[str]) -> list[Told]:
+    return [
+        (run, cell)
+        for run, cell in known
+        if any(fnmatchcase(cell.id, pattern) for pattern in patterns)
+    ]
+
+
+def _in_turns(ranked: Sequence[Told]) -> list[Told]:
+    """One for each run, subject and verdict, then a second one, and so on."""
     seen: dict[tuple[str, str, Verdict], int] = {}
     turns = []
     for run, cell in ranked:
@@ -97,7 +120,7 @@ def choose_cells(sources: Sources, patterns: Sequence[str]) -> list[Chosen]:
 
 
 def _interest(run: RunSource, cell: CellResult) -> tuple[bool, int, float]:
-    facts = run.facts[cell.id]
+    facts = run.drawable[cell.id]
     margin = float("inf")
     for worst in worst_waits(facts)[:1]:
         margin = (worst.margin_ns or 0) / (worst.requested_ns or 1_000_000)
@@ -122,7 +145,7 @@ def draw_cell(run: RunSource, cell: CellResult) -> Drawn:
     watched = read_judged(folder, cell)
     timeline = timeline_of(watched.events, watched.delays)
     phases = _phases(watched.events, cell)
-    worst = worst_waits(run.facts[cell.id])
+    worst = worst_waits(run.drawable[cell.id])
     figure = _figure(timeline, phases, worst)
     label = f"{run.label}: " if run.label else ""
     svg = svg_of(
@@ -138,7 +161,7 @@ def draw_cell(run: RunSource, cell: CellResult) -> Drawn:
     return Drawn(run=run, cell=cell, html=Markup("<h3>{}</h3>").format(label + cell.id) + html)
 
 
-def timelines_section(drawn: Iterable[Drawn], left_out: Sequence[Chosen]) -> Section:
+def timelines_section(drawn: Iterable[Drawn], left_out: Sequence[Told]) -> Section:
     """Those that there is room for, and what the others are."""
     body = paragraph(
         "What the programmer was asked, what went to the chip, when that was busy, and how long"

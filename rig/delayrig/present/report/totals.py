@@ -14,7 +14,7 @@ from delayrig.model.cell import Role
 from delayrig.model.result import CellResult, Verdict
 from delayrig.present.pages.charts import Colour, chart_html, new_figure, svg_file, svg_of
 from delayrig.present.pages.page import Section, details, paragraph, table_html
-from delayrig.present.report.facts import Split
+from delayrig.present.report.facts import Split, sum_of
 from delayrig.present.report.labels import cell_link, count, seconds, subject_of
 from delayrig.present.report.source import RunSource, Sources
 from delayrig.present.tables import Table, words_and_figures
@@ -36,6 +36,8 @@ EXPLAINED = (
     " round trips to the programmer."
 )
 PLACES_MAX = 400
+VALUES_MAX = 4000
+"""Places times subjects."""
 EXACT = "Virtual time: the same in every run."
 MOVING = "Of the lanes host and live: real time, which moves from run to run."
 ROUNDS = (
@@ -157,9 +159,7 @@ def _total(name: str, cells: dict[str, tuple[RunSource, CellResult]], places: li
     chosen = [cells[place] for place in places if place in cells]
     if len(chosen) < len(places):
         chosen = []
-    split = Split()
-    for run, cell in chosen:
-        split += _split(run, cell)
+    split = sum_of(_split(run, cell) for run, cell in chosen)
     return Total(
         name=name,
         cells=len(chosen),
@@ -305,7 +305,9 @@ def _rounds_values(rounds_ns: Sequence[int]) -> tuple[str, str, str]:
 def _places_table(timed: Timed, places: list[str]) -> Table:
     """Total time of all subjects in each place; what did not pass has its verdict beside it."""
     all_places = list(dict.fromkeys(place for cells in timed.values() for place in cells))
-    shown = sorted(all_places, key=lambda place: place not in places)[:PLACES_MAX]
+    together = set(places)
+    shown = sorted(all_places, key=lambda place: place not in together)
+    shown = shown[: min(PLACES_MAX, VALUES_MAX // len(timed))]
     left_out = len(all_places) - len(shown)
     note = f"; {left_out} more are in the table of cells" if left_out else ""
     return words_and_figures(

@@ -16,6 +16,10 @@ from delayrig.present.tables import Row, words_and_figures
 
 ROWS_MAX = 15
 NO_EVENTS = "Only the results are here, and not what happened in the cells."
+NOT_READ = (
+    "There are too many cells to read what happened in each. rig/rig waste reads that of the cells"
+    " that it is given."
+)
 EXPLAINED = (
     "Sums over all cells of a subject that measure it. While the part is ready and the subject has"
     " not noticed, time is lost; so is all of a delay while the part is not busy."
@@ -25,7 +29,7 @@ EXPLAINED = (
 def waiting_section(sources: Sources) -> Section:
     """Each table the largest sum first."""
     if not sources.has_events:
-        return _section(paragraph(NO_EVENTS))
+        return _section(paragraph(why_not(sources)))
     body = [paragraph(EXPLAINED)]
     for run in sources.runs:
         together = waste_together(facts.waste for _, facts in _measured(run))
@@ -37,6 +41,11 @@ def waiting_section(sources: Sources) -> Section:
         if silences:
             body.append(_silence_table(label, silences))
     return _section(Markup("").join(body))
+
+
+def why_not(sources: Sources) -> str:
+    """Where nothing is known of events."""
+    return NOT_READ if any(run.drawable for run in sources.runs) else NO_EVENTS
 
 
 def _section(body: Markup) -> Section:

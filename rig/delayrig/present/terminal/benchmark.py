@@ -5,6 +5,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from delayrig.analysis.benchmark import CellBenchmark, JobCost
+from delayrig.analysis.cost_of_workers import WorkersBenchmark
 from delayrig.present.terminal.table import FittedTable, plain_table
 
 DEAREST = 8
@@ -50,3 +51,23 @@ def _dearest_jobs(jobs: list[JobCost]) -> FittedTable:
             f"{job.transfers}",
         )
     return table
+
+
+def print_workers(found: WorkersBenchmark, console: Console) -> None:
+    """Each way, and how they compare."""
+    here, workers = found.here, found.workers
+    for way in (here, workers):
+        console.print(
+            f"{' '.join(way.words):18} {way.runs[0].cells} cells:"
+            f" {way.cells_a_minute:.0f} a minute, {way.cells_a_minute_under_way:.0f} once the"
+            f" first is done, {way.cpu_s_a_cell:.3f} s of CPU each",
+            soft_wrap=True,
+        )
+    whole = workers.cells_a_minute / here.cells_a_minute
+    steady = workers.cells_a_minute_under_way / here.cells_a_minute_under_way
+    cpu = workers.cpu_s_a_cell / here.cpu_s_a_cell
+    console.print(
+        f"[bold]Workers make {whole:.2f} times the cells a minute, {steady:.2f} times once the"
+        f" first is done, for {cpu:.2f} times the CPU.[/]",
+        soft_wrap=True,
+    )

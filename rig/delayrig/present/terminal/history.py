@@ -10,7 +10,7 @@ from rich.markup import escape
 
 from delayrig.analysis.history.series import Series
 from delayrig.analysis.history.steps import Found, Step
-from delayrig.analysis.history.store import Entry
+from delayrig.analysis.history.store import Summary
 from delayrig.model.cell import Role
 from delayrig.present.terminal.console import STYLES
 from delayrig.present.terminal.table import FittedTable
@@ -44,22 +44,25 @@ class Listed(msgspec.Struct, frozen=True, kw_only=True):
     outcome: str
 
 
-def listed(entry: Entry) -> Listed:
+def listed(summary: Summary) -> Listed:
     """What a list says of it."""
-    run, gate = entry.run, entry.gate
-    measured = [cell for cell in entry.cells if cell.role == Role.MEASURE]
+    run, gate = summary.run, summary.gate
+    measured = [kind for kind in summary.kinds if kind.role == Role.MEASURE]
+    verdicts: Counter[str] = Counter()
+    for kind in summary.kinds:
+        verdicts[kind.verdict] += kind.cells
     return Listed(
         number=run.id,
         started=run.started,
         plan=run.plan,
         lane=run.lane,
         seed=run.seed,
-        subjects={cell.subject: cell.subject_version for cell in measured},
-        cells=len(entry.cells),
+        subjects={kind.subject: kind.subject_version for kind in measured},
+        cells=verdicts.total(),
         cells_planned=run.cells_planned,
         interrupted=run.interrupted,
-        verdicts=dict(Counter(cell.verdict for cell in entry.cells)),
-        total_ns=sum(cell.total_ns for cell in measured),
+        verdicts=dict(verdicts),
+        total_ns=sum(kind.total_ns for kind in measured),
         exit_code=run.exit_code,
         rig_version=run.rig_version,
         commit=run.rig_commit,
@@ -67,7 +70,7 @@ def listed(entry: Entry) -> Listed:
         host=run.host,
         gate=gate.gate if gate else None,
         side=gate.side if gate else "",
-        outcome=entry.outcome,
+        outcome=summary.outcome,
     )
 
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A run: the table, the evidence, the answer."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import islice
 
 from rich.console import Console
 from rich.markup import escape
@@ -14,19 +15,30 @@ from delayrig.judge.not_provided import not_provided_lines
 from delayrig.model.cell import Role
 from delayrig.model.platform import Arch, labelled
 from delayrig.model.result import CellResult, Results, Verdict
+from delayrig.present.notable import is_notable, rank
 from delayrig.present.terminal.console import CONTRAST_STYLES, STYLES, seconds
 from delayrig.present.terminal.table import FittedTable, plain_table
 
 UNWATCHED = "No canary and control were among the cells: nothing shows that the rig sees."
+NAMED_MAX = 20
+TABLE_MAX = 2000
+NOTABLE_MAX = 100
+"""Of more cells than a table may have so many are printed, all of which did not just pass."""
 TIMES = ("total s", "CPU s", "chip busy s", "overshoot s")
 
 
 def print_results(results: Results, code: ExitCode, console: Console, *, out: str) -> None:
-    """The table, the evidence of whatever is not a pass, and the answer."""
-    console.print(cell_table(results))
-    for cell in results.cells:
+    """The table, the evidence of whatever is not a pass, and the answer.
+
+    Of many cells only those that did not just pass, as many as somebody reads.
+    """
+    shown = _shown(results.cells)
+    console.print(cell_table(shown))
+    for cell in shown:
         if not (cell.verdict is Verdict.PASS or cell.not_provided or _is_working_canary(cell)):
             _print_findings(cell, console)
+    if len(shown) < len(results.cells):
+        console.print(f"\n{len(results.cells) - len(shown)} cells are not shown here.")
     if results.contrasts:
         console.print()
         console.print(contrast_table(results))
@@ -36,6 +48,12 @@ def print_results(results: Results, code: ExitCode, console: Console, *, out: st
         console.print(remark, markup=False)
     if out:
         console.print(f"results: {escape(out)}/results.json")
+
+
+def _shown(cells: Sequence[CellResult]) -> Sequence[CellResult]:
+    if len(cells) <= TABLE_MAX:
+        return cells
+    return sorted(filter(is_notable, cells), key=rank)[:NOTABLE_MAX]
 
 
 def _is_working_canary(cell: CellResult) -> bool:
@@ -62,14 +80,14 @@ def evidence_lines(cell: CellResult) -> list[str]:
     ]
 
 
-def cell_table(results: Results) -> FittedTable:
+def cell_table(cells: Sequence[CellResult]) -> FittedTable:
     """Every cell: what it was, its verdict, programming time and CPU time side by side."""
     table = FittedTable(
         ("subject", "MIPS", "cores", "hazards", "chip", "job", "verdict", *TIMES),
         figures=("MIPS", "cores", *TIMES),
         least=TIMES[2:],
     )
-    for cell in results.cells:
+    for cell in cells:
         table.add_row(
             escape(subject_name(cell)),
             _speeds(cell.guest.mips) or cell.lane,
@@ -137,13 +155,20 @@ def lost_lines(cells: Sequence[CellResult]) -> list[str]:
     """Which cells say nothing since the rig lost them, and which of them were run twice."""
     lost = [cell for cell in cells if cell.verdict is Verdict.INFRA_ERROR]
     again = [cell for cell in cells if cell.retried_after and cell not in lost]
-    named = [
-        f"Lost by the rig, and says nothing: {cell.id}: {one_line(cell.reason)}" for cell in lost
+    return [
+        *_named("Lost by the rig, and says nothing", {cell.id: cell.reason for cell in lost}),
+        *_named("Lost by the rig and run once more", {c.id: c.retried_after for c in again}),
     ]
-    return named + [
-        f"Lost by the rig and run once more: {cell.id}: {one_line(cell.retried_after)}"
-        for cell in again
+
+
+def _named(what: str, reasons: Mapping[str, str]) -> list[str]:
+    """Some of them; of a run of many cells there may be hundreds."""
+    lines = [
+        f"{what}: {cell_id}: {one_line(reason)}"
+        for cell_id, reason in islice(reasons.items(), NAMED_MAX)
     ]
+    more = len(reasons) - len(lines)
+    return [*lines, f"{what}: {more} more cells"] if more else lines
 
 
 def answer(results: Results, code: ExitCode) -> str:
