@@ -30,20 +30,6 @@ uint64_t busy_timeout_ns(const struct busy_time *busy)
 	return 2 * NS_PER_US * busy->max_us + 1000 * NS_PER_MS;
 }
 
-#ifdef CONFIG_BUSY_TEST_FIXED_WAITS
-/*
- * A flashrom that trusts its delays, for those who test whether short ones get caught: nothing but
- * the wait keeps the next command from a part that is still busy.
- */
-int busy_wait(struct flash *flash, const struct busy_time *busy, const char *what, busy_ask_fn ask,
-	uint32_t address)
-{
-	(void)what;
-	(void)ask;
-	(void)address;
-	return flash_wait_us(flash, busy->max_us);
-}
-#else
 /* One wait, from the end of the command on. Times count from there. */
 struct wait {
 	struct flash *flash;
@@ -140,8 +126,8 @@ static struct busy_history *history_of(
 	return nowhere;
 }
 
-int busy_wait(struct flash *flash, const struct busy_time *busy, const char *what, busy_ask_fn ask,
-	uint32_t address)
+static int wait_and_ask(struct flash *flash, const struct busy_time *busy, const char *what,
+	busy_ask_fn ask, uint32_t address)
 {
 	struct wait wait = {.flash = flash, .busy = busy};
 	struct busy_history nowhere;
@@ -157,5 +143,33 @@ int busy_wait(struct flash *flash, const struct busy_time *busy, const char *wha
 	if (error == 0)
 		busy_history_add(history, wait.length, wait_us, wait.first_asked_us);
 	return error;
+}
+
+#ifdef CONFIG_BUSY_TEST_FIXED_WAITS
+/* No datasheet has a maximum that is so many times the typical time. */
+#define GUESS_RATIO 64
+
+/* An operation that this session did not begin: nobody knows which one it is. */
+static bool is_guess(const struct busy_time *busy)
+{
+	return busy->typ_us > 0 && busy->max_us / busy->typ_us > GUESS_RATIO;
+}
+
+/*
+ * A flashrom that trusts its delays, for those who test whether short ones get caught: nothing but
+ * the wait keeps the next command from a part that is still busy.
+ */
+int busy_wait(struct flash *flash, const struct busy_time *busy, const char *what, busy_ask_fn ask,
+	uint32_t address)
+{
+	if (is_guess(busy))
+		return wait_and_ask(flash, busy, what, ask, address);
+	return flash_wait_us(flash, busy->max_us);
+}
+#else
+int busy_wait(struct flash *flash, const struct busy_time *busy, const char *what, busy_ask_fn ask,
+	uint32_t address)
+{
+	return wait_and_ask(flash, busy, what, ask, address);
 }
 #endif
