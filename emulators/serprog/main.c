@@ -304,6 +304,8 @@ static int serve(struct run *run)
 	if (ret != 0)
 		return ret;
 	ret = server_run(&run->server, options->client_count);
+	if (run->server.cut_off)
+		fprintf(stderr, "serprog-emu: told to end while its client was there\n");
 	if (run->server.held_up)
 		run->facts.wake_measured = false;
 	if (ret == -EPIPE)

@@ -334,6 +334,7 @@ static int serve_connection(struct server *server, int fd)
 		status = serve_link(server, &link);
 		ret = status == LINK_STOPPED ? -ECANCELED : 0;
 	}
+	server->cut_off = ret == -ECANCELED;
 	record_moment(server, EVENT_DISCONNECT);
 	server->held_up |= link.patience.held_up;
 	server->clock->peer_fd = -1;

@@ -33,6 +33,7 @@ struct server {
 	size_t refused_requests; /* of this client */
 	size_t idle_requests;    /* of this client, in a row, that were not for the part */
 	bool gave_up;            /* on this client */
+	bool cut_off;            /* a signal came while a client was there */
 	struct start start;
 };
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from delayrig.base.paths import find_paths
+from delayrig.judge.trust import CUT_OFF
 from delayrig.model.events import Event, of_kind, read_events
 from delayrig.model.kinds.emulator import Cycle, End, Serprog, Spi
 
@@ -91,6 +92,8 @@ def test_signal_ends_any_wait_at_once(tmp_path: Path, name: str, number: signal.
             began_s = time.monotonic()
             assert process.wait(LIMIT_S) == 0
             assert time.monotonic() - began_s < PROMPT_S
+            assert process.stderr is not None
+            assert CUT_OFF in process.stderr.read()
         finally:
             process.kill()
     assert isinstance(events_of(tmp_path)[-1], End)

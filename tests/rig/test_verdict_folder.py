@@ -9,12 +9,13 @@ import pytest
 from delayrig.base import digest
 from delayrig.base.errors import LostGuestError
 from delayrig.judge.judge import judge_cell
+from delayrig.judge.trust import CUT_OFF
 from delayrig.model import workload
 from delayrig.model.cell import Cell, Job
-from delayrig.model.events import Event
+from delayrig.model.events import Event, needed
 from delayrig.model.evidence import Witness
 from delayrig.model.kinds.agent import Guest, SubjectEnd, SubjectStart
-from delayrig.model.kinds.emulator import FaultMade, Start
+from delayrig.model.kinds.emulator import End, FaultMade, Start
 from delayrig.model.result import CellResult, Results, Verdict, decode_results, own_fault
 
 from tests.rig.builders import (
@@ -242,6 +243,19 @@ def test_scripted_clock_is_a_fault_of_the_rig(tmp_path: Path) -> None:
     result = left_by(tmp_path, events=changed(sound_events(), Start, clock="scripted"))
     assert result.verdict is Verdict.INFRA_ERROR
     assert "scripted" in result.reason
+
+
+@pytest.mark.parametrize(
+    ("sooner_ns", "verdict"), [(1, Verdict.INFRA_ERROR), (0, Verdict.OP_FAILED)]
+)
+def test_failure_after_something_ended_the_emulator_is_none_of_the_subject(
+    tmp_path: Path, sooner_ns: int, verdict: Verdict
+) -> None:
+    failed = changed(sound_events(), SubjectEnd, exit_code=1)
+    ended_ns = needed(failed, SubjectEnd).t_ns - sooner_ns
+    (tmp_path / "emulator.log").write_text(f"serprog-emu: {CUT_OFF}\n", encoding="ascii")
+    result = left_by(tmp_path, events=changed(failed, End, t_ns=ended_ns))
+    assert result.verdict is verdict, result.reason
 
 
 def test_failure_after_faults_on_request_names_them(tmp_path: Path) -> None:

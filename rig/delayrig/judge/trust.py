@@ -25,6 +25,8 @@ from delayrig.model.kinds.pace import Pace
 from delayrig.model.lane import LaneName
 
 SCRIPTED = "scripted"
+CUT_OFF = "told to end while its client was there"
+"""The emulator's words (emulators/serprog/main.c) where a signal came too early."""
 LIVE_CLOCK_ERROR_PPM_MAX = 10_000
 """What a live guest's clock may be off by. Of sound ones it is less than the readings tell; one in
 60 guests was seen to jump ahead by ten seconds."""
@@ -56,9 +58,16 @@ def rig_fault(cell: Cell, artifacts: Artifacts) -> str:
     fault = _clock_fault_of(cell, events)
     if fault:
         return fault
+    if CUT_OFF in artifacts.emulator_said and _ended_first(events):
+        return "something ended the emulator while the subject was at work"
     if artifacts.image is None:
         return "the emulator left no image"
     return "" if cell.in_real_time else hazard_fault(cell, artifacts)
+
+
+def _ended_first(events: Sequence[Event]) -> bool:
+    """Whether the emulator ended before its subject: the rig itself ends it afterwards."""
+    return needed(events, End).t_ns < needed(events, SubjectEnd).t_ns
 
 
 def _is_explained(cell: Cell, text: str) -> bool:

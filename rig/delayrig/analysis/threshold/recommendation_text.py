@@ -23,12 +23,18 @@ def listed(values: Sequence[int]) -> str:
     return (f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else words[0]) + " us"
 
 
-def build_line(value_us: int) -> str:
-    """What to add to the build of a flashrom that has the option."""
+def build_words(value_us: int) -> tuple[str, str]:
+    """What to add to the build of a flashrom that has the option: with meson, and without."""
     return (
-        f"Build it with: meson setup -Ddelay_minimum_sleep_us={value_us}; without meson:"
-        f" CFLAGS=-DCONFIG_DELAY_MINIMUM_SLEEP_US={value_us}."
+        f"meson setup -Ddelay_minimum_sleep_us={value_us}",
+        f"CFLAGS=-DCONFIG_DELAY_MINIMUM_SLEEP_US={value_us}",
     )
+
+
+def build_line(value_us: int) -> str:
+    """The same in a line."""
+    meson, otherwise = build_words(value_us)
+    return f"Build it with: {meson}; without meson: {otherwise}."
 
 
 def answer_lines(ground: Ground, common: Common, alone: Mapping[str, Choice]) -> list[str]:

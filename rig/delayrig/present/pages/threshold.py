@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from delayrig.analysis.threshold.answer import Answer
 from delayrig.analysis.threshold.figures import Cost, Standing
-from delayrig.analysis.threshold.recommendation_text import build_line
+from delayrig.analysis.threshold.recommendation_text import build_words
 from delayrig.present.pages.charts import SERIES, Colour, chart_html, new_figure, svg_file, svg_of
 from delayrig.present.pages.page import Section, paragraph, render_page, table_html
 from delayrig.present.tables import Table, words_and_figures
@@ -21,12 +21,11 @@ TITLE = "Time and CPU time of each threshold"
 
 def threshold_page(answer: Answer) -> bytes:
     """The whole file."""
-    value_us = answer.recommended_us
-    build = [] if value_us is None else [build_line(value_us)]
     first, *others = answer.lines
+    after = Markup("").join(paragraph(line) for line in others)
     return render_page(
         title="Which sleep threshold to take",
-        summary=Markup("").join(paragraph(line) for line in [first, *build, *others]),
+        summary=paragraph(first) + _build(answer.recommended_us) + after,
         sections=[
             Section(key="sure", title="How sure that is", body=_sure(answer)),
             Section(key="alone", title="Each profile alone", body=_fit(answer)),
@@ -35,6 +34,16 @@ def threshold_page(answer: Answer) -> bytes:
             Section(key="sleep", title="What sleeping costs here", body=_sleep(answer)),
         ],
     )
+
+
+def _build(value_us: int | None) -> Markup:
+    """The lines to paste, each on one of its own."""
+    if value_us is None:
+        return Markup("")
+    meson, otherwise = build_words(value_us)
+    block = Markup("<pre>{}</pre>")
+    told = paragraph("Build it with:") + block.format(meson)
+    return told + paragraph("Without meson:") + block.format(otherwise)
 
 
 def _sure(answer: Answer) -> Markup:
