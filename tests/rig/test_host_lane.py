@@ -146,7 +146,7 @@ def test_result_tells_of_this_machine_and_of_nothing_that_is_not_there(
 ) -> None:
     tools = tmp_path / "tools"
     tools.mkdir()
-    for name in ("bwrap", "nsenter"):
+    for name in ("bwrap", "nsenter", "unshare"):
         (tools / name).symlink_to(shutil.which(name) or name)
     monkeypatch.setenv("PATH", str(tools))
     results = run_cells(paths, tmp_path / "out", host_cell(job=Job.PROBE))

@@ -106,7 +106,7 @@ def script(shell: str) -> str:
         ("rig/rig try bundled --chip W25Q128J", ["W25Q128JV"]),
         # Readline takes the part behind the colon for the word.
         ("rig/rig run --subject debian:t", ["trixie"]),
-        ("rig/rig run --subject debian:", ["bookworm", "trixie"]),
+        ("rig/rig run --subject debian:", ["bookworm", "trixie", "bullseye", "sid"]),
         ("rig/rig completion ", ["bash", "zsh", "fish"]),
     ],
 )
