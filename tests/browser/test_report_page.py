@@ -2,7 +2,10 @@
 """Reports as a browser shows them: alone, at any width, in both schemes, with keys and without."""
 
 import re
+from functools import cache
 from itertools import pairwise
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -117,13 +120,29 @@ def test_address_of_a_cell_opens_it(open_page: Opener) -> None:
     assert again.locator(f"[id='{key}']").is_visible()
 
 
+def leads_somewhere(href: str, here: Path, ids: set[str]) -> bool:
+    """To a place of that page, or of a page beside it."""
+    beside, _, key = href.partition("#")
+    known = ids_of(here.parent / beside) if beside else ids
+    return key in known or (not key and bool(known))
+
+
+@cache
+def ids_of(page: Path) -> frozenset[str]:
+    """The places that a page beside has; none where it is not there."""
+    if not page.is_file():
+        return frozenset()
+    return frozenset(re.findall(r'\bid="([^"]+)"', page.read_text(encoding="utf-8")))
+
+
 def test_every_link_leads_somewhere(open_page: Opener) -> None:
     for name in PAGES:
         page = open_page(name).page
         hrefs = page.locator("a").evaluate_all("all => all.map((a) => a.getAttribute('href'))")
         ids = set(page.locator("[id]").evaluate_all("all => all.map((e) => e.id)"))
         assert hrefs
-        assert {href for href in hrefs if href[0] != "#" or href[1:] not in ids} == set()
+        here = Path(unquote(urlsplit(page.url).path))
+        assert {href for href in hrefs if not leads_somewhere(href, here, ids)} == set()
 
 
 def test_without_javascript_all_is_there_and_no_dead_control(open_page: Opener) -> None:
