@@ -17,6 +17,7 @@ from delayrig.base.paths import Paths
 from delayrig.model.result import Verdict, read_results
 from distributed import Client
 
+from tests.rig.processes import command_line_of
 from tests.rig.serving import free_address, serving
 
 from .conftest import FinishedRun, launch
@@ -46,14 +47,6 @@ def stat_of(process: int) -> list[str]:
 def parent_of(process: int) -> int:
     """0: it is gone."""
     return int(next(iter(stat_of(process)[1:]), 0))
-
-
-def command_line_of(process: int) -> bytes:
-    """Empty where it is gone."""
-    try:
-        return Path(f"/proc/{process}/cmdline").read_bytes()
-    except OSError:
-        return b""
 
 
 def is_there(group: int) -> bool:

@@ -14,6 +14,8 @@ from delayrig.base.paths import Paths
 from delayrig.machine.embedded_libvirt import embed_uri, provide_starter
 from delayrig.model.result import Verdict, read_results
 
+from tests.rig.processes import processes_told
+
 from .conftest import launch, run_plan
 
 INTERRUPTED = 130
@@ -35,15 +37,7 @@ QUIET_LOOKS = 50
 
 def qemu_of(mark: Path | str) -> list[int]:
     """The guests of a run, by what is on their command lines: a folder of it, or libvirt's name."""
-    found = []
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            line = (process / "cmdline").read_bytes()
-        except OSError:
-            continue
-        if b"qemu-system" in line and os.fsencode(str(mark)) in line:
-            found.append(int(process.name))
-    return found
+    return [n for n, words in processes_told(mark).items() if "qemu-system" in words]
 
 
 def wait_for_guest(mark: Path | str) -> None:

@@ -16,6 +16,7 @@ from delayrig.base.paths import Paths
 from delayrig.model.result import Verdict, read_results
 
 from tests.guest.conftest import FinishedRun, launch, run_plan
+from tests.rig.processes import processes_told
 
 CONVICTED = "demonstration.debian-bookworm.62mips*"
 BUNDLED = "write.bundled.*"
@@ -46,19 +47,6 @@ def repro(
     )
     assert done.returncode in codes, done.stdout + done.stderr
     return done
-
-
-def of_this_run(word: str) -> list[int]:
-    """Processes that have it on their command line, but for this one."""
-    found = []
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            line = (process / "cmdline").read_bytes()
-        except OSError:
-            continue
-        if os.fsencode(word) in line and int(process.name) != os.getpid():
-            found.append(int(process.name))
-    return found
 
 
 def test_convicted_cell_of_a_finished_run_is_convicted_again_to_the_nanosecond(
@@ -177,10 +165,10 @@ def test_key_that_leaves_ends_the_guest_and_everything_else(
     from_run = ("--from", str(demonstration.out))
     terminal = Terminal(paths, "repro", *from_run, "--shell", "--out", str(out))
     terminal.expect(PROMPT)
-    assert of_this_run(str(out))
+    assert processes_told(out)
     terminal.type("\x1d")
     assert terminal.end() == INTERRUPTED
-    assert of_this_run(str(out)) == []
+    assert processes_told(out) == {}
 
 
 def test_gdb_shows_who_called_the_delay_function(paths: Paths, smoke: FinishedRun) -> None:
@@ -247,7 +235,7 @@ def test_told_to_end_leaves_nothing_running(
     run.send_signal(signal.SIGTERM)
     said, _ = run.communicate(timeout=END_LIMIT_S)
     assert run.returncode == INTERRUPTED, said
-    assert of_this_run(str(out)) == []
+    assert processes_told(out) == {}
 
 
 def test_printed_commands_are_those_of_a_guest_that_can_be_started(

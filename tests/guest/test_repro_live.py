@@ -20,7 +20,9 @@ from delayrig.analysis.repro.guest_entry import PROMPT, SUBJECT_STARTS
 from delayrig.base.paths import Paths
 from delayrig.model.result import Verdict, read_results
 
-from .test_repro import INTERRUPTED, LIMIT_S, Terminal, of_this_run, repro
+from tests.rig.processes import processes_told
+
+from .test_repro import INTERRUPTED, LIMIT_S, Terminal, repro
 
 pytestmark = pytest.mark.alone("cores of real speeds")
 CONVICTED = ("--plan", "live", "moved.debian-bookworm*")
@@ -52,10 +54,10 @@ def test_key_that_leaves_ends_the_live_guest_and_both_emulators(
     out = tmp_path / "left"
     terminal = Terminal(paths, "repro", *BUNDLED, "--shell", "--out", str(out))
     terminal.expect(PROMPT)
-    assert of_this_run(str(out))
+    assert processes_told(out)
     terminal.type("\x1d")
     assert terminal.end() == INTERRUPTED
-    assert of_this_run(str(out)) == []
+    assert processes_told(out) == {}
 
 
 def test_gdb_is_on_the_very_process_that_the_cell_moves(paths: Paths, tmp_path: Path) -> None:

@@ -21,7 +21,8 @@ from delayrig.run.cell_runner import rerun_command
 from delayrig.run.runner import run_request
 
 from tests.hostile import build_hostile, refusals
-from tests.rig.test_host_lane import Silent, host_cell, left_running, paths, request_of, run_cells
+from tests.rig.processes import left_running
+from tests.rig.test_host_lane import Silent, host_cell, paths, request_of, run_cells
 
 __all__ = ["paths"]
 MISSING = missing_confinement()

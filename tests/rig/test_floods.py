@@ -19,7 +19,8 @@ from delayrig.model.result import Verdict
 
 from tests.flooding import Flood, build_flood
 from tests.rig.event_builders import made
-from tests.rig.test_host_lane import host_cell, left_running, paths, run_cells
+from tests.rig.processes import left_running
+from tests.rig.test_host_lane import host_cell, paths, run_cells
 
 __all__ = ["paths"]
 REASON_MAX = 600

@@ -24,6 +24,7 @@ from delayrig.run.cell_runner import rerun_command
 from delayrig.run.runner import run_request
 
 from tests.rig.builders import CHECKOUT, make_cell
+from tests.rig.processes import left_running
 
 CPUS = sorted(os.sched_getaffinity(0))
 BUILT = find_paths().build
@@ -99,19 +100,6 @@ def stand_in(paths: Paths, script: str) -> None:
     paths.emulator.chmod(paths.emulator.stat().st_mode | stat.S_IXUSR)
     for name in ("flashrom", "images"):
         (paths.build / name).symlink_to(BUILT / name)
-
-
-def left_running(out: Path) -> list[str]:
-    """Processes that were started with a path below this folder or in a session's own."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        try:
-            words = (entry / "cmdline").read_bytes().split(b"\0")
-        except OSError:
-            continue
-        if any(str(out).encode() in word for word in words):
-            found.append(b" ".join(words).decode(errors="replace"))
-    return found
 
 
 def test_canary_is_convicted_and_the_whole_build_acquitted(paths: Paths, tmp_path: Path) -> None:

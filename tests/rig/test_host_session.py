@@ -16,7 +16,7 @@ from delayrig.model.events import Event, first, needed, read_events
 from delayrig.model.kinds.agent import ClockRate, EmulatorEnd, LeftOver, SubjectEnd
 
 from tests.rig.builders import CHECKOUT
-from tests.rig.test_host_lane import left_running
+from tests.rig.processes import GONE_LIMIT_S, left_running
 
 EMULATOR = find_paths().emulator
 LIMIT_S = 60
@@ -60,14 +60,6 @@ def run(spec: Path) -> list[Event]:
     return read_events(spec.parent / "agent.jsonl")
 
 
-def gone(folder: Path, limit_s: float = LIMIT_S) -> list[str]:
-    """What is still there when nothing should be; to end, a process needs its CPU once more."""
-    until_s = time.monotonic() + limit_s
-    while left_running(folder) and time.monotonic() < until_s:
-        time.sleep(0.02)
-    return left_running(folder)
-
-
 def test_subject_that_ends_is_told_with_what_it_used(tmp_path: Path) -> None:
     events = run(spec_of(tmp_path, "/bin/sh", "-c", f"echo {PORT}; exit 3"))
     assert needed(events, SubjectEnd).exit_code == 3
@@ -75,7 +67,7 @@ def test_subject_that_ends_is_told_with_what_it_used(tmp_path: Path) -> None:
     assert needed(events, EmulatorEnd).exit_code == 0
     assert int((tmp_path / "stdout.txt").read_text()) > 0
     assert first(events, LeftOver) is None
-    assert gone(tmp_path) == []
+    assert left_running(tmp_path, GONE_LIMIT_S) == []
 
 
 def test_subject_has_the_timer_slack_of_ordinary_processes(tmp_path: Path) -> None:
@@ -100,7 +92,7 @@ def test_child_that_a_subject_leaves_behind_is_ended(tmp_path: Path) -> None:
     events = run(spec_of(tmp_path, "/bin/sh", "-c", shell))
     assert needed(events, SubjectEnd).exit_code == 0
     assert needed(events, LeftOver).count >= 1
-    assert gone(tmp_path) == []
+    assert left_running(tmp_path, GONE_LIMIT_S) == []
 
 
 def test_clocks_are_compared_over_the_whole_session(tmp_path: Path) -> None:
@@ -122,7 +114,7 @@ def test_parent_that_dies_takes_everything_with_it(
     time.sleep(0.01 * number)
     parent.send_signal(told)
     parent.wait(LIMIT_S)
-    assert gone(tmp_path) == []
+    assert left_running(tmp_path, GONE_LIMIT_S) == []
 
 
 @pytest.mark.parametrize(

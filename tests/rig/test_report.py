@@ -35,6 +35,7 @@ from delayrig.present.terminal.results import answer
 from markupsafe import escape
 
 from tests.rig.builders import CHECKOUT, MS, SECOND, make_cell
+from tests.rig.processes import is_running
 from tests.rig.reported import HOSTILE, job_events, keep_cell, keep_gate, keep_run
 
 
@@ -400,15 +401,6 @@ source.cell_facts = cell_facts
 from delayrig.cli.main import main
 main()
 """
-
-
-def is_running(process: int) -> bool:
-    """Whether it does anything any more; nobody may be there to take note of its end."""
-    try:
-        status = Path(f"/proc/{process}/status").read_text()
-    except OSError:
-        return False
-    return not re.search(r"^State:\s+[ZX]", status, re.MULTILINE)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import pytest
 from delayrig.base.shell import run_shell
 
 from tests.rig.builders import CHECKOUT
+from tests.rig.processes import is_running
 
 LIMIT_S = 60
 
@@ -51,24 +52,15 @@ def test_interrupted_command_leaves_nothing_running(
     )
     assert done.returncode != 0
     assert "KeyboardInterrupt" in done.stderr
-    assert ends(pid.read_text().strip())
+    assert ends(int(pid.read_text()))
 
 
-def ends(process: str) -> bool:
+def ends(process: int) -> bool:
     """Whether it is gone soon: to end, it needs its CPU once more."""
     until_s = time.monotonic() + LIMIT_S
     while is_running(process) and time.monotonic() < until_s:
         time.sleep(0.02)
     return not is_running(process)
-
-
-def is_running(process: str) -> bool:
-    """Not what has ended, and was perhaps not yet taken note of by who adopted it."""
-    try:
-        state = Path(f"/proc/{process}/status").read_text()
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-    return "State:\tZ" not in state
 
 
 @pytest.mark.parametrize("more", [[], ["--bisect"]])
@@ -89,4 +81,4 @@ def test_gate_whose_build_is_interrupted_convicts_nobody_and_ends_a_bisection(
     )
     assert done.returncode == 130, done.stderr
     assert "interrupted" in done.stderr
-    assert ends(pid.read_text().strip())
+    assert ends(int(pid.read_text()))

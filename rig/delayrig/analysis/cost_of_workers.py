@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What workers of this machine cost beside cells without them: whole runs, in turn."""
 
-import ctypes
 import os
 import resource
 import subprocess
@@ -12,9 +11,9 @@ from pathlib import Path
 import msgspec
 
 from delayrig.base.errors import RigFaultError
+from delayrig.base.subreaper import become_subreaper
 from delayrig.run.resume import RESULT
 
-PR_SET_CHILD_SUBREAPER = 36
 FIRST = "warm"
 """The folder of the first run, which makes snapshots and is not counted."""
 
@@ -82,7 +81,7 @@ def benchmark_workers(
 
 def measure_run(command: Sequence[str], out: Path) -> RunCost:
     """Of a command that leaves a run there, with all processes that it starts."""
-    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # those that outlive it count, too
+    become_subreaper()  # those that outlive it count, too
     before_s, began_s = _spent_s(), time.monotonic()
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     wall_s = time.monotonic() - began_s

@@ -3,6 +3,8 @@
 
 import contextlib
 import os
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -45,6 +47,20 @@ def replace_file(path: Path, content: bytes) -> None:
         with contextlib.suppress(OSError):
             scratch.unlink()
         raise
+
+
+@contextlib.contextmanager
+def whole_folder(folder: Path) -> Iterator[Path]:
+    """Where to make it: it gets its name once it is all there, unless somebody was faster.
+
+    What is made beside that place, in its parent, goes.
+    """
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".making-") as scratch:
+        made = Path(scratch) / "made"
+        made.mkdir()
+        yield made
+        place_folder(made, folder)
 
 
 def place_folder(made: Path, folder: Path) -> None:

@@ -50,6 +50,7 @@ FILES = {
     "never-accused": RESULTS_FILE,
     "newest": RESULTS_FILE,
 }
+PAGES_OF_RUNS = {"never-accused": never_accused_page, "newest": newest_page}
 ANSWERS = (ExitCode.PASS, ExitCode.UNSAFE, ExitCode.INCONCLUSIVE)
 
 
@@ -104,10 +105,8 @@ def _write(part: str, folder: Path, checkout: Path) -> None:
         decision = read_decision(folder / part)
         write_text(pages / "gate.md", gate_page(decision))
         _quote(checkout, lambda text: requoted_answer(text, decision))
-    elif part == "never-accused":
-        write_text(pages / f"{part}.md", never_accused_page(read_results(folder / part)))
-    elif part == "newest":
-        write_text(pages / f"{part}.md", newest_page(read_results(folder / part)))
+    elif part in PAGES_OF_RUNS:
+        write_text(pages / f"{part}.md", PAGES_OF_RUNS[part](read_results(folder / part)))
     else:
         answer = read_versioned(folder / part / KNOWN_BAD_FILE, KnownBad, schema=SCHEMA)
         write_text(pages / f"{part}.md", known_bad_page(answer))

@@ -12,8 +12,8 @@ from delayrig.base.paths import find_paths
 from delayrig.base.toml import read_toml
 
 PREFIX = "known-bad:"
-LISTED_BY = "`rig/rig selfcheck known-bad --list`"
 """Before the name of such a build where a subject is asked for."""
+LISTED_BY = "`rig/rig selfcheck known-bad --list`"
 FOLDER = Path("flashrom") / "known_bad"
 
 

@@ -83,11 +83,12 @@ def cause_of(said: str) -> str:
 
 
 def _mmdebstrap_words(suite: str, packages: list[str], folder: Path, arch: str) -> list[str]:
+    options = [*ANSWER_LIMITS, *date_options(answer(DATES_COMMAND))]
     return [
         "mmdebstrap",
         "--mode=chrootless",  # nothing is run in there, so nobody need be root
         "--variant=extract",
-        *(f"--aptopt={option}" for option in [*ANSWER_LIMITS, *date_options(_apt_settings())]),
+        *(f"--aptopt={option}" for option in options),
         *([f"--architectures={arch}"] if arch else []),
         f"--include={','.join(packages)}",
         f'--extract-hook=ls "$1"/var/cache/apt/archives > "$1"/{LISTING}',
@@ -95,10 +96,6 @@ def _mmdebstrap_words(suite: str, packages: list[str], folder: Path, arch: str) 
         str(folder),
         "-",
     ]
-
-
-def _apt_settings() -> str:
-    return answer(DATES_COMMAND)
 
 
 def _run(argv: list[str], sources: str) -> subprocess.CompletedProcess[str]:

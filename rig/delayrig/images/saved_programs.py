@@ -5,16 +5,14 @@ Each lies in a folder of its own, as the images have it: the archive that guests
 program and all its libraries, and the parts that are looked into here. `subject.json` describes it.
 """
 
-import contextlib
 import shutil
-import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import msgspec
 
 from delayrig.base import digest
-from delayrig.base.atomic_file import place_folder
+from delayrig.base.atomic_file import whole_folder
 from delayrig.base.errors import BadInputError
 from delayrig.base.paths import Paths
 from delayrig.base.preparing import Preparing
@@ -55,8 +53,7 @@ def save_programs(subjects: Iterable[Subject], folder: Path, called: Mapping[str
     """Keeps each below the folder, once; `called` has other names for some."""
     for subject in subjects:
         described = msgspec.structs.replace(subject, archive=ARCHIVE)
-        with _made_whole(folder / _folder_name(subject, called)) as made:
-            made.mkdir()
+        with whole_folder(folder / _folder_name(subject, called)) as made:
             _copy(Path(subject.archive).parent, made)
             (made / DESCRIBED).write_bytes(msgspec.json.format(msgspec.json.encode(described)))
 
@@ -106,16 +103,6 @@ def _installed(subject: Subject, place: Path, paths: Paths) -> Subject:
         with sealed_folder(folder) as made:
             _copy(place, made)
     return msgspec.structs.replace(subject, archive=str(folder / ARCHIVE))
-
-
-@contextlib.contextmanager
-def _made_whole(folder: Path) -> Iterator[Path]:
-    """Where to make it: it gets its name once it is all there, unless somebody was faster."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
-        made = Path(scratch) / "made"
-        yield made
-        place_folder(made, folder)
 
 
 def _copy(packed: Path, made: Path) -> None:

@@ -5,7 +5,6 @@ It tells of damage, not of malice: whoever may write to the folder may write its
 """
 
 import shutil
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from delayrig.base import digest
-from delayrig.base.atomic_file import place_folder, replace_file
+from delayrig.base.atomic_file import replace_file, whole_folder
 
 FILE_NAME = "seal.json"
 
@@ -26,13 +25,9 @@ def sealed_folder(folder: Path) -> Iterator[Path]:
     """
     if fault_of(folder):
         shutil.rmtree(folder, ignore_errors=True)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".making-") as scratch:
-        made = Path(scratch) / "made"
-        made.mkdir()
+    with whole_folder(folder) as made:
         yield made
         write_seal(made / FILE_NAME, made, files_below(made))
-        place_folder(made, folder)
 
 
 def fault_of(folder: Path) -> str:

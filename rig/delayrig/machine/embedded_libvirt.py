@@ -3,7 +3,6 @@
 
 import atexit
 import contextlib
-import ctypes
 import os
 import shutil
 import signal
@@ -15,6 +14,7 @@ from pathlib import Path
 from delayrig.base.die_with_parent import READ_PARENT
 from delayrig.base.paths import Paths
 from delayrig.base.scratch import place_of_sockets
+from delayrig.base.subreaper import become_subreaper
 
 EMBED = "embed"
 """`--connect embed`."""
@@ -28,7 +28,6 @@ cgroup_controllers = []
 clear_emulator_capabilities = 0
 """
 RUN_AS_ROOT = 'user = "root"\ngroup = "root"\ndynamic_ownership = 0\n'
-PR_SET_CHILD_SUBREAPER = 36
 REAP_PAUSE_S = 0.02
 SOCKET_BYTES_MAX = 56 + 12
 """libvirt's own folders and names, and the root's own."""
@@ -140,7 +139,7 @@ def adopt_orphans() -> None:
     Such a QEMU has no parent but process 1, which may reap it late; libvirt waits for that, 2 s
     and more. As a subreaper that did not reap, this process would make it wait for 40 s.
     """
-    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    become_subreaper()
 
     def reap() -> None:
         pause = threading.Event()

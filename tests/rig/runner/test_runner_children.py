@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.rig.processes import is_running
 from tests.runner.children import Children
 
 LIMIT_S = 60.0
@@ -30,14 +31,6 @@ def await_pid(path: Path) -> int:
         assert time.monotonic() < deadline_s
         time.sleep(0.01)
     return int(path.read_text())
-
-
-def is_gone(pid: int) -> bool:
-    """True also for one that has ended and is not waited for."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    except FileNotFoundError:
-        return True
 
 
 def test_cpu_time_is_that_of_the_program_alone(tmp_path: Path) -> None:
@@ -71,7 +64,7 @@ def test_what_runs_and_its_own_children_end_with_the_run(tmp_path: Path) -> None
     children.end()
     thread.join(LIMIT_S)
     assert said == ["interrupted"]
-    assert is_gone(grandchild)
+    assert not is_running(grandchild)
     with pytest.raises(KeyboardInterrupt):
         children.run(["true"], cwd=tmp_path, env=os.environ)
 
@@ -96,4 +89,4 @@ def test_sigterm_ends_what_the_main_thread_waits_for(tmp_path: Path) -> None:
     grandchild = await_pid(note)
     runner.send_signal(signal.SIGTERM)
     assert runner.wait(LIMIT_S) == 130
-    assert is_gone(grandchild)
+    assert not is_running(grandchild)

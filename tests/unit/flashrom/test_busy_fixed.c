@@ -25,10 +25,33 @@ static void maximum_is_waited_out_without_a_question(void **state)
 	bench_stop(&bench);
 }
 
+static int ready_when_asked(struct flash *flash, uint32_t address, bool *ready)
+{
+	(void)flash;
+	(void)address;
+	*ready = true;
+	return 0;
+}
+
+static void operation_that_nobody_knows_is_asked_about(void **state)
+{
+	const struct busy_time busy = {.typ_us = 800000, .max_us = 250000000};
+	struct bench bench;
+	uint64_t start_ns;
+
+	(void)state;
+	bench_start(&bench, &small_chip);
+	start_ns = bench.fake.now_ns;
+	assert_int_equal(busy_wait(&bench.flash, &busy, "a test", ready_when_asked, 0), 0);
+	assert_true(bench.fake.now_ns - start_ns < 2 * busy.typ_us * NS_PER_US);
+	bench_stop(&bench);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(maximum_is_waited_out_without_a_question),
+		cmocka_unit_test(operation_that_nobody_knows_is_asked_about),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

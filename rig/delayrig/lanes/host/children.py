@@ -16,8 +16,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
+from delayrig.base.subreaper import become_subreaper
+
 # Source: linux/prctl.h, linux/capability.h.
-PR_SET_PDEATHSIG, PR_CAPBSET_DROP, PR_SET_TIMERSLACK, PR_SET_CHILD_SUBREAPER = 1, 24, 29, 36
+PR_SET_PDEATHSIG, PR_CAPBSET_DROP, PR_SET_TIMERSLACK = 1, 24, 29
 CAP_SYS_NICE = 23
 USUAL_SLACK_NS = 50_000
 """Of processes that a shell starts; a child of a real-time process would inherit none."""
@@ -34,7 +36,7 @@ def _prctl(option: int, value: int) -> None:
 def adopt_orphans(parent: int) -> None:
     """To be called first; ends this process at once where its parent is gone already."""
     _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    _prctl(PR_SET_CHILD_SUBREAPER, 1)
+    become_subreaper()
     if os.getppid() != parent:
         raise SystemExit(f"process {parent}, which started this one, is gone")
 

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What proc(5) says of other processes."""
+
+import os
+import re
+import time
+from pathlib import Path
+
+AT_EXEC_LIMIT_S = 1
+GONE_LIMIT_S = 60
+
+
+def is_running(process: int) -> bool:
+    """Nobody may be there to take note of its end."""
+    try:
+        status = Path(f"/proc/{process}/status").read_text()
+    except OSError:
+        return False
+    return not re.search(r"^State:\s+[ZX]", status, re.MULTILINE)
+
+
+def command_line_of(process: int) -> bytes:
+    """Its words, each ended by a zero byte; empty where it is gone or is the kernel's own.
+
+    In the middle of execve(2) a process has a program, but no words as yet: that is waited for.
+    """
+    folder = Path(f"/proc/{process}")
+    until_s = time.monotonic() + AT_EXEC_LIMIT_S
+    try:
+        while not (words := (folder / "cmdline").read_bytes()) and time.monotonic() < until_s:
+            (folder / "exe").readlink()
+    except OSError:
+        return b""
+    return words
+
+
+def processes_told(mark: Path | str) -> dict[int, str]:
+    """Those that have it in their words, but for this one, with their words."""
+    needle, found = os.fsencode(str(mark)), {}
+    for entry in Path("/proc").glob("[0-9]*"):
+        process = int(entry.name)
+        words = command_line_of(process)
+        if needle in words and process != os.getpid():
+            found[process] = words.replace(b"\0", b" ").decode(errors="replace")
+    return found
+
+
+def left_running(mark: Path | str, limit_s: float = 0) -> list[str]:
+    """What is still there when nothing should be; what was told to end may be given its time."""
+    until_s = time.monotonic() + limit_s
+    while (found := processes_told(mark)) and time.monotonic() < until_s:
+        time.sleep(0.02)
+    return list(found.values())
