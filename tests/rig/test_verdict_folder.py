@@ -15,7 +15,7 @@ from delayrig.model.cell import Cell, Job
 from delayrig.model.events import Event, needed
 from delayrig.model.evidence import Witness
 from delayrig.model.kinds.agent import Guest, SubjectEnd, SubjectStart
-from delayrig.model.kinds.emulator import End, FaultMade, Start
+from delayrig.model.kinds.emulator import Disconnect, FaultMade, Start
 from delayrig.model.result import CellResult, Results, Verdict, decode_results, own_fault
 
 from tests.rig.builders import (
@@ -252,9 +252,9 @@ def test_failure_after_something_ended_the_emulator_is_none_of_the_subject(
     tmp_path: Path, sooner_ns: int, verdict: Verdict
 ) -> None:
     failed = changed(sound_events(), SubjectEnd, exit_code=1)
-    ended_ns = needed(failed, SubjectEnd).t_ns - sooner_ns
+    hung_up_ns = needed(failed, SubjectEnd).t_ns - sooner_ns
     (tmp_path / "emulator.log").write_text(f"serprog-emu: {CUT_OFF}\n", encoding="ascii")
-    result = left_by(tmp_path, events=changed(failed, End, t_ns=ended_ns))
+    result = left_by(tmp_path, events=changed(failed, Disconnect, t_ns=hung_up_ns))
     assert result.verdict is verdict, result.reason
 
 

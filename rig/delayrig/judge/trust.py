@@ -19,7 +19,7 @@ from delayrig.model.kinds.agent import (
     SubjectEnd,
     SubjectStart,
 )
-from delayrig.model.kinds.emulator import Busy, End, Start
+from delayrig.model.kinds.emulator import Busy, Disconnect, End, Start
 from delayrig.model.kinds.kind import Kind, name_of
 from delayrig.model.kinds.pace import Pace
 from delayrig.model.lane import LaneName
@@ -58,16 +58,17 @@ def rig_fault(cell: Cell, artifacts: Artifacts) -> str:
     fault = _clock_fault_of(cell, events)
     if fault:
         return fault
-    if CUT_OFF in artifacts.emulator_said and _ended_first(events):
+    if CUT_OFF in artifacts.emulator_said and _hung_up_first(events):
         return "something ended the emulator while the subject was at work"
     if artifacts.image is None:
         return "the emulator left no image"
     return "" if cell.in_real_time else hazard_fault(cell, artifacts)
 
 
-def _ended_first(events: Sequence[Event]) -> bool:
-    """Whether the emulator ended before its subject: the rig itself ends it afterwards."""
-    return needed(events, End).t_ns < needed(events, SubjectEnd).t_ns
+def _hung_up_first(events: Sequence[Event]) -> bool:
+    """Whether the subject was still there: the rig itself ends the emulator after its subject."""
+    hung_up_ns = [event.t_ns for event in of_kind(events, Disconnect)]
+    return bool(hung_up_ns) and hung_up_ns[-1] < needed(events, SubjectEnd).t_ns
 
 
 def _is_explained(cell: Cell, text: str) -> bool:
