@@ -5,7 +5,6 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,14 +14,13 @@ from delayrig.base.paths import Paths, find_paths
 from delayrig.cli.main import main
 from delayrig.setup.layout import STATE_VARIABLE
 
+from .fresh_checkout import copy_checkout
 from .provided import skip_if_refused
 
 PAGE = find_paths().checkout / "rig" / "docs" / "tutorial" / "three-users.md"
 LINE = re.compile(r"^    (?P<words>(?:rig/rig|ci/).*?)(?: +# exit code (?P<code>\d+))?$", re.M)
 TREES = {"main": "flashrom", "change": "flashrom-short", "mended": "flashrom"}
 """Each user's flashrom, and which of our programs its build gives."""
-CARRIED = ("images", "wheels")
-"""What a fresh folder of state is given, so that the test asks the network for nothing."""
 COMMAND_LIMIT_S = 900
 
 
@@ -65,21 +63,9 @@ def test_commands_of_the_page_have_the_options_that_they_are_given(user: User) -
 
 @pytest.fixture(scope="module")
 def checkout(paths: Paths, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the files that are or would be committed, and the trees of flashrom beside it."""
+    """A fresh one, and the trees of flashrom beside it."""
     folder = tmp_path_factory.mktemp("users")
-    fresh = folder / "rig"
-    listed = subprocess.run(
-        ["git", "ls-files", "-co", "--exclude-standard", "-z"],
-        cwd=paths.checkout,
-        capture_output=True,
-        check=True,
-    )
-    for name in filter(None, os.fsdecode(listed.stdout).split("\0")):
-        if (paths.checkout / name).is_file():
-            (fresh / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(paths.checkout / name, fresh / name)
-    for carried in CARRIED:
-        _carry(paths.state / carried, fresh / ".rig" / carried)
+    fresh = copy_checkout(paths, folder / "rig")
     for tree, program in TREES.items():
         place = folder / tree
         place.mkdir()
@@ -87,20 +73,6 @@ def checkout(paths: Paths, tmp_path_factory: pytest.TempPathFactory) -> Path:
         (place / "Makefile").write_text("flashrom: built\n\tcp built flashrom\n")
         subprocess.run(["make", "-s", "-C", str(place)], check=True)
     return fresh
-
-
-def _carry(source: Path, target: Path) -> None:
-    """Finished files are never written to, so links will do where the disk is the same."""
-
-    def link(path: str, to: str) -> object:
-        try:
-            os.link(path, to)
-        except OSError:
-            shutil.copy2(path, to)
-        return to
-
-    copy: Callable[[str, str], object] = link
-    shutil.copytree(source, target, copy_function=copy, symlinks=True)
 
 
 @pytest.mark.long("a fresh checkout is set up and asked 13 times: 8 minutes; quick: the options")

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""An ordinary user sets up a checkout and asks it: nothing but the packages needs root."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from delayrig.base.paths import Paths
+from delayrig.setup.layout import STATE_VARIABLE
+
+from tests.rig.processes import left_running
+
+from .fresh_checkout import copy_checkout
+from .provided import skip_if_refused
+
+NOBODY = 65534
+COMMAND_LIMIT_S = 900
+COMMANDS = {
+    "rig/rig run --plan smoke --out out/run": 0,
+    "rig/rig gate --baseline path:good --candidate path:short --plan smoke --out out/gate": 1,
+    "rig/rig try path:good --lane live --region 4 --out out/live": 0,
+    "rig/rig try path:good --lane host --region 4 --out out/host": 0,
+    "rig/rig try path:short --lane host --region 4 --out out/short": 1,
+    "tests/run rig protocol -k 'confinement or host_session or test_ends'": 0,
+}
+"""With their exit codes."""
+
+
+@pytest.fixture(scope="module")
+def checkout(paths: Paths) -> Iterator[Path]:
+    """Of that user, in a place that it may come to, with two programs in it."""
+    with tempfile.TemporaryDirectory(prefix="user-") as name:
+        folder = Path(name)
+        fresh = copy_checkout(paths, folder / "rig", linked=False)
+        shutil.copy2(paths.flashrom_build / "flashrom", fresh / "good")
+        shutil.copy2(paths.flashrom_build / "flashrom-short", fresh / "short")
+        (folder / "tmp").mkdir()
+        if os.geteuid() == 0:
+            subprocess.run(["chown", "-R", f"{NOBODY}:{NOBODY}", name], check=True)
+        yield fresh
+        assert left_running(name, 10) == []
+        assert list((folder / "tmp").glob("flashrom-*")) == []
+
+
+def as_user(checkout: Path, line: str) -> subprocess.CompletedProcess[str]:
+    """Of somebody who is not root, has no capability and can get none."""
+    less = (
+        *("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"),
+        *("--bounding-set=-all", "--inh-caps=-all"),
+    )
+    environment = {name: value for name, value in os.environ.items() if name != STATE_VARIABLE}
+    home = {"HOME": str(checkout.parent), "TMPDIR": str(checkout.parent / "tmp")}
+    return subprocess.run(
+        [*(less if os.geteuid() == 0 else ()), "sh", "-c", line],
+        cwd=checkout,
+        env=environment | home,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        timeout=COMMAND_LIMIT_S,
+    )
+
+
+@pytest.mark.long("a checkout is set up and asked six times; quick: what root may do confined")
+def test_ordinary_user_comes_from_the_checkout_to_each_answer(checkout: Path) -> None:
+    for line, code in COMMANDS.items():
+        done = as_user(checkout, line)
+        skip_if_refused(done.returncode, done.stdout)
+        assert done.returncode == code, f"{line}\n{done.stdout}"
+    owners = {path.stat().st_uid for path in checkout.rglob("*") if not path.is_symlink()}
+    assert owners == {NOBODY if os.geteuid() == 0 else os.geteuid()}
