@@ -24,20 +24,13 @@ def copy_checkout(paths: Paths, fresh: Path, *, linked: bool = True) -> Path:
         if (paths.checkout / name).is_file():
             (fresh / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(paths.checkout / name, fresh / name)
+    same_disk = paths.state.stat().st_dev == fresh.stat().st_dev
     for carried in CARRIED:
-        shutil.copytree(
-            paths.state / carried,
-            fresh / ".rig" / carried,
-            copy_function=_link if linked else shutil.copy2,
-            symlinks=True,
-        )
+        _copy(paths.state / carried, fresh / ".rig" / carried, linked=linked and same_disk)
     return fresh
 
 
-def _link(path: str, to: str) -> object:
-    """Finished files are never written to, so this will do where the disk is the same."""
-    try:
-        os.link(path, to)
-    except OSError:
-        shutil.copy2(path, to)
-    return to
+def _copy(source: Path, target: Path, *, linked: bool) -> None:
+    """Finished files are never written to, so links will do. Unpacked roots hold device nodes."""
+    target.parent.mkdir(exist_ok=True)
+    subprocess.run(["cp", "-al" if linked else "-a", str(source), str(target)], check=True)
