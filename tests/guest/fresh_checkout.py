@@ -4,12 +4,15 @@
 import os
 import shutil
 import subprocess
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from delayrig.base.paths import Paths
+from delayrig.setup.layout import STATE_VARIABLE
 
 CARRIED = ("images", "wheels")
 """What its folder of state is given, so that the test asks the network for nothing."""
+COMMAND_LIMIT_S = 900
 
 
 def copy_checkout(paths: Paths, fresh: Path, *, linked: bool = True) -> Path:
@@ -34,3 +37,21 @@ def _copy(source: Path, target: Path, *, linked: bool) -> None:
     """Finished files are never written to, so links will do. Unpacked roots hold device nodes."""
     target.parent.mkdir(exist_ok=True)
     subprocess.run(["cp", "-al" if linked else "-a", str(source), str(target)], check=True)
+
+
+def ask(
+    checkout: Path, line: str, variables: Mapping[str, str], before: Sequence[str] = ()
+) -> subprocess.CompletedProcess[str]:
+    """As somebody types it there, who has no state elsewhere; `before`: what makes another user."""
+    environment = {name: value for name, value in os.environ.items() if name != STATE_VARIABLE}
+    return subprocess.run(
+        [*before, "sh", "-c", line],
+        cwd=checkout,
+        env={**environment, **variables},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        timeout=COMMAND_LIMIT_S,
+    )

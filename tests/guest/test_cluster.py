@@ -17,7 +17,7 @@ from delayrig.base.paths import Paths
 from delayrig.model.result import Verdict, read_results
 from distributed import Client
 
-from tests.rig.processes import command_line_of
+from tests.rig.processes import command_line_of, parent_of, stat_of
 from tests.rig.serving import free_address, serving
 
 from .conftest import FinishedRun, launch
@@ -33,20 +33,6 @@ CELLS = ("--plan", "smoke", "--cell", "canary*", "--cell", "control*", "--no-his
 
 def command(paths: Paths, *words: str) -> list[str]:
     return [str(paths.checkout / "rig" / "rig"), *words]
-
-
-def stat_of(process: int) -> list[str]:
-    """What proc(5) says of it from its state on; empty where it is gone."""
-    try:
-        stat = Path(f"/proc/{process}/stat").read_text(encoding="ascii", errors="replace")
-    except OSError:
-        return []
-    return stat.rpartition(")")[2].split()
-
-
-def parent_of(process: int) -> int:
-    """0: it is gone."""
-    return int(next(iter(stat_of(process)[1:]), 0))
 
 
 def is_there(group: int) -> bool:

@@ -33,6 +33,8 @@ from delayrig.model.events import needed, read_events
 from delayrig.model.kinds.agent import SubjectEnd, SubjectStart
 from delayrig.model.workload import region_of
 
+from tests.rig.processes import parent_of
+
 from .conftest import FinishedRun, launch, run_plan
 
 BOOT_LIMIT_S = 120
@@ -57,18 +59,13 @@ def load() -> Iterator[None]:
         burner.wait()
 
 
-def _parent_of(process: int) -> int:
-    stat = Path(f"/proc/{process}/stat").read_text(encoding="utf-8")
-    return int(stat.rpartition(")")[2].split()[1])
-
-
 def _is_nudgeable(process: int) -> bool:
     """A QEMU below this process that has got as far as its CPUs: it takes SIGALRM for nothing."""
     try:
         threads = [path.read_text() for path in Path(f"/proc/{process}/task").glob("*/comm")]
         parent = process
         while parent not in (0, os.getpid()):
-            parent = _parent_of(parent)
+            parent = parent_of(parent)
     except (OSError, ValueError):
         return False  # it has ended
     return f"{CPU_THREAD}\n" in threads and parent == os.getpid()

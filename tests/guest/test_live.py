@@ -20,6 +20,7 @@ from delayrig.model.events import read_events
 from delayrig.model.result import Verdict
 
 from tests.conftest import Bound
+from tests.rig.processes import is_running
 
 from .conftest import run_plan
 
@@ -72,15 +73,8 @@ def wait_until_gone(pids: list[int]) -> list[int]:
     deadline = time.monotonic() + GONE_LIMIT_S
     while pids and time.monotonic() < deadline:
         time.sleep(LOOK_S)
-        pids = [pid for pid in pids if _lives(pid)]
+        pids = [pid for pid in pids if is_running(pid)]
     return pids
-
-
-def _lives(pid: int) -> bool:
-    try:
-        return ") Z " not in Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return False
 
 
 def assert_whole(out: Path) -> None:

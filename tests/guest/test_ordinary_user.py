@@ -10,15 +10,13 @@ from pathlib import Path
 
 import pytest
 from delayrig.base.paths import Paths
-from delayrig.setup.layout import STATE_VARIABLE
 
 from tests.rig.processes import left_running
 
-from .fresh_checkout import copy_checkout
+from .fresh_checkout import ask, copy_checkout
 from .provided import skip_if_refused
 
 NOBODY = 65534
-COMMAND_LIMIT_S = 900
 COMMANDS = {
     "rig/rig run --plan smoke --out out/run": 0,
     "rig/rig gate --baseline path:good --candidate path:short --plan smoke --out out/gate": 1,
@@ -51,19 +49,8 @@ def as_user(checkout: Path, line: str) -> subprocess.CompletedProcess[str]:
         *("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"),
         *("--bounding-set=-all", "--inh-caps=-all"),
     )
-    environment = {name: value for name, value in os.environ.items() if name != STATE_VARIABLE}
-    home = {"HOME": str(checkout.parent), "TMPDIR": str(checkout.parent / "tmp")}
-    return subprocess.run(
-        [*(less if os.geteuid() == 0 else ()), "sh", "-c", line],
-        cwd=checkout,
-        env=environment | home,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-        timeout=COMMAND_LIMIT_S,
-    )
+    variables = {"HOME": str(checkout.parent), "TMPDIR": str(checkout.parent / "tmp")}
+    return ask(checkout, line, variables, less if os.geteuid() == 0 else ())
 
 
 @pytest.mark.long("a checkout is set up and asked five times; quick: what root may do confined")

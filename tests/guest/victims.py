@@ -14,6 +14,8 @@ from delayrig.base.paths import Paths
 from delayrig.model.events import read_events
 from delayrig.run.resume import FILE_NAME as BEGUN
 
+from tests.rig.processes import parent_of
+
 LIMIT_S = 300
 LOOK_AGAIN_S = 0.02
 QUIET_LOOKS = 10
@@ -113,15 +115,6 @@ def processes_of(mark: Path) -> dict[int, str]:
         if needle in told and int(process.name) != os.getpid():
             found[int(process.name)] = words.replace(b"\0", b" ").decode(errors="replace")
     return found
-
-
-def parent_of(process: int) -> int:
-    """0 where it is gone."""
-    try:
-        stat = Path(f"/proc/{process}/stat").read_text(encoding="ascii", errors="replace")
-    except OSError:
-        return 0
-    return int(stat.rpartition(")")[2].split()[1])
 
 
 def strike(process: int, blow: str) -> None:

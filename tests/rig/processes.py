@@ -2,7 +2,6 @@
 """What proc(5) says of other processes."""
 
 import os
-import re
 import time
 from pathlib import Path
 
@@ -10,13 +9,23 @@ AT_EXEC_LIMIT_S = 1
 GONE_LIMIT_S = 60
 
 
+def stat_of(process: int) -> list[str]:
+    """What proc(5) says of it from its state on; empty where it is gone."""
+    try:
+        stat = Path(f"/proc/{process}/stat").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return []
+    return stat.rpartition(")")[2].split()
+
+
+def parent_of(process: int) -> int:
+    """0: it is gone."""
+    return int(next(iter(stat_of(process)[1:]), 0))
+
+
 def is_running(process: int) -> bool:
     """Nobody may be there to take note of its end."""
-    try:
-        status = Path(f"/proc/{process}/status").read_text()
-    except OSError:
-        return False
-    return not re.search(r"^State:\s+[ZX]", status, re.MULTILINE)
+    return stat_of(process)[:1] not in ([], ["Z"], ["X"])
 
 
 def command_line_of(process: int) -> bytes:

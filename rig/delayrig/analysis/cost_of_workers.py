@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from delayrig.base.errors import RigFaultError
-from delayrig.base.subreaper import become_subreaper
+from delayrig.base.prctl import become_subreaper
 from delayrig.run.resume import RESULT
 
 FIRST = "warm"

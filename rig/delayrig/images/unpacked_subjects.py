@@ -2,11 +2,10 @@
 """Packed subjects, unpacked to be started on this machine: each with its own libraries."""
 
 import shutil
-import tempfile
 from pathlib import Path
 
 from delayrig.base.archive import unpack_archive
-from delayrig.base.atomic_file import place_folder
+from delayrig.base.atomic_file import whole_folder
 from delayrig.images.elf import read_elf
 from delayrig.images.seal import broken_seal, files_below, write_seal
 from delayrig.images.subject import PROGRAM, Subject
@@ -25,12 +24,9 @@ def provide_root(subject: Subject) -> Path:
     seal = root.parent / SEAL
     if broken_seal(seal, root):
         shutil.rmtree(root, ignore_errors=True)
-        with tempfile.TemporaryDirectory(dir=root.parent) as scratch:
-            made = Path(scratch) / "root"
-            made.mkdir()
+        with whole_folder(root) as made:
             unpack_archive(Path(subject.archive), made)
             write_seal(seal, made, files_below(made))
-            place_folder(made, root)
     return root
 
 

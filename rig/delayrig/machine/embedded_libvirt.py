@@ -13,8 +13,8 @@ from pathlib import Path
 
 from delayrig.base.die_with_parent import READ_PARENT
 from delayrig.base.paths import Paths
+from delayrig.base.prctl import become_subreaper
 from delayrig.base.scratch import place_of_sockets
-from delayrig.base.subreaper import become_subreaper
 
 EMBED = "embed"
 """`--connect embed`."""

@@ -6,7 +6,6 @@ own child (PR_SET_CHILD_SUBREAPER), so that all can be found and ended by their 
 """
 
 import contextlib
-import ctypes
 import os
 import resource
 import signal
@@ -16,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
-from delayrig.base.subreaper import become_subreaper
+from delayrig.base.prctl import become_subreaper, prctl
 
 # Source: linux/prctl.h, linux/capability.h.
 PR_SET_PDEATHSIG, PR_CAPBSET_DROP, PR_SET_TIMERSLACK = 1, 24, 29
@@ -24,18 +23,12 @@ CAP_SYS_NICE = 23
 USUAL_SLACK_NS = 50_000
 """Of processes that a shell starts; a child of a real-time process would inherit none."""
 
-_LIBC = ctypes.CDLL(None, use_errno=True)
 ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/", "LANG": "C"}
-
-
-def _prctl(option: int, value: int) -> None:
-    if _LIBC.prctl(option, value, 0, 0, 0) != 0:
-        raise OSError(ctypes.get_errno(), f"prctl({option})")
 
 
 def adopt_orphans(parent: int) -> None:
     """To be called first; ends this process at once where its parent is gone already."""
-    _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     become_subreaper()
     if os.getppid() != parent:
         raise SystemExit(f"process {parent}, which started this one, is gone")
@@ -43,7 +36,7 @@ def adopt_orphans(parent: int) -> None:
 
 def die_with_session(session: int) -> None:
     """In a child that was forked; ends it where the session was gone before it could ask."""
-    _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != session:
         os._exit(1)
 
@@ -64,7 +57,7 @@ class ChildSettings:
     def take(self) -> None:
         """In the child, before its program starts."""
         die_with_session(self.session)
-        _prctl(PR_SET_TIMERSLACK, USUAL_SLACK_NS)
+        prctl(PR_SET_TIMERSLACK, USUAL_SLACK_NS)
         if self.cpus:
             os.sched_setaffinity(0, self.cpus)
         _lower(resource.RLIMIT_FSIZE, self.file_bytes_max)
@@ -76,7 +69,7 @@ class ChildSettings:
         if self.realtime_denied:
             _lower(resource.RLIMIT_RTPRIO, 0)
             with contextlib.suppress(PermissionError):  # who may not drop it has no use of it
-                _prctl(PR_CAPBSET_DROP, CAP_SYS_NICE)
+                prctl(PR_CAPBSET_DROP, CAP_SYS_NICE)
 
 
 def _lower(limit: int, value: int) -> None:
