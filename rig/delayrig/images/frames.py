@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import Any
 
 from elftools.dwarf.callframe import FDE, CallFrameInfo
+from elftools.dwarf.structs import DWARFStructs
 from elftools.elf.elffile import ELFFile
 
 TABLE, FRAMES = ".eh_frame_hdr", ".eh_frame"
@@ -69,7 +70,9 @@ def _information(elf: ELFFile) -> _Information | None:
         stream=BytesIO(section.data()),
         size=section.data_size,
         address=section["sh_addr"],
-        base_structs=elf.get_dwarf_info().structs,
+        base_structs=DWARFStructs(
+            little_endian=elf.little_endian, dwarf_format=32, address_size=elf.elfclass // 8
+        ),
         for_eh_frame=True,
     )
 

@@ -296,16 +296,20 @@ class Symbols:
         return self._rows[unit]
 
     def _read_rows(self, unit: int | None) -> list[_Row]:
-        dwarf = self._elf.get_dwarf_info()
-        units = dwarf.iter_CUs() if unit is None else [dwarf.get_CU_at(unit)]
-        programs = map(dwarf.line_program_for_CU, units)
+        units = self._dwarf.iter_CUs() if unit is None else [self._dwarf.get_CU_at(unit)]
+        programs = map(self._dwarf.line_program_for_CU, units)
         rows = [row for program in programs for row in _lines_of(program)]
         # Where a stretch begins at the end of another, its line is the last of that address.
         return sorted(rows, key=lambda row: (row.address, row.line != ""))
 
     @cached_property
     def _ranges(self) -> Any:
-        return self._elf.get_dwarf_info().get_aranges()
+        return self._dwarf.get_aranges()
+
+    @cached_property
+    def _dwarf(self) -> Any:
+        """Read once: each time would read all of its sections, and all tables that units share."""
+        return self._elf.get_dwarf_info()
 
 
 def _saved(row: Any, register: int | None) -> int | None:
