@@ -119,3 +119,22 @@ def test_on_paper_an_answer_is_unfolded(open_page: Opener, name: str) -> None:
     page.emulate_media(media="print")
     assert page.locator("nav").is_hidden()
     assert page.locator("figure details table").first.is_visible()
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_headings_in_charts_do_not_cover_each_other(open_page: Opener, name: str) -> None:
+    page = open_page(name).page
+    covered = page.evaluate(
+        """() => {
+            const words = [...document.querySelectorAll("svg text")].map((text) => (
+                {text: text.textContent.trim(), high: text.getBBox().height,
+                 at: text.getBoundingClientRect()}));
+            const tallest = Math.max(...words.map((word) => word.high));
+            const heads = words.filter((word) => word.text && word.high > 0.9 * tallest);
+            const cover = (one, two) => one.left < two.right - 1 && two.left < one.right - 1
+                && one.top < two.bottom - 1 && two.top < one.bottom - 1;
+            return heads.flatMap((one, number) => heads.slice(number + 1)
+                .filter((two) => cover(one.at, two.at)).map((two) => [one.text, two.text]));
+        }"""
+    )
+    assert covered == []

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The page of a survey: which waits were asked for, how often, and what they took."""
 
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 TITLE = "Waits by length"
 ROW_IN = 2.2
+HEADING_LETTERS = 100
+"""Fit across both charts of a row."""
 
 
 def survey_page(survey: Survey) -> bytes:
@@ -86,7 +89,9 @@ def _draw(figure: "Figure", survey: Survey) -> None:
         for column, (what, at) in enumerate((("times", 0), ("sum, ms", 1))):
             axes = figure.add_subplot(len(histograms), 2, 2 * number + column + 1)
             _draw_bars(axes, {of_us: float(bar[at]) for of_us, bar in bars.items()}, colour)
-            axes.set_title(f"{name}: {what}")
+            axes.set_ylabel(what)
+            if column == 0:  # above both
+                axes.set_title(textwrap.fill(name, HEADING_LETTERS))
 
 
 def _draw_bars(axes: Any, bars: dict[int, float], colour: Colour) -> None:
