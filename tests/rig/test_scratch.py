@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from delayrig.base.errors import BadInputError
 from delayrig.base.scratch import ScratchFolder, full_scratch
-from delayrig.setup.scratch import sweep_scratch
+from delayrig.setup.scratch import scratch_beside, sweep_scratch
 
 from tests.rig.builders import CHECKOUT
 from tests.rig.test_out_lock import start as start_run
@@ -26,6 +26,14 @@ from delayrig.base.scratch import ScratchFolder
 import time
 with ScratchFolder() as name:
     print(name, flush=True)
+    time.sleep(600)
+"""
+MAKES_ONE = """\
+from delayrig.setup.scratch import scratch_beside
+from pathlib import Path
+import sys, time
+with scratch_beside(Path(sys.argv[1])) as folder:
+    print(folder, flush=True)
     time.sleep(600)
 """
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(CHECKOUT / "rig")}
@@ -59,15 +67,50 @@ def test_folder_of_a_killed_process_is_swept_up_and_that_of_a_live_one_is_not(tm
     try:
         killed, alive = (Path(first_line(owner)) for owner in owners)
         (killed / "chip.bin").write_bytes(bytes(1 << 20))
-        assert sweep_scratch() == 0
+        assert sweep_scratch(tmp) == 0
         owners[0].send_signal(signal.SIGKILL)
         owners[0].wait(LIMIT_S)
-        assert sweep_scratch() == 1
+        assert sweep_scratch(tmp) == 1
         assert [killed.exists(), alive.exists()] == [False, True]
     finally:
         for owner in owners:
             owner.kill()
             owner.communicate()
+
+
+def killed_while_making(made: Path) -> Path:
+    """The scratch folder that it leaves."""
+    owner = subprocess.Popen(
+        [sys.executable, "-c", MAKES_ONE, str(made)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=ENVIRONMENT,
+    )
+    try:
+        folder = Path(first_line(owner))
+        (folder / "ram").write_bytes(bytes(1 << 20))
+    finally:
+        owner.kill()
+        owner.communicate()
+    return folder
+
+
+@pytest.mark.parametrize("place", ["x.snapshot", "snapshots/x.snapshot", "images/guest/1234"])
+def test_what_a_killed_process_had_begun_in_the_state_is_swept_up(tmp: Path, place: str) -> None:
+    begun = killed_while_making(tmp / "state" / place)
+    assert begun.parent == (tmp / "state" / place).parent
+    assert begun.is_dir()
+    assert sweep_scratch(tmp / "state") == 1
+    assert not begun.exists()
+
+
+def test_who_makes_the_same_sweeps_up_what_a_killed_process_had_begun(tmp: Path) -> None:
+    begun = killed_while_making(tmp / "made")
+    with scratch_beside(tmp / "made") as scratch:
+        (scratch / "whole").mkdir()
+        (scratch / "whole").rename(tmp / "made")
+    assert list(tmp.iterdir()) == [tmp / "made"]
+    assert not begun.exists()
 
 
 def test_what_is_not_ours_is_left_alone(tmp: Path) -> None:
@@ -76,14 +119,14 @@ def test_what_is_not_ours_is_left_alone(tmp: Path) -> None:
     (tmp / "flashrom-rig-1-link").symlink_to(elsewhere)
     (tmp / "flashrom-rig-old").mkdir()
     (tmp / "flashrom-rig-1-file").write_bytes(b"")
-    assert sweep_scratch() == 0
+    assert sweep_scratch(tmp) == 0
     assert len(list(tmp.iterdir())) == 4
 
 
 def test_folder_goes_with_its_owner(tmp: Path) -> None:
     with ScratchFolder() as name:
         assert Path(name).parent == tmp
-        assert sweep_scratch() == 0
+        assert sweep_scratch(tmp) == 0
     assert list(tmp.iterdir()) == []
 
 

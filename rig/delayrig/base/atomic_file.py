@@ -3,13 +3,13 @@
 
 import contextlib
 import os
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 
 from delayrig.base.errors import BadInputError
+from delayrig.setup.scratch import scratch_beside
 
 
 def json_document(value: object) -> bytes:
@@ -55,9 +55,8 @@ def whole_folder(folder: Path) -> Iterator[Path]:
 
     What is made beside that place, in its parent, goes.
     """
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".making-") as scratch:
-        made = Path(scratch) / "made"
+    with scratch_beside(folder) as scratch:
+        made = scratch / "made"
         made.mkdir()
         yield made
         place_folder(made, folder)

@@ -2,7 +2,6 @@
 """The kernel and the initial RAM file system that every guest boots."""
 
 import shutil
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from delayrig.images.recipes import GuestRecipe
 from delayrig.images.seal import again, sealed, unsealed
 from delayrig.model.platform import PLATFORMS, Arch, labelled
 from delayrig.model.workload import SERPROG_PORT
+from delayrig.setup.scratch import scratch_beside
 
 EMULATOR = "serprog-emu"
 FACTS = "parts.json"
@@ -121,8 +121,8 @@ def _is_as_packed(initrd: Path) -> bool:
 
 
 def _fetch(recipe: GuestRecipe, arch: Arch, folder: Path, paths: Paths) -> None:
-    with tempfile.TemporaryDirectory(dir=paths.state, prefix="unpack-") as scratch:
-        root = Path(scratch) / "root"
+    with scratch_beside(paths.images) as scratch:
+        root = scratch / "root"
         kernel = recipe.kernel_packages[arch]
         wanted = [kernel, *recipe.packages]
         versions = unpack_packages(recipe.suite, wanted, root, PLATFORMS[arch].debian)
@@ -140,8 +140,8 @@ def _fetch(recipe: GuestRecipe, arch: Arch, folder: Path, paths: Paths) -> None:
 
 def _pack(folder: Path, ours: dict[Path, str], words: Sequence[str], initrd: Path) -> None:
     """`ours` are programs, and where each of them lies in the guest."""
-    with tempfile.TemporaryDirectory(dir=folder) as scratch:
-        root = Path(scratch) / "root"
+    with scratch_beside(folder) as scratch:
+        root = scratch / "root"
         for name in (*EMPTY_FOLDERS, "bin"):
             (root / name).mkdir(parents=True)
         _install(folder / "busybox", root / "bin/busybox")
@@ -149,7 +149,7 @@ def _pack(folder: Path, ours: dict[Path, str], words: Sequence[str], initrd: Pat
         for program, place in ours.items():
             _install(program, root / place)
         (root / "emulator").write_text("".join(f"{word}\n" for word in words))
-        archive = Path(scratch) / "initrd"
+        archive = scratch / "initrd"
         write_archive(root, archive)
         replace_file(_seal_of(initrd), digest.of_file(archive).encode())
         archive.rename(initrd)

@@ -2,7 +2,6 @@
 """Kernels of the distribution other than the usual one, for the cells that ask for them."""
 
 import shutil
-import tempfile
 from pathlib import Path
 
 import msgspec
@@ -14,6 +13,7 @@ from delayrig.base.preparing import Preparing
 from delayrig.images.packages import unpack_packages
 from delayrig.images.recipes import KernelRecipe
 from delayrig.images.seal import again, fault_of, sealed_folder
+from delayrig.setup.scratch import scratch_beside
 
 FACTS = "kernel.json"
 
@@ -37,8 +37,8 @@ def provide_kernel(name: str, recipe: KernelRecipe, paths: Paths, preparing: Pre
 
 
 def _fetch(recipe: KernelRecipe, folder: Path, paths: Paths) -> None:
-    with tempfile.TemporaryDirectory(dir=paths.state, prefix="unpack-") as scratch:
-        root = Path(scratch) / "root"
+    with scratch_beside(paths.images) as scratch:
+        root = scratch / "root"
         versions = unpack_packages(recipe.suite, [recipe.package], root)
         with sealed_folder(folder) as made:
             kernel = made / "vmlinuz"

@@ -5,7 +5,6 @@ The program is the same for all; library, C library and dynamic linker are the s
 """
 
 import shutil
-import tempfile
 from pathlib import Path
 
 import msgspec
@@ -27,6 +26,7 @@ from delayrig.images.recipes import ProgramRecipe, Recipes
 from delayrig.images.seal import again, fault_of, sealed_folder
 from delayrig.images.subject import BUNDLED, PATH_PREFIX, Subject, flashrom_version, pack
 from delayrig.images.symbols import read_symbols
+from delayrig.setup.scratch import scratch_beside
 
 LIBRARY = "libflashrom.so.1"
 OWN_LIBRARIES = {
@@ -91,8 +91,8 @@ def _packaged(name: str, recipe: ProgramRecipe, paths: Paths, preparing: Prepari
 
 def _fetch(recipe: ProgramRecipe, folder: Path, paths: Paths) -> None:
     """Keeps what the library needs: another library client then fetches nothing anew."""
-    with tempfile.TemporaryDirectory(dir=paths.state, prefix="unpack-") as scratch:
-        root = Path(scratch) / "root"
+    with scratch_beside(paths.images) as scratch:
+        root = scratch / "root"
         versions = unpack_packages(recipe.suite, [recipe.library_package], root)
         with sealed_folder(folder) as made:
             (made / "lib").mkdir()

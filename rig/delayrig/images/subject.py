@@ -4,7 +4,6 @@
 import os
 import re
 import shutil
-import tempfile
 from pathlib import Path
 
 import msgspec
@@ -34,6 +33,7 @@ from delayrig.images.seal import (
     write_seal,
 )
 from delayrig.model.platform import PLATFORMS, Arch, labelled
+from delayrig.setup.scratch import scratch_beside
 
 BUNDLED = "bundled"
 BRIDGE = "socat"
@@ -262,8 +262,8 @@ def _provide_packaged(
     preparing(labelled(f"{recipe.package} of {recipe.suite}", arch) + fault)
     if kept:
         shutil.rmtree(Path(kept.archive).parent, ignore_errors=True)
-    with tempfile.TemporaryDirectory(dir=paths.state, prefix="unpack-") as folder:
-        root = Path(folder) / "root"
+    with scratch_beside(paths.images) as scratch:
+        root = scratch / "root"
         versions = unpack_packages(recipe.suite, [recipe.package], root, PLATFORMS[arch].debian)
         closure = collect_program(recipe.program, root)
         subject = msgspec.structs.replace(
@@ -359,15 +359,14 @@ def pack(
 
 
 def _write(closure: Closure, folder: Path) -> None:
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
-        root = Path(scratch) / "root"
+    with scratch_beside(folder) as scratch:
+        root = scratch / "root"
         (root / "lib").mkdir(parents=True)
         (root / "tmp").mkdir()
         # Every C library looks for libraries in /lib or in /lib64, whatever else it knows.
         (root / "lib64").symlink_to("lib")
         _copy(closure.program, root / PROGRAM.lstrip("/"))
-        made = Path(scratch) / "made"
+        made = scratch / "made"
         _copy(closure.program, made / PARTS / PROGRAM.lstrip("/"))
         for library, path in closure.libraries.items():
             place = (library if "/" in library else f"lib/{library}").lstrip("/")

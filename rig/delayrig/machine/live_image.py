@@ -2,7 +2,6 @@
 """What guests of the live lane boot: the usual kernel, its driver of a network card, our agent."""
 
 import shutil
-import tempfile
 from pathlib import Path
 
 import msgspec
@@ -20,6 +19,7 @@ from delayrig.images.seal import FILE_NAME as SEAL
 from delayrig.images.seal import broken_seal, write_seal
 from delayrig.machine.arguments import CARD
 from delayrig.model.platform import PLATFORMS, Arch
+from delayrig.setup.scratch import scratch_beside
 
 EMPTY_FOLDERS = ("dev", "proc", "sys", "tmp", "run", "etc")
 DRIVER = "driver.ko"
@@ -64,8 +64,8 @@ def provide_live_image(recipe: GuestRecipe, paths: Paths, preparing: Preparing) 
 
 
 def _fetch(suite: str, package: str, folder: Path, paths: Paths) -> None:
-    with tempfile.TemporaryDirectory(dir=paths.state, prefix="unpack-") as scratch:
-        root = Path(scratch) / "root"
+    with scratch_beside(paths.images) as scratch:
+        root = scratch / "root"
         versions = unpack_packages(suite, [package], root, PLATFORMS[Arch.X86_64].debian)
         drivers = sorted(root.glob(f"lib/modules/*/kernel/drivers/net/**/{CARD}.ko"))
         drivers += sorted(root.glob(f"usr/lib/modules/*/kernel/drivers/net/**/{CARD}.ko"))
@@ -82,14 +82,14 @@ def _fetch(suite: str, package: str, folder: Path, paths: Paths) -> None:
 
 
 def _pack(folder: Path, agent: Path, initrd: Path) -> None:
-    with tempfile.TemporaryDirectory(dir=folder) as scratch:
-        root = Path(scratch) / "root"
+    with scratch_beside(folder) as scratch:
+        root = scratch / "root"
         for name in EMPTY_FOLDERS:
             (root / name).mkdir(parents=True)
         shutil.copyfile(agent, root / "init")
         (root / "init").chmod(0o755)
         shutil.copyfile(folder / DRIVER, root / DRIVER)
-        archive = Path(scratch) / "initrd"
+        archive = scratch / "initrd"
         write_archive(root, archive)
         archive.rename(initrd)
     write_seal(initrd.with_suffix(".json"), folder, [initrd.name])

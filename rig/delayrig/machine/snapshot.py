@@ -12,7 +12,6 @@ import asyncio
 import contextlib
 import os
 import shutil
-import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -32,6 +31,7 @@ from delayrig.machine.ram_reset import CannotResetError, write_digests
 from delayrig.machine.session import finish_guest
 from delayrig.machine.sparse_seal import add_to_seal, damaged, seal
 from delayrig.model.shape import SHIFT_MAX, GuestShape
+from delayrig.setup.scratch import scratch_beside
 
 BOOT_LIMIT_S = 120.0
 SAVE_LIMIT_S = 60.0
@@ -96,10 +96,9 @@ async def provide_snapshot(shape: GuestShape, image: GuestImage, paths: Paths, c
     if path.is_dir():
         os.utime(path)
         return path
-    paths.snapshots.mkdir(parents=True, exist_ok=True)
     drop_unused(paths.snapshots, now_s=time.time())
-    with tempfile.TemporaryDirectory(dir=paths.snapshots, prefix="boot-") as scratch:
-        snapshot = await _boot(shape, image, paths.qemu_preload, Path(scratch), cpu)
+    with scratch_beside(path) as scratch:
+        snapshot = await _boot(shape, image, paths.qemu_preload, scratch, cpu)
         place_folder(snapshot, path)
     return path
 
@@ -114,10 +113,8 @@ def drop_damaged(path: Path) -> str:
     fault = damaged(path, (WHOLE,))
     if fault:
         # Guests that map its files keep what they have.
-        aside = path.with_name(f"boot-damaged-{os.getpid()}-{path.name}")
-        with contextlib.suppress(FileNotFoundError):  # another run found the same
-            path.rename(aside)
-            shutil.rmtree(aside, ignore_errors=True)
+        with scratch_beside(path) as aside, contextlib.suppress(FileNotFoundError):
+            path.rename(aside / path.name)  # where no other run found the same
     return fault
 
 
@@ -166,8 +163,7 @@ async def provide_whole(hardware: Hardware, snapshot: Path, cpu: int) -> None:
     """Makes the one file, where it is not there yet, from a machine that never runs."""
     if (snapshot / WHOLE).is_file():
         return
-    with tempfile.TemporaryDirectory(dir=snapshot.parent, prefix="whole-") as scratch:
-        folder = Path(scratch)
+    with scratch_beside(snapshot) as folder:
         machine = QemuMachine(
             restored(replace(hardware, console=folder / "console.log"), snapshot),
             log=folder / "qemu.log",

@@ -77,7 +77,7 @@ async def run_side_by_side(
     Each is kept in a folder of its own, as if it had been run alone, and holds it until all have
     ended. All share the jobs of the first.
     """
-    await asyncio.to_thread(sweep_scratch)
+    await asyncio.to_thread(sweep_scratch, paths.state)
     with ExitStack() as held:
         for request in requests:
             held.enter_context(hold_out(request.out, asked_s=_asked_s(request)))

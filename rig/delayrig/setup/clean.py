@@ -21,7 +21,7 @@ MOUNTS = Path("/proc/self/mounts")
 def clean(context: Context) -> int:
     """Removes the state, where it is the rig's and nobody works in it."""
     layout, console = context.layout, context.console
-    if swept := sweep_scratch():
+    if swept := sweep_scratch(layout.state):
         console.write(f"removed {swept} scratch folders that runs left which were killed")
     if not layout.state.exists():
         console.write(f"nothing to clean: {layout.state} does not exist")

@@ -12,7 +12,6 @@ import json
 import os
 import shutil
 import tarfile
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
@@ -20,6 +19,7 @@ from typing import IO, Any
 from delayrig.setup.errors import SetupError
 from delayrig.setup.layout import Layout
 from delayrig.setup.lock import prepare_state
+from delayrig.setup.scratch import scratch_beside
 
 KIND = "images of the flashrom delay rig"
 SCHEMA = 1
@@ -63,12 +63,12 @@ def import_images(layout: Layout, file: Path) -> int:
     prepare_state(layout)
     try:
         with (
-            tempfile.TemporaryDirectory(dir=layout.state, prefix="import-") as scratch,
+            scratch_beside(layout.state / "images") as scratch,
             tarfile.open(file, "r|gz") as archive,
         ):
             entries = _read_manifest(archive, file)
-            _unpack(archive, entries, Path(scratch), file)
-            _take_over(entries, Path(scratch), layout.state)
+            _unpack(archive, entries, scratch, file)
+            _take_over(entries, scratch, layout.state)
     except (tarfile.TarError, EOFError, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise  # the disk's or the user's own trouble: the launcher explains it

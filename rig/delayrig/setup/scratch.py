@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Scratch folders below TMPDIR: whoever uses one holds a lock on it, so that dead ones are known.
+"""Scratch folders: whoever uses one holds a lock on it, so that dead ones are known.
 
-Their names are those of the process that made them. Folders of other names are left alone.
+They lie below TMPDIR; or beside what is made in them, which then gets its name by a rename. Their
+names are those of the process that made them. Folders of other names are left alone.
 """
 
 import contextlib
@@ -10,13 +11,17 @@ import os
 import re
 import shutil
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 ANY_PLACE = "/tmp"
 """Where there are scratch folders that TMPDIR is too long for."""
 FOLDER_BYTES_MAX = 40
 """The longest name of such a folder, and the `/` behind it."""
+NAMES = "flashrom-rig-*"
 OURS = re.compile(r"flashrom-rig-[0-9]+-[a-z0-9_]+")
+PLACES_IN_STATE = (".", "*", "*/*")
+"""Folders of the state in which something is made."""
 
 
 def make_scratch(place: str | None) -> tuple[Path, int]:
@@ -30,14 +35,35 @@ def make_scratch(place: str | None) -> tuple[Path, int]:
         os.close(lock)  # swept away before it was locked
 
 
-def sweep_scratch() -> int:
-    """Removes what dead processes of this user left there; how many folders that were."""
+@contextlib.contextmanager
+def scratch_beside(made: Path) -> Iterator[Path]:
+    """A scratch folder in that one's parent, which is made where it is missing."""
+    made.parent.mkdir(parents=True, exist_ok=True)
+    _sweep_all(made.parent.glob(NAMES))
+    folder, lock = make_scratch(str(made.parent))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(lock)
+
+
+def sweep_scratch(state: Path) -> int:
+    """Removes what dead processes of this user left below TMPDIR and in that state folder.
+
+    Returns how many folders that were.
+    """
+    below = (Path(place).glob(NAMES) for place in {tempfile.gettempdir(), ANY_PLACE})
+    in_state = (state.glob(f"{place}/{NAMES}") for place in PLACES_IN_STATE)
+    return sum(_sweep_all(folders) for folders in (*below, *in_state))
+
+
+def _sweep_all(folders: Iterator[Path]) -> int:
     swept = 0
-    for place in {tempfile.gettempdir(), ANY_PLACE}:
-        for folder in Path(place).glob("flashrom-rig-*"):
-            if OURS.fullmatch(folder.name):
-                with contextlib.suppress(OSError):
-                    swept += _sweep(folder)
+    for folder in folders:
+        if OURS.fullmatch(folder.name):
+            with contextlib.suppress(OSError):
+                swept += _sweep(folder)
     return swept
 
 

@@ -61,8 +61,8 @@ class RigWorker(WorkerPlugin):
     def setup(self, worker: Worker) -> None:  # noqa: ARG002 (Dask's own signature)
         """In the worker's own process."""
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started it is told, and ends it
-        sweep_scratch()
         self.paths: Paths = find_paths()
+        sweep_scratch(self.paths.state)
         # Of two guests more cells are reset than of one where several processes share the cells.
         self.pool = CpuPool(len(self.cpus), self.cpus, waiting=2 * len(self.cpus))
         self.cell_runners: dict[str, CellRunner] = {}
