@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -111,6 +112,17 @@ def test_who_makes_the_same_sweeps_up_what_a_killed_process_had_begun(tmp: Path)
         (scratch / "whole").rename(tmp / "made")
     assert list(tmp.iterdir()) == [tmp / "made"]
     assert not begun.exists()
+
+
+def test_folders_made_by_many_at_once_stay_though_each_sweeps(tmp: Path) -> None:
+    def make(_: int) -> bool:
+        with scratch_beside(tmp / "made") as scratch:
+            (scratch / "part").mkdir()
+            return sweep_scratch(tmp) >= 0 and (scratch / "part").is_dir()
+
+    with ThreadPoolExecutor(16) as pool:
+        assert all(pool.map(make, range(800)))
+    assert list(tmp.iterdir()) == []
 
 
 def test_what_is_not_ours_is_left_alone(tmp: Path) -> None:

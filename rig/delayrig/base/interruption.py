@@ -6,9 +6,13 @@ import signal
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
+from delayrig.base.children import allow_children, end_children
+
 R = TypeVar("R")
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+CHILDREN_END_WITHIN_S = 5.0
+"""Once they are told to; then they are killed."""
 
 
 async def until_told_to_end(work: Coroutine[Any, Any, R]) -> R:
@@ -17,17 +21,21 @@ async def until_told_to_end(work: Coroutine[Any, Any, R]) -> R:
     What falls over while all is taken down says nothing: it is the same interruption. A signal
     that this process was started to ignore stays ignored.
     """
+    allow_children()
     task = asyncio.ensure_future(work)
+    loop = asyncio.get_running_loop()
     told = False
 
     def end() -> None:
         nonlocal told
         told = True
+        end_children(signal.SIGTERM)
+        loop.call_later(CHILDREN_END_WITHIN_S, end_children, signal.SIGKILL)
         task.cancel()
 
     for number in ENDING:
         if signal.getsignal(number) is not signal.SIG_IGN:
-            asyncio.get_running_loop().add_signal_handler(number, end)
+            loop.add_signal_handler(number, end)
     try:
         return await task
     except Exception as error:

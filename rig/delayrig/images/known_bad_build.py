@@ -16,6 +16,7 @@ from pathlib import Path
 import msgspec
 
 from delayrig.base import digest
+from delayrig.base.children import run_child
 from delayrig.base.errors import BadInputError, RigFaultError
 from delayrig.base.paths import Paths
 from delayrig.images.known_bad import Mistake, changed_sources
@@ -215,16 +216,13 @@ def _run_for(mistake: Mistake, words: list[str], build: Path) -> None:
 
 
 def _run(words: list[str], build: Path, what: str) -> str:
-    done = subprocess.run(
+    done = run_child(
         words,
         cwd=build,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
         env={**os.environ, "LC_ALL": "C"},
-        check=False,
     )
     if done.returncode != 0:
         tail = "\n".join(f"  {line}" for line in done.stdout.splitlines()[-TAIL_LINES:])

@@ -6,6 +6,7 @@ import os
 import subprocess
 from pathlib import Path
 
+from delayrig.base.children import run_child
 from delayrig.base.errors import RigFaultError
 from delayrig.base.paths import Paths
 
@@ -40,15 +41,12 @@ def run_builder(argv: list[str], *, programs: Path, what: str, hint: str) -> Non
     The build's own scripts run on the Python in the folder `programs`.
     """
     path = f"{programs}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
-    done = subprocess.run(
+    done = run_child(
         argv,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
         env={**os.environ, "PATH": path, "PYTHONPATH": ""},
-        check=False,
     )
     if done.returncode != 0:
         tail = "\n".join(done.stdout.splitlines()[-TAIL_LINES:])

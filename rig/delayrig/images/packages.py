@@ -7,9 +7,12 @@ import shutil
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
+from threading import Lock
 from urllib.parse import unquote
 
+from delayrig.base.children import pause, run_child
 from delayrig.base.errors import NotProvidedError, RigFaultError
 from delayrig.setup.apt import ANSWER_LIMITS, DATES_COMMAND, date_options, derive_suite
 from delayrig.setup.command import answer, redact
@@ -18,6 +21,7 @@ from delayrig.setup.install import read_source_files, read_targets
 from delayrig.setup.named_archive import named_archive
 
 LISTING = "packages.txt"
+_asking = Lock()
 PAUSES_S = (2.0, 6.0)
 """Between one attempt and the next."""
 NO_ATTEMPT_AFTER_S = 15.0
@@ -42,7 +46,7 @@ def unpack_packages(
     argv = _mmdebstrap_words(suite, packages, folder, architecture)
     sources = _sources(suite)
     said = ""
-    for _ in attempts(time.monotonic, time.sleep):
+    for _ in attempts(time.monotonic, pause):
         shutil.rmtree(folder, ignore_errors=True)
         done = _run(argv, sources)
         if done.returncode == 0:
@@ -63,14 +67,14 @@ def forget_sources(folder: Path) -> None:
     shutil.rmtree(folder / "etc" / "apt" / "sources.list.d", ignore_errors=True)
 
 
-def attempts(now_s: Callable[[], float], pause: Callable[[float], None]) -> Iterator[None]:
+def attempts(now_s: Callable[[], float], wait: Callable[[float], None]) -> Iterator[None]:
     """A turn for each attempt, with the pauses between them; the first begins at once."""
     began_s = now_s()
     yield
     for pause_s in PAUSES_S:
         if now_s() - began_s > NO_ATTEMPT_AFTER_S:
             return
-        pause(pause_s)
+        wait(pause_s)
         yield
 
 
@@ -102,13 +106,12 @@ def _mmdebstrap_words(suite: str, packages: list[str], folder: Path, arch: str) 
 
 def _run(argv: list[str], sources: str) -> subprocess.CompletedProcess[str]:
     try:
-        return subprocess.run(
+        return run_child(
             argv,
-            input=sources,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            check=False,
+            given=sources,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             env={**os.environ, "LC_ALL": "C.UTF-8"},
         )
     except FileNotFoundError as error:
@@ -120,9 +123,18 @@ def _sources(suite: str) -> str:
     os_release = Path("/etc/os-release").read_text(encoding="utf-8")
     try:
         named = named_archive(os.environ)
-        return derive_suite(suite, read_targets(), os_release, read_source_files(), named=named)
+        return derive_suite(suite, _targets(), os_release, read_source_files(), named=named)
     except SetupError as error:
         raise RigFaultError(error.message, hint=error.remedy) from error
+
+
+def _targets() -> str:
+    """Asked for once, by the first of all threads: apt takes half a second of CPU to say it."""
+    with _asking:
+        return _answered()
+
+
+_answered = cache(read_targets)
 
 
 def _versions(folder: Path) -> dict[str, str]:

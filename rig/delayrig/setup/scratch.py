@@ -7,6 +7,7 @@ names are those of the process that made them. Folders of other names are left a
 
 import contextlib
 import fcntl
+import glob
 import os
 import re
 import shutil
@@ -28,18 +29,19 @@ def make_scratch(place: str | None) -> tuple[Path, int]:
     """A new folder there, and the descriptor by which it is held; raises `OSError`."""
     while True:
         folder = Path(tempfile.mkdtemp(prefix=f"flashrom-rig-{os.getpid()}-", dir=place))
-        lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if folder.exists():
-            return folder, lock
-        os.close(lock)  # swept away before it was locked
+        with contextlib.suppress(FileNotFoundError):  # swept away before it was locked
+            lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if folder.exists():
+                return folder, lock
+            os.close(lock)
 
 
 @contextlib.contextmanager
 def scratch_beside(made: Path) -> Iterator[Path]:
     """A scratch folder in that one's parent, which is made where it is missing."""
     made.parent.mkdir(parents=True, exist_ok=True)
-    _sweep_all(made.parent.glob(NAMES))
+    _sweep_all(glob.escape(str(made.parent)))
     folder, lock = make_scratch(str(made.parent))
     try:
         yield folder
@@ -53,14 +55,16 @@ def sweep_scratch(state: Path) -> int:
 
     Returns how many folders that were.
     """
-    below = (Path(place).glob(NAMES) for place in {tempfile.gettempdir(), ANY_PLACE})
-    in_state = (state.glob(f"{place}/{NAMES}") for place in PLACES_IN_STATE)
-    return sum(_sweep_all(folders) for folders in (*below, *in_state))
+    temporary = map(glob.escape, {tempfile.gettempdir(), ANY_PLACE})
+    in_state = (f"{glob.escape(str(state))}/{place}" for place in PLACES_IN_STATE)
+    return sum(_sweep_all(places) for places in (*temporary, *in_state))
 
 
-def _sweep_all(folders: Iterator[Path]) -> int:
+def _sweep_all(places: str) -> int:
+    """In all places that the pattern tells."""
     swept = 0
-    for folder in folders:
+    for name in glob.glob(f"{places}/{NAMES}"):  # noqa: PTH207 (Path's falls over what vanishes)
+        folder = Path(name)
         if OURS.fullmatch(folder.name):
             with contextlib.suppress(OSError):
                 swept += _sweep(folder)

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Programs that threads wait for: they end where this process is told to.
+
+A thread cannot be stopped, and whoever ends waits for all of them: so what they wait for is ended.
+"""
+
+import contextlib
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+from delayrig.base.errors import RigFaultError
+
+_lock = threading.Lock()
+_told = threading.Event()
+_running: set["subprocess.Popen[str]"] = set()
+
+
+def run_child(
+    argv: Sequence[str], *, given: str | None = None, **options: Any
+) -> "subprocess.CompletedProcess[str]":
+    """As subprocess.run() of text, with `given` as its input and the options of Popen.
+
+    It leads a group of its own (setpgid(2)), by which those that it starts are ended, too. Raises
+    `RigFaultError` where this process was told to end before.
+    """
+    with _lock:
+        if _told.is_set():
+            raise RigFaultError(f"{argv[0]} was not started: told to end")
+        child = subprocess.Popen(argv, text=True, errors="replace", process_group=0, **options)
+        _running.add(child)
+    try:
+        with child:
+            try:
+                said, complained = child.communicate(given)
+            except BaseException:
+                _end(child, signal.SIGTERM)
+                raise
+    finally:
+        _running.discard(child)
+    return subprocess.CompletedProcess(argv, child.returncode, said, complained)
+
+
+def pause(seconds: float) -> None:
+    """Sleeps, unless this process is told to end."""
+    _told.wait(seconds)
+
+
+def allow_children() -> None:
+    """Begins anew: nobody has told this process to end."""
+    _told.clear()
+
+
+def end_children(number: signal.Signals) -> None:
+    """Sends all of them that signal, and starts no more."""
+    with _lock:
+        _told.set()
+        running = list(_running)
+    for child in running:
+        _end(child, number)
+
+
+def _end(child: "subprocess.Popen[str]", number: signal.Signals) -> None:
+    if child.returncode is None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.pid, number)
