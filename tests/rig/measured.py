@@ -2,8 +2,8 @@
 """Machines as `rig/rig latency` reports them, with figures that are easy to follow."""
 
 import msgspec
-from delayrig.analysis.latency.cyclictest import INTERFACES
 from delayrig.analysis.latency.host_interference import doubt_of
+from delayrig.analysis.latency.program_output import INTERFACES
 from delayrig.analysis.latency.proposal import KEYS
 from delayrig.analysis.latency.result import (
     Audit,

@@ -5,7 +5,7 @@ import msgspec
 import pytest
 from delayrig.analysis.repro.cell_text import describe_cell, describe_evidence, describe_result
 from delayrig.analysis.repro.choice import Before
-from delayrig.analysis.repro.reproduction import compare_reproduction
+from delayrig.analysis.repro.run_again import compare_reproduction
 from delayrig.base.durations import in_full
 from delayrig.base.errors import ExitCode
 from delayrig.model.evidence import Evidence, Witness

@@ -7,8 +7,7 @@ import click
 
 from delayrig.analysis.benchmark import FILE_NAME as BENCHMARK_FILE
 from delayrig.analysis.benchmark import FIRST, benchmark_cells
-from delayrig.analysis.cost_of_carrying import measure_carrying
-from delayrig.analysis.cost_of_workers import benchmark_workers
+from delayrig.analysis.cost_of_workers import benchmark_workers, measure_carrying
 from delayrig.analysis.first_start import measure_start
 from delayrig.base.extras import require_extra
 from delayrig.base.paths import find_paths

@@ -12,16 +12,30 @@ from typing import TypeVar
 
 import msgspec
 
-from delayrig.analysis.figures.delays import whole_delays
 from delayrig.base.errors import BadInputError
+from delayrig.judge.delay_waits import sure_calls
 from delayrig.model.cell import Cell, Job, Role
-from delayrig.model.delays import Delays, read_delays
+from delayrig.model.delays import DelayCall, Delays, read_delays
 from delayrig.model.events import Event, of_kind, read_events
 from delayrig.model.kinds.emulator import Busy, Spi
 from delayrig.model.phases import PROBE, READ, VERIFY, overshoots, phase_changes
 from delayrig.model.result import FILE_NAME
 
 CELL_FILE = "cell.json"
+
+
+def whole_delays(delays: Delays | None) -> list[DelayCall]:
+    """Calls that were seen to end, of functions that are sure to delay, in their order.
+
+    A delay function may call another one for its wait: that one's call is a part of its own.
+    """
+    ends_ns: dict[int, int] = {}
+    found = []
+    for call in sure_calls(delays) if delays else []:
+        if call.end_ns is not None and call.t_ns >= ends_ns.get(call.thread, 0):
+            ends_ns[call.thread] = call.end_ns
+            found.append(call)
+    return found
 
 
 class OperationWaste(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,6 +78,11 @@ class Watched(msgspec.Struct, frozen=True, kw_only=True):
     events: list[Event]
     delays: Delays | None = None
     """None where nobody saw them call by call."""
+
+
+def took_ns(calls: Iterable[DelayCall]) -> int:
+    """All of them together."""
+    return sum(call.seen_ns or 0 for call in calls)
 
 
 def read_watched(folder: Path) -> list[Watched]:

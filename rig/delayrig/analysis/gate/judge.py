@@ -10,8 +10,6 @@ from dataclasses import dataclass
 
 import msgspec
 
-from delayrig.analysis.gate.blind_spots import blind_spots
-from delayrig.analysis.gate.bootstrap import PAIRS_MIN
 from delayrig.analysis.gate.decision import (
     EXIT_CODES,
     Decision,
@@ -21,9 +19,15 @@ from delayrig.analysis.gate.decision import (
     Outcome,
     Side,
 )
-from delayrig.analysis.gate.decision_text import decision_lines, excess_words
+from delayrig.analysis.gate.decision_text import blind_spots, decision_lines, excess_words
 from delayrig.analysis.gate.known_faults import is_as_before
-from delayrig.analysis.gate.performance import Floors, excesses, floors_of, total_excesses
+from delayrig.analysis.gate.performance import (
+    PAIRS_MIN,
+    Floors,
+    excesses,
+    floors_of,
+    total_excesses,
+)
 from delayrig.hazards import hazard_of
 from delayrig.hazards.library_client import NOTHING_TO_ASK
 from delayrig.judge.exit_code import WATCHING, is_expected, is_unwatched

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from delayrig.analysis.graft.source_texts import MAKEFILES
-from delayrig.analysis.graft.tree import Tree
+from delayrig.analysis.graft.tree import MAKEFILES, Tree
 from delayrig.base.die_with_parent import die_with_parent
 from delayrig.base.errors import BadInputError
 

@@ -19,10 +19,9 @@ from delayrig.analysis.graft.repository import (
     copy_tree,
     write_patches,
 )
-from delayrig.analysis.graft.source_texts import read_texts
 from delayrig.analysis.graft.steps import Step, plan_steps, read_ours
 from delayrig.analysis.graft.summary import Graft, StepDone
-from delayrig.analysis.graft.tree import Tree, find_tree
+from delayrig.analysis.graft.tree import Tree, find_tree, read_texts
 from delayrig.base.die_with_parent import die_with_parent
 from delayrig.base.errors import BadInputError, RigFaultError
 from delayrig.base.scratch import ScratchFolder

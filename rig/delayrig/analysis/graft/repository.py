@@ -8,8 +8,8 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from delayrig.analysis.graft.source_texts import left_out, write_texts
 from delayrig.analysis.graft.steps import Step
+from delayrig.analysis.graft.tree import left_out, write_texts
 from delayrig.base.die_with_parent import die_with_parent
 from delayrig.base.errors import RigFaultError
 

@@ -15,8 +15,7 @@ from delayrig.analysis.graft.edits import (
     set_make_option,
     set_meson_option,
 )
-from delayrig.analysis.graft.source_texts import MESON, Texts
-from delayrig.analysis.graft.tree import Tree, naming
+from delayrig.analysis.graft.tree import MESON, Texts, Tree, naming
 
 THRESHOLD_US, OLD_THRESHOLD_US = 100, 100_000
 SWITCHES = ("CONFIG_DELAY_HYBRID", "CONFIG_DELAY_TIMER_SLACK")

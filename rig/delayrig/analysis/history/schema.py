@@ -2,15 +2,28 @@
 """What the history holds. A change here needs a further revision, and may only add.
 
 An older history is given the tables and columns that it lacks: new columns may be null.
-
-Figures that are asked for over many runs stand in columns; the whole of a run stands beside them as
-it was, so that nothing of it is lost.
+Figures that are asked for over many runs stand in columns; the whole of a run stands beside them.
 """
 
 from typing import Any, ClassVar
 
-from sqlalchemy import BigInteger, Double, ForeignKey, Index, Integer, LargeBinary, MetaData, Text
+from sqlalchemy import (
+    BigInteger,
+    Connection,
+    Double,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Text,
+    inspect,
+    text,
+)
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+from sqlalchemy.schema import CreateColumn
+
+from delayrig.base.errors import BadInputError
 
 REVISIONS = ("r0001", "r0002")
 HEAD = REVISIONS[-1]
@@ -21,6 +34,8 @@ NAMES = {
     "pk": "pk_%(table_name)s",
 }
 CASCADE = "CASCADE"
+ADVISORY_LOCK = 0x666C6173
+"""Of PostgreSQL, held while the schema is looked at and changed; SQLite locks the file."""
 
 
 class Base(DeclarativeBase):
@@ -140,3 +155,51 @@ class GateRunRow(Base):
     gate: Mapped[int] = mapped_column(Integer, ForeignKey("rig_gate.id", ondelete=CASCADE))
     side: Mapped[str]
     round: Mapped[int] = mapped_column(Integer)
+
+
+def revision_of(connection: Connection) -> str:
+    """What the database says it is; empty where there is no history in it yet."""
+    if not inspect(connection).has_table(VERSION_TABLE):
+        return ""
+    found = connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar()
+    return found or ""
+
+
+def check_known(revision: str, label: str) -> None:
+    """Raises `BadInputError` for a history of a newer rig's."""
+    if revision and revision not in REVISIONS:
+        raise BadInputError(
+            f"{label}: key '{VERSION_TABLE}.version_num' is {revision}, and this rig knows"
+            f" {', '.join(REVISIONS)}",
+            hint="a newer rig made it: use that one, or another history (--history URL)",
+        )
+
+
+def bring_up_to_date(connection: Connection, label: str) -> None:
+    """Adds what the schema has and the database lacks, within the transaction that has begun."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(text(f"SELECT pg_advisory_xact_lock({ADVISORY_LOCK})"))
+    found = revision_of(connection)
+    if found == HEAD:
+        return
+    check_known(found, label)
+    Base.metadata.create_all(connection)
+    _add_columns(connection)
+    for statement in (
+        f"CREATE TABLE IF NOT EXISTS {VERSION_TABLE} (version_num VARCHAR(32) NOT NULL)",
+        f"DELETE FROM {VERSION_TABLE}",
+        f"INSERT INTO {VERSION_TABLE} VALUES ('{HEAD}')",
+    ):
+        connection.execute(text(statement))
+
+
+def _add_columns(connection: Connection) -> None:
+    """With their indexes. Rows that are there already have nulls in them."""
+    for table in Base.metadata.sorted_tables:
+        there = {column["name"] for column in inspect(connection).get_columns(table.name)}
+        for column in table.columns:
+            if column.name not in there:
+                made = CreateColumn(column).compile(dialect=connection.dialect)
+                connection.execute(text(f"ALTER TABLE {table.name} ADD COLUMN {made}"))
+        for index in table.indexes:
+            index.create(connection, checkfirst=True)

@@ -14,12 +14,20 @@ from sqlalchemy.orm import Session
 from delayrig.analysis.gate.decision import SCHEMA as GATE_SCHEMA
 from delayrig.analysis.gate.decision import Decision
 from delayrig.analysis.history.address import Address
-from delayrig.analysis.history.engine import open_engine
-from delayrig.analysis.history.faults import explained
-from delayrig.analysis.history.migrate import bring_up_to_date, check_known, revision_of
+from delayrig.analysis.history.engine import explained, open_engine
 from delayrig.analysis.history.rows import cell_rows, content_of, document_row, gate_row, run_row
 from delayrig.analysis.history.run_filter import Choice
-from delayrig.analysis.history.schema import HEAD, CellRow, DocumentRow, GateRow, GateRunRow, RunRow
+from delayrig.analysis.history.schema import (
+    HEAD,
+    CellRow,
+    DocumentRow,
+    GateRow,
+    GateRunRow,
+    RunRow,
+    bring_up_to_date,
+    check_known,
+    revision_of,
+)
 from delayrig.base import digest
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.model.result import Results, decode_results, decode_versioned

@@ -9,14 +9,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from delayrig.analysis.latency.in_guest import (
+from delayrig.analysis.latency.place import (
     CYCLIC_LINE,
     USUAL_SLACK_NS,
+    Line,
+    MissingError,
+    PlaceFacts,
+    Windows,
     command_lines,
     cyclic_json,
     cyclic_words,
 )
-from delayrig.analysis.latency.place import Line, MissingError, PlaceFacts, Windows
 from delayrig.analysis.latency.profile import GuestProfile
 from delayrig.analysis.latency.program_output import parse_lines
 from delayrig.base.errors import LostGuestError

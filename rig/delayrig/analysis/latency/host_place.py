@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""This machine: the measuring program and cyclictest as its processes, and its governors."""
+"""This machine: the measuring program and cyclictest as its processes, and its governors.
+
+Governors of cpufreq are put back as they were, whatever happens. What was there is written to a
+file before anything is changed; a rig that was killed finds it at its next start.
+"""
 
 import asyncio
 import contextlib
@@ -10,17 +14,20 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from delayrig.analysis.latency import cyclictest
-from delayrig.analysis.latency.governors import CPUS, JOURNAL, Governors
+import msgspec
+
 from delayrig.analysis.latency.place import Line, MissingError, PlaceFacts, Windows
-from delayrig.analysis.latency.program_output import parse_lines
+from delayrig.analysis.latency.program_output import PACKAGE, PROGRAM, parse_lines
 from delayrig.analysis.latency.series import Kind, Series
+from delayrig.base.atomic_file import write_atomically
 from delayrig.base.die_with_parent import die_with_parent
 from delayrig.base.errors import RigFaultError
 from delayrig.base.paths import Paths
 from delayrig.base.scratch import ScratchFolder
 from delayrig.machine.host_facts import kernel_line
 
+CPUS = Path("/sys/devices/system/cpu")
+JOURNAL = "latency-governors.json"
 HOST = "host"
 REAL_TIME_REMEDY = (
     "run as root, with CAP_SYS_NICE and CAP_IPC_LOCK, or raise RLIMIT_RTPRIO and RLIMIT_MEMLOCK"
@@ -28,6 +35,62 @@ REAL_TIME_REMEDY = (
 )
 LOAD_S_MAX = 120
 """How long eaters beside cyclictest turn at most; they are ended before."""
+
+
+class Governors:
+    """Those of all CPUs of this machine. Without cpufreq there are none."""
+
+    def __init__(self, journal: Path, cpus: Path = CPUS) -> None:
+        self._journal = journal
+        self._files = {
+            str(path): path for path in sorted(cpus.glob("cpu[0-9]*/cpufreq/scaling_governor"))
+        }
+        self.restore()
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """What can be set, the one in force first; empty where there is no choice."""
+        for path in self._files.values():
+            try:
+                now = path.read_text(encoding="ascii").strip()
+                offered = path.with_name("scaling_available_governors")
+                names = offered.read_text(encoding="ascii").split()
+            except OSError:
+                return ()
+            return (now, *(name for name in names if name not in (now, "userspace")))
+        return ()
+
+    def set_all(self, name: str) -> None:
+        """On every CPU; raises `OSError` where this user may not, with all as it was."""
+        if not self._journal.is_file():
+            before = {key: path.read_text(encoding="ascii") for key, path in self._files.items()}
+            self._journal.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(self._journal, msgspec.json.encode(before))
+        try:
+            for path in self._files.values():
+                path.write_text(name, encoding="ascii")
+        except OSError:
+            self.restore()
+            raise
+
+    def restore(self) -> None:
+        """Puts back what the file says was there; does nothing where nothing was changed."""
+        if not self._journal.is_file():
+            return
+        before = msgspec.json.decode(self._journal.read_bytes(), type=dict[str, str])
+        failed = []
+        for key, value in before.items():
+            try:
+                if key in self._files:
+                    self._files[key].write_text(value.strip(), encoding="ascii")
+            except OSError as error:
+                failed.append(f"{key}: {error.strerror}")
+        if failed:
+            raise RigFaultError(
+                f"governors could not be put back: {'; '.join(failed)}",
+                hint=f"{self._journal} says what they were; start again as root",
+            )
+        self._journal.unlink()
 
 
 class HostPlace:
@@ -50,11 +113,9 @@ class HostPlace:
 
     async def cyclictest(self, words: Sequence[str], *, eaters: int) -> tuple[bytes, Windows]:
         """As `Place` has it. The load is the measuring program's own, beside a long sleep."""
-        program = shutil.which(cyclictest.PROGRAM)
+        program = shutil.which(PROGRAM)
         if program is None:
-            raise MissingError(
-                f"{cyclictest.PROGRAM} is not installed: apt-get install {cyclictest.PACKAGE}"
-            )
+            raise MissingError(f"{PROGRAM} is not installed: apt-get install {PACKAGE}")
         with ScratchFolder() as folder:
             output = Path(folder) / "cyclictest.json"
             filled_in = [word.replace("OUTPUT", str(output)) for word in words]

@@ -9,15 +9,17 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from delayrig.analysis.latency.in_guest import (
+from delayrig.analysis.latency.place import (
     CYCLIC_LINE,
     USUAL_SLACK_NS,
+    Line,
+    PlaceFacts,
+    Windows,
     command_lines,
     cyclic_json,
     cyclic_words,
 )
-from delayrig.analysis.latency.live_profile import LiveProfile
-from delayrig.analysis.latency.place import Line, PlaceFacts, Windows
+from delayrig.analysis.latency.profile import LiveProfile
 from delayrig.analysis.latency.program_output import parse_lines
 from delayrig.base.paths import Paths
 from delayrig.base.preparing import Preparing

@@ -9,16 +9,19 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from delayrig.analysis.latency.cyclictest import (
-    INTERFACES,
-    PROGRAM,
-    cyclictest_words,
-    read_cyclictest,
-)
 from delayrig.analysis.latency.energy import ABSENT, EnergyMeter
 from delayrig.analysis.latency.host_interference import doubt_of
 from delayrig.analysis.latency.place import Line, MissingError, Place
-from delayrig.analysis.latency.program_output import audit_of, reading_of, refusals, ticks_of
+from delayrig.analysis.latency.program_output import (
+    INTERFACES,
+    PROGRAM,
+    audit_of,
+    cyclictest_words,
+    read_cyclictest,
+    reading_of,
+    refusals,
+    ticks_of,
+)
 from delayrig.analysis.latency.result import Cyclic, MachineReport, Reading
 from delayrig.analysis.latency.series import Kind, Series
 from delayrig.analysis.latency.series_plan import QUICK, TICKS_SPAN_NS, USUAL, Extent, programme

@@ -1,20 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where readings are taken: the seam behind which this machine and the guests of a lane stand.
+"""Where readings are taken: the seam behind which this machine and the guests of a lane stand."""
 
-A lane of guests is one more `Place`: its name goes into the options of
-`commands/latency.py`, its making into `run.py`.
-"""
-
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from delayrig.lanes.payload import SUBJECT_ROOT
 from delayrig.model.lane import LaneName
 
 GUEST_LANES = (LaneName.VIRTUAL, LaneName.LIVE)
 """Whose guests can be measured in."""
 Line = dict[str, Any]
 """A line of the measuring program, as it wrote it."""
+WORDS_MAX = 60
+"""Of a command line in a guest (images/agent/spec.h)."""
+USUAL_SLACK_NS = 50_000
+"""What init has, and hands down. The agent is a real-time process: what it starts has none."""
+CYCLIC_OUTPUT = "/tmp/cyclictest.json"
+CYCLIC_ENTRY = "cyclictest.json"
+CYCLIC_LINE = f"collect {CYCLIC_ENTRY} {SUBJECT_ROOT}{CYCLIC_OUTPUT} 0 0"
+"""For the agent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,3 +85,22 @@ class Place(Protocol):
 
 class MissingError(Exception):
     """Something that is measured with is not here; the message says what, and the remedy."""
+
+
+def command_lines(words: Sequence[str]) -> Iterator[Sequence[str]]:
+    """As many words at a time as one holds."""
+    for start in range(0, len(words), WORDS_MAX):
+        yield words[start : start + WORDS_MAX]
+
+
+def cyclic_words(words: Sequence[str]) -> list[str]:
+    """With the file that cyclictest is to write."""
+    return [word.replace("OUTPUT", CYCLIC_OUTPUT) for word in words]
+
+
+def cyclic_json(entries: Mapping[str, bytes]) -> bytes:
+    """What it wrote; raises `MissingError` with what it said where that is nothing."""
+    if CYCLIC_ENTRY not in entries:
+        said = entries.get("stdout.txt", b"").decode(errors="replace").strip()
+        raise MissingError(f"cyclictest said: {said[:300]}")
+    return entries[CYCLIC_ENTRY]

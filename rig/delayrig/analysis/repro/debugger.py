@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""gdb on this machine, told of the subject: its files, its sources, where to stop."""
+"""gdb on this machine, told of the subject: its files, its sources, its delay functions."""
 
 import shutil
 from collections.abc import Sequence
@@ -7,10 +7,25 @@ from pathlib import Path
 
 from delayrig.base.errors import RigFaultError
 from delayrig.base.paths import Paths
+from delayrig.images.delay_function import (
+    BY_DEBUG_INFORMATION,
+    BY_SYMBOL,
+    DelayFunction,
+    DelayWish,
+    find_delay_functions,
+)
 from delayrig.images.finder.debug_info import debug_folders
+from delayrig.images.profiles.profile import known_delay_symbols
+from delayrig.images.subject import Subject
+from delayrig.images.symbols import read_symbols
 from delayrig.model.platform import Arch
 
 GDB, GDB_OF_ALL = "gdb", "gdb-multiarch"
+COMMANDS = Path(__file__).with_name("gdb_delay_break.py")
+NONE_KNOWN = (
+    "echo No delay function of this program is known, so there is no breakpoint. Name it:"
+    " --delay-symbol NAME or --delay-offset HEX\\n"
+)
 
 
 def find_gdb(arch: Arch) -> str:
@@ -95,3 +110,29 @@ KILL = packet("k")
 
 def _directories(sources: Sequence[Path]) -> list[str]:
     return [f"set directories {':'.join(map(str, sources))}:$cdir:$cwd"]
+
+
+def delay_stops(subject: Subject, wish: DelayWish) -> list[str]:
+    """What gdb is told once the subject's process is the subject.
+
+    A function that has a name for gdb is stopped in by that; else all that are surely known are, by
+    their addresses.
+    """
+    found = find_delay_functions(subject, wish)
+    if name := _first_name(found, wish):
+        return [f"break {name}"]
+    sure = [function for function in found if not function.doubt]
+    if not sure:
+        return [NONE_KNOWN]
+    return [f"source {COMMANDS}", *map(_by_address, sure)]
+
+
+def _first_name(found: Sequence[DelayFunction], wish: DelayWish) -> str:
+    named = {each.name for each in found if each.found_by in (BY_SYMBOL, BY_DEBUG_INFORMATION)}
+    named |= set(wish.symbols)
+    return next((name for name in [*wish.symbols, *known_delay_symbols()] if name in named), "")
+
+
+def _by_address(function: DelayFunction) -> str:
+    linked_at = read_symbols(function.part).linked_at
+    return f"delay-break {Path(function.file).name} {function.address:#x} {linked_at:#x}"

@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The classic bug of unequal cores, told to somebody who has never seen it; a fold over cells.
+"""The classic bug of unequal cores, told with the figures that cells left."""
 
-Nothing of it is written down before it happened: every figure is one that the cell left.
-"""
-
-from collections.abc import Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from delayrig.analysis.repro.cell_text import describe_evidence
+from delayrig.analysis.repro.look import Look, Show
+from delayrig.analysis.repro.watched_lane import opener
 from delayrig.base.durations import in_full
+from delayrig.base.errors import ExitCode
+from delayrig.base.paths import Paths
 from delayrig.hazards.artifacts import read_artifacts
 from delayrig.judge.chip import margins_ns
+from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.lanes.stages import BOOTED, CONNECTED, ENDED
 from delayrig.model.cell import Cell
 from delayrig.model.events import Event, TraceLine, first, of_kind, parse_trace
@@ -20,6 +23,8 @@ from delayrig.model.kinds.hazard import Moved
 from delayrig.model.kinds.pace import Window
 from delayrig.model.phases import overshoots
 from delayrig.model.result import CellResult, Verdict
+from delayrig.plan.request import Request
+from delayrig.run.runner import Quiet, run_request
 
 PLAN = str(Path(__file__).with_suffix(".toml"))
 """Not among the plans that are shipped: with no canary it says nothing of any subject."""
@@ -38,6 +43,9 @@ The same with our own delay layer
 ---------------------------------
 The flashrom that comes with this rig counts nothing: it asks the system to wake it at a certain
 time, and looks at the clock. Same guest, same cores, same move."""
+DOUBTS = (Verdict.INCONCLUSIVE, Verdict.INFRA_ERROR)
+LIMIT_S = 85.0
+"""A cell that this host could not keep up with is run once more if all can be over by then."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,3 +213,46 @@ def _between(since_ns: int, until_ns: int) -> str:
 
 def _calibration(stdout: str) -> list[str]:
     return [line.strip() for line in stdout.splitlines() if "alibrat" in line]
+
+
+async def walk_through(
+    request: Request, paths: Paths, show: Show, now_s: Callable[[], float] = time.monotonic
+) -> ExitCode:
+    """Runs the request's cells, the guilty one first; the exit code as of `run`."""
+    began_s = now_s()
+    walks: list[Walk] = []
+    for number, cell in enumerate(request.cells):
+        cell_began_s = now_s()
+        show(INTRODUCTION if number == 0 else f"\n{SAME_WITH_OURS}")
+        show("")
+        walk = await _run(cell, request, paths, show, attempt=1)
+        tries = len(request.cells) - number
+        ends_s = now_s() + tries * (now_s() - cell_began_s)
+        if walk.result.verdict in DOUBTS and ends_s - began_s < LIMIT_S:
+            show(f"  In doubt: {walk.result.reason}. Once more.")
+            walk = await _run(cell, request, paths, show, attempt=2)
+        walks.append(walk)
+        show("")
+        for line in describe_walk(walk):
+            show(line)
+        show(f"   Verdict:        {walk.result.verdict}")
+    show(f"\n{describe_answer(walks)} ({now_s() - began_s:.0f} s)")
+    return exit_code_of_run([walk.result for walk in walks])
+
+
+async def _run(cell: Cell, request: Request, paths: Paths, show: Show, *, attempt: int) -> Walk:
+    out = request.out / f"{cell.id}-{attempt}"
+    single = replace(request, cells=[cell], out=out, stages=False)
+
+    def told(stage: str, at_s: float) -> None:
+        if words := describe_stage(cell, stage, at_s):
+            show(words)
+
+    opened = opener(Look.WATCH, _silent, told)
+    results = await run_request(single, paths, Quiet(lambda what: show(f"  making {what}")), opened)
+    (result,) = results.cells
+    return read_walk(cell, result, out / result.id)
+
+
+def _silent(line: str) -> None:
+    """What the console says is of no interest here."""

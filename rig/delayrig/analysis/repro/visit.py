@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from delayrig.analysis.repro import debugger, terminal
-from delayrig.analysis.repro.delay_stops import delay_stops
-from delayrig.analysis.repro.foreground import run_in_foreground
+from delayrig.analysis.repro.debugger import delay_stops
 from delayrig.analysis.repro.guest_entry import (
     GDBSERVER_STARTS,
     PROMPT,
@@ -21,6 +20,7 @@ from delayrig.analysis.repro.guest_entry import (
     write_entered,
 )
 from delayrig.analysis.repro.look import EXTRA_S, Look
+from delayrig.analysis.repro.terminal import run_in_foreground
 from delayrig.base.errors import LostGuestError
 from delayrig.base.paths import Paths
 from delayrig.hazards.of_cell import shape_of

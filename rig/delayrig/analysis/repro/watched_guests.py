@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The virtual lane with somebody who looks on, or looks in.
+"""The lanes of guests with somebody who looks on, or looks in.
 
-Watched from the outside a cell is the very same. Looked at from within it is the same guest, from
-the same snapshot, but its idle time passes as on a wall instead of being skipped (`sleep=on`), and
+Watched from the outside a cell is the very same. Looked at from within a virtual guest is from the
+same snapshot, but its idle time passes as on a wall instead of being skipped (`sleep=on`), and
 its CPUs and QEMU's main loop do not take turns: keys come when they come. What is seen in it stays
 sound, since all clocks of the guest still agree; its times are exact no more.
 
@@ -10,20 +10,32 @@ With `sleep=on` QEMU's main loop has to set a timer for the end of the guest's i
 icount_start_warp_timer()), and now and then it sets none: its CPUs are halted, it waits without a
 limit, and anything that has it go round once lets the guest go on. That was seen in a third of the
 starts of gdb where a program in the guest asks for the time each millisecond. So it is woken.
+
+The cores of a live guest have the speeds of the cell from the moment that the subject would have
+started: a shell is as slow as the subject. What a cell does at a time counts from then, too.
 """
 
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from delayrig.analysis.repro.follow_files import Show, following, stage_lines, whole_lines
-from delayrig.analysis.repro.look import EXTRA_S
+from delayrig.analysis.repro.look import (
+    EXTRA_S,
+    Show,
+    ShownWatch,
+    Told,
+    following,
+    stage_lines,
+    stages_told,
+    whole_lines,
+)
 from delayrig.analysis.repro.visit import Visit
 from delayrig.base.errors import LostGuestError
 from delayrig.hazards.of_cell import shape_of
 from delayrig.lanes.lane import Assignment
+from delayrig.lanes.live_lane import LiveLane
 from delayrig.lanes.virtual_lane import VirtualLane
 from delayrig.machine.arguments import Hardware
 from delayrig.machine.machine import Machine
@@ -88,3 +100,24 @@ class WatchedGuests(VirtualLane):
         files[assignment.folder / "console.log"] = whole_lines("console")
         async with following(files, self.show):
             return await VirtualLane.finish(self, machine, assignment, scratch)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchedLiveGuests(LiveLane):
+    """Guests of one cell, shown as it goes."""
+
+    show: Show
+    told: Told | None = None
+    """Is told of each stage instead, where somebody explains them."""
+
+    async def run_cell(self, assignment: Assignment) -> float:
+        """The cell as ever; meanwhile its stages and its console are shown.
+
+        A visitor has the terminal alone, and sees the console.
+        """
+        if self.visitor is not None:
+            return await LiveLane.run_cell(self, assignment)
+        files = {assignment.folder / "console.log": whole_lines("console")}
+        watch = ShownWatch(self.told or stages_told(self.show))
+        async with following(files, self.show):
+            return await LiveLane.run_cell(self, replace(assignment, watch=watch))

@@ -13,12 +13,9 @@ from delayrig.analysis.repro.dry_run import (
     live_commands,
     qemu_command,
 )
-from delayrig.analysis.repro.follow_files import Show
-from delayrig.analysis.repro.look import Look
-from delayrig.analysis.repro.stage_output import Told
+from delayrig.analysis.repro.look import Look, Show, Told
 from delayrig.analysis.repro.visit import Visit
-from delayrig.analysis.repro.watched_guests import WatchedGuests
-from delayrig.analysis.repro.watched_live_guests import WatchedLiveGuests
+from delayrig.analysis.repro.watched_guests import WatchedGuests, WatchedLiveGuests
 from delayrig.analysis.repro.watched_sessions import WatchedSessions
 from delayrig.base.errors import BadInputError
 from delayrig.base.paths import Paths

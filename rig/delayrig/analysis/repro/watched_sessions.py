@@ -12,10 +12,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from delayrig.analysis.repro import debugger
-from delayrig.analysis.repro.delay_stops import delay_stops
-from delayrig.analysis.repro.follow_files import Show, following, whole_lines
-from delayrig.analysis.repro.foreground import run_in_foreground
-from delayrig.analysis.repro.look import EXTRA_MS, Look
+from delayrig.analysis.repro.debugger import delay_stops
+from delayrig.analysis.repro.look import EXTRA_MS, Look, Show, following, whole_lines
+from delayrig.analysis.repro.terminal import run_in_foreground
 from delayrig.base.errors import LostGuestError
 from delayrig.images.delay_function import DelayWish
 from delayrig.images.unpacked_subjects import provide_root

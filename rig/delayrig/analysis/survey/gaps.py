@@ -13,9 +13,7 @@ from itertools import pairwise
 
 import msgspec
 
-from delayrig.analysis.figures.delays import whole_delays
-from delayrig.analysis.figures.waste import Watched
-from delayrig.analysis.survey.calls import took_ns
+from delayrig.analysis.figures.waste import Watched, took_ns, whole_delays
 from delayrig.images.profiles.profile import Profile
 from delayrig.judge.bus import observe_waits, wake_bound_ns
 from delayrig.model.cell import Cell

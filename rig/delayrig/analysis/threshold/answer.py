@@ -6,13 +6,11 @@ from fractions import Fraction
 
 import msgspec
 
-from delayrig.analysis.threshold.evidence import Evidence
-from delayrig.analysis.threshold.figures import Cost, trials_of, with_fronts
+from delayrig.analysis.threshold.figures import Cost, Evidence, trials_of, with_fronts
 from delayrig.analysis.threshold.outliers import Common, Ground, Odd, Price, common_choice
-from delayrig.analysis.threshold.reasoning import Finding, reasoning
 from delayrig.analysis.threshold.recommend import Choice, recommend
 from delayrig.analysis.threshold.recommendation_text import answer_lines, sureness_lines
-from delayrig.analysis.threshold.sleep_facts import SleepFacts
+from delayrig.analysis.threshold.sleep_facts import Finding, SleepFacts, reasoning
 from delayrig.model.result import HostFacts
 
 SCHEMA = 1

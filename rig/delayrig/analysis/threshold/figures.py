@@ -9,8 +9,9 @@ import msgspec
 
 from delayrig.analysis.threshold.guests import Profile, job_of, profile_of
 from delayrig.analysis.threshold.recommend import Trial, pareto
+from delayrig.analysis.threshold.sleep_facts import SleepFacts
 from delayrig.model.cell import Cell
-from delayrig.model.result import CellResult, Verdict
+from delayrig.model.result import CellResult, HostFacts, Verdict
 
 UNSAFE = (Verdict.TOO_SHORT, Verdict.CORRUPT)
 
@@ -156,3 +157,21 @@ def with_fronts(costs: Sequence[Cost]) -> list[Cost]:
         )
         for cost in costs
     ]
+
+
+class Evidence(msgspec.Struct, frozen=True, kw_only=True):
+    """All that an answer is made of."""
+
+    subject: str
+    lane: str
+    seed: int
+    jobs: list[str]
+    costs: list[Cost]
+    costs_by_round: list[list[Cost]]
+    """The same for each round alone; one list where there is one round."""
+    sleep: dict[str, SleepFacts]
+    """By profile, those without jobs among them."""
+    weights: dict[str, int] = {}
+    """By profile; 1 where it is not in it. One of 0 counts for safety alone."""
+    doubts: list[str]
+    host: HostFacts

@@ -3,8 +3,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from delayrig.analysis.threshold.evidence import Evidence
-from delayrig.analysis.threshold.figures import Cost, Standing, trials_of
+from delayrig.analysis.threshold.figures import Cost, Evidence, Standing, trials_of
 from delayrig.analysis.threshold.outliers import Common, Ground, Odd, Price
 from delayrig.analysis.threshold.recommend import CPU_TOLERANCE, Choice, recommend
 

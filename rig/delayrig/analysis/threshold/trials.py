@@ -13,9 +13,8 @@ from pathlib import Path
 import msgspec
 
 from delayrig.analysis.threshold.answer import FILE_NAME
-from delayrig.analysis.threshold.candidate import Candidate
-from delayrig.analysis.threshold.evidence import Evidence
-from delayrig.analysis.threshold.figures import Measured, costs_of, skipped_jobs
+from delayrig.analysis.threshold.builds import Candidate
+from delayrig.analysis.threshold.figures import Evidence, Measured, costs_of, skipped_jobs
 from delayrig.analysis.threshold.guests import Profile, job_of, moved, profile_of
 from delayrig.analysis.threshold.sleep_facts import SUBJECT, SleepFacts, read_sleep_facts
 from delayrig.base import digest
