@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from delayrig.base.atomic_file import json_document
+from delayrig.base.atomic_file import write_json
 from delayrig.base.paths import Paths
 from delayrig.lanes.stages import ENDED as JOB
 from delayrig.lanes.stages import FILE_NAME as STAGES_FILE
@@ -67,8 +67,6 @@ class JobCost(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CellBenchmark(msgspec.Struct, frozen=True, kw_only=True):
-    """The whole of it."""
-
     schema: int = SCHEMA
     plan: str
     host: HostFacts
@@ -85,30 +83,25 @@ class CellBenchmark(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def benchmark_cells(
-    request: Request,
-    paths: Paths,
-    *,
-    boots: int,
-    progress: Progress,
-    began: Callable[[str], None],
+    request: Request, paths: Paths, *, boots: int, progress: Progress, began: Callable[[str], None]
 ) -> CellBenchmark:
     """Runs all cells several times, and some of them from their boot; writes what was measured."""
+
+    async def measure(name: str, what: str, asked: Request) -> tuple[Results, Cost]:
+        began(what)
+        return await _measure(replace(asked, out=request.out / name), paths, progress)
+
     # Snapshots are made, and everything is in the page cache, before anything is measured.
-    began("warming up")
-    await _measure(request, paths, progress, FIRST, jobs=request.jobs)
-    began("one cell at a time")
-    first, alone = await _measure(request, paths, progress, "alone", jobs=1, stages=True)
-    began(f"{request.jobs} cells at a time")
-    _, together = await _measure(request, paths, progress, "together", jobs=request.jobs)
-    began(f"{request.jobs} cells at a time, a QEMU for each")
+    await measure(FIRST, "warming up", request)
+    alone_request = replace(request, jobs=1, stages=True)
+    first, alone = await measure("alone", "one cell at a time", alone_request)
+    at_once = f"{request.jobs} cells at a time"
+    _, together = await measure("together", at_once, request)
     apart_request = replace(request, reuses_guests=False)
-    _, apart = await _measure(apart_request, paths, progress, "apart", jobs=request.jobs)
-    chosen = sample(request.cells, boots)
-    some = replace(apart_request, cells=chosen)
-    began("some of them restored, one at a time")
-    _, restored = await _measure(some, paths, progress, "restored", jobs=1)
-    began("the same booted")
-    _, booted = await _measure(some, paths, progress, "booted", jobs=1, from_boot=True)
+    _, apart = await measure("apart", f"{at_once}, a QEMU for each", apart_request)
+    some = replace(apart_request, jobs=1, cells=sample(request.cells, boots))
+    _, restored = await measure("restored", "some of them restored, one at a time", some)
+    _, booted = await measure("booted", "the same booted", replace(some, from_boot=True))
     lengths = read_stages(request.out / "alone", first)
     answer = CellBenchmark(
         plan=request.plan,
@@ -121,8 +114,7 @@ async def benchmark_cells(
         restored=restored,
         booted=booted,
     )
-    content = json_document(answer)
-    (request.out / FILE_NAME).write_bytes(content)
+    write_json(request.out / FILE_NAME, answer)
     return answer
 
 
@@ -134,12 +126,11 @@ def sample(cells: list[Cell], wanted: int) -> list[Cell]:
 
 def read_stages(out: Path, results: Results) -> dict[str, dict[str, float]]:
     """How long each stage of each cell lasted, in seconds, of cells that left that."""
+    files = {cell.id: out / cell.id / STAGES_FILE for cell in results.cells}
     return {
-        cell.id: msgspec.json.decode(
-            (out / cell.id / STAGES_FILE).read_bytes(), type=dict[str, float]
-        )
-        for cell in results.cells
-        if (out / cell.id / STAGES_FILE).is_file()
+        cell: msgspec.json.decode(file.read_bytes(), type=dict[str, float])
+        for cell, file in files.items()
+        if file.is_file()
     }
 
 
@@ -169,27 +160,19 @@ def job_costs(stages: dict[str, dict[str, float]], results: Results) -> list[Job
     return sorted(costs, key=lambda cost: cost.job_s, reverse=True)
 
 
-async def _measure(
-    request: Request,
-    paths: Paths,
-    progress: Progress,
-    name: str,
-    *,
-    jobs: int,
-    stages: bool = False,
-    from_boot: bool = False,
-) -> tuple[Results, Cost]:
-    out = request.out / name
-    out.mkdir()
-    watched = replace(request, out=out, jobs=jobs, stages=stages, from_boot=from_boot)
+async def _measure(request: Request, paths: Paths, progress: Progress) -> tuple[Results, Cost]:
+    request.out.mkdir()
     began_s, began_cpu_s = time.monotonic(), _cpu_s()
-    results = await run_request(watched, paths, progress)
+    results = await run_request(request, paths, progress)
     wall_s, cpu_s = time.monotonic() - began_s, _cpu_s() - began_cpu_s
     times = [cell.host_s for cell in results.cells if cell.verdict is not Verdict.SKIPPED]
-    cost = Cost(
-        cells=len(times), median_s=statistics.median(times), wall_s=wall_s, cpu_s=cpu_s, jobs=jobs
+    return results, Cost(
+        cells=len(times),
+        median_s=statistics.median(times),
+        wall_s=wall_s,
+        cpu_s=cpu_s,
+        jobs=request.jobs,
     )
-    return results, cost
 
 
 def _cpu_s() -> float:

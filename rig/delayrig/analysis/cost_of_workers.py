@@ -6,6 +6,7 @@ import resource
 import subprocess
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -41,7 +42,6 @@ class WayCost(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def cells_a_minute(self) -> float:
-        """Of whole runs."""
         return 60 * sum(run.cells for run in self.runs) / sum(run.wall_s for run in self.runs)
 
     @property
@@ -52,13 +52,10 @@ class WayCost(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def cpu_s_a_cell(self) -> float:
-        """Of whole runs."""
         return sum(run.cpu_s for run in self.runs) / sum(run.cells for run in self.runs)
 
 
 class WorkersBenchmark(msgspec.Struct, frozen=True, kw_only=True):
-    """Both ways."""
-
     here: WayCost
     workers: WayCost
 
@@ -103,11 +100,9 @@ def measure_run(command: Sequence[str], out: Path) -> RunCost:
 
 def _reap_all() -> None:
     """Waits for processes whose parent has ended before them."""
-    try:
+    with suppress(ChildProcessError):
         while True:
             os.wait()
-    except ChildProcessError:
-        return
 
 
 def _spent_s() -> float:

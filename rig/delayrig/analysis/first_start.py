@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How long a first start takes: from an empty folder of state to a plan's first verdict.
-
-A stage ends where the next one begins, so that stages side by side count for the last one of them.
-"""
+"""How long a first start takes, to the first verdict; a stage ends where the next one begins."""
 
 import os
 import re
@@ -17,23 +14,16 @@ from pathlib import Path
 from delayrig.base.errors import RigFaultError
 from delayrig.setup.layout import STATE_VARIABLE
 
-STAGES = (
-    ("set-up: ", None),
-    ("making snapshot ", "snapshots"),
-    ("making ", "images"),
-)
+STAGES = (("set-up: ", None), ("making snapshot ", "snapshots"), ("making ", "images"))
 """How a line begins that begins a stage, and its name; None: the rest of the line."""
 LAUNCHER = "launcher"
 VERDICT = re.compile(r"\[1/[0-9]+\] ")
-DONE = "done in"
 END_S = 60
 """How long a run may take to end, once it was told to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """A part of a start."""
-
     name: str
     took_s: float
 
@@ -79,7 +69,7 @@ def _stage_begun(line: str) -> str:
     for beginning, name in STAGES:
         if line.startswith(beginning):
             found = name or line.removeprefix(beginning)
-            return "handing over" if found.startswith(DONE) else found
+            return "handing over" if found.startswith("done in") else found
     return ""
 
 

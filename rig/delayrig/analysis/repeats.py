@@ -44,7 +44,6 @@ class Median(msgspec.Struct, frozen=True, kw_only=True):
         return (self.high_ns - self.low_ns) / 2 / self.value_ns
 
     def is_within(self, part: float) -> bool:
-        """Whether it is known that well."""
         half = self.half_width
         return half is not None and half <= part
 
@@ -123,8 +122,6 @@ def _summary(rounds: list[CellResult]) -> CellSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """When to stop."""
-
     within: float
     """Half of the interval of a median, as a part of it."""
     seconds: float

@@ -15,10 +15,7 @@ FIELDS = ("verdict", "time_ns", "cpu_ns", "evidence", "judged", "unjudged", "eve
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """What was found: doubts mean that nothing can be claimed.
-
-    Differences are faults of the rig where images and seed are equal, and doubts elsewhere.
-    """
+    """Doubts: nothing can be claimed. Differences are the rig's faults where inputs are equal."""
 
     compared: int
     same_inputs: bool
@@ -44,7 +41,6 @@ class ComparedRun:
 
 
 def compared_run(path: Path) -> ComparedRun:
-    """One on disk."""
     return ComparedRun(name=str(path), results=read_results(path), path=path)
 
 
@@ -56,12 +52,9 @@ def compare_exactly(first: Path, second: Path) -> Comparison:
 def compare_runs_exactly(first: ComparedRun, second: ComparedRun) -> Comparison:
     """The same of runs that were read already."""
     runs = first.results, second.results
-    doubts = [*_unequal_seeds(*runs), *_unequal_images(*runs)]
-    same_inputs = not doubts
-    for run in (first, second):
-        doubts += _incomplete(run)
+    unequal = [*_unequal_seeds(*runs), *_unequal_images(*runs)]
     pairs, unpaired = _pair(*runs)
-    doubts += unpaired
+    doubts = [*unequal, *_incomplete(first), *_incomplete(second), *unpaired]
     differences: list[str] = []
     for ours, theirs in pairs:
         doubts += _doubts_of_events(first, ours) + _doubts_of_events(second, theirs)
@@ -71,7 +64,7 @@ def compare_runs_exactly(first: ComparedRun, second: ComparedRun) -> Comparison:
     if not pairs:
         doubts.append("no virtual cell is in both runs")
     return Comparison(
-        compared=len(pairs), same_inputs=same_inputs, differences=differences, doubts=doubts
+        compared=len(pairs), same_inputs=not unequal, differences=differences, doubts=doubts
     )
 
 
@@ -99,8 +92,9 @@ def _incomplete(run: ComparedRun) -> list[str]:
 
 
 def _pair(first: Results, second: Results) -> tuple[list[tuple[CellResult, CellResult]], list[str]]:
-    ours = {cell.id: cell for cell in first.cells if _is_exact(cell)}
-    theirs = {cell.id: cell for cell in second.cells if _is_exact(cell)}
+    ours, theirs = (
+        {cell.id: cell for cell in run.cells if _is_exact(cell)} for run in (first, second)
+    )
     pairs = [(ours[id_], theirs[id_]) for id_ in ours if id_ in theirs]
     unpaired = [f"{id_}: in one run only" for id_ in sorted(ours.keys() ^ theirs.keys())]
     return pairs, unpaired

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Two runs beside each other, cell by cell: times are compared where all else is equal.
 
-A cell is compared with the one of the same id. What decides its times beside the subject has to be
-the same in both: the seed and the digests of all that the guest is made of; of real time also the
-machine. Else its times say nothing, and the names of what is unlike are given.
+What decides times beside the subject must be the same: seed and digests of all that the guest is
+made of; of real time also the machine. Else the names of what is unlike are given.
 """
 
 from collections.abc import Sequence
@@ -45,15 +44,12 @@ class CellPair(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Beside(msgspec.Struct, frozen=True, kw_only=True):
-    """All cells of two runs."""
-
     pairs: list[CellPair]
     only_first: list[str]
     only_second: list[str]
 
     @property
     def comparable(self) -> list[CellPair]:
-        """Those whose times may be compared."""
         return [pair for pair in self.pairs if pair.pct is not None]
 
     @property
@@ -77,17 +73,15 @@ def compare_times(first: Results, second: Results) -> Beside:
     """In the order of the first run."""
     theirs = {cell.id: cell for cell in second.cells}
     ours = {cell.id for cell in first.cells}
+    both = [cell for cell in first.cells if cell.id in theirs]
     return Beside(
-        pairs=[
-            _pair(cell, theirs[cell.id], first, second) for cell in first.cells if cell.id in theirs
-        ],
+        pairs=[_pair(cell, theirs[cell.id], first, second) for cell in both],
         only_first=[cell.id for cell in first.cells if cell.id not in theirs],
         only_second=[cell.id for cell in second.cells if cell.id not in ours],
     )
 
 
 def sums_of(pairs: Sequence[CellPair]) -> Sums:
-    """Of both runs."""
     return Sums(
         total=(sum(pair.total_ns[0] for pair in pairs), sum(pair.total_ns[1] for pair in pairs)),
         cpu=(sum(pair.cpu_ns[0] for pair in pairs), sum(pair.cpu_ns[1] for pair in pairs)),

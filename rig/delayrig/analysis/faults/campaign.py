@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Many runs of flashroms on this machine against an emulator that makes seeded faults.
-
-Wall clock, and no verdict on delays: the question is whether each run ends, and truthfully.
-"""
+"""Runs of flashroms against an emulator that makes seeded faults: do they end, and truthfully?"""
 
 import contextlib
 import os
@@ -62,8 +59,6 @@ class EmulatorEnd(StrEnum):
 
 
 class FaultRun(msgspec.Struct, frozen=True, kw_only=True):
-    """A finished run."""
-
     subject: str
     scenario: Scenario = msgspec.field(name="scene")
     end: End
@@ -80,8 +75,6 @@ class FaultRun(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostSubject:
-    """A flashrom that can be started on this machine, with its own libraries."""
-
     name: str
     words: list[str]
     program: bytes
@@ -93,8 +86,9 @@ def host_subject(subject: Subject, folder: Path) -> Iterator[HostSubject]:
     with tempfile.TemporaryDirectory(dir=folder, prefix="subject-") as name:
         root = Path(name)
         unpack_archive(Path(subject.archive), root)
-        words = words_to_start(root)
-        yield HostSubject(name=subject.name, words=words, program=subject.program_bytes)
+        yield HostSubject(
+            name=subject.name, words=words_to_start(root), program=subject.program_bytes
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,17 +173,14 @@ class Bench:
         names = self.chips[scenario.chip].flashrom_names
         known = next((name for name in names if knows_string(subject.program, name)), names[0])
         words = [*subject.words, "-p", f"serprog:ip=127.0.0.1:{port}", "-c", known]
-        match scenario.job:
-            case Job.PROBE:
-                return words
-            case Job.READ:
-                return [*words, "-r", str(folder / "read.bin")]
-            case Job.ERASE:
-                return [*words, "-E"]
-            case Job.WRITE:
-                return [*words, "-w", str(folder / "file.bin")]
-            case Job.VERIFY:
-                return [*words, "-v", str(folder / "file.bin")]
+        of_job = {
+            Job.PROBE: [],
+            Job.READ: ["-r", str(folder / "read.bin")],
+            Job.ERASE: ["-E"],
+            Job.WRITE: ["-w", str(folder / "file.bin")],
+            Job.VERIFY: ["-v", str(folder / "file.bin")],
+        }
+        return [*words, *of_job[scenario.job]]
 
     def _keep(self, run: FaultRun, folder: Path) -> None:
         kept = self.out / f"{run.subject.replace(':', '-').replace('/', '-')}-{run.scenario.run}"
@@ -212,18 +203,16 @@ def run_campaign(
     with ThreadPoolExecutor(jobs) as pool:
         futures = [pool.submit(bench.run, s, scenario) for scenario in scenarios for s in subjects]
         try:
-            runs = []
             for future in futures:
-                runs.append(future.result())
-                finished(runs[-1])
+                finished(future.result())
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
+    runs = [future.result() for future in futures]
     return sorted(runs, key=lambda run: [s.name for s in subjects].index(run.subject))
 
 
 def scenarios_of(seed: int, numbers: range) -> list[Scenario]:
-    """The runs of those numbers."""
     return [draw_scenario(seed, number) for number in numbers]
 
 
@@ -249,12 +238,10 @@ def _exit_code(words: list[str], output: int, limit_s: float) -> int | None:
 
 def _end_emulator(process: subprocess.Popen[bytes]) -> EmulatorEnd:
     """Its only client is gone, so it has to end; where none ever came, it has to be told."""
-    end = EmulatorEnd.ENDED
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        return end if process.wait(EMULATOR_END_S) == 0 else EmulatorEnd.FAILED
-    process.send_signal(signal.SIGTERM)
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        return EmulatorEnd.TOLD if process.wait(EMULATOR_END_S) == 0 else EmulatorEnd.FAILED
+    for end in (EmulatorEnd.ENDED, EmulatorEnd.TOLD):
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return end if process.wait(EMULATOR_END_S) == 0 else EmulatorEnd.FAILED
+        process.send_signal(signal.SIGTERM)
     return EmulatorEnd.FAILED
 
 
@@ -266,10 +253,7 @@ def _count_faults(events: Path) -> int:
 
 
 def was_at_work(events: Path, ended_ns: int) -> bool:
-    """Whether the last requests came just before, and were not all questions for the status.
-
-    The emulator's clock is this machine's monotonic one.
-    """
+    """Whether the last requests came just before (same clock), and not all asked the status."""
     if not events.is_file():
         return False
     with events.open("rb") as lines:

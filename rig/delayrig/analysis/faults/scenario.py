@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One run of a fault campaign: what is done to which part, what goes wrong, and how it ended.
-
-Pure: a scenario follows from seed and number alone, and its end from what the run left.
-"""
+"""One run of a fault campaign, which follows from seed and number alone, and how it ended."""
 
 import math
 import random
@@ -87,13 +84,12 @@ class End(StrEnum):
 
 
 class Left(msgspec.Struct, frozen=True, kw_only=True):
-    """What is there when all have ended; `exit_code` is None where time was up.
-
-    `at_work` tells whether the emulator saw more than questions for the status at the end.
-    """
+    """What is there when all have ended."""
 
     exit_code: int | None
+    """None where time was up."""
     at_work: bool = False
+    """Whether the emulator saw more than questions for the status at the end."""
     said: str
     content: bytes
     read_back: bytes
@@ -181,16 +177,14 @@ def content_after(scenario: Scenario, size_bytes: int) -> bytes:
 
 
 def classify(scenario: Scenario, left: Left, size_bytes: int) -> End:
-    """How it ended."""
     if left.exit_code is None:
         return End.SLOW if left.at_work else End.HUNG
     if left.exit_code < 0:
         return End.CRASHED
     if left.exit_code > 0:
         return End.REFUSED if left.said.strip() else End.SILENT
-    if scenario.job is Job.VERIFY and scenario.differs:
-        return End.LIED
-    if left.content != content_after(scenario, size_bytes):
+    lied = scenario.job is Job.VERIFY and scenario.differs
+    if lied or left.content != content_after(scenario, size_bytes):
         return End.LIED
     if scenario.job is Job.READ and left.read_back != content_before(scenario, size_bytes):
         return End.MISLED if scenario.kind in OF_BYTES else End.LIED

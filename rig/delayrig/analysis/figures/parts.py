@@ -44,10 +44,7 @@ def part_rows(results: Results) -> list[PartRow]:
 
 
 def outcome(cells: list[CellResult]) -> str:
-    """`ok`, or the verdicts that were not a pass, each with its jobs.
-
-    A job that failed at some of its corners only is told with those.
-    """
+    """`ok`, or the verdicts that were no pass, each with its jobs and, where not all, corners."""
     if not cells:
         return NOT_RUN
     if all(cell.verdict is Verdict.SKIPPED for cell in cells):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a job took beside what it cannot do without: a pure fold over a run's results.
 
-The least is the time that the chip was busy, and the floor: the same bytes, written with the fewest
-transfers in the same guest, into a part that is never busy.
+That is busy time, and the floor: the same bytes, written with the fewest transfers in the same
+guest, into a part that is never busy.
 """
 
 from collections.abc import Hashable
@@ -39,13 +39,9 @@ class TimeRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def time_rows(results: Results, *, beside: str) -> list[TimeRow]:
-    """A row for each cell that timed a subject, in the order of the run.
-
-    `beside` is the subject to set them beside.
-    """
-    measured = [
-        cell for cell in results.cells if cell.role == Role.MEASURE and cell.time_ns.total > 0
-    ]
+    """A row for each cell that timed a subject, set beside the one of subject `beside`."""
+    timed = (cell for cell in results.cells if cell.time_ns.total > 0)
+    measured = [cell for cell in timed if cell.role == Role.MEASURE]
     floors = {
         _work(cell): cell
         for cell in results.cells

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where a flashrom waits for nothing: a pure fold over the events of cells.
+"""Where a flashrom waits for nothing: from a part being ready until the subject's next command.
 
-On the bus it shows as the time from a part being ready until the subject's next command. Where QEMU
-saw the delays, each tells who asked for it, and how much of it the part was busy.
+Where QEMU saw the delays, each tells who asked for it, and how much of it the part was busy.
 """
 
 from bisect import bisect_right
@@ -25,10 +24,7 @@ CELL_FILE = "cell.json"
 
 
 def whole_delays(delays: Delays | None) -> list[DelayCall]:
-    """Calls that were seen to end, of functions that are sure to delay, in their order.
-
-    A delay function may call another one for its wait: that one's call is a part of its own.
-    """
+    """Calls of sure delay functions that were seen to end; without calls within such calls."""
     ends_ns: dict[int, int] = {}
     found = []
     for call in sure_calls(delays) if delays else []:
@@ -88,19 +84,17 @@ def took_ns(calls: Iterable[DelayCall]) -> int:
 def read_watched(folder: Path) -> list[Watched]:
     """The cells below a run's folder that measured a subject, or the one cell of that folder."""
     found = sorted(folder.glob(f"*/{CELL_FILE}")) if (folder / FILE_NAME).is_file() else []
-    cells = [_read_cell(file) for file in found or [folder / CELL_FILE]]
-    if found:
-        cells = [(cell, place) for cell, place in cells if cell.role is Role.MEASURE]
+    cells = {file.parent: _read_cell(file) for file in found or [folder / CELL_FILE]}
     return [
         Watched(cell=cell, events=read_events(place), delays=read_delays(place))
-        for cell, place in cells
-        if (place / "events.jsonl").is_file()
+        for place, cell in cells.items()
+        if (place / "events.jsonl").is_file() and (not found or cell.role is Role.MEASURE)
     ]
 
 
-def _read_cell(file: Path) -> tuple[Cell, Path]:
+def _read_cell(file: Path) -> Cell:
     try:
-        return msgspec.json.decode(file.read_bytes(), type=Cell), file.parent
+        return msgspec.json.decode(file.read_bytes(), type=Cell)
     except (OSError, msgspec.DecodeError) as error:
         raise BadInputError(
             f"{file}: {error}", hint="name the --out folder of a run, or the folder of a cell"
@@ -109,10 +103,10 @@ def _read_cell(file: Path) -> tuple[Cell, Path]:
 
 def waste_of(watched: Iterable[Watched]) -> Waste:
     """All of them together, for each subject."""
-    cells = list(watched)
-    operations = [row for each in cells for row in _operations(each)]
-    sites = [row for each in cells for row in _call_sites(each)]
-    return Waste(operations=_summed(operations), call_sites=_summed(sites))
+    return waste_together(
+        Waste(operations=list(_operations(each)), call_sites=list(_call_sites(each)))
+        for each in watched
+    )
 
 
 def waste_together(parts: Iterable[Waste]) -> Waste:

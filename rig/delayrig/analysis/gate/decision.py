@@ -26,7 +26,6 @@ class Outcome(StrEnum):
 
     @property
     def gravity(self) -> int:
-        """0 is the gravest."""
         return list(Outcome).index(self)
 
 
@@ -64,7 +63,6 @@ class Excess(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def pct(self) -> float:
-        """As measured, over all rounds."""
         return 100 * self.more_ns / self.baseline_ns
 
     @property

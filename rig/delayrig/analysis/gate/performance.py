@@ -49,11 +49,7 @@ class Interval:
 def excess_interval(
     pairs: Sequence[tuple[float, float]], *, of: int = 1, confidence: float = CONFIDENCE
 ) -> Interval | None:
-    """By how much the second of each pair exceeds the first, over all; None from too few pairs.
-
-    `of` is how many such intervals one decision rests on: each is made wider, so that all of them
-    hold at once with that confidence.
-    """
+    """By how much the second of each pair exceeds the first, over all; None from too few pairs."""
     if len(pairs) < PAIRS_MIN or not all(baseline > 0 for baseline, _ in pairs):
         return None
     low, high = middle_of_draws(pairs, _excess_part, draws=DRAWS, confidence=confidence, of=of)
@@ -64,49 +60,32 @@ def _excess_part(pairs: Sequence[tuple[float, float]]) -> float:
     return sum(pair[1] for pair in pairs) / sum(pair[0] for pair in pairs) - 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Floors:
-    """What is no reason in one exact cell, however much it is in percent."""
-
-    time_ns: int
-    cpu_ns: int = CELL_FLOOR_NS
-
-
 def excesses(
     rounds: Sequence[tuple[CellResult, CellResult]],
     limits: Limits,
     *,
     intervals: int,
-    floors: Floors,
+    floor_ns: int,
 ) -> list[Excess]:
-    """In time and in CPU time; rounds of real time are pairs, `intervals` is how many there are.
-
-    `floors` are for exact times.
-    """
+    """In time and in CPU time; `intervals` are of real time, `floor_ns` is of exact time."""
     times = [(b.time_ns.total, c.time_ns.total) for b, c in rounds]
     cpu_times = [(b.total_cpu_ns, c.total_cpu_ns) for b, c in rounds]
     figures: list[tuple[str, Pairs, float, int]] = [
-        ("time", times, limits.slowdown_pct, floors.time_ns),
-        ("CPU time", cpu_times, limits.cpu_pct, floors.cpu_ns),
+        ("time", times, limits.slowdown_pct, floor_ns),
+        ("CPU time", cpu_times, limits.cpu_pct, CELL_FLOOR_NS),
     ]
     return [
-        exact_excess(figure, pairs, limit_pct, floor_ns)
+        _excess(figure, *_sums(pairs), limit_pct, floor_ns=floor_ns)
         if rounds[0][0].lane == EXACT_LANE
-        else likely_excess(figure, pairs, limit_pct, of=intervals)
+        else _likely_excess(figure, pairs, limit_pct, of=intervals)
         for figure, pairs, limit_pct, floor_ns in figures
         if all(before > 0 for before, _ in pairs)
     ]
 
 
-def floors_of(cells: int) -> Floors:
-    """In each of so many exact cells."""
-    return Floors(time_ns=CELL_FLOOR_NS if cells >= TOTAL_CELLS_MIN else TICK_NS)
-
-
-def exact_excess(figure: str, pairs: Pairs, limit_pct: float, floor_ns: int) -> Excess:
-    """Where each figure is what it is: beyond the limit or not."""
-    before, after = _sums(pairs)
-    return _excess(figure, before, after, limit_pct, floor_ns=floor_ns)
+def floor_of(cells: int) -> int:
+    """What is no reason in each of so many exact cells, however much it is in percent."""
+    return CELL_FLOOR_NS if cells >= TOTAL_CELLS_MIN else TICK_NS
 
 
 def total_excesses(cells: Sequence[GateCell], limits: Limits) -> list[Excess]:
@@ -117,9 +96,9 @@ def total_excesses(cells: Sequence[GateCell], limits: Limits) -> list[Excess]:
     found = [item for cell in compared for item in cell.excess]
     wanted = (("time", limits.total_slowdown_pct), ("CPU time", limits.total_cpu_pct))
     return [
-        _total(figure, [item for item in found if item.figure == figure], limit_pct)
+        _total(figure, same, limit_pct)
         for figure, limit_pct in wanted
-        if any(item.figure == figure for item in found)
+        if (same := [item for item in found if item.figure == figure])
     ]
 
 
@@ -146,13 +125,12 @@ def _excess(figure: str, before: int, after: int, limit_pct: float, *, floor_ns:
     )
 
 
-def likely_excess(figure: str, pairs: Pairs, limit_pct: float, *, of: int) -> Excess:
+def _likely_excess(figure: str, pairs: Pairs, limit_pct: float, *, of: int) -> Excess:
     """Where figures have noise: an interval that holds the limit claims nothing."""
     before, after = _sums(pairs)
     interval = excess_interval(pairs, of=of)
-    if interval is None or not interval.excludes(limit_pct / 100):
-        outcome = Outcome.DOUBT
-    else:
+    outcome = Outcome.DOUBT
+    if interval and interval.excludes(limit_pct / 100):
         outcome = Outcome.SLOWER if interval.low > limit_pct / 100 else Outcome.PASS
     pct = 100 * (after - before) / before
     return Excess(

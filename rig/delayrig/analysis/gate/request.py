@@ -49,8 +49,6 @@ def bisect_code(code: ExitCode, *, untestable: bool = False) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredBaseline:
-    """A finished run of one subject."""
-
     path: Path
     results: Results
 
@@ -108,11 +106,9 @@ class GateRequest:
     rounds: int
 
     def round(self, number: int, unanswered: Collection[str] = ()) -> list[Request]:
-        """The runs of one round, to be made side by side; the baseline's first.
+        """The runs of one round, the baseline's first.
 
-        What is exact is exact the first time: further rounds hold cells of real time alone. Of
-        canaries and controls they hold those that are `unanswered`.
-        """
+        Further rounds hold real time alone, and canaries and controls that are `unanswered`."""
         sides = [(BASELINE, self.baseline), (CANDIDATE, self.candidate)]
         return [
             replace(
@@ -145,10 +141,7 @@ def _cells(cells: Sequence[Cell], number: int, unanswered: Collection[str]) -> l
 
 
 def cells_of(subject: str, cells: Sequence[Cell], *, watched: bool) -> list[Cell]:
-    """What of a plan's cells measures the subject; if `watched`, canaries and controls too.
-
-    Their ids name the side, so that they are the same on any machine.
-    """
+    """What measures the subject, named by its side; if `watched`, canaries and controls too."""
     side = CANDIDATE if watched else BASELINE
     return [
         msgspec.structs.replace(cell, side=side) if cell.role is Role.MEASURE else cell
@@ -192,21 +185,14 @@ def check_built(subject: str) -> None:
 
 
 class RoundsProgress(Progress, Protocol):
-    """Who watches a gate."""
-
     def round_begins(self, number: int, rounds: int) -> None:
         """The first one is number 1."""
-        ...
 
 
 async def run_rounds(
     request: GateRequest, paths: Paths, progress: RoundsProgress
 ) -> list[list[Results]]:
-    """The runs of every round, in the order of the request's sides.
-
-    They take turns in who begins, so that what a machine does to whoever comes first is done to
-    both.
-    """
+    """The runs of every round, in the order of the sides; who begins changes with each round."""
     runs: list[list[Results]] = []
     for number in range(request.rounds):
         progress.round_begins(number + 1, request.rounds)

@@ -40,7 +40,6 @@ class Planned:
 
     @property
     def graft(self) -> Graft:
-        """As far as it is known."""
         done = [StepDone(title=step.title, files=sorted(step.changed)) for step in self.steps]
         return Graft(tree=str(self.root), system=self.tree.system, steps=done)
 

@@ -43,7 +43,6 @@ def copy_as_found(grafted: Path, folder: Path) -> None:
 
 
 def commit_steps(folder: Path, steps: Sequence[Step]) -> None:
-    """One commit for each."""
     for step in steps:
         write_texts(folder, step.changed)
         _commit(folder, step.message)

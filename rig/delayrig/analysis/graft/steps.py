@@ -78,15 +78,12 @@ is follows from how late the thread's wake-ups come, between 2 and
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One commit."""
-
     message: str
     changed: Texts
     """The files as they are after it."""
 
     @property
     def title(self) -> str:
-        """The first line of the message."""
         return self.message.partition("\n")[0]
 
 
@@ -97,8 +94,9 @@ def read_ours(checkout: Path) -> Texts:
 
 def plan_steps(tree: Tree, texts: Texts, ours: Texts) -> list[Step]:
     """What is to be done to a tree, one commit after another. Nothing is written."""
+    others = any(word in texts[tree.delay] for word in ("__LIBPAYLOAD__", "IS_WINDOWS"))
     changes: list[tuple[str, Callable[[Tree, Texts, Texts], Texts]]] = [
-        (OS_CLOCK + (OLD_SYSTEMS if _has_other_systems(texts[tree.delay]) else ""), _os_clock),
+        (OS_CLOCK + (OLD_SYSTEMS if others else ""), _os_clock),
         (THRESHOLD, _threshold),
         (REALTIME, _realtime),
         (HYBRID, _hybrid),
@@ -110,10 +108,6 @@ def plan_steps(tree: Tree, texts: Texts, ours: Texts) -> list[Step]:
         steps.append(Step(message=message, changed=changed))
         texts = after
     return steps
-
-
-def _has_other_systems(text: str) -> bool:
-    return "__LIBPAYLOAD__" in text or "IS_WINDOWS" in text
 
 
 def _os_clock(tree: Tree, texts: Texts, ours: Texts) -> Texts:
@@ -138,10 +132,10 @@ def _meson_option(tree: Tree, texts: Texts) -> Texts:
 
 
 def _make_option(tree: Tree, texts: Texts) -> Texts:
-    makefiles = (name for name in tree.builds if not name.endswith(MESON))
     return {
         name: set_make_option(texts[name], THRESHOLD_US, naming(name, tree.delay))
-        for name in makefiles
+        for name in tree.builds
+        if not name.endswith(MESON)
     }
 
 

@@ -8,14 +8,13 @@ import msgspec
 
 from delayrig.analysis.gate.decision import Decision, Excess
 from delayrig.analysis.graft.build import Built, OwnTests
+from delayrig.judge.exit_code import UNSAFE
 from delayrig.model.cell import Role
-from delayrig.model.result import Verdict
 
 SCHEMA = 1
 FILE_NAME, SUMMARY = "graft.json", "summary.txt"
 WIDTH = 72
 FIGURES = ("time", "CPU time")
-BAD = (Verdict.TOO_SHORT, Verdict.CORRUPT)
 ABOUT = """\
 These patches put a delay layer into flashrom that waits by the OS clock
 alone: nothing is calibrated, signals cut no wait short, and waits from
@@ -23,8 +22,6 @@ alone: nothing is calibrated, signals cut no wait short, and waits from
 
 
 class StepDone(msgspec.Struct, frozen=True, kw_only=True):
-    """One commit."""
-
     title: str
     files: list[str]
 
@@ -84,8 +81,8 @@ def _gated(graft: Graft, decision: Decision) -> Iterator[str]:
     for line in decision.lines:
         yield textwrap.indent(textwrap.fill(_without_paths(line, graft), WIDTH - 2), "  ")
     yield ""
-    before = sum(cell.baseline in BAD for cell in measured)
-    now = sum(cell.candidate in BAD for cell in measured)
+    before = sum(cell.baseline in UNSAFE for cell in measured)
+    now = sum(cell.candidate in UNSAFE for cell in measured)
     yield _row("cells with a fault", str(before), str(now))
     for figure in FIGURES:
         yield from _total([item for c in measured for item in c.excess if item.figure == figure])

@@ -54,7 +54,6 @@ def read_texts(root: Path) -> Texts:
 
 
 def write_texts(root: Path, texts: Texts) -> None:
-    """Puts them in their places."""
     for name, text in texts.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_bytes(text.encode(**KEEPS_BYTES))
@@ -95,7 +94,6 @@ class Tree:
 
     @property
     def system(self) -> str:
-        """What it is built with here."""
         return "meson" if self.options else "make"
 
 

@@ -32,10 +32,7 @@ class Address:
 
 
 def find_address(given: str | None, environment: Mapping[str, str]) -> Address | None:
-    """The one that was asked for, else the user's own; None where there shall be none.
-
-    Raises `BadInputError` for what is no URL of a database.
-    """
+    """The one asked for, else the user's own, or none; raises `BadInputError` for no URL."""
     for source, url in ((OPTION, given), (VARIABLE, environment.get(VARIABLE))):
         if url:
             return None if url == NONE else _parsed(url, source)

@@ -53,11 +53,11 @@ def open_engine(address: Address, *, write: bool) -> Engine:
     if address.file is not None:
         return _sqlite(address.file, write=write)
     url = make_url(address.url)
+    arguments: dict[str, Any] = {}
     if url.get_backend_name() == "postgresql":
         require_extra("postgresql", f"the history {address.label}")
-    arguments: dict[str, Any] = {}
-    if url.get_backend_name() == "postgresql" and "connect_timeout" not in url.query:
-        arguments["connect_timeout"] = CONNECT_S
+        if "connect_timeout" not in url.query:
+            arguments["connect_timeout"] = CONNECT_S
     return create_engine(url, connect_args=arguments, poolclass=NullPool)
 
 

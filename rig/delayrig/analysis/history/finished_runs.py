@@ -12,7 +12,6 @@ from delayrig.model.result import Results, read_results
 
 
 def finished_run(results: Results) -> FinishedRun:
-    """A run of its own."""
     return FinishedRun(results=results, code=exit_code_of_run(results.cells, results.contrasts))
 
 

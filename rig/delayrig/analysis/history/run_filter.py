@@ -28,22 +28,16 @@ class Choice:
     """That many of the newest."""
 
     def conditions(self) -> list[ColumnElement[bool]]:
-        """All that a run has to meet."""
-        found: list[ColumnElement[bool]] = []
-        if self.numbers:
-            found.append(RunRow.id.in_(self.numbers))
-        if self.subject:
-            mine = (CellRow.run == RunRow.id) & (CellRow.subject == self.subject)
-            found.append(exists().where(mine))
-        if self.plan:
-            found.append(RunRow.plan == self.plan)
-        if self.lane:
-            found.append(RunRow.lane == self.lane)
-        if self.since:
-            found.append(RunRow.started >= self.since)
-        if self.before:
-            found.append(RunRow.started < self.before)
-        return found
+        mine = (CellRow.run == RunRow.id) & (CellRow.subject == self.subject)
+        all_known = (
+            (self.numbers, RunRow.id.in_(self.numbers)),
+            (self.subject, exists().where(mine)),
+            (self.plan, RunRow.plan == self.plan),
+            (self.lane, RunRow.lane == self.lane),
+            (self.since, RunRow.started >= self.since),
+            (self.before, RunRow.started < self.before),
+        )
+        return [condition for given, condition in all_known if given]
 
 
 def moment(text: str, now: dt.datetime, *, option: str) -> str:
@@ -52,9 +46,8 @@ def moment(text: str, now: dt.datetime, *, option: str) -> str:
     try:
         if ago:
             found = now - dt.timedelta(**{UNITS[ago[2]]: int(ago[1])})
-        else:
-            found = dt.datetime.fromisoformat(text)
-            found = found if found.tzinfo else found.replace(tzinfo=dt.UTC)
+        elif not (found := dt.datetime.fromisoformat(text)).tzinfo:
+            found = found.replace(tzinfo=dt.UTC)
         return found.astimezone(dt.UTC).isoformat(timespec="seconds")
     except (ValueError, OverflowError) as error:
         raise BadInputError(

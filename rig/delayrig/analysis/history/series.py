@@ -15,20 +15,21 @@ TIMED = (Verdict.PASS, Verdict.TOO_SHORT, Verdict.INCONCLUSIVE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """One run of the subject."""
-
     run: RunRow
     cells: dict[str, CellRow]
     """Those that timed it, by id."""
 
     @property
+    def times_ns(self) -> dict[str, int]:
+        """Of each of its cells."""
+        return {name: cell.total_ns for name, cell in self.cells.items()}
+
+    @property
     def total_ns(self) -> int:
-        """Over its cells."""
-        return sum(cell.total_ns for cell in self.cells.values())
+        return sum(self.times_ns.values())
 
     @property
     def cpu_ns(self) -> int:
-        """The CPU time over its cells."""
         return sum(cell.user_ns + cell.sys_ns for cell in self.cells.values())
 
     @property
@@ -48,7 +49,6 @@ class Series:
 
     @property
     def name(self) -> str:
-        """For legends."""
         count = len(self.points[0].cells)
         return f"{self.plan}, {self.lane}, {count} cell{'s' if count != 1 else ''}"
 

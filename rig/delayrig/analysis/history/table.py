@@ -21,8 +21,6 @@ GATE = ("gate", "gate_side", "gate_round", "gate_outcome")
 
 
 class TableFormat(StrEnum):
-    """How it is written."""
-
     PARQUET = "parquet"
     CSV = "csv"
 
@@ -40,12 +38,10 @@ def table_of(entries: Sequence[Entry]) -> pa.Table:
 def write_table(table: pa.Table, form: TableFormat, file: Path) -> None:
     """The whole file, or none; raises `BadInputError`."""
     sink = io.BytesIO()
-    match form:
-        case TableFormat.PARQUET:
-            parquet.write_table(table, sink, compression="zstd")
-        case TableFormat.CSV:
-            # Text in quotes, and nothing for null: an empty text is not null.
-            csv.write_csv(table, sink)
+    if form is TableFormat.PARQUET:
+        parquet.write_table(table, sink, compression="zstd")
+    else:  # text in quotes, and nothing for null: an empty text is not null
+        csv.write_csv(table, sink)
     write_atomically(file, sink.getvalue())
 
 

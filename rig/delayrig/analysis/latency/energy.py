@@ -27,11 +27,9 @@ class EnergyMeter:
 
     @property
     def is_there(self) -> bool:
-        """Whether anything can be read."""
         return bool(self._counters or self._batteries)
 
     def begin(self) -> None:
-        """Starts a span of time."""
         self._began_uj = [_number(path) or 0 for path in self._counters]
         self._began_ns = time.monotonic_ns()
 

@@ -28,22 +28,18 @@ class SlackCut:
 
     @property
     def readings(self) -> tuple[Reading, Reading]:
-        """Both."""
         return self.usual, self.least
 
     @property
     def usual_ns(self) -> int:
-        """At the usual slack."""
         return self.usual.late_ns_p50
 
     @property
     def least_ns(self) -> int:
-        """At 1 ns."""
         return self.least.late_ns_p50
 
     @property
     def ratio(self) -> float:
-        """What is left of it."""
         return self.least_ns / self.usual_ns if self.usual_ns else 1.0
 
 
@@ -63,11 +59,7 @@ def slack_cuts(machine: MachineReport) -> list[SlackCut]:
         if each.statistics
     }
     return [
-        SlackCut(
-            request_ns=length_ns,
-            usual=found[length_ns, SLACK_NS],
-            least=found[length_ns, 1],
-        )
+        SlackCut(request_ns=length_ns, usual=found[length_ns, SLACK_NS], least=found[length_ns, 1])
         for length_ns in sorted({length_ns for length_ns, _ in found})
         if {(length_ns, SLACK_NS), (length_ns, 1)} <= found.keys()
     ]
@@ -101,12 +93,10 @@ class Growth:
 
     @property
     def readings(self) -> list[Reading]:
-        """One of each length."""
         return list(self.by_length.values())
 
     @property
     def late_ns(self) -> dict[int, int]:
-        """The median by length."""
         return {length_ns: each.late_ns_p50 for length_ns, each in self.by_length.items()}
 
     @property

@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A guest of the virtual lane: every call restores it from its snapshot, as a cell would.
-
-The measuring program stands where a subject stands; the emulator is there, and nobody talks to it.
-"""
+"""A guest of the virtual lane: its program stands where a subject does; a call restores it."""
 
 import asyncio
 from collections.abc import Sequence
@@ -36,12 +33,7 @@ from delayrig.lanes.supplies import CpuPool, image_with
 from delayrig.lanes.virtual_lane import make_machine
 from delayrig.machine.arguments import CELL_FW_CFG, SUBJECT_FW_CFG
 from delayrig.machine.session import finish_guest
-from delayrig.machine.snapshot import (
-    boot_hardware,
-    drop_damaged,
-    provide_snapshot,
-    snapshot_path,
-)
+from delayrig.machine.snapshot import boot_hardware, drop_damaged, provide_snapshot, snapshot_path
 from delayrig.model.events import first, of_kind, parse_events
 from delayrig.model.kinds.agent import AgentError, SubjectEnd
 from delayrig.model.lane import LaneName
@@ -53,8 +45,6 @@ DEADLINE_MS = 3_600_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuestPlace:
-    """As `Place`."""
-
     profile: GuestProfile
     cpus: tuple[int, ...]
     """To measure on, in turn."""
@@ -67,7 +57,6 @@ class GuestPlace:
 
     @property
     def facts(self) -> PlaceFacts:
-        """As `Place` has it."""
         shape = self.profile.shape
         return PlaceFacts(
             name=self.profile.name,

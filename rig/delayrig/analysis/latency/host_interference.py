@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What of a guest of real time is not that guest's, but this machine's: told, never averaged away.
+"""What of a guest of real time is this machine's doing: told, never averaged away.
 
-A window is 100 ms of one core. Where the core was not held to its speed, it stood still for longer
-than such a machine would, and a wait that ended then ended later.
+Where a core was not held to its speed in a window of 100 ms, a wait that ended then ended later.
 """
 
 from collections.abc import Iterable, Sequence

@@ -103,11 +103,9 @@ class HostPlace:
 
     @property
     def facts(self) -> PlaceFacts:
-        """As `Place` has it."""
         return self._facts
 
     async def measure(self, words: Sequence[str]) -> list[Line]:
-        """As `Place` has it."""
         text = await _answer([str(self._program), *words])
         return parse_lines(text, expected=len(words), source=self._program.name)
 
@@ -124,7 +122,6 @@ class HostPlace:
             return output.read_bytes(), Windows()
 
     async def set_governor(self, name: str) -> None:
-        """As `Place` has it."""
         try:
             if name:
                 self._governors.set_all(name)

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A guest of the live lane: every call boots it, each core at its speed, its time this machine's.
+"""A guest of the live lane, booted by every call; its time is this machine's.
 
-Where this machine could not hold a core to its speed, sleeps end later than on such a machine. So
-each line says in how many windows of its time that was so.
+A line tells in how many windows of its time this machine did not hold a core to its speed.
 """
 
 import asyncio
@@ -42,8 +41,6 @@ REHEARSED_NS = 1_000_000
 
 @dataclass(slots=True, kw_only=True)
 class LivePlace:
-    """As `Place`."""
-
     profile: LiveProfile
     cpus: tuple[int, ...]
     guest: LiveGuest
@@ -53,7 +50,6 @@ class LivePlace:
 
     @property
     def facts(self) -> PlaceFacts:
-        """As `Place` has it."""
         return PlaceFacts(
             name=self.profile.name,
             lane=LaneName.LIVE,

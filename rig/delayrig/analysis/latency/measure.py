@@ -34,15 +34,11 @@ GUEST_LOOPS = 1000
 
 
 class MeasureProgress(Protocol):
-    """Is told how far it is."""
-
     def begins(self, name: str, steps: int) -> None:
         """A place with so many steps."""
-        ...
 
     def did(self, steps: int) -> None:
         """So many more are done."""
-        ...
 
 
 async def measure_place(
@@ -134,10 +130,7 @@ async def _take(
     missing: list[str],
     meter: EnergyMeter | None,
 ) -> list[Reading]:
-    """In chunks of one governor each, which is put back after the last.
-
-    Where energy can be told each series is a chunk.
-    """
+    """In chunks of one governor, put back after the last; of one series where energy is told."""
     metered = meter if meter is not None and meter.is_there else None
     found: list[Reading] = []
     try:

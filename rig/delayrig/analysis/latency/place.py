@@ -65,22 +65,15 @@ class Place(Protocol):
     @property
     def facts(self) -> PlaceFacts:
         """What is known of it."""
-        ...
 
     async def measure(self, words: Sequence[str]) -> list[Line]:
-        """The measuring program with those series; a line for each, in their order.
-
-        A guest of real time adds `windows` and `windows_not_kept` to each.
-        """
-        ...
+        """A line of the measuring program for each series, in their order."""
 
     async def cyclictest(self, words: Sequence[str], *, eaters: int) -> tuple[bytes, Windows]:
         """cyclictest's own JSON, and how the place kept up; `MissingError` where there is none."""
-        ...
 
     async def set_governor(self, name: str) -> None:
         """Until the next one; an empty name puts back what was there."""
-        ...
 
 
 class MissingError(Exception):

@@ -43,17 +43,14 @@ class MeasuredGuest(Protocol):
     @property
     def name(self) -> str:
         """The words that asked for it."""
-        ...
 
     @property
     def cores(self) -> int:
         """How many there are."""
-        ...
 
     @property
     def first_cpu(self) -> int:
         """The one to measure on where nothing else is asked for."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +69,6 @@ class GuestProfile:
 
     @property
     def cores(self) -> int:
-        """How many there are."""
         return self.shape.cores
 
 
@@ -115,12 +111,7 @@ def _hazard(word: str, name: str) -> Hazard:
 
 
 def _profile(
-    name: str,
-    arch: Arch,
-    shift: int,
-    cores: int,
-    kernel_words: list[str],
-    hazards: list[Hazard],
+    name: str, arch: Arch, shift: int, cores: int, kernel_words: list[str], hazards: list[Hazard]
 ) -> GuestProfile:
     unfit = next((hazard for hazard in hazards if arch not in hazard.archs), None)
     if unfit is not None:
@@ -190,12 +181,10 @@ class LiveProfile:
 
     @property
     def cores(self) -> int:
-        """How many there are."""
         return len(self.core_mips)
 
     @property
     def first_cpu(self) -> int:
-        """The one to measure on where nothing else is asked for."""
         return first_cpu(self.kernel_words)
 
     @property
@@ -205,7 +194,6 @@ class LiveProfile:
 
     @property
     def about(self) -> str:
-        """Speeds and governor in a sentence."""
         speeds = ":".join(f"{mips:.3g}" for mips in self.core_mips)
         said = f"cores of {speeds} MIPS under the governor {self.governor}, in real time"
         if self.governor != PERFORMANCE:

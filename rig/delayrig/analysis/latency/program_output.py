@@ -43,7 +43,6 @@ def parse_lines(text: bytes, *, expected: int, source: str) -> list[Line]:
 
 
 def reading_of(series: Series, line: Line) -> Reading:
-    """A wait, a sweep or periods."""
     if "refused" in line:
         return Reading(series=series, refused=line["refused"], why=line["why"])
     statistics = msgspec.convert(line, Statistics) if "quantiles_ns" in line else None
@@ -56,7 +55,6 @@ def reading_of(series: Series, line: Line) -> Reading:
 
 
 def audit_of(line: Line) -> Audit:
-    """Of the series `audit`, which nothing refuses."""
     return msgspec.convert(line, Audit)
 
 

@@ -29,8 +29,6 @@ class Source(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class ProposalMachine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One machine of the proposal."""
-
     name: str
     about: str
     normal: Figures
@@ -47,8 +45,6 @@ class Growth(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class Proposal(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The whole file."""
-
     schema: int
     proposal: Source
     machine: list[ProposalMachine]
@@ -57,5 +53,4 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 @cache
 def read_proposal() -> Proposal:
-    """The file beside this module."""
     return read_toml(FILE, Proposal)

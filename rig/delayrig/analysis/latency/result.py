@@ -26,22 +26,18 @@ class Statistics(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def min_ns(self) -> int:
-        """The least."""
         return self.quantiles_ns[0]
 
     @property
     def p50_ns(self) -> int:
-        """The median."""
         return self.quantiles_ns[50]
 
     @property
     def p99_ns(self) -> int:
-        """What 99 % do not exceed."""
         return self.quantiles_ns[99]
 
     @property
     def max_ns(self) -> int:
-        """The most."""
         return self.quantiles_ns[100]
 
 
@@ -175,11 +171,9 @@ class MachineReport(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def title(self) -> str:
-        """Its name, and of a guest its lane."""
         return self.name if self.lane == LaneName.HOST else f"{self.lane} {self.name}"
 
     def of(self, section: Section) -> list[Reading]:
-        """What was measured for that part of the answer."""
         return [each for each in self.readings if each.series.section is section]
 
 

@@ -70,12 +70,10 @@ class Series(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def policy(self) -> str:
-        """In the words of sched(7)."""
         return "SCHED_FIFO" if self.fifo else "normal"
 
     @property
     def load(self) -> str:
-        """In a word."""
         if self.eaters > 1:
             return f"{self.eaters} eaters"
         return "loaded" if self.eaters else "idle"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Which series are taken on a place, from what it is: a pure function of its facts.
 
-Sleeping costs a guest nothing, as idle time is skipped. Computing does: a loaded series is limited
-to so many instructions, and one whose single wait would take more is left out.
+Guests sleep for nothing, but compute: a loaded series is limited to so many instructions, and left
+out where its single wait would take more.
 """
 
 import dataclasses
@@ -29,8 +29,6 @@ STEPS_POINTS = 240
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extent:
-    """How much is measured."""
-
     table: int = TABLE_COUNT
     table_limit_ms: int = 4_000
     slack: int = 2_000
@@ -59,7 +57,6 @@ GUEST_INSTRUCTIONS = 400_000_000
 
 
 def programme(facts: PlaceFacts, extent: Extent, *, low_resolution: bool) -> list[Series]:
-    """In the order in which it is measured."""
     if facts.in_virtual_time:
         extent = dataclasses.replace(extent, loaded_instructions=GUEST_INSTRUCTIONS)
     first, *others = facts.cpus

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the kernel says of its timers, and what that means, in a sentence.
 
-/proc/timer_list names the state of each CPU; only root may read it. Without it, clock_getres()
-tells as much of high-resolution timers, since the kernel answers with the resolution of those;
-and how often the timer interrupts a CPU tells what the tick does.
-
+Only root may read /proc/timer_list. Without it, clock_getres() tells of high-resolution timers, and
+how often the timer interrupts a CPU tells what the tick does.
 Source: Linux kernel/time/timer_list.c, Documentation/timers/no_hz.rst, highres.rst.
 """
 

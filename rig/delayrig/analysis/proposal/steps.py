@@ -11,6 +11,7 @@ import msgspec
 
 from delayrig.base.errors import BadInputError
 from delayrig.images.subject import STEPS, TRUSTING
+from delayrig.judge.exit_code import UNSAFE
 from delayrig.model.result import CellResult, Results, RunHeader, Verdict
 
 SCHEMA = 1
@@ -24,7 +25,6 @@ TITLES = {
     "slack-and-hybrid": "timer slack and hybrid",
 }
 FINISHED = (Verdict.PASS, Verdict.TOO_SHORT)
-UNSAFE = (Verdict.TOO_SHORT, Verdict.CORRUPT)
 NO_PRIORITY = "no-rt"
 
 

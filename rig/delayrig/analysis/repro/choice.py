@@ -71,10 +71,8 @@ class Chosen:
 
 
 def find_id(wanted: str, ids: Sequence[str], *, where: str, hint: str) -> str:
-    """The one id that is `wanted`, matches it (`*`), or has it as a part, tried in this order.
-
-    Raises `BadInputError` with the nearest where there is none, and with some where there are many.
-    """
+    """The one id that is `wanted`, matches it (`*`), or has it as a part, tried in this order;
+    raises `BadInputError` with the nearest of none, or some of many."""
     part = wanted.lower().replace(":", "-")  # as ids write the colons of subjects and hazards
     for found in (
         [one for one in ids if one == wanted],
@@ -136,11 +134,7 @@ def _from_plan(wish: Wish, paths: Paths) -> Chosen:
     hint = f"`rig/rig run --plan {plan} --dry-run` lists them"
     found = find_id(wanted, list(cells), where=f"plan {plan}", hint=hint)
     return Chosen(
-        cell=cells[found],
-        plan=plan,
-        chips=choice.chips,
-        recipes=choice.recipes,
-        delay=wish.delay,
+        cell=cells[found], plan=plan, chips=choice.chips, recipes=choice.recipes, delay=wish.delay
     )
 
 
@@ -188,10 +182,7 @@ def _from_run(wish: Wish, run: Path, paths: Paths) -> Chosen:
         check_subject(again.subject, recipes, f"{run}: cell {again.id}")
     check_region(again, chips, run)
     before = Before(
-        result=result,
-        seed=results.run.seed,
-        digests=results.run.image_digests,
-        source=str(run),
+        result=result, seed=results.run.seed, digests=results.run.image_digests, source=str(run)
     )
     return Chosen(
         cell=again,
@@ -242,10 +233,7 @@ def _of_run(wish: Wish, run: Path) -> tuple[Path, str]:
 
 
 def _of_gate(wish: Wish, run: Path) -> tuple[Path, str]:
-    """The same of a gate: the first of its runs that has the cell; the worst, where none is named.
-
-    Both sides are looked through, the candidate's rounds before the baseline's.
-    """
+    """The first of its runs with the cell, the candidate's first; the worst where none is named."""
     runs = _runs_of_gate(run)
     wanted = wish.cell or read_decision(run).cells[0].id
     found = _find_in(list(runs.values()), wanted, run)

@@ -43,10 +43,7 @@ def find_gdb(arch: Arch) -> str:
 def remote_words(
     gdb: str, root: Path, socket: Path, sources: Sequence[Path], stops: Sequence[str]
 ) -> list[str]:
-    """gdb on a process in a guest, which becomes the subject as soon as it goes on.
-
-    Its gdbserver is behind `socket`, and `root` has the files of the guest.
-    """
+    """gdb, through the gdbserver behind `socket`, on what becomes the subject once it goes on."""
     return gdb_words(
         gdb,
         [
@@ -113,11 +110,7 @@ def _directories(sources: Sequence[Path]) -> list[str]:
 
 
 def delay_stops(subject: Subject, wish: DelayWish) -> list[str]:
-    """What gdb is told once the subject's process is the subject.
-
-    A function that has a name for gdb is stopped in by that; else all that are surely known are, by
-    their addresses.
-    """
+    """What gdb is told once the process is the subject: names of functions, else addresses."""
     found = find_delay_functions(subject, wish)
     if name := _first_name(found, wish):
         return [f"break {name}"]

@@ -18,11 +18,7 @@ LINE_PORT, STAGE_PORT = DRY_PORT + 1, DRY_PORT + 2
 
 
 def qemu_command(hardware: Hardware, snapshot: Path | None, cpu: int) -> list[str]:
-    """Lines for a shell: one command, with QEMU's monitor on the terminal, and what to say there.
-
-    `hardware` is what boots; with a snapshot it is restored. But for the monitor it is what the
-    rig starts.
-    """
+    """Lines for a shell: what boots, or the snapshot restored, with QEMU's monitor at hand."""
     machine = restored(hardware, snapshot) if snapshot else hardware
     environment = TUNABLES | preloading(machine.preload, os.environ.get(LIBRARY_PATH, ""))
     before = [f"{name}={shlex.quote(value)}" for name, value in environment.items()]

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a guest is given so that somebody can look at its subject from within.
 
-It is put into the subject's own root, beside the subject, and starts in its place: with its user,
-on its core, after the cell's hazards. In the end it becomes the subject (execve). The guest's
-image, and so its snapshot, stay as they are.
+It starts in the subject's place, in its root, with its user, on its core, after the cell's hazards,
+and becomes it (execve). The guest's image, and so its snapshot, stay as they are.
 """
 
 import shlex
@@ -107,9 +106,7 @@ def _shell_lines(entry: Entry, subject: Sequence[str]) -> list[str]:
 
 
 def _gdb_lines(entry: Entry, subject: Sequence[str]) -> list[str]:
-    """gdbserver comes to the very process that the subject is going to be: what the cell does to
-    its subject, a move to another core say, is done to that one.
-    """
+    """gdbserver comes to the process that becomes the subject: that is what the cell acts on."""
     assert entry.gdbserver is not None
     server = words_in_guest(entry.gdbserver, "/rig/gdb")
     return [

@@ -50,8 +50,6 @@ LIMIT_S = 85.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Walk:
-    """One cell, and what it left."""
-
     cell: Cell
     result: CellResult
     events: Sequence[Event]
@@ -60,7 +58,6 @@ class Walk:
 
     @property
     def began_ns(self) -> int:
-        """When its subject started."""
         return self._moment(SubjectStart)
 
     @property
@@ -70,12 +67,10 @@ class Walk:
 
     @property
     def ended_ns(self) -> int:
-        """When its subject ended."""
         return self._moment(SubjectEnd)
 
     @property
     def moved_to(self) -> int:
-        """The core that it was moved to."""
         moved = first(self.events, Moved)
         return moved.core if moved else 0
 
@@ -172,7 +167,6 @@ def _describe_short(walk: Walk, here: float | None, there: float | None) -> list
 
 
 def _describe_kept(walk: Walk) -> list[str]:
-    """Where nothing was short: how close it came."""
     events = list(walk.events)
     margins = [margin for margin in margins_ns(events) if margin >= 0]
     if not margins:

@@ -95,11 +95,9 @@ class ShownWatch(StageWatch):
         self._began_s = time.monotonic()
 
     def ended(self, stage: str) -> None:
-        """That stage is over."""
         super().ended(stage)
         self._told(stage, time.monotonic() - self._began_s)
 
 
 def stages_told(show: Show) -> Told:
-    """A line for each."""
     return lambda stage, at_s: show(f"{'stage':8}| {at_s:6.2f} s  {stage}")

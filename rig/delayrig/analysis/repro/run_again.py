@@ -33,8 +33,6 @@ LOOKED_INTO = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reproduction:
-    """What is to be said, and what it means for the exit code."""
-
     lines: tuple[str, ...]
     is_rig_fault: bool = False
     """Equal images and seeds gave unequal times where time is exact."""
@@ -114,11 +112,9 @@ async def run_again(
     instead: str = "",
     quiet: bool = False,
 ) -> ExitCode:
-    """Shows the cell as it goes, and what came of it; the exit code as of `run`.
+    """Shows the cell, and then what came of it: that alone where `quiet`.
 
-    What is said `instead` stands where a comparison with the run before would. Who wants it
-    `quiet` gets what came of it alone.
-    """
+    What is said `instead` replaces the comparison with the run before."""
     show: Show = _say_nothing if quiet else click.echo
     for line in describe_cell(chosen.cell, chosen.chips[chosen.cell.chip]):
         show(line)

@@ -53,10 +53,7 @@ async def await_words(socket: Path, words: str) -> None:
 
 
 async def say(socket: Path, words: bytes) -> None:
-    """To the guest's console, where nobody else talks any more.
-
-    QEMU drops what the serial line has not taken yet as soon as the connection ends.
-    """
+    """To the guest's console; QEMU drops what the serial line has not taken when this ends."""
     _, writer = await connect(socket)
     writer.write(words)
     await writer.drain()
@@ -67,9 +64,8 @@ async def say(socket: Path, words: bytes) -> None:
 async def talk(socket: Path, *, prompt: str, until: str) -> None:
     """The user and the guest's console, until that one says `until`.
 
-    A terminal is passed through as it is, key by key. Other input goes line by line, each when the
-    guest shows its prompt, since a serial line takes no more than it is read; its end ends the
-    guest's shell.
+    A terminal is passed through key by key. Other input goes line by line, each at a prompt, as a
+    serial line takes no more than it is read; its end ends the guest's shell.
     """
     reader, writer = await connect(socket)
     prompted = asyncio.Event()

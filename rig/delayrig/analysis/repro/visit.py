@@ -46,14 +46,12 @@ class Visit:
 
     @property
     def extra_s(self) -> int:
-        """How much time the subject gets because of it."""
         return EXTRA_S
 
     def entered(
         self, hardware: Hardware, assignment: Assignment, supplies: Supplies, scratch: Path
     ) -> Hardware:
-        """The machine with a console to talk over, and what the visitor needs; kept below
-        `scratch`."""
+        """The machine with a console, and what the visitor needs; kept below `scratch`."""
         words = rewrite_cell(hardware.fw_cfg[CELL_FW_CFG], scratch)
         archive = Path(assignment.subject.archive)
         entry = self._entry(assignment, supplies)
@@ -105,10 +103,7 @@ class Visit:
 async def attended(
     guest: Coroutine[Any, Any, T], visit: Coroutine[Any, Any, None], *, stays: bool
 ) -> T:
-    """Until the guest is done, and the visitor is gone where that one `stays` for longer.
-
-    A person has all the time in the world. Once the visitor is gone the guest has what any has.
-    """
+    """Until the guest is done, soon after its visitor is gone; that one too where it `stays`."""
     done, visitor = asyncio.ensure_future(guest), asyncio.ensure_future(visit)
     try:
         await asyncio.wait({done, visitor}, return_when=asyncio.FIRST_COMPLETED)

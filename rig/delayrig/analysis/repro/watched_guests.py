@@ -111,10 +111,7 @@ class WatchedLiveGuests(LiveLane):
     """Is told of each stage instead, where somebody explains them."""
 
     async def run_cell(self, assignment: Assignment) -> float:
-        """The cell as ever; meanwhile its stages and its console are shown.
-
-        A visitor has the terminal alone, and sees the console.
-        """
+        """Shows stages and console; a visitor has the terminal alone, and sees the console."""
         if self.visitor is not None:
             return await LiveLane.run_cell(self, assignment)
         files = {assignment.folder / "console.log": whole_lines("console")}

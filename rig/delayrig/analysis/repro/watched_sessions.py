@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The host lane with somebody who looks on, or looks in.
 
-Looked at from within, the subject's process waits before it becomes the subject (execve), until
-the file `go` is there. Its emulator is up by then, and what its hazards do has begun.
+Looked into, the subject's process waits before it becomes the subject, until the file `go` is
+there. Its emulator is up by then, and what its hazards do has begun.
 """
 
 import asyncio
@@ -70,10 +70,7 @@ class WatchedSessions(HostLane):
 
     async def finish(self, spec: Spec, scratch: Path) -> int:
         """The exit code of the session; until then it is shown what is done."""
-        files = {
-            scratch / LOG: whole_lines("emulator"),
-            scratch / OUTPUT: whole_lines("subject"),
-        }
+        files = {scratch / LOG: whole_lines("emulator"), scratch / OUTPUT: whole_lines("subject")}
         async with following(files, self.show):
             if self.look is Look.WATCH:
                 return await HostLane.finish(self, spec, scratch)

@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whether the same cell is the same again: shapes repeated, while all that must not matter varies.
-
-Every repeat is a run like any other, and is compared with the first one by `compare --exact`.
-"""
+"""Whether the same cell is the same again: repeats, compared exactly, vary what must not matter."""
 
 import asyncio
 import contextlib
@@ -86,10 +83,7 @@ class Determinism(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def condition_of(number: int, *, has_libvirt: bool) -> Condition:
-    """Half of all repeats are under load, a quarter behind libvirt, an eighth booted anew.
-
-    In three of eight guests run another cell before.
-    """
+    """Half under load, a quarter behind libvirt, an eighth booted anew, three eighths reused."""
     place = number % ROUND
     return Condition(
         loaded=place % 2 == 1,

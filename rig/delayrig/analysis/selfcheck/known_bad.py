@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whether known-bad builds are answered by their class: what a gate says of each, in its cells.
+"""What a gate says of known-bad builds, and whether their class asks for that.
 
-All of them run once, beside the shipped program; the gate's decision is then made for each, from
-its own cells and that program's in the same places.
+All run once, beside the shipped program; each is decided from its own cells and that program's.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,11 +23,7 @@ FILE_NAME = "known-bad.json"
 PAGE_NAME = "known-bad.html"
 PLAN = "known-bad"
 
-WANTED = {
-    Kind.UNSAFE: Outcome.UNSAFE,
-    Kind.WASTEFUL: Outcome.SLOWER,
-    Kind.LEGAL: Outcome.PASS,
-}
+WANTED = {Kind.UNSAFE: Outcome.UNSAFE, Kind.WASTEFUL: Outcome.SLOWER, Kind.LEGAL: Outcome.PASS}
 FAILED = (Verdict.OP_FAILED, Verdict.HUNG)
 
 
@@ -47,8 +42,6 @@ class Answered(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class KnownBad(msgspec.Struct, frozen=True, kw_only=True):
-    """The whole file."""
-
     schema: int = SCHEMA
     run: RunHeader
     disguise: str = ""
@@ -145,9 +138,7 @@ def is_right(
 ) -> bool:
     """Whether a gate's answer is the one for that class.
 
-    An unsafe build may fail its job and say so, which leaves the gate in doubt. So does a stripped
-    one whose delays were not found.
-    """
+    Doubt is right of unsafe builds that fail and say so, and of stripped ones."""
     if stripped and outcome is Outcome.DOUBT:
         return True
     if kind is Kind.UNSAFE and outcome is Outcome.DOUBT:

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the bus alone tells of waits: the gaps between requests, as bounds.
 
-Whatever a program waits, it waits between a reply and its next request. So no wait is longer than
-its gap; that is certain. How much of a gap was a wait is not: the program and its guest need some
-time for each request as well. That service time is taken from the quick gaps, in which a program
-can hardly have waited. What a gap has above it was waited or worked, and the bus cannot tell which.
+No wait is longer than its gap between a reply and the next request; that is certain. Program and
+guest need service time for each request as well, which is taken from the quick gaps. What a gap has
+above it was waited or worked, and the bus cannot tell which.
 """
 
 import statistics
@@ -172,10 +171,7 @@ def known_waits(watched: Watched, profile: Profile | None) -> list[KnownWait]:
 
 
 def agreement_of(watched: Watched) -> Agreement | None:
-    """None where no call, or no gap without one, was seen.
-
-    The service time is the median of the gaps without a call.
-    """
+    """None where no call, or no gap without one, was seen: their median is the service time."""
     cell, calls = watched.cell, whole_delays(watched.delays)
     gaps = gaps_of(watched.events)
     inside = [[c for c in calls if gap.opened_ns <= c.t_ns < gap.closed_ns] for gap in gaps]

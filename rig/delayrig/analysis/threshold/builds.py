@@ -202,10 +202,7 @@ def check_command(command: str) -> None:
 def build_candidates(
     command: str, values: Sequence[int], paths: Paths, preparing: Preparing
 ) -> list[Candidate]:
-    """Runs the command for each value, here; its last line of output is the path of the program.
-
-    Raises `BadInputError` with the command's last lines where it fails.
-    """
+    """Runs the command for each value; its last line of output is the path of the program."""
     candidates = []
     for value in values:
         preparing(f"a flashrom with a threshold of {value} us: {command}")

@@ -10,10 +10,9 @@ import msgspec
 from delayrig.analysis.threshold.guests import Profile, job_of, profile_of
 from delayrig.analysis.threshold.recommend import Trial, pareto
 from delayrig.analysis.threshold.sleep_facts import SleepFacts
+from delayrig.judge.exit_code import UNSAFE
 from delayrig.model.cell import Cell
 from delayrig.model.result import CellResult, HostFacts, Verdict
-
-UNSAFE = (Verdict.TOO_SHORT, Verdict.CORRUPT)
 
 
 class Standing(StrEnum):
@@ -152,8 +151,7 @@ def with_fronts(costs: Sequence[Cost]) -> list[Cost]:
     }
     return [
         msgspec.structs.replace(
-            cost,
-            on_front=cost.standing is Standing.SAFE and cost.value_us in fronts[cost.profile],
+            cost, on_front=cost.standing is Standing.SAFE and cost.value_us in fronts[cost.profile]
         )
         for cost in costs
     ]

@@ -41,7 +41,6 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        """As people read it."""
         if self.lane is LaneName.HOST:
             words = THIS_MACHINE
         else:
@@ -75,12 +74,8 @@ def parse_guest(word: str) -> Profile:
 
 
 def profile_of(cell: Cell) -> Profile:
-    """Where a cell runs."""
     return Profile(
-        lane=cell.lane,
-        icount_shift=cell.icount_shift,
-        cores=cell.cores,
-        hazards=cell.hazards,
+        lane=cell.lane, icount_shift=cell.icount_shift, cores=cell.cores, hazards=cell.hazards
     )
 
 

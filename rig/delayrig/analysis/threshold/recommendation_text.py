@@ -12,7 +12,6 @@ PARTS |= {8: "an eighth", 9: "a ninth", 10: "a tenth", 11: "an eleventh", 12: "a
 
 
 def us(value: int) -> str:
-    """A threshold as people write it."""
     return f"{value:,} us"
 
 
@@ -31,7 +30,6 @@ def build_words(value_us: int) -> tuple[str, str]:
 
 
 def build_line(value_us: int) -> str:
-    """The same in a line."""
     meson, otherwise = build_words(value_us)
     return f"Build it with: {meson}; without meson: {otherwise}."
 
@@ -87,7 +85,6 @@ def _compromise(ground: Ground, profile: str, value: int, own: Choice) -> str:
 
 
 def percent(ratio: float) -> str:
-    """With its sign."""
     rounded = round(100 * ratio, 1)
     return f"{rounded or 0.0:+.1f} %"
 

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The cells of a comparison, what of them an earlier start has done already, and their results.
+"""The cells of a comparison, what an earlier start has done of them, and their results.
 
-A folder holds one comparison: `inputs.json` says of what, `run-1` and so on hold its rounds, and
-`threshold.json` is kept last. What was cut off is resumed where it ended; a folder of another
-comparison is left alone.
+A folder holds one comparison: `inputs.json` says of what, `run-1` and so on hold its rounds. What
+was cut off is resumed where it ended; a folder of another comparison is left alone.
 """
 
 from collections.abc import Mapping, Sequence
@@ -84,10 +83,7 @@ class Trials:
 def plan_trials(
     cells: Sequence[Cell], candidates: Sequence[Candidate], guests: Sequence[Profile]
 ) -> list[Cell]:
-    """The plan's cells, its jobs in `guests` where some are named.
-
-    Where timers are coarse is looked at in each guest, and no job is run there for that.
-    """
+    """The plan's cells, its jobs in `guests` if named; in each sleeps also with coarse timers."""
     subjects = {candidate.subject for candidate in candidates}
     jobs = [cell for cell in cells if cell.role is Role.MEASURE and cell.subject in subjects]
     if not jobs:
@@ -293,5 +289,4 @@ def _contradictions(trials: Trials) -> list[str]:
 
 
 def lane_of(*, on_host: bool) -> LaneName:
-    """Where the jobs run."""
     return LaneName.HOST if on_host else LaneName.VIRTUAL
