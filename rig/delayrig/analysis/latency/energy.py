@@ -19,8 +19,8 @@ class EnergyMeter:
     """Of the whole machine, other programs included."""
 
     def __init__(self, classes: Path = CLASSES) -> None:
-        counters = [path for path in classes.glob(RAPL) if path.parent.name.count(":") == 1]
-        self._counters = [path for path in counters if _number(path) is not None]
+        packages = (path for path in classes.glob(RAPL) if path.parent.name.count(":") == 1)
+        self._counters = [path for path in packages if _number(path) is not None]
         self._batteries = [path for path in classes.glob(BATTERY) if _is_used(path)]
         self._began_uj: list[int] = []
         self._began_ns = 0

@@ -75,10 +75,9 @@ def say_slack(machine: MachineReport) -> Said | None:
         f" {us(cut.usual_ns)} to {us(cut.least_ns)}, to {cut.ratio:.2f} of it."
         f"{say_doubt(cut.readings)}"
     )
+    meaning = "Without high-resolution timers the tick decides, and slack changes nothing."
     if machine.timers.high_resolution:
         meaning = "What is left is the way from the timer's interrupt to the program."
-    else:
-        meaning = "Without high-resolution timers the tick decides, and slack changes nothing."
     return Said(figures=said, meaning=meaning)
 
 
@@ -260,8 +259,6 @@ def early_of(machine: MachineReport) -> tuple[int, int]:
 def us(ns: float) -> str:
     """A time in the unit that suits it."""
     value = abs(ns)
-    if value >= 10 * MS:
-        return f"{ns / 1e6:.1f} ms"
     if value >= MS:
-        return f"{ns / 1e6:.2f} ms"
-    return f"{ns / 1e3:.1f} us" if value >= 100 else f"{ns / 1e3:.2f} us"
+        return f"{ns / 1e6:.{1 if value >= 10 * MS else 2}f} ms"
+    return f"{ns / 1e3:.{1 if value >= 100 else 2}f} us"

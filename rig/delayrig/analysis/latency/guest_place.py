@@ -9,13 +9,14 @@ from pathlib import Path
 from delayrig.analysis.latency.place import (
     CYCLIC_LINE,
     USUAL_SLACK_NS,
+    WORDS_MAX,
     Line,
     MissingError,
     PlaceFacts,
     Windows,
-    command_lines,
     cyclic_json,
     cyclic_words,
+    in_chunks,
 )
 from delayrig.analysis.latency.profile import GuestProfile
 from delayrig.analysis.latency.program_output import parse_lines
@@ -71,7 +72,7 @@ class GuestPlace:
     async def measure(self, words: Sequence[str]) -> list[Line]:
         """As `Place` has it; as many at a time as a command line holds."""
         found: list[Line] = []
-        for part in command_lines(words):
+        for part in in_chunks(words, WORDS_MAX):
             entries = await self._run(self.program, part, ())
             text = entries.get("stdout.txt", b"")
             found += parse_lines(text, expected=len(part), source=f"guest {self.profile.name}")
@@ -79,9 +80,7 @@ class GuestPlace:
 
     async def cyclictest(self, words: Sequence[str], *, eaters: int) -> tuple[bytes, Windows]:
         """As `Place` has it; the agent's hogs are the load, beside it on core 0."""
-        lines = [CYCLIC_LINE]
-        if eaters:
-            lines.append(f"hogs {eaters}")
+        lines = [CYCLIC_LINE, *([f"hogs {eaters}"] if eaters else [])]
         return cyclic_json(await self._run(self.cyclic, cyclic_words(words), lines)), Windows()
 
     async def set_governor(self, name: str) -> None:

@@ -12,6 +12,7 @@ import platform
 import shutil
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -93,21 +94,17 @@ class Governors:
         self._journal.unlink()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HostPlace:
-    """As `Place`. All that is changed is put back by `close`."""
+    """As `Place`. All that is changed is put back when the context of `open_host` ends."""
 
-    def __init__(self, program: Path, facts: PlaceFacts, governors: Governors) -> None:
-        self._program = program
-        self._facts = facts
-        self._governors = governors
-
-    @property
-    def facts(self) -> PlaceFacts:
-        return self._facts
+    program: Path
+    facts: PlaceFacts
+    governors: Governors
 
     async def measure(self, words: Sequence[str]) -> list[Line]:
-        text = await _answer([str(self._program), *words])
-        return parse_lines(text, expected=len(words), source=self._program.name)
+        text = await _answer([str(self.program), *words])
+        return parse_lines(text, expected=len(words), source=self.program.name)
 
     async def cyclictest(self, words: Sequence[str], *, eaters: int) -> tuple[bytes, Windows]:
         """As `Place` has it. The load is the measuring program's own, beside a long sleep."""
@@ -116,17 +113,16 @@ class HostPlace:
             raise MissingError(f"{PROGRAM} is not installed: apt-get install {PACKAGE}")
         with ScratchFolder() as folder:
             output = Path(folder) / "cyclictest.json"
-            filled_in = [word.replace("OUTPUT", str(output)) for word in words]
-            async with _load(self._program, eaters):
-                await _be_told(program, filled_in)
+            async with _load(self.program, eaters):
+                await _be_told(program, [word.replace("OUTPUT", str(output)) for word in words])
             return output.read_bytes(), Windows()
 
     async def set_governor(self, name: str) -> None:
         try:
             if name:
-                self._governors.set_all(name)
+                self.governors.set_all(name)
             else:
-                self._governors.restore()
+                self.governors.restore()
         except OSError as error:
             raise MissingError(f"governor {name} cannot be set: {error.strerror}") from error
 
@@ -139,7 +135,7 @@ async def open_host(
     governors = Governors(paths.state / JOURNAL, sysfs)
     facts = host_place_facts(cpus or (min(os.sched_getaffinity(0)),), governors, sysfs)
     try:
-        yield HostPlace(paths.latency_program, facts, governors)
+        yield HostPlace(program=paths.latency_program, facts=facts, governors=governors)
     finally:
         governors.restore()
 

@@ -11,12 +11,13 @@ from dataclasses import dataclass, field, replace
 from delayrig.analysis.latency.place import (
     CYCLIC_LINE,
     USUAL_SLACK_NS,
+    WORDS_MAX,
     Line,
     PlaceFacts,
     Windows,
-    command_lines,
     cyclic_json,
     cyclic_words,
+    in_chunks,
 )
 from delayrig.analysis.latency.profile import LiveProfile
 from delayrig.analysis.latency.program_output import parse_lines
@@ -65,7 +66,7 @@ class LivePlace:
     async def measure(self, words: Sequence[str]) -> list[Line]:
         """As `Place` has it; as many at a time as a command line holds."""
         found: list[Line] = []
-        for part in command_lines(words):
+        for part in in_chunks(words, WORDS_MAX):
             left = await self._run(self.program, part, rehearsal=rehearsal_of(part))
             text = left.entries.get("stdout.txt", b"")
             lines = parse_lines(text, expected=len(part), source=f"guest {self.profile.name}")
@@ -74,14 +75,10 @@ class LivePlace:
 
     async def cyclictest(self, words: Sequence[str], *, eaters: int) -> tuple[bytes, Windows]:
         """As `Place` has it; the agent's hogs are the load, on every core."""
-        lines = [CYCLIC_LINE]
-        if eaters:
-            lines.append(f"hogs_each {eaters}")
+        lines = [CYCLIC_LINE, *([f"hogs_each {eaters}"] if eaters else [])]
         left = await self._run(self.cyclic, cyclic_words(words), rehearsal=(), lines=lines)
-        written = cyclic_json(left.entries)
-        clock = left.clock
-        paced = pace_events(left.trace, clock.begin.after_ns, clock.end.before_ns)
-        return written, _windows(paced)
+        paced = pace_events(left.trace, left.clock.begin.after_ns, left.clock.end.before_ns)
+        return cyclic_json(left.entries), _windows(paced)
 
     async def set_governor(self, name: str) -> None:
         """Of the guests that are booted from now on."""
@@ -95,17 +92,15 @@ class LivePlace:
         rehearsal: Sequence[str],
         lines: Sequence[str] = (),
     ) -> Left:
-        guest = replace(self.guest, governor=self._governor or self.profile.governor)
-        return await run_program(
-            guest,
-            Errand(
-                program=program,
-                words=words,
-                rehearsal=rehearsal,
-                spec_lines=(*self.profile.spec_lines, *lines),
-                deadline_ms=DEADLINE_MS,
-            ),
+        errand = Errand(
+            program=program,
+            words=words,
+            rehearsal=rehearsal,
+            spec_lines=(*self.profile.spec_lines, *lines),
+            deadline_ms=DEADLINE_MS,
         )
+        governor = self._governor or self.profile.governor
+        return await run_program(replace(self.guest, governor=governor), errand)
 
 
 def with_windows(line: Line, left: Left) -> Line:
@@ -124,7 +119,7 @@ def _windows(paced: Iterable[Kind]) -> Windows:
 
 def rehearsal_of(words: Sequence[str]) -> list[str]:
     """The same with few and short waits, each kind once: what it runs is translated then."""
-    return list(dict.fromkeys(_shortened(word) for word in words))
+    return list(dict.fromkeys(map(_shortened, words)))
 
 
 def _shortened(word: str) -> str:

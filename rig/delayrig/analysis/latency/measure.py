@@ -4,25 +4,25 @@
 import dataclasses
 import itertools
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
+import msgspec
 from msgspec.structs import replace
 
 from delayrig.analysis.latency.energy import ABSENT, EnergyMeter
 from delayrig.analysis.latency.host_interference import doubt_of
-from delayrig.analysis.latency.place import Line, MissingError, Place
+from delayrig.analysis.latency.place import Line, MissingError, Place, in_chunks
 from delayrig.analysis.latency.program_output import (
     INTERFACES,
     PROGRAM,
-    audit_of,
     cyclictest_words,
     read_cyclictest,
     reading_of,
     refusals,
     ticks_of,
 )
-from delayrig.analysis.latency.result import Cyclic, MachineReport, Reading
+from delayrig.analysis.latency.result import Audit, Cyclic, MachineReport, Reading
 from delayrig.analysis.latency.series import Kind, Series
 from delayrig.analysis.latency.series_plan import QUICK, TICKS_SPAN_NS, USUAL, Extent, programme
 from delayrig.analysis.latency.timers import timers_of
@@ -87,7 +87,7 @@ async def measure_place(
         slack_ns=facts.usual_slack_ns or about["slack_ns"],
         nice=about["nice"],
         timers=timers,
-        audit=audit_of(audit),
+        audit=msgspec.convert(audit, Audit),
         ticks=ticks,
         readings=readings,
         cyclictest=cyclic,
@@ -110,13 +110,7 @@ def _first(cpu: int) -> list[str]:
 def _known_words(about: Line) -> str:
     """Of the kernel's command line, what is about timers: the rest is nobody's business."""
     known = (
-        "highres=",
-        "nohz",
-        "clocksource=",
-        "tsc=",
-        "isolcpus=",
-        "idle=",
-        "processor.",
+        *("highres=", "nohz", "clocksource=", "tsc=", "isolcpus=", "idle=", "processor."),
         "intel_",
     )
     words = about.get("cmdline", "").split()
@@ -139,7 +133,7 @@ async def _take(
             if governor and not await _can_set(place, governor, missing):
                 progress.did(len(series))
                 continue
-            for chunk in _chunks(series, 1 if metered else CHUNK):
+            for chunk in in_chunks(series, 1 if metered else CHUNK):
                 if metered:
                     metered.begin()
                 lines = await place.measure([each.word for each in chunk])
@@ -159,11 +153,6 @@ async def _can_set(place: Place, governor: str, missing: list[str]) -> bool:
         missing.append(str(error))
         return False
     return True
-
-
-def _chunks(series: Sequence[Series], length: int) -> Iterable[Sequence[Series]]:
-    for start in range(0, len(series), length):
-        yield series[start : start + length]
 
 
 def _loads(place: Place) -> tuple[bool, ...]:

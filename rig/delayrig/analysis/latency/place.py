@@ -3,13 +3,14 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from delayrig.lanes.payload import SUBJECT_ROOT
 from delayrig.model.lane import LaneName
 
 GUEST_LANES = (LaneName.VIRTUAL, LaneName.LIVE)
 """Whose guests can be measured in."""
+T = TypeVar("T")
 Line = dict[str, Any]
 """A line of the measuring program, as it wrote it."""
 WORDS_MAX = 60
@@ -80,10 +81,10 @@ class MissingError(Exception):
     """Something that is measured with is not here; the message says what, and the remedy."""
 
 
-def command_lines(words: Sequence[str]) -> Iterator[Sequence[str]]:
-    """As many words at a time as one holds."""
-    for start in range(0, len(words), WORDS_MAX):
-        yield words[start : start + WORDS_MAX]
+def in_chunks(items: Sequence[T], length: int) -> Iterator[Sequence[T]]:
+    """As many items at a time."""
+    for start in range(0, len(items), length):
+        yield items[start : start + length]
 
 
 def cyclic_words(words: Sequence[str]) -> list[str]:

@@ -2,8 +2,8 @@
 """`--guest ARCH/MIPS/...`: which guest to measure in, and the sets of them that have a name."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from delayrig.base.errors import BadInputError, nearest
@@ -101,9 +101,9 @@ def parse_guest(name: str) -> GuestProfile:
     return _profile(name, Arch(arch), shift, cores, kernel_words, hazards)
 
 
-def _hazard(word: str, name: str) -> Hazard:
+def _hazard(word: str, name: str, *, also: Iterable[str] = ()) -> Hazard:
     if word.partition(":")[0] not in HAZARDS:
-        known = [*HAZARDS, "highres=off", "nohz=off", "nohz_full=CPUS"]
+        known = [*HAZARDS, *also, "highres=off", "nohz=off", "nohz_full=CPUS"]
         raise BadInputError(
             f"--guest {name!r}: unknown word {word!r}", hint=nearest(word, known, what="words")
         )
@@ -119,27 +119,25 @@ def _profile(
             f"--guest {name!r}: {unfit.name} needs a guest of {' or '.join(unfit.archs)}",
             hint="leave it out or change the architecture",
         )
-    words = [*kernel_words, *(word for hazard in hazards for word in hazard.kernel_words)]
     plain = GuestShape(icount_shift=shift, cores=cores, arch=arch)
-    shape = GuestShape(
-        icount_shift=shift,
-        cores=cores,
-        arch=arch,
+    shape = replace(
+        plain,
         kernel=next((hazard.kernel for hazard in hazards if hazard.kernel), ""),
         clocksource=next((h.clocksource for h in hazards if h.clocksource), "")
         or plain.platform.clocksource,
-        kernel_words=tuple(words),
-    )
-    profile = GuestProfile(
-        name=name, shape=shape, spec_lines=spec_lines_of([hazard.name for hazard in hazards])
+        kernel_words=_kernel_words(kernel_words, hazards),
     )
     first_cpu(shape.kernel_words, cores=cores, name=name)
-    return profile
+    return GuestProfile(name=name, shape=shape, spec_lines=spec_lines_of(hazards))
 
 
-def spec_lines_of(hazards: Sequence[str]) -> tuple[str, ...]:
+def _kernel_words(words: Iterable[str], hazards: Iterable[Hazard]) -> tuple[str, ...]:
+    return (*words, *(word for hazard in hazards for word in hazard.kernel_words))
+
+
+def spec_lines_of(hazards: Iterable[Hazard]) -> tuple[str, ...]:
     """What the agent is told of those."""
-    return ("realtime_denied 1",) if "no-rt" in hazards else ()
+    return ("realtime_denied 1",) if any(each.name == "no-rt" for each in hazards) else ()
 
 
 def first_cpu(kernel_words: Sequence[str], *, cores: int | None = None, name: str = "") -> int:
@@ -226,13 +224,12 @@ def parse_live_guest(name: str) -> LiveProfile:
             kernel_words.append(word)
         else:
             hazards.append(_live_hazard(word, name))
-    kernel_words += [word for hazard in hazards for word in hazard_of(hazard).kernel_words]
     profile = LiveProfile(
         name=name,
         core_mips=scaled_mips(list(asked), budget_mips()),
         asked_mips=asked,
         governor=governor,
-        kernel_words=tuple(kernel_words),
+        kernel_words=_kernel_words(kernel_words, hazards),
         spec_lines=spec_lines_of(hazards),
     )
     first_cpu(profile.kernel_words, cores=profile.cores, name=name)
@@ -242,17 +239,16 @@ def parse_live_guest(name: str) -> LiveProfile:
 def _machine(name: str) -> tuple[tuple[float, ...], list[str]]:
     """The speeds that were asked for, and the words behind them."""
     path, end, rest = name.partition(FILE_END)
-    if end:
-        return tuple(find_machine(path + end).core_mips), _words(rest)
-    first, *words = name.split("/")
-    if first not in {str(arch) for arch in Arch}:
-        return tuple(find_machine(first).core_mips), _words("/".join(words))
-    if first != Arch.X86_64:
+    if not end:
+        path, _, rest = name.partition("/")
+    if end or path not in {str(arch) for arch in Arch}:
+        return tuple(find_machine(path + end).core_mips), [w for w in rest.split("/") if w]
+    if path != Arch.X86_64:
         raise BadInputError(
             f"--guest {name!r}: the live lane has {Arch.X86_64} guests alone",
             hint="leave --lane live out, or change the architecture",
         )
-    return _alike(name, words)
+    return _alike(name, rest.split("/"))
 
 
 def _alike(name: str, words: list[str]) -> tuple[tuple[float, ...], list[str]]:
@@ -268,18 +264,9 @@ def _alike(name: str, words: list[str]) -> tuple[tuple[float, ...], list[str]]:
     return (float(mips),) * min(cores, CORES_MAX), [w for w in rest if w and w not in counts]
 
 
-def _words(text: str) -> list[str]:
-    return [word for word in text.split("/") if word]
-
-
-def _live_hazard(word: str, name: str) -> str:
-    if word.partition(":")[0] not in HAZARDS:
-        known = [*HAZARDS, *GOVERNORS, "highres=off", "nohz=off", "nohz_full=CPUS"]
-        raise BadInputError(
-            f"--guest {name!r}: unknown word {word!r}", hint=nearest(word, known, what="words")
-        )
-    refusal = refusal_on(LaneName.LIVE, (word,))
-    if refusal:
+def _live_hazard(word: str, name: str) -> Hazard:
+    hazard = _hazard(word, name, also=GOVERNORS)
+    if refusal := refusal_on(LaneName.LIVE, (word,)):
         hint = "write nohz=off" if word == "no-nohz" else "leave it out, or leave --lane live out"
         raise BadInputError(f"--guest {name!r}: {refusal}", hint=hint)
-    return word
+    return hazard

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from delayrig.analysis.latency.place import Line
-from delayrig.analysis.latency.result import Audit, Cyclic, Reading, Statistics, Ticks
+from delayrig.analysis.latency.result import Cyclic, Reading, Statistics, Ticks
 from delayrig.analysis.latency.series import Series
 from delayrig.base.errors import RigFaultError
 
@@ -52,10 +52,6 @@ def reading_of(series: Series, line: Line) -> Reading:
         elapsed_ns=line.get("elapsed_ns", []),
         **{key: line.get(key, 0) for key in (*COUNTS, *PACE)},
     )
-
-
-def audit_of(line: Line) -> Audit:
-    return msgspec.convert(line, Audit)
 
 
 def ticks_of(span_ns: int, line: Line) -> Ticks | None:

@@ -7,6 +7,7 @@ out where its single wait would take more.
 
 import dataclasses
 from dataclasses import dataclass
+from itertools import product
 
 from msgspec.structs import replace
 
@@ -143,10 +144,8 @@ def _lengths(counts: tuple[int, int, int], base: Series, longest_ns: int | None)
 
 def _jitter(cpu: int, extent: Extent, facts: PlaceFacts) -> list[Series]:
     found = []
-    ways = [("clock_nanosleep", 0, 0), ("select", 0, 0), ("clock_nanosleep", FIFO_TABLE, 0)]
-    ways += [("select", FIFO_TABLE, 0)]
-    ways += [(wait, 0, extent.eaters) for wait in ("clock_nanosleep", "select")]
-    for wait, fifo, eaters in ways:
+    settings = ((0, 0), (FIFO_TABLE, 0), (0, extent.eaters))
+    for (fifo, eaters), wait in product(settings, ("clock_nanosleep", "select")):
         base = Series(
             kind=Kind.WAIT, section=Section.JITTER, wait=wait, fifo=fifo, cpu=cpu, eaters=eaters
         )

@@ -25,14 +25,14 @@ def timers_of(line: Line, ticks: Ticks | None, cpu: int) -> Timers:
     text = _of_cpu(line.get("timer_list", ""), cpu)
     fields = {key: int(value) for key, value in FIELD.findall(text)}
     resolution_ns, jiffy_ns = line["resolution_ns"], line["coarse_resolution_ns"]
-    if fields:
-        source = TIMER_LIST
-        high: bool | None = bool(fields.get("hres_active", fields.get("highres", 0)))
-    else:
+    source = TIMER_LIST
+    high = bool(fields.get("hres_active", fields.get("highres", 0)))
+    if not fields:
         source = f"clock_getres() ({TIMER_LIST}: {line.get('timer_list_error', 'says nothing')})"
         high = resolution_ns < jiffy_ns
     tick = _tick(fields, ticks, cpu, line)
     handlers = sorted(set(HANDLER.findall(line.get("timer_list", ""))))
+    said = _say_resolution(high, resolution_ns, jiffy_ns, handlers)
     return Timers(
         resolution_ns=resolution_ns,
         jiffy_ns=jiffy_ns,
@@ -40,9 +40,7 @@ def timers_of(line: Line, ticks: Ticks | None, cpu: int) -> Timers:
         tick=tick,
         event_handlers=handlers,
         source=source,
-        sentence=" ".join(
-            [_say_resolution(high, resolution_ns, jiffy_ns, handlers), _say_tick(tick, ticks)]
-        ),
+        sentence=f"{said} {_say_tick(tick, ticks)}",
     )
 
 
@@ -74,9 +72,7 @@ def _tick(fields: dict[str, int], ticks: Ticks | None, cpu: int, line: Line) -> 
     return IDLE if ticks.idle_interrupts < FEW * expected else ""
 
 
-def _say_resolution(
-    high: bool | None, resolution_ns: int, jiffy_ns: int, handlers: Sequence[str]
-) -> str:
+def _say_resolution(high: bool, resolution_ns: int, jiffy_ns: int, handlers: Sequence[str]) -> str:
     said = f"clock_getres() says {_length(resolution_ns)}"
     serving = [name for name in handlers if "broadcast" not in name]
     if serving:

@@ -37,32 +37,24 @@ class Change:
 
 def changes_of(proposal: Proposal) -> list[Change]:
     """Of every step but the first."""
-    return [
-        Change(
+    found = []
+    for number, (before, after) in enumerate(pairwise(proposal.steps)):
+        places = [
+            (place.words, _pct(*place.time_ns[number : number + 2])) for place in proposal.places
+        ]
+        best_place, best_pct = min(places, key=lambda place: place[1])
+        change = Change(
             step=after.step,
             title=after.title,
             time_pct=_pct(before.time_ns, after.time_ns),
             cpu_pct=_pct(before.cpu_ns, after.cpu_ns),
             wakeups_pct=_pct(before.wakeups, after.wakeups),
             too_short=after.too_short - before.too_short,
-            best_place=place,
-            best_pct=pct,
+            best_place=best_place,
+            best_pct=best_pct,
         )
-        for (before, after), (place, pct) in zip(
-            pairwise(proposal.steps), _best_places(proposal), strict=True
-        )
-    ]
-
-
-def _best_places(proposal: Proposal) -> list[tuple[str, float]]:
-    """Where each step but the first saves most of the time, and how much."""
-    return [
-        min(
-            ((p.words, _pct(p.time_ns[n - 1], p.time_ns[n])) for p in proposal.places),
-            key=lambda place: place[1],
-        )
-        for n in range(1, len(proposal.steps))
-    ]
+        found.append(change)
+    return found
 
 
 def _pct(before: int, after: int) -> float:

@@ -43,40 +43,25 @@ def find_gdb(arch: Arch) -> str:
 def remote_words(
     gdb: str, root: Path, socket: Path, sources: Sequence[Path], stops: Sequence[str]
 ) -> list[str]:
-    """gdb, through the gdbserver behind `socket`, on what becomes the subject once it goes on."""
-    return gdb_words(
-        gdb,
-        [
-            f"set sysroot {root}",
-            *_directories(sources),
-            "set remotetimeout 60",
-            "set auto-solib-add off",  # nobody wants to read of what waits there
-            f"target remote {socket}",
-            "tcatch exec",
-            "set auto-solib-add on",
-            "continue",
-            *stops,
-        ],
-    )
+    """gdb, through the gdbserver behind `socket`; `root` has the files of the guest."""
+    before = [f"set sysroot {root}", _directories(sources), "set remotetimeout 60"]
+    return _on_future_subject(gdb, before, f"target remote {socket}", [], stops)
 
 
 def attached_words(
     gdb: str, pid: int, go: Path, sources: Sequence[Path], stops: Sequence[str]
 ) -> list[str]:
     """gdb on a process of this machine, which becomes the subject once the file `go` is there."""
-    return gdb_words(
-        gdb,
-        [
-            *_directories(sources),
-            "set auto-solib-add off",  # nobody wants to read of what waits there
-            f"attach {pid}",
-            "tcatch exec",
-            f"shell touch {go}",
-            "set auto-solib-add on",
-            "continue",
-            *stops,
-        ],
-    )
+    before = [_directories(sources)]
+    return _on_future_subject(gdb, before, f"attach {pid}", [f"shell touch {go}"], stops)
+
+
+def _on_future_subject(
+    gdb: str, before: Sequence[str], attach: str, after: Sequence[str], stops: Sequence[str]
+) -> list[str]:
+    """On a process that becomes the subject; nobody wants to read of what it is before."""
+    quiet = [*before, "set auto-solib-add off", attach, "tcatch exec", *after]
+    return gdb_words(gdb, [*quiet, "set auto-solib-add on", "continue", *stops])
 
 
 def gdb_words(gdb: str, commands: Sequence[str]) -> list[str]:
@@ -105,8 +90,8 @@ KILL = packet("k")
 """Ends what a gdb left that was ended itself; nobody minds it elsewhere."""
 
 
-def _directories(sources: Sequence[Path]) -> list[str]:
-    return [f"set directories {':'.join(map(str, sources))}:$cdir:$cwd"]
+def _directories(sources: Sequence[Path]) -> str:
+    return f"set directories {':'.join(map(str, sources))}:$cdir:$cwd"
 
 
 def delay_stops(subject: Subject, wish: DelayWish) -> list[str]:

@@ -96,19 +96,13 @@ def read_walk(cell: Cell, result: CellResult, folder: Path) -> Walk:
 def describe_stage(cell: Cell, stage: str, at_s: float) -> str:
     """What has just happened, while it happens; empty where that is of no interest."""
     slow, fast = cell.mips[0], max(cell.mips)
-    match stage:
-        case _ if stage == BOOTED:
-            words = (
-                f"The guest is up. From now on its core 0 does {slow:g} MIPS (million instructions"
-                f" a second), its fastest {fast:g}. {cell.subject} starts, on core 0."
-            )
-        case _ if stage == CONNECTED:
-            words = "It has started up, and connects to its programmer. Now it is moved."
-        case _ if stage == ENDED:
-            words = "Its job is done."
-        case _:
-            return ""
-    return f"  [{at_s:5.1f} s] {words}"
+    told = {
+        BOOTED: f"The guest is up. From now on its core 0 does {slow:g} MIPS (million instructions"
+        f" a second), its fastest {fast:g}. {cell.subject} starts, on core 0.",
+        CONNECTED: "It has started up, and connects to its programmer. Now it is moved.",
+        ENDED: "Its job is done.",
+    }
+    return f"  [{at_s:5.1f} s] {told[stage]}" if stage in told else ""
 
 
 def measured_mips(walk: Walk, core: int, since_ns: int, until_ns: int) -> float | None:

@@ -50,30 +50,22 @@ def compare_reproduction(
         return Reproduction(
             lines=("Nothing to compare it with: --from RUN names a run that has it.",)
         )
-    old = before.result
-    verdict = _verdict_line(old, now)
+    old, is_rig_fault = before.result, False
     if now.lane != EXACT_LANE:
-        return Reproduction(
-            lines=(verdict, "Its times are those of a real clock, and differ from run to run.")
-        )
-    if Verdict.INFRA_ERROR in (old.verdict, now.verdict) or not old.events_sha256:
-        return Reproduction(lines=(verdict, "One of the two was lost, so no times are compared."))
-    unequal = [key for key in TIMES if getattr(old, key) != getattr(now, key)]
-    if not unequal:
-        return Reproduction(lines=(verdict, _equal_line(now)))
-    other = unequal_inputs(before, digests)
-    if other:
-        return Reproduction(
-            lines=(verdict, f"{_times_line(old, now)} It was made with another {', '.join(other)}.")
-        )
-    return Reproduction(
-        lines=(
-            verdict,
+        times = "Its times are those of a real clock, and differ from run to run."
+    elif Verdict.INFRA_ERROR in (old.verdict, now.verdict) or not old.events_sha256:
+        times = "One of the two was lost, so no times are compared."
+    elif all(getattr(old, key) == getattr(now, key) for key in TIMES):
+        times = _equal_line(now)
+    elif other := unequal_inputs(before, digests):
+        times = f"{_times_line(old, now)} It was made with another {', '.join(other)}."
+    else:
+        is_rig_fault = True
+        times = (
             f"{_times_line(old, now)} All that it was made with is the same: this is a fault"
-            " of the rig. `rig/rig compare --exact` names the first event that differs.",
-        ),
-        is_rig_fault=True,
-    )
+            " of the rig. `rig/rig compare --exact` names the first event that differs."
+        )
+    return Reproduction(lines=(_verdict_line(old, now), times), is_rig_fault=is_rig_fault)
 
 
 def unequal_inputs(before: Before, digests: Mapping[str, str]) -> list[str]:

@@ -21,8 +21,7 @@ from delayrig.base.errors import BadInputError
 from delayrig.base.paths import Paths
 from delayrig.base.preparing import Preparing
 from delayrig.hazards.of_cell import shape_of
-from delayrig.images.recipes import Recipes
-from delayrig.images.subject import Subject, provide_tool
+from delayrig.images.subject import provide_tool
 from delayrig.lanes.choice import open_lane
 from delayrig.lanes.host_lane import HostLane, open_host_lane
 from delayrig.lanes.lane import Lane
@@ -91,14 +90,11 @@ async def _visit(request: Request, paths: Paths, preparing: Preparing, look: Loo
         return None
     server = None
     if look is Look.GDB:
+        arch = request.cells[0].arch
         server = await asyncio.to_thread(
-            _provide, request.recipes, paths, preparing, request.cells[0]
+            provide_tool, GDBSERVER, request.recipes, paths, preparing, arch
         )
     return Visit(look=look, gdbserver=server, delay=request.delay)
-
-
-def _provide(recipes: Recipes, paths: Paths, preparing: Preparing, cell: Cell) -> Subject:
-    return provide_tool(GDBSERVER, recipes, paths, preparing, cell.arch)
 
 
 async def packed_commands(

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import msgspec
 
-from delayrig.analysis.compare.exact import Comparison, compare_exactly
-from delayrig.base.atomic_file import json_document
+from delayrig.analysis.compare.exact import compare_exactly
+from delayrig.base.atomic_file import write_json
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.paths import Paths
 from delayrig.lanes.header import host_cpus, libvirt_version
@@ -152,8 +152,7 @@ async def repeat_shapes(
             repeats=done,
             not_tried=untried(done, has_libvirt=has_libvirt),
         )
-        content = json_document(answer)
-        (request.out / FILE_NAME).write_bytes(content)
+        write_json(request.out / FILE_NAME, answer)
     return answer
 
 
@@ -177,7 +176,8 @@ async def _repeat(
             *_, results = await run_side_by_side([*before, again], places, progress)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
-    comparison = _compared(request.out, number)
+    # The first one with itself, which shows whether it is whole.
+    comparison = compare_exactly(repeat_folder(request.out, 0), out)
     reset = sum(_is_reset(out / cell.id) for cell in request.cells)
     if number > 0 and comparison.exit_code is ExitCode.PASS:
         shutil.rmtree(out)
@@ -195,11 +195,6 @@ async def _repeat(
 def _is_reset(folder: Path) -> bool:
     log = folder / "qemu.log"
     return log.is_file() and log.read_text(errors="replace").startswith(RESET_NOTE)
-
-
-def _compared(out: Path, number: int) -> Comparison:
-    """With the first repeat; the first one with itself, which shows whether it is whole."""
-    return compare_exactly(repeat_folder(out, 0), repeat_folder(out, number))
 
 
 def repeat_folder(out: Path, number: int) -> Path:

@@ -19,7 +19,7 @@ from delayrig.hazards.of_cell import is_in_library
 from delayrig.images.profiles.profile import find_profile
 from delayrig.model.delays import DelayCall
 from delayrig.model.lane import LaneName
-from delayrig.model.result import CellResult, Results, Verdict, read_results
+from delayrig.model.result import Results, Verdict, read_results
 
 SCHEMA = 1
 FILE_NAME = "survey.json"
@@ -102,32 +102,25 @@ def survey_run(folder: Path) -> Survey:
     results = read_results(folder)
     usable = {cell.id: cell for cell in results.cells if cell.verdict in USABLE}
     watched = [each for each in read_watched(folder) if each.cell.id in usable]
+    profiles = {name: find_profile(cell.subject.version) for name, cell in usable.items()}
     return Survey(
         lines=_lines(results, watched),
         calls=requested_of(watched),
         bus=bounds_of(watched),
-        known=[known for each in watched for known in _known(each, usable[each.cell.id])],
+        known=[known for each in watched for known in known_waits(each, profiles[each.cell.id])],
         agreements=[found for each in watched if (found := agreement_of(each))],
     )
-
-
-def _known(watched: Watched, result: CellResult) -> list[KnownWait]:
-    return known_waits(watched, find_profile(result.subject.version))
 
 
 def _lines(results: Results, watched: Sequence[Watched]) -> list[str]:
     """For each subject, where its figures come from."""
     names = dict.fromkeys(cell.subject.name for cell in results.cells if cell.role == "measure")
-    lines = [f"{name}: {_source(_of(name, watched))}" for name in names]
+    lines = [f"{name}: {_source([w for w in watched if w.cell.subject == name])}" for name in names]
     if results.run.interrupted:
         count, planned = len(results.cells), results.run.cells_planned
         lines.append(f"interrupted: the run holds {count} of {planned} cells.")
     failed = [cell for cell in results.cells if cell.verdict not in (*USABLE, Verdict.SKIPPED)]
     return [*lines, *(f"left out: {cell.id} was {cell.verdict}" for cell in failed)]
-
-
-def _of(subject: str, watched: Sequence[Watched]) -> list[Watched]:
-    return [each for each in watched if each.cell.subject == subject]
 
 
 def _source(watched: Sequence[Watched]) -> str:

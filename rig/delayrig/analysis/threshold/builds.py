@@ -27,7 +27,6 @@ DEFAULT = "0,2,10,50,100,500,1000,10000,100000"
 """The proposal's own candidates (2, 100 and 100,000 us), what lies between them, and both ends."""
 US_MAX = 2**32 - 1
 HOW = "write whole microseconds with commas between: --values 0,2,100"
-WHOLE = re.compile(r"[0-9]+")
 FOLDER = "thresholds"
 SOURCES = ("flashrom", "emulators")
 BUILD_FILES = ("rig/delayrig/VERSION", "meson.build", "meson.options")
@@ -55,7 +54,7 @@ def parse_value(word: str, option: str) -> int:
     """One threshold in microseconds; raises `BadInputError` that names the option."""
     if re.fullmatch(r"-[0-9]+", word):
         raise BadInputError(f"{option}: {word} is negative, and no wait is that short", hint=HOW)
-    if not WHOLE.fullmatch(word):
+    if not re.fullmatch(r"[0-9]+", word):
         raise BadInputError(f"{option}: {word!r} is no number of microseconds", hint=HOW)
     if int(word) > US_MAX:
         raise BadInputError(
@@ -161,9 +160,14 @@ def _build(values: Sequence[int], build: Path, made: Path, paths: Paths) -> None
     _require(_run(["compile", "-C", str(build), *targets], paths), "building")
     made.mkdir(parents=True, exist_ok=True)
     for value, target in zip(values, targets, strict=True):
-        scratch = made / f".{target}.new"
-        shutil.copy2(build / "flashrom" / target, scratch)
-        scratch.replace(made / f"flashrom-{value}")
+        _place(build / "flashrom" / target, made / f"flashrom-{value}")
+
+
+def _place(program: Path, place: Path) -> None:
+    """Whole, or not at all."""
+    scratch = place.with_name(f".{place.name}.new")
+    shutil.copy2(program, scratch)
+    scratch.replace(place)
 
 
 def _run(arguments: list[str], paths: Paths) -> subprocess.CompletedProcess[str]:
@@ -239,9 +243,7 @@ def _apart(program: Path, value: int, paths: Paths) -> Path:
     copy = folder / f"flashrom-{value}"
     if not copy.is_file():
         folder.mkdir(parents=True, exist_ok=True)
-        scratch = folder / f".flashrom-{value}.new"
-        shutil.copy2(program, scratch)
-        scratch.replace(copy)
+        _place(program, copy)
     try:
         libraries = collect_program(str(copy), Path("/")).libraries
     except BadInputError:

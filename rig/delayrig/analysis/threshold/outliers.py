@@ -8,7 +8,7 @@ the same.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import msgspec
@@ -76,15 +76,7 @@ class Ground:
         """Figures of those profiles. A value that was unsafe in any at all is unsafe."""
         bad = {cost.value_us for cost in self.costs if cost.standing is not Standing.SAFE}
         known = trials_of([cost for cost in self.costs if cost.profile in profiles])
-        return [
-            Trial(
-                value_us=each.value_us,
-                safe=each.value_us not in bad,
-                time_ns=each.time_ns,
-                cpu_ns=each.cpu_ns,
-            )
-            for each in known
-        ]
+        return [replace(each, safe=each.value_us not in bad) for each in known]
 
     def accurate_us(self, profiles: Sequence[str]) -> int | None:
         """From which length on sleeps are accurate in all of those."""

@@ -121,7 +121,7 @@ def _ratio(cost: Cost, costs: Sequence[Cost], figure: str) -> float:
 
 def _cpu_share(costs: Sequence[Cost], value: int) -> str:
     """Beside the fastest of each profile, and the one that takes most; and where it is worst."""
-    fastest = sum(_fastest(costs, name).cpu_ns for name in _names(costs))
+    fastest = sum(_fastest(costs, name).cpu_ns for name in {cost.profile for cost in costs})
     ours = sum(cost.cpu_ns for cost in costs if cost.value_us == value)
     hungriest = max(_sums(costs).items(), key=lambda item: item[1])
     words = f"{share(ours, fastest)} of the CPU time of the fastest"
@@ -138,10 +138,6 @@ def _worst_cpu(costs: Sequence[Cost], value: int) -> str:
     if worst <= 1 + CPU_TOLERANCE:
         return ""
     return f" (on {where} {percent(worst - 1)} beside the least that a safe value takes there)"
-
-
-def _names(costs: Sequence[Cost]) -> list[str]:
-    return list(dict.fromkeys(cost.profile for cost in costs))
 
 
 def _sums(costs: Sequence[Cost]) -> dict[int, int]:
@@ -181,13 +177,9 @@ def _tie(choice: Choice, accurate_us: int | None) -> str:
 def _unsafe_lines(costs: Sequence[Cost]) -> list[str]:
     """Values that are never recommended, each with its first reason."""
     found: dict[int, Cost] = {}
-    for cost in costs:
+    for cost in sorted(costs, key=lambda cost: cost.standing is not Standing.UNSAFE):
         if cost.standing is not Standing.SAFE:
-            known = found.get(cost.value_us)
-            if known is None or (
-                known.standing is Standing.DOUBT and cost.standing is Standing.UNSAFE
-            ):
-                found[cost.value_us] = cost
+            found.setdefault(cost.value_us, cost)
     words = {Standing.UNSAFE: "is unsafe", Standing.DOUBT: "was not shown to be safe"}
     return [
         f"{us(value)} {words[cost.standing]} on {cost.profile} and is not considered: {cost.why}"

@@ -18,7 +18,6 @@ NORMAL, SLACK, FIFO = "normal", "slack", "fifo"
 """Ways to sleep: as ever, with a timer slack of 1 ns, under SCHED_FIFO."""
 ACCURACY = 10
 """A sleep is accurate where it is late by no more than a tenth of its length."""
-SCHEMA = 1
 SWITCH_NS_MAX = 4_000
 """Twice the proposal's 2 us: what is more than that is another machine."""
 TRIED_US = 100

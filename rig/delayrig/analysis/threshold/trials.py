@@ -193,7 +193,7 @@ def evidence_of(trials: Trials, rounds: Sequence[Results]) -> Evidence:
     """What the answer is made of; raises `RigFaultError` where the rig cannot be trusted."""
     _check_rig(trials, rounds)
     measured = _measured(trials, rounds)
-    left_out = skipped_jobs(measured)
+    jobs, left_out = dict.fromkeys(job_of(m.cell) for m in measured), skipped_jobs(measured)
     costs = costs_of(measured)
     if not costs:
         raise BadInputError(
@@ -205,9 +205,7 @@ def evidence_of(trials: Trials, rounds: Sequence[Results]) -> Evidence:
         subject=trials.subject,
         lane=trials.request.lane,
         seed=trials.request.seed,
-        jobs=[
-            job for job in dict.fromkeys(job_of(m.cell) for m in measured) if job not in left_out
-        ],
+        jobs=[job for job in jobs if job not in left_out],
         costs=costs,
         costs_by_round=[
             costs_of([msgspec.structs.replace(m, results=m.results[n : n + 1]) for m in measured])
@@ -218,10 +216,6 @@ def evidence_of(trials: Trials, rounds: Sequence[Results]) -> Evidence:
         doubts=[*doubts, *_contradictions(trials)],
         host=host_facts(),
     )
-
-
-def _jobs(measured: Sequence[Measured]) -> list[str]:
-    return list(dict.fromkeys(job_of(each.cell) for each in measured))
 
 
 def _check_rig(trials: Trials, rounds: Sequence[Results]) -> None:
