@@ -2,7 +2,7 @@
 """Machines as `rig/rig latency` reports them, with figures that are easy to follow."""
 
 import msgspec
-from delayrig.analysis.latency.host_interference import doubt_of
+from delayrig.analysis.latency.explain import doubt_of
 from delayrig.analysis.latency.program_output import INTERFACES
 from delayrig.analysis.latency.proposal import KEYS
 from delayrig.analysis.latency.result import (

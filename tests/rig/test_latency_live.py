@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from delayrig import __version__
-from delayrig.analysis.latency.host_interference import MARK, doubt_of, marked
+from delayrig.analysis.latency.explain import MARK, doubt_of, marked
 from delayrig.analysis.latency.live_place import rehearsal_of, with_windows
 from delayrig.analysis.latency.place import PlaceFacts
 from delayrig.analysis.latency.profile import (

@@ -135,7 +135,6 @@ def read_stages(out: Path, results: Results) -> dict[str, dict[str, float]]:
 
 
 def fold_stages(cells: list[dict[str, float]]) -> list[Stage]:
-    """From the stages of each cell to those of all."""
     found = {name: [cell[name] for cell in cells if name in cell] for name in STAGES}
     return [
         Stage(name=name, median_s=statistics.median(lengths), total_s=sum(lengths))

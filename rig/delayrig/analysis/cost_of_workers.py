@@ -35,8 +35,6 @@ class RunCost(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WayCost(msgspec.Struct, frozen=True, kw_only=True):
-    """Of all runs made in one way."""
-
     words: list[str]
     runs: list[RunCost]
 

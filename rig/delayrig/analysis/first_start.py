@@ -43,7 +43,8 @@ def measure_start(checkout: Path, plan: str, folder: Path) -> list[Stage]:
         ) as process:
             assert process.stderr is not None
             try:
-                return list(stages_of(_timed(process.stderr), began_s))
+                timed = ((time.monotonic(), line.rstrip()) for line in process.stderr)
+                return list(stages_of(timed, began_s))
             finally:
                 process.send_signal(signal.SIGINT)
                 process.stderr.read()
@@ -71,8 +72,3 @@ def _stage_begun(line: str) -> str:
             found = name or line.removeprefix(beginning)
             return "handing over" if found.startswith("done in") else found
     return ""
-
-
-def _timed(lines: Iterable[str]) -> Iterator[tuple[float, str]]:
-    for line in lines:
-        yield time.monotonic(), line.rstrip()

@@ -58,8 +58,6 @@ def median_of(values_ns: Sequence[int]) -> Median:
 
 
 class CellSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """One cell over all rounds."""
-
     id: str
     subject: str
     lane: str
@@ -81,13 +79,10 @@ class CellSummary(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
-    """The whole of `repeats.json`."""
-
     schema: int = SCHEMA
     plan: str
     seed: int
     within: float
-    """How well medians were to be known: half of their intervals, as a part of them."""
     budget_s: float
     rounds: int
     budget_ended: bool

@@ -37,8 +37,6 @@ Way = Callable[[Cell], Iterator[tuple[str, Cell]]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """What was made simpler, and whether that is still convicted."""
-
     what: str
     cell: Cell
     kept: bool
@@ -47,8 +45,6 @@ class Step:
 
 @dataclass(slots=True, kw_only=True)
 class Shrunk:
-    """The simplest cell so far, and the way to it."""
-
     result: CellResult
     cell: Cell
     steps: list[Step] = field(default_factory=list)
@@ -199,7 +195,6 @@ def first_conviction(results: Results, source: str) -> str:
 
 
 def plan_text(cell: Cell) -> str:
-    """A plan of that one cell."""
     at = {
         "mips": shape_of(cell).nominal_mips,
         "cores": cell.cores,

@@ -137,7 +137,7 @@ def plot(wanted: "Choice", svg: Path | None, url: str | None) -> None:
     Totals stand in one line only where they are of the same cells: of one plan, one lane, and
     timed all.
     """
-    from delayrig.analysis.history.series import points_of, series_of
+    from delayrig.analysis.history.steps import points_of, series_of
     from delayrig.present.terminal.history import print_plot
 
     store = opened_history(url)
@@ -172,8 +172,7 @@ def steps(wanted: "Choice", confidence: float, url: str | None) -> None:
     Exact time: any difference of a cell. Real time: a change-point test over runs of one plan on
     one kind of machine.
     """
-    from delayrig.analysis.history.series import points_of
-    from delayrig.analysis.history.steps import find_steps
+    from delayrig.analysis.history.steps import find_steps, points_of
     from delayrig.present.terminal.history import print_steps
 
     store = opened_history(url)

@@ -49,8 +49,6 @@ FAULT_EVENT = b'{"ev":"fault",'
 
 
 class EmulatorEnd(StrEnum):
-    """How the emulator came out of it."""
-
     ENDED = "ended"
     """By itself, when its client had left."""
     TOLD = "told to end"
@@ -68,7 +66,6 @@ class FaultRun(msgspec.Struct, frozen=True, kw_only=True):
     faults: int
     """How often something went wrong; 0 where the run was over before."""
     said: str
-    """The last line that flashrom printed."""
     host_s: float
     rerun: str
 
@@ -122,6 +119,7 @@ class Bench:
             ended_ns = time.monotonic_ns()
             emulator_end = _end_emulator(emulator)
         said = (folder / "stdout.txt").read_text("utf-8", errors="replace")
+        last_line = next(filter(None, map(str.strip, reversed(said.splitlines()))), "")
         left = Left(
             exit_code=exit_code,
             at_work=exit_code is None and was_at_work(folder / "events.jsonl", ended_ns),
@@ -136,7 +134,7 @@ class Bench:
             exit_code=exit_code,
             emulator=emulator_end,
             faults=_count_faults(folder / "events.jsonl"),
-            said=_last_line(said),
+            said=last_line[:SAID_BYTES_MAX],
             host_s=round(time.monotonic() - began_s, 2),
             rerun=rerun_command(subject.name, scenario),
         )
@@ -217,7 +215,6 @@ def scenarios_of(seed: int, numbers: range) -> list[Scenario]:
 
 
 def rerun_command(subject: str, scenario: Scenario) -> str:
-    """The one command that makes this run again."""
     words = ["rig/rig", "faults", "--subject", subject]
     return shlex.join([*words, "--seed", str(scenario.seed), "--run", str(scenario.run)])
 
@@ -262,11 +259,6 @@ def was_at_work(events: Path, ended_ns: int) -> bool:
     if not last or last[-1].read_ns < ended_ns - JUST_BEFORE_NS:
         return False
     return any(request.name not in POLLS for request in last)
-
-
-def _last_line(said: str) -> str:
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
-    return lines[-1][:SAID_BYTES_MAX] if lines else ""
 
 
 def _bytes(path: Path) -> bytes:

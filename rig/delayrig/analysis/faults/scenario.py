@@ -63,29 +63,22 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class End(StrEnum):
-    """How flashrom came out of it."""
-
     DONE = "done"
     """It says so, and part and file are what they must be."""
     REFUSED = "refused"
-    """It says that it failed."""
     MISLED = "misled"
     """It says that it read, and got other bytes in good form: serprog has no check sum."""
     LIED = "lied"
     """It says that it is done, and part or verdict are wrong."""
     SILENT = "silent"
-    """It failed without a word."""
     HUNG = "hung"
     """It waited, or asked for nothing but the part's status, when its time was up."""
     SLOW = "slow"
     """It was at work when its time was up: nothing can be said."""
     CRASHED = "crashed"
-    """A signal ended it."""
 
 
 class Left(msgspec.Struct, frozen=True, kw_only=True):
-    """What is there when all have ended."""
-
     exit_code: int | None
     """None where time was up."""
     at_work: bool = False
@@ -166,7 +159,6 @@ def file_content(scenario: Scenario, size_bytes: int) -> bytes:
 
 
 def content_after(scenario: Scenario, size_bytes: int) -> bytes:
-    """What the part holds when the job is done."""
     match scenario.job:
         case Job.WRITE:
             return file_content(scenario, size_bytes)

@@ -5,7 +5,7 @@ Where QEMU saw the delays, each tells who asked for it, and how much of it the p
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
@@ -68,8 +68,6 @@ class Waste(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Watched(msgspec.Struct, frozen=True, kw_only=True):
-    """A cell and what happened in it."""
-
     cell: Cell
     events: list[Event]
     delays: Delays | None = None
@@ -77,7 +75,6 @@ class Watched(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def took_ns(calls: Iterable[DelayCall]) -> int:
-    """All of them together."""
     return sum(call.seen_ns or 0 for call in calls)
 
 
@@ -102,7 +99,6 @@ def _read_cell(file: Path) -> Cell:
 
 
 def waste_of(watched: Iterable[Watched]) -> Waste:
-    """All of them together, for each subject."""
     return waste_together(
         Waste(operations=list(_operations(each)), call_sites=list(_call_sites(each)))
         for each in watched
@@ -118,27 +114,23 @@ def waste_together(parts: Iterable[Waste]) -> Waste:
     )
 
 
-class _Phases:
-    """Which phase a moment belongs to."""
-
-    def __init__(self, watched: Watched) -> None:
-        reading = VERIFY if watched.cell.job is Job.VERIFY else READ
-        changes = list(phase_changes(watched.events, first_read=reading))
-        self._since_ns = [at_ns for at_ns, _ in changes]
-        self._names = [PROBE, *(name for _, name in changes)]
-
-    def at(self, moment_ns: int) -> str:
-        return self._names[bisect_right(self._since_ns, moment_ns)]
+def _phases(watched: Watched) -> Callable[[int], str]:
+    """Which phase a moment in ns belongs to."""
+    reading = VERIFY if watched.cell.job is Job.VERIFY else READ
+    changes = list(phase_changes(watched.events, first_read=reading))
+    since_ns = [at_ns for at_ns, _ in changes]
+    names = [PROBE, *(name for _, name in changes)]
+    return lambda moment_ns: names[bisect_right(since_ns, moment_ns)]
 
 
 def _operations(watched: Watched) -> Iterator[OperationWaste]:
-    phases = _Phases(watched)
+    phase_at = _phases(watched)
     names = {spi.op: spi.name for spi in of_kind(watched.events, Spi)}
     for each in overshoots(watched.events):
         name = names.get(each.op or "", each.kind)
         yield OperationWaste(
             subject=watched.cell.subject,
-            phase=phases.at(each.ready_ns),
+            phase=phase_at(each.ready_ns),
             operation=f"{name} ({each.op})" if each.op else name,
             count=1,
             busy_ns=each.busy_ns,
@@ -148,7 +140,7 @@ def _operations(watched: Watched) -> Iterator[OperationWaste]:
 
 
 def _call_sites(watched: Watched) -> Iterator[CallSiteWaste]:
-    phases = _Phases(watched)
+    phase_at = _phases(watched)
     if (delays := watched.delays) is None:
         return
     busy = [(each.start_ns, each.until_ns) for each in of_kind(watched.events, Busy)]
@@ -157,7 +149,7 @@ def _call_sites(watched: Watched) -> Iterator[CallSiteWaste]:
         waste_ns = actual_ns - _covered_ns(call.t_ns, call.t_ns + actual_ns, busy)
         yield CallSiteWaste(
             subject=watched.cell.subject,
-            phase=phases.at(call.t_ns),
+            phase=phase_at(call.t_ns),
             call_site=delays.call_site(call),
             count=1,
             requested_ns=call.requested_ns,

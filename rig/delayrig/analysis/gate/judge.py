@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-import msgspec
+from msgspec.structs import replace
 
 from delayrig.analysis.gate.decision import (
     EXIT_CODES,
@@ -77,7 +77,7 @@ def decide(
         cells=cells,
     )
     lines = [*decision_lines(decision), *not_provided_lines([*baseline, *candidate])]
-    return msgspec.structs.replace(decision, lines=lines)
+    return replace(decision, lines=lines)
 
 
 Places = dict[str, list[CellResult]]
@@ -229,7 +229,6 @@ class _Judge:
     comparable: bool
     stored: bool
     beside: frozenset[str]
-    """Lanes that are asked for safety alone."""
     intervals: int
     floor_ns: int
 

@@ -29,8 +29,6 @@ class OwnTests(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Built(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of a tree."""
-
     program: str
     warnings: int
     tests: OwnTests | None = None

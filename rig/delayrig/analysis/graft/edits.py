@@ -35,7 +35,6 @@ static void raise_priority(void)
 
 
 def set_macro(text: str, macro: str, value: int) -> str:
-    """Another default in our own file."""
     changed, count = re.subn(rf"^(#define {macro}) \d+$", rf"\1 {value}", text, flags=re.M)
     if count == 0:
         raise RigFaultError(f"our delay layer has no #define {macro}")
@@ -55,7 +54,6 @@ def drop_old_functions(name: str, text: str) -> str:
 
 
 def name_beside(text: str, old: re.Pattern[str], name: str, *, quoted: bool) -> str:
-    """Adds a source where another one is named."""
     found = old.search(text)
     assert found is not None, "looked for before"
     lines = text.splitlines(keepends=True)

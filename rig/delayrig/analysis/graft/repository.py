@@ -15,7 +15,6 @@ from delayrig.base.errors import RigFaultError
 
 AS_FOUND = "The tree as it was found"
 FOUND = "as-found"
-"""A tag."""
 # The copy is ours: nobody's hooks, signatures and line ends.
 SETTINGS = {
     "core.hooksPath": os.devnull,

@@ -5,16 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from delayrig.analysis.graft.edits import (
-    MACRO,
-    ask_for_priority,
-    drop_old_functions,
-    name_beside,
-    pass_meson_option,
-    set_macro,
-    set_make_option,
-    set_meson_option,
-)
+from delayrig.analysis.graft import edits
 from delayrig.analysis.graft.tree import MESON, Texts, Tree, naming
 
 THRESHOLD_US, OLD_THRESHOLD_US = 100, 100_000
@@ -48,7 +39,7 @@ which goes with it. They need files of their own.
 THRESHOLD = f"""\
 udelay: Sleep from 100 us on
 
-Waits below {MACRO} poll the clock, which takes a
+Waits below {edits.MACRO} poll the clock, which takes a
 whole CPU; longer ones sleep. The default was 100 ms, and nearly all
 waits polled. Sleeps of 100 us end within 10 % of their length on most
 machines.
@@ -88,7 +79,6 @@ class Step:
 
 
 def read_ours(checkout: Path) -> Texts:
-    """The files that are put into trees."""
     return {name: (checkout / "flashrom" / path).read_text() for name, path in SOURCES.items()}
 
 
@@ -99,7 +89,7 @@ def plan_steps(tree: Tree, texts: Texts, ours: Texts) -> list[Step]:
         (OS_CLOCK + (OLD_SYSTEMS if others else ""), _os_clock),
         (THRESHOLD, _threshold),
         (REALTIME, _realtime),
-        (HYBRID, _hybrid),
+        (HYBRID, lambda tree, texts, ours: {**texts, tree.delay: ours["udelay.c"]}),
     ]
     steps = []
     for message, change in changes:
@@ -111,29 +101,29 @@ def plan_steps(tree: Tree, texts: Texts, ours: Texts) -> list[Step]:
 
 
 def _os_clock(tree: Tree, texts: Texts, ours: Texts) -> Texts:
-    source = set_macro(ours["udelay.c"], MACRO, OLD_THRESHOLD_US)
+    source = edits.set_macro(ours["udelay.c"], edits.MACRO, OLD_THRESHOLD_US)
     for switch in SWITCHES:
-        source = set_macro(source, switch, 0)
-    others = {name: drop_old_functions(name, text) for name, text in texts.items()}
+        source = edits.set_macro(source, switch, 0)
+    others = {name: edits.drop_old_functions(name, text) for name, text in texts.items()}
     return {**others, tree.delay: source, tree.header: ours["udelay.h"]}
 
 
 def _threshold(tree: Tree, texts: Texts, _: Texts) -> Texts:
-    source = set_macro(texts[tree.delay], MACRO, THRESHOLD_US)
+    source = edits.set_macro(texts[tree.delay], edits.MACRO, THRESHOLD_US)
     return {**texts, tree.delay: source, **_meson_option(tree, texts), **_make_option(tree, texts)}
 
 
 def _meson_option(tree: Tree, texts: Texts) -> Texts:
     if not tree.options:
         return {}
-    changed = {tree.options: set_meson_option(texts.get(tree.options, ""), THRESHOLD_US)}
-    passed = any(MACRO in text for name, text in texts.items() if name.endswith(MESON))
-    return changed if passed else {**changed, MESON: pass_meson_option(texts[MESON])}
+    changed = {tree.options: edits.set_meson_option(texts.get(tree.options, ""), THRESHOLD_US)}
+    passed = any(edits.MACRO in text for name, text in texts.items() if name.endswith(MESON))
+    return changed if passed else {**changed, MESON: edits.pass_meson_option(texts[MESON])}
 
 
 def _make_option(tree: Tree, texts: Texts) -> Texts:
     return {
-        name: set_make_option(texts[name], THRESHOLD_US, naming(name, tree.delay))
+        name: edits.set_make_option(texts[name], THRESHOLD_US, naming(name, tree.delay))
         for name in tree.builds
         if not name.endswith(MESON)
     }
@@ -142,7 +132,7 @@ def _make_option(tree: Tree, texts: Texts) -> Texts:
 def _realtime(tree: Tree, texts: Texts, ours: Texts) -> Texts:
     added = {tree.realtime: ours["realtime.c"], tree.realtime_header: ours["realtime.h"]}
     builds = {name: _name_realtime(tree, name, texts[name]) for name in tree.builds}
-    return {**texts, **added, **builds, tree.cli: ask_for_priority(texts[tree.cli])}
+    return {**texts, **added, **builds, tree.cli: edits.ask_for_priority(texts[tree.cli])}
 
 
 def _name_realtime(tree: Tree, build: str, text: str) -> str:
@@ -150,8 +140,4 @@ def _name_realtime(tree: Tree, build: str, text: str) -> str:
     found = old.search(text)
     assert found is not None, "looked for before"
     new = PurePosixPath(found[0]).with_name("realtime" + PurePosixPath(found[0]).suffix)
-    return name_beside(text, old, str(new), quoted=build.endswith(MESON))
-
-
-def _hybrid(tree: Tree, texts: Texts, ours: Texts) -> Texts:
-    return {**texts, tree.delay: ours["udelay.c"]}
+    return edits.name_beside(text, old, str(new), quoted=build.endswith(MESON))

@@ -84,12 +84,10 @@ class Tree:
 
     @property
     def realtime(self) -> str:
-        """The source that asks for realtime priority."""
         return str(PurePosixPath(self.delay).with_name("realtime.c"))
 
     @property
     def realtime_header(self) -> str:
-        """What it declares."""
         return self.header.removesuffix(HEADER) + "realtime.h"
 
     @property
@@ -172,7 +170,6 @@ def named_in(build: str, source: str) -> str:
 
 
 def naming(build: str, source: str) -> re.Pattern[str]:
-    """Finds it there."""
     return re.compile(rf"(?<![\w./-]){re.escape(named_in(build, source))}(?![\w.-]|\s*:)")
 
 

@@ -21,14 +21,11 @@ SQLITE = "sqlite"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
-    """A database, whether or not it is there."""
-
     url: str = field(repr=False)
     """With the password, where it has one."""
     label: str
     """For people: without it."""
     file: Path | None = None
-    """Of SQLite's."""
 
 
 def find_address(given: str | None, environment: Mapping[str, str]) -> Address | None:

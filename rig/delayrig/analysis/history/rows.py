@@ -2,14 +2,14 @@
 """From a run to its rows and back: nothing but a change of shape."""
 
 from collections.abc import Iterator
-from functools import cache, partial
+from functools import cache
 
 from delayrig.analysis.history.inputs import inputs_for, machine_of
 from delayrig.analysis.history.schema import RunRow
 from delayrig.base import digest
 from delayrig.base.errors import ExitCode
 from delayrig.base.text import plain
-from delayrig.model.result import Results, RunHeader
+from delayrig.model.result import Results
 
 
 def run_row(results: Results, code: ExitCode, content: bytes) -> RunRow:
@@ -33,7 +33,11 @@ def run_row(results: Results, code: ExitCode, content: bytes) -> RunRow:
 
 def cell_rows(number: int, results: Results) -> Iterator[dict[str, object]]:
     """The columns of each cell of the run, which has that number."""
-    inputs = cache(partial(_inputs_sha256, results.run))
+
+    @cache
+    def inputs_sha256(arch: str, lane: str, hazards: tuple[str, ...]) -> str:
+        return digest.of_value(inputs_for(results.run, arch, lane, hazards))
+
     for position, cell in enumerate(results.cells):
         yield {
             "run": number,
@@ -64,10 +68,5 @@ def cell_rows(number: int, results: Results) -> Iterator[dict[str, object]]:
             "context_switches": cell.context_switches,
             "events_sha256": cell.events_sha256,
             "witness": "",
-            "inputs_sha256": inputs(cell.guest.arch, cell.lane, tuple(cell.hazards)),
+            "inputs_sha256": inputs_sha256(cell.guest.arch, cell.lane, tuple(cell.hazards)),
         }
-
-
-def _inputs_sha256(run: RunHeader, arch: str, lane: str, hazards: tuple[str, ...]) -> str:
-    """The same for many cells."""
-    return digest.of_value(inputs_for(run, arch, lane, hazards))

@@ -66,12 +66,10 @@ class RunRow(Base):
     plan: Mapped[str]
     lane: Mapped[str]
     seed: Mapped[str]
-    """Of any length."""
     rig_version: Mapped[str]
     rig_commit: Mapped[str]
     qemu_version: Mapped[str]
     host: Mapped[str]
-    """The machine and its kernel."""
     cells_planned: Mapped[int]
     interrupted: Mapped[bool]
     exit_code: Mapped[int]
@@ -91,7 +89,6 @@ class CellRow(Base):
     position: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
     """In the order of the plan, from 0."""
     cell: Mapped[str]
-    """Its id."""
     subject: Mapped[str]
     subject_version: Mapped[str]
     subject_sha256: Mapped[str]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The runs at which a subject's times stepped, and what else was new there.
+"""A subject's times over runs, the runs at which they stepped, and what else was new there.
 
 Where time is exact every difference is a step. Where it is real, `change_point.py` is asked about
 an index of each run: the mean, over its cells, of how many times their usual (median) time they
@@ -7,18 +7,89 @@ took. So a run that lacks some cells can still be set beside the others.
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import chain, groupby
 
 import msgspec
 import numpy as np
 
 from delayrig.analysis.history.change_point import change_points, values_min
-from delayrig.analysis.history.schema import CellRow
-from delayrig.analysis.history.series import Point
+from delayrig.analysis.history.schema import CellRow, RunRow
+from delayrig.analysis.history.store import Entry
+from delayrig.model.cell import Role
 from delayrig.model.lane import EXACT_LANE
+from delayrig.model.result import Verdict
 
+TIMED = (Verdict.PASS, Verdict.TOO_SHORT, Verdict.INCONCLUSIVE)
+"""What ended well or badly, but did its job; another's time is no measure."""
 Times = dict[str, int]
 """Of cells, by their ids, in ns."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    run: RunRow
+    cells: dict[str, CellRow]
+    """Those that timed it, by id."""
+
+    @property
+    def times_ns(self) -> dict[str, int]:
+        return {name: cell.total_ns for name, cell in self.cells.items()}
+
+    @property
+    def total_ns(self) -> int:
+        return sum(self.times_ns.values())
+
+    @property
+    def cpu_ns(self) -> int:
+        return sum(cell.user_ns + cell.sys_ns for cell in self.cells.values())
+
+    @property
+    def program(self) -> str:
+        """What was run, as short as people name it."""
+        cell = next(iter(self.cells.values()))
+        return " ".join(filter(None, (cell.subject_version, cell.subject_sha256[:12])))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Series:
+    """Runs of one plan in one lane whose sets of timed cells are equal: their sums are, too."""
+
+    plan: str
+    lane: str
+    points: list[Point]
+
+    @property
+    def name(self) -> str:
+        count = len(self.points[0].cells)
+        return f"{self.plan}, {self.lane}, {count} cell{'s' if count != 1 else ''}"
+
+
+def points_of(entries: Sequence[Entry], subject: str) -> list[Point]:
+    """Runs in which the subject was timed, the oldest first."""
+    found = [Point(run=entry.run, cells=_timed(entry.cells, subject)) for entry in entries]
+    return [point for point in found if point.cells]
+
+
+def series_of(points: Sequence[Point]) -> list[Series]:
+    """The points by what may be summed and set side by side, each series the oldest first."""
+    series: dict[tuple[str, str, frozenset[str]], list[Point]] = {}
+    for point in points:
+        key = (point.run.plan, point.run.lane, frozenset(point.cells))
+        series.setdefault(key, []).append(point)
+    return [Series(plan=plan, lane=lane, points=found) for (plan, lane, _), found in series.items()]
+
+
+def _timed(cells: Sequence[CellRow], subject: str) -> dict[str, CellRow]:
+    return {
+        cell.cell: cell
+        for cell in cells
+        if cell.subject == subject
+        and cell.role == Role.MEASURE
+        and not cell.witness  # An older rig's probes cost time.
+        and cell.verdict in TIMED
+        and cell.total_ns > 0
+    }
 
 
 class CellStep(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,8 +103,6 @@ class CellStep(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):
-    """A run that took another time than the one before it."""
-
     run: int
     previous: int
     started: str
@@ -82,7 +151,6 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def find_steps(points: Sequence[Point], subject: str, *, confidence: float) -> Found:
-    """Of all plans and lanes in which the subject was run."""
     steps: list[Step] = []
     too_few: list[TooFew] = []
     for runs in _grouped(points):

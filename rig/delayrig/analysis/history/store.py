@@ -125,7 +125,6 @@ class History:
         return decode_results(self._unpacked(row.content, number), f"{self.label}: run {number}")
 
     def decision(self, gate: int) -> Decision:
-        """What a gate decided, as it was."""
         with self._reading() as session:
             row = session.get(GateRow, gate) if session else None
         if row is None:

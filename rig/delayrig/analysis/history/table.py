@@ -27,8 +27,11 @@ class TableFormat(StrEnum):
 
 def table_of(entries: Sequence[Entry]) -> pa.Table:
     """Runs in their order, the cells of each in that of its plan."""
+    of_run = [name for name in _names(RunRow) if name != "id"]
     rows = [
-        _of_run(entry) | {name: getattr(cell, name) for name in _names(CellRow)} | _of_gate(entry)
+        {f"{RUN}{name}": getattr(entry.run, name) for name in of_run}
+        | {name: getattr(cell, name) for name in _names(CellRow)}
+        | _of_gate(entry)
         for entry in entries
         for cell in entry.cells
     ]
@@ -46,17 +49,12 @@ def write_table(table: pa.Table, form: TableFormat, file: Path) -> None:
 
 
 def read_table(file: Path, form: TableFormat) -> pa.Table:
-    """What `write_table` wrote, with its types."""
     if form is TableFormat.PARQUET:
         return parquet.read_table(file)
     convert = csv.ConvertOptions(
         column_types=_schema(), strings_can_be_null=True, quoted_strings_can_be_null=False
     )
     return csv.read_csv(file, convert_options=convert)
-
-
-def _of_run(entry: Entry) -> dict[str, object]:
-    return {f"{RUN}{name}": getattr(entry.run, name) for name in _names(RunRow) if name != "id"}
 
 
 def _of_gate(entry: Entry) -> dict[str, object]:

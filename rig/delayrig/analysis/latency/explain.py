@@ -1,13 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the readings say, in sentences: each is made of the figures that it names, or not at all."""
+"""What the readings say, in sentences: each is made of the figures that it names, or not at all.
 
-from collections.abc import Sequence
+In a guest of real time, where a core was not held to its speed in a window of 100 ms, a wait that
+ended then ended later: that is told, never averaged away.
+"""
+
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from delayrig.analysis.latency.host_interference import say_doubt
-from delayrig.analysis.latency.result import MachineReport, Reading
+from delayrig.analysis.latency.result import Cyclic, MachineReport, Reading
 from delayrig.analysis.latency.series import Kind, Section
+from delayrig.judge.trust import NOT_KEPT_PART_MAX
+from delayrig.lanes.live.pace import WINDOW_MS
 
+MARK = " *"
+MEANING = (
+    "* While this was measured, this machine did not hold a core of the guest to its speed: its own"
+    " delays are in the figure."
+)
 MS, S = 1_000_000, 1_000_000_000
 SELECT_SLACK, SELECT_SLACK_NICE = 1e-3, 5e-3
 """Of the time that was asked for: what select() and poll() may be late by, and at a nice value
@@ -16,6 +26,35 @@ STEP_SHARE = 0.05
 """Of a tick: how near to a whole number of ticks a wait lies that ended at one."""
 SLACK_NS = 50_000
 EXAMPLE_NS = 1_200_000
+
+
+def marked(text: str, *found: Reading | Cyclic | None) -> str:
+    """With a mark where this machine fell behind during one of them."""
+    return text + MARK if any(each and each.windows_not_kept for each in found) else text
+
+
+def doubt_of(readings: Sequence[Reading], cyclic: Sequence[Cyclic]) -> str:
+    """In how many windows, and of how many series; empty where there were none."""
+    found: list[Reading | Cyclic] = [*readings, *cyclic]
+    count = sum(each.windows for each in found)
+    not_kept = sum(each.windows_not_kept for each in found)
+    if not not_kept:
+        return ""
+    behind = sum(bool(each.windows_not_kept) for each in found)
+    said = (
+        f"in {not_kept} of {count} windows of {WINDOW_MS} ms this machine did not hold a core to"
+        f" its speed; {behind} of {len(found)} series, marked *, have its delays in them"
+    )
+    if not_kept > count * NOT_KEPT_PART_MAX:
+        said += ": that was often, so measure again when it is less busy"
+    return said
+
+
+def say_doubt(found: Iterable[Reading | Cyclic]) -> str:
+    """For a sentence that rests on them; empty where nothing is in doubt."""
+    if not any(each.windows_not_kept for each in found):
+        return ""
+    return " (*: this machine fell behind meanwhile.)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +146,6 @@ class Growth:
 
 
 def growths(machine: MachineReport) -> list[Growth]:
-    """In the order in which they were measured."""
     found: dict[tuple[str, str, str], dict[int, Reading]] = {}
     for each in machine.of(Section.JITTER):
         if each.statistics:

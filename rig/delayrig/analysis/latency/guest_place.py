@@ -48,7 +48,6 @@ DEADLINE_MS = 3_600_000
 class GuestPlace:
     profile: GuestProfile
     cpus: tuple[int, ...]
-    """To measure on, in turn."""
     image: GuestImage
     snapshot: Path
     program: Subject
@@ -70,7 +69,6 @@ class GuestPlace:
         )
 
     async def measure(self, words: Sequence[str]) -> list[Line]:
-        """As `Place` has it; as many at a time as a command line holds."""
         found: list[Line] = []
         for part in in_chunks(words, WORDS_MAX):
             entries = await self._run(self.program, part, ())

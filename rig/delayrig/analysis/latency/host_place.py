@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""This machine: the measuring program and cyclictest as its processes, and its governors.
+"""This machine: the measuring program and cyclictest as its processes, its governors, its energy.
 
 Governors of cpufreq are put back as they were, whatever happens. What was there is written to a
 file before anything is changed; a rig that was killed finds it at its next start.
+Energy is read from the counters of RAPL, else from a battery that is used up.
 """
 
 import asyncio
@@ -10,6 +11,7 @@ import contextlib
 import os
 import platform
 import shutil
+import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -36,6 +38,15 @@ REAL_TIME_REMEDY = (
 )
 LOAD_S_MAX = 120
 """How long eaters beside cyclictest turn at most; they are ended before."""
+CLASSES = Path("/sys/class")
+RAPL = "powercap/intel-rapl:*/energy_uj"
+"""Of whole packages: what is below them has a second number."""
+RANGE = "max_energy_range_uj"
+BATTERY = "power_supply/*/power_now"
+ABSENT = (
+    "energy: no RAPL counter that this user may read (/sys/class/powercap; as a rule root alone"
+    " may), and no battery in use that says its power"
+)
 
 
 class Governors:
@@ -158,12 +169,7 @@ def host_place_facts(cpus: tuple[int, ...], governors: Governors, sysfs: Path) -
 
 async def _answer(command: Sequence[str]) -> bytes:
     """What it prints; it is ended with this task."""
-    process = await asyncio.create_subprocess_exec(
-        *die_with_parent(command),
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
+    process = await _start(command, asyncio.subprocess.PIPE)
     try:
         said, complained = await process.communicate()
     finally:
@@ -183,6 +189,11 @@ async def _be_told(program: str, words: Sequence[str]) -> None:
         await _answer([program, *words])
     except RigFaultError as error:
         raise MissingError(f"{' '.join(error.message.split())}; {REAL_TIME_REMEDY}") from error
+
+
+async def _start(command: Sequence[str], output: int) -> asyncio.subprocess.Process:
+    words, nothing = die_with_parent(command), asyncio.subprocess.DEVNULL
+    return await asyncio.create_subprocess_exec(*words, stdin=nothing, stdout=output, stderr=output)
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
@@ -205,13 +216,55 @@ async def _load(program: Path, eaters: int) -> AsyncIterator[None]:
         count=2,
         eaters=eaters,
     )
-    process = await asyncio.create_subprocess_exec(
-        *die_with_parent([str(program), series.word]),
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.DEVNULL,
-        stderr=asyncio.subprocess.DEVNULL,
-    )
+    process = await _start([str(program), series.word], asyncio.subprocess.DEVNULL)
     try:
         yield
     finally:
         await _end(process)
+
+
+class EnergyMeter:
+    """Of the whole machine, other programs included."""
+
+    def __init__(self, classes: Path = CLASSES) -> None:
+        packages = (path for path in classes.glob(RAPL) if path.parent.name.count(":") == 1)
+        self._counters = [path for path in packages if _number(path) is not None]
+        self._batteries = [path for path in classes.glob(BATTERY) if _is_used(path)]
+        self._began_uj: list[int] = []
+        self._began_ns = 0
+
+    @property
+    def is_there(self) -> bool:
+        return bool(self._counters or self._batteries)
+
+    def begin(self) -> None:
+        self._began_uj = [_number(path) or 0 for path in self._counters]
+        self._began_ns = time.monotonic_ns()
+
+    def mean_mw(self) -> int | None:
+        """Power in that span, which ends now; of a battery what it says at the end."""
+        if not self._counters:
+            powers_uw = [_number(path) or 0 for path in self._batteries]
+            return sum(powers_uw) // 1000 if powers_uw else None
+        used_uj = sum(map(_used_uj, self._counters, self._began_uj))
+        passed_ns = time.monotonic_ns() - self._began_ns
+        return used_uj * 1_000_000 // passed_ns if passed_ns else None
+
+
+def _used_uj(counter: Path, began_uj: int) -> int:
+    """A counter begins anew after its range."""
+    used_uj = (_number(counter) or 0) - began_uj
+    return used_uj if used_uj >= 0 else used_uj + (_number(counter.parent / RANGE) or 0)
+
+
+def _is_used(power: Path) -> bool:
+    status = power.parent / "status"
+    said = status.read_text(encoding="ascii", errors="replace") if status.is_file() else ""
+    return said.strip() == "Discharging" and _number(power) is not None
+
+
+def _number(path: Path) -> int | None:
+    try:
+        return int(path.read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return None

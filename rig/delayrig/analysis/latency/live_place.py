@@ -64,7 +64,6 @@ class LivePlace:
         )
 
     async def measure(self, words: Sequence[str]) -> list[Line]:
-        """As `Place` has it; as many at a time as a command line holds."""
         found: list[Line] = []
         for part in in_chunks(words, WORDS_MAX):
             left = await self._run(self.program, part, rehearsal=rehearsal_of(part))

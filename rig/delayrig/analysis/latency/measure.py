@@ -10,8 +10,8 @@ from typing import Protocol
 import msgspec
 from msgspec.structs import replace
 
-from delayrig.analysis.latency.energy import ABSENT, EnergyMeter
-from delayrig.analysis.latency.host_interference import doubt_of
+from delayrig.analysis.latency.explain import doubt_of
+from delayrig.analysis.latency.host_place import ABSENT, EnergyMeter
 from delayrig.analysis.latency.place import Line, MissingError, Place, in_chunks
 from delayrig.analysis.latency.program_output import (
     INTERFACES,

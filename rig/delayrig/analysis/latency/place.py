@@ -9,7 +9,6 @@ from delayrig.lanes.payload import SUBJECT_ROOT
 from delayrig.model.lane import LaneName
 
 GUEST_LANES = (LaneName.VIRTUAL, LaneName.LIVE)
-"""Whose guests can be measured in."""
 T = TypeVar("T")
 Line = dict[str, Any]
 """A line of the measuring program, as it wrote it."""
@@ -20,7 +19,6 @@ USUAL_SLACK_NS = 50_000
 CYCLIC_OUTPUT = "/tmp/cyclictest.json"
 CYCLIC_ENTRY = "cyclictest.json"
 CYCLIC_LINE = f"collect {CYCLIC_ENTRY} {SUBJECT_ROOT}{CYCLIC_OUTPUT} 0 0"
-"""For the agent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,9 +41,7 @@ class PlaceFacts:
     cpus: tuple[int, ...]
     """To measure on, in turn."""
     core_mips: tuple[float, ...] = ()
-    """Of each core of a guest."""
     about: str = ""
-    """What a reader should know of it besides."""
     usual_slack_ns: int = 0
     """To give an ordinary process, where it would not have what Linux gives; 0: leave it."""
     governors: tuple[str, ...] = ()
@@ -82,7 +78,6 @@ class MissingError(Exception):
 
 
 def in_chunks(items: Sequence[T], length: int) -> Iterator[Sequence[T]]:
-    """As many items at a time."""
     for start in range(0, len(items), length):
         yield items[start : start + length]
 

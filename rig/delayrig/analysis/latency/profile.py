@@ -4,7 +4,6 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from delayrig.base.errors import BadInputError, nearest
 from delayrig.hazards import hazard_of, refusal_on
@@ -37,26 +36,8 @@ FILE_END = ".toml"
 SPEED = re.compile(r"[0-9]+(?:\.[0-9]{1,3})?")
 
 
-class MeasuredGuest(Protocol):
-    """What those of every lane have in common."""
-
-    @property
-    def name(self) -> str:
-        """The words that asked for it."""
-
-    @property
-    def cores(self) -> int:
-        """How many there are."""
-
-    @property
-    def first_cpu(self) -> int:
-        """The one to measure on where nothing else is asked for."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuestProfile:
-    """A guest, by the words that asked for it."""
-
     name: str
     shape: GuestShape
     spec_lines: tuple[str, ...] = ()
@@ -136,7 +117,6 @@ def _kernel_words(words: Iterable[str], hazards: Iterable[Hazard]) -> tuple[str,
 
 
 def spec_lines_of(hazards: Iterable[Hazard]) -> tuple[str, ...]:
-    """What the agent is told of those."""
     return ("realtime_denied 1",) if any(each.name == "no-rt" for each in hazards) else ()
 
 
@@ -152,26 +132,10 @@ def first_cpu(kernel_words: Sequence[str], *, cores: int | None = None, name: st
     return cpu
 
 
-def measured_cpus(profile: MeasuredGuest, *, all_cores: bool, core: int | None) -> tuple[int, ...]:
-    """In the order in which they are measured on."""
-    first = profile.first_cpu
-    if all_cores:
-        return (first, *(cpu for cpu in range(profile.cores) if cpu != first))
-    if core is not None and core >= profile.cores:
-        raise BadInputError(
-            f"--core {core}: {profile.name!r} has no such core",
-            hint=f"it has {profile.cores} of them, and the first is core 0",
-        )
-    return (first if core is None else core,)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveProfile:
-    """A guest, by the words that asked for it."""
-
     name: str
     core_mips: tuple[float, ...]
-    """What the cores do here."""
     asked_mips: tuple[float, ...]
     governor: str = PERFORMANCE
     kernel_words: tuple[str, ...] = ()
@@ -204,7 +168,6 @@ class LiveProfile:
 
 
 def parse_live_guests(words: tuple[str, ...]) -> list[LiveProfile]:
-    """Each guest once."""
     return [parse_live_guest(word) for word in dict.fromkeys(words)]
 
 
@@ -270,3 +233,18 @@ def _live_hazard(word: str, name: str) -> Hazard:
         hint = "write nohz=off" if word == "no-nohz" else "leave it out, or leave --lane live out"
         raise BadInputError(f"--guest {name!r}: {refusal}", hint=hint)
     return hazard
+
+
+def measured_cpus(
+    profile: GuestProfile | LiveProfile, *, all_cores: bool, core: int | None
+) -> tuple[int, ...]:
+    """In the order in which they are measured on."""
+    first = profile.first_cpu
+    if all_cores:
+        return (first, *(cpu for cpu in range(profile.cores) if cpu != first))
+    if core is not None and core >= profile.cores:
+        raise BadInputError(
+            f"--core {core}: {profile.name!r} has no such core",
+            hint=f"it has {profile.cores} of them, and the first is core 0",
+        )
+    return (first if core is None else core,)

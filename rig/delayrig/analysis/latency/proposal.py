@@ -21,8 +21,6 @@ Figures = dict[str, tuple[float, float, float]]
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Where the machines' figures are from."""
-
     source: str
     method: str
     resolution_ns: int
@@ -36,8 +34,6 @@ class ProposalMachine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 
 
 class Growth(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How late sleeps of several lengths ended."""
-
     source: str
     note: str
     sleep_ms: list[int]

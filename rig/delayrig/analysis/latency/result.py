@@ -140,9 +140,7 @@ class MachineReport(msgspec.Struct, frozen=True, kw_only=True):
     mips: float | None
     """Of a guest: million instructions a second of its first measured core."""
     core_mips: list[float] = []
-    """Of a guest: of each core."""
     about: str = ""
-    """What a reader should know of it besides."""
     cpus: int
     measured_cpus: list[int]
     kernel: str
@@ -164,7 +162,6 @@ class MachineReport(msgspec.Struct, frozen=True, kw_only=True):
     readings: list[Reading]
     cyclictest: list[Cyclic]
     missing: list[str]
-    """What could not be measured, and why."""
     doubt: str = ""
     """How far this machine did not keep up with a guest of real time; empty: it did."""
     host_s: float
@@ -190,7 +187,6 @@ class LatencyReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def write_report(report: LatencyReport, folder: Path) -> Path:
-    """All of it in one step."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / FILE_NAME
     write_json(path, report)

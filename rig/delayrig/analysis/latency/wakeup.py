@@ -22,8 +22,6 @@ DEADLINE_MS = 120_000
 
 
 class Lateness(msgspec.Struct, frozen=True, kw_only=True):
-    """Of one series of sleeps."""
-
     governor: str
     eaters: int
     count: int
@@ -33,8 +31,6 @@ class Lateness(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WakeupReport(msgspec.Struct, frozen=True, kw_only=True):
-    """The whole of `wakeup.json`."""
-
     schema: int = SCHEMA
     mips_max: float
     mips_min: float

@@ -95,28 +95,24 @@ def _seconds(ns: int) -> str:
 
 def describe_evidence(item: Evidence, first_ns: int = 0) -> list[str]:
     """What was asked for, what it got, who saw it, and where."""
-    lines = [f"{item.what}{_times(item)}"]
+    times = f" ({item.count} times, the worst is shown)" if item.count > 1 else ""
+    lines = [f"{item.what}{times}"]
     if item.requested_ns is not None and item.actual_ns is not None:
         shortest, longest = (in_full(ns, beside_ns=item.requested_ns) for ns in item.actual_ns)
         got = longest if shortest == longest else f"between {shortest} and {longest}"
         missing_ns = item.requested_ns - item.actual_ns[1]
         missing = in_full(missing_ns, beside_ns=item.requested_ns)
-        lines.append(f"  asked for: {in_full(item.requested_ns)}")
-        lines.append(
-            f"  got:       {got}: at least {missing} too little"
-            if missing_ns > 0
-            else f"  got:       {got}"
-        )
+        too_little = f": at least {missing} too little" if missing_ns > 0 else ""
+        lines += [
+            f"  asked for: {in_full(item.requested_ns)}",
+            f"  got:       {got}{too_little}",
+        ]
     elif item.margin_ns is not None and item.margin_ns < 0:
         lines.append(f"  too early: by {in_full(-item.margin_ns)}")
     lines.append(f"  witness:   {item.witness}. {WITNESSES[item.witness]}")
     if item.where:
         lines.append(f"  where:     {_place(item.where, first_ns)}")
     return lines
-
-
-def _times(item: Evidence) -> str:
-    return f" ({item.count} times, the worst is shown)" if item.count > 1 else ""
 
 
 def _place(where: str, first_ns: int) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from delayrig.analysis.gate.decision import FILE_NAME as GATE_FILE
 from delayrig.analysis.gate.decision import read_decision
@@ -35,8 +36,6 @@ PIPELINE_RUN = "run"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wish:
-    """What a user asked for, as it was typed."""
-
     cell: str | None
     run: Path | None = None
     plan: str | None = None
@@ -170,7 +169,7 @@ def _from_run(wish: Wish, run: Path, paths: Paths) -> Chosen:
     results = read_results(run)
     result = next(cell for cell in results.cells if cell.id == found)
     chips = read_chips(paths.checkout)
-    recipes = msgspec.structs.replace(read_recipes(paths.checkout), saved=programs_beside(run))
+    recipes = replace(read_recipes(paths.checkout), saved=programs_beside(run))
     cell = _kept_cell(run, found) or _planned_cell(results, result, paths)
     if cell.chip not in chips:
         raise BadInputError(
@@ -202,13 +201,11 @@ def _run_below(folder: Path) -> Path:
 
 
 def _words_of_change(wish: Wish) -> list[str]:
-    """What the user wants otherwise, as it was typed."""
     options = {"--subject": wish.subject, "--lane": wish.lane, "--seed": wish.seed}
     return [str(word) for pair in options.items() if pair[1] is not None for word in pair]
 
 
 def ids_in_run(run: Path) -> list[str]:
-    """The cells of a run or of a gate, as they may be asked for."""
     run = _run_below(run)
     return _ids_in(
         _runs_of_gate(run).values() if (run / GATE_FILE).is_file() else [read_results(run)]
@@ -247,13 +244,11 @@ def _find_in(runs: Sequence[Results], wanted: str, where: Path) -> str:
 
 def _changed(cell: Cell, wish: Wish) -> Cell:
     """The cell with what the user wants otherwise; what a plan expects is not said of that."""
-    again = msgspec.structs.replace(cell, subject=current_name(cell.subject))
+    again = replace(cell, subject=current_name(cell.subject))
     if wish.seed is not None:
-        again = msgspec.structs.replace(again, seed=wish.seed)
+        again = replace(again, seed=wish.seed)
     if wish.subject and wish.subject != cell.subject:
-        again = msgspec.structs.replace(
-            again, subject=wish.subject, side="", role=Role.MEASURE, expect=Expect.PASS
-        )
+        again = replace(again, subject=wish.subject, side="", role=Role.MEASURE, expect=Expect.PASS)
     if wish.lane and wish.lane is not cell.lane:
         if cell.lane is LaneName.HOST:
             raise BadInputError(
@@ -261,7 +256,7 @@ def _changed(cell: Cell, wish: Wish) -> Cell:
                 hint="name its plan with --plan instead of --from",
             )
         # Cells of the host lane differ in no speed.
-        again = msgspec.structs.replace(again, lane=wish.lane, expect=Expect.PASS, icount_shift=0)
+        again = replace(again, lane=wish.lane, expect=Expect.PASS, icount_shift=0)
     return again
 
 
@@ -297,9 +292,8 @@ def _planned_cell(results: Results, result: CellResult, paths: Paths) -> Cell:
 
 def delay_wish_of(rerun: str) -> DelayWish:
     """Where the delay function was said to be, from the command that runs a cell again."""
-    words = rerun.split()
     wish = DelayWish()
-    for option, value in itertools.pairwise(words):
+    for option, value in itertools.pairwise(rerun.split()):
         if option == "--delay-symbol":
             wish = DelayWish(symbol=value)
         if option == "--delay-offset":

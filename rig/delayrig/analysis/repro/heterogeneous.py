@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from delayrig.analysis.repro.cell_text import describe_evidence
-from delayrig.analysis.repro.look import Look, Show
+from delayrig.analysis.repro.look import Look, Show, say_nothing
 from delayrig.analysis.repro.watched_lane import opener
 from delayrig.base.durations import in_full
 from delayrig.base.errors import ExitCode
@@ -57,24 +57,12 @@ class Walk:
     stdout: str
 
     @property
-    def began_ns(self) -> int:
-        return self._moment(SubjectStart)
-
-    @property
-    def moved_ns(self) -> int:
-        """When it was moved; 0 where it never was."""
-        return self._moment(Moved)
-
-    @property
-    def ended_ns(self) -> int:
-        return self._moment(SubjectEnd)
-
-    @property
     def moved_to(self) -> int:
         moved = first(self.events, Moved)
         return moved.core if moved else 0
 
-    def _moment(self, kind: type[SubjectStart | Moved | SubjectEnd]) -> int:
+    def moment_ns(self, kind: type[SubjectStart | Moved | SubjectEnd]) -> int:
+        """When its subject started, was moved or ended; 0 where it never was."""
         found = first(self.events, kind)
         return found.t_ns if found else 0
 
@@ -124,11 +112,15 @@ def describe_walk(walk: Walk) -> list[str]:
     """Calibrated here, moved there, asked for this, got that: a line or some for each."""
     if not walk.events:
         return [f"   {walk.result.reason}"]
-    here = measured_mips(walk, 0, walk.began_ns, walk.moved_ns)
-    there = measured_mips(walk, walk.moved_to, walk.moved_ns, walk.ended_ns)
+    began_ns, moved_ns = walk.moment_ns(SubjectStart), walk.moment_ns(Moved)
+    here = measured_mips(walk, 0, began_ns, moved_ns)
+    there = measured_mips(walk, walk.moved_to, moved_ns, walk.moment_ns(SubjectEnd))
+    stayed_ns = moved_ns - began_ns
+    stayed = in_full(stayed_ns) if stayed_ns > 0 else "no time"
+    calibration = (line.strip() for line in walk.stdout.splitlines() if "alibrat" in line)
     lines = [
-        f"1. Started here:   core 0, {_speed(here)}, for {_between(walk.began_ns, walk.moved_ns)}.",
-        *(f"                   It said: {line}" for line in _calibration(walk.stdout)),
+        f"1. Started here:   core 0, {_speed(here)}, for {stayed}.",
+        *(f"                   It said: {line}" for line in calibration),
         f"2. Moved there:    core {walk.moved_to}, {_speed(there)}.",
     ]
     if walk.result.verdict is Verdict.TOO_SHORT:
@@ -140,7 +132,9 @@ def _describe_short(walk: Walk, here: float | None, there: float | None) -> list
     lines = []
     for item in walk.result.evidence:
         if item.requested_ns is None or item.actual_ns is None:
-            lines += [f"   {line}" for line in describe_evidence(item, walk.began_ns)]
+            lines += [
+                f"   {line}" for line in describe_evidence(item, walk.moment_ns(SubjectStart))
+            ]
             continue
         what = item.what.removesuffix(" was too short")
         shortest, longest = (in_full(ns, beside_ns=item.requested_ns) for ns in item.actual_ns)
@@ -181,7 +175,6 @@ def _describe_kept(walk: Walk) -> list[str]:
 
 
 def describe_answer(walks: Sequence[Walk]) -> str:
-    """One sentence about both."""
     told = ", ".join(f"{walk.cell.subject}: {walk.result.verdict}" for walk in walks)
     verdicts = [walk.result.verdict for walk in walks]
     if verdicts == [Verdict.TOO_SHORT, Verdict.PASS]:
@@ -193,14 +186,6 @@ def describe_answer(walks: Sequence[Walk]) -> str:
 
 def _speed(mips: float | None) -> str:
     return "idle" if mips is None else f"{mips:.1f} MIPS as measured"
-
-
-def _between(since_ns: int, until_ns: int) -> str:
-    return in_full(until_ns - since_ns) if until_ns > since_ns else "no time"
-
-
-def _calibration(stdout: str) -> list[str]:
-    return [line.strip() for line in stdout.splitlines() if "alibrat" in line]
 
 
 async def walk_through(
@@ -236,11 +221,7 @@ async def _run(cell: Cell, request: Request, paths: Paths, show: Show, *, attemp
         if words := describe_stage(cell, stage, at_s):
             show(words)
 
-    opened = opener(Look.WATCH, _silent, told)
+    opened = opener(Look.WATCH, say_nothing, told)
     results = await run_request(single, paths, Quiet(lambda what: show(f"  making {what}")), opened)
     (result,) = results.cells
     return read_walk(cell, result, out / result.id)
-
-
-def _silent(line: str) -> None:
-    """What the console says is of no interest here."""

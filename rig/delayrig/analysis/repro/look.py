@@ -12,7 +12,6 @@ from delayrig.lanes.stages import StageWatch, read_marks
 
 LOOK_AGAIN_S = 0.05
 Show = Callable[[str], None]
-"""Takes a line."""
 Lines = Callable[[str], list[str]]
 """From a whole file so far to the lines that it is worth."""
 Told = Callable[[str, float], None]
@@ -20,8 +19,6 @@ Told = Callable[[str, float], None]
 
 
 class Look(Enum):
-    """From the outside, or from within."""
-
     WATCH = "watch"
     """It runs as ever; what it says is shown as it goes."""
     SHELL = "shell"
@@ -35,6 +32,10 @@ LEAVE_KEY = b"\x1d"
 EXTRA_MS = 24 * 3600 * 1000
 """What is added to the subject's time where a person looks at it: nobody shall be hurried."""
 EXTRA_S = EXTRA_MS // 1000
+
+
+def say_nothing(_line: str) -> None:
+    """Where lines are of no interest."""
 
 
 @asynccontextmanager
@@ -87,8 +88,6 @@ def stage_lines(who: str, since_s: float | None = None) -> Lines:
 
 
 class ShownWatch(StageWatch):
-    """Notes as ever, and tells."""
-
     def __init__(self, told: Told) -> None:
         super().__init__()
         self._told = told

@@ -11,7 +11,7 @@ import click
 
 from delayrig.analysis.repro.cell_text import describe_cell, describe_result
 from delayrig.analysis.repro.choice import Before, Chosen
-from delayrig.analysis.repro.look import Look, Show, whole_lines
+from delayrig.analysis.repro.look import Look, Show, say_nothing, whole_lines
 from delayrig.analysis.repro.watched_lane import opener, packed_commands
 from delayrig.base.errors import ExitCode, LostGuestError
 from delayrig.base.paths import Paths
@@ -51,12 +51,18 @@ def compare_reproduction(
             lines=("Nothing to compare it with: --from RUN names a run that has it.",)
         )
     old, is_rig_fault = before.result, False
+    verdict = f"Something else happened: {now.verdict}; in the run before it was {old.verdict}."
+    if old.verdict == now.verdict:
+        verdict = f"The same thing happened again: {now.verdict}, as in the run before."
     if now.lane != EXACT_LANE:
         times = "Its times are those of a real clock, and differ from run to run."
     elif Verdict.INFRA_ERROR in (old.verdict, now.verdict) or not old.events_sha256:
         times = "One of the two was lost, so no times are compared."
     elif all(getattr(old, key) == getattr(now, key) for key in TIMES):
-        times = _equal_line(now)
+        times = (
+            f"Times are equal to the nanosecond: {now.time_ns.total / 1e9:.9f} s in total, and each"
+            f" event of the cell (SHA-256 {now.events_sha256[:12]})."
+        )
     elif other := unequal_inputs(before, digests):
         times = f"{_times_line(old, now)} It was made with another {', '.join(other)}."
     else:
@@ -65,26 +71,12 @@ def compare_reproduction(
             f"{_times_line(old, now)} All that it was made with is the same: this is a fault"
             " of the rig. `rig/rig compare --exact` names the first event that differs."
         )
-    return Reproduction(lines=(_verdict_line(old, now), times), is_rig_fault=is_rig_fault)
+    return Reproduction(lines=(verdict, times), is_rig_fault=is_rig_fault)
 
 
 def unequal_inputs(before: Before, digests: Mapping[str, str]) -> list[str]:
     """What the cell was made with then and is not now; of a run much is of other cells alone."""
     return [name for name in sorted(digests) if before.digests.get(name) != digests[name]]
-
-
-def _verdict_line(old: CellResult, now: CellResult) -> str:
-    if old.verdict == now.verdict:
-        return f"The same thing happened again: {now.verdict}, as in the run before."
-    return f"Something else happened: {now.verdict}; in the run before it was {old.verdict}."
-
-
-def _equal_line(now: CellResult) -> str:
-    total_s = now.time_ns.total / 1e9
-    return (
-        f"Times are equal to the nanosecond: {total_s:.9f} s in total, and each event of the cell"
-        f" (SHA-256 {now.events_sha256[:12]})."
-    )
 
 
 def _times_line(old: CellResult, now: CellResult) -> str:
@@ -107,7 +99,7 @@ async def run_again(
     """Shows the cell, and then what came of it: that alone where `quiet`.
 
     What is said `instead` replaces the comparison with the run before."""
-    show: Show = _say_nothing if quiet else click.echo
+    show: Show = say_nothing if quiet else click.echo
     for line in describe_cell(chosen.cell, chosen.chips[chosen.cell.chip]):
         show(line)
     show("")
@@ -127,13 +119,10 @@ async def run_again(
         else compare_reproduction(chosen.before, result, results.run.image_digests)
     )
     click.echo("")
-    for line in [*again.lines, _left(folder, result, kept=kept)]:
+    left = f"Nothing of it is kept; --keep leaves its folder. Again: {result.rerun}"
+    for line in [*again.lines, f"kept: {folder}" if kept else left]:
         click.echo(line)
     return again.exit_code(result)
-
-
-def _say_nothing(_line: str) -> None:
-    """Of `-q`."""
 
 
 def _show_output(folder: Path, show: Show) -> None:
@@ -150,12 +139,6 @@ def _began_ns(folder: Path) -> int:
         began = first(read_events(folder), SubjectStart)
         return began.t_ns if began else 0
     return 0
-
-
-def _left(folder: Path, result: CellResult, *, kept: bool) -> str:
-    if kept:
-        return f"kept: {folder}"
-    return f"Nothing of it is kept; --keep leaves its folder. Again: {result.rerun}"
 
 
 async def commands_of(request: Request, paths: Paths, preparing: Preparing) -> list[str]:

@@ -42,7 +42,6 @@ async def connect(socket: Path) -> tuple[asyncio.StreamReader, asyncio.StreamWri
 
 
 async def await_words(socket: Path, words: str) -> None:
-    """Until the guest says that on its console."""
     reader, writer = await connect(socket)
     try:
         await reader.readuntil(words.encode())

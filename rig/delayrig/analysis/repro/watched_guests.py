@@ -21,6 +21,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from delayrig.analysis.repro.guest_entry import Visit
 from delayrig.analysis.repro.look import (
     EXTRA_S,
     Show,
@@ -31,7 +32,6 @@ from delayrig.analysis.repro.look import (
     stages_told,
     whole_lines,
 )
-from delayrig.analysis.repro.visit import Visit
 from delayrig.base.errors import LostGuestError
 from delayrig.hazards.of_cell import shape_of
 from delayrig.lanes.lane import Assignment
@@ -67,8 +67,6 @@ async def _wake_until(over: asyncio.Event, machine: Machine) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchedGuests(VirtualLane):
-    """Guests of one cell, shown as it goes."""
-
     show: Show
     visit: Visit | None = None
 
@@ -104,8 +102,6 @@ class WatchedGuests(VirtualLane):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchedLiveGuests(LiveLane):
-    """Guests of one cell, shown as it goes."""
-
     show: Show
     told: Told | None = None
     """Is told of each stage instead, where somebody explains them."""

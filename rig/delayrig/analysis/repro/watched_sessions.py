@@ -46,8 +46,6 @@ os.execv(words[0], words)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchedSessions(HostLane):
-    """One cell on this machine, shown as it goes."""
-
     show: Show
     look: Look = Look.WATCH
     delay: DelayWish

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from delayrig.analysis.compare.exact import compare_exactly
+from delayrig.analysis.compare import compare_exactly
 from delayrig.base.atomic_file import write_json
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.paths import Paths

@@ -7,6 +7,7 @@ All run once, beside the shipped program; each is decided from its own cells and
 from collections.abc import Iterable, Sequence
 
 import msgspec
+from msgspec.structs import replace
 
 from delayrig.analysis.gate.decision import Decision, GateCell, Limits, Outcome
 from delayrig.analysis.gate.judge import decide
@@ -28,8 +29,6 @@ FAILED = (Verdict.OP_FAILED, Verdict.HUNG)
 
 
 class Answered(msgspec.Struct, frozen=True, kw_only=True):
-    """One of them, and what a gate would say of it."""
-
     name: str
     what: str
     kind: Kind
@@ -89,9 +88,8 @@ def choose_for(names: Sequence[str], cells: Iterable[Cell]) -> list[Cell]:
 
 
 def in_disguise(disguise: str, cells: Iterable[Cell]) -> list[Cell]:
-    """The same cells, with each known-bad build in that disguise."""
     return [
-        msgspec.structs.replace(cell, subject=f"{disguise}{cell.subject}")
+        replace(cell, subject=f"{disguise}{cell.subject}")
         if cell.subject.startswith(PREFIX)
         else cell
         for cell in cells
@@ -115,8 +113,8 @@ def answer_all(results: Results, mistakes: Iterable[Mistake], disguise: str = ""
 
 def _is_watched(results: Results) -> bool:
     watching = [cell for cell in results.cells if Role(cell.role) in WATCHING]
-    seen = {Role(cell.role) for cell in watching if cell.expect == cell.verdict}
-    return seen == set(WATCHING) and all(cell.expect == cell.verdict for cell in watching)
+    good = all(cell.expect == cell.verdict for cell in watching)
+    return good and {Role(cell.role) for cell in watching} == set(WATCHING)
 
 
 def _answer(results: Results, mistake: Mistake, disguise: str) -> Answered:
@@ -152,8 +150,8 @@ def _decision(results: Results, subject: str) -> Decision:
     theirs = [c for c in results.cells if _is_measured(c, BUNDLED) and c.place in places]
     watching = [cell for cell in results.cells if Role(cell.role) in WATCHING]
     return decide(
-        [msgspec.structs.replace(results, cells=theirs)],
-        [msgspec.structs.replace(results, cells=[*ours, *watching])],
+        [replace(results, cells=theirs)],
+        [replace(results, cells=[*ours, *watching])],
         Limits(),
     )
 

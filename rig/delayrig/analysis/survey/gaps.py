@@ -31,7 +31,6 @@ class Gap(msgspec.Struct, frozen=True, kw_only=True):
 
     opened_ns: int
     closed_ns: int
-    """When the next request was read."""
     shortest_ns: int
     longest_ns: int
 
@@ -117,7 +116,9 @@ def _bounds(cell: Cell, gaps: Sequence[Gap]) -> Iterator[BusBound]:
     service = service_ns(gaps)
     classes: dict[int, list[Gap]] = {}
     for gap in gaps:
-        classes.setdefault(_class_us(gap.longest_ns - service, service), []).append(gap)
+        above_ns = gap.longest_ns - service
+        shows_wait = above_ns >= max(1000, service // SIGN)
+        classes.setdefault(class_us(above_ns // 1000 if shows_wait else 0), []).append(gap)
     for from_us, same in sorted(classes.items()):
         yield BusBound(
             subject=cell.subject,
@@ -129,12 +130,6 @@ def _bounds(cell: Cell, gaps: Sequence[Gap]) -> Iterator[BusBound]:
             at_most_ns=sum(gap.longest_ns for gap in same),
             service_ns=service,
         )
-
-
-def _class_us(above_ns: int, service: int) -> int:
-    if above_ns < max(1000, service // SIGN):
-        return 0
-    return class_us(above_ns // 1000)
 
 
 def class_us(us: int) -> int:

@@ -72,7 +72,6 @@ def requested_of(watched: Iterable[Watched]) -> list[Requested]:
 
 
 def answer_of(calls: Sequence[Requested]) -> str:
-    """What was asked for, in one sentence."""
     if not calls:
         return "No wait was seen call by call."
     count, took = sum(each.count for each in calls), sum(each.took_ns for each in calls)

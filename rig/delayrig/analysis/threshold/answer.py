@@ -84,7 +84,13 @@ def answer_of(evidence: Evidence) -> Answer:
         frugal_us=list(common.choice.frugal),
         profiles=[
             *(_profile(ground, common, name, alone[name].value_us) for name in names),
-            *(_without_jobs(evidence, name) for name in evidence.sleep if name not in names),
+            *(
+                ProfileFacts(
+                    name=name, in_set=False, recommended_us=None, common=False, sleep=facts
+                )
+                for name, facts in evidence.sleep.items()
+                if name not in names
+            ),
         ],
         odd=list(common.odd),
         costs=costs,
@@ -113,12 +119,6 @@ def _price(
     if value_us is None or than_us is None or not profiles:
         return None
     return ground.price(value_us, than_us, profiles)
-
-
-def _without_jobs(evidence: Evidence, name: str) -> ProfileFacts:
-    return ProfileFacts(
-        name=name, in_set=False, recommended_us=None, common=False, sleep=evidence.sleep[name]
-    )
 
 
 def _alone(costs: Sequence[Cost], profile: str, facts: SleepFacts | None) -> Choice:

@@ -66,8 +66,6 @@ def parse_value(word: str, option: str) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A flashrom that was built with one threshold."""
-
     value_us: int
     program: Path
     sha256: str
@@ -75,7 +73,6 @@ class Candidate:
 
     @property
     def subject(self) -> str:
-        """Its name as a subject of plans."""
         return f"{PATH_PREFIX}{self.program}"
 
 

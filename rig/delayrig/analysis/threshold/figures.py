@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from enum import StrEnum
 
 import msgspec
+from msgspec.structs import replace
 
 from delayrig.analysis.threshold.guests import Profile, job_of, profile_of
 from delayrig.analysis.threshold.recommend import Trial, pareto
@@ -140,7 +141,7 @@ def with_fronts(costs: Sequence[Cost]) -> list[Cost]:
         for name in {cost.profile for cost in costs}
     }
     return [
-        msgspec.structs.replace(
+        replace(
             cost, on_front=cost.standing is Standing.SAFE and cost.value_us in fronts[cost.profile]
         )
         for cost in costs
@@ -148,8 +149,6 @@ def with_fronts(costs: Sequence[Cost]) -> list[Cost]:
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
-    """All that an answer is made of."""
-
     subject: str
     lane: str
     seed: int

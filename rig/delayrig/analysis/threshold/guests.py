@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
+from msgspec.structs import replace
 
 from delayrig.base.errors import BadInputError, nearest
 from delayrig.hazards import cores_needed, ordered_hazards, parse_hazards
@@ -84,7 +85,7 @@ def moved(cells: Sequence[Cell], profiles: Sequence[Profile]) -> list[Cell]:
     jobs = {_job(cell): cell for cell in reversed(cells)}
     first = [cell for cell in cells if jobs[_job(cell)] is cell]
     return [
-        msgspec.structs.replace(
+        replace(
             cell, icount_shift=profile.icount_shift, cores=profile.cores, hazards=profile.hazards
         )
         for profile in profiles
@@ -93,7 +94,6 @@ def moved(cells: Sequence[Cell], profiles: Sequence[Profile]) -> list[Cell]:
 
 
 def job_of(cell: Cell) -> str:
-    """What is done to which part, in words."""
     size = "" if cell.job == "probe" else f" {cell.region_kib} KiB"
     return f"{cell.job}{size} {cell.chip} {cell.corner}"
 
@@ -103,7 +103,6 @@ def _job(cell: Cell) -> tuple[str, ...]:
 
 
 def preset_words(presets: Iterable[str]) -> tuple[str, ...]:
-    """The guests of those, as words."""
     return tuple(word for name in presets for word in PRESETS[name])
 
 

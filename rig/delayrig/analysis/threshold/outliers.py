@@ -110,7 +110,6 @@ def _beyond(figure: int, other: int) -> Fraction:
 
 
 def common_choice(ground: Ground) -> Common:
-    """The choice of the common profiles, and the odd ones."""
     weighty = [name for name in ground.profiles if ground.weight([name]) > 0]
     kept, choice, left = weighty, ground.choose(weighty), []
     while name := _oddest(ground, kept, choice, ground.weight(weighty)):

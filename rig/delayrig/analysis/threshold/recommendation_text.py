@@ -90,7 +90,6 @@ def percent(ratio: float) -> str:
 
 
 def price_words(price: Price | None) -> tuple[str, str]:
-    """Time and CPU time as a table has them."""
     return (percent(price.time), percent(price.cpu)) if price else ("-", "-")
 
 

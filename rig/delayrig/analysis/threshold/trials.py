@@ -43,7 +43,6 @@ class Inputs(msgspec.Struct, frozen=True, kw_only=True):
     schema: int = SCHEMA
     subject: str
     programs: dict[str, str]
-    """Digests by value."""
     cells: list[str]
     seed: int
     lane: str

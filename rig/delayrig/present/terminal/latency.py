@@ -6,7 +6,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 
 from delayrig.analysis.latency import explain
-from delayrig.analysis.latency.host_interference import MEANING
+from delayrig.analysis.latency.explain import MEANING
 from delayrig.analysis.latency.result import LatencyReport, MachineReport
 from delayrig.analysis.latency.series import Section
 from delayrig.present import latency_rows as rows

@@ -1,14 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Compares two runs exactly: in the virtual lane any difference is a fault to be found."""
+"""Two runs beside each other, exactly and by their times.
 
+In the virtual lane any difference is a fault to be found. Times are compared where all else that
+decides them is the same: seed and digests of all that the guest is made of; of real time also the
+machine. Else the names of what is unlike are given.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 
+import msgspec
+
+from delayrig.analysis.history.inputs import inputs_of
 from delayrig.base import digest
 from delayrig.base.errors import ExitCode
 from delayrig.model.lane import EXACT_LANE
-from delayrig.model.result import CellResult, Results, Verdict, read_results
+from delayrig.model.result import CellResult, Results, RunHeader, Verdict, read_results
 
 FIELDS = ("verdict", "time_ns", "cpu_ns", "evidence", "judged", "unjudged", "events_sha256")
 
@@ -50,9 +59,8 @@ def compare_exactly(first: Path, second: Path) -> Comparison:
 
 
 def compare_runs_exactly(first: ComparedRun, second: ComparedRun) -> Comparison:
-    """The same of runs that were read already."""
     runs = first.results, second.results
-    unequal = [*_unequal_seeds(*runs), *_unequal_images(*runs)]
+    unequal = _unequal_inputs(first.results.run, second.results.run)
     pairs, unpaired = _pair(*runs)
     doubts = [*unequal, *_incomplete(first), *_incomplete(second), *unpaired]
     differences: list[str] = []
@@ -68,14 +76,12 @@ def compare_runs_exactly(first: ComparedRun, second: ComparedRun) -> Comparison:
     )
 
 
-def _unequal_seeds(first: Results, second: Results) -> list[str]:
-    seeds = first.run.seed, second.run.seed
-    return [] if seeds[0] == seeds[1] else [f"seeds are unequal: {seeds[0]} and {seeds[1]}"]
-
-
-def _unequal_images(first: Results, second: Results) -> list[str]:
-    ours, theirs = first.run.image_digests, second.run.image_digests
-    return [
+def _unequal_inputs(first: RunHeader, second: RunHeader) -> list[str]:
+    seeds = []
+    if first.seed != second.seed:
+        seeds.append(f"seeds are unequal: {first.seed} and {second.seed}")
+    ours, theirs = first.image_digests, second.image_digests
+    return seeds + [
         f"images are unequal: {name} is {ours.get(name, 'missing')[:12]}"
         f" and {theirs.get(name, 'missing')[:12]}"
         for name in sorted(ours.keys() | theirs.keys())
@@ -146,3 +152,89 @@ def _differences(ours: CellResult, theirs: CellResult) -> list[str]:
         for field in FIELDS
         if getattr(ours, field) != getattr(theirs, field)
     ]
+
+
+class CellPair(msgspec.Struct, frozen=True, kw_only=True):
+    """A cell in both runs. `unlike` is empty where its times may be compared."""
+
+    id: str
+    lane: str
+    verdicts: tuple[Verdict, Verdict]
+    unlike: list[str]
+    same_program: bool
+    total_ns: tuple[int, int]
+    cpu_ns: tuple[int, int]
+    same_events: bool
+
+    @property
+    def pct(self) -> float | None:
+        """How much longer the second took, in percent; None where that says nothing."""
+        before, after = self.total_ns
+        timed = before > 0 and after > 0 and not self.unlike
+        return 100 * (after - before) / before if timed else None
+
+    @property
+    def is_fault(self) -> bool:
+        """Whether exact time differs though nothing else does: the rig's to explain."""
+        exact = self.lane == EXACT_LANE and self.same_program and not self.unlike
+        ran = not {Verdict.SKIPPED, Verdict.INFRA_ERROR} & set(self.verdicts)
+        return exact and ran and (self.total_ns[0] != self.total_ns[1] or not self.same_events)
+
+
+class Beside(msgspec.Struct, frozen=True, kw_only=True):
+    pairs: list[CellPair]
+    only_first: list[str]
+    only_second: list[str]
+
+    @property
+    def comparable(self) -> list[CellPair]:
+        return [pair for pair in self.pairs if pair.pct is not None]
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """0 where every cell could be compared, whatever came of it."""
+        if any(pair.is_fault for pair in self.pairs):
+            return ExitCode.RIG_FAULT
+        doubt = self.only_first or self.only_second or any(pair.unlike for pair in self.pairs)
+        return ExitCode.INCONCLUSIVE if doubt or not self.pairs else ExitCode.PASS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sums:
+    """Over the cells that may be compared, in ns."""
+
+    total: tuple[int, int]
+    cpu: tuple[int, int]
+
+
+def compare_times(first: Results, second: Results) -> Beside:
+    """In the order of the first run."""
+    theirs = {cell.id: cell for cell in second.cells}
+    ours = {cell.id for cell in first.cells}
+    both = [cell for cell in first.cells if cell.id in theirs]
+    return Beside(
+        pairs=[_cell_pair(cell, theirs[cell.id], first, second) for cell in both],
+        only_first=[cell.id for cell in first.cells if cell.id not in theirs],
+        only_second=[cell.id for cell in second.cells if cell.id not in ours],
+    )
+
+
+def sums_of(pairs: Sequence[CellPair]) -> Sums:
+    return Sums(
+        total=(sum(pair.total_ns[0] for pair in pairs), sum(pair.total_ns[1] for pair in pairs)),
+        cpu=(sum(pair.cpu_ns[0] for pair in pairs), sum(pair.cpu_ns[1] for pair in pairs)),
+    )
+
+
+def _cell_pair(ours: CellResult, theirs: CellResult, first: Results, second: Results) -> CellPair:
+    before, after = inputs_of(ours, first.run), inputs_of(theirs, second.run)
+    return CellPair(
+        id=ours.id,
+        lane=ours.lane,
+        verdicts=(ours.verdict, theirs.verdict),
+        unlike=sorted(n for n in before.keys() | after.keys() if before.get(n) != after.get(n)),
+        same_program=ours.subject.sha256 == theirs.subject.sha256,
+        total_ns=(ours.time_ns.total, theirs.time_ns.total),
+        cpu_ns=(ours.total_cpu_ns, theirs.total_cpu_ns),
+        same_events=ours.events_sha256 == theirs.events_sha256,
+    )
