@@ -8,14 +8,16 @@ from delayrig.analysis.latency.proposal import KEYS
 from delayrig.analysis.latency.result import (
     Audit,
     Cyclic,
+    Kind,
     LatencyReport,
     MachineReport,
     Reading,
+    Section,
+    Series,
     Statistics,
     Ticks,
     Timers,
 )
-from delayrig.analysis.latency.series import Kind, Section, Series
 
 US, MS, S = 1_000, 1_000_000, 1_000_000_000
 JIFFY_NS = 4 * MS

@@ -19,15 +19,15 @@ from delayrig.analysis.latency.profile import SETS, parse_guest, parse_guests
 from delayrig.analysis.latency.program_output import (
     INTERFACES,
     cyclictest_words,
+    parse_cpus,
     parse_lines,
     read_cyclictest,
     reading_of,
+    timers_of,
 )
 from delayrig.analysis.latency.proposal import KEYS, read_proposal
-from delayrig.analysis.latency.result import LatencyReport, Ticks
-from delayrig.analysis.latency.series import Kind, Section, Series
+from delayrig.analysis.latency.result import Kind, LatencyReport, Section, Series, Ticks
 from delayrig.analysis.latency.series_plan import GUEST_INSTRUCTIONS, QUICK, USUAL, programme
-from delayrig.analysis.latency.timers import parse_cpus, timers_of
 from delayrig.base.errors import BadInputError, RigFaultError
 from delayrig.base.paths import Paths, find_paths
 from delayrig.model.platform import Arch

@@ -17,8 +17,7 @@ from delayrig.analysis.latency.profile import (
     parse_live_guest,
     parse_live_guests,
 )
-from delayrig.analysis.latency.result import Cyclic, write_report
-from delayrig.analysis.latency.series import Section
+from delayrig.analysis.latency.result import Cyclic, Section, write_report
 from delayrig.analysis.latency.series_plan import QUICK, programme
 from delayrig.base.errors import BadInputError
 from delayrig.cli.latency_run import LatencyRequest, resumed

@@ -23,7 +23,7 @@ from delayrig.model.lane import LaneName
 from delayrig.present.terminal.results import print_results
 
 if TYPE_CHECKING:
-    from delayrig.analysis.history.run_filter import Choice
+    from delayrig.analysis.history.schema import Choice
     from delayrig.analysis.history.steps import Found
     from delayrig.analysis.history.store import History
 
@@ -47,7 +47,7 @@ def _choosing(
         def inner(
             *args: Any, subject: str, plan: str, lane: str | None, since: str, **kwargs: Any
         ) -> R:
-            from delayrig.analysis.history.run_filter import Choice
+            from delayrig.analysis.history.schema import Choice
 
             since = _moment(since, "--since")
             wanted = Choice(subject=subject, plan=plan, lane=lane or "", since=since)
@@ -108,7 +108,7 @@ def list_runs(wanted: "Choice", limit: int, url: str | None) -> None:
 @explained
 def show_run(number: int, url: str | None) -> None:
     """Shows a run as it was shown then."""
-    from delayrig.analysis.history.run_filter import Choice
+    from delayrig.analysis.history.schema import Choice
 
     store = opened_history(url)
     results = store.load(number)
@@ -207,7 +207,7 @@ def add(out: Path, url: str | None) -> None:
 @explained
 def forget(numbers: tuple[int, ...], before: str, url: str | None) -> None:
     """Removes runs by their NUMBERS, or old ones; folders of runs stay."""
-    from delayrig.analysis.history.run_filter import Choice
+    from delayrig.analysis.history.schema import Choice
 
     if bool(numbers) == bool(before):
         raise BadInputError("history forget: give NUMBERS, or --before", hint="one of the two")
@@ -278,6 +278,6 @@ def _no_runs(store: "History", subject: str) -> BadInputError:
 
 
 def _moment(text: str, option: str) -> str:
-    from delayrig.analysis.history.run_filter import moment
+    from delayrig.analysis.history.schema import moment
 
     return moment(text, dt.datetime.now(dt.UTC), option=option) if text else ""

@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the history holds. A change here needs a further revision, and may only add.
+"""What the history holds, and which runs of it are asked for.
 
-An older history is given the tables and columns that it lacks: new columns may be null.
-Figures that are asked for over many runs stand in columns; the whole of a run stands beside them.
+A change here needs a further revision, and may only add: an older history is given the tables and
+columns that it lacks, and new columns may be null. Figures that are asked for over many runs stand
+in columns; the whole of a run stands beside them.
 """
 
+import datetime as dt
+import re
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from sqlalchemy import (
     BigInteger,
+    ColumnElement,
     Connection,
     Double,
     ForeignKey,
@@ -17,6 +22,7 @@ from sqlalchemy import (
     LargeBinary,
     MetaData,
     Text,
+    exists,
     inspect,
     text,
 )
@@ -36,6 +42,8 @@ NAMES = {
 CASCADE = "CASCADE"
 ADVISORY_LOCK = 0x666C6173
 """Of PostgreSQL, held while the schema is looked at and changed; SQLite locks the file."""
+AGO = re.compile(r"(\d{1,6})([hdw])")
+UNITS = {"h": "hours", "d": "days", "w": "weeks"}
 
 
 class Base(DeclarativeBase):
@@ -200,3 +208,45 @@ def _add_columns(connection: Connection) -> None:
                 connection.execute(text(f"ALTER TABLE {table.name} ADD COLUMN {made}"))
         for index in table.indexes:
             index.create(connection, checkfirst=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """What is left out is no condition."""
+
+    numbers: tuple[int, ...] = ()
+    subject: str = ""
+    plan: str = ""
+    lane: str = ""
+    since: str = ""
+    before: str = ""
+    limit: int | None = None
+    """That many of the newest."""
+
+    def conditions(self) -> list[ColumnElement[bool]]:
+        mine = (CellRow.run == RunRow.id) & (CellRow.subject == self.subject)
+        all_known = (
+            (self.numbers, RunRow.id.in_(self.numbers)),
+            (self.subject, exists().where(mine)),
+            (self.plan, RunRow.plan == self.plan),
+            (self.lane, RunRow.lane == self.lane),
+            (self.since, RunRow.started >= self.since),
+            (self.before, RunRow.started < self.before),
+        )
+        return [condition for given, condition in all_known if given]
+
+
+def moment(text: str, now: dt.datetime, *, option: str) -> str:
+    """A date, a time, or how long ago, as runs tell it; raises `BadInputError`."""
+    ago = AGO.fullmatch(text)
+    try:
+        if ago:
+            found = now - dt.timedelta(**{UNITS[ago[2]]: int(ago[1])})
+        elif not (found := dt.datetime.fromisoformat(text)).tzinfo:
+            found = found.replace(tzinfo=dt.UTC)
+        return found.astimezone(dt.UTC).isoformat(timespec="seconds")
+    except (ValueError, OverflowError) as error:
+        raise BadInputError(
+            f"{option} {text}: {error}",
+            hint="give a date (2026-01-31), a time of UTC (2026-01-31T12:00), or 12h, 7d, 8w ago",
+        ) from error

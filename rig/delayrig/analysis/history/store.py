@@ -17,10 +17,10 @@ from delayrig.analysis.gate.decision import Decision
 from delayrig.analysis.history.address import Address
 from delayrig.analysis.history.engine import explained, open_engine
 from delayrig.analysis.history.rows import cell_rows, run_row
-from delayrig.analysis.history.run_filter import Choice
 from delayrig.analysis.history.schema import (
     HEAD,
     CellRow,
+    Choice,
     DocumentRow,
     GateRow,
     GateRunRow,

@@ -8,8 +8,7 @@ ended then ended later: that is told, never averaged away.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from delayrig.analysis.latency.result import Cyclic, MachineReport, Reading
-from delayrig.analysis.latency.series import Kind, Section
+from delayrig.analysis.latency.result import Cyclic, Kind, MachineReport, Reading, Section
 from delayrig.judge.trust import NOT_KEPT_PART_MAX
 from delayrig.lanes.live.pace import WINDOW_MS
 

@@ -21,7 +21,7 @@ import msgspec
 
 from delayrig.analysis.latency.place import Line, MissingError, PlaceFacts, Windows
 from delayrig.analysis.latency.program_output import PACKAGE, PROGRAM, parse_lines
-from delayrig.analysis.latency.series import Kind, Series
+from delayrig.analysis.latency.result import Kind, Series
 from delayrig.base.atomic_file import write_atomically
 from delayrig.base.die_with_parent import die_with_parent
 from delayrig.base.errors import RigFaultError

@@ -21,11 +21,10 @@ from delayrig.analysis.latency.program_output import (
     reading_of,
     refusals,
     ticks_of,
+    timers_of,
 )
-from delayrig.analysis.latency.result import Audit, Cyclic, MachineReport, Reading
-from delayrig.analysis.latency.series import Kind, Series
+from delayrig.analysis.latency.result import Audit, Cyclic, Kind, MachineReport, Reading, Series
 from delayrig.analysis.latency.series_plan import QUICK, TICKS_SPAN_NS, USUAL, Extent, programme
-from delayrig.analysis.latency.timers import timers_of
 from delayrig.model.lane import LaneName
 
 CHUNK = 20

@@ -12,7 +12,7 @@ from itertools import product
 from msgspec.structs import replace
 
 from delayrig.analysis.latency.place import PlaceFacts
-from delayrig.analysis.latency.series import Kind, Section, Series
+from delayrig.analysis.latency.result import Kind, Section, Series
 
 US, MS, S = 1_000, 1_000_000, 1_000_000_000
 TABLE_COUNT = 16_384

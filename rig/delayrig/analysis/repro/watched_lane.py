@@ -10,8 +10,7 @@ from pathlib import Path
 from delayrig.analysis.repro.debugger import find_gdb
 from delayrig.analysis.repro.guest_entry import Visit
 from delayrig.analysis.repro.look import Look, Show, Told
-from delayrig.analysis.repro.watched_guests import WatchedGuests, WatchedLiveGuests
-from delayrig.analysis.repro.watched_sessions import WatchedSessions
+from delayrig.analysis.repro.watchers import WatchedGuests, WatchedLiveGuests, WatchedSessions
 from delayrig.base.errors import BadInputError
 from delayrig.base.paths import Paths
 from delayrig.base.preparing import Preparing
