@@ -42,8 +42,6 @@ class Cost(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Stage(msgspec.Struct, frozen=True, kw_only=True):
-    """One stage of all cells that were run one at a time."""
-
     name: str
     median_s: float
     total_s: float

@@ -72,10 +72,8 @@ def benchmark_workers(
             began(f"round {number} of {rounds}: {' '.join(words)}")
             place = out / f"{name}-{number}"
             found[name].append(measure_run([*run, str(place), *words], place))
-    return WorkersBenchmark(
-        here=WayCost(words=ways["here"], runs=found["here"]),
-        workers=WayCost(words=ways["workers"], runs=found["workers"]),
-    )
+    costs = {name: WayCost(words=words, runs=found[name]) for name, words in ways.items()}
+    return WorkersBenchmark(**costs)
 
 
 def measure_run(command: Sequence[str], out: Path) -> RunCost:

@@ -190,7 +190,7 @@ def steps(wanted: "Choice", confidence: float, url: str | None) -> None:
 @explained
 def add(out: Path, url: str | None) -> None:
     """Keeps a finished run, or gate, given its --out folder."""
-    from delayrig.analysis.history.finished_runs import read_finished
+    from delayrig.analysis.history.rows import read_finished
 
     store = opened_history(url)
     runs, decision = read_finished(out)
@@ -254,7 +254,7 @@ def opened_history(url: str | None) -> "History":
 
 def _unlike(store: "History", found: "Found") -> dict[int, list[str]]:
     """By run, the names of what decides times and was not what it had been."""
-    from delayrig.analysis.history.inputs import inputs_of
+    from delayrig.analysis.compare import inputs_of
 
     unlike: dict[int, list[str]] = {}
     for step in found.steps:

@@ -111,19 +111,14 @@ def draw_scenario(seed: int, run: int) -> Scenario:
 def _fault(kind: FaultKind, draw: random.Random) -> str:
     word, _, direction = kind.value.partition(" ")
     if kind in OF_BYTES:
-        count = REQUEST_BYTES if direction else REPLY_BYTES
-        when = _when(draw, count, BYTE_PROBABILITY)
+        when = _when(draw, REQUEST_BYTES if direction else REPLY_BYTES, BYTE_PROBABILITY)
         return f"{word}@{'in:' if direction else ''}{when}"
-    match kind:
-        case FaultKind.STUCK_WIP:
-            return f"{word}@{_nth(draw, BUSY_TIMES)}"
-        case FaultKind.STALL_FOR_EVER:
-            return f"{word}@{_nth(draw, REQUESTS)}"
-        case FaultKind.DELAY | FaultKind.STALL:
-            hold_us = round(_between(draw, *HOLD_US))
-            return f"{word}:{hold_us}@{_nth(draw, REQUESTS)}"
-        case _:
-            return f"{word}@{_when(draw, REQUESTS, REQUEST_PROBABILITY)}"
+    if kind in (FaultKind.STUCK_WIP, FaultKind.STALL_FOR_EVER):
+        return f"{word}@{_nth(draw, BUSY_TIMES if kind is FaultKind.STUCK_WIP else REQUESTS)}"
+    if kind in (FaultKind.DELAY, FaultKind.STALL):
+        hold_us = round(_between(draw, *HOLD_US))
+        return f"{word}:{hold_us}@{_nth(draw, REQUESTS)}"
+    return f"{word}@{_when(draw, REQUESTS, REQUEST_PROBABILITY)}"
 
 
 def _when(draw: random.Random, count: int, probability: tuple[float, float]) -> str:

@@ -46,13 +46,11 @@ class Interval:
         return self.low > limit or self.high <= limit
 
 
-def excess_interval(
-    pairs: Sequence[tuple[float, float]], *, of: int = 1, confidence: float = CONFIDENCE
-) -> Interval | None:
+def excess_interval(pairs: Sequence[tuple[float, float]], *, of: int = 1) -> Interval | None:
     """By how much the second of each pair exceeds the first, over all; None from too few pairs."""
     if len(pairs) < PAIRS_MIN or not all(baseline > 0 for baseline, _ in pairs):
         return None
-    low, high = middle_of_draws(pairs, _excess_part, draws=DRAWS, confidence=confidence, of=of)
+    low, high = middle_of_draws(pairs, _excess_part, draws=DRAWS, confidence=CONFIDENCE, of=of)
     return Interval(low=low, high=high)
 
 

@@ -37,20 +37,20 @@ class Built(msgspec.Struct, frozen=True, kw_only=True):
 
 def build(folder: Path, tree: Tree, log: Path, *, tests: bool) -> Built:
     """Raises `BadInputError` where it does not build; `log` has all that was said."""
-    make = ["make", "--no-print-directory", f"-j{len(os.sched_getaffinity(0))}"]
-    place = folder / BUILD if tree.system == "meson" else folder
-    commands = [[*_meson("setup"), "--wrap-mode=nodownload", BUILD], ["ninja", "-C", BUILD]]
-    for command in commands if tree.system == "meson" else [make]:
+    commands = [["make", "--no-print-directory", f"-j{len(os.sched_getaffinity(0))}"]]
+    if is_meson := tree.system == "meson":
+        commands = [[*_meson("setup"), "--wrap-mode=nodownload", BUILD], ["ninja", "-C", BUILD]]
+    for command in commands:
         if _run(command, folder, log) != 0:
             _refuse(folder, log)
-    program = place / PROGRAM
+    program = (folder / BUILD if is_meson else folder) / PROGRAM
     if not program.is_file():
         raise BadInputError(
             f"{folder}: was built, and left no program {program}",
             hint=f"see {log}; a graft needs flashrom's command line",
         )
     warnings = log.read_text(errors="replace").count(": warning: ")
-    run_tests = _meson_tests if tree.system == "meson" else _make_tests
+    run_tests = _meson_tests if is_meson else _make_tests
     return Built(
         program=str(program.absolute()),
         warnings=warnings,

@@ -1,15 +1,29 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""From a run to its rows and back: nothing but a change of shape."""
+"""Finished runs and gates, as they are to be kept, and the rows of a run."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
-from delayrig.analysis.history.inputs import inputs_for, machine_of
+from delayrig.analysis.compare import inputs_for, machine_of
+from delayrig.analysis.gate.decision import FILE_NAME, Decision, read_decision
+from delayrig.analysis.gate.request import BASELINE, CANDIDATE, rounds_of
 from delayrig.analysis.history.schema import RunRow
 from delayrig.base import digest
 from delayrig.base.errors import ExitCode
 from delayrig.base.text import plain
-from delayrig.model.result import Results
+from delayrig.judge.exit_code import exit_code_of_run
+from delayrig.model.result import Results, read_results
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinishedRun:
+    results: Results
+    code: ExitCode
+    side: str = ""
+    """Of a gate."""
+    round: int = 0
 
 
 def run_row(results: Results, code: ExitCode, content: bytes) -> RunRow:
@@ -70,3 +84,27 @@ def cell_rows(number: int, results: Results) -> Iterator[dict[str, object]]:
             "witness": "",
             "inputs_sha256": inputs_sha256(cell.guest.arch, cell.lane, tuple(cell.hazards)),
         }
+
+
+def finished_run(results: Results) -> FinishedRun:
+    return FinishedRun(results=results, code=exit_code_of_run(results.cells, results.contrasts))
+
+
+def finished_gate(folder: Path) -> tuple[list[FinishedRun], Decision]:
+    decision = read_decision(folder)
+    sides = [CANDIDATE] if decision.baseline.stored else [BASELINE, CANDIDATE]
+    runs = [
+        FinishedRun(
+            results=read_results(path), code=ExitCode(decision.exit_code), side=side, round=number
+        )
+        for side in sides
+        for number, path in enumerate(rounds_of(folder, side))
+    ]
+    return runs, decision
+
+
+def read_finished(out: Path) -> tuple[list[FinishedRun], Decision | None]:
+    """Of an --out folder of either; raises `BadInputError` for any other."""
+    if (out / FILE_NAME).is_file():
+        return finished_gate(out)
+    return [finished_run(read_results(out))], None

@@ -16,7 +16,7 @@ from delayrig.analysis.gate.decision import SCHEMA as GATE_SCHEMA
 from delayrig.analysis.gate.decision import Decision
 from delayrig.analysis.history.address import Address
 from delayrig.analysis.history.engine import explained, open_engine
-from delayrig.analysis.history.rows import cell_rows, run_row
+from delayrig.analysis.history.rows import FinishedRun, cell_rows, run_row
 from delayrig.analysis.history.schema import (
     HEAD,
     CellRow,
@@ -30,19 +30,10 @@ from delayrig.analysis.history.schema import (
     revision_of,
 )
 from delayrig.base import digest
-from delayrig.base.errors import BadInputError, ExitCode
+from delayrig.base.errors import BadInputError
 from delayrig.model.result import Results, decode_results, decode_versioned
 
 ROWS_AT_ONCE = 1000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FinishedRun:
-    results: Results
-    code: ExitCode
-    side: str = ""
-    """Of a gate."""
-    round: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -35,14 +35,13 @@ def marked(text: str, *found: Reading | Cyclic | None) -> str:
 def doubt_of(readings: Sequence[Reading], cyclic: Sequence[Cyclic]) -> str:
     """In how many windows, and of how many series; empty where there were none."""
     found: list[Reading | Cyclic] = [*readings, *cyclic]
-    count = sum(each.windows for each in found)
-    not_kept = sum(each.windows_not_kept for each in found)
-    if not not_kept:
+    behind = [each.windows_not_kept for each in found if each.windows_not_kept]
+    if not behind:
         return ""
-    behind = sum(bool(each.windows_not_kept) for each in found)
+    count, not_kept = sum(each.windows for each in found), sum(behind)
     said = (
         f"in {not_kept} of {count} windows of {WINDOW_MS} ms this machine did not hold a core to"
-        f" its speed; {behind} of {len(found)} series, marked *, have its delays in them"
+        f" its speed; {len(behind)} of {len(found)} series, marked *, have its delays in them"
     )
     if not_kept > count * NOT_KEPT_PART_MAX:
         said += ": that was often, so measure again when it is less busy"
@@ -233,7 +232,6 @@ def say_sweep(reading: Reading, jiffy_ns: int, *, high_resolution: bool | None) 
 
 
 def say_example(machine: MachineReport) -> str:
-    """The wait of 1,200 us that is the example of what select() was like."""
     for each in machine.of(Section.SWEEP):
         took_ns = dict(zip(requests_ns(each), each.elapsed_ns, strict=True)).get(EXAMPLE_NS)
         if each.series.wait != "select" or each.series.slack_ns == 1 or took_ns is None:

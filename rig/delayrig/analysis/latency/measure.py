@@ -48,7 +48,6 @@ async def measure_place(
     progress: MeasureProgress,
     meter: EnergyMeter | None = None,
 ) -> MachineReport:
-    """Everything that this place lets one measure, and what it does not."""
     began_s = time.monotonic()
     facts, extent = place.facts, dataclasses.replace(QUICK if quick else USUAL, eaters=eaters)
     cpu = facts.cpus[0]
@@ -57,9 +56,7 @@ async def measure_place(
     timers = timers_of(about, ticks, cpu)
     asked = programme(facts, extent, low_resolution=not timers.high_resolution)
     progress.begins(facts.name, len(asked) + len(INTERFACES) * len(_loads(place)))
-    missing: list[str] = []
-    if meter is not None and not meter.is_there:
-        missing.append(ABSENT)
+    missing = [ABSENT] if meter is not None and not meter.is_there else []
     readings = await _take(place, asked, progress, missing, meter)
     cyclic = await _take_cyclictest(place, extent, progress, missing)
     if not facts.governors and facts.lane == LaneName.HOST:
@@ -97,7 +94,6 @@ async def measure_place(
 
 
 def _first(cpu: int) -> list[str]:
-    """What the rest depends on."""
     series = (
         Series(kind=Kind.FACTS),
         Series(kind=Kind.AUDIT, cpu=cpu),
@@ -203,7 +199,6 @@ def _loops(place: Place, extent: Extent) -> dict[bool, int]:
 
 
 def _say_refusals(readings: Sequence[Reading]) -> list[str]:
-    """What is not in the tables, and the remedy where there is one."""
     remedies = {
         "sched_setscheduler(SCHED_FIFO)": "run as root, with CAP_SYS_NICE, or raise"
         " RLIMIT_RTPRIO (`ulimit -r`, rtprio in limits.conf)",

@@ -116,25 +116,20 @@ def _signed(pct: float) -> str:
 def advice(proposal: Proposal) -> list[str]:
     """In which order to land the changes, and why; then what the order does not show."""
     changes = changes_of(proposal)
-    order = landing_order(changes)
-    lines = [
-        f"{number}. {change.title}: {_reason(change)}" for number, change in enumerate(order, 1)
-    ]
+    order = enumerate(landing_order(changes), 1)
+    lines = [f"{number}. {change.title}: {_reason(change)}" for number, change in order]
     return [*lines, *_together(changes), *_for_the_unprivileged(proposal)]
 
 
 def _reason(change: Change) -> str:
-    if change.too_short < 0:
-        why = "it is the one about safety" if change.too_short < -1 else "it is about safety"
-        return f"{why} ({_verdicts(change.too_short)}); {_costs(change)}."
-    return f"{_costs(change)}."
-
-
-def _costs(change: Change) -> str:
-    return (
+    costs = (
         f"time {_signed(change.time_pct)}, CPU time {_signed(change.cpu_pct)},"
-        f" wake-ups {_signed(change.wakeups_pct)}{_where(change)}"
+        f" wake-ups {_signed(change.wakeups_pct)}{_where(change)}."
     )
+    if change.too_short >= 0:
+        return costs
+    why = "it is the one about safety" if change.too_short < -1 else "it is about safety"
+    return f"{why} ({_verdicts(change.too_short)}); {costs}"
 
 
 def _where(change: Change) -> str:

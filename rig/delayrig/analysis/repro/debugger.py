@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from delayrig.base.errors import RigFaultError
-from delayrig.base.paths import Paths
 from delayrig.images.delay_function import (
     BY_DEBUG_INFORMATION,
     BY_SYMBOL,
@@ -74,11 +73,6 @@ def gdb_words(gdb: str, commands: Sequence[str]) -> list[str]:
     ]
     early = [word for command in first for word in ("-iex", command)]
     return [gdb, "-q", *early, *(word for command in commands for word in ("-ex", command))]
-
-
-def source_folders(paths: Paths) -> list[Path]:
-    """Where the sources of our own subjects are; a path: subject's know their own."""
-    return [paths.build]
 
 
 def packet(words: str) -> bytes:

@@ -16,9 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from delayrig.analysis.repro import debugger, terminal
-from delayrig.analysis.repro.debugger import delay_stops
 from delayrig.analysis.repro.look import EXTRA_MS, EXTRA_S, Look
-from delayrig.analysis.repro.terminal import run_in_foreground
 from delayrig.base.archive import unpack_archive, write_archive
 from delayrig.base.errors import LostGuestError, RigFaultError
 from delayrig.base.paths import Paths
@@ -74,7 +72,6 @@ def subject_words_of(spec: str) -> list[str]:
 
 
 def entered_spec(spec: str) -> str:
-    """The cell's spec with the script in the subject's place, and time for a person."""
     lines = []
     for line in spec.splitlines():
         if line.startswith(DEADLINE_WORD):
@@ -202,13 +199,13 @@ class Visit:
 
     def _entry(self, assignment: Assignment, supplies: Supplies) -> Entry:
         shape = shape_of(assignment.cell)
-        image = supplies.images[shape.arch]
+        image, size = supplies.images[shape.arch], shutil.get_terminal_size()
         return Entry(
             look=self.look,
             console=shape.platform.console,
             busybox=Path(image.initrd).parent / "busybox",
             gdbserver=provide_root(self.gdbserver) if self.gdbserver else None,
-            terminal=terminal.terminal_size(),
+            terminal=(size.lines, size.columns),
             term=os.environ.get("TERM", "linux"),
         )
 
@@ -230,10 +227,10 @@ class Visit:
             debugger.find_gdb(assignment.cell.arch),
             provide_root(assignment.subject),
             socket,
-            debugger.source_folders(paths),
-            delay_stops(assignment.subject, self.delay),
+            [paths.build],
+            debugger.delay_stops(assignment.subject, self.delay),
         )
-        await run_in_foreground(words)
+        await terminal.run_in_foreground(words)
         await terminal.say(socket, debugger.KILL)
 
 

@@ -2,12 +2,12 @@
 """The classic bug of unequal cores, told with the figures that cells left."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from delayrig.analysis.repro.cell_text import describe_evidence
 from delayrig.analysis.repro.look import Look, Show, say_nothing
+from delayrig.analysis.repro.run_again import describe_evidence
 from delayrig.analysis.repro.watched_lane import opener
 from delayrig.base.durations import in_full
 from delayrig.base.errors import ExitCode
@@ -188,19 +188,17 @@ def _speed(mips: float | None) -> str:
     return "idle" if mips is None else f"{mips:.1f} MIPS as measured"
 
 
-async def walk_through(
-    request: Request, paths: Paths, show: Show, now_s: Callable[[], float] = time.monotonic
-) -> ExitCode:
+async def walk_through(request: Request, paths: Paths, show: Show) -> ExitCode:
     """Runs the request's cells, the guilty one first; the exit code as of `run`."""
-    began_s = now_s()
+    began_s = time.monotonic()
     walks: list[Walk] = []
     for number, cell in enumerate(request.cells):
-        cell_began_s = now_s()
+        cell_began_s = time.monotonic()
         show(INTRODUCTION if number == 0 else f"\n{SAME_WITH_OURS}")
         show("")
         walk = await _run(cell, request, paths, show, attempt=1)
         tries = len(request.cells) - number
-        ends_s = now_s() + tries * (now_s() - cell_began_s)
+        ends_s = time.monotonic() + tries * (time.monotonic() - cell_began_s)
         if walk.result.verdict in DOUBTS and ends_s - began_s < LIMIT_S:
             show(f"  In doubt: {walk.result.reason}. Once more.")
             walk = await _run(cell, request, paths, show, attempt=2)
@@ -209,7 +207,7 @@ async def walk_through(
         for line in describe_walk(walk):
             show(line)
         show(f"   Verdict:        {walk.result.verdict}")
-    show(f"\n{describe_answer(walks)} ({now_s() - began_s:.0f} s)")
+    show(f"\n{describe_answer(walks)} ({time.monotonic() - began_s:.0f} s)")
     return exit_code_of_run([walk.result for walk in walks])
 
 

@@ -76,9 +76,9 @@ def whole_lines(who: str) -> Lines:
     return lines
 
 
-def stage_lines(who: str, since_s: float | None = None) -> Lines:
-    """The stages of the guest that are over, by the host's clock since `since_s`, or since now."""
-    began_s = time.time() if since_s is None else since_s
+def stage_lines(who: str) -> Lines:
+    """The stages of the guest that are over, by the host's clock since now."""
+    began_s = time.time()
 
     def lines(text: str) -> list[str]:
         whole, _, _ = text.rpartition("\n")

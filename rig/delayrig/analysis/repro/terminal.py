@@ -4,7 +4,6 @@
 import asyncio
 import contextlib
 import os
-import shutil
 import signal
 import sys
 import termios
@@ -24,12 +23,6 @@ CONNECT_S = 20.0
 DRAIN_S = 0.5
 SILENT_S = 2.0
 """After that a command may be waiting for the next line itself."""
-
-
-def terminal_size() -> tuple[int, int]:
-    """Rows and columns."""
-    size = shutil.get_terminal_size()
-    return size.lines, size.columns
 
 
 async def connect(socket: Path) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:

@@ -101,7 +101,6 @@ async def _visit(request: Request, paths: Paths, preparing: Preparing, look: Loo
 async def packed_commands(
     request: Request, paths: Paths, preparing: Preparing, folder: Path
 ) -> list[str]:
-    """The commands behind the request's one cell, and their files below `folder`."""
     pool = CpuPool(1)
     lane = await open_lane(request, paths, pool, preparing)
     async with pool.one() as cpu:
@@ -186,7 +185,6 @@ def live_commands(packed: PackedGuest, folder: Path) -> list[str]:
 
 
 def host_commands(spec: Spec, folder: Path) -> list[str]:
-    """Lines for two shells: the emulator, and the subject, which comes after."""
     port = str(DRY_PORT)
     emulator = [word.replace(ANY_PORT, f"tcp:127.0.0.1:{port}") for word in spec.emulator]
     subject = [word.replace(PORT, port) for word in spec.subject]

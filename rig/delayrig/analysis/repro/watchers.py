@@ -25,7 +25,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from delayrig.analysis.repro import debugger
-from delayrig.analysis.repro.debugger import delay_stops
 from delayrig.analysis.repro.guest_entry import Visit
 from delayrig.analysis.repro.look import (
     EXTRA_MS,
@@ -181,8 +180,7 @@ class WatchedSessions(HostLane):
     async def _attended(self, spec: Spec, scratch: Path) -> int:
         session = asyncio.ensure_future(HostLane.finish(self, spec, scratch))
         try:
-            pid = await _await_gate(scratch, session)
-            if pid:
+            if pid := await _await_gate(scratch, session):
                 await self._visit(pid, scratch)
             (scratch / GO).touch()
             return await session
@@ -204,8 +202,8 @@ class WatchedSessions(HostLane):
             debugger.find_gdb(Arch.X86_64),
             pid,
             scratch / GO,
-            debugger.source_folders(self.paths),
-            delay_stops(subject, self.delay),
+            [self.paths.build],
+            debugger.delay_stops(subject, self.delay),
         )
         await run_in_foreground(gdb)
 
@@ -220,9 +218,7 @@ def startable(words: list[str], root: Path) -> tuple[list[str], str]:
     here = Path("/") / linker.relative_to(root) if linker.is_relative_to(root) else None
     if here is None or len(words) < 4 or words[1] != "--library-path" or not here.is_file():
         return words, ""
-    if here.read_bytes() != linker.read_bytes():
-        return words, ""
-    return words[3:], words[2]
+    return (words[3:], words[2]) if here.read_bytes() == linker.read_bytes() else (words, "")
 
 
 async def _await_gate(scratch: Path, session: "asyncio.Future[int]") -> int:

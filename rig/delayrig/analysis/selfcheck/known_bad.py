@@ -150,9 +150,7 @@ def _decision(results: Results, subject: str) -> Decision:
     theirs = [c for c in results.cells if _is_measured(c, BUNDLED) and c.place in places]
     watching = [cell for cell in results.cells if Role(cell.role) in WATCHING]
     return decide(
-        [replace(results, cells=theirs)],
-        [replace(results, cells=[*ours, *watching])],
-        Limits(),
+        [replace(results, cells=theirs)], [replace(results, cells=[*ours, *watching])], Limits()
     )
 
 

@@ -17,6 +17,7 @@ from delayrig.images.profiles.profile import Profile
 from delayrig.judge.bus import observe_waits, wake_bound_ns
 from delayrig.model.cell import Cell
 from delayrig.model.events import Event, Request, first, requests
+from delayrig.model.evidence import ObservedWait
 from delayrig.model.kinds.emulator import Start
 
 STEPS = (1, 2, 5)
@@ -90,9 +91,8 @@ def gaps_of(events: list[Event]) -> list[Gap]:
 
 
 def _gap(before: Request, after: Request, wake_ns: int | None) -> Gap:
-    closed_ns = after.empty_ns
-    if wake_ns is not None:
-        closed_ns = max(closed_ns, after.read_ns - wake_ns)
+    empty_ns = after.empty_ns
+    closed_ns = empty_ns if wake_ns is None else max(empty_ns, after.read_ns - wake_ns)
     return Gap(
         opened_ns=before.reply_ns,
         closed_ns=after.read_ns,
@@ -146,23 +146,22 @@ def known_waits(watched: Watched, profile: Profile | None) -> list[KnownWait]:
         return []
     cell = watched.cell
     waits = observe_waits(watched.events, profile, cell.chip, bridged=cell.bridged)
-    kinds = dict.fromkeys((wait.what, wait.requested_ns) for wait in waits)
-    found = []
-    for what, requested_ns in kinds:
-        same = [wait for wait in waits if (wait.what, wait.requested_ns) == (what, requested_ns)]
-        found.append(
-            KnownWait(
-                subject=cell.subject,
-                chip=cell.chip,
-                job=cell.job.value,
-                what=what,
-                requested_us=requested_ns // 1000,
-                count=len(same),
-                at_least_ns=sum(wait.shortest_ns for wait in same),
-                at_most_ns=sum(wait.longest_ns for wait in same),
-            )
+    kinds: dict[tuple[str, int], list[ObservedWait]] = {}
+    for wait in waits:
+        kinds.setdefault((wait.what, wait.requested_ns), []).append(wait)
+    return [
+        KnownWait(
+            subject=cell.subject,
+            chip=cell.chip,
+            job=cell.job.value,
+            what=what,
+            requested_us=requested_ns // 1000,
+            count=len(same),
+            at_least_ns=sum(wait.shortest_ns for wait in same),
+            at_most_ns=sum(wait.longest_ns for wait in same),
         )
-    return found
+        for (what, requested_ns), same in kinds.items()
+    ]
 
 
 def agreement_of(watched: Watched) -> Agreement | None:

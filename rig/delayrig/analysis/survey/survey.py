@@ -112,7 +112,6 @@ def survey_run(folder: Path) -> Survey:
 
 
 def _lines(results: Results, watched: Sequence[Watched]) -> list[str]:
-    """For each subject, where its figures come from."""
     names = dict.fromkeys(cell.subject.name for cell in results.cells if cell.role == "measure")
     lines = [f"{name}: {_source([w for w in watched if w.cell.subject == name])}" for name in names]
     if results.run.interrupted:

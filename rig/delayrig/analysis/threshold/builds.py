@@ -140,7 +140,6 @@ def source_sha256(checkout: Path) -> str:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[Path]:
-    """The folder, for one of us at a time."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -60,7 +60,6 @@ def answer_lines(ground: Ground, common: Common, alone: Mapping[str, Choice]) ->
 
 
 def _odd_line(odd: Odd, value: int) -> str:
-    """Who is not followed, what following would cost the others, and what it pays."""
     return (
         f"{odd.profile} is the odd one. To follow it is to take {us(odd.followed_us)}, which costs"
         f" the others up to {percent(odd.others.cpu)} of CPU time (on {odd.others.cpu_on}) and"
@@ -119,7 +118,6 @@ def _ratio(cost: Cost, costs: Sequence[Cost], figure: str) -> float:
 
 
 def _cpu_share(costs: Sequence[Cost], value: int) -> str:
-    """Beside the fastest of each profile, and the one that takes most; and where it is worst."""
     fastest = sum(_fastest(costs, name).cpu_ns for name in {cost.profile for cost in costs})
     ours = sum(cost.cpu_ns for cost in costs if cost.value_us == value)
     hungriest = max(_sums(costs).items(), key=lambda item: item[1])

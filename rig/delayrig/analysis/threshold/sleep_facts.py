@@ -7,6 +7,7 @@ process takes about 2 us, so shorter waits are not worth a sleep; a sleep of 100
 """
 
 from collections.abc import Iterator, Mapping
+from itertools import takewhile
 from pathlib import Path
 
 import msgspec
@@ -64,13 +65,9 @@ class SleepFacts(msgspec.Struct, frozen=True, kw_only=True):
 
     def accurate_us(self, way: str) -> int | None:
         """The shortest measured length from which on all sleeps are accurate; None: none is."""
-        found = None
         rows = sorted((row for row in self.sleeps if row.way == way), key=lambda r: -r.length_us)
-        for row in rows:
-            if not row.is_accurate:
-                break
-            found = row.length_us
-        return found
+        accurate = list(takewhile(lambda row: row.is_accurate, rows))
+        return accurate[-1].length_us if accurate else None
 
 
 def read_sleep_facts(folder: Path) -> SleepFacts:

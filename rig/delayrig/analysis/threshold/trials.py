@@ -257,7 +257,6 @@ def _margin_ns(trials: Trials, cell: Cell) -> int | None:
 
 
 def _sleep(trials: Trials) -> dict[str, SleepFacts]:
-    """By profile, of the first round."""
     found = {}
     for cell in trials.request.cells:
         folder = trials.folder(1) / cell.id
