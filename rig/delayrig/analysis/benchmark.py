@@ -1,16 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What cells cost this host: stage by stage, one at a time and all at once, restored and booted."""
+"""What cells cost this host: stage by stage, one at a time and all at once, restored and booted.
 
+And how long a first start takes, to the first verdict; a stage ends where the next one begins.
+"""
+
+import os
+import re
 import resource
+import signal
 import statistics
+import subprocess
+import tempfile
 import time
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
 
 from delayrig.base.atomic_file import write_json
+from delayrig.base.errors import RigFaultError
 from delayrig.base.paths import Paths
 from delayrig.lanes.stages import ENDED as JOB
 from delayrig.lanes.stages import FILE_NAME as STAGES_FILE
@@ -19,11 +28,17 @@ from delayrig.model.cell import Cell
 from delayrig.model.result import HostFacts, Results, Verdict
 from delayrig.plan.request import Request
 from delayrig.run.runner import Progress, run_request
+from delayrig.setup.layout import STATE_VARIABLE
 
 SCHEMA = 2
 FILE_NAME = "benchmark.json"
 FIRST = "warm"
-"""The folder of the first of its runs."""
+BEGINNINGS = (("set-up: ", None), ("making snapshot ", "snapshots"), ("making ", "images"))
+"""How a line begins that begins a stage, and its name; None: the rest of the line."""
+LAUNCHER = "launcher"
+VERDICT = re.compile(r"\[1/[0-9]+\] ")
+END_S = 60
+"""How long a run may take to end, once it was told to."""
 
 
 class Cost(msgspec.Struct, frozen=True, kw_only=True):
@@ -118,8 +133,7 @@ async def benchmark_cells(
 
 def sample(cells: list[Cell], wanted: int) -> list[Cell]:
     """So many of them, evenly spread."""
-    step = max(len(cells) // wanted, 1)
-    return cells[::step][:wanted]
+    return cells[:: max(len(cells) // wanted, 1)][:wanted]
 
 
 def read_stages(out: Path, results: Results) -> dict[str, dict[str, float]]:
@@ -176,3 +190,55 @@ def _cpu_s() -> float:
     """Of this process and of all that it waited for."""
     usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(usage.ru_utime + usage.ru_stime for usage in usages)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartStage:
+    name: str
+    took_s: float
+
+
+def measure_start(checkout: Path, plan: str, folder: Path) -> list[StartStage]:
+    """Starts the rig with a new folder of state below `folder`, which is there."""
+    with tempfile.TemporaryDirectory(dir=folder, prefix="start-") as scratch:
+        words = ["run", "--plan", plan, "--out", f"{scratch}/out", "--history", "none"]
+        began_s = time.monotonic()
+        with subprocess.Popen(
+            [str(checkout / "rig" / "rig"), "--yes", *words, "--no-color"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, STATE_VARIABLE: f"{scratch}/state"},
+        ) as process:
+            assert process.stderr is not None
+            try:
+                timed = ((time.monotonic(), line.rstrip()) for line in process.stderr)
+                return list(stages_of(timed, began_s))
+            finally:
+                process.send_signal(signal.SIGINT)
+                process.stderr.read()
+                process.wait(END_S)
+
+
+def stages_of(lines: Iterable[tuple[float, str]], began_s: float) -> Iterator[StartStage]:
+    """Of what a run says, each line with its time; ends with the first verdict."""
+    name, since_s, said = LAUNCHER, began_s, ""
+    for now_s, line in lines:
+        said = line
+        if VERDICT.match(line):
+            yield StartStage(name=name, took_s=now_s - since_s)
+            return
+        begun = _stage_begun(line)
+        if begun and begun != name:
+            yield StartStage(name=name, took_s=now_s - since_s)
+            name, since_s = begun, now_s
+    raise RigFaultError(f"the start ended before its first verdict: {said}", hint="rig/rig doctor")
+
+
+def _stage_begun(line: str) -> str:
+    for beginning, name in BEGINNINGS:
+        if line.startswith(beginning):
+            found = name or line.removeprefix(beginning)
+            return "handing over" if found.startswith("done in") else found
+    return ""

@@ -102,7 +102,6 @@ def _reap_all() -> None:
 
 
 def _spent_s() -> float:
-    """By all children that have ended."""
     spent = resource.getrusage(resource.RUSAGE_CHILDREN)
     return spent.ru_utime + spent.ru_stime
 

@@ -100,13 +100,12 @@ def summarise(results: Iterable[CellResult]) -> list[CellSummary]:
 
 def _summary(rounds: list[CellResult]) -> CellSummary:
     timed = [result for result in rounds if result.verdict in TIMED]
-    counted = Counter(result.verdict.value for result in rounds)
     return CellSummary(
         id=rounds[0].id,
         subject=rounds[0].subject.name,
         lane=rounds[0].lane,
         rounds=len(rounds),
-        verdicts=dict(counted.most_common()),
+        verdicts=dict(Counter(result.verdict.value for result in rounds).most_common()),
         expect=rounds[0].expect,
         timed=len(timed),
         total=median_of([result.time_ns.total for result in timed]) if timed else None,

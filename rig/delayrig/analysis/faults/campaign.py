@@ -5,7 +5,6 @@ import contextlib
 import os
 import shlex
 import signal
-import subprocess
 import tempfile
 import time
 from collections import deque
@@ -15,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from subprocess import DEVNULL, STDOUT, Popen, TimeoutExpired
 
 import msgspec
 
@@ -140,9 +140,7 @@ class Bench:
         )
 
     @contextmanager
-    def _emulator(
-        self, scenario: Scenario, folder: Path
-    ) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+    def _emulator(self, scenario: Scenario, folder: Path) -> Iterator[tuple[Popen[bytes], int]]:
         ready_out, ready_in = os.pipe()
         words = [str(self.emulator), "--chip", scenario.chip, "--seed", str(scenario.fault_seed)]
         words += ["--fault", scenario.fault, "--ready-fd", str(ready_in)]
@@ -150,7 +148,7 @@ class Bench:
         words += ["--events", "events.jsonl"]
         words += ["--native-delay"] if scenario.native_delay else []
         with (folder / "emulator.log").open("wb") as log:
-            process = subprocess.Popen(words, cwd=folder, stderr=log, pass_fds=[ready_in])
+            process = Popen(words, cwd=folder, stderr=log, pass_fds=[ready_in])
         os.close(ready_in)
         try:
             with open(ready_out, "rb") as ready:  # noqa: PTH123 - a descriptor has no path
@@ -221,22 +219,20 @@ def rerun_command(subject: str, scenario: Scenario) -> str:
 
 def _exit_code(words: list[str], output: int, limit_s: float) -> int | None:
     """How the program ended, None where it had to be killed."""
-    process = subprocess.Popen(
-        words, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
-    )
+    process = Popen(words, stdin=DEVNULL, stdout=output, stderr=STDOUT)
     try:
         return process.wait(limit_s)
-    except subprocess.TimeoutExpired:
+    except TimeoutExpired:
         return None
     finally:
         process.kill()
         process.wait()
 
 
-def _end_emulator(process: subprocess.Popen[bytes]) -> EmulatorEnd:
+def _end_emulator(process: Popen[bytes]) -> EmulatorEnd:
     """Its only client is gone, so it has to end; where none ever came, it has to be told."""
     for end in (EmulatorEnd.ENDED, EmulatorEnd.TOLD):
-        with contextlib.suppress(subprocess.TimeoutExpired):
+        with contextlib.suppress(TimeoutExpired):
             return end if process.wait(EMULATOR_END_S) == 0 else EmulatorEnd.FAILED
         process.send_signal(signal.SIGTERM)
     return EmulatorEnd.FAILED

@@ -134,7 +134,6 @@ def _delays(watched: Sequence[CellResult]) -> str:
 
 
 def _least(cells: Sequence[CellResult]) -> str:
-    """How small a shortening of a delay would have been convicted."""
     seen = [ns for cell in cells if (ns := cell.smallest_visible_short_ns) is not None]
     if not seen:
         return ""

@@ -102,7 +102,6 @@ def _of_all(runs: Iterable[Results]) -> list[CellResult]:
 
 
 def _grouped(cells: Iterable[tuple[str, CellResult]]) -> Places:
-    """A result for each round."""
     found: Places = {}
     for name, cell in cells:
         found.setdefault(name, []).append(cell)
@@ -155,9 +154,8 @@ def _machinery(header: RunHeader) -> dict[str, str]:
 
 
 def _unwatched(watching: Iterable[CellResult]) -> list[str]:
-    missing = set(WATCHING) - {Role(cell.role) for cell in watching}
-    names = " and no ".join(sorted(missing))
-    return [f"no {names} was run: nothing shows that the rig sees"] if missing else []
+    names = " and no ".join(sorted(set(WATCHING) - {Role(cell.role) for cell in watching}))
+    return [f"no {names} was run: nothing shows that the rig sees"] if names else []
 
 
 def _gravest(cells: Iterable[GateCell], doubts: Sequence[str], total: Sequence[Excess]) -> Outcome:
@@ -272,13 +270,11 @@ class _Judge:
         if reason := _never_counted(cell):
             why = f"{safe}; {reason}, so its time is not counted"
             return _gate_cell(cell, Outcome.PASS, why, before=baseline[0])
-        uncounted = self._uncounted(baseline, cell)
-        if uncounted:
+        if uncounted := self._uncounted(baseline, cell):
             slower = self.comparable and self._is_slower_than_failed(baseline, cell)
             outcome = Outcome.DOUBT if slower else Outcome.PASS
             return _gate_cell(cell, outcome, f"{safe}; {uncounted}", before=baseline[0])
-        unclaimed = self._unclaimed(len(pairs), cell)
-        if unclaimed:
+        if unclaimed := self._unclaimed(len(pairs), cell):
             return _gate_cell(cell, Outcome.DOUBT, f"{safe}; {unclaimed}", before=baseline[0])
         found = excesses(pairs, self.limits, intervals=self.intervals, floor_ns=self.floor_ns)
         outcomes = [Outcome.PASS, *(item.outcome for item in found)]

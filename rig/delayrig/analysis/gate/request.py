@@ -106,9 +106,7 @@ class GateRequest:
     rounds: int
 
     def round(self, number: int, unanswered: Collection[str] = ()) -> list[Request]:
-        """The runs of one round, the baseline's first.
-
-        Further rounds hold real time alone, and canaries and controls that are `unanswered`."""
+        """A round's runs, the baseline's first; later ones are of real time or `unanswered`."""
         sides = [(BASELINE, self.baseline), (CANDIDATE, self.candidate)]
         return [
             replace(

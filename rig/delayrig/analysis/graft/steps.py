@@ -212,7 +212,6 @@ def _include(text: str) -> str:
 class Step:
     message: str
     changed: Texts
-    """The files as they are after it."""
 
     @property
     def title(self) -> str:

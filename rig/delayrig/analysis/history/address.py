@@ -85,10 +85,8 @@ def _parsed(text: str, source: str) -> Address:
     try:
         url = make_url(text)
     except (ArgumentError, ValueError) as error:
-        hint = f"give a URL {EXAMPLES}, or {NONE!r}"
-        raise BadInputError(f"{source}: {_safe(text)!r} is no URL of a database", hint=hint) from (
-            error
-        )
+        said = f"{source}: {_safe(text)!r} is no URL of a database"
+        raise BadInputError(said, hint=f"give a URL {EXAMPLES}, or {NONE!r}") from error
     if url.drivername in ("postgresql", "postgres"):
         url = url.set(drivername=PSYCOPG)
     try:

@@ -22,7 +22,6 @@ class FinishedRun:
     results: Results
     code: ExitCode
     side: str = ""
-    """Of a gate."""
     round: int = 0
 
 

@@ -19,8 +19,7 @@ MEANING = (
 )
 MS, S = 1_000_000, 1_000_000_000
 SELECT_SLACK, SELECT_SLACK_NICE = 1e-3, 5e-3
-"""Of the time that was asked for: what select() and poll() may be late by, and at a nice value
-above 0. Linux fs/select.c."""
+"""Of the wait: what select() and poll() may be late by; at a nice value above 0 (fs/select.c)."""
 STEP_SHARE = 0.05
 """Of a tick: how near to a whole number of ticks a wait lies that ended at one."""
 SLACK_NS = 50_000
@@ -50,9 +49,8 @@ def doubt_of(readings: Sequence[Reading], cyclic: Sequence[Cyclic]) -> str:
 
 def say_doubt(found: Iterable[Reading | Cyclic]) -> str:
     """For a sentence that rests on them; empty where nothing is in doubt."""
-    if not any(each.windows_not_kept for each in found):
-        return ""
-    return " (*: this machine fell behind meanwhile.)"
+    fell_behind = any(each.windows_not_kept for each in found)
+    return " (*: this machine fell behind meanwhile.)" if fell_behind else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -98,13 +98,9 @@ class GuestPlace:
                 fw_cfg={CELL_FW_CFG: archive, SUBJECT_FW_CFG: Path(program.archive)},
             )
             async with self.pool.one() as cpu:
+                log = scratch / "qemu.log"
                 machine = await make_machine(
-                    hardware,
-                    self.snapshot,
-                    log=scratch / "qemu.log",
-                    cpu=cpu,
-                    connect=None,
-                    paths=self.paths,
+                    hardware, self.snapshot, log=log, cpu=cpu, connect=None, paths=self.paths
                 )
                 try:
                     await machine.start()
@@ -139,7 +135,6 @@ async def open_guest(
     pool: CpuPool,
     preparing: Preparing,
 ) -> GuestPlace:
-    """Builds, fetches and boots what is not there yet."""
     shape = profile.shape
     image, program, cyclic = await asyncio.to_thread(_provide, profile, recipes, paths, preparing)
     async with pool.one() as cpu:

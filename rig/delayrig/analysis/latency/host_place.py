@@ -36,8 +36,8 @@ REAL_TIME_REMEDY = (
     "run as root, with CAP_SYS_NICE and CAP_IPC_LOCK, or raise RLIMIT_RTPRIO and RLIMIT_MEMLOCK"
     " (`ulimit -r`, `ulimit -l`, limits.conf)"
 )
-LOAD_S_MAX = 120
-"""How long eaters beside cyclictest turn at most; they are ended before."""
+LOAD_NS = 60_000_000_000
+"""Half of the time that eaters beside cyclictest turn at most; they are ended before."""
 CLASSES = Path("/sys/class")
 RAPL = "powercap/intel-rapl:*/energy_uj"
 """Of whole packages: what is below them has a second number."""
@@ -54,9 +54,8 @@ class Governors:
 
     def __init__(self, journal: Path, cpus: Path = CPUS) -> None:
         self._journal = journal
-        self._files = {
-            str(path): path for path in sorted(cpus.glob("cpu[0-9]*/cpufreq/scaling_governor"))
-        }
+        files = sorted(cpus.glob("cpu[0-9]*/cpufreq/scaling_governor"))
+        self._files = {str(path): path for path in files}
         self.restore()
 
     @property
@@ -209,13 +208,7 @@ async def _load(program: Path, eaters: int) -> AsyncIterator[None]:
     if not eaters:
         yield
         return
-    series = Series(
-        kind=Kind.WAIT,
-        wait="nanosleep",
-        request_ns=LOAD_S_MAX // 2 * 1_000_000_000,
-        count=2,
-        eaters=eaters,
-    )
+    series = Series(kind=Kind.WAIT, wait="nanosleep", request_ns=LOAD_NS, count=2, eaters=eaters)
     process = await _start([str(program), series.word], asyncio.subprocess.DEVNULL)
     try:
         yield

@@ -76,8 +76,9 @@ class LivePlace:
         """As `Place` has it; the agent's hogs are the load, on every core."""
         lines = [CYCLIC_LINE, *([f"hogs_each {eaters}"] if eaters else [])]
         left = await self._run(self.cyclic, cyclic_words(words), rehearsal=(), lines=lines)
+        written = cyclic_json(left.entries)
         paced = pace_events(left.trace, left.clock.begin.after_ns, left.clock.end.before_ns)
-        return cyclic_json(left.entries), _windows(paced)
+        return written, _windows(paced)
 
     async def set_governor(self, name: str) -> None:
         """Of the guests that are booted from now on."""
@@ -140,7 +141,6 @@ async def open_live_guest(
     paths: Paths,
     preparing: Preparing,
 ) -> LivePlace:
-    """Builds and fetches what is not there yet."""
     image = await asyncio.to_thread(provide_live_image, recipes.guest, paths, preparing)
     return LivePlace(
         profile=profile,

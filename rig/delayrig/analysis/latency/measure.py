@@ -104,12 +104,9 @@ def _first(cpu: int) -> list[str]:
 
 def _known_words(about: Line) -> str:
     """Of the kernel's command line, what is about timers: the rest is nobody's business."""
-    known = (
-        *("highres=", "nohz", "clocksource=", "tsc=", "isolcpus=", "idle=", "processor."),
-        "intel_",
-    )
+    known = "highres= nohz clocksource= tsc= isolcpus= idle= processor. intel_"
     words = about.get("cmdline", "").split()
-    return " ".join(word for word in words if word.startswith(known))
+    return " ".join(word for word in words if word.startswith(tuple(known.split())))
 
 
 async def _take(

@@ -83,7 +83,6 @@ def in_chunks(items: Sequence[T], length: int) -> Iterator[Sequence[T]]:
 
 
 def cyclic_words(words: Sequence[str]) -> list[str]:
-    """With the file that cyclictest is to write."""
     return [word.replace("OUTPUT", CYCLIC_OUTPUT) for word in words]
 
 

@@ -68,7 +68,7 @@ def programme(facts: PlaceFacts, extent: Extent, *, low_resolution: bool) -> lis
         *_power(first, extent, facts),
         *_periods(first, extent, facts),
         *_sweeps(first, extent),
-        *(_steps(first) if low_resolution else []),
+        *([_steps(first)] if low_resolution else []),
     ]
     for cpu in others:
         found += [*_table(cpu, extent, facts), *_slack(cpu, extent)]
@@ -201,17 +201,15 @@ def _sweeps(cpu: int, extent: Extent) -> list[Series]:
     ]
 
 
-def _steps(cpu: int) -> list[Series]:
+def _steps(cpu: int) -> Series:
     """select() over several ticks of 4 ms; kernels with another tick show more or fewer of them."""
     to_ns = STEPS_JIFFIES * 4 * MS
-    return [
-        Series(
-            kind=Kind.SWEEP,
-            section=Section.STEPS,
-            wait="select",
-            from_ns=to_ns // STEPS_POINTS,
-            to_ns=to_ns,
-            step_ns=to_ns // STEPS_POINTS,
-            cpu=cpu,
-        )
-    ]
+    return Series(
+        kind=Kind.SWEEP,
+        section=Section.STEPS,
+        wait="select",
+        from_ns=to_ns // STEPS_POINTS,
+        to_ns=to_ns,
+        step_ns=to_ns // STEPS_POINTS,
+        cpu=cpu,
+    )

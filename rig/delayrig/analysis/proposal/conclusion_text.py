@@ -8,8 +8,7 @@ from itertools import pairwise
 from delayrig.analysis.proposal.steps import TITLES, Proposal
 
 COUNTS = 1.0
-"""Percent: a change that is smaller is none. Where wake-ups meet ticks moves a total by up to
-half a percent either way."""
+"""Percent: less is no change. Where wake-ups meet ticks moves a total by up to half a percent."""
 NEEDS = {"realtime": "threshold-100us", "slack-and-hybrid": "os-clock"}
 """What a step cannot do without: a build that polls for long takes no real-time priority."""
 

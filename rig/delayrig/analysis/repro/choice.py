@@ -164,8 +164,8 @@ def _from_run(wish: Wish, run: Path, paths: Paths) -> Chosen:
             f"--plan {wish.plan}: a run has its plan already",
             hint=f"leave --plan out, or --from {run}",
         )
-    given, run = run, _run_below(run)
-    run, found = _of_gate(wish, run) if (run / GATE_FILE).is_file() else _of_run(wish, run)
+    given = run
+    run, found = _find_in(_run_below(run), wish.cell)
     results = read_results(run)
     result = next(cell for cell in results.cells if cell.id == found)
     chips = read_chips(paths.checkout)
@@ -206,40 +206,30 @@ def _words_of_change(wish: Wish) -> list[str]:
 
 
 def ids_in_run(run: Path) -> list[str]:
-    run = _run_below(run)
-    return _ids_in(
-        _runs_of_gate(run).values() if (run / GATE_FILE).is_file() else [read_results(run)]
-    )
+    return _ids_in(_runs_in(_run_below(run)).values())
 
 
 def _ids_in(runs: Iterable[Results]) -> list[str]:
     return list(dict.fromkeys(cell.id for results in runs for cell in results.cells))
 
 
-def _runs_of_gate(run: Path) -> dict[Path, Results]:
+def _runs_in(run: Path) -> dict[Path, Results]:
+    """By folder: the run, or those of a gate, the candidate's rounds before the baseline's."""
+    if not (run / GATE_FILE).is_file():
+        return {run: read_results(run)}
     sides = (*rounds_of(run, CANDIDATE), *rounds_of(run, BASELINE))
     return {side: read_results(side) for side in sides if side.is_dir()}
 
 
-def _of_run(wish: Wish, run: Path) -> tuple[Path, str]:
-    """Where its results are, and the whole id of the cell."""
-    results = read_results(run)
-    if not wish.cell:
-        return run, first_conviction(results, str(run))
-    return run, _find_in([results], wish.cell, run)
-
-
-def _of_gate(wish: Wish, run: Path) -> tuple[Path, str]:
-    """The first of its runs with the cell, the candidate's first; the worst where none is named."""
-    runs = _runs_of_gate(run)
-    wanted = wish.cell or read_decision(run).cells[0].id
-    found = _find_in(list(runs.values()), wanted, run)
+def _find_in(run: Path, wanted: str | None) -> tuple[Path, str]:
+    """Where the first results with the cell are, and its whole id; the worst if none is named."""
+    runs = _runs_in(run)
+    if not wanted and run in runs:
+        return run, first_conviction(runs[run], str(run))
+    ids, hint = _ids_in(runs.values()), f"`{run}` lists its cells in {FILE_NAME}"
+    wanted = wanted or read_decision(run).cells[0].id
+    found = find_id(wanted, ids, where=f"the run in {run}", hint=hint)
     return next(side for side in runs if found in (c.id for c in runs[side].cells)), found
-
-
-def _find_in(runs: Sequence[Results], wanted: str, where: Path) -> str:
-    hint = f"`{where}` lists its cells in {FILE_NAME}"
-    return find_id(wanted, _ids_in(runs), where=f"the run in {where}", hint=hint)
 
 
 def _changed(cell: Cell, wish: Wish) -> Cell:

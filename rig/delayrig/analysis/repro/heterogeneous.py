@@ -56,11 +56,6 @@ class Walk:
     trace: Sequence[TraceLine]
     stdout: str
 
-    @property
-    def moved_to(self) -> int:
-        moved = first(self.events, Moved)
-        return moved.core if moved else 0
-
     def moment_ns(self, kind: type[SubjectStart | Moved | SubjectEnd]) -> int:
         """When its subject started, was moved or ended; 0 where it never was."""
         found = first(self.events, kind)
@@ -113,15 +108,17 @@ def describe_walk(walk: Walk) -> list[str]:
     if not walk.events:
         return [f"   {walk.result.reason}"]
     began_ns, moved_ns = walk.moment_ns(SubjectStart), walk.moment_ns(Moved)
+    moved = first(walk.events, Moved)
+    core = moved.core if moved else 0
     here = measured_mips(walk, 0, began_ns, moved_ns)
-    there = measured_mips(walk, walk.moved_to, moved_ns, walk.moment_ns(SubjectEnd))
+    there = measured_mips(walk, core, moved_ns, walk.moment_ns(SubjectEnd))
     stayed_ns = moved_ns - began_ns
     stayed = in_full(stayed_ns) if stayed_ns > 0 else "no time"
     calibration = (line.strip() for line in walk.stdout.splitlines() if "alibrat" in line)
     lines = [
         f"1. Started here:   core 0, {_speed(here)}, for {stayed}.",
         *(f"                   It said: {line}" for line in calibration),
-        f"2. Moved there:    core {walk.moved_to}, {_speed(there)}.",
+        f"2. Moved there:    core {core}, {_speed(there)}.",
     ]
     if walk.result.verdict is Verdict.TOO_SHORT:
         return [*lines, *_describe_short(walk, here, there)]

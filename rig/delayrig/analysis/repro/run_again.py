@@ -62,7 +62,6 @@ LOOKED_INTO = (
 
 
 def describe_cell(cell: Cell, chip: ChipFacts) -> list[str]:
-    """What is about to be run, a line each."""
     lines = [
         f"cell      {cell.id}",
         f"subject   {cell.subject} {JOBS[cell.job]}"
@@ -117,7 +116,6 @@ def _seconds(ns: int) -> str:
 
 
 def describe_evidence(item: Evidence, first_ns: int = 0) -> list[str]:
-    """What was asked for, what it got, who saw it, and where."""
     times = f" ({item.count} times, the worst is shown)" if item.count > 1 else ""
     lines = [f"{item.what}{times}"]
     if item.requested_ns is not None and item.actual_ns is not None:
@@ -211,9 +209,7 @@ async def run_again(
     instead: str = "",
     quiet: bool = False,
 ) -> ExitCode:
-    """Shows the cell, and then what came of it: that alone where `quiet`.
-
-    What is said `instead` replaces the comparison with the run before."""
+    """Shows the cell, unless `quiet`, and what came of it; `instead` replaces the comparison."""
     show: Show = say_nothing if quiet else click.echo
     for line in describe_cell(chosen.cell, chosen.chips[chosen.cell.chip]):
         show(line)

@@ -113,14 +113,8 @@ async def packed_commands(
             spec = await asyncio.to_thread(lane.pack, assignment, folder)
             return host_commands(spec, folder)
         if isinstance(lane, LiveLane):
-            packed = await asyncio.to_thread(
-                lane.pack,
-                assignment,
-                folder,
-                line_port=LINE_PORT,
-                port=DRY_PORT,
-                stage_port=STAGE_PORT,
-            )
+            ports = {"line_port": LINE_PORT, "port": DRY_PORT, "stage_port": STAGE_PORT}
+            packed = await asyncio.to_thread(lane.pack, assignment, folder, **ports)
             return live_commands(packed, folder)
     raise BadInputError(f"--dry-run: nobody knows the commands of the lane {request.lane}")
 

@@ -7,9 +7,8 @@ CPUs and QEMU's main loop do not take turns: keys come when they come. What is s
 sound, since all clocks of the guest still agree; its times are exact no more.
 
 With `sleep=on` QEMU's main loop has to set a timer for the end of the guest's idle time (10.0:
-icount_start_warp_timer()), and now and then it sets none: its CPUs are halted, it waits without a
-limit, and anything that has it go round once lets the guest go on. That was seen in a third of the
-starts of gdb where a program in the guest asks for the time each millisecond. So it is woken.
+icount_start_warp_timer()). Now and then, in a third of the starts of gdb where a program in the
+guest asks for the time each millisecond, it sets none, and waits without a limit. So it is woken.
 
 The cores of a live guest have the speeds of the cell from the moment that the subject would have
 started: a shell is as slow as the subject. On this machine the subject's process waits before it

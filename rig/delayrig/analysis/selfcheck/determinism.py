@@ -39,14 +39,13 @@ class Condition(msgspec.Struct, frozen=True, kw_only=True):
     reset: bool = False
 
     def __str__(self) -> str:
-        return ", ".join(
-            (
-                "host loaded" if self.loaded else "no load added",
-                "libvirt" if self.libvirt else "plain QEMU",
-                "fresh snapshots" if self.fresh else "stored snapshots",
-                *(["guests reset to their snapshot"] if self.reset else []),
-            )
+        said = (
+            "host loaded" if self.loaded else "no load added",
+            "libvirt" if self.libvirt else "plain QEMU",
+            "fresh snapshots" if self.fresh else "stored snapshots",
+            "guests reset to their snapshot" if self.reset else "",
         )
+        return ", ".join(filter(None, said))
 
 
 class Repeat(msgspec.Struct, frozen=True, kw_only=True):
@@ -96,11 +95,10 @@ def condition_of(number: int, *, has_libvirt: bool) -> Condition:
 def untried(repeats: list[Repeat], *, has_libvirt: bool) -> list[str]:
     """Conditions that no repeat was made under."""
     made = [repeat.condition for repeat in repeats]
+    libvirt = "libvirt" if has_libvirt else "libvirt (its binding is not installed)"
     missing = {
         "a loaded host": not any(condition.loaded for condition in made),
-        "libvirt" if has_libvirt else "libvirt (its binding is not installed)": not any(
-            condition.libvirt for condition in made
-        ),
+        libvirt: not any(condition.libvirt for condition in made),
         "guests reset to their snapshot": not any(repeat.reset for repeat in repeats),
         "fresh snapshots": not any(condition.fresh for condition in made),
         "another host": True,
@@ -181,7 +179,7 @@ async def _repeat(
     reset = sum(_is_reset(out / cell.id) for cell in request.cells)
     if number > 0 and comparison.exit_code is ExitCode.PASS:
         shutil.rmtree(out)
-    repeat = Repeat(
+    return results.run, Repeat(
         number=number,
         condition=condition,
         compared=comparison.compared,
@@ -189,7 +187,6 @@ async def _repeat(
         differences=comparison.differences,
         doubts=comparison.doubts,
     )
-    return results.run, repeat
 
 
 def _is_reset(folder: Path) -> bool:

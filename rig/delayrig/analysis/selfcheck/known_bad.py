@@ -37,7 +37,6 @@ class Answered(msgspec.Struct, frozen=True, kw_only=True):
     right: bool
     """Whether that is what its class asks for."""
     cells: list[GateCell]
-    """Its own, the worst first."""
 
 
 class KnownBad(msgspec.Struct, frozen=True, kw_only=True):
@@ -136,7 +135,8 @@ def is_right(
 ) -> bool:
     """Whether a gate's answer is the one for that class.
 
-    Doubt is right of unsafe builds that fail and say so, and of stripped ones."""
+    Doubt is right of unsafe builds that fail and say so, and of stripped ones.
+    """
     if stripped and outcome is Outcome.DOUBT:
         return True
     if kind is Kind.UNSAFE and outcome is Outcome.DOUBT:

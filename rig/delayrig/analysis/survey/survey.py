@@ -44,7 +44,6 @@ class Requested(msgspec.Struct, frozen=True, kw_only=True):
     count: int
     took_ns: int
     beyond_ns: int
-    """What it took beyond what was asked for."""
 
 
 def requested_of(watched: Iterable[Watched]) -> list[Requested]:

@@ -3,8 +3,8 @@
 
 The rule (recommend.py) asks for a value that is good in every profile, so one could decide alone.
 It is left out, and named, where the value without it differs, where following it costs the others
-more than the rule allows, and where they have more than half of all weights. Its verdicts count all
-the same.
+more than the rule allows, and where they have more than half of all weights. Its verdicts count:
+what is unsafe there is never recommended.
 """
 
 from collections.abc import Mapping, Sequence

@@ -120,7 +120,11 @@ def _ratio(cost: Cost, costs: Sequence[Cost], figure: str) -> float:
 def _cpu_share(costs: Sequence[Cost], value: int) -> str:
     fastest = sum(_fastest(costs, name).cpu_ns for name in {cost.profile for cost in costs})
     ours = sum(cost.cpu_ns for cost in costs if cost.value_us == value)
-    hungriest = max(_sums(costs).items(), key=lambda item: item[1])
+    sums: dict[int, int] = {}
+    for cost in costs:
+        if cost.standing is Standing.SAFE:
+            sums[cost.value_us] = sums.get(cost.value_us, 0) + cost.cpu_ns
+    hungriest = max(sums.items(), key=lambda item: item[1])
     words = f"{share(ours, fastest)} of the CPU time of the fastest"
     if hungriest[1] > ours:
         words += f" and {share(ours, hungriest[1])} of that of {us(hungriest[0])}"
@@ -135,14 +139,6 @@ def _worst_cpu(costs: Sequence[Cost], value: int) -> str:
     if worst <= 1 + CPU_TOLERANCE:
         return ""
     return f" (on {where} {percent(worst - 1)} beside the least that a safe value takes there)"
-
-
-def _sums(costs: Sequence[Cost]) -> dict[int, int]:
-    sums: dict[int, int] = {}
-    for cost in costs:
-        if cost.standing is Standing.SAFE:
-            sums[cost.value_us] = sums.get(cost.value_us, 0) + cost.cpu_ns
-    return sums
 
 
 def _fastest(costs: Sequence[Cost], profile: str) -> Cost:
@@ -194,9 +190,9 @@ def sureness_lines(
     value_us = common.choice.value_us
     if value_us is None:
         return []
-    agreeing = sum(other.value_us == value_us for other in alone.values())
     lines = [_repetition(evidence, common.profiles, value_us)]
     if len(alone) > 1:
+        agreeing = sum(other.value_us == value_us for other in alone.values())
         lines.append(f"It is the choice of {agreeing} of {len(alone)} profiles alone as well.")
     moved = [
         f"with {name} it would be {us(value)}"

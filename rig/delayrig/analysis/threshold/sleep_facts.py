@@ -106,8 +106,7 @@ def _of_profile(name: str, fact: SleepFacts) -> Iterator[Finding]:
     if fact.switch_ns >= 0 and fact.resolution_ns < COARSE_NS:
         yield _switch(name, fact)
     for way, how in ((FIFO, "under SCHED_FIFO"), (NORMAL, "at normal priority")):
-        found = _accuracy(name, fact, way, how)
-        if found:
+        if found := _accuracy(name, fact, way, how):
             yield found
 
 

@@ -21,7 +21,7 @@ from delayrig.base.atomic_file import write_json
 from delayrig.base.errors import BadInputError, RigFaultError
 from delayrig.base.paths import Paths
 from delayrig.judge.chip import margins_ns
-from delayrig.judge.exit_code import exit_code_of
+from delayrig.judge.exit_code import WATCHING, exit_code_of
 from delayrig.lanes.header import host_facts
 from delayrig.model.cell import Cell, Role
 from delayrig.model.events import read_events
@@ -90,7 +90,7 @@ def plan_trials(
             "--plan: has no cell for the programs to compare",
             hint="add a [[group]] or a [[cell]] without 'subject'",
         )
-    watching = [cell for cell in cells if cell.role in (Role.CANARY, Role.CONTROL)]
+    watching = [cell for cell in cells if cell.role in WATCHING]
     sleeping = [cell for cell in cells if cell.subject == SUBJECT]
     if guests:
         jobs = moved(jobs, guests)
@@ -100,10 +100,8 @@ def plan_trials(
 
 
 def _with_coarse_timers(profile: Profile) -> Profile:
-    hazards = profile.hazards
-    return msgspec.structs.replace(
-        profile, hazards=hazards if LOW_RES in hazards else (LOW_RES, *hazards)
-    )
+    hazards = profile.hazards if LOW_RES in profile.hazards else (LOW_RES, *profile.hazards)
+    return msgspec.structs.replace(profile, hazards=hazards)
 
 
 def make_trials(
@@ -193,13 +191,12 @@ def evidence_of(trials: Trials, rounds: Sequence[Results]) -> Evidence:
     _check_rig(trials, rounds)
     measured = _measured(trials, rounds)
     jobs, left_out = dict.fromkeys(job_of(m.cell) for m in measured), skipped_jobs(measured)
-    costs = costs_of(measured)
+    costs, unable = costs_of(measured), "left out, as some program could not do it"
     if not costs:
         raise BadInputError(
             f"{trials.subject}: every job was skipped for some value: {'; '.join(left_out)}",
             hint="give jobs that this flashrom can do: --plan FILE.toml",
         )
-    doubts = [f"left out, as some program could not do it: {job}" for job in left_out]
     return Evidence(
         subject=trials.subject,
         lane=trials.request.lane,
@@ -212,7 +209,7 @@ def evidence_of(trials: Trials, rounds: Sequence[Results]) -> Evidence:
         ],
         sleep=_sleep(trials),
         weights=dict(trials.weights),
-        doubts=[*doubts, *_contradictions(trials)],
+        doubts=[*(f"{unable}: {job}" for job in left_out), *_contradictions(trials)],
         host=host_facts(),
     )
 
@@ -222,7 +219,7 @@ def _check_rig(trials: Trials, rounds: Sequence[Results]) -> None:
     roles = {cell.id: cell.role for cell in trials.request.cells}
     for results in rounds:
         for result in results.cells:
-            watching = roles[result.id] in (Role.CANARY, Role.CONTROL)
+            watching = roles[result.id] in WATCHING
             if (watching and exit_code_of(result)) or result.verdict is Verdict.INFRA_ERROR:
                 raise RigFaultError(
                     f"the rig cannot be trusted here: {result.id} was {result.verdict},"
@@ -274,9 +271,8 @@ def _contradictions(trials: Trials) -> list[str]:
         text = next((path.read_text(errors="replace") for path in texts if path.is_file()), "")
         said = text.partition(SAID)[2].split(" ", 1)[0].strip(",")
         if said.isdigit() and int(said) != candidate.value_us:
-            found.append(
-                f"the program for {candidate.value_us} us says that its threshold is {said} us"
-            )
+            name = f"the program for {candidate.value_us} us"
+            found.append(f"{name} says that its threshold is {said} us")
     return found
 
 
