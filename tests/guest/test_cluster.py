@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from delayrig.analysis.compare.exact import compare_exactly
+from delayrig.analysis.compare import compare_exactly
 from delayrig.analysis.survey.survey import FILE_NAME as SURVEY
 from delayrig.base import digest
 from delayrig.base.errors import ExitCode

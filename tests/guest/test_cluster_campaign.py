@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from delayrig.analysis.compare.exact import compare_exactly
+from delayrig.analysis.compare import compare_exactly
 from delayrig.base.paths import Paths
 from delayrig.model.result import read_results
 

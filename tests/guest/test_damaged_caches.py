@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from delayrig.analysis.compare.exact import compare_exactly
+from delayrig.analysis.compare import compare_exactly
 from delayrig.base.paths import Paths
 
 from tests.damage import HARMS

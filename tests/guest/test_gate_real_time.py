@@ -4,8 +4,8 @@
 from pathlib import Path
 
 import pytest
-from delayrig.analysis.gate.bootstrap import PAIRS_MIN
 from delayrig.analysis.gate.decision import Outcome
+from delayrig.analysis.gate.performance import PAIRS_MIN
 from delayrig.analysis.gate.request import BASELINE, CANDIDATE, rounds_of
 from delayrig.base.errors import ExitCode
 from delayrig.base.paths import Paths

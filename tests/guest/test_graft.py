@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 from delayrig.analysis.gate.decision import FILE_NAME as GATE_FILE
-from delayrig.analysis.graft.summary import FILE_NAME, SUMMARY, Graft
+from delayrig.analysis.graft.pipeline import FILE_NAME, SUMMARY, Graft
 from delayrig.base.errors import ExitCode
 from delayrig.base.paths import Paths
 from delayrig.model.result import Verdict

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from delayrig.analysis.compare.exact import compare_exactly
+from delayrig.analysis.compare import compare_exactly
 from delayrig.base.paths import Paths
 from delayrig.model.lane import LaneName
 from delayrig.model.result import read_results

@@ -6,8 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from delayrig.analysis.latency import explain
-from delayrig.analysis.latency.result import LatencyReport, MachineReport, Reading
-from delayrig.analysis.latency.series import Section
+from delayrig.analysis.latency.result import LatencyReport, MachineReport, Reading, Section
 from delayrig.base.paths import Paths
 
 from .conftest import launch

@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from delayrig.analysis.repro.dry_run import LINE_PORT
 from delayrig.analysis.repro.guest_entry import PROMPT, SUBJECT_STARTS
+from delayrig.analysis.repro.watched_lane import LINE_PORT
 from delayrig.base.paths import Paths
 from delayrig.model.result import Verdict, read_results
 

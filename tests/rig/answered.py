@@ -2,12 +2,10 @@
 """Answers of threshold, survey and proposal, small, with words as users may give them."""
 
 from delayrig.analysis.proposal.steps import Proposal, fold_proposal
-from delayrig.analysis.survey.calls import Requested
 from delayrig.analysis.survey.gaps import Agreement, BusBound, KnownWait
-from delayrig.analysis.survey.survey import Survey
+from delayrig.analysis.survey.survey import Requested, Survey
 from delayrig.analysis.threshold.answer import Answer, answer_of
-from delayrig.analysis.threshold.evidence import Evidence
-from delayrig.analysis.threshold.figures import Cost, Standing
+from delayrig.analysis.threshold.figures import Cost, Evidence, Standing
 from delayrig.analysis.threshold.sleep_facts import FIFO, NORMAL, SLACK, Sleep, SleepFacts
 from delayrig.images.subject import STEPS, TRUSTING
 from delayrig.model.phases import TimeSplit

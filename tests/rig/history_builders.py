@@ -7,7 +7,8 @@ from typing import Any
 
 import msgspec
 from delayrig.analysis.history.address import Address, find_address
-from delayrig.analysis.history.store import FinishedRun, History
+from delayrig.analysis.history.rows import FinishedRun
+from delayrig.analysis.history.store import History
 from delayrig.base.errors import ExitCode
 from delayrig.model.lane import LaneName
 from delayrig.model.phases import TimeSplit

@@ -2,20 +2,22 @@
 """Machines as `rig/rig latency` reports them, with figures that are easy to follow."""
 
 import msgspec
-from delayrig.analysis.latency.cyclictest import INTERFACES
-from delayrig.analysis.latency.host_interference import doubt_of
+from delayrig.analysis.latency.explain import doubt_of
+from delayrig.analysis.latency.program_output import INTERFACES
 from delayrig.analysis.latency.proposal import KEYS
 from delayrig.analysis.latency.result import (
     Audit,
     Cyclic,
+    Kind,
     LatencyReport,
     MachineReport,
     Reading,
+    Section,
+    Series,
     Statistics,
     Ticks,
     Timers,
 )
-from delayrig.analysis.latency.series import Kind, Section, Series
 
 US, MS, S = 1_000, 1_000_000, 1_000_000_000
 JIFFY_NS = 4 * MS

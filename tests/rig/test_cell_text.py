@@ -3,9 +3,13 @@
 
 import msgspec
 import pytest
-from delayrig.analysis.repro.cell_text import describe_cell, describe_evidence, describe_result
 from delayrig.analysis.repro.choice import Before
-from delayrig.analysis.repro.reproduction import compare_reproduction
+from delayrig.analysis.repro.run_again import (
+    compare_reproduction,
+    describe_cell,
+    describe_evidence,
+    describe_result,
+)
 from delayrig.base.durations import in_full
 from delayrig.base.errors import ExitCode
 from delayrig.model.evidence import Evidence, Witness

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from delayrig.analysis.compare.exact import Comparison, compare_exactly, first_difference
+from delayrig.analysis.compare import Comparison, compare_exactly, first_difference
 from delayrig.base import digest
 from delayrig.base.errors import BadInputError
 from delayrig.model.cell import Cell

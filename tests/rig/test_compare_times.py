@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from click.testing import CliRunner
-from delayrig.analysis.compare.times import Beside, compare_times
+from delayrig.analysis.compare import Beside, compare_times
 from delayrig.base.errors import ExitCode
 from delayrig.cli.main import main
 from delayrig.model.lane import LaneName

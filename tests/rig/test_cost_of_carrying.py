@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from delayrig.analysis.cost_of_carrying import measure_carrying
+from delayrig.analysis.cost_of_workers import measure_carrying
 from delayrig.base.errors import BadInputError
 from delayrig.cli.main import main
 from delayrig.run.cell_runner import keep_result

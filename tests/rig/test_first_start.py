@@ -2,7 +2,7 @@
 """Stages of a first start, read from what a run says."""
 
 import pytest
-from delayrig.analysis.first_start import stages_of
+from delayrig.analysis.benchmark import stages_of
 from delayrig.base.errors import RigFaultError
 
 SAID = [

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from click.testing import CliRunner
-from delayrig.analysis.gate.baseline import is_subject, read_baseline
+from delayrig.analysis.gate.request import is_subject, read_baseline
 from delayrig.base.errors import BadInputError
 from delayrig.base.paths import find_paths
 from delayrig.cli.main import main

@@ -6,10 +6,9 @@ from typing import Any
 
 import msgspec
 import pytest
-from delayrig.analysis.gate.bootstrap import PAIRS_MIN
 from delayrig.analysis.gate.decision import Decision, Limits, Outcome
 from delayrig.analysis.gate.judge import decide, unanswered
-from delayrig.analysis.gate.performance import TICK_NS
+from delayrig.analysis.gate.performance import PAIRS_MIN, TICK_NS
 from delayrig.model.cell import Cell, Role
 from delayrig.model.phases import TimeSplit
 from delayrig.model.result import CellResult, CpuTime, DelayCount, Results, SubjectFacts, Verdict

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from delayrig.analysis.gate import rounds
-from delayrig.analysis.gate.baseline import StoredBaseline
-from delayrig.analysis.gate.request import GateRequest
+from delayrig.analysis.gate import request as rounds
+from delayrig.analysis.gate.request import GateRequest, StoredBaseline
 from delayrig.base.paths import find_paths
 from delayrig.images.recipes import read_recipes
 from delayrig.model.cell import Cell, Expect, Role

@@ -10,10 +10,9 @@ import msgspec
 import pytest
 from click.testing import CliRunner, Result
 from delayrig.analysis.graft.build import OwnTests, build
-from delayrig.analysis.graft.source_texts import left_out
+from delayrig.analysis.graft.pipeline import FILE_NAME, SUMMARY, WIDTH, Graft
 from delayrig.analysis.graft.steps import Step, plan_steps, read_ours
-from delayrig.analysis.graft.summary import FILE_NAME, SUMMARY, WIDTH, Graft
-from delayrig.analysis.graft.tree import find_tree
+from delayrig.analysis.graft.tree import find_tree, left_out
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.paths import find_paths
 from delayrig.cli.main import main

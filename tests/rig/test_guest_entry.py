@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from delayrig.analysis.repro.debugger import KILL, attached_words, packet, remote_words
-from delayrig.analysis.repro.dry_run import host_commands, pasted, qemu_command
 from delayrig.analysis.repro.guest_entry import (
     PROMPT,
     SUBJECT_STARTS,
@@ -18,7 +17,8 @@ from delayrig.analysis.repro.guest_entry import (
     write_entered,
 )
 from delayrig.analysis.repro.look import EXTRA_MS, Look
-from delayrig.analysis.repro.watched_sessions import startable
+from delayrig.analysis.repro.watched_lane import host_commands, pasted, qemu_command
+from delayrig.analysis.repro.watchers import startable
 from delayrig.base.archive import unpack_archive, write_archive
 from delayrig.lanes.host.spec import PORT, Spec
 from delayrig.lanes.payload import spec_text

@@ -22,7 +22,7 @@ from delayrig.analysis.history.address import (
     find_address,
     without_passwords,
 )
-from delayrig.analysis.history.run_filter import Choice, moment
+from delayrig.analysis.history.schema import Choice, moment
 from delayrig.analysis.history.store import History
 from delayrig.analysis.history.table import TableFormat, read_table, table_of, write_table
 from delayrig.base.errors import BadInputError, ExitCode
@@ -287,7 +287,7 @@ KEEP = """
 import sys
 from pathlib import Path
 from delayrig.cli.recording import record_run
-from delayrig.analysis.history.run_filter import Choice
+from delayrig.analysis.history.schema import Choice
 from delayrig.analysis.history.store import History
 from tests.rig.history_builders import address_of, make_run
 address = address_of(sys.argv[1])

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import msgspec
 import numpy as np
-from delayrig.analysis.history.run_filter import Choice
-from delayrig.analysis.history.series import points_of, series_of
-from delayrig.analysis.history.steps import Found, find_steps
+from delayrig.analysis.history.schema import Choice
+from delayrig.analysis.history.steps import Found, find_steps, points_of, series_of
 from delayrig.model.lane import LaneName
 from delayrig.model.result import Results, Verdict
 

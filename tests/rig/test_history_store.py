@@ -16,9 +16,13 @@ import pytest
 from delayrig.analysis.gate.decision import Limits
 from delayrig.analysis.gate.judge import decide
 from delayrig.analysis.history.engine import open_engine
-from delayrig.analysis.history.migrate import bring_up_to_date, revision_of
-from delayrig.analysis.history.run_filter import Choice
-from delayrig.analysis.history.schema import HEAD, VERSION_TABLE
+from delayrig.analysis.history.schema import (
+    HEAD,
+    VERSION_TABLE,
+    Choice,
+    bring_up_to_date,
+    revision_of,
+)
 from delayrig.analysis.history.store import History
 from delayrig.base.errors import BadInputError
 from sqlalchemy import Connection, inspect, text

@@ -5,8 +5,8 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from delayrig.analysis.repro import watched_guests
-from delayrig.analysis.repro.watched_guests import kept_awake
+from delayrig.analysis.repro import watchers
+from delayrig.analysis.repro.watchers import kept_awake
 from delayrig.base.errors import LostGuestError
 
 WAKES, LOST_AT = 5, 3
@@ -46,7 +46,7 @@ class Sleeper:
 
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watched_guests, "WAKE_EACH_S", 0.001)
+    monkeypatch.setattr(watchers, "WAKE_EACH_S", 0.001)
 
 
 def test_machine_is_woken_until_nobody_looks_any_more() -> None:

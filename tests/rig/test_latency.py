@@ -13,17 +13,21 @@ import jsonschema
 import msgspec
 import pytest
 from delayrig.analysis.latency import explain
-from delayrig.analysis.latency.cyclictest import INTERFACES, cyclictest_words, read_cyclictest
-from delayrig.analysis.latency.governors import JOURNAL, Governors
-from delayrig.analysis.latency.host_place import open_host
+from delayrig.analysis.latency.host_place import JOURNAL, Governors, open_host
 from delayrig.analysis.latency.place import Line, MissingError, PlaceFacts
 from delayrig.analysis.latency.profile import SETS, parse_guest, parse_guests
-from delayrig.analysis.latency.program_output import parse_lines, reading_of
+from delayrig.analysis.latency.program_output import (
+    INTERFACES,
+    cyclictest_words,
+    parse_cpus,
+    parse_lines,
+    read_cyclictest,
+    reading_of,
+    timers_of,
+)
 from delayrig.analysis.latency.proposal import KEYS, read_proposal
-from delayrig.analysis.latency.result import LatencyReport, Ticks
-from delayrig.analysis.latency.series import Kind, Section, Series
+from delayrig.analysis.latency.result import Kind, LatencyReport, Section, Series, Ticks
 from delayrig.analysis.latency.series_plan import GUEST_INSTRUCTIONS, QUICK, USUAL, programme
-from delayrig.analysis.latency.timers import parse_cpus, timers_of
 from delayrig.base.errors import BadInputError, RigFaultError
 from delayrig.base.paths import Paths, find_paths
 from delayrig.model.platform import Arch

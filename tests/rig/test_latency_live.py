@@ -8,13 +8,16 @@ from pathlib import Path
 import msgspec
 import pytest
 from delayrig import __version__
-from delayrig.analysis.latency.host_interference import MARK, doubt_of, marked
+from delayrig.analysis.latency.explain import MARK, doubt_of, marked
 from delayrig.analysis.latency.live_place import rehearsal_of, with_windows
-from delayrig.analysis.latency.live_profile import parse_live_guest, parse_live_guests
 from delayrig.analysis.latency.place import PlaceFacts
-from delayrig.analysis.latency.profile import measured_cpus, parse_guest
-from delayrig.analysis.latency.result import Cyclic, write_report
-from delayrig.analysis.latency.series import Section
+from delayrig.analysis.latency.profile import (
+    measured_cpus,
+    parse_guest,
+    parse_live_guest,
+    parse_live_guests,
+)
+from delayrig.analysis.latency.result import Cyclic, Section, write_report
 from delayrig.analysis.latency.series_plan import QUICK, programme
 from delayrig.base.errors import BadInputError
 from delayrig.cli.latency_run import LatencyRequest, resumed

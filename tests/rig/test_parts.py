@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from delayrig.analysis.figures.parts import markdown_table, outcome, part_rows
+from delayrig.analysis.figures.results import markdown_table, outcome, part_rows
 from delayrig.cli.main import main
 from delayrig.model.cell import Job, Role
 from delayrig.model.corner import Corner

@@ -6,9 +6,15 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from delayrig.analysis.repeats.median import VALUES_MIN, median_of
-from delayrig.analysis.repeats.rounds import Budget, repeat
-from delayrig.analysis.repeats.summary import FILE_NAME, Summary, summarise
+from delayrig.analysis.repeats import (
+    FILE_NAME,
+    VALUES_MIN,
+    Budget,
+    Summary,
+    median_of,
+    repeat,
+    summarise,
+)
 from delayrig.images.recipes import read_recipes
 from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.model.cell import Cell

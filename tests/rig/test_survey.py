@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from delayrig.analysis.figures.waste import Watched
-from delayrig.analysis.survey.calls import answer_of, requested_of
 from delayrig.analysis.survey.gaps import (
     agreement_of,
     bounds_of,
@@ -15,7 +14,7 @@ from delayrig.analysis.survey.gaps import (
     known_waits,
     service_ns,
 )
-from delayrig.analysis.survey.survey import Survey, survey_run
+from delayrig.analysis.survey.survey import Survey, answer_of, requested_of, survey_run
 from delayrig.images.profiles.profile import Wait
 from delayrig.model.delays import DelayCall, Delays, encode_delays
 from delayrig.model.events import Event, event_time_ns

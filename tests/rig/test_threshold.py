@@ -11,17 +11,24 @@ from pathlib import Path
 
 import pytest
 from delayrig.analysis.threshold.answer import answer_of
-from delayrig.analysis.threshold.candidate import Candidate
-from delayrig.analysis.threshold.evidence import Evidence
-from delayrig.analysis.threshold.figures import Cost, Measured, Standing, costs_of, trials_of
-from delayrig.analysis.threshold.given_builds import (
+from delayrig.analysis.threshold.builds import (
+    DEFAULT,
+    Candidate,
     build_candidates,
     check_command,
     given_candidates,
+    parse_values,
+    provide_own,
+)
+from delayrig.analysis.threshold.figures import (
+    Cost,
+    Evidence,
+    Measured,
+    Standing,
+    costs_of,
+    trials_of,
 )
 from delayrig.analysis.threshold.guests import job_of, moved, parse_guest, profile_of
-from delayrig.analysis.threshold.own_builds import provide_own
-from delayrig.analysis.threshold.reasoning import reasoning
 from delayrig.analysis.threshold.recommend import (
     CPU_TOLERANCE,
     TIME_TOLERANCE,
@@ -30,9 +37,8 @@ from delayrig.analysis.threshold.recommend import (
     recommend,
 )
 from delayrig.analysis.threshold.recommendation_text import share
-from delayrig.analysis.threshold.sleep_facts import FIFO, NORMAL, SLACK
+from delayrig.analysis.threshold.sleep_facts import FIFO, NORMAL, SLACK, reasoning
 from delayrig.analysis.threshold.trials import make_trials, plan_trials
-from delayrig.analysis.threshold.values import DEFAULT, parse_values
 from delayrig.base.errors import BadInputError
 from delayrig.base.paths import find_paths
 from delayrig.model.cell import Cell, Role

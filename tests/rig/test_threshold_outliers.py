@@ -3,12 +3,11 @@
 
 import pytest
 from delayrig.analysis.threshold.answer import Answer, answer_of
-from delayrig.analysis.threshold.evidence import Evidence
-from delayrig.analysis.threshold.figures import Cost, Standing
-from delayrig.analysis.threshold.guests import parse_guest
-from delayrig.analysis.threshold.presets import (
+from delayrig.analysis.threshold.figures import Cost, Evidence, Standing
+from delayrig.analysis.threshold.guests import (
     PRESETS,
     check_weights,
+    parse_guest,
     preset_words,
     weights_of,
 )

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from delayrig.analysis.figures.times import time_rows
+from delayrig.analysis.figures.results import time_rows
 from delayrig.base.errors import ExitCode
 from delayrig.cli.main import main
 from delayrig.model.cell import Role

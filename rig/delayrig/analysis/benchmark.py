@@ -1,16 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What cells cost this host: stage by stage, one at a time and all at once, restored and booted."""
+"""What cells cost this host: stage by stage, one at a time and all at once, restored and booted.
 
+And how long a first start takes, to the first verdict; a stage ends where the next one begins.
+"""
+
+import os
+import re
 import resource
+import signal
 import statistics
+import subprocess
+import tempfile
 import time
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
 
-from delayrig.base.atomic_file import json_document
+from delayrig.base.atomic_file import write_json
+from delayrig.base.errors import RigFaultError
 from delayrig.base.paths import Paths
 from delayrig.lanes.stages import ENDED as JOB
 from delayrig.lanes.stages import FILE_NAME as STAGES_FILE
@@ -19,11 +28,17 @@ from delayrig.model.cell import Cell
 from delayrig.model.result import HostFacts, Results, Verdict
 from delayrig.plan.request import Request
 from delayrig.run.runner import Progress, run_request
+from delayrig.setup.layout import STATE_VARIABLE
 
 SCHEMA = 2
 FILE_NAME = "benchmark.json"
 FIRST = "warm"
-"""The folder of the first of its runs."""
+BEGINNINGS = (("set-up: ", None), ("making snapshot ", "snapshots"), ("making ", "images"))
+"""How a line begins that begins a stage, and its name; None: the rest of the line."""
+LAUNCHER = "launcher"
+VERDICT = re.compile(r"\[1/[0-9]+\] ")
+END_S = 60
+"""How long a run may take to end, once it was told to."""
 
 
 class Cost(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,8 +57,6 @@ class Cost(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Stage(msgspec.Struct, frozen=True, kw_only=True):
-    """One stage of all cells that were run one at a time."""
-
     name: str
     median_s: float
     total_s: float
@@ -67,8 +80,6 @@ class JobCost(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CellBenchmark(msgspec.Struct, frozen=True, kw_only=True):
-    """The whole of it."""
-
     schema: int = SCHEMA
     plan: str
     host: HostFacts
@@ -85,30 +96,25 @@ class CellBenchmark(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def benchmark_cells(
-    request: Request,
-    paths: Paths,
-    *,
-    boots: int,
-    progress: Progress,
-    began: Callable[[str], None],
+    request: Request, paths: Paths, *, boots: int, progress: Progress, began: Callable[[str], None]
 ) -> CellBenchmark:
     """Runs all cells several times, and some of them from their boot; writes what was measured."""
+
+    async def measure(name: str, what: str, asked: Request) -> tuple[Results, Cost]:
+        began(what)
+        return await _measure(replace(asked, out=request.out / name), paths, progress)
+
     # Snapshots are made, and everything is in the page cache, before anything is measured.
-    began("warming up")
-    await _measure(request, paths, progress, FIRST, jobs=request.jobs)
-    began("one cell at a time")
-    first, alone = await _measure(request, paths, progress, "alone", jobs=1, stages=True)
-    began(f"{request.jobs} cells at a time")
-    _, together = await _measure(request, paths, progress, "together", jobs=request.jobs)
-    began(f"{request.jobs} cells at a time, a QEMU for each")
+    await measure(FIRST, "warming up", request)
+    alone_request = replace(request, jobs=1, stages=True)
+    first, alone = await measure("alone", "one cell at a time", alone_request)
+    at_once = f"{request.jobs} cells at a time"
+    _, together = await measure("together", at_once, request)
     apart_request = replace(request, reuses_guests=False)
-    _, apart = await _measure(apart_request, paths, progress, "apart", jobs=request.jobs)
-    chosen = sample(request.cells, boots)
-    some = replace(apart_request, cells=chosen)
-    began("some of them restored, one at a time")
-    _, restored = await _measure(some, paths, progress, "restored", jobs=1)
-    began("the same booted")
-    _, booted = await _measure(some, paths, progress, "booted", jobs=1, from_boot=True)
+    _, apart = await measure("apart", f"{at_once}, a QEMU for each", apart_request)
+    some = replace(apart_request, jobs=1, cells=sample(request.cells, boots))
+    _, restored = await measure("restored", "some of them restored, one at a time", some)
+    _, booted = await measure("booted", "the same booted", replace(some, from_boot=True))
     lengths = read_stages(request.out / "alone", first)
     answer = CellBenchmark(
         plan=request.plan,
@@ -121,30 +127,26 @@ async def benchmark_cells(
         restored=restored,
         booted=booted,
     )
-    content = json_document(answer)
-    (request.out / FILE_NAME).write_bytes(content)
+    write_json(request.out / FILE_NAME, answer)
     return answer
 
 
 def sample(cells: list[Cell], wanted: int) -> list[Cell]:
     """So many of them, evenly spread."""
-    step = max(len(cells) // wanted, 1)
-    return cells[::step][:wanted]
+    return cells[:: max(len(cells) // wanted, 1)][:wanted]
 
 
 def read_stages(out: Path, results: Results) -> dict[str, dict[str, float]]:
     """How long each stage of each cell lasted, in seconds, of cells that left that."""
+    files = {cell.id: out / cell.id / STAGES_FILE for cell in results.cells}
     return {
-        cell.id: msgspec.json.decode(
-            (out / cell.id / STAGES_FILE).read_bytes(), type=dict[str, float]
-        )
-        for cell in results.cells
-        if (out / cell.id / STAGES_FILE).is_file()
+        cell: msgspec.json.decode(file.read_bytes(), type=dict[str, float])
+        for cell, file in files.items()
+        if file.is_file()
     }
 
 
 def fold_stages(cells: list[dict[str, float]]) -> list[Stage]:
-    """From the stages of each cell to those of all."""
     found = {name: [cell[name] for cell in cells if name in cell] for name in STAGES}
     return [
         Stage(name=name, median_s=statistics.median(lengths), total_s=sum(lengths))
@@ -169,30 +171,74 @@ def job_costs(stages: dict[str, dict[str, float]], results: Results) -> list[Job
     return sorted(costs, key=lambda cost: cost.job_s, reverse=True)
 
 
-async def _measure(
-    request: Request,
-    paths: Paths,
-    progress: Progress,
-    name: str,
-    *,
-    jobs: int,
-    stages: bool = False,
-    from_boot: bool = False,
-) -> tuple[Results, Cost]:
-    out = request.out / name
-    out.mkdir()
-    watched = replace(request, out=out, jobs=jobs, stages=stages, from_boot=from_boot)
+async def _measure(request: Request, paths: Paths, progress: Progress) -> tuple[Results, Cost]:
+    request.out.mkdir()
     began_s, began_cpu_s = time.monotonic(), _cpu_s()
-    results = await run_request(watched, paths, progress)
+    results = await run_request(request, paths, progress)
     wall_s, cpu_s = time.monotonic() - began_s, _cpu_s() - began_cpu_s
     times = [cell.host_s for cell in results.cells if cell.verdict is not Verdict.SKIPPED]
-    cost = Cost(
-        cells=len(times), median_s=statistics.median(times), wall_s=wall_s, cpu_s=cpu_s, jobs=jobs
+    return results, Cost(
+        cells=len(times),
+        median_s=statistics.median(times),
+        wall_s=wall_s,
+        cpu_s=cpu_s,
+        jobs=request.jobs,
     )
-    return results, cost
 
 
 def _cpu_s() -> float:
     """Of this process and of all that it waited for."""
     usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(usage.ru_utime + usage.ru_stime for usage in usages)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartStage:
+    name: str
+    took_s: float
+
+
+def measure_start(checkout: Path, plan: str, folder: Path) -> list[StartStage]:
+    """Starts the rig with a new folder of state below `folder`, which is there."""
+    with tempfile.TemporaryDirectory(dir=folder, prefix="start-") as scratch:
+        words = ["run", "--plan", plan, "--out", f"{scratch}/out", "--history", "none"]
+        began_s = time.monotonic()
+        with subprocess.Popen(
+            [str(checkout / "rig" / "rig"), "--yes", *words, "--no-color"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, STATE_VARIABLE: f"{scratch}/state"},
+        ) as process:
+            assert process.stderr is not None
+            try:
+                timed = ((time.monotonic(), line.rstrip()) for line in process.stderr)
+                return list(stages_of(timed, began_s))
+            finally:
+                process.send_signal(signal.SIGINT)
+                process.stderr.read()
+                process.wait(END_S)
+
+
+def stages_of(lines: Iterable[tuple[float, str]], began_s: float) -> Iterator[StartStage]:
+    """Of what a run says, each line with its time; ends with the first verdict."""
+    name, since_s, said = LAUNCHER, began_s, ""
+    for now_s, line in lines:
+        said = line
+        if VERDICT.match(line):
+            yield StartStage(name=name, took_s=now_s - since_s)
+            return
+        begun = _stage_begun(line)
+        if begun and begun != name:
+            yield StartStage(name=name, took_s=now_s - since_s)
+            name, since_s = begun, now_s
+    raise RigFaultError(f"the start ended before its first verdict: {said}", hint="rig/rig doctor")
+
+
+def _stage_begun(line: str) -> str:
+    for beginning, name in BEGINNINGS:
+        if line.startswith(beginning):
+            found = name or line.removeprefix(beginning)
+            return "handing over" if found.startswith("done in") else found
+    return ""

@@ -1,18 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What workers of this machine cost beside cells without them: whole runs, in turn."""
+"""What workers cost: runs with and without them in turn, and carrying a cell's folder."""
 
 import os
 import resource
 import subprocess
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
-from delayrig.base.errors import RigFaultError
+from delayrig.base.errors import BadInputError, RigFaultError
 from delayrig.base.prctl import become_subreaper
-from delayrig.run.resume import RESULT
+from delayrig.base.scratch import ScratchFolder
+from delayrig.model.cell import Cell
+from delayrig.run.artifact_transfer import pack_left, unpack_left
+from delayrig.run.cell_runner import cell_folder, keep_result
+from delayrig.run.resume import CELL, RESULT
 
 FIRST = "warm"
 """The folder of the first run, which makes snapshots and is not counted."""
@@ -30,14 +35,11 @@ class RunCost(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WayCost(msgspec.Struct, frozen=True, kw_only=True):
-    """Of all runs made in one way."""
-
     words: list[str]
     runs: list[RunCost]
 
     @property
     def cells_a_minute(self) -> float:
-        """Of whole runs."""
         return 60 * sum(run.cells for run in self.runs) / sum(run.wall_s for run in self.runs)
 
     @property
@@ -48,13 +50,10 @@ class WayCost(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def cpu_s_a_cell(self) -> float:
-        """Of whole runs."""
         return sum(run.cpu_s for run in self.runs) / sum(run.cells for run in self.runs)
 
 
 class WorkersBenchmark(msgspec.Struct, frozen=True, kw_only=True):
-    """Both ways."""
-
     here: WayCost
     workers: WayCost
 
@@ -73,10 +72,8 @@ def benchmark_workers(
             began(f"round {number} of {rounds}: {' '.join(words)}")
             place = out / f"{name}-{number}"
             found[name].append(measure_run([*run, str(place), *words], place))
-    return WorkersBenchmark(
-        here=WayCost(words=ways["here"], runs=found["here"]),
-        workers=WayCost(words=ways["workers"], runs=found["workers"]),
-    )
+    costs = {name: WayCost(words=words, runs=found[name]) for name, words in ways.items()}
+    return WorkersBenchmark(**costs)
 
 
 def measure_run(command: Sequence[str], out: Path) -> RunCost:
@@ -99,14 +96,50 @@ def measure_run(command: Sequence[str], out: Path) -> RunCost:
 
 def _reap_all() -> None:
     """Waits for processes whose parent has ended before them."""
-    try:
+    with suppress(ChildProcessError):
         while True:
             os.wait()
-    except ChildProcessError:
-        return
 
 
 def _spent_s() -> float:
-    """By all children that have ended."""
     spent = resource.getrusage(resource.RUSAGE_CHILDREN)
     return spent.ru_utime + spent.ru_stime
+
+
+class CarryingCost(msgspec.Struct, frozen=True, kw_only=True):
+    """Means over the cells of a run."""
+
+    cells: int
+    pack_cpu_s: float
+    """On the worker."""
+    take_cpu_s: float
+    """In the run's own process, which takes in the cells of all workers."""
+    left_bytes: float
+    packed_bytes: float
+
+
+def measure_carrying(run: Path) -> CarryingCost:
+    """Of the cells in the folder of that run, which stays as it is."""
+    folders = sorted(path.parent for path in run.glob(f"*/{RESULT}"))
+    if not folders:
+        raise BadInputError(f"{run}: holds no cell", hint="name the --out folder of a run")
+    pack_s = take_s = packed_bytes = left_bytes = 0.0
+    with ScratchFolder() as scratch:
+        for folder in folders:
+            cell = msgspec.json.decode((folder / CELL).read_bytes(), type=Cell)
+            began_s = time.process_time()
+            packed = pack_left(folder)
+            packed_s = time.process_time()
+            place = cell_folder(cell, Path(scratch))
+            keep_result(unpack_left(packed, place), place)
+            pack_s += packed_s - began_s
+            take_s += time.process_time() - packed_s
+            packed_bytes += len(packed)
+            left_bytes += sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    return CarryingCost(
+        cells=len(folders),
+        pack_cpu_s=pack_s / len(folders),
+        take_cpu_s=take_s / len(folders),
+        left_bytes=left_bytes / len(folders),
+        packed_bytes=packed_bytes / len(folders),
+    )

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The interval that a figure of measurements lies in, by drawing them anew with replacement; pure.
 
-Nothing is assumed of how the noise is spread. Draws are seeded, so that the same measurements give
-the same answer.
+Nothing is assumed of how the noise is spread. Draws are seeded: same measurements, same answer.
 """
 
 import random

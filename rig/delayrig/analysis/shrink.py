@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """From a convicted cell to the simplest one found that is convicted as well.
 
-One thing is made simpler at a time, the simplest form first; what is still convicted is kept, and
-all is tried again until nothing helps. The virtual lane is exact, so one run of a cell tells.
+One thing is made simpler at a time; what is still convicted is kept, until nothing helps. The
+virtual lane is exact, so one run of a cell tells.
 """
 
 import itertools
@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 
 import msgspec
+from msgspec.structs import replace
 
 from delayrig.base.errors import BadInputError
 from delayrig.hazards import cores_needed, hazard_of, ordered_hazards
@@ -31,12 +32,11 @@ CHIPS_MAX = 4
 """Parts of that many sizes are tried: each may need a name that the subject does not know."""
 
 Trial = Callable[[Cell], Awaitable[CellResult]]
+Way = Callable[[Cell], Iterator[tuple[str, Cell]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """What was made simpler, and whether that is still convicted."""
-
     what: str
     cell: Cell
     kept: bool
@@ -45,8 +45,6 @@ class Step:
 
 @dataclass(slots=True, kw_only=True)
 class Shrunk:
-    """The simplest cell so far, and the way to it."""
-
     result: CellResult
     cell: Cell
     steps: list[Step] = field(default_factory=list)
@@ -56,7 +54,7 @@ class Shrunk:
 
 def stripped(cell: Cell) -> Cell:
     """The cell by itself: what a plan expects of it is no part of it."""
-    return msgspec.structs.replace(cell, name=NAME, role=Role.MEASURE, expect=Expect.PASS)
+    return replace(cell, name=NAME, role=Role.MEASURE, expect=Expect.PASS)
 
 
 async def shrink(
@@ -68,10 +66,7 @@ async def shrink(
     watch: Callable[[Step], None],
     now_s: Callable[[], float] = time.monotonic,
 ) -> Shrunk:
-    """The simplest that is found within `limit_s`; `watch` is told of each step.
-
-    Raises `BadInputError` where the cell itself is not convicted.
-    """
+    """The simplest found within `limit_s`; raises `BadInputError` where `cell` is not convicted."""
     ends_s = now_s() + limit_s
     first = stripped(cell)
     result = await trial(first)
@@ -90,7 +85,7 @@ async def shrink(
 
 
 async def _try_each(
-    candidates: "Way",
+    candidates: Way,
     shrunk: Shrunk,
     trial: Trial,
     watch: Callable[[Step], None],
@@ -113,9 +108,6 @@ async def _try_each(
             return
 
 
-Way = Callable[[Cell], Iterator[tuple[str, Cell]]]
-
-
 def ways(chips: dict[str, ChipFacts]) -> list[Way]:
     """What may be made simpler, what tells most first."""
     return [
@@ -133,7 +125,7 @@ def ways(chips: dict[str, ChipFacts]) -> list[Way]:
 def _fewer_hazards(cell: Cell) -> Iterator[tuple[str, Cell]]:
     for count in range(len(cell.hazards)):
         for words in itertools.combinations(cell.hazards, count):
-            yield f"hazards {'+'.join(words) or 'none'}", _with(cell, hazards=words)
+            yield f"hazards {'+'.join(words) or 'none'}", replace(cell, hazards=words)
 
 
 def _simpler_hazards(cell: Cell) -> Iterator[tuple[str, Cell]]:
@@ -142,23 +134,23 @@ def _simpler_hazards(cell: Cell) -> Iterator[tuple[str, Cell]]:
             others = [other for other in cell.hazards if other != word]
             words = ordered_hazards([*others, simpler])
             if cores_needed(words) <= cell.cores:
-                yield f"{simpler} for {word}", _with(cell, hazards=words)
+                yield f"{simpler} for {word}", replace(cell, hazards=words)
 
 
 def _fewer_cores(cell: Cell) -> Iterator[tuple[str, Cell]]:
     for cores in CORES_KNOWN:
         if cores_needed(cell.hazards) <= cores < cell.cores:
-            yield f"{cores} {'core' if cores == 1 else 'cores'}", _with(cell, cores=cores)
+            yield f"{cores} {'core' if cores == 1 else 'cores'}", replace(cell, cores=cores)
 
 
 def _usual_programmer(cell: Cell) -> Iterator[tuple[str, Cell]]:
     if cell.programmer is not Programmer.SERPROG_IP:
-        yield str(Programmer.SERPROG_IP), _with(cell, programmer=Programmer.SERPROG_IP)
+        yield str(Programmer.SERPROG_IP), replace(cell, programmer=Programmer.SERPROG_IP)
 
 
 def _shorter_job(cell: Cell) -> Iterator[tuple[str, Cell]]:
     for job in JOBS[: JOBS.index(cell.job)]:
-        yield str(job), _with(cell, job=job)
+        yield str(job), replace(cell, job=job)
 
 
 def _smaller_chip(cell: Cell, chips: dict[str, ChipFacts]) -> Iterator[tuple[str, Cell]]:
@@ -169,19 +161,19 @@ def _smaller_chip(cell: Cell, chips: dict[str, ChipFacts]) -> Iterator[tuple[str
         if (chip.bus, chip.family) == (now.bus, now.family) and chip.size_bytes < now.size_bytes:
             by_size.setdefault(chip.size_bytes, name)
     for _, name in sorted(by_size.items())[:CHIPS_MAX]:
-        smaller = _with(cell, chip=name)
+        smaller = replace(cell, chip=name)
         if _fits(smaller, chips):
             yield name, smaller
 
 
 def _plainer_corner(cell: Cell) -> Iterator[tuple[str, Cell]]:
     if cell.corner != Corner.TYP:
-        yield "corner typ", _with(cell, corner=Corner.TYP.value)
+        yield "corner typ", replace(cell, corner=Corner.TYP.value)
 
 
 def _smaller_region(cell: Cell, chips: dict[str, ChipFacts]) -> Iterator[tuple[str, Cell]]:
     for region_kib in REGIONS_KIB:
-        smaller = _with(cell, region_kib=region_kib)
+        smaller = replace(cell, region_kib=region_kib)
         if region_kib < cell.region_kib and _fits(smaller, chips):
             yield f"{region_kib} KiB", smaller
 
@@ -194,15 +186,8 @@ def _fits(cell: Cell, chips: dict[str, ChipFacts]) -> bool:
     return True
 
 
-def _with(cell: Cell, **changes: object) -> Cell:
-    return msgspec.structs.replace(cell, **changes)
-
-
 def first_conviction(results: Results, source: str) -> str:
-    """The id of the first cell of a run that was convicted, known ones last.
-
-    Raises `BadInputError` where there is none.
-    """
+    """The id of the first convicted cell, known ones last; raises `BadInputError` without one."""
     found = [cell for cell in results.cells if cell.verdict in UNSAFE and cell.role == Role.MEASURE]
     if not found:
         raise BadInputError(f"{source}: no cell was convicted", hint="there is nothing to shrink")
@@ -210,7 +195,6 @@ def first_conviction(results: Results, source: str) -> str:
 
 
 def plan_text(cell: Cell) -> str:
-    """A plan of that one cell."""
     at = {
         "mips": shape_of(cell).nominal_mips,
         "cores": cell.cores,

@@ -6,10 +6,8 @@ from pathlib import Path
 import click
 
 from delayrig.analysis.benchmark import FILE_NAME as BENCHMARK_FILE
-from delayrig.analysis.benchmark import FIRST, benchmark_cells
-from delayrig.analysis.cost_of_carrying import measure_carrying
-from delayrig.analysis.cost_of_workers import benchmark_workers
-from delayrig.analysis.first_start import measure_start
+from delayrig.analysis.benchmark import FIRST, benchmark_cells, measure_start
+from delayrig.analysis.cost_of_workers import benchmark_workers, measure_carrying
 from delayrig.base.extras import require_extra
 from delayrig.base.paths import find_paths
 from delayrig.cli.command import default_out, explained, own_request, until_interrupted

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import click
 
-from delayrig.analysis.compare.exact import (
+from delayrig.analysis.compare import (
     ComparedRun,
     Comparison,
     compare_runs_exactly,
+    compare_times,
     compared_run,
 )
-from delayrig.analysis.compare.times import compare_times
 from delayrig.base.atomic_file import json_document
 from delayrig.base.errors import ExitCode
 from delayrig.cli.command import explained

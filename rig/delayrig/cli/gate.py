@@ -10,19 +10,23 @@ from pathlib import Path
 import click
 from click.decorators import FC
 
-from delayrig.analysis.gate.baseline import StoredBaseline, is_subject, read_baseline
-from delayrig.analysis.gate.bisect import ABORT, BuildError, bisect_code
-from delayrig.analysis.gate.bootstrap import PAIRS_MIN
 from delayrig.analysis.gate.decision import FILE_NAME, Decision, Limits
 from delayrig.analysis.gate.judge import decide
+from delayrig.analysis.gate.performance import PAIRS_MIN
 from delayrig.analysis.gate.request import (
+    ABORT,
+    BuildError,
     GateRequest,
+    StoredBaseline,
+    bisect_code,
     build_candidate,
     cells_of,
     check_built,
     check_watched,
+    is_subject,
+    read_baseline,
+    run_rounds,
 )
-from delayrig.analysis.gate.rounds import run_rounds
 from delayrig.base.atomic_file import write_json
 from delayrig.base.errors import ExitCode
 from delayrig.base.paths import Paths, find_paths

@@ -9,15 +9,18 @@ import click
 import msgspec
 
 from delayrig.analysis.graft.pipeline import (
+    FILE_NAME,
+    SUMMARY,
+    Graft,
     Planned,
     check_folder,
     gate_graft,
     graft_copy,
     graft_patches,
+    mail_of,
     plan_graft,
     tests_broken,
 )
-from delayrig.analysis.graft.summary import FILE_NAME, SUMMARY, Graft, mail_of
 from delayrig.base.atomic_file import write_atomically, write_json
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.paths import find_paths

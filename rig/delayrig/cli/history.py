@@ -23,7 +23,7 @@ from delayrig.model.lane import LaneName
 from delayrig.present.terminal.results import print_results
 
 if TYPE_CHECKING:
-    from delayrig.analysis.history.run_filter import Choice
+    from delayrig.analysis.history.schema import Choice
     from delayrig.analysis.history.steps import Found
     from delayrig.analysis.history.store import History
 
@@ -47,7 +47,7 @@ def _choosing(
         def inner(
             *args: Any, subject: str, plan: str, lane: str | None, since: str, **kwargs: Any
         ) -> R:
-            from delayrig.analysis.history.run_filter import Choice
+            from delayrig.analysis.history.schema import Choice
 
             since = _moment(since, "--since")
             wanted = Choice(subject=subject, plan=plan, lane=lane or "", since=since)
@@ -108,7 +108,7 @@ def list_runs(wanted: "Choice", limit: int, url: str | None) -> None:
 @explained
 def show_run(number: int, url: str | None) -> None:
     """Shows a run as it was shown then."""
-    from delayrig.analysis.history.run_filter import Choice
+    from delayrig.analysis.history.schema import Choice
 
     store = opened_history(url)
     results = store.load(number)
@@ -137,7 +137,7 @@ def plot(wanted: "Choice", svg: Path | None, url: str | None) -> None:
     Totals stand in one line only where they are of the same cells: of one plan, one lane, and
     timed all.
     """
-    from delayrig.analysis.history.series import points_of, series_of
+    from delayrig.analysis.history.steps import points_of, series_of
     from delayrig.present.terminal.history import print_plot
 
     store = opened_history(url)
@@ -172,8 +172,7 @@ def steps(wanted: "Choice", confidence: float, url: str | None) -> None:
     Exact time: any difference of a cell. Real time: a change-point test over runs of one plan on
     one kind of machine.
     """
-    from delayrig.analysis.history.series import points_of
-    from delayrig.analysis.history.steps import find_steps
+    from delayrig.analysis.history.steps import find_steps, points_of
     from delayrig.present.terminal.history import print_steps
 
     store = opened_history(url)
@@ -191,7 +190,7 @@ def steps(wanted: "Choice", confidence: float, url: str | None) -> None:
 @explained
 def add(out: Path, url: str | None) -> None:
     """Keeps a finished run, or gate, given its --out folder."""
-    from delayrig.analysis.history.finished_runs import read_finished
+    from delayrig.analysis.history.rows import read_finished
 
     store = opened_history(url)
     runs, decision = read_finished(out)
@@ -208,7 +207,7 @@ def add(out: Path, url: str | None) -> None:
 @explained
 def forget(numbers: tuple[int, ...], before: str, url: str | None) -> None:
     """Removes runs by their NUMBERS, or old ones; folders of runs stay."""
-    from delayrig.analysis.history.run_filter import Choice
+    from delayrig.analysis.history.schema import Choice
 
     if bool(numbers) == bool(before):
         raise BadInputError("history forget: give NUMBERS, or --before", hint="one of the two")
@@ -255,7 +254,7 @@ def opened_history(url: str | None) -> "History":
 
 def _unlike(store: "History", found: "Found") -> dict[int, list[str]]:
     """By run, the names of what decides times and was not what it had been."""
-    from delayrig.analysis.history.inputs import inputs_of
+    from delayrig.analysis.compare import inputs_of
 
     unlike: dict[int, list[str]] = {}
     for step in found.steps:
@@ -279,6 +278,6 @@ def _no_runs(store: "History", subject: str) -> BadInputError:
 
 
 def _moment(text: str, option: str) -> str:
-    from delayrig.analysis.history.run_filter import moment
+    from delayrig.analysis.history.schema import moment
 
     return moment(text, dt.datetime.now(dt.UTC), option=option) if text else ""

@@ -7,10 +7,15 @@ from pathlib import Path
 
 import click
 
-from delayrig.analysis.latency.live_profile import FORM as LIVE_FORM
-from delayrig.analysis.latency.live_profile import parse_live_guests
 from delayrig.analysis.latency.place import GUEST_LANES
-from delayrig.analysis.latency.profile import FORM, SETS, measured_cpus, parse_guests
+from delayrig.analysis.latency.profile import (
+    FORM,
+    LIVE_FORM,
+    SETS,
+    measured_cpus,
+    parse_guests,
+    parse_live_guests,
+)
 from delayrig.base.errors import BadInputError
 from delayrig.base.paths import find_paths
 from delayrig.cli.command import default_out, explained, until_interrupted

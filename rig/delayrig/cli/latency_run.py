@@ -11,12 +11,10 @@ from typing import Protocol
 import msgspec
 
 from delayrig import __version__
-from delayrig.analysis.latency.energy import EnergyMeter
-from delayrig.analysis.latency.host_place import open_host
-from delayrig.analysis.latency.live_profile import LiveProfile
+from delayrig.analysis.latency.host_place import EnergyMeter, open_host
 from delayrig.analysis.latency.measure import MeasureProgress, measure_place
 from delayrig.analysis.latency.place import Place
-from delayrig.analysis.latency.profile import GuestProfile, measured_cpus
+from delayrig.analysis.latency.profile import GuestProfile, LiveProfile, measured_cpus
 from delayrig.analysis.latency.result import (
     FILE_NAME,
     PAGE_NAME,

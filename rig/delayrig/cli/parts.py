@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from delayrig.analysis.figures.parts import markdown_table, part_rows
+from delayrig.analysis.figures.results import markdown_table, part_rows
 from delayrig.cli.command import explained
 from delayrig.cli.verbosity import answers, tell_json
 from delayrig.model.result import read_results

@@ -24,7 +24,7 @@ from delayrig.model.result import Results
 
 if TYPE_CHECKING:
     from delayrig.analysis.gate.decision import Decision
-    from delayrig.analysis.history.store import FinishedRun
+    from delayrig.analysis.history.rows import FinishedRun
 
 R = TypeVar("R")
 
@@ -72,7 +72,7 @@ def record_run(address: Address | None, results: Results, out: Path) -> None:
     """Keeps a run. Whatever goes wrong with that costs a warning, and no run."""
 
     def read() -> "tuple[list[FinishedRun], None]":
-        from delayrig.analysis.history.finished_runs import finished_run
+        from delayrig.analysis.history.rows import finished_run
 
         return [finished_run(results)], None
 
@@ -83,7 +83,7 @@ def record_gate(address: Address | None, out: Path) -> None:
     """Keeps the runs of a gate, with its decision; the same goes for it."""
 
     def read() -> "tuple[list[FinishedRun], Decision]":
-        from delayrig.analysis.history.finished_runs import finished_gate
+        from delayrig.analysis.history.rows import finished_gate
 
         return finished_gate(out)
 

@@ -8,9 +8,7 @@ from pathlib import Path
 import click
 from rich.markup import escape
 
-from delayrig.analysis.repeats.median import Median
-from delayrig.analysis.repeats.rounds import Budget, repeat
-from delayrig.analysis.repeats.summary import FILE_NAME, Summary
+from delayrig.analysis.repeats import FILE_NAME, Budget, Median, Summary, repeat
 from delayrig.base.paths import find_paths
 from delayrig.cli.cells import CellsWish, cell_options
 from delayrig.cli.command import default_out, explained, run_shown

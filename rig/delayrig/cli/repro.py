@@ -102,7 +102,8 @@ def repro(
     )
     chosen = choose(wish, paths)
     # Everything below is needed for cells that are run, and takes a moment to load.
-    from delayrig.analysis.repro.run_again import check_look, commands_of, run_again
+    from delayrig.analysis.repro.run_again import commands_of, run_again
+    from delayrig.analysis.repro.watched_lane import check_look
 
     check_look(chosen.cell, look)
     folder = (out or default_out(NAME)).absolute()
@@ -129,8 +130,7 @@ def repro(
 
 
 def _walk_through(out: Path, paths: Paths, *, keep: bool) -> ExitCode:
-    from delayrig.analysis.repro.heterogeneous import PLAN
-    from delayrig.analysis.repro.walk import walk_through
+    from delayrig.analysis.repro.heterogeneous import PLAN, walk_through
 
     request, _ = own_request(PLAN, (), 1, 1, out)
     request = replace(request, retries_lost=False)

@@ -9,18 +9,21 @@ from pathlib import Path
 import click
 
 from delayrig.analysis.threshold.answer import FILE_NAME, Answer, answer_of
-from delayrig.analysis.threshold.candidate import Candidate
-from delayrig.analysis.threshold.given_builds import (
+from delayrig.analysis.threshold.builds import (
+    DEFAULT,
+    Candidate,
     build_candidates,
     check_command,
     given_candidates,
+    parse_values,
+    provide_own,
 )
-from delayrig.analysis.threshold.guests import parse_guest, profile_of
-from delayrig.analysis.threshold.own_builds import provide_own
-from delayrig.analysis.threshold.presets import (
+from delayrig.analysis.threshold.guests import (
     PRESETS,
     check_weights,
+    parse_guest,
     preset_words,
+    profile_of,
     weights_of,
 )
 from delayrig.analysis.threshold.trials import (
@@ -31,7 +34,6 @@ from delayrig.analysis.threshold.trials import (
     plan_trials,
     run_trials,
 )
-from delayrig.analysis.threshold.values import DEFAULT, parse_values
 from delayrig.base.atomic_file import write_atomically, write_json
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.paths import Paths, find_paths

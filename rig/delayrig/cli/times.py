@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from delayrig.analysis.figures.times import time_rows
+from delayrig.analysis.figures.results import time_rows
 from delayrig.cli.command import explained
 from delayrig.cli.verbosity import answers, make_console, plain_text, tell_json
 from delayrig.model.result import read_results

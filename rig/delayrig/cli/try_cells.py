@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import click
 import msgspec
 
-from delayrig.analysis.compare.times import compare_times
+from delayrig.analysis.compare import compare_times
 from delayrig.analysis.repro.choice import Chosen
 from delayrig.analysis.repro.look import Look
 from delayrig.base.errors import BadInputError, ExitCode

@@ -3,11 +3,9 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
-from delayrig.analysis.latency.explain import growths, slack_cuts, us
-from delayrig.analysis.latency.host_interference import marked
+from delayrig.analysis.latency.explain import growths, marked, slack_cuts, us
 from delayrig.analysis.latency.proposal import KEYS, Figures, read_proposal
-from delayrig.analysis.latency.result import MachineReport, Reading
-from delayrig.analysis.latency.series import Section, Series
+from delayrig.analysis.latency.result import MachineReport, Reading, Section, Series
 from delayrig.model.lane import LaneName
 from delayrig.present.tables import Table, words_and_figures
 

@@ -1,14 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Many runs of flashroms on this machine against an emulator that makes seeded faults.
-
-Wall clock, and no verdict on delays: the question is whether each run ends, and truthfully.
-"""
+"""Runs of flashroms against an emulator that makes seeded faults: do they end, and truthfully?"""
 
 import contextlib
 import os
 import shlex
 import signal
-import subprocess
 import tempfile
 import time
 from collections import deque
@@ -18,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from subprocess import DEVNULL, STDOUT, Popen, TimeoutExpired
 
 import msgspec
 
@@ -52,8 +49,6 @@ FAULT_EVENT = b'{"ev":"fault",'
 
 
 class EmulatorEnd(StrEnum):
-    """How the emulator came out of it."""
-
     ENDED = "ended"
     """By itself, when its client had left."""
     TOLD = "told to end"
@@ -62,8 +57,6 @@ class EmulatorEnd(StrEnum):
 
 
 class FaultRun(msgspec.Struct, frozen=True, kw_only=True):
-    """A finished run."""
-
     subject: str
     scenario: Scenario = msgspec.field(name="scene")
     end: End
@@ -73,15 +66,12 @@ class FaultRun(msgspec.Struct, frozen=True, kw_only=True):
     faults: int
     """How often something went wrong; 0 where the run was over before."""
     said: str
-    """The last line that flashrom printed."""
     host_s: float
     rerun: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostSubject:
-    """A flashrom that can be started on this machine, with its own libraries."""
-
     name: str
     words: list[str]
     program: bytes
@@ -93,8 +83,9 @@ def host_subject(subject: Subject, folder: Path) -> Iterator[HostSubject]:
     with tempfile.TemporaryDirectory(dir=folder, prefix="subject-") as name:
         root = Path(name)
         unpack_archive(Path(subject.archive), root)
-        words = words_to_start(root)
-        yield HostSubject(name=subject.name, words=words, program=subject.program_bytes)
+        yield HostSubject(
+            name=subject.name, words=words_to_start(root), program=subject.program_bytes
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,6 +119,7 @@ class Bench:
             ended_ns = time.monotonic_ns()
             emulator_end = _end_emulator(emulator)
         said = (folder / "stdout.txt").read_text("utf-8", errors="replace")
+        last_line = next(filter(None, map(str.strip, reversed(said.splitlines()))), "")
         left = Left(
             exit_code=exit_code,
             at_work=exit_code is None and was_at_work(folder / "events.jsonl", ended_ns),
@@ -142,15 +134,13 @@ class Bench:
             exit_code=exit_code,
             emulator=emulator_end,
             faults=_count_faults(folder / "events.jsonl"),
-            said=_last_line(said),
+            said=last_line[:SAID_BYTES_MAX],
             host_s=round(time.monotonic() - began_s, 2),
             rerun=rerun_command(subject.name, scenario),
         )
 
     @contextmanager
-    def _emulator(
-        self, scenario: Scenario, folder: Path
-    ) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+    def _emulator(self, scenario: Scenario, folder: Path) -> Iterator[tuple[Popen[bytes], int]]:
         ready_out, ready_in = os.pipe()
         words = [str(self.emulator), "--chip", scenario.chip, "--seed", str(scenario.fault_seed)]
         words += ["--fault", scenario.fault, "--ready-fd", str(ready_in)]
@@ -158,7 +148,7 @@ class Bench:
         words += ["--events", "events.jsonl"]
         words += ["--native-delay"] if scenario.native_delay else []
         with (folder / "emulator.log").open("wb") as log:
-            process = subprocess.Popen(words, cwd=folder, stderr=log, pass_fds=[ready_in])
+            process = Popen(words, cwd=folder, stderr=log, pass_fds=[ready_in])
         os.close(ready_in)
         try:
             with open(ready_out, "rb") as ready:  # noqa: PTH123 - a descriptor has no path
@@ -179,17 +169,14 @@ class Bench:
         names = self.chips[scenario.chip].flashrom_names
         known = next((name for name in names if knows_string(subject.program, name)), names[0])
         words = [*subject.words, "-p", f"serprog:ip=127.0.0.1:{port}", "-c", known]
-        match scenario.job:
-            case Job.PROBE:
-                return words
-            case Job.READ:
-                return [*words, "-r", str(folder / "read.bin")]
-            case Job.ERASE:
-                return [*words, "-E"]
-            case Job.WRITE:
-                return [*words, "-w", str(folder / "file.bin")]
-            case Job.VERIFY:
-                return [*words, "-v", str(folder / "file.bin")]
+        of_job = {
+            Job.PROBE: [],
+            Job.READ: ["-r", str(folder / "read.bin")],
+            Job.ERASE: ["-E"],
+            Job.WRITE: ["-w", str(folder / "file.bin")],
+            Job.VERIFY: ["-v", str(folder / "file.bin")],
+        }
+        return [*words, *of_job[scenario.job]]
 
     def _keep(self, run: FaultRun, folder: Path) -> None:
         kept = self.out / f"{run.subject.replace(':', '-').replace('/', '-')}-{run.scenario.run}"
@@ -212,49 +199,42 @@ def run_campaign(
     with ThreadPoolExecutor(jobs) as pool:
         futures = [pool.submit(bench.run, s, scenario) for scenario in scenarios for s in subjects]
         try:
-            runs = []
             for future in futures:
-                runs.append(future.result())
-                finished(runs[-1])
+                finished(future.result())
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
+    runs = [future.result() for future in futures]
     return sorted(runs, key=lambda run: [s.name for s in subjects].index(run.subject))
 
 
 def scenarios_of(seed: int, numbers: range) -> list[Scenario]:
-    """The runs of those numbers."""
     return [draw_scenario(seed, number) for number in numbers]
 
 
 def rerun_command(subject: str, scenario: Scenario) -> str:
-    """The one command that makes this run again."""
     words = ["rig/rig", "faults", "--subject", subject]
     return shlex.join([*words, "--seed", str(scenario.seed), "--run", str(scenario.run)])
 
 
 def _exit_code(words: list[str], output: int, limit_s: float) -> int | None:
     """How the program ended, None where it had to be killed."""
-    process = subprocess.Popen(
-        words, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
-    )
+    process = Popen(words, stdin=DEVNULL, stdout=output, stderr=STDOUT)
     try:
         return process.wait(limit_s)
-    except subprocess.TimeoutExpired:
+    except TimeoutExpired:
         return None
     finally:
         process.kill()
         process.wait()
 
 
-def _end_emulator(process: subprocess.Popen[bytes]) -> EmulatorEnd:
+def _end_emulator(process: Popen[bytes]) -> EmulatorEnd:
     """Its only client is gone, so it has to end; where none ever came, it has to be told."""
-    end = EmulatorEnd.ENDED
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        return end if process.wait(EMULATOR_END_S) == 0 else EmulatorEnd.FAILED
-    process.send_signal(signal.SIGTERM)
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        return EmulatorEnd.TOLD if process.wait(EMULATOR_END_S) == 0 else EmulatorEnd.FAILED
+    for end in (EmulatorEnd.ENDED, EmulatorEnd.TOLD):
+        with contextlib.suppress(TimeoutExpired):
+            return end if process.wait(EMULATOR_END_S) == 0 else EmulatorEnd.FAILED
+        process.send_signal(signal.SIGTERM)
     return EmulatorEnd.FAILED
 
 
@@ -266,10 +246,7 @@ def _count_faults(events: Path) -> int:
 
 
 def was_at_work(events: Path, ended_ns: int) -> bool:
-    """Whether the last requests came just before, and were not all questions for the status.
-
-    The emulator's clock is this machine's monotonic one.
-    """
+    """Whether the last requests came just before (same clock), and not all asked the status."""
     if not events.is_file():
         return False
     with events.open("rb") as lines:
@@ -278,11 +255,6 @@ def was_at_work(events: Path, ended_ns: int) -> bool:
     if not last or last[-1].read_ns < ended_ns - JUST_BEFORE_NS:
         return False
     return any(request.name not in POLLS for request in last)
-
-
-def _last_line(said: str) -> str:
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
-    return lines[-1][:SAID_BYTES_MAX] if lines else ""
 
 
 def _bytes(path: Path) -> bytes:

@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One run of a fault campaign: what is done to which part, what goes wrong, and how it ended.
-
-Pure: a scenario follows from seed and number alone, and its end from what the run left.
-"""
+"""One run of a fault campaign, which follows from seed and number alone, and how it ended."""
 
 import math
 import random
@@ -66,34 +63,26 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class End(StrEnum):
-    """How flashrom came out of it."""
-
     DONE = "done"
     """It says so, and part and file are what they must be."""
     REFUSED = "refused"
-    """It says that it failed."""
     MISLED = "misled"
     """It says that it read, and got other bytes in good form: serprog has no check sum."""
     LIED = "lied"
     """It says that it is done, and part or verdict are wrong."""
     SILENT = "silent"
-    """It failed without a word."""
     HUNG = "hung"
     """It waited, or asked for nothing but the part's status, when its time was up."""
     SLOW = "slow"
     """It was at work when its time was up: nothing can be said."""
     CRASHED = "crashed"
-    """A signal ended it."""
 
 
 class Left(msgspec.Struct, frozen=True, kw_only=True):
-    """What is there when all have ended; `exit_code` is None where time was up.
-
-    `at_work` tells whether the emulator saw more than questions for the status at the end.
-    """
-
     exit_code: int | None
+    """None where time was up."""
     at_work: bool = False
+    """Whether the emulator saw more than questions for the status at the end."""
     said: str
     content: bytes
     read_back: bytes
@@ -122,19 +111,14 @@ def draw_scenario(seed: int, run: int) -> Scenario:
 def _fault(kind: FaultKind, draw: random.Random) -> str:
     word, _, direction = kind.value.partition(" ")
     if kind in OF_BYTES:
-        count = REQUEST_BYTES if direction else REPLY_BYTES
-        when = _when(draw, count, BYTE_PROBABILITY)
+        when = _when(draw, REQUEST_BYTES if direction else REPLY_BYTES, BYTE_PROBABILITY)
         return f"{word}@{'in:' if direction else ''}{when}"
-    match kind:
-        case FaultKind.STUCK_WIP:
-            return f"{word}@{_nth(draw, BUSY_TIMES)}"
-        case FaultKind.STALL_FOR_EVER:
-            return f"{word}@{_nth(draw, REQUESTS)}"
-        case FaultKind.DELAY | FaultKind.STALL:
-            hold_us = round(_between(draw, *HOLD_US))
-            return f"{word}:{hold_us}@{_nth(draw, REQUESTS)}"
-        case _:
-            return f"{word}@{_when(draw, REQUESTS, REQUEST_PROBABILITY)}"
+    if kind in (FaultKind.STUCK_WIP, FaultKind.STALL_FOR_EVER):
+        return f"{word}@{_nth(draw, BUSY_TIMES if kind is FaultKind.STUCK_WIP else REQUESTS)}"
+    if kind in (FaultKind.DELAY, FaultKind.STALL):
+        hold_us = round(_between(draw, *HOLD_US))
+        return f"{word}:{hold_us}@{_nth(draw, REQUESTS)}"
+    return f"{word}@{_when(draw, REQUESTS, REQUEST_PROBABILITY)}"
 
 
 def _when(draw: random.Random, count: int, probability: tuple[float, float]) -> str:
@@ -170,7 +154,6 @@ def file_content(scenario: Scenario, size_bytes: int) -> bytes:
 
 
 def content_after(scenario: Scenario, size_bytes: int) -> bytes:
-    """What the part holds when the job is done."""
     match scenario.job:
         case Job.WRITE:
             return file_content(scenario, size_bytes)
@@ -181,16 +164,14 @@ def content_after(scenario: Scenario, size_bytes: int) -> bytes:
 
 
 def classify(scenario: Scenario, left: Left, size_bytes: int) -> End:
-    """How it ended."""
     if left.exit_code is None:
         return End.SLOW if left.at_work else End.HUNG
     if left.exit_code < 0:
         return End.CRASHED
     if left.exit_code > 0:
         return End.REFUSED if left.said.strip() else End.SILENT
-    if scenario.job is Job.VERIFY and scenario.differs:
-        return End.LIED
-    if left.content != content_after(scenario, size_bytes):
+    lied = scenario.job is Job.VERIFY and scenario.differs
+    if lied or left.content != content_after(scenario, size_bytes):
         return End.LIED
     if scenario.job is Job.READ and left.read_back != content_before(scenario, size_bytes):
         return End.MISLED if scenario.kind in OF_BYTES else End.LIED

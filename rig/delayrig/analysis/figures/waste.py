@@ -1,27 +1,37 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where a flashrom waits for nothing: a pure fold over the events of cells.
+"""Where a flashrom waits for nothing: from a part being ready until the subject's next command.
 
-On the bus it shows as the time from a part being ready until the subject's next command. Where QEMU
-saw the delays, each tells who asked for it, and how much of it the part was busy.
+Where QEMU saw the delays, each tells who asked for it, and how much of it the part was busy.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
 import msgspec
 
-from delayrig.analysis.figures.delays import whole_delays
 from delayrig.base.errors import BadInputError
+from delayrig.judge.delay_waits import sure_calls
 from delayrig.model.cell import Cell, Job, Role
-from delayrig.model.delays import Delays, read_delays
+from delayrig.model.delays import DelayCall, Delays, read_delays
 from delayrig.model.events import Event, of_kind, read_events
 from delayrig.model.kinds.emulator import Busy, Spi
 from delayrig.model.phases import PROBE, READ, VERIFY, overshoots, phase_changes
 from delayrig.model.result import FILE_NAME
 
 CELL_FILE = "cell.json"
+
+
+def whole_delays(delays: Delays | None) -> list[DelayCall]:
+    """Calls of sure delay functions that were seen to end; without calls within such calls."""
+    ends_ns: dict[int, int] = {}
+    found = []
+    for call in sure_calls(delays) if delays else []:
+        if call.end_ns is not None and call.t_ns >= ends_ns.get(call.thread, 0):
+            ends_ns[call.thread] = call.end_ns
+            found.append(call)
+    return found
 
 
 class OperationWaste(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,30 +68,30 @@ class Waste(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Watched(msgspec.Struct, frozen=True, kw_only=True):
-    """A cell and what happened in it."""
-
     cell: Cell
     events: list[Event]
     delays: Delays | None = None
     """None where nobody saw them call by call."""
 
 
+def took_ns(calls: Iterable[DelayCall]) -> int:
+    return sum(call.seen_ns or 0 for call in calls)
+
+
 def read_watched(folder: Path) -> list[Watched]:
     """The cells below a run's folder that measured a subject, or the one cell of that folder."""
     found = sorted(folder.glob(f"*/{CELL_FILE}")) if (folder / FILE_NAME).is_file() else []
-    cells = [_read_cell(file) for file in found or [folder / CELL_FILE]]
-    if found:
-        cells = [(cell, place) for cell, place in cells if cell.role is Role.MEASURE]
+    cells = {file.parent: _read_cell(file) for file in found or [folder / CELL_FILE]}
     return [
         Watched(cell=cell, events=read_events(place), delays=read_delays(place))
-        for cell, place in cells
-        if (place / "events.jsonl").is_file()
+        for place, cell in cells.items()
+        if (place / "events.jsonl").is_file() and (not found or cell.role is Role.MEASURE)
     ]
 
 
-def _read_cell(file: Path) -> tuple[Cell, Path]:
+def _read_cell(file: Path) -> Cell:
     try:
-        return msgspec.json.decode(file.read_bytes(), type=Cell), file.parent
+        return msgspec.json.decode(file.read_bytes(), type=Cell)
     except (OSError, msgspec.DecodeError) as error:
         raise BadInputError(
             f"{file}: {error}", hint="name the --out folder of a run, or the folder of a cell"
@@ -89,11 +99,10 @@ def _read_cell(file: Path) -> tuple[Cell, Path]:
 
 
 def waste_of(watched: Iterable[Watched]) -> Waste:
-    """All of them together, for each subject."""
-    cells = list(watched)
-    operations = [row for each in cells for row in _operations(each)]
-    sites = [row for each in cells for row in _call_sites(each)]
-    return Waste(operations=_summed(operations), call_sites=_summed(sites))
+    return waste_together(
+        Waste(operations=list(_operations(each)), call_sites=list(_call_sites(each)))
+        for each in watched
+    )
 
 
 def waste_together(parts: Iterable[Waste]) -> Waste:
@@ -105,27 +114,23 @@ def waste_together(parts: Iterable[Waste]) -> Waste:
     )
 
 
-class _Phases:
-    """Which phase a moment belongs to."""
-
-    def __init__(self, watched: Watched) -> None:
-        reading = VERIFY if watched.cell.job is Job.VERIFY else READ
-        changes = list(phase_changes(watched.events, first_read=reading))
-        self._since_ns = [at_ns for at_ns, _ in changes]
-        self._names = [PROBE, *(name for _, name in changes)]
-
-    def at(self, moment_ns: int) -> str:
-        return self._names[bisect_right(self._since_ns, moment_ns)]
+def _phases(watched: Watched) -> Callable[[int], str]:
+    """Which phase a moment in ns belongs to."""
+    reading = VERIFY if watched.cell.job is Job.VERIFY else READ
+    changes = list(phase_changes(watched.events, first_read=reading))
+    since_ns = [at_ns for at_ns, _ in changes]
+    names = [PROBE, *(name for _, name in changes)]
+    return lambda moment_ns: names[bisect_right(since_ns, moment_ns)]
 
 
 def _operations(watched: Watched) -> Iterator[OperationWaste]:
-    phases = _Phases(watched)
+    phase_at = _phases(watched)
     names = {spi.op: spi.name for spi in of_kind(watched.events, Spi)}
     for each in overshoots(watched.events):
         name = names.get(each.op or "", each.kind)
         yield OperationWaste(
             subject=watched.cell.subject,
-            phase=phases.at(each.ready_ns),
+            phase=phase_at(each.ready_ns),
             operation=f"{name} ({each.op})" if each.op else name,
             count=1,
             busy_ns=each.busy_ns,
@@ -135,7 +140,7 @@ def _operations(watched: Watched) -> Iterator[OperationWaste]:
 
 
 def _call_sites(watched: Watched) -> Iterator[CallSiteWaste]:
-    phases = _Phases(watched)
+    phase_at = _phases(watched)
     if (delays := watched.delays) is None:
         return
     busy = [(each.start_ns, each.until_ns) for each in of_kind(watched.events, Busy)]
@@ -144,7 +149,7 @@ def _call_sites(watched: Watched) -> Iterator[CallSiteWaste]:
         waste_ns = actual_ns - _covered_ns(call.t_ns, call.t_ns + actual_ns, busy)
         yield CallSiteWaste(
             subject=watched.cell.subject,
-            phase=phases.at(call.t_ns),
+            phase=phase_at(call.t_ns),
             call_site=delays.call_site(call),
             count=1,
             requested_ns=call.requested_ns,

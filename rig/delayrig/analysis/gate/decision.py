@@ -26,7 +26,6 @@ class Outcome(StrEnum):
 
     @property
     def gravity(self) -> int:
-        """0 is the gravest."""
         return list(Outcome).index(self)
 
 
@@ -64,7 +63,6 @@ class Excess(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def pct(self) -> float:
-        """As measured, over all rounds."""
         return 100 * self.more_ns / self.baseline_ns
 
     @property
@@ -134,8 +132,7 @@ def read_decision(folder: Path) -> Decision:
     """What a gate left in its folder; raises `BadInputError` for anything else."""
     path = folder / FILE_NAME
     decision = read_versioned(path, Decision, schema=SCHEMA)
-    known = {int(code) for code in EXIT_CODES.values()}
-    if decision.exit_code not in known:
+    if decision.exit_code not in EXIT_CODES.values():
         raise BadInputError(
             f"{path}: key 'exit_code' is {decision.exit_code}, which no gate ends with",
             hint="mend the file, or run the gate again",

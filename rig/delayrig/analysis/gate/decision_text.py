@@ -1,26 +1,31 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A decision in a few lines: what, whether it is safe, what it costs."""
+"""A decision in a few lines: what, whether it is safe, what it costs, what could not be seen."""
+
+from collections.abc import Sequence
 
 from delayrig.analysis.gate.decision import Decision, Excess, GateCell, Outcome
+from delayrig.judge.exit_code import UNSAFE
+from delayrig.judge.wait_classes import CHIP_BUSY
 from delayrig.model.cell import Role
-from delayrig.model.result import Verdict
+from delayrig.model.result import CellResult, Verdict
 
-BAD = (Verdict.TOO_SHORT, Verdict.CORRUPT)
+HEADS = {
+    Outcome.RIG_FAULT: "No answer, the rig itself failed",
+    Outcome.UNSAFE: "No, unsafe",
+    Outcome.SLOWER: "No, slower",
+    Outcome.DOUBT: "In doubt",
+    Outcome.UNSEEN: "In doubt",
+}
 
 
 def excess_words(excess: Excess) -> str:
-    """One figure of one cell."""
-    exact = excess.low_pct == excess.high_pct
     words = f"{excess.pct:+.2f} %"
-    if not exact:
+    if excess.low_pct != excess.high_pct:
         words += f" ({excess.low_pct:+.2f} to {excess.high_pct:+.2f})"
-    return f"{excess.figure} {words} ({_from_to(excess)}), {_allowed(excess)} allowed"
-
-
-def _from_to(excess: Excess) -> str:
-    """In absolute figures, since a percentage of next to nothing says nothing."""
+    # In absolute figures as well, since a percentage of next to nothing says nothing.
     before_ms, after_ms = excess.baseline_ns / 1e6, excess.candidate_ns / 1e6
-    return f"{excess.more_ns / 1e6:+.1f} ms: {before_ms:.1f} before, {after_ms:.1f} now"
+    told = f"{excess.more_ns / 1e6:+.1f} ms: {before_ms:.1f} before, {after_ms:.1f} now"
+    return f"{excess.figure} {words} ({told}), {_allowed(excess)} allowed"
 
 
 def _allowed(excess: Excess) -> str:
@@ -40,18 +45,10 @@ def _what(decision: Decision) -> str:
     if decision.outcome is Outcome.SLOWER and worst is None:
         beyond = [item for item in decision.total if item.outcome is Outcome.SLOWER]
         return f"No, slower: all cells together: {'; '.join(map(excess_words, beyond))}"
-    match decision.outcome:
-        case Outcome.RIG_FAULT:
-            head = "No answer, the rig itself failed"
-        case Outcome.UNSAFE:
-            head = "No, unsafe"
-        case Outcome.SLOWER:
-            head = "No, slower"
-        case Outcome.DOUBT | Outcome.UNSEEN:
-            head = "In doubt"
-        case Outcome.PASS:
-            measured = [cell for cell in decision.deciding if cell.role == Role.MEASURE]
-            return f"Yes: {names}; the worst cell is {measured[0].id}: {measured[0].why}"
+    if decision.outcome is Outcome.PASS:
+        measured = next(cell for cell in decision.deciding if cell.role == Role.MEASURE)
+        return f"Yes: {names}; the worst cell is {measured.id}: {measured.why}"
+    head = HEADS[decision.outcome]
     if decision.outcome is Outcome.DOUBT and decision.doubts:
         return f"{head}: {names}: {decision.doubts[0]}"
     if worst is None:
@@ -62,11 +59,11 @@ def _what(decision: Decision) -> str:
 def _safety(decision: Decision) -> str:
     cells = [cell for cell in decision.cells if cell.role == Role.MEASURE]
     count = {verdict: sum(cell.candidate is verdict for cell in cells) for verdict in Verdict}
-    bad = sum(count[verdict] for verdict in BAD)
-    before = sum(cell.baseline in BAD for cell in cells)
+    bad = sum(count[verdict] for verdict in UNSAFE)
+    before = sum(cell.baseline in UNSAFE for cell in cells)
     words = f"{count[Verdict.PASS]} of {len(cells)} cells pass, {bad} too short or corrupt"
     words += f" ({before} of the baseline's)"
-    if known := sum(cell.outcome is Outcome.UNSEEN and cell.candidate in BAD for cell in cells):
+    if known := sum(cell.outcome is Outcome.UNSEEN and cell.candidate in UNSAFE for cell in cells):
         words += f", {known} of them no worse than there, where the rig asks for more than a job"
     if count[Verdict.SKIPPED]:
         words += f", {count[Verdict.SKIPPED]} skipped"
@@ -91,7 +88,6 @@ def _costs(decision: Decision) -> list[str]:
 
 
 def _net(decision: Decision, figure: str) -> str:
-    """Of all cells, and what is allowed of that."""
     found = [item for cell in decision.cells for item in cell.excess if item.figure == figure]
     before = sum(item.baseline_ns for item in found)
     more = sum(item.more_ns for item in found)
@@ -114,3 +110,58 @@ def _worst(found: list[tuple[GateCell, Excess]]) -> str:
     excused = ", so that is no reason" if item.is_excused else ""
     words = excess_words(item).removeprefix(f"{item.figure} ")
     return f"; the worst cell is {cell.id}: {words}{excused}"
+
+
+def blind_spots(cells: Sequence[CellResult]) -> list[str]:
+    """How many delays were judged and how small a shortening was visible, then what was not."""
+    ran = [cell for cell in cells if cell.verdict is not Verdict.SKIPPED]
+    lines = [_delays([cell for cell in ran if cell.delays is not None]), *_unseen(ran)]
+    return [*lines, *_classes([cell for cell in ran if not _is_whole(cell)])]
+
+
+def _is_whole(cell: CellResult) -> bool:
+    """Whether every delay of it was judged, so that no class of waits says more."""
+    return cell.delays is not None and 0 < cell.delays.seen == cell.delays.judged
+
+
+def _delays(watched: Sequence[CellResult]) -> str:
+    counts = [cell.delays for cell in watched if cell.delays is not None]
+    seen, judged = sum(count.seen for count in counts), sum(count.judged for count in counts)
+    if not seen:
+        return "delays: none was seen call by call"
+    part = f"all {seen:,}" if judged == seen else f"{judged:,} of {seen:,}"
+    return f"delays: {part} of {_cells(len(watched))} judged{_least(watched)}"
+
+
+def _least(cells: Sequence[CellResult]) -> str:
+    seen = [ns for cell in cells if (ns := cell.smallest_visible_short_ns) is not None]
+    if not seen:
+        return ""
+    low, high = (f"{ns / 1000:.2f}" for ns in (min(seen), max(seen)))
+    return f", from {low if low == high else f'{low} to {high}'} us on, by cell"
+
+
+def _unseen(ran: Sequence[CellResult]) -> list[str]:
+    """Cells in which no delay function was known, or on a lane where nobody looks."""
+    missing = [cell for cell in ran if cell.delays is None and cell.judged]
+    return [f"delays: not seen call by call in {_cells(len(missing))}"] if missing else []
+
+
+def _classes(cells: Sequence[CellResult]) -> list[str]:
+    """Classes of waits that some cell could not judge; the part's own is judged by the part."""
+    names = {name for cell in cells for name in cell.unjudged} - {CHIP_BUSY}
+    return [f"{name}: {_where(name, cells)}" for name in sorted(names)]
+
+
+def _where(name: str, cells: Sequence[CellResult]) -> str:
+    judged = sum(name in cell.judged for cell in cells)
+    unjudged = sum(name in cell.unjudged for cell in cells)
+    return (
+        f"waits judged in {judged} of the {judged + unjudged} cells where they came up"
+        if judged
+        else "no shortening of these waits could have been seen"
+    )
+
+
+def _cells(count: int) -> str:
+    return "1 cell" if count == 1 else f"{count} cells"

@@ -7,11 +7,10 @@ baseline that is known to be unsafe makes no candidate safe. known_faults.py has
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
-import msgspec
+from msgspec.structs import replace
 
-from delayrig.analysis.gate.blind_spots import blind_spots
-from delayrig.analysis.gate.bootstrap import PAIRS_MIN
 from delayrig.analysis.gate.decision import (
     EXIT_CODES,
     Decision,
@@ -21,9 +20,9 @@ from delayrig.analysis.gate.decision import (
     Outcome,
     Side,
 )
-from delayrig.analysis.gate.decision_text import decision_lines, excess_words
+from delayrig.analysis.gate.decision_text import blind_spots, decision_lines, excess_words
 from delayrig.analysis.gate.known_faults import is_as_before
-from delayrig.analysis.gate.performance import Floors, excesses, floors_of, total_excesses
+from delayrig.analysis.gate.performance import PAIRS_MIN, excesses, floor_of, total_excesses
 from delayrig.hazards import hazard_of
 from delayrig.hazards.library_client import NOTHING_TO_ASK
 from delayrig.judge.exit_code import WATCHING, is_expected, is_unwatched
@@ -38,31 +37,26 @@ AS_BEFORE = "as the baseline"
 
 
 def decide(
-    baseline: Sequence[Results],
-    candidate: Sequence[Results],
-    limits: Limits,
-    *,
-    stored: str = "",
+    baseline: Sequence[Results], candidate: Sequence[Results], limits: Limits, *, stored: str = ""
 ) -> Decision:
-    """The decision over all rounds; `stored` names the run that the baseline was taken from.
-
-    Canaries and controls are looked for in the candidate's runs.
-    """
+    """The decision over all rounds; canaries and controls are those of the candidate's runs."""
     theirs, ours = _by_place(baseline), _by_place(candidate)
     watching = _watching_by_id(candidate)
     unlike = _unlike(baseline[0].run, candidate[0].run) if theirs else [NOTHING_BESIDE]
+    exact = sum(cells[0].lane == EXACT_LANE for cells in ours.values())
     judge = _Judge(
         limits=limits,
         comparable=not unlike,
         stored=bool(stored),
         beside=_beside(candidate),
-        # Of time and of CPU time.
-        intervals=2 * sum(cells[0].lane != EXACT_LANE for cells in ours.values()),
-        floors=floors_of(sum(cells[0].lane == EXACT_LANE for cells in ours.values())),
+        intervals=2 * (len(ours) - exact),  # of time and of CPU time
+        floor_ns=floor_of(exact),
     )
     cells = [judge.place(theirs.get(place, []), mine) for place, mine in ours.items()]
-    cells += [_missing(mine[0]) for place, mine in theirs.items() if place not in ours]
-    unwatched = [role for role in WATCHING if is_unwatched(_of_all(watching), role)]
+    not_run = "the candidate was not run in this cell of the baseline"
+    missing = [mine[0] for place, mine in theirs.items() if place not in ours]
+    cells += [_gate_cell(cell, Outcome.DOUBT, not_run) for cell in missing]
+    unwatched = [role for role in WATCHING if is_unwatched(_of_all(candidate), role)]
     cells += [_watching(rounds, unwatched, judge.beside) for rounds in watching.values()]
     cells.sort(key=_gravity)
     doubts = [*unlike, *_unwatched(rounds[0] for rounds in watching.values())]
@@ -73,7 +67,7 @@ def decide(
         exit_code=EXIT_CODES[outcome],
         lines=[],
         doubts=doubts,
-        blind=blind_spots([cell for cells in ours.values() for cell in cells]),
+        blind=blind_spots([*chain(*ours.values())]),
         plan=candidate[0].run.plan,
         seed=candidate[0].run.seed,
         limits=limits,
@@ -82,8 +76,8 @@ def decide(
         total=total,
         cells=cells,
     )
-    missing = not_provided_lines([*baseline, *candidate])
-    return msgspec.structs.replace(decision, lines=[*decision_lines(decision), *missing])
+    lines = [*decision_lines(decision), *not_provided_lines([*baseline, *candidate])]
+    return replace(decision, lines=lines)
 
 
 Places = dict[str, list[CellResult]]
@@ -96,11 +90,21 @@ def unanswered(candidate: Sequence[Results]) -> set[str]:
 
 
 def _watching_by_id(runs: Sequence[Results]) -> Places:
-    """What every round made of each canary and control."""
+    return _grouped((cell.id, cell) for cell in _of_all(runs) if Role(cell.role) in WATCHING)
+
+
+def _by_place(runs: Sequence[Results]) -> Places:
+    return _grouped((cell.place, cell) for cell in _of_all(runs) if cell.role == Role.MEASURE)
+
+
+def _of_all(runs: Iterable[Results]) -> list[CellResult]:
+    return [cell for run in runs for cell in run.cells]
+
+
+def _grouped(cells: Iterable[tuple[str, CellResult]]) -> Places:
     found: Places = {}
-    for cell in (cell for run in runs for cell in run.cells):
-        if Role(cell.role) in WATCHING:
-            found.setdefault(cell.id, []).append(cell)
+    for name, cell in cells:
+        found.setdefault(name, []).append(cell)
     return found
 
 
@@ -110,24 +114,14 @@ def is_unheard(cell: CellResult) -> bool:
 
 
 def _beside(candidate: Sequence[Results]) -> frozenset[str]:
-    """Lanes of real time beside the exact one, in a gate of one round: they are asked for safety
-    alone, and what this machine was too busy for says nothing."""
-    lanes = {cell.lane for run in candidate for cell in run.cells if cell.role == Role.MEASURE}
+    """Lanes of real time beside the exact one, in a gate of one round: asked for safety alone."""
+    lanes = {cell.lane for cell in _of_all(candidate) if cell.role == Role.MEASURE}
     return frozenset(lanes - {EXACT_LANE} if EXACT_LANE in lanes and len(candidate) == 1 else ())
-
-
-def _by_place(runs: Sequence[Results]) -> Places:
-    """What was measured in each place, a result for each round."""
-    places: Places = {}
-    for cell in (cell for run in runs for cell in run.cells):
-        if Role(cell.role) is Role.MEASURE:
-            places.setdefault(cell.place, []).append(cell)
-    return places
 
 
 def _side(places: Places, stored: str) -> Side:
     """As the program is known; a library has a digest of its own."""
-    cells = [cell for cells in places.values() for cell in cells]
+    cells = [*chain(*places.values())]
     known = [cell for cell in cells if cell.subject.sha256 and not cell.subject.library]
     subject = next((cell.subject for cell in known or cells), None)
     if subject is None:
@@ -151,8 +145,7 @@ def _unlike(baseline: RunHeader, candidate: RunHeader) -> list[str]:
 
 
 def _machinery(header: RunHeader) -> dict[str, str]:
-    """What decides times beside the subjects; other kernels are named by the cells' places, and
-    what is of a lane beside the exact one has no say in times."""
+    """What decides times; other kernels are named by places, other lanes have no say."""
     return {
         name: value
         for name, value in header.image_digests.items()
@@ -161,23 +154,19 @@ def _machinery(header: RunHeader) -> dict[str, str]:
 
 
 def _unwatched(watching: Iterable[CellResult]) -> list[str]:
-    missing = set(WATCHING) - {Role(cell.role) for cell in watching}
-    names = " and no ".join(sorted(missing))
-    return [f"no {names} was run: nothing shows that the rig sees"] if missing else []
+    names = " and no ".join(sorted(set(WATCHING) - {Role(cell.role) for cell in watching}))
+    return [f"no {names} was run: nothing shows that the rig sees"] if names else []
 
 
 def _gravest(cells: Iterable[GateCell], doubts: Sequence[str], total: Sequence[Excess]) -> Outcome:
     """A gate in which nothing passed has decided nothing."""
-    found = {cell.outcome for cell in cells if cell.role == Role.MEASURE or _is_blind(cell)}
+    blind = (Outcome.RIG_FAULT, Outcome.DOUBT)
+    found = {c.outcome for c in cells if c.role == Role.MEASURE or c.outcome in blind}
     if Outcome.PASS in found:
         found |= {item.outcome for item in total}
     if doubts or Outcome.PASS not in found:
         found.add(Outcome.DOUBT)
     return min(found, key=lambda outcome: outcome.gravity)
-
-
-def _is_blind(cell: GateCell) -> bool:
-    return cell.outcome in (Outcome.RIG_FAULT, Outcome.DOUBT)
 
 
 def _gravity(cell: GateCell) -> tuple[int, bool, float]:
@@ -186,10 +175,6 @@ def _gravity(cell: GateCell) -> tuple[int, bool, float]:
         return cell.outcome.gravity, cell.margin_ns is not None, cell.margin_ns or 0
     beyond = max((item.pct - item.limit_pct for item in cell.excess), default=float("-inf"))
     return cell.outcome.gravity, False, -beyond
-
-
-def _of_all(places: Places) -> list[CellResult]:
-    return [cell for cells in places.values() for cell in cells]
 
 
 def _watching(
@@ -211,10 +196,6 @@ def _watching(
     must = "convicted" if Role(cell.role) is Role.CANARY else "acquitted"
     why = f"the {cell.role} was not {must}, so the rig says nothing: {cell.reason}"
     return _gate_cell(cell, Outcome.RIG_FAULT, why)
-
-
-def _missing(cell: CellResult) -> GateCell:
-    return _gate_cell(cell, Outcome.DOUBT, "the candidate was not run in this cell of the baseline")
 
 
 def _gate_cell(
@@ -242,15 +223,12 @@ def _gate_cell(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Judge:
-    """Judges the places of a plan, all by the same limits."""
-
     limits: Limits
     comparable: bool
     stored: bool
     beside: frozenset[str]
-    """Lanes that are asked for safety alone."""
     intervals: int
-    floors: Floors
+    floor_ns: int
 
     def place(self, baseline: list[CellResult], candidate: list[CellResult]) -> GateCell:
         """The gravest that can be said of this place, over all rounds."""
@@ -260,7 +238,7 @@ class _Judge:
             return _gate_cell(lost[0], Outcome.RIG_FAULT, lost[0].reason, before=before)
         answers = [cell for cell in candidate if not is_unheard(cell)]
         enough = len(answers) >= PAIRS_MIN
-        worst = min(answers if enough else candidate, key=_worst_first)
+        worst = min(answers if enough else candidate, key=lambda cell: ORDER.index(cell.verdict))
         match worst.verdict:
             case _ if is_as_before(worst, before):
                 outcome, why = Outcome.UNSEEN, f"{AS_BEFORE}: {worst.verdict}: {worst.reason}"
@@ -292,15 +270,13 @@ class _Judge:
         if reason := _never_counted(cell):
             why = f"{safe}; {reason}, so its time is not counted"
             return _gate_cell(cell, Outcome.PASS, why, before=baseline[0])
-        uncounted = self._uncounted(baseline, cell)
-        if uncounted:
+        if uncounted := self._uncounted(baseline, cell):
             slower = self.comparable and self._is_slower_than_failed(baseline, cell)
             outcome = Outcome.DOUBT if slower else Outcome.PASS
             return _gate_cell(cell, outcome, f"{safe}; {uncounted}", before=baseline[0])
-        unclaimed = self._unclaimed(len(pairs), cell)
-        if unclaimed:
+        if unclaimed := self._unclaimed(len(pairs), cell):
             return _gate_cell(cell, Outcome.DOUBT, f"{safe}; {unclaimed}", before=baseline[0])
-        found = excesses(pairs, self.limits, intervals=self.intervals, floors=self.floors)
+        found = excesses(pairs, self.limits, intervals=self.intervals, floor_ns=self.floor_ns)
         outcomes = [Outcome.PASS, *(item.outcome for item in found)]
         outcome = min(outcomes, key=lambda outcome: outcome.gravity)
         told = [item for item in found if item.outcome is outcome]
@@ -318,8 +294,7 @@ class _Judge:
         return "" if self.comparable else "times cannot be compared"
 
     def _is_slower_than_failed(self, baseline: list[CellResult], cell: CellResult) -> bool:
-        """Whether it takes longer than it may beside a baseline that was not right: then nobody
-        can say whether that is needed, or waste."""
+        """Whether it exceeds a baseline that was not right: then nobody knows if that is waste."""
         failed = [b for b in baseline if b.verdict is not Verdict.PASS and not is_unheard(b)]
         allowed = 1 + self.limits.slowdown_pct / 100
         return bool(failed) and cell.time_ns.total > failed[0].time_ns.total * allowed
@@ -341,20 +316,15 @@ def _never_counted(cell: CellResult) -> str:
 
 def _left_out(rounds: Sequence[CellResult]) -> list[str]:
     """Of both subjects: what this machine did not let anybody judge."""
-    unheard = [cell for cell in rounds if is_unheard(cell)]
-    if not unheard:
-        return []
-    return [f"{len(unheard)} of {len(rounds)} runs gave no answer: {unheard[0].reason}"]
+    count = sum(map(is_unheard, rounds))
+    reasons = [cell.reason for cell in rounds if is_unheard(cell)][:1]
+    return [f"{count} of {len(rounds)} runs gave no answer: {reason}" for reason in reasons]
 
 
 ORDER = (
     *(Verdict.CORRUPT, Verdict.TOO_SHORT, Verdict.HUNG, Verdict.OP_FAILED),
     *(Verdict.INCONCLUSIVE, Verdict.INFRA_ERROR, Verdict.SKIPPED, Verdict.PASS),
 )
-
-
-def _worst_first(cell: CellResult) -> int:
-    return ORDER.index(cell.verdict)
 
 
 def _skipped(cell: CellResult, before: CellResult | None) -> tuple[Outcome, str]:

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Faults that the baseline has as well, where the rig asks for more than any job does.
 
-Delays of a job are judged whatever the baseline does. But a part that begins freshly powered, or a
-wait of an hour, is the rig's own question: who answers it as before is not to blame for it. A job
-that neither can do tells nothing of a change.
+A part that begins freshly powered, or a wait of an hour, is the rig's own question: who answers it
+as before is not to blame. A job that neither can do tells nothing of a change.
 """
 
 from dataclasses import dataclass

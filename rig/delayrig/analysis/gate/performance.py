@@ -1,15 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How much more a candidate took: exact where time is virtual, an interval where it is not."""
+"""How much more a candidate took: exact where time is virtual, an interval where it is not.
+
+Both halves of a pair of real time were measured one right after the other, so that what the machine
+did to one it did to the other as well. Intervals come from pairs by resampling.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from delayrig.analysis.gate.bootstrap import excess_interval
 from delayrig.analysis.gate.decision import Excess, GateCell, Limits, Outcome
+from delayrig.analysis.resampling import middle_of_draws
 from delayrig.model.lane import EXACT_LANE
 from delayrig.model.result import CellResult
 
+PAIRS_MIN = 6
+"""Fewer claim nothing: of 5 pairs, all lean the same way by chance once in 16 times."""
+DRAWS = 10_000
+CONFIDENCE = 0.99
 TICK_NS = 4_000_000
 """Of the guest's kernel (250 Hz). Where it meets a wait moves with every byte of a program, so no
 more than this is no difference."""
@@ -27,11 +35,27 @@ Pairs = Sequence[tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Floors:
-    """What is no reason in one exact cell, however much it is in percent."""
+class Interval:
+    """Where the true excess lies, as a part of the baseline: 0.02 is two percent slower."""
 
-    time_ns: int
-    cpu_ns: int = CELL_FLOOR_NS
+    low: float
+    high: float
+
+    def excludes(self, limit: float) -> bool:
+        """Whether it lies on one side of the limit; exactly on it is within what is allowed."""
+        return self.low > limit or self.high <= limit
+
+
+def excess_interval(pairs: Sequence[tuple[float, float]], *, of: int = 1) -> Interval | None:
+    """By how much the second of each pair exceeds the first, over all; None from too few pairs."""
+    if len(pairs) < PAIRS_MIN or not all(baseline > 0 for baseline, _ in pairs):
+        return None
+    low, high = middle_of_draws(pairs, _excess_part, draws=DRAWS, confidence=CONFIDENCE, of=of)
+    return Interval(low=low, high=high)
+
+
+def _excess_part(pairs: Sequence[tuple[float, float]]) -> float:
+    return sum(pair[1] for pair in pairs) / sum(pair[0] for pair in pairs) - 1
 
 
 def excesses(
@@ -39,36 +63,27 @@ def excesses(
     limits: Limits,
     *,
     intervals: int,
-    floors: Floors,
+    floor_ns: int,
 ) -> list[Excess]:
-    """In time and in CPU time; rounds of real time are pairs, `intervals` is how many there are.
-
-    `floors` are for exact times.
-    """
+    """In time and in CPU time; `intervals` are of real time, `floor_ns` is of exact time."""
     times = [(b.time_ns.total, c.time_ns.total) for b, c in rounds]
     cpu_times = [(b.total_cpu_ns, c.total_cpu_ns) for b, c in rounds]
     figures: list[tuple[str, Pairs, float, int]] = [
-        ("time", times, limits.slowdown_pct, floors.time_ns),
-        ("CPU time", cpu_times, limits.cpu_pct, floors.cpu_ns),
+        ("time", times, limits.slowdown_pct, floor_ns),
+        ("CPU time", cpu_times, limits.cpu_pct, CELL_FLOOR_NS),
     ]
     return [
-        exact_excess(figure, pairs, limit_pct, floor_ns)
+        _excess(figure, *_sums(pairs), limit_pct, floor_ns=floor_ns)
         if rounds[0][0].lane == EXACT_LANE
-        else likely_excess(figure, pairs, limit_pct, of=intervals)
+        else _likely_excess(figure, pairs, limit_pct, of=intervals)
         for figure, pairs, limit_pct, floor_ns in figures
         if all(before > 0 for before, _ in pairs)
     ]
 
 
-def floors_of(cells: int) -> Floors:
-    """In each of so many exact cells."""
-    return Floors(time_ns=CELL_FLOOR_NS if cells >= TOTAL_CELLS_MIN else TICK_NS)
-
-
-def exact_excess(figure: str, pairs: Pairs, limit_pct: float, floor_ns: int) -> Excess:
-    """Where each figure is what it is: beyond the limit or not."""
-    before, after = _sums(pairs)
-    return _excess(figure, before, after, limit_pct, floor_ns=floor_ns)
+def floor_of(cells: int) -> int:
+    """What is no reason in each of so many exact cells, however much it is in percent."""
+    return CELL_FLOOR_NS if cells >= TOTAL_CELLS_MIN else TICK_NS
 
 
 def total_excesses(cells: Sequence[GateCell], limits: Limits) -> list[Excess]:
@@ -79,9 +94,9 @@ def total_excesses(cells: Sequence[GateCell], limits: Limits) -> list[Excess]:
     found = [item for cell in compared for item in cell.excess]
     wanted = (("time", limits.total_slowdown_pct), ("CPU time", limits.total_cpu_pct))
     return [
-        _total(figure, [item for item in found if item.figure == figure], limit_pct)
+        _total(figure, same, limit_pct)
         for figure, limit_pct in wanted
-        if any(item.figure == figure for item in found)
+        if (same := [item for item in found if item.figure == figure])
     ]
 
 
@@ -108,13 +123,12 @@ def _excess(figure: str, before: int, after: int, limit_pct: float, *, floor_ns:
     )
 
 
-def likely_excess(figure: str, pairs: Pairs, limit_pct: float, *, of: int) -> Excess:
+def _likely_excess(figure: str, pairs: Pairs, limit_pct: float, *, of: int) -> Excess:
     """Where figures have noise: an interval that holds the limit claims nothing."""
     before, after = _sums(pairs)
     interval = excess_interval(pairs, of=of)
-    if interval is None or not interval.excludes(limit_pct / 100):
-        outcome = Outcome.DOUBT
-    else:
+    outcome = Outcome.DOUBT
+    if interval and interval.excludes(limit_pct / 100):
         outcome = Outcome.SLOWER if interval.low > limit_pct / 100 else Outcome.PASS
     pct = 100 * (after - before) / before
     return Excess(

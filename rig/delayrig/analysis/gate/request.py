@@ -1,25 +1,99 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a gate runs: the same cells for both subjects, canaries and controls until they answer."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, takewhile
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 
-from delayrig.analysis.gate.baseline import StoredBaseline
-from delayrig.analysis.gate.bisect import BuildError
-from delayrig.base.errors import BadInputError
+from delayrig.analysis.gate.judge import unanswered
+from delayrig.base.errors import BadInputError, ExitCode
+from delayrig.base.paths import Paths
 from delayrig.base.shell import run_shell
-from delayrig.images.subject import PATH_PREFIX
+from delayrig.images.recipes import Recipes
+from delayrig.images.subject import PATH_PREFIX, known_subjects
 from delayrig.judge.exit_code import WATCHING
-from delayrig.model.cell import Cell, Role
-from delayrig.model.lane import EXACT_LANE
+from delayrig.model.cell import Cell, Role, place_of
+from delayrig.model.lane import EXACT_LANE, LaneName
+from delayrig.model.result import FILE_NAME, Results, read_results
 from delayrig.plan.request import Request
+from delayrig.run.runner import Progress, run_side_by_side
 
+GOOD, BAD, SKIP, ABORT = 0, 1, 125, 128
+"""For `git bisect run`: 125 is a revision that cannot be tested, from 128 on the bisection ends."""
 BASELINE, CANDIDATE = "baseline", "candidate"
 """Folders of the first round."""
+
+
+class BuildError(BadInputError):
+    """This revision cannot be built, or its build gives no flashrom: says nothing of others."""
+
+
+def bisect_code(code: ExitCode, *, untestable: bool = False) -> int:
+    """Doubt and faults of the rig convict no revision; wrong options would be wrong in each."""
+    if untestable:
+        return SKIP
+    match code:
+        case ExitCode.PASS:
+            return GOOD
+        case ExitCode.UNSAFE | ExitCode.SLOWER:
+            return BAD
+        case ExitCode.BAD_INPUT:
+            return ABORT
+        case ExitCode.INCONCLUSIVE | ExitCode.SKIPPED | ExitCode.RIG_FAULT:
+            return SKIP
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredBaseline:
+    path: Path
+    results: Results
+
+    @property
+    def lane(self) -> LaneName:
+        """All cells of a run are of one."""
+        return LaneName(self.results.cells[0].lane)
+
+    def check_cells(self, cells: Iterable[Cell]) -> None:
+        """Raises `BadInputError` where it lacks one of the places that a candidate will be in."""
+        there = {cell.place for cell in self.results.cells if cell.role == Role.MEASURE}
+        wanted = [place_of(cell.id) for cell in cells if cell.role is Role.MEASURE]
+        missing = [place for place in wanted if place not in there]
+        if missing:
+            run = self.results.run
+            raise BadInputError(
+                f"{self.path}: key 'cells': {len(missing)} cells of the plan are not in it, such as"
+                f" {missing[0]}",
+                hint=f"it is a run of plan {run.plan}: name that with --plan,"
+                " or run the baseline with this one",
+            )
+
+
+def is_subject(name: str, recipes: Recipes) -> bool:
+    """Whether a baseline is one to run; anything else that exists is a stored run."""
+    known = name.startswith(PATH_PREFIX) or name in known_subjects(recipes)
+    return known or not Path(name).exists()
+
+
+def read_baseline(run: Path) -> StoredBaseline:
+    """A finished run of one subject; raises `BadInputError` for any other."""
+    results = read_results(run)
+    path = run / FILE_NAME if run.is_dir() else run
+    if results.run.interrupted:
+        raise BadInputError(
+            f"{path}: key 'run.interrupted' is true: cells of it are missing",
+            hint="run it again to its end",
+        )
+    names = sorted({cell.subject.name for cell in results.cells if cell.role == Role.MEASURE})
+    if len(names) != 1:
+        raise BadInputError(
+            f"{path}: key 'cells' holds {len(names)} subjects to measure by: {', '.join(names)}",
+            hint="a baseline is one: `rig/rig run --subject ...` with one subject makes it",
+        )
+    return StoredBaseline(path=path, results=results)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,11 +106,7 @@ class GateRequest:
     rounds: int
 
     def round(self, number: int, unanswered: Collection[str] = ()) -> list[Request]:
-        """The runs of one round, to be made side by side; the baseline's first.
-
-        What is exact is exact the first time: further rounds hold cells of real time alone. Of
-        canaries and controls they hold those that are `unanswered`.
-        """
+        """A round's runs, the baseline's first; later ones are of real time or `unanswered`."""
         sides = [(BASELINE, self.baseline), (CANDIDATE, self.candidate)]
         return [
             replace(
@@ -69,10 +139,7 @@ def _cells(cells: Sequence[Cell], number: int, unanswered: Collection[str]) -> l
 
 
 def cells_of(subject: str, cells: Sequence[Cell], *, watched: bool) -> list[Cell]:
-    """What of a plan's cells measures the subject; if `watched`, canaries and controls too.
-
-    Their ids name the side, so that they are the same on any machine.
-    """
+    """What measures the subject, named by its side; if `watched`, canaries and controls too."""
     side = CANDIDATE if watched else BASELINE
     return [
         msgspec.structs.replace(cell, side=side) if cell.role is Role.MEASURE else cell
@@ -113,3 +180,22 @@ def check_built(subject: str) -> None:
     binary = Path(subject.removeprefix(PATH_PREFIX))
     if subject.startswith(PATH_PREFIX) and not binary.is_file():
         raise BuildError(f"--build: left no file {binary}", hint="name the program that it makes")
+
+
+class RoundsProgress(Progress, Protocol):
+    def round_begins(self, number: int, rounds: int) -> None:
+        """The first one is number 1."""
+
+
+async def run_rounds(
+    request: GateRequest, paths: Paths, progress: RoundsProgress
+) -> list[list[Results]]:
+    """The runs of every round, in the order of the sides; who begins changes with each round."""
+    runs: list[list[Results]] = []
+    for number in range(request.rounds):
+        progress.round_begins(number + 1, request.rounds)
+        sides = request.round(number, unanswered([each[-1] for each in runs]))
+        turn = -1 if number % 2 else 1
+        found = await run_side_by_side(sides[::turn], paths, progress)
+        runs.append(found[::turn])
+    return runs

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from delayrig.analysis.graft.source_texts import MAKEFILES
-from delayrig.analysis.graft.tree import Tree
+from delayrig.analysis.graft.tree import MAKEFILES, Tree
 from delayrig.base.die_with_parent import die_with_parent
 from delayrig.base.errors import BadInputError
 
@@ -30,8 +29,6 @@ class OwnTests(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Built(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of a tree."""
-
     program: str
     warnings: int
     tests: OwnTests | None = None
@@ -40,20 +37,20 @@ class Built(msgspec.Struct, frozen=True, kw_only=True):
 
 def build(folder: Path, tree: Tree, log: Path, *, tests: bool) -> Built:
     """Raises `BadInputError` where it does not build; `log` has all that was said."""
-    make = ["make", "--no-print-directory", f"-j{len(os.sched_getaffinity(0))}"]
-    place = folder / BUILD if tree.system == "meson" else folder
-    commands = [[*_meson("setup"), "--wrap-mode=nodownload", BUILD], ["ninja", "-C", BUILD]]
-    for command in commands if tree.system == "meson" else [make]:
+    commands = [["make", "--no-print-directory", f"-j{len(os.sched_getaffinity(0))}"]]
+    if is_meson := tree.system == "meson":
+        commands = [[*_meson("setup"), "--wrap-mode=nodownload", BUILD], ["ninja", "-C", BUILD]]
+    for command in commands:
         if _run(command, folder, log) != 0:
             _refuse(folder, log)
-    program = place / PROGRAM
+    program = (folder / BUILD if is_meson else folder) / PROGRAM
     if not program.is_file():
         raise BadInputError(
             f"{folder}: was built, and left no program {program}",
             hint=f"see {log}; a graft needs flashrom's command line",
         )
     warnings = log.read_text(errors="replace").count(": warning: ")
-    run_tests = _meson_tests if tree.system == "meson" else _make_tests
+    run_tests = _meson_tests if is_meson else _make_tests
     return Built(
         program=str(program.absolute()),
         warnings=warnings,

@@ -8,14 +8,13 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from delayrig.analysis.graft.source_texts import left_out, write_texts
 from delayrig.analysis.graft.steps import Step
+from delayrig.analysis.graft.tree import left_out, write_texts
 from delayrig.base.die_with_parent import die_with_parent
 from delayrig.base.errors import RigFaultError
 
 AS_FOUND = "The tree as it was found"
 FOUND = "as-found"
-"""A tag."""
 # The copy is ours: nobody's hooks, signatures and line ends.
 SETTINGS = {
     "core.hooksPath": os.devnull,
@@ -43,7 +42,6 @@ def copy_as_found(grafted: Path, folder: Path) -> None:
 
 
 def commit_steps(folder: Path, steps: Sequence[Step]) -> None:
-    """One commit for each."""
     for step in steps:
         write_texts(folder, step.changed)
         _commit(folder, step.message)

@@ -1,14 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where things are in a flashrom tree, by what its files say. What does not fit is refused."""
+"""A flashrom tree: its texts, and what is where by them. What does not fit is refused."""
 
 import os
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from delayrig.analysis.graft.source_texts import MAKEFILES, MESON, OPTIONS, Texts
 from delayrig.base.errors import BadInputError
 
+Texts = dict[str, str]
+
+MESON = "meson.build"
+OPTIONS = ("meson.options", "meson_options.txt")
+MAKEFILES = ("Makefile", "GNUmakefile", "makefile")
+LEFT_OUT = ".git"
+BUILT = "build.ninja"
+"""A folder with this in it holds no sources."""
+KEEPS_BYTES = {"encoding": "utf-8", "errors": "surrogateescape"}
 DELAY = "default_delay"
 SOURCE = "udelay.c"
 HEADER = "platform/udelay.h"
@@ -29,6 +38,35 @@ DROPPED = ("myusec_calibrate_delay",)
 """Calls of these go."""
 
 
+def left_out(folder: str, names: list[str]) -> list[str]:
+    """Of the names in a folder those that are no sources; for `shutil.copytree`."""
+    inner = Path(folder)
+    return [name for name in names if name == LEFT_OUT or (inner / name / BUILT).is_file()]
+
+
+def read_texts(root: Path) -> Texts:
+    """All that a graft may have to look at or to change."""
+    return {
+        path.relative_to(root).as_posix(): path.read_bytes().decode(**KEEPS_BYTES)
+        for path in _files(root)
+        if path.suffix in {".c", ".h"} or path.name in {MESON, *OPTIONS, *MAKEFILES}
+    }
+
+
+def write_texts(root: Path, texts: Texts) -> None:
+    for name, text in texts.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_bytes(text.encode(**KEEPS_BYTES))
+
+
+def _files(root: Path) -> Iterator[Path]:
+    for folder, folders, names in os.walk(root):
+        dropped = left_out(folder, folders)
+        folders[:] = sorted(name for name in folders if name not in dropped)
+        paths = (Path(folder, name) for name in sorted(names))
+        yield from (path for path in paths if path.is_file() and not path.is_symlink())
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tree:
     """Names of files, from the top."""
@@ -46,17 +84,14 @@ class Tree:
 
     @property
     def realtime(self) -> str:
-        """The source that asks for realtime priority."""
         return str(PurePosixPath(self.delay).with_name("realtime.c"))
 
     @property
     def realtime_header(self) -> str:
-        """What it declares."""
         return self.header.removesuffix(HEADER) + "realtime.h"
 
     @property
     def system(self) -> str:
-        """What it is built with here."""
         return "meson" if self.options else "make"
 
 
@@ -135,7 +170,6 @@ def named_in(build: str, source: str) -> str:
 
 
 def naming(build: str, source: str) -> re.Pattern[str]:
-    """Finds it there."""
     return re.compile(rf"(?<![\w./-]){re.escape(named_in(build, source))}(?![\w.-]|\s*:)")
 
 

@@ -21,21 +21,15 @@ SQLITE = "sqlite"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
-    """A database, whether or not it is there."""
-
     url: str = field(repr=False)
     """With the password, where it has one."""
     label: str
     """For people: without it."""
     file: Path | None = None
-    """Of SQLite's."""
 
 
 def find_address(given: str | None, environment: Mapping[str, str]) -> Address | None:
-    """The one that was asked for, else the user's own; None where there shall be none.
-
-    Raises `BadInputError` for what is no URL of a database.
-    """
+    """The one asked for, else the user's own, or none; raises `BadInputError` for no URL."""
     for source, url in ((OPTION, given), (VARIABLE, environment.get(VARIABLE))):
         if url:
             return None if url == NONE else _parsed(url, source)
@@ -91,10 +85,8 @@ def _parsed(text: str, source: str) -> Address:
     try:
         url = make_url(text)
     except (ArgumentError, ValueError) as error:
-        hint = f"give a URL {EXAMPLES}, or {NONE!r}"
-        raise BadInputError(f"{source}: {_safe(text)!r} is no URL of a database", hint=hint) from (
-            error
-        )
+        said = f"{source}: {_safe(text)!r} is no URL of a database"
+        raise BadInputError(said, hint=f"give a URL {EXAMPLES}, or {NONE!r}") from error
     if url.drivername in ("postgresql", "postgres"):
         url = url.set(drivername=PSYCOPG)
     try:

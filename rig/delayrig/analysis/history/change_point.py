@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Where a series of real times steps: a test of ranks, with no assumption on how noise is spread.
 
-If nothing changed, the runs could have come in any order. So: for each place to cut the series in
-two, how far is the sum of ranks before it from what a random order would give, in its own standard
-deviations? The largest of these is the statistic. The same is done with the values in random
-orders; as often as one of them reaches as much, so likely is chance (p). A step is claimed where p
-is below 1 - confidence; then both parts are looked at in the same way (binary segmentation).
+For each place to cut the series in two: how far is the sum of ranks before it from what a random
+order would give, in its own standard deviations? The largest of these is the statistic; the share
+of random orders that reach as much is p. A step is claimed where p is below 1 - confidence; then
+both parts are looked at in the same way (binary segmentation).
 
-Under "nothing changed" the first test alone decides, so the chance that a series without any step
-is said to have one is at most 1 - confidence, whatever the number of runs. Ranks make one wild
-value no step: `SIDE_MIN` runs at least are on each side. What drifts slowly is not exchangeable,
-and may be told as a step.
+Under "nothing changed" the first test alone decides, so a series without any step is said to have
+one with a chance of at most 1 - confidence, whatever the number of runs. Ranks make one wild value
+no step: `SIDE_MIN` runs at least are on each side. What drifts slowly may be told as a step.
 """
 
 from collections.abc import Sequence

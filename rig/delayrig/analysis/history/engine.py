@@ -1,22 +1,51 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A connection to the database of a history, with the rules that all writers keep."""
+"""A connection to the database of a history, its rules for writers, and what can go wrong."""
 
 import sqlite3
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import make_url
+from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
 from delayrig.analysis.history.address import SQLITE, Address
+from delayrig.base.errors import BadInputError
 from delayrig.base.extras import require_extra
 
 WAIT_S = 30
 """For another writer, who needs some milliseconds."""
 CONNECT_S = 5
+ANOTHER = "or name another with --history URL or $FLASHROM_RIG_HISTORY"
+HINTS = {
+    "readonly": ("is read-only", f"make it and its folder writable, {ANOTHER}"),
+    "read-only": ("is read-only", f"ask for a user who may write there, {ANOTHER}"),
+    "permission denied": ("may not be used by this user", f"grant it the rights, {ANOTHER}"),
+    "disk is full": ("no space is left", f"free some space there, {ANOTHER}"),
+    "no space left": ("no space is left", f"free some space there, {ANOTHER}"),
+    "not a database": ("is no SQLite database", "name another file; this one is as it was"),
+    "malformed": (
+        "is damaged",
+        "`sqlite3 FILE .recover` reads what can be read; move it away and a new one is begun",
+    ),
+    "is locked": (
+        "is held by another program",
+        "end that one, or wait for it: nothing here keeps it for long",
+    ),
+    "unable to open": (
+        "could not be opened",
+        f"its folder must be there, and be yours to write to, {ANOTHER}",
+    ),
+    "password": ("does not let this user in", "check user and password of the URL"),
+    "does not exist": ("is not there", "create that database or role first (createdb)"),
+    "connection": ("does not answer", "start the server, or check host and port of the URL"),
+    "no such table": ("is no history of the rig's", "name another; this one is as it was"),
+}
+"""By a word of what the database says; the first that is in it counts."""
 
 
 def open_engine(address: Address, *, write: bool) -> Engine:
@@ -24,11 +53,11 @@ def open_engine(address: Address, *, write: bool) -> Engine:
     if address.file is not None:
         return _sqlite(address.file, write=write)
     url = make_url(address.url)
+    arguments: dict[str, Any] = {}
     if url.get_backend_name() == "postgresql":
         require_extra("postgresql", f"the history {address.label}")
-    arguments: dict[str, Any] = {}
-    if url.get_backend_name() == "postgresql" and "connect_timeout" not in url.query:
-        arguments["connect_timeout"] = CONNECT_S
+        if "connect_timeout" not in url.query:
+            arguments["connect_timeout"] = CONNECT_S
     return create_engine(url, connect_args=arguments, poolclass=NullPool)
 
 
@@ -73,3 +102,28 @@ def _connected(file: Path, mode: str, *, write: bool) -> sqlite3.Connection:
     else:
         connection.execute("SELECT count(*) FROM sqlite_schema")
     return connection
+
+
+@contextmanager
+def explained(label: str) -> Iterator[None]:
+    """Raises `BadInputError` for what a database complains of; not for two writers of one run."""
+    try:
+        yield
+    except IntegrityError:
+        raise
+    except DBAPIError as error:
+        raise _explained(label, str(error.orig)) from error
+    except SQLAlchemyError as error:
+        raise _explained(label, str(error)) from error
+    except OSError as error:
+        raise _explained(label, error.strerror or str(error)) from error
+
+
+def _explained(label: str, said: str) -> BadInputError:
+    first = said.strip().partition("\n")[0]
+    for word, (what, hint) in HINTS.items():
+        if word in said.lower():
+            return BadInputError(f"history {label}: {what}: {first}", hint=hint)
+    return BadInputError(
+        f"history {label}: {first}", hint=f"see what its database says of that, {ANOTHER}"
+    )

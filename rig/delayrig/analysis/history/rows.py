@@ -1,29 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""From a run to its rows and back: nothing but a change of shape."""
+"""Finished runs and gates, as they are to be kept, and the rows of a run."""
 
-import zlib
 from collections.abc import Iterator
-from functools import cache, partial
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
-import msgspec
-
-from delayrig.analysis.gate.decision import Decision
-from delayrig.analysis.history.inputs import inputs_for, machine_of
-from delayrig.analysis.history.schema import DocumentRow, GateRow, RunRow
+from delayrig.analysis.compare import inputs_for, machine_of
+from delayrig.analysis.gate.decision import FILE_NAME, Decision, read_decision
+from delayrig.analysis.gate.request import BASELINE, CANDIDATE, rounds_of
+from delayrig.analysis.history.schema import RunRow
 from delayrig.base import digest
 from delayrig.base.errors import ExitCode
 from delayrig.base.text import plain
-from delayrig.model.result import CellResult, Results, RunHeader
+from delayrig.judge.exit_code import exit_code_of_run
+from delayrig.model.result import Results, read_results
 
 
-def content_of(document: Results | Decision) -> bytes:
-    """As it is kept, before it is compressed."""
-    return msgspec.json.encode(document)
-
-
-def compressed(content: bytes) -> bytes:
-    """A document as it lies in the database."""
-    return zlib.compress(content)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinishedRun:
+    results: Results
+    code: ExitCode
+    side: str = ""
+    round: int = 0
 
 
 def run_row(results: Results, code: ExitCode, content: bytes) -> RunRow:
@@ -45,60 +44,66 @@ def run_row(results: Results, code: ExitCode, content: bytes) -> RunRow:
     )
 
 
-def document_row(number: int, content: bytes) -> DocumentRow:
-    """The whole of it."""
-    return DocumentRow(run=number, content=compressed(content))
-
-
-def gate_row(decision: Decision) -> GateRow:
-    """What was decided."""
-    return GateRow(outcome=str(decision.outcome), content=compressed(content_of(decision)))
-
-
 def cell_rows(number: int, results: Results) -> Iterator[dict[str, object]]:
     """The columns of each cell of the run, which has that number."""
-    inputs = cache(partial(_inputs_sha256, results.run))
+
+    @cache
+    def inputs_sha256(arch: str, lane: str, hazards: tuple[str, ...]) -> str:
+        return digest.of_value(inputs_for(results.run, arch, lane, hazards))
+
     for position, cell in enumerate(results.cells):
-        decides = inputs(cell.guest.arch, cell.lane, tuple(cell.hazards))
         yield {
-            **_figures_of(cell),
             "run": number,
             "position": position,
+            "cell": plain(cell.id),
+            "subject": plain(cell.subject.name),
+            "subject_version": plain(cell.subject.version),
+            "subject_sha256": plain(cell.subject.sha256),
+            "lane": plain(cell.lane),
+            "role": plain(cell.role),
+            "arch": plain(cell.guest.arch),
+            "hazards": plain("+".join(cell.hazards)),
+            "chip": plain(cell.chip),
+            "corner": plain(cell.corner),
+            "programmer": plain(cell.programmer),
+            "job": plain(cell.job),
+            "verdict": str(cell.verdict),
+            "expect": plain(cell.expect),
+            "total_ns": cell.time_ns.total,
+            "user_ns": cell.cpu_ns.user,
+            "sys_ns": cell.cpu_ns.sys,
+            "mips": cell.guest.mips[0] if cell.guest.mips else None,
+            "cores": cell.guest.cores,
+            "region_bytes": cell.region_bytes,
+            "chip_busy_ns": cell.chip_busy_ns,
+            "overshoot_ns": cell.overshoot_ns,
+            "transfers": cell.transfers,
+            "context_switches": cell.context_switches,
+            "events_sha256": cell.events_sha256,
             "witness": "",
-            "inputs_sha256": decides,
+            "inputs_sha256": inputs_sha256(cell.guest.arch, cell.lane, tuple(cell.hazards)),
         }
 
 
-def _inputs_sha256(run: RunHeader, arch: str, lane: str, hazards: tuple[str, ...]) -> str:
-    """The same for many cells."""
-    return digest.of_value(inputs_for(run, arch, lane, hazards))
+def finished_run(results: Results) -> FinishedRun:
+    return FinishedRun(results=results, code=exit_code_of_run(results.cells, results.contrasts))
 
 
-def _figures_of(cell: CellResult) -> dict[str, object]:
-    return {
-        "cell": plain(cell.id),
-        "subject": plain(cell.subject.name),
-        "subject_version": plain(cell.subject.version),
-        "subject_sha256": plain(cell.subject.sha256),
-        "lane": plain(cell.lane),
-        "role": plain(cell.role),
-        "arch": plain(cell.guest.arch),
-        "hazards": plain("+".join(cell.hazards)),
-        "chip": plain(cell.chip),
-        "corner": plain(cell.corner),
-        "programmer": plain(cell.programmer),
-        "job": plain(cell.job),
-        "verdict": str(cell.verdict),
-        "expect": plain(cell.expect),
-        "total_ns": cell.time_ns.total,
-        "user_ns": cell.cpu_ns.user,
-        "sys_ns": cell.cpu_ns.sys,
-        "mips": cell.guest.mips[0] if cell.guest.mips else None,
-        "cores": cell.guest.cores,
-        "region_bytes": cell.region_bytes,
-        "chip_busy_ns": cell.chip_busy_ns,
-        "overshoot_ns": cell.overshoot_ns,
-        "transfers": cell.transfers,
-        "context_switches": cell.context_switches,
-        "events_sha256": cell.events_sha256,
-    }
+def finished_gate(folder: Path) -> tuple[list[FinishedRun], Decision]:
+    decision = read_decision(folder)
+    sides = [CANDIDATE] if decision.baseline.stored else [BASELINE, CANDIDATE]
+    runs = [
+        FinishedRun(
+            results=read_results(path), code=ExitCode(decision.exit_code), side=side, round=number
+        )
+        for side in sides
+        for number, path in enumerate(rounds_of(folder, side))
+    ]
+    return runs, decision
+
+
+def read_finished(out: Path) -> tuple[list[FinishedRun], Decision | None]:
+    """Of an --out folder of either; raises `BadInputError` for any other."""
+    if (out / FILE_NAME).is_file():
+        return finished_gate(out)
+    return [finished_run(read_results(out))], None

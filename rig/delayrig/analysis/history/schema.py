@@ -1,16 +1,35 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the history holds. A change here needs a further revision, and may only add.
+"""What the history holds, and which runs of it are asked for.
 
-An older history is given the tables and columns that it lacks: new columns may be null.
-
-Figures that are asked for over many runs stand in columns; the whole of a run stands beside them as
-it was, so that nothing of it is lost.
+A change here needs a further revision, and may only add: an older history is given the tables and
+columns that it lacks, and new columns may be null. Figures that are asked for over many runs stand
+in columns; the whole of a run stands beside them.
 """
 
+import datetime as dt
+import re
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from sqlalchemy import BigInteger, Double, ForeignKey, Index, Integer, LargeBinary, MetaData, Text
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Connection,
+    Double,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Text,
+    exists,
+    inspect,
+    text,
+)
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+from sqlalchemy.schema import CreateColumn
+
+from delayrig.base.errors import BadInputError
 
 REVISIONS = ("r0001", "r0002")
 HEAD = REVISIONS[-1]
@@ -21,6 +40,10 @@ NAMES = {
     "pk": "pk_%(table_name)s",
 }
 CASCADE = "CASCADE"
+ADVISORY_LOCK = 0x666C6173
+"""Of PostgreSQL, held while the schema is looked at and changed; SQLite locks the file."""
+AGO = re.compile(r"(\d{1,6})([hdw])")
+UNITS = {"h": "hours", "d": "days", "w": "weeks"}
 
 
 class Base(DeclarativeBase):
@@ -51,12 +74,10 @@ class RunRow(Base):
     plan: Mapped[str]
     lane: Mapped[str]
     seed: Mapped[str]
-    """Of any length."""
     rig_version: Mapped[str]
     rig_commit: Mapped[str]
     qemu_version: Mapped[str]
     host: Mapped[str]
-    """The machine and its kernel."""
     cells_planned: Mapped[int]
     interrupted: Mapped[bool]
     exit_code: Mapped[int]
@@ -76,7 +97,6 @@ class CellRow(Base):
     position: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
     """In the order of the plan, from 0."""
     cell: Mapped[str]
-    """Its id."""
     subject: Mapped[str]
     subject_version: Mapped[str]
     subject_sha256: Mapped[str]
@@ -140,3 +160,93 @@ class GateRunRow(Base):
     gate: Mapped[int] = mapped_column(Integer, ForeignKey("rig_gate.id", ondelete=CASCADE))
     side: Mapped[str]
     round: Mapped[int] = mapped_column(Integer)
+
+
+def revision_of(connection: Connection) -> str:
+    """What the database says it is; empty where there is no history in it yet."""
+    if not inspect(connection).has_table(VERSION_TABLE):
+        return ""
+    found = connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar()
+    return found or ""
+
+
+def check_known(revision: str, label: str) -> None:
+    """Raises `BadInputError` for a history of a newer rig's."""
+    if revision and revision not in REVISIONS:
+        raise BadInputError(
+            f"{label}: key '{VERSION_TABLE}.version_num' is {revision}, and this rig knows"
+            f" {', '.join(REVISIONS)}",
+            hint="a newer rig made it: use that one, or another history (--history URL)",
+        )
+
+
+def bring_up_to_date(connection: Connection, label: str) -> None:
+    """Adds what the schema has and the database lacks, within the transaction that has begun."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(text(f"SELECT pg_advisory_xact_lock({ADVISORY_LOCK})"))
+    found = revision_of(connection)
+    if found == HEAD:
+        return
+    check_known(found, label)
+    Base.metadata.create_all(connection)
+    _add_columns(connection)
+    for statement in (
+        f"CREATE TABLE IF NOT EXISTS {VERSION_TABLE} (version_num VARCHAR(32) NOT NULL)",
+        f"DELETE FROM {VERSION_TABLE}",
+        f"INSERT INTO {VERSION_TABLE} VALUES ('{HEAD}')",
+    ):
+        connection.execute(text(statement))
+
+
+def _add_columns(connection: Connection) -> None:
+    """With their indexes. Rows that are there already have nulls in them."""
+    for table in Base.metadata.sorted_tables:
+        there = {column["name"] for column in inspect(connection).get_columns(table.name)}
+        for column in table.columns:
+            if column.name not in there:
+                made = CreateColumn(column).compile(dialect=connection.dialect)
+                connection.execute(text(f"ALTER TABLE {table.name} ADD COLUMN {made}"))
+        for index in table.indexes:
+            index.create(connection, checkfirst=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """What is left out is no condition."""
+
+    numbers: tuple[int, ...] = ()
+    subject: str = ""
+    plan: str = ""
+    lane: str = ""
+    since: str = ""
+    before: str = ""
+    limit: int | None = None
+    """That many of the newest."""
+
+    def conditions(self) -> list[ColumnElement[bool]]:
+        mine = (CellRow.run == RunRow.id) & (CellRow.subject == self.subject)
+        all_known = (
+            (self.numbers, RunRow.id.in_(self.numbers)),
+            (self.subject, exists().where(mine)),
+            (self.plan, RunRow.plan == self.plan),
+            (self.lane, RunRow.lane == self.lane),
+            (self.since, RunRow.started >= self.since),
+            (self.before, RunRow.started < self.before),
+        )
+        return [condition for given, condition in all_known if given]
+
+
+def moment(text: str, now: dt.datetime, *, option: str) -> str:
+    """A date, a time, or how long ago, as runs tell it; raises `BadInputError`."""
+    ago = AGO.fullmatch(text)
+    try:
+        if ago:
+            found = now - dt.timedelta(**{UNITS[ago[2]]: int(ago[1])})
+        elif not (found := dt.datetime.fromisoformat(text)).tzinfo:
+            found = found.replace(tzinfo=dt.UTC)
+        return found.astimezone(dt.UTC).isoformat(timespec="seconds")
+    except (ValueError, OverflowError) as error:
+        raise BadInputError(
+            f"{option} {text}: {error}",
+            hint="give a date (2026-01-31), a time of UTC (2026-01-31T12:00), or 12h, 7d, 8w ago",
+        ) from error

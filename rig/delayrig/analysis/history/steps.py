@@ -1,39 +1,108 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The runs at which a subject's times stepped, and what else was new there.
+"""A subject's times over runs, the runs at which they stepped, and what else was new there.
 
 Where time is exact every difference is a step. Where it is real, `change_point.py` is asked about
 an index of each run: the mean, over its cells, of how many times their usual (median) time they
 took. So a run that lacks some cells can still be set beside the others.
 """
 
-from collections.abc import Sequence
-from itertools import groupby
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain, groupby
 
 import msgspec
 import numpy as np
 
 from delayrig.analysis.history.change_point import change_points, values_min
-from delayrig.analysis.history.schema import CellRow
-from delayrig.analysis.history.series import Point
+from delayrig.analysis.history.schema import CellRow, RunRow
+from delayrig.analysis.history.store import Entry
+from delayrig.model.cell import Role
 from delayrig.model.lane import EXACT_LANE
+from delayrig.model.result import Verdict
+
+TIMED = (Verdict.PASS, Verdict.TOO_SHORT, Verdict.INCONCLUSIVE)
+"""What ended well or badly, but did its job; another's time is no measure."""
+Times = dict[str, int]
+"""Of cells, by their ids, in ns."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    run: RunRow
+    cells: dict[str, CellRow]
+    """Those that timed it, by id."""
+
+    @property
+    def times_ns(self) -> dict[str, int]:
+        return {name: cell.total_ns for name, cell in self.cells.items()}
+
+    @property
+    def total_ns(self) -> int:
+        return sum(self.times_ns.values())
+
+    @property
+    def cpu_ns(self) -> int:
+        return sum(cell.user_ns + cell.sys_ns for cell in self.cells.values())
+
+    @property
+    def program(self) -> str:
+        """What was run, as short as people name it."""
+        cell = next(iter(self.cells.values()))
+        return " ".join(filter(None, (cell.subject_version, cell.subject_sha256[:12])))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Series:
+    """Runs of one plan in one lane whose sets of timed cells are equal: their sums are, too."""
+
+    plan: str
+    lane: str
+    points: list[Point]
+
+    @property
+    def name(self) -> str:
+        count = len(self.points[0].cells)
+        return f"{self.plan}, {self.lane}, {count} cell{'s' if count != 1 else ''}"
+
+
+def points_of(entries: Sequence[Entry], subject: str) -> list[Point]:
+    """Runs in which the subject was timed, the oldest first."""
+    found = [Point(run=entry.run, cells=_timed(entry.cells, subject)) for entry in entries]
+    return [point for point in found if point.cells]
+
+
+def series_of(points: Sequence[Point]) -> list[Series]:
+    """The points by what may be summed and set side by side, each series the oldest first."""
+    series: dict[tuple[str, str, frozenset[str]], list[Point]] = {}
+    for point in points:
+        key = (point.run.plan, point.run.lane, frozenset(point.cells))
+        series.setdefault(key, []).append(point)
+    return [Series(plan=plan, lane=lane, points=found) for (plan, lane, _), found in series.items()]
+
+
+def _timed(cells: Sequence[CellRow], subject: str) -> dict[str, CellRow]:
+    return {
+        cell.cell: cell
+        for cell in cells
+        if cell.subject == subject
+        and cell.role == Role.MEASURE
+        and not cell.witness  # An older rig's probes cost time.
+        and cell.verdict in TIMED
+        and cell.total_ns > 0
+    }
 
 
 class CellStep(msgspec.Struct, frozen=True, kw_only=True):
-    """A cell, before and after."""
-
     cell: str
     before_ns: int
     after_ns: int
 
     @property
     def pct(self) -> float:
-        """How much more it takes, in percent."""
         return 100 * (self.after_ns - self.before_ns) / self.before_ns
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):
-    """A run that took another time than the one before it."""
-
     run: int
     previous: int
     started: str
@@ -54,7 +123,6 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def pct(self) -> float:
-        """How much more it takes, in percent."""
         return 100 * (self.after_ns - self.before_ns) / self.before_ns
 
     @property
@@ -83,7 +151,6 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def find_steps(points: Sequence[Point], subject: str, *, confidence: float) -> Found:
-    """Of all plans and lanes in which the subject was run."""
     steps: list[Step] = []
     too_few: list[TooFew] = []
     for runs in _grouped(points):
@@ -91,11 +158,8 @@ def find_steps(points: Sequence[Point], subject: str, *, confidence: float) -> F
         if run.lane == EXACT_LANE:
             steps += _exact(runs)
         elif len(runs) < values_min(confidence):
-            too_few.append(
-                TooFew(
-                    plan=run.plan, host=run.host, runs=len(runs), runs_min=values_min(confidence)
-                )
-            )
+            count, least = len(runs), values_min(confidence)
+            too_few.append(TooFew(plan=run.plan, host=run.host, runs=count, runs_min=least))
         else:
             steps += _likely(runs, confidence)
     steps.sort(key=lambda step: (step.started, step.run))
@@ -125,41 +189,20 @@ def _exact(runs: Sequence[Point]) -> list[Step]:
             if name in last and last[name].cells[name].total_ns != cell.total_ns:
                 changed.setdefault(last[name].run.id, []).append(name)
         previous = {each.run.id: each for each in last.values()}
-        steps += [_step(previous[run], point, names) for run, names in changed.items()]
+        steps += [
+            _step(previous[run], point, previous[run].times_ns, point.times_ns, names, None)
+            for run, names in changed.items()
+        ]
         last.update(dict.fromkeys(point.cells, point))
     return steps
 
 
-def _step(before: Point, after: Point, names: Sequence[str]) -> Step:
-    common = before.cells.keys() & after.cells.keys()
-    cells = [
-        CellStep(
-            cell=name,
-            before_ns=before.cells[name].total_ns,
-            after_ns=after.cells[name].total_ns,
-        )
-        for name in names
-    ]
-    return _told(
-        before,
-        after,
-        before_ns=sum(before.cells[name].total_ns for name in common),
-        after_ns=sum(after.cells[name].total_ns for name in common),
-        p=None,
-        cells=cells,
-    )
-
-
-def _told(
-    before: Point,
-    after: Point,
-    *,
-    before_ns: int,
-    after_ns: int,
-    p: float | None,
-    cells: list[CellStep],
+def _step(
+    before: Point, after: Point, was: Times, now: Times, changed: Iterable[str], p: float | None
 ) -> Step:
+    common = was.keys() & now.keys()
     pairs = [(before.cells[name], after.cells[name]) for name in before.cells & after.cells.keys()]
+    cells = [CellStep(cell=name, before_ns=was[name], after_ns=now[name]) for name in changed]
     return Step(
         run=after.run.id,
         previous=before.run.id,
@@ -170,8 +213,8 @@ def _told(
         previous_program=before.program,
         same_program=all(b.subject_sha256 == a.subject_sha256 for b, a in pairs),
         same_inputs=_same_inputs(pairs),
-        before_ns=before_ns,
-        after_ns=after_ns,
+        before_ns=sum(was[name] for name in common),
+        after_ns=sum(now[name] for name in common),
         p=p,
         cells=sorted(cells, key=lambda cell: -abs(cell.pct)),
     )
@@ -187,36 +230,22 @@ def _likely(runs: Sequence[Point], confidence: float) -> list[Step]:
     """What the change-point test claims of the runs' indices."""
     usual = _usual_ns(runs)
     index = [
-        float(np.exp(np.mean([np.log(cell.total_ns / usual[name]) for name, cell in cells])))
-        for cells in (list(run.cells.items()) for run in runs)
+        float(np.exp(np.mean([np.log(ns / usual[name]) for name, ns in run.times_ns.items()])))
+        for run in runs
     ]
     found = change_points(index, confidence=confidence)
     edges = [0, *(point.at for point in found), len(runs)]
     steps = []
     for number, point in enumerate(found):
-        before = _usual_ns(runs[edges[number] : point.at])
-        after = _usual_ns(runs[point.at : edges[number + 2]])
-        names = before.keys() & after.keys()
-        steps.append(
-            _told(
-                runs[point.at - 1],
-                runs[point.at],
-                before_ns=sum(before[name] for name in names),
-                after_ns=sum(after[name] for name in names),
-                p=point.p,
-                cells=[
-                    CellStep(cell=name, before_ns=before[name], after_ns=after[name])
-                    for name in sorted(names)
-                ],
-            )
-        )
+        was = _usual_ns(runs[edges[number] : point.at])
+        now = _usual_ns(runs[point.at : edges[number + 2]])
+        names = sorted(was.keys() & now.keys())
+        steps.append(_step(runs[point.at - 1], runs[point.at], was, now, names, point.p))
     return steps
 
 
-def _usual_ns(runs: Sequence[Point]) -> dict[str, int]:
-    """The median of each cell."""
+def _usual_ns(runs: Sequence[Point]) -> Times:
     times: dict[str, list[int]] = {}
-    for run in runs:
-        for name, cell in run.cells.items():
-            times.setdefault(name, []).append(cell.total_ns)
+    for name, total_ns in chain(*(run.times_ns.items() for run in runs)):
+        times.setdefault(name, []).append(total_ns)
     return {name: round(float(np.median(found))) for name, found in times.items()}

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 
+import msgspec
 from sqlalchemy import Select, delete, func, insert, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
@@ -14,34 +15,29 @@ from sqlalchemy.orm import Session
 from delayrig.analysis.gate.decision import SCHEMA as GATE_SCHEMA
 from delayrig.analysis.gate.decision import Decision
 from delayrig.analysis.history.address import Address
-from delayrig.analysis.history.engine import open_engine
-from delayrig.analysis.history.faults import explained
-from delayrig.analysis.history.migrate import bring_up_to_date, check_known, revision_of
-from delayrig.analysis.history.rows import cell_rows, content_of, document_row, gate_row, run_row
-from delayrig.analysis.history.run_filter import Choice
-from delayrig.analysis.history.schema import HEAD, CellRow, DocumentRow, GateRow, GateRunRow, RunRow
+from delayrig.analysis.history.engine import explained, open_engine
+from delayrig.analysis.history.rows import FinishedRun, cell_rows, run_row
+from delayrig.analysis.history.schema import (
+    HEAD,
+    CellRow,
+    Choice,
+    DocumentRow,
+    GateRow,
+    GateRunRow,
+    RunRow,
+    bring_up_to_date,
+    check_known,
+    revision_of,
+)
 from delayrig.base import digest
-from delayrig.base.errors import BadInputError, ExitCode
+from delayrig.base.errors import BadInputError
 from delayrig.model.result import Results, decode_results, decode_versioned
 
 ROWS_AT_ONCE = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FinishedRun:
-    """What is to be kept."""
-
-    results: Results
-    code: ExitCode
-    side: str = ""
-    """Of a gate."""
-    round: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """A run as it is kept."""
-
     run: RunRow
     cells: list[CellRow]
     gate: GateRunRow | None
@@ -49,7 +45,7 @@ class Entry:
     """Of its gate; empty where it has none."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Kind:
     """Cells of a run that have all of this in common."""
 
@@ -63,8 +59,6 @@ class Kind:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """A run as a list tells of it."""
-
     run: RunRow
     kinds: list[Kind]
     """In the order of the first cell of each."""
@@ -89,12 +83,11 @@ class History:
 
     @property
     def label(self) -> str:
-        """Where it is, for people."""
         return self._address.label
 
     def add(self, runs: Sequence[FinishedRun], decision: Decision | None = None) -> Added:
         """Keeps a run, or all runs of a gate with its decision; raises `BadInputError`."""
-        contents = [content_of(run.results) for run in runs]
+        contents = [msgspec.json.encode(run.results) for run in runs]
         try:
             with self._writing() as session:
                 return _add(session, runs, contents, decision)
@@ -123,15 +116,12 @@ class History:
         return decode_results(self._unpacked(row.content, number), f"{self.label}: run {number}")
 
     def decision(self, gate: int) -> Decision:
-        """What a gate decided, as it was."""
         with self._reading() as session:
             row = session.get(GateRow, gate) if session else None
         if row is None:
             raise BadInputError(f"history {self.label}: has no gate {gate}")
-        label = f"{self.label}: gate {gate}"
-        return decode_versioned(
-            self._unpacked(row.content, gate), label, Decision, schema=GATE_SCHEMA
-        )
+        content, label = self._unpacked(row.content, gate), f"{self.label}: gate {gate}"
+        return decode_versioned(content, label, Decision, schema=GATE_SCHEMA)
 
     def forget(self, numbers: Sequence[int]) -> None:
         """Removes those runs; raises `BadInputError`, and removes none, where one is not there."""
@@ -208,7 +198,8 @@ def _add(
     linked = session.scalars(select(GateRunRow.run).where(GateRunRow.run.in_(numbers))).all()
     unlinked = {n: run for n, run in zip(numbers, runs, strict=True) if n not in linked}
     if decision is not None and unlinked:
-        gate = gate_row(decision)
+        content = zlib.compress(msgspec.json.encode(decision))
+        gate = GateRow(outcome=str(decision.outcome), content=content)
         session.add(gate)
         session.flush()
         for number, run in unlinked.items():
@@ -219,13 +210,12 @@ def _add(
 def _add_run(session: Session, run: FinishedRun, content: bytes) -> tuple[int, bool]:
     """Its number, and whether it was not there before."""
     same = select(RunRow.id).where(RunRow.results_sha256 == digest.of_bytes(content))
-    there = session.scalar(same)
-    if there is not None:
+    if (there := session.scalar(same)) is not None:
         return there, False
     row = run_row(run.results, run.code, content)
     session.add(row)
     session.flush()
-    session.add(document_row(row.id, content))
+    session.add(DocumentRow(run=row.id, content=zlib.compress(content)))
     session.flush()
     rows = cell_rows(row.id, run.results)
     while some := list(islice(rows, ROWS_AT_ONCE)):
@@ -236,23 +226,21 @@ def _add_run(session: Session, run: FinishedRun, content: bytes) -> tuple[int, b
 def _entries(session: Session, choice: Choice) -> list[Entry]:
     wanted = _wanted(choice)
     runs = _runs(session, wanted)
-    cells: dict[int, list[CellRow]] = {run.id: [] for run in runs}
+    cells: dict[int, list[CellRow]] = {run.id: [] for run, *_ in runs}
     of_runs = select(CellRow).where(CellRow.run.in_(wanted)).order_by(CellRow.position)
     for cell in session.scalars(of_runs):
         # A run that was kept between the two questions has its cells left out with it.
         cells.setdefault(cell.run, []).append(cell)
-    gates = _gates(session, wanted)
     return [
         Entry(run=run, cells=cells[run.id], gate=gate, outcome=outcome)
-        for run in runs
-        for gate, outcome in [gates.get(run.id, (None, ""))]
+        for run, gate, outcome in runs
     ]
 
 
 def _summaries(session: Session, choice: Choice) -> list[Summary]:
     wanted = _wanted(choice)
     runs = _runs(session, wanted)
-    kinds: dict[int, list[Kind]] = {run.id: [] for run in runs}
+    kinds: dict[int, list[Kind]] = {run.id: [] for run, *_ in runs}
     alike = (CellRow.role, CellRow.subject, CellRow.subject_version, CellRow.verdict)
     counted = (
         select(CellRow.run, *alike, func.count(), func.sum(CellRow.total_ns))
@@ -261,20 +249,11 @@ def _summaries(session: Session, choice: Choice) -> list[Summary]:
         .order_by(func.min(CellRow.position))
     )
     for number, role, subject, version, verdict, cells, total_ns in session.execute(counted):
-        kind = Kind(
-            role=role,
-            subject=subject,
-            subject_version=version,
-            verdict=verdict,
-            cells=cells,
-            total_ns=int(total_ns),
-        )
+        kind = Kind(role, subject, version, verdict, cells, int(total_ns))
         kinds.setdefault(number, []).append(kind)
-    gates = _gates(session, wanted)
     return [
         Summary(run=run, kinds=kinds[run.id], gate=gate, outcome=outcome)
-        for run in runs
-        for gate, outcome in [gates.get(run.id, (None, ""))]
+        for run, gate, outcome in runs
     ]
 
 
@@ -285,17 +264,13 @@ def _wanted(choice: Choice) -> Select[int]:
     return found
 
 
-def _runs(session: Session, wanted: Select[int]) -> Sequence[RunRow]:
-    """The oldest first."""
-    in_order = select(RunRow).where(RunRow.id.in_(wanted)).order_by(RunRow.started, RunRow.id)
-    return session.scalars(in_order).all()
-
-
-def _gates(session: Session, wanted: Select[int]) -> dict[int, tuple[GateRunRow, str]]:
-    """By run, which side of its gate it was, and what that came to."""
+def _runs(session: Session, wanted: Select[int]) -> list[tuple[RunRow, GateRunRow | None, str]]:
+    """The oldest first, each with the side of its gate that it was, and what that came to."""
     asked = (
-        select(GateRunRow, GateRow.outcome)
-        .join(GateRow, GateRow.id == GateRunRow.gate)
-        .where(GateRunRow.run.in_(wanted))
+        select(RunRow, GateRunRow, GateRow.outcome)
+        .outerjoin(GateRunRow, GateRunRow.run == RunRow.id)
+        .outerjoin(GateRow, GateRow.id == GateRunRow.gate)
+        .where(RunRow.id.in_(wanted))
+        .order_by(RunRow.started, RunRow.id)
     )
-    return {link.run: (link, outcome) for link, outcome in session.execute(asked)}
+    return [(run, gate, outcome or "") for run, gate, outcome in session.execute(asked)]

@@ -21,16 +21,17 @@ GATE = ("gate", "gate_side", "gate_round", "gate_outcome")
 
 
 class TableFormat(StrEnum):
-    """How it is written."""
-
     PARQUET = "parquet"
     CSV = "csv"
 
 
 def table_of(entries: Sequence[Entry]) -> pa.Table:
     """Runs in their order, the cells of each in that of its plan."""
+    of_run = [name for name in _names(RunRow) if name != "id"]
     rows = [
-        _of_run(entry) | {name: getattr(cell, name) for name in _names(CellRow)} | _of_gate(entry)
+        {f"{RUN}{name}": getattr(entry.run, name) for name in of_run}
+        | {name: getattr(cell, name) for name in _names(CellRow)}
+        | _of_gate(entry)
         for entry in entries
         for cell in entry.cells
     ]
@@ -40,27 +41,20 @@ def table_of(entries: Sequence[Entry]) -> pa.Table:
 def write_table(table: pa.Table, form: TableFormat, file: Path) -> None:
     """The whole file, or none; raises `BadInputError`."""
     sink = io.BytesIO()
-    match form:
-        case TableFormat.PARQUET:
-            parquet.write_table(table, sink, compression="zstd")
-        case TableFormat.CSV:
-            # Text in quotes, and nothing for null: an empty text is not null.
-            csv.write_csv(table, sink)
+    if form is TableFormat.PARQUET:
+        parquet.write_table(table, sink, compression="zstd")
+    else:  # text in quotes, and nothing for null: an empty text is not null
+        csv.write_csv(table, sink)
     write_atomically(file, sink.getvalue())
 
 
 def read_table(file: Path, form: TableFormat) -> pa.Table:
-    """What `write_table` wrote, with its types."""
     if form is TableFormat.PARQUET:
         return parquet.read_table(file)
     convert = csv.ConvertOptions(
         column_types=_schema(), strings_can_be_null=True, quoted_strings_can_be_null=False
     )
     return csv.read_csv(file, convert_options=convert)
-
-
-def _of_run(entry: Entry) -> dict[str, object]:
-    return {f"{RUN}{name}": getattr(entry.run, name) for name in _names(RunRow) if name != "id"}
 
 
 def _of_gate(entry: Entry) -> dict[str, object]:

@@ -1,21 +1,56 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the readings say, in sentences: each is made of the figures that it names, or not at all."""
+"""What the readings say, in sentences: each is made of the figures that it names, or not at all.
 
-from collections.abc import Sequence
+In a guest of real time, where a core was not held to its speed in a window of 100 ms, a wait that
+ended then ended later: that is told, never averaged away.
+"""
+
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from delayrig.analysis.latency.host_interference import say_doubt
-from delayrig.analysis.latency.result import MachineReport, Reading
-from delayrig.analysis.latency.series import Kind, Section
+from delayrig.analysis.latency.result import Cyclic, Kind, MachineReport, Reading, Section
+from delayrig.judge.trust import NOT_KEPT_PART_MAX
+from delayrig.lanes.live.pace import WINDOW_MS
 
+MARK = " *"
+MEANING = (
+    "* While this was measured, this machine did not hold a core of the guest to its speed: its own"
+    " delays are in the figure."
+)
 MS, S = 1_000_000, 1_000_000_000
 SELECT_SLACK, SELECT_SLACK_NICE = 1e-3, 5e-3
-"""Of the time that was asked for: what select() and poll() may be late by, and at a nice value
-above 0. Linux fs/select.c."""
+"""Of the wait: what select() and poll() may be late by; at a nice value above 0 (fs/select.c)."""
 STEP_SHARE = 0.05
 """Of a tick: how near to a whole number of ticks a wait lies that ended at one."""
 SLACK_NS = 50_000
 EXAMPLE_NS = 1_200_000
+
+
+def marked(text: str, *found: Reading | Cyclic | None) -> str:
+    """With a mark where this machine fell behind during one of them."""
+    return text + MARK if any(each and each.windows_not_kept for each in found) else text
+
+
+def doubt_of(readings: Sequence[Reading], cyclic: Sequence[Cyclic]) -> str:
+    """In how many windows, and of how many series; empty where there were none."""
+    found: list[Reading | Cyclic] = [*readings, *cyclic]
+    behind = [each.windows_not_kept for each in found if each.windows_not_kept]
+    if not behind:
+        return ""
+    count, not_kept = sum(each.windows for each in found), sum(behind)
+    said = (
+        f"in {not_kept} of {count} windows of {WINDOW_MS} ms this machine did not hold a core to"
+        f" its speed; {len(behind)} of {len(found)} series, marked *, have its delays in them"
+    )
+    if not_kept > count * NOT_KEPT_PART_MAX:
+        said += ": that was often, so measure again when it is less busy"
+    return said
+
+
+def say_doubt(found: Iterable[Reading | Cyclic]) -> str:
+    """For a sentence that rests on them; empty where nothing is in doubt."""
+    fell_behind = any(each.windows_not_kept for each in found)
+    return " (*: this machine fell behind meanwhile.)" if fell_behind else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,22 +63,18 @@ class SlackCut:
 
     @property
     def readings(self) -> tuple[Reading, Reading]:
-        """Both."""
         return self.usual, self.least
 
     @property
     def usual_ns(self) -> int:
-        """At the usual slack."""
         return self.usual.late_ns_p50
 
     @property
     def least_ns(self) -> int:
-        """At 1 ns."""
         return self.least.late_ns_p50
 
     @property
     def ratio(self) -> float:
-        """What is left of it."""
         return self.least_ns / self.usual_ns if self.usual_ns else 1.0
 
 
@@ -63,11 +94,7 @@ def slack_cuts(machine: MachineReport) -> list[SlackCut]:
         if each.statistics
     }
     return [
-        SlackCut(
-            request_ns=length_ns,
-            usual=found[length_ns, SLACK_NS],
-            least=found[length_ns, 1],
-        )
+        SlackCut(request_ns=length_ns, usual=found[length_ns, SLACK_NS], least=found[length_ns, 1])
         for length_ns in sorted({length_ns for length_ns, _ in found})
         if {(length_ns, SLACK_NS), (length_ns, 1)} <= found.keys()
     ]
@@ -83,10 +110,9 @@ def say_slack(machine: MachineReport) -> Said | None:
         f" {us(cut.usual_ns)} to {us(cut.least_ns)}, to {cut.ratio:.2f} of it."
         f"{say_doubt(cut.readings)}"
     )
+    meaning = "Without high-resolution timers the tick decides, and slack changes nothing."
     if machine.timers.high_resolution:
         meaning = "What is left is the way from the timer's interrupt to the program."
-    else:
-        meaning = "Without high-resolution timers the tick decides, and slack changes nothing."
     return Said(figures=said, meaning=meaning)
 
 
@@ -101,12 +127,10 @@ class Growth:
 
     @property
     def readings(self) -> list[Reading]:
-        """One of each length."""
         return list(self.by_length.values())
 
     @property
     def late_ns(self) -> dict[int, int]:
-        """The median by length."""
         return {length_ns: each.late_ns_p50 for length_ns, each in self.by_length.items()}
 
     @property
@@ -118,7 +142,6 @@ class Growth:
 
 
 def growths(machine: MachineReport) -> list[Growth]:
-    """In the order in which they were measured."""
     found: dict[tuple[str, str, str], dict[int, Reading]] = {}
     for each in machine.of(Section.JITTER):
         if each.statistics:
@@ -207,7 +230,6 @@ def say_sweep(reading: Reading, jiffy_ns: int, *, high_resolution: bool | None) 
 
 
 def say_example(machine: MachineReport) -> str:
-    """The wait of 1,200 us that is the example of what select() was like."""
     for each in machine.of(Section.SWEEP):
         took_ns = dict(zip(requests_ns(each), each.elapsed_ns, strict=True)).get(EXAMPLE_NS)
         if each.series.wait != "select" or each.series.slack_ns == 1 or took_ns is None:
@@ -270,8 +292,6 @@ def early_of(machine: MachineReport) -> tuple[int, int]:
 def us(ns: float) -> str:
     """A time in the unit that suits it."""
     value = abs(ns)
-    if value >= 10 * MS:
-        return f"{ns / 1e6:.1f} ms"
     if value >= MS:
-        return f"{ns / 1e6:.2f} ms"
-    return f"{ns / 1e3:.1f} us" if value >= 100 else f"{ns / 1e3:.2f} us"
+        return f"{ns / 1e6:.{1 if value >= 10 * MS else 2}f} ms"
+    return f"{ns / 1e3:.{1 if value >= 100 else 2}f} us"

@@ -1,22 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A guest of the virtual lane: every call restores it from its snapshot, as a cell would.
-
-The measuring program stands where a subject stands; the emulator is there, and nobody talks to it.
-"""
+"""A guest of the virtual lane: its program stands where a subject does; a call restores it."""
 
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from delayrig.analysis.latency.in_guest import (
+from delayrig.analysis.latency.place import (
     CYCLIC_LINE,
     USUAL_SLACK_NS,
-    command_lines,
+    WORDS_MAX,
+    Line,
+    MissingError,
+    PlaceFacts,
+    Windows,
     cyclic_json,
     cyclic_words,
+    in_chunks,
 )
-from delayrig.analysis.latency.place import Line, MissingError, PlaceFacts, Windows
 from delayrig.analysis.latency.profile import GuestProfile
 from delayrig.analysis.latency.program_output import parse_lines
 from delayrig.base.errors import LostGuestError
@@ -33,12 +34,7 @@ from delayrig.lanes.supplies import CpuPool, image_with
 from delayrig.lanes.virtual_lane import make_machine
 from delayrig.machine.arguments import CELL_FW_CFG, SUBJECT_FW_CFG
 from delayrig.machine.session import finish_guest
-from delayrig.machine.snapshot import (
-    boot_hardware,
-    drop_damaged,
-    provide_snapshot,
-    snapshot_path,
-)
+from delayrig.machine.snapshot import boot_hardware, drop_damaged, provide_snapshot, snapshot_path
 from delayrig.model.events import first, of_kind, parse_events
 from delayrig.model.kinds.agent import AgentError, SubjectEnd
 from delayrig.model.lane import LaneName
@@ -50,11 +46,8 @@ DEADLINE_MS = 3_600_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuestPlace:
-    """As `Place`."""
-
     profile: GuestProfile
     cpus: tuple[int, ...]
-    """To measure on, in turn."""
     image: GuestImage
     snapshot: Path
     program: Subject
@@ -64,7 +57,6 @@ class GuestPlace:
 
     @property
     def facts(self) -> PlaceFacts:
-        """As `Place` has it."""
         shape = self.profile.shape
         return PlaceFacts(
             name=self.profile.name,
@@ -77,9 +69,8 @@ class GuestPlace:
         )
 
     async def measure(self, words: Sequence[str]) -> list[Line]:
-        """As `Place` has it; as many at a time as a command line holds."""
         found: list[Line] = []
-        for part in command_lines(words):
+        for part in in_chunks(words, WORDS_MAX):
             entries = await self._run(self.program, part, ())
             text = entries.get("stdout.txt", b"")
             found += parse_lines(text, expected=len(part), source=f"guest {self.profile.name}")
@@ -87,9 +78,7 @@ class GuestPlace:
 
     async def cyclictest(self, words: Sequence[str], *, eaters: int) -> tuple[bytes, Windows]:
         """As `Place` has it; the agent's hogs are the load, beside it on core 0."""
-        lines = [CYCLIC_LINE]
-        if eaters:
-            lines.append(f"hogs {eaters}")
+        lines = [CYCLIC_LINE, *([f"hogs {eaters}"] if eaters else [])]
         return cyclic_json(await self._run(self.cyclic, cyclic_words(words), lines)), Windows()
 
     async def set_governor(self, name: str) -> None:
@@ -109,13 +98,9 @@ class GuestPlace:
                 fw_cfg={CELL_FW_CFG: archive, SUBJECT_FW_CFG: Path(program.archive)},
             )
             async with self.pool.one() as cpu:
+                log = scratch / "qemu.log"
                 machine = await make_machine(
-                    hardware,
-                    self.snapshot,
-                    log=scratch / "qemu.log",
-                    cpu=cpu,
-                    connect=None,
-                    paths=self.paths,
+                    hardware, self.snapshot, log=log, cpu=cpu, connect=None, paths=self.paths
                 )
                 try:
                     await machine.start()
@@ -150,7 +135,6 @@ async def open_guest(
     pool: CpuPool,
     preparing: Preparing,
 ) -> GuestPlace:
-    """Builds, fetches and boots what is not there yet."""
     shape = profile.shape
     image, program, cyclic = await asyncio.to_thread(_provide, profile, recipes, paths, preparing)
     async with pool.one() as cpu:

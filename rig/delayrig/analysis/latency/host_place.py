@@ -1,74 +1,138 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""This machine: the measuring program and cyclictest as its processes, and its governors."""
+"""This machine: the measuring program and cyclictest as its processes, its governors, its energy.
+
+Governors of cpufreq are put back as they were, whatever happens. What was there is written to a
+file before anything is changed; a rig that was killed finds it at its next start.
+Energy is read from the counters of RAPL, else from a battery that is used up.
+"""
 
 import asyncio
 import contextlib
 import os
 import platform
 import shutil
+import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
-from delayrig.analysis.latency import cyclictest
-from delayrig.analysis.latency.governors import CPUS, JOURNAL, Governors
+import msgspec
+
 from delayrig.analysis.latency.place import Line, MissingError, PlaceFacts, Windows
-from delayrig.analysis.latency.program_output import parse_lines
-from delayrig.analysis.latency.series import Kind, Series
+from delayrig.analysis.latency.program_output import PACKAGE, PROGRAM, parse_lines
+from delayrig.analysis.latency.result import Kind, Series
+from delayrig.base.atomic_file import write_atomically
 from delayrig.base.die_with_parent import die_with_parent
 from delayrig.base.errors import RigFaultError
 from delayrig.base.paths import Paths
 from delayrig.base.scratch import ScratchFolder
 from delayrig.machine.host_facts import kernel_line
 
+CPUS = Path("/sys/devices/system/cpu")
+JOURNAL = "latency-governors.json"
 HOST = "host"
 REAL_TIME_REMEDY = (
     "run as root, with CAP_SYS_NICE and CAP_IPC_LOCK, or raise RLIMIT_RTPRIO and RLIMIT_MEMLOCK"
     " (`ulimit -r`, `ulimit -l`, limits.conf)"
 )
-LOAD_S_MAX = 120
-"""How long eaters beside cyclictest turn at most; they are ended before."""
+LOAD_NS = 60_000_000_000
+"""Half of the time that eaters beside cyclictest turn at most; they are ended before."""
+CLASSES = Path("/sys/class")
+RAPL = "powercap/intel-rapl:*/energy_uj"
+"""Of whole packages: what is below them has a second number."""
+RANGE = "max_energy_range_uj"
+BATTERY = "power_supply/*/power_now"
+ABSENT = (
+    "energy: no RAPL counter that this user may read (/sys/class/powercap; as a rule root alone"
+    " may), and no battery in use that says its power"
+)
 
 
-class HostPlace:
-    """As `Place`. All that is changed is put back by `close`."""
+class Governors:
+    """Those of all CPUs of this machine. Without cpufreq there are none."""
 
-    def __init__(self, program: Path, facts: PlaceFacts, governors: Governors) -> None:
-        self._program = program
-        self._facts = facts
-        self._governors = governors
+    def __init__(self, journal: Path, cpus: Path = CPUS) -> None:
+        self._journal = journal
+        files = sorted(cpus.glob("cpu[0-9]*/cpufreq/scaling_governor"))
+        self._files = {str(path): path for path in files}
+        self.restore()
 
     @property
-    def facts(self) -> PlaceFacts:
-        """As `Place` has it."""
-        return self._facts
+    def known(self) -> tuple[str, ...]:
+        """What can be set, the one in force first; empty where there is no choice."""
+        for path in self._files.values():
+            try:
+                now = path.read_text(encoding="ascii").strip()
+                offered = path.with_name("scaling_available_governors")
+                names = offered.read_text(encoding="ascii").split()
+            except OSError:
+                return ()
+            return (now, *(name for name in names if name not in (now, "userspace")))
+        return ()
+
+    def set_all(self, name: str) -> None:
+        """On every CPU; raises `OSError` where this user may not, with all as it was."""
+        if not self._journal.is_file():
+            before = {key: path.read_text(encoding="ascii") for key, path in self._files.items()}
+            self._journal.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(self._journal, msgspec.json.encode(before))
+        try:
+            for path in self._files.values():
+                path.write_text(name, encoding="ascii")
+        except OSError:
+            self.restore()
+            raise
+
+    def restore(self) -> None:
+        """Puts back what the file says was there; does nothing where nothing was changed."""
+        if not self._journal.is_file():
+            return
+        before = msgspec.json.decode(self._journal.read_bytes(), type=dict[str, str])
+        failed = []
+        for key, value in before.items():
+            try:
+                if key in self._files:
+                    self._files[key].write_text(value.strip(), encoding="ascii")
+            except OSError as error:
+                failed.append(f"{key}: {error.strerror}")
+        if failed:
+            raise RigFaultError(
+                f"governors could not be put back: {'; '.join(failed)}",
+                hint=f"{self._journal} says what they were; start again as root",
+            )
+        self._journal.unlink()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostPlace:
+    """As `Place`. All that is changed is put back when the context of `open_host` ends."""
+
+    program: Path
+    facts: PlaceFacts
+    governors: Governors
 
     async def measure(self, words: Sequence[str]) -> list[Line]:
-        """As `Place` has it."""
-        text = await _answer([str(self._program), *words])
-        return parse_lines(text, expected=len(words), source=self._program.name)
+        text = await _answer([str(self.program), *words])
+        return parse_lines(text, expected=len(words), source=self.program.name)
 
     async def cyclictest(self, words: Sequence[str], *, eaters: int) -> tuple[bytes, Windows]:
         """As `Place` has it. The load is the measuring program's own, beside a long sleep."""
-        program = shutil.which(cyclictest.PROGRAM)
+        program = shutil.which(PROGRAM)
         if program is None:
-            raise MissingError(
-                f"{cyclictest.PROGRAM} is not installed: apt-get install {cyclictest.PACKAGE}"
-            )
+            raise MissingError(f"{PROGRAM} is not installed: apt-get install {PACKAGE}")
         with ScratchFolder() as folder:
             output = Path(folder) / "cyclictest.json"
-            filled_in = [word.replace("OUTPUT", str(output)) for word in words]
-            async with _load(self._program, eaters):
-                await _be_told(program, filled_in)
+            async with _load(self.program, eaters):
+                await _be_told(program, [word.replace("OUTPUT", str(output)) for word in words])
             return output.read_bytes(), Windows()
 
     async def set_governor(self, name: str) -> None:
-        """As `Place` has it."""
         try:
             if name:
-                self._governors.set_all(name)
+                self.governors.set_all(name)
             else:
-                self._governors.restore()
+                self.governors.restore()
         except OSError as error:
             raise MissingError(f"governor {name} cannot be set: {error.strerror}") from error
 
@@ -81,7 +145,7 @@ async def open_host(
     governors = Governors(paths.state / JOURNAL, sysfs)
     facts = host_place_facts(cpus or (min(os.sched_getaffinity(0)),), governors, sysfs)
     try:
-        yield HostPlace(paths.latency_program, facts, governors)
+        yield HostPlace(program=paths.latency_program, facts=facts, governors=governors)
     finally:
         governors.restore()
 
@@ -104,12 +168,7 @@ def host_place_facts(cpus: tuple[int, ...], governors: Governors, sysfs: Path) -
 
 async def _answer(command: Sequence[str]) -> bytes:
     """What it prints; it is ended with this task."""
-    process = await asyncio.create_subprocess_exec(
-        *die_with_parent(command),
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
+    process = await _start(command, asyncio.subprocess.PIPE)
     try:
         said, complained = await process.communicate()
     finally:
@@ -131,6 +190,11 @@ async def _be_told(program: str, words: Sequence[str]) -> None:
         raise MissingError(f"{' '.join(error.message.split())}; {REAL_TIME_REMEDY}") from error
 
 
+async def _start(command: Sequence[str], output: int) -> asyncio.subprocess.Process:
+    words, nothing = die_with_parent(command), asyncio.subprocess.DEVNULL
+    return await asyncio.create_subprocess_exec(*words, stdin=nothing, stdout=output, stderr=output)
+
+
 async def _end(process: asyncio.subprocess.Process) -> None:
     if process.returncode is None:
         with contextlib.suppress(ProcessLookupError):
@@ -144,20 +208,56 @@ async def _load(program: Path, eaters: int) -> AsyncIterator[None]:
     if not eaters:
         yield
         return
-    series = Series(
-        kind=Kind.WAIT,
-        wait="nanosleep",
-        request_ns=LOAD_S_MAX // 2 * 1_000_000_000,
-        count=2,
-        eaters=eaters,
-    )
-    process = await asyncio.create_subprocess_exec(
-        *die_with_parent([str(program), series.word]),
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.DEVNULL,
-        stderr=asyncio.subprocess.DEVNULL,
-    )
+    series = Series(kind=Kind.WAIT, wait="nanosleep", request_ns=LOAD_NS, count=2, eaters=eaters)
+    process = await _start([str(program), series.word], asyncio.subprocess.DEVNULL)
     try:
         yield
     finally:
         await _end(process)
+
+
+class EnergyMeter:
+    """Of the whole machine, other programs included."""
+
+    def __init__(self, classes: Path = CLASSES) -> None:
+        packages = (path for path in classes.glob(RAPL) if path.parent.name.count(":") == 1)
+        self._counters = [path for path in packages if _number(path) is not None]
+        self._batteries = [path for path in classes.glob(BATTERY) if _is_used(path)]
+        self._began_uj: list[int] = []
+        self._began_ns = 0
+
+    @property
+    def is_there(self) -> bool:
+        return bool(self._counters or self._batteries)
+
+    def begin(self) -> None:
+        self._began_uj = [_number(path) or 0 for path in self._counters]
+        self._began_ns = time.monotonic_ns()
+
+    def mean_mw(self) -> int | None:
+        """Power in that span, which ends now; of a battery what it says at the end."""
+        if not self._counters:
+            powers_uw = [_number(path) or 0 for path in self._batteries]
+            return sum(powers_uw) // 1000 if powers_uw else None
+        used_uj = sum(map(_used_uj, self._counters, self._began_uj))
+        passed_ns = time.monotonic_ns() - self._began_ns
+        return used_uj * 1_000_000 // passed_ns if passed_ns else None
+
+
+def _used_uj(counter: Path, began_uj: int) -> int:
+    """A counter begins anew after its range."""
+    used_uj = (_number(counter) or 0) - began_uj
+    return used_uj if used_uj >= 0 else used_uj + (_number(counter.parent / RANGE) or 0)
+
+
+def _is_used(power: Path) -> bool:
+    status = power.parent / "status"
+    said = status.read_text(encoding="ascii", errors="replace") if status.is_file() else ""
+    return said.strip() == "Discharging" and _number(power) is not None
+
+
+def _number(path: Path) -> int | None:
+    try:
+        return int(path.read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return None

@@ -1,23 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A guest of the live lane: every call boots it, each core at its speed, its time this machine's.
+"""A guest of the live lane, booted by every call; its time is this machine's.
 
-Where this machine could not hold a core to its speed, sleeps end later than on such a machine. So
-each line says in how many windows of its time that was so.
+A line tells in how many windows of its time this machine did not hold a core to its speed.
 """
 
 import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from delayrig.analysis.latency.in_guest import (
+from delayrig.analysis.latency.place import (
     CYCLIC_LINE,
     USUAL_SLACK_NS,
-    command_lines,
+    WORDS_MAX,
+    Line,
+    PlaceFacts,
+    Windows,
     cyclic_json,
     cyclic_words,
+    in_chunks,
 )
-from delayrig.analysis.latency.live_profile import LiveProfile
-from delayrig.analysis.latency.place import Line, PlaceFacts, Windows
+from delayrig.analysis.latency.profile import LiveProfile
 from delayrig.analysis.latency.program_output import parse_lines
 from delayrig.base.paths import Paths
 from delayrig.base.preparing import Preparing
@@ -40,8 +42,6 @@ REHEARSED_NS = 1_000_000
 
 @dataclass(slots=True, kw_only=True)
 class LivePlace:
-    """As `Place`."""
-
     profile: LiveProfile
     cpus: tuple[int, ...]
     guest: LiveGuest
@@ -51,7 +51,6 @@ class LivePlace:
 
     @property
     def facts(self) -> PlaceFacts:
-        """As `Place` has it."""
         return PlaceFacts(
             name=self.profile.name,
             lane=LaneName.LIVE,
@@ -65,9 +64,8 @@ class LivePlace:
         )
 
     async def measure(self, words: Sequence[str]) -> list[Line]:
-        """As `Place` has it; as many at a time as a command line holds."""
         found: list[Line] = []
-        for part in command_lines(words):
+        for part in in_chunks(words, WORDS_MAX):
             left = await self._run(self.program, part, rehearsal=rehearsal_of(part))
             text = left.entries.get("stdout.txt", b"")
             lines = parse_lines(text, expected=len(part), source=f"guest {self.profile.name}")
@@ -76,13 +74,10 @@ class LivePlace:
 
     async def cyclictest(self, words: Sequence[str], *, eaters: int) -> tuple[bytes, Windows]:
         """As `Place` has it; the agent's hogs are the load, on every core."""
-        lines = [CYCLIC_LINE]
-        if eaters:
-            lines.append(f"hogs_each {eaters}")
+        lines = [CYCLIC_LINE, *([f"hogs_each {eaters}"] if eaters else [])]
         left = await self._run(self.cyclic, cyclic_words(words), rehearsal=(), lines=lines)
         written = cyclic_json(left.entries)
-        clock = left.clock
-        paced = pace_events(left.trace, clock.begin.after_ns, clock.end.before_ns)
+        paced = pace_events(left.trace, left.clock.begin.after_ns, left.clock.end.before_ns)
         return written, _windows(paced)
 
     async def set_governor(self, name: str) -> None:
@@ -97,17 +92,15 @@ class LivePlace:
         rehearsal: Sequence[str],
         lines: Sequence[str] = (),
     ) -> Left:
-        guest = replace(self.guest, governor=self._governor or self.profile.governor)
-        return await run_program(
-            guest,
-            Errand(
-                program=program,
-                words=words,
-                rehearsal=rehearsal,
-                spec_lines=(*self.profile.spec_lines, *lines),
-                deadline_ms=DEADLINE_MS,
-            ),
+        errand = Errand(
+            program=program,
+            words=words,
+            rehearsal=rehearsal,
+            spec_lines=(*self.profile.spec_lines, *lines),
+            deadline_ms=DEADLINE_MS,
         )
+        governor = self._governor or self.profile.governor
+        return await run_program(replace(self.guest, governor=governor), errand)
 
 
 def with_windows(line: Line, left: Left) -> Line:
@@ -126,7 +119,7 @@ def _windows(paced: Iterable[Kind]) -> Windows:
 
 def rehearsal_of(words: Sequence[str]) -> list[str]:
     """The same with few and short waits, each kind once: what it runs is translated then."""
-    return list(dict.fromkeys(_shortened(word) for word in words))
+    return list(dict.fromkeys(map(_shortened, words)))
 
 
 def _shortened(word: str) -> str:
@@ -148,7 +141,6 @@ async def open_live_guest(
     paths: Paths,
     preparing: Preparing,
 ) -> LivePlace:
-    """Builds and fetches what is not there yet."""
     image = await asyncio.to_thread(provide_live_image, recipes.guest, paths, preparing)
     return LivePlace(
         profile=profile,

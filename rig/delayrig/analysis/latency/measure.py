@@ -4,25 +4,27 @@
 import dataclasses
 import itertools
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
+import msgspec
 from msgspec.structs import replace
 
-from delayrig.analysis.latency.cyclictest import (
+from delayrig.analysis.latency.explain import doubt_of
+from delayrig.analysis.latency.host_place import ABSENT, EnergyMeter
+from delayrig.analysis.latency.place import Line, MissingError, Place, in_chunks
+from delayrig.analysis.latency.program_output import (
     INTERFACES,
     PROGRAM,
     cyclictest_words,
     read_cyclictest,
+    reading_of,
+    refusals,
+    ticks_of,
+    timers_of,
 )
-from delayrig.analysis.latency.energy import ABSENT, EnergyMeter
-from delayrig.analysis.latency.host_interference import doubt_of
-from delayrig.analysis.latency.place import Line, MissingError, Place
-from delayrig.analysis.latency.program_output import audit_of, reading_of, refusals, ticks_of
-from delayrig.analysis.latency.result import Cyclic, MachineReport, Reading
-from delayrig.analysis.latency.series import Kind, Series
+from delayrig.analysis.latency.result import Audit, Cyclic, Kind, MachineReport, Reading, Series
 from delayrig.analysis.latency.series_plan import QUICK, TICKS_SPAN_NS, USUAL, Extent, programme
-from delayrig.analysis.latency.timers import timers_of
 from delayrig.model.lane import LaneName
 
 CHUNK = 20
@@ -31,15 +33,11 @@ GUEST_LOOPS = 1000
 
 
 class MeasureProgress(Protocol):
-    """Is told how far it is."""
-
     def begins(self, name: str, steps: int) -> None:
         """A place with so many steps."""
-        ...
 
     def did(self, steps: int) -> None:
         """So many more are done."""
-        ...
 
 
 async def measure_place(
@@ -50,7 +48,6 @@ async def measure_place(
     progress: MeasureProgress,
     meter: EnergyMeter | None = None,
 ) -> MachineReport:
-    """Everything that this place lets one measure, and what it does not."""
     began_s = time.monotonic()
     facts, extent = place.facts, dataclasses.replace(QUICK if quick else USUAL, eaters=eaters)
     cpu = facts.cpus[0]
@@ -59,9 +56,7 @@ async def measure_place(
     timers = timers_of(about, ticks, cpu)
     asked = programme(facts, extent, low_resolution=not timers.high_resolution)
     progress.begins(facts.name, len(asked) + len(INTERFACES) * len(_loads(place)))
-    missing: list[str] = []
-    if meter is not None and not meter.is_there:
-        missing.append(ABSENT)
+    missing = [ABSENT] if meter is not None and not meter.is_there else []
     readings = await _take(place, asked, progress, missing, meter)
     cyclic = await _take_cyclictest(place, extent, progress, missing)
     if not facts.governors and facts.lane == LaneName.HOST:
@@ -88,7 +83,7 @@ async def measure_place(
         slack_ns=facts.usual_slack_ns or about["slack_ns"],
         nice=about["nice"],
         timers=timers,
-        audit=audit_of(audit),
+        audit=msgspec.convert(audit, Audit),
         ticks=ticks,
         readings=readings,
         cyclictest=cyclic,
@@ -99,7 +94,6 @@ async def measure_place(
 
 
 def _first(cpu: int) -> list[str]:
-    """What the rest depends on."""
     series = (
         Series(kind=Kind.FACTS),
         Series(kind=Kind.AUDIT, cpu=cpu),
@@ -110,18 +104,9 @@ def _first(cpu: int) -> list[str]:
 
 def _known_words(about: Line) -> str:
     """Of the kernel's command line, what is about timers: the rest is nobody's business."""
-    known = (
-        "highres=",
-        "nohz",
-        "clocksource=",
-        "tsc=",
-        "isolcpus=",
-        "idle=",
-        "processor.",
-        "intel_",
-    )
+    known = "highres= nohz clocksource= tsc= isolcpus= idle= processor. intel_"
     words = about.get("cmdline", "").split()
-    return " ".join(word for word in words if word.startswith(known))
+    return " ".join(word for word in words if word.startswith(tuple(known.split())))
 
 
 async def _take(
@@ -131,10 +116,7 @@ async def _take(
     missing: list[str],
     meter: EnergyMeter | None,
 ) -> list[Reading]:
-    """In chunks of one governor each, which is put back after the last.
-
-    Where energy can be told each series is a chunk.
-    """
+    """In chunks of one governor, put back after the last; of one series where energy is told."""
     metered = meter if meter is not None and meter.is_there else None
     found: list[Reading] = []
     try:
@@ -143,7 +125,7 @@ async def _take(
             if governor and not await _can_set(place, governor, missing):
                 progress.did(len(series))
                 continue
-            for chunk in _chunks(series, 1 if metered else CHUNK):
+            for chunk in in_chunks(series, 1 if metered else CHUNK):
                 if metered:
                     metered.begin()
                 lines = await place.measure([each.word for each in chunk])
@@ -163,11 +145,6 @@ async def _can_set(place: Place, governor: str, missing: list[str]) -> bool:
         missing.append(str(error))
         return False
     return True
-
-
-def _chunks(series: Sequence[Series], length: int) -> Iterable[Sequence[Series]]:
-    for start in range(0, len(series), length):
-        yield series[start : start + length]
 
 
 def _loads(place: Place) -> tuple[bool, ...]:
@@ -219,7 +196,6 @@ def _loops(place: Place, extent: Extent) -> dict[bool, int]:
 
 
 def _say_refusals(readings: Sequence[Reading]) -> list[str]:
-    """What is not in the tables, and the remedy where there is one."""
     remedies = {
         "sched_setscheduler(SCHED_FIFO)": "run as root, with CAP_SYS_NICE, or raise"
         " RLIMIT_RTPRIO (`ulimit -r`, rtprio in limits.conf)",

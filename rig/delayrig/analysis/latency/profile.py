@@ -2,15 +2,17 @@
 """`--guest ARCH/MIPS/...`: which guest to measure in, and the sets of them that have a name."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from delayrig.base.errors import BadInputError, nearest
-from delayrig.hazards import hazard_of
+from delayrig.hazards import hazard_of, refusal_on
 from delayrig.hazards.hazard import Hazard
+from delayrig.hazards.speed import GOVERNORS, SLOWEST_PART
+from delayrig.model.lane import LaneName
 from delayrig.model.platform import Arch
 from delayrig.model.shape import GuestShape, shift_for_mips
+from delayrig.plan.machines import CORES_MAX, MIPS_MAX, budget_mips, find_machine, scaled_mips
 
 CORES = re.compile(r"([1-8])c")
 KERNEL_WORD = re.compile(r"(highres|nohz)=(on|off)|nohz_full=[0-9,-]+")
@@ -25,31 +27,17 @@ SETS = {
     ),
     "archs": ("x86_64/250", "i386/250", "arm64/250"),
 }
-
-
-class MeasuredGuest(Protocol):
-    """What those of every lane have in common."""
-
-    @property
-    def name(self) -> str:
-        """The words that asked for it."""
-        ...
-
-    @property
-    def cores(self) -> int:
-        """How many there are."""
-        ...
-
-    @property
-    def first_cpu(self) -> int:
-        """The one to measure on where nothing else is asked for."""
-        ...
+LIVE_FORM = (
+    "MACHINE[/GOVERNOR][/WORD...], such as 10:40, mt8173 or 10:40/ondemand, or"
+    f" {Arch.X86_64}/MIPS[/CORESc][/GOVERNOR][/WORD...]"
+)
+PERFORMANCE, ONDEMAND = "performance", "ondemand"
+FILE_END = ".toml"
+SPEED = re.compile(r"[0-9]+(?:\.[0-9]{1,3})?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuestProfile:
-    """A guest, by the words that asked for it."""
-
     name: str
     shape: GuestShape
     spec_lines: tuple[str, ...] = ()
@@ -62,7 +50,6 @@ class GuestProfile:
 
     @property
     def cores(self) -> int:
-        """How many there are."""
         return self.shape.cores
 
 
@@ -95,9 +82,9 @@ def parse_guest(name: str) -> GuestProfile:
     return _profile(name, Arch(arch), shift, cores, kernel_words, hazards)
 
 
-def _hazard(word: str, name: str) -> Hazard:
+def _hazard(word: str, name: str, *, also: Iterable[str] = ()) -> Hazard:
     if word.partition(":")[0] not in HAZARDS:
-        known = [*HAZARDS, "highres=off", "nohz=off", "nohz_full=CPUS"]
+        known = [*HAZARDS, *also, "highres=off", "nohz=off", "nohz_full=CPUS"]
         raise BadInputError(
             f"--guest {name!r}: unknown word {word!r}", hint=nearest(word, known, what="words")
         )
@@ -105,12 +92,7 @@ def _hazard(word: str, name: str) -> Hazard:
 
 
 def _profile(
-    name: str,
-    arch: Arch,
-    shift: int,
-    cores: int,
-    kernel_words: list[str],
-    hazards: list[Hazard],
+    name: str, arch: Arch, shift: int, cores: int, kernel_words: list[str], hazards: list[Hazard]
 ) -> GuestProfile:
     unfit = next((hazard for hazard in hazards if arch not in hazard.archs), None)
     if unfit is not None:
@@ -118,27 +100,24 @@ def _profile(
             f"--guest {name!r}: {unfit.name} needs a guest of {' or '.join(unfit.archs)}",
             hint="leave it out or change the architecture",
         )
-    words = [*kernel_words, *(word for hazard in hazards for word in hazard.kernel_words)]
     plain = GuestShape(icount_shift=shift, cores=cores, arch=arch)
-    shape = GuestShape(
-        icount_shift=shift,
-        cores=cores,
-        arch=arch,
+    shape = replace(
+        plain,
         kernel=next((hazard.kernel for hazard in hazards if hazard.kernel), ""),
         clocksource=next((h.clocksource for h in hazards if h.clocksource), "")
         or plain.platform.clocksource,
-        kernel_words=tuple(words),
-    )
-    profile = GuestProfile(
-        name=name, shape=shape, spec_lines=spec_lines_of([hazard.name for hazard in hazards])
+        kernel_words=_kernel_words(kernel_words, hazards),
     )
     first_cpu(shape.kernel_words, cores=cores, name=name)
-    return profile
+    return GuestProfile(name=name, shape=shape, spec_lines=spec_lines_of(hazards))
 
 
-def spec_lines_of(hazards: Sequence[str]) -> tuple[str, ...]:
-    """What the agent is told of those."""
-    return ("realtime_denied 1",) if "no-rt" in hazards else ()
+def _kernel_words(words: Iterable[str], hazards: Iterable[Hazard]) -> tuple[str, ...]:
+    return (*words, *(word for hazard in hazards for word in hazard.kernel_words))
+
+
+def spec_lines_of(hazards: Iterable[Hazard]) -> tuple[str, ...]:
+    return ("realtime_denied 1",) if any(each.name == "no-rt" for each in hazards) else ()
 
 
 def first_cpu(kernel_words: Sequence[str], *, cores: int | None = None, name: str = "") -> int:
@@ -153,7 +132,112 @@ def first_cpu(kernel_words: Sequence[str], *, cores: int | None = None, name: st
     return cpu
 
 
-def measured_cpus(profile: MeasuredGuest, *, all_cores: bool, core: int | None) -> tuple[int, ...]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveProfile:
+    name: str
+    core_mips: tuple[float, ...]
+    asked_mips: tuple[float, ...]
+    governor: str = PERFORMANCE
+    kernel_words: tuple[str, ...] = ()
+    spec_lines: tuple[str, ...] = ()
+
+    @property
+    def cores(self) -> int:
+        return len(self.core_mips)
+
+    @property
+    def first_cpu(self) -> int:
+        return first_cpu(self.kernel_words)
+
+    @property
+    def governors(self) -> tuple[str, ...]:
+        """Whom to measure under besides: the one in force first."""
+        return tuple(dict.fromkeys((self.governor, PERFORMANCE, ONDEMAND)))
+
+    @property
+    def about(self) -> str:
+        speeds = ":".join(f"{mips:.3g}" for mips in self.core_mips)
+        said = f"cores of {speeds} MIPS under the governor {self.governor}, in real time"
+        if self.governor != PERFORMANCE:
+            said += f", at {SLOWEST_PART * 100:g} % of that where they are idle"
+        if self.core_mips != self.asked_mips:
+            factor = self.core_mips[0] / self.asked_mips[0]
+            said += f"; all of them are {factor:.3g} of what was asked for, as this machine is"
+            said += " too slow for more"
+        return said
+
+
+def parse_live_guests(words: tuple[str, ...]) -> list[LiveProfile]:
+    return [parse_live_guest(word) for word in dict.fromkeys(words)]
+
+
+def parse_live_guest(name: str) -> LiveProfile:
+    """Raises `BadInputError` that says what would be right."""
+    if name in SETS:
+        raise BadInputError(
+            f"--guest {name!r}: is a set of guests of the virtual lane",
+            hint=f"leave --lane live out, or name a machine: {LIVE_FORM}",
+        )
+    asked, rest = _machine(name)
+    governor, kernel_words, hazards = PERFORMANCE, [], []
+    for word in rest:
+        if word in GOVERNORS:
+            governor = word
+        elif KERNEL_WORD.fullmatch(word):
+            kernel_words.append(word)
+        else:
+            hazards.append(_live_hazard(word, name))
+    profile = LiveProfile(
+        name=name,
+        core_mips=scaled_mips(list(asked), budget_mips()),
+        asked_mips=asked,
+        governor=governor,
+        kernel_words=_kernel_words(kernel_words, hazards),
+        spec_lines=spec_lines_of(hazards),
+    )
+    first_cpu(profile.kernel_words, cores=profile.cores, name=name)
+    return profile
+
+
+def _machine(name: str) -> tuple[tuple[float, ...], list[str]]:
+    """The speeds that were asked for, and the words behind them."""
+    path, end, rest = name.partition(FILE_END)
+    if not end:
+        path, _, rest = name.partition("/")
+    if end or path not in {str(arch) for arch in Arch}:
+        return tuple(find_machine(path + end).core_mips), [w for w in rest.split("/") if w]
+    if path != Arch.X86_64:
+        raise BadInputError(
+            f"--guest {name!r}: the live lane has {Arch.X86_64} guests alone",
+            hint="leave --lane live out, or change the architecture",
+        )
+    return _alike(name, rest.split("/"))
+
+
+def _alike(name: str, words: list[str]) -> tuple[tuple[float, ...], list[str]]:
+    """Cores of one speed: ARCH/MIPS/CORESc, as in the virtual lane, but any speed."""
+    mips, *rest = [*words, ""]
+    if not SPEED.fullmatch(mips) or not 1 <= float(mips) <= MIPS_MAX:
+        raise BadInputError(
+            f"--guest {name!r}: {mips!r} is no speed of a core",
+            hint=f"a core does 1 to {MIPS_MAX} million instructions a second; written {LIVE_FORM}",
+        )
+    counts = [word for word in rest if CORES.fullmatch(word)]
+    cores = int(counts[-1].removesuffix("c")) if counts else 1
+    return (float(mips),) * min(cores, CORES_MAX), [w for w in rest if w and w not in counts]
+
+
+def _live_hazard(word: str, name: str) -> Hazard:
+    hazard = _hazard(word, name, also=GOVERNORS)
+    if refusal := refusal_on(LaneName.LIVE, (word,)):
+        hint = "write nohz=off" if word == "no-nohz" else "leave it out, or leave --lane live out"
+        raise BadInputError(f"--guest {name!r}: {refusal}", hint=hint)
+    return hazard
+
+
+def measured_cpus(
+    profile: GuestProfile | LiveProfile, *, all_cores: bool, core: int | None
+) -> tuple[int, ...]:
     """In the order in which they are measured on."""
     first = profile.first_cpu
     if all_cores:

@@ -21,16 +21,12 @@ Figures = dict[str, tuple[float, float, float]]
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Where the machines' figures are from."""
-
     source: str
     method: str
     resolution_ns: int
 
 
 class ProposalMachine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One machine of the proposal."""
-
     name: str
     about: str
     normal: Figures
@@ -38,8 +34,6 @@ class ProposalMachine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 
 
 class Growth(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How late sleeps of several lengths ended."""
-
     source: str
     note: str
     sleep_ms: list[int]
@@ -47,8 +41,6 @@ class Growth(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class Proposal(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The whole file."""
-
     schema: int
     proposal: Source
     machine: list[ProposalMachine]
@@ -57,5 +49,4 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 @cache
 def read_proposal() -> Proposal:
-    """The file beside this module."""
     return read_toml(FILE, Proposal)

@@ -1,17 +1,96 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""latency.json: every machine that was measured, and everything that was read on it."""
+"""latency.json: every machine, the series asked of it (images/latency/series.h), what was read."""
 
+from enum import StrEnum
 from pathlib import Path
 
 import msgspec
 
-from delayrig.analysis.latency.series import Section, Series
 from delayrig.base.atomic_file import write_json
 from delayrig.model.lane import LaneName
 
 SCHEMA = 1
 FILE_NAME = "latency.json"
 PAGE_NAME = "latency.html"
+
+
+class Kind(StrEnum):
+    """What is measured."""
+
+    FACTS = "facts"
+    AUDIT = "audit"
+    WAIT = "wait"
+    SWEEP = "sweep"
+    PERIODS = "periods"
+    TICKS = "ticks"
+
+
+class Section(StrEnum):
+    """The part of the answer that a series is for."""
+
+    MACHINE = "machine"
+    TABLE = "table"
+    SLACK = "slack"
+    JITTER = "jitter"
+    POWER = "power"
+    """Jitter once more, for each way in which the machine can save power less."""
+    PERIODS = "periods"
+    SWEEP = "sweep"
+    STEPS = "steps"
+    """A sweep over several ticks."""
+
+
+class Series(msgspec.Struct, frozen=True, kw_only=True):
+    """Zero and null mean: not asked for."""
+
+    kind: Kind
+    section: Section = Section.MACHINE
+    wait: str = ""
+    request_ns: int = 0
+    from_ns: int = 0
+    to_ns: int = 0
+    step_ns: int = 0
+    count: int = 0
+    limit_ms: int = 0
+    fifo: int = 0
+    """The SCHED_FIFO priority; 0: normal."""
+    slack_ns: int = 0
+    """0: as it is, which is 50 us unless somebody changed it."""
+    cpu: int | None = None
+    eaters: int = 0
+    """CPU eaters on each CPU that the program may use."""
+    hold_us: int | None = None
+    """What /dev/cpu_dma_latency is held to."""
+    governor: str = ""
+    """The cpufreq governor that was set for it; empty: the machine's own."""
+
+    @property
+    def word(self) -> str:
+        """As the measuring program takes it."""
+        keys = {
+            "wait": self.wait,
+            **{key: getattr(self, key) for key in _NUMBERS},
+            "cpu": self.cpu,
+            "hold_us": self.hold_us,
+        }
+        given = [f"{key}={value}" for key, value in keys.items() if value not in ("", None)]
+        return ":".join(filter(None, [self.kind, ",".join(given)]))
+
+    @property
+    def policy(self) -> str:
+        return "SCHED_FIFO" if self.fifo else "normal"
+
+    @property
+    def load(self) -> str:
+        if self.eaters > 1:
+            return f"{self.eaters} eaters"
+        return "loaded" if self.eaters else "idle"
+
+
+_NUMBERS = (
+    *("request_ns", "from_ns", "to_ns", "step_ns", "count", "limit_ms", "slack_ns"),
+    *("fifo", "eaters"),
+)
 
 
 class Statistics(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,22 +105,18 @@ class Statistics(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def min_ns(self) -> int:
-        """The least."""
         return self.quantiles_ns[0]
 
     @property
     def p50_ns(self) -> int:
-        """The median."""
         return self.quantiles_ns[50]
 
     @property
     def p99_ns(self) -> int:
-        """What 99 % do not exceed."""
         return self.quantiles_ns[99]
 
     @property
     def max_ns(self) -> int:
-        """The most."""
         return self.quantiles_ns[100]
 
 
@@ -144,9 +219,7 @@ class MachineReport(msgspec.Struct, frozen=True, kw_only=True):
     mips: float | None
     """Of a guest: million instructions a second of its first measured core."""
     core_mips: list[float] = []
-    """Of a guest: of each core."""
     about: str = ""
-    """What a reader should know of it besides."""
     cpus: int
     measured_cpus: list[int]
     kernel: str
@@ -168,18 +241,15 @@ class MachineReport(msgspec.Struct, frozen=True, kw_only=True):
     readings: list[Reading]
     cyclictest: list[Cyclic]
     missing: list[str]
-    """What could not be measured, and why."""
     doubt: str = ""
     """How far this machine did not keep up with a guest of real time; empty: it did."""
     host_s: float
 
     @property
     def title(self) -> str:
-        """Its name, and of a guest its lane."""
         return self.name if self.lane == LaneName.HOST else f"{self.lane} {self.name}"
 
     def of(self, section: Section) -> list[Reading]:
-        """What was measured for that part of the answer."""
         return [each for each in self.readings if each.series.section is section]
 
 
@@ -196,7 +266,6 @@ class LatencyReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def write_report(report: LatencyReport, folder: Path) -> Path:
-    """All of it in one step."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / FILE_NAME
     write_json(path, report)

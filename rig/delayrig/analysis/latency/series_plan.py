@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Which series are taken on a place, from what it is: a pure function of its facts.
 
-Sleeping costs a guest nothing, as idle time is skipped. Computing does: a loaded series is limited
-to so many instructions, and one whose single wait would take more is left out.
+Guests sleep for nothing, but compute: a loaded series is limited to so many instructions, and left
+out where its single wait would take more.
 """
 
 import dataclasses
 from dataclasses import dataclass
+from itertools import product
 
 from msgspec.structs import replace
 
 from delayrig.analysis.latency.place import PlaceFacts
-from delayrig.analysis.latency.series import Kind, Section, Series
+from delayrig.analysis.latency.result import Kind, Section, Series
 
 US, MS, S = 1_000, 1_000_000, 1_000_000_000
 TABLE_COUNT = 16_384
@@ -29,8 +30,6 @@ STEPS_POINTS = 240
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extent:
-    """How much is measured."""
-
     table: int = TABLE_COUNT
     table_limit_ms: int = 4_000
     slack: int = 2_000
@@ -59,7 +58,6 @@ GUEST_INSTRUCTIONS = 400_000_000
 
 
 def programme(facts: PlaceFacts, extent: Extent, *, low_resolution: bool) -> list[Series]:
-    """In the order in which it is measured."""
     if facts.in_virtual_time:
         extent = dataclasses.replace(extent, loaded_instructions=GUEST_INSTRUCTIONS)
     first, *others = facts.cpus
@@ -70,7 +68,7 @@ def programme(facts: PlaceFacts, extent: Extent, *, low_resolution: bool) -> lis
         *_power(first, extent, facts),
         *_periods(first, extent, facts),
         *_sweeps(first, extent),
-        *(_steps(first) if low_resolution else []),
+        *([_steps(first)] if low_resolution else []),
     ]
     for cpu in others:
         found += [*_table(cpu, extent, facts), *_slack(cpu, extent)]
@@ -146,10 +144,8 @@ def _lengths(counts: tuple[int, int, int], base: Series, longest_ns: int | None)
 
 def _jitter(cpu: int, extent: Extent, facts: PlaceFacts) -> list[Series]:
     found = []
-    ways = [("clock_nanosleep", 0, 0), ("select", 0, 0), ("clock_nanosleep", FIFO_TABLE, 0)]
-    ways += [("select", FIFO_TABLE, 0)]
-    ways += [(wait, 0, extent.eaters) for wait in ("clock_nanosleep", "select")]
-    for wait, fifo, eaters in ways:
+    settings = ((0, 0), (FIFO_TABLE, 0), (0, extent.eaters))
+    for (fifo, eaters), wait in product(settings, ("clock_nanosleep", "select")):
         base = Series(
             kind=Kind.WAIT, section=Section.JITTER, wait=wait, fifo=fifo, cpu=cpu, eaters=eaters
         )
@@ -205,17 +201,15 @@ def _sweeps(cpu: int, extent: Extent) -> list[Series]:
     ]
 
 
-def _steps(cpu: int) -> list[Series]:
+def _steps(cpu: int) -> Series:
     """select() over several ticks of 4 ms; kernels with another tick show more or fewer of them."""
     to_ns = STEPS_JIFFIES * 4 * MS
-    return [
-        Series(
-            kind=Kind.SWEEP,
-            section=Section.STEPS,
-            wait="select",
-            from_ns=to_ns // STEPS_POINTS,
-            to_ns=to_ns,
-            step_ns=to_ns // STEPS_POINTS,
-            cpu=cpu,
-        )
-    ]
+    return Series(
+        kind=Kind.SWEEP,
+        section=Section.STEPS,
+        wait="select",
+        from_ns=to_ns // STEPS_POINTS,
+        to_ns=to_ns,
+        step_ns=to_ns // STEPS_POINTS,
+        cpu=cpu,
+    )

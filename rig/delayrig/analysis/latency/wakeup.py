@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The wake-up gotcha: sleepers wake up sooner while others compute, where a governor saves power.
 
-A guest whose cores follow a governor measures how late sleeps of 10 ms end, alone and beside loops.
-Under `ondemand` the loops bring the core to its full speed, and the way from the timer's interrupt
-to the sleeper is the same number of instructions; under `performance` it was there all the time.
+A guest's sleeps of 10 ms are measured alone and beside loops. Under `ondemand` loops bring the core
+to its full speed for the same way to the sleeper; under `performance` it was there all the time.
 """
 
 import msgspec
@@ -23,8 +22,6 @@ DEADLINE_MS = 120_000
 
 
 class Lateness(msgspec.Struct, frozen=True, kw_only=True):
-    """Of one series of sleeps."""
-
     governor: str
     eaters: int
     count: int
@@ -34,8 +31,6 @@ class Lateness(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WakeupReport(msgspec.Struct, frozen=True, kw_only=True):
-    """The whole of `wakeup.json`."""
-
     schema: int = SCHEMA
     mips_max: float
     mips_min: float
@@ -45,10 +40,7 @@ class WakeupReport(msgspec.Struct, frozen=True, kw_only=True):
     """How far this machine did not keep up; empty: it did."""
 
     def change(self, governor: str) -> tuple[float, float]:
-        """What the eaters make of the mean lateness, and of its median: below 1 it falls.
-
-        One sleep that this machine let wait moves the mean, and not the median.
-        """
+        """What the eaters make of the mean lateness, and of its median: below 1 it falls."""
         alone, beside = (
             next(r for r in self.readings if r.governor == governor and bool(r.eaters) is crowded)
             for crowded in (False, True)

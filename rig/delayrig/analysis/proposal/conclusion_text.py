@@ -8,8 +8,7 @@ from itertools import pairwise
 from delayrig.analysis.proposal.steps import TITLES, Proposal
 
 COUNTS = 1.0
-"""Percent: a change that is smaller is none. Where wake-ups meet ticks moves a total by up to
-half a percent either way."""
+"""Percent: less is no change. Where wake-ups meet ticks moves a total by up to half a percent."""
 NEEDS = {"realtime": "threshold-100us", "slack-and-hybrid": "os-clock"}
 """What a step cannot do without: a build that polls for long takes no real-time priority."""
 
@@ -37,32 +36,24 @@ class Change:
 
 def changes_of(proposal: Proposal) -> list[Change]:
     """Of every step but the first."""
-    return [
-        Change(
+    found = []
+    for number, (before, after) in enumerate(pairwise(proposal.steps)):
+        places = [
+            (place.words, _pct(*place.time_ns[number : number + 2])) for place in proposal.places
+        ]
+        best_place, best_pct = min(places, key=lambda place: place[1])
+        change = Change(
             step=after.step,
             title=after.title,
             time_pct=_pct(before.time_ns, after.time_ns),
             cpu_pct=_pct(before.cpu_ns, after.cpu_ns),
             wakeups_pct=_pct(before.wakeups, after.wakeups),
             too_short=after.too_short - before.too_short,
-            best_place=place,
-            best_pct=pct,
+            best_place=best_place,
+            best_pct=best_pct,
         )
-        for (before, after), (place, pct) in zip(
-            pairwise(proposal.steps), _best_places(proposal), strict=True
-        )
-    ]
-
-
-def _best_places(proposal: Proposal) -> list[tuple[str, float]]:
-    """Where each step but the first saves most of the time, and how much."""
-    return [
-        min(
-            ((p.words, _pct(p.time_ns[n - 1], p.time_ns[n])) for p in proposal.places),
-            key=lambda place: place[1],
-        )
-        for n in range(1, len(proposal.steps))
-    ]
+        found.append(change)
+    return found
 
 
 def _pct(before: int, after: int) -> float:
@@ -124,25 +115,20 @@ def _signed(pct: float) -> str:
 def advice(proposal: Proposal) -> list[str]:
     """In which order to land the changes, and why; then what the order does not show."""
     changes = changes_of(proposal)
-    order = landing_order(changes)
-    lines = [
-        f"{number}. {change.title}: {_reason(change)}" for number, change in enumerate(order, 1)
-    ]
+    order = enumerate(landing_order(changes), 1)
+    lines = [f"{number}. {change.title}: {_reason(change)}" for number, change in order]
     return [*lines, *_together(changes), *_for_the_unprivileged(proposal)]
 
 
 def _reason(change: Change) -> str:
-    if change.too_short < 0:
-        why = "it is the one about safety" if change.too_short < -1 else "it is about safety"
-        return f"{why} ({_verdicts(change.too_short)}); {_costs(change)}."
-    return f"{_costs(change)}."
-
-
-def _costs(change: Change) -> str:
-    return (
+    costs = (
         f"time {_signed(change.time_pct)}, CPU time {_signed(change.cpu_pct)},"
-        f" wake-ups {_signed(change.wakeups_pct)}{_where(change)}"
+        f" wake-ups {_signed(change.wakeups_pct)}{_where(change)}."
     )
+    if change.too_short >= 0:
+        return costs
+    why = "it is the one about safety" if change.too_short < -1 else "it is about safety"
+    return f"{why} ({_verdicts(change.too_short)}); {costs}"
 
 
 def _where(change: Change) -> str:

@@ -5,12 +5,13 @@ Steps are compared in the cells that all of them finished, so that figures are o
 Whether a step is safe is a matter of every cell, those among them in which busy waits trust it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
 from delayrig.base.errors import BadInputError
 from delayrig.images.subject import STEPS, TRUSTING
+from delayrig.judge.exit_code import UNSAFE
 from delayrig.model.result import CellResult, Results, RunHeader, Verdict
 
 SCHEMA = 1
@@ -24,7 +25,6 @@ TITLES = {
     "slack-and-hybrid": "timer slack and hybrid",
 }
 FINISHED = (Verdict.PASS, Verdict.TOO_SHORT)
-UNSAFE = (Verdict.TOO_SHORT, Verdict.CORRUPT)
 NO_PRIORITY = "no-rt"
 
 
@@ -75,7 +75,7 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
 
 def fold_proposal(results: Results) -> Proposal:
     """Raises `BadInputError` for a run of other things."""
-    asking = _by_step(results.cells, "")
+    asking = _by_step(results.cells)
     missing = [step for step in STEPS if not asking[step]]
     if missing:
         raise BadInputError(
@@ -92,11 +92,9 @@ def fold_proposal(results: Results) -> Proposal:
     )
 
 
-def _by_step(cells: Iterable[CellResult], kind: str) -> dict[str, dict[str, CellResult]]:
-    """The cells of each step by place."""
-    cells = list(cells)
+def _by_step(cells: Sequence[CellResult]) -> dict[str, dict[str, CellResult]]:
     return {
-        step: {cell.place: cell for cell in cells if cell.subject.name == f"{PREFIX}{step}{kind}"}
+        step: {cell.place: cell for cell in cells if cell.subject.name == f"{PREFIX}{step}"}
         for step in STEPS
     }
 
@@ -107,11 +105,9 @@ def _shared(asking: dict[str, dict[str, CellResult]]) -> tuple[list[str], list[s
     for place in asking[STEPS[0]]:
         cells = [asking[step][place] for step in STEPS if place in asking[step]]
         unfinished = [cell for cell in cells if cell.verdict not in FINISHED]
-        if len(cells) < len(STEPS):
-            continue
-        if unfinished:
+        if len(cells) == len(STEPS) and unfinished:
             left_out.append(f"{unfinished[0].id}: {unfinished[0].verdict}")
-        else:
+        elif len(cells) == len(STEPS):
             kept.append(place)
     return kept, left_out
 
@@ -155,11 +151,10 @@ def place_words(cell: CellResult) -> str:
 
 def _without_priority(asking: dict[str, dict[str, CellResult]]) -> list[OrderFigures]:
     """The steps that ran where nobody may take a real-time priority, in the same cells."""
-    found = {
-        step: {place: cell for place, cell in cells.items() if NO_PRIORITY in cell.hazards}
-        for step, cells in asking.items()
-    }
-    found = {step: cells for step, cells in found.items() if cells}
+    found: dict[str, dict[str, CellResult]] = {}
+    for step, cells in asking.items():
+        if own := {place: c for place, c in cells.items() if NO_PRIORITY in c.hazards}:
+            found[step] = own
     places = [
         place
         for place in next(iter(found.values()), {})

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from delayrig.analysis.gate.decision import FILE_NAME as GATE_FILE
 from delayrig.analysis.gate.decision import read_decision
@@ -35,8 +36,6 @@ PIPELINE_RUN = "run"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wish:
-    """What a user asked for, as it was typed."""
-
     cell: str | None
     run: Path | None = None
     plan: str | None = None
@@ -71,10 +70,8 @@ class Chosen:
 
 
 def find_id(wanted: str, ids: Sequence[str], *, where: str, hint: str) -> str:
-    """The one id that is `wanted`, matches it (`*`), or has it as a part, tried in this order.
-
-    Raises `BadInputError` with the nearest where there is none, and with some where there are many.
-    """
+    """The one id that is `wanted`, matches it (`*`), or has it as a part, tried in this order;
+    raises `BadInputError` with the nearest of none, or some of many."""
     part = wanted.lower().replace(":", "-")  # as ids write the colons of subjects and hazards
     for found in (
         [one for one in ids if one == wanted],
@@ -136,11 +133,7 @@ def _from_plan(wish: Wish, paths: Paths) -> Chosen:
     hint = f"`rig/rig run --plan {plan} --dry-run` lists them"
     found = find_id(wanted, list(cells), where=f"plan {plan}", hint=hint)
     return Chosen(
-        cell=cells[found],
-        plan=plan,
-        chips=choice.chips,
-        recipes=choice.recipes,
-        delay=wish.delay,
+        cell=cells[found], plan=plan, chips=choice.chips, recipes=choice.recipes, delay=wish.delay
     )
 
 
@@ -171,12 +164,12 @@ def _from_run(wish: Wish, run: Path, paths: Paths) -> Chosen:
             f"--plan {wish.plan}: a run has its plan already",
             hint=f"leave --plan out, or --from {run}",
         )
-    given, run = run, _run_below(run)
-    run, found = _of_gate(wish, run) if (run / GATE_FILE).is_file() else _of_run(wish, run)
+    given = run
+    run, found = _find_in(_run_below(run), wish.cell)
     results = read_results(run)
     result = next(cell for cell in results.cells if cell.id == found)
     chips = read_chips(paths.checkout)
-    recipes = msgspec.structs.replace(read_recipes(paths.checkout), saved=programs_beside(run))
+    recipes = replace(read_recipes(paths.checkout), saved=programs_beside(run))
     cell = _kept_cell(run, found) or _planned_cell(results, result, paths)
     if cell.chip not in chips:
         raise BadInputError(
@@ -188,10 +181,7 @@ def _from_run(wish: Wish, run: Path, paths: Paths) -> Chosen:
         check_subject(again.subject, recipes, f"{run}: cell {again.id}")
     check_region(again, chips, run)
     before = Before(
-        result=result,
-        seed=results.run.seed,
-        digests=results.run.image_digests,
-        source=str(run),
+        result=result, seed=results.run.seed, digests=results.run.image_digests, source=str(run)
     )
     return Chosen(
         cell=again,
@@ -211,61 +201,44 @@ def _run_below(folder: Path) -> Path:
 
 
 def _words_of_change(wish: Wish) -> list[str]:
-    """What the user wants otherwise, as it was typed."""
     options = {"--subject": wish.subject, "--lane": wish.lane, "--seed": wish.seed}
     return [str(word) for pair in options.items() if pair[1] is not None for word in pair]
 
 
 def ids_in_run(run: Path) -> list[str]:
-    """The cells of a run or of a gate, as they may be asked for."""
-    run = _run_below(run)
-    return _ids_in(
-        _runs_of_gate(run).values() if (run / GATE_FILE).is_file() else [read_results(run)]
-    )
+    return _ids_in(_runs_in(_run_below(run)).values())
 
 
 def _ids_in(runs: Iterable[Results]) -> list[str]:
     return list(dict.fromkeys(cell.id for results in runs for cell in results.cells))
 
 
-def _runs_of_gate(run: Path) -> dict[Path, Results]:
+def _runs_in(run: Path) -> dict[Path, Results]:
+    """By folder: the run, or those of a gate, the candidate's rounds before the baseline's."""
+    if not (run / GATE_FILE).is_file():
+        return {run: read_results(run)}
     sides = (*rounds_of(run, CANDIDATE), *rounds_of(run, BASELINE))
     return {side: read_results(side) for side in sides if side.is_dir()}
 
 
-def _of_run(wish: Wish, run: Path) -> tuple[Path, str]:
-    """Where its results are, and the whole id of the cell."""
-    results = read_results(run)
-    if not wish.cell:
-        return run, first_conviction(results, str(run))
-    return run, _find_in([results], wish.cell, run)
-
-
-def _of_gate(wish: Wish, run: Path) -> tuple[Path, str]:
-    """The same of a gate: the first of its runs that has the cell; the worst, where none is named.
-
-    Both sides are looked through, the candidate's rounds before the baseline's.
-    """
-    runs = _runs_of_gate(run)
-    wanted = wish.cell or read_decision(run).cells[0].id
-    found = _find_in(list(runs.values()), wanted, run)
+def _find_in(run: Path, wanted: str | None) -> tuple[Path, str]:
+    """Where the first results with the cell are, and its whole id; the worst if none is named."""
+    runs = _runs_in(run)
+    if not wanted and run in runs:
+        return run, first_conviction(runs[run], str(run))
+    ids, hint = _ids_in(runs.values()), f"`{run}` lists its cells in {FILE_NAME}"
+    wanted = wanted or read_decision(run).cells[0].id
+    found = find_id(wanted, ids, where=f"the run in {run}", hint=hint)
     return next(side for side in runs if found in (c.id for c in runs[side].cells)), found
-
-
-def _find_in(runs: Sequence[Results], wanted: str, where: Path) -> str:
-    hint = f"`{where}` lists its cells in {FILE_NAME}"
-    return find_id(wanted, _ids_in(runs), where=f"the run in {where}", hint=hint)
 
 
 def _changed(cell: Cell, wish: Wish) -> Cell:
     """The cell with what the user wants otherwise; what a plan expects is not said of that."""
-    again = msgspec.structs.replace(cell, subject=current_name(cell.subject))
+    again = replace(cell, subject=current_name(cell.subject))
     if wish.seed is not None:
-        again = msgspec.structs.replace(again, seed=wish.seed)
+        again = replace(again, seed=wish.seed)
     if wish.subject and wish.subject != cell.subject:
-        again = msgspec.structs.replace(
-            again, subject=wish.subject, side="", role=Role.MEASURE, expect=Expect.PASS
-        )
+        again = replace(again, subject=wish.subject, side="", role=Role.MEASURE, expect=Expect.PASS)
     if wish.lane and wish.lane is not cell.lane:
         if cell.lane is LaneName.HOST:
             raise BadInputError(
@@ -273,7 +246,7 @@ def _changed(cell: Cell, wish: Wish) -> Cell:
                 hint="name its plan with --plan instead of --from",
             )
         # Cells of the host lane differ in no speed.
-        again = msgspec.structs.replace(again, lane=wish.lane, expect=Expect.PASS, icount_shift=0)
+        again = replace(again, lane=wish.lane, expect=Expect.PASS, icount_shift=0)
     return again
 
 
@@ -309,9 +282,8 @@ def _planned_cell(results: Results, result: CellResult, paths: Paths) -> Cell:
 
 def delay_wish_of(rerun: str) -> DelayWish:
     """Where the delay function was said to be, from the command that runs a cell again."""
-    words = rerun.split()
     wish = DelayWish()
-    for option, value in itertools.pairwise(words):
+    for option, value in itertools.pairwise(rerun.split()):
         if option == "--delay-symbol":
             wish = DelayWish(symbol=value)
         if option == "--delay-offset":

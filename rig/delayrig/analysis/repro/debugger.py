@@ -1,16 +1,30 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""gdb on this machine, told of the subject: its files, its sources, where to stop."""
+"""gdb on this machine, told of the subject: its files, its sources, its delay functions."""
 
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
 from delayrig.base.errors import RigFaultError
-from delayrig.base.paths import Paths
+from delayrig.images.delay_function import (
+    BY_DEBUG_INFORMATION,
+    BY_SYMBOL,
+    DelayFunction,
+    DelayWish,
+    find_delay_functions,
+)
 from delayrig.images.finder.debug_info import debug_folders
+from delayrig.images.profiles.profile import known_delay_symbols
+from delayrig.images.subject import Subject
+from delayrig.images.symbols import read_symbols
 from delayrig.model.platform import Arch
 
 GDB, GDB_OF_ALL = "gdb", "gdb-multiarch"
+COMMANDS = Path(__file__).with_name("gdb_delay_break.py")
+NONE_KNOWN = (
+    "echo No delay function of this program is known, so there is no breakpoint. Name it:"
+    " --delay-symbol NAME or --delay-offset HEX\\n"
+)
 
 
 def find_gdb(arch: Arch) -> str:
@@ -28,43 +42,25 @@ def find_gdb(arch: Arch) -> str:
 def remote_words(
     gdb: str, root: Path, socket: Path, sources: Sequence[Path], stops: Sequence[str]
 ) -> list[str]:
-    """gdb on a process in a guest, which becomes the subject as soon as it goes on.
-
-    Its gdbserver is behind `socket`, and `root` has the files of the guest.
-    """
-    return gdb_words(
-        gdb,
-        [
-            f"set sysroot {root}",
-            *_directories(sources),
-            "set remotetimeout 60",
-            "set auto-solib-add off",  # nobody wants to read of what waits there
-            f"target remote {socket}",
-            "tcatch exec",
-            "set auto-solib-add on",
-            "continue",
-            *stops,
-        ],
-    )
+    """gdb, through the gdbserver behind `socket`; `root` has the files of the guest."""
+    before = [f"set sysroot {root}", _directories(sources), "set remotetimeout 60"]
+    return _on_future_subject(gdb, before, f"target remote {socket}", [], stops)
 
 
 def attached_words(
     gdb: str, pid: int, go: Path, sources: Sequence[Path], stops: Sequence[str]
 ) -> list[str]:
     """gdb on a process of this machine, which becomes the subject once the file `go` is there."""
-    return gdb_words(
-        gdb,
-        [
-            *_directories(sources),
-            "set auto-solib-add off",  # nobody wants to read of what waits there
-            f"attach {pid}",
-            "tcatch exec",
-            f"shell touch {go}",
-            "set auto-solib-add on",
-            "continue",
-            *stops,
-        ],
-    )
+    before = [_directories(sources)]
+    return _on_future_subject(gdb, before, f"attach {pid}", [f"shell touch {go}"], stops)
+
+
+def _on_future_subject(
+    gdb: str, before: Sequence[str], attach: str, after: Sequence[str], stops: Sequence[str]
+) -> list[str]:
+    """On a process that becomes the subject; nobody wants to read of what it is before."""
+    quiet = [*before, "set auto-solib-add off", attach, "tcatch exec", *after]
+    return gdb_words(gdb, [*quiet, "set auto-solib-add on", "continue", *stops])
 
 
 def gdb_words(gdb: str, commands: Sequence[str]) -> list[str]:
@@ -79,11 +75,6 @@ def gdb_words(gdb: str, commands: Sequence[str]) -> list[str]:
     return [gdb, "-q", *early, *(word for command in commands for word in ("-ex", command))]
 
 
-def source_folders(paths: Paths) -> list[Path]:
-    """Where the sources of our own subjects are; a path: subject's know their own."""
-    return [paths.build]
-
-
 def packet(words: str) -> bytes:
     """A packet of gdb's remote serial protocol, with the acknowledgement of the one before."""
     return f"+${words}#{sum(words.encode()) % 256:02x}".encode()
@@ -93,5 +84,27 @@ KILL = packet("k")
 """Ends what a gdb left that was ended itself; nobody minds it elsewhere."""
 
 
-def _directories(sources: Sequence[Path]) -> list[str]:
-    return [f"set directories {':'.join(map(str, sources))}:$cdir:$cwd"]
+def _directories(sources: Sequence[Path]) -> str:
+    return f"set directories {':'.join(map(str, sources))}:$cdir:$cwd"
+
+
+def delay_stops(subject: Subject, wish: DelayWish) -> list[str]:
+    """What gdb is told once the process is the subject: names of functions, else addresses."""
+    found = find_delay_functions(subject, wish)
+    if name := _first_name(found, wish):
+        return [f"break {name}"]
+    sure = [function for function in found if not function.doubt]
+    if not sure:
+        return [NONE_KNOWN]
+    return [f"source {COMMANDS}", *map(_by_address, sure)]
+
+
+def _first_name(found: Sequence[DelayFunction], wish: DelayWish) -> str:
+    named = {each.name for each in found if each.found_by in (BY_SYMBOL, BY_DEBUG_INFORMATION)}
+    named |= set(wish.symbols)
+    return next((name for name in [*wish.symbols, *known_delay_symbols()] if name in named), "")
+
+
+def _by_address(function: DelayFunction) -> str:
+    linked_at = read_symbols(function.part).linked_at
+    return f"delay-break {Path(function.file).name} {function.address:#x} {linked_at:#x}"

@@ -1,22 +1,33 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a guest is given so that somebody can look at its subject from within.
 
-It is put into the subject's own root, beside the subject, and starts in its place: with its user,
-on its core, after the cell's hazards. In the end it becomes the subject (execve). The guest's
-image, and so its snapshot, stay as they are.
+It starts in the subject's place, in its root, with its user, on its core, after the cell's hazards,
+and becomes it (execve). The guest's image, and so its snapshot, stay as they are.
 """
 
+import asyncio
+import contextlib
+import os
 import shlex
 import shutil
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Coroutine, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, TypeVar
 
-from delayrig.analysis.repro.look import EXTRA_MS, Look
+from delayrig.analysis.repro import debugger, terminal
+from delayrig.analysis.repro.look import EXTRA_MS, EXTRA_S, Look
 from delayrig.base.archive import unpack_archive, write_archive
-from delayrig.base.errors import RigFaultError
-from delayrig.images.subject import PROGRAM
-from delayrig.images.unpacked_subjects import words_to_start
+from delayrig.base.errors import LostGuestError, RigFaultError
+from delayrig.base.paths import Paths
+from delayrig.hazards.of_cell import shape_of
+from delayrig.images.delay_function import DelayWish
+from delayrig.images.subject import PROGRAM, Subject
+from delayrig.images.unpacked_subjects import provide_root, words_to_start
+from delayrig.lanes.lane import Assignment
+from delayrig.lanes.supplies import Supplies
+from delayrig.machine.arguments import CELL_FW_CFG, SUBJECT_FW_CFG, Hardware
+from delayrig.machine.session import CELL_LIMIT_S
 
 FOLDER = "rig"
 SH = ["/rig/busybox", "sh"]
@@ -36,12 +47,12 @@ AWAIT_GDBSERVER = (
     "done",
 )
 USUAL_TERMINAL = (24, 80)
+SOCKET = "console.socket"
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """Who comes in, and what they find."""
-
     look: Look
     console: str
     """The guest's name of its serial port, such as ttyS0."""
@@ -49,12 +60,10 @@ class Entry:
     gdbserver: Path | None = None
     """Its root, unpacked."""
     terminal: tuple[int, int] = USUAL_TERMINAL
-    """Rows and columns."""
     term: str = "linux"
 
 
 def subject_words_of(spec: str) -> list[str]:
-    """The subject's command line in a cell's spec."""
     return [
         line.removeprefix(SUBJECT_WORD)
         for line in spec.splitlines()
@@ -63,7 +72,6 @@ def subject_words_of(spec: str) -> list[str]:
 
 
 def entered_spec(spec: str) -> str:
-    """The cell's spec with the script in the subject's place, and time for a person."""
     lines = []
     for line in spec.splitlines():
         if line.startswith(DEADLINE_WORD):
@@ -107,9 +115,7 @@ def _shell_lines(entry: Entry, subject: Sequence[str]) -> list[str]:
 
 
 def _gdb_lines(entry: Entry, subject: Sequence[str]) -> list[str]:
-    """gdbserver comes to the very process that the subject is going to be: what the cell does to
-    its subject, a move to another core say, is done to that one.
-    """
+    """gdbserver comes to the process that becomes the subject: that is what the cell acts on."""
     assert entry.gdbserver is not None
     server = words_in_guest(entry.gdbserver, "/rig/gdb")
     return [
@@ -162,3 +168,92 @@ def rewrite_cell(archive: Path, scratch: Path) -> list[str]:
     (folder / "spec").write_text(entered_spec(spec), encoding="utf-8")
     write_archive(folder, archive)
     return subject_words_of(spec)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visit:
+    """A shell or gdb, in a guest of one cell."""
+
+    look: Look
+    gdbserver: Subject | None
+    delay: DelayWish
+
+    @property
+    def extra_s(self) -> int:
+        return EXTRA_S
+
+    def entered(
+        self, hardware: Hardware, assignment: Assignment, supplies: Supplies, scratch: Path
+    ) -> Hardware:
+        """The machine with a console, and what the visitor needs; kept below `scratch`."""
+        words = rewrite_cell(hardware.fw_cfg[CELL_FW_CFG], scratch)
+        archive = Path(assignment.subject.archive)
+        entry = self._entry(assignment, supplies)
+        entered = write_entered(archive, entry, words, scratch)
+        return replace(
+            hardware,
+            preload=None,
+            talk=scratch / SOCKET,
+            fw_cfg={**hardware.fw_cfg, SUBJECT_FW_CFG: entered},
+        )
+
+    def _entry(self, assignment: Assignment, supplies: Supplies) -> Entry:
+        shape = shape_of(assignment.cell)
+        image, size = supplies.images[shape.arch], shutil.get_terminal_size()
+        return Entry(
+            look=self.look,
+            console=shape.platform.console,
+            busybox=Path(image.initrd).parent / "busybox",
+            gdbserver=provide_root(self.gdbserver) if self.gdbserver else None,
+            terminal=(size.lines, size.columns),
+            term=os.environ.get("TERM", "linux"),
+        )
+
+    async def beside(
+        self, guest: Coroutine[Any, Any, T], assignment: Assignment, paths: Paths, scratch: Path
+    ) -> T:
+        """Until the guest is done, and the visitor is gone: gdb is its user's to the end."""
+        visit = self._attend(assignment, paths, scratch)
+        return await attended(guest, visit, stays=self.look is Look.GDB)
+
+    async def _attend(self, assignment: Assignment, paths: Paths, scratch: Path) -> None:
+        """Until the visitor leaves the subject alone."""
+        socket = scratch / SOCKET
+        if self.look is Look.SHELL:
+            await terminal.talk(socket, prompt=PROMPT, until=SUBJECT_STARTS)
+            return
+        await terminal.await_words(socket, GDBSERVER_STARTS)
+        words = debugger.remote_words(
+            debugger.find_gdb(assignment.cell.arch),
+            provide_root(assignment.subject),
+            socket,
+            [paths.build],
+            debugger.delay_stops(assignment.subject, self.delay),
+        )
+        await terminal.run_in_foreground(words)
+        await terminal.say(socket, debugger.KILL)
+
+
+async def attended(
+    guest: Coroutine[Any, Any, T], visit: Coroutine[Any, Any, None], *, stays: bool
+) -> T:
+    """Until the guest is done, soon after its visitor is gone; that one too where it `stays`."""
+    done, visitor = asyncio.ensure_future(guest), asyncio.ensure_future(visit)
+    try:
+        await asyncio.wait({done, visitor}, return_when=asyncio.FIRST_COMPLETED)
+        if not visitor.done():
+            done.result()
+            if stays:
+                await visitor
+            return done.result()
+        visitor.result()
+        return await asyncio.wait_for(done, CELL_LIMIT_S)
+    except TimeoutError:
+        raise LostGuestError(
+            f"the guest did not end within {CELL_LIMIT_S:g} s after its visitor left"
+        ) from None
+    finally:
+        for task in (done, visitor):
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError, Exception):
+                await task

@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The classic bug of unequal cores, told to somebody who has never seen it; a fold over cells.
+"""The classic bug of unequal cores, told with the figures that cells left."""
 
-Nothing of it is written down before it happened: every figure is one that the cell left.
-"""
-
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from delayrig.analysis.repro.cell_text import describe_evidence
+from delayrig.analysis.repro.look import Look, Show, say_nothing
+from delayrig.analysis.repro.run_again import describe_evidence
+from delayrig.analysis.repro.watched_lane import opener
 from delayrig.base.durations import in_full
+from delayrig.base.errors import ExitCode
+from delayrig.base.paths import Paths
 from delayrig.hazards.artifacts import read_artifacts
 from delayrig.judge.chip import margins_ns
+from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.lanes.stages import BOOTED, CONNECTED, ENDED
 from delayrig.model.cell import Cell
 from delayrig.model.events import Event, TraceLine, first, of_kind, parse_trace
@@ -20,6 +23,8 @@ from delayrig.model.kinds.hazard import Moved
 from delayrig.model.kinds.pace import Window
 from delayrig.model.phases import overshoots
 from delayrig.model.result import CellResult, Verdict
+from delayrig.plan.request import Request
+from delayrig.run.runner import Quiet, run_request
 
 PLAN = str(Path(__file__).with_suffix(".toml"))
 """Not among the plans that are shipped: with no canary it says nothing of any subject."""
@@ -38,40 +43,21 @@ The same with our own delay layer
 ---------------------------------
 The flashrom that comes with this rig counts nothing: it asks the system to wake it at a certain
 time, and looks at the clock. Same guest, same cores, same move."""
+DOUBTS = (Verdict.INCONCLUSIVE, Verdict.INFRA_ERROR)
+LIMIT_S = 85.0
+"""A cell that this host could not keep up with is run once more if all can be over by then."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Walk:
-    """One cell, and what it left."""
-
     cell: Cell
     result: CellResult
     events: Sequence[Event]
     trace: Sequence[TraceLine]
     stdout: str
 
-    @property
-    def began_ns(self) -> int:
-        """When its subject started."""
-        return self._moment(SubjectStart)
-
-    @property
-    def moved_ns(self) -> int:
-        """When it was moved; 0 where it never was."""
-        return self._moment(Moved)
-
-    @property
-    def ended_ns(self) -> int:
-        """When its subject ended."""
-        return self._moment(SubjectEnd)
-
-    @property
-    def moved_to(self) -> int:
-        """The core that it was moved to."""
-        moved = first(self.events, Moved)
-        return moved.core if moved else 0
-
-    def _moment(self, kind: type[SubjectStart | Moved | SubjectEnd]) -> int:
+    def moment_ns(self, kind: type[SubjectStart | Moved | SubjectEnd]) -> int:
+        """When its subject started, was moved or ended; 0 where it never was."""
         found = first(self.events, kind)
         return found.t_ns if found else 0
 
@@ -93,19 +79,13 @@ def read_walk(cell: Cell, result: CellResult, folder: Path) -> Walk:
 def describe_stage(cell: Cell, stage: str, at_s: float) -> str:
     """What has just happened, while it happens; empty where that is of no interest."""
     slow, fast = cell.mips[0], max(cell.mips)
-    match stage:
-        case _ if stage == BOOTED:
-            words = (
-                f"The guest is up. From now on its core 0 does {slow:g} MIPS (million instructions"
-                f" a second), its fastest {fast:g}. {cell.subject} starts, on core 0."
-            )
-        case _ if stage == CONNECTED:
-            words = "It has started up, and connects to its programmer. Now it is moved."
-        case _ if stage == ENDED:
-            words = "Its job is done."
-        case _:
-            return ""
-    return f"  [{at_s:5.1f} s] {words}"
+    told = {
+        BOOTED: f"The guest is up. From now on its core 0 does {slow:g} MIPS (million instructions"
+        f" a second), its fastest {fast:g}. {cell.subject} starts, on core 0.",
+        CONNECTED: "It has started up, and connects to its programmer. Now it is moved.",
+        ENDED: "Its job is done.",
+    }
+    return f"  [{at_s:5.1f} s] {told[stage]}" if stage in told else ""
 
 
 def measured_mips(walk: Walk, core: int, since_ns: int, until_ns: int) -> float | None:
@@ -127,12 +107,18 @@ def describe_walk(walk: Walk) -> list[str]:
     """Calibrated here, moved there, asked for this, got that: a line or some for each."""
     if not walk.events:
         return [f"   {walk.result.reason}"]
-    here = measured_mips(walk, 0, walk.began_ns, walk.moved_ns)
-    there = measured_mips(walk, walk.moved_to, walk.moved_ns, walk.ended_ns)
+    began_ns, moved_ns = walk.moment_ns(SubjectStart), walk.moment_ns(Moved)
+    moved = first(walk.events, Moved)
+    core = moved.core if moved else 0
+    here = measured_mips(walk, 0, began_ns, moved_ns)
+    there = measured_mips(walk, core, moved_ns, walk.moment_ns(SubjectEnd))
+    stayed_ns = moved_ns - began_ns
+    stayed = in_full(stayed_ns) if stayed_ns > 0 else "no time"
+    calibration = (line.strip() for line in walk.stdout.splitlines() if "alibrat" in line)
     lines = [
-        f"1. Started here:   core 0, {_speed(here)}, for {_between(walk.began_ns, walk.moved_ns)}.",
-        *(f"                   It said: {line}" for line in _calibration(walk.stdout)),
-        f"2. Moved there:    core {walk.moved_to}, {_speed(there)}.",
+        f"1. Started here:   core 0, {_speed(here)}, for {stayed}.",
+        *(f"                   It said: {line}" for line in calibration),
+        f"2. Moved there:    core {core}, {_speed(there)}.",
     ]
     if walk.result.verdict is Verdict.TOO_SHORT:
         return [*lines, *_describe_short(walk, here, there)]
@@ -143,7 +129,9 @@ def _describe_short(walk: Walk, here: float | None, there: float | None) -> list
     lines = []
     for item in walk.result.evidence:
         if item.requested_ns is None or item.actual_ns is None:
-            lines += [f"   {line}" for line in describe_evidence(item, walk.began_ns)]
+            lines += [
+                f"   {line}" for line in describe_evidence(item, walk.moment_ns(SubjectStart))
+            ]
             continue
         what = item.what.removesuffix(" was too short")
         shortest, longest = (in_full(ns, beside_ns=item.requested_ns) for ns in item.actual_ns)
@@ -164,7 +152,6 @@ def _describe_short(walk: Walk, here: float | None, there: float | None) -> list
 
 
 def _describe_kept(walk: Walk) -> list[str]:
-    """Where nothing was short: how close it came."""
     events = list(walk.events)
     margins = [margin for margin in margins_ns(events) if margin >= 0]
     if not margins:
@@ -185,7 +172,6 @@ def _describe_kept(walk: Walk) -> list[str]:
 
 
 def describe_answer(walks: Sequence[Walk]) -> str:
-    """One sentence about both."""
     told = ", ".join(f"{walk.cell.subject}: {walk.result.verdict}" for walk in walks)
     verdicts = [walk.result.verdict for walk in walks]
     if verdicts == [Verdict.TOO_SHORT, Verdict.PASS]:
@@ -199,9 +185,38 @@ def _speed(mips: float | None) -> str:
     return "idle" if mips is None else f"{mips:.1f} MIPS as measured"
 
 
-def _between(since_ns: int, until_ns: int) -> str:
-    return in_full(until_ns - since_ns) if until_ns > since_ns else "no time"
+async def walk_through(request: Request, paths: Paths, show: Show) -> ExitCode:
+    """Runs the request's cells, the guilty one first; the exit code as of `run`."""
+    began_s = time.monotonic()
+    walks: list[Walk] = []
+    for number, cell in enumerate(request.cells):
+        cell_began_s = time.monotonic()
+        show(INTRODUCTION if number == 0 else f"\n{SAME_WITH_OURS}")
+        show("")
+        walk = await _run(cell, request, paths, show, attempt=1)
+        tries = len(request.cells) - number
+        ends_s = time.monotonic() + tries * (time.monotonic() - cell_began_s)
+        if walk.result.verdict in DOUBTS and ends_s - began_s < LIMIT_S:
+            show(f"  In doubt: {walk.result.reason}. Once more.")
+            walk = await _run(cell, request, paths, show, attempt=2)
+        walks.append(walk)
+        show("")
+        for line in describe_walk(walk):
+            show(line)
+        show(f"   Verdict:        {walk.result.verdict}")
+    show(f"\n{describe_answer(walks)} ({time.monotonic() - began_s:.0f} s)")
+    return exit_code_of_run([walk.result for walk in walks])
 
 
-def _calibration(stdout: str) -> list[str]:
-    return [line.strip() for line in stdout.splitlines() if "alibrat" in line]
+async def _run(cell: Cell, request: Request, paths: Paths, show: Show, *, attempt: int) -> Walk:
+    out = request.out / f"{cell.id}-{attempt}"
+    single = replace(request, cells=[cell], out=out, stages=False)
+
+    def told(stage: str, at_s: float) -> None:
+        if words := describe_stage(cell, stage, at_s):
+            show(words)
+
+    opened = opener(Look.WATCH, say_nothing, told)
+    results = await run_request(single, paths, Quiet(lambda what: show(f"  making {what}")), opened)
+    (result,) = results.cells
+    return read_walk(cell, result, out / result.id)

@@ -1,12 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How somebody wants to look at a cell."""
+"""How somebody wants to look at a cell, and its files and stages shown while it runs."""
 
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from enum import Enum
+from pathlib import Path
+
+from delayrig.lanes.stages import StageWatch, read_marks
+
+LOOK_AGAIN_S = 0.05
+Show = Callable[[str], None]
+Lines = Callable[[str], list[str]]
+"""From a whole file so far to the lines that it is worth."""
+Told = Callable[[str, float], None]
+"""Takes a stage, and the seconds of host time since the cell began."""
 
 
 class Look(Enum):
-    """From the outside, or from within."""
-
     WATCH = "watch"
     """It runs as ever; what it says is shown as it goes."""
     SHELL = "shell"
@@ -20,3 +32,71 @@ LEAVE_KEY = b"\x1d"
 EXTRA_MS = 24 * 3600 * 1000
 """What is added to the subject's time where a person looks at it: nobody shall be hurried."""
 EXTRA_S = EXTRA_MS // 1000
+
+
+def say_nothing(_line: str) -> None:
+    """Where lines are of no interest."""
+
+
+@asynccontextmanager
+async def following(files: dict[Path, Lines], show: Show) -> AsyncIterator[None]:
+    """Shows what comes into the files, which may not be there yet, and at the end what is left."""
+    shown = dict.fromkeys(files, 0)
+
+    def look() -> None:
+        for path, lines in files.items():
+            with suppress(OSError):
+                found = lines(path.read_text(encoding="utf-8", errors="replace"))
+                for line in found[shown[path] :]:
+                    show(line)
+                shown[path] = max(shown[path], len(found))
+
+    async def look_again() -> None:
+        while True:
+            look()
+            await asyncio.sleep(LOOK_AGAIN_S)
+
+    task = asyncio.ensure_future(look_again())
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+        look()
+
+
+def whole_lines(who: str) -> Lines:
+    """Those that have come to their end, with the name of who said them."""
+
+    def lines(text: str) -> list[str]:
+        whole, _, _ = text.rpartition("\n")
+        return [f"{who:8}| {line.rstrip()}" for line in whole.splitlines()]
+
+    return lines
+
+
+def stage_lines(who: str) -> Lines:
+    """The stages of the guest that are over, by the host's clock since now."""
+    began_s = time.time()
+
+    def lines(text: str) -> list[str]:
+        whole, _, _ = text.rpartition("\n")
+        return [f"{who:8}| {at_s - began_s:6.2f} s  {name}" for name, at_s in read_marks(whole)]
+
+    return lines
+
+
+class ShownWatch(StageWatch):
+    def __init__(self, told: Told) -> None:
+        super().__init__()
+        self._told = told
+        self._began_s = time.monotonic()
+
+    def ended(self, stage: str) -> None:
+        super().ended(stage)
+        self._told(stage, time.monotonic() - self._began_s)
+
+
+def stages_told(show: Show) -> Told:
+    return lambda stage, at_s: show(f"{'stage':8}| {at_s:6.2f} s  {stage}")

@@ -1,34 +1,202 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A cell from its choice to what is said of it in the end."""
+"""A cell from its choice to what is said of it, for somebody who sees it for the first time."""
 
 import contextlib
+import re
 import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
-from delayrig.analysis.repro.cell_text import describe_cell, describe_result
-from delayrig.analysis.repro.choice import Chosen
-from delayrig.analysis.repro.follow_files import Show, whole_lines
-from delayrig.analysis.repro.look import Look
-from delayrig.analysis.repro.reproduction import Reproduction, compare_reproduction
-from delayrig.analysis.repro.watched_lane import check_look, opener, packed_commands
+from delayrig.analysis.repro.choice import Before, Chosen
+from delayrig.analysis.repro.look import Look, Show, say_nothing, whole_lines
+from delayrig.analysis.repro.watched_lane import opener, packed_commands
+from delayrig.base.durations import in_full
 from delayrig.base.errors import ExitCode, LostGuestError
 from delayrig.base.paths import Paths
 from delayrig.base.preparing import Preparing
+from delayrig.hazards import hazard_of
+from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.judge.not_provided import not_provided_lines
+from delayrig.model.cell import Cell, Job
+from delayrig.model.chips import ChipFacts
 from delayrig.model.events import first, read_events
+from delayrig.model.evidence import Evidence, Witness
 from delayrig.model.kinds.agent import SubjectStart
-from delayrig.model.lane import LaneName
-from delayrig.model.result import CellResult
+from delayrig.model.lane import EXACT_LANE, LaneName
+from delayrig.model.result import CellResult, Verdict
 from delayrig.plan.request import Request
 from delayrig.run.runner import Quiet, run_request
 
-__all__ = ["check_look", "commands_of", "run_again"]
-
+WITNESSES = {
+    Witness.CHIP: "The chip saw a command that came before it was ready.",
+    Witness.BUS: "The bus saw it: the gap between two requests of the subject's.",
+    Witness.DELAY: "The delay function itself was watched, by the raw counter.",
+    Witness.IMAGE: "The bytes that the chip holds after the job show it.",
+}
+JOBS = {
+    Job.PROBE: "looks which chip there is",
+    Job.READ: "reads",
+    Job.ERASE: "erases",
+    Job.WRITE: "erases, programs and verifies",
+    Job.VERIFY: "verifies",
+}
+VERDICTS = {
+    Verdict.PASS: "Nothing was too short.",
+    Verdict.TOO_SHORT: "An operation was timed too short.",
+    Verdict.CORRUPT: "It reported success, and the chip does not hold what it should.",
+    Verdict.OP_FAILED: "It failed, and says so. That tells nothing of its delays.",
+    Verdict.HUNG: "It never ended.",
+    Verdict.INCONCLUSIVE: "It cannot be judged beyond doubt.",
+    Verdict.INFRA_ERROR: "The rig failed. That tells nothing of the subject.",
+    Verdict.SKIPPED: "It was not run.",
+}
+_ON_BUS = re.compile(r"bus at (\d+) ns")
+_MOMENT = re.compile(r"\bat (\d+) ns")
+TIMES = ("events_sha256", "time_ns", "cpu_ns")
 LOOKED_INTO = (
     "Somebody looked in, so its times are not those of an undisturbed cell: nothing is compared."
 )
+
+
+def describe_cell(cell: Cell, chip: ChipFacts) -> list[str]:
+    lines = [
+        f"cell      {cell.id}",
+        f"subject   {cell.subject} {JOBS[cell.job]}"
+        + ("" if cell.job is Job.PROBE else f" {cell.region_kib} KiB"),
+        f"chip      {chip.name}, busy times {cell.corner}, over {cell.programmer}",
+        f"where     {_where(cell)}",
+    ]
+    lines += [f"hazard    {word}: {hazard_of(word).about}" for word in cell.hazards]
+    lines.append(f"seed      {cell.seed}")
+    return lines
+
+
+def _where(cell: Cell) -> str:
+    if cell.lane is LaneName.HOST:
+        return "this machine, by its own clock"
+    speeds = " and ".join(f"{speed:g}" for speed in dict.fromkeys(cell.mips))
+    cores = f"{cell.cores} core{'' if cell.cores == 1 else 's'}"
+    return f"an {cell.arch} guest of {cores} at {speeds} MIPS, on the {cell.lane} lane"
+
+
+def describe_result(result: CellResult, first_ns: int = 0) -> list[str]:
+    """The verdict and all that it rests on; `first_ns` is when the subject started."""
+    lines = [f"{result.verdict}: {VERDICTS[result.verdict]}"]
+    for item in result.evidence:
+        lines += [f"  {line}" for line in describe_evidence(item, first_ns)]
+    if result.reason and (not result.evidence or result.verdict is not Verdict.TOO_SHORT):
+        lines.append(f"  {result.reason}")
+    lines += [f"  {line}" for line in _figures(result)]
+    if result.judged:
+        lines.append(f"  judged: {', '.join(result.judged)}")
+    if result.unjudged:
+        lines.append(f"  not judged: {', '.join(result.unjudged)}")
+    return lines
+
+
+def _figures(result: CellResult) -> list[str]:
+    """Where its time went, in seconds, as tables have it; nothing where it took none."""
+    if result.time_ns.total == 0:
+        return []
+    phases = {name: getattr(result.time_ns, name) for name in JOBS}
+    parts = ", ".join(f"{name} {_seconds(ns)}" for name, ns in phases.items() if ns)
+    return [
+        f"time: {_seconds(result.time_ns.total)} s{f' ({parts})' if parts else ''}",
+        f"CPU time: {_seconds(result.total_cpu_ns)} s, {result.context_switches} context switches",
+        f"chip busy: {_seconds(result.chip_busy_ns)} s; ready before flashrom looked:"
+        f" {_seconds(result.overshoot_ns)} s",
+    ]
+
+
+def _seconds(ns: int) -> str:
+    return f"{ns / 1e9:.6f}"
+
+
+def describe_evidence(item: Evidence, first_ns: int = 0) -> list[str]:
+    times = f" ({item.count} times, the worst is shown)" if item.count > 1 else ""
+    lines = [f"{item.what}{times}"]
+    if item.requested_ns is not None and item.actual_ns is not None:
+        shortest, longest = (in_full(ns, beside_ns=item.requested_ns) for ns in item.actual_ns)
+        got = longest if shortest == longest else f"between {shortest} and {longest}"
+        missing_ns = item.requested_ns - item.actual_ns[1]
+        missing = in_full(missing_ns, beside_ns=item.requested_ns)
+        too_little = f": at least {missing} too little" if missing_ns > 0 else ""
+        lines += [f"  asked for: {in_full(item.requested_ns)}", f"  got:       {got}{too_little}"]
+    elif item.margin_ns is not None and item.margin_ns < 0:
+        lines.append(f"  too early: by {in_full(-item.margin_ns)}")
+    lines.append(f"  witness:   {item.witness}. {WITNESSES[item.witness]}")
+    if item.where:
+        lines.append(f"  where:     {_place(item.where, first_ns)}")
+    return lines
+
+
+def _place(where: str, first_ns: int) -> str:
+    """A moment is said from the subject's start: nobody knows the boot's."""
+    if not first_ns:
+        return where
+    said = _MOMENT.sub(
+        lambda at: f"{in_full(int(at[1]) - first_ns)} after the subject's start", where
+    )
+    on_bus = _ON_BUS.fullmatch(where)
+    return f"{said.removeprefix('bus ')} (find {on_bus[1]} in events.jsonl)" if on_bus else said
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reproduction:
+    lines: tuple[str, ...]
+    is_rig_fault: bool = False
+    """Equal images and seeds gave unequal times where time is exact."""
+
+    def exit_code(self, result: CellResult) -> ExitCode:
+        """As `run` has it, unless the rig is shown to be at fault."""
+        return ExitCode.RIG_FAULT if self.is_rig_fault else exit_code_of_run([result])
+
+
+def compare_reproduction(
+    before: Before | None, now: CellResult, digests: Mapping[str, str]
+) -> Reproduction:
+    """`digests` are those of what it was run with now."""
+    if before is None:
+        return Reproduction(
+            lines=("Nothing to compare it with: --from RUN names a run that has it.",)
+        )
+    old, is_rig_fault = before.result, False
+    verdict = f"Something else happened: {now.verdict}; in the run before it was {old.verdict}."
+    if old.verdict == now.verdict:
+        verdict = f"The same thing happened again: {now.verdict}, as in the run before."
+    if now.lane != EXACT_LANE:
+        times = "Its times are those of a real clock, and differ from run to run."
+    elif Verdict.INFRA_ERROR in (old.verdict, now.verdict) or not old.events_sha256:
+        times = "One of the two was lost, so no times are compared."
+    elif all(getattr(old, key) == getattr(now, key) for key in TIMES):
+        times = (
+            f"Times are equal to the nanosecond: {now.time_ns.total / 1e9:.9f} s in total, and each"
+            f" event of the cell (SHA-256 {now.events_sha256[:12]})."
+        )
+    elif other := unequal_inputs(before, digests):
+        times = f"{_times_line(old, now)} It was made with another {', '.join(other)}."
+    else:
+        is_rig_fault = True
+        times = (
+            f"{_times_line(old, now)} All that it was made with is the same: this is a fault"
+            " of the rig. `rig/rig compare --exact` names the first event that differs."
+        )
+    return Reproduction(lines=(verdict, times), is_rig_fault=is_rig_fault)
+
+
+def unequal_inputs(before: Before, digests: Mapping[str, str]) -> list[str]:
+    """What the cell was made with then and is not now; of a run much is of other cells alone."""
+    return [name for name in sorted(digests) if before.digests.get(name) != digests[name]]
+
+
+def _times_line(old: CellResult, now: CellResult) -> str:
+    return (
+        f"Times are not equal: {now.time_ns.total / 1e9:.9f} s in total,"
+        f" and {old.time_ns.total / 1e9:.9f} s before."
+    )
 
 
 async def run_again(
@@ -41,12 +209,8 @@ async def run_again(
     instead: str = "",
     quiet: bool = False,
 ) -> ExitCode:
-    """Shows the cell as it goes, and what came of it; the exit code as of `run`.
-
-    What is said `instead` stands where a comparison with the run before would. Who wants it
-    `quiet` gets what came of it alone.
-    """
-    show: Show = _say_nothing if quiet else click.echo
+    """Shows the cell, unless `quiet`, and what came of it; `instead` replaces the comparison."""
+    show: Show = say_nothing if quiet else click.echo
     for line in describe_cell(chosen.cell, chosen.chips[chosen.cell.chip]):
         show(line)
     show("")
@@ -66,13 +230,10 @@ async def run_again(
         else compare_reproduction(chosen.before, result, results.run.image_digests)
     )
     click.echo("")
-    for line in [*again.lines, _left(folder, result, kept=kept)]:
+    left = f"Nothing of it is kept; --keep leaves its folder. Again: {result.rerun}"
+    for line in [*again.lines, f"kept: {folder}" if kept else left]:
         click.echo(line)
     return again.exit_code(result)
-
-
-def _say_nothing(_line: str) -> None:
-    """Of `-q`."""
 
 
 def _show_output(folder: Path, show: Show) -> None:
@@ -89,12 +250,6 @@ def _began_ns(folder: Path) -> int:
         began = first(read_events(folder), SubjectStart)
         return began.t_ns if began else 0
     return 0
-
-
-def _left(folder: Path, result: CellResult, *, kept: bool) -> str:
-    if kept:
-        return f"kept: {folder}"
-    return f"Nothing of it is kept; --keep leaves its folder. Again: {result.rerun}"
 
 
 async def commands_of(request: Request, paths: Paths, preparing: Preparing) -> list[str]:

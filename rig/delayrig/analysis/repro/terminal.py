@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Between the user's terminal, or what stands in its place, and the console of a guest."""
+"""Between the user's terminal, or what stands in its place, and a guest's console or a program."""
 
 import asyncio
 import contextlib
 import os
-import shutil
 import signal
 import sys
 import termios
 import threading
 import tty
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from delayrig.analysis.repro.look import LEAVE_KEY
+from delayrig.base.die_with_parent import die_with_parent
 from delayrig.base.errors import LostGuestError
 
 END_OF_FILE = b"\x04"
@@ -23,12 +23,6 @@ CONNECT_S = 20.0
 DRAIN_S = 0.5
 SILENT_S = 2.0
 """After that a command may be waiting for the next line itself."""
-
-
-def terminal_size() -> tuple[int, int]:
-    """Rows and columns."""
-    size = shutil.get_terminal_size()
-    return size.lines, size.columns
 
 
 async def connect(socket: Path) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
@@ -41,7 +35,6 @@ async def connect(socket: Path) -> tuple[asyncio.StreamReader, asyncio.StreamWri
 
 
 async def await_words(socket: Path, words: str) -> None:
-    """Until the guest says that on its console."""
     reader, writer = await connect(socket)
     try:
         await reader.readuntil(words.encode())
@@ -52,10 +45,7 @@ async def await_words(socket: Path, words: str) -> None:
 
 
 async def say(socket: Path, words: bytes) -> None:
-    """To the guest's console, where nobody else talks any more.
-
-    QEMU drops what the serial line has not taken yet as soon as the connection ends.
-    """
+    """To the guest's console; QEMU drops what the serial line has not taken when this ends."""
     _, writer = await connect(socket)
     writer.write(words)
     await writer.drain()
@@ -66,9 +56,8 @@ async def say(socket: Path, words: bytes) -> None:
 async def talk(socket: Path, *, prompt: str, until: str) -> None:
     """The user and the guest's console, until that one says `until`.
 
-    A terminal is passed through as it is, key by key. Other input goes line by line, each when the
-    guest shows its prompt, since a serial line takes no more than it is read; its end ends the
-    guest's shell.
+    A terminal is passed through key by key. Other input goes line by line, each at a prompt, as a
+    serial line takes no more than it is read; its end ends the guest's shell.
     """
     reader, writer = await connect(socket)
     prompted = asyncio.Event()
@@ -161,3 +150,39 @@ def _input_lines() -> asyncio.Queue[bytes]:
 
     threading.Thread(target=read, daemon=True).start()
     return lines
+
+
+async def run_in_foreground(
+    words: Sequence[str], *, cwd: Path | None = None, environment: Mapping[str, str] | None = None
+) -> int:
+    """Its exit code. It is ended where this is cancelled, and where this process ends."""
+    has_terminal = sys.stdin.isatty()
+    with _hand_over(sys.stdin.fileno()) if has_terminal else contextlib.nullcontext():
+        process = await asyncio.create_subprocess_exec(
+            *die_with_parent(words),
+            cwd=cwd,
+            env=None if environment is None else {**os.environ, **environment},
+            process_group=0 if has_terminal else None,
+        )
+        if has_terminal:
+            os.tcsetpgrp(sys.stdin.fileno(), process.pid)
+            os.kill(process.pid, signal.SIGCONT)  # it may have asked for the terminal before
+        try:
+            return await process.wait()
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await asyncio.shield(process.wait())
+
+
+@contextlib.contextmanager
+def _hand_over(fd: int) -> Iterator[None]:
+    """The terminal comes back to whoever has it now."""
+    ours = os.tcgetpgrp(fd)
+    before = signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            os.tcsetpgrp(fd, ours)
+        signal.signal(signal.SIGTTOU, before)

@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whether the same cell is the same again: shapes repeated, while all that must not matter varies.
-
-Every repeat is a run like any other, and is compared with the first one by `compare --exact`.
-"""
+"""Whether the same cell is the same again: repeats, compared exactly, vary what must not matter."""
 
 import asyncio
 import contextlib
@@ -14,8 +11,8 @@ from pathlib import Path
 
 import msgspec
 
-from delayrig.analysis.compare.exact import Comparison, compare_exactly
-from delayrig.base.atomic_file import json_document
+from delayrig.analysis.compare import compare_exactly
+from delayrig.base.atomic_file import write_json
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.paths import Paths
 from delayrig.lanes.header import host_cpus, libvirt_version
@@ -42,14 +39,13 @@ class Condition(msgspec.Struct, frozen=True, kw_only=True):
     reset: bool = False
 
     def __str__(self) -> str:
-        return ", ".join(
-            (
-                "host loaded" if self.loaded else "no load added",
-                "libvirt" if self.libvirt else "plain QEMU",
-                "fresh snapshots" if self.fresh else "stored snapshots",
-                *(["guests reset to their snapshot"] if self.reset else []),
-            )
+        said = (
+            "host loaded" if self.loaded else "no load added",
+            "libvirt" if self.libvirt else "plain QEMU",
+            "fresh snapshots" if self.fresh else "stored snapshots",
+            "guests reset to their snapshot" if self.reset else "",
         )
+        return ", ".join(filter(None, said))
 
 
 class Repeat(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,10 +82,7 @@ class Determinism(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def condition_of(number: int, *, has_libvirt: bool) -> Condition:
-    """Half of all repeats are under load, a quarter behind libvirt, an eighth booted anew.
-
-    In three of eight guests run another cell before.
-    """
+    """Half under load, a quarter behind libvirt, an eighth booted anew, three eighths reused."""
     place = number % ROUND
     return Condition(
         loaded=place % 2 == 1,
@@ -102,11 +95,10 @@ def condition_of(number: int, *, has_libvirt: bool) -> Condition:
 def untried(repeats: list[Repeat], *, has_libvirt: bool) -> list[str]:
     """Conditions that no repeat was made under."""
     made = [repeat.condition for repeat in repeats]
+    libvirt = "libvirt" if has_libvirt else "libvirt (its binding is not installed)"
     missing = {
         "a loaded host": not any(condition.loaded for condition in made),
-        "libvirt" if has_libvirt else "libvirt (its binding is not installed)": not any(
-            condition.libvirt for condition in made
-        ),
+        libvirt: not any(condition.libvirt for condition in made),
         "guests reset to their snapshot": not any(repeat.reset for repeat in repeats),
         "fresh snapshots": not any(condition.fresh for condition in made),
         "another host": True,
@@ -158,8 +150,7 @@ async def repeat_shapes(
             repeats=done,
             not_tried=untried(done, has_libvirt=has_libvirt),
         )
-        content = json_document(answer)
-        (request.out / FILE_NAME).write_bytes(content)
+        write_json(request.out / FILE_NAME, answer)
     return answer
 
 
@@ -183,11 +174,12 @@ async def _repeat(
             *_, results = await run_side_by_side([*before, again], places, progress)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
-    comparison = _compared(request.out, number)
+    # The first one with itself, which shows whether it is whole.
+    comparison = compare_exactly(repeat_folder(request.out, 0), out)
     reset = sum(_is_reset(out / cell.id) for cell in request.cells)
     if number > 0 and comparison.exit_code is ExitCode.PASS:
         shutil.rmtree(out)
-    repeat = Repeat(
+    return results.run, Repeat(
         number=number,
         condition=condition,
         compared=comparison.compared,
@@ -195,17 +187,11 @@ async def _repeat(
         differences=comparison.differences,
         doubts=comparison.doubts,
     )
-    return results.run, repeat
 
 
 def _is_reset(folder: Path) -> bool:
     log = folder / "qemu.log"
     return log.is_file() and log.read_text(errors="replace").startswith(RESET_NOTE)
-
-
-def _compared(out: Path, number: int) -> Comparison:
-    """With the first repeat; the first one with itself, which shows whether it is whole."""
-    return compare_exactly(repeat_folder(out, 0), repeat_folder(out, number))
 
 
 def repeat_folder(out: Path, number: int) -> Path:

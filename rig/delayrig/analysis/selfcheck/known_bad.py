@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whether known-bad builds are answered by their class: what a gate says of each, in its cells.
+"""What a gate says of known-bad builds, and whether their class asks for that.
 
-All of them run once, beside the shipped program; the gate's decision is then made for each, from
-its own cells and that program's in the same places.
+All run once, beside the shipped program; each is decided from its own cells and that program's.
 """
 
 from collections.abc import Iterable, Sequence
 
 import msgspec
+from msgspec.structs import replace
 
 from delayrig.analysis.gate.decision import Decision, GateCell, Limits, Outcome
 from delayrig.analysis.gate.judge import decide
@@ -24,17 +24,11 @@ FILE_NAME = "known-bad.json"
 PAGE_NAME = "known-bad.html"
 PLAN = "known-bad"
 
-WANTED = {
-    Kind.UNSAFE: Outcome.UNSAFE,
-    Kind.WASTEFUL: Outcome.SLOWER,
-    Kind.LEGAL: Outcome.PASS,
-}
+WANTED = {Kind.UNSAFE: Outcome.UNSAFE, Kind.WASTEFUL: Outcome.SLOWER, Kind.LEGAL: Outcome.PASS}
 FAILED = (Verdict.OP_FAILED, Verdict.HUNG)
 
 
 class Answered(msgspec.Struct, frozen=True, kw_only=True):
-    """One of them, and what a gate would say of it."""
-
     name: str
     what: str
     kind: Kind
@@ -43,12 +37,9 @@ class Answered(msgspec.Struct, frozen=True, kw_only=True):
     right: bool
     """Whether that is what its class asks for."""
     cells: list[GateCell]
-    """Its own, the worst first."""
 
 
 class KnownBad(msgspec.Struct, frozen=True, kw_only=True):
-    """The whole file."""
-
     schema: int = SCHEMA
     run: RunHeader
     disguise: str = ""
@@ -96,9 +87,8 @@ def choose_for(names: Sequence[str], cells: Iterable[Cell]) -> list[Cell]:
 
 
 def in_disguise(disguise: str, cells: Iterable[Cell]) -> list[Cell]:
-    """The same cells, with each known-bad build in that disguise."""
     return [
-        msgspec.structs.replace(cell, subject=f"{disguise}{cell.subject}")
+        replace(cell, subject=f"{disguise}{cell.subject}")
         if cell.subject.startswith(PREFIX)
         else cell
         for cell in cells
@@ -122,8 +112,8 @@ def answer_all(results: Results, mistakes: Iterable[Mistake], disguise: str = ""
 
 def _is_watched(results: Results) -> bool:
     watching = [cell for cell in results.cells if Role(cell.role) in WATCHING]
-    seen = {Role(cell.role) for cell in watching if cell.expect == cell.verdict}
-    return seen == set(WATCHING) and all(cell.expect == cell.verdict for cell in watching)
+    good = all(cell.expect == cell.verdict for cell in watching)
+    return good and {Role(cell.role) for cell in watching} == set(WATCHING)
 
 
 def _answer(results: Results, mistake: Mistake, disguise: str) -> Answered:
@@ -145,8 +135,7 @@ def is_right(
 ) -> bool:
     """Whether a gate's answer is the one for that class.
 
-    An unsafe build may fail its job and say so, which leaves the gate in doubt. So does a stripped
-    one whose delays were not found.
+    Doubt is right of unsafe builds that fail and say so, and of stripped ones.
     """
     if stripped and outcome is Outcome.DOUBT:
         return True
@@ -161,9 +150,7 @@ def _decision(results: Results, subject: str) -> Decision:
     theirs = [c for c in results.cells if _is_measured(c, BUNDLED) and c.place in places]
     watching = [cell for cell in results.cells if Role(cell.role) in WATCHING]
     return decide(
-        [msgspec.structs.replace(results, cells=theirs)],
-        [msgspec.structs.replace(results, cells=[*ours, *watching])],
-        Limits(),
+        [replace(results, cells=theirs)], [replace(results, cells=[*ours, *watching])], Limits()
     )
 
 

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the bus alone tells of waits: the gaps between requests, as bounds.
 
-Whatever a program waits, it waits between a reply and its next request. So no wait is longer than
-its gap; that is certain. How much of a gap was a wait is not: the program and its guest need some
-time for each request as well. That service time is taken from the quick gaps, in which a program
-can hardly have waited. What a gap has above it was waited or worked, and the bus cannot tell which.
+No wait is longer than its gap between a reply and the next request; that is certain. Program and
+guest need service time for each request as well, which is taken from the quick gaps. What a gap has
+above it was waited or worked, and the bus cannot tell which.
 """
 
 import statistics
@@ -13,13 +12,12 @@ from itertools import pairwise
 
 import msgspec
 
-from delayrig.analysis.figures.delays import whole_delays
-from delayrig.analysis.figures.waste import Watched
-from delayrig.analysis.survey.calls import took_ns
+from delayrig.analysis.figures.waste import Watched, took_ns, whole_delays
 from delayrig.images.profiles.profile import Profile
 from delayrig.judge.bus import observe_waits, wake_bound_ns
 from delayrig.model.cell import Cell
 from delayrig.model.events import Event, Request, first, requests
+from delayrig.model.evidence import ObservedWait
 from delayrig.model.kinds.emulator import Start
 
 STEPS = (1, 2, 5)
@@ -34,7 +32,6 @@ class Gap(msgspec.Struct, frozen=True, kw_only=True):
 
     opened_ns: int
     closed_ns: int
-    """When the next request was read."""
     shortest_ns: int
     longest_ns: int
 
@@ -94,9 +91,8 @@ def gaps_of(events: list[Event]) -> list[Gap]:
 
 
 def _gap(before: Request, after: Request, wake_ns: int | None) -> Gap:
-    closed_ns = after.empty_ns
-    if wake_ns is not None:
-        closed_ns = max(closed_ns, after.read_ns - wake_ns)
+    empty_ns = after.empty_ns
+    closed_ns = empty_ns if wake_ns is None else max(empty_ns, after.read_ns - wake_ns)
     return Gap(
         opened_ns=before.reply_ns,
         closed_ns=after.read_ns,
@@ -120,7 +116,9 @@ def _bounds(cell: Cell, gaps: Sequence[Gap]) -> Iterator[BusBound]:
     service = service_ns(gaps)
     classes: dict[int, list[Gap]] = {}
     for gap in gaps:
-        classes.setdefault(_class_us(gap.longest_ns - service, service), []).append(gap)
+        above_ns = gap.longest_ns - service
+        shows_wait = above_ns >= max(1000, service // SIGN)
+        classes.setdefault(class_us(above_ns // 1000 if shows_wait else 0), []).append(gap)
     for from_us, same in sorted(classes.items()):
         yield BusBound(
             subject=cell.subject,
@@ -132,12 +130,6 @@ def _bounds(cell: Cell, gaps: Sequence[Gap]) -> Iterator[BusBound]:
             at_most_ns=sum(gap.longest_ns for gap in same),
             service_ns=service,
         )
-
-
-def _class_us(above_ns: int, service: int) -> int:
-    if above_ns < max(1000, service // SIGN):
-        return 0
-    return class_us(above_ns // 1000)
 
 
 def class_us(us: int) -> int:
@@ -154,30 +146,26 @@ def known_waits(watched: Watched, profile: Profile | None) -> list[KnownWait]:
         return []
     cell = watched.cell
     waits = observe_waits(watched.events, profile, cell.chip, bridged=cell.bridged)
-    kinds = dict.fromkeys((wait.what, wait.requested_ns) for wait in waits)
-    found = []
-    for what, requested_ns in kinds:
-        same = [wait for wait in waits if (wait.what, wait.requested_ns) == (what, requested_ns)]
-        found.append(
-            KnownWait(
-                subject=cell.subject,
-                chip=cell.chip,
-                job=cell.job.value,
-                what=what,
-                requested_us=requested_ns // 1000,
-                count=len(same),
-                at_least_ns=sum(wait.shortest_ns for wait in same),
-                at_most_ns=sum(wait.longest_ns for wait in same),
-            )
+    kinds: dict[tuple[str, int], list[ObservedWait]] = {}
+    for wait in waits:
+        kinds.setdefault((wait.what, wait.requested_ns), []).append(wait)
+    return [
+        KnownWait(
+            subject=cell.subject,
+            chip=cell.chip,
+            job=cell.job.value,
+            what=what,
+            requested_us=requested_ns // 1000,
+            count=len(same),
+            at_least_ns=sum(wait.shortest_ns for wait in same),
+            at_most_ns=sum(wait.longest_ns for wait in same),
         )
-    return found
+        for (what, requested_ns), same in kinds.items()
+    ]
 
 
 def agreement_of(watched: Watched) -> Agreement | None:
-    """None where no call, or no gap without one, was seen.
-
-    The service time is the median of the gaps without a call.
-    """
+    """None where no call, or no gap without one, was seen: their median is the service time."""
     cell, calls = watched.cell, whole_delays(watched.delays)
     gaps = gaps_of(watched.events)
     inside = [[c for c in calls if gap.opened_ns <= c.t_ns < gap.closed_ns] for gap in gaps]

@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`survey.json`: a pure fold over the cells of a run of plan `survey`, or of any other."""
+"""`survey.json`: a pure fold over the cells of a run; waits call by call where QEMU saw them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import msgspec
 
-from delayrig.analysis.figures.delays import whole_delays
-from delayrig.analysis.figures.waste import Watched, read_watched
-from delayrig.analysis.survey.calls import Requested, requested_of
+from delayrig.analysis.figures.waste import Watched, read_watched, took_ns, whole_delays
 from delayrig.analysis.survey.gaps import (
     Agreement,
     BusBound,
@@ -17,9 +15,11 @@ from delayrig.analysis.survey.gaps import (
     bounds_of,
     known_waits,
 )
+from delayrig.hazards.of_cell import is_in_library
 from delayrig.images.profiles.profile import find_profile
+from delayrig.model.delays import DelayCall
 from delayrig.model.lane import LaneName
-from delayrig.model.result import CellResult, Results, Verdict, read_results
+from delayrig.model.result import Results, Verdict, read_results
 
 SCHEMA = 1
 FILE_NAME = "survey.json"
@@ -27,7 +27,61 @@ BOUNDS = (
     "all figures are bounds from the bus: no wait was longer than its gap. What a gap has above the"
     " usual time between two requests was waited or worked; the bus cannot tell which."
 )
+SHORT_US = 100
+"""The threshold that the proposal recommends: shorter waits are not slept there."""
 USABLE = (Verdict.PASS, Verdict.TOO_SHORT, Verdict.INCONCLUSIVE)
+
+
+class Requested(msgspec.Struct, frozen=True, kw_only=True):
+    """All calls of one length in one job."""
+
+    subject: str
+    library: bool
+    """Whether its libflashrom did the job, in our library client."""
+    chip: str
+    job: str
+    requested_us: int
+    count: int
+    took_ns: int
+    beyond_ns: int
+
+
+def requested_of(watched: Iterable[Watched]) -> list[Requested]:
+    """The shortest first, by subject, part and job in their order."""
+    found: dict[tuple[str, bool, str, str], dict[int, list[DelayCall]]] = {}
+    for each in watched:
+        cell = each.cell
+        key = (cell.subject, is_in_library(cell), cell.chip, cell.job.value)
+        for call in whole_delays(each.delays):
+            found.setdefault(key, {}).setdefault(call.requested_ns // 1000, []).append(call)
+    return [
+        Requested(
+            subject=subject,
+            library=library,
+            chip=chip,
+            job=job,
+            requested_us=requested_us,
+            count=len(calls),
+            took_ns=took_ns(calls),
+            beyond_ns=took_ns(calls) - sum(call.requested_ns for call in calls),
+        )
+        for (subject, library, chip, job), lengths in found.items()
+        for requested_us, calls in sorted(lengths.items())
+    ]
+
+
+def answer_of(calls: Sequence[Requested]) -> str:
+    if not calls:
+        return "No wait was seen call by call."
+    count, took = sum(each.count for each in calls), sum(each.took_ns for each in calls)
+    short = [each for each in calls if each.requested_us < SHORT_US]
+    part = 100 * sum(each.took_ns for each in short) / max(took, 1)
+    lengths = [each.requested_us for each in calls]
+    return (
+        f"{count:,} waits of {min(lengths):,} to {max(lengths):,} us were asked for, and took"
+        f" {took / 1e9:.3f} s; {sum(each.count for each in short):,} of them, of less than"
+        f" {SHORT_US} us, took {part:.1f} % of that."
+    )
 
 
 class Survey(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,32 +100,24 @@ def survey_run(folder: Path) -> Survey:
     results = read_results(folder)
     usable = {cell.id: cell for cell in results.cells if cell.verdict in USABLE}
     watched = [each for each in read_watched(folder) if each.cell.id in usable]
+    profiles = {name: find_profile(cell.subject.version) for name, cell in usable.items()}
     return Survey(
         lines=_lines(results, watched),
         calls=requested_of(watched),
         bus=bounds_of(watched),
-        known=[known for each in watched for known in _known(each, usable[each.cell.id])],
+        known=[known for each in watched for known in known_waits(each, profiles[each.cell.id])],
         agreements=[found for each in watched if (found := agreement_of(each))],
     )
 
 
-def _known(watched: Watched, result: CellResult) -> list[KnownWait]:
-    return known_waits(watched, find_profile(result.subject.version))
-
-
 def _lines(results: Results, watched: Sequence[Watched]) -> list[str]:
-    """For each subject, where its figures come from."""
     names = dict.fromkeys(cell.subject.name for cell in results.cells if cell.role == "measure")
-    lines = [f"{name}: {_source(_of(name, watched))}" for name in names]
+    lines = [f"{name}: {_source([w for w in watched if w.cell.subject == name])}" for name in names]
     if results.run.interrupted:
         count, planned = len(results.cells), results.run.cells_planned
         lines.append(f"interrupted: the run holds {count} of {planned} cells.")
     failed = [cell for cell in results.cells if cell.verdict not in (*USABLE, Verdict.SKIPPED)]
     return [*lines, *(f"left out: {cell.id} was {cell.verdict}" for cell in failed)]
-
-
-def _of(subject: str, watched: Sequence[Watched]) -> list[Watched]:
-    return [each for each in watched if each.cell.subject == subject]
 
 
 def _source(watched: Sequence[Watched]) -> str:

@@ -6,13 +6,11 @@ from fractions import Fraction
 
 import msgspec
 
-from delayrig.analysis.threshold.evidence import Evidence
-from delayrig.analysis.threshold.figures import Cost, trials_of, with_fronts
+from delayrig.analysis.threshold.figures import Cost, Evidence, trials_of, with_fronts
 from delayrig.analysis.threshold.outliers import Common, Ground, Odd, Price, common_choice
-from delayrig.analysis.threshold.reasoning import Finding, reasoning
 from delayrig.analysis.threshold.recommend import Choice, recommend
 from delayrig.analysis.threshold.recommendation_text import answer_lines, sureness_lines
-from delayrig.analysis.threshold.sleep_facts import SleepFacts
+from delayrig.analysis.threshold.sleep_facts import Finding, SleepFacts, reasoning
 from delayrig.model.result import HostFacts
 
 SCHEMA = 1
@@ -86,7 +84,13 @@ def answer_of(evidence: Evidence) -> Answer:
         frugal_us=list(common.choice.frugal),
         profiles=[
             *(_profile(ground, common, name, alone[name].value_us) for name in names),
-            *(_without_jobs(evidence, name) for name in evidence.sleep if name not in names),
+            *(
+                ProfileFacts(
+                    name=name, in_set=False, recommended_us=None, common=False, sleep=facts
+                )
+                for name, facts in evidence.sleep.items()
+                if name not in names
+            ),
         ],
         odd=list(common.odd),
         costs=costs,
@@ -115,12 +119,6 @@ def _price(
     if value_us is None or than_us is None or not profiles:
         return None
     return ground.price(value_us, than_us, profiles)
-
-
-def _without_jobs(evidence: Evidence, name: str) -> ProfileFacts:
-    return ProfileFacts(
-        name=name, in_set=False, recommended_us=None, common=False, sleep=evidence.sleep[name]
-    )
 
 
 def _alone(costs: Sequence[Cost], profile: str, facts: SleepFacts | None) -> Choice:

@@ -2,17 +2,18 @@
 """From cells to figures: what each threshold cost in each profile. A pure fold over results."""
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 
 import msgspec
+from msgspec.structs import replace
 
 from delayrig.analysis.threshold.guests import Profile, job_of, profile_of
 from delayrig.analysis.threshold.recommend import Trial, pareto
+from delayrig.analysis.threshold.sleep_facts import SleepFacts
+from delayrig.judge.exit_code import UNSAFE
 from delayrig.model.cell import Cell
-from delayrig.model.result import CellResult, Verdict
-
-UNSAFE = (Verdict.TOO_SHORT, Verdict.CORRUPT)
+from delayrig.model.result import CellResult, HostFacts, Verdict
 
 
 class Standing(StrEnum):
@@ -84,17 +85,21 @@ def _cost(value: int, profile: Profile, jobs: Sequence[Measured]) -> Cost:
     results = [result for job in jobs for result in job.results]
     standing, why = standing_of(results)
     margins = [job.margin_ns for job in jobs if job.margin_ns is not None]
-    sums = _sums(jobs)
+
+    def summed(figure: Callable[[CellResult], int]) -> int:
+        """Over the jobs, of each the median of its rounds."""
+        return sum(statistics.median_low(map(figure, job.results)) for job in jobs)
+
     return Cost(
         value_us=value,
         profile=profile.name,
         standing=standing,
         why=why,
-        time_ns=sums["time"],
-        cpu_ns=sums["cpu"],
-        chip_busy_ns=sums["busy"],
-        wakeups=sums["wakeups"],
-        overshoot_ns=sums["overshoot"],
+        time_ns=summed(lambda result: result.time_ns.total),
+        cpu_ns=summed(lambda result: result.total_cpu_ns),
+        chip_busy_ns=summed(lambda result: result.chip_busy_ns),
+        wakeups=summed(lambda result: result.context_switches),
+        overshoot_ns=summed(lambda result: result.overshoot_ns),
         margin_ns=min(margins, default=None),
     )
 
@@ -108,20 +113,6 @@ def standing_of(results: Sequence[CellResult]) -> tuple[Standing, str]:
     if doubtful:
         return Standing.DOUBT, f"{doubtful[0].verdict} in {doubtful[0].id}: {doubtful[0].reason}"
     return Standing.SAFE, ""
-
-
-def _sums(jobs: Sequence[Measured]) -> Mapping[str, int]:
-    """Over the jobs, of each the median of its rounds."""
-    return {
-        name: sum(int(statistics.median_low(map(figure, job.results))) for job in jobs)
-        for name, figure in {
-            "time": lambda result: result.time_ns.total,
-            "cpu": lambda result: result.total_cpu_ns,
-            "busy": lambda result: result.chip_busy_ns,
-            "wakeups": lambda result: result.context_switches,
-            "overshoot": lambda result: result.overshoot_ns,
-        }.items()
-    }
 
 
 def trials_of(costs: Sequence[Cost]) -> list[Trial]:
@@ -150,9 +141,24 @@ def with_fronts(costs: Sequence[Cost]) -> list[Cost]:
         for name in {cost.profile for cost in costs}
     }
     return [
-        msgspec.structs.replace(
-            cost,
-            on_front=cost.standing is Standing.SAFE and cost.value_us in fronts[cost.profile],
+        replace(
+            cost, on_front=cost.standing is Standing.SAFE and cost.value_us in fronts[cost.profile]
         )
         for cost in costs
     ]
+
+
+class Evidence(msgspec.Struct, frozen=True, kw_only=True):
+    subject: str
+    lane: str
+    seed: int
+    jobs: list[str]
+    costs: list[Cost]
+    costs_by_round: list[list[Cost]]
+    """The same for each round alone; one list where there is one round."""
+    sleep: dict[str, SleepFacts]
+    """By profile, those without jobs among them."""
+    weights: dict[str, int] = {}
+    """By profile; 1 where it is not in it. One of 0 counts for safety alone."""
+    doubts: list[str]
+    host: HostFacts

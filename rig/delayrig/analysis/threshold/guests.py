@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The profiles that thresholds are compared in: the plan's own guests, or those that are named."""
+"""The profiles that thresholds are compared in: the plan's own guests, or those that are named.
+
+Presets are short for `--guest` and `--weight`. Nobody counts where flashrom runs: they are
+judgements, and rig/docs/how-to/choose-a-threshold.md says what they rest on.
+"""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
+from msgspec.structs import replace
 
-from delayrig.base.errors import BadInputError
+from delayrig.base.errors import BadInputError, nearest
 from delayrig.hazards import cores_needed, ordered_hazards, parse_hazards
 from delayrig.model.cell import Cell
 from delayrig.model.lane import LaneName
@@ -16,6 +21,15 @@ from delayrig.plan.schema import CORES_KNOWN
 WORD = re.compile(r"([0-9]+(?:\.[0-9]+)?)x([0-9]+)(?::(.+))?")
 HOW = "write MIPSxCORES, and hazards behind a colon: --guest 250x2 --guest 62x1:low-res-timers"
 THIS_MACHINE = "this machine"
+PRESETS: Mapping[str, Mapping[str, int]] = {
+    "laptop": {"1000x4": 3, "500x2": 2, "1000x4:busy-siblings": 1},
+    "sbc": {"250x4": 3, "125x1": 2, "62x1:low-res-timers": 1},
+    "server": {"1000x4": 2, "1000x4:hogs:8": 2, "500x2": 1},
+}
+"""Guests as `--guest` has them, and their weights."""
+WEIGHT_MAX = 1000
+OPTION = "--weight"
+WEIGHT_HOW = "write GUEST=N with a guest as --guest has it: --weight 62x1:low-res-timers=2"
 
 
 class Profile(msgspec.Struct, frozen=True, kw_only=True):
@@ -28,7 +42,6 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        """As people read it."""
         if self.lane is LaneName.HOST:
             words = THIS_MACHINE
         else:
@@ -62,12 +75,8 @@ def parse_guest(word: str) -> Profile:
 
 
 def profile_of(cell: Cell) -> Profile:
-    """Where a cell runs."""
     return Profile(
-        lane=cell.lane,
-        icount_shift=cell.icount_shift,
-        cores=cell.cores,
-        hazards=cell.hazards,
+        lane=cell.lane, icount_shift=cell.icount_shift, cores=cell.cores, hazards=cell.hazards
     )
 
 
@@ -76,7 +85,7 @@ def moved(cells: Sequence[Cell], profiles: Sequence[Profile]) -> list[Cell]:
     jobs = {_job(cell): cell for cell in reversed(cells)}
     first = [cell for cell in cells if jobs[_job(cell)] is cell]
     return [
-        msgspec.structs.replace(
+        replace(
             cell, icount_shift=profile.icount_shift, cores=profile.cores, hazards=profile.hazards
         )
         for profile in profiles
@@ -85,10 +94,44 @@ def moved(cells: Sequence[Cell], profiles: Sequence[Profile]) -> list[Cell]:
 
 
 def job_of(cell: Cell) -> str:
-    """What is done to which part, in words."""
     size = "" if cell.job == "probe" else f" {cell.region_kib} KiB"
     return f"{cell.job}{size} {cell.chip} {cell.corner}"
 
 
 def _job(cell: Cell) -> tuple[str, ...]:
     return (cell.subject, job_of(cell), cell.programmer)
+
+
+def preset_words(presets: Iterable[str]) -> tuple[str, ...]:
+    return tuple(word for name in presets for word in PRESETS[name])
+
+
+def weights_of(presets: Iterable[str], words: Sequence[str]) -> dict[str, int]:
+    """By the profile's name: those of presets, and what was given instead of them."""
+    found = {
+        parse_guest(word).name: weight for name in presets for word, weight in PRESETS[name].items()
+    }
+    for word in words:
+        profile, weight = _parsed(word)
+        found[profile.name] = weight
+    return found
+
+
+def _parsed(word: str) -> tuple[Profile, int]:
+    guest, equals, number = word.rpartition("=")
+    if not equals or not number.isdecimal() or int(number) > WEIGHT_MAX:
+        raise BadInputError(f"{OPTION} {word!r}: is not GUEST=N with N up to 1000", hint=WEIGHT_HOW)
+    try:
+        return parse_guest(guest), int(number)
+    except BadInputError as error:
+        raise BadInputError(f"{OPTION} {word!r}: {error.message}", hint=error.hint) from None
+
+
+def check_weights(weights: Mapping[str, int], profiles: Sequence[str]) -> None:
+    """Raises `BadInputError` for a profile that has no jobs, and where nothing has a weight."""
+    for name in weights:
+        if name not in profiles:
+            hint = nearest(name, list(profiles), what="guests")
+            raise BadInputError(f"{OPTION}: no job runs on {name!r}", hint=hint)
+    if not any(weights.get(name, 1) for name in profiles):
+        raise BadInputError(f"{OPTION}: every guest has a weight of 0", hint=WEIGHT_HOW)

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The common case: which profiles decide, which one is odd, and what each would cost the others.
 
-The rule (recommend.py) asks for a value that is good in every profile. One profile that needs
-another value than all others would then decide alone. So a profile is left out of the rule, and
-named, where the value without it is another one, where following it would cost the others more
-than the rule allows, and where the others still have more than half of all weights. Its verdicts
-count all the same: what is unsafe there is never recommended.
+The rule (recommend.py) asks for a value that is good in every profile, so one could decide alone.
+It is left out, and named, where the value without it differs, where following it costs the others
+more than the rule allows, and where they have more than half of all weights. Its verdicts count:
+what is unsafe there is never recommended.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import msgspec
@@ -53,8 +52,6 @@ class Odd(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Common:
-    """What was chosen, and by whom."""
-
     choice: Choice
     profiles: tuple[str, ...]
     odd: tuple[Odd, ...]
@@ -63,8 +60,6 @@ class Common:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ground:
-    """What a choice among all values is made of."""
-
     costs: Sequence[Cost]
     sleep: Mapping[str, SleepFacts]
     weights: Mapping[str, int]
@@ -72,33 +67,22 @@ class Ground:
 
     @property
     def profiles(self) -> list[str]:
-        """In their order."""
         return list(dict.fromkeys(cost.profile for cost in self.costs))
 
     def weight(self, profiles: Sequence[str]) -> int:
-        """Of those together."""
         return sum(self.weights.get(name, 1) for name in profiles)
 
     def trials(self, profiles: Sequence[str]) -> list[Trial]:
         """Figures of those profiles. A value that was unsafe in any at all is unsafe."""
         bad = {cost.value_us for cost in self.costs if cost.standing is not Standing.SAFE}
         known = trials_of([cost for cost in self.costs if cost.profile in profiles])
-        return [
-            Trial(
-                value_us=each.value_us,
-                safe=each.value_us not in bad,
-                time_ns=each.time_ns,
-                cpu_ns=each.cpu_ns,
-            )
-            for each in known
-        ]
+        return [replace(each, safe=each.value_us not in bad) for each in known]
 
     def accurate_us(self, profiles: Sequence[str]) -> int | None:
         """From which length on sleeps are accurate in all of those."""
         return accurate_everywhere_us([self.sleep[name] for name in profiles if name in self.sleep])
 
     def choose(self, profiles: Sequence[str]) -> Choice:
-        """By the rule, for those."""
         return recommend(self.trials(profiles), accurate_us=self.accurate_us(profiles))
 
     def price(self, value_us: int, than_us: int, profiles: Sequence[str]) -> Price:
@@ -126,7 +110,6 @@ def _beyond(figure: int, other: int) -> Fraction:
 
 
 def common_choice(ground: Ground) -> Common:
-    """The choice of the common profiles, and the odd ones."""
     weighty = [name for name in ground.profiles if ground.weight([name]) > 0]
     kept, choice, left = weighty, ground.choose(weighty), []
     while name := _oddest(ground, kept, choice, ground.weight(weighty)):

@@ -44,16 +44,12 @@ class Choice:
 
 
 def recommend(
-    trials: Sequence[Trial],
-    *,
-    accurate_us: int | None,
-    time_tolerance: Fraction = TIME_TOLERANCE,
-    cpu_tolerance: Fraction = CPU_TOLERANCE,
+    trials: Sequence[Trial], *, accurate_us: int | None, time_tolerance: Fraction = TIME_TOLERANCE
 ) -> Choice:
     """The value to take. `accurate_us` is the shortest sleep known to be accurate, if any is."""
     safe = sorted((trial for trial in trials if trial.safe), key=lambda trial: trial.value_us)
     quick = _within(safe, time_tolerance, lambda trial: trial.time_ns)
-    frugal = _within(quick, cpu_tolerance, lambda trial: trial.cpu_ns)
+    frugal = _within(quick, CPU_TOLERANCE, lambda trial: trial.cpu_ns)
     values = [trial.value_us for trial in frugal]
     accurate = [us for us in values if accurate_us is not None and us >= accurate_us]
     return Choice(

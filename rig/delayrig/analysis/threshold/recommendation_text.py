@@ -3,8 +3,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from delayrig.analysis.threshold.evidence import Evidence
-from delayrig.analysis.threshold.figures import Cost, Standing, trials_of
+from delayrig.analysis.threshold.figures import Cost, Evidence, Standing, trials_of
 from delayrig.analysis.threshold.outliers import Common, Ground, Odd, Price
 from delayrig.analysis.threshold.recommend import CPU_TOLERANCE, Choice, recommend
 
@@ -13,7 +12,6 @@ PARTS |= {8: "an eighth", 9: "a ninth", 10: "a tenth", 11: "an eleventh", 12: "a
 
 
 def us(value: int) -> str:
-    """A threshold as people write it."""
     return f"{value:,} us"
 
 
@@ -32,7 +30,6 @@ def build_words(value_us: int) -> tuple[str, str]:
 
 
 def build_line(value_us: int) -> str:
-    """The same in a line."""
     meson, otherwise = build_words(value_us)
     return f"Build it with: {meson}; without meson: {otherwise}."
 
@@ -63,7 +60,6 @@ def answer_lines(ground: Ground, common: Common, alone: Mapping[str, Choice]) ->
 
 
 def _odd_line(odd: Odd, value: int) -> str:
-    """Who is not followed, what following would cost the others, and what it pays."""
     return (
         f"{odd.profile} is the odd one. To follow it is to take {us(odd.followed_us)}, which costs"
         f" the others up to {percent(odd.others.cpu)} of CPU time (on {odd.others.cpu_on}) and"
@@ -88,13 +84,11 @@ def _compromise(ground: Ground, profile: str, value: int, own: Choice) -> str:
 
 
 def percent(ratio: float) -> str:
-    """With its sign."""
     rounded = round(100 * ratio, 1)
     return f"{rounded or 0.0:+.1f} %"
 
 
 def price_words(price: Price | None) -> tuple[str, str]:
-    """Time and CPU time as a table has them."""
     return (percent(price.time), percent(price.cpu)) if price else ("-", "-")
 
 
@@ -124,10 +118,13 @@ def _ratio(cost: Cost, costs: Sequence[Cost], figure: str) -> float:
 
 
 def _cpu_share(costs: Sequence[Cost], value: int) -> str:
-    """Beside the fastest of each profile, and the one that takes most; and where it is worst."""
-    fastest = sum(_fastest(costs, name).cpu_ns for name in _names(costs))
+    fastest = sum(_fastest(costs, name).cpu_ns for name in {cost.profile for cost in costs})
     ours = sum(cost.cpu_ns for cost in costs if cost.value_us == value)
-    hungriest = max(_sums(costs).items(), key=lambda item: item[1])
+    sums: dict[int, int] = {}
+    for cost in costs:
+        if cost.standing is Standing.SAFE:
+            sums[cost.value_us] = sums.get(cost.value_us, 0) + cost.cpu_ns
+    hungriest = max(sums.items(), key=lambda item: item[1])
     words = f"{share(ours, fastest)} of the CPU time of the fastest"
     if hungriest[1] > ours:
         words += f" and {share(ours, hungriest[1])} of that of {us(hungriest[0])}"
@@ -142,18 +139,6 @@ def _worst_cpu(costs: Sequence[Cost], value: int) -> str:
     if worst <= 1 + CPU_TOLERANCE:
         return ""
     return f" (on {where} {percent(worst - 1)} beside the least that a safe value takes there)"
-
-
-def _names(costs: Sequence[Cost]) -> list[str]:
-    return list(dict.fromkeys(cost.profile for cost in costs))
-
-
-def _sums(costs: Sequence[Cost]) -> dict[int, int]:
-    sums: dict[int, int] = {}
-    for cost in costs:
-        if cost.standing is Standing.SAFE:
-            sums[cost.value_us] = sums.get(cost.value_us, 0) + cost.cpu_ns
-    return sums
 
 
 def _fastest(costs: Sequence[Cost], profile: str) -> Cost:
@@ -185,13 +170,9 @@ def _tie(choice: Choice, accurate_us: int | None) -> str:
 def _unsafe_lines(costs: Sequence[Cost]) -> list[str]:
     """Values that are never recommended, each with its first reason."""
     found: dict[int, Cost] = {}
-    for cost in costs:
+    for cost in sorted(costs, key=lambda cost: cost.standing is not Standing.UNSAFE):
         if cost.standing is not Standing.SAFE:
-            known = found.get(cost.value_us)
-            if known is None or (
-                known.standing is Standing.DOUBT and cost.standing is Standing.UNSAFE
-            ):
-                found[cost.value_us] = cost
+            found.setdefault(cost.value_us, cost)
     words = {Standing.UNSAFE: "is unsafe", Standing.DOUBT: "was not shown to be safe"}
     return [
         f"{us(value)} {words[cost.standing]} on {cost.profile} and is not considered: {cost.why}"
@@ -209,9 +190,9 @@ def sureness_lines(
     value_us = common.choice.value_us
     if value_us is None:
         return []
-    agreeing = sum(other.value_us == value_us for other in alone.values())
     lines = [_repetition(evidence, common.profiles, value_us)]
     if len(alone) > 1:
+        agreeing = sum(other.value_us == value_us for other in alone.values())
         lines.append(f"It is the choice of {agreeing} of {len(alone)} profiles alone as well.")
     moved = [
         f"with {name} it would be {us(value)}"

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The cells of a comparison, what of them an earlier start has done already, and their results.
+"""The cells of a comparison, what an earlier start has done of them, and their results.
 
-A folder holds one comparison: `inputs.json` says of what, `run-1` and so on hold its rounds, and
-`threshold.json` is kept last. What was cut off is resumed where it ended; a folder of another
-comparison is left alone.
+A folder holds one comparison: `inputs.json` says of what, `run-1` and so on hold its rounds. What
+was cut off is resumed where it ended; a folder of another comparison is left alone.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,9 +12,8 @@ from pathlib import Path
 import msgspec
 
 from delayrig.analysis.threshold.answer import FILE_NAME
-from delayrig.analysis.threshold.candidate import Candidate
-from delayrig.analysis.threshold.evidence import Evidence
-from delayrig.analysis.threshold.figures import Measured, costs_of, skipped_jobs
+from delayrig.analysis.threshold.builds import Candidate
+from delayrig.analysis.threshold.figures import Evidence, Measured, costs_of, skipped_jobs
 from delayrig.analysis.threshold.guests import Profile, job_of, moved, profile_of
 from delayrig.analysis.threshold.sleep_facts import SUBJECT, SleepFacts, read_sleep_facts
 from delayrig.base import digest
@@ -23,7 +21,7 @@ from delayrig.base.atomic_file import write_json
 from delayrig.base.errors import BadInputError, RigFaultError
 from delayrig.base.paths import Paths
 from delayrig.judge.chip import margins_ns
-from delayrig.judge.exit_code import exit_code_of
+from delayrig.judge.exit_code import WATCHING, exit_code_of
 from delayrig.lanes.header import host_facts
 from delayrig.model.cell import Cell, Role
 from delayrig.model.events import read_events
@@ -45,7 +43,6 @@ class Inputs(msgspec.Struct, frozen=True, kw_only=True):
     schema: int = SCHEMA
     subject: str
     programs: dict[str, str]
-    """Digests by value."""
     cells: list[str]
     seed: int
     lane: str
@@ -85,10 +82,7 @@ class Trials:
 def plan_trials(
     cells: Sequence[Cell], candidates: Sequence[Candidate], guests: Sequence[Profile]
 ) -> list[Cell]:
-    """The plan's cells, its jobs in `guests` where some are named.
-
-    Where timers are coarse is looked at in each guest, and no job is run there for that.
-    """
+    """The plan's cells, its jobs in `guests` if named; in each sleeps also with coarse timers."""
     subjects = {candidate.subject for candidate in candidates}
     jobs = [cell for cell in cells if cell.role is Role.MEASURE and cell.subject in subjects]
     if not jobs:
@@ -96,7 +90,7 @@ def plan_trials(
             "--plan: has no cell for the programs to compare",
             hint="add a [[group]] or a [[cell]] without 'subject'",
         )
-    watching = [cell for cell in cells if cell.role in (Role.CANARY, Role.CONTROL)]
+    watching = [cell for cell in cells if cell.role in WATCHING]
     sleeping = [cell for cell in cells if cell.subject == SUBJECT]
     if guests:
         jobs = moved(jobs, guests)
@@ -106,10 +100,8 @@ def plan_trials(
 
 
 def _with_coarse_timers(profile: Profile) -> Profile:
-    hazards = profile.hazards
-    return msgspec.structs.replace(
-        profile, hazards=hazards if LOW_RES in hazards else (LOW_RES, *hazards)
-    )
+    hazards = profile.hazards if LOW_RES in profile.hazards else (LOW_RES, *profile.hazards)
+    return msgspec.structs.replace(profile, hazards=hazards)
 
 
 def make_trials(
@@ -198,21 +190,18 @@ def evidence_of(trials: Trials, rounds: Sequence[Results]) -> Evidence:
     """What the answer is made of; raises `RigFaultError` where the rig cannot be trusted."""
     _check_rig(trials, rounds)
     measured = _measured(trials, rounds)
-    left_out = skipped_jobs(measured)
-    costs = costs_of(measured)
+    jobs, left_out = dict.fromkeys(job_of(m.cell) for m in measured), skipped_jobs(measured)
+    costs, unable = costs_of(measured), "left out, as some program could not do it"
     if not costs:
         raise BadInputError(
             f"{trials.subject}: every job was skipped for some value: {'; '.join(left_out)}",
             hint="give jobs that this flashrom can do: --plan FILE.toml",
         )
-    doubts = [f"left out, as some program could not do it: {job}" for job in left_out]
     return Evidence(
         subject=trials.subject,
         lane=trials.request.lane,
         seed=trials.request.seed,
-        jobs=[
-            job for job in dict.fromkeys(job_of(m.cell) for m in measured) if job not in left_out
-        ],
+        jobs=[job for job in jobs if job not in left_out],
         costs=costs,
         costs_by_round=[
             costs_of([msgspec.structs.replace(m, results=m.results[n : n + 1]) for m in measured])
@@ -220,13 +209,9 @@ def evidence_of(trials: Trials, rounds: Sequence[Results]) -> Evidence:
         ],
         sleep=_sleep(trials),
         weights=dict(trials.weights),
-        doubts=[*doubts, *_contradictions(trials)],
+        doubts=[*(f"{unable}: {job}" for job in left_out), *_contradictions(trials)],
         host=host_facts(),
     )
-
-
-def _jobs(measured: Sequence[Measured]) -> list[str]:
-    return list(dict.fromkeys(job_of(each.cell) for each in measured))
 
 
 def _check_rig(trials: Trials, rounds: Sequence[Results]) -> None:
@@ -234,7 +219,7 @@ def _check_rig(trials: Trials, rounds: Sequence[Results]) -> None:
     roles = {cell.id: cell.role for cell in trials.request.cells}
     for results in rounds:
         for result in results.cells:
-            watching = roles[result.id] in (Role.CANARY, Role.CONTROL)
+            watching = roles[result.id] in WATCHING
             if (watching and exit_code_of(result)) or result.verdict is Verdict.INFRA_ERROR:
                 raise RigFaultError(
                     f"the rig cannot be trusted here: {result.id} was {result.verdict},"
@@ -269,7 +254,6 @@ def _margin_ns(trials: Trials, cell: Cell) -> int | None:
 
 
 def _sleep(trials: Trials) -> dict[str, SleepFacts]:
-    """By profile, of the first round."""
     found = {}
     for cell in trials.request.cells:
         folder = trials.folder(1) / cell.id
@@ -287,12 +271,10 @@ def _contradictions(trials: Trials) -> list[str]:
         text = next((path.read_text(errors="replace") for path in texts if path.is_file()), "")
         said = text.partition(SAID)[2].split(" ", 1)[0].strip(",")
         if said.isdigit() and int(said) != candidate.value_us:
-            found.append(
-                f"the program for {candidate.value_us} us says that its threshold is {said} us"
-            )
+            name = f"the program for {candidate.value_us} us"
+            found.append(f"{name} says that its threshold is {said} us")
     return found
 
 
 def lane_of(*, on_host: bool) -> LaneName:
-    """Where the jobs run."""
     return LaneName.HOST if on_host else LaneName.VIRTUAL

@@ -5,11 +5,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from delayrig.analysis.latency.explain import growths, requests_ns
-from delayrig.analysis.latency.host_interference import marked, say_doubt
+from delayrig.analysis.latency.explain import growths, marked, requests_ns, say_doubt
 from delayrig.analysis.latency.proposal import read_proposal
-from delayrig.analysis.latency.result import MachineReport, Reading
-from delayrig.analysis.latency.series import Section
+from delayrig.analysis.latency.result import MachineReport, Reading, Section
 from delayrig.present.pages.charts import SERIES, Colour, new_figure
 
 if TYPE_CHECKING:

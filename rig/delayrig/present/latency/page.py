@@ -6,11 +6,10 @@ from collections.abc import Iterable, Sequence
 from markupsafe import Markup
 
 from delayrig.analysis.latency import explain
-from delayrig.analysis.latency.explain import Said
-from delayrig.analysis.latency.host_interference import MEANING
+from delayrig.analysis.latency.explain import MEANING, Said
 from delayrig.analysis.latency.proposal import read_proposal
 from delayrig.analysis.latency.result import LatencyReport, MachineReport, Reading
-from delayrig.analysis.latency.series import Section as Part
+from delayrig.analysis.latency.result import Section as Part
 from delayrig.present import latency_rows as rows
 from delayrig.present.latency.charts import (
     Chart,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from delayrig.analysis.history.series import Point, Series
+from delayrig.analysis.history.steps import Point, Series
 from delayrig.present.pages.charts import SERIES, new_figure, svg_file
 
 HEIGHT_IN = 3.6

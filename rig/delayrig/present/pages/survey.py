@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from delayrig.analysis.survey.calls import answer_of
 from delayrig.analysis.survey.gaps import class_us
-from delayrig.analysis.survey.survey import Survey
+from delayrig.analysis.survey.survey import Survey, answer_of
 from delayrig.present.pages.charts import SERIES, Colour, chart_html, new_figure, svg_file, svg_of
 from delayrig.present.pages.page import Section, paragraph, render_page, table_html
 from delayrig.present.tables import Table

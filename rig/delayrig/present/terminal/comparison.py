@@ -4,7 +4,7 @@
 from rich.console import Console
 from rich.markup import escape
 
-from delayrig.analysis.compare.times import Beside, CellPair, sums_of
+from delayrig.analysis.compare import Beside, CellPair, sums_of
 from delayrig.model.lane import EXACT_LANE
 from delayrig.present.terminal.console import STYLES, seconds
 from delayrig.present.terminal.table import FittedTable, plain_table

@@ -8,8 +8,7 @@ import msgspec
 from rich.console import Console
 from rich.markup import escape
 
-from delayrig.analysis.history.series import Series
-from delayrig.analysis.history.steps import Found, Step
+from delayrig.analysis.history.steps import Found, Series, Step
 from delayrig.analysis.history.store import Summary
 from delayrig.model.cell import Role
 from delayrig.present.terminal.console import STYLES

@@ -6,9 +6,8 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 
 from delayrig.analysis.latency import explain
-from delayrig.analysis.latency.host_interference import MEANING
-from delayrig.analysis.latency.result import LatencyReport, MachineReport
-from delayrig.analysis.latency.series import Section
+from delayrig.analysis.latency.explain import MEANING
+from delayrig.analysis.latency.result import LatencyReport, MachineReport, Section
 from delayrig.present import latency_rows as rows
 from delayrig.present.terminal.progress import BAR_WIDTH, LiveBar
 from delayrig.present.terminal.table import fitted

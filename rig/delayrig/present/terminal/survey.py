@@ -6,9 +6,8 @@ from collections.abc import Iterable, Sequence
 from rich.console import Console
 from rich.markup import escape
 
-from delayrig.analysis.survey.calls import Requested, answer_of
 from delayrig.analysis.survey.gaps import class_us
-from delayrig.analysis.survey.survey import Survey
+from delayrig.analysis.survey.survey import Requested, Survey, answer_of
 from delayrig.present.tables import Table, words_and_figures
 from delayrig.present.terminal.table import fitted
 

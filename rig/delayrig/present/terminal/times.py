@@ -3,7 +3,7 @@
 
 from rich.markup import escape
 
-from delayrig.analysis.figures.times import TimeRow
+from delayrig.analysis.figures.results import TimeRow
 from delayrig.present.terminal.console import STYLES, seconds
 from delayrig.present.terminal.table import FittedTable, plain_table
 

@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Two runs beside each other, exactly and by their times.
+
+In the virtual lane any difference is a fault to be found. Times are compared where all else that
+decides them is the same: seed and digests of all that the guest is made of; of real time also the
+machine. Else the names of what is unlike are given.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+
+import msgspec
+
+from delayrig.base import digest
+from delayrig.base.errors import BadInputError, ExitCode
+from delayrig.hazards import hazard_of
+from delayrig.model.lane import EXACT_LANE
+from delayrig.model.result import CellResult, Results, RunHeader, Verdict, read_results
+
+FIELDS = ("verdict", "time_ns", "cpu_ns", "evidence", "judged", "unjudged", "events_sha256")
+KERNEL = "kernel "
+"""Before the name of a kernel that a hazard brings."""
+PARTS = ("kernel", "initrd", "emulator", "qemu")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """Doubts: nothing can be claimed. Differences are the rig's faults where inputs are equal."""
+
+    compared: int
+    same_inputs: bool
+    differences: list[str]
+    doubts: list[str]
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """0 only where every planned cell was compared and none differs."""
+        if self.differences and self.same_inputs:
+            return ExitCode.RIG_FAULT
+        doubtful = self.doubts or self.differences
+        return ExitCode.INCONCLUSIVE if doubtful else ExitCode.PASS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedRun:
+    """A run, and where its events are: those of a history's run stay where it was made."""
+
+    name: str
+    results: Results
+    path: Path | None
+
+
+def compared_run(path: Path) -> ComparedRun:
+    return ComparedRun(name=str(path), results=read_results(path), path=path)
+
+
+def compare_exactly(first: Path, second: Path) -> Comparison:
+    """Every virtual cell of both runs, from results.json and from the events on disk."""
+    return compare_runs_exactly(compared_run(first), compared_run(second))
+
+
+def compare_runs_exactly(first: ComparedRun, second: ComparedRun) -> Comparison:
+    runs = first.results, second.results
+    unequal = _unequal_inputs(first.results.run, second.results.run)
+    pairs, unpaired = _pair(*runs)
+    doubts = [*unequal, *_incomplete(first), *_incomplete(second), *unpaired]
+    differences: list[str] = []
+    for ours, theirs in pairs:
+        doubts += _doubts_of_events(first, ours) + _doubts_of_events(second, theirs)
+        differences += _differences(ours, theirs)
+        if ours.events_sha256 != theirs.events_sha256:
+            differences += _where_events_part(first, second, ours.id)
+    if not pairs:
+        doubts.append("no virtual cell is in both runs")
+    return Comparison(
+        compared=len(pairs), same_inputs=not unequal, differences=differences, doubts=doubts
+    )
+
+
+def _unequal_inputs(first: RunHeader, second: RunHeader) -> list[str]:
+    seeds = []
+    if first.seed != second.seed:
+        seeds.append(f"seeds are unequal: {first.seed} and {second.seed}")
+    ours, theirs = first.image_digests, second.image_digests
+    return seeds + [
+        f"images are unequal: {name} is {ours.get(name, 'missing')[:12]}"
+        f" and {theirs.get(name, 'missing')[:12]}"
+        for name in sorted(ours.keys() | theirs.keys())
+        if ours.get(name) != theirs.get(name)
+    ]
+
+
+def _incomplete(run: ComparedRun) -> list[str]:
+    done = [cell for cell in run.results.cells if cell.verdict is not Verdict.INFRA_ERROR]
+    planned = run.results.run.cells_planned
+    if run.results.run.interrupted or len(done) < planned:
+        return [f"{run.name}: {len(done)} of {planned} planned cells were run"]
+    return []
+
+
+def _pair(first: Results, second: Results) -> tuple[list[tuple[CellResult, CellResult]], list[str]]:
+    ours, theirs = (
+        {cell.id: cell for cell in run.cells if _is_exact(cell)} for run in (first, second)
+    )
+    pairs = [(ours[id_], theirs[id_]) for id_ in ours if id_ in theirs]
+    unpaired = [f"{id_}: in one run only" for id_ in sorted(ours.keys() ^ theirs.keys())]
+    return pairs, unpaired
+
+
+def _is_exact(cell: CellResult) -> bool:
+    return cell.lane == EXACT_LANE and cell.verdict is not Verdict.SKIPPED
+
+
+def _doubts_of_events(run: ComparedRun, cell: CellResult) -> list[str]:
+    """The digest is taken anew, so that a folder without its events claims nothing."""
+    if run.path is None:
+        return []
+    path = _events_path(run.path, cell.id)
+    if not path.is_file() or path.stat().st_size == 0:
+        return [f"{path}: no events"]
+    if digest.of_file(path) != cell.events_sha256:
+        return [f"{path}: not the events that results.json was made from"]
+    return []
+
+
+def _events_path(run: Path, cell: str) -> Path:
+    return (run if run.is_dir() else run.parent) / cell / "events.jsonl"
+
+
+def _where_events_part(first: ComparedRun, second: ComparedRun, cell: str) -> list[str]:
+    paths = [_events_path(run.path, cell) for run in (first, second) if run.path]
+    if len(paths) != 2 or not all(path.is_file() for path in paths):
+        return []
+    part = first_difference(*(path.read_bytes() for path in paths))
+    return [f"{cell}: {part}"] if part else []
+
+
+def first_difference(ours: bytes, theirs: bytes) -> str:
+    """Where two streams of events part, and what stands there; empty where they do not."""
+    pairs = zip_longest(ours.splitlines(), theirs.splitlines(), fillvalue=b"nothing")
+    for number, (our, their) in enumerate(pairs, start=1):
+        if our != their:
+            return (
+                f"event {number} is the first to differ: {our.decode(errors='replace')}"
+                f" and {their.decode(errors='replace')}"
+            )
+    return ""
+
+
+def _differences(ours: CellResult, theirs: CellResult) -> list[str]:
+    return [
+        f"{ours.id}: {field} is {getattr(ours, field)} and {getattr(theirs, field)}"
+        for field in FIELDS
+        if getattr(ours, field) != getattr(theirs, field)
+    ]
+
+
+class CellPair(msgspec.Struct, frozen=True, kw_only=True):
+    """A cell in both runs. `unlike` is empty where its times may be compared."""
+
+    id: str
+    lane: str
+    verdicts: tuple[Verdict, Verdict]
+    unlike: list[str]
+    same_program: bool
+    total_ns: tuple[int, int]
+    cpu_ns: tuple[int, int]
+    same_events: bool
+
+    @property
+    def pct(self) -> float | None:
+        """How much longer the second took, in percent; None where that says nothing."""
+        before, after = self.total_ns
+        timed = before > 0 and after > 0 and not self.unlike
+        return 100 * (after - before) / before if timed else None
+
+    @property
+    def is_fault(self) -> bool:
+        """Whether exact time differs though nothing else does: the rig's to explain."""
+        exact = self.lane == EXACT_LANE and self.same_program and not self.unlike
+        ran = not {Verdict.SKIPPED, Verdict.INFRA_ERROR} & set(self.verdicts)
+        return exact and ran and (self.total_ns[0] != self.total_ns[1] or not self.same_events)
+
+
+class Beside(msgspec.Struct, frozen=True, kw_only=True):
+    pairs: list[CellPair]
+    only_first: list[str]
+    only_second: list[str]
+
+    @property
+    def comparable(self) -> list[CellPair]:
+        return [pair for pair in self.pairs if pair.pct is not None]
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """0 where every cell could be compared, whatever came of it."""
+        if any(pair.is_fault for pair in self.pairs):
+            return ExitCode.RIG_FAULT
+        doubt = self.only_first or self.only_second or any(pair.unlike for pair in self.pairs)
+        return ExitCode.INCONCLUSIVE if doubt or not self.pairs else ExitCode.PASS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sums:
+    """Over the cells that may be compared, in ns."""
+
+    total: tuple[int, int]
+    cpu: tuple[int, int]
+
+
+def compare_times(first: Results, second: Results) -> Beside:
+    """In the order of the first run."""
+    theirs = {cell.id: cell for cell in second.cells}
+    ours = {cell.id for cell in first.cells}
+    both = [cell for cell in first.cells if cell.id in theirs]
+    return Beside(
+        pairs=[_cell_pair(cell, theirs[cell.id], first, second) for cell in both],
+        only_first=[cell.id for cell in first.cells if cell.id not in theirs],
+        only_second=[cell.id for cell in second.cells if cell.id not in ours],
+    )
+
+
+def sums_of(pairs: Sequence[CellPair]) -> Sums:
+    return Sums(
+        total=(sum(pair.total_ns[0] for pair in pairs), sum(pair.total_ns[1] for pair in pairs)),
+        cpu=(sum(pair.cpu_ns[0] for pair in pairs), sum(pair.cpu_ns[1] for pair in pairs)),
+    )
+
+
+def _cell_pair(ours: CellResult, theirs: CellResult, first: Results, second: Results) -> CellPair:
+    before, after = inputs_of(ours, first.run), inputs_of(theirs, second.run)
+    return CellPair(
+        id=ours.id,
+        lane=ours.lane,
+        verdicts=(ours.verdict, theirs.verdict),
+        unlike=sorted(n for n in before.keys() | after.keys() if before.get(n) != after.get(n)),
+        same_program=ours.subject.sha256 == theirs.subject.sha256,
+        total_ns=(ours.time_ns.total, theirs.time_ns.total),
+        cpu_ns=(ours.total_cpu_ns, theirs.total_cpu_ns),
+        same_events=ours.events_sha256 == theirs.events_sha256,
+    )
+
+
+def inputs_of(cell: CellResult, run: RunHeader) -> dict[str, str]:
+    """By name, a digest of each; where there is no guest, also the machine."""
+    return inputs_for(run, cell.guest.arch, cell.lane, cell.hazards)
+
+
+def inputs_for(run: RunHeader, arch: str, lane: str, hazards: Sequence[str]) -> dict[str, str]:
+    """The same for each cell of the run that is like this."""
+    suffix = "" if arch == "x86_64" else f" {arch}"
+    names = ["turns", *(f"{part}{suffix}" for part in PARTS), *_kernels(hazards, run)]
+    found = {name: run.image_digests[name] for name in names if name in run.image_digests}
+    if lane != EXACT_LANE:
+        found["machine"] = machine_of(run)
+    return {"seed": str(run.seed), **found}
+
+
+def machine_of(run: RunHeader) -> str:
+    """The machine below and its kernel, in words."""
+    host = run.host
+    return f"{host.machine}, {host.cpus} CPUs, {host.kernel}, {host.os}"
+
+
+def _kernels(hazards: Sequence[str], run: RunHeader) -> list[str]:
+    """Of the hazards; all that the run had, where a hazard is none that this rig knows."""
+    try:
+        found = [hazard_of(word) for word in hazards]
+    except BadInputError:
+        return [name for name in run.image_digests if name.startswith(KERNEL)]
+    return [f"{KERNEL}{hazard.kernel}" for hazard in found if hazard.kernel]

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the results of a run amount to: what each flashrom does with each part, and its times.
+
+Times stand beside what a job cannot do without: busy time, and the floor: the same bytes, written
+with the fewest transfers in the same guest, into a part that is never busy.
+"""
+
+from collections.abc import Hashable
+
+import msgspec
+
+from delayrig.model.cell import Role
+from delayrig.model.result import CellResult, Results, Verdict
+
+DONE = "ok"
+NO_ENTRY = "no entry"
+NOT_RUN = "-"
+
+
+class PartRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One part, and in the order of the subjects what came of its cells."""
+
+    chip: str
+    bus: str
+    outcomes: list[str]
+
+
+def subject_headings(results: Results) -> dict[str, str]:
+    """Each subject that was measured, by name, and what to call it above a column."""
+    names = dict.fromkeys(cell.subject.name for cell in _measured(results))
+    return {name: _heading(name, results) for name in names}
+
+
+def part_rows(results: Results) -> list[PartRow]:
+    """A row for each part of the run, by bus and name, SPI first."""
+    subjects = subject_headings(results)
+    measured = _measured(results)
+    parts = {(cell.bus != "spi", cell.bus, cell.chip) for cell in measured}
+    return [
+        PartRow(
+            chip=chip,
+            bus=bus,
+            outcomes=[
+                outcome([c for c in measured if (c.chip, c.subject.name) == (chip, subject)])
+                for subject in subjects
+            ],
+        )
+        for _, bus, chip in sorted(parts, key=lambda part: (*part[:2], part[2].lower()))
+    ]
+
+
+def outcome(cells: list[CellResult]) -> str:
+    """`ok`, or the verdicts that were no pass, each with its jobs and, where not all, corners."""
+    if not cells:
+        return NOT_RUN
+    if all(cell.verdict is Verdict.SKIPPED for cell in cells):
+        return NO_ENTRY
+    verdicts = dict.fromkeys(c.verdict for c in cells if c.verdict is not Verdict.PASS)
+    return "; ".join(f"{verdict}: {_jobs(verdict, cells)}" for verdict in verdicts) or DONE
+
+
+def markdown_table(results: Results) -> str:
+    """The rows for a README."""
+    headings = ["part", "bus", *subject_headings(results).values()]
+    rows = [[row.chip, row.bus, *row.outcomes] for row in part_rows(results)]
+    lines = [headings, ["---"] * len(headings), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _measured(results: Results) -> list[CellResult]:
+    return [cell for cell in results.cells if cell.role == Role.MEASURE]
+
+
+def _heading(name: str, results: Results) -> str:
+    cells = (c for c in _measured(results) if c.subject.name == name)
+    version = next((cell.subject.version for cell in cells if cell.subject.version), "")
+    return f"{name} ({version})" if version else name
+
+
+def _jobs(verdict: Verdict, cells: list[CellResult]) -> str:
+    found: dict[str, list[str]] = {}
+    for cell in cells:
+        if cell.verdict is verdict:
+            found.setdefault(cell.job, []).append(cell.corner)
+    return ", ".join(
+        job if len(corners) == sum(c.job == job for c in cells) else f"{job} ({' '.join(corners)})"
+        for job, corners in found.items()
+    )
+
+
+class TimeRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One measured cell; what depends on a cell that the run does not hold is None."""
+
+    id: str
+    subject: str
+    mips: float | None
+    """None where no guest has any."""
+    cores: int
+    chip: str
+    corner: str
+    job: str
+    region_bytes: int
+    verdict: Verdict
+    total_ns: int
+    chip_busy_ns: int
+    floor_ns: int | None
+    ratio: float | None
+    """Of the total to the least: busy time and floor."""
+    overshoot_ns: int
+    transfers: int
+    floor_transfers: int | None
+    beside_ns: int | None
+    """The total of the other subject in the same cell."""
+
+
+def time_rows(results: Results, *, beside: str) -> list[TimeRow]:
+    """A row for each cell that timed a subject, set beside the one of subject `beside`."""
+    timed = (cell for cell in results.cells if cell.time_ns.total > 0)
+    measured = [cell for cell in timed if cell.role == Role.MEASURE]
+    floors = {
+        _work(cell): cell
+        for cell in results.cells
+        if cell.role == Role.FLOOR and cell.verdict is Verdict.PASS
+    }
+    others = {(_work(cell), cell.corner): cell for cell in measured if cell.subject.name == beside}
+    return [
+        _row(cell, floors.get(_work(cell)), others.get((_work(cell), cell.corner)))
+        for cell in measured
+    ]
+
+
+def _work(cell: CellResult) -> Hashable:
+    """All that must be equal for two times to be of the same work in the same guest."""
+    guest = cell.guest
+    return (
+        *(cell.lane, guest.arch, tuple(guest.mips), guest.cores, tuple(cell.hazards)),
+        *(cell.chip, cell.programmer, cell.job, cell.region_bytes),
+    )
+
+
+def _row(cell: CellResult, floor: CellResult | None, other: CellResult | None) -> TimeRow:
+    least_ns = cell.chip_busy_ns + floor.time_ns.total if floor else 0
+    return TimeRow(
+        id=cell.id,
+        subject=cell.subject.name,
+        mips=next(iter(cell.guest.mips), None),
+        cores=cell.guest.cores,
+        chip=cell.chip,
+        corner=cell.corner,
+        job=cell.job,
+        region_bytes=cell.region_bytes,
+        verdict=cell.verdict,
+        total_ns=cell.time_ns.total,
+        chip_busy_ns=cell.chip_busy_ns,
+        floor_ns=floor.time_ns.total if floor else None,
+        ratio=round(cell.time_ns.total / least_ns, 4) if least_ns else None,
+        overshoot_ns=cell.overshoot_ns,
+        transfers=cell.transfers,
+        floor_transfers=floor.transfers if floor else None,
+        beside_ns=other.time_ns.total if other else None,
+    )

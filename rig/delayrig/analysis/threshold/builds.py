@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A flashrom for each threshold: ours, those that a command builds, or those that are given.
+
+Ours are kept below the folder of state by what they are made of. One build folder serves all: a
+threshold is in three sources, and all else is compiled once (`compared_thresholds_us`).
+"""
+
+import fcntl
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from delayrig.base import digest
+from delayrig.base.errors import BadInputError, RigFaultError
+from delayrig.base.paths import Paths
+from delayrig.base.preparing import Preparing
+from delayrig.base.shell import run_shell
+from delayrig.images.elf import collect_program
+from delayrig.images.subject import PATH_PREFIX
+
+DEFAULT = "0,2,10,50,100,500,1000,10000,100000"
+"""The proposal's own candidates (2, 100 and 100,000 us), what lies between them, and both ends."""
+US_MAX = 2**32 - 1
+HOW = "write whole microseconds with commas between: --values 0,2,100"
+FOLDER = "thresholds"
+SOURCES = ("flashrom", "emulators")
+BUILD_FILES = ("rig/delayrig/VERSION", "meson.build", "meson.options")
+SUFFIXES = {".c", ".h", ".build", ".map", ".py", ".toml"}
+TARGET = "flashrom-threshold-{}"
+TAIL_LINES = 12
+PLACE = "{threshold}"
+BUILD, BINARY = "--build", "--binary"
+
+
+def parse_values(text: str) -> list[int]:
+    """Microseconds, the smallest first; raises `BadInputError` that names what is wrong."""
+    values: list[int] = []
+    for word in (word.strip() for word in text.split(",")):
+        value = parse_value(word, "--values")
+        if value in values:
+            raise BadInputError(
+                f"--values: {value} is there twice", hint=f"leave one of them out; {HOW}"
+            )
+        values.append(value)
+    return sorted(values)
+
+
+def parse_value(word: str, option: str) -> int:
+    """One threshold in microseconds; raises `BadInputError` that names the option."""
+    if re.fullmatch(r"-[0-9]+", word):
+        raise BadInputError(f"{option}: {word} is negative, and no wait is that short", hint=HOW)
+    if not re.fullmatch(r"[0-9]+", word):
+        raise BadInputError(f"{option}: {word!r} is no number of microseconds", hint=HOW)
+    if int(word) > US_MAX:
+        raise BadInputError(
+            f"{option}: {word} is more than a delay function can be asked for",
+            hint=f"the largest is {US_MAX}, which never sleeps",
+        )
+    return int(word)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    value_us: int
+    program: Path
+    sha256: str
+    """Of the program and all that it loads."""
+
+    @property
+    def subject(self) -> str:
+        return f"{PATH_PREFIX}{self.program}"
+
+
+def candidate_of(value_us: int, program: Path) -> Candidate:
+    """Raises `BadInputError` where the file is none that a guest could run."""
+    return Candidate(value_us=value_us, program=program.absolute(), sha256=closure_sha256(program))
+
+
+def closure_sha256(program: Path) -> str:
+    """A digest of the program, its interpreter and its libraries."""
+    closure = collect_program(str(program.absolute()), Path("/"))
+    files = [closure.program, *closure.libraries.values()]
+    files += [closure.interpreter[1]] if closure.interpreter else []
+    return digest.of_value(sorted(digest.of_file(file) for file in files))
+
+
+def check_candidates(candidates: Iterable[Candidate], option: str) -> None:
+    """Raises `BadInputError` where two are one program, or one has changed since it was built."""
+    known: dict[str, Candidate] = {}
+    for candidate in candidates:
+        if closure_sha256(candidate.program) != candidate.sha256:
+            raise BadInputError(
+                f"{option}: what was built for {candidate.value_us} us has changed since:"
+                f" {candidate.program}",
+                hint="a later build wrote over it or over a library of it: give each a folder"
+                " of its own, with {threshold} in its name",
+            )
+        other = known.setdefault(candidate.sha256, candidate)
+        if other is not candidate:
+            raise BadInputError(
+                f"{option}: the programs for {other.value_us} and {candidate.value_us} us are"
+                " the same, byte for byte",
+                hint="see that {threshold} reaches the compiler, and that old objects are rebuilt",
+            )
+
+
+def provide_own(values: Sequence[int], paths: Paths, preparing: Preparing) -> list[Candidate]:
+    """A program for each; only what is not there yet is built."""
+    with _locked(paths.state / FOLDER) as folder:
+        made = folder / source_sha256(paths.checkout)[:16]
+        places = {value: made / f"flashrom-{value}" for value in values}
+        missing = [value for value in values if not places[value].is_file()]
+        if missing:
+            preparing(f"flashrom with thresholds of {', '.join(map(str, missing))} us")
+            _build(missing, folder / "build", made, paths)
+    return [candidate_of(value, place) for value, place in places.items()]
+
+
+def source_sha256(checkout: Path) -> str:
+    """Of all that such a program is built from, the compiler's version included."""
+    files = [checkout / name for name in BUILD_FILES]
+    for name in SOURCES:
+        below = (checkout / name).rglob("*")
+        files += sorted(file for file in below if file.suffix in SUFFIXES and file.is_file())
+    compiler = subprocess.run(
+        [os.environ.get("CC", "cc"), "--version"], capture_output=True, text=True, check=False
+    )
+    return digest.of_value(
+        [
+            [[str(file.relative_to(checkout)), digest.of_file(file)] for file in files],
+            [compiler.stdout, os.environ.get("CFLAGS", "")],
+        ]
+    )
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[Path]:
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield folder
+
+
+def _build(values: Sequence[int], build: Path, made: Path, paths: Paths) -> None:
+    option = f"-Dcompared_thresholds_us={','.join(map(str, values))}"
+    targets = [TARGET.format(value) for value in values]
+    folders = [option, str(build), str(paths.checkout)]
+    if _run(["setup", "--reconfigure", *folders], paths).returncode != 0:
+        shutil.rmtree(build, ignore_errors=True)
+        _require(_run(["setup", *folders], paths), "configuring")
+    _require(_run(["compile", "-C", str(build), *targets], paths), "building")
+    made.mkdir(parents=True, exist_ok=True)
+    for value, target in zip(values, targets, strict=True):
+        _place(build / "flashrom" / target, made / f"flashrom-{value}")
+
+
+def _place(program: Path, place: Path) -> None:
+    """Whole, or not at all."""
+    scratch = place.with_name(f".{place.name}.new")
+    shutil.copy2(program, scratch)
+    scratch.replace(place)
+
+
+def _run(arguments: list[str], paths: Paths) -> subprocess.CompletedProcess[str]:
+    programs = paths.state / "venv" / "bin"
+    path = f"{programs}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+    return subprocess.run(
+        [str(programs / "meson"), *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        check=False,
+        env={**os.environ, "PATH": path, "PYTHONPATH": ""},
+    )
+
+
+def _require(done: subprocess.CompletedProcess[str], what: str) -> None:
+    if done.returncode != 0:
+        tail = "\n".join(f"  {line}" for line in done.stdout.splitlines()[-TAIL_LINES:])
+        raise RigFaultError(
+            f"{what} our flashrom with other thresholds failed; the last lines:\n{tail}",
+            hint="`rig/rig setup` builds everything again and says what is missing",
+        )
+
+
+def check_command(command: str) -> None:
+    """Raises `BadInputError` for a command that would build the same each time."""
+    if PLACE not in command:
+        raise BadInputError(
+            f"{BUILD} {command!r}: has no {PLACE} in it",
+            hint=f"put {PLACE} where the microseconds go, as in"
+            f" 'meson setup -Ddelay_minimum_sleep_us={PLACE} ...'",
+        )
+
+
+def build_candidates(
+    command: str, values: Sequence[int], paths: Paths, preparing: Preparing
+) -> list[Candidate]:
+    """Runs the command for each value; its last line of output is the path of the program."""
+    candidates = []
+    for value in values:
+        preparing(f"a flashrom with a threshold of {value} us: {command}")
+        program = _built(command.replace(PLACE, str(value)), value)
+        candidates.append(candidate_of(value, _apart(program, value, paths)))
+    check_candidates(candidates, BUILD)
+    return candidates
+
+
+def _built(command: str, value: int) -> Path:
+    done = run_shell(command)
+    lines = [line.strip() for line in done.stdout.splitlines() if line.strip()]
+    if done.returncode != 0:
+        said = [*lines, *done.stderr.splitlines()][-TAIL_LINES:]
+        tail = "".join(f"\n  {line}" for line in said) or "\n  (it printed nothing)"
+        raise BadInputError(
+            f"{BUILD} for {value} us: {command!r} ended with {done.returncode};"
+            f" its last lines:{tail}",
+            hint="run it by hand in this folder; nothing was measured",
+        )
+    program = Path(lines[-1]) if lines else Path()
+    if not lines or not program.is_file():
+        raise BadInputError(
+            f"{BUILD} for {value} us: its last line of output,"
+            f" {lines[-1] if lines else ''!r}, names no file",
+            hint="let the command end with the path of the program: ... && echo build/flashrom",
+        )
+    return program
+
+
+def _apart(program: Path, value: int, paths: Paths) -> Path:
+    """A copy that the next build cannot write over, where the program runs from any folder."""
+    folder = paths.state / FOLDER / "given" / digest.of_file(program)[:16]
+    copy = folder / f"flashrom-{value}"
+    if not copy.is_file():
+        folder.mkdir(parents=True, exist_ok=True)
+        _place(program, copy)
+    try:
+        libraries = collect_program(str(copy), Path("/")).libraries
+    except BadInputError:
+        return program
+    alike = libraries == collect_program(str(program.absolute()), Path("/")).libraries
+    return copy if alike else program
+
+
+def given_candidates(pairs: Sequence[str]) -> list[Candidate]:
+    """Of VALUE=PATH words; raises `BadInputError` that names the word."""
+    known: dict[int, Candidate] = {}
+    for pair in pairs:
+        word, equals, path = pair.partition("=")
+        if not equals or not path:
+            raise BadInputError(
+                f"{BINARY} {pair!r}: is not VALUE=PATH", hint="as in 100=./flashrom"
+            )
+        value = parse_value(word, BINARY)
+        if value in known:
+            raise BadInputError(f"{BINARY}: {value} is there twice", hint="leave one of them out")
+        if not Path(path).is_file():
+            raise BadInputError(
+                f"{BINARY} {pair!r}: there is no file {path}", hint="name a flashrom program"
+            )
+        known[value] = candidate_of(value, Path(path))
+    candidates = [known[value] for value in sorted(known)]
+    check_candidates(candidates, BINARY)
+    return candidates
