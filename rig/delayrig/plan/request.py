@@ -23,9 +23,9 @@ from delayrig.model.lane import LaneName
 from delayrig.model.result import FILE_NAME
 from delayrig.model.workload import region_of
 from delayrig.plan.cells import count_cells, plan_cells
+from delayrig.plan.check import check_contrast
 from delayrig.plan.cluster import ClusterWish
-from delayrig.plan.contrast import Contrast, check_contrast
-from delayrig.plan.schema import Plan, find_plan, lane_of_plan, own_subjects, read_plan
+from delayrig.plan.schema import Contrast, Plan, find_plan, lane_of_plan, own_subjects, read_plan
 
 UNCONFINED_VARIABLE = "FLASHROM_RIG_UNCONFINED"
 """Set and not empty, it is as if `--unconfined` were given: for machines that cannot confine."""
