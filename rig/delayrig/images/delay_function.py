@@ -37,7 +37,6 @@ class DelayWish(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def symbols(self) -> list[str]:
-        """Each of the names."""
         return [name.strip() for name in self.symbol.split(",") if name.strip()]
 
     @property

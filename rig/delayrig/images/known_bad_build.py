@@ -69,7 +69,6 @@ class Usual:
         return main.removesuffix("cli/main.c")
 
     def link_command(self, target: str) -> list[str]:
-        """The words that link a target."""
         lines = _run(["ninja", "-t", "commands", target], self.build, "asking ninja").splitlines()
         return shlex.split(lines[-1])
 

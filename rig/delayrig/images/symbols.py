@@ -201,7 +201,6 @@ class Symbols:
         return int(first["p_vaddr"]) - int(first["p_offset"])
 
     def code(self, address: int, size: int) -> bytes:
-        """The bytes of the code there."""
         at = self.file_offset(address)
         return self._content[at : at + size]
 

@@ -129,7 +129,6 @@ class PlanCheck:
                 )
 
     def choice(self, kind: type[C], value: str, key: str) -> C:
-        """The value, where there is such a one."""
         try:
             return kind(value)
         except ValueError:

@@ -81,7 +81,6 @@ class ClusterWish:
 
     @property
     def host(self) -> str:
-        """The scheduler's."""
         return urlsplit(self.address).hostname or ""
 
     @property

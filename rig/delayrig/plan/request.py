@@ -40,8 +40,6 @@ def is_unconfined_by_default() -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """A run that can be started."""
-
     plan: str
     cells: list[Cell]
     chips: dict[str, ChipFacts]

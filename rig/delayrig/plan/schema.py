@@ -90,8 +90,6 @@ class Group(Owner, frozen=True, kw_only=True):
 
 
 class Single(Owner, frozen=True, kw_only=True):
-    """One cell."""
-
     at: Point
     lane: str = ""
     """Its own, where that is not the plan's."""
@@ -113,8 +111,6 @@ class Match(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """An expectation and its reason."""
-
     when: Match
     expect: str
     reason: str
@@ -138,8 +134,6 @@ class Contrast(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A whole file."""
-
     schema: int
     about: str
     subjects: list[str]

@@ -58,19 +58,10 @@ SECURITY_OPTION = "--security"
 SHARED = ("--no-color", *QUIET_OPTIONS, *VERBOSE_OPTIONS)
 """What every command takes."""
 LISTS = ("plans", "chips", "hazards", "machines", "subjects")
+ON_HOST = (LANE_OPTION, HOST_LANE, f"{LANE_OPTION}={HOST_LANE}")
 OWN_COMMANDS = {
-    "setup": (
-        *(*SHARED, "--if-needed", TESTS_OPTION, PACKAGES_OPTION),
-        *(LANE_OPTION, HOST_LANE, f"{LANE_OPTION}={HOST_LANE}"),
-    ),
-    "doctor": (
-        *SHARED,
-        JSON_OPTION,
-        SECURITY_OPTION,
-        LANE_OPTION,
-        HOST_LANE,
-        f"{LANE_OPTION}={HOST_LANE}",
-    ),
+    "setup": (*SHARED, "--if-needed", TESTS_OPTION, PACKAGES_OPTION, *ON_HOST),
+    "doctor": (*SHARED, JSON_OPTION, SECURITY_OPTION, *ON_HOST),
     "clean": SHARED,
 }
 
@@ -141,12 +132,13 @@ def read_request(arguments: Sequence[str]) -> Request:
         security=SECURITY_OPTION in ours,
         help=any(option in ours for option in HELP_OPTIONS),
         if_needed="--if-needed" in ours,
-        needs_guests=lane_of(ours) != HOST_LANE and HOST_OPTION not in ours,
+        # The last lane counts, as the rig will read it.
+        needs_guests=values_of(LANE_OPTION, ours)[-1:] != [HOST_LANE] and HOST_OPTION not in ours,
         for_tests=TESTS_OPTION in ours and "setup" in ours,
         packages_only=PACKAGES_OPTION in ours and "setup" in ours,
         in_container=CONTAINER_OPTION in ours,
         imported=next(iter(values_of("--import", kept)), "") if "images" in kept[:1] else "",
-        extras=tuple(values_of(EXTRA_OPTION, kept)) if "setup" in kept[:1] else (),
+        extras=tuple(filter(None, values_of(EXTRA_OPTION, kept))) if "setup" in kept[:1] else (),
         archive=archive,
         version=list(kept[:1]) == [VERSION_OPTION],
         words=tuple(takewhile(lambda word: not word.startswith("-"), kept)),
@@ -170,25 +162,11 @@ def take_archive(arguments: Sequence[str]) -> tuple[list[str], str]:
 
 def values_of(option: str, arguments: Sequence[str]) -> list[str]:
     """What the option is given, each time: `--option VALUE` or `--option=VALUE`."""
-    pairs = zip(arguments, [*arguments[1:], ""], strict=True)
-    found = []
-    for argument, follower in pairs:
-        if argument == option and follower:
-            found.append(follower)
-        elif argument.startswith(f"{option}="):
-            found.append(argument.partition("=")[2])
-    return found
-
-
-def lane_of(arguments: Sequence[str]) -> str:
-    """What `--lane` says, as the rig will read it: the last one counts."""
-    lane = ""
-    for number, argument in enumerate(arguments):
-        if argument == LANE_OPTION:
-            lane = "".join(arguments[number + 1 : number + 2])
-        elif argument.startswith(f"{LANE_OPTION}="):
-            lane = argument.partition("=")[2]
-    return lane
+    return [
+        follower if argument == option else argument.partition("=")[2]
+        for argument, follower in zip(arguments, [*arguments[1:], ""], strict=True)
+        if argument == option or argument.startswith(f"{option}=")
+    ]
 
 
 def _check_own(request: Request) -> None:

@@ -10,7 +10,7 @@ from delayrig.setup.command import commands
 from delayrig.setup.console import human_size
 from delayrig.setup.context import Context
 from delayrig.setup.errors import EXIT_PASS, SetupError
-from delayrig.setup.layout import Layout
+from delayrig.setup.layout import Layout, data_home
 from delayrig.setup.lock import TAG_NAME, hold_state
 from delayrig.setup.scratch import sweep_scratch
 from delayrig.setup.steps import disk_usage_bytes
@@ -92,10 +92,8 @@ def _installed_names(layout: Layout) -> list[str]:
 
 def history_file(environment: Mapping[str, str]) -> Path | None:
     """Where runs of the past are kept among the user's data; None where none are."""
-    base = Path(environment.get("XDG_DATA_HOME", ""))
-    base = base if base.is_absolute() else Path("~/.local/share")
     try:
-        file = base.expanduser() / "flashrom-delay-rig" / "history.sqlite"
+        file = data_home(environment) / "flashrom-delay-rig" / "history.sqlite"
     except RuntimeError:
         return None
     return file if file.is_file() else None

@@ -34,11 +34,9 @@ class Console:
 
     @property
     def interactive(self) -> bool:
-        """True where somebody can answer."""
         return self.input.isatty() and self.output.isatty()
 
     def paint(self, text: str, colour: Colour) -> str:
-        """The text in a colour, where there are colours."""
         return f"\033[{colour}m{text}\033[0m" if self.colours else text
 
     def begin(self, title: str) -> None:

@@ -68,7 +68,6 @@ class Machine:
 
 
 def this_release() -> Release:
-    """The distribution of this machine."""
     text = OS_RELEASE.read_text(encoding="utf-8") if OS_RELEASE.is_file() else ""
     return read_release(text)
 

@@ -186,10 +186,6 @@ def _check_build(context: Context) -> Finding:
     return _fresh(context, NATIVE, "native programs are built")
 
 
-def _check_images(context: Context) -> Finding:
-    return _fresh(context, IMAGES, "up to date")
-
-
 def _fresh(context: Context, step: str, text: str) -> Finding:
     if step in stale_steps(context.layout, wanted_marks(context.layout)):
         return note("inputs have changed since; the next start does this step", "")
@@ -241,7 +237,7 @@ CHECKS: dict[str, Callable[[Context], Finding]] = {
     "archive": _check_archive,
     "Python environment": _check_environment,
     "build": _check_build,
-    "images": _check_images,
+    "images": lambda context: _fresh(context, IMAGES, "up to date"),
     "disk": _check_disk,
     "realtime priority": _check_realtime,
     "cores": _check_cores,

@@ -114,7 +114,6 @@ def find_privilege(*, interactive: bool) -> tuple[str, ...] | str:
 
 
 def find_backports() -> Backports:
-    """Sources for the backports of this machine's release."""
     return derive_backports(
         read_targets(), OS_RELEASE.read_text(encoding="utf-8"), read_source_files()
     )

@@ -11,6 +11,7 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from delayrig import __version__
+from delayrig.setup import stamp
 from delayrig.setup.arguments import HELP, OWN_COMMANDS, Request, read_request
 from delayrig.setup.errors import (
     EXIT_BAD_USAGE,
@@ -25,18 +26,7 @@ from delayrig.setup.layout import Layout, find_layout
 from delayrig.setup.lock import note_use
 from delayrig.setup.named_archive import VARIABLE as ARCHIVE_VARIABLE
 from delayrig.setup.named_archive import named_archive
-from delayrig.setup.stamp import (
-    ACCOUNT,
-    ENVIRONMENT,
-    EVERY_STEP,
-    GUEST_STEPS,
-    HOST_STEPS,
-    NATIVE,
-    PACKAGES,
-    TEST_STEPS,
-    stale_steps,
-    wanted_marks,
-)
+from delayrig.setup.stamp import stale_steps, wanted_marks
 from delayrig.setup.start_rig import become_rig
 
 if TYPE_CHECKING:
@@ -89,7 +79,7 @@ def _answer(layout: Layout, request: Request) -> int:
     if request.own:
         sys.stdout.write(HELP)
         return EXIT_PASS
-    if not stale_steps(layout, wanted_marks(layout), [ENVIRONMENT]):
+    if not stale_steps(layout, wanted_marks(layout), [stamp.ENVIRONMENT]):
         become_rig(layout, request.passed)
     from delayrig.setup.reference import check_command, help_text, list_text
 
@@ -148,12 +138,12 @@ def _guarded(layout: Layout, request: Request) -> int:
 
 def _steps(request: Request) -> tuple[str, ...]:
     if request.packages_only:
-        return (PACKAGES, ACCOUNT)
+        return (stamp.PACKAGES, stamp.ACCOUNT)
     if request.for_tests:
-        return TEST_STEPS
+        return stamp.TEST_STEPS
     if not request.needs_guests:
-        return HOST_STEPS
-    return EVERY_STEP if request.own else GUEST_STEPS
+        return stamp.HOST_STEPS
+    return stamp.EVERY_STEP if request.own else stamp.GUEST_STEPS
 
 
 def _dispatch(context: "Context", request: Request) -> int:
@@ -186,7 +176,7 @@ def _dispatch(context: "Context", request: Request) -> int:
 
 def _check_still_ours(layout: Layout) -> None:
     note_use(layout)
-    if stale_steps(layout, wanted_marks(layout), [NATIVE]):
+    if stale_steps(layout, wanted_marks(layout), [stamp.NATIVE]):
         raise SetupError(
             f"{layout.state} was just taken by another checkout",
             "start again, or point $FLASHROM_RIG_STATE at another folder",

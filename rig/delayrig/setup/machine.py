@@ -5,12 +5,12 @@ import os
 import shutil
 
 from delayrig.setup.apt import has_debian
-from delayrig.setup.command import succeeds
 from delayrig.setup.container import engine_name
 from delayrig.setup.context import Context
 from delayrig.setup.distribution import Machine, refusal, this_release
 from delayrig.setup.install import AptGet, read_targets
 from delayrig.setup.named_archive import named_archive
+from delayrig.setup.packages import new_enough
 from delayrig.setup.stamp import PACKAGES, read_marks
 
 QEMU_PACKAGE, QEMU_VERSION_MIN = "qemu-system-x86", "9.1"
@@ -40,13 +40,7 @@ def examine_machine(context: Context) -> Machine:
         has_apt=has_apt,
         has_debian=with_debian,
         has_named=bool(named_archive(os.environ)),
-        qemu_versions=() if any(new_qemu(version) for version in offers) else offers,
+        qemu_versions=() if any(new_enough(each, QEMU_VERSION_MIN) for each in offers) else offers,
         qemu_version_min=QEMU_VERSION_MIN,
         engine=engine_name(),
     )
-
-
-def new_qemu(version: str) -> bool:
-    """True for a package's version that runs the guests."""
-    upstream = version.split(":", 1)[-1]
-    return succeeds(["dpkg", "--compare-versions", upstream, "ge", QEMU_VERSION_MIN])

@@ -59,7 +59,6 @@ def man_pages(layout: Layout) -> dict[str, str]:
 
 
 def page_name(name: str) -> str:
-    """The manual's name of a text."""
     return PROGRAM if name == PROGRAM_TEXT else f"{PROGRAM}-{name}"
 
 
@@ -158,7 +157,6 @@ def _list(lines: list[str], name: str, texts: dict[str, str]) -> Iterator[str]:
 
 
 def write_pages(layout: Layout, folder: Path) -> None:
-    """Each in a file of its own."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in man_pages(layout).items():
         (folder / name).write_text(text, encoding="utf-8")

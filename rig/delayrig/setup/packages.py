@@ -30,8 +30,6 @@ NewEnough = Callable[[str, str], bool]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Package:
-    """A package that the rig needs, and why."""
-
     name: str
     reason: str
     version_min: str = ""
@@ -81,7 +79,6 @@ def ensure_host_packages(context: Context) -> bool:
 
 
 def ensure_test_packages(context: Context) -> bool:
-    """Installs what the rig's own tests need besides."""
     return _ensure(context, read_wanted(context.layout, for_tests=True))
 
 
@@ -102,7 +99,6 @@ def _ensure(context: Context, wanted: tuple[Package, ...]) -> bool:
 
 
 def read_packages(path: Path) -> tuple[Package, ...]:
-    """The packages that packages.toml lists."""
     content = tomllib.loads(path.read_text(encoding="utf-8"))
     if content.get("schema") != 1:
         raise SetupError(f"{path}: key 'schema' is not 1", "check out the whole tree again")

@@ -32,8 +32,6 @@ class Call:
 
 
 class CallGraph:
-    """Of one program."""
-
     def __init__(self, program: Program) -> None:
         self.program = program
 
@@ -88,7 +86,6 @@ class CallGraph:
         return [function.address for function in self.functions]
 
     def function_at(self, address: int) -> Function | None:
-        """The function that the address lies in."""
         at = bisect_right(self._begins, address) - 1
         found = self.functions[at] if at >= 0 else None
         return found if found and address < max(found.end, found.address + 1) else None
@@ -139,12 +136,10 @@ class CallGraph:
 
     @cached_property
     def by_caller(self) -> dict[int, list[Call]]:
-        """The calls that each function makes."""
         return _grouped((call.caller, call) for call in self.calls)
 
     @cached_property
     def by_target(self) -> dict[int, list[Call]]:
-        """The calls of each function of the file."""
         return _grouped((call.target, call) for call in self.calls if call.target is not None)
 
     @cached_property

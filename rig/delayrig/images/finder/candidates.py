@@ -42,8 +42,6 @@ class Candidate:
 
 
 class Candidates:
-    """Of one program."""
-
     def __init__(self, content: bytes) -> None:
         self.program = Program(content)
         self.graph = CallGraph(self.program)

@@ -38,8 +38,6 @@ class Extent(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Findings(msgspec.Struct, frozen=True, kw_only=True):
-    """Of one file."""
-
     found: tuple[Extent, ...]
     """What looks like a delay function."""
     named: tuple[Extent, ...]

@@ -52,7 +52,6 @@ class Instruction:
 
     @property
     def end(self) -> int:
-        """Where the next one begins."""
         return self.address + self.size
 
 

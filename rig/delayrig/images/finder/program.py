@@ -38,12 +38,10 @@ class Step:
 
     @property
     def kind(self) -> str:
-        """What it does to the flow of control."""
         return kind_of(self.mnemonic)
 
     @property
     def end(self) -> int:
-        """Where the next one begins."""
         return self.address + self.size
 
     @property
@@ -62,7 +60,6 @@ class Function:
 
     @property
     def end(self) -> int:
-        """Behind its last byte."""
         return self.address + self.size
 
 
@@ -95,7 +92,6 @@ class Program:
         return b""
 
     def steps(self, address: int, size: int) -> list[Step]:
-        """The instructions there, one after the other."""
         return self._decoded(self.code(address, size), address)
 
     def _decoded(self, content: bytes, address: int) -> list[Step]:

@@ -22,7 +22,6 @@ class State:
     """What was put behind a pointer that the function was given, by the argument's number."""
 
     def copy(self) -> "State":
-        """One that may be changed."""
         return State(dict(self.registers), dict(self.words), dict(self.behind))
 
     def merge(self, other: "State") -> bool:
@@ -32,11 +31,9 @@ class State:
         return _merge(self.behind, other.behind) or news
 
     def of(self, register: str) -> Value:
-        """What the register holds."""
         return self.registers.get(register, NOTHING)
 
     def put(self, register: str, value: Value) -> None:
-        """Nothing else is in it afterwards."""
         if register:
             self.registers[register] = value
 
@@ -45,7 +42,6 @@ class State:
         return only(self.of(register), STACK)
 
     def load(self, offset: int, size: int) -> Value:
-        """What lies there on the stack."""
         found = [self.words.get(at, NOTHING) for at in _granules(offset, size)]
         return NOTHING.union(*found)
 
@@ -61,7 +57,6 @@ class State:
 
 
 def entry_state(isa: Isa) -> State:
-    """At a function's first instruction."""
     state = State({isa.stack: stack(0)})
     for index in range(ARGUMENTS):
         if isa.arguments:

@@ -23,17 +23,14 @@ FACTOR_MAX = 1_000_000_000
 
 
 def number(value: int) -> Value:
-    """A constant."""
     return frozenset({(NUMBER, value)})
 
 
 def argument(index: int) -> Value:
-    """An argument as the caller gave it."""
     return frozenset({(ARGUMENT, index)})
 
 
 def stack(offset: int) -> Value:
-    """An address on the stack."""
     return frozenset({(STACK, offset)})
 
 
@@ -49,7 +46,6 @@ def constant(value: Value) -> int | None:
 
 
 def arguments_in(value: Value) -> set[int]:
-    """Of which arguments it was made."""
     return {n for name, n in value if name in OF_ARGUMENT}
 
 
@@ -59,7 +55,6 @@ def is_scaled(value: Value, index: int) -> bool:
 
 
 def has_clock(value: Value) -> bool:
-    """Whether a clock is in it."""
     return (CLOCK, 0) in value
 
 

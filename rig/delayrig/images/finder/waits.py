@@ -91,7 +91,6 @@ class Wait:
 
     @property
     def waits(self) -> bool:
-        """Whether it does at all."""
         return self.is_own or bool(self.forwards)
 
 
@@ -105,7 +104,6 @@ class Waits:
         self._clocks: dict[int, bool] = {}
 
     def flow(self, function: Function) -> Flow | None:
-        """Read once."""
         if function.address not in self._flows:
             self._flows[function.address] = None  # while it is read, for those that call themselves
             self._flows[function.address] = read_flow(self.graph, function, self)

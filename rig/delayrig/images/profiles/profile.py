@@ -65,7 +65,6 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 @cache
 def read_profiles() -> tuple[Profile, ...]:
-    """Every profile that comes with the rig."""
     return tuple(read_toml(file, Profile) for file in sorted(PROFILES_FOLDER.glob("*.toml")))
 
 
@@ -75,7 +74,6 @@ def known_delay_symbols() -> list[str]:
 
 
 def find_profile(version: str) -> Profile | None:
-    """The profile for a version."""
     for profile in read_profiles():
         if any(re.fullmatch(pattern, version) for pattern in profile.versions):
             return profile

@@ -48,7 +48,6 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     @property
     def core_mips(self) -> list[float]:
-        """Of each core, as the file says."""
         return [tier.mips for tier in self.tier for _ in range(tier.cores)]
 
 
