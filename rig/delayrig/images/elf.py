@@ -123,13 +123,7 @@ def collect_program(program: str, root: Path, beside: tuple[str, ...] = ()) -> C
         for name in user.facts.needed:
             if name not in libraries:
                 place, libraries[name], found = _find_library(root, name, user, folders)
-                waiting.append(
-                    _User(
-                        place=place,
-                        facts=found,
-                        inherited=user.own_rpath,
-                    )
-                )
+                waiting.append(_User(place=place, facts=found, inherited=user.own_rpath))
     return Closure(program=_resolve(root, program), interpreter=interpreter, libraries=libraries)
 
 

@@ -26,13 +26,7 @@ from delayrig.images.own_programs import provide_own
 from delayrig.images.packages import unpack_packages
 from delayrig.images.recipes import ProgramRecipe, Recipes
 from delayrig.images.seal import FILE_NAME as SEAL
-from delayrig.images.seal import (
-    broken_seal,
-    files_below,
-    sealed,
-    unsealed,
-    write_seal,
-)
+from delayrig.images.seal import broken_seal, files_below, sealed, unsealed, write_seal
 from delayrig.model.platform import PLATFORMS, Arch, labelled
 
 BUNDLED = "bundled"

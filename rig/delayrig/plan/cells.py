@@ -156,11 +156,7 @@ class _Reader:
         alone = {name: values[0] for name, values in factors.items() if _is_settled(name, values)}
         spread = {name: values for name, values in factors.items() if name not in alone}
         self._check.strength(group.strength, len(spread), key)
-        rows = covering_array(
-            spread,
-            strength=group.strength,
-            constraints=_constraints(factors),
-        )
+        rows = covering_array(spread, strength=group.strength, constraints=_constraints(factors))
         return sorted(
             ({name: (row | alone)[name] for name in factors} for row in rows),
             key=lambda row: [factors[name].index(row[name]) for name in factors],

@@ -67,10 +67,7 @@ class PlanCheck:
                 hint=f"a region has {REGIONS_KIB[0]} to {REGIONS_KIB[-1]} KiB",
             )
         if owner.pin and not PIN.fullmatch(owner.pin):
-            raise self._error(
-                f"'{key}.pin' is {owner.pin!r}",
-                hint="CPUs are written as 0,2-3",
-            )
+            raise self._error(f"'{key}.pin' is {owner.pin!r}", hint="CPUs are written as 0,2-3")
 
     def span(self, factors: dict[str, list[Any]], key: str) -> None:
         """The choices in each dimension of a group."""
@@ -143,8 +140,7 @@ class PlanCheck:
                 pass
             case "mips" if self._lane is LaneName.LIVE and not 1 <= value <= LIVE_MIPS_MAX:
                 raise self._error(
-                    f"'{key}' is {value:g}",
-                    hint=f"the live lane does 1 to {LIVE_MIPS_MAX} MIPS",
+                    f"'{key}' is {value:g}", hint=f"the live lane does 1 to {LIVE_MIPS_MAX} MIPS"
                 )
             case "mips" if self._lane is not LaneName.LIVE and shift_for_mips(value) is None:
                 raise self._error(
@@ -165,8 +161,7 @@ class PlanCheck:
                 )
             case "corner" if not is_corner(value):
                 raise self._error(
-                    f"'{key}': unknown value {value!r}",
-                    hint=nearest(value, FORMS, what="values"),
+                    f"'{key}': unknown value {value!r}", hint=nearest(value, FORMS, what="values")
                 )
             case "hazards":
                 with self._named(key):

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Which functions that wait are delay functions: they are asked for a time and nothing else."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from delayrig.images.finder.calls import Call, CallGraph
 from delayrig.images.finder.flow import Flow
-from delayrig.images.finder.isa import BRANCH, OTHER
-from delayrig.images.finder.operand import Instruction, Place, read_instructions
+from delayrig.images.finder.isa import BRANCH, OTHER, Instruction, Place, read_instructions
 from delayrig.images.finder.program import Function, Program
 from delayrig.images.finder.waits import (
     CLOCKS,
+    HARMLESS,
     HELPERS_SIZE_MAX,
     SLEEPERS,
     Wait,
@@ -49,8 +49,7 @@ class Candidates:
 
     def found(self) -> list[Candidate]:
         """By address."""
-        accepted = self._accepted
-        return [self._candidate(wait) for _, wait in sorted(accepted.items())]
+        return [self._candidate(wait) for _, wait in sorted(self._accepted.items())]
 
     def told(self, address: int) -> Candidate:
         """A function that somebody else says is a delay, as far as its code shows how."""
@@ -165,9 +164,9 @@ class Candidates:
     def _is_plain(self, wait: Wait) -> bool:
         """It looks at one argument alone, and nobody takes a time from it."""
         flow = self._flow(wait)
-        own = wait.is_own
         measures = flow.returns_clock and self._is_asked_for_more(wait)
-        return flow.read <= {wait.argument} and not measures and bool(own or not wait.argument)
+        is_first = wait.is_own or not wait.argument
+        return flow.read <= {wait.argument} and not measures and is_first
 
     def _is_asked_for_more(self, wait: Wait) -> bool:
         """Whether a caller uses what it returns."""
@@ -201,13 +200,12 @@ class Candidates:
         return found
 
     def _candidate(self, wait: Wait) -> Candidate:
-        asks = tuple(sorted(set(self._asks(wait))))
         return Candidate(
             function=wait.function,
             argument=wait.argument,
             argument_bits=self._bits(wait),
             unit_ns=self._unit_ns(wait) or US_NS,
-            asks=asks,
+            asks=tuple(sorted(set(self._asks(wait)))),
             doubt="; ".join(self._doubts(wait)),
         )
 
@@ -218,9 +216,7 @@ class Candidates:
         """0 where nobody knows. What has 32 bits counts microseconds unless the code says more: few
         count nanoseconds in so little room, and somebody may have taken the one for the other.
         """
-        if self._bits(wait) == WIDE_BITS:
-            return wait.counts_ns
-        return max(wait.counts_ns, US_NS)
+        return wait.counts_ns if self._bits(wait) == WIDE_BITS else max(wait.counts_ns, US_NS)
 
     def _doubts(self, wait: Wait) -> Iterator[str]:
         flow = self._flow(wait)
@@ -248,20 +244,15 @@ class Candidates:
 
     def _is_other(self, call: Call | None) -> bool:
         """Whether that call has nothing to do with waiting."""
-        if call is None:
-            return True
-        if call.target is None:
-            return not self.waits.is_harmless(call.name)
-        return False
+        return call is None or (call.target is None and call.name not in HARMLESS)
 
     def _uses_result(self, call: Call) -> bool:
         """Whether the caller reads the register with the result before it is written anew."""
         if not call.returns_here:
             return False
-        content = self.program.code(call.step.end, LOOK_AHEAD_BYTES)
-        return _reads_first(
-            read_instructions(self.program.isa, content, call.step.end), self.program.isa.results[0]
-        )
+        isa, after = self.program.isa, call.step.end
+        ahead = read_instructions(isa, self.program.code(after, LOOK_AHEAD_BYTES), after)
+        return _reads_first(ahead, isa.results[0])
 
     def _asks(self, wait: Wait) -> Iterator[int]:
         for call in self.graph.by_target.get(wait.function.address, ()):
@@ -314,7 +305,7 @@ class Candidates:
         at = next(n for n, s in enumerate(steps) if s.address == call.step.address)
         first = steps[max(at - 12, 0)].address
         content = self.program.code(first, call.step.address - first)
-        return read_instructions(self.program.isa, content, first)
+        return list(read_instructions(self.program.isa, content, first))
 
 
 def _constant_of(step: Instruction) -> int | None:
@@ -324,7 +315,7 @@ def _constant_of(step: Instruction) -> int | None:
     return step.operands[1].immediate if moved else None
 
 
-def _reads_first(steps: list[Instruction], register: str) -> bool:
+def _reads_first(steps: Iterable[Instruction], register: str) -> bool:
     for step in steps:
         if step.kind != OTHER:
             return step.kind == BRANCH and register in step.read

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from delayrig.images.finder.calls import Call, CallGraph
 from delayrig.images.finder.flow import Flow, Handed, read_flow
 from delayrig.images.finder.program import Function
-from delayrig.images.finder.value import (
+from delayrig.images.finder.state import (
     ARGUMENT,
     MEMORY,
     Value,
@@ -218,10 +218,6 @@ class Waits:
         """Of i386's code that may lie anywhere: a helper that tells where it does."""
         function = None if call.target is None else self.graph.function_at(call.target)
         return function is not None and function.size <= PLACE_FINDER_SIZE_MAX
-
-    def is_harmless(self, name: str) -> bool:
-        """Whether a delay may call it without being more than a delay."""
-        return name in HARMLESS
 
 
 def sleeps_until(handed: Handed) -> bool:
