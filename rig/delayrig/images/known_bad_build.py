@@ -5,10 +5,8 @@ Only what the change is in is compiled: with the usual build's own command, on a
 the sources in which the changed files alone are real.
 """
 
-import os
 import shlex
 import shutil
-import subprocess
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +17,7 @@ from delayrig.base import digest
 from delayrig.base.errors import BadInputError, RigFaultError
 from delayrig.base.paths import Paths
 from delayrig.images.known_bad import Mistake, changed_sources
+from delayrig.images.own_programs import TAIL_LINES, run_merged
 from delayrig.images.seal import fault_of, sealed_folder
 from delayrig.model.platform import Arch
 
@@ -34,7 +33,6 @@ LINKED_FOLDER = "emulators/"
 """Of objects that are linked in as they are: the part that the dummy programmer has."""
 FOLDER = "known-bad"
 MADE_OF = "made-of"
-TAIL_LINES = 12
 # A mistake may leave a function without a caller.
 LENIENT = ("-Wno-error", "-Werror=implicit-function-declaration")
 
@@ -214,17 +212,7 @@ def _run_for(mistake: Mistake, words: list[str], build: Path) -> None:
 
 
 def _run(words: list[str], build: Path, what: str) -> str:
-    done = subprocess.run(
-        words,
-        cwd=build,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        env={**os.environ, "LC_ALL": "C"},
-        check=False,
-    )
+    done = run_merged(words, environment={"LC_ALL": "C"}, folder=build)
     if done.returncode != 0:
         tail = "\n".join(f"  {line}" for line in done.stdout.splitlines()[-TAIL_LINES:])
         raise BadInputError(

@@ -15,14 +15,13 @@ from delayrig.base.atomic_file import place_folder, replace_file
 from delayrig.base.errors import BadInputError, nearest
 from delayrig.base.paths import Paths
 from delayrig.base.preparing import Preparing
-from delayrig.images.cross_builds import library_folders
 from delayrig.images.disguise import disguised, split_disguises
 from delayrig.images.elf import Closure, collect_program, read_elf
 from delayrig.images.known_bad import PREFIX as KNOWN_BAD_PREFIX
 from delayrig.images.known_bad import find_mistake, own_mistakes
 from delayrig.images.known_bad_build import PROGRAM as BUILT_PROGRAM
 from delayrig.images.known_bad_build import provide_build
-from delayrig.images.own_programs import provide_own
+from delayrig.images.own_programs import library_folders, provide_own
 from delayrig.images.packages import unpack_packages
 from delayrig.images.recipes import ProgramRecipe, Recipes
 from delayrig.images.seal import FILE_NAME as SEAL
@@ -213,8 +212,9 @@ def provide_subject(
         return _provide_packaged(name, recipes.subjects[name], arch, paths, preparing)
     disguises, plain = split_disguises(name)
     if plain in OWN_PROGRAMS or plain.startswith(KNOWN_BAD_PREFIX):
-        program = disguised(_own_program(plain, paths, arch), disguises, paths)
-        return _pack_own(name, program, paths, arch, preparing)
+        program = str(disguised(_own_program(plain, paths, arch), disguises, paths))
+        closure = collect_program(program, Path("/"), library_folders(arch, paths))
+        return pack(name, closure, {}, paths, arch, preparing)
     subject = pack(name, _collect_path(name), {}, paths, arch, preparing)
     version = _packaged_version(subject.program_sha256, paths)
     return msgspec.structs.replace(subject, package_version=version)
@@ -228,11 +228,6 @@ def _own_program(name: str, paths: Paths, arch: Arch) -> Path:
     if arch is Arch.X86_64:
         return provide_own(OWN_PROGRAMS[name], paths)
     return paths.build_of(arch) / OWN_PROGRAMS[name]
-
-
-def _pack_own(name: str, program: Path, paths: Paths, arch: Arch, preparing: Preparing) -> Subject:
-    own = collect_program(str(program), Path("/"), library_folders(arch, paths))
-    return pack(name, own, {}, paths, arch, preparing)
 
 
 def _collect_path(name: str) -> Closure:

@@ -10,7 +10,7 @@ from pathlib import Path
 from delayrig.setup.apt import TARGETS_COMMAND, Backports, derive_backports
 from delayrig.setup.command import Done, answer, run_logged, succeeds
 from delayrig.setup.context import Context
-from delayrig.setup.distribution import OS_RELEASE as OS_RELEASE
+from delayrig.setup.distribution import OS_RELEASE
 from delayrig.setup.layout import Layout
 
 LOCK_WAIT_S = 300

@@ -2,8 +2,9 @@
 """Which functions that wait are delay functions: they are asked for a time and nothing else."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from functools import cached_property
+
+import msgspec
 
 from delayrig.images.finder.calls import Call, CallGraph
 from delayrig.images.finder.flow import Flow
@@ -28,17 +29,23 @@ WIDE_BITS = 64
 NO_UNIT = "what its argument counts is not known"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
-    """A function that looks like a delay."""
+class Extent(msgspec.Struct, frozen=True, kw_only=True):
+    """One function: where it ends, who calls it, and what it is asked for."""
 
-    function: Function
-    argument: int
-    argument_bits: int
-    unit_ns: int
-    asks: tuple[int, ...]
-    """Numbers that its callers are seen to ask for."""
-    doubt: str
+    address: int
+    size: int
+    returns: tuple[int, ...]
+    """Its return instructions, and those of functions that it ends in by a jump."""
+    return_sites: tuple[int, ...]
+    """What follows its direct calls; empty where its returns tell all of its ends."""
+    leaves: bool = False
+    """Whether it may end in a function of another file."""
+    argument: int = 0
+    argument_bits: int = 32
+    unit_ns: int = 1000
+    asks: tuple[int, ...] = ()
+    """Numbers that callers are seen to ask for."""
+    doubt: str = ""
 
 
 class Candidates:
@@ -47,21 +54,28 @@ class Candidates:
         self.graph = CallGraph(self.program)
         self.waits = Waits(self.graph)
 
-    def found(self) -> list[Candidate]:
-        """By address."""
-        return [self._candidate(wait) for _, wait in sorted(self._accepted.items())]
+    def found(self) -> list[Extent]:
+        """What looks like a delay function, by address."""
+        return [self._found(wait) for _, wait in sorted(self._accepted.items())]
 
-    def told(self, address: int) -> Candidate:
+    def told(self, address: int) -> Extent:
         """A function that somebody else says is a delay, as far as its code shows how."""
         function = self.graph.function_at(address) or Function(address, 0)
         function = Function(address, max(function.end - address, 0))
         waits = list(self._waits_of(function)) if function.size <= HELPERS_SIZE_MAX else []
-        if len(waits) == 1:
-            candidate = self._candidate(waits[0])
-            unknown = NO_UNIT if NO_UNIT in candidate.doubt else ""
-            return replace(candidate, doubt=unknown)
-        return Candidate(
-            function=function, argument=0, argument_bits=32, unit_ns=US_NS, asks=(), doubt=""
+        if len(waits) != 1:
+            return self._extent(function)
+        found = self._found(waits[0])
+        return msgspec.structs.replace(found, doubt=NO_UNIT if NO_UNIT in found.doubt else "")
+
+    def _extent(self, function: Function) -> Extent:
+        leaves = self.graph.leaves(function)
+        return Extent(
+            address=function.address,
+            size=function.size,
+            returns=self.graph.returns(function),
+            return_sites=self.graph.return_sites(function.address) if leaves else (),
+            leaves=leaves,
         )
 
     def is_repeated(self, call: Call) -> bool:
@@ -199,9 +213,9 @@ class Candidates:
         assert found is not None, "it was read to find that it waits"
         return found
 
-    def _candidate(self, wait: Wait) -> Candidate:
-        return Candidate(
-            function=wait.function,
+    def _found(self, wait: Wait) -> Extent:
+        return msgspec.structs.replace(
+            self._extent(wait.function),
             argument=wait.argument,
             argument_bits=self._bits(wait),
             unit_ns=self._unit_ns(wait) or US_NS,

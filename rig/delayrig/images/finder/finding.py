@@ -10,31 +10,12 @@ import msgspec
 
 from delayrig.base import digest
 from delayrig.base.atomic_file import replace_file
-from delayrig.images.finder.candidates import Candidate, Candidates
+from delayrig.images.finder.candidates import Candidates, Extent
 from delayrig.images.finder.direct_wait import DirectWait, direct_waits
 from delayrig.images.seal import sealed, unsealed
 
 READING = 7
 """Raised when reading changes, so that what older rigs kept is read anew."""
-
-
-class Extent(msgspec.Struct, frozen=True, kw_only=True):
-    """One function: where it ends, who calls it, and what it is asked for."""
-
-    address: int
-    size: int
-    returns: tuple[int, ...]
-    """Its return instructions, and those of functions that it ends in by a jump."""
-    return_sites: tuple[int, ...]
-    """What follows its direct calls; empty where its returns tell all of its ends."""
-    leaves: bool = False
-    """Whether it may end in a function of another file."""
-    argument: int = 0
-    argument_bits: int = 32
-    unit_ns: int = 1000
-    asks: tuple[int, ...] = ()
-    """Numbers that callers are seen to ask for."""
-    doubt: str = ""
 
 
 class Findings(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,29 +46,8 @@ def read_findings(part: Path, named: tuple[int, ...] = (), kept: Path | None = N
 def find_in(content: bytes, named: Iterable[int] = ()) -> Findings:
     """Reads the code of a whole file."""
     candidates = Candidates(content)
-    found = tuple(_extent(candidates, each) for each in candidates.found())
-    told = tuple(_extent_at(candidates, address) for address in named)
+    found = tuple(candidates.found())
+    told = tuple(map(candidates.told, named))
     # A sleep in what may be no delay function answers for itself where that is not confirmed.
     watched = [each.address for each in (*found, *told) if not each.doubt]
     return Findings(found=found, named=told, direct=tuple(direct_waits(candidates, watched)))
-
-
-def _extent_at(candidates: Candidates, address: int) -> Extent:
-    return _extent(candidates, candidates.told(address))
-
-
-def _extent(candidates: Candidates, found: Candidate) -> Extent:
-    graph = candidates.graph
-    leaves = graph.leaves(found.function)
-    return Extent(
-        address=found.function.address,
-        size=found.function.size,
-        returns=graph.returns(found.function),
-        return_sites=graph.return_sites(found.function.address) if leaves else (),
-        leaves=leaves,
-        argument=found.argument,
-        argument_bits=found.argument_bits,
-        unit_ns=found.unit_ns,
-        asks=found.asks,
-        doubt=found.doubt,
-    )
