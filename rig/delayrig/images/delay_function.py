@@ -9,8 +9,7 @@ import msgspec
 from delayrig.base.errors import BadInputError
 from delayrig.images.finder.candidates import Extent
 from delayrig.images.finder.debug_info import debug_functions
-from delayrig.images.finder.direct_wait import MAY_END_EARLY, DirectWait
-from delayrig.images.finder.finding import Findings, read_findings
+from delayrig.images.finder.finding import MAY_END_EARLY, DirectWait, Findings, read_findings
 from delayrig.images.profiles.profile import known_delay_symbols
 from delayrig.images.subject import Subject
 from delayrig.images.symbols import read_symbols

@@ -97,7 +97,8 @@ def provide_build(mistake: Mistake, paths: Paths, arch: Arch = Arch.X86_64) -> P
     usual = _usual_build(paths.build_of(arch))
     sources = changed_sources(mistake, paths.checkout)
     key = _key(sources, usual)
-    if _is_made(folder, key):
+    note = folder / MADE_OF
+    if not fault_of(folder) and note.read_text(encoding="utf-8") == key:
         return folder
     shutil.rmtree(folder, ignore_errors=True)  # of other sources
     with sealed_folder(folder) as made:
@@ -107,11 +108,6 @@ def provide_build(mistake: Mistake, paths: Paths, arch: Arch = Arch.X86_64) -> P
             _link(mistake, usual.link_command(target), objects, usual.build, made / name)
         (made / MADE_OF).write_text(key, encoding="utf-8")
     return folder
-
-
-def _is_made(folder: Path, key: str) -> bool:
-    note = folder / MADE_OF
-    return not fault_of(folder) and note.read_text(encoding="utf-8") == key
 
 
 def _usual_build(build: Path) -> Usual:

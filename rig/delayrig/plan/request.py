@@ -148,8 +148,7 @@ def choose_cells_of(
 ) -> Choice:
     """All cells of a plan that has been read, or made; `source` names it in errors.
 
-    They are those of the plan's own lane, or of `lane`. What judges the rig in a way that a lane
-    does not have is left out there: nobody relies on it.
+    They are those of the plan's own lane, or of `lane`.
     """
     chips = read_chips(paths.checkout)
     recipes = read_recipes(paths.checkout)
@@ -158,7 +157,8 @@ def choose_cells_of(
     _check_subjects(plan, recipes, source)
     _check_contrasts(plan, recipes, source)
     cells = plan_cells(plan, source=source, subjects=subjects, chips=chips, seed=seed, lane=lane)
-    cells = [cell for cell in cells if cell.role is Role.MEASURE or not _is_beyond(cell)]
+    # A judge of the rig that no machine can run on its lane is left out.
+    cells = [c for c in cells if c.role is Role.MEASURE or not refusal_on(c.lane, c.hazards)]
     for cell in cells:
         check_region(cell, chips, source)
         check_hazards(cell, chips, source)
@@ -171,11 +171,6 @@ def default_jobs(lane: LaneName) -> int:
     cpus = len(os.sched_getaffinity(0))
     wanted = {LaneName.VIRTUAL: 1, LaneName.HOST: 2, LaneName.LIVE: 4}[lane]
     return max(cpus // wanted, 1)
-
-
-def _is_beyond(cell: Cell) -> bool:
-    """Whether no machine can run the cell on its lane."""
-    return bool(refusal_on(cell.lane, cell.hazards))
 
 
 def _check_subjects(plan: Plan, recipes: Recipes, path: str) -> None:
@@ -254,10 +249,9 @@ def _check_space(out: Path, cells: list[Cell]) -> None:
     regions = sum(max(cell.region_kib, REGION_KIB) for cell in cells) // REGION_KIB
     needed = regions * REGION_BYTES_MAX
     usage = shutil.disk_usage(there)
-    free = usage.free
-    if usage.total and free < needed:
+    if usage.total and usage.free < needed:
         raise BadInputError(
-            f"--out {out}: {free >> 20} MiB free, and {len(cells)} cells may need"
+            f"--out {out}: {usage.free >> 20} MiB free, and {len(cells)} cells may need"
             f" {needed >> 20} MiB",
             hint="name a folder with more space, or run fewer cells",
         )

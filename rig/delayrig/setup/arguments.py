@@ -138,7 +138,7 @@ def read_request(arguments: Sequence[str]) -> Request:
         packages_only=PACKAGES_OPTION in ours and "setup" in ours,
         in_container=CONTAINER_OPTION in ours,
         imported=next(iter(values_of("--import", kept)), "") if "images" in kept[:1] else "",
-        extras=tuple(filter(None, values_of(EXTRA_OPTION, kept))) if "setup" in kept[:1] else (),
+        extras=tuple(values_of(EXTRA_OPTION, kept)) if "setup" in kept[:1] else (),
         archive=archive,
         version=list(kept[:1]) == [VERSION_OPTION],
         words=tuple(takewhile(lambda word: not word.startswith("-"), kept)),
@@ -164,8 +164,8 @@ def values_of(option: str, arguments: Sequence[str]) -> list[str]:
     """What the option is given, each time: `--option VALUE` or `--option=VALUE`."""
     return [
         follower if argument == option else argument.partition("=")[2]
-        for argument, follower in zip(arguments, [*arguments[1:], ""], strict=True)
-        if argument == option or argument.startswith(f"{option}=")
+        for argument, follower in zip(arguments, [*arguments[1:], ""], strict=False)
+        if (argument == option and follower) or argument.startswith(f"{option}=")
     ]
 
 

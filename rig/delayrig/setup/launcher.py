@@ -152,8 +152,7 @@ def _dispatch(context: "Context", request: Request) -> int:
 
         return run_in_container(context, request)
     from delayrig.setup.clean import clean
-    from delayrig.setup.doctor import examine
-    from delayrig.setup.machine import check_machine
+    from delayrig.setup.doctor import check_machine, examine
     from delayrig.setup.steps import set_up
 
     if request.command == "doctor":

@@ -57,10 +57,8 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     def threshold_of(self, version: str) -> int | None:
         """From which delay on that version sleeps, in microseconds."""
-        for pattern, threshold_us in self.threshold_us.items():
-            if re.fullmatch(pattern, version):
-                return threshold_us
-        return None
+        found = (us for pattern, us in self.threshold_us.items() if re.fullmatch(pattern, version))
+        return next(found, None)
 
 
 @cache
@@ -89,10 +87,8 @@ def is_packaged_release(package_version: str) -> bool:
 
 def version_of_digest(sha256: str) -> str:
     """The version of a program that does not tell its own; empty where no profile knows it."""
-    for profile in read_profiles():
-        if sha256 in profile.digests:
-            return profile.digests[sha256]
-    return ""
+    known = (profile.digests.get(sha256, "") for profile in read_profiles())
+    return next(filter(None, known), "")
 
 
 def delay_address_of_digest(sha256: str) -> int | None:
