@@ -29,7 +29,6 @@ class Paths:
     confine_program = Place("build", "images/confine/rig-confine")
     """What limits and starts a subject in its sandbox on this machine."""
     qemu_preload = Place("build", "emulators/qemu_preload/qemu-preload.so")
-    """What is preloaded into QEMU."""
     delay_plugin = Place("build", "emulators/delays/delay-plugin.so")
     """What QEMU sees delays with."""
     flashrom_build = Place("build", "flashrom")

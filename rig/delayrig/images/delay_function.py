@@ -226,7 +226,7 @@ def _alone(subject: Subject, told: DelayFunction) -> DelayFunction:
 
 
 def _of_symbol(subject: Subject, name: str) -> DelayFunction:
-    for found in (*_with_symbol(subject, name), *_in_debug_information(subject, name)):
+    for found in (*_by_symbols(subject, name), *_in_debug_information(subject, name)):
         return msgspec.structs.replace(found, found_by=BY_USER)
     raise BadInputError(
         f"--delay-symbol {name}: {subject.name} has no such function, or several",
@@ -234,20 +234,17 @@ def _of_symbol(subject: Subject, name: str) -> DelayFunction:
     )
 
 
-def _by_symbols(subject: Subject) -> Iterator[DelayFunction]:
-    for name in known_delay_symbols():
-        yield from _with_symbol(subject, name)
-
-
-def _with_symbol(subject: Subject, name: str) -> Iterator[DelayFunction]:
-    for file, part in _parts(subject):
-        address = read_symbols(part).function(name)
-        if address is not None:
-            yield function_at(name, file, part, address, found_by=BY_SYMBOL)
+def _by_symbols(subject: Subject, *names: str) -> Iterator[DelayFunction]:
+    """Of those names, or of all that profiles know."""
+    for name in names or known_delay_symbols():
+        for file, part in _parts(subject):
+            address = read_symbols(part).function(name)
+            if address is not None:
+                yield function_at(name, file, part, address, found_by=BY_SYMBOL)
 
 
 def _in_debug_information(subject: Subject, *names: str) -> Iterator[DelayFunction]:
-    """Those names, or what profiles know; also where it was kept apart from the file."""
+    """The same; also where that was kept apart from the file."""
     for file, part in _parts(subject):
         wanted = list(names) or known_delay_symbols()
         for name, address in debug_functions(part, wanted).items():

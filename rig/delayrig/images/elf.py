@@ -92,7 +92,6 @@ def _folders(entries: list[str]) -> tuple[str, ...]:
 
 
 def _dynamic(elf: ELFFile, kind: str, attribute: str) -> list[str]:
-    """The strings of one kind of entry in the dynamic section."""
     return [
         str(getattr(tag, attribute))
         for section in elf.iter_sections()

@@ -269,12 +269,14 @@ def _provide_packaged(
 def _kept(pointer: Path, paths: Paths) -> tuple[Subject | None, str]:
     """What was fetched before, and why it is to be fetched again."""
     try:
-        subject = _pointed_to(pointer, paths)
+        subject = msgspec.json.decode(unsealed(pointer.read_bytes()) or b"", type=Subject)
     except FileNotFoundError:
         return None, ""
     except (msgspec.DecodeError, UnicodeDecodeError):
         return None, f" again: {pointer.name} is damaged"
-    archive = Path(subject.archive)
+    # A pointer names its archive below the images: the folder of all may be carried elsewhere.
+    archive = paths.images / subject.archive
+    subject = msgspec.structs.replace(subject, archive=str(archive))
     if not archive.is_file() or digest.of_file(archive) != subject.archive_sha256:
         return subject, f" again: {ARCHIVE} is missing, or not as it was made"
     if not (archive.parent / SEAL).is_file():
@@ -286,12 +288,6 @@ def _kept(pointer: Path, paths: Paths) -> tuple[Subject | None, str]:
 def _seal(folder: Path) -> None:
     parts = (f"{PARTS}/{name}" for name in files_below(folder / PARTS))
     write_seal(folder / SEAL, folder, [ARCHIVE, *parts])
-
-
-def _pointed_to(pointer: Path, paths: Paths) -> Subject:
-    """A pointer names its archive below the images: the folder of all may be carried elsewhere."""
-    subject = msgspec.json.decode(unsealed(pointer.read_bytes()) or b"", type=Subject)
-    return msgspec.structs.replace(subject, archive=str(paths.images / subject.archive))
 
 
 def flashrom_version(packages: dict[str, str]) -> str:

@@ -56,11 +56,6 @@ class _Frames:
     link: int | None = None
     """The register with the return address; without one, a call leaves it on the stack."""
 
-    @property
-    def pushed_bytes(self) -> int:
-        """What a call leaves on the stack."""
-        return 0 if self.link is not None else self.word_bytes
-
 
 _FRAMES = {
     "EM_X86_64": _Frames(word_bytes=8, stack_pointer=7, frame_pointer=6),
@@ -231,7 +226,7 @@ class Symbols:
         if kind is None:
             return []
         size = kind.word_bytes
-        frame_address, bp = top.sp + kind.pushed_bytes, top.bp
+        frame_address, bp = top.sp + (0 if kind.link else size), top.bp
         back = top.lr if kind.link else top.word_at(top.sp, size)
         found: list[int] = []
         while back is not None and len(found) < FRAMES_MAX:

@@ -58,8 +58,6 @@ class JobWords(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueWish:
-    """A queue, and what it is asked for."""
-
     kind: QueueKind
     file: Path
     """The words of a job; of Kubernetes a manifest of a DaskCluster, which the rig never reads."""
@@ -157,7 +155,6 @@ def _parts(given: str) -> tuple[str, str, int | None]:
 
 
 def is_loopback(address: str) -> bool:
-    """Whether such a scheduler is on this machine."""
     _, host, _ = _parts(address)
     try:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback

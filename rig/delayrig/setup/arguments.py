@@ -68,8 +68,6 @@ OWN_COMMANDS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """A command line, read."""
-
     command: str | None
     passed: tuple[str, ...]
     """Everything but the launcher's options, for the rig."""

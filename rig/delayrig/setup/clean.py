@@ -33,11 +33,11 @@ def clean(context: Context) -> int:
         console.write("nothing was removed")
         return EXIT_PASS
     with hold_state(layout, console):
-        installed = _installed_names(layout)
+        text = layout.installed.read_text(encoding="utf-8") if layout.installed.is_file() else ""
         remove(layout.state)
     console.write(f"removed {layout.state}: {size} freed")
     _tell_history(context)
-    _tell_packages(context, installed)
+    _tell_packages(context, sorted(set(text.split())))
     return EXIT_PASS
 
 
@@ -82,12 +82,6 @@ def _open_up(folder: Path) -> None:
             folder.chmod(0o700)
         except PermissionError:
             return  # somebody else's: removing it says so
-
-
-def _installed_names(layout: Layout) -> list[str]:
-    if not layout.installed.is_file():
-        return []
-    return sorted(set(layout.installed.read_text(encoding="utf-8").split()))
 
 
 def history_file(environment: Mapping[str, str]) -> Path | None:

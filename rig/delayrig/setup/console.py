@@ -40,11 +40,9 @@ class Console:
         return f"\033[{colour}m{text}\033[0m" if self.colours else text
 
     def begin(self, title: str) -> None:
-        """Opens a step."""
         self._tell(self.paint(f"set-up: {title}", Colour.BOLD))
 
     def say(self, text: str) -> None:
-        """A line inside a step."""
         self._tell(f"  {text}")
 
     def warn(self, text: str) -> None:
@@ -52,7 +50,6 @@ class Console:
         self._tell(f"  {self.paint('warning:', Colour.YELLOW)} {text}")
 
     def fail(self, error: SetupError) -> None:
-        """Why set-up ends here, and what to do."""
         self.write(f"{self.paint('rig/rig:', Colour.RED)} {error.message}")
         for number, line in enumerate(error.remedy.splitlines()):
             self.write(f"{self.paint('remedy:', Colour.BOLD)} {line}" if number == 0 else line)
@@ -62,7 +59,6 @@ class Console:
             self.write(line)
 
     def write(self, line: str) -> None:
-        """A whole line."""
         self.erase()
         self.output.write(f"{line}\n")
         self.output.flush()

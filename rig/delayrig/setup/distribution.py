@@ -39,7 +39,6 @@ class Release:
 
     @property
     def is_ubuntu(self) -> bool:
-        """True where its packages are Ubuntu's, and not Debian's."""
         return "ubuntu" in (self.id, *self.like)
 
     def install(self, package: str) -> str:
@@ -73,7 +72,6 @@ def this_release() -> Release:
 
 
 def read_release(text: str) -> Release:
-    """Reads /etc/os-release."""
     fields = {}
     for line in text.splitlines():
         name, equals, value = line.strip().partition("=")

@@ -7,7 +7,6 @@ import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING
 
 from delayrig import __version__
@@ -103,7 +102,7 @@ def _guarded(layout: Layout, request: Request) -> int:
     from delayrig.setup.reference import check_command
 
     check_command(layout, request.command, OWN_COMMANDS)
-    signal.signal(signal.SIGTERM, _stop)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # as any tool whose output goes to `head`
     # What set-up does is not what the command says; doctor and clean are commands themselves.
     output = sys.stdout if request.command in ("doctor", "clean") else sys.stderr
@@ -201,7 +200,3 @@ def _explain(error: OSError, layout: Layout) -> SetupError:
         f"{place}: {error.strerror}",
         "make it writable, or move the state elsewhere with $FLASHROM_RIG_STATE",
     )
-
-
-def _stop(_signal: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt

@@ -43,7 +43,6 @@ class Layout:
     wheels = Place("state", "wheels")
     """The Python packages as they were fetched."""
     venv = Place("state", "venv")
-    """The Python environment."""
     python = Place("venv", "bin", "python")
     """The Python that runs the rig."""
     bytecode = Place("state", "bytecode")

@@ -63,7 +63,6 @@ def page_name(name: str) -> str:
 
 
 def commands_of(text: str) -> list[str]:
-    """The subcommands that a text lists."""
     _, _, listed = text.partition("\nCommands:\n")
     lines = listed.partition("\n\n")[0].splitlines()
     return [line.split()[0] for line in lines if line.startswith("  ") and line[2] != " "]
@@ -102,7 +101,6 @@ def about(text: str) -> str:
 
 
 def sentence(text: str) -> str:
-    """The first one."""
     paragraph = text.split("\n\n")[1]
     return re.split(r"(?<=[.?]) ", joined(paragraph.splitlines()))[0]
 

@@ -49,7 +49,8 @@ class CallGraph:
         for way in (self._called, self._jumped_to):
             shown = set(way(sorted(told))) | set(told)
             told |= {address: told.get(address, 0) for address in shown if _is_new(address, whole)}
-        return list(_with_sizes(sorted(told.items()), self._text_ends))
+        text_ends = sorted(begin + len(content) for begin, content in self.program.stretches)
+        return list(_with_sizes(sorted(told.items()), text_ends))
 
     def _called(self, _: list[int]) -> Iterator[int]:
         """What is called, and what addresses in the data point to."""
@@ -69,10 +70,6 @@ class CallGraph:
                 continue
             if bisect_right(starts, step.target) != bisect_right(starts, step.address):
                 yield step.target
-
-    @cached_property
-    def _text_ends(self) -> list[int]:
-        return sorted(begin + len(content) for begin, content in self.program.stretches)
 
     def _in_text(self, address: int) -> bool:
         return bool(self.program.code(address, 1)) and address not in self.program.stubs
@@ -141,10 +138,9 @@ class CallGraph:
     @cached_property
     def pointed_at(self) -> frozenset[int]:
         """Functions that may be called through a pointer."""
-        begins = set(self._begins)
-        return frozenset(
-            begins & (self.program.own_addresses | self.program.exported | self._taken_in_code)
-        )
+        program = self.program
+        taken = taken_addresses(program, None, self._begins)
+        return frozenset(self._begins) & (program.own_addresses | program.exported | taken)
 
     @cached_property
     def reachable(self) -> frozenset[int]:
@@ -155,10 +151,6 @@ class CallGraph:
     def _targets(self, address: int) -> list[int]:
         calls = self.by_caller.get(address, ())
         return [call.target for call in calls if call.target is not None]
-
-    @cached_property
-    def _taken_in_code(self) -> frozenset[int]:
-        return frozenset(taken_addresses(self.program, None, self._begins))
 
     def returns(self, function: Function) -> tuple[int, ...]:
         """Its return instructions, and those of functions that it ends in by a jump."""

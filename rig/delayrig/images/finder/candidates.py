@@ -135,17 +135,15 @@ class Candidates:
     def _spinning(self) -> Iterator[int]:
         """Small functions that call nothing and have a loop: some count it."""
         for function in self.graph.functions:
-            if function.size <= SPIN_SIZE_MAX and not self._calls_much(function):
+            calls = self.graph.by_caller.get(function.address, ())
+            # i386's code makes one call to find where it lies.
+            if function.size <= SPIN_SIZE_MAX and len(calls) <= 1:
                 steps = self.program.steps(function.address, function.size)
                 targets = [(step, step.target) for step in steps if step.kind == BRANCH]
                 if any(
                     to is not None and function.address <= to <= at.address for at, to in targets
                 ):
                     yield function.address
-
-    def _calls_much(self, function: Function) -> bool:
-        """More than i386's code does to find where it lies."""
-        return len(self.graph.by_caller.get(function.address, ())) > 1
 
     def _waits_of(self, function: Function) -> Iterator[Wait]:
         for index in range(ARGUMENTS_LOOKED_AT):
@@ -183,7 +181,6 @@ class Candidates:
         return flow.read <= {wait.argument} and not measures and is_first
 
     def _is_asked_for_more(self, wait: Wait) -> bool:
-        """Whether a caller uses what it returns."""
         return any(map(self._uses_result, self.graph.by_target.get(wait.function.address, ())))
 
     def _passes_on(self, wait: Wait, plain: dict[int, Wait]) -> bool:
@@ -214,12 +211,14 @@ class Candidates:
         return found
 
     def _found(self, wait: Wait) -> Extent:
+        calls = self.graph.by_target.get(wait.function.address, ())
+        asked = {self.constant_before(call, wait.argument) for call in calls}
         return msgspec.structs.replace(
             self._extent(wait.function),
             argument=wait.argument,
             argument_bits=self._bits(wait),
             unit_ns=self._unit_ns(wait) or US_NS,
-            asks=tuple(sorted(set(self._asks(wait)))),
+            asks=tuple(sorted(number for number in asked if number is not None)),
             doubt="; ".join(self._doubts(wait)),
         )
 
@@ -234,7 +233,9 @@ class Candidates:
 
     def _doubts(self, wait: Wait) -> Iterator[str]:
         flow = self._flow(wait)
-        others = [each.call for each in flow.handed if self._is_other(each.call)]
+        # What has nothing to do with waiting; nobody knows of what is called through a pointer.
+        calls = (each.call for each in flow.handed)
+        others = [c for c in calls if not c or (c.target is None and c.name not in HARMLESS)]
         if others:
             yield f"it also calls {_called(others[0])}"
         if self._is_asked_for_more(wait):
@@ -256,10 +257,6 @@ class Candidates:
         ]
         return any(each.sleeps or each.polls or self._sleeps_inside(each) for each in inner if each)
 
-    def _is_other(self, call: Call | None) -> bool:
-        """Whether that call has nothing to do with waiting."""
-        return call is None or (call.target is None and call.name not in HARMLESS)
-
     def _uses_result(self, call: Call) -> bool:
         """Whether the caller reads the register with the result before it is written anew."""
         if not call.returns_here:
@@ -267,12 +264,6 @@ class Candidates:
         isa, after = self.program.isa, call.step.end
         ahead = read_instructions(isa, self.program.code(after, LOOK_AHEAD_BYTES), after)
         return _reads_first(ahead, isa.results[0])
-
-    def _asks(self, wait: Wait) -> Iterator[int]:
-        for call in self.graph.by_target.get(wait.function.address, ()):
-            asked = self.constant_before(call, wait.argument)
-            if asked is not None:
-                yield asked
 
     def constant_before(self, call: Call, argument: int) -> int | None:
         """The number that a call is given, as the few instructions before it tell."""
@@ -295,7 +286,7 @@ class Candidates:
 
     def _last_on_stack(self, argument: int, call: Call) -> int | None:
         """The last that was pushed is the first argument."""
-        pushed = 0
+        isa, pushed = self.program.isa, 0
         for step in reversed(self._before(call)):
             if step.kind != OTHER:
                 return None
@@ -304,13 +295,10 @@ class Candidates:
                 if pushed == argument:
                     return step.operands[0].immediate
                 pushed += 1
-            elif place == self._argument_place(argument - pushed) and step.mnemonic == "mov":
+            at = (argument - pushed) * isa.word_bytes
+            if step.mnemonic == "mov" and place == Place(isa.stack, "", at, isa.word_bytes):
                 return step.operands[1].immediate
         return None
-
-    def _argument_place(self, argument: int) -> Place:
-        isa = self.program.isa
-        return Place(isa.stack, "", argument * isa.word_bytes, isa.word_bytes)
 
     def _before(self, call: Call) -> list[Instruction]:
         """A dozen instructions at most; where they begin follows from the function."""

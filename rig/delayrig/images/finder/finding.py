@@ -81,7 +81,6 @@ def read_findings(part: Path, named: tuple[int, ...] = (), kept: Path | None = N
 
 
 def find_in(content: bytes, named: Iterable[int] = ()) -> Findings:
-    """Reads the code of a whole file."""
     candidates = Candidates(content)
     found = tuple(candidates.found())
     told = tuple(map(candidates.told, named))
@@ -116,7 +115,7 @@ def _of_call(candidates: Candidates, call: Call) -> Iterator[DirectWait]:
 
 
 def _sleep(candidates: Candidates, call: Call) -> DirectWait:
-    argument = SLEEPERS[call.name]
+    graph, argument = candidates.graph, SLEEPERS[call.name]
     is_number = call.name in UNITS_NS
     word = 8 if call.is_wide else candidates.program.isa.word_bytes
     return DirectWait(
@@ -130,15 +129,9 @@ def _sleep(candidates: Candidates, call: Call) -> DirectWait:
         part_bytes=0 if is_number else candidates.program.isa.word_bytes,
         part_ns=PART_NS.get(call.name, 1),
         is_jump=call.step.kind == JUMP,
-        return_sites=_returns_to(candidates, call),
+        return_sites=(call.step.end,) if call.returns_here else graph.return_sites(call.caller),
         why_not=_why_not(candidates, call),
     )
-
-
-def _returns_to(candidates: Candidates, call: Call) -> tuple[int, ...]:
-    if call.returns_here:
-        return (call.step.end,)
-    return candidates.graph.return_sites(call.caller)
 
 
 def _why_not(candidates: Candidates, call: Call) -> str:

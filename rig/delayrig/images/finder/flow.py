@@ -57,8 +57,6 @@ class Handed:
 
 @dataclass(slots=True)
 class Flow:
-    """What was found out of one function."""
-
     handed: list[Handed] = field(default_factory=list)
     read: set[int] = field(default_factory=set)
     pointers: set[int] = field(default_factory=set)

@@ -190,6 +190,7 @@ def read_instructions(isa: Isa, content: bytes, address: int) -> Iterator[Instru
     """Up to the first thing that is no instruction."""
     for found in disassembler(isa, detail=True).disasm(content, address):
         read, written = found.regs_access()
+        text = found.op_str
         operands = tuple(_operand(isa, found, each) for each in found.operands)
         yield Instruction(
             address=found.address,
@@ -199,13 +200,9 @@ def read_instructions(isa: Isa, content: bytes, address: int) -> Iterator[Instru
             operands=operands,
             written=_registers(isa, found, written if isa.is_x86 else _written(found)),
             read=_registers(isa, found, read if isa.is_x86 else _read(found)),
-            back=not isa.is_x86 and "[" in found.op_str and _goes_back(found.op_str),
-            after=not isa.is_x86 and "]," in found.op_str,
+            back=not isa.is_x86 and "[" in text and (text.endswith("!") or "]," in text),
+            after=not isa.is_x86 and "]," in text,
         )
-
-
-def _goes_back(operands: str) -> bool:
-    return operands.endswith("!") or "]," in operands
 
 
 def _written(found: Any) -> list[int]:

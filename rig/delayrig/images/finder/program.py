@@ -197,15 +197,12 @@ class Program:
 
         Registers hold pages and the slots that were loaded; they are kept up to date.
         """
-        if step.kind in (CALL, JUMP):
-            return self._slot_named(step.operands, step.end, held)
         if step.kind == OTHER:
             self._note_load(step, held)
-        return None
-
-    def _slot_named(self, operands: str, end: int, held: dict[str, int]) -> int | None:
-        in_memory = "[" in operands
-        at = self._address(operands, end, held) if in_memory else held.get(operands.strip())
+        if step.kind not in (CALL, JUMP):
+            return None
+        in_memory, named = "[" in step.operands, step.operands.strip()
+        at = self._address(named, step.end, held) if in_memory else held.get(named)
         return at if at in self.slots or at in self.resolvers else None
 
     def _note_load(self, step: Step, held: dict[str, int]) -> None:
@@ -244,13 +241,10 @@ class Program:
     @cached_property
     def offset_table(self) -> int:
         """What code that may lie anywhere keeps a register at: where its table of offsets is."""
-        tags = [tag for section in self._dynamic for tag in section.iter_tags("DT_PLTGOT")]
+        parts: list[Any] = [*self.elf.iter_sections(), *self.elf.iter_segments()]
+        dynamic = [part for part in parts if isinstance(part, DynamicSection | DynamicSegment)]
+        tags = [tag for part in dynamic[:1] for tag in part.iter_tags("DT_PLTGOT")]
         return int(tags[0]["d_ptr"]) if tags else 0
-
-    @property
-    def _dynamic(self) -> list[Any]:
-        sections = [s for s in self.elf.iter_sections() if isinstance(s, DynamicSection)]
-        return sections or [s for s in self.elf.iter_segments() if isinstance(s, DynamicSegment)]
 
     @cached_property
     def _relocations(self) -> list[tuple[int, int, str, int]]:
@@ -303,5 +297,4 @@ class Program:
 
 def plain_name(symbol: str) -> str:
     """Without what the C library puts around a name: `__nanosleep64` is `nanosleep`."""
-    bare = symbol.removeprefix("__") if symbol.startswith("__") else symbol
-    return _SUFFIX.sub("", bare)
+    return _SUFFIX.sub("", symbol.removeprefix("__"))

@@ -155,12 +155,11 @@ class Waits:
         found = Wait(function, argument)
         for handed in flow.handed:
             self._note_call(found, handed, depth)
-        found.polls = argument in flow.met_clock and self._polls(flow)
+        found.polls = argument in flow.met_clock and any(
+            each.again and each.call and self.reads_clock(each.call) for each in flow.handed
+        )
         found.counts = argument in flow.counted
         return found
-
-    def _polls(self, flow: Flow) -> bool:
-        return any(each.again and each.call and self.reads_clock(each.call) for each in flow.handed)
 
     def _note_call(self, found: Wait, handed: Handed, depth: int) -> None:
         call = handed.call

@@ -44,7 +44,6 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     about: str
     tier: list[Tier]
     source: str = ""
-    """Where its speeds are from."""
 
     @property
     def core_mips(self) -> list[float]:
