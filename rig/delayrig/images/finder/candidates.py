@@ -78,28 +78,16 @@ class Candidates:
             leaves=leaves,
         )
 
-    def is_repeated(self, call: Call) -> bool:
-        """Whether it is in a loop."""
-        flow = self.waits.flow(self._function(call.caller))
-        return flow is not None and any(
-            each.again and each.address == call.step.address for each in flow.handed
-        )
-
-    def is_around_a_moment(self, call: Call) -> bool:
-        """Whether a sleep until a moment is in the same loop, so that the loop only goes on with
-        it.
-        """
+    def is_polled(self, call: Call) -> bool:
+        """Whether it is in a loop that does not only go on with a sleep until a moment in it."""
         flow = self.waits.flow(self._function(call.caller))
         if flow is None:
             return False
+        at = call.step.address
         sleeps = {each.address for each in flow.handed if sleeps_until(each)}
-        loops = (each.addresses for each in flow.loops)
-        return any(call.step.address in loop and sleeps & loop for loop in loops)
-
-    @cached_property
-    def inner(self) -> frozenset[int]:
-        """Functions that wait, whether anybody but other delays calls them or not."""
-        return frozenset(address for address, _ in self._waiting)
+        loops = [each.addresses for each in flow.loops if at in each.addresses]
+        is_repeated = any(each.again and each.address == at for each in flow.handed)
+        return is_repeated and not any(sleeps & loop for loop in loops)
 
     @cached_property
     def _waiting(self) -> dict[tuple[int, int], Wait]:
@@ -199,7 +187,9 @@ class Candidates:
             return False
         callers = set(self._callers(self._function(address))) - {address}
         called = any(caller in kept for caller in callers)
-        return called and (kept[address].only_counts or callers <= self.inner)
+        return called and (
+            kept[address].only_counts or callers <= {address for address, _ in self._waiting}
+        )
 
     def is_used(self, address: int) -> bool:
         """Whether anything in the file leads there."""

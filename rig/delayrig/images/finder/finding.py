@@ -100,11 +100,7 @@ def _direct_waits(candidates: Candidates, watched: Sequence[int]) -> Iterator[Di
 def _of_call(candidates: Candidates, call: Call) -> Iterator[DirectWait]:
     if call.name in SLEEPERS:
         yield _sleep(candidates, call)
-    elif (
-        call.name in CLOCKS
-        and candidates.is_repeated(call)
-        and not candidates.is_around_a_moment(call)
-    ):
+    elif call.name in CLOCKS and candidates.is_polled(call):
         yield DirectWait(
             called=call.name,
             site=call.step.address,

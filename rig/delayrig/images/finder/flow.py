@@ -115,12 +115,12 @@ class _Reader:
     def read(self) -> Flow:
         entries = self._fixed_point()
         self.flow.handed.clear()
-        again = self._repeated()
+        self.flow.loops = list(self._loops())
+        again = frozenset[int]().union(*(loop.addresses for loop in self.flow.loops))
         for address, state in entries.items():
             self._run(self.blocks[address], state.copy(), again)
         for name in ("read", "pointers", "met_clock", "bits"):
             setattr(self.flow, name, getattr(self.transfer, name))
-        self.flow.loops = list(self._loops())
         self.flow.counted = set(self._counted())
         return self.flow
 
@@ -188,15 +188,6 @@ class _Reader:
             for n in arguments_in(value):
                 if result & OF_CLOCK and ("argument", n) in value:
                     state.behind[n] = state.behind.get(n, NOTHING) | OF_CLOCK
-
-    def _repeated(self) -> frozenset[int]:
-        """The addresses that may be run again, by the jumps of the function."""
-        return frozenset(
-            step.address
-            for address, block in self.blocks.items()
-            if address in self._reached(address)
-            for step in block.steps
-        )
 
     def _reached(self, address: int) -> set[int]:
         """The blocks that may follow one."""
