@@ -42,7 +42,7 @@ class Paths:
         return self.other_snapshots or self.state / "snapshots"
 
     def build_of(self, arch: str) -> Path:
-        """The same for guests of another architecture."""
+        """What meson builds for guests of that architecture."""
         return self.build if arch == HOST_ARCH else self.state / f"build-{arch}"
 
     def agent_of(self, arch: str) -> Path:
