@@ -11,8 +11,8 @@ import pytest
 from delayrig.analysis.gate.decision import Outcome
 from delayrig.analysis.selfcheck.known_bad import FILE_NAME, KnownBad
 from delayrig.base.paths import Paths
-from delayrig.images.cross_builds import library_folders
 from delayrig.images.elf import LIBRARY_PATH
+from delayrig.images.own_programs import library_folders
 from delayrig.model.delays import DelayCall, Delays, End, read_delays
 from delayrig.model.platform import Arch
 from delayrig.model.result import Verdict, read_results

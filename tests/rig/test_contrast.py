@@ -9,7 +9,8 @@ from delayrig.judge.contrast import judge_contrasts
 from delayrig.model.cell import Cell
 from delayrig.model.phases import TimeSplit
 from delayrig.model.result import CellResult, ContrastVerdict, CpuTime, Results, Verdict
-from delayrig.plan.contrast import Contrast, check_contrast
+from delayrig.plan.check import check_contrast
+from delayrig.plan.schema import Contrast
 from delayrig.present.terminal.console import make_console
 from delayrig.present.terminal.results import contrast_table
 

@@ -10,7 +10,7 @@ from delayrig.judge.contrast import judge_contrasts
 from delayrig.judge.exit_code import exit_code_of, exit_code_of_run
 from delayrig.model.cell import Expect, Role
 from delayrig.model.result import CellResult, ContrastResult, ContrastVerdict, Verdict
-from delayrig.plan.contrast import Contrast
+from delayrig.plan.schema import Contrast
 
 from tests.rig.builders import make_cell, make_result
 

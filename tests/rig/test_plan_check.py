@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from delayrig.base.errors import BadInputError
-from delayrig.plan.schema import read_plan
+from delayrig.plan.schema import find_plan, read_plan
 
 from tests.rig.plan_texts import AT, GROUP, HEAD, OVER, SINGLE, error_of, live, rule
 
@@ -27,6 +27,25 @@ def test_witness_that_plans_once_named_is_refused_with_the_remedy(
     with pytest.raises(BadInputError, match=rf"{file}: unknown key '.*\.witness'") as caught:
         read_plan(file)
     assert "watched for its delays now: take the key out" in caught.value.hint
+
+
+def test_canaries_of_a_shipped_plan_follow_the_cells_of_a_plan(tmp_path: Path) -> None:
+    file = tmp_path / "my.toml"
+    file.write_text(HEAD + 'canaries_of = "smoke"\n' + SINGLE, encoding="utf-8")
+    own, *judging = read_plan(file).cell
+    assert own.name == "s"
+    assert judging == [
+        cell for cell in read_plan(find_plan("smoke")).cell if cell.role != "measure"
+    ]
+    assert [cell.role for cell in judging] == ["canary", "control"] * 2
+
+
+def test_canaries_of_an_unknown_plan_name_the_key_and_the_nearest_plan(tmp_path: Path) -> None:
+    file = tmp_path / "my.toml"
+    file.write_text(HEAD + 'canaries_of = "smoky"\n' + SINGLE, encoding="utf-8")
+    with pytest.raises(BadInputError, match=f"{file}: key 'canaries_of': unknown plan") as caught:
+        read_plan(file)
+    assert "'smoke'" in caught.value.hint
 
 
 @pytest.mark.parametrize("region_kib", [-1, 0, 16385])

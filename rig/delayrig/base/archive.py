@@ -8,7 +8,6 @@ which file systems and their contents decide.
 
 import os
 import stat
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -34,9 +33,9 @@ def write_archive(folder: Path, archive: Path) -> None:
     """
     try:
         with archive.open("wb") as output:
-            for inode, path in enumerate(_below(folder), start=1):
-                mode, content = _mode_and_content(path)
-                _write_entry(output, os.fsencode(path.relative_to(folder)), inode, mode, content)
+            below = {os.fsencode(path.relative_to(folder)): path for path in folder.rglob("*")}
+            for inode, (name, path) in enumerate(sorted(below.items()), start=1):
+                _write_entry(output, name, inode, *_mode_and_content(path))
             _write_entry(output, TRAILER, 0, 0, b"")
     except OSError as error:
         raise RigFaultError(
@@ -84,10 +83,6 @@ def _read_entry(archive: memoryview, at: int) -> _Entry:
         content=archive[content_at : content_at + size],
         end=content_at + size + -size % ALIGNMENT,
     )
-
-
-def _below(folder: Path) -> Iterator[Path]:
-    yield from sorted(folder.rglob("*"), key=lambda path: os.fsencode(path.relative_to(folder)))
 
 
 def _mode_and_content(path: Path) -> tuple[int, bytes]:

@@ -13,7 +13,6 @@ def of_bytes(content: bytes) -> str:
 
 
 def of_file(path: Path) -> str:
-    """Hexadecimal SHA-256 of a file's content."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -16,15 +16,12 @@ def in_full(ns: int, *, beside_ns: int = 0) -> str:
 
 def rounded(ns: int) -> str:
     """In the unit that needs the fewest digits, to four of them, signed as it is: `1 s`."""
-    for unit, size in (("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1000)):
-        if abs(ns) >= size:
-            return f"{ns / size:.4g} {unit}"
-    return f"{ns} ns"
+    return in_unit_of(ns, ns, digits=4)
 
 
-def in_unit_of(beside_ns: int, ns: int) -> str:
-    """In the unit that `rounded()` tells the other one in, to three digits: `0.05 s` of 1 s."""
+def in_unit_of(beside_ns: int, ns: int, *, digits: int = 3) -> str:
+    """In the unit that `rounded()` tells the other one in: `0.05 s` of 1 s."""
     for unit, size in (("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1000)):
         if abs(beside_ns) >= size:
-            return f"{ns / size:.3g} {unit}"
+            return f"{ns / size:.{digits}g} {unit}"
     return f"{ns} ns"

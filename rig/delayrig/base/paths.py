@@ -5,7 +5,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from delayrig.setup.layout import find_layout
+from delayrig.setup.layout import Place, find_layout
 
 HOST_ARCH = "x86_64"
 """Of this machine, and of most guests."""
@@ -13,22 +13,28 @@ HOST_ARCH = "x86_64"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paths:
-    """Folders of this installation."""
-
     checkout: Path
     state: Path
     other_snapshots: Path | None = None
     """Where snapshots are to be made that nobody else shall use."""
 
-    @property
-    def build(self) -> Path:
-        """What meson builds."""
-        return self.state / "build"
-
-    @property
-    def images(self) -> Path:
-        """Kernels, initial RAM file systems and subjects, by digest."""
-        return self.state / "images"
+    build = Place("state", "build")
+    """What meson builds."""
+    live_agent = Place("build", "images/agent/live-agent")
+    """Process 1 of the guests of the live lane."""
+    cpu_plugin = Place("build", "emulators/cpu/cpu-plugin.so")
+    """What gives the CPUs of those guests their speeds."""
+    library_client = Place("build", "images/host/library-client")
+    """The program in which a subject's library runs."""
+    confine_program = Place("build", "images/confine/rig-confine")
+    """What limits and starts a subject in its sandbox on this machine."""
+    qemu_preload = Place("build", "emulators/qemu_preload/qemu-preload.so")
+    delay_plugin = Place("build", "emulators/delays/delay-plugin.so")
+    """What QEMU sees delays with."""
+    flashrom_build = Place("build", "flashrom")
+    """Our own flashrom and its test builds."""
+    images = Place("state", "images")
+    """Kernels, initial RAM file systems and subjects, by digest."""
 
     @property
     def snapshots(self) -> Path:
@@ -36,22 +42,12 @@ class Paths:
         return self.other_snapshots or self.state / "snapshots"
 
     def build_of(self, arch: str) -> Path:
-        """The same for guests of another architecture."""
+        """What meson builds for guests of that architecture."""
         return self.build if arch == HOST_ARCH else self.state / f"build-{arch}"
 
     def agent_of(self, arch: str) -> Path:
         """Process 1 of every guest."""
         return self.build_of(arch) / "images" / "agent" / "agent"
-
-    @property
-    def live_agent(self) -> Path:
-        """Process 1 of the guests of the live lane."""
-        return self.build / "images" / "agent" / "live-agent"
-
-    @property
-    def cpu_plugin(self) -> Path:
-        """What gives the CPUs of those guests their speeds."""
-        return self.build / "emulators" / "cpu" / "cpu-plugin.so"
 
     def emulator_of(self, arch: str) -> Path:
         """The emulator that runs in guests."""
@@ -67,34 +63,9 @@ class Paths:
         return self.latency_program_of(HOST_ARCH)
 
     @property
-    def library_client(self) -> Path:
-        """The program in which a subject's library runs."""
-        return self.build / "images" / "host" / "library-client"
-
-    @property
-    def confine_program(self) -> Path:
-        """What limits and starts a subject in its sandbox on this machine."""
-        return self.build / "images" / "confine" / "rig-confine"
-
-    @property
     def emulator(self) -> Path:
         """The serprog server with the chip model in it."""
         return self.emulator_of(HOST_ARCH)
-
-    @property
-    def qemu_preload(self) -> Path:
-        """What is preloaded into QEMU."""
-        return self.build / "emulators" / "qemu_preload" / "qemu-preload.so"
-
-    @property
-    def delay_plugin(self) -> Path:
-        """What QEMU sees delays with."""
-        return self.build / "emulators" / "delays" / "delay-plugin.so"
-
-    @property
-    def flashrom_build(self) -> Path:
-        """Our own flashrom and its test builds."""
-        return self.build / "flashrom"
 
 
 def find_paths() -> Paths:

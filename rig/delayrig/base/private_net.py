@@ -17,7 +17,6 @@ import struct
 import subprocess
 import sys
 from pathlib import Path
-from types import TracebackType
 
 CLONE_NEWUSER, CLONE_NEWNET = 0x10000000, 0x40000000
 SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 1
@@ -78,12 +77,7 @@ class PrivateNet:
     def __enter__(self) -> "PrivateNet":
         return self
 
-    def __exit__(
-        self,
-        _kind: type[BaseException] | None,
-        _error: BaseException | None,
-        _trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
 

@@ -5,7 +5,6 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
-from types import TracebackType
 
 from delayrig.base.errors import BadInputError
 from delayrig.setup.scratch import ANY_PLACE, FOLDER_BYTES_MAX, make_scratch
@@ -44,12 +43,7 @@ class ScratchFolder:
     def __enter__(self) -> str:
         return self.name
 
-    def __exit__(
-        self,
-        _kind: type[BaseException] | None,
-        _error: BaseException | None,
-        _trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.cleanup()
 
 

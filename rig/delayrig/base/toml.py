@@ -23,8 +23,6 @@ PLAIN_NAMES = {
     "`null`": "nothing",
     "`bool`": "true or false",
 }
-
-
 NO_KEYS: Mapping[str, str] = {}
 
 
@@ -91,21 +89,20 @@ def _explained(
 ) -> BadInputError:
     """Turns msgspec's words, such as "Object contains unknown field `x` - at `$.a`"."""
     where = re.search(r" - at `\$\.?([^`]*)`", said)
-    path = where.group(1) if where else ""
-    unknown = re.search(r"unknown field `([^`]+)`", said)
-    missing = re.search(r"missing required field `([^`]+)`", said)
-    if unknown:
-        name = unknown.group(1)
-        key = f"{path}.{name}" if path else name
+    path = where[1] if where else ""
+    field = re.search(r"(unknown|missing required) field `([^`]+)`", said)
+    if field is None:
+        what = said.split(" - at ")[0]
+        for ours, theirs in PLAIN_NAMES.items():
+            what = what.replace(ours, theirs)
+        hint = "see rig/docs/reference/plans.md"
+        return BadInputError(f"{source}: key {path!r}: {what}", hint=hint)
+    name = field[2]
+    key = f"{path}.{name}" if path else name
+    if field[1] == "unknown":
         hint = gone.get(name) or nearest(name, _fields_at(kind, path), what="keys")
         return BadInputError(f"{source}: unknown key {key!r}", hint=hint)
-    if missing:
-        key = f"{path}.{missing.group(1)}" if path else missing.group(1)
-        return BadInputError(f"{source}: key {key!r} is missing", hint="add it")
-    what = said.split(" - at ")[0]
-    for ours, theirs in PLAIN_NAMES.items():
-        what = what.replace(ours, theirs)
-    return BadInputError(f"{source}: key {path!r}: {what}", hint="see rig/docs/reference/plans.md")
+    return BadInputError(f"{source}: key {key!r} is missing", hint="add it")
 
 
 def _fields_at(kind: type[msgspec.Struct], path: str) -> list[str]:

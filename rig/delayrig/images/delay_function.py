@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Where a subject's delay functions are, and how a call of one is known from outside."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 
 from delayrig.base.errors import BadInputError
+from delayrig.images.finder.candidates import Extent
 from delayrig.images.finder.debug_info import debug_functions
-from delayrig.images.finder.direct_wait import MAY_END_EARLY, DirectWait
-from delayrig.images.finder.finding import Extent, Findings, read_findings
+from delayrig.images.finder.finding import MAY_END_EARLY, DirectWait, Findings, read_findings
 from delayrig.images.profiles.profile import known_delay_symbols
 from delayrig.images.subject import Subject
-from delayrig.images.symbols import Symbols, read_symbols
+from delayrig.images.symbols import read_symbols
 
 CODE_BYTES = 32
 """So much of an entry's code tells it from all others at the same offset in a page."""
@@ -37,7 +37,6 @@ class DelayWish(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def symbols(self) -> list[str]:
-        """Each of the names."""
         return [name.strip() for name in self.symbol.split(",") if name.strip()]
 
     @property
@@ -93,7 +92,7 @@ def find_delay_functions(subject: Subject, wish: DelayWish) -> tuple[DelayFuncti
         return (_alone(subject, _at_offset(subject, wish.offset)),)
     if wish.symbol:
         return tuple(_alone(subject, _of_symbol(subject, name)) for name in wish.symbols)
-    return tuple(_found(subject))[:FUNCTIONS_MAX]
+    return tuple(_found(subject)[:FUNCTIONS_MAX])
 
 
 class Askable(msgspec.Struct, frozen=True):
@@ -148,7 +147,7 @@ def _named(subject: Subject, wish: DelayWish) -> list[DelayFunction]:
     """What somebody tells of: the user, else the file itself or a profile."""
     if wish.symbol or wish.offset is not None:
         return list(find_delay_functions(subject, wish))
-    return list(_told(subject))
+    return _told(subject)
 
 
 def _as_function(file: str, part: Path, wait: DirectWait) -> DelayFunction:
@@ -174,16 +173,16 @@ def _parts(subject: Subject) -> list[tuple[str, Path]]:
     return [(file, part) for file, part in parts if not subject.library or "/lib" in file]
 
 
-def _found(subject: Subject) -> Iterator[DelayFunction]:
+def _found(subject: Subject) -> list[DelayFunction]:
     """What names tell, and what reading the code finds besides; the doubtful come last."""
-    told = list(_told(subject))
+    told = _told(subject)
     read = [each for file, part in _parts(subject) for each in _read(subject, file, part, told)]
-    return iter(sorted(read, key=lambda each: bool(each.doubt)))
+    return sorted(read, key=lambda each: bool(each.doubt))
 
 
 def _told(subject: Subject) -> list[DelayFunction]:
     """By symbols, else by debug information, else because a profile knows this very file."""
-    ways = (_by_symbols, _by_debug_information, _by_digest)
+    ways = (_by_symbols, _in_debug_information, _by_digest)
     return next((found for way in ways if (found := list(way(subject)))), [])
 
 
@@ -197,17 +196,14 @@ def _read(
     known = {each.address for each in here}
     for extent in findings.found:
         if extent.address not in known:
-            yield _whole(_unnamed(file, part, extent.address), extent)
+            name = read_symbols(part).name(extent.address) or f"address {extent.address:#x}"
+            unnamed = function_at(name, file, part, extent.address, found_by=BY_FINDER)
+            yield _whole(unnamed, extent)
 
 
 def _findings(subject: Subject, part: Path, told: list[DelayFunction]) -> Findings:
     named = tuple(each.address for each in told if each.part == part)
     return read_findings(part, named, Path(subject.archive).parent / KEPT)
-
-
-def _unnamed(file: str, part: Path, address: int) -> DelayFunction:
-    name = read_symbols(part).name(address) or f"address {address:#x}"
-    return function_at(name, file, part, address, found_by=BY_FINDER)
 
 
 def _whole(function: DelayFunction, extent: Extent) -> DelayFunction:
@@ -230,7 +226,7 @@ def _alone(subject: Subject, told: DelayFunction) -> DelayFunction:
 
 
 def _of_symbol(subject: Subject, name: str) -> DelayFunction:
-    for found in (*_with_symbol(subject, name), *_in_debug_information(subject, [name])):
+    for found in (*_by_symbols(subject, name), *_in_debug_information(subject, name)):
         return msgspec.structs.replace(found, found_by=BY_USER)
     raise BadInputError(
         f"--delay-symbol {name}: {subject.name} has no such function, or several",
@@ -238,37 +234,29 @@ def _of_symbol(subject: Subject, name: str) -> DelayFunction:
     )
 
 
-def _by_symbols(subject: Subject) -> Iterator[DelayFunction]:
-    for name in known_delay_symbols():
-        yield from _with_symbol(subject, name)
+def _by_symbols(subject: Subject, *names: str) -> Iterator[DelayFunction]:
+    """Of those names, or of all that profiles know."""
+    for name in names or known_delay_symbols():
+        for file, part in _parts(subject):
+            address = read_symbols(part).function(name)
+            if address is not None:
+                yield function_at(name, file, part, address, found_by=BY_SYMBOL)
 
 
-def _with_symbol(subject: Subject, name: str) -> Iterator[DelayFunction]:
+def _in_debug_information(subject: Subject, *names: str) -> Iterator[DelayFunction]:
+    """The same; also where that was kept apart from the file."""
     for file, part in _parts(subject):
-        address = read_symbols(part).function(name)
-        if address is not None:
-            yield function_at(name, file, part, address, found_by=BY_SYMBOL)
-
-
-def _by_debug_information(subject: Subject) -> Iterator[DelayFunction]:
-    return _in_debug_information(subject, known_delay_symbols())
-
-
-def _in_debug_information(subject: Subject, names: list[str]) -> Iterator[DelayFunction]:
-    """Also where it was kept apart from the file."""
-    for file, part in _parts(subject):
-        for name, address in debug_functions(part, names).items():
+        wanted = list(names) or known_delay_symbols()
+        for name, address in debug_functions(part, wanted).items():
             yield function_at(name, file, part, address, found_by=BY_DEBUG_INFORMATION)
 
 
 def _by_digest(subject: Subject) -> Iterator[DelayFunction]:
     """In a library without symbols, where a profile knows the address by the library's digest."""
     libraries = [item for item in _parts(subject) if LIBRARY_PART in item[0]]
-    if subject.delay_address is None or not libraries:
-        return
-    file, part = libraries[0]
     address = subject.delay_address
-    yield function_at(f"address {address:#x}", file, part, address, found_by=BY_DIGEST)
+    if address is not None and libraries:
+        yield function_at(f"address {address:#x}", *libraries[0], address, found_by=BY_DIGEST)
 
 
 def _at_offset(subject: Subject, offset: int) -> DelayFunction:
@@ -290,25 +278,17 @@ def function_at(
     address: int,
     *,
     found_by: str,
-    returns: Sequence[int] = (),
-    return_sites: Sequence[int] = (),
 ) -> DelayFunction:
     """The function there, with what its file tells of it."""
     symbols = read_symbols(part)
+    size = symbols.size(address)
     return DelayFunction(
         name=name,
         file=file,
         part=part,
         address=address,
-        size=symbols.size(address),
-        code=_code(symbols, address),
-        returns=tuple(returns),
-        return_sites=tuple(return_sites),
+        size=size,
+        # Fewer bytes where the function or the file ends before.
+        code=symbols.code(address, min(size or CODE_BYTES, CODE_BYTES)),
         found_by=found_by,
     )
-
-
-def _code(symbols: Symbols, address: int) -> bytes:
-    """Its first bytes; fewer where the function or the file ends before."""
-    size = symbols.size(address)
-    return symbols.code(address, min(size, CODE_BYTES) if size else CODE_BYTES)

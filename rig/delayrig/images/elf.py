@@ -92,7 +92,6 @@ def _folders(entries: list[str]) -> tuple[str, ...]:
 
 
 def _dynamic(elf: ELFFile, kind: str, attribute: str) -> list[str]:
-    """The strings of one kind of entry in the dynamic section."""
     return [
         str(getattr(tag, attribute))
         for section in elf.iter_sections()
@@ -123,13 +122,7 @@ def collect_program(program: str, root: Path, beside: tuple[str, ...] = ()) -> C
         for name in user.facts.needed:
             if name not in libraries:
                 place, libraries[name], found = _find_library(root, name, user, folders)
-                waiting.append(
-                    _User(
-                        place=place,
-                        facts=found,
-                        inherited=user.own_rpath,
-                    )
-                )
+                waiting.append(_User(place=place, facts=found, inherited=user.own_rpath))
     return Closure(program=_resolve(root, program), interpreter=interpreter, libraries=libraries)
 
 

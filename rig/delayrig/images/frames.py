@@ -26,8 +26,6 @@ _ROW = struct.Struct("<ii")
 
 
 class Frames:
-    """Where each function's frames are described."""
-
     def __init__(self, elf: ELFFile) -> None:
         self._info = _information(elf)
         self._begins: Sequence[int] = ()

@@ -53,13 +53,8 @@ def emulator_words(arch: Arch) -> tuple[str, ...]:
         f"/{EMULATOR}",
         *("--listen", f"tcp:127.0.0.1:{SERPROG_PORT}"),
         *("--clock", PLATFORMS[arch].counter),
-        "--realtime=50",
-        *("--cpu", "0"),
-        *("--measure-wake", "32"),
-        *("--clients", "1"),
-        *("--ready-fd", "3"),
-        *("--barrier-fds", "4,5"),
-        *("--standby", "6,7"),
+        *("--realtime=50", "--cpu", "0", "--measure-wake", "32", "--clients", "1"),
+        *("--ready-fd", "3", "--barrier-fds", "4,5", "--standby", "6,7"),
     )
 
 

@@ -57,8 +57,6 @@ class Mistake(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One file of the table."""
-
     schema: int
     mistake: list[Mistake]
 

@@ -5,10 +5,8 @@ Only what the change is in is compiled: with the usual build's own command, on a
 the sources in which the changed files alone are real.
 """
 
-import os
 import shlex
 import shutil
-import subprocess
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,10 +14,10 @@ from pathlib import Path
 import msgspec
 
 from delayrig.base import digest
-from delayrig.base.children import run_child
 from delayrig.base.errors import BadInputError, RigFaultError
 from delayrig.base.paths import Paths
 from delayrig.images.known_bad import Mistake, changed_sources
+from delayrig.images.own_programs import TAIL_LINES, run_merged
 from delayrig.images.seal import fault_of, sealed_folder
 from delayrig.model.platform import Arch
 
@@ -35,7 +33,6 @@ LINKED_FOLDER = "emulators/"
 """Of objects that are linked in as they are: the part that the dummy programmer has."""
 FOLDER = "known-bad"
 MADE_OF = "made-of"
-TAIL_LINES = 12
 # A mistake may leave a function without a caller.
 LENIENT = ("-Wno-error", "-Werror=implicit-function-declaration")
 
@@ -70,7 +67,6 @@ class Usual:
         return main.removesuffix("cli/main.c")
 
     def link_command(self, target: str) -> list[str]:
-        """The words that link a target."""
         lines = _run(["ninja", "-t", "commands", target], self.build, "asking ninja").splitlines()
         return shlex.split(lines[-1])
 
@@ -101,7 +97,8 @@ def provide_build(mistake: Mistake, paths: Paths, arch: Arch = Arch.X86_64) -> P
     usual = _usual_build(paths.build_of(arch))
     sources = changed_sources(mistake, paths.checkout)
     key = _key(sources, usual)
-    if _is_made(folder, key):
+    note = folder / MADE_OF
+    if not fault_of(folder) and note.read_text(encoding="utf-8") == key:
         return folder
     shutil.rmtree(folder, ignore_errors=True)  # of other sources
     with sealed_folder(folder) as made:
@@ -111,11 +108,6 @@ def provide_build(mistake: Mistake, paths: Paths, arch: Arch = Arch.X86_64) -> P
             _link(mistake, usual.link_command(target), objects, usual.build, made / name)
         (made / MADE_OF).write_text(key, encoding="utf-8")
     return folder
-
-
-def _is_made(folder: Path, key: str) -> bool:
-    note = folder / MADE_OF
-    return not fault_of(folder) and note.read_text(encoding="utf-8") == key
 
 
 def _usual_build(build: Path) -> Usual:
@@ -216,14 +208,7 @@ def _run_for(mistake: Mistake, words: list[str], build: Path) -> None:
 
 
 def _run(words: list[str], build: Path, what: str) -> str:
-    done = run_child(
-        words,
-        cwd=build,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        env={**os.environ, "LC_ALL": "C"},
-    )
+    done = run_merged(words, environment={"LC_ALL": "C"}, folder=build)
     if done.returncode != 0:
         tail = "\n".join(f"  {line}" for line in done.stdout.splitlines()[-TAIL_LINES:])
         raise BadInputError(

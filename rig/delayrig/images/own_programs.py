@@ -1,53 +1,164 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Our own programs that few cells need: built when the first one does, by the build's own ninja."""
+"""Our own programs that are built when a cell needs them: rare ones, and for other architectures.
+
+The distribution's cross compilers cannot be installed beside its compiler for 32 bits, so they are
+unpacked, of the same release as this machine: they run on its libraries.
+"""
 
 import fcntl
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
+from delayrig.base import digest
 from delayrig.base.children import run_child
 from delayrig.base.errors import RigFaultError
 from delayrig.base.paths import Paths
+from delayrig.base.preparing import Preparing
+from delayrig.images.packages import unpack_packages
+from delayrig.model.platform import PLATFORMS, Arch
+from delayrig.setup.apt import read_codename
+from delayrig.setup.distribution import OS_RELEASE
+from delayrig.setup.layout import Layout
+from delayrig.setup.native import GUEST_PROGRAMS
+from delayrig.setup.stamp import NATIVE, wanted_marks
 
 RARE_FOLDERS = ("flashrom/past_mistakes/", "flashrom/steps/")
 """Below the build folder; set-up builds all else that cells run on."""
 LOCK = "ninja.lock"
 TAIL_LINES = 12
+# meson's names; a guest's CPU is the plainest of its family.
+CPU_FAMILIES = {Arch.I386: ("x86", "i686"), Arch.ARM64: ("aarch64", "cortex-a53")}
+CROSS_FILE = """\
+[binaries]
+c = ['env', 'LD_LIBRARY_PATH={tools}', '{compiler}gcc', '--sysroot={root}']
+ar = ['env', 'LD_LIBRARY_PATH={tools}', '{compiler}ar']
+strip = ['env', 'LD_LIBRARY_PATH={tools}', '{compiler}strip']
+[host_machine]
+system = 'linux'
+cpu_family = '{family}'
+cpu = '{cpu}'
+endian = 'little'
+"""
 
 
 def provide_own(built: str, paths: Paths) -> Path:
     """The program or library of that name below the build folder, as new as its sources."""
     if built.startswith(RARE_FOLDERS):
-        _build(built, paths)
+        with (paths.state / LOCK).open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # one ninja at a time works in the folder
+            words = ["ninja", "-C", str(paths.build), built]
+            _run_builder(words, paths, f"building {built}", "see the lines above")
     return paths.build / built
 
 
-def _build(built: str, paths: Paths) -> None:
-    """One ninja at a time works in the folder."""
-    with (paths.state / LOCK).open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        run_builder(
-            ["ninja", "-C", str(paths.build), built],
-            programs=paths.state / "venv" / "bin",
-            what=f"building {built}",
-            hint="see the lines above",
-        )
+def provide_natives(arch: Arch, paths: Paths, preparing: Preparing) -> None:
+    """Builds what is older than its sources, with a compiler that is fetched where it is not there.
 
-
-def run_builder(argv: list[str], *, programs: Path, what: str, hint: str) -> None:
-    """Runs meson or ninja; raises `RigFaultError` with its last lines where it fails.
-
-    The build's own scripts run on the Python in the folder `programs`.
+    Set-up does the same for x86-64, where these are this machine's own programs.
     """
-    path = f"{programs}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
-    done = run_child(
-        argv,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        env={**os.environ, "PATH": path, "PYTHONPATH": ""},
+    if arch is Arch.X86_64:
+        return
+    toolchain = _provide_toolchain(arch, paths, preparing)
+    layout = Layout(checkout=paths.checkout, state=paths.state)
+    mark = digest.of_value([wanted_marks(layout)[NATIVE], str(toolchain)])
+    built = paths.build_of(arch) / "built-for"
+    if built.is_file() and built.read_text(encoding="utf-8") == mark:
+        return
+    preparing(f"programs for {arch}")
+    _build(arch, toolchain, paths)
+    built.write_text(mark, encoding="utf-8")
+
+
+def library_folders(arch: Arch, paths: Paths) -> tuple[str, ...]:
+    """Where the libraries are that the programs were linked with; none for this machine's own."""
+    if arch is Arch.X86_64:
+        return ()
+    return (str(_toolchain(arch, paths) / "usr" / PLATFORMS[arch].gnu / "lib"),)
+
+
+def _wanted(arch: Arch) -> tuple[str, list[str]]:
+    """The release, and its packages."""
+    platform = PLATFORMS[arch]
+    packages = [f"gcc-{platform.gnu}", f"libc6-dev-{platform.debian}-cross"]
+    return read_codename(OS_RELEASE.read_text(encoding="utf-8")), packages
+
+
+def _toolchain(arch: Arch, paths: Paths) -> Path:
+    key = digest.of_value(["toolchain", *_wanted(arch)])[:24]
+    return paths.images / "toolchains" / f"{arch}-{key}"
+
+
+def _provide_toolchain(arch: Arch, paths: Paths, preparing: Preparing) -> Path:
+    root = _toolchain(arch, paths)
+    tools = root / "tools"
+    if tools.is_dir():
+        return root
+    preparing(f"compiler for {arch}")
+    shutil.rmtree(root, ignore_errors=True)
+    root.parent.mkdir(parents=True, exist_ok=True)
+    unpack_packages(*_wanted(arch), root)
+    # Of its own libraries it shall see those alone that this machine does not have: a C library of
+    # another build would not run here.
+    fresh = root / "tools.new"
+    fresh.mkdir()
+    for library in root.glob(f"usr/lib/*/*-{PLATFORMS[arch].debian}.so*"):
+        (fresh / library.name).symlink_to(Path(os.path.relpath(library, fresh)))
+    fresh.rename(tools)
+    return root
+
+
+def _cross_text(arch: Arch, toolchain: Path) -> str:
+    family, cpu = CPU_FAMILIES[arch]
+    return CROSS_FILE.format(
+        root=toolchain,
+        tools=toolchain / "tools",
+        compiler=toolchain / "usr/bin" / f"{PLATFORMS[arch].gnu}-",
+        family=family,
+        cpu=cpu,
     )
+
+
+def _build(arch: Arch, toolchain: Path, paths: Paths) -> None:
+    build = paths.build_of(arch)
+    cross = paths.state / f"cross-{arch}.ini"
+    text = _cross_text(arch, toolchain)
+    configured = (build / "build.ninja").is_file() and (build / "checkout").is_file()
+    # meson looks for targets in what it knows from before, so a new one needs a new folder.
+    origin = "\n".join([str(paths.checkout), *GUEST_PROGRAMS, text])
+    if not configured or (build / "checkout").read_text(encoding="utf-8") != origin:
+        shutil.rmtree(build, ignore_errors=True)
+        cross.write_text(text, encoding="utf-8")
+        _meson(paths, "setup", str(build), str(paths.checkout), "--cross-file", str(cross))
+        (build / "checkout").write_text(origin, encoding="utf-8")
+    _meson(paths, "compile", "-C", str(build), *GUEST_PROGRAMS)
+
+
+def _meson(paths: Paths, *arguments: str) -> None:
+    words = [str(paths.state / "venv" / "bin" / "meson"), *arguments]
+    what = "building programs for another architecture"
+    _run_builder(words, paths, what, "see the lines above, then start again")
+
+
+def _run_builder(argv: list[str], paths: Paths, what: str, hint: str) -> None:
+    """Runs meson or ninja, and the build's own scripts on the environment's Python."""
+    path = f"{paths.state / 'venv' / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+    done = run_merged(argv, environment={"PATH": path, "PYTHONPATH": ""})
     if done.returncode != 0:
         tail = "\n".join(done.stdout.splitlines()[-TAIL_LINES:])
         raise RigFaultError(f"{what} failed:\n{tail}", hint=hint)
+
+
+def run_merged(
+    argv: list[str], *, environment: dict[str, str], folder: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Runs a program to its end, standard error among its output."""
+    return run_child(
+        argv,
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env={**os.environ, **environment},
+    )

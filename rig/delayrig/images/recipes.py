@@ -35,8 +35,6 @@ class ProgramRecipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
 
 class Recipes(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The whole file."""
-
     schema: int
     guest: GuestRecipe
     kernels: dict[str, KernelRecipe]
@@ -50,5 +48,4 @@ class Recipes(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 def read_recipes(checkout: Path) -> Recipes:
-    """The recipes of this checkout."""
     return read_toml(checkout / "images" / "recipes.toml", Recipes)

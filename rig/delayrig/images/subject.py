@@ -14,24 +14,17 @@ from delayrig.base.atomic_file import place_folder, replace_file
 from delayrig.base.errors import BadInputError, nearest
 from delayrig.base.paths import Paths
 from delayrig.base.preparing import Preparing
-from delayrig.images.cross_builds import library_folders
 from delayrig.images.disguise import disguised, split_disguises
 from delayrig.images.elf import Closure, collect_program, read_elf
 from delayrig.images.known_bad import PREFIX as KNOWN_BAD_PREFIX
 from delayrig.images.known_bad import find_mistake, own_mistakes
 from delayrig.images.known_bad_build import PROGRAM as BUILT_PROGRAM
 from delayrig.images.known_bad_build import provide_build
-from delayrig.images.own_programs import provide_own
+from delayrig.images.own_programs import library_folders, provide_own
 from delayrig.images.packages import unpack_packages
 from delayrig.images.recipes import ProgramRecipe, Recipes
 from delayrig.images.seal import FILE_NAME as SEAL
-from delayrig.images.seal import (
-    broken_seal,
-    files_below,
-    sealed,
-    unsealed,
-    write_seal,
-)
+from delayrig.images.seal import broken_seal, files_below, sealed, unsealed, write_seal
 from delayrig.model.platform import PLATFORMS, Arch, labelled
 from delayrig.setup.scratch import scratch_beside
 
@@ -219,8 +212,9 @@ def provide_subject(
         return _provide_packaged(name, recipes.subjects[name], arch, paths, preparing)
     disguises, plain = split_disguises(name)
     if plain in OWN_PROGRAMS or plain.startswith(KNOWN_BAD_PREFIX):
-        program = disguised(_own_program(plain, paths, arch), disguises, paths)
-        return _pack_own(name, program, paths, arch, preparing)
+        program = str(disguised(_own_program(plain, paths, arch), disguises, paths))
+        closure = collect_program(program, Path("/"), library_folders(arch, paths))
+        return pack(name, closure, {}, paths, arch, preparing)
     subject = pack(name, _collect_path(name), {}, paths, arch, preparing)
     version = _packaged_version(subject.program_sha256, paths)
     return msgspec.structs.replace(subject, package_version=version)
@@ -234,11 +228,6 @@ def _own_program(name: str, paths: Paths, arch: Arch) -> Path:
     if arch is Arch.X86_64:
         return provide_own(OWN_PROGRAMS[name], paths)
     return paths.build_of(arch) / OWN_PROGRAMS[name]
-
-
-def _pack_own(name: str, program: Path, paths: Paths, arch: Arch, preparing: Preparing) -> Subject:
-    own = collect_program(str(program), Path("/"), library_folders(arch, paths))
-    return pack(name, own, {}, paths, arch, preparing)
 
 
 def _collect_path(name: str) -> Closure:
@@ -280,12 +269,14 @@ def _provide_packaged(
 def _kept(pointer: Path, paths: Paths) -> tuple[Subject | None, str]:
     """What was fetched before, and why it is to be fetched again."""
     try:
-        subject = _pointed_to(pointer, paths)
+        subject = msgspec.json.decode(unsealed(pointer.read_bytes()) or b"", type=Subject)
     except FileNotFoundError:
         return None, ""
     except (msgspec.DecodeError, UnicodeDecodeError):
         return None, f" again: {pointer.name} is damaged"
-    archive = Path(subject.archive)
+    # A pointer names its archive below the images: the folder of all may be carried elsewhere.
+    archive = paths.images / subject.archive
+    subject = msgspec.structs.replace(subject, archive=str(archive))
     if not archive.is_file() or digest.of_file(archive) != subject.archive_sha256:
         return subject, f" again: {ARCHIVE} is missing, or not as it was made"
     if not (archive.parent / SEAL).is_file():
@@ -297,12 +288,6 @@ def _kept(pointer: Path, paths: Paths) -> tuple[Subject | None, str]:
 def _seal(folder: Path) -> None:
     parts = (f"{PARTS}/{name}" for name in files_below(folder / PARTS))
     write_seal(folder / SEAL, folder, [ARCHIVE, *parts])
-
-
-def _pointed_to(pointer: Path, paths: Paths) -> Subject:
-    """A pointer names its archive below the images: the folder of all may be carried elsewhere."""
-    subject = msgspec.json.decode(unsealed(pointer.read_bytes()) or b"", type=Subject)
-    return msgspec.structs.replace(subject, archive=str(paths.images / subject.archive))
 
 
 def flashrom_version(packages: dict[str, str]) -> str:

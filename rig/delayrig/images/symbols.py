@@ -24,8 +24,6 @@ from elftools.elf.sections import SymbolTableSection
 from delayrig.images.frames import Frames
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-
 FRAMES_MAX = 16
 WIDE, FUNCTION, UNDEFINED = 64, 2, 0
 """Of a file's class, a symbol's type and its section (System V ABI)."""
@@ -58,11 +56,6 @@ class _Frames:
     link: int | None = None
     """The register with the return address; without one, a call leaves it on the stack."""
 
-    @property
-    def pushed_bytes(self) -> int:
-        """What a call leaves on the stack."""
-        return 0 if self.link is not None else self.word_bytes
-
 
 _FRAMES = {
     "EM_X86_64": _Frames(word_bytes=8, stack_pointer=7, frame_pointer=6),
@@ -89,7 +82,7 @@ class _Row:
     line: str
 
 
-class _Symbol(NamedTuple):
+class Symbol(NamedTuple):
     """What a table of symbols says of one."""
 
     name: str
@@ -99,7 +92,14 @@ class _Symbol(NamedTuple):
     """Which the file has, and does not only need."""
 
 
-def _symbols_in(table: SymbolTableSection, elf: ELFFile) -> Iterator[_Symbol]:
+def symbols_in(elf: ELFFile, table_name: str = "") -> Iterator[Symbol]:
+    """Of the table of that name, or of all tables."""
+    for table in elf.iter_sections():
+        if isinstance(table, SymbolTableSection) and table_name in ("", table.name):
+            yield from _symbols_of(table, elf)
+
+
+def _symbols_of(table: SymbolTableSection, elf: ELFFile) -> Iterator[Symbol]:
     """A table at once: pyelftools takes ten times as long (System V ABI, "Symbol Table")."""
     order = "<" if elf.little_endian else ">"
     is_wide = elf.elfclass == WIDE
@@ -108,7 +108,7 @@ def _symbols_in(table: SymbolTableSection, elf: ELFFile) -> Iterator[_Symbol]:
         at, kind, section = row[0], row[1 if is_wide else 3], row[3 if is_wide else 5]
         address, size = row[4:6] if is_wide else row[1:3]
         name = names[at : names.index(b"\0", at)].decode(errors="replace")
-        yield _Symbol(name, address, size, kind & 0xF == FUNCTION and section != UNDEFINED)
+        yield Symbol(name, address, size, kind & 0xF == FUNCTION and section != UNDEFINED)
 
 
 def _alone(function: F) -> F:
@@ -170,38 +170,33 @@ class Symbols:
     @_alone
     def file_offset(self, address: int) -> int:
         """Where in the file the code of that address lies; `ValueError` where none does."""
-        for segment in self._loaded():
-            into = address - int(segment["p_vaddr"])
-            if segment["p_flags"] & 1 and 0 <= into < segment["p_filesz"]:
-                return int(segment["p_offset"]) + into
+        for begin, size, offset in self._code:
+            if 0 <= address - begin < size:
+                return offset + address - begin
         raise ValueError(f"no code at {address:#x}")
 
     @_alone
     def address(self, file_offset: int) -> int:
         """The other way round."""
-        for segment in self._loaded():
-            into = file_offset - int(segment["p_offset"])
-            if segment["p_flags"] & 1 and 0 <= into < segment["p_filesz"]:
-                return int(segment["p_vaddr"]) + into
+        for begin, size, offset in self._code:
+            if 0 <= file_offset - offset < size:
+                return begin + file_offset - offset
         raise ValueError(f"no code at offset {file_offset:#x}")
 
     @property
     @_alone
     def text(self) -> tuple[int, int]:
         """Where its code begins and ends, as far as the file holds it."""
-        code = [segment for segment in self._loaded() if segment["p_flags"] & 1]
-        begin = min(int(segment["p_vaddr"]) for segment in code)
-        return begin, max(int(each["p_vaddr"]) + int(each["p_filesz"]) for each in code)
+        return min(self._code)[0], max(begin + size for begin, size, _ in self._code)
 
     @property
     @_alone
     def linked_at(self) -> int:
         """The address of the file's first byte, as long as it is not moved."""
-        first = next(self._loaded())
+        first = next(self._elf.iter_segments(type="PT_LOAD"))
         return int(first["p_vaddr"]) - int(first["p_offset"])
 
     def code(self, address: int, size: int) -> bytes:
-        """The bytes of the code there."""
         at = self.file_offset(address)
         return self._content[at : at + size]
 
@@ -231,7 +226,7 @@ class Symbols:
         if kind is None:
             return []
         size = kind.word_bytes
-        frame_address, bp = top.sp + kind.pushed_bytes, top.bp
+        frame_address, bp = top.sp + (0 if kind.link else size), top.bp
         back = top.lr if kind.link else top.word_at(top.sp, size)
         found: list[int] = []
         while back is not None and len(found) < FRAMES_MAX:
@@ -265,8 +260,14 @@ class Symbols:
             saved_link=_saved(rows[-1], kind.link),
         )
 
-    def _loaded(self) -> Iterator[Any]:
-        return self._elf.iter_segments(type="PT_LOAD")
+    @cached_property
+    def _code(self) -> list[tuple[int, int, int]]:
+        """Address, size and offset in the file of each segment with code, as far as that has it."""
+        return [
+            (int(each["p_vaddr"]), int(each["p_filesz"]), int(each["p_offset"]))
+            for each in self._elf.iter_segments(type="PT_LOAD")
+            if each["p_flags"] & 1
+        ]
 
     @cached_property
     def _functions(self) -> list[tuple[int, int, str]]:
@@ -274,13 +275,8 @@ class Symbols:
         return sorted({(s.address, s.size, s.name) for s in self._symbols if s.is_function})
 
     @cached_property
-    def _symbols(self) -> list[_Symbol]:
-        return [
-            symbol
-            for section in self._elf.iter_sections()
-            if isinstance(section, SymbolTableSection)
-            for symbol in _symbols_in(section, self._elf)
-        ]
+    def _symbols(self) -> list[Symbol]:
+        return list(symbols_in(self._elf))
 
     @cached_property
     def _frames(self) -> Frames:

@@ -8,7 +8,7 @@ figure exactly; there is no noise to allow for.
 from collections.abc import Callable, Iterable, Iterator
 
 from delayrig.model.result import CellResult, ContrastResult, ContrastVerdict, Verdict
-from delayrig.plan.contrast import Contrast, bound_of
+from delayrig.plan.schema import Contrast
 
 FIGURES: dict[str, Callable[[CellResult], int]] = {
     "cpu": lambda cell: cell.total_cpu_ns,
@@ -39,9 +39,7 @@ def _pairs(contrast: Contrast, cells: list[CellResult]) -> Iterator[tuple[CellRe
 
 
 def _judge(contrast: Contrast, cell: CellResult, other: CellResult) -> ContrastResult:
-    figure = next(figure for figure in FIGURES if bound_of(contrast, figure) is not None)
-    at_least = bound_of(contrast, figure)
-    assert at_least is not None
+    ((figure, at_least),) = contrast.bounds.items()
     ours_ns, theirs_ns = FIGURES[figure](cell), FIGURES[figure](other)
     if {cell.verdict, other.verdict} != {Verdict.PASS} or theirs_ns == 0:
         verdict = ContrastVerdict.UNJUDGED

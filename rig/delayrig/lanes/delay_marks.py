@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 
 from delayrig.images.delay_function import WATCHED_MAX, DelayFunction, is_watchable
-from delayrig.images.finder.direct_wait import DirectWait
+from delayrig.images.finder.finding import DirectWait
 from delayrig.images.symbols import Symbols, read_symbols
 
 PAGE_BYTES = 4096

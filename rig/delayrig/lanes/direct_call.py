@@ -3,7 +3,7 @@
 
 import msgspec
 
-from delayrig.images.finder.direct_wait import DirectWait
+from delayrig.images.finder.finding import DirectWait
 from delayrig.images.finder.waits import NOTHING_WATCHED
 from delayrig.model.delays import NO_LIMIT, DelayCall
 

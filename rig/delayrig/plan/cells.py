@@ -138,29 +138,19 @@ class _Reader:
         if group.strength is not None:
             return len(self._rows(group, factors, key))
         deciding = {name: factors.pop(name) for name in DECIDING}
-        rows = (
-            dict(zip(deciding, values, strict=True))
-            for values in itertools.product(*deciding.values())
-        )
-        return sum(map(is_possible, rows)) * math.prod(map(len, factors.values()))
+        possible = sum(map(is_possible, _combinations(deciding)))
+        return possible * math.prod(map(len, factors.values()))
 
     def _rows(self, group: Group, factors: dict[str, list[Any]], key: str) -> list[dict[str, Any]]:
         if group.strength is None or factors["machine"] != [""]:
             self._check.no_strength(group, key)
-            rows = [
-                dict(zip(factors, values, strict=True))
-                for values in itertools.product(*factors.values())
-            ]
-            return [row for row in rows if is_possible(row)]
+            return list(filter(is_possible, _combinations(factors)))
         # A dimension of one value must not move the others.
-        alone = {name: values[0] for name, values in factors.items() if _is_settled(name, values)}
+        settled = [name for name in ("arch", "machine") if len(factors[name]) == 1]
+        alone = {name: factors[name][0] for name in settled}
         spread = {name: values for name, values in factors.items() if name not in alone}
         self._check.strength(group.strength, len(spread), key)
-        rows = covering_array(
-            spread,
-            strength=group.strength,
-            constraints=_constraints(factors),
-        )
+        rows = covering_array(spread, strength=group.strength, constraints=_constraints(factors))
         return sorted(
             ({name: (row | alone)[name] for name in factors} for row in rows),
             key=lambda row: [factors[name].index(row[name]) for name in factors],
@@ -192,8 +182,9 @@ class _Reader:
         )
 
 
-def _is_settled(name: str, values: list[Any]) -> bool:
-    return name in ("arch", "machine") and len(values) == 1
+def _combinations(factors: dict[str, list[Any]]) -> Iterator[dict[str, Any]]:
+    for values in itertools.product(*factors.values()):
+        yield dict(zip(factors, values, strict=True))
 
 
 def _shift(point: Point) -> int:

@@ -3,7 +3,7 @@
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from typing import Any, TypeVar
@@ -20,10 +20,11 @@ from delayrig.model.shape import shift_for_mips, speeds_beside
 from delayrig.plan.machines import find_machine
 from delayrig.plan.schema import (
     CORES_KNOWN,
+    Contrast,
     Group,
     Load,
+    Owner,
     Point,
-    Single,
     Timers,
     hazards_of,
     is_possible,
@@ -52,7 +53,7 @@ class PlanCheck:
         self._chips = chips
         self._lane = lane
 
-    def owner(self, owner: Group | Single, key: str) -> None:
+    def owner(self, owner: Owner, key: str) -> None:
         """What a group and a single cell have in common."""
         if not NAME.fullmatch(owner.name):
             raise self._error(
@@ -66,10 +67,7 @@ class PlanCheck:
                 hint=f"a region has {REGIONS_KIB[0]} to {REGIONS_KIB[-1]} KiB",
             )
         if owner.pin and not PIN.fullmatch(owner.pin):
-            raise self._error(
-                f"'{key}.pin' is {owner.pin!r}",
-                hint="CPUs are written as 0,2-3",
-            )
+            raise self._error(f"'{key}.pin' is {owner.pin!r}", hint="CPUs are written as 0,2-3")
 
     def span(self, factors: dict[str, list[Any]], key: str) -> None:
         """The choices in each dimension of a group."""
@@ -100,7 +98,7 @@ class PlanCheck:
                 hint="leave it out: cells of machines are run in all combinations",
             )
 
-    def cell(self, owner: Group | Single, point: Point, key: str) -> None:
+    def cell(self, owner: Owner, point: Point, key: str) -> None:
         """One choice in every dimension, for the owner's role."""
         for field, value in msgspec.structs.asdict(point).items():
             self._value(field, value, f"{key}.{field}")
@@ -128,7 +126,6 @@ class PlanCheck:
                 )
 
     def choice(self, kind: type[C], value: str, key: str) -> C:
-        """The value, where there is such a one."""
         try:
             return kind(value)
         except ValueError:
@@ -143,8 +140,7 @@ class PlanCheck:
                 pass
             case "mips" if self._lane is LaneName.LIVE and not 1 <= value <= LIVE_MIPS_MAX:
                 raise self._error(
-                    f"'{key}' is {value:g}",
-                    hint=f"the live lane does 1 to {LIVE_MIPS_MAX} MIPS",
+                    f"'{key}' is {value:g}", hint=f"the live lane does 1 to {LIVE_MIPS_MAX} MIPS"
                 )
             case "mips" if self._lane is not LaneName.LIVE and shift_for_mips(value) is None:
                 raise self._error(
@@ -165,8 +161,7 @@ class PlanCheck:
                 )
             case "corner" if not is_corner(value):
                 raise self._error(
-                    f"'{key}': unknown value {value!r}",
-                    hint=nearest(value, FORMS, what="values"),
+                    f"'{key}': unknown value {value!r}", hint=nearest(value, FORMS, what="values")
                 )
             case "hazards":
                 with self._named(key):
@@ -216,3 +211,19 @@ def _demanding(row: dict[str, Any]) -> str:
     """Which key asks for more cores than there are."""
     alone = {**row, "load": Load.NONE.value}
     return "load" if is_possible(alone) else "hazards"
+
+
+def check_contrast(contrast: Contrast, names: Iterable[str], where: str) -> None:
+    """Raises `BadInputError` for one that could never be seen; `names` are the plan's cells."""
+    known = list(names)
+    if contrast.cell not in known:
+        raise BadInputError(
+            f"{where}.cell: unknown cell {contrast.cell!r}",
+            hint=nearest(contrast.cell, known, what="cells"),
+        )
+    bounds = list(contrast.bounds.values())
+    if len(bounds) != 1 or bounds[0] <= 1:
+        raise BadInputError(
+            f"{where}: needs one bound above 1",
+            hint="set either cpu_at_least or time_at_least, a multiple of the other's figure",
+        )

@@ -4,19 +4,64 @@
 import ipaddress
 import re
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
-from typing import TypeVar
 from urllib.parse import urlsplit
+
+import msgspec
 
 from delayrig.base.errors import BadInputError
 from delayrig.base.extras import require_extra, require_module
-from delayrig.plan.queue import QueueKind, QueueWish, read_queue
+from delayrig.base.toml import read_toml
+
+
+class QueueKind(StrEnum):
+    """Who starts the workers; what stands before the colon of `--cluster`."""
+
+    SLURM = "slurm"
+    PBS = "pbs"
+    KUBERNETES = "k8s"
+
 
 QUEUED = re.compile(rf"({'|'.join(QueueKind)}):(.+)")
 LOCAL = re.compile(r"local:([1-9][0-9]{0,3})")
 TLS_FILES = ("ca.pem", "cert.pem", "key.pem")
 PLAIN, ENCRYPTED = "tcp", "tls"
-V = TypeVar("V")
+
+
+class JobWords(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The file of `slurm:FILE` and `pbs:FILE`: one job is one worker."""
+
+    schema: int
+    jobs: int
+    """So many at a time; one that ends before the run does is submitted again."""
+    cpus: int
+    """Of each: so many cells run at a time there."""
+    memory: str
+    queue: str = ""
+    account: str = ""
+    walltime: str = ""
+    resources: str = ""
+    """PBS: what `-l` says in place of the number of CPUs and the memory."""
+    interface: str = ""
+    """Of the network on which this machine and the jobs reach each other; empty: the usual one."""
+    directives: list[str] = []
+    """More lines of `#SBATCH` or `#PBS`, without that word."""
+    before: list[str] = []
+    """Lines of shell that a job runs first, such as `module load qemu`."""
+
+    def __post_init__(self) -> None:
+        """Raises `ValueError`, which reading the file turns into words."""
+        if self.jobs < 1 or self.cpus < 1:
+            raise ValueError("`jobs` and `cpus` must be at least 1")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueWish:
+    kind: QueueKind
+    file: Path
+    """The words of a job; of Kubernetes a manifest of a DaskCluster, which the rig never reads."""
+    job: JobWords | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +79,6 @@ class ClusterWish:
 
     @property
     def host(self) -> str:
-        """The scheduler's."""
         return urlsplit(self.address).hostname or ""
 
     @property
@@ -57,13 +101,25 @@ def _check_queue(kind: QueueKind, file: Path, tls: Path | None, *, option: str) 
     """Jobs run on other machines, so they need TLS; pods are reached through their API server."""
     if kind is QueueKind.KUBERNETES:
         require_module("dask_kubernetes", f"{option} {kind}:FILE", package="dask-kubernetes")
-        return ClusterWish(address="", queue=read_queue(kind, file))
+        return ClusterWish(address="", queue=_read_queue(kind, file))
     require_extra("jobqueue", f"{option} {kind}:FILE")
-    wish = read_queue(kind, file)
+    wish = _read_queue(kind, file)
     if tls is None:
         raise _needs_tls(f"{option} {kind}:{file}")
     _check_files(tls)
     return ClusterWish(address="", queue=wish, tls=tls.absolute())
+
+
+def _read_queue(kind: QueueKind, file: Path) -> QueueWish:
+    """Raises `BadInputError` for a file that is not there, or says something else."""
+    if kind is not QueueKind.KUBERNETES:
+        job = read_toml(file, JobWords)
+        if job.resources and kind is not QueueKind.PBS:
+            raise BadInputError(f"{file}: `resources` is for PBS", hint="name them in `directives`")
+        return QueueWish(kind=kind, file=file, job=job)
+    if not file.is_file():
+        raise BadInputError(f"{file}: no such file", hint="check the name of the file")
+    return QueueWish(kind=kind, file=file, job=None)
 
 
 def _needs_tls(given: str) -> BadInputError:
@@ -99,7 +155,6 @@ def _parts(given: str) -> tuple[str, str, int | None]:
 
 
 def is_loopback(address: str) -> bool:
-    """Whether such a scheduler is on this machine."""
     _, host, _ = _parts(address)
     try:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback

@@ -14,7 +14,7 @@ from delayrig.base.errors import BadInputError
 from delayrig.hazards import NONE, cores_needed, parse_hazards
 from delayrig.images.elf import read_elf
 from delayrig.images.subject import PATH_PREFIX
-from delayrig.model.cell import REGION_KIB, SEPARATOR, Cell, Expect, Job, Programmer, Role
+from delayrig.model.cell import REGION_KIB, SEPARATOR, Cell, Expect, Job, Programmer
 from delayrig.model.corner import Corner
 from delayrig.model.lane import LaneName
 from delayrig.model.platform import PLATFORMS, Arch
@@ -25,9 +25,8 @@ from delayrig.plan.schema import (
     Point,
     Rule,
     Single,
-    find_plan,
     is_possible,
-    read_plan,
+    judging_cells,
 )
 
 NAME = "try"
@@ -138,15 +137,9 @@ def _beside(against: str) -> Rule:
 
 def _watching(cells: list[Single]) -> Iterator[Single]:
     """Canaries and controls for each lane and architecture among the cells."""
-    shipped = [
-        one
-        for one in read_plan(find_plan(WATCHED_BY)).cell
-        if one.role in (Role.CANARY, Role.CONTROL)
-    ]
     for lane, arch in dict.fromkeys((cell.lane, cell.at.arch) for cell in cells):
-        for one in shipped:
-            mips = float(MIPS[lane])
-            at = msgspec.structs.replace(one.at, arch=arch, mips=mips)
+        for one in judging_cells(WATCHED_BY):
+            at = msgspec.structs.replace(one.at, arch=arch, mips=float(MIPS[lane]))
             yield msgspec.structs.replace(one, lane=lane, at=at)
 
 

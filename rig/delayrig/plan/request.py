@@ -23,9 +23,9 @@ from delayrig.model.lane import LaneName
 from delayrig.model.result import FILE_NAME
 from delayrig.model.workload import region_of
 from delayrig.plan.cells import count_cells, plan_cells
+from delayrig.plan.check import check_contrast
 from delayrig.plan.cluster import ClusterWish
-from delayrig.plan.contrast import Contrast, check_contrast
-from delayrig.plan.schema import Plan, find_plan, lane_of_plan, own_subjects, read_plan
+from delayrig.plan.schema import Contrast, Plan, find_plan, lane_of_plan, own_subjects, read_plan
 
 UNCONFINED_VARIABLE = "FLASHROM_RIG_UNCONFINED"
 """Set and not empty, it is as if `--unconfined` were given: for machines that cannot confine."""
@@ -40,8 +40,6 @@ def is_unconfined_by_default() -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """A run that can be started."""
-
     plan: str
     cells: list[Cell]
     chips: dict[str, ChipFacts]
@@ -150,8 +148,7 @@ def choose_cells_of(
 ) -> Choice:
     """All cells of a plan that has been read, or made; `source` names it in errors.
 
-    They are those of the plan's own lane, or of `lane`. What judges the rig in a way that a lane
-    does not have is left out there: nobody relies on it.
+    They are those of the plan's own lane, or of `lane`.
     """
     chips = read_chips(paths.checkout)
     recipes = read_recipes(paths.checkout)
@@ -160,7 +157,8 @@ def choose_cells_of(
     _check_subjects(plan, recipes, source)
     _check_contrasts(plan, recipes, source)
     cells = plan_cells(plan, source=source, subjects=subjects, chips=chips, seed=seed, lane=lane)
-    cells = [cell for cell in cells if cell.role is Role.MEASURE or not _is_beyond(cell)]
+    # A judge of the rig that no machine can run on its lane is left out.
+    cells = [c for c in cells if c.role is Role.MEASURE or not refusal_on(c.lane, c.hazards)]
     for cell in cells:
         check_region(cell, chips, source)
         check_hazards(cell, chips, source)
@@ -173,11 +171,6 @@ def default_jobs(lane: LaneName) -> int:
     cpus = len(os.sched_getaffinity(0))
     wanted = {LaneName.VIRTUAL: 1, LaneName.HOST: 2, LaneName.LIVE: 4}[lane]
     return max(cpus // wanted, 1)
-
-
-def _is_beyond(cell: Cell) -> bool:
-    """Whether no machine can run the cell on its lane."""
-    return bool(refusal_on(cell.lane, cell.hazards))
 
 
 def _check_subjects(plan: Plan, recipes: Recipes, path: str) -> None:
@@ -256,10 +249,9 @@ def _check_space(out: Path, cells: list[Cell]) -> None:
     regions = sum(max(cell.region_kib, REGION_KIB) for cell in cells) // REGION_KIB
     needed = regions * REGION_BYTES_MAX
     usage = shutil.disk_usage(there)
-    free = usage.free
-    if usage.total and free < needed:
+    if usage.total and usage.free < needed:
         raise BadInputError(
-            f"--out {out}: {free >> 20} MiB free, and {len(cells)} cells may need"
+            f"--out {out}: {usage.free >> 20} MiB free, and {len(cells)} cells may need"
             f" {needed >> 20} MiB",
             hint="name a folder with more space, or run fewer cells",
         )

@@ -15,9 +15,8 @@ from delayrig.base.errors import BadInputError, nearest
 from delayrig.base.toml import read_toml
 from delayrig.hazards import NONE, cores_needed, ordered_hazards, parse_hazards
 from delayrig.images.subject import current_name
-from delayrig.model.cell import REGION_KIB
+from delayrig.model.cell import REGION_KIB, Role
 from delayrig.model.lane import LaneName
-from delayrig.plan.contrast import Contrast
 from delayrig.plan.machines import find_machine
 
 PLANS_FOLDER = Path(__file__).with_name("plans")
@@ -73,27 +72,25 @@ class Span(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     machine: list[str] = msgspec.field(default_factory=lambda: [""])
 
 
-class Group(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Cells over a span, for its own subjects or for each; without a strength all of them."""
+class Owner(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What names cells: for its own subjects, or for each subject of the run."""
 
     name: str
+    subject: str | list[str] = []
+    role: str = "measure"
+    region_kib: int = REGION_KIB
+    pin: str = ""
+
+
+class Group(Owner, frozen=True, kw_only=True):
+    """Cells over a span; without a strength all of them."""
+
     over: Span
     strength: int | None = None
-    subject: str | list[str] = []
-    role: str = "measure"
-    region_kib: int = REGION_KIB
-    pin: str = ""
 
 
-class Single(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One cell by name: for its own subjects, or for each subject of the run."""
-
-    name: str
+class Single(Owner, frozen=True, kw_only=True):
     at: Point
-    subject: str | list[str] = []
-    role: str = "measure"
-    region_kib: int = REGION_KIB
-    pin: str = ""
     lane: str = ""
     """Its own, where that is not the plan's."""
 
@@ -114,19 +111,34 @@ class Match(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """An expectation and its reason."""
-
     when: Match
     expect: str
     reason: str
 
 
-class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A whole file."""
+class Contrast(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One subject must cost a multiple of another: one of the bounds, by what `against` needs."""
 
+    cell: str
+    subject: str
+    against: str
+    reason: str
+    cpu_at_least: float | None = None
+    time_at_least: float | None = None
+
+    @property
+    def bounds(self) -> dict[str, float]:
+        """Those that are given, by their figure."""
+        both = {"cpu": self.cpu_at_least, "time": self.time_at_least}
+        return {figure: bound for figure, bound in both.items() if bound is not None}
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     schema: int
     about: str
     subjects: list[str]
+    canaries_of: str = ""
+    """A shipped plan, whose canaries and controls follow the plan's own cells."""
     lane: str = LaneName.VIRTUAL.value
     group: list[Group] = []
     cell: list[Single] = []
@@ -158,7 +170,19 @@ def find_plan(name: str) -> Path:
 
 def read_plan(path: Path) -> Plan:
     """The plan in a file; raises `BadInputError` that names file and key."""
-    return read_toml(path, Plan, gone=GONE, current=current_name)
+    plan = read_toml(path, Plan, gone=GONE, current=current_name)
+    if plan.canaries_of in ("", *plan_names()):
+        return msgspec.structs.replace(plan, cell=[*plan.cell, *judging_cells(plan.canaries_of)])
+    raise BadInputError(
+        f"{path}: key 'canaries_of': unknown plan {plan.canaries_of!r}",
+        hint=nearest(plan.canaries_of, plan_names(), what="plans"),
+    )
+
+
+def judging_cells(name: str) -> list[Single]:
+    """Canaries and controls of a shipped plan; none where it is not named."""
+    cells = read_plan(find_plan(name)).cell if name else []
+    return [one for one in cells if one.role in (Role.CANARY, Role.CONTROL)]
 
 
 def lane_of_plan(plan: Plan, source: str) -> LaneName:
@@ -181,7 +205,7 @@ def _lane(name: str, source: str, key: str) -> LaneName:
         ) from None
 
 
-def own_subjects(owner: Group | Single) -> list[str]:
+def own_subjects(owner: Owner) -> list[str]:
     """The subjects that it names itself; none where it runs for those of the run."""
     return [owner.subject] if isinstance(owner.subject, str) else owner.subject
 

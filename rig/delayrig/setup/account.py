@@ -22,7 +22,7 @@ HOME = "/var/lib/libvirt"
 
 def ensure_account(context: Context) -> bool:
     """Makes the account where root runs the rig; False where nothing was to do."""
-    if os.geteuid() != 0 or account_exists():
+    if os.geteuid() != 0 or not making():
         return False
     context.console.begin("system account")
     context.console.say(f"missing: {NAME}, which libvirt's embedded driver looks up under root")
@@ -34,13 +34,8 @@ def ensure_account(context: Context) -> bool:
     return True
 
 
-def account_exists() -> bool:
-    """True where both the user and the group are known."""
-    return _known(lambda: pwd.getpwnam(NAME)) and _known(lambda: grp.getgrnam(NAME))
-
-
 def making() -> list[list[str]]:
-    """The commands that make what is missing of the account."""
+    """The commands that make what is missing of the account: the group, and the user."""
     lines = []
     if not _known(lambda: grp.getgrnam(NAME)):
         number = [] if _known(lambda: grp.getgrgid(NUMBER)) else ["--gid", str(NUMBER)]

@@ -7,7 +7,7 @@ machine's own source files. No archive host is known here, and the machine's fil
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import PurePath
 
 from delayrig.setup.distribution import Release, read_release
@@ -48,7 +48,7 @@ Fields = dict[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """One index file that apt gets, and where its source stands."""
+    """One index file that apt gets, and where its source stands, in TARGETS_COMMAND's order."""
 
     uri: str
     codename: str
@@ -89,11 +89,11 @@ def derive_backports(targets: str, os_release: str, files: Mapping[str, str]) ->
     known, release = parse_targets(targets), read_release(os_release)
     base = find_base(known, release)
     codename = base.codename or base.release
-    stanzas = [_stanza(base, codename, files)]
-    stanzas += [_stanza(own, f"{codename}-updates", files) for own in _updates(known, codename)]
-    suite = f"{codename}-backports"
-    own = _beside(base, suite, known)
-    stanzas.append(_stanza(own, suite, files))
+    suite, updates = f"{codename}-backports", f"{codename}-updates"
+    sources = [(base, codename)]
+    sources += [(own, updates) for own in known if own.serves(updates)][:1]
+    sources.append((_beside(base, suite, known), suite))
+    stanzas = [_stanza(own.uri, part, _carried(own, files)) for own, part in sources]
     return Backports(suite=suite, text="\n".join(stanzas))
 
 
@@ -102,18 +102,13 @@ def derive_suite(
 ) -> str:
     """A source for any suite of Debian's archive: the `named` one, or the one that apt knows."""
     if named:
-        return _text(_named_fields(named, suite))
+        return _stanza(named, suite, {"Signed-By": KEYRING})
     known = parse_targets(targets)
-    base = find_debian(known, read_release(os_release))
-    own = _beside(base, suite, known)
-    fields = _fields(own, suite, files)
+    own = _beside(find_debian(known, read_release(os_release)), suite, known)
+    carried = _carried(own, files)
     # Guests may be of architectures that this machine is not.
-    return _text({name: fields[name] for name in fields if name.lower() != "architectures"})
-
-
-def _named_fields(uri: str, suite: str) -> Fields:
-    fields = {"Types": "deb", "URIs": uri, "Suites": suite, "Components": "main"}
-    return _with_age(uri, fields | {"Signed-By": KEYRING})
+    carried = {name: carried[name] for name in carried if name.lower() != "architectures"}
+    return _stanza(own.uri, suite, carried)
 
 
 def date_options(dump: str) -> list[str]:
@@ -126,18 +121,8 @@ def parse_targets(text: str) -> tuple[Target, ...]:
     """The answer to TARGETS_COMMAND; a variable that this apt does not know stands there as is."""
     rows = (line.split("|") for line in text.splitlines() if line.count("|") == 6)
     cleaned = (["" if cell.startswith("$(") else cell.strip() for cell in row] for row in rows)
-    return tuple(
-        Target(
-            uri=uri,
-            codename=name,
-            release=suite,
-            signed_by=key,
-            component=part,
-            entry=entry,
-            origin=origin,
-        )
-        for uri, name, suite, key, part, entry, origin in cleaned
-    )
+    names = [field.name for field in fields(Target)]
+    return tuple(Target(**dict(zip(names, row, strict=True))) for row in cleaned)
 
 
 def read_codename(os_release: str) -> str:
@@ -168,7 +153,6 @@ def find_debian(targets: Sequence[Target], release: Release) -> Target:
 
 
 def has_debian(targets: str, release: Release) -> bool:
-    """True where apt is configured for a Debian archive."""
     return _debian(parse_targets(targets), release) is not None
 
 
@@ -202,27 +186,11 @@ def _beside(base: Target, suite: str, targets: Sequence[Target]) -> Target:
     return next(own, base)
 
 
-def _updates(targets: tuple[Target, ...], codename: str) -> Iterator[Target]:
-    yield from [target for target in targets if target.serves(f"{codename}-updates")][:1]
-
-
-def _stanza(target: Target, suite: str, files: Mapping[str, str]) -> str:
-    return _text(_fields(target, suite, files))
-
-
-def _fields(target: Target, suite: str, files: Mapping[str, str]) -> Fields:
-    fields = {"Types": "deb", "URIs": target.uri, "Suites": suite, "Components": "main"}
-    return _with_age(target.uri, fields | _carried(target, files))
-
-
-def _with_age(uri: str, fields: Fields) -> Fields:
+def _stanza(uri: str, suite: str, more: Fields) -> str:
+    own = {"Types": "deb", "URIs": uri, "Suites": suite, "Components": "main"} | more
     if SNAPSHOT.search(uri):
-        fields.setdefault("Check-Valid-Until", "no")
-    return fields
-
-
-def _text(fields: Fields) -> str:
-    return "".join(f"{name}: {value}\n" for name, value in fields.items())
+        own.setdefault("Check-Valid-Until", "no")
+    return "".join(f"{name}: {value}\n" for name, value in own.items())
 
 
 def _carried(target: Target, files: Mapping[str, str]) -> Fields:
@@ -247,20 +215,20 @@ def _find_source(entry: str, files: Mapping[str, str]) -> Fields | None:
 
 def parse_deb822(text: str) -> Iterator[Fields]:
     """Stanzas of a .sources file; values keep their continuation lines."""
-    fields: Fields = {}
+    stanza: Fields = {}
     name = ""
     for line in [*text.splitlines(), ""]:
         if line.startswith("#"):
             continue
         if not line.strip():
-            if fields:
-                yield fields
-            fields, name = {}, ""
+            if stanza:
+                yield stanza
+            stanza, name = {}, ""
         elif line[0] in " \t":
-            fields[name] = f"{fields.get(name, '')}\n{line}"
+            stanza[name] = f"{stanza.get(name, '')}\n{line}"
         else:
             name, _, value = line.partition(":")
-            fields[name] = value.strip()
+            stanza[name] = value.strip()
 
 
 def parse_one_line(line: str) -> Fields | None:

@@ -58,27 +58,16 @@ SECURITY_OPTION = "--security"
 SHARED = ("--no-color", *QUIET_OPTIONS, *VERBOSE_OPTIONS)
 """What every command takes."""
 LISTS = ("plans", "chips", "hazards", "machines", "subjects")
+ON_HOST = (LANE_OPTION, HOST_LANE, f"{LANE_OPTION}={HOST_LANE}")
 OWN_COMMANDS = {
-    "setup": (
-        *(*SHARED, "--if-needed", TESTS_OPTION, PACKAGES_OPTION),
-        *(LANE_OPTION, HOST_LANE, f"{LANE_OPTION}={HOST_LANE}"),
-    ),
-    "doctor": (
-        *SHARED,
-        JSON_OPTION,
-        SECURITY_OPTION,
-        LANE_OPTION,
-        HOST_LANE,
-        f"{LANE_OPTION}={HOST_LANE}",
-    ),
+    "setup": (*SHARED, "--if-needed", TESTS_OPTION, PACKAGES_OPTION, *ON_HOST),
+    "doctor": (*SHARED, JSON_OPTION, SECURITY_OPTION, *ON_HOST),
     "clean": SHARED,
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """A command line, read."""
-
     command: str | None
     passed: tuple[str, ...]
     """Everything but the launcher's options, for the rig."""
@@ -141,7 +130,8 @@ def read_request(arguments: Sequence[str]) -> Request:
         security=SECURITY_OPTION in ours,
         help=any(option in ours for option in HELP_OPTIONS),
         if_needed="--if-needed" in ours,
-        needs_guests=lane_of(ours) != HOST_LANE and HOST_OPTION not in ours,
+        # The last lane counts, as the rig will read it.
+        needs_guests=values_of(LANE_OPTION, ours)[-1:] != [HOST_LANE] and HOST_OPTION not in ours,
         for_tests=TESTS_OPTION in ours and "setup" in ours,
         packages_only=PACKAGES_OPTION in ours and "setup" in ours,
         in_container=CONTAINER_OPTION in ours,
@@ -170,25 +160,11 @@ def take_archive(arguments: Sequence[str]) -> tuple[list[str], str]:
 
 def values_of(option: str, arguments: Sequence[str]) -> list[str]:
     """What the option is given, each time: `--option VALUE` or `--option=VALUE`."""
-    pairs = zip(arguments, [*arguments[1:], ""], strict=True)
-    found = []
-    for argument, follower in pairs:
-        if argument == option and follower:
-            found.append(follower)
-        elif argument.startswith(f"{option}="):
-            found.append(argument.partition("=")[2])
-    return found
-
-
-def lane_of(arguments: Sequence[str]) -> str:
-    """What `--lane` says, as the rig will read it: the last one counts."""
-    lane = ""
-    for number, argument in enumerate(arguments):
-        if argument == LANE_OPTION:
-            lane = "".join(arguments[number + 1 : number + 2])
-        elif argument.startswith(f"{LANE_OPTION}="):
-            lane = argument.partition("=")[2]
-    return lane
+    return [
+        follower if argument == option else argument.partition("=")[2]
+        for argument, follower in zip(arguments, [*arguments[1:], ""], strict=False)
+        if (argument == option and follower) or argument.startswith(f"{option}=")
+    ]
 
 
 def _check_own(request: Request) -> None:

@@ -10,7 +10,7 @@ from delayrig.setup.command import commands
 from delayrig.setup.console import human_size
 from delayrig.setup.context import Context
 from delayrig.setup.errors import EXIT_PASS, SetupError
-from delayrig.setup.layout import Layout
+from delayrig.setup.layout import Layout, data_home
 from delayrig.setup.lock import TAG_NAME, hold_state
 from delayrig.setup.scratch import sweep_scratch
 from delayrig.setup.steps import disk_usage_bytes
@@ -33,11 +33,11 @@ def clean(context: Context) -> int:
         console.write("nothing was removed")
         return EXIT_PASS
     with hold_state(layout, console):
-        installed = _installed_names(layout)
+        text = layout.installed.read_text(encoding="utf-8") if layout.installed.is_file() else ""
         remove(layout.state)
     console.write(f"removed {layout.state}: {size} freed")
     _tell_history(context)
-    _tell_packages(context, installed)
+    _tell_packages(context, sorted(set(text.split())))
     return EXIT_PASS
 
 
@@ -84,18 +84,10 @@ def _open_up(folder: Path) -> None:
             return  # somebody else's: removing it says so
 
 
-def _installed_names(layout: Layout) -> list[str]:
-    if not layout.installed.is_file():
-        return []
-    return sorted(set(layout.installed.read_text(encoding="utf-8").split()))
-
-
 def history_file(environment: Mapping[str, str]) -> Path | None:
     """Where runs of the past are kept among the user's data; None where none are."""
-    base = Path(environment.get("XDG_DATA_HOME", ""))
-    base = base if base.is_absolute() else Path("~/.local/share")
     try:
-        file = base.expanduser() / "flashrom-delay-rig" / "history.sqlite"
+        file = data_home(environment) / "flashrom-delay-rig" / "history.sqlite"
     except RuntimeError:
         return None
     return file if file.is_file() else None

@@ -65,7 +65,6 @@ def answer(argv: Sequence[str], environment: Mapping[str, str] | None = None) ->
 
 
 def succeeds(argv: Sequence[str]) -> bool:
-    """True where a short program exits 0."""
     try:
         return subprocess.run(argv, capture_output=True, check=False).returncode == 0
     except OSError:

@@ -34,19 +34,15 @@ class Console:
 
     @property
     def interactive(self) -> bool:
-        """True where somebody can answer."""
         return self.input.isatty() and self.output.isatty()
 
     def paint(self, text: str, colour: Colour) -> str:
-        """The text in a colour, where there are colours."""
         return f"\033[{colour}m{text}\033[0m" if self.colours else text
 
     def begin(self, title: str) -> None:
-        """Opens a step."""
         self._tell(self.paint(f"set-up: {title}", Colour.BOLD))
 
     def say(self, text: str) -> None:
-        """A line inside a step."""
         self._tell(f"  {text}")
 
     def warn(self, text: str) -> None:
@@ -54,7 +50,6 @@ class Console:
         self._tell(f"  {self.paint('warning:', Colour.YELLOW)} {text}")
 
     def fail(self, error: SetupError) -> None:
-        """Why set-up ends here, and what to do."""
         self.write(f"{self.paint('rig/rig:', Colour.RED)} {error.message}")
         for number, line in enumerate(error.remedy.splitlines()):
             self.write(f"{self.paint('remedy:', Colour.BOLD)} {line}" if number == 0 else line)
@@ -64,7 +59,6 @@ class Console:
             self.write(line)
 
     def write(self, line: str) -> None:
-        """A whole line."""
         self.erase()
         self.output.write(f"{line}\n")
         self.output.flush()

@@ -9,6 +9,7 @@ import hashlib
 import os
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -22,8 +23,7 @@ from delayrig.setup.console import Console
 from delayrig.setup.context import Context
 from delayrig.setup.distribution import this_release
 from delayrig.setup.errors import EXIT_PASS, EXIT_RIG_FAULT, SetupError
-from delayrig.setup.forwarding import run_forwarding
-from delayrig.setup.layout import STATE_VARIABLE, Layout
+from delayrig.setup.layout import STATE_VARIABLE, Layout, data_home
 from delayrig.setup.mounts import Mount, plan_mounts
 from delayrig.setup.named_archive import VARIABLE as ARCHIVE_VARIABLE
 from delayrig.setup.named_archive import folder_of, named_archive
@@ -51,6 +51,9 @@ LIMIT = 4096
 """Open files of a process, and processes in all: enough for a guest on each of 500 CPUs."""
 ENGINE_FAILED = (125, 126, 127)
 """What an engine exits with where it could not start the command."""
+FORWARDED = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
+BY_KERNEL_MIN = 1
+"""si_code of a signal that the terminal sent, which the program has got as well."""
 PACKAGE_NAME = "delayrig"
 
 
@@ -104,7 +107,6 @@ def image_name(layout: Layout, engine: Engine, base: str) -> str:
 
 
 def volume_name(layout: Layout, engine: Engine) -> str:
-    """The volume of this checkout's state."""
     return f"{NAME}-{hashlib.sha256(f'{layout.checkout} {engine.user}'.encode()).hexdigest()[:16]}"
 
 
@@ -157,12 +159,6 @@ def limit_options() -> list[str]:
     return [f"--ulimit={name}={bound}:{bound}" for name, bound in bounds.items()]
 
 
-def data_home(environment: Mapping[str, str]) -> Path:
-    """Where the user's data are, and with them the history of runs."""
-    base = Path(environment.get("XDG_DATA_HOME", ""))
-    return base if base.is_absolute() else Path("~/.local/share").expanduser()
-
-
 def run_in_container(context: Context, request: Request) -> int:
     """Does the command in the container; its exit code is the command's own."""
     engine = find_engine()
@@ -192,6 +188,25 @@ def run_in_container(context: Context, request: Request) -> int:
         arguments=request.passed,
     )
     return exit_code(run_forwarding(argv), is_bisect="--bisect" in request.passed)
+
+
+def run_forwarding(argv: Sequence[str]) -> int:
+    """The exit code of a program that gets each signal that is sent to this process alone."""
+    awaited = FORWARDED | {signal.SIGCHLD}
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, awaited)
+
+    def unblock() -> None:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+    try:
+        with subprocess.Popen(argv, preexec_fn=unblock) as process:
+            while process.poll() is None:
+                told = signal.sigwaitinfo(awaited)
+                if told.si_signo in FORWARDED and told.si_code < BY_KERNEL_MIN:
+                    process.send_signal(told.si_signo)
+        return process.returncode if process.returncode >= 0 else 128 - process.returncode
+    finally:
+        unblock()
 
 
 def exit_code(code: int, *, is_bisect: bool) -> int:

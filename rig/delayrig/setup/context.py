@@ -17,12 +17,10 @@ class Context:
     yes: bool = False
     """Never ask."""
     no_install: bool = False
-    """Never install distribution packages."""
     again: bool = False
     """Check the step in full, though its mark is fresh."""
     security: bool = False
     """The doctor is asked what is confined."""
     as_json: bool = False
-    """The answer is one document."""
     steps: tuple[str, ...] = GUEST_STEPS
     """What is to be done, in this order."""

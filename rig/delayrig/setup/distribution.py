@@ -39,7 +39,6 @@ class Release:
 
     @property
     def is_ubuntu(self) -> bool:
-        """True where its packages are Ubuntu's, and not Debian's."""
         return "ubuntu" in (self.id, *self.like)
 
     def install(self, package: str) -> str:
@@ -68,13 +67,11 @@ class Machine:
 
 
 def this_release() -> Release:
-    """The distribution of this machine."""
     text = OS_RELEASE.read_text(encoding="utf-8") if OS_RELEASE.is_file() else ""
     return read_release(text)
 
 
 def read_release(text: str) -> Release:
-    """Reads /etc/os-release."""
     fields = {}
     for line in text.splitlines():
         name, equals, value = line.strip().partition("=")

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Says what is wrong with this machine, and what to do about it. Changes nothing."""
+"""Says what is wrong with this machine, and what to do about it. Changes nothing.
+
+Whether it can get what the rig needs is asked before the first set-up begins, too.
+"""
 
 import json
 import os
@@ -10,16 +13,17 @@ from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
-from delayrig.setup.apt import KEYRING, find_debian, parse_targets
+from delayrig.setup import stamp
+from delayrig.setup.apt import KEYRING, find_debian, has_debian, parse_targets
 from delayrig.setup.command import answer, succeeds
 from delayrig.setup.console import Colour, human_size
+from delayrig.setup.container import engine_name
 from delayrig.setup.context import Context
-from delayrig.setup.distribution import refusal, this_release
+from delayrig.setup.distribution import Machine, refusal, this_release
 from delayrig.setup.environment import SYSTEM_PYTHON
 from delayrig.setup.errors import EXIT_PASS, EXIT_RIG_FAULT, SetupError
 from delayrig.setup.finding import Finding, Level, note, ok, problem
-from delayrig.setup.install import read_targets
-from delayrig.setup.machine import QEMU_VERSION_MIN, examine_machine
+from delayrig.setup.install import AptGet, read_targets
 from delayrig.setup.named_archive import named_archive
 from delayrig.setup.native import is_configured
 from delayrig.setup.packages import (
@@ -29,10 +33,10 @@ from delayrig.setup.packages import (
     read_wanted,
     refused,
 )
-from delayrig.setup.stamp import ENVIRONMENT, HOST_STEPS, IMAGES, NATIVE, stale_steps, wanted_marks
 
 FREE_BYTES_MIN = 2 * 1024**3
 QEMU = "qemu-system-x86_64"
+QEMU_PACKAGE, QEMU_VERSION_MIN = "qemu-system-x86", "9.1"
 RT_RUNTIME = Path("/proc/sys/kernel/sched_rt_runtime_us")
 SET_UP = "rig/rig setup"
 
@@ -51,8 +55,6 @@ connection = libvirt.open("qemu:///embed?root=" + sys.argv[1])
 version = connection.getLibVersion()
 print(f"{version // 1000000}.{version // 1000 % 1000}.{version % 1000}")
 """
-
-
 COLOURS = {Level.OK: Colour.GREEN, Level.NOTE: Colour.YELLOW, Level.PROBLEM: Colour.RED}
 
 
@@ -76,7 +78,7 @@ def checks_for(context: Context) -> dict[str, Callable[[Context], Finding]]:
         from delayrig.setup import security
 
         return security.CHECKS
-    if context.steps != HOST_STEPS:
+    if context.steps != stamp.HOST_STEPS:
         return CHECKS
     return {name: check for name, check in CHECKS.items() if name not in OF_GUESTS}
 
@@ -100,7 +102,7 @@ def _guarded(check: Callable[[Context], Finding], context: Context) -> Finding:
 
 def _check_packages(context: Context) -> Finding:
     wanted = read_wanted(context.layout)
-    if context.steps == HOST_STEPS:
+    if context.steps == stamp.HOST_STEPS:
         wanted = tuple(package for package in wanted if not package.guests_only)
     lacking = find_lacking(wanted, installed_versions(wanted), new_enough)
     if lacking:
@@ -151,6 +153,36 @@ def _probe_libvirt(python: Path, root: str) -> Finding:
     return problem(f"embedded driver does not open: {said[-1]}", SET_UP)
 
 
+def check_machine(context: Context) -> None:
+    """Raises, with the ways that are left, where guests are wanted and nothing brings them.
+
+    A machine that got its packages once is not asked again.
+    """
+    is_prepared = stamp.PACKAGES in stamp.read_marks(context.layout.stamp) and not context.again
+    if stamp.PACKAGES not in context.steps or is_prepared:
+        return
+    refused = refusal(examine_machine(context))
+    if refused is not None:
+        raise refused
+
+
+def examine_machine(context: Context) -> Machine:
+    """What decides which way this machine has to packages and subjects."""
+    release = this_release()
+    has_apt = shutil.which("apt-get") is not None and shutil.which("dpkg") is not None
+    with_debian = has_debian(read_targets(), release)
+    offers = () if with_debian or not has_apt else AptGet(context=context).offers(QEMU_PACKAGE)
+    return Machine(
+        release=release,
+        has_apt=has_apt,
+        has_debian=with_debian,
+        has_named=bool(named_archive(os.environ)),
+        qemu_versions=() if any(new_enough(each, QEMU_VERSION_MIN) for each in offers) else offers,
+        qemu_version_min=QEMU_VERSION_MIN,
+        engine=engine_name(),
+    )
+
+
 def _check_archive(context: Context) -> Finding:
     refused_here = refusal(examine_machine(context))
     if refused_here is not None:
@@ -177,21 +209,17 @@ def _check_environment(context: Context) -> Finding:
     modules = "click, covertable, jinja2, matplotlib, mesonbuild, msgspec, elftools, rich"
     if not succeeds([str(python), "-P", "-c", f"import {modules}"]):
         return problem(f"{python} lacks packages of requirements.lock", SET_UP)
-    return _fresh(context, ENVIRONMENT, "complete")
+    return _fresh(context, stamp.ENVIRONMENT, "complete")
 
 
 def _check_build(context: Context) -> Finding:
     if not is_configured(context):
         return problem("native programs are not built", SET_UP)
-    return _fresh(context, NATIVE, "native programs are built")
-
-
-def _check_images(context: Context) -> Finding:
-    return _fresh(context, IMAGES, "up to date")
+    return _fresh(context, stamp.NATIVE, "native programs are built")
 
 
 def _fresh(context: Context, step: str, text: str) -> Finding:
-    if step in stale_steps(context.layout, wanted_marks(context.layout)):
+    if step in stamp.stale_steps(context.layout, stamp.wanted_marks(context.layout)):
         return note("inputs have changed since; the next start does this step", "")
     return ok(text)
 
@@ -241,7 +269,7 @@ CHECKS: dict[str, Callable[[Context], Finding]] = {
     "archive": _check_archive,
     "Python environment": _check_environment,
     "build": _check_build,
-    "images": _check_images,
+    "images": lambda context: _fresh(context, stamp.IMAGES, "up to date"),
     "disk": _check_disk,
     "realtime priority": _check_realtime,
     "cores": _check_cores,

@@ -35,7 +35,7 @@ Entry = dict[str, Any]
 
 def export_images(layout: Layout, file: Path) -> int:
     """Writes all that is prepared to the new file; returns how many files that are."""
-    entries = [_described(layout.state, path) for path in _carried(layout.state)]
+    entries = list(_entries(layout.state))
     if not entries:
         raise SetupError(
             f"{layout.state}: no image is prepared, so there is nothing to export",
@@ -76,29 +76,19 @@ def import_images(layout: Layout, file: Path) -> int:
     return len(entries)
 
 
-def _carried(state: Path) -> Iterator[Path]:
-    for name in CARRIED:
-        for path in sorted((state / name).rglob("*")):
-            if path.is_symlink():
-                if not PurePosixPath(_relative_target(state, path)).is_absolute():
-                    yield path  # others are of an unpacked /dev
-            elif path.is_file():
-                yield path
-
-
-def _described(state: Path, path: Path) -> Entry:
-    entry: Entry = {"path": str(path.relative_to(state))}
-    if path.is_symlink():
-        return {**entry, "link": _relative_target(state, path)}
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return {**entry, "sha256": digest, "runnable": os.access(path, os.X_OK)}
-
-
-def _relative_target(state: Path, path: Path) -> str:
-    target = path.readlink()
-    inside = target.is_absolute() and target.is_relative_to(state)
-    return os.path.relpath(target, path.parent) if inside else str(target)
+def _entries(state: Path) -> Iterator[Entry]:
+    for path in (path for name in CARRIED for path in sorted((state / name).rglob("*"))):
+        entry: Entry = {"path": str(path.relative_to(state))}
+        if path.is_symlink():
+            target = path.readlink()
+            inside = target.is_absolute() and target.is_relative_to(state)
+            if inside or not target.is_absolute():  # others are of an unpacked /dev
+                link = os.path.relpath(target, path.parent) if inside else str(target)
+                yield {**entry, "link": link}
+        elif path.is_file():
+            with path.open("rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+            yield {**entry, "sha256": digest, "runnable": os.access(path, os.X_OK)}
 
 
 def _read_manifest(archive: tarfile.TarFile, file: Path) -> list[Entry]:

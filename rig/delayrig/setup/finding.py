@@ -6,8 +6,6 @@ from enum import StrEnum
 
 
 class Level(StrEnum):
-    """How a finding is to be taken."""
-
     OK = "ok"
     NOTE = "note"
     PROBLEM = "problem"
@@ -15,23 +13,18 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """What one check found."""
-
     level: Level
     text: str
     remedy: str = ""
 
 
 def ok(text: str) -> Finding:
-    """As it should be."""
     return Finding(level=Level.OK, text=text)
 
 
 def note(text: str, remedy: str) -> Finding:
-    """Good to know."""
     return Finding(level=Level.NOTE, text=text, remedy=remedy)
 
 
 def problem(text: str, remedy: str) -> Finding:
-    """Something cannot run."""
     return Finding(level=Level.PROBLEM, text=text, remedy=f"remedy: {remedy}")

@@ -10,7 +10,7 @@ from pathlib import Path
 from delayrig.setup.apt import TARGETS_COMMAND, Backports, derive_backports
 from delayrig.setup.command import Done, answer, run_logged, succeeds
 from delayrig.setup.context import Context
-from delayrig.setup.distribution import OS_RELEASE as OS_RELEASE
+from delayrig.setup.distribution import OS_RELEASE
 from delayrig.setup.layout import Layout
 
 LOCK_WAIT_S = 300
@@ -114,7 +114,6 @@ def find_privilege(*, interactive: bool) -> tuple[str, ...] | str:
 
 
 def find_backports() -> Backports:
-    """Sources for the backports of this machine's release."""
     return derive_backports(
         read_targets(), OS_RELEASE.read_text(encoding="utf-8"), read_source_files()
     )

@@ -7,10 +7,10 @@ import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING
 
 from delayrig import __version__
+from delayrig.setup import stamp
 from delayrig.setup.arguments import HELP, OWN_COMMANDS, Request, read_request
 from delayrig.setup.errors import (
     EXIT_BAD_USAGE,
@@ -25,18 +25,7 @@ from delayrig.setup.layout import Layout, find_layout
 from delayrig.setup.lock import note_use
 from delayrig.setup.named_archive import VARIABLE as ARCHIVE_VARIABLE
 from delayrig.setup.named_archive import named_archive
-from delayrig.setup.stamp import (
-    ACCOUNT,
-    ENVIRONMENT,
-    EVERY_STEP,
-    GUEST_STEPS,
-    HOST_STEPS,
-    NATIVE,
-    PACKAGES,
-    TEST_STEPS,
-    stale_steps,
-    wanted_marks,
-)
+from delayrig.setup.stamp import stale_steps, wanted_marks
 from delayrig.setup.start_rig import become_rig
 
 if TYPE_CHECKING:
@@ -89,7 +78,7 @@ def _answer(layout: Layout, request: Request) -> int:
     if request.own:
         sys.stdout.write(HELP)
         return EXIT_PASS
-    if not stale_steps(layout, wanted_marks(layout), [ENVIRONMENT]):
+    if not stale_steps(layout, wanted_marks(layout), [stamp.ENVIRONMENT]):
         become_rig(layout, request.passed)
     from delayrig.setup.reference import check_command, help_text, list_text
 
@@ -113,7 +102,7 @@ def _guarded(layout: Layout, request: Request) -> int:
     from delayrig.setup.reference import check_command
 
     check_command(layout, request.command, OWN_COMMANDS)
-    signal.signal(signal.SIGTERM, _stop)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # as any tool whose output goes to `head`
     # What set-up does is not what the command says; doctor and clean are commands themselves.
     output = sys.stdout if request.command in ("doctor", "clean") else sys.stderr
@@ -148,12 +137,12 @@ def _guarded(layout: Layout, request: Request) -> int:
 
 def _steps(request: Request) -> tuple[str, ...]:
     if request.packages_only:
-        return (PACKAGES, ACCOUNT)
+        return (stamp.PACKAGES, stamp.ACCOUNT)
     if request.for_tests:
-        return TEST_STEPS
+        return stamp.TEST_STEPS
     if not request.needs_guests:
-        return HOST_STEPS
-    return EVERY_STEP if request.own else GUEST_STEPS
+        return stamp.HOST_STEPS
+    return stamp.EVERY_STEP if request.own else stamp.GUEST_STEPS
 
 
 def _dispatch(context: "Context", request: Request) -> int:
@@ -162,8 +151,7 @@ def _dispatch(context: "Context", request: Request) -> int:
 
         return run_in_container(context, request)
     from delayrig.setup.clean import clean
-    from delayrig.setup.doctor import examine
-    from delayrig.setup.machine import check_machine
+    from delayrig.setup.doctor import check_machine, examine
     from delayrig.setup.steps import set_up
 
     if request.command == "doctor":
@@ -186,7 +174,7 @@ def _dispatch(context: "Context", request: Request) -> int:
 
 def _check_still_ours(layout: Layout) -> None:
     note_use(layout)
-    if stale_steps(layout, wanted_marks(layout), [NATIVE]):
+    if stale_steps(layout, wanted_marks(layout), [stamp.NATIVE]):
         raise SetupError(
             f"{layout.state} was just taken by another checkout",
             "start again, or point $FLASHROM_RIG_STATE at another folder",
@@ -212,7 +200,3 @@ def _explain(error: OSError, layout: Layout) -> SetupError:
         f"{place}: {error.strerror}",
         "make it writable, or move the state elsewhere with $FLASHROM_RIG_STATE",
     )
-
-
-def _stop(_signal: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt

@@ -8,99 +8,65 @@ from pathlib import Path
 STATE_VARIABLE = "FLASHROM_RIG_STATE"
 
 
+class Place:
+    """An attribute that is a path below another attribute of the same object."""
+
+    def __init__(self, below: str, *parts: str) -> None:
+        self._below, self._parts = below, parts
+
+    def __get__(self, owner: object, _kind: type) -> Path:
+        return Path(getattr(owner, self._below), *self._parts)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """Folders and files of this installation."""
-
     checkout: Path
     state: Path
     """Everything that set-up makes, distribution packages apart."""
     moved: bool = False
     """True where the user chose the folder of state."""
 
-    @property
-    def package_path(self) -> Path:
-        """What PYTHONPATH must hold for `import delayrig`."""
-        return self.checkout / "rig"
+    package_path = Place("checkout", "rig")
+    """What PYTHONPATH must hold for `import delayrig`."""
+    setup = Place("package_path", "delayrig", "setup")
+    reference = Place("package_path", "docs", "reference")
+    """Texts that the rig wrote about itself."""
+    help_texts = Place("reference", "command-line")
+    """One file a subcommand: what its `--help` prints."""
+    lock_of_python = Place("package_path", "requirements.lock")
+    """Pins every Python package of the rig, with digests."""
+    lock_of_tests = Place("checkout", "tests", "requirements.lock")
+    """Pins what only tests and linters need beside that."""
+    extras = Place("package_path", "extras")
+    """A lock for each kind of use that few users have."""
 
-    @property
-    def setup(self) -> Path:
-        """This package."""
-        return self.package_path / "delayrig" / "setup"
-
-    @property
-    def reference(self) -> Path:
-        """Texts that the rig wrote about itself."""
-        return self.package_path / "docs" / "reference"
-
-    @property
-    def help_texts(self) -> Path:
-        """One file a subcommand: what its `--help` prints."""
-        return self.reference / "command-line"
-
-    @property
-    def lock_of_python(self) -> Path:
-        """Pins every Python package of the rig, with digests."""
-        return self.package_path / "requirements.lock"
-
-    @property
-    def lock_of_tests(self) -> Path:
-        """Pins what only tests and linters need beside that."""
-        return self.checkout / "tests" / "requirements.lock"
-
-    @property
-    def extras(self) -> Path:
-        """A lock for each kind of use that few users have."""
-        return self.package_path / "extras"
+    wheels = Place("state", "wheels")
+    """The Python packages as they were fetched."""
+    venv = Place("state", "venv")
+    python = Place("venv", "bin", "python")
+    """The Python that runs the rig."""
+    bytecode = Place("state", "bytecode")
+    """What Python made of the rig's modules and of the packages that it uses."""
+    build = Place("state", "build")
+    """What meson builds."""
+    logs = Place("state", "log")
+    """One log a tool that set-up calls."""
+    apt = Place("state", "apt")
+    """Package sources of our own, beside the machine's."""
+    stamp = Place("state", "setup.stamp")
+    """Which steps are done, and for which inputs."""
+    installed = Place("state", "packages.installed")
+    """Names of the distribution packages that set-up asked for, one a line."""
 
     def lock_of_extra(self, name: str) -> Path:
         """Pins what that use needs beside the rig's own packages."""
         return self.extras / f"{name}.lock"
 
-    @property
-    def wheels(self) -> Path:
-        """The Python packages as they were fetched."""
-        return self.state / "wheels"
 
-    @property
-    def venv(self) -> Path:
-        """The Python environment."""
-        return self.state / "venv"
-
-    @property
-    def python(self) -> Path:
-        """The Python that runs the rig."""
-        return self.venv / "bin" / "python"
-
-    @property
-    def bytecode(self) -> Path:
-        """What Python made of the rig's modules and of the packages that it uses."""
-        return self.state / "bytecode"
-
-    @property
-    def build(self) -> Path:
-        """What meson builds."""
-        return self.state / "build"
-
-    @property
-    def logs(self) -> Path:
-        """One log a tool that set-up calls."""
-        return self.state / "log"
-
-    @property
-    def apt(self) -> Path:
-        """Package sources of our own, beside the machine's."""
-        return self.state / "apt"
-
-    @property
-    def stamp(self) -> Path:
-        """Which steps are done, and for which inputs."""
-        return self.state / "setup.stamp"
-
-    @property
-    def installed(self) -> Path:
-        """Names of the distribution packages that set-up asked for, one a line."""
-        return self.state / "packages.installed"
+def data_home(environment: Mapping[str, str]) -> Path:
+    """Where the user's data are, and with them the history of runs; perhaps `RuntimeError`."""
+    base = Path(environment.get("XDG_DATA_HOME", ""))
+    return base if base.is_absolute() else Path("~/.local/share").expanduser()
 
 
 def find_layout(environment: Mapping[str, str]) -> Layout:

@@ -59,12 +59,10 @@ def man_pages(layout: Layout) -> dict[str, str]:
 
 
 def page_name(name: str) -> str:
-    """The manual's name of a text."""
     return PROGRAM if name == PROGRAM_TEXT else f"{PROGRAM}-{name}"
 
 
 def commands_of(text: str) -> list[str]:
-    """The subcommands that a text lists."""
     _, _, listed = text.partition("\nCommands:\n")
     lines = listed.partition("\n\n")[0].splitlines()
     return [line.split()[0] for line in lines if line.startswith("  ") and line[2] != " "]
@@ -103,7 +101,6 @@ def about(text: str) -> str:
 
 
 def sentence(text: str) -> str:
-    """The first one."""
     paragraph = text.split("\n\n")[1]
     return re.split(r"(?<=[.?]) ", joined(paragraph.splitlines()))[0]
 
@@ -158,7 +155,6 @@ def _list(lines: list[str], name: str, texts: dict[str, str]) -> Iterator[str]:
 
 
 def write_pages(layout: Layout, folder: Path) -> None:
-    """Each in a file of its own."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in man_pages(layout).items():
         (folder / name).write_text(text, encoding="utf-8")

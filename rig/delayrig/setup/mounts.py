@@ -74,23 +74,16 @@ def _named(arguments: Iterable[str], working: Path) -> Iterator[tuple[Path, str]
         if match is None or "/" not in match["path"] or "://" in argument:
             continue
         place = working / match["path"]
-        for path in {place, place.resolve()}:
-            yield _folder(Path(_normal(path))), match["kind"] or ""
+        for path in map(_normal, {place, place.resolve()}):
+            # Itself if it is a folder, or else the next one above it that is there.
+            yield next(p for p in (path, *path.parents) if p.is_dir()), match["kind"] or ""
 
 
-def _normal(path: Path) -> str:
+def _normal(path: Path) -> Path:
     parts: list[str] = []
     for part in path.parts[1:]:
-        if part == "..":
-            parts = parts[:-1]
-        else:
-            parts.append(part)
-    return "/" + "/".join(parts)
-
-
-def _folder(path: Path) -> Path:
-    """The path if it is a folder, or else the next one above it that is there."""
-    return next(place for place in (path, *path.parents) if place.is_dir())
+        parts = parts[:-1] if part == ".." else [*parts, part]
+    return Path("/", *parts)
 
 
 def _around(place: Path, places: Iterable[Path]) -> Path | None:

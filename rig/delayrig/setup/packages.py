@@ -7,7 +7,6 @@ import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from delayrig.setup.apt import Backports
 from delayrig.setup.command import answer, commands, succeeds
@@ -30,14 +29,12 @@ NewEnough = Callable[[str, str], bool]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Package:
-    """A package that the rig needs, and why."""
-
     name: str
     reason: str
     version_min: str = ""
     """Upstream's version; empty where any will do."""
     optional: bool = False
-    architectures: tuple[str, ...] = ()
+    architectures: Sequence[str] = ()
     """dpkg's names of those that need it; empty for all."""
     guests_only: bool = False
     """Needed by cells that run in guests alone."""
@@ -48,7 +45,6 @@ class Package:
 
     @property
     def label(self) -> str:
-        """The name, with the version where that matters."""
         return f"{self.name} (>= {self.version_min})" if self.version_min else self.name
 
 
@@ -81,7 +77,6 @@ def ensure_host_packages(context: Context) -> bool:
 
 
 def ensure_test_packages(context: Context) -> bool:
-    """Installs what the rig's own tests need besides."""
     return _ensure(context, read_wanted(context.layout, for_tests=True))
 
 
@@ -94,7 +89,8 @@ def _ensure(context: Context, wanted: tuple[Package, ...]) -> bool:
     apt = allowed_apt(context, lacking)
     started_s = time.monotonic()
     obtain(context, apt, lacking)
-    _check_again(wanted)
+    if still_lacking := find_lacking(wanted, installed_versions(wanted), new_enough):
+        raise refused("apt-get ended well, but packages are still missing", still_lacking)
     took = human_time(time.monotonic() - started_s)
     count = f"{len(lacking)} packages" if len(lacking) > 1 else lacking[0].package.name
     context.console.say(f"installed {count} in {took}")
@@ -102,16 +98,10 @@ def _ensure(context: Context, wanted: tuple[Package, ...]) -> bool:
 
 
 def read_packages(path: Path) -> tuple[Package, ...]:
-    """The packages that packages.toml lists."""
     content = tomllib.loads(path.read_text(encoding="utf-8"))
     if content.get("schema") != 1:
         raise SetupError(f"{path}: key 'schema' is not 1", "check out the whole tree again")
-    return tuple(_package(name, entry) for name, entry in content["packages"].items())
-
-
-def _package(name: str, entry: dict[str, Any]) -> Package:
-    architectures = tuple(entry.pop("architectures", ()))
-    return Package(name=name, architectures=architectures, **entry)
+    return tuple(Package(name=name, **entry) for name, entry in content["packages"].items())
 
 
 def read_wanted(layout: Layout, *, for_tests: bool = False) -> tuple[Package, ...]:
@@ -167,7 +157,6 @@ def new_enough(version: str, version_min: str) -> bool:
 
 
 def explain(lacking: Sequence[Lack], console: Console) -> None:
-    """Says which packages are missing, and what each is for."""
     width = max(len(lack.package.label) for lack in lacking)
     console.say("missing:")
     for lack in lacking:
@@ -265,12 +254,6 @@ def _relatives(names: Sequence[str]) -> list[str]:
     installed = [row for row in rows if row[-1] == "installed"]
     sources = {row[0] for row in installed if row[1] in names}
     return [row[1] for row in installed if row[0] in sources and row[1] not in names]
-
-
-def _check_again(wanted: Iterable[Package]) -> None:
-    lacking = find_lacking(wanted, installed_versions(wanted), new_enough)
-    if lacking:
-        raise refused("apt-get ended well, but packages are still missing", lacking)
 
 
 def _is_good(package: Package, version: str | None, enough: NewEnough) -> bool:

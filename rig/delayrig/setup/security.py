@@ -61,7 +61,6 @@ def check_user(_context: Context) -> Finding:
 
 
 def check_host_lane(_context: Context) -> Finding:
-    """Whether subjects are confined there."""
     if missing := _python(HOST_LANE_PROBE):
         return problem(
             f"subjects cannot be confined, so the lane refuses to run: {missing}",

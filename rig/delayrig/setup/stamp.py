@@ -63,13 +63,14 @@ def wanted_marks(layout: Layout, database: Path = PACKAGE_DATABASE) -> dict[str,
     account = _mark(
         _contents(layout, ["account.py"]), [str(os.geteuid() == 0), _state_of(ACCOUNT_DATABASE)]
     )
+    extras = sorted(layout.extras.glob("*.lock"))
     return {
         PACKAGES: packages,
         HOST_PACKAGES: packages,
         TEST_PACKAGES: packages,
         ACCOUNT: account,
         ENVIRONMENT: environment,
-        TEST_ENVIRONMENT: _mark([environment, _read(layout.lock_of_tests), *_extras(layout)]),
+        TEST_ENVIRONMENT: _mark([environment, *map(_read, [layout.lock_of_tests, *extras])]),
         NATIVE: native,
         IMAGES: images,
         TEST_IMAGES: images,
@@ -113,10 +114,6 @@ def drop_mark(stamp: Path, step: str) -> None:
     """Notes a step as begun, hence not done."""
     if step in read_marks(stamp):
         write_mark(stamp, step, "begun")
-
-
-def _extras(layout: Layout) -> list[str]:
-    return [_read(lock) for lock in sorted(layout.extras.glob("*.lock"))]
 
 
 def _mark(*groups: Iterable[str]) -> str:

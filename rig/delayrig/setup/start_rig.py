@@ -11,7 +11,6 @@ from delayrig.setup.layout import STATE_VARIABLE, Layout
 
 
 def rig_argv(layout: Layout, arguments: Sequence[str]) -> list[str]:
-    """The rig's command line, on its own Python."""
     return [str(layout.python), "-P", "-m", "delayrig", *arguments]
 
 

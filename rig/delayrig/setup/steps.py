@@ -3,10 +3,11 @@
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from delayrig.setup import stamp
 from delayrig.setup.account import ensure_account
 from delayrig.setup.console import human_size, human_time, sentence
 from delayrig.setup.context import Context
@@ -19,53 +20,27 @@ from delayrig.setup.images import ensure_images, ensure_test_images
 from delayrig.setup.lock import hold_state
 from delayrig.setup.native import ensure_native
 from delayrig.setup.packages import ensure_host_packages, ensure_packages, ensure_test_packages
-from delayrig.setup.stamp import (
-    ACCOUNT,
-    ENVIRONMENT,
-    HOST_PACKAGES,
-    IMAGES,
-    NATIVE,
-    PACKAGES,
-    TEST_ENVIRONMENT,
-    TEST_IMAGES,
-    TEST_PACKAGES,
-    stale_steps,
-    wanted_marks,
-    write_mark,
-)
+from delayrig.setup.stamp import stale_steps, wanted_marks, write_mark
 
-Ensure = Callable[[Context], bool]
-
-STEPS: dict[str, Ensure] = {
-    PACKAGES: ensure_packages,
-    HOST_PACKAGES: ensure_host_packages,
-    ACCOUNT: ensure_account,
-    ENVIRONMENT: ensure_environment,
-    NATIVE: ensure_native,
-    IMAGES: ensure_images,
-    TEST_IMAGES: ensure_test_images,
-    TEST_PACKAGES: ensure_test_packages,
-    TEST_ENVIRONMENT: ensure_test_environment,
+STEPS: dict[str, tuple[str, Callable[[Context], bool]]] = {
+    stamp.PACKAGES: ("distribution packages", ensure_packages),
+    stamp.HOST_PACKAGES: ("distribution packages", ensure_host_packages),
+    stamp.ACCOUNT: ("system account", ensure_account),
+    stamp.ENVIRONMENT: ("Python environment", ensure_environment),
+    stamp.NATIVE: ("native programs", ensure_native),
+    stamp.IMAGES: ("images", ensure_images),
+    stamp.TEST_IMAGES: ("images of the tests", ensure_test_images),
+    stamp.TEST_PACKAGES: ("what the tests need", ensure_test_packages),
+    stamp.TEST_ENVIRONMENT: ("Python packages of the tests", ensure_test_environment),
 }
-SYSTEM_STEPS = (PACKAGES, HOST_PACKAGES, TEST_PACKAGES, ACCOUNT)
-TITLES = {
-    PACKAGES: "distribution packages",
-    HOST_PACKAGES: "distribution packages",
-    ACCOUNT: "system account",
-    ENVIRONMENT: "Python environment",
-    NATIVE: "native programs",
-    IMAGES: "images",
-    TEST_IMAGES: "images of the tests",
-    TEST_PACKAGES: "what the tests need",
-    TEST_ENVIRONMENT: "Python packages of the tests",
-}
+SYSTEM_STEPS = (stamp.PACKAGES, stamp.HOST_PACKAGES, stamp.TEST_PACKAGES, stamp.ACCOUNT)
 
 
 def set_up(context: Context) -> None:
     """Does the stale steps, or all where they are to be checked again."""
     started_s = time.monotonic()
     with hold_state(context.layout, context.console):
-        done = [TITLES[step] for step in _do_steps(context)]
+        done = [STEPS[step][0] for step in _do_steps(context)]
     if done or context.again:
         summarise(context, done, time.monotonic() - started_s)
 
@@ -75,26 +50,25 @@ def _do_steps(context: Context) -> Iterator[str]:
     with ThreadPoolExecutor(1) as beside:
         early = None
         stale = stale_steps(context.layout, wanted_marks(context.layout), context.steps)
-        if ENVIRONMENT in stale and not context.no_install and can_make_environment():
-            early = beside.submit(lambda: list(_do_each(context, [ENVIRONMENT])))
+        if stamp.ENVIRONMENT in stale and not context.no_install and can_make_environment():
+            early = beside.submit(_do, context, stamp.ENVIRONMENT)
         for step in context.steps:
-            yield from (
-                early.result() if early and step == ENVIRONMENT else _do_each(context, [step])
-            )
+            if early.result() if early and step == stamp.ENVIRONMENT else _do(context, step):
+                yield step
 
 
-def _do_each(context: Context, steps: Iterable[str]) -> Iterator[str]:
-    for step in steps:
-        ensure = STEPS[step]
-        # Marks are taken before the step: what changes meanwhile is done again at the next start.
-        # Not so for the system's own databases, which the step itself changes.
-        marks = wanted_marks(context.layout)
-        if not context.again and step not in stale_steps(context.layout, marks, [step]):
-            continue
-        if ensure(context):
-            yield step
-        mark = wanted_marks(context.layout)[step] if step in SYSTEM_STEPS else marks[step]
-        write_mark(context.layout.stamp, step, mark)
+def _do(context: Context, step: str) -> bool:
+    """Whether there was anything to do."""
+    # Marks are taken before the step: what changes meanwhile is done again at the next start.
+    # Not so for the system's own databases, which the step itself changes.
+    marks = wanted_marks(context.layout)
+    if not context.again and step not in stale_steps(context.layout, marks, [step]):
+        return False
+    _, ensure = STEPS[step]
+    was_stale = ensure(context)
+    mark = wanted_marks(context.layout)[step] if step in SYSTEM_STEPS else marks[step]
+    write_mark(context.layout.stamp, step, mark)
+    return was_stale
 
 
 def summarise(context: Context, done: list[str], took_s: float) -> None:

@@ -24,9 +24,9 @@ from delayrig.base.errors import LostGuestError
 from delayrig.base.paths import Paths
 from delayrig.base.preparing import Preparing
 from delayrig.base.scratch import ScratchFolder
-from delayrig.images.cross_builds import provide_natives
 from delayrig.images.guest_image import GuestImage, provide_guest_image
 from delayrig.images.kernel import provide_kernel
+from delayrig.images.own_programs import provide_natives
 from delayrig.images.recipes import Recipes
 from delayrig.images.subject import PROGRAM, Subject, provide_cyclictest, provide_latency_program
 from delayrig.lanes.payload import CELL_FOLDER, SETTLE_MS, SUBJECT_ROOT, pack_spec

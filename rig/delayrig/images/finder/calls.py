@@ -3,12 +3,16 @@
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
+from typing import TypeVar
 
 from delayrig.images.finder.isa import BRANCH, CALL, JUMP, RETURN
 from delayrig.images.finder.program import Function, Program, Step
+
+T = TypeVar("T", int, Function)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +36,6 @@ class Call:
 
 
 class CallGraph:
-    """Of one program."""
-
     def __init__(self, program: Program) -> None:
         self.program = program
 
@@ -45,40 +47,29 @@ class CallGraph:
             told[function.address] = max(told.get(function.address, 0), function.size)
         whole = sorted((address, size) for address, size in told.items() if size)
         for way in (self._called, self._jumped_to):
-            shown = set(way(_starts_of(told))) | set(told)
+            shown = set(way(sorted(told))) | set(told)
             told |= {address: told.get(address, 0) for address in shown if _is_new(address, whole)}
-        return list(_with_sizes(sorted(told.items()), self._text_ends))
+        text_ends = sorted(begin + len(content) for begin, content in self.program.stretches)
+        return list(_with_sizes(sorted(told.items()), text_ends))
 
     def _called(self, _: list[int]) -> Iterator[int]:
         """What is called, and what addresses in the data point to."""
         for step in self.program.all_steps:
             if step.kind == CALL and step.target is not None and self._in_text(step.target):
                 yield step.target
-        pointed_at = (
-            *self.program.own_addresses,
-            *_addresses(self.program, self.program.all_steps),
-        )
-        yield from filter(self._in_text, pointed_at)
+        yield from filter(self._in_text, self.program.own_addresses)
+        yield from filter(self._in_text, _addresses(self.program, self.program.all_steps))
         yield from (begin for begin, content in self.program.stretches if content)
 
     def _jumped_to(self, starts: list[int]) -> Iterator[int]:
         """Where a function jumps to that begins behind the end of another."""
-        before: dict[int, Step] = {}
-        last: Step | None = None
-        for step in self.program.all_steps:
-            if last is not None:
-                before[step.address] = last
-            last = step
+        before = {after.address: step for step, after in pairwise(self.program.all_steps)}
         for step in self.program.all_steps:
             behind = before.get(step.target) if step.kind == JUMP and step.target else None
             if behind is None or step.target is None or not _ends(behind):
                 continue
             if bisect_right(starts, step.target) != bisect_right(starts, step.address):
                 yield step.target
-
-    @cached_property
-    def _text_ends(self) -> list[int]:
-        return sorted(begin + len(content) for begin, content in self.program.stretches)
 
     def _in_text(self, address: int) -> bool:
         return bool(self.program.code(address, 1)) and address not in self.program.stubs
@@ -88,7 +79,6 @@ class CallGraph:
         return [function.address for function in self.functions]
 
     def function_at(self, address: int) -> Function | None:
-        """The function that the address lies in."""
         at = bisect_right(self._begins, address) - 1
         found = self.functions[at] if at >= 0 else None
         return found if found and address < max(found.end, found.address + 1) else None
@@ -139,37 +129,28 @@ class CallGraph:
 
     @cached_property
     def by_caller(self) -> dict[int, list[Call]]:
-        """The calls that each function makes."""
         return _grouped((call.caller, call) for call in self.calls)
 
     @cached_property
     def by_target(self) -> dict[int, list[Call]]:
-        """The calls of each function of the file."""
         return _grouped((call.target, call) for call in self.calls if call.target is not None)
 
     @cached_property
     def pointed_at(self) -> frozenset[int]:
         """Functions that may be called through a pointer."""
-        begins = set(self._begins)
-        return frozenset(
-            begins & (self.program.own_addresses | self.program.exported | self._taken_in_code)
-        )
+        program = self.program
+        taken = taken_addresses(program, None, self._begins)
+        return frozenset(self._begins) & (program.own_addresses | program.exported | taken)
 
     @cached_property
     def reachable(self) -> frozenset[int]:
         """Functions that calls lead to, from where the program begins and what pointers lead to."""
-        found = {int(self.program.elf["e_entry"]), *self.pointed_at}
-        todo = list(found)
-        while todo:
-            for call in self.by_caller.get(todo.pop(), ()):
-                if call.target is not None and call.target not in found:
-                    found.add(call.target)
-                    todo.append(call.target)
-        return frozenset(found)
+        begins = {int(self.program.elf["e_entry"]), *self.pointed_at}
+        return frozenset(closure(begins, self._targets))
 
-    @cached_property
-    def _taken_in_code(self) -> frozenset[int]:
-        return frozenset(taken_addresses(self.program, None, self._begins))
+    def _targets(self, address: int) -> list[int]:
+        calls = self.by_caller.get(address, ())
+        return [call.target for call in calls if call.target is not None]
 
     def returns(self, function: Function) -> tuple[int, ...]:
         """Its return instructions, and those of functions that it ends in by a jump."""
@@ -187,15 +168,11 @@ class CallGraph:
 
     def _ending(self, function: Function) -> list[Function]:
         """The function, and those that it ends in by a jump."""
-        found = {function.address: function}
-        todo = [function]
-        while todo:
-            for call in self._tails(todo.pop()):
-                tail = None if call.target is None else self.function_at(call.target)
-                if tail is not None and tail.address not in found:
-                    found[tail.address] = tail
-                    todo.append(tail)
-        return list(found.values())
+        return closure([function], self._next)
+
+    def _next(self, function: Function) -> list[Function]:
+        targets = [call.target for call in self._tails(function) if call.target is not None]
+        return [tail for tail in map(self.function_at, targets) if tail is not None]
 
     def _tails(self, function: Function) -> list[Call]:
         calls = self.by_caller.get(function.address, ())
@@ -213,6 +190,17 @@ class CallGraph:
             elif depth and call.caller != address:
                 found.update(self.return_sites(call.caller, depth - 1))
         return tuple(sorted(found))
+
+
+def closure(starts: Iterable[T], following: Callable[[T], Iterable[T]]) -> list[T]:
+    """`starts`, and all that follows them at any distance; each once."""
+    found = dict.fromkeys(starts)
+    todo = list(found)
+    while todo:
+        new = dict.fromkeys(each for each in following(todo.pop()) if each not in found)
+        found |= new
+        todo += new
+    return list(found)
 
 
 def taken_addresses(program: Program, inside: Function | None, begins: list[int]) -> set[int]:
@@ -242,10 +230,6 @@ def _addresses(program: Program, steps: list[Step]) -> Iterator[int]:
                 yield program.offset_table + int(shift, 16)
         elif step.mnemonic in ("mov", "push") and step.target is not None:
             yield step.target
-
-
-def _starts_of(told: dict[int, int]) -> list[int]:
-    return sorted(told)
 
 
 def _is_new(address: int, whole: list[tuple[int, int]]) -> bool:

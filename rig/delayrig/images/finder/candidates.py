@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Which functions that wait are delay functions: they are asked for a time and nothing else."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
 from functools import cached_property
+
+import msgspec
 
 from delayrig.images.finder.calls import Call, CallGraph
 from delayrig.images.finder.flow import Flow
-from delayrig.images.finder.isa import BRANCH, OTHER
-from delayrig.images.finder.operand import Instruction, Place, read_instructions
+from delayrig.images.finder.isa import BRANCH, OTHER, Instruction, Place, read_instructions
 from delayrig.images.finder.program import Function, Program
 from delayrig.images.finder.waits import (
     CLOCKS,
+    HARMLESS,
     HELPERS_SIZE_MAX,
     SLEEPERS,
     Wait,
@@ -28,67 +29,65 @@ WIDE_BITS = 64
 NO_UNIT = "what its argument counts is not known"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
-    """A function that looks like a delay."""
+class Extent(msgspec.Struct, frozen=True, kw_only=True):
+    """One function: where it ends, who calls it, and what it is asked for."""
 
-    function: Function
-    argument: int
-    argument_bits: int
-    unit_ns: int
-    asks: tuple[int, ...]
-    """Numbers that its callers are seen to ask for."""
-    doubt: str
+    address: int
+    size: int
+    returns: tuple[int, ...]
+    """Its return instructions, and those of functions that it ends in by a jump."""
+    return_sites: tuple[int, ...]
+    """What follows its direct calls; empty where its returns tell all of its ends."""
+    leaves: bool = False
+    """Whether it may end in a function of another file."""
+    argument: int = 0
+    argument_bits: int = 32
+    unit_ns: int = 1000
+    asks: tuple[int, ...] = ()
+    """Numbers that callers are seen to ask for."""
+    doubt: str = ""
 
 
 class Candidates:
-    """Of one program."""
-
     def __init__(self, content: bytes) -> None:
         self.program = Program(content)
         self.graph = CallGraph(self.program)
         self.waits = Waits(self.graph)
 
-    def found(self) -> list[Candidate]:
-        """By address."""
-        accepted = self._accepted
-        return [self._candidate(wait) for _, wait in sorted(accepted.items())]
+    def found(self) -> list[Extent]:
+        """What looks like a delay function, by address."""
+        return [self._found(wait) for _, wait in sorted(self._accepted.items())]
 
-    def told(self, address: int) -> Candidate:
+    def told(self, address: int) -> Extent:
         """A function that somebody else says is a delay, as far as its code shows how."""
         function = self.graph.function_at(address) or Function(address, 0)
         function = Function(address, max(function.end - address, 0))
         waits = list(self._waits_of(function)) if function.size <= HELPERS_SIZE_MAX else []
-        if len(waits) == 1:
-            candidate = self._candidate(waits[0])
-            unknown = NO_UNIT if NO_UNIT in candidate.doubt else ""
-            return replace(candidate, doubt=unknown)
-        return Candidate(
-            function=function, argument=0, argument_bits=32, unit_ns=US_NS, asks=(), doubt=""
+        if len(waits) != 1:
+            return self._extent(function)
+        found = self._found(waits[0])
+        return msgspec.structs.replace(found, doubt=NO_UNIT if NO_UNIT in found.doubt else "")
+
+    def _extent(self, function: Function) -> Extent:
+        leaves = self.graph.leaves(function)
+        return Extent(
+            address=function.address,
+            size=function.size,
+            returns=self.graph.returns(function),
+            return_sites=self.graph.return_sites(function.address) if leaves else (),
+            leaves=leaves,
         )
 
-    def is_repeated(self, call: Call) -> bool:
-        """Whether it is in a loop."""
-        flow = self.waits.flow(self._function(call.caller))
-        return flow is not None and any(
-            each.again and each.address == call.step.address for each in flow.handed
-        )
-
-    def is_around_a_moment(self, call: Call) -> bool:
-        """Whether a sleep until a moment is in the same loop, so that the loop only goes on with
-        it.
-        """
+    def is_polled(self, call: Call) -> bool:
+        """Whether it is in a loop that does not only go on with a sleep until a moment in it."""
         flow = self.waits.flow(self._function(call.caller))
         if flow is None:
             return False
+        at = call.step.address
         sleeps = {each.address for each in flow.handed if sleeps_until(each)}
-        loops = (each.addresses for each in flow.loops)
-        return any(call.step.address in loop and sleeps & loop for loop in loops)
-
-    @cached_property
-    def inner(self) -> frozenset[int]:
-        """Functions that wait, whether anybody but other delays calls them or not."""
-        return frozenset(address for address, _ in self._waiting)
+        loops = [each.addresses for each in flow.loops if at in each.addresses]
+        is_repeated = any(each.again and each.address == at for each in flow.handed)
+        return is_repeated and not any(sleeps & loop for loop in loops)
 
     @cached_property
     def _waiting(self) -> dict[tuple[int, int], Wait]:
@@ -124,17 +123,15 @@ class Candidates:
     def _spinning(self) -> Iterator[int]:
         """Small functions that call nothing and have a loop: some count it."""
         for function in self.graph.functions:
-            if function.size <= SPIN_SIZE_MAX and not self._calls_much(function):
+            calls = self.graph.by_caller.get(function.address, ())
+            # i386's code makes one call to find where it lies.
+            if function.size <= SPIN_SIZE_MAX and len(calls) <= 1:
                 steps = self.program.steps(function.address, function.size)
                 targets = [(step, step.target) for step in steps if step.kind == BRANCH]
                 if any(
                     to is not None and function.address <= to <= at.address for at, to in targets
                 ):
                     yield function.address
-
-    def _calls_much(self, function: Function) -> bool:
-        """More than i386's code does to find where it lies."""
-        return len(self.graph.by_caller.get(function.address, ())) > 1
 
     def _waits_of(self, function: Function) -> Iterator[Wait]:
         for index in range(ARGUMENTS_LOOKED_AT):
@@ -167,12 +164,11 @@ class Candidates:
     def _is_plain(self, wait: Wait) -> bool:
         """It looks at one argument alone, and nobody takes a time from it."""
         flow = self._flow(wait)
-        own = wait.is_own
         measures = flow.returns_clock and self._is_asked_for_more(wait)
-        return flow.read <= {wait.argument} and not measures and bool(own or not wait.argument)
+        is_first = wait.is_own or not wait.argument
+        return flow.read <= {wait.argument} and not measures and is_first
 
     def _is_asked_for_more(self, wait: Wait) -> bool:
-        """Whether a caller uses what it returns."""
         return any(map(self._uses_result, self.graph.by_target.get(wait.function.address, ())))
 
     def _passes_on(self, wait: Wait, plain: dict[int, Wait]) -> bool:
@@ -191,7 +187,9 @@ class Candidates:
             return False
         callers = set(self._callers(self._function(address))) - {address}
         called = any(caller in kept for caller in callers)
-        return called and (kept[address].only_counts or callers <= self.inner)
+        return called and (
+            kept[address].only_counts or callers <= {address for address, _ in self._waiting}
+        )
 
     def is_used(self, address: int) -> bool:
         """Whether anything in the file leads there."""
@@ -202,14 +200,15 @@ class Candidates:
         assert found is not None, "it was read to find that it waits"
         return found
 
-    def _candidate(self, wait: Wait) -> Candidate:
-        asks = tuple(sorted(set(self._asks(wait))))
-        return Candidate(
-            function=wait.function,
+    def _found(self, wait: Wait) -> Extent:
+        calls = self.graph.by_target.get(wait.function.address, ())
+        asked = {self.constant_before(call, wait.argument) for call in calls}
+        return msgspec.structs.replace(
+            self._extent(wait.function),
             argument=wait.argument,
             argument_bits=self._bits(wait),
             unit_ns=self._unit_ns(wait) or US_NS,
-            asks=asks,
+            asks=tuple(sorted(number for number in asked if number is not None)),
             doubt="; ".join(self._doubts(wait)),
         )
 
@@ -220,13 +219,13 @@ class Candidates:
         """0 where nobody knows. What has 32 bits counts microseconds unless the code says more: few
         count nanoseconds in so little room, and somebody may have taken the one for the other.
         """
-        if self._bits(wait) == WIDE_BITS:
-            return wait.counts_ns
-        return max(wait.counts_ns, US_NS)
+        return wait.counts_ns if self._bits(wait) == WIDE_BITS else max(wait.counts_ns, US_NS)
 
     def _doubts(self, wait: Wait) -> Iterator[str]:
         flow = self._flow(wait)
-        others = [each.call for each in flow.handed if self._is_other(each.call)]
+        # What has nothing to do with waiting; nobody knows of what is called through a pointer.
+        calls = (each.call for each in flow.handed)
+        others = [c for c in calls if not c or (c.target is None and c.name not in HARMLESS)]
         if others:
             yield f"it also calls {_called(others[0])}"
         if self._is_asked_for_more(wait):
@@ -248,28 +247,13 @@ class Candidates:
         ]
         return any(each.sleeps or each.polls or self._sleeps_inside(each) for each in inner if each)
 
-    def _is_other(self, call: Call | None) -> bool:
-        """Whether that call has nothing to do with waiting."""
-        if call is None:
-            return True
-        if call.target is None:
-            return not self.waits.is_harmless(call.name)
-        return False
-
     def _uses_result(self, call: Call) -> bool:
         """Whether the caller reads the register with the result before it is written anew."""
         if not call.returns_here:
             return False
-        content = self.program.code(call.step.end, LOOK_AHEAD_BYTES)
-        return _reads_first(
-            read_instructions(self.program.isa, content, call.step.end), self.program.isa.results[0]
-        )
-
-    def _asks(self, wait: Wait) -> Iterator[int]:
-        for call in self.graph.by_target.get(wait.function.address, ()):
-            asked = self.constant_before(call, wait.argument)
-            if asked is not None:
-                yield asked
+        isa, after = self.program.isa, call.step.end
+        ahead = read_instructions(isa, self.program.code(after, LOOK_AHEAD_BYTES), after)
+        return _reads_first(ahead, isa.results[0])
 
     def constant_before(self, call: Call, argument: int) -> int | None:
         """The number that a call is given, as the few instructions before it tell."""
@@ -292,7 +276,7 @@ class Candidates:
 
     def _last_on_stack(self, argument: int, call: Call) -> int | None:
         """The last that was pushed is the first argument."""
-        pushed = 0
+        isa, pushed = self.program.isa, 0
         for step in reversed(self._before(call)):
             if step.kind != OTHER:
                 return None
@@ -301,13 +285,10 @@ class Candidates:
                 if pushed == argument:
                     return step.operands[0].immediate
                 pushed += 1
-            elif place == self._argument_place(argument - pushed) and step.mnemonic == "mov":
+            at = (argument - pushed) * isa.word_bytes
+            if step.mnemonic == "mov" and place == Place(isa.stack, "", at, isa.word_bytes):
                 return step.operands[1].immediate
         return None
-
-    def _argument_place(self, argument: int) -> Place:
-        isa = self.program.isa
-        return Place(isa.stack, "", argument * isa.word_bytes, isa.word_bytes)
 
     def _before(self, call: Call) -> list[Instruction]:
         """A dozen instructions at most; where they begin follows from the function."""
@@ -316,7 +297,7 @@ class Candidates:
         at = next(n for n, s in enumerate(steps) if s.address == call.step.address)
         first = steps[max(at - 12, 0)].address
         content = self.program.code(first, call.step.address - first)
-        return read_instructions(self.program.isa, content, first)
+        return list(read_instructions(self.program.isa, content, first))
 
 
 def _constant_of(step: Instruction) -> int | None:
@@ -326,7 +307,7 @@ def _constant_of(step: Instruction) -> int | None:
     return step.operands[1].immediate if moved else None
 
 
-def _reads_first(steps: list[Instruction], register: str) -> bool:
+def _reads_first(steps: Iterable[Instruction], register: str) -> bool:
     for step in steps:
         if step.kind != OTHER:
             return step.kind == BRANCH and register in step.read

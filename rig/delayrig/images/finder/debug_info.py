@@ -6,13 +6,15 @@ DWARF 5, section 3.3 (subroutines).
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import NoteSection, SymbolTableSection
+from elftools.elf.sections import NoteSection
+
+from delayrig.images.symbols import symbols_in
 
 DEBUG_PATH = "FLASHROM_RIG_DEBUG_PATH"
 """Folders of the user's that are laid out like /usr/lib/debug."""
@@ -79,23 +81,23 @@ def _in_file(place: Path, build: str, names: list[str]) -> dict[str, int]:
 
 
 def _in_symbols(elf: Any, names: list[str]) -> dict[str, int]:
-    found: dict[str, set[int]] = {}
-    for section in elf.iter_sections():
-        if isinstance(section, SymbolTableSection) and section["sh_type"] != "SHT_NOBITS":
-            for symbol in section.iter_symbols():
-                if symbol.name in names and symbol["st_info"]["type"] == "STT_FUNC":
-                    found.setdefault(symbol.name, set()).add(int(symbol["st_value"]))
-    return {name: places.pop() for name, places in found.items() if len(places) == 1}
+    named = (symbol for symbol in symbols_in(elf) if symbol.name in names)
+    return _unique((symbol.name, symbol.address) for symbol in named if symbol.is_function)
 
 
 def _in_dwarf(elf: Any, names: list[str]) -> dict[str, int]:
     if not elf.has_dwarf_info() or not _mentions(elf, names):
         return {}
-    found: dict[str, set[int]] = {}
-    for unit in elf.get_dwarf_info().iter_CUs():
-        for name, address in _subprograms(unit, names):
-            found.setdefault(name, set()).add(address)
-    return {name: places.pop() for name, places in found.items() if len(places) == 1}
+    units = elf.get_dwarf_info().iter_CUs()
+    return _unique(found for unit in units for found in _subprograms(unit, names))
+
+
+def _unique(found: Iterable[tuple[str, int]]) -> dict[str, int]:
+    """Of each name its address; names with several are left out."""
+    places: dict[str, set[int]] = {}
+    for name, address in found:
+        places.setdefault(name, set()).add(address)
+    return {name: at.pop() for name, at in places.items() if len(at) == 1}
 
 
 def _mentions(elf: Any, names: list[str]) -> bool:

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What reading the code of one file came to; kept by its digest, since reading takes seconds."""
+"""What reading the code of one file came to; kept by its digest, since reading takes seconds.
+
+It is delay functions, and waits that go past them: inlined, or made by a programmer's own code.
+"""
 
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -10,36 +13,49 @@ import msgspec
 
 from delayrig.base import digest
 from delayrig.base.atomic_file import replace_file
-from delayrig.images.finder.candidates import Candidate, Candidates
-from delayrig.images.finder.direct_wait import DirectWait, direct_waits
+from delayrig.images.finder.calls import Call
+from delayrig.images.finder.candidates import Candidates, Extent
+from delayrig.images.finder.isa import CALL, JUMP
+from delayrig.images.finder.waits import CLOCKS, NOTHING_WATCHED, PART_NS, SLEEPERS, UNITS_NS
 from delayrig.images.seal import sealed, unsealed
 
 READING = 7
 """Raised when reading changes, so that what older rigs kept is read anew."""
+POLLED = "a clock that is read in a loop does not say how long the loop is to last"
+MAY_END_EARLY = "it also waits for files, and may end when one is ready"
+CONDITIONAL = "a conditional jump leads to it"
 
 
-class Extent(msgspec.Struct, frozen=True, kw_only=True):
-    """One function: where it ends, who calls it, and what it is asked for."""
+class DirectWait(msgspec.Struct, frozen=True, kw_only=True):
+    """One call of what sleeps, or of a clock that is read in a loop."""
 
-    address: int
-    size: int
-    returns: tuple[int, ...]
-    """Its return instructions, and those of functions that it ends in by a jump."""
-    return_sites: tuple[int, ...]
-    """What follows its direct calls; empty where its returns tell all of its ends."""
-    leaves: bool = False
-    """Whether it may end in a function of another file."""
-    argument: int = 0
-    argument_bits: int = 32
-    unit_ns: int = 1000
-    asks: tuple[int, ...] = ()
-    """Numbers that callers are seen to ask for."""
-    doubt: str = ""
+    called: str
+    """The C library's function, such as nanosleep."""
+    site: int
+    """The address of the call."""
+    function: int
+    """The address of the function that it is in."""
+    argument: int
+    """Which of the call's arguments says how long; -1 for a clock."""
+    asks: int | None = None
+    """What that argument is, where it is a number that the code shows."""
+    unit_ns: int = 1
+    """Of that number; 1 where the argument points to a time."""
+    seconds_bytes: int = 0
+    """Of the seconds that the argument points to; 0 where it is a number."""
+    part_bytes: int = 0
+    """Of the part of a second behind them."""
+    part_ns: int = 1
+    """Of one unit of that part."""
+    is_jump: bool = False
+    """It ends its function: the call returns to that one's caller."""
+    return_sites: tuple[int, ...] = ()
+    """Where the call is known to return to."""
+    why_not: str = ""
+    """Why it cannot be judged; empty where it can."""
 
 
 class Findings(msgspec.Struct, frozen=True, kw_only=True):
-    """Of one file."""
-
     found: tuple[Extent, ...]
     """What looks like a delay function."""
     named: tuple[Extent, ...]
@@ -65,31 +81,71 @@ def read_findings(part: Path, named: tuple[int, ...] = (), kept: Path | None = N
 
 
 def find_in(content: bytes, named: Iterable[int] = ()) -> Findings:
-    """Reads the code of a whole file."""
     candidates = Candidates(content)
-    found = tuple(_extent(candidates, each) for each in candidates.found())
-    told = tuple(_extent_at(candidates, address) for address in named)
+    found = tuple(candidates.found())
+    told = tuple(map(candidates.told, named))
     # A sleep in what may be no delay function answers for itself where that is not confirmed.
     watched = [each.address for each in (*found, *told) if not each.doubt]
-    return Findings(found=found, named=told, direct=tuple(direct_waits(candidates, watched)))
+    return Findings(found=found, named=told, direct=tuple(_direct_waits(candidates, watched)))
 
 
-def _extent_at(candidates: Candidates, address: int) -> Extent:
-    return _extent(candidates, candidates.told(address))
+def _direct_waits(candidates: Candidates, watched: Sequence[int]) -> Iterator[DirectWait]:
+    """Those in no function that is `watched`, nor in one that only these call, by address."""
+    covered = _covered(candidates, watched)
+    for call in candidates.graph.calls:
+        if call.caller not in covered and candidates.is_used(call.caller):
+            yield from _of_call(candidates, call)
 
 
-def _extent(candidates: Candidates, found: Candidate) -> Extent:
-    graph = candidates.graph
-    leaves = graph.leaves(found.function)
-    return Extent(
-        address=found.function.address,
-        size=found.function.size,
-        returns=graph.returns(found.function),
-        return_sites=graph.return_sites(found.function.address) if leaves else (),
-        leaves=leaves,
-        argument=found.argument,
-        argument_bits=found.argument_bits,
-        unit_ns=found.unit_ns,
-        asks=found.asks,
-        doubt=found.doubt,
+def _of_call(candidates: Candidates, call: Call) -> Iterator[DirectWait]:
+    if call.name in SLEEPERS:
+        yield _sleep(candidates, call)
+    elif call.name in CLOCKS and candidates.is_polled(call):
+        yield DirectWait(
+            called=call.name,
+            site=call.step.address,
+            function=call.caller,
+            argument=-1,
+            why_not=POLLED,
+        )
+
+
+def _sleep(candidates: Candidates, call: Call) -> DirectWait:
+    graph, argument = candidates.graph, SLEEPERS[call.name]
+    is_number = call.name in UNITS_NS
+    word = 8 if call.is_wide else candidates.program.isa.word_bytes
+    return DirectWait(
+        called=call.name,
+        site=call.step.address,
+        function=call.caller,
+        argument=argument,
+        asks=candidates.constant_before(call, argument),
+        unit_ns=UNITS_NS.get(call.name, 1),
+        seconds_bytes=0 if is_number else word,
+        part_bytes=0 if is_number else candidates.program.isa.word_bytes,
+        part_ns=PART_NS.get(call.name, 1),
+        is_jump=call.step.kind == JUMP,
+        return_sites=(call.step.end,) if call.returns_here else graph.return_sites(call.caller),
+        why_not=_why_not(candidates, call),
     )
+
+
+def _why_not(candidates: Candidates, call: Call) -> str:
+    watched = NOTHING_WATCHED.get(call.name)
+    if watched is not None and candidates.constant_before(call, watched) != 0:
+        return MAY_END_EARLY
+    return "" if call.step.kind in (CALL, JUMP) else CONDITIONAL
+
+
+def _covered(candidates: Candidates, watched: Sequence[int]) -> set[int]:
+    """Delay functions with all that they call to wait, but for what others call as well."""
+    covered = set(watched)
+    todo = list(watched)
+    while todo:
+        for call in candidates.graph.by_caller.get(todo.pop(), ()):
+            if call.target is not None and call.target not in covered:
+                callers = {each.caller for each in candidates.graph.by_target[call.target]}
+                if callers <= covered and call.target not in candidates.graph.pointed_at:
+                    covered.add(call.target)
+                    todo.append(call.target)
+    return covered

@@ -6,21 +6,31 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from delayrig.images.finder.calls import Call, CallGraph
-from delayrig.images.finder.isa import BRANCH, CALL, JUMP, OTHER, RETURN, Isa
-from delayrig.images.finder.operand import Instruction, read_instructions
+from delayrig.images.finder.calls import Call, CallGraph, closure
+from delayrig.images.finder.isa import (
+    BRANCH,
+    CALL,
+    JUMP,
+    OTHER,
+    RETURN,
+    Instruction,
+    read_instructions,
+)
 from delayrig.images.finder.program import Function
-from delayrig.images.finder.state import ARGUMENTS, State, entry_state
-from delayrig.images.finder.transfer import Transfer, registers_lost
-from delayrig.images.finder.value import (
+from delayrig.images.finder.state import (
+    ARGUMENTS,
     NOTHING,
     OF_CLOCK,
     STACK,
+    State,
     Value,
     arguments_in,
     computed,
+    entry_state,
+    has_clock,
     only,
 )
+from delayrig.images.finder.transfer import Transfer, registers_lost
 
 BYTES_MAX = 3000
 ROUNDS_MAX = 20000
@@ -47,8 +57,6 @@ class Handed:
 
 @dataclass(slots=True)
 class Flow:
-    """What was found out of one function."""
-
     handed: list[Handed] = field(default_factory=list)
     read: set[int] = field(default_factory=set)
     pointers: set[int] = field(default_factory=set)
@@ -93,26 +101,26 @@ def read_flow(graph: CallGraph, function: Function, callees: Callees) -> Flow | 
 
 class _Reader:
     def __init__(self, graph: CallGraph, function: Function, callees: Callees) -> None:
-        self.isa: Isa = graph.program.isa
+        self.isa = graph.program.isa
         self.function = function
         self.callees = callees
         content = graph.program.code(function.address, function.size)
-        self.instructions = read_instructions(self.isa, content, function.address)
+        instructions = list(read_instructions(self.isa, content, function.address))
         self.calls = {call.step.address: call for call in graph.by_caller.get(function.address, ())}
         self.transfer = Transfer(self.isa)
-        self.blocks = dict(_blocks(self.instructions, function, self.calls))
+        self.blocks = dict(_blocks(instructions, function, self.calls))
         self.flow = Flow()
         self._reach: dict[int, set[int]] = {}
 
     def read(self) -> Flow:
         entries = self._fixed_point()
         self.flow.handed.clear()
-        again = self._repeated()
+        self.flow.loops = list(self._loops())
+        again = frozenset[int]().union(*(loop.addresses for loop in self.flow.loops))
         for address, state in entries.items():
             self._run(self.blocks[address], state.copy(), again)
         for name in ("read", "pointers", "met_clock", "bits"):
             setattr(self.flow, name, getattr(self.transfer, name))
-        self.flow.loops = list(self._loops())
         self.flow.counted = set(self._counted())
         return self.flow
 
@@ -139,13 +147,10 @@ class _Reader:
             if step.kind == CALL or step.address in self.calls:
                 self._call(step, state, step.address in again)
             elif step.kind == RETURN:
-                self._note_result(state)
+                self.flow.returns_clock |= has_clock(state.of(self.isa.results[0]))
             elif step.kind == OTHER:
                 self.transfer.run(step, state)
         return state
-
-    def _note_result(self, state: State) -> None:
-        self.flow.returns_clock |= (*OF_CLOCK,)[0] in state.of(self.isa.results[0])
 
     def _call(self, step: Instruction, state: State, again: bool) -> None:
         call = self.calls.get(step.address)
@@ -184,30 +189,12 @@ class _Reader:
                 if result & OF_CLOCK and ("argument", n) in value:
                     state.behind[n] = state.behind.get(n, NOTHING) | OF_CLOCK
 
-    def _repeated(self) -> frozenset[int]:
-        """The addresses that may be run again, by the jumps of the function."""
-        return frozenset(
-            step.address
-            for address, block in self.blocks.items()
-            if address in self._reached(address)
-            for step in block.steps
-        )
-
     def _reached(self, address: int) -> set[int]:
         """The blocks that may follow one."""
         if address not in self._reach:
-            self._reach[address] = self._reached_anew(address)
+            found = closure(self.blocks[address].next, lambda at: self.blocks[at].next)
+            self._reach[address] = set(found)
         return self._reach[address]
-
-    def _reached_anew(self, address: int) -> set[int]:
-        found: set[int] = set()
-        waiting = list(self.blocks[address].next)
-        while waiting:
-            at = waiting.pop()
-            if at not in found:
-                found.add(at)
-                waiting += self.blocks[at].next
-        return found
 
     def _loops(self) -> Iterator[Loop]:
         for address in self.blocks:
@@ -216,21 +203,19 @@ class _Reader:
                 around = {each for each in reached if address in self._reached(each)}
                 steps = [step for each in around for step in self.blocks[each].steps]
                 yield Loop(
-                    frozenset(step.address for step in steps),
-                    any(map(self._touches_memory, steps)),
+                    frozenset(step.address for step in steps), any(map(self._touches_memory, steps))
                 )
 
     def _touches_memory(self, step: Instruction) -> bool:
         """Other than its own stack: what only counts, does not."""
         places = [each.place for each in step.operands if each.place]
         own = (self.isa.stack, "rbp", "ebp", "x29")
-        return step.kind == CALL or any(place.base not in own for place in places if place)
+        return step.kind == CALL or any(place.base not in own for place in places)
 
     def _counted(self) -> Iterator[int]:
+        counting = [each.addresses for each in self.flow.loops if not each.touches_memory]
         for address, scaled in self.transfer.compared.items():
-            if any(
-                address in each.addresses and not each.touches_memory for each in self.flow.loops
-            ):
+            if any(address in addresses for addresses in counting):
                 yield from scaled
 
 

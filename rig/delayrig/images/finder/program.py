@@ -15,6 +15,7 @@ from elftools.elf.relocation import RelocationSection
 from elftools.elf.sections import SymbolTableSection
 
 from delayrig.images.finder.isa import CALL, ISAS, JUMP, OTHER, disassembler, kind_of
+from delayrig.images.symbols import Symbol, symbols_in
 
 EXECUTABLE = 4
 """Of a section's flags."""
@@ -23,6 +24,8 @@ RELATIVE = {"EM_X86_64": (8, 37), "EM_386": (8, 42), "EM_AARCH64": (1027, 1032)}
 
 Source: the psABI of each, "Relocation Types".
 """
+DATA = ("stdin", "stdout", "stderr", "environ", "optarg", "optind")
+"""What is taken from the C library and is no function."""
 _SUFFIX = re.compile(r"(_time64|64|_2|_chk)+$")
 _WIDE = re.compile(r"64(_chk)?$")
 
@@ -38,12 +41,10 @@ class Step:
 
     @property
     def kind(self) -> str:
-        """What it does to the flow of control."""
         return kind_of(self.mnemonic)
 
     @property
     def end(self) -> int:
-        """Where the next one begins."""
         return self.address + self.size
 
     @property
@@ -62,7 +63,6 @@ class Function:
 
     @property
     def end(self) -> int:
-        """Behind its last byte."""
         return self.address + self.size
 
 
@@ -95,7 +95,6 @@ class Program:
         return b""
 
     def steps(self, address: int, size: int) -> list[Step]:
-        """The instructions there, one after the other."""
         return self._decoded(self.code(address, size), address)
 
     def _decoded(self, content: bytes, address: int) -> list[Step]:
@@ -117,7 +116,7 @@ class Program:
         return {
             at: plain_name(symbol)
             for at, _, symbol, _ in self._relocations
-            if symbol and self._is_code(symbol)
+            if symbol and symbol not in DATA
         }
 
     @cached_property
@@ -129,7 +128,7 @@ class Program:
     @cached_property
     def own_slots(self) -> dict[int, int]:
         """The same for functions that this file has, too: another may stand in for them."""
-        own = {str(each.name): int(each["st_value"]) for each in self._exports}
+        own = {each.name: each.address for each in self._exports}
         return {at: own[symbol] for at, _, symbol, _ in self._relocations if symbol in own}
 
     @cached_property
@@ -148,27 +147,16 @@ class Program:
     @cached_property
     def exported(self) -> frozenset[int]:
         """Functions that other files may call."""
-        return frozenset(int(symbol["st_value"]) for symbol in self._exports)
+        return frozenset(symbol.address for symbol in self._exports)
 
     @cached_property
-    def _exports(self) -> list[Any]:
-        table: Any = self.elf.get_section_by_name(".dynsym")
-        return [
-            symbol
-            for symbol in (table.iter_symbols() if table else ())
-            if symbol["st_shndx"] != "SHN_UNDEF" and symbol["st_info"]["type"] == "STT_FUNC"
-        ]
+    def _exports(self) -> list[Symbol]:
+        return [each for each in symbols_in(self.elf, ".dynsym") if each.is_function]
 
     @cached_property
     def named(self) -> list[Function]:
         """Functions that symbols tell of."""
-        return [
-            Function(int(symbol["st_value"]), int(symbol["st_size"]))
-            for section in self.elf.iter_sections()
-            if isinstance(section, SymbolTableSection)
-            for symbol in section.iter_symbols()
-            if symbol["st_info"]["type"] == "STT_FUNC" and symbol["st_shndx"] != "SHN_UNDEF"
-        ]
+        return [Function(s.address, s.size) for s in symbols_in(self.elf) if s.is_function]
 
     @cached_property
     def framed(self) -> list[Function]:
@@ -209,15 +197,12 @@ class Program:
 
         Registers hold pages and the slots that were loaded; they are kept up to date.
         """
-        if step.kind in (CALL, JUMP):
-            return self._slot_named(step.operands, step.end, held)
         if step.kind == OTHER:
             self._note_load(step, held)
-        return None
-
-    def _slot_named(self, operands: str, end: int, held: dict[str, int]) -> int | None:
-        in_memory = "[" in operands
-        at = self._address(operands, end, held) if in_memory else held.get(operands.strip())
+        if step.kind not in (CALL, JUMP):
+            return None
+        in_memory, named = "[" in step.operands, step.operands.strip()
+        at = self._address(named, step.end, held) if in_memory else held.get(named)
         return at if at in self.slots or at in self.resolvers else None
 
     def _note_load(self, step: Step, held: dict[str, int]) -> None:
@@ -256,13 +241,10 @@ class Program:
     @cached_property
     def offset_table(self) -> int:
         """What code that may lie anywhere keeps a register at: where its table of offsets is."""
-        tags = [tag for section in self._dynamic for tag in section.iter_tags("DT_PLTGOT")]
+        parts: list[Any] = [*self.elf.iter_sections(), *self.elf.iter_segments()]
+        dynamic = [part for part in parts if isinstance(part, DynamicSection | DynamicSegment)]
+        tags = [tag for part in dynamic[:1] for tag in part.iter_tags("DT_PLTGOT")]
         return int(tags[0]["d_ptr"]) if tags else 0
-
-    @property
-    def _dynamic(self) -> list[Any]:
-        sections = [s for s in self.elf.iter_sections() if isinstance(s, DynamicSection)]
-        return sections or [s for s in self.elf.iter_segments() if isinstance(s, DynamicSegment)]
 
     @cached_property
     def _relocations(self) -> list[tuple[int, int, str, int]]:
@@ -277,21 +259,18 @@ class Program:
     def _with_symbols(self, section: RelocationSection) -> Iterator[tuple[Any, str]]:
         table: Any = self.elf.get_section(section["sh_link"]) if section["sh_link"] else None
         for each in section.iter_relocations():
-            number = each["r_info_sym"]
-            known = table is not None and isinstance(table, SymbolTableSection) and number
-            yield each, str(table.get_symbol(number).name) if known and table else ""
+            number = isinstance(table, SymbolTableSection) and each["r_info_sym"]
+            yield each, str(table.get_symbol(number).name) if number else ""
 
     def _addend(self, relocation: Any) -> int:
         """Where it has none of its own, the word in its place is one."""
         if relocation.is_RELA():
             return int(relocation["r_addend"])
-        return self._word_at(int(relocation["r_offset"]))
-
-    def _word_at(self, address: int) -> int:
         size = self.isa.word_bytes
         for begin, content in self._loaded:
-            if 0 <= address - begin <= len(content) - size:
-                return int.from_bytes(content[address - begin :][:size], "little")
+            at = int(relocation["r_offset"]) - begin
+            if 0 <= at <= len(content) - size:
+                return int.from_bytes(content[at:][:size], "little")
         return 0
 
     @cached_property
@@ -300,9 +279,6 @@ class Program:
             (int(segment["p_vaddr"]), memoryview(segment.data()))
             for segment in self.elf.iter_segments(type="PT_LOAD")
         ]
-
-    def _is_code(self, symbol: str) -> bool:
-        return symbol not in ("stdin", "stdout", "stderr", "environ", "optarg", "optind")
 
     @cached_property
     def _words_of_data(self) -> frozenset[int]:
@@ -321,5 +297,4 @@ class Program:
 
 def plain_name(symbol: str) -> str:
     """Without what the C library puts around a name: `__nanosleep64` is `nanosleep`."""
-    bare = symbol.removeprefix("__") if symbol.startswith("__") else symbol
-    return _SUFFIX.sub("", bare)
+    return _SUFFIX.sub("", symbol.removeprefix("__"))

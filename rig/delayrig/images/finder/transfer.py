@@ -3,16 +3,15 @@
 
 from collections.abc import Iterator
 
-from delayrig.images.finder.isa import Isa
-from delayrig.images.finder.operand import Instruction, Operand, Place
-from delayrig.images.finder.state import State
-from delayrig.images.finder.value import (
+from delayrig.images.finder.isa import Instruction, Isa, Operand, Place
+from delayrig.images.finder.state import (
     ARGUMENT,
     DERIVED,
     NOTHING,
-    NUMBER,
     OF_MEMORY,
+    SCALED,
     STACK,
+    State,
     Value,
     added,
     arguments_in,
@@ -96,10 +95,9 @@ class Transfer:
         """What is in the register, or on the stack there."""
         if operand.register:
             return state.of(operand.register)
-        at = self._stack_at(operand.place, state) if operand.place else None
-        return (
-            NOTHING if at is None or operand.place is None else state.load(at, operand.place.size)
-        )
+        place = operand.place
+        at = self._stack_at(place, state) if place else None
+        return NOTHING if at is None or place is None else state.load(at, place.size)
 
     def _reads_first(self, instruction: Instruction) -> bool:
         if instruction.mnemonic in STORES or instruction.mnemonic in COMPARISONS:
@@ -154,23 +152,20 @@ class Transfer:
             state.put(target.register, value)
 
     def _load(self, instruction: Instruction, state: State) -> None:
-        place = next((each.place for each in instruction.operands if each.place), None)
+        place = instruction.place
         targets = [each.register for each in instruction.operands if each.register]
         if place is None:
             return
         at = Place(place.base, place.index, 0 if instruction.after else place.shift, place.size)
         each_bytes = at.size // max(len(targets), 1)
-        values = [
-            self._from_memory(
-                Place(at.base, at.index, at.shift + n * each_bytes, each_bytes), state
-            )
-            for n in range(len(targets))
-        ]
+        shifts = (at.shift + n * each_bytes for n in range(len(targets)))
+        parts = [Place(at.base, at.index, shift, each_bytes) for shift in shifts]
+        values = [self._from_memory(part, state) for part in parts]
         for target, value in zip(targets, values, strict=True):
             state.put(target, value)
 
     def _store(self, instruction: Instruction, state: State) -> None:
-        place = next((each.place for each in instruction.operands if each.place), None)
+        place = instruction.place
         sources = [each.register for each in instruction.operands if not each.place][:2]
         if place is None:
             return
@@ -183,14 +178,11 @@ class Transfer:
 
     def _walk_base(self, instruction: Instruction, state: State) -> None:
         """arm64's addresses that move as they are used."""
-        place = next((each.place for each in instruction.operands if each.place), None)
+        place = instruction.place
         if not instruction.back or place is None:
             return
-        shift = place.shift
-        if instruction.after:
-            shift = next(
-                (o.immediate for o in instruction.operands if o.immediate is not None), shift
-            )
+        by = (o.immediate for o in instruction.operands if o.immediate is not None)
+        shift = next(by, place.shift) if instruction.after else place.shift
         base = state.offset(place.base)
         if base is not None:
             state.put(place.base, stack(base + shift))
@@ -274,7 +266,7 @@ class Transfer:
         together = NOTHING.union(*sources) if sources else NOTHING
         if has_clock(together):
             self.met_clock |= arguments_in(together)
-        scaled = {n for name, n in together if name == "scaled"}
+        scaled = {n for name, n in together if name == SCALED}
         if scaled:
             self.compared.setdefault(instruction.address, set()).update(scaled)
 
@@ -304,6 +296,3 @@ def registers_lost(isa: Isa) -> Iterator[str]:
     yield from isa.lost
     prefix = "xmm" if isa.is_x86 else "v"
     yield from (f"{prefix}{n}" for n in range(32))
-
-
-__all__ = ["NUMBER", "Transfer", "registers_lost"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from delayrig.images.finder.calls import Call, CallGraph
 from delayrig.images.finder.flow import Flow, Handed, read_flow
 from delayrig.images.finder.program import Function
-from delayrig.images.finder.value import (
+from delayrig.images.finder.state import (
     ARGUMENT,
     MEMORY,
     Value,
@@ -91,7 +91,6 @@ class Wait:
 
     @property
     def waits(self) -> bool:
-        """Whether it does at all."""
         return self.is_own or bool(self.forwards)
 
 
@@ -105,7 +104,6 @@ class Waits:
         self._clocks: dict[int, bool] = {}
 
     def flow(self, function: Function) -> Flow | None:
-        """Read once."""
         if function.address not in self._flows:
             self._flows[function.address] = None  # while it is read, for those that call themselves
             self._flows[function.address] = read_flow(self.graph, function, self)
@@ -157,12 +155,11 @@ class Waits:
         found = Wait(function, argument)
         for handed in flow.handed:
             self._note_call(found, handed, depth)
-        found.polls = argument in flow.met_clock and self._polls(flow)
+        found.polls = argument in flow.met_clock and any(
+            each.again and each.call and self.reads_clock(each.call) for each in flow.handed
+        )
         found.counts = argument in flow.counted
         return found
-
-    def _polls(self, flow: Flow) -> bool:
-        return any(each.again and each.call and self.reads_clock(each.call) for each in flow.handed)
 
     def _note_call(self, found: Wait, handed: Handed, depth: int) -> None:
         call = handed.call
@@ -220,10 +217,6 @@ class Waits:
         """Of i386's code that may lie anywhere: a helper that tells where it does."""
         function = None if call.target is None else self.graph.function_at(call.target)
         return function is not None and function.size <= PLACE_FINDER_SIZE_MAX
-
-    def is_harmless(self, name: str) -> bool:
-        """Whether a delay may call it without being more than a delay."""
-        return name in HARMLESS
 
 
 def sleeps_until(handed: Handed) -> bool:

@@ -57,15 +57,12 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     def threshold_of(self, version: str) -> int | None:
         """From which delay on that version sleeps, in microseconds."""
-        for pattern, threshold_us in self.threshold_us.items():
-            if re.fullmatch(pattern, version):
-                return threshold_us
-        return None
+        found = (us for pattern, us in self.threshold_us.items() if re.fullmatch(pattern, version))
+        return next(found, None)
 
 
 @cache
 def read_profiles() -> tuple[Profile, ...]:
-    """Every profile that comes with the rig."""
     return tuple(read_toml(file, Profile) for file in sorted(PROFILES_FOLDER.glob("*.toml")))
 
 
@@ -75,7 +72,6 @@ def known_delay_symbols() -> list[str]:
 
 
 def find_profile(version: str) -> Profile | None:
-    """The profile for a version."""
     for profile in read_profiles():
         if any(re.fullmatch(pattern, version) for pattern in profile.versions):
             return profile
@@ -91,10 +87,8 @@ def is_packaged_release(package_version: str) -> bool:
 
 def version_of_digest(sha256: str) -> str:
     """The version of a program that does not tell its own; empty where no profile knows it."""
-    for profile in read_profiles():
-        if sha256 in profile.digests:
-            return profile.digests[sha256]
-    return ""
+    known = (profile.digests.get(sha256, "") for profile in read_profiles())
+    return next(filter(None, known), "")
 
 
 def delay_address_of_digest(sha256: str) -> int | None:

@@ -44,11 +44,9 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     about: str
     tier: list[Tier]
     source: str = ""
-    """Where its speeds are from."""
 
     @property
     def core_mips(self) -> list[float]:
-        """Of each core, as the file says."""
         return [tier.mips for tier in self.tier for _ in range(tier.cores)]
 
 

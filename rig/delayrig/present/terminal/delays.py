@@ -9,7 +9,7 @@ from delayrig.images.delay_function import (
     direct_waits,
     find_delay_functions,
 )
-from delayrig.images.finder.direct_wait import DirectWait
+from delayrig.images.finder.finding import DirectWait
 from delayrig.images.subject import Subject
 
 UNITS = {1: "ns", 1000: "us", 1_000_000: "ms", 1_000_000_000: "s"}

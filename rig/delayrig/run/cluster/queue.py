@@ -15,8 +15,7 @@ from distributed.deploy.cluster import Cluster as DaskCluster
 
 from delayrig.base.errors import BadInputError, RigError, RigFaultError
 from delayrig.base.paths import Paths
-from delayrig.plan.cluster import is_loopback
-from delayrig.plan.queue import JobWords, QueueKind, QueueWish
+from delayrig.plan.cluster import JobWords, QueueKind, QueueWish, is_loopback
 from delayrig.setup.layout import STATE_VARIABLE
 
 PRELOAD = "delayrig.run.cluster.preload"
