@@ -43,11 +43,7 @@ def benchmark() -> None:
 @answers
 @explained
 def benchmark_of_cells(
-    plan: str,
-    patterns: tuple[str, ...],
-    boots: int,
-    jobs: int | None,
-    out: Path | None,
+    plan: str, patterns: tuple[str, ...], boots: int, jobs: int | None, out: Path | None
 ) -> None:
     """Tells where the host time of a plan's cells goes, and what booting each would cost.
 

@@ -15,13 +15,7 @@ from delayrig.cli.option_types import CELL, SUBJECT, plan_option
 from delayrig.images.delay_function import DelayWish
 from delayrig.model.lane import LaneName
 from delayrig.plan.cluster import ClusterWish, check_cluster
-from delayrig.plan.request import (
-    Choice,
-    Request,
-    check_connect,
-    choose_cells,
-    count_cells_of,
-)
+from delayrig.plan.request import Choice, Request, check_connect, choose_cells, count_cells_of
 
 R = TypeVar("R")
 

@@ -199,12 +199,7 @@ def own_request(
     """
     paths = find_paths()
     choice = choose_cells(
-        plan=plan,
-        subjects=subjects,
-        patterns=patterns,
-        seed=seed,
-        paths=paths,
-        lane=lane,
+        plan=plan, subjects=subjects, patterns=patterns, seed=seed, paths=paths, lane=lane
     )
     if not resume:
         check_out(out, choice.cells, name=leaves)

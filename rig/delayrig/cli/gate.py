@@ -26,12 +26,7 @@ from delayrig.analysis.gate.rounds import run_rounds
 from delayrig.base.atomic_file import write_json
 from delayrig.base.errors import ExitCode
 from delayrig.base.paths import Paths, find_paths
-from delayrig.cli.cells import (
-    ClusterGiven,
-    cluster_options,
-    lane_option,
-    unconfined_option,
-)
+from delayrig.cli.cells import ClusterGiven, cluster_options, lane_option, unconfined_option
 from delayrig.cli.command import (
     INTERRUPTED,
     default_out,
@@ -225,8 +220,7 @@ def _gate(wish: _Wish) -> ExitCode:
     folder = request.candidate.out
     with RunProgress(progress_console(), lines=verbosity() is Verbosity.VERBOSE) as progress:
         runs = until_interrupted(
-            run_rounds(request, paths, progress),
-            kept=f"finished cells are kept in {folder}",
+            run_rounds(request, paths, progress), kept=f"finished cells are kept in {folder}"
         )
     decision = _decide(request, runs, wish.limits)
     write_json(folder / FILE_NAME, decision)

@@ -80,10 +80,7 @@ def report(
 
 
 def _write_page(
-    sources: Sources,
-    place: Path,
-    patterns: tuple[str, ...],
-    picture: Path | None,
+    sources: Sources, place: Path, patterns: tuple[str, ...], picture: Path | None
 ) -> None:
     told = _read_events(sources, patterns, progress_console())
     # matplotlib takes its time: only who draws waits for it.

@@ -17,12 +17,7 @@ from delayrig.analysis.threshold.given_builds import (
 )
 from delayrig.analysis.threshold.guests import parse_guest, profile_of
 from delayrig.analysis.threshold.own_builds import provide_own
-from delayrig.analysis.threshold.presets import (
-    PRESETS,
-    check_weights,
-    preset_words,
-    weights_of,
-)
+from delayrig.analysis.threshold.presets import PRESETS, check_weights, preset_words, weights_of
 from delayrig.analysis.threshold.trials import (
     Trials,
     evidence_of,

@@ -114,8 +114,7 @@ def never_accused_page(results: Results) -> str:
         f"`rig/rig run --plan {results.run.plan}`. An accusation is a cell that is `too_short` or "
         "`corrupt`.",
         _table(
-            ("subject", "cells", "pass", "in doubt", "accused"),
-            [*rows, _verdicts("all", total)],
+            ("subject", "cells", "pass", "in doubt", "accused"), [*rows, _verdicts("all", total)]
         ),
     )
 

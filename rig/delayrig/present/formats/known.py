@@ -63,8 +63,7 @@ def _wanted(word: str) -> Wanted:
     name, _, file = word.partition(":")
     if name not in FORMATS:
         raise BadInputError(
-            f"--format {word}: unknown format {name!r}",
-            hint=nearest(name, FORMATS, what="formats"),
+            f"--format {word}: unknown format {name!r}", hint=nearest(name, FORMATS, what="formats")
         )
     if file and file != STDOUT and not Path(file).parent.is_dir():
         raise BadInputError(

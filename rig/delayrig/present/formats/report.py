@@ -134,11 +134,7 @@ def report_of_run(results: Results) -> Report:
     code = exit_code_of_run(results.cells, results.contrasts)
     return Report(
         title=f"plan {results.run.plan}",
-        lines=[
-            answer(results, code),
-            *not_provided_lines([results]),
-            *lost_lines(results.cells),
-        ],
+        lines=[answer(results, code), *not_provided_lines([results]), *lost_lines(results.cells)],
         code=code,
         cases=[_case_of_run(cell) for cell in results.cells],
         run=results.run,

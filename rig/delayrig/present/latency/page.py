@@ -21,14 +21,7 @@ from delayrig.present.latency.charts import (
     table_chart,
 )
 from delayrig.present.pages.charts import chart_html, svg_of
-from delayrig.present.pages.page import (
-    Section,
-    code,
-    details,
-    paragraph,
-    render_page,
-    table_html,
-)
+from delayrig.present.pages.page import Section, code, details, paragraph, render_page, table_html
 from delayrig.present.tables import Table, words_and_figures
 
 Machines = Sequence[MachineReport]
@@ -104,10 +97,7 @@ def _table(machines: Machines) -> Markup:
             paragraph(f"The figures of the proposal are from: {source.source} ({source.method})."),
             table_html(figures),
             _chart(table_chart(machines), figures),
-            details(
-                "With median and 99th percentile",
-                table_html(rows.quantile_rows(machines)),
-            ),
+            details("With median and 99th percentile", table_html(rows.quantile_rows(machines))),
             *(table_html(energy) for _ in energy.rows[:1]),
         ]
     )

@@ -59,12 +59,7 @@ def _sure(answer: Answer) -> Markup:
 
 def _fit(answer: Answer) -> Markup:
     return table_html(
-        Table(
-            caption=FIT_CAPTION,
-            columns=FIT,
-            figures=FIT[1:],
-            rows=fit_rows(answer),
-        )
+        Table(caption=FIT_CAPTION, columns=FIT, figures=FIT[1:], rows=fit_rows(answer))
     )
 
 

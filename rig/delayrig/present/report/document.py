@@ -96,11 +96,7 @@ def _document(
     if parts:
         content = _lead_to_parts(content, part_of_anchors(parts), quote(folder))
     return Document(
-        content=content,
-        timelines=len(drawn),
-        left_out=len(left_out),
-        folder=folder,
-        parts=parts,
+        content=content, timelines=len(drawn), left_out=len(left_out), folder=folder, parts=parts
     )
 
 

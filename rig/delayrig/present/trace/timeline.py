@@ -7,14 +7,7 @@ from enum import StrEnum
 
 from delayrig.analysis.figures.delays import whole_delays
 from delayrig.model.delays import Delays
-from delayrig.model.events import (
-    Event,
-    Request,
-    Transaction,
-    first,
-    of_kind,
-    transactions,
-)
+from delayrig.model.events import Event, Request, Transaction, first, of_kind, transactions
 from delayrig.model.kinds.agent import SubjectEnd, SubjectStart
 from delayrig.model.kinds.emulator import (
     Accept,
