@@ -12,21 +12,22 @@ from delayrig.analysis.cost_of_workers import benchmark_workers
 from delayrig.analysis.first_start import measure_start
 from delayrig.base.extras import require_extra
 from delayrig.base.paths import find_paths
-from delayrig.cli.command import default_out, explained, own_request, until_interrupted
+from delayrig.cli.command import RigGroup, default_out, own_request, until_interrupted
 from delayrig.cli.option_types import CELL, plan_option
 from delayrig.cli.verbosity import (
-    answers,
     make_console,
     note,
     plain_text,
     progress_console,
+    tables_or_json,
     tell_json,
 )
 from delayrig.present.terminal.benchmark import print_benchmark, print_workers
+from delayrig.present.terminal.console import say
 from delayrig.present.terminal.progress import ManyRuns
 
 
-@click.group()
+@click.group(cls=RigGroup)
 def benchmark() -> None:
     """Measures the rig itself."""
 
@@ -39,9 +40,7 @@ def benchmark() -> None:
 @click.option("--boots", type=click.IntRange(1), default=8, show_default=True, help="To boot, too.")
 @click.option("--jobs", type=click.IntRange(1), help="Guests at a time; default: the CPUs.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for what was found.")
-@plain_text
-@answers
-@explained
+@tables_or_json
 def benchmark_of_cells(
     plan: str, patterns: tuple[str, ...], boots: int, jobs: int | None, out: Path | None
 ) -> None:
@@ -60,14 +59,13 @@ def benchmark_of_cells(
         )
     tell_json(found)
     print_benchmark(found, console)
-    console.print(f"results: {request.out / BENCHMARK_FILE}", markup=False, soft_wrap=True)
+    say(console, f"results: {request.out / BENCHMARK_FILE}")
 
 
 @benchmark.command("start")
 @plan_option("smoke")
 @click.option("--starts", type=click.IntRange(1), default=3, show_default=True, help="How many.")
 @plain_text
-@explained
 def benchmark_of_starts(plan: str, starts: int) -> None:
     """Tells how long first starts take, stage by stage, up to the plan's first verdict.
 
@@ -79,7 +77,7 @@ def benchmark_of_starts(plan: str, starts: int) -> None:
         stages = measure_start(paths.checkout, plan, paths.state)
         parts = ", ".join(f"{stage.name} {stage.took_s:.1f} s" for stage in stages)
         total_s = sum(stage.took_s for stage in stages)
-        console.print(f"start {number}: {total_s:.1f} s: {parts}", markup=False, soft_wrap=True)
+        say(console, f"start {number}: {total_s:.1f} s: {parts}")
 
 
 @benchmark.command("cluster")
@@ -90,9 +88,7 @@ def benchmark_of_starts(plan: str, starts: int) -> None:
 @click.option(
     "--batch", type=click.IntRange(1), default=1, show_default=True, help="Cells in a task."
 )
-@plain_text
-@answers
-@explained
+@tables_or_json
 def benchmark_of_cluster(workers: int, cells: int, batch: int) -> None:
     """Tells what Dask costs: cells of no work through workers on this machine."""
     require_extra("cluster", "benchmark cluster")
@@ -102,12 +98,11 @@ def benchmark_of_cluster(workers: int, cells: int, batch: int) -> None:
     found = until_interrupted(measuring, kept="nothing is kept")
     tell_json(found)
     first, last = found.client_mib[0], found.client_mib[-1]
-    make_console().print(
+    say(
+        make_console(),
         f"{found.cells} cells, {found.batch_cells} in a task, {found.workers} workers:"
         f" {found.tasks_a_s:.0f} tasks and {found.cells_a_s:.0f} cells a second;"
         f" memory of client and scheduler {first:.0f} MiB at first, {last:.0f} MiB at last",
-        markup=False,
-        soft_wrap=True,
     )
 
 
@@ -116,9 +111,7 @@ def benchmark_of_cluster(workers: int, cells: int, batch: int) -> None:
 @click.option("--workers", type=click.IntRange(1), default=2, show_default=True, help="How many.")
 @click.option("--rounds", type=click.IntRange(1), default=2, show_default=True, help="Of each way.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for the runs.")
-@plain_text
-@answers
-@explained
+@tables_or_json
 def benchmark_of_workers(plan: str, workers: int, rounds: int, out: Path | None) -> None:
     """Tells what workers on this machine cost: --cluster local:N against --jobs N, in turn.
 
@@ -133,18 +126,15 @@ def benchmark_of_workers(plan: str, workers: int, rounds: int, out: Path | None)
 
 @benchmark.command("carrying")
 @click.argument("run", type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="OUT")
-@plain_text
-@answers
-@explained
+@tables_or_json
 def benchmark_of_carrying(run: Path) -> None:
     """Tells what it costs to carry the cells of the run OUT from a worker to a run."""
     found = measure_carrying(run)
     tell_json(found)
-    make_console().print(
+    say(
+        make_console(),
         f"{found.cells} cells; a cell has {found.left_bytes / 1e3:.0f} kB on disk and"
         f" {found.packed_bytes / 1e3:.0f} kB on its way, and takes {found.pack_cpu_s * 1e3:.1f} ms"
         f" of CPU to pack, {found.take_cpu_s * 1e3:.1f} ms to take in:"
         f" {1 / found.take_cpu_s:.0f} cells a second at most",
-        markup=False,
-        soft_wrap=True,
     )

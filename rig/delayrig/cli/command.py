@@ -24,6 +24,7 @@ from delayrig.model.lane import LaneName
 from delayrig.model.result import FILE_NAME, Results
 from delayrig.plan.cluster import ClusterWish
 from delayrig.plan.request import Request, check_out, choose_cells, is_unconfined_by_default
+from delayrig.present.terminal.console import say
 from delayrig.present.terminal.progress import RunProgress
 from delayrig.run.runner import run_request
 
@@ -107,6 +108,20 @@ def explained(function: Callable[P, R]) -> Callable[P, R]:
     return inner
 
 
+class RigCommand(click.Command):
+    """One that prints the rig's own errors."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """As ever, but for what it raises."""
+        return explained(super().invoke)(ctx)
+
+
+class RigGroup(click.Group):
+    """Of such commands."""
+
+    command_class = RigCommand
+
+
 def nobody_reads() -> int:
     """Of a command whose output goes to `head`: the end that SIGPIPE makes of other programs."""
     with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
@@ -128,9 +143,9 @@ def tell(raised: Exception) -> ExitCode:
     if verbosity() is Verbosity.VERBOSE:
         traceback.print_exception(raised)
     console = make_console(stderr=True)
-    console.print(f"error: {error.message}", style="bold red", markup=False, soft_wrap=True)
+    say(console, f"error: {error.message}", style="bold red")
     if error.hint:
-        console.print(f"  {error.hint}", markup=False, soft_wrap=True)
+        say(console, f"  {error.hint}")
     return error.exit_code
 
 

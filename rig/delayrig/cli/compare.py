@@ -15,21 +15,21 @@ from delayrig.analysis.compare.exact import (
 from delayrig.analysis.compare.times import compare_times
 from delayrig.base.atomic_file import json_document
 from delayrig.base.errors import ExitCode
-from delayrig.cli.command import explained
+from delayrig.cli.command import RigCommand
 from delayrig.cli.history import opened_history
 from delayrig.cli.recording import history_url
 from delayrig.cli.verbosity import make_console, plain_text
 from delayrig.present.terminal.comparison import print_beside
+from delayrig.present.terminal.console import say
 
 
-@click.command()
+@click.command(cls=RigCommand)
 @click.argument("first", metavar="RUN")
 @click.argument("second", metavar="RUN")
 @click.option("--exact", is_flag=True, help="Everything must be equal to the ns.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON; without --exact.")
 @history_url
 @plain_text
-@explained
 def compare(first: str, second: str, exact: bool, as_json: bool, url: str | None) -> None:
     """Compares two runs: their --out folders, or their numbers in the history.
 
@@ -62,11 +62,9 @@ def _run(word: str, url: str | None) -> ComparedRun:
 
 def _exactly(comparison: Comparison) -> ExitCode:
     console = make_console()
-    for line in comparison.doubts:
-        console.print(f"doubt: {line}", markup=False, soft_wrap=True)
+    say(console, *(f"doubt: {line}" for line in comparison.doubts))
     if comparison.same_inputs:
-        for line in comparison.differences:
-            console.print(f"differs: {line}", markup=False, soft_wrap=True)
+        say(console, *(f"differs: {line}" for line in comparison.differences))
     elif comparison.differences:
         console.print(
             f"{len(comparison.differences)} figures differ, as those of unequal inputs do"

@@ -11,7 +11,7 @@ import click
 from delayrig.analysis.gate.decision import FILE_NAME as GATE_FILE
 from delayrig.analysis.gate.decision import read_decision
 from delayrig.analysis.gate.request import BASELINE, CANDIDATE, rounds_of
-from delayrig.cli.command import explained
+from delayrig.cli.command import RigCommand
 from delayrig.model.result import read_results
 from delayrig.present.formats.known import FORMATS, STDOUT, Wanted, wanted_formats
 from delayrig.present.formats.report import Report, report_of_gate, report_of_run
@@ -43,7 +43,7 @@ def write_formats(wanted: list[Wanted], report: Report) -> None:
         each.write(report, lambda content: click.echo(content, nl=False))
 
 
-@click.command()
+@click.command(cls=RigCommand)
 @click.argument("run_folder", metavar="RUN", type=click.Path(path_type=Path))
 @format_option(required=True)
 @click.option(
@@ -52,7 +52,6 @@ def write_formats(wanted: list[Wanted], report: Report) -> None:
     metavar="DIR",
     help="The tree that the subject was built from; sarif names files relative to it.",
 )
-@explained
 def export(run_folder: Path, formats: tuple[str, ...], source_root: Path | None) -> None:
     """Tells of a run, or of a gate, in the formats of other tools.
 
@@ -73,9 +72,8 @@ def read_report(folder: Path) -> Report:
     return report_of_gate(decision, [*runs, *([read_results(Path(stored))] if stored else [])])
 
 
-@click.command()
+@click.command(cls=RigCommand)
 @click.argument("kind", type=click.Choice(sorted(KINDS)))
-@explained
 def schema(kind: str) -> None:
     """Prints the JSON Schema of what the rig keeps: results.json of a run, or gate.json."""
     click.echo(schema_text(kind), nl=False)

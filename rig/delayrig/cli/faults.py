@@ -17,7 +17,7 @@ from delayrig.analysis.faults.campaign import (
     scenarios_of,
 )
 from delayrig.base.paths import find_paths
-from delayrig.cli.command import default_out, explained, say_making
+from delayrig.cli.command import RigCommand, default_out, say_making
 from delayrig.cli.option_types import SUBJECT
 from delayrig.cli.verbosity import answers, tell_json
 from delayrig.images.recipes import read_recipes
@@ -29,7 +29,7 @@ from delayrig.present.terminal.faults import show_fault_run
 FAULT_SUBJECTS = ("debian:bookworm", "debian:trixie", BUNDLED)
 
 
-@click.command()
+@click.command(cls=RigCommand)
 @click.option(
     "--subject",
     "names",
@@ -46,7 +46,6 @@ FAULT_SUBJECTS = ("debian:bookworm", "debian:trixie", BUNDLED)
     "--limit-s", type=float, default=60, show_default=True, help="A run that lasts longer hangs."
 )
 @answers
-@explained
 def faults(
     names: tuple[str, ...],
     runs: int,

@@ -29,9 +29,9 @@ from delayrig.base.paths import Paths, find_paths
 from delayrig.cli.cells import ClusterGiven, cluster_options, lane_option, unconfined_option
 from delayrig.cli.command import (
     INTERRUPTED,
+    RigCommand,
     default_out,
     delay_options,
-    explained,
     gathered,
     is_unconfined,
     tell,
@@ -42,11 +42,10 @@ from delayrig.cli.option_types import PLAN_NAME, SUBJECT, SUBJECT_OR_RUN
 from delayrig.cli.recording import HistoryWish, history_options, own_words, record_gate
 from delayrig.cli.verbosity import (
     Verbosity,
-    answers,
     make_console,
     note,
-    plain_text,
     progress_console,
+    tables_or_json,
     tell_json,
     verbosity,
 )
@@ -57,6 +56,7 @@ from delayrig.model.lane import EXACT_LANE, LaneName
 from delayrig.model.result import Results
 from delayrig.plan.request import check_connect, check_out, choose_cells
 from delayrig.present.formats.known import wanted_formats
+from delayrig.present.terminal.console import say
 from delayrig.present.terminal.gate import print_decision
 from delayrig.present.terminal.progress import RunProgress
 
@@ -70,7 +70,7 @@ class _AbortingError(click.UsageError):
     exit_code = ABORT
 
 
-class _GateCommand(click.Command):
+class _GateCommand(RigCommand):
     """Wrong options must not convict a revision: `git bisect run` takes 2 for bad."""
 
     def make_context(
@@ -188,9 +188,7 @@ def _limit_option(name: str, default_pct: float, about: str) -> Callable[[FC], F
 @delay_options
 @format_option(required=False)
 @history_options
-@plain_text
-@answers
-@explained
+@tables_or_json
 @gathered("wish", _Wish)
 def gate(wish: _Wish) -> None:
     """Decides whether the candidate may take the baseline's place.
@@ -229,7 +227,7 @@ def _gate(wish: _Wish) -> ExitCode:
     try:
         print_decision(decision, console)
         console.print(f"gate: {shlex.join(['rig/rig', *own_words()])}", soft_wrap=True)
-        console.print(f"decision: {folder / FILE_NAME}", markup=False, soft_wrap=True)
+        say(console, f"decision: {folder / FILE_NAME}")
         write_formats(wanted, read_report(folder))
     finally:
         record_gate(kept_in, folder)

@@ -15,11 +15,12 @@ from delayrig.analysis.history.address import NONE, VARIABLE, find_address
 from delayrig.base.atomic_file import write_atomically
 from delayrig.base.errors import BadInputError
 from delayrig.base.extras import require_extra
-from delayrig.cli.command import explained
+from delayrig.cli.command import RigGroup
 from delayrig.cli.recording import history_url
-from delayrig.cli.verbosity import answers, make_console, note, plain_text, tell_json
+from delayrig.cli.verbosity import make_console, note, tables_or_json, tell_json
 from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.model.lane import LaneName
+from delayrig.present.terminal.console import say
 from delayrig.present.terminal.results import print_results
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ _any_subject = click.option("--subject", default="", help="Runs in which this fl
 _one_subject = click.argument("subject")
 
 
-class _ListingGroup(click.Group):
+class _ListingGroup(RigGroup):
     """One that lists where no subcommand is named."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -83,9 +84,7 @@ def history() -> None:
 @_choosing(_any_subject)
 @click.option("--limit", type=click.IntRange(1), default=LIMIT, show_default=True, help="Newest.")
 @history_url
-@plain_text
-@answers
-@explained
+@tables_or_json
 def list_runs(wanted: "Choice", limit: int, url: str | None) -> None:
     """Lists runs, the newest last."""
     from delayrig.present.terminal.history import list_table, listed
@@ -97,15 +96,13 @@ def list_runs(wanted: "Choice", limit: int, url: str | None) -> None:
     if runs:
         console.print(list_table(runs))
     else:
-        console.print(f"no such run is kept in {store.label}", markup=False, soft_wrap=True)
+        say(console, f"no such run is kept in {store.label}")
 
 
 @history.command("show")
 @click.argument("number", type=click.IntRange(1))
 @history_url
-@plain_text
-@answers
-@explained
+@tables_or_json
 def show_run(number: int, url: str | None) -> None:
     """Shows a run as it was shown then."""
     from delayrig.analysis.history.run_filter import Choice
@@ -120,17 +117,14 @@ def show_run(number: int, url: str | None) -> None:
         if entry.gate:
             decision = store.decision(entry.gate.gate)
             console.print(f"It was the {entry.gate.side} of gate {entry.gate.gate}:")
-            for line in decision.lines:
-                console.print(f"  {line}", markup=False, soft_wrap=True)
+            say(console, *(f"  {line}" for line in decision.lines))
 
 
 @history.command("plot")
 @_choosing(_one_subject)
 @click.option("--svg", type=click.Path(path_type=Path), help="Draws it into this file instead.")
 @history_url
-@plain_text
-@answers
-@explained
+@tables_or_json
 def plot(wanted: "Choice", svg: Path | None, url: str | None) -> None:
     """Shows SUBJECT's total time over runs.
 
@@ -163,9 +157,7 @@ def plot(wanted: "Choice", svg: Path | None, url: str | None) -> None:
     help="That real time stepped at all.",
 )
 @history_url
-@plain_text
-@answers
-@explained
+@tables_or_json
 def steps(wanted: "Choice", confidence: float, url: str | None) -> None:
     """Finds the runs at which SUBJECT's time stepped, and what was new there.
 
@@ -188,7 +180,6 @@ def steps(wanted: "Choice", confidence: float, url: str | None) -> None:
 @history.command("add")
 @click.argument("out", type=click.Path(path_type=Path))
 @history_url
-@explained
 def add(out: Path, url: str | None) -> None:
     """Keeps a finished run, or gate, given its --out folder."""
     from delayrig.analysis.history.finished_runs import read_finished
@@ -205,7 +196,6 @@ def add(out: Path, url: str | None) -> None:
 @click.argument("numbers", nargs=-1, type=click.IntRange(1))
 @click.option("--before", default="", metavar="WHEN", help="All until then: a date, or 90d ago.")
 @history_url
-@explained
 def forget(numbers: tuple[int, ...], before: str, url: str | None) -> None:
     """Removes runs by their NUMBERS, or old ones; folders of runs stay."""
     from delayrig.analysis.history.run_filter import Choice
@@ -228,7 +218,6 @@ def forget(numbers: tuple[int, ...], before: str, url: str | None) -> None:
 )
 @_choosing(_any_subject)
 @history_url
-@explained
 def export_table(file: Path, form: str, wanted: "Choice", url: str | None) -> None:
     """Writes runs as one table, a row a cell, into FILE."""
     require_extra("parquet", f"--format {form}")

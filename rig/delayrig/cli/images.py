@@ -16,7 +16,7 @@ from delayrig import __version__
 from delayrig.base.atomic_file import write_atomically
 from delayrig.base.errors import BadInputError, NotProvidedError
 from delayrig.base.paths import Paths, find_paths
-from delayrig.cli.command import explained, say_making
+from delayrig.cli.command import RigCommand, say_making
 from delayrig.cli.option_types import PLAN_NAME
 from delayrig.images.kernel import Kernel, provide_kernel
 from delayrig.images.lock import lock_entries, lock_state, lock_text
@@ -33,7 +33,7 @@ from delayrig.setup.layout import Layout
 PREPARED_PLANS = ("smoke", "default")
 
 
-@click.command()
+@click.command(cls=RigCommand)
 @click.option(
     "--plan",
     "plans",
@@ -70,7 +70,6 @@ PREPARED_PLANS = ("smoke", "default")
     type=click.Path(path_type=Path, dir_okay=False),
     help="Writes what the images and the Python environment are made of, as CycloneDX 1.6.",
 )
-@explained
 def images(
     plans: tuple[str, ...],
     on_demand: bool,

@@ -13,15 +13,16 @@ from delayrig.analysis.latency.place import GUEST_LANES
 from delayrig.analysis.latency.profile import FORM, SETS, measured_cpus, parse_guests
 from delayrig.base.errors import BadInputError
 from delayrig.base.paths import find_paths
-from delayrig.cli.command import default_out, explained, until_interrupted
-from delayrig.cli.verbosity import answers, make_console, plain_text, progress_console, tell_json
+from delayrig.cli.command import RigCommand, default_out, until_interrupted
+from delayrig.cli.verbosity import make_console, progress_console, tables_or_json, tell_json
 from delayrig.model.lane import LaneName
+from delayrig.present.terminal.console import say
 
 EATERS_MAX = GUEST_EATERS_MAX = 64
 """The programs' own limits: images/latency/series.h, and images/agent/loops.h of all in a guest."""
 
 
-@click.command()
+@click.command(cls=RigCommand)
 @click.option(
     "--guest",
     "guests",
@@ -58,9 +59,7 @@ EATERS_MAX = GUEST_EATERS_MAX = 64
     "--jobs", type=click.IntRange(1), default=1, show_default=True, help="Guests at a time."
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for JSON, SVG and the page.")
-@plain_text
-@answers
-@explained
+@tables_or_json
 def latency(
     guests: tuple[str, ...],
     lane: str,
@@ -114,7 +113,7 @@ def latency(
         )
     tell_json(report)
     print_report(report, console)
-    console.print(f"page: {folder / 'latency.html'}", markup=False, soft_wrap=True)
+    say(console, f"page: {folder / 'latency.html'}")
 
 
 def _check_lane(*, live: bool, guests: tuple[str, ...], jobs: int) -> None:

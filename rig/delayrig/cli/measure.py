@@ -15,7 +15,7 @@ from delayrig.analysis.selfcheck.known_bad import FILE_NAME as KNOWN_BAD_FILE
 from delayrig.analysis.selfcheck.known_bad import SCHEMA, KnownBad
 from delayrig.base.errors import ExitCode, RigFaultError
 from delayrig.base.paths import Paths, find_paths
-from delayrig.cli.command import default_out, explained
+from delayrig.cli.command import RigCommand, default_out
 from delayrig.cli.reference import write_text
 from delayrig.model.result import FILE_NAME as RESULTS_FILE
 from delayrig.model.result import Results, read_results, read_versioned
@@ -54,14 +54,13 @@ PAGES_OF_RUNS = {"never-accused": never_accused_page, "newest": newest_page}
 ANSWERS = (ExitCode.PASS, ExitCode.UNSAFE, ExitCode.INCONCLUSIVE)
 
 
-@click.command(hidden=True)
+@click.command(cls=RigCommand, hidden=True)
 @click.option("--only", multiple=True, type=click.Choice(list(RUNS)), help="One part; repeatable.")
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
     help="Folder for the runs. What is finished there is not run again.",
 )
-@explained
 def measure(only: Sequence[str], out: Path | None) -> None:
     """Measures what documents quote, and writes it into them and into rig/docs/measured/.
 

@@ -6,15 +6,14 @@ from pathlib import Path
 import click
 
 from delayrig.analysis.figures.parts import markdown_table, part_rows
-from delayrig.cli.command import explained
+from delayrig.cli.command import RigCommand
 from delayrig.cli.verbosity import answers, tell_json
 from delayrig.model.result import read_results
 
 
-@click.command()
+@click.command(cls=RigCommand)
 @click.argument("run_folder", metavar="RUN", type=click.Path(path_type=Path))
 @answers
-@explained
 def parts(run_folder: Path) -> None:
     """Tells what each flashrom of a run did with each part, as a table for a README."""
     results = read_results(run_folder)

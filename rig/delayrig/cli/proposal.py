@@ -12,11 +12,12 @@ from delayrig.analysis.proposal.steps import FILE_NAME, Proposal, fold_proposal
 from delayrig.base.atomic_file import write_atomically, write_json
 from delayrig.base.errors import BadInputError
 from delayrig.cli.cells import ClusterGiven, cluster_options
-from delayrig.cli.command import explained, own_request, run_shown
-from delayrig.cli.verbosity import answers, make_console, plain_text, tell_json
+from delayrig.cli.command import RigCommand, own_request, run_shown
+from delayrig.cli.verbosity import make_console, tables_or_json, tell_json
 from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.model.result import FILE_NAME as RESULTS
 from delayrig.model.result import Results, read_results
+from delayrig.present.terminal.console import say
 from delayrig.present.terminal.table import plain_table
 from delayrig.run.resume import FILE_NAME as BEGUN
 
@@ -24,14 +25,12 @@ PLAN = "proposal"
 COLUMNS = ("step", "time s", "CPU s", "wake-ups", "overshoot ms", "too short", "cells")
 
 
-@click.command()
+@click.command(cls=RigCommand)
 @click.argument("out", metavar="OUT", type=click.Path(path_type=Path))
 @click.option("--jobs", type=click.IntRange(1), help="Cells at a time; default: the CPUs.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data.")
 @cluster_options
-@plain_text
-@answers
-@explained
+@tables_or_json
 def proposal(out: Path, jobs: int | None, seed: int, cluster: ClusterGiven) -> None:
     """Tells what each change of the proposal costs and brings, and in which order to land them.
 
@@ -82,8 +81,5 @@ def _print(found: Proposal, out: Path) -> None:
     console = make_console()
     console.print(table)
     console.print()
-    for line in [conclusion(found), *advice(found)]:
-        console.print(line, markup=False, soft_wrap=True)
-    console.print(
-        f"results: {out}/proposal.html, proposal.svg, {FILE_NAME}", markup=False, soft_wrap=True
-    )
+    say(console, conclusion(found), *advice(found))
+    say(console, f"results: {out}/proposal.html, proposal.svg, {FILE_NAME}")

@@ -21,6 +21,7 @@ from delayrig.analysis.history.address import (
 from delayrig.base.errors import RigError
 from delayrig.cli.verbosity import make_console
 from delayrig.model.result import Results
+from delayrig.present.terminal.console import say
 
 if TYPE_CHECKING:
     from delayrig.analysis.gate.decision import Decision
@@ -110,5 +111,4 @@ def _record(
     else:
         numbers = ", ".join(str(number) for number in added.numbers)
         lines = [f"history: {numbers} in {address.label}"]
-    for line in lines:
-        console.print(line, markup=False, soft_wrap=True)
+    say(console, *lines)

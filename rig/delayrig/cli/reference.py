@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from delayrig.base.paths import find_paths
-from delayrig.cli.command import explained
+from delayrig.cli.command import RigCommand
 from delayrig.cli.lists import hazard_lines, subject_lines
 from delayrig.present.event_reference import events_page
 
@@ -18,9 +18,8 @@ COLUMNS = 80
 MARGIN_COLUMNS = 2
 
 
-@click.command(hidden=True)
+@click.command(cls=RigCommand, hidden=True)
 @click.pass_context
-@explained
 def reference(ctx: click.Context) -> None:
     """Writes helps, lists and the page of events to rig/docs/reference/."""
     folder = find_paths().checkout / "rig" / "docs" / "reference"

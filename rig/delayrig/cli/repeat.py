@@ -13,8 +13,8 @@ from delayrig.analysis.repeats.rounds import Budget, repeat
 from delayrig.analysis.repeats.summary import FILE_NAME, Summary
 from delayrig.base.paths import find_paths
 from delayrig.cli.cells import CellsWish, cell_options
-from delayrig.cli.command import default_out, explained, run_shown
-from delayrig.cli.verbosity import answers, make_console, plain_text, tell_json
+from delayrig.cli.command import RigCommand, default_out, run_shown
+from delayrig.cli.verbosity import make_console, tables_or_json, tell_json
 from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.plan.request import check_out
 from delayrig.present.terminal.table import FittedTable, plain_table
@@ -23,7 +23,7 @@ PERCENT = 100
 NS_PER_S = 1e9
 
 
-@click.command("repeat")
+@click.command("repeat", cls=RigCommand)
 @cell_options(plan="live")
 @click.option(
     "--within",
@@ -44,9 +44,7 @@ NS_PER_S = 1e9
 @click.option(
     "--rounds", type=click.IntRange(1), default=40, show_default=True, help="The most of them."
 )
-@plain_text
-@answers
-@explained
+@tables_or_json
 def repeat_cells(cells: CellsWish, within_pct: float, budget_s: float, rounds: int) -> None:
     """Runs cells again and again, each until its median total time is known well enough.
 

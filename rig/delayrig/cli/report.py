@@ -12,16 +12,17 @@ from rich.progress import Progress
 from delayrig.base.atomic_file import write_atomically
 from delayrig.base.errors import BadInputError
 from delayrig.base.garbage import without_collections
-from delayrig.cli.command import INTERRUPTED, explained
+from delayrig.cli.command import INTERRUPTED, RigCommand
 from delayrig.cli.verbosity import make_console, plain_text, progress_console
 from delayrig.present.report.source import Sources, read_sources, told_by_events, with_facts
+from delayrig.present.terminal.console import say
 from delayrig.present.terminal.gate import print_decision
 from delayrig.present.terminal.results import print_results
 
 PAGE = "report.html"
 
 
-@click.command()
+@click.command(cls=RigCommand)
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
     "--out",
@@ -44,7 +45,6 @@ PAGE = "report.html"
 )
 @click.option("--terminal", is_flag=True, help="Tables here, in place of a page.")
 @plain_text
-@explained
 @without_collections()
 def report(
     runs: tuple[Path, ...],
@@ -136,7 +136,7 @@ def _print(sources: Sources, console: Console) -> None:
         console.print()
     for run in sources.runs:
         if run.label:
-            console.print(f"{run.label}: {run.path}", style="bold", markup=False, soft_wrap=True)
+            say(console, f"{run.label}: {run.path}", style="bold")
         if run.spread:
             console.print("Of several rounds: each cell as in its median one", markup=False)
         where = run.path if run.folder else run.path.parent

@@ -14,16 +14,16 @@ from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.paths import Paths, find_paths
 from delayrig.cli.cells import unconfined_option
 from delayrig.cli.command import (
+    RigCommand,
     default_out,
     delay_options,
-    explained,
     is_unconfined,
     own_request,
     say_making,
     until_interrupted,
 )
 from delayrig.cli.option_types import CELL, PLAN_NAME, SUBJECT
-from delayrig.cli.verbosity import Verbosity, answers, plain_text, tell_json, verbosity
+from delayrig.cli.verbosity import Verbosity, tables_or_json, tell_json, verbosity
 from delayrig.images.delay_function import DelayWish
 from delayrig.model.lane import LaneName
 from delayrig.model.result import read_results
@@ -33,7 +33,7 @@ NAME = "repro"
 HETEROGENEOUS = "heterogeneous"
 
 
-@click.command()
+@click.command(cls=RigCommand)
 @click.argument("cell", type=CELL, required=False)
 @click.option(
     "--from",
@@ -61,9 +61,7 @@ HETEROGENEOUS = "heterogeneous"
 @click.option("--dry-run", is_flag=True, help="Prints the commands that it would run, and ends.")
 @unconfined_option
 @delay_options
-@plain_text
-@answers
-@explained
+@tables_or_json
 def repro(
     cell: str | None,
     run_folder: Path | None,

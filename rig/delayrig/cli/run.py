@@ -11,15 +11,15 @@ from delayrig.base.paths import find_paths
 from delayrig.cli.cells import CellsWish, cell_options
 from delayrig.cli.command import (
     HOW_TO_GO_ON,
+    RigCommand,
     default_out,
     delay_options,
-    explained,
     resume_option,
     run_shown,
 )
 from delayrig.cli.export import format_option, speaks, write_formats
 from delayrig.cli.recording import HistoryWish, history_options, own_words, record_run
-from delayrig.cli.verbosity import answers, make_console, note, plain_text, tell_json
+from delayrig.cli.verbosity import make_console, note, tables_or_json, tell_json
 from delayrig.images.delay_function import DelayWish
 from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.plan.request import check_out
@@ -46,7 +46,7 @@ def _renamed(name: str) -> Callback:
     return told
 
 
-@click.command()
+@click.command(cls=RigCommand)
 @cell_options(plan="default")
 @delay_options
 @click.option("--dry-run", is_flag=True, help="Lists the cells and ends.")
@@ -59,9 +59,7 @@ def _renamed(name: str) -> Callback:
 @click.option("--no-rewind", is_flag=True, hidden=True, callback=_renamed("--no-reuse"))
 @format_option(required=False)
 @history_options
-@plain_text
-@answers
-@explained
+@tables_or_json
 def run(
     cells: CellsWish,
     delay: DelayWish,

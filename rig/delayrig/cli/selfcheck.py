@@ -25,16 +25,17 @@ from delayrig.analysis.selfcheck.known_bad import (
 )
 from delayrig.base.atomic_file import write_atomically, write_json
 from delayrig.cli.cells import ClusterGiven, cluster_options
-from delayrig.cli.command import default_out, explained, own_request, run_shown, until_interrupted
-from delayrig.cli.verbosity import answers, make_console, plain_text, tell_json
+from delayrig.cli.command import RigGroup, default_out, own_request, run_shown, until_interrupted
+from delayrig.cli.verbosity import make_console, tables_or_json, tell_json
 from delayrig.images.disguise import RENAMED, STRIPPED
 from delayrig.images.known_bad import find_mistake, own_mistakes
 from delayrig.model.lane import EXACT_LANE
+from delayrig.present.terminal.console import say
 from delayrig.present.terminal.determinism import RepeatProgress
 from delayrig.present.terminal.known_bad import print_known_bad, print_table
 
 
-@click.group()
+@click.group(cls=RigGroup)
 def selfcheck() -> None:
     """Puts the rig itself to the test."""
 
@@ -51,9 +52,7 @@ def selfcheck() -> None:
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data.")
 @click.option("--jobs", type=click.IntRange(1), help="Guests at a time; default: the CPUs.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for what was found.")
-@plain_text
-@answers
-@explained
+@tables_or_json
 def determinism(repeats: int, shapes: int, seed: int, jobs: int | None, out: Path | None) -> None:
     """Repeats guests of several shapes: is everything the same to the nanosecond?
 
@@ -96,9 +95,7 @@ def determinism(repeats: int, shapes: int, seed: int, jobs: int | None, out: Pat
 @click.option("--jobs", type=click.IntRange(1), help="Guests at a time; default: the CPUs.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for what was found.")
 @cluster_options
-@plain_text
-@answers
-@explained
+@tables_or_json
 def known_bad(
     only: tuple[str, ...],
     plan: str,
@@ -146,5 +143,5 @@ def known_bad(
     write_atomically(request.out / PAGE_NAME, known_bad_page(answer))
     tell_json(answer)
     print_known_bad(answer, console)
-    console.print(f"page: {request.out / PAGE_NAME}", markup=False, soft_wrap=True)
+    say(console, f"page: {request.out / PAGE_NAME}")
     sys.exit(answer.exit_code)

@@ -14,9 +14,9 @@ from delayrig.analysis.shrink import shrink as shrink_cell
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.paths import find_paths
 from delayrig.cli.command import (
+    RigCommand,
     default_out,
     delay_options,
-    explained,
     say_making,
     until_interrupted,
 )
@@ -28,7 +28,7 @@ from delayrig.present.terminal.shrunk import show_shrunk, show_step
 from delayrig.run.trials import Trials, trial_folder
 
 
-@click.command()
+@click.command(cls=RigCommand)
 @click.argument("cell", type=CELL, required=False)
 @plan_option("default", "The plan that names the cell.")
 @click.option(
@@ -48,7 +48,6 @@ from delayrig.run.trials import Trials, trial_folder
 )
 @delay_options
 @answers
-@explained
 def shrink(
     cell: str | None,
     plan: str,

@@ -12,24 +12,25 @@ from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.cli.cells import ClusterGiven, cluster_options, unconfined_option
 from delayrig.cli.command import (
     HOW_TO_GO_ON,
+    RigCommand,
     default_out,
     delay_options,
-    explained,
     own_request,
     resume_option,
     run_shown,
 )
 from delayrig.cli.option_types import SUBJECT, plan_option
-from delayrig.cli.verbosity import answers, make_console, plain_text, tell_json
+from delayrig.cli.verbosity import make_console, tables_or_json, tell_json
 from delayrig.images.delay_function import DelayWish
 from delayrig.judge.exit_code import exit_code_of_run
+from delayrig.present.terminal.console import say
 from delayrig.present.terminal.survey import print_survey
 from delayrig.run.resume import check_begun
 
 PLAN = "survey"
 
 
-@click.command()
+@click.command(cls=RigCommand)
 @click.argument("subjects", metavar="SUBJECT...", type=SUBJECT, nargs=-1)
 @click.option(
     "--from",
@@ -46,9 +47,7 @@ PLAN = "survey"
 @cluster_options
 @unconfined_option
 @delay_options
-@plain_text
-@answers
-@explained
+@tables_or_json
 def survey(
     subjects: tuple[str, ...],
     run_folder: Path | None,
@@ -105,5 +104,5 @@ def survey(
     console = make_console()
     print_survey(found, console)
     written = f"results: {run_folder}/survey.html, survey.svg, {FILE_NAME}"
-    console.print(written, markup=False, soft_wrap=True)
+    say(console, written)
     sys.exit(code)

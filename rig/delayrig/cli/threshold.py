@@ -33,8 +33,8 @@ from delayrig.base.paths import Paths, find_paths
 from delayrig.cli.cells import ClusterGiven, cluster_options, unconfined_option
 from delayrig.cli.command import (
     INTERRUPTED,
+    RigCommand,
     default_out,
-    explained,
     gathered,
     is_unconfined,
     until_interrupted,
@@ -42,10 +42,9 @@ from delayrig.cli.command import (
 from delayrig.cli.option_types import plan_option
 from delayrig.cli.verbosity import (
     Verbosity,
-    answers,
     make_console,
-    plain_text,
     progress_console,
+    tables_or_json,
     tell_json,
     verbosity,
 )
@@ -80,7 +79,7 @@ class _Wish:
     cluster: ClusterGiven
 
 
-@click.command()
+@click.command(cls=RigCommand)
 @click.option(
     "--values", metavar="US,US,...", help=f"Thresholds in microseconds.  [default: {DEFAULT}]"
 )
@@ -136,9 +135,7 @@ class _Wish:
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data.")
 @cluster_options
 @unconfined_option
-@plain_text
-@answers
-@explained
+@tables_or_json
 @gathered("wish", _Wish)
 def threshold(wish: _Wish) -> None:
     """Compares sleep thresholds of a delay layer, and recommends one.

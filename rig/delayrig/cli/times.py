@@ -6,18 +6,16 @@ from pathlib import Path
 import click
 
 from delayrig.analysis.figures.times import time_rows
-from delayrig.cli.command import explained
-from delayrig.cli.verbosity import answers, make_console, plain_text, tell_json
+from delayrig.cli.command import RigCommand
+from delayrig.cli.verbosity import make_console, tables_or_json, tell_json
 from delayrig.model.result import read_results
 from delayrig.present.terminal.times import time_table
 
 
-@click.command()
+@click.command(cls=RigCommand)
 @click.argument("run_folder", metavar="RUN", type=click.Path(path_type=Path))
 @click.option("--beside", metavar="SUBJECT", default="debian:trixie", show_default=True)
-@plain_text
-@answers
-@explained
+@tables_or_json
 def times(run_folder: Path, beside: str) -> None:
     """Tells what each cell of a run took, beside what it could not do without.
 

@@ -7,7 +7,7 @@ from typing import BinaryIO
 import click
 
 from delayrig.base.errors import BadInputError, LostGuestError
-from delayrig.cli.command import explained
+from delayrig.cli.command import RigCommand
 from delayrig.model.delays import read_delays
 from delayrig.model.events import read_events
 from delayrig.present.trace.perfetto import as_perfetto
@@ -17,7 +17,7 @@ from delayrig.present.trace.vcd import as_vcd
 TRACE_FORMATS = {"perfetto": as_perfetto, "vcd": as_vcd}
 
 
-@click.command()
+@click.command(cls=RigCommand)
 @click.argument("events", metavar="CELL|EVENTS", type=click.Path(path_type=Path))
 @click.option(
     "--format",
@@ -28,7 +28,6 @@ TRACE_FORMATS = {"perfetto": as_perfetto, "vcd": as_vcd}
     help="For ui.perfetto.dev and chrome://tracing, or for waveform viewers such as GTKWave.",
 )
 @click.option("-o", "--output", type=click.File("wb", atomic=True), default="-", help="A file.")
-@explained
 def trace(events: Path, kind: str, output: BinaryIO) -> None:
     """Turns the events of a cell into something to look at.
 

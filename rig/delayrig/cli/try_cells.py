@@ -19,9 +19,9 @@ from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.paths import Paths, find_paths
 from delayrig.cli.cells import unconfined_option
 from delayrig.cli.command import (
+    RigCommand,
     default_out,
     delay_options,
-    explained,
     is_unconfined,
     run_shown,
     until_interrupted,
@@ -29,10 +29,9 @@ from delayrig.cli.command import (
 from delayrig.cli.option_types import FLAGS, SUBJECT, split_values
 from delayrig.cli.verbosity import (
     Verbosity,
-    answers,
     make_console,
     note,
-    plain_text,
+    tables_or_json,
     tell_json,
     verbosity,
 )
@@ -103,7 +102,7 @@ def _flag_options(function: Callable[..., R]) -> Callable[..., R]:
     return decorated
 
 
-@click.command(NAME)
+@click.command(NAME, cls=RigCommand)
 @click.argument("flashrom", type=SUBJECT)
 @_flag_options
 @click.option(
@@ -117,9 +116,7 @@ def _flag_options(function: Callable[..., R]) -> Callable[..., R]:
 @click.option("--dry-run", is_flag=True, help="Lists the cells and ends.")
 @unconfined_option
 @delay_options
-@plain_text
-@answers
-@explained
+@tables_or_json
 def try_flashrom(
     flashrom: str,
     flags: Flags,

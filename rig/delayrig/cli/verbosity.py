@@ -124,6 +124,11 @@ def answers(function: Callable[..., R]) -> Callable[..., R]:
     return inner
 
 
+def tables_or_json(function: Callable[..., R]) -> Callable[..., R]:
+    """The same for a command whose answer is shown in colours: `--no-color` as well."""
+    return plain_text(answers(function))
+
+
 def tell_json(value: object) -> None:
     """The answer for machines, where it is wanted so."""
     stream = _answer_to.get()

@@ -9,8 +9,8 @@ import msgspec
 
 from delayrig.base.atomic_file import write_atomically
 from delayrig.base.paths import Paths, find_paths
-from delayrig.cli.command import default_out, explained, say_making, until_interrupted
-from delayrig.cli.verbosity import answers, make_console, note, plain_text, tell_json
+from delayrig.cli.command import RigCommand, default_out, say_making, until_interrupted
+from delayrig.cli.verbosity import make_console, note, tables_or_json, tell_json
 from delayrig.hazards.speed import GOVERNORS, SLOWEST_PART
 from delayrig.images.recipes import read_recipes
 from delayrig.machine.live_image import provide_live_image
@@ -23,7 +23,7 @@ NS_PER_US = 1000
 DEFAULT_GOVERNORS = ("ondemand", "performance")
 
 
-@click.command()
+@click.command(cls=RigCommand)
 @click.option(
     "--governor",
     "governors",
@@ -46,9 +46,7 @@ DEFAULT_GOVERNORS = ("ondemand", "performance")
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for wakeup.json and .svg.")
 @click.option("--connect", metavar="URI", help="Runs guests through this libvirt.")
-@plain_text
-@answers
-@explained
+@tables_or_json
 def wakeup(
     governors: tuple[str, ...],
     mips: float,

@@ -6,8 +6,8 @@ from pathlib import Path
 import click
 
 from delayrig.analysis.figures.waste import read_watched, waste_of
-from delayrig.cli.command import explained
-from delayrig.cli.verbosity import answers, make_console, plain_text, tell_json
+from delayrig.cli.command import RigCommand
+from delayrig.cli.verbosity import make_console, tables_or_json, tell_json
 from delayrig.present.terminal.waste import waste_tables
 
 NO_CALLS = (
@@ -16,11 +16,9 @@ NO_CALLS = (
 )
 
 
-@click.command()
+@click.command(cls=RigCommand)
 @click.argument("folder", metavar="RUN|CELL", type=click.Path(path_type=Path))
-@plain_text
-@answers
-@explained
+@tables_or_json
 def waste(folder: Path) -> None:
     """Tells where a flashrom waits for nothing, the largest sum first.
 

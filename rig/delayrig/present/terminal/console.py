@@ -46,6 +46,12 @@ def make_console(*, stderr: bool = False, no_color: bool = False) -> Console:
     )
 
 
+def say(console: Console, *lines: str, style: str | None = None) -> None:
+    """Lines as they are: brackets in them are no markup, and none is wrapped."""
+    for line in lines:
+        console.print(line, style=style, markup=False, soft_wrap=True)
+
+
 def seconds(ns: int | None) -> str:
     """To the millisecond; a dash for what is not known."""
     return "-" if ns is None else f"{ns / 1e9:.3f}"

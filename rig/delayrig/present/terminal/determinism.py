@@ -5,6 +5,7 @@ from rich.console import Console
 
 from delayrig.analysis.selfcheck.determinism import Determinism, Repeat
 from delayrig.base.errors import ExitCode
+from delayrig.present.terminal.console import say
 from delayrig.present.terminal.progress import ManyRuns
 
 
@@ -25,8 +26,7 @@ class RepeatProgress(ManyRuns):
             f" {repeat.compared} cells, {same}",
             markup=False,
         )
-        for line in found:
-            self._console.print(f"  {line}", markup=False, soft_wrap=True)
+        say(self._console, *(f"  {line}" for line in found))
 
     def answered(self, answer: Determinism, file: str) -> None:
         """One sentence: are virtual times exact?"""
@@ -41,4 +41,4 @@ class RepeatProgress(ManyRuns):
                 verdict = f"Not shown to be exact: {what}."
         self._console.print(f"[bold]{verdict}[/]")
         self._console.print(f"Not tried: {', '.join(answer.not_tried)}.", markup=False)
-        self._console.print(f"results: {file}", markup=False, soft_wrap=True)
+        say(self._console, f"results: {file}")

@@ -6,6 +6,7 @@ from rich.markup import escape
 
 from delayrig.analysis.gate.decision import Decision, GateCell, Outcome
 from delayrig.model.cell import Role
+from delayrig.present.terminal.console import say
 from delayrig.present.terminal.table import FittedTable
 
 STYLES = {
@@ -22,14 +23,11 @@ ROWS_MAX = 20
 def print_decision(decision: Decision, console: Console) -> None:
     """Three lines, what could not have been seen, and the cells that decided it."""
     first, *others = decision.lines
-    console.print(first, style=STYLES[decision.outcome], markup=False, soft_wrap=True)
-    for line in others:
-        console.print(line, markup=False, soft_wrap=True)
-    for line in decision.doubts:
-        console.print(f"doubt: {line}", markup=False, soft_wrap=True)
+    say(console, first, style=STYLES[decision.outcome])
+    say(console, *others)
+    say(console, *(f"doubt: {line}" for line in decision.doubts))
     console.print("What could be seen of the candidate:")
-    for line in decision.blind:
-        console.print(f"  {line}", markup=False, soft_wrap=True)
+    say(console, *(f"  {line}" for line in decision.blind))
     console.print()
     measured = [cell for cell in decision.deciding if cell.role == Role.MEASURE]
     shown = measured if decision.outcome is Outcome.PASS else decision.deciding
@@ -37,8 +35,7 @@ def print_decision(decision: Decision, console: Console) -> None:
     if len(shown) > ROWS_MAX:
         console.print(f"... and {len(shown) - ROWS_MAX} more")
     if decision.outcome is not Outcome.PASS:
-        for cell in shown[:1]:
-            console.print(f"again: {cell.rerun}", markup=False, soft_wrap=True)
+        say(console, *(f"again: {cell.rerun}" for cell in shown[:1]))
 
 
 def decision_table(cells: list[GateCell]) -> FittedTable:

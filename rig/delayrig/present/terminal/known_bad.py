@@ -6,17 +6,14 @@ from rich.console import Console
 from delayrig.analysis.selfcheck.known_bad import WANTED, Answered, KnownBad
 from delayrig.base.errors import ExitCode
 from delayrig.images.known_bad import Mistake
+from delayrig.present.terminal.console import say
 
 
 def print_known_bad(answer: KnownBad, console: Console) -> None:
     """A line for each that was not answered by its class, and one for all."""
     for build in answer.builds:
         mark = "as it must be" if build.right else f"wanted {WANTED[build.kind]}"
-        console.print(
-            f"{build.outcome:9} {mark:15} {build.kind:8} {build.name}: {reason_of(build)}",
-            markup=False,
-            soft_wrap=True,
-        )
+        say(console, f"{build.outcome:9} {mark:15} {build.kind:8} {build.name}: {reason_of(build)}")
     console.print(f"[bold]{summary(answer)}[/]")
 
 
@@ -36,9 +33,7 @@ def print_table(mistakes: list[Mistake], console: Console) -> None:
     """The table itself."""
     for mistake in mistakes:
         sight = f" ({mistake.sight})" if mistake.sight != "nobody" else ""
-        console.print(
-            f"{mistake.kind:8} {mistake.name}{sight}: {mistake.what}", markup=False, soft_wrap=True
-        )
+        say(console, f"{mistake.kind:8} {mistake.name}{sight}: {mistake.what}")
 
 
 def reason_of(build: Answered) -> str:

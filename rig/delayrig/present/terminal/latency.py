@@ -10,6 +10,7 @@ from delayrig.analysis.latency.host_interference import MEANING
 from delayrig.analysis.latency.result import LatencyReport, MachineReport
 from delayrig.analysis.latency.series import Section
 from delayrig.present import latency_rows as rows
+from delayrig.present.terminal.console import say
 from delayrig.present.terminal.progress import BAR_WIDTH, LiveBar
 from delayrig.present.terminal.table import fitted
 
@@ -61,14 +62,14 @@ def print_report(report: LatencyReport, console: Console) -> None:
             console.print(f"[bold]{escape(each.caption)}[/]")
             console.print(fitted(each, titled=False))
     if any(machine.doubt for machine in machines):
-        console.print(f"\n{MEANING}", markup=False, soft_wrap=True)
+        say(console, f"\n{MEANING}")
     for machine in machines:
         if machine.doubt:
             said = f"in doubt on {machine.title}: {machine.doubt}"
-            console.print(said, style="yellow", markup=False, soft_wrap=True)
+            say(console, said, style="yellow")
         for what in machine.missing:
             said = f"missing on {machine.title}: {what}"
-            console.print(said, style="yellow", markup=False, soft_wrap=True)
+            say(console, said, style="yellow")
 
 
 def _print_sentences(machine: MachineReport, meant: set[str], console: Console) -> None:
@@ -90,8 +91,7 @@ def _print_sentences(machine: MachineReport, meant: set[str], console: Console) 
         for each in machine.of(Section.SWEEP)
     ]
     console.print(f"\n[bold]{escape(machine.title)}[/], kernel {escape(machine.kernel)}")
-    for line in filter(None, lines):
-        console.print(f"  {line}", markup=False, soft_wrap=True)
+    say(console, *(f"  {line}" for line in filter(None, lines)))
 
 
 def once(meaning: str, meant: set[str]) -> str:
