@@ -53,6 +53,6 @@ def test_change_is_told_for_each_governor() -> None:
 
 
 def test_chart_is_an_svg_that_says_its_figures() -> None:
-    svg = chart(REPORT)
+    svg = chart(REPORT).svg_file()
     assert ET.fromstring(svg).tag.endswith("svg")
     assert b"ondemand, 2 eaters: 360 us" in svg

@@ -1,22 +1,29 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`rig/rig export` and `schema`: what the rig keeps, for other tools."""
+"""`rig/rig export`, `trace` and `schema`: what the rig keeps, for other tools."""
 
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import click
 
 from delayrig.analysis.gate.decision import FILE_NAME as GATE_FILE
 from delayrig.analysis.gate.decision import read_decision
 from delayrig.analysis.gate.request import BASELINE, CANDIDATE, rounds_of
+from delayrig.base.errors import BadInputError, LostGuestError
 from delayrig.cli.command import RigCommand
+from delayrig.model.delays import read_delays
+from delayrig.model.events import read_events
 from delayrig.model.result import read_results
 from delayrig.present.formats.known import FORMATS, STDOUT, Wanted, wanted_formats
 from delayrig.present.formats.report import Report, report_of_gate, report_of_run
 from delayrig.present.schemas import KINDS, schema_text
+from delayrig.present.trace.perfetto import as_perfetto
+from delayrig.present.trace.timeline import timeline_of
+from delayrig.present.trace.vcd import as_vcd
 
+TRACE_FORMATS = {"perfetto": as_perfetto, "vcd": as_vcd}
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -70,6 +77,34 @@ def read_report(folder: Path) -> Report:
     rounds = [*rounds_of(folder, CANDIDATE), *([] if stored else rounds_of(folder, BASELINE))]
     runs = [read_results(run) for run in rounds]
     return report_of_gate(decision, [*runs, *([read_results(Path(stored))] if stored else [])])
+
+
+@click.command(cls=RigCommand)
+@click.argument("events", metavar="CELL|EVENTS", type=click.Path(path_type=Path))
+@click.option(
+    "--format",
+    "kind",
+    type=click.Choice(sorted(TRACE_FORMATS)),
+    default="perfetto",
+    show_default=True,
+    help="For ui.perfetto.dev and chrome://tracing, or for waveform viewers such as GTKWave.",
+)
+@click.option("-o", "--output", type=click.File("wb", atomic=True), default="-", help="A file.")
+def trace(events: Path, kind: str, output: BinaryIO) -> None:
+    """Turns the events of a cell into something to look at.
+
+    CELL is the folder of a cell in a run's --out folder, EVENTS a file that serprog-emu or the
+    dummy programmer left. Requests, commands, busy times, waits, delays (of a CELL in a guest),
+    violations and faults each have a track of their own; times begin with the first of them.
+    """
+    try:
+        timeline = timeline_of(read_events(events), read_delays(events))
+    except LostGuestError as error:
+        raise BadInputError(
+            f"{events}: not events that can be shown: {error}",
+            hint="name a cell's folder, or an events.jsonl",
+        ) from error
+    output.write(TRACE_FORMATS[kind](timeline))
 
 
 @click.command(cls=RigCommand)

@@ -142,9 +142,9 @@ def plot(wanted: "Choice", svg: Path | None, url: str | None) -> None:
     if svg is None:
         print_plot(series, make_console())
         return
-    from delayrig.present.pages.history_plot import drawn
+    from delayrig.present.pages.history_plot import history_chart
 
-    write_atomically(svg, drawn(series, wanted.subject))
+    write_atomically(svg, history_chart(series, wanted.subject).svg_file())
 
 
 @history.command("steps")

@@ -158,12 +158,10 @@ async def _measure_guests(
 
 def _write_pages(report: LatencyReport, out: Path) -> None:
     """The page, and each of its charts as a file of its own."""
-    from delayrig.present.latency.charts import charts_of
-    from delayrig.present.latency.page import latency_page
-    from delayrig.present.pages.charts import svg_file
+    from delayrig.present.pages.latency import latency_page
+    from delayrig.present.pages.latency_charts import charts_of
     from delayrig.present.pages.page import anchor
 
     for chart in charts_of(report.machines):
-        svg = svg_file(chart.figure, title=chart.title, description=chart.description)
-        write_atomically(out / f"{anchor(chart.title)}.svg", svg)
+        write_atomically(out / f"{anchor(chart.title)}.svg", chart.svg_file())
     write_atomically(out / PAGE_NAME, latency_page(report))

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from delayrig.analysis.proposal.conclusion_text import advice, conclusion
-from delayrig.analysis.proposal.steps import FILE_NAME, Proposal, fold_proposal
+from delayrig.analysis.proposal.steps import FILE_NAME, fold_proposal
 from delayrig.base.atomic_file import write_atomically, write_json
 from delayrig.base.errors import BadInputError
 from delayrig.cli.cells import ClusterGiven, cluster_options
@@ -22,7 +22,6 @@ from delayrig.present.terminal.table import plain_table
 from delayrig.run.resume import FILE_NAME as BEGUN
 
 PLAN = "proposal"
-COLUMNS = ("step", "time s", "CPU s", "wake-ups", "overshoot ms", "too short", "cells")
 
 
 @click.command(cls=RigCommand)
@@ -41,9 +40,20 @@ def proposal(out: Path, jobs: int | None, seed: int, cluster: ClusterGiven) -> N
     results = _results(out, jobs, seed, cluster)
     found = fold_proposal(results)
     write_json(out / FILE_NAME, found)
-    _write_page(found, out)
+    # matplotlib takes longer to load than most commands take.
+    from delayrig.present.pages.proposal import FIGURES, proposal_chart, proposal_page, step_values
+
+    write_atomically(out / "proposal.html", proposal_page(found))
+    write_atomically(out / "proposal.svg", proposal_chart(found).svg_file())
     tell_json(found)
-    _print(found, out)
+    table = plain_table(["step"], FIGURES)
+    for step in found.steps:
+        table.add_row(*step_values(step))
+    console = make_console()
+    console.print(table)
+    console.print()
+    say(console, conclusion(found), *advice(found))
+    say(console, f"results: {out}/proposal.html, proposal.svg, {FILE_NAME}")
     sys.exit(exit_code_of_run(results.cells, results.contrasts))
 
 
@@ -62,24 +72,3 @@ def _results(out: Path, jobs: int | None, seed: int, cluster: ClusterGiven) -> R
     jobs = jobs or len(os.sched_getaffinity(0))
     request, paths = own_request(PLAN, (), seed, jobs, out, resume=begun, cluster=cluster.wish())
     return run_shown(request, paths, how_to_go_on="; the same command goes on")
-
-
-def _write_page(found: Proposal, out: Path) -> None:
-    # matplotlib takes longer to load than most commands take.
-    from delayrig.present.pages.proposal import proposal_page, proposal_svg
-
-    write_atomically(out / "proposal.html", proposal_page(found))
-    write_atomically(out / "proposal.svg", proposal_svg(found))
-
-
-def _print(found: Proposal, out: Path) -> None:
-    from delayrig.present.pages.proposal import step_values
-
-    table = plain_table(COLUMNS[:1], COLUMNS[1:])
-    for step in found.steps:
-        table.add_row(*step_values(step))
-    console = make_console()
-    console.print(table)
-    console.print()
-    say(console, conclusion(found), *advice(found))
-    say(console, f"results: {out}/proposal.html, proposal.svg, {FILE_NAME}")

@@ -31,8 +31,7 @@ from delayrig.images.disguise import RENAMED, STRIPPED
 from delayrig.images.known_bad import find_mistake, own_mistakes
 from delayrig.model.lane import EXACT_LANE
 from delayrig.present.terminal.console import say
-from delayrig.present.terminal.determinism import RepeatProgress
-from delayrig.present.terminal.known_bad import print_known_bad, print_table
+from delayrig.present.terminal.selfcheck import RepeatProgress, print_known_bad, print_table
 
 
 @click.group(cls=RigGroup)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`rig/rig shrink`: the simplest cell that still shows a conviction."""
 
+import shlex
 import sys
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import msgspec
 
 from delayrig.analysis.repro.choice import Wish, choose
 from delayrig.analysis.shrink import NAME as SHRUNK
-from delayrig.analysis.shrink import plan_text
+from delayrig.analysis.shrink import Step, plan_text
 from delayrig.analysis.shrink import shrink as shrink_cell
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.paths import find_paths
@@ -24,7 +25,6 @@ from delayrig.cli.option_types import CELL, SUBJECT, plan_option
 from delayrig.cli.verbosity import answers, tell_json
 from delayrig.images.delay_function import DelayWish
 from delayrig.plan.request import check_out
-from delayrig.present.terminal.shrunk import show_shrunk, show_step
 from delayrig.run.trials import Trials, trial_folder
 
 
@@ -90,10 +90,20 @@ def shrink(
         preparing=say_making,
         delay=chosen.delay,
     )
-    work = shrink_cell(whole, chips, trials.run, limit_s=limit_s, watch=show_step)
+    work = shrink_cell(whole, chips, trials.run, limit_s=limit_s, watch=_show_step)
     kept = f"what was tried is kept in {folder}"
     shrunk = until_interrupted(work, kept=kept)
     found.write_text(plan_text(shrunk.cell))
     tell_json(shrunk.cell)
-    show_shrunk(shrunk, str(found))
+    click.echo()
+    if not shrunk.complete:
+        click.echo("The time was up: there may be a simpler one.")
+    click.echo(f"{shrunk.result.verdict} {shrunk.cell.id}")
+    click.echo(f"  {shrunk.result.reason}")
+    again = ["rig/rig", "run", "--plan", str(found), "--seed", str(shrunk.cell.seed)]
+    click.echo(shlex.join(again))
     sys.exit(ExitCode.UNSAFE)
+
+
+def _show_step(step: Step) -> None:
+    click.echo(f"{'kept' if step.kept else 'no  '}  {step.what}: {step.verdict}")

@@ -96,10 +96,10 @@ def survey(
     found = survey_run(run_folder)
     write_json(run_folder / FILE_NAME, found)
     # matplotlib takes longer to load than most commands take.
-    from delayrig.present.pages.survey import survey_page, survey_svg
+    from delayrig.present.pages.survey import survey_chart, survey_page
 
     write_atomically(run_folder / "survey.html", survey_page(found))
-    write_atomically(run_folder / "survey.svg", survey_svg(found))
+    write_atomically(run_folder / "survey.svg", survey_chart(found).svg_file())
     tell_json(found)
     console = make_console()
     print_survey(found, console)

@@ -185,10 +185,10 @@ def exit_code_of(answer: Answer) -> ExitCode:
 
 def _write_page(answer: Answer, folder: Path) -> None:
     # matplotlib takes longer to load than most commands take.
-    from delayrig.present.pages.threshold import front_svg, threshold_page
+    from delayrig.present.pages.threshold import front_chart, threshold_page
 
     write_atomically(folder / "threshold.html", threshold_page(answer))
-    write_atomically(folder / "pareto.svg", front_svg(answer))
+    write_atomically(folder / "pareto.svg", front_chart(answer).svg_file())
 
 
 def _trials(wish: _Wish, paths: Paths, progress: RunProgress) -> Trials:

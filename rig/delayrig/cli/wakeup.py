@@ -18,6 +18,7 @@ from delayrig.present.terminal.table import FittedTable, plain_table
 
 if TYPE_CHECKING:
     from delayrig.analysis.latency.wakeup import Lateness, WakeupReport
+    from delayrig.present.pages.charts import Chart
 
 NS_PER_US = 1000
 DEFAULT_GOVERNORS = ("ondemand", "performance")
@@ -68,7 +69,7 @@ def wakeup(
     )
     folder.mkdir(parents=True, exist_ok=True)
     write_atomically(folder / "wakeup.json", msgspec.json.format(msgspec.json.encode(report)))
-    write_atomically(folder / "wakeup.svg", chart(report))
+    write_atomically(folder / "wakeup.svg", chart(report).svg_file())
     console = make_console()
     tell_json(report)
     console.print(table(report))
@@ -128,9 +129,9 @@ def table(report: "WakeupReport") -> FittedTable:
     return made
 
 
-def chart(report: "WakeupReport") -> bytes:
-    """Bars of the means, as an SVG file."""
-    from delayrig.present.pages.charts import Colour, new_figure, svg_file
+def chart(report: "WakeupReport") -> "Chart":
+    """Bars of the means."""
+    from delayrig.present.pages.charts import Chart, Colour, new_figure
 
     governors = list(dict.fromkeys(reading.governor for reading in report.readings))
     with new_figure(height_in=3.5) as figure:
@@ -152,4 +153,4 @@ def chart(report: "WakeupReport") -> bytes:
         f"{reading.governor}, {reading.eaters} eaters: {reading.mean_ns / NS_PER_US:.0f} us"
         for reading in report.readings
     )
-    return svg_file(figure, title="How late a sleep of 10 ms ends", description=words)
+    return Chart(title="How late a sleep of 10 ms ends", description=words, figure=figure)

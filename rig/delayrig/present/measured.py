@@ -20,8 +20,8 @@ from delayrig.images.disguise import STRIPPED, split_disguises
 from delayrig.model.cell import Role
 from delayrig.model.lane import EXACT_LANE
 from delayrig.model.result import CellResult, Results, Verdict
-from delayrig.present.terminal.known_bad import summary
 from delayrig.present.terminal.results import cell_table, evidence_lines
+from delayrig.present.terminal.selfcheck import summary
 
 RUN_MARK = "<!-- measured: default -->"
 GATE_MARK = "<!-- measured: gate -->"

@@ -4,7 +4,7 @@
 from delayrig.analysis.selfcheck.known_bad import WANTED, KnownBad
 from delayrig.present.pages.page import Section, paragraph, render_page, table_html
 from delayrig.present.tables import Table
-from delayrig.present.terminal.known_bad import reason_of, summary
+from delayrig.present.terminal.selfcheck import reason_of, summary
 
 COLUMNS = ("name", "what is wrong", "class", "who sees it", "wanted", "answered", "right", "cell")
 

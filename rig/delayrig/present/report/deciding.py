@@ -2,14 +2,14 @@
 """What a gate decided, cell by cell."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
 from delayrig.analysis.gate.decision import Decision, Excess, GateCell, Outcome
 from delayrig.model.cell import place_of
-from delayrig.present.pages.charts import Colour, chart_html, new_figure, svg_of
-from delayrig.present.pages.page import Section, code, details, paragraph, table_html
+from delayrig.present.pages.charts import Chart, Colour, hide_left_axis, label_bar, new_figure
+from delayrig.present.pages.page import Section, bullets, code, details, paragraph, table_html
 from delayrig.present.report.labels import seconds
 from delayrig.present.report.source import GateSource, Sources
 from delayrig.present.tables import Table, words_and_figures
@@ -37,19 +37,14 @@ CLASSES = {
 
 def decision_section(sources: Sources) -> Section:
     """All gates, one below the other."""
-    body = Markup("").join(
-        _decision(gate, several=len(sources.gates) > 1) for gate in sources.gates
-    )
+    several = len(sources.gates) > 1
+    body = Markup("").join(_decision(gate, several=several) for gate in sources.gates)
     return Section(key="decision", title="The decision", body=body)
 
 
 def _decision(gate: GateSource, *, several: bool) -> Markup:
     decision = gate.decision
-    body = Markup("")
-    if several:
-        body += Markup("<h3>{} against {}</h3>").format(
-            decision.candidate.name, decision.baseline.name
-        )
+    body = Markup("<h3>{}</h3>").format(_sides(decision)) if several else Markup("")
     body += paragraph(
         f"Plan {decision.plan}, seed {decision.seed}. A cell may take"
         f" {decision.limits.slowdown_pct:g} % more time and {decision.limits.cpu_pct:g} % more CPU"
@@ -59,17 +54,16 @@ def _decision(gate: GateSource, *, several: bool) -> Markup:
     compared = [cell for cell in decision.cells if cell.excess]
     if compared:
         body += _chart(decision, compared)
-    body += _cells(decision)
-    body += details(
-        "What could have been seen of the candidate",
-        Markup("<ul>{}</ul>").format(
-            Markup("").join(Markup("<li>{}</li>").format(line) for line in decision.blind)
-        ),
-    )
+    body += table_html(_cells(decision.cells))
+    body += details("What could have been seen of the candidate", bullets(decision.blind))
     worst = next(iter(decision.deciding), None)
     if worst is not None and decision.outcome is not Outcome.PASS:
         body += paragraph("The worst cell again: ", code(worst.rerun))
     return body
+
+
+def _sides(decision: Decision) -> str:
+    return f"{decision.candidate.name} against {decision.baseline.name}"
 
 
 def _floors(decision: Decision) -> str:
@@ -80,65 +74,53 @@ def _floors(decision: Decision) -> str:
 
 
 def _chart(decision: Decision, compared: list[GateCell]) -> Markup:
-    names = f"{decision.candidate.name} against {decision.baseline.name}"
+    names = _sides(decision)
     drawn = compared[:DRAWN_MAX]
-    svg = svg_of(
-        change_figure(drawn),
+    chart = Chart(
         title=f"Change of time, {names}",
         description="; ".join(f"{cell.id}: {cell.why}" for cell in drawn),
+        figure=_figure(drawn),
     )
     note = f" (the {DRAWN_MAX} worst cells)" if len(compared) > DRAWN_MAX else ""
-    return chart_html(
-        svg,
+    noisy = any(item.low_pct != item.high_pct for cell in drawn for item in cell.excess)
+    return chart.html(
         caption=f"Time and CPU time of {names}, in percent more or less{note}; the dashed line is"
-        " the limit" + (", thin lines are intervals" if _have_noise(drawn) else ""),
+        " the limit" + (", thin lines are intervals" if noisy else ""),
         table=_change_table(drawn),
     )
 
 
-def _have_noise(cells: list[GateCell]) -> bool:
-    return any(item.low_pct != item.high_pct for cell in cells for item in cell.excess)
-
-
-def change_figure(cells: list[GateCell]) -> "Figure":
+def _figure(cells: list[GateCell]) -> "Figure":
     """Bars of change, one for each cell and figure; red beyond the limit."""
     figures = list(dict.fromkeys(item.figure for cell in cells for item in cell.excess))
     names = [place_of(cell.id) for cell in cells]
     with new_figure(height_in=0.85 + 0.3 * len(cells)) as figure:
         panels = figure.subplots(1, len(figures), sharey=True, squeeze=False)[0]
         for axes, name in zip(panels, figures, strict=True):
-            found = [(at, item) for at, item in _of_figure(cells, name)]
-            for at, item in found:
-                axes.barh(at, item.pct, color=_colour_of(item), height=0.62)
-                if item.low_pct != item.high_pct:
-                    reach = [[max(item.pct - item.low_pct, 0)], [max(item.high_pct - item.pct, 0)]]
-                    axes.errorbar(item.pct, at, xerr=reach, color=Colour.INK, capsize=3, lw=1)
-                axes.annotate(
-                    f"{item.pct:+.1f} %",
-                    (max(item.high_pct, item.pct, item.limit_pct), at),
-                    xytext=(5, 0),
-                    textcoords="offset points",
-                    va="center",
-                )
-            for limit in {item.limit_pct for _, item in found}:
-                axes.axvline(limit, color=Colour.INK, lw=1, ls="--")
-            axes.axvline(0, color=Colour.SOFT, lw=0.8)
+            items = [{item.figure: item for item in cell.excess}.get(name) for cell in cells]
+            _draw_bars(axes, {at: item for at, item in enumerate(items) if item})
             axes.set_xlabel(f"{name}, %")
             axes.grid(axis="x")
             axes.margins(x=0.12)
             left, right = axes.get_xlim()
             axes.set_xlim(left, right + 0.2 * (right - left))
-            axes.spines["left"].set_visible(False)
-            axes.tick_params(axis="y", length=0)
+            hide_left_axis(axes)
         panels[0].set_yticks(range(len(names)), names)
         panels[0].invert_yaxis()
     return figure
 
 
-def _of_figure(cells: list[GateCell], name: str) -> list[tuple[int, Excess]]:
-    return [
-        (at, item) for at, cell in enumerate(cells) for item in cell.excess if item.figure == name
-    ]
+def _draw_bars(axes: Any, items: dict[int, Excess]) -> None:
+    """By row."""
+    for at, item in items.items():
+        axes.barh(at, item.pct, color=_colour_of(item), height=0.62)
+        if item.low_pct != item.high_pct:
+            reach = [[max(item.pct - item.low_pct, 0)], [max(item.high_pct - item.pct, 0)]]
+            axes.errorbar(item.pct, at, xerr=reach, color=Colour.INK, capsize=3, lw=1)
+        label_bar(axes, f"{item.pct:+.1f} %", max(item.high_pct, item.pct, item.limit_pct), at)
+    for limit in {item.limit_pct for item in items.values()}:
+        axes.axvline(limit, color=Colour.INK, lw=1, ls="--")
+    axes.axvline(0, color=Colour.SOFT, lw=0.8)
 
 
 def _colour_of(item: Excess) -> Colour:
@@ -163,19 +145,14 @@ def _change_table(cells: list[GateCell]) -> Table:
     )
 
 
-def _cells(decision: Decision) -> Markup:
-    return table_html(
-        words_and_figures(
-            f"Each cell, the worst first{_first_of(decision.cells)}; times in seconds",
-            ["cell", "outcome", "baseline", "candidate"],
-            ["before", "now", "time", "CPU time"],
-            [_row(cell) for cell in decision.cells[:LISTED_MAX]],
-        )
+def _cells(cells: Sequence[GateCell]) -> Table:
+    more = f" (the first {LISTED_MAX} of {len(cells)})" if len(cells) > LISTED_MAX else ""
+    return words_and_figures(
+        f"Each cell, the worst first{more}; times in seconds",
+        ["cell", "outcome", "baseline", "candidate"],
+        ["before", "now", "time", "CPU time"],
+        map(_row, cells[:LISTED_MAX]),
     )
-
-
-def _first_of(cells: Sequence[GateCell]) -> str:
-    return f" (the first {LISTED_MAX} of {len(cells)})" if len(cells) > LISTED_MAX else ""
 
 
 def _row(cell: GateCell) -> list[str | Markup]:

@@ -14,13 +14,17 @@ from markupsafe import Markup
 from delayrig.base.atomic_file import write_atomically
 from delayrig.base.errors import BadInputError
 from delayrig.present.pages.page import Assets, Section, render_page
-from delayrig.present.report.cell_rows import all_cells, filters_of
-from delayrig.present.report.cells import ROWS_MAX, cells_section, notable_section
+from delayrig.present.report.cells import (
+    ROWS_MAX,
+    all_cells,
+    cells_section,
+    filters_of,
+    notable_section,
+)
 from delayrig.present.report.deciding import decision_section
 from delayrig.present.report.differences import differences_section
 from delayrig.present.report.environment import environment_section
 from delayrig.present.report.labels import TEMPLATES
-from delayrig.present.report.margins import margins_section
 from delayrig.present.report.matrix import matrix_section
 from delayrig.present.report.parts import ANY_PART, Part, PartsMaker, index_of, part_of_anchors
 from delayrig.present.report.source import Sources, Told
@@ -33,7 +37,7 @@ from delayrig.present.report.timelines import (
     timelines_section,
 )
 from delayrig.present.report.totals import totals_section
-from delayrig.present.report.waiting import waiting_section
+from delayrig.present.report.waits import margins_section, waiting_section
 
 PAGE = "report.html"
 LIMIT_BYTES = 2_000_000

@@ -13,7 +13,7 @@ from delayrig.judge.exit_code import is_expected
 from delayrig.model.cell import Role
 from delayrig.model.result import CellResult
 from delayrig.present.notable import GRAVITY, rank
-from delayrig.present.pages.page import Section, environment, paragraph, table_html
+from delayrig.present.pages.page import Section, paragraph, rendered, table_html
 from delayrig.present.report.labels import (
     CALM,
     CLASSES,
@@ -54,10 +54,10 @@ class _Badge:
 def matrix_section(sources: Sources) -> Section:
     """All runs, one below the other."""
     body = [paragraph(EXPLAINED), *(_matrix(run) for run in sources.runs if _measured(run))]
-    watched = [run for run in sources.runs if _watchers(run)]
+    watched = [table_html(_watching(run)) for run in sources.runs if _watchers(run)]
     if watched:
         heading = Markup('<h3 id="watching" tabindex="-1">How the rig put itself to the test</h3>')
-        body += [heading, *(_watching(run) for run in watched)]
+        body += [heading, *watched]
     return Section(key="verdicts", title="Verdicts", body=Markup("").join(body))
 
 
@@ -79,26 +79,17 @@ def _matrix(run: RunSource) -> Markup:
     slots = {slot for rows in found.values() for row in rows.values() for slot in row}
     columns = sorted(slots, key=lambda slot: (speed_rank(slot[0]), *slot))
     label = f"{run.label}: verdicts" if run.label else "Verdicts"
-    made = (
-        environment(TEMPLATES)
-        .get_template("matrix.html")
-        .render(
-            caption=f"{label} of {count(len(cells), 'cell')} that measure a subject",
-            columns=[
-                (speed, [cores for _, cores in group]) for speed, group in groupby(columns, _speed)
-            ],
-            slots=len(columns),
-            subjects=[
-                {"name": subject, "rows": _rows(run, rows, columns)}
-                for subject, rows in found.items()
-            ],
-        )
+    by_speed = groupby(columns, lambda slot: slot[0])
+    return rendered(
+        TEMPLATES,
+        "matrix.html",
+        caption=f"{label} of {count(len(cells), 'cell')} that measure a subject",
+        columns=[(speed, [cores for _, cores in group]) for speed, group in by_speed],
+        slots=len(columns),
+        subjects=[
+            {"name": subject, "rows": _rows(run, rows, columns)} for subject, rows in found.items()
+        ],
     )
-    return Markup(made)
-
-
-def _speed(slot: Slot) -> str:
-    return slot[0]
 
 
 def _rows(run: RunSource, rows: dict[str, Slots], columns: Sequence[Slot]) -> list[dict[str, Any]]:
@@ -107,7 +98,9 @@ def _rows(run: RunSource, rows: dict[str, Slots], columns: Sequence[Slot]) -> li
     rest = [hazards for hazards in rows if hazards not in shown]
     named = [(hazards, [hazards], rows[hazards]) for hazards in shown]
     if rest:
-        together = _together([rows[hazards] for hazards in rest])
+        together: Slots = {}
+        for slot, cells in chain(*(rows[hazards].items() for hazards in rest)):
+            together.setdefault(slot, []).extend(cells)
         named.append((f"{len(rest)} other sets of hazards", rest, together))
     return [
         {
@@ -125,14 +118,6 @@ def _shown(rows: dict[str, Slots]) -> list[str]:
     if len(chosen) > ROWS_MAX:
         chosen.sort(key=lambda hazards: min(rank(c) for c in chain(*rows[hazards].values())))
     return sorted(chosen[:ROWS_MAX], key=lambda each: (each != CALM, each))
-
-
-def _together(rows: Sequence[Slots]) -> Slots:
-    found: Slots = {}
-    for slots in rows:
-        for slot, cells in slots.items():
-            found.setdefault(slot, []).extend(cells)
-    return found
 
 
 def _badges(run: RunSource, cells: Sequence[CellResult]) -> list[_Badge]:
@@ -156,18 +141,16 @@ def _watchers(run: RunSource) -> list[CellResult]:
     return [cell for cell in run.results.cells if cell.role in (Role.CANARY, Role.CONTROL)]
 
 
-def _watching(run: RunSource) -> Markup:
+def _watching(run: RunSource) -> Table:
     """What the rig was put to the test with."""
     label = f"{run.label}: canaries" if run.label else "Canaries"
     watchers = _watchers(run)
     shown = sorted(watchers, key=is_expected)[:WATCHERS_MAX]
     left_out = len(watchers) - len(shown)
     more = f"; {left_out} more came out as they must, or are under Cells" if left_out else ""
-    return table_html(
-        Table(
-            caption=f"{label} have their waits cut and must be convicted, controls are the same"
-            f" cells with whole waits and must be acquitted{more}",
-            columns=("cell", "role", "verdict"),
-            rows=[[cell_link(run, cell), cell.role, verdict_html(cell)] for cell in shown],
-        )
+    return Table(
+        caption=f"{label} have their waits cut and must be convicted, controls are the same"
+        f" cells with whole waits and must be acquitted{more}",
+        columns=("cell", "role", "verdict"),
+        rows=[[cell_link(run, cell), cell.role, verdict_html(cell)] for cell in shown],
     )

@@ -18,7 +18,7 @@ from delayrig.base import digest
 from delayrig.base.garbage import without_collections
 from delayrig.present.notable import is_notable
 from delayrig.present.pages.page import Assets, Section, paragraph, render_page, table_html
-from delayrig.present.report.cell_rows import all_cells, cells_table, filters_of
+from delayrig.present.report.cells import all_cells, cells_table, filters_of
 from delayrig.present.report.labels import CALM, hazards_of, speed_of, speed_rank, subject_of
 from delayrig.present.report.source import Sources, Told, begin_worker
 from delayrig.present.tables import words_and_figures

@@ -3,17 +3,15 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from delayrig.analysis.latency.explain import growths, requests_ns
 from delayrig.analysis.latency.host_interference import marked, say_doubt
 from delayrig.analysis.latency.proposal import read_proposal
 from delayrig.analysis.latency.result import MachineReport, Reading
 from delayrig.analysis.latency.series import Section
+from delayrig.present.pages import charts
 from delayrig.present.pages.charts import SERIES, Colour, new_figure
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 MARKS = ("o", "s", "^", "D", "v", "P")
 SWEEP_POINTS = 250
@@ -21,16 +19,10 @@ LINES = ("-", "--", "-.", ":")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chart:
-    """A figure with what it shows, to those who see it and to those who do not."""
+class Chart(charts.Chart):
+    """With words on what is seen in it, and why."""
 
-    key: str
-    """Its file's name, without the end."""
-    title: str
     words: str
-    """What is seen in it, and why."""
-    description: str
-    figure: "Figure"
 
 
 def sweep_chart(machine: MachineReport) -> Chart | None:
@@ -51,7 +43,6 @@ def sweep_chart(machine: MachineReport) -> Chart | None:
         axes.grid(visible=True)
         figure.legend(loc="outside upper left", ncols=len(found))
     return Chart(
-        key="sweep",
         title=f"Error of select, ppoll and poll on {machine.title}",
         words=_sweep_words(machine) + say_doubt(found),
         description="Lines: how late each wait from 1 to 2,000 us ended, by interface."
@@ -133,7 +124,6 @@ def steps_chart(machine: MachineReport) -> Chart | None:
         axes.grid(visible=True)
         axes.legend(loc="upper left")
     return Chart(
-        key="steps",
         title=f"Steps of select on {machine.title}",
         words=(
             f"How long select() took. It ends at a tick, one in {jiffy_ms:g} ms: the first that is"
@@ -164,7 +154,6 @@ def table_chart(machines: Sequence[MachineReport]) -> Chart | None:
         axes.set_xlabel("us, from the least to the most; the dot is the mean")
         axes.grid(axis="x")
     return Chart(
-        key="nanosleep-100us",
         title="nanosleep of 100 us",
         words=(
             "How long a nanosleep() of 100 us took, idle. At SCHED_FIFO there is no timer slack,"
@@ -222,7 +211,6 @@ def growth_chart(machine: MachineReport) -> Chart | None:
         axes.grid(visible=True)
         axes.legend(loc="upper left")
     return Chart(
-        key="growth",
         title=f"Lateness by length of the wait on {machine.title}",
         words=(
             "How late waits of 10 ms, 100 ms and 1 s ended. The slack of select() is 0.1 % of the"
@@ -259,7 +247,6 @@ def slack_chart(machines: Sequence[MachineReport]) -> Chart | None:
         axes.grid(visible=True)
         axes.legend(loc="lower right")
     return Chart(
-        key="slack",
         title="Timer slack and sleeps of 100 us",
         words=(
             "How late clock_nanosleep() of 100 us ended at normal priority: whole at the usual"

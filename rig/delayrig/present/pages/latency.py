@@ -12,7 +12,7 @@ from delayrig.analysis.latency.proposal import read_proposal
 from delayrig.analysis.latency.result import LatencyReport, MachineReport, Reading
 from delayrig.analysis.latency.series import Section as Part
 from delayrig.present import latency_rows as rows
-from delayrig.present.latency.charts import (
+from delayrig.present.pages.latency_charts import (
     Chart,
     growth_chart,
     slack_chart,
@@ -20,8 +20,16 @@ from delayrig.present.latency.charts import (
     sweep_chart,
     table_chart,
 )
-from delayrig.present.pages.charts import chart_html, svg_of
-from delayrig.present.pages.page import Section, code, details, paragraph, render_page, table_html
+from delayrig.present.pages.page import (
+    Section,
+    bullets,
+    code,
+    details,
+    paragraph,
+    paragraphs,
+    render_page,
+    table_html,
+)
 from delayrig.present.tables import Table, words_and_figures
 
 Machines = Sequence[MachineReport]
@@ -48,79 +56,58 @@ def latency_page(report: LatencyReport) -> bytes:
 
 
 def _summary(report: LatencyReport) -> Markup:
-    parts = (
-        [] if report.complete else [paragraph("Interrupted: not all that was asked for is here.")]
-    )
     machines = report.machines
-    early = sum(explain.early_of(machine)[0] for machine in machines)
-    waits = sum(explain.early_of(machine)[1] for machine in machines)
+    counts = [explain.early_of(machine) for machine in machines]
+    early, waits = sum(early for early, _ in counts), sum(waits for _, waits in counts)
     names = ", ".join(machine.title for machine in machines)
-    parts.append(paragraph(f"{early} of {waits:,} waits ended early. Measured: {names}."))
-    parts.append(_said((machine, explain.say_slack(machine)) for machine in machines[:1]))
-    parts += [
-        paragraph(f"In doubt on {machine.title}: {machine.doubt}.")
-        for machine in machines
-        if machine.doubt
-    ]
-    if any(machine.doubt for machine in machines):
-        parts.append(paragraph(MEANING))
-    return Markup("").join(parts)
+    lines = [f"{early} of {waits:,} waits ended early. Measured: {names}."]
+    if not report.complete:
+        lines.insert(0, "Interrupted: not all that was asked for is here.")
+    doubts = [f"In doubt on {each.title}: {each.doubt}." for each in machines if each.doubt]
+    said = _said((machine, explain.say_slack(machine)) for machine in machines[:1])
+    return paragraphs(lines) + said + paragraphs([*doubts, MEANING] if doubts else [])
 
 
 def _said(found: Iterable[tuple[MachineReport, Said | None]]) -> Markup:
     """A line for each machine, and what the figures mean once for all."""
-    items, meanings = [], []
-    for machine, said in found:
-        if said is not None:
-            line = Markup("<li><strong>{}</strong>: {}</li>")
-            items.append(line.format(machine.title, said.figures))
-            meanings.append(said.meaning)
-    if not items:
+    pairs = [(machine, said) for machine, said in found if said is not None]
+    if not pairs:
         return Markup("")
-    meaning = " ".join(dict.fromkeys(filter(None, meanings)))
-    words = paragraph(meaning) if meaning else Markup("")
-    return Markup("<ul>{}</ul>{}").format(Markup("").join(items), words)
+    meaning = " ".join(dict.fromkeys(said.meaning for _, said in pairs if said.meaning))
+    items = bullets(_named(machine, said.figures) for machine, said in pairs)
+    return items + paragraphs([meaning] if meaning else [])
+
+
+def _named(machine: MachineReport, words: str) -> Markup:
+    return Markup("<strong>{}</strong>: {}").format(machine.title, words)
 
 
 def _table(machines: Machines) -> Markup:
     source = read_proposal().proposal
     figures, energy = rows.proposal_rows(machines), rows.energy_rows(machines)
-    return Markup("").join(
-        [
-            paragraph(
-                "nop does nothing: it is what measuring costs. sched_yield gives the CPU to whoever"
-                " waits for it: a system call and a turn of the scheduler. nanosleep 1u and 100u"
-                " ask for that many microseconds. clock_gettime() is called right before and after."
-                " A wait never ends early, and may end as late as the timer slack, the timer's"
-                " interrupt and other processes make it."
-            ),
-            paragraph(f"The figures of the proposal are from: {source.source} ({source.method})."),
-            table_html(figures),
-            _chart(table_chart(machines), figures),
-            details("With median and 99th percentile", table_html(rows.quantile_rows(machines))),
-            *(table_html(energy) for _ in energy.rows[:1]),
-        ]
+    body = paragraph(
+        "nop does nothing: it is what measuring costs. sched_yield gives the CPU to whoever waits"
+        " for it: a system call and a turn of the scheduler. nanosleep 1u and 100u ask for that"
+        " many microseconds. clock_gettime() is called right before and after. A wait never ends"
+        " early, and may end as late as the timer slack, the timer's interrupt and other processes"
+        " make it."
     )
+    body += paragraph(f"The figures of the proposal are from: {source.source} ({source.method}).")
+    body += table_html(figures) + _chart(table_chart(machines), figures)
+    quantiles = table_html(rows.quantile_rows(machines))
+    body += details("With median and 99th percentile", quantiles)
+    return body + table_html(energy) if energy.rows else body
 
 
 def _timers(machines: Machines) -> Markup:
-    said = [
-        Markup("<p><strong>{}</strong>: {}</p>").format(machine.title, machine.timers.sentence)
-        for machine in machines
-    ]
-    return Markup("").join(
-        [
-            paragraph(
-                "High-resolution timers expire when they are due; without them a timer is looked at"
-                " when the tick comes. The tick itself may be periodic, stop on idle CPUs (NO_HZ"
-                " idle), or also where a single task runs (full NO_HZ). That a resolution of 1 ns"
-                " is reported means that high-resolution timers are on, not that anything is that"
-                " exact."
-            ),
-            *said,
-            table_html(rows.timer_rows(machines)),
-        ]
+    said = paragraph(
+        "High-resolution timers expire when they are due; without them a timer is looked at when"
+        " the tick comes. The tick itself may be periodic, stop on idle CPUs (NO_HZ idle), or also"
+        " where a single task runs (full NO_HZ). That a resolution of 1 ns is reported means that"
+        " high-resolution timers are on, not that anything is that exact."
     )
+    said += paragraphs(_named(machine, machine.timers.sentence) for machine in machines)
+    return said + table_html(rows.timer_rows(machines))
 
 
 def _interfaces(machines: Machines) -> Markup:
@@ -160,22 +147,18 @@ def _select(machines: Machines) -> Markup:
             explain.say_sweep(each, machine.timers.jiffy_ns, high_resolution=high)
             for each in machine.of(Part.SWEEP)
         ]
-        items = [Markup("<li>{}</li>").format(line) for line in filter(None, said)]
-        parts.append(Markup("<ul>{}</ul>").format(Markup("").join(items)))
+        parts.append(bullets(filter(None, said)))
         parts.append(_chart(sweep_chart(machine), _sweep_rows(machine, Part.SWEEP)))
         parts.append(_chart(steps_chart(machine), _sweep_rows(machine, Part.STEPS)))
     return Markup("").join(parts)
 
 
 def _sweep_rows(machine: MachineReport, part: Part) -> Table:
-    found: list[list[str]] = []
-    for each in machine.of(part):
-        found += _thinned(each)
     return words_and_figures(
         f"Some of the waits of {machine.title}",
         ["interface"],
         ["slack", "asked for us", "took us", "late by us"],
-        found,
+        [row for each in machine.of(part) for row in _thinned(each)],
     )
 
 
@@ -183,12 +166,9 @@ def _thinned(reading: Reading) -> list[list[str]]:
     pairs = list(zip(explain.requests_ns(reading), reading.elapsed_ns, strict=True))
     step = max(1, len(pairs) // SWEEP_ROWS)
     slack = "1 ns" if reading.series.slack_ns == 1 else "50 us"
+    words = (f"{reading.series.wait}()", slack)
     return [
-        [
-            f"{reading.series.wait}()",
-            slack,
-            *(f"{ns / 1e3:.1f}" for ns in (asked, took, took - asked)),
-        ]
+        [*words, *(f"{ns / 1e3:.1f}" for ns in (asked, took, took - asked))]
         for asked, took in pairs[::step]
     ]
 
@@ -217,57 +197,34 @@ def _jitter(machines: Machines) -> Markup:
 
 def _slack(machines: Machines) -> Markup:
     found = rows.slack_rows(machines)
-    return Markup("").join(
-        [
-            paragraph(
-                "The timer slack of a thread (PR_SET_TIMERSLACK of prctl(2)) is how much later than"
-                " asked the kernel may end its sleeps, so that wake-ups fall together: 50 us unless"
-                " somebody changed it, and nothing for real-time policies."
-            ),
-            _said((machine, explain.say_slack(machine)) for machine in machines),
-            _chart(slack_chart(machines), found) or table_html(found),
-        ]
+    about = paragraph(
+        "The timer slack of a thread (PR_SET_TIMERSLACK of prctl(2)) is how much later than asked"
+        " the kernel may end its sleeps, so that wake-ups fall together: 50 us unless somebody"
+        " changed it, and nothing for real-time policies."
     )
+    said = _said((machine, explain.say_slack(machine)) for machine in machines)
+    return about + said + (_chart(slack_chart(machines), found) or table_html(found))
 
 
 def _method(report: LatencyReport) -> Markup:
-    missing = [
-        Markup("<li>{}: {}</li>").format(machine.title, what)
-        for machine in report.machines
-        for what in machine.missing
-    ]
-    audit = rows.clock_rows(report.machines)
-    about = [
-        Markup("<p><strong>{}</strong>: {}.</p>").format(machine.title, machine.about)
-        for machine in report.machines
-        if machine.about
-    ]
-    return Markup("").join(
-        [
-            table_html(rows.place_rows(report.machines)),
-            *about,
-            paragraph(
-                "Times are of CLOCK_MONOTONIC. One reading of the clock is in every figure, and is"
-                " not taken off: that is what the column on clock reads says. It is taken once as"
-                " the C library does, and once as a system call, to see that the former needs none."
-            ),
-            table_html(audit),
-            paragraph(
-                "Nothing was left changed on the machine. It was started with ",
-                code(" ".join(report.argv)),
-                ".",
-            ),
-            *(
-                [Markup("<h3>What is missing</h3><ul>{}</ul>").format(Markup("").join(missing))]
-                if missing
-                else []
-            ),
-        ]
+    machines = report.machines
+    body = table_html(rows.place_rows(machines))
+    body += paragraphs(_named(each, f"{each.about}.") for each in machines if each.about)
+    body += paragraph(
+        "Times are of CLOCK_MONOTONIC. One reading of the clock is in every figure, and is not"
+        " taken off: that is what the column on clock reads says. It is taken once as the C"
+        " library does, and once as a system call, to see that the former needs none."
     )
+    body += table_html(rows.clock_rows(machines))
+    started = code(" ".join(report.argv))
+    body += paragraph("Nothing was left changed on the machine. It was started with ", started, ".")
+    missing = [f"{machine.title}: {what}" for machine in machines for what in machine.missing]
+    if missing:
+        body += Markup("<h3>What is missing</h3>") + bullets(missing)
+    return body
 
 
 def _chart(chart: Chart | None, beside: Table) -> Markup:
     if chart is None:
         return Markup("")
-    svg = svg_of(chart.figure, title=chart.title, description=chart.description)
-    return paragraph(chart.words) + chart_html(svg, caption=chart.title, table=beside)
+    return paragraph(chart.words) + chart.html(caption=chart.title, table=beside)
