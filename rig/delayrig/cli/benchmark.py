@@ -12,8 +12,9 @@ from delayrig.analysis.cost_of_workers import benchmark_workers
 from delayrig.analysis.first_start import measure_start
 from delayrig.base.extras import require_extra
 from delayrig.base.paths import find_paths
+from delayrig.cli.cells import patterns_option
 from delayrig.cli.command import RigGroup, default_out, own_request, until_interrupted
-from delayrig.cli.option_types import CELL, plan_option
+from delayrig.cli.option_types import plan_option
 from delayrig.cli.verbosity import (
     make_console,
     note,
@@ -34,9 +35,7 @@ def benchmark() -> None:
 
 @benchmark.command("cells")
 @plan_option("default")
-@click.option(
-    "--cell", "patterns", type=CELL, multiple=True, help="Only cells whose id matches; repeatable."
-)
+@patterns_option
 @click.option("--boots", type=click.IntRange(1), default=8, show_default=True, help="To boot, too.")
 @click.option("--jobs", type=click.IntRange(1), help="Guests at a time; default: the CPUs.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for what was found.")

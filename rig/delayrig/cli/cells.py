@@ -101,6 +101,12 @@ unconfined_option = click.option(
 )
 
 
+connect_option = click.option(
+    "--connect", metavar="URI", help="Runs guests through this libvirt; `embed` needs no daemon."
+)
+patterns_option = click.option(
+    "--cell", "patterns", type=CELL, multiple=True, help="Only cells whose id matches; repeatable."
+)
 tls_option = click.option(
     "--tls",
     metavar="DIR",
@@ -140,13 +146,7 @@ def cell_options(*, plan: str) -> Callable[[Callable[..., R]], Callable[..., R]]
         ),
         lane_option,
         unconfined_option,
-        click.option(
-            "--cell",
-            "patterns",
-            type=CELL,
-            multiple=True,
-            help="Only cells whose id matches; repeatable.",
-        ),
+        patterns_option,
         click.option(
             "--out", type=click.Path(path_type=Path), help="Folder for results and cells."
         ),
@@ -158,11 +158,7 @@ def cell_options(*, plan: str) -> Callable[[Callable[..., R]], Callable[..., R]]
         click.option(
             "--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data."
         ),
-        click.option(
-            "--connect",
-            metavar="URI",
-            help="Runs guests through this libvirt; `embed` needs no daemon.",
-        ),
+        connect_option,
     ]
 
     def decorate(function: Callable[..., R]) -> Callable[..., R]:

@@ -46,7 +46,6 @@ class Hex(click.ParamType[int]):
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> int:
-        """Of the text of an option."""
         try:
             return int(str(value), 16)
         except ValueError:
@@ -112,13 +111,10 @@ class RigCommand(click.Command):
     """One that prints the rig's own errors."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        """As ever, but for what it raises."""
         return explained(super().invoke)(ctx)
 
 
 class RigGroup(click.Group):
-    """Of such commands."""
-
     command_class = RigCommand
 
 
@@ -236,5 +232,4 @@ def own_request(
 
 
 def say_making(what: str) -> None:
-    """Tells that `what` is about to be made."""
     note(f"making {what}")

@@ -45,7 +45,6 @@ def speaks(wanted: list[Wanted]) -> bool:
 
 
 def write_formats(wanted: list[Wanted], report: Report) -> None:
-    """Each to its place."""
     for each in wanted:
         each.write(report, lambda content: click.echo(content, nl=False))
 
@@ -69,7 +68,6 @@ def export(run_folder: Path, formats: tuple[str, ...], source_root: Path | None)
 
 
 def read_report(folder: Path) -> Report:
-    """Of what is on disk."""
     if not (folder / GATE_FILE).is_file():
         return report_of_run(read_results(folder))
     decision = read_decision(folder)

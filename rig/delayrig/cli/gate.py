@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 from click.decorators import FC
 
-from delayrig.analysis.gate.baseline import StoredBaseline, is_subject, read_baseline
+from delayrig.analysis.gate.baseline import is_subject, read_baseline
 from delayrig.analysis.gate.bisect import ABORT, BuildError, bisect_code
 from delayrig.analysis.gate.bootstrap import PAIRS_MIN
 from delayrig.analysis.gate.decision import FILE_NAME, Decision, Limits
@@ -26,7 +26,13 @@ from delayrig.analysis.gate.rounds import run_rounds
 from delayrig.base.atomic_file import write_json
 from delayrig.base.errors import ExitCode
 from delayrig.base.paths import Paths, find_paths
-from delayrig.cli.cells import ClusterGiven, cluster_options, lane_option, unconfined_option
+from delayrig.cli.cells import (
+    ClusterGiven,
+    cluster_options,
+    connect_option,
+    lane_option,
+    unconfined_option,
+)
 from delayrig.cli.command import (
     INTERRUPTED,
     RigCommand,
@@ -80,7 +86,6 @@ class _GateCommand(RigCommand):
         parent: click.Context | None = None,
         **extra: object,
     ) -> click.Context:
-        """As ever, but for the exit code of an error."""
         is_bisect = "--bisect" in args
         try:
             return super().make_context(info_name, args, parent, **extra)
@@ -92,8 +97,6 @@ class _GateCommand(RigCommand):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Wish:
-    """The options, as they were given."""
-
     baseline: str
     candidate: str
     plan: str | None
@@ -117,7 +120,6 @@ class _Wish:
 
     @property
     def limits(self) -> Limits:
-        """How much more than the baseline is allowed."""
         return Limits(
             slowdown_pct=self.max_slowdown,
             cpu_pct=self.max_cpu,
@@ -181,9 +183,7 @@ def _limit_option(name: str, default_pct: float, about: str) -> Callable[[FC], F
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for results and cells.")
 @click.option("--jobs", type=click.IntRange(1), help="Cells at a time; default: as for `run`.")
 @click.option("--seed", type=click.IntRange(0), help="For all data.  [default: 1, or that of RUN]")
-@click.option(
-    "--connect", metavar="URI", help="Runs guests through this libvirt; `embed` needs no daemon."
-)
+@connect_option
 @cluster_options
 @delay_options
 @format_option(required=False)
@@ -256,7 +256,8 @@ def _list_cells(request: GateRequest) -> None:
 
 def _request(wish: _Wish, paths: Paths) -> GateRequest:
     """Checks all that can be checked before anything is run."""
-    stored = _stored(wish, paths)
+    is_run = not is_subject(wish.baseline, read_recipes(paths.checkout))
+    stored = read_baseline(Path(wish.baseline)) if is_run else None
     header = stored.results.run if stored else None
     plan = wish.plan or (header.plan if header else PLAN)
     seed = wish.seed if wish.seed is not None else header.seed if header else 1
@@ -302,13 +303,6 @@ def _request(wish: _Wish, paths: Paths) -> GateRequest:
 def _from_here(folder: Path) -> str:
     """As it is to be typed where the gate was: a job's own folder is on no other machine."""
     return str(folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder)
-
-
-def _stored(wish: _Wish, paths: Paths) -> StoredBaseline | None:
-    """The baseline, where it is a run and no subject."""
-    if is_subject(wish.baseline, read_recipes(paths.checkout)):
-        return None
-    return read_baseline(Path(wish.baseline))
 
 
 def _decide(request: GateRequest, runs: list[list[Results]], limits: Limits) -> Decision:

@@ -3,7 +3,7 @@
 
 import asyncio
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -52,9 +52,7 @@ class LatencyRequest:
 class LatencyRunProgress(MeasureProgress, Protocol):
     """Is also told what is made."""
 
-    def preparing(self, what: str) -> None:
-        """`what` is about to be made."""
-        ...
+    def preparing(self, what: str) -> None: ...
 
 
 async def run_latency(
@@ -74,6 +72,10 @@ async def run_latency(
             machines=machines,
         )
 
+    def keep(found: MachineReport) -> None:
+        machines.append(found)
+        write_report(report(complete=False), request.out)
+
     machines += [each for each in known.values() if each.lane == LaneName.HOST]
     if request.host_cpus and not machines:
         async with open_host(paths, request.host_cpus) as host:
@@ -84,10 +86,9 @@ async def run_latency(
                 progress=progress,
                 meter=EnergyMeter(),
             )
-        machines.append(found)
-        write_report(report(complete=False), request.out)
+        keep(found)
     if request.guests:
-        await _measure_guests(request, paths, progress, known, machines, report)
+        await _measure_guests(request, paths, progress, known, keep)
     done = report(complete=True)
     # Complete is what has its page, too.
     await asyncio.to_thread(_write_pages, done, request.out)
@@ -106,21 +107,12 @@ def resumed(request: LatencyRequest) -> dict[str, MachineReport]:
     return {each.name: each for each in before.machines} if same and not before.complete else {}
 
 
-class Making(Protocol):
-    """Of a report on what was measured so far."""
-
-    def __call__(self, *, complete: bool) -> LatencyReport:
-        """Whether that is all."""
-        ...
-
-
 async def _measure_guests(
     request: LatencyRequest,
     paths: Paths,
     progress: LatencyRunProgress,
     known: dict[str, MachineReport],
-    machines: list[MachineReport],
-    report: Making,
+    keep: Callable[[MachineReport], None],
 ) -> None:
     """In the order in which they were asked for, as many at a time as there may be."""
     # libraries of the guests are loaded where a guest is asked for
@@ -152,12 +144,10 @@ async def _measure_guests(
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(in_turn(profile)) for profile in request.guests]
         for task in tasks:
-            machines.append(await task)
-            write_report(report(complete=False), request.out)
+            keep(await task)
 
 
 def _write_pages(report: LatencyReport, out: Path) -> None:
-    """The page, and each of its charts as a file of its own."""
     from delayrig.present.pages.latency import latency_page
     from delayrig.present.pages.latency_charts import charts_of
     from delayrig.present.pages.page import anchor

@@ -64,7 +64,6 @@ def hazards() -> None:
 
 
 def hazard_lines() -> Iterator[str]:
-    """One hazard a line."""
     for kind in KINDS:
         yield f"{written(kind):32} {kind.concern:12} {kind.about}"
 
@@ -125,7 +124,6 @@ def _facts(subject: Subject, delay: DelayWish) -> dict[str, object]:
 
 
 def subject_lines() -> Iterator[str]:
-    """One subject a line."""
     names = known_subjects(read_recipes(find_paths().checkout))
     yield from (name for name in names if not name.startswith(KNOWN_BAD_PREFIX))
     yield f"{KNOWN_BAD_PREFIX}NAME (listed by `rig/rig selfcheck known-bad --list`)"

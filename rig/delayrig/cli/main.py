@@ -62,7 +62,6 @@ class _Rig(click.Group):
     """Ends with 130 where it is interrupted: click's own 1 says that a wait was too short."""
 
     def invoke(self, ctx: click.Context) -> object:
-        """Runs the command."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:

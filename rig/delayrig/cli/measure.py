@@ -42,14 +42,8 @@ WITH_DELAYS = ("default", "gate/baseline", "gate/candidate")
 PAGES = "rig/docs/measured"
 QUOTING = ("README.md", "rig/docs/tutorial/first-run.md", "rig/docs/tutorial/first-gate.md")
 """Documents whose marked lines are written anew."""
-FILES = {
-    "default": RESULTS_FILE,
-    "gate": GATE_FILE,
-    "known-bad": KNOWN_BAD_FILE,
-    "strangers": KNOWN_BAD_FILE,
-    "never-accused": RESULTS_FILE,
-    "newest": RESULTS_FILE,
-}
+FILES = {"run": RESULTS_FILE, "gate": GATE_FILE, "selfcheck": KNOWN_BAD_FILE}
+"""What each command leaves."""
 PAGES_OF_RUNS = {"never-accused": never_accused_page, "newest": newest_page}
 ANSWERS = (ExitCode.PASS, ExitCode.UNSAFE, ExitCode.INCONCLUSIVE)
 
@@ -86,7 +80,7 @@ def made_with(results: Results, paths: Paths) -> str:
 
 
 def _provide(part: str, folder: Path) -> None:
-    if (folder / FILES[part]).is_file():
+    if (folder / FILES[RUNS[part][0]]).is_file():
         return
     words = [sys.executable, "-P", "-m", "delayrig", *RUNS[part], "--out", str(folder)]
     status = subprocess.run(words, check=False).returncode

@@ -57,7 +57,6 @@ class SubjectWord(Word):
         """Whether a path may be that of a run as well: then a program must be there to be seen."""
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The subject's whole name."""
         del param, ctx
         value = _renamed(value, current_name(value))
         if _is_named(value) or not (_is_program(value) if self._or_run else _is_path(value)):
@@ -69,7 +68,6 @@ class PlanWord(Word):
     """A plan by its name, or by the one that it once had."""
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Its name of today."""
         del param, ctx
         return _renamed(value, RENAMED_PLANS.get(value, value))
 

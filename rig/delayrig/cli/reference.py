@@ -56,6 +56,5 @@ def help_texts(
 
 
 def write_text(path: Path, text: str) -> None:
-    """Writes one file, in a folder that may be new."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")

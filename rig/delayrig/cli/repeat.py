@@ -70,7 +70,6 @@ def repeat_cells(cells: CellsWish, within_pct: float, budget_s: float, rounds: i
 
 
 def summary_table(summary: Summary) -> FittedTable:
-    """A row for each cell."""
     figures = ("total s", "95 %", "CPU s", "95 %")
     table = plain_table(("cell", "rounds", "verdicts"), figures)
     for cell in summary.cells:

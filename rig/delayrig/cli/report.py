@@ -64,7 +64,7 @@ def report(
     if terminal:
         _print(sources, make_console())
         return
-    place = out or _default_place(runs[0])
+    place = out or (runs[0] if runs[0].is_dir() else runs[0].parent) / PAGE
     for option, file in (("--out", place), ("--picture", picture)):
         if file is not None and not file.parent.is_dir():
             raise BadInputError(
@@ -89,9 +89,10 @@ def _write_page(
 
     made = document_of(told, patterns=patterns, name=place.name)
     if patterns and not made.timelines:
+        some = next((cell.id for run in sources.runs for cell in run.results.cells), "none")
         raise BadInputError(
             f"--cell {' '.join(patterns)}: no cell with events matches",
-            hint=f"known are such as {_some_cell(sources)}",
+            hint=f"known are such as {some}",
         )
     write_document(made, place)
     if picture is not None:
@@ -101,10 +102,6 @@ def _write_page(
         + (f", {made.left_out} cells without one" if made.left_out else "")
         + (f"; {len(made.parts)} pages of cells in {made.folder}/" if made.parts else "")
     )
-
-
-def _default_place(run: Path) -> Path:
-    return (run if run.is_dir() else run.parent) / PAGE
 
 
 def _read_events(sources: Sources, patterns: tuple[str, ...], console: Console) -> Sources:
@@ -117,17 +114,11 @@ def _read_events(sources: Sources, patterns: tuple[str, ...], console: Console) 
         console=console, transient=True, auto_refresh=False, disable=not console.is_terminal
     ) as progress:
         task = progress.add_task("reading cells", total=len(cells))
-        jobs = len(os.sched_getaffinity(0))
-        return with_facts(
-            sources,
-            jobs=jobs,
-            done=lambda: progress.update(task, advance=1, refresh=True),
-            only=only,
-        )
 
+        def done() -> None:
+            progress.update(task, advance=1, refresh=True)
 
-def _some_cell(sources: Sources) -> str:
-    return next((cell.id for run in sources.runs for cell in run.results.cells), "none")
+        return with_facts(sources, jobs=len(os.sched_getaffinity(0)), done=done, only=only)
 
 
 def _print(sources: Sources, console: Console) -> None:

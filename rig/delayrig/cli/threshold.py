@@ -61,8 +61,6 @@ ROUNDS = {LaneName.VIRTUAL: 3, LaneName.HOST: 5}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Wish:
-    """The options, as they were given."""
-
     values: str | None
     subject: str | None
     build: str
@@ -169,26 +167,21 @@ def threshold(wish: _Wish) -> None:
         )
     answer = answer_of(evidence_of(trials, results))
     write_json(folder / FILE_NAME, answer)
-    _write_page(answer, folder)
+    # matplotlib takes longer to load than most commands take.
+    from delayrig.present.pages.threshold import front_chart, threshold_page
+
+    write_atomically(folder / "threshold.html", threshold_page(answer))
+    write_atomically(folder / "pareto.svg", front_chart(answer).svg_file())
     tell_json(answer)
     print_answer(answer, make_console(), out=str(folder))
     sys.exit(exit_code_of(answer))
 
 
 def exit_code_of(answer: Answer) -> ExitCode:
-    """0 where something is recommended."""
     if answer.recommended_us is not None:
         return ExitCode.PASS
     unsafe = {cost.value_us for cost in answer.costs if cost.standing == "unsafe"}
     return ExitCode.UNSAFE if unsafe == set(answer.values_us) else ExitCode.INCONCLUSIVE
-
-
-def _write_page(answer: Answer, folder: Path) -> None:
-    # matplotlib takes longer to load than most commands take.
-    from delayrig.present.pages.threshold import front_chart, threshold_page
-
-    write_atomically(folder / "threshold.html", threshold_page(answer))
-    write_atomically(folder / "pareto.svg", front_chart(answer).svg_file())
 
 
 def _trials(wish: _Wish, paths: Paths, progress: RunProgress) -> Trials:
@@ -229,15 +222,8 @@ def _trials(wish: _Wish, paths: Paths, progress: RunProgress) -> Trials:
 
 def _check_words(wish: _Wish) -> Sequence[int]:
     """The values; raises `BadInputError` for options that do not go together."""
-    ways = [
-        name
-        for name, given in (
-            ("--subject", wish.subject),
-            ("--build", wish.build),
-            ("--binary", wish.binaries),
-        )
-        if given
-    ]
+    given = {"--subject": wish.subject, "--build": wish.build, "--binary": wish.binaries}
+    ways = [name for name, value in given.items() if value]
     if len(ways) > 1:
         raise BadInputError(
             f"{' and '.join(ways)}: programs come from one of them", hint="leave the others out"

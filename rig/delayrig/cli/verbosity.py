@@ -28,8 +28,6 @@ _answer_to: ContextVar[TextIO | None] = ContextVar("answer_to", default=None)
 
 
 class Verbosity(IntEnum):
-    """As the user has chosen."""
-
     QUIET = -1
     USUAL = 0
     VERBOSE = 1
@@ -61,7 +59,6 @@ plain_text = click.option(
 
 
 def make_console(*, stderr: bool = False) -> Console:
-    """For what the command that runs says."""
     return console.make_console(stderr=stderr, no_color=is_plain())
 
 
@@ -104,7 +101,6 @@ def note(text: str) -> None:
 
 
 def progress_console() -> Console:
-    """For how far a command is."""
     made = make_console(stderr=True)
     made.quiet = verbosity() is Verbosity.QUIET
     return made

@@ -114,7 +114,6 @@ async def _measure(
 
 
 def table(report: "WakeupReport") -> FittedTable:
-    """A row for each series."""
     figures = ("eaters", "sleeps", "late by us, mean", "median us", "deviation us")
     made = plain_table(("governor",), figures)
     for reading in report.readings:

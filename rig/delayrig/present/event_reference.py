@@ -89,8 +89,6 @@ class FieldText:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Kinds that belong together."""
-
     title: str
     kinds: tuple[type[Kind], ...]
 
@@ -118,7 +116,6 @@ SECTIONS = (
 
 
 def events_page() -> str:
-    """All of the page."""
     return "".join([HEAD, *(_section(section) for section in SECTIONS)])
 
 

@@ -22,7 +22,6 @@ NONE = "-"
 
 
 def place_rows(machines: Sequence[MachineReport]) -> Table:
-    """What was measured, and in which lane."""
     return words_and_figures(
         "What was measured; in real time also how well this machine kept up",
         ["machine", "lane", "architecture", "CPUs", "measured on"],
@@ -106,7 +105,6 @@ def _figure(value_us: float) -> str:
 
 
 def quantile_rows(machines: Sequence[MachineReport]) -> Table:
-    """The same with what a mean and a maximum hide."""
     return words_and_figures(
         "The same in us with median and 99th percentile, and how many readings there are",
         ["machine", "policy", "load", "test"],
@@ -137,7 +135,6 @@ def _quantiles(reading: Reading) -> list[str]:
 
 
 def clock_rows(machines: Sequence[MachineReport]) -> Table:
-    """Clocks, and what the measuring itself costs."""
     return words_and_figures(
         "Clocks, and what a reading costs by itself",
         ["machine", "clock source"],
@@ -162,7 +159,6 @@ def _clock_row(machine: MachineReport) -> list[str]:
 
 
 def timer_rows(machines: Sequence[MachineReport]) -> Table:
-    """State of high-resolution timers and of the tick."""
     return words_and_figures(
         "Timers and tick; interrupts of the CPU's own timer in 200 ms",
         ["machine", "high resolution", "tick", "event handlers"],
@@ -199,7 +195,6 @@ def energy_rows(machines: Sequence[MachineReport]) -> Table:
 
 
 def cyclictest_rows(machines: Sequence[MachineReport]) -> Table:
-    """As cyclictest says it."""
     return words_and_figures(
         "cyclictest: how late a SCHED_FIFO task of 1 ms was woken, in us",
         ["machine", "interface", "load"],
@@ -217,7 +212,6 @@ def cyclictest_rows(machines: Sequence[MachineReport]) -> Table:
 
 
 def period_rows(machines: Sequence[MachineReport]) -> Table:
-    """The isochronous task."""
     return words_and_figures(
         "A task of 1 ms by clock_nanosleep() at SCHED_FIFO 92: how late it began, in us",
         ["machine", "load", "/dev/cpu_dma_latency"],
@@ -302,7 +296,6 @@ def _length(ns: int) -> str:
 
 
 def slack_rows(machines: Sequence[MachineReport]) -> Table:
-    """Median overshoot at both slacks."""
     return words_and_figures(
         "Median overshoot of clock_nanosleep() at normal priority by timer slack, in us",
         ["machine"],
@@ -320,7 +313,6 @@ def slack_rows(machines: Sequence[MachineReport]) -> Table:
 
 
 def growth_rows(machines: Sequence[MachineReport]) -> Table:
-    """How much later for each unit asked for more."""
     return words_and_figures(
         "Growth of the median lateness from a wait of 100 ms to one of 1 s",
         ["machine", "interface", "policy", "load"],

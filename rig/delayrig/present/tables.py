@@ -28,12 +28,10 @@ class Table:
     rows: Sequence[Row | Sequence[str | Markup]]
 
     def whole_rows(self) -> list[Row]:
-        """Each with its marks."""
         return [row if isinstance(row, Row) else Row(values=row) for row in self.rows]
 
 
 def words_and_figures(
     caption: str, words: Sequence[str], figures: Sequence[str], rows: Iterable[Row | Sequence[str]]
 ) -> Table:
-    """Columns of words, then of figures."""
     return Table(caption=caption, columns=(*words, *figures), figures=figures, rows=list(rows))

@@ -56,7 +56,7 @@ class Wanted:
 
 def wanted_formats(words: Sequence[str]) -> list[Wanted]:
     """Each FORMAT[:FILE]; raises `BadInputError` for what could not be written later."""
-    return [_wanted(word) for word in words]
+    return list(map(_wanted, words))
 
 
 def _wanted(word: str) -> Wanted:

@@ -43,7 +43,6 @@ class Case:
 
     @property
     def id(self) -> str:
-        """The cell's."""
         return self.cell.id
 
     @property
@@ -53,12 +52,10 @@ class Case:
 
     @property
     def cpu_s(self) -> float:
-        """Its CPU time."""
         return self.cell.total_cpu_ns / 1e9
 
     @property
     def properties(self) -> dict[str, str]:
-        """What it was, in words."""
         cell = self.cell
         return {
             "verdict": cell.verdict,
@@ -100,7 +97,6 @@ class Report:
     """The tree that the subject was built from, where somebody says so."""
 
     def count(self, state: State) -> int:
-        """How many cases came to that."""
         return sum(case.state is state for case in self.cases)
 
     @property
@@ -185,7 +181,6 @@ def _evidence(cell: CellResult) -> list[str]:
 
 
 def evidence_line(item: Evidence) -> str:
-    """What a witness says, in one line."""
     return (
         f"{item.witness} witness: {describe(item)}"
         + (f" ({item.count} times, the worst shown)" if item.count > 1 else "")

@@ -168,7 +168,6 @@ def label_bar(axes: Any, text: str, x: float, y: float) -> None:
 
 
 def hide_left_axis(axes: Any) -> None:
-    """Of rows that have names."""
     axes.spines["left"].set_visible(False)
     axes.tick_params(axis="y", length=0)
 
@@ -251,7 +250,6 @@ def _coloured(text: str) -> str:
 
 
 def _schemes() -> str:
-    """The colours of page.css, both schemes."""
     css = (TEMPLATES / "page.css").read_text(encoding="utf-8")
     light, dark = re.findall(r":root \{(.*?)\}", css, flags=re.DOTALL)[:2]
     squeezed = ["".join(re.findall(r"--[a-z0-9-]+: #\w+;", each)) for each in (light, dark)]

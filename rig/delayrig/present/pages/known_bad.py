@@ -10,7 +10,6 @@ COLUMNS = ("name", "what is wrong", "class", "who sees it", "wanted", "answered"
 
 
 def known_bad_page(answer: KnownBad) -> bytes:
-    """The matrix as a page of its own."""
     kinds = dict.fromkeys(str(build.kind) for build in answer.builds)
     return render_page(
         title="Known-bad builds, and what a gate says of them",

@@ -38,7 +38,6 @@ SWEEP_ROWS = 40
 
 
 def latency_page(report: LatencyReport) -> bytes:
-    """The whole file."""
     machines = report.machines
     return render_page(
         title="How late waits end",

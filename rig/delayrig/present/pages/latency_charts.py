@@ -26,7 +26,6 @@ class Chart(charts.Chart):
 
 
 def sweep_chart(machine: MachineReport) -> Chart | None:
-    """How far select(), ppoll() and poll() were from what was asked for."""
     found = [each for each in machine.of(Section.SWEEP) if each.elapsed_ns]
     if not found:
         return None
@@ -100,7 +99,6 @@ def _sweep_words(machine: MachineReport) -> str:
 
 
 def steps_chart(machine: MachineReport) -> Chart | None:
-    """How long select() took: steps of a jiffy."""
     found = next((each for each in machine.of(Section.STEPS) if each.elapsed_ns), None)
     if found is None:
         return None
@@ -137,7 +135,6 @@ def steps_chart(machine: MachineReport) -> Chart | None:
 
 
 def table_chart(machines: Sequence[MachineReport]) -> Chart | None:
-    """Mean and range of nanosleep 100u, ours beside the proposal's machines."""
     bars = [*_own_bars(machines), *_their_bars()]
     if not bars:
         return None
@@ -186,7 +183,6 @@ def _their_bars() -> Iterable[Bar]:
 
 
 def growth_chart(machine: MachineReport) -> Chart | None:
-    """Median lateness by length of the wait."""
     found = [each for each in growths(machine) if len(each.late_ns) > 1]
     if not found:
         return None
@@ -224,7 +220,6 @@ def growth_chart(machine: MachineReport) -> Chart | None:
 
 
 def slack_chart(machines: Sequence[MachineReport]) -> Chart | None:
-    """All of the distribution of 100 us sleeps, at both slacks."""
     found = [
         (machine, each)
         for machine in machines

@@ -89,17 +89,14 @@ def table_html(table: Table) -> Markup:
 
 
 def paragraph(*parts: str | Markup) -> Markup:
-    """Of words and what is between them."""
     return Markup("<p>{}</p>").format(Markup("").join(parts))
 
 
 def paragraphs(lines: Iterable[str | Markup]) -> Markup:
-    """Each line as one."""
     return Markup("").join(map(paragraph, lines))
 
 
 def bullets(items: Iterable[str | Markup]) -> Markup:
-    """A list."""
     return Markup("<ul>{}</ul>").format(Markup("").join(map(Markup("<li>{}</li>").format, items)))
 
 

@@ -14,7 +14,6 @@ FIGURES = ("time s", "CPU s", "wake-ups", "overshoot ms", "too short", "cells")
 
 
 def proposal_page(proposal: Proposal) -> bytes:
-    """The whole file."""
     caption = (
         f"Sums over {len(proposal.places)} writes; verdicts over all cells of a step, those whose"
         " busy waits ask nothing among them"

@@ -16,7 +16,6 @@ ROW_IN = 2.2
 
 
 def survey_page(survey: Survey) -> bytes:
-    """The whole file."""
     tables = tables_of(survey)
     if tables:
         lengths = survey_chart(survey).html(caption=CAPTION, table=tables[0])

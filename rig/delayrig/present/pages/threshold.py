@@ -18,7 +18,6 @@ CAPTION = "CPU time over total time by threshold; filled points are on the Paret
 
 
 def threshold_page(answer: Answer) -> bytes:
-    """The whole file."""
     first, *others = answer.lines
     fit = Table(caption=FIT_CAPTION, columns=FIT, figures=FIT[1:], rows=fit_rows(answer))
     fronts = front_chart(answer).html(caption=CAPTION, table=_cost_table(answer))

@@ -33,7 +33,6 @@ NOTABLE_MAX = 1000
 
 
 def cells_section(sources: Sources) -> Section:
-    """All runs together, in the order of their plans."""
     listed = all_cells(sources)
     told = [each for each in listed if len(listed) <= DETAILS_MAX or is_notable(each[1])]
     return _section(sources, listed, told[:DETAILS_MAX], len(listed), Markup(""))

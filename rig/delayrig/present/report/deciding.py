@@ -36,7 +36,6 @@ CLASSES = {
 
 
 def decision_section(sources: Sources) -> Section:
-    """All gates, one below the other."""
     several = len(sources.gates) > 1
     body = Markup("").join(_decision(gate, several=several) for gate in sources.gates)
     return Section(key="decision", title="The decision", body=body)
@@ -111,7 +110,6 @@ def _figure(cells: list[GateCell]) -> "Figure":
 
 
 def _draw_bars(axes: Any, items: dict[int, Excess]) -> None:
-    """By row."""
     for at, item in items.items():
         axes.barh(at, item.pct, color=_colour_of(item), height=0.62)
         if item.low_pct != item.high_pct:

@@ -74,9 +74,11 @@ def _document(
     draft = _Draft(sources)
     if draft.has_many:
         maker.begin()
+    # The two sides of a gate are told of by its decision.
+    are_comparable = len(sources.runs) > 1 and not sources.gates
     before = [
         *([decision_section(sources)] if sources.gates else []),
-        *([differences_section(sources)] if _are_comparable(sources) else []),
+        *([differences_section(sources)] if are_comparable else []),
         findings_section(sources),
         matrix_section(sources),
         totals_section(sources),
@@ -132,7 +134,6 @@ class _Draft:
         self._summary = summary_of(sources) + filters_of(cells)
 
     def page(self, sections: Sequence[Section]) -> bytes:
-        """With those sections."""
         if self.sources.gates:
             sections = [replace(each, is_printed=each.key in PRINTED) for each in sections]
         return render_page(
@@ -163,11 +164,6 @@ def _notable_cells(draft: _Draft, others: Sequence[Section], index: Markup) -> S
         f" than {LIMIT_BYTES} bytes",
         hint="name fewer runs; `rig/rig compare` sets two of them side by side",
     )
-
-
-def _are_comparable(sources: Sources) -> bool:
-    """Several runs; the two sides of a gate are told of by its decision."""
-    return len(sources.runs) > 1 and not sources.gates
 
 
 def _lead_to_parts(page: bytes, parts: Mapping[str, str], folder: str) -> bytes:

@@ -69,12 +69,10 @@ class Split(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def total_ns(self) -> int:
-        """All of the job."""
         return sum(msgspec.structs.astuple(self))
 
 
 def sum_of(splits: Iterable[Split]) -> Split:
-    """All together."""
     columns = zip(*map(msgspec.structs.astuple, splits), strict=True)
     return Split(**dict(zip(Split.__struct_fields__, map(sum, columns), strict=False)))
 

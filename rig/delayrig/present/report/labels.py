@@ -7,7 +7,6 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from delayrig.base.errors import ExitCode
 from delayrig.judge.exit_code import is_expected
 from delayrig.model.platform import Arch, labelled
 from delayrig.model.result import CellResult, Verdict
@@ -27,14 +26,6 @@ CLASSES = {
     Verdict.INCONCLUSIVE: "doubt",
     Verdict.INFRA_ERROR: "rig",
     Verdict.SKIPPED: "quiet",
-}
-CLASSES_OF_CODES = {
-    ExitCode.PASS: "good",
-    ExitCode.UNSAFE: "bad",
-    ExitCode.SLOWER: "bad",
-    ExitCode.INCONCLUSIVE: "doubt",
-    ExitCode.SKIPPED: "quiet",
-    ExitCode.RIG_FAULT: "rig",
 }
 
 
@@ -68,7 +59,6 @@ def speed_rank(speed: str) -> float:
 
 
 def hazards_of(cell: CellResult) -> str:
-    """All of them, as in its id."""
     return "+".join(cell.hazards) or CALM
 
 
@@ -78,7 +68,6 @@ def badge(verdict: Verdict, text: str = "") -> Markup:
 
 
 def verdict_html(cell: CellResult) -> Markup:
-    """Its verdict, and what its plan foresaw where that is worth a word."""
     return _verdict_html(cell.verdict, is_expected(cell))
 
 
@@ -101,7 +90,6 @@ def cell_anchor(run: RunSource, cell: CellResult) -> str:
 
 
 def cell_link(run: RunSource, cell: CellResult, text: str = "") -> Markup:
-    """To these details."""
     return Markup('<a href="#{}">{}</a>').format(cell_anchor(run, cell), text or cell.id)
 
 
@@ -111,7 +99,6 @@ def marks_of(cell: CellResult) -> dict[str, str]:
 
 
 def marks_for(subject: str, verdict: Verdict, hazards: Sequence[str]) -> dict[str, str]:
-    """The same, where only these are known."""
     return {"subject": subject, "verdict": verdict, "hazards": " ".join(hazards) or CALM}
 
 

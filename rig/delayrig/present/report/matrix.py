@@ -52,7 +52,6 @@ class _Badge:
 
 
 def matrix_section(sources: Sources) -> Section:
-    """All runs, one below the other."""
     body = [paragraph(EXPLAINED), *(_matrix(run) for run in sources.runs if _measured(run))]
     watched = [table_html(_watching(run)) for run in sources.runs if _watchers(run)]
     if watched:
@@ -142,7 +141,6 @@ def _watchers(run: RunSource) -> list[CellResult]:
 
 
 def _watching(run: RunSource) -> Table:
-    """What the rig was put to the test with."""
     label = f"{run.label}: canaries" if run.label else "Canaries"
     watchers = _watchers(run)
     shown = sorted(watchers, key=is_expected)[:WATCHERS_MAX]

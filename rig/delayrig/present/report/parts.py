@@ -47,7 +47,6 @@ class PartsMaker:
     """Makes parts in a process of its own, while the page is made in this one."""
 
     def __init__(self, sources: Sources, page: str, assets: Assets) -> None:
-        """Of a page of that name."""
         # What a child of fork() is given is there already: nothing is copied.
         given = (os.getpid(), sources, page, assets)
         self._pool = ProcessPoolExecutor(1, get_context("fork"), _begin, given)
@@ -64,7 +63,6 @@ class PartsMaker:
         return self.begin().result()
 
     def close(self) -> None:
-        """Ends what was begun."""
         self._pool.shutdown(cancel_futures=True)
 
 
@@ -156,6 +154,5 @@ def _part(
 
 
 def _reach(words: Iterator[str]) -> str:
-    """From the first to the last."""
     found = list(dict.fromkeys(words))
     return " to ".join(dict.fromkeys((found[0], found[-1])))

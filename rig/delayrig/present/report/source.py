@@ -40,12 +40,6 @@ class Spread:
     """How often, the gravest first."""
     total_ns: dict[int, int]
     """Of each round that the cell passed."""
-    cpu_ns: dict[int, int]
-
-    @property
-    def rounds(self) -> int:
-        """In how many it was run."""
-        return sum(self.verdicts.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,12 +61,10 @@ class RunSource:
 
     @property
     def code(self) -> ExitCode:
-        """What the run came to."""
         return exit_code_of_run(self.results.cells, self.results.contrasts)
 
     @property
     def folder(self) -> Path | None:
-        """Where its cells are."""
         return self.path if self.path.is_dir() else None
 
     def folder_of(self, cell: CellResult) -> Path:
@@ -93,8 +85,6 @@ Told = tuple[RunSource, CellResult]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateSource:
-    """A gate, and the labels of its two runs."""
-
     path: Path
     decision: Decision
     rounds: int
@@ -246,7 +236,6 @@ def _spread(cells: dict[int, CellResult], shown: int, folder: Path) -> Spread:
         shown=shown,
         verdicts={verdict: counts[verdict] for verdict in GRAVITY if counts[verdict]},
         total_ns={number: cell.time_ns.total for number, cell in passed.items()},
-        cpu_ns={number: cell.total_cpu_ns for number, cell in passed.items()},
     )
 
 

@@ -18,7 +18,6 @@ from delayrig.present.notable import GRAVITY, rank
 from delayrig.present.pages.page import Section, paragraph, paragraphs, rendered
 from delayrig.present.report.cells import all_cells
 from delayrig.present.report.labels import (
-    CLASSES_OF_CODES,
     TEMPLATES,
     badge,
     cell_link,
@@ -30,14 +29,14 @@ from delayrig.present.report.source import GateSource, RunSource, Sources
 from delayrig.present.terminal.results import answer, remarks
 
 WORDS = {
-    ExitCode.PASS: "Good",
-    ExitCode.UNSAFE: "Unsafe",
-    ExitCode.SLOWER: "Slower",
-    ExitCode.INCONCLUSIVE: "In doubt",
-    ExitCode.SKIPPED: "Skipped",
-    ExitCode.RIG_FAULT: "No answer",
+    ExitCode.PASS: ("good", "Good"),
+    ExitCode.UNSAFE: ("bad", "Unsafe"),
+    ExitCode.SLOWER: ("bad", "Slower"),
+    ExitCode.INCONCLUSIVE: ("doubt", "In doubt"),
+    ExitCode.SKIPPED: ("quiet", "Skipped"),
+    ExitCode.RIG_FAULT: ("rig", "No answer"),
 }
-"""The answer in a word, beside its sentence."""
+"""The answer in a colour and a word, beside its sentence."""
 FINDINGS_MAX = 60
 CALL = "a delay for "
 TOO_SHORT = " was too short"
@@ -79,7 +78,7 @@ def _made_of(run: RunSource) -> Markup:
 
 def _lead(code: ExitCode, text: str) -> Markup:
     return Markup('<p class="answer"><span class="badge {}">{}</span> {}</p>').format(
-        CLASSES_OF_CODES[code], WORDS[code], text
+        *WORDS[code], text
     )
 
 

@@ -54,7 +54,6 @@ def _dearest_jobs(jobs: list[JobCost]) -> FittedTable:
 
 
 def print_workers(found: WorkersBenchmark, console: Console) -> None:
-    """Each way, and how they compare."""
     here, workers = found.here, found.workers
     for way in (here, workers):
         console.print(

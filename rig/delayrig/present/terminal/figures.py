@@ -12,7 +12,6 @@ from delayrig.present.terminal.table import FittedTable, plain_table
 
 
 def time_table(rows: list[TimeRow], *, beside: str) -> FittedTable:
-    """What each cell took, and the least that it could have."""
     times = ("total s", "busy s", "floor s", "ratio", "overshoot s")
     table = plain_table(
         ("subject", "chip", "job", "verdict"),
@@ -38,7 +37,6 @@ def time_table(rows: list[TimeRow], *, beside: str) -> FittedTable:
 
 
 def waste_tables(waste: Waste) -> list[FittedTable]:
-    """Where a flashrom waits for nothing: by operation, and by who asked for a delay."""
     operations = _table("operation", ("busy s",))
     for row in waste.operations:
         words = escape(row.subject), row.phase, row.operation, f"{row.count}"

@@ -39,7 +39,6 @@ def print_decision(decision: Decision, console: Console) -> None:
 
 
 def decision_table(cells: list[GateCell]) -> FittedTable:
-    """The cells, each figure beside its limit."""
     seconds = ("s before", "s now")
     table = FittedTable(
         ("cell", "outcome", "baseline", "candidate", *seconds, "time %", "CPU %"),

@@ -20,8 +20,6 @@ CELLS_SHOWN = 3
 
 
 class Listed(msgspec.Struct, frozen=True, kw_only=True):
-    """A run in a list."""
-
     number: int
     started: str
     plan: str
@@ -45,7 +43,6 @@ class Listed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def listed(summary: Summary) -> Listed:
-    """What a list says of it."""
     run, gate = summary.run, summary.gate
     measured = [kind for kind in summary.kinds if kind.role == Role.MEASURE]
     verdicts: Counter[str] = Counter()
@@ -75,7 +72,6 @@ def listed(summary: Summary) -> Listed:
 
 
 def list_table(runs: Sequence[Listed]) -> FittedTable:
-    """A line a run."""
     table = FittedTable(
         (
             *("run", "started (UTC)", "plan", "lane", "subjects", "verdicts", "gate"),
@@ -105,7 +101,6 @@ def list_table(runs: Sequence[Listed]) -> FittedTable:
 
 
 def print_plot(series: Sequence[Series], console: Console) -> None:
-    """Bars in a terminal, a line a run."""
     block = "█" if console.encoding.lower().startswith("utf") else "#"
     for one in series:
         console.print(f"\n[bold]{escape(one.name)}[/]")

@@ -29,22 +29,18 @@ class LatencyProgress(LiveBar):
         )
 
     def preparing(self, what: str) -> None:
-        """Says what is made before anything can be measured."""
         self._console.print(f"making {escape(what)}")
 
     def begins(self, name: str, steps: int) -> None:
-        """A place with so many steps."""
         self._bar.reset(self._task, total=steps, description=escape(name))
         if not self._console.is_terminal:
             self._console.print(f"measuring {escape(name)}: {steps} series", markup=False)
 
     def did(self, steps: int) -> None:
-        """So many more are done."""
         self._bar.update(self._task, advance=steps)
 
 
 def print_report(report: LatencyReport, console: Console) -> None:
-    """Every table, and what the figures say."""
     machines = report.machines
     meant: set[str] = set()
     for machine in machines:

@@ -60,7 +60,6 @@ class RunProgress(LiveBar):
         self._cells = 0
 
     def preparing(self, what: str) -> None:
-        """Says what is made before cells can run."""
         self._bar.update(self._task, description=escape(what))
         self._console.print(f"making {escape(what)}")
 
@@ -76,7 +75,6 @@ class RunProgress(LiveBar):
         self._bar.reset(self._task, total=cells, description="running")
 
     def finished(self, result: CellResult) -> None:
-        """Counts one cell."""
         self._done += 1
         self._verdicts[result.verdict] = self._verdicts.get(result.verdict, 0) + 1
         so_far = " ".join(
@@ -95,10 +93,8 @@ class ManyRuns(RunProgress):
     """A bar for each of many runs, on a terminal only."""
 
     def finished(self, result: CellResult) -> None:
-        """Counts one cell."""
         if self._console.is_terminal:
             super().finished(result)
 
     def began(self, what: str) -> None:
-        """Says what the next run is."""
         self._console.print(escape(what))

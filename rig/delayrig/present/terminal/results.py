@@ -72,7 +72,6 @@ def _print_findings(cell: CellResult, console: Console) -> None:
 
 
 def evidence_lines(cell: CellResult) -> list[str]:
-    """What each witness says."""
     return [
         f"{item.witness} witness: {describe(item)}"
         + (f" ({item.count} times, the worst shown)" if item.count > 1 else "")

@@ -12,14 +12,11 @@ from delayrig.present.terminal.progress import ManyRuns
 
 
 class RepeatProgress(ManyRuns):
-    """A line for each repeat."""
-
     def __init__(self, console: Console, repeats: int) -> None:
         super().__init__(console)
         self._repeats = repeats
 
     def repeated(self, repeat: Repeat) -> None:
-        """One repeat is done: what was found in it."""
         found = [f"differs: {line}" for line in repeat.differences]
         found += [f"doubt: {line}" for line in repeat.doubts]
         same = "not shown to be the same" if found else "all the same"
@@ -67,7 +64,6 @@ def summary(answer: KnownBad) -> str:
 
 
 def print_table(mistakes: list[Mistake], console: Console) -> None:
-    """The table itself."""
     for mistake in mistakes:
         sight = f" ({mistake.sight})" if mistake.sight != "nobody" else ""
         say(console, f"{mistake.kind:8} {mistake.name}{sight}: {mistake.what}")

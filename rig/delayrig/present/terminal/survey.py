@@ -43,7 +43,6 @@ def classed(calls: Iterable[Requested]) -> dict[tuple[str, str, str, int], list[
 
 
 def name_of(row: Requested) -> str:
-    """Whose call it was."""
     return f"{row.subject} (library)" if row.library else row.subject
 
 
@@ -107,7 +106,6 @@ def _agreements(survey: Survey) -> Table:
 
 
 def print_survey(survey: Survey, console: Console) -> None:
-    """One sentence, the tables, then what they rest on."""
     console.print(f"[bold]{answer_of(survey.calls)}[/]", "", soft_wrap=True)
     for made in tables_of(survey):
         console.print(fitted(made), "")

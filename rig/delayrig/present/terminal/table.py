@@ -36,7 +36,6 @@ class FittedTable:
 
     @property
     def row_count(self) -> int:
-        """Rows so far."""
         return len(self._rows)
 
     def add_row(self, *cells: str) -> None:
@@ -45,7 +44,6 @@ class FittedTable:
         self._rows.append(tuple(Text.from_markup(cell) for cell in cells))
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """For `Console.print()`."""
         if self._title:
             yield Text(self._title, style="italic")
         every = range(len(self._columns))
