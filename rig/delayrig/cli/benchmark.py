@@ -47,9 +47,8 @@ def benchmark_of_cells(
 
     Other work on this host makes wall times longer; CPU times and ratios say more then.
     """
-    request, paths = own_request(
-        plan, patterns, 1, jobs, out or default_out("benchmark"), leaves=FIRST
-    )
+    folder = out or default_out("benchmark")
+    request, paths = own_request(plan, folder, jobs=jobs, patterns=patterns, leaves=FIRST)
     console = make_console()
     with ManyRuns(progress_console()) as progress:
         found = until_interrupted(

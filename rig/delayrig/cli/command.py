@@ -8,8 +8,9 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import wraps
+from inspect import signature
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
@@ -28,6 +29,7 @@ from delayrig.present.terminal.console import say
 from delayrig.present.terminal.progress import RunProgress
 from delayrig.run.runner import run_request
 
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -52,38 +54,45 @@ class Hex(click.ParamType[int]):
             self.fail(f"{value!r} is no hexadecimal number", param, ctx)
 
 
-def gathered(name: str, kind: type[Any]) -> Callable[[Callable[..., R]], Callable[..., R]]:
-    """Gives a command those options that are fields of `kind` as one value, called `name`."""
-    names = [field.name for field in fields(kind)]
+def gathered(name: str, kind: Callable[..., Any], *options: Decorator) -> Decorator:
+    """Gives a command options, which have the names of the parameters of `kind`, as one value.
 
-    def decorate(function: Callable[..., R]) -> Callable[..., R]:
+    `name` is what the command calls it. Options that are not here are the command's own.
+    """
+    names = list(signature(kind).parameters)
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(function)
-        def inner(*args: Any, **kwargs: Any) -> R:
+        def inner(*args: Any, **kwargs: Any) -> Any:
             value = kind(**{each: kwargs.pop(each) for each in names})
             return function(*args, **{name: value}, **kwargs)
 
-        return inner
+        decorated: Callable[..., Any] = inner
+        for option in reversed(options):
+            decorated = option(decorated)
+        return decorated
 
     return decorate
 
 
-def delay_options(function: Callable[..., R]) -> Callable[..., R]:
-    """Where the delay function of `path:` subjects is: given to the command as `delay`."""
-
-    @click.option(
-        "--delay-symbol", default="", help="The delay function of path: subjects, or several: A,B."
-    )
-    @click.option(
+delay_options = gathered(
+    "delay",
+    DelayWish,
+    click.option(
+        "--delay-symbol",
+        "symbol",
+        default="",
+        help="The delay function of path: subjects, or several: A,B.",
+    ),
+    click.option(
         "--delay-offset",
+        "offset",
         metavar="HEX",
         type=Hex(),
         help="The same by its offset in the program's file.",
-    )
-    @wraps(function)
-    def inner(*args: Any, delay_symbol: str, delay_offset: int | None, **kwargs: Any) -> R:
-        return function(*args, delay=DelayWish(symbol=delay_symbol, offset=delay_offset), **kwargs)
-
-    return inner
+    ),
+)
+"""Where the delay function of `path:` subjects is: given to the command as `delay`."""
 
 
 def explained(function: Callable[P, R]) -> Callable[P, R]:
@@ -191,11 +200,11 @@ def is_unconfined() -> bool:
 
 def own_request(
     plan: str,
-    patterns: tuple[str, ...],
-    seed: int,
-    jobs: int | None,
     out: Path,
     *,
+    seed: int = 1,
+    jobs: int | None = None,
+    patterns: Sequence[str] = (),
     subjects: Sequence[str] = (),
     lane: LaneName | None = None,
     delay: DelayWish | None = None,

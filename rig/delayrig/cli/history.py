@@ -3,19 +3,18 @@
 
 import datetime as dt
 import os
-from collections.abc import Callable
 from dataclasses import replace
-from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
 from delayrig.analysis.history.address import NONE, VARIABLE, find_address
+from delayrig.analysis.history.inputs import inputs_of
 from delayrig.base.atomic_file import write_atomically
 from delayrig.base.errors import BadInputError
 from delayrig.base.extras import require_extra
-from delayrig.cli.command import RigGroup
+from delayrig.cli.command import Decorator, RigGroup, gathered
 from delayrig.cli.recording import history_url
 from delayrig.cli.verbosity import make_console, note, tables_or_json, tell_json
 from delayrig.judge.exit_code import exit_code_of_run
@@ -28,35 +27,28 @@ if TYPE_CHECKING:
     from delayrig.analysis.history.steps import Found
     from delayrig.analysis.history.store import History
 
-R = TypeVar("R")
 LIMIT = 30
 CONFIDENCE = 0.99
 LANES = [name.value for name in LaneName]
 
 
-def _choosing(
-    subject: Callable[[Callable[..., R]], Callable[..., R]],
-) -> Callable[[Callable[..., R]], Callable[..., R]]:
+def _wanted(subject: str, plan: str, lane: str | None, since: str) -> "Choice":
+    from delayrig.analysis.history.run_filter import Choice
+
+    since = _moment(since, "--since")
+    return Choice(subject=subject, plan=plan, lane=lane or "", since=since)
+
+
+def _choosing(subject: Decorator) -> Decorator:
     """The filters of runs, among them the `subject`; given to the command as `wanted`."""
-
-    def decorated(function: Callable[..., R]) -> Callable[..., R]:
-        @subject
-        @click.option("--plan", default="", help="Runs of this plan.")
-        @click.option("--lane", type=click.Choice(LANES), help="Runs of this lane.")
-        @click.option("--since", default="", metavar="WHEN", help="From a date on, or 7d ago.")
-        @wraps(function)
-        def inner(
-            *args: Any, subject: str, plan: str, lane: str | None, since: str, **kwargs: Any
-        ) -> R:
-            from delayrig.analysis.history.run_filter import Choice
-
-            since = _moment(since, "--since")
-            wanted = Choice(subject=subject, plan=plan, lane=lane or "", since=since)
-            return function(*args, wanted=wanted, **kwargs)
-
-        return inner
-
-    return decorated
+    return gathered(
+        "wanted",
+        _wanted,
+        subject,
+        click.option("--plan", default="", help="Runs of this plan."),
+        click.option("--lane", type=click.Choice(LANES), help="Runs of this lane."),
+        click.option("--since", default="", metavar="WHEN", help="From a date on, or 7d ago."),
+    )
 
 
 _any_subject = click.option("--subject", default="", help="Runs in which this flashrom was.")
@@ -244,8 +236,6 @@ def opened_history(url: str | None) -> "History":
 
 def _unlike(store: "History", found: "Found") -> dict[int, list[str]]:
     """By run, the names of what decides times and was not what it had been."""
-    from delayrig.analysis.history.inputs import inputs_of
-
     unlike: dict[int, list[str]] = {}
     for step in found.steps:
         if step.same_inputs is False:

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`rig/rig proposal`: the proposal's changes switched on one after the other."""
 
-import os
 import sys
 from pathlib import Path
 
@@ -69,6 +68,6 @@ def _results(out: Path, jobs: int | None, seed: int, cluster: ClusterGiven) -> R
                 f" {results.run.cells_planned} cells",
                 hint="name another folder, or move that one away and start again",
             )
-    jobs = jobs or len(os.sched_getaffinity(0))
-    request, paths = own_request(PLAN, (), seed, jobs, out, resume=begun, cluster=cluster.wish())
+    wish = cluster.wish()
+    request, paths = own_request(PLAN, out, seed=seed, jobs=jobs, resume=begun, cluster=wish)
     return run_shown(request, paths, how_to_go_on="; the same command goes on")

@@ -5,9 +5,8 @@ import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,6 +18,7 @@ from delayrig.analysis.history.address import (
     without_passwords,
 )
 from delayrig.base.errors import RigError
+from delayrig.cli.command import gathered
 from delayrig.cli.verbosity import make_console
 from delayrig.model.result import Results
 from delayrig.present.terminal.console import say
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from delayrig.analysis.gate.decision import Decision
     from delayrig.analysis.history.store import FinishedRun
 
-R = TypeVar("R")
-
 history_url = click.option(
     "--history",
     "url",
@@ -36,18 +34,6 @@ history_url = click.option(
     help=f"The database of runs, as SQLAlchemy takes it; default: ${VARIABLE}, else SQLite"
     " among the user's data.",
 )
-
-
-def history_options(function: Callable[..., R]) -> Callable[..., R]:
-    """`--history` and `--no-history` of what is run; given to the command as `history`."""
-
-    @history_url
-    @click.option("--no-history", is_flag=True, help="Keeps this run in no history.")
-    @wraps(function)
-    def inner(*args: Any, url: str | None, no_history: bool, **kwargs: Any) -> R:
-        return function(*args, history=HistoryWish(url=url, none=no_history), **kwargs)
-
-    return inner
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +46,15 @@ class HistoryWish:
     def address(self) -> Address | None:
         """None where it shall not be kept; raises `BadInputError` for what is no database."""
         return None if self.none else find_address(self.url, os.environ)
+
+
+history_options = gathered(
+    "history",
+    HistoryWish,
+    history_url,
+    click.option("--no-history", "none", is_flag=True, help="Keeps this run in no history."),
+)
+"""`--history` and `--no-history` of what is run; given to the command as `history`."""
 
 
 def own_words() -> list[str]:

@@ -130,7 +130,7 @@ def _walk_through(out: Path, paths: Paths, *, keep: bool) -> ExitCode:
     from delayrig.analysis.repro.heterogeneous import PLAN
     from delayrig.analysis.repro.walk import walk_through
 
-    request, _ = own_request(PLAN, (), 1, 1, out)
+    request, _ = own_request(PLAN, out, jobs=1)
     request = replace(request, retries_lost=False)
     folder = request.out
     try:

@@ -59,14 +59,9 @@ def determinism(repeats: int, shapes: int, seed: int, jobs: int | None, out: Pat
     their own, some in guests that ran another cell before. Exits 0 where all are the same, 4 where
     that cannot be said, 99 where a cell differs; its first differing event is named.
     """
-    request, paths = own_request(
-        str(SHAPES),
-        (),
-        seed,
-        jobs,
-        out or default_out("determinism"),
-        leaves=repeat_folder(Path(), 0).name,
-    )
+    folder = out or default_out("determinism")
+    first = repeat_folder(Path(), 0).name
+    request, paths = own_request(str(SHAPES), folder, seed=seed, jobs=jobs, leaves=first)
     check_shapes(shapes, len(request.cells))
     request = replace(request, cells=request.cells[:shapes])
     file = request.out / DETERMINISM_FILE
@@ -124,10 +119,9 @@ def known_bad(
     subjects = () if plan == PLAN else subjects_of(names)
     request, paths = own_request(
         plan,
-        (),
-        seed,
-        jobs,
         out or default_out(PLAN),
+        seed=seed,
+        jobs=jobs,
         subjects=subjects,
         lane=EXACT_LANE,
         cluster=cluster.wish(),

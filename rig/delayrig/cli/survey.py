@@ -82,10 +82,9 @@ def survey(
         # What is asked for is told, so that doubts about it are no failure.
         request, paths = own_request(
             plan,
-            (),
-            seed,
-            jobs,
             run_folder,
+            seed=seed,
+            jobs=jobs,
             subjects=subjects,
             delay=delay,
             resume=resume,

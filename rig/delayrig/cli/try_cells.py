@@ -4,10 +4,8 @@
 import shutil
 import sys
 from collections.abc import Callable
-from dataclasses import fields, replace
-from functools import wraps
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
 
 import click
 import msgspec
@@ -19,9 +17,11 @@ from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.paths import Paths, find_paths
 from delayrig.cli.cells import unconfined_option
 from delayrig.cli.command import (
+    Decorator,
     RigCommand,
     default_out,
     delay_options,
+    gathered,
     is_unconfined,
     run_shown,
     until_interrupted,
@@ -57,7 +57,6 @@ from delayrig.plan.request import Request, check_out, choose_cells_of
 from delayrig.present.terminal.comparison import print_beside
 from delayrig.present.terminal.results import UNWATCHED, print_results
 
-R = TypeVar("R")
 VALUES = {
     "chip": ("NAME", f"As `rig/rig chips` lists them.  [default: {CHIP}]"),
     "corner": ("CORNER", f"Its busy times: {', '.join(FORMS)}.  [default: {CORNER}]"),
@@ -84,27 +83,26 @@ VALUES = {
 }
 
 
-def _flag_options(function: Callable[..., R]) -> Callable[..., R]:
-    """The flags that choose cells, given to the command as `flags`."""
-
-    @wraps(function)
-    def inner(*args: Any, **kwargs: Any) -> R:
-        given = {field.name: kwargs.pop(field.name) for field in fields(Flags)}
+def _flag_option(name: str, metavar: str, text: str) -> Decorator:
+    def split(
+        _context: click.Context, _option: click.Parameter, given: tuple[str, ...]
+    ) -> tuple[str, ...]:
         # Values of hazards have commas of their own.
-        split = {n: v if n == "hazard" else split_values(v) for n, v in given.items()}
-        return function(*args, flags=Flags(**split), **kwargs)
+        return given if name == "hazard" else split_values(given)
 
-    decorated: Callable[..., R] = inner
-    for name, (metavar, text) in reversed(VALUES.items()):
-        decorated = click.option(
-            f"--{name}", type=FLAGS.get(name, str), multiple=True, metavar=metavar, help=text
-        )(decorated)
-    return decorated
+    return click.option(
+        f"--{name}",
+        type=FLAGS.get(name, str),
+        multiple=True,
+        metavar=metavar,
+        callback=split,
+        help=text,
+    )
 
 
 @click.command(NAME, cls=RigCommand)
 @click.argument("flashrom", type=SUBJECT)
-@_flag_options
+@gathered("flags", Flags, *(_flag_option(name, *about) for name, about in VALUES.items()))
 @click.option(
     "--against", type=SUBJECT, default="", metavar="OTHER", help="Shows this flashrom beside it."
 )

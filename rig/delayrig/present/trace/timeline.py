@@ -176,9 +176,10 @@ def _moments(events: list[Event]) -> Iterator[Instant]:
 def _violations(events: list[Event]) -> Iterator[Instant]:
     for event in transactions(events):
         if event.violation:
-            facts = {"command": event.name, "margin_ns": event.margin_ns}
-            at_ns = begin_ns(event)
-            yield Instant(track=Track.VIOLATION, name=event.violation, at_ns=at_ns, facts=facts)
+            at_ns, margin_ns = begin_ns(event), event.margin_ns
+            yield _instant(
+                Track.VIOLATION, event.violation, at_ns, command=event.name, margin_ns=margin_ns
+            )
 
 
 def _faults(events: list[Event]) -> Iterator[Instant]:
