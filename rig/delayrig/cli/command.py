@@ -167,9 +167,14 @@ resume_option = click.option(
 HOW_TO_GO_ON = "; the same command with --out and --resume goes on"
 
 
+def run_progress() -> RunProgress:
+    """How far cells are, on stderr."""
+    return RunProgress(progress_console(), lines=verbosity() is Verbosity.VERBOSE)
+
+
 def run_shown(request: Request, paths: Paths, *, how_to_go_on: str = "") -> Results:
     """Runs it, with its progress on stderr; who interrupts it is told how to go on."""
-    with RunProgress(progress_console(), lines=verbosity() is Verbosity.VERBOSE) as progress:
+    with run_progress() as progress:
         return until_interrupted(
             run_request(request, paths, progress),
             kept=f"finished cells are kept in {request.out}{how_to_go_on}",

@@ -40,21 +40,14 @@ from delayrig.cli.command import (
     delay_options,
     gathered,
     is_unconfined,
+    run_progress,
     tell,
     until_interrupted,
 )
 from delayrig.cli.export import format_option, read_report, speaks, write_formats
 from delayrig.cli.option_types import PLAN_NAME, SUBJECT, SUBJECT_OR_RUN
 from delayrig.cli.recording import HistoryWish, history_options, own_words, record_gate
-from delayrig.cli.verbosity import (
-    Verbosity,
-    make_console,
-    note,
-    progress_console,
-    tables_or_json,
-    tell_json,
-    verbosity,
-)
+from delayrig.cli.verbosity import make_console, note, tables_or_json, tell_json
 from delayrig.images.delay_function import DelayWish
 from delayrig.images.recipes import read_recipes
 from delayrig.images.saved_programs import FOLDER as PROGRAMS
@@ -64,10 +57,15 @@ from delayrig.plan.request import check_connect, check_out, choose_cells
 from delayrig.present.formats.known import wanted_formats
 from delayrig.present.terminal.console import say
 from delayrig.present.terminal.gate import print_decision
-from delayrig.present.terminal.progress import RunProgress
 
 PLAN = "gate"
-LIMITS = Limits()
+LIMITS = {
+    "slowdown": "How much longer any cell may take; up to 50 ms are no reason.",
+    "cpu": "How much more CPU time it may take; up to 50 ms are no reason.",
+    "total-slowdown": "How much longer all exact cells together may take.",
+    "total-cpu": "How much more CPU time they may take.",
+}
+"""How much more than the baseline is allowed, in percent: by option."""
 
 
 class _AbortingError(click.UsageError):
@@ -101,10 +99,7 @@ class _Wish:
     candidate: str
     plan: str | None
     lane: LaneName | None
-    max_slowdown: float
-    max_cpu: float
-    max_total_slowdown: float
-    max_total_cpu: float
+    limits: Limits
     rounds: int | None
     build: str
     bisect: bool
@@ -118,22 +113,14 @@ class _Wish:
     history: HistoryWish
     dry_run: bool
 
-    @property
-    def limits(self) -> Limits:
-        return Limits(
-            slowdown_pct=self.max_slowdown,
-            cpu_pct=self.max_cpu,
-            total_slowdown_pct=self.max_total_slowdown,
-            total_cpu_pct=self.max_total_cpu,
-        )
 
-
-def _limit_option(name: str, default_pct: float, about: str) -> Callable[[FC], FC]:
-    """How much more than the baseline is allowed, in percent."""
+def _limit_option(name: str, about: str) -> Callable[[FC], FC]:
+    key = f"{name.replace('-', '_')}_pct"
     return click.option(
-        name,
+        f"--max-{name}",
+        key,
         type=click.FloatRange(0),
-        default=default_pct,
+        default=getattr(Limits(), key),
         show_default=True,
         metavar="PCT",
         help=about,
@@ -158,20 +145,7 @@ def _limit_option(name: str, default_pct: float, about: str) -> Callable[[FC], F
 )
 @lane_option
 @unconfined_option
-@_limit_option(
-    "--max-slowdown",
-    LIMITS.slowdown_pct,
-    "How much longer any cell may take; up to 50 ms are no reason.",
-)
-@_limit_option(
-    "--max-cpu", LIMITS.cpu_pct, "How much more CPU time it may take; up to 50 ms are no reason."
-)
-@_limit_option(
-    "--max-total-slowdown",
-    LIMITS.total_slowdown_pct,
-    "How much longer all exact cells together may take.",
-)
-@_limit_option("--max-total-cpu", LIMITS.total_cpu_pct, "How much more CPU time they may take.")
+@gathered("limits", Limits, *(_limit_option(*limit) for limit in LIMITS.items()))
 @click.option(
     "--rounds",
     type=click.IntRange(1),
@@ -216,7 +190,7 @@ def _gate(wish: _Wish) -> ExitCode:
         _build(wish)
     request = _request(wish, paths)
     folder = request.candidate.out
-    with RunProgress(progress_console(), lines=verbosity() is Verbosity.VERBOSE) as progress:
+    with run_progress() as progress:
         runs = until_interrupted(
             run_rounds(request, paths, progress), kept=f"finished cells are kept in {folder}"
         )

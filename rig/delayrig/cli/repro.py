@@ -100,7 +100,7 @@ def repro(
     )
     chosen = choose(wish, paths)
     # Everything below is needed for cells that are run, and takes a moment to load.
-    from delayrig.analysis.repro.run_again import check_look, commands_of, run_again
+    from delayrig.analysis.repro.run_again import check_look, commands_of
 
     check_look(chosen.cell, look)
     folder = (out or default_out(NAME)).absolute()
@@ -111,19 +111,26 @@ def repro(
         for line in until_interrupted(work, kept=f"nothing was run; see {folder}"):
             click.echo(line)
         return
-    kept = bool(keep or out)
+    sys.exit(show_cell(chosen, request, look, kept=bool(keep or out)))
+
+
+def show_cell(
+    chosen: Chosen, request: Request, look: Look, *, kept: bool, instead: str = ""
+) -> ExitCode:
+    """Runs the only cell of a request; its folder is gone afterwards, or `kept`."""
+    from delayrig.analysis.repro.run_again import run_again
+
+    quiet = verbosity() is Verbosity.QUIET
     try:
         code = until_interrupted(
-            run_again(
-                chosen, request, paths, look, kept=kept, quiet=verbosity() is Verbosity.QUIET
-            ),
-            kept=f"what there is of the cell is in {folder}" if kept else "nothing is kept",
+            run_again(chosen, request, find_paths(), look, kept=kept, instead=instead, quiet=quiet),
+            kept=f"what there is of the cell is in {request.out}" if kept else "nothing is kept",
         )
-        tell_json(read_results(folder).cells[0])
+        tell_json(read_results(request.out).cells[0])
+        return code
     finally:
         if not kept:
-            shutil.rmtree(folder, ignore_errors=True)
-    sys.exit(code)
+            shutil.rmtree(request.out, ignore_errors=True)
 
 
 def _walk_through(out: Path, paths: Paths, *, keep: bool) -> ExitCode:

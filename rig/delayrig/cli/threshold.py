@@ -37,17 +37,11 @@ from delayrig.cli.command import (
     default_out,
     gathered,
     is_unconfined,
+    run_progress,
     until_interrupted,
 )
 from delayrig.cli.option_types import plan_option
-from delayrig.cli.verbosity import (
-    Verbosity,
-    make_console,
-    progress_console,
-    tables_or_json,
-    tell_json,
-    verbosity,
-)
+from delayrig.cli.verbosity import make_console, tables_or_json, tell_json
 from delayrig.model.lane import LaneName
 from delayrig.plan.request import choose_cells
 from delayrig.present.terminal.progress import RunProgress
@@ -154,7 +148,7 @@ def threshold(wish: _Wish) -> None:
     Exits 0 where a value is recommended, 1 where all were unsafe, 4 where none was shown safe.
     """
     paths = find_paths()
-    with RunProgress(progress_console(), lines=verbosity() is Verbosity.VERBOSE) as progress:
+    with run_progress() as progress:
         try:
             trials = _trials(wish, paths, progress)
         except KeyboardInterrupt:

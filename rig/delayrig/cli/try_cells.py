@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`rig/rig try`: one cell from flags, or the product of their values."""
 
-import shutil
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -24,24 +23,17 @@ from delayrig.cli.command import (
     gathered,
     is_unconfined,
     run_shown,
-    until_interrupted,
 )
 from delayrig.cli.option_types import FLAGS, SUBJECT, split_values
-from delayrig.cli.verbosity import (
-    Verbosity,
-    make_console,
-    note,
-    tables_or_json,
-    tell_json,
-    verbosity,
-)
+from delayrig.cli.repro import show_cell
+from delayrig.cli.verbosity import make_console, note, tables_or_json, tell_json
 from delayrig.images.delay_function import DelayWish
 from delayrig.judge.exit_code import WATCHING, exit_code_of_run
 from delayrig.model.cell import REGION_KIB, Cell, Job, Programmer
 from delayrig.model.corner import FORMS
 from delayrig.model.lane import LaneName
 from delayrig.model.platform import Arch
-from delayrig.model.result import Results, read_results
+from delayrig.model.result import Results
 from delayrig.plan.from_flags import (
     CHIP,
     CORNER,
@@ -154,7 +146,7 @@ def try_flashrom(
     check_out(folder, request.cells)
     request = replace(request, out=folder, jobs=jobs or request.jobs, delay=delay)
     if single:
-        sys.exit(_show_one(request, paths, kept=bool(keep or out)))
+        sys.exit(_show_one(request, kept=bool(keep or out)))
     results = run_shown(request, paths)
     code = exit_code_of_run(results.cells)
     tell_json(results)
@@ -193,10 +185,7 @@ def _again(first: Cell) -> Callable[[Cell], list[str]]:
     return words
 
 
-def _show_one(request: Request, paths: Paths, *, kept: bool) -> ExitCode:
-    # What is needed for cells that are run takes a moment to load.
-    from delayrig.analysis.repro.run_again import run_again
-
+def _show_one(request: Request, *, kept: bool) -> ExitCode:
     (cell,) = request.cells
     request = replace(request, jobs=1, stages=True, retries_lost=False)
     chosen = Chosen(
@@ -206,19 +195,7 @@ def _show_one(request: Request, paths: Paths, *, kept: bool) -> ExitCode:
         recipes=request.recipes,
         delay=request.delay,
     )
-    try:
-        quiet = verbosity() is Verbosity.QUIET
-        code = until_interrupted(
-            run_again(
-                chosen, request, paths, Look.WATCH, kept=kept, instead=UNWATCHED, quiet=quiet
-            ),
-            kept=f"what there is of the cell is in {request.out}" if kept else "nothing is kept",
-        )
-        tell_json(read_results(request.out).cells[0])
-        return code
-    finally:
-        if not kept:
-            shutil.rmtree(request.out, ignore_errors=True)
+    return show_cell(chosen, request, Look.WATCH, kept=kept, instead=UNWATCHED)
 
 
 def _side(results: Results, subject: str) -> Results:

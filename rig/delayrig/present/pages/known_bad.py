@@ -14,13 +14,13 @@ def known_bad_page(answer: KnownBad) -> bytes:
     return render_page(
         title="Known-bad builds, and what a gate says of them",
         summary=paragraph(summary(answer)),
-        sections=[_section(answer, kind) for kind in kinds],
+        sections=[
+            Section(
+                key=f"{kind}-builds", title=f"Class {kind}", body=table_html(_table(answer, kind))
+            )
+            for kind in kinds
+        ],
     )
-
-
-def _section(answer: KnownBad, kind: str) -> Section:
-    body = table_html(_table(answer, kind))
-    return Section(key=f"{kind}-builds", title=f"Class {kind}", body=body)
 
 
 def _table(answer: KnownBad, kind: str) -> Table:

@@ -17,11 +17,11 @@ from delayrig.present.report.labels import (
     hazards_of,
     marks_for,
     marks_of,
-    seconds,
     subject_of,
     verdict_html,
 )
 from delayrig.present.report.source import RunSource, Sources, Spread, Told
+from delayrig.present.terminal.console import seconds
 from delayrig.present.terminal.results import subject_name
 
 DETAILS_MAX = 500

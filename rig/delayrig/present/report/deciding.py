@@ -8,11 +8,12 @@ from markupsafe import Markup
 
 from delayrig.analysis.gate.decision import Decision, Excess, GateCell, Outcome
 from delayrig.model.cell import place_of
+from delayrig.present.notable import OUTCOMES
 from delayrig.present.pages.charts import Chart, Colour, hide_left_axis, label_bar, new_figure
 from delayrig.present.pages.page import Section, bullets, code, details, paragraph, table_html
-from delayrig.present.report.labels import seconds
 from delayrig.present.report.source import GateSource, Sources
 from delayrig.present.tables import Table, words_and_figures
+from delayrig.present.terminal.console import seconds
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -25,14 +26,6 @@ ROUNDS = (
     " gravest verdict, and of those the one whose total time is the median. Margins, waits and"
     " timelines are of that round, too."
 )
-CLASSES = {
-    Outcome.RIG_FAULT: "rig",
-    Outcome.UNSAFE: "bad",
-    Outcome.SLOWER: "bad",
-    Outcome.DOUBT: "doubt",
-    Outcome.PASS: "good",
-    Outcome.UNSEEN: "quiet",
-}
 
 
 def decision_section(sources: Sources) -> Section:
@@ -156,7 +149,8 @@ def _cells(cells: Sequence[GateCell]) -> Table:
 def _row(cell: GateCell) -> list[str | Markup]:
     figures = {item.figure: item for item in cell.excess}
     time, cpu = figures.get("time"), figures.get("CPU time")
-    outcome = Markup('<span class="badge {}">{}</span>').format(CLASSES[cell.outcome], cell.outcome)
+    css, _ = OUTCOMES[cell.outcome]
+    outcome = Markup('<span class="badge {}">{}</span>').format(css, cell.outcome)
     return [
         *(_name(cell), outcome, cell.baseline or "-", cell.candidate),
         seconds(time.baseline_ns) if time else "-",

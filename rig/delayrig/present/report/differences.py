@@ -7,9 +7,10 @@ from markupsafe import Markup
 
 from delayrig.model.result import CellResult
 from delayrig.present.pages.page import Section, paragraph, table_html
-from delayrig.present.report.labels import cell_link, count, marks_of, seconds, verdict_html
+from delayrig.present.report.labels import cell_link, count, marks_of, verdict_html
 from delayrig.present.report.source import RunSource, Sources
 from delayrig.present.tables import Row, Table
+from delayrig.present.terminal.console import seconds
 
 ROWS_MAX = 40
 

@@ -10,23 +10,13 @@ from markupsafe import Markup
 from delayrig.judge.exit_code import is_expected
 from delayrig.model.platform import Arch, labelled
 from delayrig.model.result import CellResult, Verdict
+from delayrig.present.notable import CLASSES
 from delayrig.present.pages.page import anchor
 from delayrig.present.report.source import RunSource
 
 TEMPLATES = Path(__file__).parent / "templates"
 CALM = "none"
 HOST_SPEED = "this machine"
-
-CLASSES = {
-    Verdict.PASS: "good",
-    Verdict.TOO_SHORT: "bad",
-    Verdict.CORRUPT: "bad",
-    Verdict.OP_FAILED: "doubt",
-    Verdict.HUNG: "doubt",
-    Verdict.INCONCLUSIVE: "doubt",
-    Verdict.INFRA_ERROR: "rig",
-    Verdict.SKIPPED: "quiet",
-}
 
 
 def subject_of(cell: CellResult) -> str:
@@ -100,11 +90,6 @@ def marks_of(cell: CellResult) -> dict[str, str]:
 
 def marks_for(subject: str, verdict: Verdict, hazards: Sequence[str]) -> dict[str, str]:
     return {"subject": subject, "verdict": verdict, "hazards": " ".join(hazards) or CALM}
-
-
-def seconds(ns: int | None) -> str:
-    """To the millisecond; a dash where there is none."""
-    return "-" if ns is None else f"{ns / 1e9:.3f}"
 
 
 def count(number: int, thing: str) -> str:

@@ -12,11 +12,10 @@ from markupsafe import Markup
 from delayrig.judge.exit_code import is_expected
 from delayrig.model.cell import Role
 from delayrig.model.result import CellResult
-from delayrig.present.notable import GRAVITY, rank
+from delayrig.present.notable import CLASSES, GRAVITY, rank
 from delayrig.present.pages.page import Section, paragraph, rendered, table_html
 from delayrig.present.report.labels import (
     CALM,
-    CLASSES,
     TEMPLATES,
     cell_anchor,
     cell_link,

@@ -15,9 +15,10 @@ from delayrig.model.result import CellResult, Verdict
 from delayrig.present.pages.charts import Chart, Colour, hide_left_axis, label_bar, new_figure
 from delayrig.present.pages.page import Section, details, paragraph, table_html
 from delayrig.present.report.facts import Split, sum_of
-from delayrig.present.report.labels import cell_link, count, seconds, subject_of
+from delayrig.present.report.labels import cell_link, count, subject_of
 from delayrig.present.report.source import RunSource, Sources
 from delayrig.present.tables import Table, words_and_figures
+from delayrig.present.terminal.console import seconds
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -6,23 +6,6 @@ import sys
 
 from rich.console import Console
 
-from delayrig.model.result import ContrastVerdict, Verdict
-
-STYLES = {
-    Verdict.PASS: "green",
-    Verdict.TOO_SHORT: "bold red",
-    Verdict.CORRUPT: "bold red",
-    Verdict.OP_FAILED: "red",
-    Verdict.HUNG: "red",
-    Verdict.INCONCLUSIVE: "yellow",
-    Verdict.INFRA_ERROR: "bold magenta",
-    Verdict.SKIPPED: "dim",
-}
-CONTRAST_STYLES = {
-    ContrastVerdict.SEEN: "green",
-    ContrastVerdict.MISSING: "bold red",
-    ContrastVerdict.UNJUDGED: "yellow",
-}
 PIPE_WIDTH = 200
 
 

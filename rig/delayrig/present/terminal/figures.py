@@ -7,7 +7,8 @@ from rich.markup import escape
 
 from delayrig.analysis.figures.times import TimeRow
 from delayrig.analysis.figures.waste import CallSiteWaste, OperationWaste, Waste
-from delayrig.present.terminal.console import STYLES, seconds
+from delayrig.present.notable import STYLES
+from delayrig.present.terminal.console import seconds
 from delayrig.present.terminal.table import FittedTable, plain_table
 
 

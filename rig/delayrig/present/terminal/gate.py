@@ -6,24 +6,17 @@ from rich.markup import escape
 
 from delayrig.analysis.gate.decision import Decision, GateCell, Outcome
 from delayrig.model.cell import Role
+from delayrig.present.notable import OUTCOMES
 from delayrig.present.terminal.console import say
 from delayrig.present.terminal.table import FittedTable
 
-STYLES = {
-    Outcome.RIG_FAULT: "magenta",
-    Outcome.UNSAFE: "bold red",
-    Outcome.SLOWER: "red",
-    Outcome.DOUBT: "yellow",
-    Outcome.PASS: "green",
-    Outcome.UNSEEN: "dim",
-}
 ROWS_MAX = 20
 
 
 def print_decision(decision: Decision, console: Console) -> None:
     """Three lines, what could not have been seen, and the cells that decided it."""
     first, *others = decision.lines
-    say(console, first, style=STYLES[decision.outcome])
+    say(console, first, style=OUTCOMES[decision.outcome][1])
     say(console, *others)
     say(console, *(f"doubt: {line}" for line in decision.doubts))
     console.print("What could be seen of the candidate:")
@@ -46,7 +39,7 @@ def decision_table(cells: list[GateCell]) -> FittedTable:
         least=("baseline", "candidate", *seconds),
     )
     for cell in cells:
-        outcome = f"[{STYLES[cell.outcome]}]{cell.outcome}[/]"
+        outcome = f"[{OUTCOMES[cell.outcome][1]}]{cell.outcome}[/]"
         times, percents = _figures(cell)
         words = (escape(cell.id), outcome, cell.baseline or "-", cell.candidate)
         table.add_row(*words, *times, *percents)

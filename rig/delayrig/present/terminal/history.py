@@ -12,7 +12,7 @@ from delayrig.analysis.history.series import Series
 from delayrig.analysis.history.steps import Found, Step
 from delayrig.analysis.history.store import Summary
 from delayrig.model.cell import Role
-from delayrig.present.terminal.console import STYLES
+from delayrig.present.notable import STYLES
 from delayrig.present.terminal.table import FittedTable
 
 BAR_WIDTH = 30

@@ -17,7 +17,7 @@ from rich.progress import (
 )
 
 from delayrig.model.result import CellResult, Verdict
-from delayrig.present.terminal.console import STYLES
+from delayrig.present.notable import STYLES
 
 BAR_WIDTH = 24
 

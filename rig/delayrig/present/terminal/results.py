@@ -14,11 +14,16 @@ from delayrig.judge.judge import describe
 from delayrig.judge.not_provided import not_provided_lines
 from delayrig.model.cell import Role
 from delayrig.model.platform import Arch, labelled
-from delayrig.model.result import CellResult, Results, Verdict
-from delayrig.present.notable import is_notable, rank
-from delayrig.present.terminal.console import CONTRAST_STYLES, STYLES, seconds
+from delayrig.model.result import CellResult, ContrastVerdict, Results, Verdict
+from delayrig.present.notable import STYLES, is_notable, rank
+from delayrig.present.terminal.console import seconds
 from delayrig.present.terminal.table import FittedTable, plain_table
 
+CONTRAST_STYLES = {
+    ContrastVerdict.SEEN: "green",
+    ContrastVerdict.MISSING: "bold red",
+    ContrastVerdict.UNJUDGED: "yellow",
+}
 UNWATCHED = "No canary and control were among the cells: nothing shows that the rig sees."
 NAMED_MAX = 20
 TABLE_MAX = 2000
