@@ -9,6 +9,7 @@ import click
 from delayrig.base.paths import Paths
 from delayrig.cli.command import UNCONFINED, Decorator, gathered, is_unconfined
 from delayrig.cli.option_types import CELL, SUBJECT, plan_option
+from delayrig.cli.verbosity import noted
 from delayrig.images.delay_function import DelayWish
 from delayrig.model.lane import LaneName
 from delayrig.plan.cluster import ClusterWish, check_cluster
@@ -79,15 +80,11 @@ lane_option = click.option(
 )
 
 
-def _note_unconfined(context: click.Context, _: click.Parameter, given: bool) -> None:
-    context.meta[UNCONFINED] = given
-
-
 unconfined_option = click.option(
     "--unconfined",
     is_flag=True,
     expose_value=False,
-    callback=_note_unconfined,
+    callback=noted(UNCONFINED),
     help="Lane host: the subject runs with all your rights.",
 )
 

@@ -19,7 +19,14 @@ import click
 from delayrig.base.errors import ExitCode, RigError, RigFaultError
 from delayrig.base.interruption import until_told_to_end
 from delayrig.base.paths import Paths, find_paths
-from delayrig.cli.verbosity import Verbosity, make_console, note, progress_console, verbosity
+from delayrig.cli.verbosity import (
+    Verbosity,
+    make_console,
+    note,
+    progress_console,
+    verbosity,
+    was_given,
+)
 from delayrig.images.delay_function import DelayWish
 from delayrig.model.lane import LaneName
 from delayrig.model.result import FILE_NAME, Results
@@ -198,9 +205,7 @@ def default_out(plan: str) -> Path:
 
 def is_unconfined() -> bool:
     """Whether the command that runs was given `--unconfined`, or the environment says the same."""
-    context = click.get_current_context(silent=True)
-    given = context is not None and context.meta.get(UNCONFINED, False)
-    return given or is_unconfined_by_default()
+    return was_given(UNCONFINED) or is_unconfined_by_default()
 
 
 def own_request(

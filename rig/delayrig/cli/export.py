@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`rig/rig export`, `trace` and `schema`: what the rig keeps, for other tools."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import BinaryIO
 
 import click
 
@@ -12,7 +11,7 @@ from delayrig.analysis.gate.decision import FILE_NAME as GATE_FILE
 from delayrig.analysis.gate.decision import read_decision
 from delayrig.analysis.gate.request import BASELINE, CANDIDATE, rounds_of
 from delayrig.base.errors import BadInputError, LostGuestError
-from delayrig.cli.command import RigCommand
+from delayrig.cli.command import Decorator, RigCommand
 from delayrig.model.delays import read_delays
 from delayrig.model.events import read_events
 from delayrig.model.result import read_results
@@ -24,10 +23,9 @@ from delayrig.present.trace.timeline import timeline_of
 from delayrig.present.trace.vcd import as_vcd
 
 TRACE_FORMATS = {"perfetto": as_perfetto, "vcd": as_vcd}
-F = TypeVar("F", bound=Callable[..., Any])
 
 
-def format_option(*, required: bool) -> Callable[[F], F]:
+def format_option(*, required: bool) -> Decorator:
     """`--format FORMAT[:FILE]`, any number of times; given to the command as `formats`."""
     return click.option(
         "--format",

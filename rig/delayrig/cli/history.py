@@ -72,16 +72,31 @@ def history() -> None:
     """
 
 
+def opened_history(url: str | None) -> "History":
+    """The one that was asked for, else the user's own; raises `BadInputError` for none."""
+    from delayrig.analysis.history.store import History
+
+    address = find_address(url, os.environ)
+    if address is None:
+        raise BadInputError(
+            f"--history {NONE}: there is no history to look at",
+            hint=f"give --history URL, or unset ${VARIABLE}",
+        )
+    return History(address)
+
+
+_history_option = gathered("store", opened_history, history_url)
+
+
 @history.command("list")
 @_choosing(_any_subject)
 @click.option("--limit", type=click.IntRange(1), default=LIMIT, show_default=True, help="Newest.")
-@history_url
+@_history_option
 @tables_or_json
-def list_runs(wanted: "Choice", limit: int, url: str | None) -> None:
+def list_runs(wanted: "Choice", limit: int, store: "History") -> None:
     """Lists runs, the newest last."""
     from delayrig.present.terminal.history import list_table, listed
 
-    store = opened_history(url)
     runs = [listed(entry) for entry in store.summaries(replace(wanted, limit=limit))]
     tell_json(runs)
     console = make_console()
@@ -93,13 +108,12 @@ def list_runs(wanted: "Choice", limit: int, url: str | None) -> None:
 
 @history.command("show")
 @click.argument("number", type=click.IntRange(1))
-@history_url
+@_history_option
 @tables_or_json
-def show_run(number: int, url: str | None) -> None:
+def show_run(number: int, store: "History") -> None:
     """Shows a run as it was shown then."""
     from delayrig.analysis.history.run_filter import Choice
 
-    store = opened_history(url)
     results = store.load(number)
     tell_json(results)
     console = make_console()
@@ -115,9 +129,9 @@ def show_run(number: int, url: str | None) -> None:
 @history.command("plot")
 @_choosing(_one_subject)
 @click.option("--svg", type=click.Path(path_type=Path), help="Draws it into this file instead.")
-@history_url
+@_history_option
 @tables_or_json
-def plot(wanted: "Choice", svg: Path | None, url: str | None) -> None:
+def plot(wanted: "Choice", svg: Path | None, store: "History") -> None:
     """Shows SUBJECT's total time over runs.
 
     Totals stand in one line only where they are of the same cells: of one plan, one lane, and
@@ -126,7 +140,6 @@ def plot(wanted: "Choice", svg: Path | None, url: str | None) -> None:
     from delayrig.analysis.history.series import points_of, series_of
     from delayrig.present.terminal.history import print_plot
 
-    store = opened_history(url)
     series = series_of(points_of(store.entries(wanted), wanted.subject))
     if not series:
         raise _no_runs(store, wanted.subject)
@@ -148,9 +161,9 @@ def plot(wanted: "Choice", svg: Path | None, url: str | None) -> None:
     show_default=True,
     help="That real time stepped at all.",
 )
-@history_url
+@_history_option
 @tables_or_json
-def steps(wanted: "Choice", confidence: float, url: str | None) -> None:
+def steps(wanted: "Choice", confidence: float, store: "History") -> None:
     """Finds the runs at which SUBJECT's time stepped, and what was new there.
 
     Exact time: any difference of a cell. Real time: a change-point test over runs of one plan on
@@ -160,7 +173,6 @@ def steps(wanted: "Choice", confidence: float, url: str | None) -> None:
     from delayrig.analysis.history.steps import find_steps
     from delayrig.present.terminal.history import print_steps
 
-    store = opened_history(url)
     points = points_of(store.entries(wanted), wanted.subject)
     if not points:
         raise _no_runs(store, wanted.subject)
@@ -171,12 +183,11 @@ def steps(wanted: "Choice", confidence: float, url: str | None) -> None:
 
 @history.command("add")
 @click.argument("out", type=click.Path(path_type=Path))
-@history_url
-def add(out: Path, url: str | None) -> None:
+@_history_option
+def add(out: Path, store: "History") -> None:
     """Keeps a finished run, or gate, given its --out folder."""
     from delayrig.analysis.history.finished_runs import read_finished
 
-    store = opened_history(url)
     runs, decision = read_finished(out)
     added = store.add(runs, decision)
     numbers = " and ".join(str(number) for number in added.numbers)
@@ -219,19 +230,6 @@ def export_table(file: Path, form: str, wanted: "Choice", url: str | None) -> No
     table = table_of(store.entries(wanted))
     write_table(table, TableFormat(form), file)
     note(f"{table.num_rows} cells in {file}")
-
-
-def opened_history(url: str | None) -> "History":
-    """The one that was asked for, else the user's own; raises `BadInputError` for none."""
-    from delayrig.analysis.history.store import History
-
-    address = find_address(url, os.environ)
-    if address is None:
-        raise BadInputError(
-            f"--history {NONE}: there is no history to look at",
-            hint=f"give --history URL, or unset ${VARIABLE}",
-        )
-    return History(address)
 
 
 def _unlike(store: "History", found: "Found") -> dict[int, list[str]]:

@@ -6,7 +6,6 @@ import datetime as dt
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 import msgspec
 
@@ -14,7 +13,7 @@ from delayrig import __version__
 from delayrig.analysis.latency.energy import EnergyMeter
 from delayrig.analysis.latency.host_place import open_host
 from delayrig.analysis.latency.live_profile import LiveProfile
-from delayrig.analysis.latency.measure import MeasureProgress, measure_place
+from delayrig.analysis.latency.measure import measure_place
 from delayrig.analysis.latency.place import Place
 from delayrig.analysis.latency.profile import GuestProfile, measured_cpus
 from delayrig.analysis.latency.result import (
@@ -29,6 +28,7 @@ from delayrig.base.paths import Paths
 from delayrig.images.recipes import read_recipes
 from delayrig.lanes.supplies import CpuPool
 from delayrig.model.lane import LaneName
+from delayrig.present.terminal.latency import LatencyProgress
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,14 +49,8 @@ class LatencyRequest:
     argv: Sequence[str]
 
 
-class LatencyRunProgress(MeasureProgress, Protocol):
-    """Is also told what is made."""
-
-    def preparing(self, what: str) -> None: ...
-
-
 async def run_latency(
-    request: LatencyRequest, paths: Paths, progress: LatencyRunProgress
+    request: LatencyRequest, paths: Paths, progress: LatencyProgress
 ) -> LatencyReport:
     """Measures all; the file is written anew after each place, and last when there is a page."""
     known = resumed(request)
@@ -110,7 +104,7 @@ def resumed(request: LatencyRequest) -> dict[str, MachineReport]:
 async def _measure_guests(
     request: LatencyRequest,
     paths: Paths,
-    progress: LatencyRunProgress,
+    progress: LatencyProgress,
     known: dict[str, MachineReport],
     keep: Callable[[MachineReport], None],
 ) -> None:

@@ -16,8 +16,7 @@ from delayrig.cli.verbosity import make_console, tables_or_json, tell_json
 from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.model.result import FILE_NAME as RESULTS
 from delayrig.model.result import Results, read_results
-from delayrig.present.terminal.console import say
-from delayrig.present.terminal.table import plain_table
+from delayrig.present.terminal.console import plain_table, say
 from delayrig.run.resume import FILE_NAME as BEGUN
 
 PLAN = "proposal"

@@ -17,7 +17,7 @@ from delayrig.cli.command import RigCommand, default_out, run_shown
 from delayrig.cli.verbosity import make_console, tables_or_json, tell_json
 from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.plan.request import check_out
-from delayrig.present.terminal.table import FittedTable, plain_table
+from delayrig.present.terminal.console import FittedTable, plain_table
 
 PERCENT = 100
 NS_PER_S = 1e9

@@ -39,27 +39,32 @@ def verbosity() -> Verbosity:
     return context.meta.get(KEY, Verbosity.USUAL) if context else Verbosity.USUAL
 
 
-def is_plain() -> bool:
-    """Whether the command that runs was given `--no-color`."""
+def noted(key: str) -> Callable[[click.Context, click.Parameter, bool], None]:
+    """For a flag that the command is not given: `was_given()` knows it."""
+
+    def note_it(context: click.Context, _: click.Parameter, given: bool) -> None:
+        context.meta[key] = given
+
+    return note_it
+
+
+def was_given(key: str) -> bool:
+    """Whether the command that runs has that flag."""
     context = click.get_current_context(silent=True)
-    return context is not None and context.meta.get(PLAIN, False)
-
-
-def _choose_plain(context: click.Context, _: click.Parameter, given: bool) -> None:
-    context.meta[PLAIN] = given
+    return context is not None and context.meta.get(key, False)
 
 
 plain_text = click.option(
     "--no-color",
     is_flag=True,
     expose_value=False,
-    callback=_choose_plain,
+    callback=noted(PLAIN),
     help="Plain text; NO_COLOR does the same.",
 )
 
 
 def make_console(*, stderr: bool = False) -> Console:
-    return console.make_console(stderr=stderr, no_color=is_plain())
+    return console.make_console(stderr=stderr, no_color=was_given(PLAIN))
 
 
 def loud_options() -> list[click.Option]:

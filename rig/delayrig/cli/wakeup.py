@@ -14,7 +14,7 @@ from delayrig.cli.verbosity import make_console, note, tables_or_json, tell_json
 from delayrig.hazards.speed import GOVERNORS, SLOWEST_PART
 from delayrig.images.recipes import read_recipes
 from delayrig.machine.live_image import provide_live_image
-from delayrig.present.terminal.table import FittedTable, plain_table
+from delayrig.present.terminal.console import FittedTable, plain_table
 
 if TYPE_CHECKING:
     from delayrig.analysis.latency.wakeup import Lateness, WakeupReport
@@ -121,8 +121,7 @@ def table(report: "WakeupReport") -> FittedTable:
             reading.governor,
             str(reading.eaters),
             str(reading.count),
-            f"{reading.mean_ns / NS_PER_US:.0f}",
-            f"{reading.median_ns / NS_PER_US:.0f}",
+            *(f"{ns / NS_PER_US:.0f}" for ns in (reading.mean_ns, reading.median_ns)),
             f"{reading.deviation_ns / NS_PER_US:.0f}",
         )
     return made

@@ -19,28 +19,27 @@ TESTS = {
 }
 TICKS = {"idle": "stops when idle", "full": "full NO_HZ"}
 NONE = "-"
+Machines = Sequence[MachineReport]
 
 
-def place_rows(machines: Sequence[MachineReport]) -> Table:
+def place_rows(machines: Machines) -> Table:
     return words_and_figures(
         "What was measured; in real time also how well this machine kept up",
         ["machine", "lane", "architecture", "CPUs", "measured on"],
         ["MIPS", "series", "of these in doubt"],
-        [
-            [
-                *(machine.title, machine.lane, machine.arch, f"{machine.cpus}"),
-                ", ".join(f"CPU {cpu}" for cpu in machine.measured_cpus),
-                _speeds(machine) or NONE,
-                f"{len(machine.readings) + len(machine.cyclictest)}",
-                _in_doubt(machine),
-            ]
-            for machine in machines
-        ],
+        map(_place_row, machines),
     )
 
 
-def _speeds(machine: MachineReport) -> str:
-    return ":".join(f"{mips:.3g}" if mips < 100 else f"{mips:.0f}" for mips in machine.core_mips)
+def _place_row(machine: MachineReport) -> list[str]:
+    speeds = (f"{mips:.3g}" if mips < 100 else f"{mips:.0f}" for mips in machine.core_mips)
+    return [
+        *(machine.title, machine.lane, machine.arch, f"{machine.cpus}"),
+        ", ".join(f"CPU {cpu}" for cpu in machine.measured_cpus),
+        ":".join(speeds) or NONE,
+        f"{len(machine.readings) + len(machine.cyclictest)}",
+        _in_doubt(machine),
+    ]
 
 
 def _in_doubt(machine: MachineReport) -> str:
@@ -51,7 +50,7 @@ def _in_doubt(machine: MachineReport) -> str:
     return f"{sum(map(bool, counts))}"
 
 
-def proposal_rows(machines: Sequence[MachineReport]) -> Table:
+def proposal_rows(machines: Machines) -> Table:
     """Mean / min / max in the form of the proposal, ours first and its machines below."""
     rows = [row for machine in machines for row in _own_proposal_rows(machine)]
     for theirs in read_proposal().machine:
@@ -104,22 +103,22 @@ def _figure(value_us: float) -> str:
     return f"{value_us:.1f}" if value_us >= 1 else f"{value_us:.2f}"
 
 
-def quantile_rows(machines: Sequence[MachineReport]) -> Table:
+def quantile_rows(machines: Machines) -> Table:
     return words_and_figures(
         "The same in us with median and 99th percentile, and how many readings there are",
         ["machine", "policy", "load", "test"],
         ["mean", "min", "p50", "p99", "max", "readings"],
         [
-            [
-                *_test_words(machine, each.series),
-                *_quantiles(each),
-                marked(f"{each.statistics.count if each.statistics else 0}", each),
-            ]
+            [*_test_words(machine, each.series), *_quantiles(each), _count(each)]
             for machine in machines
             for each in machine.of(Section.TABLE)
             if each.series.cpu == machine.measured_cpus[0]
         ],
     )
+
+
+def _count(reading: Reading) -> str:
+    return marked(f"{reading.statistics.count if reading.statistics else 0}", reading)
 
 
 def _test_words(machine: MachineReport, series: Series) -> list[str]:
@@ -134,7 +133,7 @@ def _quantiles(reading: Reading) -> list[str]:
     return [_figure(ns / 1e3) for ns in (s.mean_ns, s.min_ns, s.p50_ns, s.p99_ns, s.max_ns)]
 
 
-def clock_rows(machines: Sequence[MachineReport]) -> Table:
+def clock_rows(machines: Machines) -> Table:
     return words_and_figures(
         "Clocks, and what a reading costs by itself",
         ["machine", "clock source"],
@@ -158,7 +157,7 @@ def _clock_row(machine: MachineReport) -> list[str]:
     ]
 
 
-def timer_rows(machines: Sequence[MachineReport]) -> Table:
+def timer_rows(machines: Machines) -> Table:
     return words_and_figures(
         "Timers and tick; interrupts of the CPU's own timer in 200 ms",
         ["machine", "high resolution", "tick", "event handlers"],
@@ -179,7 +178,7 @@ def _timer_row(machine: MachineReport) -> list[str]:
     ]
 
 
-def energy_rows(machines: Sequence[MachineReport]) -> Table:
+def energy_rows(machines: Machines) -> Table:
     """What waiting costs in energy; no rows where no machine tells it."""
     return words_and_figures(
         "Power of the whole machine while it waits, in W",
@@ -194,7 +193,7 @@ def energy_rows(machines: Sequence[MachineReport]) -> Table:
     )
 
 
-def cyclictest_rows(machines: Sequence[MachineReport]) -> Table:
+def cyclictest_rows(machines: Machines) -> Table:
     return words_and_figures(
         "cyclictest: how late a SCHED_FIFO task of 1 ms was woken, in us",
         ["machine", "interface", "load"],
@@ -211,7 +210,7 @@ def cyclictest_rows(machines: Sequence[MachineReport]) -> Table:
     )
 
 
-def period_rows(machines: Sequence[MachineReport]) -> Table:
+def period_rows(machines: Machines) -> Table:
     return words_and_figures(
         "A task of 1 ms by clock_nanosleep() at SCHED_FIFO 92: how late it began, in us",
         ["machine", "load", "/dev/cpu_dma_latency"],
@@ -230,7 +229,7 @@ def period_rows(machines: Sequence[MachineReport]) -> Table:
     )
 
 
-def jitter_rows(machines: Sequence[MachineReport]) -> Table:
+def jitter_rows(machines: Machines) -> Table:
     """Mean and deviation of how late sleeps ended, by length."""
     return _late_rows(
         machines,
@@ -241,7 +240,7 @@ def jitter_rows(machines: Sequence[MachineReport]) -> Table:
     )
 
 
-def power_rows(machines: Sequence[MachineReport]) -> Table:
+def power_rows(machines: Machines) -> Table:
     """The same for each governor, and each idle state as the deepest."""
     return _late_rows(
         machines,
@@ -256,7 +255,7 @@ def power_rows(machines: Sequence[MachineReport]) -> Table:
 
 
 def _late_rows(
-    machines: Sequence[MachineReport],
+    machines: Machines,
     section: Section,
     *,
     caption: str,
@@ -295,7 +294,7 @@ def _length(ns: int) -> str:
     return f"{ns / 1e9:g} s" if ns >= 1_000_000_000 else f"{ns / 1e6:g} ms"
 
 
-def slack_rows(machines: Sequence[MachineReport]) -> Table:
+def slack_rows(machines: Machines) -> Table:
     return words_and_figures(
         "Median overshoot of clock_nanosleep() at normal priority by timer slack, in us",
         ["machine"],
@@ -312,7 +311,7 @@ def slack_rows(machines: Sequence[MachineReport]) -> Table:
     )
 
 
-def growth_rows(machines: Sequence[MachineReport]) -> Table:
+def growth_rows(machines: Machines) -> Table:
     return words_and_figures(
         "Growth of the median lateness from a wait of 100 ms to one of 1 s",
         ["machine", "interface", "policy", "load"],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a table shows, wherever that is: `pages.page` and `terminal.table` draw it."""
+"""What a table shows, wherever that is: `pages.page` and `terminal.console` draw it."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """latency.html: everything that was measured, and what is seen in it, on one page."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from markupsafe import Markup
 
@@ -12,6 +12,7 @@ from delayrig.analysis.latency.proposal import read_proposal
 from delayrig.analysis.latency.result import LatencyReport, MachineReport, Reading
 from delayrig.analysis.latency.series import Section as Part
 from delayrig.present import latency_rows as rows
+from delayrig.present.latency_rows import Machines
 from delayrig.present.pages.latency_charts import (
     Chart,
     growth_chart,
@@ -32,7 +33,6 @@ from delayrig.present.pages.page import (
 )
 from delayrig.present.tables import Table, words_and_figures
 
-Machines = Sequence[MachineReport]
 SWEEP_ROWS = 40
 """Of a sweep's many points, about so many stand in the table beside the chart."""
 

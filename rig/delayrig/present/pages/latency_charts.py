@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The charts of the answer; each comes with the words that say what is seen in it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ from delayrig.analysis.latency.host_interference import marked, say_doubt
 from delayrig.analysis.latency.proposal import read_proposal
 from delayrig.analysis.latency.result import MachineReport, Reading
 from delayrig.analysis.latency.series import Section
+from delayrig.present.latency_rows import Machines
 from delayrig.present.pages import charts
 from delayrig.present.pages.charts import SERIES, Colour, new_figure
 
@@ -33,8 +34,7 @@ def sweep_chart(machine: MachineReport) -> Chart | None:
         axes = figure.add_subplot()
         for colour, each in zip(SERIES, found, strict=False):
             _plot_sweep(axes, each, colour)
-        axes.set_xlabel("asked for, us")
-        axes.set_ylabel("late by, us")
+        axes.set(xlabel="asked for, us", ylabel="late by, us")
         # Linear to 10 us and by decades above, so that microseconds and ticks are both seen.
         axes.set_yscale("symlog", linthresh=10)
         _plain_numbers(axes.yaxis)
@@ -77,24 +77,22 @@ def _sweep_label(reading: Reading) -> str:
 
 
 def _sweep_words(machine: MachineReport) -> str:
-    poll = (
-        "poll() takes whole milliseconds: what is asked of it is rounded up, so that its error is"
-        " a saw of 1 ms."
-    )
     if machine.timers.high_resolution:
-        return (
-            "How late waits ended, one of each length: the line is the median of neighbours, the"
-            " area their range. With high-resolution timers the error does not"
-            " depend on the length: it is the timer slack (50 us, or 1 ns where asked for) and"
-            f" the way back to the program. {poll} Nothing may lie below zero: a wait must not end"
-            " early."
+        error = (
+            "With high-resolution timers the error does not depend on the length: it is the timer"
+            " slack (50 us, or 1 ns where asked for) and the way back to the program. poll() takes"
+            " whole milliseconds: what is asked of it is rounded up, so that its error is a saw of"
+            " 1 ms."
+        )
+    else:
+        error = (
+            "Without high-resolution timers a wait ends at the first tick after its time: with one"
+            f" tick in {machine.timers.jiffy_ns / 1e6:g} ms the error falls as the wait gets"
+            " longer, and whatever was asked for, it ends at the same moment."
         )
     return (
         "How late waits ended, one of each length: the line is the median of neighbours, the area"
-        " their range. Without high-resolution timers a wait ends at"
-        f" the first tick after its time: with one tick in {machine.timers.jiffy_ns / 1e6:g} ms the"
-        " error falls as the wait gets longer, and whatever was asked for, it ends at the same"
-        " moment. Nothing may lie below zero: a wait must not end early."
+        f" their range. {error} Nothing may lie below zero: a wait must not end early."
     )
 
 
@@ -107,18 +105,10 @@ def steps_chart(machine: MachineReport) -> Chart | None:
     with new_figure(height_in=4) as figure:
         axes = figure.add_subplot()
         axes.plot(requests, requests, color=Colour.SOFT, linewidth=1, label="asked for")
-        axes.plot(
-            requests,
-            [ns / 1e6 for ns in found.elapsed_ns],
-            ".",
-            markersize=4,
-            color=Colour.FIRST,
-            label="took",
-        )
-        axes.set_xlabel("asked for, ms")
-        axes.set_ylabel("took, ms")
-        top = max(found.elapsed_ns) / 1e6
-        axes.set_yticks([jiffy_ms * count for count in range(int(top / jiffy_ms) + 2)])
+        took = [ns / 1e6 for ns in found.elapsed_ns]
+        axes.plot(requests, took, ".", markersize=4, color=Colour.FIRST, label="took")
+        axes.set(xlabel="asked for, ms", ylabel="took, ms")
+        axes.set_yticks([jiffy_ms * count for count in range(int(max(took) / jiffy_ms) + 2)])
         axes.grid(visible=True)
         axes.legend(loc="upper left")
     return Chart(
@@ -134,7 +124,7 @@ def steps_chart(machine: MachineReport) -> Chart | None:
     )
 
 
-def table_chart(machines: Sequence[MachineReport]) -> Chart | None:
+def table_chart(machines: Machines) -> Chart | None:
     bars = [*_own_bars(machines), *_their_bars()]
     if not bars:
         return None
@@ -165,7 +155,7 @@ def table_chart(machines: Sequence[MachineReport]) -> Chart | None:
 Bar = tuple[str, float, float, float, Colour]
 
 
-def _own_bars(machines: Sequence[MachineReport]) -> Iterable[Bar]:
+def _own_bars(machines: Machines) -> Iterable[Bar]:
     for machine in machines:
         for each in machine.of(Section.TABLE):
             s, series = each.statistics, each.series
@@ -202,8 +192,7 @@ def growth_chart(machine: MachineReport) -> Chart | None:
         _plain_numbers(axes.xaxis)
         axes.set_yscale("log")
         _plain_numbers(axes.yaxis)
-        axes.set_xlabel("asked for, ms")
-        axes.set_ylabel("late by (median), us")
+        axes.set(xlabel="asked for, ms", ylabel="late by (median), us")
         axes.grid(visible=True)
         axes.legend(loc="upper left")
     return Chart(
@@ -219,7 +208,7 @@ def growth_chart(machine: MachineReport) -> Chart | None:
     )
 
 
-def slack_chart(machines: Sequence[MachineReport]) -> Chart | None:
+def slack_chart(machines: Machines) -> Chart | None:
     found = [
         (machine, each)
         for machine in machines
@@ -237,8 +226,7 @@ def slack_chart(machines: Sequence[MachineReport]) -> Chart | None:
             _plot_shares(axes, machine, each, names.index(machine.title))
         axes.set_xscale("log")
         _plain_numbers(axes.xaxis)
-        axes.set_xlabel("late by, us")
-        axes.set_ylabel("% of sleeps no later than that")
+        axes.set(xlabel="late by, us", ylabel="% of sleeps no later than that")
         axes.grid(visible=True)
         axes.legend(loc="lower right")
     return Chart(
@@ -268,7 +256,7 @@ def _plot_shares(axes: Any, machine: MachineReport, reading: Reading, number: in
     )
 
 
-def charts_of(machines: Sequence[MachineReport]) -> list[Chart]:
+def charts_of(machines: Machines) -> list[Chart]:
     """All, in the order of the page."""
     each = [
         chart

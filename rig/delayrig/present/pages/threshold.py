@@ -11,7 +11,7 @@ from delayrig.analysis.threshold.recommendation_text import build_words
 from delayrig.present.pages.charts import SERIES, Chart, Colour, new_figure
 from delayrig.present.pages.page import Section, paragraph, paragraphs, render_page, table_html
 from delayrig.present.tables import Table, words_and_figures
-from delayrig.present.terminal.threshold import FIT, FIT_CAPTION, NUMBERS, figures, fit_rows
+from delayrig.present.terminal.threshold import NUMBERS, figures, fit_table
 
 TITLE = "Time and CPU time of each threshold"
 CAPTION = "CPU time over total time by threshold; filled points are on the Pareto front"
@@ -19,14 +19,13 @@ CAPTION = "CPU time over total time by threshold; filled points are on the Paret
 
 def threshold_page(answer: Answer) -> bytes:
     first, *others = answer.lines
-    fit = Table(caption=FIT_CAPTION, columns=FIT, figures=FIT[1:], rows=fit_rows(answer))
     fronts = front_chart(answer).html(caption=CAPTION, table=_cost_table(answer))
     return render_page(
         title="Which sleep threshold to take",
         summary=paragraph(first) + _build(answer.recommended_us) + paragraphs(others),
         sections=[
             Section(key="sure", title="How sure that is", body=_sure(answer)),
-            Section(key="alone", title="Each profile alone", body=table_html(fit)),
+            Section(key="alone", title="Each profile alone", body=table_html(fit_table(answer))),
             Section(key="fronts", title="What each threshold costs", body=fronts),
             Section(key="reasoning", title="The proposal's reasoning here", body=_findings(answer)),
             Section(key="sleep", title="What sleeping costs here", body=table_html(_sleep(answer))),
@@ -63,8 +62,7 @@ def front_chart(answer: Answer) -> Chart:
             axes = figure.add_subplot(len(names), 1, number + 1)
             costs = [cost for cost in answer.costs if cost.profile == name]
             _draw_profile(axes, costs, answer, SERIES[number % len(SERIES)])
-            axes.set_title(name)
-            axes.set_ylabel("CPU time, s")
+            axes.set(title=name, ylabel="CPU time, s")
             axes.grid(visible=True)
         axes.set_xlabel("% more time than the fastest; dashed: the 2 % that the rule allows")
     on_front = "; ".join(

@@ -3,7 +3,6 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import chain, groupby
 from typing import Any
 
@@ -38,16 +37,6 @@ EXPLAINED = (
 WATCHERS_MAX = 100
 ROWS_MAX = 200
 """Of one subject. Of more sets of hazards the gravest have a row of their own."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Badge:
-    """So many cells of one verdict."""
-
-    css: str
-    text: str
-    note: str
-    href: str
 
 
 def matrix_section(sources: Sources) -> Section:
@@ -118,17 +107,17 @@ def _shown(rows: dict[str, Slots]) -> list[str]:
     return sorted(chosen[:ROWS_MAX], key=lambda each: (each != CALM, each))
 
 
-def _badges(run: RunSource, cells: Sequence[CellResult]) -> list[_Badge]:
+def _badges(run: RunSource, cells: Sequence[CellResult]) -> list[dict[str, str]]:
     """The gravest first; expected and unexpected ones apart."""
     kinds = Counter((cell.verdict, is_expected(cell)) for cell in cells)
     first = {(cell.verdict, is_expected(cell)): cell for cell in reversed(cells)}
     return [
-        _Badge(
-            css=CLASSES[verdict],
-            text=f"{number} {verdict}",
-            note=expectation_note(verdict, expected),
-            href=f"#{cell_anchor(run, first[verdict, expected])}",
-        )
+        {
+            "css": CLASSES[verdict],
+            "text": f"{number} {verdict}",
+            "note": expectation_note(verdict, expected),
+            "href": f"#{cell_anchor(run, first[verdict, expected])}",
+        }
         for (verdict, expected), number in sorted(
             kinds.items(), key=lambda item: (GRAVITY.index(item[0][0]), item[0][1])
         )

@@ -6,7 +6,7 @@ from rich.markup import escape
 
 from delayrig.analysis.benchmark import CellBenchmark, JobCost
 from delayrig.analysis.cost_of_workers import WorkersBenchmark
-from delayrig.present.terminal.table import FittedTable, plain_table
+from delayrig.present.terminal.console import FittedTable, plain_table
 
 DEAREST = 8
 """Jobs that are named one by one."""

@@ -7,8 +7,7 @@ from rich.markup import escape
 from delayrig.analysis.compare.times import Beside, CellPair, sums_of
 from delayrig.model.lane import EXACT_LANE
 from delayrig.present.notable import STYLES
-from delayrig.present.terminal.console import seconds
-from delayrig.present.terminal.table import FittedTable, plain_table
+from delayrig.present.terminal.console import FittedTable, plain_table, seconds
 
 
 def print_beside(beside: Beside, console: Console) -> None:

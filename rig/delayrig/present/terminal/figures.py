@@ -8,8 +8,7 @@ from rich.markup import escape
 from delayrig.analysis.figures.times import TimeRow
 from delayrig.analysis.figures.waste import CallSiteWaste, OperationWaste, Waste
 from delayrig.present.notable import STYLES
-from delayrig.present.terminal.console import seconds
-from delayrig.present.terminal.table import FittedTable, plain_table
+from delayrig.present.terminal.console import FittedTable, plain_table, seconds
 
 
 def time_table(rows: list[TimeRow], *, beside: str) -> FittedTable:

@@ -7,8 +7,7 @@ from rich.markup import escape
 from delayrig.analysis.gate.decision import Decision, GateCell, Outcome
 from delayrig.model.cell import Role
 from delayrig.present.notable import OUTCOMES
-from delayrig.present.terminal.console import say
-from delayrig.present.terminal.table import FittedTable
+from delayrig.present.terminal.console import FittedTable, say
 
 ROWS_MAX = 20
 

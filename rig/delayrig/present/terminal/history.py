@@ -13,7 +13,7 @@ from delayrig.analysis.history.steps import Found, Step
 from delayrig.analysis.history.store import Summary
 from delayrig.model.cell import Role
 from delayrig.present.notable import STYLES
-from delayrig.present.terminal.table import FittedTable
+from delayrig.present.terminal.console import FittedTable
 
 BAR_WIDTH = 30
 CELLS_SHOWN = 3

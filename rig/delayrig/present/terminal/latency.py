@@ -10,9 +10,8 @@ from delayrig.analysis.latency.host_interference import MEANING
 from delayrig.analysis.latency.result import LatencyReport, MachineReport
 from delayrig.analysis.latency.series import Section
 from delayrig.present import latency_rows as rows
-from delayrig.present.terminal.console import say
+from delayrig.present.terminal.console import fitted, say
 from delayrig.present.terminal.progress import BAR_WIDTH, LiveBar
-from delayrig.present.terminal.table import fitted
 
 
 class LatencyProgress(LiveBar):

@@ -10,7 +10,7 @@ from delayrig.analysis.survey.calls import Requested, answer_of
 from delayrig.analysis.survey.gaps import class_us
 from delayrig.analysis.survey.survey import Survey
 from delayrig.present.tables import Table, words_and_figures
-from delayrig.present.terminal.table import fitted
+from delayrig.present.terminal.console import fitted
 
 BOUNDS = "bounds from the bus"
 
