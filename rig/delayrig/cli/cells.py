@@ -18,8 +18,6 @@ from delayrig.plan.request import Choice, Request, check_connect, choose_cells, 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterGiven:
-    """What a user said of other machines."""
-
     address: str | None
     tls: Path | None
 
@@ -30,8 +28,6 @@ class ClusterGiven:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellsWish:
-    """What a user asked for, as it was typed."""
-
     plan: str
     subjects: tuple[str, ...]
     lane: LaneName | None

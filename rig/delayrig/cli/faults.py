@@ -90,7 +90,6 @@ def faults(
 
 
 def _show(run: FaultRun) -> None:
-    """One line of a run; what it found, and how to see it again."""
     scenario = run.scenario
     told = (
         f"{run.end:8} {run.subject} {scenario.run}: {scenario.chip} {scenario.job} {scenario.fault}"

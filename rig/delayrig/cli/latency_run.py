@@ -33,8 +33,6 @@ from delayrig.present.terminal.latency import LatencyProgress
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LatencyRequest:
-    """What to measure; checked already."""
-
     guests: Sequence[GuestProfile | LiveProfile]
     all_cores: bool
     core: int | None

@@ -38,8 +38,6 @@ history_url = click.option(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryWish:
-    """Where a run is to be kept, if anywhere."""
-
     url: str | None
     none: bool
 

@@ -161,7 +161,6 @@ def try_flashrom(
 def _request(
     flashrom: str, against: str, flags: Flags, seed: int, paths: Paths, *, canaries: bool
 ) -> Request:
-    """All that can be checked is."""
     try:
         plan = plan_of_flags(flashrom, against, flags, canaries=canaries)
         choice = choose_cells_of(plan, source=SOURCE, seed=seed, paths=paths)

@@ -128,7 +128,6 @@ def table(report: "WakeupReport") -> FittedTable:
 
 
 def chart(report: "WakeupReport") -> "Chart":
-    """Bars of the means."""
     from delayrig.present.pages.charts import Chart, Colour, new_figure
 
     governors = list(dict.fromkeys(reading.governor for reading in report.readings))

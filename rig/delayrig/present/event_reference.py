@@ -81,8 +81,6 @@ LIMITS = ("_min", "_max")
 
 @dataclass(frozen=True, slots=True)
 class FieldText:
-    """A field as its source has it."""
-
     name: str
     annotation: str
     meaning: str

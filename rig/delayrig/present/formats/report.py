@@ -17,8 +17,6 @@ from delayrig.present.terminal.results import answer, lost_lines
 
 
 class State(StrEnum):
-    """What a tool that knows no verdicts is told."""
-
     FAIL = "fail"
     ERROR = "error"
     """The rig's own fault."""

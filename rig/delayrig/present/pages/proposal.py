@@ -32,7 +32,6 @@ def proposal_page(proposal: Proposal) -> bytes:
 
 
 def proposal_chart(proposal: Proposal) -> Chart:
-    """Bars of each figure, step by step."""
     panels = (
         ("total time, s", Colour.FIRST, [step.time_ns / 1e9 for step in proposal.steps], "{:.1f}"),
         ("CPU time, s", Colour.SECOND, [step.cpu_ns / 1e9 for step in proposal.steps], "{:.1f}"),

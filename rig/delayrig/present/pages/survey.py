@@ -35,7 +35,6 @@ def survey_page(survey: Survey) -> bytes:
 
 
 def survey_chart(survey: Survey) -> Chart:
-    """A row of two histograms for each subject."""
     histograms = _histograms(survey)
     with new_figure(height_in=ROW_IN * max(len(histograms), 1)) as figure:
         for number, (name, bars) in enumerate(histograms.items()):

@@ -34,7 +34,6 @@ def threshold_page(answer: Answer) -> bytes:
 
 
 def _build(value_us: int | None) -> Markup:
-    """The lines to paste, each on one of its own."""
     if value_us is None:
         return Markup("")
     meson, otherwise = build_words(value_us)
@@ -55,7 +54,6 @@ def _sure(answer: Answer) -> Markup:
 
 
 def front_chart(answer: Answer) -> Chart:
-    """Each profile's values, and its Pareto front."""
     names = list(dict.fromkeys(cost.profile for cost in answer.costs))
     with new_figure(height_in=3.2 * len(names)) as figure:
         for number, name in enumerate(names):

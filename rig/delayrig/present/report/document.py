@@ -123,8 +123,6 @@ def write_document(made: Document, place: Path) -> None:
 
 
 class _Draft:
-    """A page whose sections are still being chosen."""
-
     def __init__(self, sources: Sources) -> None:
         self.sources = sources
         self._title = title_of(sources)

@@ -44,7 +44,6 @@ def _speed(mips: tuple[float, ...]) -> str:
 
 
 def speed_rank(speed: str) -> float:
-    """The fastest comes first, behind the machine's own."""
     return 0 if speed == HOST_SPEED else -float(speed.partition("/")[0])
 
 
@@ -75,7 +74,6 @@ def _verdict_html(verdict: Verdict, expected: bool) -> Markup:
 
 
 def cell_anchor(run: RunSource, cell: CellResult) -> str:
-    """Where its details are on the page."""
     return f"cell-{run.prefix}{anchor(cell.id)}"
 
 

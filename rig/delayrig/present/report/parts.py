@@ -96,7 +96,6 @@ def part_of_anchors(parts: Sequence[Part]) -> dict[str, str]:
 
 
 def index_of(parts: Sequence[Part], folder: str) -> Markup:
-    """Which cells are in which of them."""
     table = words_and_figures(
         "All cells: by run, subject, hazards, speed and cores",
         ["page", "subjects", "hazards"],

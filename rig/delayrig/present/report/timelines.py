@@ -129,7 +129,6 @@ def worst_waits(facts: CellFacts) -> list[WaitMargin]:
 
 
 def draw_cell(run: RunSource, cell: CellResult) -> Drawn:
-    """Reads its events once more and draws them."""
     folder = run.folder_of(cell)
     watched = read_judged(folder, cell)
     timeline = timeline_of(watched.events, watched.delays)

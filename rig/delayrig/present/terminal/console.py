@@ -73,7 +73,6 @@ class FittedTable:
         return len(self._rows)
 
     def add_row(self, *cells: str) -> None:
-        """One cell for each column, with markup."""
         assert len(cells) == len(self._columns)
         self._rows.append(tuple(Text.from_markup(cell) for cell in cells))
 

@@ -46,7 +46,6 @@ def decision_table(cells: list[GateCell]) -> FittedTable:
 
 
 def _figures(cell: GateCell) -> tuple[tuple[str, str], tuple[str, str]]:
-    """Seconds before and now; by how much time and CPU time differ."""
     figures = {item.figure: item for item in cell.excess}
     time, cpu = figures.get("time"), figures.get("CPU time")
     seconds = (
