@@ -11,6 +11,7 @@ from delayrig.cli.cluster import scheduler, worker
 from delayrig.cli.command import INTERRUPTED
 from delayrig.cli.compare import compare
 from delayrig.cli.completion import completion
+from delayrig.cli.documents import measure, reference
 from delayrig.cli.export import export, schema, trace
 from delayrig.cli.faults import faults
 from delayrig.cli.figures import parts, times, waste
@@ -18,22 +19,17 @@ from delayrig.cli.gate import gate
 from delayrig.cli.graft import graft
 from delayrig.cli.history import history
 from delayrig.cli.images import images
-from delayrig.cli.latency import latency
+from delayrig.cli.latency import latency, wakeup
 from delayrig.cli.lists import chips, hazards, machines, plans, subjects
-from delayrig.cli.measure import measure
 from delayrig.cli.proposal import proposal
-from delayrig.cli.reference import reference
-from delayrig.cli.repeat import repeat_cells
 from delayrig.cli.report import report
-from delayrig.cli.repro import repro
-from delayrig.cli.run import run
+from delayrig.cli.repro import repro, shrink
+from delayrig.cli.run import repeat_cells, run
 from delayrig.cli.selfcheck import selfcheck
-from delayrig.cli.shrink import shrink
 from delayrig.cli.survey import survey
 from delayrig.cli.threshold import threshold
 from delayrig.cli.try_cells import try_flashrom
 from delayrig.cli.verbosity import add_verbosity
-from delayrig.cli.wakeup import wakeup
 
 COMMANDS: tuple[click.Command, ...] = (
     *(run, try_flashrom, gate, repro, repeat_cells, shrink, compare, faults),

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`rig/rig measure`: measures what the documents quote, and writes it there."""
+"""`rig/rig reference` and `measure`: what of rig/docs is made from the code, or measured.
+
+The launcher prints helps and lists before the rig is set up.
+"""
 
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import click
@@ -16,9 +19,10 @@ from delayrig.analysis.selfcheck.known_bad import SCHEMA, KnownBad
 from delayrig.base.errors import ExitCode, RigFaultError
 from delayrig.base.paths import Paths, find_paths
 from delayrig.cli.command import RigCommand, default_out
-from delayrig.cli.reference import write_text
+from delayrig.cli.lists import hazard_lines, subject_lines
 from delayrig.model.result import FILE_NAME as RESULTS_FILE
 from delayrig.model.result import Results, read_results, read_versioned
+from delayrig.present.event_reference import events_page
 from delayrig.present.measured import (
     gate_page,
     known_bad_page,
@@ -29,6 +33,52 @@ from delayrig.present.measured import (
     resolution_page,
     run_page,
 )
+
+COLUMNS = 80
+MARGIN_COLUMNS = 2
+
+
+@click.command(cls=RigCommand, hidden=True)
+@click.pass_context
+def reference(ctx: click.Context) -> None:
+    """Writes helps, lists and the page of events to rig/docs/reference/."""
+    folder = find_paths().checkout / "rig" / "docs" / "reference"
+    texts = reference_texts(ctx.find_root().command)
+    for old in set((folder / "command-line").glob("*.txt")) - {folder / name for name in texts}:
+        old.unlink()
+    for name, text in texts.items():
+        write_text(folder / name, text)
+
+
+def reference_texts(root: click.Command) -> dict[str, str]:
+    """Every text by its file below rig/docs/reference/."""
+    helps = {f"command-line/{name}.txt": text for name, text in help_texts(root)}
+    lists = {"hazards.txt": hazard_lines(), "subjects.txt": subject_lines()}
+    texts = {name: "".join(f"{line}\n" for line in lines) for name, lines in lists.items()}
+    return {**helps, **texts, "events.md": events_page()}
+
+
+def help_texts(
+    command: click.Command, parent: click.Context | None = None, name: str = ""
+) -> Iterator[tuple[str, str]]:
+    """What `--help` prints on a terminal of 80 columns, by the words of the subcommand."""
+    context = click.Context(
+        command,
+        parent=parent,
+        info_name=name or "rig/rig",
+        terminal_width=COLUMNS - MARGIN_COLUMNS,
+        help_option_names=["-h", "--help"],
+    )
+    words = context.command_path.split(" ")[1:]
+    yield "-".join(words) or "rig", f"{context.get_help()}\n"
+    for child in command.commands.values() if isinstance(command, click.Group) else ():
+        yield from help_texts(child, context, child.name or "")
+
+
+def write_text(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
 
 RUNS = {
     "default": ("run", "--plan", "default"),
