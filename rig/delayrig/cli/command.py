@@ -32,8 +32,7 @@ from delayrig.model.lane import LaneName
 from delayrig.model.result import FILE_NAME, Results
 from delayrig.plan.cluster import ClusterWish
 from delayrig.plan.request import Request, check_out, choose_cells, is_unconfined_by_default
-from delayrig.present.terminal.console import say
-from delayrig.present.terminal.progress import RunProgress
+from delayrig.present.terminal.console import RunProgress, say
 from delayrig.run.runner import run_request
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]

@@ -55,8 +55,8 @@ from delayrig.model.lane import EXACT_LANE, LaneName
 from delayrig.model.result import Results
 from delayrig.plan.request import check_connect, check_out, choose_cells
 from delayrig.present.formats.known import wanted_formats
+from delayrig.present.terminal.comparison import print_decision
 from delayrig.present.terminal.console import say
-from delayrig.present.terminal.gate import print_decision
 
 PLAN = "gate"
 LIMITS = {

@@ -6,15 +6,13 @@ import sys
 import click
 
 from delayrig import __version__
-from delayrig.cli.benchmark import benchmark
 from delayrig.cli.cluster import scheduler, worker
 from delayrig.cli.command import INTERRUPTED
-from delayrig.cli.compare import compare
 from delayrig.cli.completion import completion
 from delayrig.cli.documents import measure, reference
 from delayrig.cli.export import export, schema, trace
 from delayrig.cli.faults import faults
-from delayrig.cli.figures import parts, times, waste
+from delayrig.cli.figures import compare, parts, times, waste
 from delayrig.cli.gate import gate
 from delayrig.cli.graft import graft
 from delayrig.cli.history import history
@@ -25,7 +23,7 @@ from delayrig.cli.proposal import proposal
 from delayrig.cli.report import report
 from delayrig.cli.repro import repro, shrink
 from delayrig.cli.run import repeat_cells, run
-from delayrig.cli.selfcheck import selfcheck
+from delayrig.cli.selfcheck import benchmark, selfcheck
 from delayrig.cli.survey import survey
 from delayrig.cli.threshold import threshold
 from delayrig.cli.try_cells import try_flashrom

@@ -15,8 +15,8 @@ from delayrig.base.garbage import without_collections
 from delayrig.cli.command import INTERRUPTED, RigCommand
 from delayrig.cli.verbosity import make_console, plain_text, progress_console
 from delayrig.present.report.source import Sources, read_sources, told_by_events, with_facts
+from delayrig.present.terminal.comparison import print_decision
 from delayrig.present.terminal.console import say
-from delayrig.present.terminal.gate import print_decision
 from delayrig.present.terminal.results import print_results
 
 PAGE = "report.html"

@@ -44,7 +44,7 @@ from delayrig.cli.option_types import plan_option
 from delayrig.cli.verbosity import make_console, tables_or_json, tell_json
 from delayrig.model.lane import LaneName
 from delayrig.plan.request import choose_cells
-from delayrig.present.terminal.progress import RunProgress
+from delayrig.present.terminal.console import RunProgress
 from delayrig.present.terminal.threshold import print_answer
 
 PLAN = "threshold"

@@ -21,8 +21,7 @@ from delayrig.present.report.cells import (
     filters_of,
     notable_section,
 )
-from delayrig.present.report.deciding import decision_section
-from delayrig.present.report.differences import differences_section
+from delayrig.present.report.comparison import decision_section, differences_section
 from delayrig.present.report.environment import environment_section
 from delayrig.present.report.labels import TEMPLATES
 from delayrig.present.report.matrix import matrix_section

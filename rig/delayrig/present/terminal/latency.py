@@ -10,8 +10,7 @@ from delayrig.analysis.latency.host_interference import MEANING
 from delayrig.analysis.latency.result import LatencyReport, MachineReport
 from delayrig.analysis.latency.series import Section
 from delayrig.present import latency_rows as rows
-from delayrig.present.terminal.console import fitted, say
-from delayrig.present.terminal.progress import BAR_WIDTH, LiveBar
+from delayrig.present.terminal.console import BAR_WIDTH, LiveBar, fitted, say
 
 
 class LatencyProgress(LiveBar):
