@@ -36,6 +36,22 @@ from delayrig.present.measured import (
 
 COLUMNS = 80
 MARGIN_COLUMNS = 2
+RUNS = {
+    "default": ("run", "--plan", "default"),
+    "gate": ("gate", "--baseline", "debian:bookworm", "--candidate", "debian:trixie"),
+    "known-bad": ("selfcheck", "known-bad"),
+    "strangers": ("selfcheck", "known-bad", "--stripped", "--renamed"),
+    "never-accused": ("run", "--plan", "never-accused"),
+    "newest": ("run", "--plan", "newest"),
+}
+WITH_DELAYS = ("default", "gate/baseline", "gate/candidate")
+PAGES = "rig/docs/measured"
+QUOTING = ("README.md", "rig/docs/tutorial/first-run.md", "rig/docs/tutorial/first-gate.md")
+"""Documents whose marked lines are written anew."""
+FILES = {"run": RESULTS_FILE, "gate": GATE_FILE, "selfcheck": KNOWN_BAD_FILE}
+"""What each command leaves."""
+PAGES_OF_RUNS = {"never-accused": never_accused_page, "newest": newest_page}
+ANSWERS = (ExitCode.PASS, ExitCode.UNSAFE, ExitCode.INCONCLUSIVE)
 
 
 @click.command(cls=RigCommand, hidden=True)
@@ -78,24 +94,6 @@ def help_texts(
 def write_text(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
-
-
-RUNS = {
-    "default": ("run", "--plan", "default"),
-    "gate": ("gate", "--baseline", "debian:bookworm", "--candidate", "debian:trixie"),
-    "known-bad": ("selfcheck", "known-bad"),
-    "strangers": ("selfcheck", "known-bad", "--stripped", "--renamed"),
-    "never-accused": ("run", "--plan", "never-accused"),
-    "newest": ("run", "--plan", "newest"),
-}
-WITH_DELAYS = ("default", "gate/baseline", "gate/candidate")
-PAGES = "rig/docs/measured"
-QUOTING = ("README.md", "rig/docs/tutorial/first-run.md", "rig/docs/tutorial/first-gate.md")
-"""Documents whose marked lines are written anew."""
-FILES = {"run": RESULTS_FILE, "gate": GATE_FILE, "selfcheck": KNOWN_BAD_FILE}
-"""What each command leaves."""
-PAGES_OF_RUNS = {"never-accused": never_accused_page, "newest": newest_page}
-ANSWERS = (ExitCode.PASS, ExitCode.UNSAFE, ExitCode.INCONCLUSIVE)
 
 
 @click.command(cls=RigCommand, hidden=True)

@@ -24,8 +24,14 @@ from delayrig.machine.live_image import provide_live_image
 from delayrig.model.lane import LaneName
 from delayrig.present.terminal.console import FittedTable, plain_table, say
 
+if TYPE_CHECKING:
+    from delayrig.analysis.latency.wakeup import Lateness, WakeupReport
+    from delayrig.present.pages.charts import Chart
+
 EATERS_MAX = GUEST_EATERS_MAX = 64
 """The programs' own limits: images/latency/series.h, and images/agent/loops.h of all in a guest."""
+NS_PER_US = 1000
+DEFAULT_GOVERNORS = ("ondemand", "performance")
 
 
 @click.command(cls=RigCommand)
@@ -152,14 +158,6 @@ def _host_cpus(all_cores: bool, core: int | None) -> tuple[int, ...]:
     if core is not None:
         return (core,)
     return tuple(usable) if all_cores else tuple(usable[:1])
-
-
-if TYPE_CHECKING:
-    from delayrig.analysis.latency.wakeup import Lateness, WakeupReport
-    from delayrig.present.pages.charts import Chart
-
-NS_PER_US = 1000
-DEFAULT_GOVERNORS = ("ondemand", "performance")
 
 
 @click.command(cls=RigCommand)

@@ -39,6 +39,8 @@ LISTED_MAX = 100_000
 
 
 Callback = Callable[[click.Context, click.Parameter, bool], bool]
+PERCENT = 100
+NS_PER_S = 1e9
 
 
 def _renamed(name: str) -> Callback:
@@ -109,10 +111,6 @@ def run(
         # Also where nobody reads what is printed, or there is no room for it.
         record_run(kept_in, results, folder)
     sys.exit(code)
-
-
-PERCENT = 100
-NS_PER_S = 1e9
 
 
 @click.command("repeat", cls=RigCommand)

@@ -28,6 +28,9 @@ ROUNDS = (
     " gravest verdict, and of those the one whose total time is the median. Margins, waits and"
     " timelines are of that round, too."
 )
+DIFFERENCES_MAX = 40
+Together = list[CellResult | None]
+"""A cell in each run, in their order."""
 
 
 def decision_section(sources: Sources) -> Section:
@@ -176,12 +179,6 @@ def _name(cell: GateCell) -> str | Markup:
     return Markup('{}<br><span class="soft">{}</span>').format(cell.id, cell.why)
 
 
-ROWS_MAX = 40
-
-Together = list[CellResult | None]
-"""A cell in each run, in their order."""
-
-
 def differences_section(sources: Sources) -> Section:
     """Against the first run that has the cell."""
     together = _together(sources.runs)
@@ -224,14 +221,14 @@ def _change_of_time(row: Together) -> float:
 
 
 def _differences(runs: Sequence[RunSource], rows: list[Together]) -> Table:
-    more = f" (the first {ROWS_MAX} of {len(rows)})" if len(rows) > ROWS_MAX else ""
+    more = f" (the first {DIFFERENCES_MAX} of {len(rows)})" if len(rows) > DIFFERENCES_MAX else ""
     times = [f"{run.label} total" for run in runs]
     return Table(
         caption=f"Cells that differ, verdicts first, then the largest change of time{more}; times"
         " in seconds",
         columns=["cell", *(run.label for run in runs), *times, "change"],
         figures=[*times, "change"],
-        rows=[_difference_row(runs, row) for row in rows[:ROWS_MAX]],
+        rows=[_difference_row(runs, row) for row in rows[:DIFFERENCES_MAX]],
     )
 
 

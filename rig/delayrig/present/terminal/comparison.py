@@ -11,6 +11,8 @@ from delayrig.model.lane import EXACT_LANE
 from delayrig.present.notable import OUTCOMES, STYLES
 from delayrig.present.terminal.console import FittedTable, plain_table, say, seconds
 
+ROWS_MAX = 20
+
 
 def print_beside(beside: Beside, console: Console) -> None:
     """A line for each cell, why some cannot be compared, and the sums."""
@@ -73,9 +75,6 @@ def _print_sums(pairs: list[CellPair], console: Console) -> None:
         console.print(
             "Real time: one run of each claims nothing; `rig/rig gate` runs both side by side."
         )
-
-
-ROWS_MAX = 20
 
 
 def print_decision(decision: Decision, console: Console) -> None:

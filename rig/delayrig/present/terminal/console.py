@@ -28,6 +28,7 @@ from delayrig.present.notable import STYLES
 
 PIPE_WIDTH = 200
 GAP = 2
+BAR_WIDTH = 24
 
 
 class PatientConsole(Console):
@@ -179,9 +180,6 @@ def fitted(table: tables.Table, *, titled: bool = True) -> FittedTable:
     for row in table.whole_rows():
         made.add_row(*(escape(value) for value in row.values))
     return made
-
-
-BAR_WIDTH = 24
 
 
 class LiveBar:

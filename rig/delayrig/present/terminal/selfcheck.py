@@ -12,6 +12,9 @@ from delayrig.base.errors import ExitCode
 from delayrig.images.known_bad import Mistake
 from delayrig.present.terminal.console import FittedTable, ManyRuns, plain_table, say
 
+DEAREST = 8
+"""Jobs that are named one by one."""
+
 
 class RepeatProgress(ManyRuns):
     def __init__(self, console: Console, repeats: int) -> None:
@@ -77,10 +80,6 @@ def reason_of(build: Answered) -> str:
         return "it was run in no cell"
     cell = build.cells[0]
     return f"{cell.id.partition('.')[0]}: {cell.why}"
-
-
-DEAREST = 8
-"""Jobs that are named one by one."""
 
 
 def print_benchmark(found: CellBenchmark, console: Console) -> None:
