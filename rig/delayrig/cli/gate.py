@@ -235,10 +235,9 @@ def _request(wish: _Wish, paths: Paths) -> GateRequest:
     header = stored.results.run if stored else None
     plan = wish.plan or (header.plan if header else PLAN)
     seed = wish.seed if wish.seed is not None else header.seed if header else 1
-    subjects = [wish.candidate] if stored else [wish.baseline, wish.candidate]
     choice = choose_cells(
         plan=plan,
-        subjects=subjects,
+        subjects=[wish.candidate] if stored else [wish.baseline, wish.candidate],
         seed=seed,
         paths=paths,
         lane=wish.lane or (stored.lane if stored else None),

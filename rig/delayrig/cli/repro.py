@@ -13,7 +13,7 @@ import msgspec
 from delayrig.analysis.repro.choice import Chosen, Wish, choose
 from delayrig.analysis.repro.look import Look
 from delayrig.analysis.shrink import NAME as SHRUNK
-from delayrig.analysis.shrink import Step, plan_text
+from delayrig.analysis.shrink import Shrunk, Step, plan_text
 from delayrig.analysis.shrink import shrink as shrink_cell
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.paths import Paths, find_paths
@@ -244,14 +244,17 @@ def shrink(
     shrunk = until_interrupted(work, kept=kept)
     found.write_text(plan_text(shrunk.cell))
     tell_json(shrunk.cell)
+    _show_shrunk(shrunk, found)
+    sys.exit(ExitCode.UNSAFE)
+
+
+def _show_shrunk(shrunk: Shrunk, plan: Path) -> None:
     click.echo()
     if not shrunk.complete:
         click.echo("The time was up: there may be a simpler one.")
-    click.echo(f"{shrunk.result.verdict} {shrunk.cell.id}")
-    click.echo(f"  {shrunk.result.reason}")
-    again = ["rig/rig", "run", "--plan", str(found), "--seed", str(shrunk.cell.seed)]
+    click.echo(f"{shrunk.result.verdict} {shrunk.cell.id}\n  {shrunk.result.reason}")
+    again = ["rig/rig", "run", "--plan", str(plan), "--seed", str(shrunk.cell.seed)]
     click.echo(shlex.join(again))
-    sys.exit(ExitCode.UNSAFE)
 
 
 def _show_step(step: Step) -> None:
