@@ -36,11 +36,9 @@ from delayrig.run.resume import check_begun
 
 LISTED_MAX = 100_000
 """A dry run of a larger plan only counts its cells: each takes a few microseconds to make."""
-
-
-Callback = Callable[[click.Context, click.Parameter, bool], bool]
 PERCENT = 100
 NS_PER_S = 1e9
+Callback = Callable[[click.Context, click.Parameter, bool], bool]
 
 
 def _renamed(name: str) -> Callback:

@@ -147,7 +147,7 @@ def _finding(run: RunSource, cell: CellResult) -> dict[str, object]:
 
 
 def headline(decision: Decision, cells: Sequence[CellResult]) -> str:
-    """Of the gate whose runs have these cells."""
+    """A gate, whose runs have these cells, in one line that names no path."""
     match decision.outcome:
         case Outcome.UNSAFE:
             return f"Unsafe: {_unsafe(decision.deciding[0], cells)}"
