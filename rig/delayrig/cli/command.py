@@ -232,15 +232,9 @@ def own_request(
     )
     if not resume:
         check_out(out, choice.cells, name=leaves)
-    request = choice.request(
-        plan,
-        out.absolute(),
-        seed=seed,
-        argv=sys.argv[1:],
-        jobs=jobs or len(os.sched_getaffinity(0)),
-    )
+    jobs = jobs or len(os.sched_getaffinity(0))
     request = replace(
-        request,
+        choice.request(plan, out.absolute(), seed=seed, argv=sys.argv[1:], jobs=jobs),
         cluster=cluster,
         unconfined=is_unconfined(),
         delay=delay or DelayWish(),

@@ -24,15 +24,7 @@ from delayrig.base.paths import find_paths
 from delayrig.cli.command import RigCommand, default_out
 from delayrig.cli.option_types import PLAN_NAME
 from delayrig.cli.recording import own_words
-from delayrig.cli.verbosity import (
-    PLAIN,
-    Verbosity,
-    note,
-    tables_or_json,
-    tell_json,
-    verbosity,
-    was_given,
-)
+from delayrig.cli.verbosity import Verbosity, is_plain, note, tables_or_json, tell_json, verbosity
 
 VERBOSITY_WORDS = {Verbosity.QUIET: ["-q"], Verbosity.USUAL: [], Verbosity.VERBOSE: ["-v"]}
 
@@ -84,7 +76,7 @@ def graft(
     check_folder(tree, folder)
     options = ["--plan", plan] if plan else []
     options += ["--jobs", str(jobs)] if jobs else []
-    options += ["--no-color"] if was_given(PLAIN) else []
+    options += ["--no-color"] if is_plain() else []
     options += VERBOSITY_WORDS[verbosity()]
     sys.exit(_graft(planned, folder, None if no_gate else options, tests=not no_tests))
 

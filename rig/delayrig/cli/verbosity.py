@@ -54,6 +54,10 @@ def was_given(key: str) -> bool:
     return context is not None and context.meta.get(key, False)
 
 
+def is_plain() -> bool:
+    return was_given(PLAIN)
+
+
 plain_text = click.option(
     "--no-color",
     is_flag=True,
@@ -64,7 +68,7 @@ plain_text = click.option(
 
 
 def make_console(*, stderr: bool = False) -> Console:
-    return console.make_console(stderr=stderr, no_color=was_given(PLAIN))
+    return console.make_console(stderr=stderr, no_color=is_plain())
 
 
 def loud_options() -> list[click.Option]:

@@ -30,14 +30,17 @@ BAD = (State.FAIL, State.ERROR, State.DOUBT)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """A cell. `why` is one line, `evidence` the lines below it."""
+    """A cell. `why` is one line, `evidence` are the lines below it."""
 
     state: State
     why: str
-    evidence: list[str]
     cell: CellResult
     is_gated: bool = False
     """Whether a gate rated it."""
+
+    @property
+    def evidence(self) -> list[str]:
+        return [evidence_line(item) for item in self.cell.evidence]
 
     @property
     def id(self) -> str:
@@ -141,7 +144,7 @@ def _case_of_run(cell: CellResult) -> Case:
     expected = state is State.PASS and cell.verdict is not Verdict.PASS
     mark = " (expected)" if expected else f" (expected {cell.expect})"
     why = f"{cell.verdict}{'' if cell.expect == 'pass' else mark}: {cell.reason}"
-    return Case(state=state, why=why, evidence=_evidence(cell), cell=cell)
+    return Case(state=state, why=why, cell=cell)
 
 
 def report_of_gate(decision: Decision, runs: Sequence[Results]) -> Report:
@@ -171,11 +174,7 @@ def report_of_gate(decision: Decision, runs: Sequence[Results]) -> Report:
 
 def _case_of_gate(cell: GateCell, result: CellResult) -> Case:
     state = STATES_OF_OUTCOMES[cell.outcome]
-    return Case(state=state, why=cell.why, evidence=_evidence(result), cell=result, is_gated=True)
-
-
-def _evidence(cell: CellResult) -> list[str]:
-    return [evidence_line(item) for item in cell.evidence]
+    return Case(state=state, why=cell.why, cell=result, is_gated=True)
 
 
 def evidence_line(item: Evidence) -> str:

@@ -110,46 +110,41 @@ def _timers(machines: Machines) -> Markup:
 
 
 def _interfaces(machines: Machines) -> Markup:
-    parts = [
-        paragraph(
-            "cyclictest is the one of rt-tests: a SCHED_FIFO task of priority 99 with a period of"
-            " 1 ms, woken by one interface after the other. The isochronous task below it is the"
-            " measuring program's own; with /dev/cpu_dma_latency held at 0 the CPUs may not enter"
-            " idle states that take time to leave. An overrun is a period that began only when the"
-            " next was due."
-        )
-    ]
+    body = paragraph(
+        "cyclictest is the one of rt-tests: a SCHED_FIFO task of priority 99 with a period of 1 ms,"
+        " woken by one interface after the other. The isochronous task below it is the measuring"
+        " program's own; with /dev/cpu_dma_latency held at 0 the CPUs may not enter idle states"
+        " that take time to leave. An overrun is a period that began only when the next was due."
+    )
     for say, found in (
         (explain.say_cyclictest, rows.cyclictest_rows(machines)),
         (explain.say_periods, rows.period_rows(machines)),
     ):
-        parts.append(_said([(machine, say(machine)) for machine in machines]))
+        body += _said((machine, say(machine)) for machine in machines)
         if found.rows:
-            parts.append(table_html(found))
-    return Markup("").join(parts)
+            body += table_html(found)
+    return body
 
 
 def _select(machines: Machines) -> Markup:
-    parts = [
-        paragraph(
-            "select() takes microseconds, ppoll() nanoseconds and poll() milliseconds. Kernels"
-            " without high-resolution timers count all of them in ticks. The patch that gave"
-            " select() high-resolution timers (Linux, 2008) has this example: asked for 1,200 us, a"
-            " kernel of 1000 Hz took 1,997 us."
-        )
-    ]
+    body = paragraph(
+        "select() takes microseconds, ppoll() nanoseconds and poll() milliseconds. Kernels without"
+        " high-resolution timers count all of them in ticks. The patch that gave select()"
+        " high-resolution timers (Linux, 2008) has this example: asked for 1,200 us, a kernel of"
+        " 1000 Hz took 1,997 us."
+    )
     for machine in machines:
-        parts.append(Markup("<h3>{}</h3>").format(machine.title))
+        body += Markup("<h3>{}</h3>").format(machine.title)
         high = machine.timers.high_resolution
         said = [explain.say_example(machine)]
         said += [
             explain.say_sweep(each, machine.timers.jiffy_ns, high_resolution=high)
             for each in machine.of(Part.SWEEP)
         ]
-        parts.append(bullets(filter(None, said)))
-        parts.append(_chart(sweep_chart(machine), _sweep_rows(machine, Part.SWEEP)))
-        parts.append(_chart(steps_chart(machine), _sweep_rows(machine, Part.STEPS)))
-    return Markup("").join(parts)
+        body += bullets(filter(None, said))
+        body += _chart(sweep_chart(machine), _sweep_rows(machine, Part.SWEEP))
+        body += _chart(steps_chart(machine), _sweep_rows(machine, Part.STEPS))
+    return body
 
 
 def _sweep_rows(machine: MachineReport, part: Part) -> Table:
@@ -174,24 +169,22 @@ def _thinned(reading: Reading) -> list[list[str]]:
 
 def _jitter(machines: Machines) -> Markup:
     grown = rows.growth_rows(machines)
-    parts = [
-        paragraph(
-            "How late waits of 10 ms, 100 ms and 1 s ended, with and without CPU eaters (a loop on"
-            " each CPU). On a machine that changes its CPUs' frequency, eaters may make wake-ups"
-            " earlier, as they keep the frequency up."
-        )
-    ]
-    parts.append(_said((machine, explain.say_growth(machine)) for machine in machines))
+    body = paragraph(
+        "How late waits of 10 ms, 100 ms and 1 s ended, with and without CPU eaters (a loop on each"
+        " CPU). On a machine that changes its CPUs' frequency, eaters may make wake-ups earlier, as"
+        " they keep the frequency up."
+    )
+    body += _said((machine, explain.say_growth(machine)) for machine in machines)
     for growth in read_proposal().growth:
         said = explain.say_seed_growth(growth.sleep_ms, growth.late_us)
-        parts.append(paragraph(f"{growth.source} ({growth.note}): {said}"))
-    parts.append(table_html(rows.jitter_rows(machines)))
-    parts += [_chart(growth_chart(machine), grown) for machine in machines]
+        body += paragraph(f"{growth.source} ({growth.note}): {said}")
+    body += table_html(rows.jitter_rows(machines))
+    for machine in machines:
+        body += _chart(growth_chart(machine), grown)
     power = rows.power_rows(machines)
     if power.rows:
-        parts.append(Markup("<h3>By governor and idle state</h3>"))
-        parts.append(table_html(power))
-    return Markup("").join(parts)
+        body += Markup("<h3>By governor and idle state</h3>") + table_html(power)
+    return body
 
 
 def _slack(machines: Machines) -> Markup:
