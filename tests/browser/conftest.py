@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from delayrig.present.latency.page import latency_page
+from delayrig.present.pages.latency import latency_page
 from delayrig.present.pages.proposal import proposal_page
 from delayrig.present.pages.survey import survey_page
 from delayrig.present.pages.threshold import threshold_page

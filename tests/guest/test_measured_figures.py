@@ -3,7 +3,7 @@
 
 import pytest
 from delayrig.base.paths import Paths
-from delayrig.cli.measure import PAGES, QUOTING, made_with
+from delayrig.cli.documents import PAGES, QUOTING, made_with
 from delayrig.present.measured import INDENT, requoted, run_page
 
 from .conftest import FinishedRun, run_plan

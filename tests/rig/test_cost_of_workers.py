@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from delayrig.analysis.cost_of_workers import RunCost, WayCost, WorkersBenchmark
-from delayrig.present.terminal.benchmark import print_workers
+from delayrig.present.terminal.selfcheck import print_workers
 from rich.console import Console
 
 from tests.rig.builders import CHECKOUT

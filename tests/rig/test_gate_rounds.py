@@ -17,7 +17,7 @@ from delayrig.model.cell import Cell, Expect, Role
 from delayrig.model.lane import LaneName
 from delayrig.model.result import CellResult, Results, Verdict
 from delayrig.plan.request import Request, default_jobs
-from delayrig.present.terminal.progress import RunProgress
+from delayrig.present.terminal.console import RunProgress
 from rich.console import Console
 
 from tests.rig.builders import make_cell, make_result, make_run_header

@@ -8,7 +8,7 @@ import pytest
 from delayrig.analysis.gate.decision import Decision
 from delayrig.model.evidence import Evidence, Witness
 from delayrig.model.result import CellResult, Verdict
-from delayrig.present.report.headline import headline, short_words
+from delayrig.present.report.summary import headline, short_words
 
 from tests.rig.builders import MS, SECOND, make_evidence
 from tests.rig.test_gate_judge import AFTER, BEFORE, decided, several, timed

@@ -83,6 +83,13 @@ def test_list_of_nothing_says_so(url: str) -> None:
     assert "no such run is kept" in said
 
 
+def test_date_that_is_none_is_bad_input_and_convicts_nobody(url: str) -> None:
+    code, said = invoke("--history", url, "--since", "yesterday")
+    assert code == ExitCode.BAD_INPUT
+    assert "--since yesterday" in said
+    assert "give a date" in said
+
+
 def test_added_run_and_gate_are_shown_and_added_once(url: str, tmp_path: Path) -> None:
     out = keep(make_run(3, {"a": 1}), tmp_path / "out")
     gate = keep_gate(tmp_path / "gate")

@@ -22,7 +22,7 @@ from delayrig.plan.cells import plan_cells
 from delayrig.plan.request import check_hazards
 from delayrig.plan.schema import find_plan, read_plan
 from delayrig.present.pages.known_bad import known_bad_page
-from delayrig.present.terminal.known_bad import summary
+from delayrig.present.terminal.selfcheck import summary
 
 from tests.rig.builders import CHECKOUT, SECOND, make_cell, make_result, make_run_header
 

@@ -32,8 +32,8 @@ from delayrig.base.errors import BadInputError, RigFaultError
 from delayrig.base.paths import Paths, find_paths
 from delayrig.model.platform import Arch
 from delayrig.present import latency_rows as rows
-from delayrig.present.latency.charts import charts_of
-from delayrig.present.latency.page import latency_page
+from delayrig.present.pages.latency import latency_page
+from delayrig.present.pages.latency_charts import charts_of
 from delayrig.present.schemas import schema_of
 from msgspec.structs import replace
 

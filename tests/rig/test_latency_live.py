@@ -28,7 +28,7 @@ from delayrig.model.events import encode_events
 from delayrig.model.kinds.pace import Window
 from delayrig.plan.machines import CORE_MIPS_USED_MAX
 from delayrig.present import latency_rows as rows
-from delayrig.present.latency.page import latency_page
+from delayrig.present.pages.latency import latency_page
 
 from tests.rig.event_builders import made
 from tests.rig.measured import MS, US, S, behind_reading, full_machine, live_machine, make_report

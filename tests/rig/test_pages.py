@@ -8,11 +8,9 @@ from xml.etree import ElementTree as ET
 import pytest
 from delayrig.present.pages.charts import (
     VARIABLES,
+    Chart,
     Colour,
-    chart_html,
     new_figure,
-    svg_file,
-    svg_of,
 )
 from delayrig.present.pages.page import (
     TEMPLATES,
@@ -65,8 +63,8 @@ def make_table(*rows: Row) -> Table:
     return words_and_figures("Total time", ["subject"], ["s"], rows)
 
 
-def make_chart(title: str, colour: Colour = Colour.FIRST) -> Markup:
-    return svg_of(make_figure(colour), title=title, description="one bar")
+def make_chart(title: str, colour: Colour = Colour.FIRST) -> Chart:
+    return Chart(title=title, description="one bar", figure=make_figure(colour))
 
 
 def make_figure(colour: Colour = Colour.FIRST) -> Figure:
@@ -94,7 +92,7 @@ def test_page_has_one_title_ordered_headings_and_links_that_lead_somewhere() -> 
 
 
 def test_page_fetches_nothing_and_forbids_it_as_well() -> None:
-    page = make_page(chart_html(make_chart("Total"), caption="Total", table=make_table()))
+    page = make_page(make_chart("Total").html(caption="Total", table=make_table()))
     assert outline(page).fetched == []
     assert b"default-src 'none'" in page
     assert b"@import" not in page
@@ -115,11 +113,11 @@ def test_text_is_escaped_wherever_it_stands() -> None:
 def test_what_no_document_may_hold_is_replaced() -> None:
     with new_figure(height_in=2) as figure:
         figure.add_subplot().barh(["a\x1b[31m\x00"], [1])
-    chart = svg_of(figure, title="T\x08", description="d\x00")
-    page = make_page(paragraph("x\x00y"), chart).decode()
+    chart = Chart(title="T\x08", description="d\x00", figure=figure)
+    page = make_page(paragraph("x\x00y"), chart.svg()).decode()
     assert not re.search("[\x00-\x08\x1b]", page)
     assert "a\ufffd[31m\ufffd" in page
-    ET.fromstring(svg_file(figure, title="T\x08", description="d\x00"))
+    ET.fromstring(chart.svg_file())
 
 
 def test_script_and_style_of_a_page_stand_in_it() -> None:
@@ -147,7 +145,7 @@ def test_table_has_a_caption_and_says_what_heads_what() -> None:
 
 
 def test_chart_is_named_described_and_has_text_as_text() -> None:
-    svg = ET.fromstring(make_chart("Total time"))
+    svg = ET.fromstring(make_chart("Total time").svg())
     assert svg.get("role") == "img"
     names = {element.get("id"): element.text for element in svg.iter() if element.get("id")}
     assert names[svg.get("aria-labelledby")] == "Total time"
@@ -158,24 +156,20 @@ def test_chart_is_named_described_and_has_text_as_text() -> None:
 
 
 def test_equal_figures_give_equal_bytes_and_no_moment_is_in_them() -> None:
-    assert make_chart("Total") == make_chart("Total")
-    assert svg_file(make_figure(), title="T", description="d") == svg_file(
-        make_figure(), title="T", description="d"
-    )
-    assert not re.search(r"20\d\d-\d\d", make_chart("Total"))
+    assert make_chart("Total").svg() == make_chart("Total").svg()
+    assert make_chart("T").svg_file() == make_chart("T").svg_file()
+    assert not re.search(r"20\d\d-\d\d", make_chart("Total").svg())
 
 
 @pytest.mark.parametrize("colour", list(Colour))
 def test_chart_has_the_pages_colours_and_no_others(colour: Colour) -> None:
-    chart = make_chart("Total", colour)
+    chart = make_chart("Total", colour).svg()
     assert f"var(--{VARIABLES[colour]})" in chart
     assert re.findall(r"#[0-9a-f]{6}\b", chart) == []
 
 
 def test_charts_of_one_page_share_no_id() -> None:
-    charts = [
-        chart_html(make_chart(title), caption=title, table=make_table()) for title in ("A", "B")
-    ]
+    charts = [make_chart(title).html(caption=title, table=make_table()) for title in ("A", "B")]
     read = outline(make_page(*charts))
     assert len(set(read.ids)) == len(read.ids)
     for chart in charts:
@@ -187,12 +181,12 @@ def test_drawing_leaves_the_settings_of_matplotlib_as_they_were() -> None:
     import matplotlib as mpl
 
     before = dict(mpl.rcParams)
-    make_chart("Total")
+    make_chart("Total").svg()
     assert dict(mpl.rcParams) == before
 
 
 def test_file_of_a_chart_has_both_schemes_and_a_size() -> None:
-    content = svg_file(make_figure(), title="Total", description="one bar")
+    content = make_chart("Total").svg_file()
     root = ET.fromstring(content)
     assert root.get("width")
     assert b"SPDX-License-Identifier" in content

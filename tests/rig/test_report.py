@@ -27,9 +27,8 @@ from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.model.lane import LaneName
 from delayrig.model.result import FILE_NAME, Results, Verdict, read_results, write_results
 from delayrig.present.report.document import document_of
-from delayrig.present.report.facts import cell_facts
+from delayrig.present.report.facts import Cover, cell_facts
 from delayrig.present.report.source import Sources, read_sources, with_facts
-from delayrig.present.report.spans import Cover
 from delayrig.present.report.totals import PARTS
 from delayrig.present.terminal.results import answer
 from markupsafe import escape

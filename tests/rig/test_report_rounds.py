@@ -12,8 +12,7 @@ from delayrig.cli.main import main
 from delayrig.model.lane import LaneName
 from delayrig.model.phases import TimeSplit
 from delayrig.model.result import CellResult, Results, Verdict, read_results, write_results
-from delayrig.present.report.rounds import fold_rounds
-from delayrig.present.report.source import read_sources
+from delayrig.present.report.source import fold_rounds, read_sources
 from delayrig.present.report.totals import totals_section
 
 from tests.rig.builders import MS, SECOND, make_cell, make_evidence, make_result, make_run_header

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from delayrig.analysis.gate.decision import read_decision
 from delayrig.model.result import read_results
-from delayrig.present.terminal.gate import decision_table
+from delayrig.present.terminal.comparison import decision_table
+from delayrig.present.terminal.console import FittedTable, plain_table
 from delayrig.present.terminal.results import cell_table
 from delayrig.present.terminal.survey import print_survey
-from delayrig.present.terminal.table import FittedTable, plain_table
 from delayrig.present.terminal.threshold import print_answer
 from rich.console import Console
 

@@ -13,7 +13,7 @@ from delayrig.base.errors import ExitCode
 from delayrig.cli.main import COMMANDS, main
 from delayrig.cli.verbosity import Verbosity, add_verbosity, answers, note, tell_json, verbosity
 from delayrig.model.result import CellResult, Results, write_results
-from delayrig.present.terminal.progress import RunProgress
+from delayrig.present.terminal.console import RunProgress
 from rich.console import Console
 
 from tests.rig.builders import make_result, make_run_header

@@ -5,7 +5,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from delayrig.analysis.latency.wakeup import Lateness, WakeupReport, errand_of, series_words
-from delayrig.cli.wakeup import chart
+from delayrig.cli.latency import wakeup_chart
 from delayrig.images.subject import Subject
 from delayrig.lanes.live.program import spec_text
 
@@ -53,6 +53,6 @@ def test_change_is_told_for_each_governor() -> None:
 
 
 def test_chart_is_an_svg_that_says_its_figures() -> None:
-    svg = chart(REPORT)
+    svg = wakeup_chart(REPORT).svg_file()
     assert ET.fromstring(svg).tag.endswith("svg")
     assert b"ondemand, 2 eaters: 360 us" in svg

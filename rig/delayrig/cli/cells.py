@@ -1,35 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Which cells a command is to run, and how: options that such commands share."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
 
 import click
 
 from delayrig.base.paths import Paths
-from delayrig.cli.command import UNCONFINED, gathered, is_unconfined
+from delayrig.cli.command import UNCONFINED, Decorator, gathered, is_unconfined
 from delayrig.cli.option_types import CELL, SUBJECT, plan_option
+from delayrig.cli.verbosity import noted
 from delayrig.images.delay_function import DelayWish
 from delayrig.model.lane import LaneName
 from delayrig.plan.cluster import ClusterWish, check_cluster
-from delayrig.plan.request import (
-    Choice,
-    Request,
-    check_connect,
-    choose_cells,
-    count_cells_of,
-)
-
-R = TypeVar("R")
+from delayrig.plan.request import Choice, Request, check_connect, choose_cells, count_cells_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterGiven:
-    """What a user said of other machines."""
-
     address: str | None
     tls: Path | None
 
@@ -40,8 +28,6 @@ class ClusterGiven:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellsWish:
-    """What a user asked for, as it was typed."""
-
     plan: str
     subjects: tuple[str, ...]
     lane: LaneName | None
@@ -82,31 +68,29 @@ class CellsWish:
         )
 
 
-def _lane(_context: click.Context, _option: click.Parameter, given: str | None) -> LaneName | None:
-    return LaneName(given) if given else None
-
-
 lane_option = click.option(
     "--lane",
     type=click.Choice([name.value for name in LaneName]),
-    callback=_lane,
+    callback=lambda _context, _option, given: LaneName(given) if given else None,
     help="Where time comes from; default: what the plan says. `host` needs no QEMU.",
 )
-
-
-def _note_unconfined(context: click.Context, _: click.Parameter, given: bool) -> None:
-    context.meta[UNCONFINED] = given
 
 
 unconfined_option = click.option(
     "--unconfined",
     is_flag=True,
     expose_value=False,
-    callback=_note_unconfined,
+    callback=noted(UNCONFINED),
     help="Lane host: the subject runs with all your rights.",
 )
 
 
+connect_option = click.option(
+    "--connect", metavar="URI", help="Runs guests through this libvirt; `embed` needs no daemon."
+)
+patterns_option = click.option(
+    "--cell", "patterns", type=CELL, multiple=True, help="Only cells whose id matches; repeatable."
+)
 tls_option = click.option(
     "--tls",
     metavar="DIR",
@@ -115,27 +99,26 @@ tls_option = click.option(
 )
 
 
-def cluster_options(function: Callable[..., R]) -> Callable[..., R]:
-    """`--cluster` and `--tls`; given to the command as `cluster`."""
-
-    @click.option(
+cluster_options = gathered(
+    "cluster",
+    ClusterGiven,
+    click.option(
         "--cluster",
         "address",
         metavar="ADDRESS",
         help="Runs cells of virtual time on the workers of this scheduler: tcp://HOST:PORT."
         " local:N starts N workers here; slurm:FILE, pbs:FILE and k8s:FILE start them there.",
-    )
-    @tls_option
-    @wraps(function)
-    def inner(*args: Any, address: str | None, tls: Path | None, **kwargs: Any) -> R:
-        return function(*args, cluster=ClusterGiven(address=address, tls=tls), **kwargs)
-
-    return inner
+    ),
+    tls_option,
+)
+"""`--cluster` and `--tls`; given to the command as `cluster`."""
 
 
-def cell_options(*, plan: str) -> Callable[[Callable[..., R]], Callable[..., R]]:
+def cell_options(*, plan: str) -> Decorator:
     """Given to the command as `cells`; `plan` is the one that is run unless told otherwise."""
-    options = [
+    return gathered(
+        "cells",
+        CellsWish,
         plan_option(plan),
         click.option(
             "--subject",
@@ -146,13 +129,7 @@ def cell_options(*, plan: str) -> Callable[[Callable[..., R]], Callable[..., R]]
         ),
         lane_option,
         unconfined_option,
-        click.option(
-            "--cell",
-            "patterns",
-            type=CELL,
-            multiple=True,
-            help="Only cells whose id matches; repeatable.",
-        ),
+        patterns_option,
         click.option(
             "--out", type=click.Path(path_type=Path), help="Folder for results and cells."
         ),
@@ -164,17 +141,6 @@ def cell_options(*, plan: str) -> Callable[[Callable[..., R]], Callable[..., R]]
         click.option(
             "--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data."
         ),
-        click.option(
-            "--connect",
-            metavar="URI",
-            help="Runs guests through this libvirt; `embed` needs no daemon.",
-        ),
-    ]
-
-    def decorate(function: Callable[..., R]) -> Callable[..., R]:
-        decorated = cluster_options(gathered("cells", CellsWish)(function))
-        for option in reversed(options):
-            decorated = option(decorated)
-        return decorated
-
-    return decorate
+        connect_option,
+        cluster_options,
+    )

@@ -8,18 +8,17 @@ import click
 
 from delayrig.base.paths import find_paths
 from delayrig.cli.cells import tls_option
-from delayrig.cli.command import explained, until_interrupted
+from delayrig.cli.command import RigCommand, until_interrupted
 from delayrig.cli.verbosity import note, plain_text
 from delayrig.plan.cluster import check_address
 
 USUAL = "tcp://127.0.0.1:8786"
 
 
-@click.command()
+@click.command(cls=RigCommand)
 @click.argument("address", default=USUAL)
 @tls_option
 @plain_text
-@explained
 def scheduler(address: str, tls: Path | None) -> None:
     """Serves runs with `--cluster ADDRESS`: Dask's scheduler, until it is interrupted.
 
@@ -32,12 +31,11 @@ def scheduler(address: str, tls: Path | None) -> None:
     until_interrupted(serve_scheduler(wish), kept="the scheduler is gone")
 
 
-@click.command()
+@click.command(cls=RigCommand)
 @click.argument("address", default=USUAL)
 @tls_option
 @click.option("--jobs", type=click.IntRange(1), help="Cells at a time; default: the CPUs.")
 @plain_text
-@explained
 def worker(address: str, tls: Path | None, jobs: int | None) -> None:
     """Runs cells for the scheduler at ADDRESS, until that is gone or this is interrupted.
 

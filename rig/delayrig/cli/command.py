@@ -8,8 +8,9 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import wraps
+from inspect import signature
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
@@ -18,15 +19,23 @@ import click
 from delayrig.base.errors import ExitCode, RigError, RigFaultError
 from delayrig.base.interruption import until_told_to_end
 from delayrig.base.paths import Paths, find_paths
-from delayrig.cli.verbosity import Verbosity, make_console, note, progress_console, verbosity
+from delayrig.cli.verbosity import (
+    Verbosity,
+    make_console,
+    note,
+    progress_console,
+    verbosity,
+    was_given,
+)
 from delayrig.images.delay_function import DelayWish
 from delayrig.model.lane import LaneName
 from delayrig.model.result import FILE_NAME, Results
 from delayrig.plan.cluster import ClusterWish
 from delayrig.plan.request import Request, check_out, choose_cells, is_unconfined_by_default
-from delayrig.present.terminal.progress import RunProgress
+from delayrig.present.terminal.console import RunProgress, say
 from delayrig.run.runner import run_request
 
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -45,45 +54,51 @@ class Hex(click.ParamType[int]):
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> int:
-        """Of the text of an option."""
         try:
             return int(str(value), 16)
         except ValueError:
             self.fail(f"{value!r} is no hexadecimal number", param, ctx)
 
 
-def gathered(name: str, kind: type[Any]) -> Callable[[Callable[..., R]], Callable[..., R]]:
-    """Gives a command those options that are fields of `kind` as one value, called `name`."""
-    names = [field.name for field in fields(kind)]
+def gathered(name: str, kind: Callable[..., Any], *options: Decorator) -> Decorator:
+    """Gives a command options, which have the names of the parameters of `kind`, as one value.
 
-    def decorate(function: Callable[..., R]) -> Callable[..., R]:
+    `name` is what the command calls it. Options that are not here are the command's own.
+    """
+    names = list(signature(kind).parameters)
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(function)
-        def inner(*args: Any, **kwargs: Any) -> R:
+        def inner(*args: Any, **kwargs: Any) -> Any:
             value = kind(**{each: kwargs.pop(each) for each in names})
             return function(*args, **{name: value}, **kwargs)
 
-        return inner
+        decorated: Callable[..., Any] = inner
+        for option in reversed(options):
+            decorated = option(decorated)
+        return decorated
 
     return decorate
 
 
-def delay_options(function: Callable[..., R]) -> Callable[..., R]:
-    """Where the delay function of `path:` subjects is: given to the command as `delay`."""
-
-    @click.option(
-        "--delay-symbol", default="", help="The delay function of path: subjects, or several: A,B."
-    )
-    @click.option(
+delay_options = gathered(
+    "delay",
+    DelayWish,
+    click.option(
+        "--delay-symbol",
+        "symbol",
+        default="",
+        help="The delay function of path: subjects, or several: A,B.",
+    ),
+    click.option(
         "--delay-offset",
+        "offset",
         metavar="HEX",
         type=Hex(),
         help="The same by its offset in the program's file.",
-    )
-    @wraps(function)
-    def inner(*args: Any, delay_symbol: str, delay_offset: int | None, **kwargs: Any) -> R:
-        return function(*args, delay=DelayWish(symbol=delay_symbol, offset=delay_offset), **kwargs)
-
-    return inner
+    ),
+)
+"""Where the delay function of `path:` subjects is: given to the command as `delay`."""
 
 
 def explained(function: Callable[P, R]) -> Callable[P, R]:
@@ -107,6 +122,17 @@ def explained(function: Callable[P, R]) -> Callable[P, R]:
     return inner
 
 
+class RigCommand(click.Command):
+    """One that prints the rig's own errors."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        return explained(super().invoke)(ctx)
+
+
+class RigGroup(click.Group):
+    command_class = RigCommand
+
+
 def nobody_reads() -> int:
     """Of a command whose output goes to `head`: the end that SIGPIPE makes of other programs."""
     with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
@@ -128,9 +154,9 @@ def tell(raised: Exception) -> ExitCode:
     if verbosity() is Verbosity.VERBOSE:
         traceback.print_exception(raised)
     console = make_console(stderr=True)
-    console.print(f"error: {error.message}", style="bold red", markup=False, soft_wrap=True)
+    say(console, f"error: {error.message}", style="bold red")
     if error.hint:
-        console.print(f"  {error.hint}", markup=False, soft_wrap=True)
+        say(console, f"  {error.hint}")
     return error.exit_code
 
 
@@ -147,9 +173,14 @@ resume_option = click.option(
 HOW_TO_GO_ON = "; the same command with --out and --resume goes on"
 
 
+def run_progress() -> RunProgress:
+    """How far cells are, on stderr."""
+    return RunProgress(progress_console(), lines=verbosity() is Verbosity.VERBOSE)
+
+
 def run_shown(request: Request, paths: Paths, *, how_to_go_on: str = "") -> Results:
     """Runs it, with its progress on stderr; who interrupts it is told how to go on."""
-    with RunProgress(progress_console(), lines=verbosity() is Verbosity.VERBOSE) as progress:
+    with run_progress() as progress:
         return until_interrupted(
             run_request(request, paths, progress),
             kept=f"finished cells are kept in {request.out}{how_to_go_on}",
@@ -173,18 +204,16 @@ def default_out(plan: str) -> Path:
 
 def is_unconfined() -> bool:
     """Whether the command that runs was given `--unconfined`, or the environment says the same."""
-    context = click.get_current_context(silent=True)
-    given = context is not None and context.meta.get(UNCONFINED, False)
-    return given or is_unconfined_by_default()
+    return was_given(UNCONFINED) or is_unconfined_by_default()
 
 
 def own_request(
     plan: str,
-    patterns: tuple[str, ...],
-    seed: int,
-    jobs: int | None,
     out: Path,
     *,
+    seed: int = 1,
+    jobs: int | None = None,
+    patterns: Sequence[str] = (),
     subjects: Sequence[str] = (),
     lane: LaneName | None = None,
     delay: DelayWish | None = None,
@@ -199,24 +228,13 @@ def own_request(
     """
     paths = find_paths()
     choice = choose_cells(
-        plan=plan,
-        subjects=subjects,
-        patterns=patterns,
-        seed=seed,
-        paths=paths,
-        lane=lane,
+        plan=plan, subjects=subjects, patterns=patterns, seed=seed, paths=paths, lane=lane
     )
     if not resume:
         check_out(out, choice.cells, name=leaves)
-    request = choice.request(
-        plan,
-        out.absolute(),
-        seed=seed,
-        argv=sys.argv[1:],
-        jobs=jobs or len(os.sched_getaffinity(0)),
-    )
+    jobs = jobs or len(os.sched_getaffinity(0))
     request = replace(
-        request,
+        choice.request(plan, out.absolute(), seed=seed, argv=sys.argv[1:], jobs=jobs),
         cluster=cluster,
         unconfined=is_unconfined(),
         delay=delay or DelayWish(),
@@ -226,5 +244,4 @@ def own_request(
 
 
 def say_making(what: str) -> None:
-    """Tells that `what` is about to be made."""
     note(f"making {what}")

@@ -4,7 +4,7 @@
 import click
 
 from delayrig.base.errors import RigFaultError
-from delayrig.cli.command import explained
+from delayrig.cli.command import RigCommand
 
 VARIABLE = "_RIG_COMPLETE"
 NAME = "rig"
@@ -42,10 +42,9 @@ OTHERS = {
 }
 
 
-@click.command()
+@click.command(cls=RigCommand)
 @click.argument("shell", type=click.Choice(["bash", *OTHERS]))
 @click.pass_context
-@explained
 def completion(ctx: click.Context, shell: str) -> None:
     """Prints what makes SHELL complete commands, options, and all that there is to name.
 

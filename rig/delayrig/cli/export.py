@@ -1,26 +1,31 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`rig/rig export` and `schema`: what the rig keeps, for other tools."""
+"""`rig/rig export`, `trace` and `schema`: what the rig keeps, for other tools."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import BinaryIO
 
 import click
 
 from delayrig.analysis.gate.decision import FILE_NAME as GATE_FILE
 from delayrig.analysis.gate.decision import read_decision
 from delayrig.analysis.gate.request import BASELINE, CANDIDATE, rounds_of
-from delayrig.cli.command import explained
+from delayrig.base.errors import BadInputError, LostGuestError
+from delayrig.cli.command import Decorator, RigCommand
+from delayrig.model.delays import read_delays
+from delayrig.model.events import read_events
 from delayrig.model.result import read_results
 from delayrig.present.formats.known import FORMATS, STDOUT, Wanted, wanted_formats
 from delayrig.present.formats.report import Report, report_of_gate, report_of_run
 from delayrig.present.schemas import KINDS, schema_text
+from delayrig.present.trace.perfetto import as_perfetto
+from delayrig.present.trace.timeline import timeline_of
+from delayrig.present.trace.vcd import as_vcd
 
-F = TypeVar("F", bound=Callable[..., Any])
+TRACE_FORMATS = {"perfetto": as_perfetto, "vcd": as_vcd}
 
 
-def format_option(*, required: bool) -> Callable[[F], F]:
+def format_option(*, required: bool) -> Decorator:
     """`--format FORMAT[:FILE]`, any number of times; given to the command as `formats`."""
     return click.option(
         "--format",
@@ -38,12 +43,11 @@ def speaks(wanted: list[Wanted]) -> bool:
 
 
 def write_formats(wanted: list[Wanted], report: Report) -> None:
-    """Each to its place."""
     for each in wanted:
         each.write(report, lambda content: click.echo(content, nl=False))
 
 
-@click.command()
+@click.command(cls=RigCommand)
 @click.argument("run_folder", metavar="RUN", type=click.Path(path_type=Path))
 @format_option(required=True)
 @click.option(
@@ -52,7 +56,6 @@ def write_formats(wanted: list[Wanted], report: Report) -> None:
     metavar="DIR",
     help="The tree that the subject was built from; sarif names files relative to it.",
 )
-@explained
 def export(run_folder: Path, formats: tuple[str, ...], source_root: Path | None) -> None:
     """Tells of a run, or of a gate, in the formats of other tools.
 
@@ -63,7 +66,6 @@ def export(run_folder: Path, formats: tuple[str, ...], source_root: Path | None)
 
 
 def read_report(folder: Path) -> Report:
-    """Of what is on disk."""
     if not (folder / GATE_FILE).is_file():
         return report_of_run(read_results(folder))
     decision = read_decision(folder)
@@ -73,9 +75,36 @@ def read_report(folder: Path) -> Report:
     return report_of_gate(decision, [*runs, *([read_results(Path(stored))] if stored else [])])
 
 
-@click.command()
+@click.command(cls=RigCommand)
+@click.argument("events", metavar="CELL|EVENTS", type=click.Path(path_type=Path))
+@click.option(
+    "--format",
+    "kind",
+    type=click.Choice(sorted(TRACE_FORMATS)),
+    default="perfetto",
+    show_default=True,
+    help="For ui.perfetto.dev and chrome://tracing, or for waveform viewers such as GTKWave.",
+)
+@click.option("-o", "--output", type=click.File("wb", atomic=True), default="-", help="A file.")
+def trace(events: Path, kind: str, output: BinaryIO) -> None:
+    """Turns the events of a cell into something to look at.
+
+    CELL is the folder of a cell in a run's --out folder, EVENTS a file that serprog-emu or the
+    dummy programmer left. Requests, commands, busy times, waits, delays (of a CELL in a guest),
+    violations and faults each have a track of their own; times begin with the first of them.
+    """
+    try:
+        timeline = timeline_of(read_events(events), read_delays(events))
+    except LostGuestError as error:
+        raise BadInputError(
+            f"{events}: not events that can be shown: {error}",
+            hint="name a cell's folder, or an events.jsonl",
+        ) from error
+    output.write(TRACE_FORMATS[kind](timeline))
+
+
+@click.command(cls=RigCommand)
 @click.argument("kind", type=click.Choice(sorted(KINDS)))
-@explained
 def schema(kind: str) -> None:
     """Prints the JSON Schema of what the rig keeps: results.json of a run, or gate.json."""
     click.echo(schema_text(kind), nl=False)

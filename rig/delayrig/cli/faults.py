@@ -10,26 +10,28 @@ import msgspec
 
 from delayrig.analysis.faults.campaign import (
     Bench,
+    EmulatorEnd,
+    FaultRun,
     exit_code_of_faults,
     fault_table,
     host_subject,
     run_campaign,
     scenarios_of,
 )
+from delayrig.analysis.faults.scenario import is_finding
 from delayrig.base.paths import find_paths
-from delayrig.cli.command import default_out, explained, say_making
+from delayrig.cli.command import RigCommand, default_out, say_making
 from delayrig.cli.option_types import SUBJECT
 from delayrig.cli.verbosity import answers, tell_json
 from delayrig.images.recipes import read_recipes
 from delayrig.images.subject import BUNDLED, check_subject, provide_subject
 from delayrig.model.chips import read_chips
 from delayrig.plan.request import check_out
-from delayrig.present.terminal.faults import show_fault_run
 
 FAULT_SUBJECTS = ("debian:bookworm", "debian:trixie", BUNDLED)
 
 
-@click.command()
+@click.command(cls=RigCommand)
 @click.option(
     "--subject",
     "names",
@@ -46,7 +48,6 @@ FAULT_SUBJECTS = ("debian:bookworm", "debian:trixie", BUNDLED)
     "--limit-s", type=float, default=60, show_default=True, help="A run that lasts longer hangs."
 )
 @answers
-@explained
 def faults(
     names: tuple[str, ...],
     runs: int,
@@ -81,10 +82,19 @@ def faults(
             )
             for name in names or FAULT_SUBJECTS
         ]
-        done = run_campaign(
-            bench, subjects, scenarios_of(seed, numbers), jobs=jobs, finished=show_fault_run
-        )
+        done = run_campaign(bench, subjects, scenarios_of(seed, numbers), jobs=jobs, finished=_show)
     (folder / "faults.json").write_bytes(msgspec.json.format(msgspec.json.encode(done)) + b"\n")
     tell_json(done)
     click.echo(fault_table(done))
     sys.exit(exit_code_of_faults(done))
+
+
+def _show(run: FaultRun) -> None:
+    scenario = run.scenario
+    told = (
+        f"{run.end:8} {run.subject} {scenario.run}: {scenario.chip} {scenario.job} {scenario.fault}"
+    )
+    click.echo(f"{told} ({run.faults} faults, {run.host_s:.1f} s)")
+    if is_finding(run.end) or run.emulator is EmulatorEnd.FAILED:
+        click.echo(f"    exit code {run.exit_code}, emulator {run.emulator}; it said: {run.said}")
+        click.echo(f"    again: {run.rerun}")

@@ -17,7 +17,6 @@ from delayrig.analysis.gate.request import (
     ABORT,
     BuildError,
     GateRequest,
-    StoredBaseline,
     bisect_code,
     build_candidate,
     cells_of,
@@ -33,32 +32,25 @@ from delayrig.base.paths import Paths, find_paths
 from delayrig.cli.cells import (
     ClusterGiven,
     cluster_options,
+    connect_option,
     lane_option,
     unconfined_option,
 )
 from delayrig.cli.command import (
     INTERRUPTED,
+    RigCommand,
     default_out,
     delay_options,
-    explained,
     gathered,
     is_unconfined,
+    run_progress,
     tell,
     until_interrupted,
 )
 from delayrig.cli.export import format_option, read_report, speaks, write_formats
 from delayrig.cli.option_types import PLAN_NAME, SUBJECT, SUBJECT_OR_RUN
 from delayrig.cli.recording import HistoryWish, history_options, own_words, record_gate
-from delayrig.cli.verbosity import (
-    Verbosity,
-    answers,
-    make_console,
-    note,
-    plain_text,
-    progress_console,
-    tell_json,
-    verbosity,
-)
+from delayrig.cli.verbosity import make_console, note, tables_or_json, tell_json
 from delayrig.images.delay_function import DelayWish
 from delayrig.images.recipes import read_recipes
 from delayrig.images.saved_programs import FOLDER as PROGRAMS
@@ -66,11 +58,17 @@ from delayrig.model.lane import EXACT_LANE, LaneName
 from delayrig.model.result import Results
 from delayrig.plan.request import check_connect, check_out, choose_cells
 from delayrig.present.formats.known import wanted_formats
-from delayrig.present.terminal.gate import print_decision
-from delayrig.present.terminal.progress import RunProgress
+from delayrig.present.terminal.comparison import print_decision
+from delayrig.present.terminal.console import say
 
 PLAN = "gate"
-LIMITS = Limits()
+LIMITS = {
+    "slowdown": "How much longer any cell may take; up to 50 ms are no reason.",
+    "cpu": "How much more CPU time it may take; up to 50 ms are no reason.",
+    "total-slowdown": "How much longer all exact cells together may take.",
+    "total-cpu": "How much more CPU time they may take.",
+}
+"""How much more than the baseline is allowed, in percent: by option."""
 
 
 class _AbortingError(click.UsageError):
@@ -79,7 +77,7 @@ class _AbortingError(click.UsageError):
     exit_code = ABORT
 
 
-class _GateCommand(click.Command):
+class _GateCommand(RigCommand):
     """Wrong options must not convict a revision: `git bisect run` takes 2 for bad."""
 
     def make_context(
@@ -89,7 +87,6 @@ class _GateCommand(click.Command):
         parent: click.Context | None = None,
         **extra: object,
     ) -> click.Context:
-        """As ever, but for the exit code of an error."""
         is_bisect = "--bisect" in args
         try:
             return super().make_context(info_name, args, parent, **extra)
@@ -101,16 +98,11 @@ class _GateCommand(click.Command):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Wish:
-    """The options, as they were given."""
-
     baseline: str
     candidate: str
     plan: str | None
     lane: LaneName | None
-    max_slowdown: float
-    max_cpu: float
-    max_total_slowdown: float
-    max_total_cpu: float
+    limits: Limits
     rounds: int | None
     build: str
     bisect: bool
@@ -124,23 +116,14 @@ class _Wish:
     history: HistoryWish
     dry_run: bool
 
-    @property
-    def limits(self) -> Limits:
-        """How much more than the baseline is allowed."""
-        return Limits(
-            slowdown_pct=self.max_slowdown,
-            cpu_pct=self.max_cpu,
-            total_slowdown_pct=self.max_total_slowdown,
-            total_cpu_pct=self.max_total_cpu,
-        )
 
-
-def _limit_option(name: str, default_pct: float, about: str) -> Callable[[FC], FC]:
-    """How much more than the baseline is allowed, in percent."""
+def _limit_option(name: str, about: str) -> Callable[[FC], FC]:
+    key = f"{name.replace('-', '_')}_pct"
     return click.option(
-        name,
+        f"--max-{name}",
+        key,
         type=click.FloatRange(0),
-        default=default_pct,
+        default=getattr(Limits(), key),
         show_default=True,
         metavar="PCT",
         help=about,
@@ -165,20 +148,7 @@ def _limit_option(name: str, default_pct: float, about: str) -> Callable[[FC], F
 )
 @lane_option
 @unconfined_option
-@_limit_option(
-    "--max-slowdown",
-    LIMITS.slowdown_pct,
-    "How much longer any cell may take; up to 50 ms are no reason.",
-)
-@_limit_option(
-    "--max-cpu", LIMITS.cpu_pct, "How much more CPU time it may take; up to 50 ms are no reason."
-)
-@_limit_option(
-    "--max-total-slowdown",
-    LIMITS.total_slowdown_pct,
-    "How much longer all exact cells together may take.",
-)
-@_limit_option("--max-total-cpu", LIMITS.total_cpu_pct, "How much more CPU time they may take.")
+@gathered("limits", Limits, *(_limit_option(*limit) for limit in LIMITS.items()))
 @click.option(
     "--rounds",
     type=click.IntRange(1),
@@ -190,16 +160,12 @@ def _limit_option(name: str, default_pct: float, about: str) -> Callable[[FC], F
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for results and cells.")
 @click.option("--jobs", type=click.IntRange(1), help="Cells at a time; default: as for `run`.")
 @click.option("--seed", type=click.IntRange(0), help="For all data.  [default: 1, or that of RUN]")
-@click.option(
-    "--connect", metavar="URI", help="Runs guests through this libvirt; `embed` needs no daemon."
-)
+@connect_option
 @cluster_options
 @delay_options
 @format_option(required=False)
 @history_options
-@plain_text
-@answers
-@explained
+@tables_or_json
 @gathered("wish", _Wish)
 def gate(wish: _Wish) -> None:
     """Decides whether the candidate may take the baseline's place.
@@ -227,10 +193,9 @@ def _gate(wish: _Wish) -> ExitCode:
         _build(wish)
     request = _request(wish, paths)
     folder = request.candidate.out
-    with RunProgress(progress_console(), lines=verbosity() is Verbosity.VERBOSE) as progress:
+    with run_progress() as progress:
         runs = until_interrupted(
-            run_rounds(request, paths, progress),
-            kept=f"finished cells are kept in {folder}",
+            run_rounds(request, paths, progress), kept=f"finished cells are kept in {folder}"
         )
     decision = _decide(request, runs, wish.limits)
     write_json(folder / FILE_NAME, decision)
@@ -239,7 +204,7 @@ def _gate(wish: _Wish) -> ExitCode:
     try:
         print_decision(decision, console)
         console.print(f"gate: {shlex.join(['rig/rig', *own_words()])}", soft_wrap=True)
-        console.print(f"decision: {folder / FILE_NAME}", markup=False, soft_wrap=True)
+        say(console, f"decision: {folder / FILE_NAME}")
         write_formats(wanted, read_report(folder))
     finally:
         record_gate(kept_in, folder)
@@ -268,14 +233,14 @@ def _list_cells(request: GateRequest) -> None:
 
 def _request(wish: _Wish, paths: Paths) -> GateRequest:
     """Checks all that can be checked before anything is run."""
-    stored = _stored(wish, paths)
+    is_run = not is_subject(wish.baseline, read_recipes(paths.checkout))
+    stored = read_baseline(Path(wish.baseline)) if is_run else None
     header = stored.results.run if stored else None
     plan = wish.plan or (header.plan if header else PLAN)
     seed = wish.seed if wish.seed is not None else header.seed if header else 1
-    subjects = [wish.candidate] if stored else [wish.baseline, wish.candidate]
     choice = choose_cells(
         plan=plan,
-        subjects=subjects,
+        subjects=[wish.candidate] if stored else [wish.baseline, wish.candidate],
         seed=seed,
         paths=paths,
         lane=wish.lane or (stored.lane if stored else None),
@@ -314,13 +279,6 @@ def _request(wish: _Wish, paths: Paths) -> GateRequest:
 def _from_here(folder: Path) -> str:
     """As it is to be typed where the gate was: a job's own folder is on no other machine."""
     return str(folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder)
-
-
-def _stored(wish: _Wish, paths: Paths) -> StoredBaseline | None:
-    """The baseline, where it is a run and no subject."""
-    if is_subject(wish.baseline, read_recipes(paths.checkout)):
-        return None
-    return read_baseline(Path(wish.baseline))
 
 
 def _decide(request: GateRequest, runs: list[list[Results]], limits: Limits) -> Decision:

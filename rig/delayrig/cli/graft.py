@@ -24,23 +24,15 @@ from delayrig.analysis.graft.pipeline import (
 from delayrig.base.atomic_file import write_atomically, write_json
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.paths import find_paths
-from delayrig.cli.command import default_out, explained
+from delayrig.cli.command import RigCommand, default_out
 from delayrig.cli.option_types import PLAN_NAME
 from delayrig.cli.recording import own_words
-from delayrig.cli.verbosity import (
-    Verbosity,
-    answers,
-    is_plain,
-    note,
-    plain_text,
-    tell_json,
-    verbosity,
-)
+from delayrig.cli.verbosity import Verbosity, is_plain, note, tables_or_json, tell_json, verbosity
 
 VERBOSITY_WORDS = {Verbosity.QUIET: ["-q"], Verbosity.USUAL: [], Verbosity.VERBOSE: ["-v"]}
 
 
-@click.command()
+@click.command(cls=RigCommand)
 @click.argument("tree", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for both trees and answers.")
 @click.option(
@@ -54,9 +46,7 @@ VERBOSITY_WORDS = {Verbosity.QUIET: ["-q"], Verbosity.USUAL: [], Verbosity.VERBO
 @click.option("--plan", type=PLAN_NAME, help="Of the gate.  [default: gate]")
 @click.option("--jobs", type=click.IntRange(1), help="Of the gate: cells at a time.")
 @click.option("--dry-run", is_flag=True, help="Says what it would change, and ends.")
-@plain_text
-@answers
-@explained
+@tables_or_json
 def graft(
     tree: Path,
     out: Path | None,

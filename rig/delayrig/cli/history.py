@@ -3,23 +3,23 @@
 
 import datetime as dt
 import os
-from collections.abc import Callable
 from dataclasses import replace
-from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
+from delayrig.analysis.compare import inputs_of
 from delayrig.analysis.history.address import NONE, VARIABLE, find_address
 from delayrig.base.atomic_file import write_atomically
 from delayrig.base.errors import BadInputError
 from delayrig.base.extras import require_extra
-from delayrig.cli.command import explained
+from delayrig.cli.command import Decorator, RigGroup, gathered
 from delayrig.cli.recording import history_url
-from delayrig.cli.verbosity import answers, make_console, note, plain_text, tell_json
+from delayrig.cli.verbosity import make_console, note, tables_or_json, tell_json
 from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.model.lane import LaneName
+from delayrig.present.terminal.console import say
 from delayrig.present.terminal.results import print_results
 
 if TYPE_CHECKING:
@@ -27,42 +27,35 @@ if TYPE_CHECKING:
     from delayrig.analysis.history.steps import Found
     from delayrig.analysis.history.store import History
 
-R = TypeVar("R")
 LIMIT = 30
 CONFIDENCE = 0.99
 LANES = [name.value for name in LaneName]
 
 
-def _choosing(
-    subject: Callable[[Callable[..., R]], Callable[..., R]],
-) -> Callable[[Callable[..., R]], Callable[..., R]]:
+def _wanted(subject: str, plan: str, lane: str | None, since: str) -> "Choice":
+    from delayrig.analysis.history.schema import Choice
+
+    since = _moment(since, "--since")
+    return Choice(subject=subject, plan=plan, lane=lane or "", since=since)
+
+
+def _choosing(subject: Decorator) -> Decorator:
     """The filters of runs, among them the `subject`; given to the command as `wanted`."""
-
-    def decorated(function: Callable[..., R]) -> Callable[..., R]:
-        @subject
-        @click.option("--plan", default="", help="Runs of this plan.")
-        @click.option("--lane", type=click.Choice(LANES), help="Runs of this lane.")
-        @click.option("--since", default="", metavar="WHEN", help="From a date on, or 7d ago.")
-        @wraps(function)
-        def inner(
-            *args: Any, subject: str, plan: str, lane: str | None, since: str, **kwargs: Any
-        ) -> R:
-            from delayrig.analysis.history.schema import Choice
-
-            since = _moment(since, "--since")
-            wanted = Choice(subject=subject, plan=plan, lane=lane or "", since=since)
-            return function(*args, wanted=wanted, **kwargs)
-
-        return inner
-
-    return decorated
+    return gathered(
+        "wanted",
+        _wanted,
+        subject,
+        click.option("--plan", default="", help="Runs of this plan."),
+        click.option("--lane", type=click.Choice(LANES), help="Runs of this lane."),
+        click.option("--since", default="", metavar="WHEN", help="From a date on, or 7d ago."),
+    )
 
 
 _any_subject = click.option("--subject", default="", help="Runs in which this flashrom was.")
 _one_subject = click.argument("subject")
 
 
-class _ListingGroup(click.Group):
+class _ListingGroup(RigGroup):
     """One that lists where no subcommand is named."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -79,38 +72,48 @@ def history() -> None:
     """
 
 
+def opened_history(url: str | None) -> "History":
+    """The one that was asked for, else the user's own; raises `BadInputError` for none."""
+    from delayrig.analysis.history.store import History
+
+    address = find_address(url, os.environ)
+    if address is None:
+        raise BadInputError(
+            f"--history {NONE}: there is no history to look at",
+            hint=f"give --history URL, or unset ${VARIABLE}",
+        )
+    return History(address)
+
+
+_history_option = gathered("store", opened_history, history_url)
+
+
 @history.command("list")
 @_choosing(_any_subject)
 @click.option("--limit", type=click.IntRange(1), default=LIMIT, show_default=True, help="Newest.")
-@history_url
-@plain_text
-@answers
-@explained
-def list_runs(wanted: "Choice", limit: int, url: str | None) -> None:
+@_history_option
+@tables_or_json
+def list_runs(wanted: "Choice", limit: int, store: "History") -> None:
     """Lists runs, the newest last."""
     from delayrig.present.terminal.history import list_table, listed
 
-    store = opened_history(url)
     runs = [listed(entry) for entry in store.summaries(replace(wanted, limit=limit))]
     tell_json(runs)
     console = make_console()
     if runs:
         console.print(list_table(runs))
     else:
-        console.print(f"no such run is kept in {store.label}", markup=False, soft_wrap=True)
+        say(console, f"no such run is kept in {store.label}")
 
 
 @history.command("show")
 @click.argument("number", type=click.IntRange(1))
-@history_url
-@plain_text
-@answers
-@explained
-def show_run(number: int, url: str | None) -> None:
+@_history_option
+@tables_or_json
+def show_run(number: int, store: "History") -> None:
     """Shows a run as it was shown then."""
     from delayrig.analysis.history.schema import Choice
 
-    store = opened_history(url)
     results = store.load(number)
     tell_json(results)
     console = make_console()
@@ -120,18 +123,15 @@ def show_run(number: int, url: str | None) -> None:
         if entry.gate:
             decision = store.decision(entry.gate.gate)
             console.print(f"It was the {entry.gate.side} of gate {entry.gate.gate}:")
-            for line in decision.lines:
-                console.print(f"  {line}", markup=False, soft_wrap=True)
+            say(console, *(f"  {line}" for line in decision.lines))
 
 
 @history.command("plot")
 @_choosing(_one_subject)
 @click.option("--svg", type=click.Path(path_type=Path), help="Draws it into this file instead.")
-@history_url
-@plain_text
-@answers
-@explained
-def plot(wanted: "Choice", svg: Path | None, url: str | None) -> None:
+@_history_option
+@tables_or_json
+def plot(wanted: "Choice", svg: Path | None, store: "History") -> None:
     """Shows SUBJECT's total time over runs.
 
     Totals stand in one line only where they are of the same cells: of one plan, one lane, and
@@ -140,7 +140,6 @@ def plot(wanted: "Choice", svg: Path | None, url: str | None) -> None:
     from delayrig.analysis.history.steps import points_of, series_of
     from delayrig.present.terminal.history import print_plot
 
-    store = opened_history(url)
     series = series_of(points_of(store.entries(wanted), wanted.subject))
     if not series:
         raise _no_runs(store, wanted.subject)
@@ -148,9 +147,9 @@ def plot(wanted: "Choice", svg: Path | None, url: str | None) -> None:
     if svg is None:
         print_plot(series, make_console())
         return
-    from delayrig.present.pages.history_plot import drawn
+    from delayrig.present.pages.history_plot import history_chart
 
-    write_atomically(svg, drawn(series, wanted.subject))
+    write_atomically(svg, history_chart(series, wanted.subject).svg_file())
 
 
 @history.command("steps")
@@ -162,11 +161,9 @@ def plot(wanted: "Choice", svg: Path | None, url: str | None) -> None:
     show_default=True,
     help="That real time stepped at all.",
 )
-@history_url
-@plain_text
-@answers
-@explained
-def steps(wanted: "Choice", confidence: float, url: str | None) -> None:
+@_history_option
+@tables_or_json
+def steps(wanted: "Choice", confidence: float, store: "History") -> None:
     """Finds the runs at which SUBJECT's time stepped, and what was new there.
 
     Exact time: any difference of a cell. Real time: a change-point test over runs of one plan on
@@ -175,7 +172,6 @@ def steps(wanted: "Choice", confidence: float, url: str | None) -> None:
     from delayrig.analysis.history.steps import find_steps, points_of
     from delayrig.present.terminal.history import print_steps
 
-    store = opened_history(url)
     points = points_of(store.entries(wanted), wanted.subject)
     if not points:
         raise _no_runs(store, wanted.subject)
@@ -186,13 +182,11 @@ def steps(wanted: "Choice", confidence: float, url: str | None) -> None:
 
 @history.command("add")
 @click.argument("out", type=click.Path(path_type=Path))
-@history_url
-@explained
-def add(out: Path, url: str | None) -> None:
+@_history_option
+def add(out: Path, store: "History") -> None:
     """Keeps a finished run, or gate, given its --out folder."""
     from delayrig.analysis.history.rows import read_finished
 
-    store = opened_history(url)
     runs, decision = read_finished(out)
     added = store.add(runs, decision)
     numbers = " and ".join(str(number) for number in added.numbers)
@@ -204,7 +198,6 @@ def add(out: Path, url: str | None) -> None:
 @click.argument("numbers", nargs=-1, type=click.IntRange(1))
 @click.option("--before", default="", metavar="WHEN", help="All until then: a date, or 90d ago.")
 @history_url
-@explained
 def forget(numbers: tuple[int, ...], before: str, url: str | None) -> None:
     """Removes runs by their NUMBERS, or old ones; folders of runs stay."""
     from delayrig.analysis.history.schema import Choice
@@ -227,7 +220,6 @@ def forget(numbers: tuple[int, ...], before: str, url: str | None) -> None:
 )
 @_choosing(_any_subject)
 @history_url
-@explained
 def export_table(file: Path, form: str, wanted: "Choice", url: str | None) -> None:
     """Writes runs as one table, a row a cell, into FILE."""
     require_extra("parquet", f"--format {form}")
@@ -239,23 +231,8 @@ def export_table(file: Path, form: str, wanted: "Choice", url: str | None) -> No
     note(f"{table.num_rows} cells in {file}")
 
 
-def opened_history(url: str | None) -> "History":
-    """The one that was asked for, else the user's own; raises `BadInputError` for none."""
-    from delayrig.analysis.history.store import History
-
-    address = find_address(url, os.environ)
-    if address is None:
-        raise BadInputError(
-            f"--history {NONE}: there is no history to look at",
-            hint=f"give --history URL, or unset ${VARIABLE}",
-        )
-    return History(address)
-
-
 def _unlike(store: "History", found: "Found") -> dict[int, list[str]]:
     """By run, the names of what decides times and was not what it had been."""
-    from delayrig.analysis.compare import inputs_of
-
     unlike: dict[int, list[str]] = {}
     for step in found.steps:
         if step.same_inputs is False:

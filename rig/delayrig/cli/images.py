@@ -11,12 +11,13 @@ from pathlib import Path
 
 import click
 import msgspec
+from click.decorators import FC
 
 from delayrig import __version__
 from delayrig.base.atomic_file import write_atomically
 from delayrig.base.errors import BadInputError, NotProvidedError
 from delayrig.base.paths import Paths, find_paths
-from delayrig.cli.command import explained, say_making
+from delayrig.cli.command import RigCommand, say_making
 from delayrig.cli.option_types import PLAN_NAME
 from delayrig.images.kernel import Kernel, provide_kernel
 from delayrig.images.lock import lock_entries, lock_state, lock_text
@@ -33,7 +34,12 @@ from delayrig.setup.layout import Layout
 PREPARED_PLANS = ("smoke", "default")
 
 
-@click.command()
+def _file_option(name: str, key: str, about: str) -> Callable[[FC], FC]:
+    kind = click.Path(path_type=Path, dir_okay=False)
+    return click.option(name, key, metavar="FILE", type=kind, help=about)
+
+
+@click.command(cls=RigCommand)
 @click.option(
     "--plan",
     "plans",
@@ -49,28 +55,19 @@ PREPARED_PLANS = ("smoke", "default")
     " and the guest of the live lane.",
 )
 @click.option("--update-lock", is_flag=True, help="Writes images/lock.toml anew.")
-@click.option(
-    "--export",
-    "exported",
-    metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Writes all prepared images to FILE, for another machine or a cache.",
+@_file_option(
+    "--export", "exported", "Writes all prepared images to FILE, for another machine or a cache."
 )
-@click.option(
+@_file_option(
     "--import",
     "imported",
-    metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Takes images from FILE. Each is checked by its digest. Needs no network.",
+    "Takes images from FILE. Each is checked by its digest. Needs no network.",
 )
-@click.option(
+@_file_option(
     "--sbom",
     "bill",
-    metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Writes what the images and the Python environment are made of, as CycloneDX 1.6.",
+    "Writes what the images and the Python environment are made of, as CycloneDX 1.6.",
 )
-@explained
 def images(
     plans: tuple[str, ...],
     on_demand: bool,
@@ -153,10 +150,7 @@ def _warn(what: str, cause: str) -> None:
 
 async def _provide_images(plans: Sequence[str], paths: Paths) -> tuple[Supplies, int]:
     """What the plans need, and how many snapshots there are of it."""
-    cells = []
-    for plan in plans:
-        choice = choose_cells(plan=plan, paths=paths)
-        cells += choice.cells
+    cells = [cell for plan in plans for cell in choose_cells(plan=plan, paths=paths).cells]
     pool = CpuPool(len(os.sched_getaffinity(0)))
     supplies = await provide_supplies(
         cells=cells,

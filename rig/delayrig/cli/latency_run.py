@@ -3,16 +3,15 @@
 
 import asyncio
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 import msgspec
 
 from delayrig import __version__
 from delayrig.analysis.latency.host_place import EnergyMeter, open_host
-from delayrig.analysis.latency.measure import MeasureProgress, measure_place
+from delayrig.analysis.latency.measure import measure_place
 from delayrig.analysis.latency.place import Place
 from delayrig.analysis.latency.profile import GuestProfile, LiveProfile, measured_cpus
 from delayrig.analysis.latency.result import (
@@ -27,12 +26,11 @@ from delayrig.base.paths import Paths
 from delayrig.images.recipes import read_recipes
 from delayrig.lanes.supplies import CpuPool
 from delayrig.model.lane import LaneName
+from delayrig.present.terminal.latency import LatencyProgress
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LatencyRequest:
-    """What to measure; checked already."""
-
     guests: Sequence[GuestProfile | LiveProfile]
     all_cores: bool
     core: int | None
@@ -47,16 +45,8 @@ class LatencyRequest:
     argv: Sequence[str]
 
 
-class LatencyRunProgress(MeasureProgress, Protocol):
-    """Is also told what is made."""
-
-    def preparing(self, what: str) -> None:
-        """`what` is about to be made."""
-        ...
-
-
 async def run_latency(
-    request: LatencyRequest, paths: Paths, progress: LatencyRunProgress
+    request: LatencyRequest, paths: Paths, progress: LatencyProgress
 ) -> LatencyReport:
     """Measures all; the file is written anew after each place, and last when there is a page."""
     known = resumed(request)
@@ -72,6 +62,10 @@ async def run_latency(
             machines=machines,
         )
 
+    def keep(found: MachineReport) -> None:
+        machines.append(found)
+        write_report(report(complete=False), request.out)
+
     machines += [each for each in known.values() if each.lane == LaneName.HOST]
     if request.host_cpus and not machines:
         async with open_host(paths, request.host_cpus) as host:
@@ -82,10 +76,9 @@ async def run_latency(
                 progress=progress,
                 meter=EnergyMeter(),
             )
-        machines.append(found)
-        write_report(report(complete=False), request.out)
+        keep(found)
     if request.guests:
-        await _measure_guests(request, paths, progress, known, machines, report)
+        await _measure_guests(request, paths, progress, known, keep)
     done = report(complete=True)
     # Complete is what has its page, too.
     await asyncio.to_thread(_write_pages, done, request.out)
@@ -104,21 +97,12 @@ def resumed(request: LatencyRequest) -> dict[str, MachineReport]:
     return {each.name: each for each in before.machines} if same and not before.complete else {}
 
 
-class Making(Protocol):
-    """Of a report on what was measured so far."""
-
-    def __call__(self, *, complete: bool) -> LatencyReport:
-        """Whether that is all."""
-        ...
-
-
 async def _measure_guests(
     request: LatencyRequest,
     paths: Paths,
-    progress: LatencyRunProgress,
+    progress: LatencyProgress,
     known: dict[str, MachineReport],
-    machines: list[MachineReport],
-    report: Making,
+    keep: Callable[[MachineReport], None],
 ) -> None:
     """In the order in which they were asked for, as many at a time as there may be."""
     # libraries of the guests are loaded where a guest is asked for
@@ -150,18 +134,14 @@ async def _measure_guests(
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(in_turn(profile)) for profile in request.guests]
         for task in tasks:
-            machines.append(await task)
-            write_report(report(complete=False), request.out)
+            keep(await task)
 
 
 def _write_pages(report: LatencyReport, out: Path) -> None:
-    """The page, and each of its charts as a file of its own."""
-    from delayrig.present.latency.charts import charts_of
-    from delayrig.present.latency.page import latency_page
-    from delayrig.present.pages.charts import svg_file
+    from delayrig.present.pages.latency import latency_page
+    from delayrig.present.pages.latency_charts import charts_of
     from delayrig.present.pages.page import anchor
 
     for chart in charts_of(report.machines):
-        svg = svg_file(chart.figure, title=chart.title, description=chart.description)
-        write_atomically(out / f"{anchor(chart.title)}.svg", svg)
+        write_atomically(out / f"{anchor(chart.title)}.svg", chart.svg_file())
     write_atomically(out / PAGE_NAME, latency_page(report))

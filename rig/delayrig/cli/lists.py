@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import click
 
 from delayrig.base.paths import Paths, find_paths
-from delayrig.cli.command import delay_options, explained, say_making
+from delayrig.cli.command import RigCommand, delay_options, say_making
 from delayrig.cli.option_types import SUBJECT
 from delayrig.cli.verbosity import answers, tell_json
 from delayrig.hazards import KINDS, written
@@ -32,9 +32,8 @@ FOUND = ("name", "file", "address", "size", "argument", "unit_ns", "found_by", "
 PATH_FORM = f"{PATH_PREFIX}BINARY"
 
 
-@click.command()
+@click.command(cls=RigCommand)
 @answers
-@explained
 def plans() -> None:
     """Lists the plans that come with the rig."""
     about = {name: read_plan(find_plan(name)).about for name in plan_names()}
@@ -43,9 +42,8 @@ def plans() -> None:
         click.echo(f"{name:12} {text}")
 
 
-@click.command()
+@click.command(cls=RigCommand)
 @answers
-@explained
 def chips() -> None:
     """Lists the emulated chips."""
     known = list(read_chips(find_paths().checkout).values())
@@ -54,9 +52,8 @@ def chips() -> None:
         click.echo(f"{chip.name:12} {chip.vendor:12} {chip.bus:4} {chip.size_bytes >> 10:6} KiB")
 
 
-@click.command()
+@click.command(cls=RigCommand)
 @answers
-@explained
 def hazards() -> None:
     """Lists what may happen to a subject while it runs, and how a plan names it."""
     tell_json(
@@ -67,14 +64,12 @@ def hazards() -> None:
 
 
 def hazard_lines() -> Iterator[str]:
-    """One hazard a line."""
     for kind in KINDS:
         yield f"{written(kind):32} {kind.concern:12} {kind.about}"
 
 
-@click.command()
+@click.command(cls=RigCommand)
 @answers
-@explained
 def machines() -> None:
     """Lists the machines of the live lane, with the speed of each core here (MIPS)."""
     found = {name: find_machine(name) for name in machine_names()}
@@ -85,7 +80,7 @@ def machines() -> None:
         click.echo(f"{name:12} {':'.join(f'{mips:.3g}' for mips in here):44} {machine.about}")
 
 
-@click.command()
+@click.command(cls=RigCommand)
 @click.argument("subject", type=SUBJECT, default="")
 @click.option(
     "--arch",
@@ -95,7 +90,6 @@ def machines() -> None:
 )
 @delay_options
 @answers
-@explained
 def subjects(subject: str, arch: str, delay: DelayWish) -> None:
     """Lists the flashroms that can be put to the test; of one SUBJECT, its delay functions.
 
@@ -130,7 +124,6 @@ def _facts(subject: Subject, delay: DelayWish) -> dict[str, object]:
 
 
 def subject_lines() -> Iterator[str]:
-    """One subject a line."""
     names = known_subjects(read_recipes(find_paths().checkout))
     yield from (name for name in names if not name.startswith(KNOWN_BAD_PREFIX))
     yield f"{KNOWN_BAD_PREFIX}NAME (listed by `rig/rig selfcheck known-bad --list`)"

@@ -6,37 +6,28 @@ import sys
 import click
 
 from delayrig import __version__
-from delayrig.cli.benchmark import benchmark
 from delayrig.cli.cluster import scheduler, worker
 from delayrig.cli.command import INTERRUPTED
-from delayrig.cli.compare import compare
 from delayrig.cli.completion import completion
-from delayrig.cli.export import export, schema
+from delayrig.cli.documents import measure, reference
+from delayrig.cli.export import export, schema, trace
 from delayrig.cli.faults import faults
+from delayrig.cli.figures import compare, parts, times, waste
 from delayrig.cli.gate import gate
 from delayrig.cli.graft import graft
 from delayrig.cli.history import history
 from delayrig.cli.images import images
-from delayrig.cli.latency import latency
+from delayrig.cli.latency import latency, wakeup
 from delayrig.cli.lists import chips, hazards, machines, plans, subjects
-from delayrig.cli.measure import measure
-from delayrig.cli.parts import parts
 from delayrig.cli.proposal import proposal
-from delayrig.cli.reference import reference
-from delayrig.cli.repeat import repeat_cells
 from delayrig.cli.report import report
-from delayrig.cli.repro import repro
-from delayrig.cli.run import run
-from delayrig.cli.selfcheck import selfcheck
-from delayrig.cli.shrink import shrink
+from delayrig.cli.repro import repro, shrink
+from delayrig.cli.run import repeat_cells, run
+from delayrig.cli.selfcheck import benchmark, selfcheck
 from delayrig.cli.survey import survey
 from delayrig.cli.threshold import threshold
-from delayrig.cli.times import times
-from delayrig.cli.trace import trace
 from delayrig.cli.try_cells import try_flashrom
 from delayrig.cli.verbosity import add_verbosity
-from delayrig.cli.wakeup import wakeup
-from delayrig.cli.waste import waste
 
 COMMANDS: tuple[click.Command, ...] = (
     *(run, try_flashrom, gate, repro, repeat_cells, shrink, compare, faults),
@@ -65,7 +56,6 @@ class _Rig(click.Group):
     """Ends with 130 where it is interrupted: click's own 1 says that a wait was too short."""
 
     def invoke(self, ctx: click.Context) -> object:
-        """Runs the command."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:

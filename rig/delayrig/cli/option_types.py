@@ -57,19 +57,19 @@ class SubjectWord(Word):
         """Whether a path may be that of a run as well: then a program must be there to be seen."""
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The subject's whole name."""
         del param, ctx
         value = _renamed(value, current_name(value))
-        if _is_named(value) or not (_is_program(value) if self._or_run else _is_path(value)):
+        # A name comes before a file that is called so.
+        if value.startswith(PATH_PREFIX) or value in _subjects():
             return value
-        return _taken(value)
+        is_path = "/" in value or Path(value).is_file()
+        return _taken(value) if (_is_program(value) if self._or_run else is_path) else value
 
 
 class PlanWord(Word):
     """A plan by its name, or by the one that it once had."""
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Its name of today."""
         del param, ctx
         return _renamed(value, RENAMED_PLANS.get(value, value))
 
@@ -122,16 +122,7 @@ def _offered(
 
 
 def _subjects() -> list[str]:
-    names = known_subjects(read_recipes(find_paths().checkout))[:-1]
-    return [*names, PATH_PREFIX]
-
-
-def _chips() -> list[str]:
-    return list(read_chips(find_paths().checkout))
-
-
-def _hazards() -> list[str]:
-    return [NONE, *(kind.name for kind in KINDS)]
+    return [*known_subjects(read_recipes(find_paths().checkout))[:-1], PATH_PREFIX]
 
 
 SUBJECT = SubjectWord()
@@ -139,9 +130,9 @@ SUBJECT_OR_RUN = SubjectWord(or_run=True)
 PLAN_NAME = PlanWord("plan", plan_names, file=True)
 CELL = CellWord()
 FLAGS = {
-    "chip": Word("chip", _chips, joined=","),
+    "chip": Word("chip", lambda: read_chips(find_paths().checkout), joined=","),
     "corner": Word("corner", lambda: FORMS, joined=","),
-    "hazard": Word("hazards", _hazards, joined=SEPARATOR),
+    "hazard": Word("hazards", lambda: [NONE, *(kind.name for kind in KINDS)], joined=SEPARATOR),
     "job": Word("job", lambda: list(Job), joined=","),
     "programmer": Word("programmer", lambda: list(Programmer), joined=","),
     "arch": Word("arch", lambda: list(Arch), joined=","),
@@ -158,15 +149,6 @@ def plan_option(default: str, about: str = "A plan's name, or a TOML file.") -> 
 def split_values(words: tuple[str, ...]) -> tuple[str, ...]:
     """Of an option that may be repeated, and takes `A,B`: each value once, in order."""
     return tuple(dict.fromkeys(one for word in words for one in word.split(",") if one))
-
-
-def _is_named(word: str) -> bool:
-    """Whether it has a subject's form; a name comes before a file that is called so."""
-    return word.startswith(PATH_PREFIX) or word in _subjects()
-
-
-def _is_path(word: str) -> bool:
-    return "/" in word or Path(word).is_file()
 
 
 def _is_program(word: str) -> bool:

@@ -1,37 +1,33 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`rig/rig proposal`: the proposal's changes switched on one after the other."""
 
-import os
 import sys
 from pathlib import Path
 
 import click
 
 from delayrig.analysis.proposal.conclusion_text import advice, conclusion
-from delayrig.analysis.proposal.steps import FILE_NAME, Proposal, fold_proposal
+from delayrig.analysis.proposal.steps import FILE_NAME, fold_proposal
 from delayrig.base.atomic_file import write_atomically, write_json
 from delayrig.base.errors import BadInputError
 from delayrig.cli.cells import ClusterGiven, cluster_options
-from delayrig.cli.command import explained, own_request, run_shown
-from delayrig.cli.verbosity import answers, make_console, plain_text, tell_json
+from delayrig.cli.command import RigCommand, own_request, run_shown
+from delayrig.cli.verbosity import make_console, tables_or_json, tell_json
 from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.model.result import FILE_NAME as RESULTS
 from delayrig.model.result import Results, read_results
-from delayrig.present.terminal.table import plain_table
+from delayrig.present.terminal.console import plain_table, say
 from delayrig.run.resume import FILE_NAME as BEGUN
 
 PLAN = "proposal"
-COLUMNS = ("step", "time s", "CPU s", "wake-ups", "overshoot ms", "too short", "cells")
 
 
-@click.command()
+@click.command(cls=RigCommand)
 @click.argument("out", metavar="OUT", type=click.Path(path_type=Path))
 @click.option("--jobs", type=click.IntRange(1), help="Cells at a time; default: the CPUs.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data.")
 @cluster_options
-@plain_text
-@answers
-@explained
+@tables_or_json
 def proposal(out: Path, jobs: int | None, seed: int, cluster: ClusterGiven) -> None:
     """Tells what each change of the proposal costs and brings, and in which order to land them.
 
@@ -42,9 +38,20 @@ def proposal(out: Path, jobs: int | None, seed: int, cluster: ClusterGiven) -> N
     results = _results(out, jobs, seed, cluster)
     found = fold_proposal(results)
     write_json(out / FILE_NAME, found)
-    _write_page(found, out)
+    # matplotlib takes longer to load than most commands take.
+    from delayrig.present.pages.proposal import FIGURES, proposal_chart, proposal_page, step_values
+
+    write_atomically(out / "proposal.html", proposal_page(found))
+    write_atomically(out / "proposal.svg", proposal_chart(found).svg_file())
     tell_json(found)
-    _print(found, out)
+    table = plain_table(["step"], FIGURES)
+    for step in found.steps:
+        table.add_row(*step_values(step))
+    console = make_console()
+    console.print(table)
+    console.print()
+    say(console, conclusion(found), *advice(found))
+    say(console, f"results: {out}/proposal.html, proposal.svg, {FILE_NAME}")
     sys.exit(exit_code_of_run(results.cells, results.contrasts))
 
 
@@ -60,30 +67,6 @@ def _results(out: Path, jobs: int | None, seed: int, cluster: ClusterGiven) -> R
                 f" {results.run.cells_planned} cells",
                 hint="name another folder, or move that one away and start again",
             )
-    jobs = jobs or len(os.sched_getaffinity(0))
-    request, paths = own_request(PLAN, (), seed, jobs, out, resume=begun, cluster=cluster.wish())
+    wish = cluster.wish()
+    request, paths = own_request(PLAN, out, seed=seed, jobs=jobs, resume=begun, cluster=wish)
     return run_shown(request, paths, how_to_go_on="; the same command goes on")
-
-
-def _write_page(found: Proposal, out: Path) -> None:
-    # matplotlib takes longer to load than most commands take.
-    from delayrig.present.pages.proposal import proposal_page, proposal_svg
-
-    write_atomically(out / "proposal.html", proposal_page(found))
-    write_atomically(out / "proposal.svg", proposal_svg(found))
-
-
-def _print(found: Proposal, out: Path) -> None:
-    from delayrig.present.pages.proposal import step_values
-
-    table = plain_table(COLUMNS[:1], COLUMNS[1:])
-    for step in found.steps:
-        table.add_row(*step_values(step))
-    console = make_console()
-    console.print(table)
-    console.print()
-    for line in [conclusion(found), *advice(found)]:
-        console.print(line, markup=False, soft_wrap=True)
-    console.print(
-        f"results: {out}/proposal.html, proposal.svg, {FILE_NAME}", markup=False, soft_wrap=True
-    )

@@ -5,9 +5,8 @@ import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,14 +18,14 @@ from delayrig.analysis.history.address import (
     without_passwords,
 )
 from delayrig.base.errors import RigError
+from delayrig.cli.command import gathered
 from delayrig.cli.verbosity import make_console
 from delayrig.model.result import Results
+from delayrig.present.terminal.console import say
 
 if TYPE_CHECKING:
     from delayrig.analysis.gate.decision import Decision
     from delayrig.analysis.history.rows import FinishedRun
-
-R = TypeVar("R")
 
 history_url = click.option(
     "--history",
@@ -37,28 +36,23 @@ history_url = click.option(
 )
 
 
-def history_options(function: Callable[..., R]) -> Callable[..., R]:
-    """`--history` and `--no-history` of what is run; given to the command as `history`."""
-
-    @history_url
-    @click.option("--no-history", is_flag=True, help="Keeps this run in no history.")
-    @wraps(function)
-    def inner(*args: Any, url: str | None, no_history: bool, **kwargs: Any) -> R:
-        return function(*args, history=HistoryWish(url=url, none=no_history), **kwargs)
-
-    return inner
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryWish:
-    """Where a run is to be kept, if anywhere."""
-
     url: str | None
     none: bool
 
     def address(self) -> Address | None:
         """None where it shall not be kept; raises `BadInputError` for what is no database."""
         return None if self.none else find_address(self.url, os.environ)
+
+
+history_options = gathered(
+    "history",
+    HistoryWish,
+    history_url,
+    click.option("--no-history", "none", is_flag=True, help="Keeps this run in no history."),
+)
+"""`--history` and `--no-history` of what is run; given to the command as `history`."""
 
 
 def own_words() -> list[str]:
@@ -110,5 +104,4 @@ def _record(
     else:
         numbers = ", ".join(str(number) for number in added.numbers)
         lines = [f"history: {numbers} in {address.label}"]
-    for line in lines:
-        console.print(line, markup=False, soft_wrap=True)
+    say(console, *lines)

@@ -12,16 +12,17 @@ from rich.progress import Progress
 from delayrig.base.atomic_file import write_atomically
 from delayrig.base.errors import BadInputError
 from delayrig.base.garbage import without_collections
-from delayrig.cli.command import INTERRUPTED, explained
+from delayrig.cli.command import INTERRUPTED, RigCommand
 from delayrig.cli.verbosity import make_console, plain_text, progress_console
 from delayrig.present.report.source import Sources, read_sources, told_by_events, with_facts
-from delayrig.present.terminal.gate import print_decision
+from delayrig.present.terminal.comparison import print_decision
+from delayrig.present.terminal.console import say
 from delayrig.present.terminal.results import print_results
 
 PAGE = "report.html"
 
 
-@click.command()
+@click.command(cls=RigCommand)
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
     "--out",
@@ -44,7 +45,6 @@ PAGE = "report.html"
 )
 @click.option("--terminal", is_flag=True, help="Tables here, in place of a page.")
 @plain_text
-@explained
 @without_collections()
 def report(
     runs: tuple[Path, ...],
@@ -64,7 +64,7 @@ def report(
     if terminal:
         _print(sources, make_console())
         return
-    place = out or _default_place(runs[0])
+    place = out or (runs[0] if runs[0].is_dir() else runs[0].parent) / PAGE
     for option, file in (("--out", place), ("--picture", picture)):
         if file is not None and not file.parent.is_dir():
             raise BadInputError(
@@ -80,10 +80,7 @@ def report(
 
 
 def _write_page(
-    sources: Sources,
-    place: Path,
-    patterns: tuple[str, ...],
-    picture: Path | None,
+    sources: Sources, place: Path, patterns: tuple[str, ...], picture: Path | None
 ) -> None:
     told = _read_events(sources, patterns, progress_console())
     # matplotlib takes its time: only who draws waits for it.
@@ -92,9 +89,10 @@ def _write_page(
 
     made = document_of(told, patterns=patterns, name=place.name)
     if patterns and not made.timelines:
+        some = next((cell.id for run in sources.runs for cell in run.results.cells), "none")
         raise BadInputError(
             f"--cell {' '.join(patterns)}: no cell with events matches",
-            hint=f"known are such as {_some_cell(sources)}",
+            hint=f"known are such as {some}",
         )
     write_document(made, place)
     if picture is not None:
@@ -104,10 +102,6 @@ def _write_page(
         + (f", {made.left_out} cells without one" if made.left_out else "")
         + (f"; {len(made.parts)} pages of cells in {made.folder}/" if made.parts else "")
     )
-
-
-def _default_place(run: Path) -> Path:
-    return (run if run.is_dir() else run.parent) / PAGE
 
 
 def _read_events(sources: Sources, patterns: tuple[str, ...], console: Console) -> Sources:
@@ -120,17 +114,11 @@ def _read_events(sources: Sources, patterns: tuple[str, ...], console: Console) 
         console=console, transient=True, auto_refresh=False, disable=not console.is_terminal
     ) as progress:
         task = progress.add_task("reading cells", total=len(cells))
-        jobs = len(os.sched_getaffinity(0))
-        return with_facts(
-            sources,
-            jobs=jobs,
-            done=lambda: progress.update(task, advance=1, refresh=True),
-            only=only,
-        )
 
+        def done() -> None:
+            progress.update(task, advance=1, refresh=True)
 
-def _some_cell(sources: Sources) -> str:
-    return next((cell.id for run in sources.runs for cell in run.results.cells), "none")
+        return with_facts(sources, jobs=len(os.sched_getaffinity(0)), done=done, only=only)
 
 
 def _print(sources: Sources, console: Console) -> None:
@@ -139,7 +127,7 @@ def _print(sources: Sources, console: Console) -> None:
         console.print()
     for run in sources.runs:
         if run.label:
-            console.print(f"{run.label}: {run.path}", style="bold", markup=False, soft_wrap=True)
+            say(console, f"{run.label}: {run.path}", style="bold")
         if run.spread:
             console.print("Of several rounds: each cell as in its median one", markup=False)
         where = run.path if run.folder else run.path.parent

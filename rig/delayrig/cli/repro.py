@@ -1,39 +1,45 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`rig/rig repro`: one cell again, exactly."""
+"""`rig/rig repro` and `shrink`: one cell again, exactly, or as simple as it still convicts."""
 
+import shlex
 import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
 
 import click
+import msgspec
 
 from delayrig.analysis.repro.choice import Chosen, Wish, choose
 from delayrig.analysis.repro.look import Look
+from delayrig.analysis.shrink import NAME as SHRUNK
+from delayrig.analysis.shrink import Shrunk, Step, plan_text
+from delayrig.analysis.shrink import shrink as shrink_cell
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.paths import Paths, find_paths
 from delayrig.cli.cells import unconfined_option
 from delayrig.cli.command import (
+    RigCommand,
     default_out,
     delay_options,
-    explained,
     is_unconfined,
     own_request,
     say_making,
     until_interrupted,
 )
-from delayrig.cli.option_types import CELL, PLAN_NAME, SUBJECT
-from delayrig.cli.verbosity import Verbosity, answers, plain_text, tell_json, verbosity
+from delayrig.cli.option_types import CELL, PLAN_NAME, SUBJECT, plan_option
+from delayrig.cli.verbosity import Verbosity, answers, tables_or_json, tell_json, verbosity
 from delayrig.images.delay_function import DelayWish
 from delayrig.model.lane import LaneName
 from delayrig.model.result import read_results
 from delayrig.plan.request import Request, check_out
+from delayrig.run.trials import Trials, trial_folder
 
 NAME = "repro"
 HETEROGENEOUS = "heterogeneous"
 
 
-@click.command()
+@click.command(cls=RigCommand)
 @click.argument("cell", type=CELL, required=False)
 @click.option(
     "--from",
@@ -61,9 +67,7 @@ HETEROGENEOUS = "heterogeneous"
 @click.option("--dry-run", is_flag=True, help="Prints the commands that it would run, and ends.")
 @unconfined_option
 @delay_options
-@plain_text
-@answers
-@explained
+@tables_or_json
 def repro(
     cell: str | None,
     run_folder: Path | None,
@@ -102,7 +106,7 @@ def repro(
     )
     chosen = choose(wish, paths)
     # Everything below is needed for cells that are run, and takes a moment to load.
-    from delayrig.analysis.repro.run_again import commands_of, run_again
+    from delayrig.analysis.repro.run_again import commands_of
     from delayrig.analysis.repro.watched_lane import check_look
 
     check_look(chosen.cell, look)
@@ -114,25 +118,32 @@ def repro(
         for line in until_interrupted(work, kept=f"nothing was run; see {folder}"):
             click.echo(line)
         return
-    kept = bool(keep or out)
+    sys.exit(show_cell(chosen, request, look, kept=bool(keep or out)))
+
+
+def show_cell(
+    chosen: Chosen, request: Request, look: Look, *, kept: bool, instead: str = ""
+) -> ExitCode:
+    """Runs the only cell of a request; its folder is gone afterwards, or `kept`."""
+    from delayrig.analysis.repro.run_again import run_again
+
+    quiet = verbosity() is Verbosity.QUIET
     try:
         code = until_interrupted(
-            run_again(
-                chosen, request, paths, look, kept=kept, quiet=verbosity() is Verbosity.QUIET
-            ),
-            kept=f"what there is of the cell is in {folder}" if kept else "nothing is kept",
+            run_again(chosen, request, find_paths(), look, kept=kept, instead=instead, quiet=quiet),
+            kept=f"what there is of the cell is in {request.out}" if kept else "nothing is kept",
         )
-        tell_json(read_results(folder).cells[0])
+        tell_json(read_results(request.out).cells[0])
+        return code
     finally:
         if not kept:
-            shutil.rmtree(folder, ignore_errors=True)
-    sys.exit(code)
+            shutil.rmtree(request.out, ignore_errors=True)
 
 
 def _walk_through(out: Path, paths: Paths, *, keep: bool) -> ExitCode:
     from delayrig.analysis.repro.heterogeneous import PLAN, walk_through
 
-    request, _ = own_request(PLAN, (), 1, 1, out)
+    request, _ = own_request(PLAN, out, jobs=1)
     request = replace(request, retries_lost=False)
     folder = request.out
     try:
@@ -164,3 +175,87 @@ def _request(chosen: Chosen, folder: Path) -> Request:
         retries_lost=False,
         again=(lambda _: chosen.again) if chosen.again else None,
     )
+
+
+@click.command(cls=RigCommand)
+@click.argument("cell", type=CELL, required=False)
+@plan_option("default", "The plan that names the cell.")
+@click.option(
+    "--from",
+    "run_folder",
+    type=click.Path(path_type=Path, exists=True),
+    help="Cell, seed, subject and delay function are of this run or gate; without CELL its first"
+    " conviction.",
+)
+@click.option(
+    "--subject", type=SUBJECT, help="The flashrom of CELL, where the plan does not name it."
+)
+@click.option("--out", type=click.Path(path_type=Path), help="Folder for what is tried.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data.")
+@click.option(
+    "--limit-s", type=click.FloatRange(1), default=120, show_default=True, help="Host time for it."
+)
+@delay_options
+@answers
+def shrink(
+    cell: str | None,
+    plan: str,
+    run_folder: Path | None,
+    subject: str | None,
+    out: Path | None,
+    seed: int,
+    limit_s: float,
+    delay: DelayWish,
+) -> None:
+    """Looks for the simplest cell in which CELL's conviction still shows.
+
+    CELL is a part of a cell's id that no other one has; * stands for anything. Ends
+    with the one line that runs what was found, and exits 1, as that line does.
+    """
+    if cell is None and run_folder is None:
+        raise BadInputError("no cell to shrink", hint="name CELL, or a run with --from")
+    paths = find_paths()
+    wish = Wish(
+        cell=cell,
+        run=run_folder,
+        plan=None if run_folder else plan,
+        subject=subject,
+        seed=None if run_folder else seed,
+        delay=delay,
+    )
+    chosen = choose(wish, paths)
+    # What a gate calls it is in no plan.
+    whole, chips = msgspec.structs.replace(chosen.cell, side=""), chosen.chips
+    folder = out or default_out(SHRUNK)
+    check_out(folder, [whole], name=trial_folder(folder, 1).name)
+    found = folder / f"{SHRUNK}.toml"
+    trials = Trials(
+        chips=chips,
+        recipes=chosen.recipes,
+        paths=paths,
+        out=folder,
+        plan=str(found),
+        argv=sys.argv[1:],
+        preparing=say_making,
+        delay=chosen.delay,
+    )
+    work = shrink_cell(whole, chips, trials.run, limit_s=limit_s, watch=_show_step)
+    kept = f"what was tried is kept in {folder}"
+    shrunk = until_interrupted(work, kept=kept)
+    found.write_text(plan_text(shrunk.cell))
+    tell_json(shrunk.cell)
+    _show_shrunk(shrunk, found)
+    sys.exit(ExitCode.UNSAFE)
+
+
+def _show_shrunk(shrunk: Shrunk, plan: Path) -> None:
+    click.echo()
+    if not shrunk.complete:
+        click.echo("The time was up: there may be a simpler one.")
+    click.echo(f"{shrunk.result.verdict} {shrunk.cell.id}\n  {shrunk.result.reason}")
+    again = ["rig/rig", "run", "--plan", str(plan), "--seed", str(shrunk.cell.seed)]
+    click.echo(shlex.join(again))
+
+
+def _show_step(step: Step) -> None:
+    click.echo(f"{'kept' if step.kept else 'no  '}  {step.what}: {step.verdict}")

@@ -12,24 +12,25 @@ from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.cli.cells import ClusterGiven, cluster_options, unconfined_option
 from delayrig.cli.command import (
     HOW_TO_GO_ON,
+    RigCommand,
     default_out,
     delay_options,
-    explained,
     own_request,
     resume_option,
     run_shown,
 )
 from delayrig.cli.option_types import SUBJECT, plan_option
-from delayrig.cli.verbosity import answers, make_console, plain_text, tell_json
+from delayrig.cli.verbosity import make_console, tables_or_json, tell_json
 from delayrig.images.delay_function import DelayWish
 from delayrig.judge.exit_code import exit_code_of_run
+from delayrig.present.terminal.console import say
 from delayrig.present.terminal.survey import print_survey
 from delayrig.run.resume import check_begun
 
 PLAN = "survey"
 
 
-@click.command()
+@click.command(cls=RigCommand)
 @click.argument("subjects", metavar="SUBJECT...", type=SUBJECT, nargs=-1)
 @click.option(
     "--from",
@@ -46,9 +47,7 @@ PLAN = "survey"
 @cluster_options
 @unconfined_option
 @delay_options
-@plain_text
-@answers
-@explained
+@tables_or_json
 def survey(
     subjects: tuple[str, ...],
     run_folder: Path | None,
@@ -83,10 +82,9 @@ def survey(
         # What is asked for is told, so that doubts about it are no failure.
         request, paths = own_request(
             plan,
-            (),
-            seed,
-            jobs,
             run_folder,
+            seed=seed,
+            jobs=jobs,
             subjects=subjects,
             delay=delay,
             resume=resume,
@@ -97,13 +95,13 @@ def survey(
     found = survey_run(run_folder)
     write_json(run_folder / FILE_NAME, found)
     # matplotlib takes longer to load than most commands take.
-    from delayrig.present.pages.survey import survey_page, survey_svg
+    from delayrig.present.pages.survey import survey_chart, survey_page
 
     write_atomically(run_folder / "survey.html", survey_page(found))
-    write_atomically(run_folder / "survey.svg", survey_svg(found))
+    write_atomically(run_folder / "survey.svg", survey_chart(found).svg_file())
     tell_json(found)
     console = make_console()
     print_survey(found, console)
     written = f"results: {run_folder}/survey.html, survey.svg, {FILE_NAME}"
-    console.print(written, markup=False, soft_wrap=True)
+    say(console, written)
     sys.exit(code)

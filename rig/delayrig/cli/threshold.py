@@ -40,25 +40,18 @@ from delayrig.base.paths import Paths, find_paths
 from delayrig.cli.cells import ClusterGiven, cluster_options, unconfined_option
 from delayrig.cli.command import (
     INTERRUPTED,
+    RigCommand,
     default_out,
-    explained,
     gathered,
     is_unconfined,
+    run_progress,
     until_interrupted,
 )
 from delayrig.cli.option_types import plan_option
-from delayrig.cli.verbosity import (
-    Verbosity,
-    answers,
-    make_console,
-    plain_text,
-    progress_console,
-    tell_json,
-    verbosity,
-)
+from delayrig.cli.verbosity import make_console, tables_or_json, tell_json
 from delayrig.model.lane import LaneName
 from delayrig.plan.request import choose_cells
-from delayrig.present.terminal.progress import RunProgress
+from delayrig.present.terminal.console import RunProgress
 from delayrig.present.terminal.threshold import print_answer
 
 PLAN = "threshold"
@@ -69,8 +62,6 @@ ROUNDS = {LaneName.VIRTUAL: 3, LaneName.HOST: 5}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Wish:
-    """The options, as they were given."""
-
     values: str | None
     subject: str | None
     build: str
@@ -87,7 +78,7 @@ class _Wish:
     cluster: ClusterGiven
 
 
-@click.command()
+@click.command(cls=RigCommand)
 @click.option(
     "--values", metavar="US,US,...", help=f"Thresholds in microseconds.  [default: {DEFAULT}]"
 )
@@ -143,9 +134,7 @@ class _Wish:
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data.")
 @cluster_options
 @unconfined_option
-@plain_text
-@answers
-@explained
+@tables_or_json
 @gathered("wish", _Wish)
 def threshold(wish: _Wish) -> None:
     """Compares sleep thresholds of a delay layer, and recommends one.
@@ -166,7 +155,7 @@ def threshold(wish: _Wish) -> None:
     Exits 0 where a value is recommended, 1 where all were unsafe, 4 where none was shown safe.
     """
     paths = find_paths()
-    with RunProgress(progress_console(), lines=verbosity() is Verbosity.VERBOSE) as progress:
+    with run_progress() as progress:
         try:
             trials = _trials(wish, paths, progress)
         except KeyboardInterrupt:
@@ -179,26 +168,21 @@ def threshold(wish: _Wish) -> None:
         )
     answer = answer_of(evidence_of(trials, results))
     write_json(folder / FILE_NAME, answer)
-    _write_page(answer, folder)
+    # matplotlib takes longer to load than most commands take.
+    from delayrig.present.pages.threshold import front_chart, threshold_page
+
+    write_atomically(folder / "threshold.html", threshold_page(answer))
+    write_atomically(folder / "pareto.svg", front_chart(answer).svg_file())
     tell_json(answer)
     print_answer(answer, make_console(), out=str(folder))
     sys.exit(exit_code_of(answer))
 
 
 def exit_code_of(answer: Answer) -> ExitCode:
-    """0 where something is recommended."""
     if answer.recommended_us is not None:
         return ExitCode.PASS
     unsafe = {cost.value_us for cost in answer.costs if cost.standing == "unsafe"}
     return ExitCode.UNSAFE if unsafe == set(answer.values_us) else ExitCode.INCONCLUSIVE
-
-
-def _write_page(answer: Answer, folder: Path) -> None:
-    # matplotlib takes longer to load than most commands take.
-    from delayrig.present.pages.threshold import front_svg, threshold_page
-
-    write_atomically(folder / "threshold.html", threshold_page(answer))
-    write_atomically(folder / "pareto.svg", front_svg(answer))
 
 
 def _trials(wish: _Wish, paths: Paths, progress: RunProgress) -> Trials:
@@ -239,15 +223,8 @@ def _trials(wish: _Wish, paths: Paths, progress: RunProgress) -> Trials:
 
 def _check_words(wish: _Wish) -> Sequence[int]:
     """The values; raises `BadInputError` for options that do not go together."""
-    ways = [
-        name
-        for name, given in (
-            ("--subject", wish.subject),
-            ("--build", wish.build),
-            ("--binary", wish.binaries),
-        )
-        if given
-    ]
+    given = {"--subject": wish.subject, "--build": wish.build, "--binary": wish.binaries}
+    ways = [name for name, value in given.items() if value]
     if len(ways) > 1:
         raise BadInputError(
             f"{' and '.join(ways)}: programs come from one of them", hint="leave the others out"

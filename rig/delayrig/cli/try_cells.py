@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`rig/rig try`: one cell from flags, or the product of their values."""
 
-import shutil
 import sys
 from collections.abc import Callable
-from dataclasses import fields, replace
-from functools import wraps
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
 
 import click
 import msgspec
@@ -19,30 +16,24 @@ from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.paths import Paths, find_paths
 from delayrig.cli.cells import unconfined_option
 from delayrig.cli.command import (
+    Decorator,
+    RigCommand,
     default_out,
     delay_options,
-    explained,
+    gathered,
     is_unconfined,
     run_shown,
-    until_interrupted,
 )
 from delayrig.cli.option_types import FLAGS, SUBJECT, split_values
-from delayrig.cli.verbosity import (
-    Verbosity,
-    answers,
-    make_console,
-    note,
-    plain_text,
-    tell_json,
-    verbosity,
-)
+from delayrig.cli.repro import show_cell
+from delayrig.cli.verbosity import make_console, note, tables_or_json, tell_json
 from delayrig.images.delay_function import DelayWish
 from delayrig.judge.exit_code import WATCHING, exit_code_of_run
 from delayrig.model.cell import REGION_KIB, Cell, Job, Programmer
 from delayrig.model.corner import FORMS
 from delayrig.model.lane import LaneName
 from delayrig.model.platform import Arch
-from delayrig.model.result import Results, read_results
+from delayrig.model.result import Results
 from delayrig.plan.from_flags import (
     CHIP,
     CORNER,
@@ -58,7 +49,6 @@ from delayrig.plan.request import Request, check_out, choose_cells_of
 from delayrig.present.terminal.comparison import print_beside
 from delayrig.present.terminal.results import UNWATCHED, print_results
 
-R = TypeVar("R")
 VALUES = {
     "chip": ("NAME", f"As `rig/rig chips` lists them.  [default: {CHIP}]"),
     "corner": ("CORNER", f"Its busy times: {', '.join(FORMS)}.  [default: {CORNER}]"),
@@ -85,27 +75,26 @@ VALUES = {
 }
 
 
-def _flag_options(function: Callable[..., R]) -> Callable[..., R]:
-    """The flags that choose cells, given to the command as `flags`."""
-
-    @wraps(function)
-    def inner(*args: Any, **kwargs: Any) -> R:
-        given = {field.name: kwargs.pop(field.name) for field in fields(Flags)}
+def _flag_option(name: str, metavar: str, text: str) -> Decorator:
+    def split(
+        _context: click.Context, _option: click.Parameter, given: tuple[str, ...]
+    ) -> tuple[str, ...]:
         # Values of hazards have commas of their own.
-        split = {n: v if n == "hazard" else split_values(v) for n, v in given.items()}
-        return function(*args, flags=Flags(**split), **kwargs)
+        return given if name == "hazard" else split_values(given)
 
-    decorated: Callable[..., R] = inner
-    for name, (metavar, text) in reversed(VALUES.items()):
-        decorated = click.option(
-            f"--{name}", type=FLAGS.get(name, str), multiple=True, metavar=metavar, help=text
-        )(decorated)
-    return decorated
+    return click.option(
+        f"--{name}",
+        type=FLAGS.get(name, str),
+        multiple=True,
+        metavar=metavar,
+        callback=split,
+        help=text,
+    )
 
 
-@click.command(NAME)
+@click.command(NAME, cls=RigCommand)
 @click.argument("flashrom", type=SUBJECT)
-@_flag_options
+@gathered("flags", Flags, *(_flag_option(name, *about) for name, about in VALUES.items()))
 @click.option(
     "--against", type=SUBJECT, default="", metavar="OTHER", help="Shows this flashrom beside it."
 )
@@ -117,9 +106,7 @@ def _flag_options(function: Callable[..., R]) -> Callable[..., R]:
 @click.option("--dry-run", is_flag=True, help="Lists the cells and ends.")
 @unconfined_option
 @delay_options
-@plain_text
-@answers
-@explained
+@tables_or_json
 def try_flashrom(
     flashrom: str,
     flags: Flags,
@@ -159,7 +146,7 @@ def try_flashrom(
     check_out(folder, request.cells)
     request = replace(request, out=folder, jobs=jobs or request.jobs, delay=delay)
     if single:
-        sys.exit(_show_one(request, paths, kept=bool(keep or out)))
+        sys.exit(_show_one(request, kept=bool(keep or out)))
     results = run_shown(request, paths)
     code = exit_code_of_run(results.cells)
     tell_json(results)
@@ -174,7 +161,6 @@ def try_flashrom(
 def _request(
     flashrom: str, against: str, flags: Flags, seed: int, paths: Paths, *, canaries: bool
 ) -> Request:
-    """All that can be checked is."""
     try:
         plan = plan_of_flags(flashrom, against, flags, canaries=canaries)
         choice = choose_cells_of(plan, source=SOURCE, seed=seed, paths=paths)
@@ -198,10 +184,7 @@ def _again(first: Cell) -> Callable[[Cell], list[str]]:
     return words
 
 
-def _show_one(request: Request, paths: Paths, *, kept: bool) -> ExitCode:
-    # What is needed for cells that are run takes a moment to load.
-    from delayrig.analysis.repro.run_again import run_again
-
+def _show_one(request: Request, *, kept: bool) -> ExitCode:
     (cell,) = request.cells
     request = replace(request, jobs=1, stages=True, retries_lost=False)
     chosen = Chosen(
@@ -211,19 +194,7 @@ def _show_one(request: Request, paths: Paths, *, kept: bool) -> ExitCode:
         recipes=request.recipes,
         delay=request.delay,
     )
-    try:
-        quiet = verbosity() is Verbosity.QUIET
-        code = until_interrupted(
-            run_again(
-                chosen, request, paths, Look.WATCH, kept=kept, instead=UNWATCHED, quiet=quiet
-            ),
-            kept=f"what there is of the cell is in {request.out}" if kept else "nothing is kept",
-        )
-        tell_json(read_results(request.out).cells[0])
-        return code
-    finally:
-        if not kept:
-            shutil.rmtree(request.out, ignore_errors=True)
+    return show_cell(chosen, request, Look.WATCH, kept=kept, instead=UNWATCHED)
 
 
 def _side(results: Results, subject: str) -> Results:

@@ -28,8 +28,6 @@ _answer_to: ContextVar[TextIO | None] = ContextVar("answer_to", default=None)
 
 
 class Verbosity(IntEnum):
-    """As the user has chosen."""
-
     QUIET = -1
     USUAL = 0
     VERBOSE = 1
@@ -41,27 +39,35 @@ def verbosity() -> Verbosity:
     return context.meta.get(KEY, Verbosity.USUAL) if context else Verbosity.USUAL
 
 
-def is_plain() -> bool:
-    """Whether the command that runs was given `--no-color`."""
+def noted(key: str) -> Callable[[click.Context, click.Parameter, bool], None]:
+    """For a flag that the command is not given: `was_given()` knows it."""
+
+    def note_it(context: click.Context, _: click.Parameter, given: bool) -> None:
+        context.meta[key] = given
+
+    return note_it
+
+
+def was_given(key: str) -> bool:
+    """Whether the command that runs has that flag."""
     context = click.get_current_context(silent=True)
-    return context is not None and context.meta.get(PLAIN, False)
+    return context is not None and context.meta.get(key, False)
 
 
-def _choose_plain(context: click.Context, _: click.Parameter, given: bool) -> None:
-    context.meta[PLAIN] = given
+def is_plain() -> bool:
+    return was_given(PLAIN)
 
 
 plain_text = click.option(
     "--no-color",
     is_flag=True,
     expose_value=False,
-    callback=_choose_plain,
+    callback=noted(PLAIN),
     help="Plain text; NO_COLOR does the same.",
 )
 
 
 def make_console(*, stderr: bool = False) -> Console:
-    """For what the command that runs says."""
     return console.make_console(stderr=stderr, no_color=is_plain())
 
 
@@ -104,7 +110,6 @@ def note(text: str) -> None:
 
 
 def progress_console() -> Console:
-    """For how far a command is."""
     made = make_console(stderr=True)
     made.quiet = verbosity() is Verbosity.QUIET
     return made
@@ -122,6 +127,11 @@ def answers(function: Callable[..., R]) -> Callable[..., R]:
             return function(*args, **kwargs)
 
     return inner
+
+
+def tables_or_json(function: Callable[..., R]) -> Callable[..., R]:
+    """The same for a command whose answer is shown in colours: `--no-color` as well."""
+    return plain_text(answers(function))
 
 
 def tell_json(value: object) -> None:

@@ -7,6 +7,7 @@ import textwrap
 import typing
 from collections.abc import Iterator
 from dataclasses import dataclass
+from types import ModuleType
 
 import msgspec
 
@@ -80,53 +81,37 @@ LIMITS = ("_min", "_max")
 
 @dataclass(frozen=True, slots=True)
 class FieldText:
-    """A field as its source has it."""
-
     name: str
     annotation: str
     meaning: str
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
-    """Kinds that belong together."""
-
-    title: str
-    kinds: tuple[type[Kind], ...]
+def _of(union: object, module: ModuleType) -> list[type[Kind]]:
+    """Those kinds of a stream that the module defines."""
+    return [kind for kind in typing.get_args(union) if kind.__module__ == module.__name__]
 
 
-def _kinds(union: object) -> tuple[type[Kind], ...]:
-    return typing.get_args(union)
-
-
-def _of(union: object, *modules: object) -> tuple[type[Kind], ...]:
-    """Those kinds of a stream that the modules define."""
-    names = [getattr(module, "__name__", "") for module in modules]
-    return tuple(kind for kind in _kinds(union) if kind.__module__ in names)
-
-
-SECTIONS = (
-    Section("Emulator", _of(streams.Event, emulator)),
-    Section("Guest and subject", _of(streams.Event, agent)),
-    Section("Hazards", _of(streams.Event, hazard)),
-    Section("Library client", _of(streams.Event, library_client)),
-    Section("Pace", _of(streams.Event, pace)),
-    Section("Delays", _kinds(delays.Line)),
-    Section("CPU plugin", _of(streams.TraceLine, pace)),
-    Section("Delay plugin", _of(streams.PluginLine, delay_plugin)),
-)
+SECTIONS = {
+    "Emulator": _of(streams.Event, emulator),
+    "Guest and subject": _of(streams.Event, agent),
+    "Hazards": _of(streams.Event, hazard),
+    "Library client": _of(streams.Event, library_client),
+    "Pace": _of(streams.Event, pace),
+    "Delays": _of(delays.Line, delays),
+    "CPU plugin": _of(streams.TraceLine, pace),
+    "Delay plugin": _of(streams.PluginLine, delay_plugin),
+}
 
 
 def events_page() -> str:
-    """All of the page."""
-    return "".join([HEAD, *(_section(section) for section in SECTIONS)])
+    return "".join([HEAD, *(_section(*section) for section in SECTIONS.items())])
 
 
-def _section(section: Section) -> str:
-    writers = {writer for kind in section.kinds for writer in kind.writers}
+def _section(title: str, kinds: list[type[Kind]]) -> str:
+    writers = {writer for kind in kinds for writer in kind.writers}
     told = ", ".join(f"{writer} (`{SOURCES[writer]}`)" for writer in Writer if writer in writers)
-    kinds = "".join(_kind(kind) for kind in section.kinds)
-    return f"\n## {section.title}\n\n{_wrapped(f'Written by: {told}.')}\n{kinds}"
+    listed = "".join(map(_kind, kinds))
+    return f"\n## {title}\n\n{_wrapped(f'Written by: {told}.')}\n{listed}"
 
 
 def _kind(kind: type[Kind]) -> str:

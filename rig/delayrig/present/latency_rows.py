@@ -15,33 +15,29 @@ TESTS = {
     "nanosleep_1us": "nanosleep 1u",
     "nanosleep_100us": "nanosleep 100u",
 }
+TICKS = {"idle": "stops when idle", "full": "full NO_HZ"}
 NONE = "-"
+Machines = Sequence[MachineReport]
 
 
-def place_rows(machines: Sequence[MachineReport]) -> Table:
-    """What was measured, and in which lane."""
+def place_rows(machines: Machines) -> Table:
     return words_and_figures(
         "What was measured; in real time also how well this machine kept up",
         ["machine", "lane", "architecture", "CPUs", "measured on"],
         ["MIPS", "series", "of these in doubt"],
-        [
-            [
-                machine.title,
-                machine.lane,
-                machine.arch,
-                f"{machine.cpus}",
-                ", ".join(f"CPU {cpu}" for cpu in machine.measured_cpus),
-                _speeds(machine) or NONE,
-                f"{len(machine.readings) + len(machine.cyclictest)}",
-                _in_doubt(machine),
-            ]
-            for machine in machines
-        ],
+        map(_place_row, machines),
     )
 
 
-def _speeds(machine: MachineReport) -> str:
-    return ":".join(f"{mips:.3g}" if mips < 100 else f"{mips:.0f}" for mips in machine.core_mips)
+def _place_row(machine: MachineReport) -> list[str]:
+    speeds = (f"{mips:.3g}" if mips < 100 else f"{mips:.0f}" for mips in machine.core_mips)
+    return [
+        *(machine.title, machine.lane, machine.arch, f"{machine.cpus}"),
+        ", ".join(f"CPU {cpu}" for cpu in machine.measured_cpus),
+        ":".join(speeds) or NONE,
+        f"{len(machine.readings) + len(machine.cyclictest)}",
+        _in_doubt(machine),
+    ]
 
 
 def _in_doubt(machine: MachineReport) -> str:
@@ -52,7 +48,7 @@ def _in_doubt(machine: MachineReport) -> str:
     return f"{sum(map(bool, counts))}"
 
 
-def proposal_rows(machines: Sequence[MachineReport]) -> Table:
+def proposal_rows(machines: Machines) -> Table:
     """Mean / min / max in the form of the proposal, ours first and its machines below."""
     rows = [row for machine in machines for row in _own_proposal_rows(machine)]
     for theirs in read_proposal().machine:
@@ -105,27 +101,27 @@ def _figure(value_us: float) -> str:
     return f"{value_us:.1f}" if value_us >= 1 else f"{value_us:.2f}"
 
 
-def quantile_rows(machines: Sequence[MachineReport]) -> Table:
-    """The same with what a mean and a maximum hide."""
-    rows = [
-        [
-            machine.title,
-            each.series.policy,
-            each.series.load,
-            TESTS[KEYS[each.series.wait, each.series.request_ns]],
-            *_quantiles(each),
-            marked(f"{each.statistics.count if each.statistics else 0}", each),
-        ]
-        for machine in machines
-        for each in machine.of(Section.TABLE)
-        if each.series.cpu == machine.measured_cpus[0]
-    ]
+def quantile_rows(machines: Machines) -> Table:
     return words_and_figures(
         "The same in us with median and 99th percentile, and how many readings there are",
         ["machine", "policy", "load", "test"],
         ["mean", "min", "p50", "p99", "max", "readings"],
-        rows,
+        [
+            [*_test_words(machine, each.series), *_quantiles(each), _count(each)]
+            for machine in machines
+            for each in machine.of(Section.TABLE)
+            if each.series.cpu == machine.measured_cpus[0]
+        ],
     )
+
+
+def _count(reading: Reading) -> str:
+    return marked(f"{reading.statistics.count if reading.statistics else 0}", reading)
+
+
+def _test_words(machine: MachineReport, series: Series) -> list[str]:
+    test = TESTS[KEYS[series.wait, series.request_ns]]
+    return [machine.title, series.policy, series.load, test]
 
 
 def _quantiles(reading: Reading) -> list[str]:
@@ -135,23 +131,7 @@ def _quantiles(reading: Reading) -> list[str]:
     return [_figure(ns / 1e3) for ns in (s.mean_ns, s.min_ns, s.p50_ns, s.p99_ns, s.max_ns)]
 
 
-def clock_rows(machines: Sequence[MachineReport]) -> Table:
-    """Clocks, and what the measuring itself costs."""
-    rows = [
-        [
-            machine.title,
-            machine.clocksource,
-            f"{machine.timers.resolution_ns}",
-            f"{machine.audit.clock_step_ns}",
-            f"{machine.timers.jiffy_ns / 1e6:g}",
-            f"{round(1e9 / machine.timers.jiffy_ns)}",
-            f"{machine.slack_ns / 1e3:g}",
-            _figure(machine.audit.clock_read_ps / 1e6),
-            _figure(machine.audit.clock_call_ps / 1e6),
-            _figure(machine.audit.loop_ps / 1e6),
-        ]
-        for machine in machines
-    ]
+def clock_rows(machines: Machines) -> Table:
     return words_and_figures(
         "Clocks, and what a reading costs by itself",
         ["machine", "clock source"],
@@ -159,48 +139,51 @@ def clock_rows(machines: Sequence[MachineReport]) -> Table:
             *("clock_getres() ns", "step seen ns", "tick ms", "HZ"),
             *("slack us", "clock read us", "as system call us", "loop us"),
         ],
-        rows,
+        map(_clock_row, machines),
     )
 
 
-def timer_rows(machines: Sequence[MachineReport]) -> Table:
-    """State of high-resolution timers and of the tick."""
-    words = {True: "on", False: "off", None: "unknown"}
-    rows = [
-        [
-            machine.title,
-            words[machine.timers.high_resolution],
-            {"idle": "stops when idle", "full": "full NO_HZ"}.get(
-                machine.timers.tick, machine.timers.tick or "unknown"
-            ),
-            ", ".join(machine.timers.event_handlers) or NONE,
-            f"{machine.ticks.idle_interrupts}" if machine.ticks else NONE,
-            f"{machine.ticks.busy_interrupts}" if machine.ticks else NONE,
-        ]
-        for machine in machines
+def _clock_row(machine: MachineReport) -> list[str]:
+    timers, audit = machine.timers, machine.audit
+    costs_ps = (audit.clock_read_ps, audit.clock_call_ps, audit.loop_ps)
+    return [
+        *(machine.title, machine.clocksource),
+        *(f"{timers.resolution_ns}", f"{audit.clock_step_ns}"),
+        *(f"{timers.jiffy_ns / 1e6:g}", f"{round(1e9 / timers.jiffy_ns)}"),
+        f"{machine.slack_ns / 1e3:g}",
+        *(_figure(ps / 1e6) for ps in costs_ps),
     ]
+
+
+def timer_rows(machines: Machines) -> Table:
     return words_and_figures(
         "Timers and tick; interrupts of the CPU's own timer in 200 ms",
         ["machine", "high resolution", "tick", "event handlers"],
         ["while asleep", "while computing"],
-        rows,
+        map(_timer_row, machines),
     )
 
 
-def energy_rows(machines: Sequence[MachineReport]) -> Table:
+def _timer_row(machine: MachineReport) -> list[str]:
+    timers, ticks = machine.timers, machine.ticks
+    return [
+        machine.title,
+        {True: "on", False: "off", None: "unknown"}[timers.high_resolution],
+        TICKS.get(timers.tick, timers.tick or "unknown"),
+        ", ".join(timers.event_handlers) or NONE,
+        f"{ticks.idle_interrupts}" if ticks else NONE,
+        f"{ticks.busy_interrupts}" if ticks else NONE,
+    ]
+
+
+def energy_rows(machines: Machines) -> Table:
     """What waiting costs in energy; no rows where no machine tells it."""
     return words_and_figures(
         "Power of the whole machine while it waits, in W",
         ["machine", "policy", "load", "test"],
         ["W"],
         [
-            [
-                machine.title,
-                each.series.policy,
-                each.series.load,
-                TESTS[KEYS[each.series.wait, each.series.request_ns]],
-                f"{each.mean_mw / 1e3:.2f}",
-            ]
+            [*_test_words(machine, each.series), f"{each.mean_mw / 1e3:.2f}"]
             for machine in machines
             for each in machine.of(Section.TABLE)
             if each.mean_mw is not None
@@ -208,37 +191,31 @@ def energy_rows(machines: Sequence[MachineReport]) -> Table:
     )
 
 
-def cyclictest_rows(machines: Sequence[MachineReport]) -> Table:
-    """As cyclictest says it."""
-    rows = [
-        [
-            machine.title,
-            each.interface,
-            "loaded" if each.loaded else "idle",
-            *(_figure(ns / 1e3) for ns in (each.min_ns, each.mean_ns, each.max_ns)),
-            marked(f"{each.cycles}", each),
-        ]
-        for machine in machines
-        for each in machine.cyclictest
-    ]
+def cyclictest_rows(machines: Machines) -> Table:
     return words_and_figures(
         "cyclictest: how late a SCHED_FIFO task of 1 ms was woken, in us",
         ["machine", "interface", "load"],
         ["min", "avg", "max", "cycles"],
-        rows,
+        [
+            [
+                *(machine.title, each.interface, "loaded" if each.loaded else "idle"),
+                *(_figure(ns / 1e3) for ns in (each.min_ns, each.mean_ns, each.max_ns)),
+                marked(f"{each.cycles}", each),
+            ]
+            for machine in machines
+            for each in machine.cyclictest
+        ],
     )
 
 
-def period_rows(machines: Sequence[MachineReport]) -> Table:
-    """The isochronous task."""
+def period_rows(machines: Machines) -> Table:
     return words_and_figures(
         "A task of 1 ms by clock_nanosleep() at SCHED_FIFO 92: how late it began, in us",
         ["machine", "load", "/dev/cpu_dma_latency"],
         ["mean", "min", "p50", "p99", "max", "overruns", "periods"],
         [
             [
-                machine.title,
-                each.series.load,
+                *(machine.title, each.series.load),
                 "held at 0" if each.series.hold_us == 0 else "not held",
                 *_quantiles(each),
                 f"{each.overruns}" if each.statistics else NONE,
@@ -250,7 +227,7 @@ def period_rows(machines: Sequence[MachineReport]) -> Table:
     )
 
 
-def jitter_rows(machines: Sequence[MachineReport]) -> Table:
+def jitter_rows(machines: Machines) -> Table:
     """Mean and deviation of how late sleeps ended, by length."""
     return _late_rows(
         machines,
@@ -261,7 +238,7 @@ def jitter_rows(machines: Sequence[MachineReport]) -> Table:
     )
 
 
-def power_rows(machines: Sequence[MachineReport]) -> Table:
+def power_rows(machines: Machines) -> Table:
     """The same for each governor, and each idle state as the deepest."""
     return _late_rows(
         machines,
@@ -276,7 +253,7 @@ def power_rows(machines: Sequence[MachineReport]) -> Table:
 
 
 def _late_rows(
-    machines: Sequence[MachineReport],
+    machines: Machines,
     section: Section,
     *,
     caption: str,
@@ -315,18 +292,15 @@ def _length(ns: int) -> str:
     return f"{ns / 1e9:g} s" if ns >= 1_000_000_000 else f"{ns / 1e6:g} ms"
 
 
-def slack_rows(machines: Sequence[MachineReport]) -> Table:
-    """Median overshoot at both slacks."""
+def slack_rows(machines: Machines) -> Table:
     return words_and_figures(
         "Median overshoot of clock_nanosleep() at normal priority by timer slack, in us",
         ["machine"],
         ["sleep", "at 50 us", "at 1 ns", "what is left"],
         [
             [
-                machine.title,
-                us(cut.request_ns),
-                f"{cut.usual_ns / 1e3:.1f}",
-                f"{cut.least_ns / 1e3:.1f}",
+                *(machine.title, us(cut.request_ns)),
+                *(f"{ns / 1e3:.1f}" for ns in (cut.usual_ns, cut.least_ns)),
                 marked(f"{cut.ratio:.2f}", *cut.readings),
             ]
             for machine in machines
@@ -335,8 +309,7 @@ def slack_rows(machines: Sequence[MachineReport]) -> Table:
     )
 
 
-def growth_rows(machines: Sequence[MachineReport]) -> Table:
-    """How much later for each unit asked for more."""
+def growth_rows(machines: Machines) -> Table:
     return words_and_figures(
         "Growth of the median lateness from a wait of 100 ms to one of 1 s",
         ["machine", "interface", "policy", "load"],
@@ -344,8 +317,7 @@ def growth_rows(machines: Sequence[MachineReport]) -> Table:
         [
             [
                 *(machine.title, f"{each.wait}()", each.policy, each.load),
-                f"{each.late_ns[100_000_000] / 1e3:.1f}",
-                f"{each.late_ns[1_000_000_000] / 1e3:.1f}",
+                *(f"{each.late_ns[ns] / 1e3:.1f}" for ns in (100_000_000, 1_000_000_000)),
                 marked(f"{each.per_request * 100:.3f}", *each.readings),
             ]
             for machine in machines

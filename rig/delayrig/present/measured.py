@@ -20,8 +20,8 @@ from delayrig.images.disguise import STRIPPED, split_disguises
 from delayrig.model.cell import Role
 from delayrig.model.lane import EXACT_LANE
 from delayrig.model.result import CellResult, Results, Verdict
-from delayrig.present.terminal.known_bad import summary
 from delayrig.present.terminal.results import cell_table, evidence_lines
+from delayrig.present.terminal.selfcheck import summary
 
 RUN_MARK = "<!-- measured: default -->"
 GATE_MARK = "<!-- measured: gate -->"
@@ -46,7 +46,6 @@ def run_page(results: Results, made_with: str) -> str:
 
 
 def resolution_page(runs: Sequence[Results]) -> str:
-    """What the delay witness could see at each speed."""
     found: dict[tuple[str, float], list[CellResult]] = defaultdict(list)
     for cell in (cell for run in runs for cell in run.cells):
         if cell.lane == EXACT_LANE and cell.smallest_visible_short_ns is not None:
@@ -69,7 +68,6 @@ def resolution_page(runs: Sequence[Results]) -> str:
 
 
 def gate_page(decision: Decision) -> str:
-    """What a gate says of two releases."""
     rows = [
         (f"`{cell.id}`", cell.outcome, cell.why)
         for cell in decision.cells
@@ -102,7 +100,6 @@ def known_bad_page(answer: KnownBad) -> str:
 
 
 def never_accused_page(results: Results) -> str:
-    """How often what is right was accused, by subject."""
     found: dict[str, Counter[Verdict]] = defaultdict(Counter)
     for cell in results.cells:
         if cell.role == Role.MEASURE:
@@ -114,8 +111,7 @@ def never_accused_page(results: Results) -> str:
         f"`rig/rig run --plan {results.run.plan}`. An accusation is a cell that is `too_short` or "
         "`corrupt`.",
         _table(
-            ("subject", "cells", "pass", "in doubt", "accused"),
-            [*rows, _verdicts("all", total)],
+            ("subject", "cells", "pass", "in doubt", "accused"), [*rows, _verdicts("all", total)]
         ),
     )
 

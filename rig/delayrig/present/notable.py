@@ -1,15 +1,34 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which cells are worth a look, and in which order: where there is no room for all of them."""
+"""How verdicts look, and which cells are worth a look where there is no room for all of them."""
 
+from delayrig.analysis.gate.decision import Outcome
 from delayrig.judge.exit_code import is_expected
 from delayrig.model.cell import Role
 from delayrig.model.result import CellResult, Verdict
 
-GRAVITY = (
-    *(Verdict.INFRA_ERROR, Verdict.TOO_SHORT, Verdict.CORRUPT, Verdict.HUNG, Verdict.OP_FAILED),
-    *(Verdict.INCONCLUSIVE, Verdict.PASS, Verdict.SKIPPED),
-)
-"""The gravest first."""
+LOOKS = {
+    Verdict.INFRA_ERROR: ("rig", "bold magenta"),
+    Verdict.TOO_SHORT: ("bad", "bold red"),
+    Verdict.CORRUPT: ("bad", "bold red"),
+    Verdict.HUNG: ("doubt", "red"),
+    Verdict.OP_FAILED: ("doubt", "red"),
+    Verdict.INCONCLUSIVE: ("doubt", "yellow"),
+    Verdict.PASS: ("good", "green"),
+    Verdict.SKIPPED: ("quiet", "dim"),
+}
+"""The gravest first: the class of a page's CSS, and the style of a terminal."""
+OUTCOMES = {
+    Outcome.RIG_FAULT: ("rig", "magenta"),
+    Outcome.UNSAFE: ("bad", "bold red"),
+    Outcome.SLOWER: ("bad", "red"),
+    Outcome.DOUBT: ("doubt", "yellow"),
+    Outcome.PASS: ("good", "green"),
+    Outcome.UNSEEN: ("quiet", "dim"),
+}
+"""The same of a gate's answers."""
+GRAVITY = tuple(LOOKS)
+CLASSES = {verdict: css for verdict, (css, _) in LOOKS.items()}
+STYLES = {verdict: style for verdict, (_, style) in LOOKS.items()}
 
 
 def is_notable(cell: CellResult) -> bool:

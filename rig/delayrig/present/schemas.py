@@ -47,5 +47,4 @@ def schema_of(name: str) -> dict[str, Any]:
 
 
 def schema_text(name: str) -> bytes:
-    """As `rig/rig schema NAME` prints it."""
     return json_document(schema_of(name))

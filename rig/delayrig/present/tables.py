@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a table shows, wherever that is: `pages.page` and `terminal.table` draw it."""
+"""What a table shows, wherever that is: `pages.page` and `terminal.console` draw it."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from markupsafe import Markup
@@ -28,12 +28,10 @@ class Table:
     rows: Sequence[Row | Sequence[str | Markup]]
 
     def whole_rows(self) -> list[Row]:
-        """Each with its marks."""
         return [row if isinstance(row, Row) else Row(values=row) for row in self.rows]
 
 
 def words_and_figures(
-    caption: str, words: Sequence[str], figures: Sequence[str], rows: Sequence[Row | Sequence[str]]
+    caption: str, words: Sequence[str], figures: Sequence[str], rows: Iterable[Row | Sequence[str]]
 ) -> Table:
-    """Columns of words, then of figures."""
-    return Table(caption=caption, columns=(*words, *figures), figures=figures, rows=rows)
+    return Table(caption=caption, columns=(*words, *figures), figures=figures, rows=list(rows))

@@ -6,7 +6,7 @@ space is shown as it is.
 """
 
 from delayrig.base.text import cut_to, one_line
-from delayrig.present.formats.report import Case, Report
+from delayrig.present.formats.report import Report
 
 LIMIT_BYTES = 16_000
 """Gerrit refuses a longer comment unless its administrator says otherwise."""
@@ -19,7 +19,7 @@ def as_gerrit(report: Report) -> bytes:
     paragraphs += [one_line(line) for line in report.lines]
     bad = report.bad
     if bad:
-        lines = [_entry(case) for case in bad[:SHOWN]]
+        lines = [f"* {case.state}: {case.id}: {one_line(case.why)}" for case in bad[:SHOWN]]
         if len(bad) > SHOWN:
             lines.append(f"* and {len(bad) - SHOWN} more")
         paragraphs.append("\n".join(lines))
@@ -27,7 +27,3 @@ def as_gerrit(report: Report) -> bytes:
     run = report.run
     paragraphs.append(one_line(f"Rig {run.rig_version} ({run.commit}), seed {run.seed}"))
     return cut_to("\n\n".join(paragraphs) + "\n", LIMIT_BYTES)
-
-
-def _entry(case: Case) -> str:
-    return f"* {case.state}: {case.id}: {one_line(case.why)}"

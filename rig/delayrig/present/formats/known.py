@@ -56,15 +56,14 @@ class Wanted:
 
 def wanted_formats(words: Sequence[str]) -> list[Wanted]:
     """Each FORMAT[:FILE]; raises `BadInputError` for what could not be written later."""
-    return [_wanted(word) for word in words]
+    return list(map(_wanted, words))
 
 
 def _wanted(word: str) -> Wanted:
     name, _, file = word.partition(":")
     if name not in FORMATS:
         raise BadInputError(
-            f"--format {word}: unknown format {name!r}",
-            hint=nearest(name, FORMATS, what="formats"),
+            f"--format {word}: unknown format {name!r}", hint=nearest(name, FORMATS, what="formats")
         )
     if file and file != STDOUT and not Path(file).parent.is_dir():
         raise BadInputError(

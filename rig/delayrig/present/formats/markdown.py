@@ -18,7 +18,8 @@ def as_markdown(report: Report) -> bytes:
     parts = [f"## Flashrom delay rig: {_text(report.title)}", f"**{_text(first)}**"]
     parts += [_text(line) for line in others]
     if report.bad:
-        parts.append(_table(("state", "cell", "why"), [_row(case) for case in report.bad]))
+        rows = [(case.state, _text(case.id), _text(case.why)) for case in report.bad]
+        parts.append(_table(("state", "cell", "why"), rows))
         parts += [_evidence(case) for case in report.bad]
     times = [
         (_text(case.id), case.cell.verdict, f"{case.total_s:.3f}", f"{case.cpu_s:.3f}")
@@ -28,10 +29,6 @@ def as_markdown(report: Report) -> bytes:
     parts.append("### Times")
     parts.append(_table(("cell", "verdict", "total s", "CPU s"), times))
     return cut_to("\n\n".join(parts) + "\n", LIMIT_BYTES)
-
-
-def _row(case: Case) -> tuple[str, str, str]:
-    return case.state, _text(case.id), _text(case.why)
 
 
 def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:

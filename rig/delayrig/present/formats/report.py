@@ -17,8 +17,6 @@ from delayrig.present.terminal.results import answer, lost_lines
 
 
 class State(StrEnum):
-    """What a tool that knows no verdicts is told."""
-
     FAIL = "fail"
     ERROR = "error"
     """The rig's own fault."""
@@ -32,18 +30,20 @@ BAD = (State.FAIL, State.ERROR, State.DOUBT)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """A cell. `why` is one line, `evidence` the lines below it."""
+    """A cell. `why` is one line, `evidence` are the lines below it."""
 
     state: State
     why: str
-    evidence: list[str]
     cell: CellResult
     is_gated: bool = False
     """Whether a gate rated it."""
 
     @property
+    def evidence(self) -> list[str]:
+        return [evidence_line(item) for item in self.cell.evidence]
+
+    @property
     def id(self) -> str:
-        """The cell's."""
         return self.cell.id
 
     @property
@@ -53,12 +53,10 @@ class Case:
 
     @property
     def cpu_s(self) -> float:
-        """Its CPU time."""
         return self.cell.total_cpu_ns / 1e9
 
     @property
     def properties(self) -> dict[str, str]:
-        """What it was, in words."""
         cell = self.cell
         return {
             "verdict": cell.verdict,
@@ -100,7 +98,6 @@ class Report:
     """The tree that the subject was built from, where somebody says so."""
 
     def count(self, state: State) -> int:
-        """How many cases came to that."""
         return sum(case.state is state for case in self.cases)
 
     @property
@@ -134,11 +131,7 @@ def report_of_run(results: Results) -> Report:
     code = exit_code_of_run(results.cells, results.contrasts)
     return Report(
         title=f"plan {results.run.plan}",
-        lines=[
-            answer(results, code),
-            *not_provided_lines([results]),
-            *lost_lines(results.cells),
-        ],
+        lines=[answer(results, code), *not_provided_lines([results]), *lost_lines(results.cells)],
         code=code,
         cases=[_case_of_run(cell) for cell in results.cells],
         run=results.run,
@@ -151,7 +144,7 @@ def _case_of_run(cell: CellResult) -> Case:
     expected = state is State.PASS and cell.verdict is not Verdict.PASS
     mark = " (expected)" if expected else f" (expected {cell.expect})"
     why = f"{cell.verdict}{'' if cell.expect == 'pass' else mark}: {cell.reason}"
-    return Case(state=state, why=why, evidence=_evidence(cell), cell=cell)
+    return Case(state=state, why=why, cell=cell)
 
 
 def report_of_gate(decision: Decision, runs: Sequence[Results]) -> Report:
@@ -181,15 +174,10 @@ def report_of_gate(decision: Decision, runs: Sequence[Results]) -> Report:
 
 def _case_of_gate(cell: GateCell, result: CellResult) -> Case:
     state = STATES_OF_OUTCOMES[cell.outcome]
-    return Case(state=state, why=cell.why, evidence=_evidence(result), cell=result, is_gated=True)
-
-
-def _evidence(cell: CellResult) -> list[str]:
-    return [evidence_line(item) for item in cell.evidence]
+    return Case(state=state, why=cell.why, cell=result, is_gated=True)
 
 
 def evidence_line(item: Evidence) -> str:
-    """What a witness says, in one line."""
     return (
         f"{item.witness} witness: {describe(item)}"
         + (f" ({item.count} times, the worst shown)" if item.count > 1 else "")

@@ -78,7 +78,6 @@ def _driver(report: Report) -> dict[str, Any]:
 
 
 def rule_of(case: Case) -> str:
-    """Which kind of verdict it is."""
     match case.state:
         case State.ERROR:
             return "rig-failed"
@@ -110,13 +109,14 @@ def _result(case: Case, items: list[Evidence], report: Report, nth: int) -> dict
         lines.append(f"and {len(items) - SHOWN} more")
     lines.append(f"again: {case.cell.rerun}")
     at = call_of(frames)
+    cell = {"fullyQualifiedName": one_line(case.id), "kind": "cell"}
     prints = {"cell/v1": one_line(case.id), "place/v1": one_line(f"{at[0]} {nth}")}
     return {
         "ruleId": rule,
         "ruleIndex": list(RULES).index(rule),
         "level": RULES[rule][0],
         "message": {"text": plain("\n".join(lines))},
-        "locations": [{**_location(at), "logicalLocations": [_cell(case)]}],
+        "locations": [{**_location(at), "logicalLocations": [cell]}],
         "relatedLocations": [
             {"id": number, **_location(frame)} for number, frame in enumerate(frames, start=1)
         ],
@@ -148,7 +148,3 @@ def _location(at: tuple[str, int]) -> dict[str, Any]:
     file, line = at
     artifact = {"uri": quote(file), "uriBaseId": ROOT_ID}
     return {"physicalLocation": {"artifactLocation": artifact, "region": {"startLine": line}}}
-
-
-def _cell(case: Case) -> dict[str, str]:
-    return {"fullyQualifiedName": one_line(case.id), "kind": "cell"}

@@ -4,8 +4,9 @@
     with new_figure(height_in=3) as figure:
         axes = figure.add_subplot()
         axes.barh(names, seconds, color=Colour.FIRST)
-    svg = svg_of(figure, title="Total time", description="bookworm 2.5 s, trixie 1.5 s")
-    body = chart_html(svg, caption="Total time by subject", table=table)
+    said = "bookworm 2.5 s, trixie 1.5 s"
+    chart = Chart(title="Total time", description=said, figure=figure)
+    body = chart.html(caption="Total time by subject", table=table)
 
 Draw with `Colour` alone: each is a colour of the light scheme and becomes a variable of the page's
 CSS, so that the dark scheme has one of its own. No pyplot: equal figures give equal bytes.
@@ -18,6 +19,7 @@ import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
@@ -26,7 +28,7 @@ from markupsafe import Markup
 
 from delayrig.base.paths import find_paths
 from delayrig.base.text import plain
-from delayrig.present.pages.page import TEMPLATES, anchor, environment, table_html
+from delayrig.present.pages.page import TEMPLATES, anchor, rendered, table_html
 from delayrig.present.tables import Table
 
 if TYPE_CHECKING:
@@ -114,7 +116,8 @@ def new_figure(*, height_in: float, width_in: float = WIDTH_IN) -> "Iterator[Fig
 
     An inch is 72 px. On a narrower page the chart shrinks to 34rem, and scrolls below that.
     """
-    _prepare()
+    # matplotlib keeps a list of fonts; it belongs into the rig's own folder.
+    os.environ.setdefault("MPLCONFIGDIR", str(find_paths().state / "matplotlib"))
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
@@ -122,43 +125,51 @@ def new_figure(*, height_in: float, width_in: float = WIDTH_IN) -> "Iterator[Fig
         yield Figure(figsize=(width_in, height_in), layout="constrained")
 
 
-def svg_of(figure: "Figure", *, title: str, description: str) -> Markup:
-    """The figure as an SVG element for a page.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chart:
+    """A figure, and what it shows to those who cannot see it.
 
-    `title` names it and `description` says what it shows, to those who cannot see it. Two charts of
-    one page have two titles, as ids within the SVG are made of it.
+    Two charts of one page have two titles, as ids within the SVG are made of them.
     """
-    drawing = _drawing(figure, title)
-    _name(drawing, title, description)
-    return Markup(_coloured(ET.tostring(drawing, encoding="unicode")))
+
+    title: str
+    description: str
+    figure: "Figure"
+
+    def svg(self) -> Markup:
+        """An element for a page."""
+        drawing = _drawing(self.figure, self.title)
+        _name(drawing, self.title, self.description)
+        return Markup(_coloured(ET.tostring(drawing, encoding="unicode")))
+
+    def svg_file(self) -> bytes:
+        """The same as a file that stands alone, light and dark: for a README."""
+        drawing = _drawing(self.figure, self.title)
+        width, height = (float(size) + 2 * EDGE for size in drawing.get("viewBox", "").split()[2:])
+        drawing.set("viewBox", f"-{EDGE} -{EDGE} {width:g} {height:g}")
+        drawing.set("width", f"{width:g}")
+        drawing.set("height", f"{height:g}")
+        _name(drawing, self.title, self.description)
+        coloured = plain(_coloured(ET.tostring(drawing, encoding="unicode")))
+        style = f"<style>{_schemes()}{STANDALONE}</style>"
+        licence = "<!-- SPDX-License-Identifier: GPL-2.0-or-later -->\n"
+        return (licence + coloured.replace("</title>", f"</title>{style}", 1) + "\n").encode()
+
+    def html(self, *, caption: str, table: Table) -> Markup:
+        """A figure of the page: what it shows in words, the SVG, and its values as a table."""
+        return rendered(
+            TEMPLATES, "chart.html", svg=self.svg(), caption=caption, table=table_html(table)
+        )
 
 
-def svg_file(figure: "Figure", *, title: str, description: str) -> bytes:
-    """The same as a file that stands alone, light and dark: for a README."""
-    drawing = _drawing(figure, title)
-    width, height = (float(size) + 2 * EDGE for size in drawing.get("viewBox", "").split()[2:])
-    drawing.set("viewBox", f"-{EDGE} -{EDGE} {width:g} {height:g}")
-    drawing.set("width", f"{width:g}")
-    drawing.set("height", f"{height:g}")
-    _name(drawing, title, description)
-    coloured = _coloured(ET.tostring(drawing, encoding="unicode"))
-    style = f"<style>{_schemes()}{STANDALONE}</style>"
-    licence = "<!-- SPDX-License-Identifier: GPL-2.0-or-later -->\n"
-    return (licence + plain(coloured).replace("</title>", f"</title>{style}", 1) + "\n").encode()
+def label_bar(axes: Any, text: str, x: float, y: float) -> None:
+    """Writes behind the end of a bar."""
+    axes.annotate(text, (x, y), xytext=(5, 0), textcoords="offset points", va="center")
 
 
-def chart_html(svg: Markup, *, caption: str, table: Table) -> Markup:
-    """A figure of the page: what it shows in words, the SVG, and its values as a table."""
-    return Markup(
-        environment(TEMPLATES)
-        .get_template("chart.html")
-        .render(svg=svg, caption=caption, table=table_html(table))
-    )
-
-
-def _prepare() -> None:
-    """matplotlib keeps a list of fonts; it belongs into the rig's own folder."""
-    os.environ.setdefault("MPLCONFIGDIR", str(find_paths().state / "matplotlib"))
+def hide_left_axis(axes: Any) -> None:
+    axes.spines["left"].set_visible(False)
+    axes.tick_params(axis="y", length=0)
 
 
 def _drawing(figure: "Figure", title: str) -> ET.Element:
@@ -239,7 +250,6 @@ def _coloured(text: str) -> str:
 
 
 def _schemes() -> str:
-    """The colours of page.css, both schemes."""
     css = (TEMPLATES / "page.css").read_text(encoding="utf-8")
     light, dark = re.findall(r":root \{(.*?)\}", css, flags=re.DOTALL)[:2]
     squeezed = ["".join(re.findall(r"--[a-z0-9-]+: #\w+;", each)) for each in (light, dark)]

@@ -7,14 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from delayrig.analysis.history.steps import Point, Series
-from delayrig.present.pages.charts import SERIES, new_figure, svg_file
-
-HEIGHT_IN = 3.6
+from delayrig.present.pages.charts import SERIES, Chart, new_figure
 
 
-def drawn(series: Sequence[Series], subject: str) -> bytes:
-    """SVG: a line for each series, as only its own runs are of the same cells."""
-    with new_figure(height_in=HEIGHT_IN) as figure:
+def history_chart(series: Sequence[Series], subject: str) -> Chart:
+    """A line for each series, as only its own runs are of the same cells."""
+    with new_figure(height_in=3.6) as figure:
         axes = figure.add_subplot()
         for number, one in enumerate(series):
             axes.plot(
@@ -29,21 +27,16 @@ def drawn(series: Sequence[Series], subject: str) -> bytes:
         axes.grid(axis="y")
         axes.legend()
         figure.autofmt_xdate()
-        return svg_file(
-            figure, title=f"Total time of {subject}", description=_described(series, subject)
-        )
+    described = "; ".join(
+        f"{one.name}: {len(one.points)} runs, {one.points[0].total_ns / 1e9:.3f} s first,"
+        f" {one.points[-1].total_ns / 1e9:.3f} s last"
+        for one in series
+    )
+    title = f"Total time of {subject}"
+    return Chart(title=title, description=f"{subject}. {described}", figure=figure)
 
 
 def _moment(point: Point) -> np.datetime64:
     """matplotlib takes it for UTC."""
     started = dt.datetime.fromisoformat(point.run.started).astimezone(dt.UTC)
     return np.datetime64(started.replace(tzinfo=None), "s")
-
-
-def _described(series: Sequence[Series], subject: str) -> str:
-    parts = [
-        f"{one.name}: {len(one.points)} runs, {one.points[0].total_ns / 1e9:.3f} s first,"
-        f" {one.points[-1].total_ns / 1e9:.3f} s last"
-        for one in series
-    ]
-    return f"{subject}. " + "; ".join(parts)

@@ -4,24 +4,23 @@
 from delayrig.analysis.selfcheck.known_bad import WANTED, KnownBad
 from delayrig.present.pages.page import Section, paragraph, render_page, table_html
 from delayrig.present.tables import Table
-from delayrig.present.terminal.known_bad import reason_of, summary
+from delayrig.present.terminal.selfcheck import reason_of, summary
 
 COLUMNS = ("name", "what is wrong", "class", "who sees it", "wanted", "answered", "right", "cell")
 
 
 def known_bad_page(answer: KnownBad) -> bytes:
-    """The matrix as a page of its own."""
     kinds = dict.fromkeys(str(build.kind) for build in answer.builds)
     return render_page(
         title="Known-bad builds, and what a gate says of them",
         summary=paragraph(summary(answer)),
-        sections=[_section(answer, kind) for kind in kinds],
+        sections=[
+            Section(
+                key=f"{kind}-builds", title=f"Class {kind}", body=table_html(_table(answer, kind))
+            )
+            for kind in kinds
+        ],
     )
-
-
-def _section(answer: KnownBad, kind: str) -> Section:
-    body = table_html(_table(answer, kind))
-    return Section(key=f"{kind}-builds", title=f"Class {kind}", body=body)
 
 
 def _table(answer: KnownBad, kind: str) -> Table:

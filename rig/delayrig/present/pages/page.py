@@ -10,12 +10,12 @@
 
 What no document may hold is replaced. All text is escaped, but for what is `Markup` already: the
 values of `table_html()`, `paragraph()`, `charts.chart_html()` and the like, and what a template of
-another package made (`environment()`).
+another package made (`rendered()`).
 """
 
 import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,30 +65,39 @@ def render_page(
     if len(set(keys)) != len(keys):
         raise ValueError(f"section keys are not unique: {keys}")
     extra = assets or Assets()
-    page = (
-        environment(TEMPLATES)
-        .get_template("page.html")
-        .render(
-            title=title,
-            summary=summary,
-            sections=sections,
-            style=Markup(_style() + extra.style),
-            script=Markup(extra.script),
-            version=__version__,
-        )
+    page = rendered(
+        TEMPLATES,
+        "page.html",
+        title=title,
+        summary=summary,
+        sections=sections,
+        style=Markup(_style() + extra.style),
+        script=Markup(extra.script),
+        version=__version__,
     )
     return plain(page).encode()
 
 
+def rendered(folder: Path, template: str, **values: object) -> Markup:
+    """A template of a folder; every value is escaped, a missing one is an error."""
+    return Markup(_environment(folder).get_template(template).render(values))
+
+
 def table_html(table: Table) -> Markup:
     """A table that scrolls by itself where it is wider than the page."""
-    template = environment(TEMPLATES).get_template("table.html")
-    return Markup(template.render(table=table))
+    return rendered(TEMPLATES, "table.html", table=table)
 
 
 def paragraph(*parts: str | Markup) -> Markup:
-    """Escaped words."""
     return Markup("<p>{}</p>").format(Markup("").join(parts))
+
+
+def paragraphs(lines: Iterable[str | Markup]) -> Markup:
+    return Markup("").join(map(paragraph, lines))
+
+
+def bullets(items: Iterable[str | Markup]) -> Markup:
+    return Markup("<ul>{}</ul>").format(Markup("").join(map(Markup("<li>{}</li>").format, items)))
 
 
 def details(summary: str, body: Markup) -> Markup:
@@ -107,17 +116,14 @@ def anchor(text: str) -> str:
 
 
 @functools.cache
-def environment(folder: Path) -> Environment:
-    """Jinja with the templates of a folder; every value is escaped, a missing one is an error."""
-    made = Environment(
+def _environment(folder: Path) -> Environment:
+    return Environment(
         loader=FileSystemLoader(folder),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters["anchor"] = anchor
-    return made
 
 
 @functools.cache

@@ -1,37 +1,32 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The page of a survey: which waits were asked for, how often, and what they took."""
 
-import textwrap
-from typing import TYPE_CHECKING, Any
-
-from markupsafe import Markup
+from typing import Any
 
 from delayrig.analysis.survey.gaps import class_us
 from delayrig.analysis.survey.survey import Survey, answer_of
-from delayrig.present.pages.charts import SERIES, Colour, chart_html, new_figure, svg_file, svg_of
-from delayrig.present.pages.page import Section, paragraph, render_page, table_html
-from delayrig.present.tables import Table
+from delayrig.present.pages.charts import SERIES, Chart, Colour, new_figure
+from delayrig.present.pages.page import Section, paragraph, paragraphs, render_page, table_html
 from delayrig.present.terminal.survey import BOUNDS, name_of, tables_of
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 TITLE = "Waits by length"
+CAPTION = "How many waits of which length, and how long they were in sum, over all jobs"
 ROW_IN = 2.2
 HEADING_LETTERS = 100
 """Fit across both charts of a row."""
 
 
 def survey_page(survey: Survey) -> bytes:
-    """The whole file."""
     tables = tables_of(survey)
+    if tables:
+        lengths = survey_chart(survey).html(caption=CAPTION, table=tables[0])
+    else:
+        lengths = paragraph("Nothing was seen: every cell was skipped or failed.")
     return render_page(
         title="Which waits are asked for",
-        summary=Markup("").join(
-            paragraph(line) for line in [answer_of(survey.calls), *survey.lines]
-        ),
+        summary=paragraphs([answer_of(survey.calls), *survey.lines]),
         sections=[
-            Section(key="lengths", title=TITLE, body=_chart(survey, tables)),
+            Section(key="lengths", title=TITLE, body=lengths),
             *(
                 Section(key=f"table-{number}", title=made.caption, body=table_html(made))
                 for number, made in enumerate(tables, 1)
@@ -40,25 +35,23 @@ def survey_page(survey: Survey) -> bytes:
     )
 
 
-def survey_svg(survey: Survey) -> bytes:
-    """The plot as a file of its own."""
-    with new_figure(height_in=_height(survey)) as figure:
-        _draw(figure, survey)
-        return svg_file(figure, title=TITLE, description=_description(survey))
-
-
-def _chart(survey: Survey, tables: list[Table]) -> Markup:
-    if not tables:
-        return paragraph("Nothing was seen: every cell was skipped or failed.")
-    with new_figure(height_in=_height(survey)) as figure:
-        _draw(figure, survey)
-        svg = svg_of(figure, title=TITLE, description=_description(survey))
-    caption = "How many waits of which length, and how long they were in sum, over all jobs"
-    return chart_html(svg, caption=caption, table=tables[0])
-
-
-def _height(survey: Survey) -> float:
-    return ROW_IN * max(len(_histograms(survey)), 1)
+def survey_chart(survey: Survey) -> Chart:
+    histograms = _histograms(survey)
+    with new_figure(height_in=ROW_IN * max(len(histograms), 1)) as figure:
+        for number, (name, bars) in enumerate(histograms.items()):
+            colour = SERIES[number % len(SERIES)]
+            for at, what in enumerate(("times", "sum, ms")):
+                axes = figure.add_subplot(len(histograms), 2, 2 * number + at + 1)
+                _draw_bars(axes, {of_us: float(bar[at]) for of_us, bar in bars.items()}, colour)
+                axes.set_ylabel(what)
+            if column == 0:  # above both
+                axes.set_title(textwrap.fill(name, HEADING_LETTERS))
+    description = "; ".join(
+        f"{name}: "
+        + ", ".join(f"{count} from {_words(us)}" for us, (count, _) in sorted(b.items()))
+        for name, b in histograms.items()
+    )
+    return Chart(title=TITLE, description=description, figure=figure)
 
 
 def _histograms(survey: Survey) -> dict[str, dict[int, tuple[int, float]]]:
@@ -81,18 +74,6 @@ def _add(
     found[name][of_us] = (known + count, known_ms + ns / 1e6)
 
 
-def _draw(figure: "Figure", survey: Survey) -> None:
-    histograms = _histograms(survey)
-    for number, (name, bars) in enumerate(histograms.items()):
-        colour = SERIES[number % len(SERIES)]
-        for column, (what, at) in enumerate((("times", 0), ("sum, ms", 1))):
-            axes = figure.add_subplot(len(histograms), 2, 2 * number + column + 1)
-            _draw_bars(axes, {of_us: float(bar[at]) for of_us, bar in bars.items()}, colour)
-            axes.set_ylabel(what)
-            if column == 0:  # above both
-                axes.set_title(textwrap.fill(name, HEADING_LETTERS))
-
-
 def _draw_bars(axes: Any, bars: dict[int, float], colour: Colour) -> None:
     names = [_words(of_us) for of_us in sorted(bars)]
     drawn = axes.bar(names, [bars[of_us] for of_us in sorted(bars)], color=colour, width=0.7)
@@ -104,15 +85,6 @@ def _draw_bars(axes: Any, bars: dict[int, float], colour: Colour) -> None:
 
 
 def _words(us: int) -> str:
-    """A length, short."""
     if us >= 1_000_000:
         return f"{us // 1_000_000} s"
     return f"{us // 1000} ms" if us >= 1000 else f"{us} us"
-
-
-def _description(survey: Survey) -> str:
-    return "; ".join(
-        f"{name}: "
-        + ", ".join(f"{count} from {_words(us)}" for us, (count, _) in sorted(b.items()))
-        for name, b in _histograms(survey).items()
-    )

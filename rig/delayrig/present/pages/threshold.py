@@ -1,43 +1,39 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The page of a comparison: the recommendation, the fronts, and what they rest on."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from markupsafe import Markup
 
 from delayrig.analysis.threshold.answer import Answer
 from delayrig.analysis.threshold.figures import Cost, Standing
 from delayrig.analysis.threshold.recommendation_text import build_words
-from delayrig.present.pages.charts import SERIES, Colour, chart_html, new_figure, svg_file, svg_of
-from delayrig.present.pages.page import Section, paragraph, render_page, table_html
+from delayrig.present.pages.charts import SERIES, Chart, Colour, new_figure
+from delayrig.present.pages.page import Section, paragraph, paragraphs, render_page, table_html
 from delayrig.present.tables import Table, words_and_figures
-from delayrig.present.terminal.threshold import FIT, FIT_CAPTION, NUMBERS, figures, fit_rows
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from delayrig.present.terminal.threshold import NUMBERS, figures, fit_table
 
 TITLE = "Time and CPU time of each threshold"
+CAPTION = "CPU time over total time by threshold; filled points are on the Pareto front"
 
 
 def threshold_page(answer: Answer) -> bytes:
-    """The whole file."""
     first, *others = answer.lines
-    after = Markup("").join(paragraph(line) for line in others)
+    fronts = front_chart(answer).html(caption=CAPTION, table=_cost_table(answer))
     return render_page(
         title="Which sleep threshold to take",
-        summary=paragraph(first) + _build(answer.recommended_us) + after,
+        summary=paragraph(first) + _build(answer.recommended_us) + paragraphs(others),
         sections=[
             Section(key="sure", title="How sure that is", body=_sure(answer)),
-            Section(key="alone", title="Each profile alone", body=_fit(answer)),
-            Section(key="fronts", title="What each threshold costs", body=_fronts(answer)),
+            Section(key="alone", title="Each profile alone", body=table_html(fit_table(answer))),
+            Section(key="fronts", title="What each threshold costs", body=fronts),
             Section(key="reasoning", title="The proposal's reasoning here", body=_findings(answer)),
-            Section(key="sleep", title="What sleeping costs here", body=_sleep(answer)),
+            Section(key="sleep", title="What sleeping costs here", body=table_html(_sleep(answer))),
         ],
     )
 
 
 def _build(value_us: int | None) -> Markup:
-    """The lines to paste, each on one of its own."""
     if value_us is None:
         return Markup("")
     meson, otherwise = build_words(value_us)
@@ -54,56 +50,26 @@ def _sure(answer: Answer) -> Markup:
         " every profile that is not left out; of these, those within 5 % of the least CPU time; of"
         " these, the smallest whose plain sleeps are late by no more than 10 %."
     )
-    return Markup("").join(paragraph(line) for line in [*lines, rule, jobs])
+    return paragraphs([*lines, rule, jobs])
 
 
-def _fit(answer: Answer) -> Markup:
-    return table_html(
-        Table(
-            caption=FIT_CAPTION,
-            columns=FIT,
-            figures=FIT[1:],
-            rows=fit_rows(answer),
-        )
+def front_chart(answer: Answer) -> Chart:
+    names = list(dict.fromkeys(cost.profile for cost in answer.costs))
+    with new_figure(height_in=3.2 * len(names)) as figure:
+        for number, name in enumerate(names):
+            axes = figure.add_subplot(len(names), 1, number + 1)
+            costs = [cost for cost in answer.costs if cost.profile == name]
+            _draw_profile(axes, costs, answer, SERIES[number % len(SERIES)])
+            axes.set(title=name, ylabel="CPU time, s")
+            axes.grid(visible=True)
+        axes.set_xlabel("% more time than the fastest; dashed: the 2 % that the rule allows")
+    on_front = "; ".join(
+        f"{cost.profile}, {cost.value_us} us: {cost.time_ns / 1e9:.3f} s,"
+        f" CPU {cost.cpu_ns / 1e9:.3f} s"
+        for cost in answer.costs
+        if cost.on_front
     )
-
-
-def _fronts(answer: Answer) -> Markup:
-    with new_figure(height_in=_height(answer)) as figure:
-        _draw(figure, answer)
-        svg = svg_of(figure, title=TITLE, description=_description(answer))
-    return chart_html(
-        svg,
-        caption="CPU time over total time by threshold; filled points are on the Pareto front",
-        table=_cost_table(answer),
-    )
-
-
-def front_svg(answer: Answer) -> bytes:
-    """The same plot as a file of its own."""
-    with new_figure(height_in=_height(answer)) as figure:
-        _draw(figure, answer)
-        return svg_file(figure, title=TITLE, description=_description(answer))
-
-
-def _height(answer: Answer) -> float:
-    return 3.2 * len(_names(answer))
-
-
-def _names(answer: Answer) -> list[str]:
-    return list(dict.fromkeys(cost.profile for cost in answer.costs))
-
-
-def _draw(figure: "Figure", answer: Answer) -> None:
-    names = _names(answer)
-    for number, name in enumerate(names):
-        axes = figure.add_subplot(len(names), 1, number + 1)
-        costs = [cost for cost in answer.costs if cost.profile == name]
-        _draw_profile(axes, costs, answer, SERIES[number % len(SERIES)])
-        axes.set_title(name)
-        axes.set_ylabel("CPU time, s")
-        axes.grid(visible=True)
-    axes.set_xlabel("% more time than the fastest; dashed: the 2 % that the rule allows")
+    return Chart(title=TITLE, description=f"On the front: {on_front}", figure=figure)
 
 
 def _draw_profile(axes: Any, costs: list[Cost], answer: Answer, colour: Colour) -> None:
@@ -149,16 +115,6 @@ def _labels(points: dict[int, tuple[float, float]]) -> list[tuple[str, tuple[flo
     return [(f"{', '.join(map(str, values))} us", point) for values, point in groups]
 
 
-def _description(answer: Answer) -> str:
-    parts = [
-        f"{cost.profile}, {cost.value_us} us: {cost.time_ns / 1e9:.3f} s,"
-        f" CPU {cost.cpu_ns / 1e9:.3f} s"
-        for cost in answer.costs
-        if cost.on_front
-    ]
-    return "On the front: " + "; ".join(parts)
-
-
 def _cost_table(answer: Answer) -> Table:
     return Table(
         caption="Each value in each profile, its jobs summed up",
@@ -189,7 +145,7 @@ def _findings(answer: Answer) -> Markup:
     )
 
 
-def _sleep(answer: Answer) -> Markup:
+def _sleep(answer: Answer) -> Table:
     lengths = (1, 100, 1000)
     rows = []
     for profile in answer.profiles:
@@ -201,15 +157,15 @@ def _sleep(answer: Answer) -> Markup:
                 [
                     *(profile.name, way),
                     *(f"{row.late_ns_p50 / 1e3:.1f}" if row else "-" for row in late),
-                    f"{profile.sleep.yield_ns / 1e3:.1f}",
-                    f"{profile.sleep.switch_ns / 1e3:.1f}",
+                    *(
+                        f"{ns / 1e3:.1f}"
+                        for ns in (profile.sleep.yield_ns, profile.sleep.switch_ns)
+                    ),
                 ]
             )
-    return table_html(
-        words_and_figures(
-            "How late plain sleeps end in us (medians), sched_yield and a process switch",
-            ["profile", "priority, slack"],
-            [*(f"{length} us" for length in lengths), "sched_yield", "switch"],
-            rows,
-        )
+    return words_and_figures(
+        "How late plain sleeps end in us (medians), sched_yield and a process switch",
+        ["profile", "priority, slack"],
+        [*(f"{length} us" for length in lengths), "sched_yield", "switch"],
+        rows,
     )

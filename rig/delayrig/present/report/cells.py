@@ -1,26 +1,27 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every cell: a table of all of them, and below it each with its reasons and its command."""
+"""Cells: a table with a row for each, filters of such rows, and each cell with its reasons."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cache
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from delayrig.base.durations import rounded
 from delayrig.judge.judge import describe
-from delayrig.model.result import CellResult
+from delayrig.model.result import CellResult, Verdict
 from delayrig.present.notable import is_notable, rank
-from delayrig.present.pages.page import Section, environment
-from delayrig.present.report.cell_rows import all_cells, cells_table
+from delayrig.present.pages.page import Section, rendered
 from delayrig.present.report.labels import (
     TEMPLATES,
     cell_anchor,
     hazards_of,
+    marks_for,
     marks_of,
-    seconds,
+    subject_of,
     verdict_html,
 )
-from delayrig.present.report.rounds import Spread
-from delayrig.present.report.source import Sources, Told
+from delayrig.present.report.source import RunSource, Sources, Spread, Told
+from delayrig.present.terminal.console import seconds
 from delayrig.present.terminal.results import subject_name
 
 DETAILS_MAX = 500
@@ -32,7 +33,6 @@ NOTABLE_MAX = 1000
 
 
 def cells_section(sources: Sources) -> Section:
-    """All runs together, in the order of their plans."""
     listed = all_cells(sources)
     told = [each for each in listed if len(listed) <= DETAILS_MAX or is_notable(each[1])]
     return _section(sources, listed, told[:DETAILS_MAX], len(listed), Markup(""))
@@ -51,18 +51,16 @@ def _section(
 ) -> Section:
     caption = "Cells that did not just pass" if len(listed) < cells else "All cells"
     at_length = {cell_anchor(run, cell) for run, cell in told}
-    body = (
-        environment(TEMPLATES)
-        .get_template("cells.html")
-        .render(
-            table=cells_table(sources, caption, listed, at_length),
-            unlisted=cells - len(listed),
-            index=index,
-            told=list(_told(told)),
-            left_out=cells - len(told),
-        )
+    body = rendered(
+        TEMPLATES,
+        "cells.html",
+        table=cells_table(sources, caption, listed, at_length),
+        unlisted=cells - len(listed),
+        index=index,
+        told=list(_told(told)),
+        left_out=cells - len(told),
     )
-    return Section(key="cells", title="Cells", body=Markup(body))
+    return Section(key="cells", title="Cells", body=body)
 
 
 def _told(pairs: Sequence[Told]) -> Iterator[dict[str, object]]:
@@ -93,12 +91,8 @@ def _rounds(spread: Spread | None) -> Iterator[tuple[str, str]]:
 
 
 def _facts(cell: CellResult) -> Iterator[tuple[str, str]]:
-    subject = cell.subject
-    yield (
-        "subject",
-        f"{subject_name(cell)} {subject.version}".strip()
-        + (" (its library)" if subject.library else ""),
-    )
+    name = f"{subject_name(cell)} {cell.subject.version}".strip()
+    yield "subject", f"{name} (its library)" if cell.subject.library else name
     yield "part", f"{cell.chip} {cell.corner}, {cell.job} of {cell.region_bytes // 1024} KiB"
     yield "programmer", cell.programmer
     yield "hazards", hazards_of(cell)
@@ -107,14 +101,68 @@ def _facts(cell: CellResult) -> Iterator[tuple[str, str]]:
     if cell.smallest_visible_short_ns is not None:
         yield "smallest shortening that shows", rounded(cell.smallest_visible_short_ns)
     if cell.time_ns.total:
-        split = cell.time_ns
         names = ("probe", "read", "erase", "write", "verify")
-        yield (
-            "time by phase",
-            ", ".join(
-                f"{name} {rounded(getattr(split, name))}" for name in names if getattr(split, name)
-            ),
-        )
+        phases = [(name, getattr(cell.time_ns, name)) for name in names]
+        yield "time by phase", ", ".join(f"{name} {rounded(ns)}" for name, ns in phases if ns)
         yield "transfers", f"{cell.transfers:,}"
     if cell.lane != "virtual":
         yield "lane", f"{cell.lane}: real time"
+
+
+def all_cells(sources: Sources) -> list[Told]:
+    """Run by run, in the order of their plans."""
+    return [(run, cell) for run in sources.runs for cell in run.results.cells]
+
+
+def cells_table(
+    sources: Sources, caption: str, listed: Iterable[Told], at_length: Collection[str] = ()
+) -> Markup:
+    """All of them; those `at_length`, by their anchors, lead to what is told of them."""
+    several = len(sources.runs) > 1
+    rows = [_row(run, cell, at_length, several=several) for run, cell in listed]
+    return rendered(
+        TEMPLATES,
+        "cells_table.html",
+        caption=caption,
+        rows=Markup("\n".join(rows)),
+        several=several,
+        real_time=not sources.is_exact,
+    )
+
+
+def filters_of(cells: Sequence[CellResult]) -> Markup:
+    """The controls, which appear where JavaScript makes them work."""
+    hazards = sorted({hazard for cell in cells for hazard in cell.hazards})
+    verdicts = {cell.verdict for cell in cells}
+    choices = {
+        "subject": list(dict.fromkeys(map(subject_of, cells))),
+        "verdict": [verdict for verdict in Verdict if verdict in verdicts],
+        "hazards": ["none", *hazards] if hazards else [],
+    }
+    return rendered(TEMPLATES, "filters.html", choices=choices, cells=len(cells))
+
+
+def _row(run: RunSource, cell: CellResult, at_length: Collection[str], *, several: bool) -> str:
+    """By hand: a template takes ten times as long, and there may be 100,000."""
+    key = cell_anchor(run, cell)
+    name = escape(cell.id)
+    heading = f'><a href="#{key}">{name}</a>' if key in at_length else f' id="{key}">{name}'
+    label = f"<td>{escape(run.label)}</td>" if several else ""
+    marks = _marks(subject_of(cell), cell.verdict, tuple(cell.hazards))
+    return (
+        f'<tr data-cell{marks}><th scope="row"{heading}</th>{label}'
+        f"<td>{verdict_html(cell)}</td>{_figures(cell)}</tr>"
+    )
+
+
+def _figures(cell: CellResult) -> str:
+    total_ns = cell.time_ns.total
+    known = (total_ns, cell.total_cpu_ns, cell.chip_busy_ns, cell.overshoot_ns)
+    return "".join(f'<td class="n">{seconds(ns if total_ns else None)}</td>' for ns in known)
+
+
+@cache
+def _marks(subject: str, verdict: Verdict, hazards: tuple[str, ...]) -> str:
+    """Most cells share theirs with others."""
+    marks = marks_for(subject, verdict, hazards)
+    return "".join(f' data-{key}="{escape(value)}"' for key, value in marks.items())

@@ -14,13 +14,16 @@ from markupsafe import Markup
 from delayrig.base.atomic_file import write_atomically
 from delayrig.base.errors import BadInputError
 from delayrig.present.pages.page import Assets, Section, render_page
-from delayrig.present.report.cell_rows import all_cells, filters_of
-from delayrig.present.report.cells import ROWS_MAX, cells_section, notable_section
-from delayrig.present.report.deciding import decision_section
-from delayrig.present.report.differences import differences_section
+from delayrig.present.report.cells import (
+    ROWS_MAX,
+    all_cells,
+    cells_section,
+    filters_of,
+    notable_section,
+)
+from delayrig.present.report.comparison import decision_section, differences_section
 from delayrig.present.report.environment import environment_section
 from delayrig.present.report.labels import TEMPLATES
-from delayrig.present.report.margins import margins_section
 from delayrig.present.report.matrix import matrix_section
 from delayrig.present.report.parts import ANY_PART, Part, PartsMaker, index_of, part_of_anchors
 from delayrig.present.report.source import Sources, Told
@@ -33,7 +36,7 @@ from delayrig.present.report.timelines import (
     timelines_section,
 )
 from delayrig.present.report.totals import totals_section
-from delayrig.present.report.waiting import waiting_section
+from delayrig.present.report.waits import margins_section, waiting_section
 
 PAGE = "report.html"
 LIMIT_BYTES = 2_000_000
@@ -70,9 +73,11 @@ def _document(
     draft = _Draft(sources)
     if draft.has_many:
         maker.begin()
+    # The two sides of a gate are told of by its decision.
+    are_comparable = len(sources.runs) > 1 and not sources.gates
     before = [
         *([decision_section(sources)] if sources.gates else []),
-        *([differences_section(sources)] if _are_comparable(sources) else []),
+        *([differences_section(sources)] if are_comparable else []),
         findings_section(sources),
         matrix_section(sources),
         totals_section(sources),
@@ -96,11 +101,7 @@ def _document(
     if parts:
         content = _lead_to_parts(content, part_of_anchors(parts), quote(folder))
     return Document(
-        content=content,
-        timelines=len(drawn),
-        left_out=len(left_out),
-        folder=folder,
-        parts=parts,
+        content=content, timelines=len(drawn), left_out=len(left_out), folder=folder, parts=parts
     )
 
 
@@ -121,8 +122,6 @@ def write_document(made: Document, place: Path) -> None:
 
 
 class _Draft:
-    """A page whose sections are still being chosen."""
-
     def __init__(self, sources: Sources) -> None:
         self.sources = sources
         self._title = title_of(sources)
@@ -132,7 +131,6 @@ class _Draft:
         self._summary = summary_of(sources) + filters_of(cells)
 
     def page(self, sections: Sequence[Section]) -> bytes:
-        """With those sections."""
         if self.sources.gates:
             sections = [replace(each, is_printed=each.key in PRINTED) for each in sections]
         return render_page(
@@ -163,11 +161,6 @@ def _notable_cells(draft: _Draft, others: Sequence[Section], index: Markup) -> S
         f" than {LIMIT_BYTES} bytes",
         hint="name fewer runs; `rig/rig compare` sets two of them side by side",
     )
-
-
-def _are_comparable(sources: Sources) -> bool:
-    """Several runs; the two sides of a gate are told of by its decision."""
-    return len(sources.runs) > 1 and not sources.gates
 
 
 def _lead_to_parts(page: bytes, parts: Mapping[str, str], folder: str) -> bytes:

@@ -13,7 +13,6 @@ SHOWN_DIGITS = 16
 
 
 def environment_section(sources: Sources) -> Section:
-    """A list of facts for each run."""
     body = paragraph(
         "Equal digests, seed and plan give equal times in guests, to the nanosecond: ",
         code("rig/rig compare --exact RUN1 RUN2"),

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a report wants to know of a cell's events: folded once, small enough to be kept."""
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
 from pathlib import Path
 
 import msgspec
 
 from delayrig.analysis.figures.waste import Waste, Watched, read_watched, waste_of
 from delayrig.base import digest
+from delayrig.base.durations import rounded
 from delayrig.base.errors import BadInputError, LostGuestError
 from delayrig.images.profiles.profile import find_profile
 from delayrig.judge.bus import observe_waits
@@ -21,11 +24,38 @@ from delayrig.model.kinds.agent import SubjectEnd, SubjectStart
 from delayrig.model.kinds.emulator import Busy
 from delayrig.model.phases import PROBE, READ, VERIFY, overshoots, phase_changes
 from delayrig.model.result import CellResult
-from delayrig.present.report.spans import Cover, Span
 
 SILENCE_NS_MIN = 1_000_000
 """Shorter gaps on the bus are round trips."""
 START, END = "start", "end"
+Span = tuple[int, int]
+"""From, and to: the first moment that is not in it any more. In nanoseconds."""
+
+
+class Cover:
+    """All moments that lie in one span or another."""
+
+    def __init__(self, spans: Iterable[Span]) -> None:
+        self.spans: list[Span] = []
+        """In order; none overlaps another."""
+        for start, end in sorted(span for span in spans if span[1] > span[0]):
+            if self.spans and start <= self.spans[-1][1]:
+                self.spans[-1] = (self.spans[-1][0], max(self.spans[-1][1], end))
+            else:
+                self.spans.append((start, end))
+        self._starts = [start for start, _ in self.spans]
+        self._before = [0, *accumulate(end - start for start, end in self.spans)]
+
+    def within_ns(self, start_ns: int, end_ns: int) -> int:
+        """How much of that time is covered."""
+        return max(self._until_ns(end_ns) - self._until_ns(start_ns), 0)
+
+    def _until_ns(self, moment_ns: int) -> int:
+        at = bisect_right(self._starts, moment_ns)
+        if at == 0:
+            return 0
+        start, end = self.spans[at - 1]
+        return self._before[at - 1] + min(moment_ns, end) - start
 
 
 class Split(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,12 +69,10 @@ class Split(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def total_ns(self) -> int:
-        """All of it."""
         return sum(msgspec.structs.astuple(self))
 
 
 def sum_of(splits: Iterable[Split]) -> Split:
-    """All together."""
     columns = zip(*map(msgspec.structs.astuple, splits), strict=True)
     return Split(**dict(zip(Split.__struct_fields__, map(sum, columns), strict=False)))
 
@@ -74,9 +102,21 @@ class WaitMargin(msgspec.Struct, frozen=True, kw_only=True):
     opened_ns: int | None = None
     """When the worst began."""
 
+    @property
+    def relative_margin(self) -> float:
+        """As a part of what was asked for, or of 1 ms; infinite where no wait was judged."""
+        if self.margin_ns is None:
+            return float("inf")
+        return self.margin_ns / (self.requested_ns or 1_000_000)
+
+    @property
+    def took(self) -> str:
+        """How long the worst was seen to be; empty where that is not known."""
+        return " to ".join(dict.fromkeys(rounded(ns) for ns in self.actual_ns or ()))
+
 
 class CellFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """All of it."""
+    """What the events of a cell say."""
 
     split: Split
     waste: Waste
@@ -141,33 +181,43 @@ def _split(
     events: list[Event], busy: list[Span], late: list[Span], waits: list[ObservedWait]
 ) -> Split:
     """Each moment belongs to the first of these that it is in."""
-    started, ended = first(events, SubjectStart), first(events, SubjectEnd)
-    if started is None or ended is None:
+    job = job_of(events)
+    if job is None:
         return Split()
     wire = [(event.read_ns, event.read_ns + event.wire_ns) for event in transactions(events)]
     fixed = [(wait.opened_ns, wait.opened_ns + wait.shortest_ns) for wait in waits]
     sums: list[int] = []
     spans: list[Span] = []
     before_ns = 0
-    for part in (busy, wire, late, fixed, [(started.t_ns, ended.t_ns)]):
+    for part in (busy, wire, late, fixed, [job]):
         spans += part
-        covered_ns = Cover(spans).within_ns(started.t_ns, ended.t_ns)
+        covered_ns = Cover(spans).within_ns(*job)
         sums.append(covered_ns - before_ns)
         before_ns = covered_ns
-    names = ("busy_ns", "wire_ns", "overshoot_ns", "fixed_ns", "rest_ns")
-    return Split(**dict(zip(names, sums, strict=True)))
+    return Split(**dict(zip(Split.__struct_fields__, sums, strict=True)))
+
+
+def job_of(events: list[Event]) -> Span | None:
+    """From the subject's start to its end; None where one of them is not known."""
+    started, ended = first(events, SubjectStart), first(events, SubjectEnd)
+    return (started.t_ns, ended.t_ns) if started and ended else None
+
+
+def phases_of(events: list[Event], job: Span, kind: str) -> list[tuple[int, str]]:
+    """When each stretch of a job of that kind began, and its name."""
+    reading = VERIFY if kind == Job.VERIFY else READ
+    return [(job[0], PROBE), *phase_changes(events, first_read=reading)]
 
 
 def _silences(watched: Watched, accounted: Cover) -> Iterator[Silence]:
     events = watched.events
-    started, ended = first(events, SubjectStart), first(events, SubjectEnd)
-    if started is None or ended is None:
+    job = job_of(events)
+    if job is None:
         return
-    reading = VERIFY if watched.cell.job is Job.VERIFY else READ
-    changes = [(started.t_ns, PROBE), *phase_changes(events, first_read=reading)]
+    changes = phases_of(events, job, watched.cell.job)
     moments = [(each.read_ns, each.reply_ns, each.name) for each in requests(events)]
-    moments.append((ended.t_ns, ended.t_ns, END))
-    since_ns, after, phase = started.t_ns, START, 0
+    moments.append((job[1], job[1], END))
+    since_ns, after, phase = job[0], START, 0
     for read_ns, reply_ns, name in moments:
         length_ns = read_ns - since_ns - accounted.within_ns(since_ns, read_ns)
         while phase + 1 < len(changes) and changes[phase + 1][0] <= since_ns:
@@ -185,20 +235,19 @@ def _silences(watched: Watched, accounted: Cover) -> Iterator[Silence]:
 
 
 def _summed(silences: Iterator[Silence]) -> list[Silence]:
-    sums: dict[tuple[str, str, str], Silence] = {}
+    alike: dict[tuple[str, str, str], list[Silence]] = {}
     for each in silences:
-        key = (each.phase, each.after, each.before)
-        sums[key] = add_silence(sums[key], each) if key in sums else each
-    return list(sums.values())
+        alike.setdefault((each.phase, each.after, each.before), []).append(each)
+    return [sum_of_silences(found) for found in alike.values()]
 
 
-def add_silence(one: Silence, other: Silence) -> Silence:
-    """Both together."""
+def sum_of_silences(alike: Sequence[Silence]) -> Silence:
+    """All together, between the same as each."""
     return msgspec.structs.replace(
-        one,
-        count=one.count + other.count,
-        total_ns=one.total_ns + other.total_ns,
-        most_ns=max(one.most_ns, other.most_ns),
+        alike[0],
+        count=sum(each.count for each in alike),
+        total_ns=sum(each.total_ns for each in alike),
+        most_ns=max(each.most_ns for each in alike),
     )
 
 
@@ -206,6 +255,7 @@ def _chip_margins(events: list[Event]) -> list[WaitMargin]:
     margins = margins_ns(events)
     if not margins:
         return []
+    worst = (each.read_ns for each in transactions(events) if each.margin_ns == min(margins))
     return [
         WaitMargin(
             kind=CHIP_BUSY,
@@ -214,14 +264,9 @@ def _chip_margins(events: list[Event]) -> list[WaitMargin]:
             judged=len(margins),
             short=sum(margin < 0 for margin in margins),
             margin_ns=min(margins),
-            opened_ns=_moment_of(events, min(margins)),
+            opened_ns=next(worst, None),
         )
     ]
-
-
-def _moment_of(events: list[Event], margin_ns: int) -> int | None:
-    at = (event.read_ns for event in transactions(events) if event.margin_ns == margin_ns)
-    return next(at, None)
 
 
 def _margins(waits: Sequence[ObservedWait]) -> list[WaitMargin]:

@@ -7,35 +7,16 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from delayrig.base.errors import ExitCode
 from delayrig.judge.exit_code import is_expected
 from delayrig.model.platform import Arch, labelled
 from delayrig.model.result import CellResult, Verdict
+from delayrig.present.notable import CLASSES
 from delayrig.present.pages.page import anchor
 from delayrig.present.report.source import RunSource
 
 TEMPLATES = Path(__file__).parent / "templates"
 CALM = "none"
 HOST_SPEED = "this machine"
-
-CLASSES = {
-    Verdict.PASS: "good",
-    Verdict.TOO_SHORT: "bad",
-    Verdict.CORRUPT: "bad",
-    Verdict.OP_FAILED: "doubt",
-    Verdict.HUNG: "doubt",
-    Verdict.INCONCLUSIVE: "doubt",
-    Verdict.INFRA_ERROR: "rig",
-    Verdict.SKIPPED: "quiet",
-}
-CLASSES_OF_CODES = {
-    ExitCode.PASS: "good",
-    ExitCode.UNSAFE: "bad",
-    ExitCode.SLOWER: "bad",
-    ExitCode.INCONCLUSIVE: "doubt",
-    ExitCode.SKIPPED: "quiet",
-    ExitCode.RIG_FAULT: "rig",
-}
 
 
 def subject_of(cell: CellResult) -> str:
@@ -63,12 +44,10 @@ def _speed(mips: tuple[float, ...]) -> str:
 
 
 def speed_rank(speed: str) -> float:
-    """The fastest comes first, behind the machine's own."""
     return 0 if speed == HOST_SPEED else -float(speed.partition("/")[0])
 
 
 def hazards_of(cell: CellResult) -> str:
-    """All of them, as in its id."""
     return "+".join(cell.hazards) or CALM
 
 
@@ -78,7 +57,6 @@ def badge(verdict: Verdict, text: str = "") -> Markup:
 
 
 def verdict_html(cell: CellResult) -> Markup:
-    """Its verdict, and what its plan foresaw where that is worth a word."""
     return _verdict_html(cell.verdict, is_expected(cell))
 
 
@@ -96,12 +74,10 @@ def _verdict_html(verdict: Verdict, expected: bool) -> Markup:
 
 
 def cell_anchor(run: RunSource, cell: CellResult) -> str:
-    """Where its details are on the page."""
     return f"cell-{run.prefix}{anchor(cell.id)}"
 
 
 def cell_link(run: RunSource, cell: CellResult, text: str = "") -> Markup:
-    """To these details."""
     return Markup('<a href="#{}">{}</a>').format(cell_anchor(run, cell), text or cell.id)
 
 
@@ -111,13 +87,7 @@ def marks_of(cell: CellResult) -> dict[str, str]:
 
 
 def marks_for(subject: str, verdict: Verdict, hazards: Sequence[str]) -> dict[str, str]:
-    """The same, where only these are known."""
     return {"subject": subject, "verdict": verdict, "hazards": " ".join(hazards) or CALM}
-
-
-def seconds(ns: int | None) -> str:
-    """To the millisecond; a dash where there is none."""
-    return "-" if ns is None else f"{ns / 1e9:.3f}"
 
 
 def count(number: int, thing: str) -> str:

@@ -3,7 +3,6 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import chain, groupby
 from typing import Any
 
@@ -12,11 +11,10 @@ from markupsafe import Markup
 from delayrig.judge.exit_code import is_expected
 from delayrig.model.cell import Role
 from delayrig.model.result import CellResult
-from delayrig.present.notable import GRAVITY, rank
-from delayrig.present.pages.page import Section, environment, paragraph, table_html
+from delayrig.present.notable import CLASSES, GRAVITY, rank
+from delayrig.present.pages.page import Section, paragraph, rendered, table_html
 from delayrig.present.report.labels import (
     CALM,
-    CLASSES,
     TEMPLATES,
     cell_anchor,
     cell_link,
@@ -41,23 +39,12 @@ ROWS_MAX = 200
 """Of one subject. Of more sets of hazards the gravest have a row of their own."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Badge:
-    """So many cells of one verdict."""
-
-    css: str
-    text: str
-    note: str
-    href: str
-
-
 def matrix_section(sources: Sources) -> Section:
-    """All runs, one below the other."""
     body = [paragraph(EXPLAINED), *(_matrix(run) for run in sources.runs if _measured(run))]
-    watched = [run for run in sources.runs if _watchers(run)]
+    watched = [table_html(_watching(run)) for run in sources.runs if _watchers(run)]
     if watched:
         heading = Markup('<h3 id="watching" tabindex="-1">How the rig put itself to the test</h3>')
-        body += [heading, *(_watching(run) for run in watched)]
+        body += [heading, *watched]
     return Section(key="verdicts", title="Verdicts", body=Markup("").join(body))
 
 
@@ -79,26 +66,17 @@ def _matrix(run: RunSource) -> Markup:
     slots = {slot for rows in found.values() for row in rows.values() for slot in row}
     columns = sorted(slots, key=lambda slot: (speed_rank(slot[0]), *slot))
     label = f"{run.label}: verdicts" if run.label else "Verdicts"
-    made = (
-        environment(TEMPLATES)
-        .get_template("matrix.html")
-        .render(
-            caption=f"{label} of {count(len(cells), 'cell')} that measure a subject",
-            columns=[
-                (speed, [cores for _, cores in group]) for speed, group in groupby(columns, _speed)
-            ],
-            slots=len(columns),
-            subjects=[
-                {"name": subject, "rows": _rows(run, rows, columns)}
-                for subject, rows in found.items()
-            ],
-        )
+    by_speed = groupby(columns, lambda slot: slot[0])
+    return rendered(
+        TEMPLATES,
+        "matrix.html",
+        caption=f"{label} of {count(len(cells), 'cell')} that measure a subject",
+        columns=[(speed, [cores for _, cores in group]) for speed, group in by_speed],
+        slots=len(columns),
+        subjects=[
+            {"name": subject, "rows": _rows(run, rows, columns)} for subject, rows in found.items()
+        ],
     )
-    return Markup(made)
-
-
-def _speed(slot: Slot) -> str:
-    return slot[0]
 
 
 def _rows(run: RunSource, rows: dict[str, Slots], columns: Sequence[Slot]) -> list[dict[str, Any]]:
@@ -107,7 +85,9 @@ def _rows(run: RunSource, rows: dict[str, Slots], columns: Sequence[Slot]) -> li
     rest = [hazards for hazards in rows if hazards not in shown]
     named = [(hazards, [hazards], rows[hazards]) for hazards in shown]
     if rest:
-        together = _together([rows[hazards] for hazards in rest])
+        together: Slots = {}
+        for slot, cells in chain(*(rows[hazards].items() for hazards in rest)):
+            together.setdefault(slot, []).extend(cells)
         named.append((f"{len(rest)} other sets of hazards", rest, together))
     return [
         {
@@ -127,25 +107,17 @@ def _shown(rows: dict[str, Slots]) -> list[str]:
     return sorted(chosen[:ROWS_MAX], key=lambda each: (each != CALM, each))
 
 
-def _together(rows: Sequence[Slots]) -> Slots:
-    found: Slots = {}
-    for slots in rows:
-        for slot, cells in slots.items():
-            found.setdefault(slot, []).extend(cells)
-    return found
-
-
-def _badges(run: RunSource, cells: Sequence[CellResult]) -> list[_Badge]:
+def _badges(run: RunSource, cells: Sequence[CellResult]) -> list[dict[str, str]]:
     """The gravest first; expected and unexpected ones apart."""
     kinds = Counter((cell.verdict, is_expected(cell)) for cell in cells)
     first = {(cell.verdict, is_expected(cell)): cell for cell in reversed(cells)}
     return [
-        _Badge(
-            css=CLASSES[verdict],
-            text=f"{number} {verdict}",
-            note=expectation_note(verdict, expected),
-            href=f"#{cell_anchor(run, first[verdict, expected])}",
-        )
+        {
+            "css": CLASSES[verdict],
+            "text": f"{number} {verdict}",
+            "note": expectation_note(verdict, expected),
+            "href": f"#{cell_anchor(run, first[verdict, expected])}",
+        }
         for (verdict, expected), number in sorted(
             kinds.items(), key=lambda item: (GRAVITY.index(item[0][0]), item[0][1])
         )
@@ -156,18 +128,15 @@ def _watchers(run: RunSource) -> list[CellResult]:
     return [cell for cell in run.results.cells if cell.role in (Role.CANARY, Role.CONTROL)]
 
 
-def _watching(run: RunSource) -> Markup:
-    """What the rig was put to the test with."""
+def _watching(run: RunSource) -> Table:
     label = f"{run.label}: canaries" if run.label else "Canaries"
     watchers = _watchers(run)
     shown = sorted(watchers, key=is_expected)[:WATCHERS_MAX]
     left_out = len(watchers) - len(shown)
     more = f"; {left_out} more came out as they must, or are under Cells" if left_out else ""
-    return table_html(
-        Table(
-            caption=f"{label} have their waits cut and must be convicted, controls are the same"
-            f" cells with whole waits and must be acquitted{more}",
-            columns=("cell", "role", "verdict"),
-            rows=[[cell_link(run, cell), cell.role, verdict_html(cell)] for cell in shown],
-        )
+    return Table(
+        caption=f"{label} have their waits cut and must be convicted, controls are the same"
+        f" cells with whole waits and must be acquitted{more}",
+        columns=("cell", "role", "verdict"),
+        rows=[[cell_link(run, cell), cell.role, verdict_html(cell)] for cell in shown],
     )

@@ -18,18 +18,8 @@ from delayrig.base import digest
 from delayrig.base.garbage import without_collections
 from delayrig.present.notable import is_notable
 from delayrig.present.pages.page import Assets, Section, paragraph, render_page, table_html
-from delayrig.present.report.cell_rows import (
-    all_cells,
-    cells_table,
-    filters_of,
-)
-from delayrig.present.report.labels import (
-    CALM,
-    hazards_of,
-    speed_of,
-    speed_rank,
-    subject_of,
-)
+from delayrig.present.report.cells import all_cells, cells_table, filters_of
+from delayrig.present.report.labels import CALM, hazards_of, speed_of, speed_rank, subject_of
 from delayrig.present.report.source import Sources, Told, begin_worker
 from delayrig.present.tables import words_and_figures
 
@@ -57,7 +47,6 @@ class PartsMaker:
     """Makes parts in a process of its own, while the page is made in this one."""
 
     def __init__(self, sources: Sources, page: str, assets: Assets) -> None:
-        """Of a page of that name."""
         # What a child of fork() is given is there already: nothing is copied.
         given = (os.getpid(), sources, page, assets)
         self._pool = ProcessPoolExecutor(1, get_context("fork"), _begin, given)
@@ -74,7 +63,6 @@ class PartsMaker:
         return self.begin().result()
 
     def close(self) -> None:
-        """Ends what was begun."""
         self._pool.shutdown(cancel_futures=True)
 
 
@@ -108,7 +96,6 @@ def part_of_anchors(parts: Sequence[Part]) -> dict[str, str]:
 
 
 def index_of(parts: Sequence[Part], folder: str) -> Markup:
-    """Which cells are in which of them."""
     table = words_and_figures(
         "All cells: by run, subject, hazards, speed and cores",
         ["page", "subjects", "hazards"],
@@ -166,6 +153,5 @@ def _part(
 
 
 def _reach(words: Iterator[str]) -> str:
-    """From the first to the last."""
     found = list(dict.fromkeys(words))
     return " to ".join(dict.fromkeys((found[0], found[-1])))

@@ -3,6 +3,7 @@
 
 import os
 import signal
+from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -10,18 +11,35 @@ from functools import cached_property
 from multiprocessing import get_context
 from pathlib import Path
 
+import msgspec
+
 from delayrig.analysis.gate.decision import FILE_NAME as GATE_FILE
 from delayrig.analysis.gate.decision import SCHEMA, Decision
+from delayrig.analysis.gate.judge import is_unheard
 from delayrig.analysis.gate.request import BASELINE, CANDIDATE, rounds_of
 from delayrig.base.errors import ExitCode
 from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.lanes.host.children import die_with_session
 from delayrig.model.lane import EXACT_LANE
-from delayrig.model.result import CellResult, Results, read_results, read_versioned
+from delayrig.model.result import CellResult, Results, Verdict, read_results, read_versioned
+from delayrig.present.notable import GRAVITY
 from delayrig.present.report.facts import CellFacts, cell_facts
-from delayrig.present.report.rounds import Spread, fold_rounds
 
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spread:
+    """What all rounds made of one cell."""
+
+    folder: Path
+    """Of the cell, in the round that is shown."""
+    shown: int
+    """That round; the first one is 1."""
+    verdicts: dict[Verdict, int]
+    """How often, the gravest first."""
+    total_ns: dict[int, int]
+    """Of each round that the cell passed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,12 +61,10 @@ class RunSource:
 
     @property
     def code(self) -> ExitCode:
-        """What the run came to."""
         return exit_code_of_run(self.results.cells, self.results.contrasts)
 
     @property
     def folder(self) -> Path | None:
-        """Where its cells are."""
         return self.path if self.path.is_dir() else None
 
     def folder_of(self, cell: CellResult) -> Path:
@@ -69,8 +85,6 @@ Told = tuple[RunSource, CellResult]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateSource:
-    """A gate, and the labels of its two runs."""
-
     path: Path
     decision: Decision
     rounds: int
@@ -174,9 +188,7 @@ def _read_gate(path: Path) -> tuple[GateSource, list[RunSource]]:
 
 
 def _labelled(runs: list[RunSource], *, of_one_gate: bool) -> list[RunSource]:
-    if of_one_gate:
-        return runs
-    if len(runs) == 1:
+    if of_one_gate or len(runs) == 1:
         return runs
     return [replace(run, label=_letter(at), side=run.label) for at, run in enumerate(runs)]
 
@@ -184,6 +196,47 @@ def _labelled(runs: list[RunSource], *, of_one_gate: bool) -> list[RunSource]:
 def _letter(at: int) -> str:
     more, rest = divmod(at, len(ALPHABET))
     return (_letter(more - 1) if more else "") + ALPHABET[rest]
+
+
+def fold_rounds(rounds: Sequence[tuple[Path, Results]]) -> tuple[Results, dict[str, Spread]]:
+    """Rounds of the same cells as one run, under the first one's header; by cell, how they spread.
+
+    A cell is shown as it was in a round that there was, never as an average: in one of its gravest
+    verdict, and of these in the one whose total time is the median. So its times, events and
+    evidence belong together, and no round that was too short is lost among those that were not.
+    """
+    found: dict[str, dict[int, CellResult]] = {}
+    for number, (_, results) in enumerate(rounds, start=1):
+        for cell in results.cells:
+            found.setdefault(cell.id, {})[number] = cell
+    shown = {cell_id: _shown(cells) for cell_id, cells in found.items()}
+    spreads = {
+        cell_id: _spread(cells, shown[cell_id], rounds[shown[cell_id] - 1][0] / cell_id)
+        for cell_id, cells in found.items()
+    }
+    cells = [found[cell_id][number] for cell_id, number in shown.items()]
+    return msgspec.structs.replace(rounds[0][1], cells=cells), spreads
+
+
+def _shown(cells: dict[int, CellResult]) -> int:
+    """The round that stands for all; what a busy machine left unanswered only if nothing else."""
+    answered = [number for number, cell in cells.items() if not is_unheard(cell)]
+    choice = answered or list(cells)
+    gravest = min(GRAVITY.index(cells[number].verdict) for number in choice)
+    equal = [number for number in choice if GRAVITY.index(cells[number].verdict) == gravest]
+    by_time = sorted(equal, key=lambda number: cells[number].time_ns.total)
+    return by_time[(len(by_time) - 1) // 2]
+
+
+def _spread(cells: dict[int, CellResult], shown: int, folder: Path) -> Spread:
+    counts = Counter(cell.verdict for cell in cells.values())
+    passed = {number: cell for number, cell in cells.items() if cell.verdict is Verdict.PASS}
+    return Spread(
+        folder=folder,
+        shown=shown,
+        verdicts={verdict: counts[verdict] for verdict in GRAVITY if counts[verdict]},
+        total_ns={number: cell.time_ns.total for number, cell in passed.items()},
+    )
 
 
 def begin_worker(parent: int) -> None:

@@ -2,20 +2,22 @@
 """The answer: what somebody reads who reads nothing else. The same words as on a terminal."""
 
 from collections import Counter
+from collections.abc import Sequence
 
 from markupsafe import Markup
 
+from delayrig.analysis.gate.decision import Decision, Excess, GateCell, Outcome
+from delayrig.base.durations import in_unit_of, rounded
 from delayrig.base.errors import ExitCode
 from delayrig.judge.exit_code import is_expected
 from delayrig.judge.judge import describe
 from delayrig.model.cell import Role
+from delayrig.model.evidence import Evidence, Witness
 from delayrig.model.result import CellResult, ContrastVerdict, Verdict
 from delayrig.present.notable import GRAVITY, rank
-from delayrig.present.pages.page import Section, environment, paragraph
-from delayrig.present.report.cell_rows import all_cells
-from delayrig.present.report.headline import headline
+from delayrig.present.pages.page import Section, paragraph, paragraphs, rendered
+from delayrig.present.report.cells import all_cells
 from delayrig.present.report.labels import (
-    CLASSES_OF_CODES,
     TEMPLATES,
     badge,
     cell_link,
@@ -27,15 +29,18 @@ from delayrig.present.report.source import GateSource, RunSource, Sources
 from delayrig.present.terminal.results import answer, remarks
 
 WORDS = {
-    ExitCode.PASS: "Good",
-    ExitCode.UNSAFE: "Unsafe",
-    ExitCode.SLOWER: "Slower",
-    ExitCode.INCONCLUSIVE: "In doubt",
-    ExitCode.SKIPPED: "Skipped",
-    ExitCode.RIG_FAULT: "No answer",
+    ExitCode.PASS: ("good", "Good"),
+    ExitCode.UNSAFE: ("bad", "Unsafe"),
+    ExitCode.SLOWER: ("bad", "Slower"),
+    ExitCode.INCONCLUSIVE: ("doubt", "In doubt"),
+    ExitCode.SKIPPED: ("quiet", "Skipped"),
+    ExitCode.RIG_FAULT: ("rig", "No answer"),
 }
-"""The answer in a word, beside its sentence."""
+"""The answer in a colour and a word, beside its sentence."""
 FINDINGS_MAX = 60
+CALL = "a delay for "
+TOO_SHORT = " was too short"
+CAME = " came "
 
 
 def title_of(sources: Sources) -> str:
@@ -54,7 +59,7 @@ def summary_of(sources: Sources) -> Markup:
     if not sources.gates or len(sources.runs) > 2 * len(sources.gates):
         parts += [_run(run) for run in sources.runs]
     else:
-        parts += [paragraph(remark) for remark in _common_remarks(sources)]
+        parts += [paragraphs(dict.fromkeys(remarks(run.results))) for run in sources.runs[-1:]]
     parts += [_made_of(run) for run in sources.runs]
     return Markup("").join(parts)
 
@@ -71,45 +76,30 @@ def _made_of(run: RunSource) -> Markup:
     )
 
 
-def _sides(gate: GateSource) -> Markup:
-    decision = gate.decision
-    return paragraph(f"Gate: {decision.candidate.name} against {decision.baseline.name}")
-
-
 def _lead(code: ExitCode, text: str) -> Markup:
     return Markup('<p class="answer"><span class="badge {}">{}</span> {}</p>').format(
-        CLASSES_OF_CODES[code], WORDS[code], text
+        *WORDS[code], text
     )
 
 
 def _decision(gate: GateSource) -> Markup:
-    first, *others = gate.decision.lines
-    doubts = [f"Doubt: {doubt}" for doubt in gate.decision.doubts]
-    lines = Markup("").join(paragraph(line) for line in [*others, *doubts])
-    return _lead(ExitCode(gate.decision.exit_code), first) + _sides(gate) + lines
+    decision = gate.decision
+    first, *others = decision.lines
+    sides = f"Gate: {decision.candidate.name} against {decision.baseline.name}"
+    doubts = [f"Doubt: {doubt}" for doubt in decision.doubts]
+    return _lead(ExitCode(decision.exit_code), first) + paragraphs([sides, *others, *doubts])
 
 
 def _run(run: RunSource) -> Markup:
     label = f"{run.label}: " if run.label else ""
     code = run.code
     lead = _lead(code, label + answer(run.results, code))
-    notes = [paragraph(remark) for remark in remarks(run.results)]
-    if run.results.run.interrupted:
-        notes.append(paragraph("The run was interrupted: cells that its plan has are not in it."))
-    return lead + _counts(run) + Markup("").join(notes)
-
-
-def _counts(run: RunSource) -> Markup:
-    """How many cells came to what, the gravest first."""
     found = Counter(cell.verdict for cell in run.results.cells)
     badges = (badge(each, f"{found[each]} {each}") for each in GRAVITY if found[each])
-    return Markup("<p>{}</p>").format(Markup(" ").join(badges))
-
-
-def _common_remarks(sources: Sources) -> list[str]:
-    return list(
-        dict.fromkeys(remark for run in sources.runs[-1:] for remark in remarks(run.results))
-    )
+    notes = remarks(run.results)
+    if run.results.run.interrupted:
+        notes.append("The run was interrupted: cells that its plan has are not in it.")
+    return lead + paragraph(Markup(" ").join(badges)) + paragraphs(notes)
 
 
 def findings_section(sources: Sources) -> Section:
@@ -120,8 +110,9 @@ def findings_section(sources: Sources) -> Section:
     contrasts = [contrast for run in sources.runs for contrast in run.results.contrasts]
     contrasts.sort(key=lambda contrast: contrast.verdict is ContrastVerdict.SEEN)
     shown = [_finding(run, cell) for run, cell in found[:FINDINGS_MAX]]
-    template = environment(TEMPLATES).get_template("findings.html")
-    body = template.render(
+    body = rendered(
+        TEMPLATES,
+        "findings.html",
         findings=shown,
         left_out=len(found) - len(shown),
         skipped=sum(cell.verdict is Verdict.SKIPPED for _, cell in pairs),
@@ -130,7 +121,7 @@ def findings_section(sources: Sources) -> Section:
         contrasts=contrasts[:FINDINGS_MAX],
         contrasts_left_out=max(len(contrasts) - FINDINGS_MAX, 0),
     )
-    return Section(key="findings", title="What was found", body=Markup(body))
+    return Section(key="findings", title="What was found", body=body)
 
 
 def _is_finding(cell: CellResult) -> bool:
@@ -153,3 +144,86 @@ def _finding(run: RunSource, cell: CellResult) -> dict[str, object]:
         "lines": lines or [cell.reason],
         "marks": marks_of(cell),
     }
+
+
+def headline(decision: Decision, cells: Sequence[CellResult]) -> str:
+    """A gate, whose runs have these cells, in one line that names no path."""
+    match decision.outcome:
+        case Outcome.UNSAFE:
+            return f"Unsafe: {_unsafe(decision.deciding[0], cells)}"
+        case Outcome.SLOWER:
+            return f"Slower: {_slower(decision)}"
+        case Outcome.PASS:
+            return f"Good: {_good(decision)}"
+        case Outcome.DOUBT | Outcome.UNSEEN:
+            return f"In doubt: {_doubt(decision)}"
+        case Outcome.RIG_FAULT:
+            return "No answer: the rig itself failed"
+
+
+def _unsafe(worst: GateCell, cells: Sequence[CellResult]) -> str:
+    of_it = [c for c in cells if (c.id, c.verdict) == (worst.id, worst.candidate)]
+    found = [item for cell in of_it for item in cell.evidence]
+    told = [item for item in found if item.what in worst.why]
+    short = [item for item in told or found if item.margin_ns is not None]
+    if worst.candidate is Verdict.CORRUPT:
+        return "data was corrupted"
+    if not short:
+        return "a wait is too short"
+    return short_words(min(short, key=lambda item: item.margin_ns or 0))
+
+
+def short_words(item: Evidence) -> str:
+    """What was too short, and how long it was: `the 1 s wait lasts 0.05 s`."""
+    if item.requested_ns is not None and item.actual_ns is not None:
+        lasted = in_unit_of(item.requested_ns, item.actual_ns[1])
+        wait = item.what.removesuffix(TOO_SHORT)
+        if item.witness is Witness.DELAY or wait.startswith(CALL):
+            return f"a delay of {rounded(item.requested_ns)} lasts {lasted}"
+        return f"the {wait} lasts {lasted}"
+    command, came, _ = item.what.partition(CAME)
+    if came and item.margin_ns is not None:
+        return f"{command} comes {rounded(-item.margin_ns)} before the part is ready"
+    return item.what
+
+
+def _slower(decision: Decision) -> str:
+    total = [item for item in decision.total if item.outcome is Outcome.SLOWER]
+    if total:
+        return f"all cells together take {_more(total[0])}"
+    slower = [cell for cell in decision.cells if cell.outcome is Outcome.SLOWER]
+    found = [item for cell in slower for item in cell.excess if item.outcome is Outcome.SLOWER]
+    cells = "one cell takes" if len(slower) == 1 else f"{len(slower)} cells take up to"
+    return f"{cells} {_more(max(found, key=lambda item: item.pct))}"
+
+
+def _more(item: Excess) -> str:
+    return f"{item.pct:.3g} % more {item.figure} ({rounded(item.more_ns)})"
+
+
+def _good(decision: Decision) -> str:
+    cells = [cell for cell in decision.cells if cell.outcome is Outcome.PASS]
+    measured = [cell for cell in cells if cell.role == Role.MEASURE]
+    found = [item for cell in measured for item in cell.excess]
+    figures = list(dict.fromkeys(item.figure for item in found))
+    changes = [_change(name, [i for i in found if i.figure == name]) for name in figures]
+    return ", ".join([f"nothing is too short in {_count(len(measured))}", *changes])
+
+
+def _change(figure: str, found: Sequence[Excess]) -> str:
+    before = sum(item.baseline_ns for item in found)
+    return f"{figure} {100 * sum(item.more_ns for item in found) / before:+.1f} %"
+
+
+def _doubt(decision: Decision) -> str:
+    if decision.doubts:
+        return decision.doubts[0]
+    measured = [cell for cell in decision.cells if cell.role == Role.MEASURE]
+    doubtful = sum(cell.outcome is Outcome.DOUBT for cell in measured)
+    if not doubtful:
+        return "nothing shows that the rig sees"
+    return f"{_count(doubtful)} of {len(measured)} gave no sure answer"
+
+
+def _count(cells: int) -> str:
+    return "1 cell" if cells == 1 else f"{cells} cells"

@@ -10,16 +10,14 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from delayrig.base.durations import rounded
-from delayrig.model.cell import Job, Role
-from delayrig.model.events import Event, first
-from delayrig.model.kinds.agent import SubjectEnd, SubjectStart
-from delayrig.model.phases import PROBE, READ, VERIFY, phase_changes
+from delayrig.model.cell import Role
+from delayrig.model.events import Event
 from delayrig.model.result import CellResult, Verdict
 from delayrig.present.notable import rank
-from delayrig.present.pages.charts import Colour, chart_html, new_figure, svg_of
-from delayrig.present.pages.page import Section, details, paragraph
-from delayrig.present.report.cell_rows import all_cells
-from delayrig.present.report.facts import CellFacts, WaitMargin, read_judged
+from delayrig.present.pages.charts import Chart, Colour, hide_left_axis, new_figure
+from delayrig.present.pages.page import Section, bullets, details, paragraph
+from delayrig.present.report.cells import all_cells
+from delayrig.present.report.facts import CellFacts, WaitMargin, job_of, phases_of, read_judged
 from delayrig.present.report.labels import cell_link, verdict_html
 from delayrig.present.report.source import RunSource, Sources, Told, told_by_events
 from delayrig.present.tables import Table, words_and_figures
@@ -100,11 +98,7 @@ def choose_cells(sources: Sources, patterns: Sequence[str]) -> list[Told]:
 
 
 def _matching(known: Sequence[Told], patterns: Sequence[str]) -> list[Told]:
-    return [
-        (run, cell)
-        for run, cell in known
-        if any(fnmatchcase(cell.id, pattern) for pattern in patterns)
-    ]
+    return [each for each in known if any(fnmatchcase(each[1].id, one) for one in patterns)]
 
 
 def _in_turns(ranked: Sequence[Told]) -> list[Told]:
@@ -120,10 +114,8 @@ def _in_turns(ranked: Sequence[Told]) -> list[Told]:
 
 
 def _interest(run: RunSource, cell: CellResult) -> tuple[bool, int, float]:
-    facts = run.drawable[cell.id]
-    margin = float("inf")
-    for worst in worst_waits(facts)[:1]:
-        margin = (worst.margin_ns or 0) / (worst.requested_ns or 1_000_000)
+    worst = worst_waits(run.drawable[cell.id])
+    margin = worst[0].relative_margin if worst else float("inf")
     order = (Verdict.CORRUPT, Verdict.TOO_SHORT, Verdict.INCONCLUSIVE, Verdict.OP_FAILED)
     rank = order.index(cell.verdict) if cell.verdict in order else len(order)
     return (cell.role != Role.MEASURE, rank, margin)
@@ -133,32 +125,26 @@ def worst_waits(facts: CellFacts) -> list[WaitMargin]:
     """Those that a verdict turns on, the least margin first, as a part of what was asked."""
     judged = [wait for wait in facts.waits if wait.margin_ns is not None]
     with_length = [wait for wait in judged if wait.requested_ns]
-    return sorted(
-        with_length or judged,
-        key=lambda wait: (wait.margin_ns or 0) / (wait.requested_ns or 1_000_000),
-    )
+    return sorted(with_length or judged, key=lambda wait: wait.relative_margin)
 
 
 def draw_cell(run: RunSource, cell: CellResult) -> Drawn:
-    """Reads its events once more and draws them."""
     folder = run.folder_of(cell)
     watched = read_judged(folder, cell)
     timeline = timeline_of(watched.events, watched.delays)
     phases = _phases(watched.events, cell)
     worst = worst_waits(run.drawable[cell.id])
-    figure = _figure(timeline, phases, worst)
-    label = f"{run.label}: " if run.label else ""
-    svg = svg_of(
-        figure,
-        title=f"Timeline of {label}{cell.id}",
+    title = f"{run.label}: {cell.id}" if run.label else cell.id
+    chart = Chart(
+        title=f"Timeline of {title}",
         description=_in_words(timeline, phases, worst[:1]),
-    )
-    chart = chart_html(svg, caption=CAPTION, table=_table(timeline, phases))
+        figure=_figure(timeline, phases, worst),
+    ).html(caption=CAPTION, table=_table(timeline, phases))
     where = shlex.join(["rig/rig", "trace", str(folder), "-o", "cell.json"])
-    html = Markup("<p>{} {}. Every event: <code>{}</code></p>{}").format(
-        verdict_html(cell), cell_link(run, cell, "About this cell"), where, chart
+    html = Markup("<h3>{}</h3><p>{} {}. Every event: <code>{}</code></p>{}").format(
+        title, verdict_html(cell), cell_link(run, cell, "About this cell"), where, chart
     )
-    return Drawn(run=run, cell=cell, html=Markup("<h3>{}</h3>").format(label + cell.id) + html)
+    return Drawn(run=run, cell=cell, html=html)
 
 
 def timelines_section(drawn: Iterable[Drawn], left_out: Sequence[Told]) -> Section:
@@ -171,24 +157,14 @@ def timelines_section(drawn: Iterable[Drawn], left_out: Sequence[Told]) -> Secti
     )
     body += Markup("").join(each.html for each in drawn)
     if left_out:
-        body += details(
-            f"{len(left_out)} cells without a timeline here",
-            paragraph(
-                "A page has room for some. --cell PATTERN chooses others, and rig/rig trace CELL"
-                " turns any into a file for ui.perfetto.dev."
-            )
-            + Markup("<ul>{}</ul>").format(
-                Markup("").join(
-                    Markup("<li>{}</li>").format(cell_link(run, cell))
-                    for run, cell in left_out[:LEFT_OUT_MAX]
-                )
-            )
-            + (
-                paragraph(f"and {len(left_out) - LEFT_OUT_MAX} more")
-                if len(left_out) > LEFT_OUT_MAX
-                else Markup("")
-            ),
+        names = paragraph(
+            "A page has room for some. --cell PATTERN chooses others, and rig/rig trace CELL turns"
+            " any into a file for ui.perfetto.dev."
         )
+        names += bullets(cell_link(run, cell) for run, cell in left_out[:LEFT_OUT_MAX])
+        if len(left_out) > LEFT_OUT_MAX:
+            names += paragraph(f"and {len(left_out) - LEFT_OUT_MAX} more")
+        body += details(f"{len(left_out)} cells without a timeline here", names)
     return Section(key="timelines", title="Timelines", body=body)
 
 
@@ -202,12 +178,11 @@ class _Phase:
 
 
 def _phases(events: list[Event], cell: CellResult) -> list[_Phase]:
-    started, ended = first(events, SubjectStart), first(events, SubjectEnd)
-    if started is None or ended is None:
+    job = job_of(events)
+    if job is None:
         return []
-    reading = VERIFY if cell.job == Job.VERIFY else READ
-    changes = [(started.t_ns, PROBE), *phase_changes(events, first_read=reading)]
-    ends = [*(at for at, _ in changes[1:]), ended.t_ns]
+    changes = phases_of(events, job, cell.job)
+    ends = [*(at for at, _ in changes[1:]), job[1]]
     return [
         _Phase(name=name, start_ns=start, end_ns=end)
         for (start, name), end in zip(changes, ends, strict=True)
@@ -267,15 +242,8 @@ def _draw(
         if track in MARKS:
             colour, marker = MARKS[track]
             moments = _thinned([i.at_ns for i in timeline.instants if i.track is track], window)
-            axes.plot(
-                [_s(moment, origin_ns) for moment in moments],
-                [at] * len(moments),
-                linestyle="none",
-                marker=marker,
-                markersize=5,
-                color=colour,
-                markeredgewidth=0,
-            )
+            seconds = [_s(moment, origin_ns) for moment in moments]
+            axes.plot(seconds, [at] * len(moments), marker, ms=5, color=colour, mew=0)
             continue
         boxes = []
         for start, end in _drawn_spans(timeline, track, window):
@@ -287,8 +255,7 @@ def _draw(
     axes.set_yticks(range(len(rows)), [NAMES[track] for track in rows])
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.set_xlim(*(_s(moment, origin_ns) for moment in window))
-    axes.tick_params(axis="y", length=0)
-    axes.spines["left"].set_visible(False)
+    hide_left_axis(axes)
     axes.grid(axis="x")
 
 
@@ -367,9 +334,7 @@ def _draw_wait(axes: "Axes", wait: WaitMargin, origin_ns: int) -> None:
 
 def _wait_words(wait: WaitMargin) -> str:
     asked = f"{rounded(wait.requested_ns)} asked (shaded), " if wait.requested_ns else ""
-    took = ""
-    if wait.actual_ns is not None:
-        took = " to ".join(dict.fromkeys(rounded(ns) for ns in wait.actual_ns)) + " seen, "
+    took = f"{wait.took} seen, " if wait.took else ""
     return f"{wait.kind}: {asked}{took}margin {rounded(wait.margin_ns or 0)}"
 
 

@@ -12,12 +12,13 @@ from delayrig.base.durations import rounded
 from delayrig.base.errors import BadInputError
 from delayrig.model.cell import Role
 from delayrig.model.result import CellResult, Verdict
-from delayrig.present.pages.charts import Colour, chart_html, new_figure, svg_file, svg_of
+from delayrig.present.pages.charts import Chart, Colour, hide_left_axis, label_bar, new_figure
 from delayrig.present.pages.page import Section, details, paragraph, table_html
 from delayrig.present.report.facts import Split, sum_of
-from delayrig.present.report.labels import cell_link, count, seconds, subject_of
+from delayrig.present.report.labels import cell_link, count, subject_of
 from delayrig.present.report.source import RunSource, Sources
 from delayrig.present.tables import Table, words_and_figures
+from delayrig.present.terminal.console import seconds
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -77,23 +78,24 @@ def totals_section(sources: Sources) -> Section:
     """A chart for each group of subjects, and behind them every cell by itself."""
     timed = _timed(sources)
     groups = _groups(timed)
-    if not groups:
-        body = paragraph("No cell that passed has a time.")
-        return Section(key="time", title="Programming time", body=body)
+    body = _body(sources, timed, groups) if groups else paragraph("No cell that passed has a time.")
+    return Section(key="time", title="Programming time", body=body)
+
+
+def _body(sources: Sources, timed: "Timed", groups: Sequence[Group]) -> Markup:
     body = paragraph(EXPLAINED) + paragraph(EXACT if sources.is_exact else MOVING)
     if not sources.has_events:
         body += paragraph("Without the cells' events, fixed waits are in the rest.")
     if any(total.rounds_ns for group in groups for total in group.totals):
         body += paragraph(ROUNDS)
     for group in groups:
-        body += chart_html(_chart(group), caption=_scope(group), table=_table(group.totals))
+        body += _chart(group).html(caption=_scope(group), table=_table(group.totals))
     charted = {total.name for group in groups for total in group.totals}
     missing = [name for name in timed if name not in charted]
     if missing:
         body += paragraph(f"Without a cell that passed, or a chart: {', '.join(missing)}.")
     places = [place for group in groups for place in group.places]
-    body += details("Each place by itself", table_html(_places_table(timed, places)))
-    return Section(key="time", title="Programming time", body=body)
+    return body + details("Each place by itself", table_html(_places_table(timed, places)))
 
 
 def totals_picture(sources: Sources) -> bytes:
@@ -103,13 +105,12 @@ def totals_picture(sources: Sources) -> bytes:
         raise BadInputError(
             "--picture: no cell that passed has a time", hint="name a run with cells that pass"
         )
-    totals = groups[0].totals
-    return svg_file(_figure(totals), title=groups[0].title, description=_in_words(totals))
+    return _chart(groups[0]).svg_file()
 
 
-def _chart(group: Group) -> Markup:
-    figure = _figure(group.totals)
-    return svg_of(figure, title=group.title, description=_in_words(group.totals))
+def _chart(group: Group) -> Chart:
+    totals = group.totals
+    return Chart(title=group.title, description=_in_words(totals), figure=_figure(totals))
 
 
 def _groups(timed: "Timed") -> list[Group]:
@@ -202,58 +203,31 @@ def _figure(totals: Sequence[Total]) -> "Figure":
     with new_figure(height_in=1.15 + 0.42 * len(totals)) as figure:
         time, cpu = figure.subplots(1, 2, sharey=True, width_ratios=[3, 1])
         names = [total.name for total in totals]
+        edged = {"edgecolor": Colour.GROUND, "linewidth": 0.8}
         left = [0.0] * len(totals)
         for field, (label, colour) in PARTS.items():
             values = [getattr(total.split, field) / 1e9 for total in totals]
             if any(values):
-                time.barh(
-                    names,
-                    values,
-                    left=left,
-                    color=colour,
-                    label=label,
-                    height=0.62,
-                    edgecolor=Colour.GROUND,
-                    linewidth=0.8,
-                )
+                time.barh(names, values, 0.62, left, color=colour, label=label, **edged)
             left = [a + b for a, b in zip(left, values, strict=True)]
         for at, total in enumerate(totals):
             strokes = [ns / 1e9 for ns in total.rounds_ns]
             if strokes:
                 time.plot(strokes, [at] * len(strokes), "|", color=Colour.INK, ms=13, mew=1)
-            time.annotate(
-                f"{left[at]:.3f} s",
-                (max([left[at], *strokes]), at),
-                xytext=(5, 0),
-                textcoords="offset points",
-                va="center",
-            )
+            label_bar(time, f"{left[at]:.3f} s", max([left[at], *strokes]), at)
             spent = (total.user_ns + total.sys_ns) / 1e9
-            cpu.annotate(
-                f"{spent:.3f} s",
-                (spent, at),
-                xytext=(5, 0),
-                textcoords="offset points",
-                va="center",
-            )
+            label_bar(cpu, f"{spent:.3f} s", spent, at)
         user = [total.user_ns / 1e9 for total in totals]
-        cpu.barh(names, user, color=Colour.FIFTH, label="CPU, user", height=0.62)
-        cpu.barh(
-            names,
-            [total.sys_ns / 1e9 for total in totals],
-            left=user,
-            color=Colour.FOURTH,
-            label="CPU, kernel",
-            height=0.62,
-        )
+        kernel = [total.sys_ns / 1e9 for total in totals]
+        cpu.barh(names, user, 0.62, color=Colour.FIFTH, label="CPU, user")
+        cpu.barh(names, kernel, 0.62, user, color=Colour.FOURTH, label="CPU, kernel")
         time.set_xlabel("total time, s")
         cpu.set_xlabel("CPU time, s")
         for axes in (time, cpu):
             axes.grid(axis="x")
             axes.margins(x=0.3 if axes is cpu else 0.14)
             axes.set_xlim(left=0)
-            axes.tick_params(axis="y", length=0)
-            axes.spines["left"].set_visible(False)
+            hide_left_axis(axes)
         time.invert_yaxis()
         figure.legend(
             loc="outside upper left", ncols=7, handlelength=1, handleheight=1, columnspacing=1.4

@@ -1,29 +1,34 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Terminals and pipes: what all that is shown there has in common."""
+"""What all that is shown on terminals and pipes has in common: lines, tables that fit, and bars."""
 
 import os
 import sys
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Self
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, JustifyMethod, RenderResult
+from rich.markup import escape
+from rich.padding import Padding
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+from rich.text import Text
 
-from delayrig.model.result import ContrastVerdict, Verdict
+from delayrig.model.result import CellResult, Verdict
+from delayrig.present import tables
+from delayrig.present.notable import STYLES
 
-STYLES = {
-    Verdict.PASS: "green",
-    Verdict.TOO_SHORT: "bold red",
-    Verdict.CORRUPT: "bold red",
-    Verdict.OP_FAILED: "red",
-    Verdict.HUNG: "red",
-    Verdict.INCONCLUSIVE: "yellow",
-    Verdict.INFRA_ERROR: "bold magenta",
-    Verdict.SKIPPED: "dim",
-}
-CONTRAST_STYLES = {
-    ContrastVerdict.SEEN: "green",
-    ContrastVerdict.MISSING: "bold red",
-    ContrastVerdict.UNJUDGED: "yellow",
-}
 PIPE_WIDTH = 200
+GAP = 2
+BAR_WIDTH = 24
 
 
 class PatientConsole(Console):
@@ -46,6 +51,210 @@ def make_console(*, stderr: bool = False, no_color: bool = False) -> Console:
     )
 
 
+def say(console: Console, *lines: str, style: str | None = None) -> None:
+    """Lines as they are: brackets in them are no markup, and none is wrapped."""
+    for line in lines:
+        console.print(line, style=style, markup=False, soft_wrap=True)
+
+
 def seconds(ns: int | None) -> str:
     """To the millisecond; a dash for what is not known."""
     return "-" if ns is None else f"{ns / 1e9:.3f}"
+
+
+class FittedTable:
+    """Columns of words, and of figures at the right.
+
+    Where the terminal is too narrow, headings and words are wrapped between words; then the columns
+    that decide least go; then each row has its words on a line of their own, above its figures.
+    """
+
+    def __init__(
+        self,
+        columns: Sequence[str],
+        *,
+        figures: Collection[str] = (),
+        least: Collection[str] = (),
+        title: str = "",
+    ) -> None:
+        """`figures` are those of the columns that hold figures, `least` those that may go."""
+        self._columns, self._title = tuple(columns), title
+        self._figures, self._least = frozenset(figures), frozenset(least)
+        self._rows: list[tuple[Text, ...]] = []
+
+    @property
+    def row_count(self) -> int:
+        return len(self._rows)
+
+    def add_row(self, *cells: str) -> None:
+        assert len(cells) == len(self._columns)
+        self._rows.append(tuple(Text.from_markup(cell) for cell in cells))
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        if self._title:
+            yield Text(self._title, style="italic")
+        every = range(len(self._columns))
+        decisive = [at for at in every if self._columns[at] not in self._least]
+        for shown in (every, decisive):
+            widths = self._widths(shown, options.max_width)
+            if widths is not None:
+                yield self._table(shown, widths, self._rows)
+                return
+        yield from self._stacked(decisive, options.max_width)
+
+    def _widths(self, shown: Sequence[int], width: int) -> list[int] | None:
+        """Of each column; None where they do not fit."""
+        wanted = [self._width(at) for at in shown]
+        needed = [self._width(at, wrapped=True) for at in shown]
+        room = width - GAP * (len(shown) - 1)
+        while sum(wanted) > room:
+            spare = [want - need for want, need in zip(wanted, needed, strict=True)]
+            if not any(spare):
+                return None
+            # Headings of figures go first: no row grows by that.
+            of_figures = [n for n, at in enumerate(shown) if self._is_figure(at) and spare[n]]
+            widest = max(of_figures or range(len(shown)), key=lambda n: (spare[n] > 0, wanted[n]))
+            wanted[widest] -= 1
+        return wanted
+
+    def _width(self, at: int, *, wrapped: bool = False) -> int:
+        head = self._columns[at]
+        cells = [line for row in self._rows for line in row[at].plain.split("\n")]
+        if wrapped:
+            head = max(head.split(" "), key=len)
+            if not self._is_figure(at):
+                cells = [word for cell in cells for word in cell.split(" ")]
+        return max(len(head), *(Text(cell).cell_len for cell in cells), 1)
+
+    def _is_figure(self, at: int) -> bool:
+        return self._columns[at] in self._figures
+
+    def _table(
+        self,
+        shown: Sequence[int],
+        widths: Sequence[int],
+        rows: Iterable[Sequence[Text]],
+        *,
+        headed: bool = True,
+    ) -> Table:
+        table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, GAP, 0, 0))
+        table.show_header = headed
+        for at, width in zip(shown, widths, strict=True):
+            side: JustifyMethod = "right" if self._is_figure(at) else "left"
+            table.add_column(self._columns[at], justify=side, width=width)
+        for row in rows:
+            table.add_row(*(row[at] for at in shown))
+        return table
+
+    def _stacked(self, shown: Sequence[int], width: int) -> Iterator[Text | Padding]:
+        """Rows of the same words stand below these together."""
+        words = [at for at in shown if not self._is_figure(at)]
+        figures = [at for at in shown if self._is_figure(at)]
+        widths = self._widths(figures, width - GAP)
+        if widths is None:
+            widths = [self._width(at, wrapped=True) for at in figures]
+        space = Text(" " * GAP)
+        yield space.join(Text(self._columns[at], style="bold") for at in words)
+        before: list[Text] = []
+        for number, row in enumerate(self._rows):
+            named = [row[at] for at in words]
+            if named != before:
+                yield space.join(named)
+            before = named
+            line = self._table(figures, widths, [row], headed=number == 0)
+            yield Padding(line, (0, 0, 0, GAP))
+
+
+def plain_table(
+    words: Iterable[str], figures: Iterable[str], *, least: Collection[str] = ()
+) -> FittedTable:
+    """Columns of words, then of figures; `least` are those of them that may go."""
+    words, figures = tuple(words), tuple(figures)
+    return FittedTable((*words, *figures), figures=figures, least=least)
+
+
+def fitted(table: tables.Table, *, titled: bool = True) -> FittedTable:
+    """What else pages show."""
+    title = table.caption if titled else ""
+    made = FittedTable(table.columns, figures=table.figures, title=title)
+    for row in table.whole_rows():
+        made.add_row(*(escape(value) for value in row.values))
+    return made
+
+
+class LiveBar:
+    """A bar on a terminal, and nothing elsewhere."""
+
+    def __init__(self, console: Console, *columns: ProgressColumn) -> None:
+        self._console = console
+        self._bar = Progress(*columns, console=console, transient=True)
+        self._task = self._bar.add_task("preparing", total=None)
+
+    def __enter__(self) -> Self:
+        if self._console.is_terminal:
+            self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+
+class RunProgress(LiveBar):
+    """A live bar on a terminal; a line per cell elsewhere."""
+
+    def __init__(self, console: Console, *, lines: bool = False) -> None:
+        """`lines`: a line per cell also on a terminal."""
+        super().__init__(
+            console,
+            SpinnerColumn(),
+            BarColumn(bar_width=BAR_WIDTH),
+            MofNCompleteColumn(),
+            TextColumn("{task.description}"),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+        )
+        self._lines = lines or not console.is_terminal
+        self._verdicts: dict[Verdict, int] = {}
+        self._done = 0
+        self._cells = 0
+
+    def preparing(self, what: str) -> None:
+        self._bar.update(self._task, description=escape(what))
+        self._console.print(f"making {escape(what)}")
+
+    def round_begins(self, number: int, rounds: int) -> None:
+        """Of several; each has all cells again."""
+        if rounds > 1:
+            self._console.print(f"round {number} of {rounds}", markup=False)
+
+    def started(self, cells: int) -> None:
+        """The bar has a length from now on."""
+        self._done = 0
+        self._cells = cells
+        self._bar.reset(self._task, total=cells, description="running")
+
+    def finished(self, result: CellResult) -> None:
+        self._done += 1
+        self._verdicts[result.verdict] = self._verdicts.get(result.verdict, 0) + 1
+        so_far = " ".join(
+            f"[{STYLES[verdict]}]{count} {verdict}[/]" for verdict, count in self._verdicts.items()
+        )
+        self._bar.update(self._task, advance=1, description=so_far)
+        if self._lines:
+            self._console.print(
+                f"[{self._done}/{self._cells}] {result.verdict} {escape(result.id)}"
+                f" ({result.host_s:.2f} s)",
+                markup=False,
+            )
+
+
+class ManyRuns(RunProgress):
+    """A bar for each of many runs, on a terminal only."""
+
+    def finished(self, result: CellResult) -> None:
+        if self._console.is_terminal:
+            super().finished(result)
+
+    def began(self, what: str) -> None:
+        self._console.print(escape(what))

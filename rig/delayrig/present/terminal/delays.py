@@ -36,7 +36,6 @@ def _function_lines(found: Sequence[DelayFunction]) -> Iterator[str]:
 
 
 def _about(function: DelayFunction) -> str:
-    """What it is asked for, and how sure that is."""
     asks = f"argument {function.argument + 1} in {UNITS[function.unit_ns]}"
     sure = f"in doubt, {function.doubt}" if function.doubt else "sure"
     return f"{function.size} bytes at {function.address:#x}, {asks}; {sure}"

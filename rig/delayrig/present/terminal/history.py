@@ -11,16 +11,14 @@ from rich.markup import escape
 from delayrig.analysis.history.steps import Found, Series, Step
 from delayrig.analysis.history.store import Summary
 from delayrig.model.cell import Role
-from delayrig.present.terminal.console import STYLES
-from delayrig.present.terminal.table import FittedTable
+from delayrig.present.notable import STYLES
+from delayrig.present.terminal.console import FittedTable
 
 BAR_WIDTH = 30
 CELLS_SHOWN = 3
 
 
 class Listed(msgspec.Struct, frozen=True, kw_only=True):
-    """A run in a list."""
-
     number: int
     started: str
     plan: str
@@ -44,7 +42,6 @@ class Listed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def listed(summary: Summary) -> Listed:
-    """What a list says of it."""
     run, gate = summary.run, summary.gate
     measured = [kind for kind in summary.kinds if kind.role == Role.MEASURE]
     verdicts: Counter[str] = Counter()
@@ -74,7 +71,6 @@ def listed(summary: Summary) -> Listed:
 
 
 def list_table(runs: Sequence[Listed]) -> FittedTable:
-    """A line a run."""
     table = FittedTable(
         (
             *("run", "started (UTC)", "plan", "lane", "subjects", "verdicts", "gate"),
@@ -104,7 +100,6 @@ def list_table(runs: Sequence[Listed]) -> FittedTable:
 
 
 def print_plot(series: Sequence[Series], console: Console) -> None:
-    """Bars in a terminal, a line a run."""
     block = "█" if console.encoding.lower().startswith("utf") else "#"
     for one in series:
         console.print(f"\n[bold]{escape(one.name)}[/]")

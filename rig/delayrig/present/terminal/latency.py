@@ -9,8 +9,7 @@ from delayrig.analysis.latency import explain
 from delayrig.analysis.latency.explain import MEANING
 from delayrig.analysis.latency.result import LatencyReport, MachineReport, Section
 from delayrig.present import latency_rows as rows
-from delayrig.present.terminal.progress import BAR_WIDTH, LiveBar
-from delayrig.present.terminal.table import fitted
+from delayrig.present.terminal.console import BAR_WIDTH, LiveBar, fitted, say
 
 
 class LatencyProgress(LiveBar):
@@ -27,22 +26,18 @@ class LatencyProgress(LiveBar):
         )
 
     def preparing(self, what: str) -> None:
-        """Says what is made before anything can be measured."""
         self._console.print(f"making {escape(what)}")
 
     def begins(self, name: str, steps: int) -> None:
-        """A place with so many steps."""
         self._bar.reset(self._task, total=steps, description=escape(name))
         if not self._console.is_terminal:
             self._console.print(f"measuring {escape(name)}: {steps} series", markup=False)
 
     def did(self, steps: int) -> None:
-        """So many more are done."""
         self._bar.update(self._task, advance=steps)
 
 
 def print_report(report: LatencyReport, console: Console) -> None:
-    """Every table, and what the figures say."""
     machines = report.machines
     meant: set[str] = set()
     for machine in machines:
@@ -60,14 +55,14 @@ def print_report(report: LatencyReport, console: Console) -> None:
             console.print(f"[bold]{escape(each.caption)}[/]")
             console.print(fitted(each, titled=False))
     if any(machine.doubt for machine in machines):
-        console.print(f"\n{MEANING}", markup=False, soft_wrap=True)
+        say(console, f"\n{MEANING}")
     for machine in machines:
         if machine.doubt:
             said = f"in doubt on {machine.title}: {machine.doubt}"
-            console.print(said, style="yellow", markup=False, soft_wrap=True)
+            say(console, said, style="yellow")
         for what in machine.missing:
             said = f"missing on {machine.title}: {what}"
-            console.print(said, style="yellow", markup=False, soft_wrap=True)
+            say(console, said, style="yellow")
 
 
 def _print_sentences(machine: MachineReport, meant: set[str], console: Console) -> None:
@@ -89,8 +84,7 @@ def _print_sentences(machine: MachineReport, meant: set[str], console: Console) 
         for each in machine.of(Section.SWEEP)
     ]
     console.print(f"\n[bold]{escape(machine.title)}[/], kernel {escape(machine.kernel)}")
-    for line in filter(None, lines):
-        console.print(f"  {line}", markup=False, soft_wrap=True)
+    say(console, *(f"  {line}" for line in filter(None, lines)))
 
 
 def once(meaning: str, meant: set[str]) -> str:

@@ -14,12 +14,23 @@ from delayrig.judge.judge import describe
 from delayrig.judge.not_provided import not_provided_lines
 from delayrig.model.cell import Role
 from delayrig.model.platform import Arch, labelled
-from delayrig.model.result import CellResult, Results, Verdict
-from delayrig.present.notable import is_notable, rank
-from delayrig.present.terminal.console import CONTRAST_STYLES, STYLES, seconds
-from delayrig.present.terminal.table import FittedTable, plain_table
+from delayrig.model.result import CellResult, ContrastVerdict, Results, Verdict
+from delayrig.present.notable import STYLES, is_notable, rank
+from delayrig.present.terminal.console import FittedTable, plain_table, seconds
 
+CONTRAST_STYLES = {
+    ContrastVerdict.SEEN: "green",
+    ContrastVerdict.MISSING: "bold red",
+    ContrastVerdict.UNJUDGED: "yellow",
+}
 UNWATCHED = "No canary and control were among the cells: nothing shows that the rig sees."
+ANSWERS = {
+    ExitCode.PASS: "Nothing was timed too short but what was expected",
+    ExitCode.UNSAFE: "Something was timed too short, or an expected conviction is missing",
+    ExitCode.RIG_FAULT: "The rig itself failed; this run says nothing",
+    ExitCode.SKIPPED: "Every cell was skipped",
+}
+IN_DOUBT = "In doubt: some cells could not be judged"
 NAMED_MAX = 20
 TABLE_MAX = 2000
 NOTABLE_MAX = 100
@@ -72,7 +83,6 @@ def _print_findings(cell: CellResult, console: Console) -> None:
 
 
 def evidence_lines(cell: CellResult) -> list[str]:
-    """What each witness says."""
     return [
         f"{item.witness} witness: {describe(item)}"
         + (f" ({item.count} times, the worst shown)" if item.count > 1 else "")
@@ -183,17 +193,7 @@ def answer(results: Results, code: ExitCode) -> str:
     lost = sum(cell.verdict is Verdict.INFRA_ERROR for cell in cells)
     found += f", {lost} lost" if lost else ""
     counts = f"{len(cells)} of {results.run.cells_planned} cells: {passed} pass, {found}"
-    match code:
-        case ExitCode.PASS:
-            return f"Nothing was timed too short but what was expected. {counts}."
-        case ExitCode.UNSAFE:
-            return f"Something was timed too short, or an expected conviction is missing. {counts}."
-        case ExitCode.RIG_FAULT:
-            return f"The rig itself failed; this run says nothing. {counts}."
-        case ExitCode.SKIPPED:
-            return f"Every cell was skipped. {counts}."
-        case _:
-            return f"In doubt: some cells could not be judged. {counts}."
+    return f"{ANSWERS.get(code, IN_DOUBT)}. {counts}."
 
 
 def _times(cell: CellResult) -> list[str]:

@@ -9,7 +9,7 @@ from rich.markup import escape
 from delayrig.analysis.survey.gaps import class_us
 from delayrig.analysis.survey.survey import Requested, Survey, answer_of
 from delayrig.present.tables import Table, words_and_figures
-from delayrig.present.terminal.table import fitted
+from delayrig.present.terminal.console import fitted
 
 BOUNDS = "bounds from the bus"
 
@@ -42,7 +42,6 @@ def classed(calls: Iterable[Requested]) -> dict[tuple[str, str, str, int], list[
 
 
 def name_of(row: Requested) -> str:
-    """Whose call it was."""
     return f"{row.subject} (library)" if row.library else row.subject
 
 
@@ -106,7 +105,6 @@ def _agreements(survey: Survey) -> Table:
 
 
 def print_survey(survey: Survey, console: Console) -> None:
-    """One sentence, the tables, then what they rest on."""
     console.print(f"[bold]{answer_of(survey.calls)}[/]", "", soft_wrap=True)
     for made in tables_of(survey):
         console.print(fitted(made), "")

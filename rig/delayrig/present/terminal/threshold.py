@@ -7,14 +7,10 @@ from rich.markup import escape
 from delayrig.analysis.threshold.answer import Answer
 from delayrig.analysis.threshold.figures import Cost, Standing
 from delayrig.analysis.threshold.recommendation_text import build_line, price_words
-from delayrig.present.terminal.table import FittedTable
+from delayrig.present.tables import Table, words_and_figures
+from delayrig.present.terminal.console import FittedTable, fitted
 
 STYLES = {Standing.SAFE: "green", Standing.UNSAFE: "bold red", Standing.DOUBT: "yellow"}
-FIT = ("profile", "weight", "own best us", "time", "CPU", "others' time", "others' CPU")
-FIT_CAPTION = (
-    "Each profile alone: what the common value costs it beside its own best, and what that would"
-    " cost the others at most"
-)
 NUMBERS = ("time s", "slower", "CPU s", "wake-ups", "overshoot ms", "margin us")
 
 
@@ -28,9 +24,10 @@ def print_answer(answer: Answer, console: Console, *, out: str) -> None:
     for line in [*others, *sure]:
         console.print(escape(line), soft_wrap=True)
     console.print()
-    if len(fit_rows(answer)) > 1:
-        console.print(FIT_CAPTION, soft_wrap=True)
-        console.print(_fit(answer))
+    fit = fit_table(answer)
+    if len(fit.rows) > 1:
+        console.print(fit.caption, soft_wrap=True)
+        console.print(fitted(fit, titled=False))
         console.print()
     for profile in dict.fromkeys(cost.profile for cost in answer.costs):
         console.print(f"[bold]{escape(profile)}[/]", soft_wrap=True)
@@ -44,29 +41,26 @@ def print_answer(answer: Answer, console: Console, *, out: str) -> None:
     console.print(f"results: {escape(out)}/threshold.json, threshold.html, pareto.svg")
 
 
-def _fit(answer: Answer) -> FittedTable:
-    table = FittedTable(FIT, figures=FIT[1:])
-    for row in fit_rows(answer):
-        table.add_row(*map(escape, row))
-    return table
-
-
-def fit_rows(answer: Answer) -> list[tuple[str, ...]]:
-    """In the order of FIT; none where nothing is recommended."""
-    if answer.recommended_us is None:
-        return []
+def fit_table(answer: Answer) -> Table:
+    """Has no rows where nothing is recommended."""
     odd = {each.profile for each in answer.odd}
-    return [
-        (
-            f"{each.name} (odd)" if each.name in odd else each.name,
-            f"{each.weight}",
-            "none" if each.recommended_us is None else f"{each.recommended_us}",
-            *price_words(each.here),
-            *price_words(each.others),
-        )
-        for each in answer.profiles
-        if each.in_set
-    ]
+    shown = [each for each in answer.profiles if each.in_set and answer.recommended_us is not None]
+    return words_and_figures(
+        "Each profile alone: what the common value costs it beside its own best, and what that"
+        " would cost the others at most",
+        ["profile"],
+        ["weight", "own best us", "time", "CPU", "others' time", "others' CPU"],
+        [
+            [
+                f"{each.name} (odd)" if each.name in odd else each.name,
+                f"{each.weight}",
+                "none" if each.recommended_us is None else f"{each.recommended_us}",
+                *price_words(each.here),
+                *price_words(each.others),
+            ]
+            for each in shown
+        ],
+    )
 
 
 def _costs(answer: Answer, profile: str) -> FittedTable:

@@ -15,7 +15,6 @@ NS_PER_US = 1000
 
 
 def as_perfetto(timeline: Timeline) -> bytes:
-    """The whole file."""
     events = [
         *_names(timeline),
         *(_span(span, timeline.start_ns) for span in timeline.spans),

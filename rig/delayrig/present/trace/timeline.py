@@ -7,14 +7,7 @@ from enum import StrEnum
 
 from delayrig.analysis.figures.waste import whole_delays
 from delayrig.model.delays import Delays
-from delayrig.model.events import (
-    Event,
-    Request,
-    Transaction,
-    first,
-    of_kind,
-    transactions,
-)
+from delayrig.model.events import Event, Request, Transaction, first, of_kind, transactions
 from delayrig.model.kinds.agent import SubjectEnd, SubjectStart
 from delayrig.model.kinds.emulator import (
     Accept,
@@ -86,41 +79,38 @@ def timeline_of(events: list[Event], delays: Delays | None = None) -> Timeline:
         *_in_turn(_delays(delays)),
     ]
     instants = [*_moments(events), *_violations(events), *_faults(events)]
+    start = first(events, Start)
     times = [*(span.start_ns for span in spans), *(instant.at_ns for instant in instants)]
     return Timeline(
-        title=_title(first(events, Start)),
+        title=f"{start.chip} at {start.corner}" if start else "events",
         start_ns=min(times, default=0),
         spans=sorted(spans, key=lambda span: (span.start_ns, list(Track).index(span.track))),
         instants=sorted(instants, key=lambda instant: instant.at_ns),
     )
 
 
-def _title(start: Start | None) -> str:
-    return f"{start.chip} at {start.corner}" if start else "events"
+def _span(track: Track, name: str, start_ns: int, end_ns: int, **facts: object) -> Span:
+    return Span(track=track, name=name, start_ns=start_ns, end_ns=end_ns, facts=facts)
+
+
+def _instant(track: Track, name: str, at_ns: int, **facts: object) -> Instant:
+    return Instant(track=track, name=name, at_ns=at_ns, facts=facts)
 
 
 def _requests(events: list[Event]) -> Iterator[Span]:
-    for request in of_kind(events, Serprog):
-        yield Span(
-            track=Track.REQUEST,
-            name=request.name,
-            start_ns=request.read_ns,
-            end_ns=request.reply_ns,
-            facts={"op": request.op, "ack": request.ack},
-        )
+    for each in of_kind(events, Serprog):
+        times = each.read_ns, each.reply_ns
+        yield _span(Track.REQUEST, each.name, *times, op=each.op, ack=each.ack)
 
 
 def _commands(events: list[Event]) -> Iterator[Span]:
     """A transfer is known to be over by its reply; cycles have moments of their own."""
     for event in transactions(events):
-        is_cycle = isinstance(event, Cycle)
         start_ns = begin_ns(event)
+        end_ns = start_ns + event.wire_ns if isinstance(event, Cycle) else event.reply_ns
+        facts = _command_facts(event)
         yield Span(
-            track=Track.COMMAND,
-            name=event.name,
-            start_ns=start_ns,
-            end_ns=start_ns + event.wire_ns if is_cycle else event.reply_ns,
-            facts=_command_facts(event),
+            track=Track.COMMAND, name=event.name, start_ns=start_ns, end_ns=end_ns, facts=facts
         )
 
 
@@ -141,13 +131,8 @@ def _command_facts(event: Transaction) -> dict[str, object]:
 
 def _busy_times(events: list[Event]) -> Iterator[Span]:
     for busy in of_kind(events, Busy):
-        yield Span(
-            track=Track.BUSY,
-            name=busy.kind,
-            start_ns=busy.start_ns,
-            end_ns=busy.until_ns,
-            facts={"op": busy.op, "addr": busy.addr, "grade": busy.grade},
-        )
+        times = busy.start_ns, busy.until_ns
+        yield _span(Track.BUSY, busy.kind, *times, op=busy.op, addr=busy.addr, grade=busy.grade)
 
 
 def _waits(events: list[Event]) -> Iterator[Span]:
@@ -159,13 +144,8 @@ def _waits(events: list[Event]) -> Iterator[Span]:
         if not isinstance(event, (Serprog, Spi, Cycle)):
             continue
         if replied is not None and event.read_ns > replied.reply_ns:
-            yield Span(
-                track=Track.WAIT,
-                name=f"after {replied.name}",
-                start_ns=replied.reply_ns,
-                end_ns=event.read_ns,
-                facts={"next": event.name, "empty_ns": event.empty_ns},
-            )
+            name, times = f"after {replied.name}", (replied.reply_ns, event.read_ns)
+            yield _span(Track.WAIT, name, *times, next=event.name, empty_ns=event.empty_ns)
         replied = event
 
 
@@ -174,46 +154,37 @@ def _delays(delays: Delays | None) -> Iterator[Span]:
     if delays is None:
         return
     for call in whole_delays(delays):
-        yield Span(
-            track=Track.DELAY,
-            name=f"{call.requested_ns // 1000} us",
-            start_ns=call.t_ns,
-            end_ns=call.t_ns + (call.seen_ns or 0),
-            facts={
-                "function": delays.function_of(call).name,
-                "stack": delays.callers_of(call),
-                "thread": call.thread,
-                "cpu_in": call.cpu_in,
-                "cpu_out": call.cpu_out,
-            },
+        yield _span(
+            Track.DELAY,
+            f"{call.requested_ns // 1000} us",
+            call.t_ns,
+            call.t_ns + (call.seen_ns or 0),
+            function=delays.function_of(call).name,
+            stack=delays.callers_of(call),
+            thread=call.thread,
+            cpu_in=call.cpu_in,
+            cpu_out=call.cpu_out,
         )
 
 
 def _moments(events: list[Event]) -> Iterator[Instant]:
     for event in events:
         if isinstance(event, (SubjectStart, Accept, Barrier, Refused, Disconnect, SubjectEnd)):
-            yield Instant(track=Track.MOMENT, name=name_of(type(event)), at_ns=event.t_ns)
+            yield _instant(Track.MOMENT, name_of(type(event)), event.t_ns)
 
 
 def _violations(events: list[Event]) -> Iterator[Instant]:
     for event in transactions(events):
         if event.violation:
-            yield Instant(
-                track=Track.VIOLATION,
-                name=event.violation,
-                at_ns=begin_ns(event),
-                facts={"command": event.name, "margin_ns": event.margin_ns},
+            at_ns, margin_ns = begin_ns(event), event.margin_ns
+            yield _instant(
+                Track.VIOLATION, event.violation, at_ns, command=event.name, margin_ns=margin_ns
             )
 
 
 def _faults(events: list[Event]) -> Iterator[Instant]:
     for fault in of_kind(events, FaultMade):
-        yield Instant(
-            track=Track.FAULT,
-            name=fault.kind,
-            at_ns=fault.t_ns,
-            facts={"at": fault.at, "nth": fault.nth},
-        )
+        yield _instant(Track.FAULT, fault.kind, fault.t_ns, at=fault.at, nth=fault.nth)
 
 
 def _in_turn(spans: Iterator[Span]) -> Iterator[Span]:

@@ -1,17 +1,42 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where a flashrom waits for nothing."""
+"""What writes took beside the least possible, and where a flashrom waits for nothing."""
 
 from collections.abc import Sequence
 
 from rich.markup import escape
 
+from delayrig.analysis.figures.results import TimeRow
 from delayrig.analysis.figures.waste import CallSiteWaste, OperationWaste, Waste
-from delayrig.present.terminal.console import seconds
-from delayrig.present.terminal.table import FittedTable, plain_table
+from delayrig.present.notable import STYLES
+from delayrig.present.terminal.console import FittedTable, plain_table, seconds
+
+
+def time_table(rows: list[TimeRow], *, beside: str) -> FittedTable:
+    times = ("total s", "busy s", "floor s", "ratio", "overshoot s")
+    table = plain_table(
+        ("subject", "chip", "job", "verdict"),
+        ("KiB", "MIPS", "cores", *times, "transfers", f"{escape(beside)} s"),
+        least=("busy s", "floor s", "transfers"),
+    )
+    for row in rows:
+        table.add_row(
+            escape(row.subject),
+            f"{row.chip} {row.corner}",
+            row.job,
+            f"[{STYLES[row.verdict]}]{row.verdict}[/]",
+            f"{row.region_bytes / 1024:g}",
+            "-" if row.mips is None else f"{round(row.mips)}",
+            f"{row.cores}",
+            *(seconds(ns) for ns in (row.total_ns, row.chip_busy_ns, row.floor_ns)),
+            "-" if row.ratio is None else f"{row.ratio:.3f}",
+            seconds(row.overshoot_ns),
+            f"{row.transfers}" + (f"/{row.floor_transfers}" if row.floor_transfers else ""),
+            seconds(row.beside_ns),
+        )
+    return table
 
 
 def waste_tables(waste: Waste) -> list[FittedTable]:
-    """Where a flashrom waits for nothing: by operation, and by who asked for a delay."""
     operations = _table("operation", ("busy s",))
     for row in waste.operations:
         words = escape(row.subject), row.phase, row.operation, f"{row.count}"

@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The charts of the answer; each comes with the words that say what is seen in it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from delayrig.analysis.latency.explain import growths, marked, requests_ns, say_doubt
 from delayrig.analysis.latency.proposal import read_proposal
 from delayrig.analysis.latency.result import MachineReport, Reading, Section
+from delayrig.present.latency_rows import Machines
+from delayrig.present.pages import charts
 from delayrig.present.pages.charts import SERIES, Colour, new_figure
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 MARKS = ("o", "s", "^", "D", "v", "P")
 SWEEP_POINTS = 250
@@ -19,20 +18,13 @@ LINES = ("-", "--", "-.", ":")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chart:
-    """A figure with what it shows, to those who see it and to those who do not."""
+class Chart(charts.Chart):
+    """With words on what is seen in it, and why."""
 
-    key: str
-    """Its file's name, without the end."""
-    title: str
     words: str
-    """What is seen in it, and why."""
-    description: str
-    figure: "Figure"
 
 
 def sweep_chart(machine: MachineReport) -> Chart | None:
-    """How far select(), ppoll() and poll() were from what was asked for."""
     found = [each for each in machine.of(Section.SWEEP) if each.elapsed_ns]
     if not found:
         return None
@@ -40,8 +32,7 @@ def sweep_chart(machine: MachineReport) -> Chart | None:
         axes = figure.add_subplot()
         for colour, each in zip(SERIES, found, strict=False):
             _plot_sweep(axes, each, colour)
-        axes.set_xlabel("asked for, us")
-        axes.set_ylabel("late by, us")
+        axes.set(xlabel="asked for, us", ylabel="late by, us")
         # Linear to 10 us and by decades above, so that microseconds and ticks are both seen.
         axes.set_yscale("symlog", linthresh=10)
         _plain_numbers(axes.yaxis)
@@ -49,7 +40,6 @@ def sweep_chart(machine: MachineReport) -> Chart | None:
         axes.grid(visible=True)
         figure.legend(loc="outside upper left", ncols=len(found))
     return Chart(
-        key="sweep",
         title=f"Error of select, ppoll and poll on {machine.title}",
         words=_sweep_words(machine) + say_doubt(found),
         description="Lines: how late each wait from 1 to 2,000 us ended, by interface."
@@ -85,29 +75,26 @@ def _sweep_label(reading: Reading) -> str:
 
 
 def _sweep_words(machine: MachineReport) -> str:
-    poll = (
-        "poll() takes whole milliseconds: what is asked of it is rounded up, so that its error is"
-        " a saw of 1 ms."
-    )
     if machine.timers.high_resolution:
-        return (
-            "How late waits ended, one of each length: the line is the median of neighbours, the"
-            " area their range. With high-resolution timers the error does not"
-            " depend on the length: it is the timer slack (50 us, or 1 ns where asked for) and"
-            f" the way back to the program. {poll} Nothing may lie below zero: a wait must not end"
-            " early."
+        error = (
+            "With high-resolution timers the error does not depend on the length: it is the timer"
+            " slack (50 us, or 1 ns where asked for) and the way back to the program. poll() takes"
+            " whole milliseconds: what is asked of it is rounded up, so that its error is a saw of"
+            " 1 ms."
+        )
+    else:
+        error = (
+            "Without high-resolution timers a wait ends at the first tick after its time: with one"
+            f" tick in {machine.timers.jiffy_ns / 1e6:g} ms the error falls as the wait gets"
+            " longer, and whatever was asked for, it ends at the same moment."
         )
     return (
         "How late waits ended, one of each length: the line is the median of neighbours, the area"
-        " their range. Without high-resolution timers a wait ends at"
-        f" the first tick after its time: with one tick in {machine.timers.jiffy_ns / 1e6:g} ms the"
-        " error falls as the wait gets longer, and whatever was asked for, it ends at the same"
-        " moment. Nothing may lie below zero: a wait must not end early."
+        f" their range. {error} Nothing may lie below zero: a wait must not end early."
     )
 
 
 def steps_chart(machine: MachineReport) -> Chart | None:
-    """How long select() took: steps of a jiffy."""
     found = next((each for each in machine.of(Section.STEPS) if each.elapsed_ns), None)
     if found is None:
         return None
@@ -116,22 +103,13 @@ def steps_chart(machine: MachineReport) -> Chart | None:
     with new_figure(height_in=4) as figure:
         axes = figure.add_subplot()
         axes.plot(requests, requests, color=Colour.SOFT, linewidth=1, label="asked for")
-        axes.plot(
-            requests,
-            [ns / 1e6 for ns in found.elapsed_ns],
-            ".",
-            markersize=4,
-            color=Colour.FIRST,
-            label="took",
-        )
-        axes.set_xlabel("asked for, ms")
-        axes.set_ylabel("took, ms")
-        top = max(found.elapsed_ns) / 1e6
-        axes.set_yticks([jiffy_ms * count for count in range(int(top / jiffy_ms) + 2)])
+        took = [ns / 1e6 for ns in found.elapsed_ns]
+        axes.plot(requests, took, ".", markersize=4, color=Colour.FIRST, label="took")
+        axes.set(xlabel="asked for, ms", ylabel="took, ms")
+        axes.set_yticks([jiffy_ms * count for count in range(int(max(took) / jiffy_ms) + 2)])
         axes.grid(visible=True)
         axes.legend(loc="upper left")
     return Chart(
-        key="steps",
         title=f"Steps of select on {machine.title}",
         words=(
             f"How long select() took. It ends at a tick, one in {jiffy_ms:g} ms: the first that is"
@@ -144,8 +122,7 @@ def steps_chart(machine: MachineReport) -> Chart | None:
     )
 
 
-def table_chart(machines: Sequence[MachineReport]) -> Chart | None:
-    """Mean and range of nanosleep 100u, ours beside the proposal's machines."""
+def table_chart(machines: Machines) -> Chart | None:
     bars = [*_own_bars(machines), *_their_bars()]
     if not bars:
         return None
@@ -162,7 +139,6 @@ def table_chart(machines: Sequence[MachineReport]) -> Chart | None:
         axes.set_xlabel("us, from the least to the most; the dot is the mean")
         axes.grid(axis="x")
     return Chart(
-        key="nanosleep-100us",
         title="nanosleep of 100 us",
         words=(
             "How long a nanosleep() of 100 us took, idle. At SCHED_FIFO there is no timer slack,"
@@ -177,7 +153,7 @@ def table_chart(machines: Sequence[MachineReport]) -> Chart | None:
 Bar = tuple[str, float, float, float, Colour]
 
 
-def _own_bars(machines: Sequence[MachineReport]) -> Iterable[Bar]:
+def _own_bars(machines: Machines) -> Iterable[Bar]:
     for machine in machines:
         for each in machine.of(Section.TABLE):
             s, series = each.statistics, each.series
@@ -195,7 +171,6 @@ def _their_bars() -> Iterable[Bar]:
 
 
 def growth_chart(machine: MachineReport) -> Chart | None:
-    """Median lateness by length of the wait."""
     found = [each for each in growths(machine) if len(each.late_ns) > 1]
     if not found:
         return None
@@ -215,12 +190,10 @@ def growth_chart(machine: MachineReport) -> Chart | None:
         _plain_numbers(axes.xaxis)
         axes.set_yscale("log")
         _plain_numbers(axes.yaxis)
-        axes.set_xlabel("asked for, ms")
-        axes.set_ylabel("late by (median), us")
+        axes.set(xlabel="asked for, ms", ylabel="late by (median), us")
         axes.grid(visible=True)
         axes.legend(loc="upper left")
     return Chart(
-        key="growth",
         title=f"Lateness by length of the wait on {machine.title}",
         words=(
             "How late waits of 10 ms, 100 ms and 1 s ended. The slack of select() is 0.1 % of the"
@@ -233,8 +206,7 @@ def growth_chart(machine: MachineReport) -> Chart | None:
     )
 
 
-def slack_chart(machines: Sequence[MachineReport]) -> Chart | None:
-    """All of the distribution of 100 us sleeps, at both slacks."""
+def slack_chart(machines: Machines) -> Chart | None:
     found = [
         (machine, each)
         for machine in machines
@@ -252,12 +224,10 @@ def slack_chart(machines: Sequence[MachineReport]) -> Chart | None:
             _plot_shares(axes, machine, each, names.index(machine.title))
         axes.set_xscale("log")
         _plain_numbers(axes.xaxis)
-        axes.set_xlabel("late by, us")
-        axes.set_ylabel("% of sleeps no later than that")
+        axes.set(xlabel="late by, us", ylabel="% of sleeps no later than that")
         axes.grid(visible=True)
         axes.legend(loc="lower right")
     return Chart(
-        key="slack",
         title="Timer slack and sleeps of 100 us",
         words=(
             "How late clock_nanosleep() of 100 us ended at normal priority: whole at the usual"
@@ -284,7 +254,7 @@ def _plot_shares(axes: Any, machine: MachineReport, reading: Reading, number: in
     )
 
 
-def charts_of(machines: Sequence[MachineReport]) -> list[Chart]:
+def charts_of(machines: Machines) -> list[Chart]:
     """All, in the order of the page."""
     each = [
         chart

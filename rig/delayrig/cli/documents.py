@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`rig/rig measure`: measures what the documents quote, and writes it there."""
+"""`rig/rig reference` and `measure`: what of rig/docs is made from the code, or measured.
+
+The launcher prints helps and lists before the rig is set up.
+"""
 
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import click
@@ -15,10 +18,11 @@ from delayrig.analysis.selfcheck.known_bad import FILE_NAME as KNOWN_BAD_FILE
 from delayrig.analysis.selfcheck.known_bad import SCHEMA, KnownBad
 from delayrig.base.errors import ExitCode, RigFaultError
 from delayrig.base.paths import Paths, find_paths
-from delayrig.cli.command import default_out, explained
-from delayrig.cli.reference import write_text
+from delayrig.cli.command import RigCommand, default_out
+from delayrig.cli.lists import hazard_lines, subject_lines
 from delayrig.model.result import FILE_NAME as RESULTS_FILE
 from delayrig.model.result import Results, read_results, read_versioned
+from delayrig.present.event_reference import events_page
 from delayrig.present.measured import (
     gate_page,
     known_bad_page,
@@ -30,6 +34,8 @@ from delayrig.present.measured import (
     run_page,
 )
 
+COLUMNS = 80
+MARGIN_COLUMNS = 2
 RUNS = {
     "default": ("run", "--plan", "default"),
     "gate": ("gate", "--baseline", "debian:bookworm", "--candidate", "debian:trixie"),
@@ -42,26 +48,61 @@ WITH_DELAYS = ("default", "gate/baseline", "gate/candidate")
 PAGES = "rig/docs/measured"
 QUOTING = ("README.md", "rig/docs/tutorial/first-run.md", "rig/docs/tutorial/first-gate.md")
 """Documents whose marked lines are written anew."""
-FILES = {
-    "default": RESULTS_FILE,
-    "gate": GATE_FILE,
-    "known-bad": KNOWN_BAD_FILE,
-    "strangers": KNOWN_BAD_FILE,
-    "never-accused": RESULTS_FILE,
-    "newest": RESULTS_FILE,
-}
+FILES = {"run": RESULTS_FILE, "gate": GATE_FILE, "selfcheck": KNOWN_BAD_FILE}
+"""What each command leaves."""
 PAGES_OF_RUNS = {"never-accused": never_accused_page, "newest": newest_page}
 ANSWERS = (ExitCode.PASS, ExitCode.UNSAFE, ExitCode.INCONCLUSIVE)
 
 
-@click.command(hidden=True)
+@click.command(cls=RigCommand, hidden=True)
+@click.pass_context
+def reference(ctx: click.Context) -> None:
+    """Writes helps, lists and the page of events to rig/docs/reference/."""
+    folder = find_paths().checkout / "rig" / "docs" / "reference"
+    texts = reference_texts(ctx.find_root().command)
+    for old in set((folder / "command-line").glob("*.txt")) - {folder / name for name in texts}:
+        old.unlink()
+    for name, text in texts.items():
+        write_text(folder / name, text)
+
+
+def reference_texts(root: click.Command) -> dict[str, str]:
+    """Every text by its file below rig/docs/reference/."""
+    helps = {f"command-line/{name}.txt": text for name, text in help_texts(root)}
+    lists = {"hazards.txt": hazard_lines(), "subjects.txt": subject_lines()}
+    texts = {name: "".join(f"{line}\n" for line in lines) for name, lines in lists.items()}
+    return {**helps, **texts, "events.md": events_page()}
+
+
+def help_texts(
+    command: click.Command, parent: click.Context | None = None, name: str = ""
+) -> Iterator[tuple[str, str]]:
+    """What `--help` prints on a terminal of 80 columns, by the words of the subcommand."""
+    context = click.Context(
+        command,
+        parent=parent,
+        info_name=name or "rig/rig",
+        terminal_width=COLUMNS - MARGIN_COLUMNS,
+        help_option_names=["-h", "--help"],
+    )
+    words = context.command_path.split(" ")[1:]
+    yield "-".join(words) or "rig", f"{context.get_help()}\n"
+    for child in command.commands.values() if isinstance(command, click.Group) else ():
+        yield from help_texts(child, context, child.name or "")
+
+
+def write_text(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+@click.command(cls=RigCommand, hidden=True)
 @click.option("--only", multiple=True, type=click.Choice(list(RUNS)), help="One part; repeatable.")
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
     help="Folder for the runs. What is finished there is not run again.",
 )
-@explained
 def measure(only: Sequence[str], out: Path | None) -> None:
     """Measures what documents quote, and writes it into them and into rig/docs/measured/.
 
@@ -87,7 +128,7 @@ def made_with(results: Results, paths: Paths) -> str:
 
 
 def _provide(part: str, folder: Path) -> None:
-    if (folder / FILES[part]).is_file():
+    if (folder / FILES[RUNS[part][0]]).is_file():
         return
     words = [sys.executable, "-P", "-m", "delayrig", *RUNS[part], "--out", str(folder)]
     status = subprocess.run(words, check=False).returncode
