@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The page of a survey: which waits were asked for, how often, and what they took."""
 
+import textwrap
 from typing import Any
 
 from delayrig.analysis.survey.gaps import class_us
@@ -44,7 +45,7 @@ def survey_chart(survey: Survey) -> Chart:
                 axes = figure.add_subplot(len(histograms), 2, 2 * number + at + 1)
                 _draw_bars(axes, {of_us: float(bar[at]) for of_us, bar in bars.items()}, colour)
                 axes.set_ylabel(what)
-            if column == 0:  # above both
+            if at == 0:  # above both
                 axes.set_title(textwrap.fill(name, HEADING_LETTERS))
     description = "; ".join(
         f"{name}: "
