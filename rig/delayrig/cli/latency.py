@@ -12,12 +12,12 @@ import msgspec
 from delayrig.analysis.latency.place import GUEST_LANES
 from delayrig.analysis.latency.profile import (
     FORM,
+    LIVE_FORM,
     SETS,
     measured_cpus,
     parse_guests,
     parse_live_guests,
 )
-from delayrig.analysis.latency.profile import FORM as LIVE_FORM
 from delayrig.base.atomic_file import write_atomically
 from delayrig.base.errors import BadInputError
 from delayrig.base.paths import Paths, find_paths

@@ -45,8 +45,8 @@ def survey_chart(survey: Survey) -> Chart:
                 axes = figure.add_subplot(len(histograms), 2, 2 * number + at + 1)
                 _draw_bars(axes, {of_us: float(bar[at]) for of_us, bar in bars.items()}, colour)
                 axes.set_ylabel(what)
-            if at == 0:  # above both
-                axes.set_title(textwrap.fill(name, HEADING_LETTERS))
+                if at == 0:  # above both
+                    axes.set_title(textwrap.fill(name, HEADING_LETTERS))
     description = "; ".join(
         f"{name}: "
         + ", ".join(f"{count} from {_words(us)}" for us, (count, _) in sorted(b.items()))
