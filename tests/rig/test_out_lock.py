@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Two runs that want one folder: the second is told of the first, and ends."""
 
+import fcntl
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
+import msgspec
 import pytest
 from delayrig.base.errors import BadInputError
 from delayrig.base.paths import find_paths
 from delayrig.model.result import FILE_NAME as RESULTS
-from delayrig.run.out_lock import FILE_NAME, hold_out
+from delayrig.run.out_lock import FILE_NAME, Owner, hold_out
 
 from tests.rig.builders import CHECKOUT
 
@@ -124,3 +127,15 @@ def test_folder_is_held_once(tmp_path: Path) -> None:
         hold_out(tmp_path, asked_s=None),
     ):
         pass
+
+
+def test_child_of_a_killed_owner_that_is_not_past_its_start_is_waited_for(tmp_path: Path) -> None:
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    owner = Owner(pid=gone.pid, command="rig/rig run", since="2026-01-01T00:00:00+00:00")
+    (tmp_path / FILE_NAME).write_bytes(msgspec.json.encode(owner))
+    held = os.open(tmp_path / FILE_NAME, os.O_RDWR | os.O_CLOEXEC)
+    fcntl.flock(held, fcntl.LOCK_EX)
+    threading.Timer(0.2, os.close, [held]).start()
+    with hold_out(tmp_path, asked_s=None):
+        assert (tmp_path / FILE_NAME).is_file()

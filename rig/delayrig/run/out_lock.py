@@ -6,6 +6,7 @@ import fcntl
 import os
 import shlex
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +18,9 @@ from delayrig.model.result import FILE_NAME as RESULTS
 
 FILE_NAME = "run.lock"
 OTHERWISE = "wait until it ends, or name another folder with --out"
+STARTING_WITHIN_S = 5.0
+"""A child of a killed owner holds the lock as well until it is past its execve(2)."""
+LOOKS_EACH_S = 0.02
 
 
 class Owner(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,7 +61,8 @@ def hold_out(out: Path, *, asked_s: float | None) -> Iterator[None]:
 
 
 def _acquire(path: Path, out: Path) -> int:
-    """The descriptor that holds the lock: children never inherit it."""
+    """The descriptor that holds the lock: no program that is started from here has it."""
+    until_s = time.monotonic() + STARTING_WITHIN_S
     while True:
         lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
@@ -65,8 +70,12 @@ def _acquire(path: Path, out: Path) -> int:
         except BlockingIOError:
             owner = _read_owner(lock)
             os.close(lock)
+            if owner and not Path(f"/proc/{owner.pid}").exists() and time.monotonic() < until_s:
+                time.sleep(LOOKS_EACH_S)
+                continue
+            words = owner.words if owner else "it only just began"
             raise BadInputError(
-                f"--out {out}: another run is in it ({owner})", hint=OTHERWISE
+                f"--out {out}: another run is in it ({words})", hint=OTHERWISE
             ) from None
         if _is_still(lock, path):
             _write_owner(lock)
@@ -74,11 +83,12 @@ def _acquire(path: Path, out: Path) -> int:
         os.close(lock)  # its owner ended, and took the file away, while we opened it
 
 
-def _read_owner(lock: int) -> str:
+def _read_owner(lock: int) -> Owner | None:
+    """None: it has not said yet who it is."""
     try:
-        return msgspec.json.decode(os.pread(lock, 1 << 16, 0), type=Owner).words
+        return msgspec.json.decode(os.pread(lock, 1 << 16, 0), type=Owner)
     except msgspec.DecodeError:
-        return "it only just began"
+        return None
 
 
 def _write_owner(lock: int) -> None:
