@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 from delayrig.base.errors import BadInputError, ExitCode, RigFaultError
 from delayrig.cli.command import explained
-from delayrig.cli.gate import gate
+from delayrig.cli.main import main
 
 
 def exit_code_of(error: Exception) -> int | str | None:
@@ -66,7 +66,7 @@ def test_dry_run_of_a_gate_lists_the_cells_of_both_and_makes_nothing(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     words = ["--baseline", "debian:trixie", "--candidate", "bundled", "--build", "exit 1"]
-    done = CliRunner().invoke(gate, [*words, "--dry-run"])
+    done = CliRunner().invoke(main, ["gate", *words, "--dry-run"])
     sides = {line.split()[0] for line in done.stdout.splitlines()}
     assert (done.exit_code, sides) == (0, {"baseline", "candidate"})
     assert not list(tmp_path.iterdir())
