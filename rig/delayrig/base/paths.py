@@ -5,21 +5,19 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from delayrig.setup.layout import Place, find_layout
+from delayrig.setup.layout import Layout, Place, find_layout
 
 HOST_ARCH = "x86_64"
 """Of this machine, and of most guests."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Paths:
-    checkout: Path
-    state: Path
+class Paths(Layout):
+    """The places of set-up, and what runs find and keep there."""
+
     other_snapshots: Path | None = None
     """Where snapshots are to be made that nobody else shall use."""
 
-    build = Place("state", "build")
-    """What meson builds."""
     live_agent = Place("build", "images/agent/live-agent")
     """Process 1 of the guests of the live lane."""
     cpu_plugin = Place("build", "emulators/cpu/cpu-plugin.so")
@@ -71,4 +69,4 @@ class Paths:
 def find_paths() -> Paths:
     """The folders that set-up uses, too."""
     layout = find_layout(os.environ)
-    return Paths(checkout=layout.checkout, state=layout.state)
+    return Paths(checkout=layout.checkout, state=layout.state, moved=layout.moved)

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 from delayrig.base.errors import BadInputError
-from delayrig.setup.scratch import ANY_PLACE, FOLDER_BYTES_MAX, make_scratch
+from delayrig.setup.scratch import ANY_PLACE, FOLDER_BYTES_MAX, drop_scratch, make_scratch
 
 SOCKET_BYTES_MAX = 107
 """A socket's path is no longer (unix(7)) than that."""
@@ -36,8 +36,7 @@ class ScratchFolder:
     def cleanup(self) -> None:
         """Removes it and what is in it; once is enough."""
         if self._lock >= 0:
-            shutil.rmtree(self.name, ignore_errors=True)
-            os.close(self._lock)
+            drop_scratch(Path(self.name), self._lock)
             self._lock = -1
 
     def __enter__(self) -> str:

@@ -29,7 +29,6 @@ from delayrig.machine.live_image import provide_live_image
 from delayrig.plan.request import choose_cells
 from delayrig.setup.errors import SetupError
 from delayrig.setup.export_archive import export_images
-from delayrig.setup.layout import Layout
 
 PREPARED_PLANS = ("smoke", "default")
 
@@ -95,7 +94,7 @@ def images(
 
 def _export(file: Path, paths: Paths) -> int:
     try:
-        return export_images(Layout(checkout=paths.checkout, state=paths.state), file)
+        return export_images(paths, file)
     except SetupError as error:
         raise BadInputError(error.message, hint=error.remedy) from error
 

@@ -20,7 +20,6 @@ from delayrig.images.packages import unpack_packages
 from delayrig.model.platform import PLATFORMS, Arch
 from delayrig.setup.apt import read_codename
 from delayrig.setup.distribution import OS_RELEASE
-from delayrig.setup.layout import Layout
 from delayrig.setup.native import GUEST_PROGRAMS
 from delayrig.setup.stamp import NATIVE, wanted_marks
 
@@ -49,7 +48,7 @@ def provide_own(built: str, paths: Paths) -> Path:
         with (paths.state / LOCK).open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)  # one ninja at a time works in the folder
             words = ["ninja", "-C", str(paths.build), built]
-            _run_builder(words, paths, f"building {built}", "see the lines above")
+            _require(run_builder(words, paths), f"building {built}", "see the lines above")
     return paths.build / built
 
 
@@ -61,8 +60,7 @@ def provide_natives(arch: Arch, paths: Paths, preparing: Preparing) -> None:
     if arch is Arch.X86_64:
         return
     toolchain = _provide_toolchain(arch, paths, preparing)
-    layout = Layout(checkout=paths.checkout, state=paths.state)
-    mark = digest.of_value([wanted_marks(layout)[NATIVE], str(toolchain)])
+    mark = digest.of_value([wanted_marks(paths)[NATIVE], str(toolchain)])
     built = paths.build_of(arch) / "built-for"
     if built.is_file() and built.read_text(encoding="utf-8") == mark:
         return
@@ -136,15 +134,18 @@ def _build(arch: Arch, toolchain: Path, paths: Paths) -> None:
 
 
 def _meson(paths: Paths, *arguments: str) -> None:
-    words = [str(paths.state / "venv" / "bin" / "meson"), *arguments]
+    done = run_builder(["meson", *arguments], paths)
     what = "building programs for another architecture"
-    _run_builder(words, paths, what, "see the lines above, then start again")
+    _require(done, what, "see the lines above, then start again")
 
 
-def _run_builder(argv: list[str], paths: Paths, what: str, hint: str) -> None:
+def run_builder(argv: list[str], paths: Paths) -> subprocess.CompletedProcess[str]:
     """Runs meson or ninja, and the build's own scripts on the environment's Python."""
-    path = f"{paths.state / 'venv' / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
-    done = run_merged(argv, environment={"PATH": path, "PYTHONPATH": ""})
+    path = f"{paths.python.parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+    return run_merged(argv, environment={"PATH": path, "PYTHONPATH": ""})
+
+
+def _require(done: subprocess.CompletedProcess[str], what: str, hint: str) -> None:
     if done.returncode != 0:
         tail = "\n".join(done.stdout.splitlines()[-TAIL_LINES:])
         raise RigFaultError(f"{what} failed:\n{tail}", hint=hint)

@@ -10,7 +10,7 @@ import msgspec
 
 from delayrig.base import digest
 from delayrig.base.archive import FORMAT, write_archive
-from delayrig.base.atomic_file import place_folder, replace_file
+from delayrig.base.atomic_file import replace_file, whole_folder
 from delayrig.base.errors import BadInputError, nearest
 from delayrig.base.paths import Paths
 from delayrig.base.preparing import Preparing
@@ -344,14 +344,12 @@ def pack(
 
 
 def _write(closure: Closure, folder: Path) -> None:
-    with scratch_beside(folder) as scratch:
-        root = scratch / "root"
+    with scratch_beside(folder) as root, whole_folder(folder) as made:
         (root / "lib").mkdir(parents=True)
         (root / "tmp").mkdir()
         # Every C library looks for libraries in /lib or in /lib64, whatever else it knows.
         (root / "lib64").symlink_to("lib")
         _copy(closure.program, root / PROGRAM.lstrip("/"))
-        made = scratch / "made"
         _copy(closure.program, made / PARTS / PROGRAM.lstrip("/"))
         for library, path in closure.libraries.items():
             place = (library if "/" in library else f"lib/{library}").lstrip("/")
@@ -363,7 +361,6 @@ def _write(closure: Closure, folder: Path) -> None:
             _copy(path, root / place.lstrip("/"))
         write_archive(root, made / ARCHIVE)
         _seal(made)
-        place_folder(made, folder)
 
 
 def _copy(source: Path, target: Path) -> None:

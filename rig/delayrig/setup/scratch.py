@@ -46,8 +46,13 @@ def scratch_beside(made: Path) -> Iterator[Path]:
     try:
         yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
-        os.close(lock)
+        drop_scratch(folder, lock)
+
+
+def drop_scratch(folder: Path, lock: int) -> None:
+    """Removes what `make_scratch` made."""
+    shutil.rmtree(folder, ignore_errors=True)
+    os.close(lock)
 
 
 def sweep_scratch(state: Path) -> int:

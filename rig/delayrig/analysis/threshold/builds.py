@@ -21,6 +21,7 @@ from delayrig.base.paths import Paths
 from delayrig.base.preparing import Preparing
 from delayrig.base.shell import run_shell
 from delayrig.images.elf import collect_program
+from delayrig.images.own_programs import run_builder
 from delayrig.images.subject import PATH_PREFIX
 
 DEFAULT = "0,2,10,50,100,500,1000,10000,100000"
@@ -150,10 +151,10 @@ def _build(values: Sequence[int], build: Path, made: Path, paths: Paths) -> None
     option = f"-Dcompared_thresholds_us={','.join(map(str, values))}"
     targets = [TARGET.format(value) for value in values]
     folders = [option, str(build), str(paths.checkout)]
-    if _run(["setup", "--reconfigure", *folders], paths).returncode != 0:
+    if run_builder(["meson", "setup", "--reconfigure", *folders], paths).returncode != 0:
         shutil.rmtree(build, ignore_errors=True)
-        _require(_run(["setup", *folders], paths), "configuring")
-    _require(_run(["compile", "-C", str(build), *targets], paths), "building")
+        _require(run_builder(["meson", "setup", *folders], paths), "configuring")
+    _require(run_builder(["meson", "compile", "-C", str(build), *targets], paths), "building")
     made.mkdir(parents=True, exist_ok=True)
     for value, target in zip(values, targets, strict=True):
         _place(build / "flashrom" / target, made / f"flashrom-{value}")
@@ -164,20 +165,6 @@ def _place(program: Path, place: Path) -> None:
     scratch = place.with_name(f".{place.name}.new")
     shutil.copy2(program, scratch)
     scratch.replace(place)
-
-
-def _run(arguments: list[str], paths: Paths) -> subprocess.CompletedProcess[str]:
-    programs = paths.state / "venv" / "bin"
-    path = f"{programs}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
-    return subprocess.run(
-        [str(programs / "meson"), *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        stdin=subprocess.DEVNULL,
-        text=True,
-        check=False,
-        env={**os.environ, "PATH": path, "PYTHONPATH": ""},
-    )
 
 
 def _require(done: subprocess.CompletedProcess[str], what: str) -> None:
