@@ -10,12 +10,13 @@ from pathlib import Path
 
 import psutil
 import pytest
-from distributed import Client, Security
+from distributed import Client, Scheduler, Security
 
 from tests.rig.certificates import make_certificates
 from tests.rig.serving import free_address, serving
 
 LIMIT_S = 60
+TTL = "DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL"
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +37,11 @@ def listened_at(process: int) -> set[str]:
     family = [ours, *ours.children(recursive=True)]
     sockets = [socket for one in family for socket in one.net_connections("inet")]
     return {socket.laddr.ip for socket in sockets if socket.status == psutil.CONN_LISTEN}
+
+
+def worker_ttl_s(dask_scheduler: Scheduler) -> float:
+    """Runs there: a scheduler has no other words for it."""
+    return float(dask_scheduler.worker_ttl)
 
 
 def first_byte(address: str, context: ssl.SSLContext) -> bytes:
@@ -59,6 +65,15 @@ def test_without_certificates_nothing_listens_beyond_loopback() -> None:
         found = listened_at(scheduler) | listened_at(worker)
     assert found
     assert all(ipaddress.ip_address(ip).is_loopback for ip in found), found
+
+
+@pytest.mark.parametrize(("said", "ttl_s"), [({}, 120), ({TTL: "7s"}, 7)])
+def test_silent_worker_is_lost_after_two_minutes_or_what_a_person_says(
+    said: dict[str, str], ttl_s: float
+) -> None:
+    address = f"tcp://{free_address()}"
+    with serving("scheduler", address, environment=said), client_of(address, None) as client:
+        assert client.run_on_scheduler(worker_ttl_s) == ttl_s
 
 
 def test_client_without_a_certificate_is_refused(tls: Path) -> None:

@@ -29,14 +29,15 @@ KILLS_MAX = 2
 REACHED_WITHIN_S = "20s"
 LOUDNESS = logging.CRITICAL
 SETTINGS = {
-    "distributed.worker.multiprocessing-method": WORKERS_ARE_FORKS,
-    "distributed.worker.profile.enabled": False,
-    "distributed.deploy.lost-worker-timeout": "1 hour",
-    "distributed.scheduler.worker-ttl": "2 minutes",
-    "distributed.scheduler.no-workers-timeout": "2 minutes",
+    "distributed": {
+        "worker": {"multiprocessing-method": WORKERS_ARE_FORKS, "profile": {"enabled": False}},
+        "deploy": {"lost-worker-timeout": "1 hour"},
+        "scheduler": {"worker-ttl": "2 minutes", "no-workers-timeout": "2 minutes"},
+    }
 }
 """A worker that is silent for two minutes is lost; so is a run that has had none for so long. By
-default one that is not back after 15 s is not started again: on a busy machine that is too soon."""
+default one that is not back after 15 s is not started again: on a busy machine that is too soon.
+What a person has set, in Dask's files or by `DASK_` variables, stands before these."""
 
 
 @asynccontextmanager
@@ -176,4 +177,4 @@ def _security(wish: ClusterWish) -> Security | None:
 def _set_up_dask() -> None:
     """What a person should know of it the rig says itself."""
     logging.getLogger("distributed").handlers.clear()
-    dask.config.set(SETTINGS)
+    dask.config.update_defaults(SETTINGS)
