@@ -23,7 +23,7 @@ from delayrig.base.paths import Paths
 from delayrig.model.result import read_results
 
 from tests.guest.conftest import FinishedRun
-from tests.guest.victims import VictimRun, strike
+from tests.guest.victims import GUEST, VictimRun, strike
 from tests.rig.serving import free_address, serving
 
 RUNS = 30
@@ -81,14 +81,14 @@ def _carry(source: socket.socket, target: socket.socket) -> None:
 def kill_worker(run: VictimRun, draws: random.Random) -> None:
     """One of two, whose cell is given to the other."""
     with begun(run, draws) as process:
-        strike(run.victim("parent of qemu-system"), "SIGKILL")
+        strike(run.victim(f"parent of {GUEST}"), "SIGKILL")
         process.wait()
 
 
 def stop_worker(run: VictimRun, draws: random.Random) -> None:
     """It hangs for ever: once it is given up, it is killed."""
     with begun(run, draws) as process:
-        stopped = run.victim("parent of qemu-system")
+        stopped = run.victim(f"parent of {GUEST}")
         strike(stopped, "SIGSTOP")
         try:
             process.wait()
@@ -99,7 +99,7 @@ def stop_worker(run: VictimRun, draws: random.Random) -> None:
 def kill_client(run: VictimRun, draws: random.Random) -> None:
     """The run itself, with the scheduler that it has started."""
     with begun(run, draws) as process:
-        run.victim("parent of qemu-system")
+        run.victim(f"parent of {GUEST}")
         process.kill()
         process.wait()
 
@@ -107,7 +107,7 @@ def kill_client(run: VictimRun, draws: random.Random) -> None:
 def stop_client(run: VictimRun, draws: random.Random) -> None:
     """For a while; workers wait for it."""
     with begun(run, draws) as process:
-        run.victim("parent of qemu-system")
+        run.victim(f"parent of {GUEST}")
         process.send_signal(signal.SIGSTOP)
         time.sleep(draws.uniform(1, 5))
         process.send_signal(signal.SIGCONT)
@@ -168,7 +168,7 @@ FAULTS: dict[str, Callable[[VictimRun, random.Random], None]] = {
 def begun(run: VictimRun, draws: random.Random) -> Iterator[subprocess.Popen[bytes]]:
     """Under way for a random while after its first guest was seen."""
     with run.start() as process:
-        run.victim("qemu-system")
+        run.victim(GUEST)
         time.sleep(draws.uniform(*MOMENT_S))
         yield process
 

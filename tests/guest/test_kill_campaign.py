@@ -19,7 +19,7 @@ from delayrig.model.lane import LaneName
 from delayrig.model.result import read_results
 
 from tests.guest.conftest import FinishedRun
-from tests.guest.victims import BLOWS, VictimRun, strike
+from tests.guest.victims import BLOWS, GUEST, VictimRun, strike
 
 KILLS = int(os.environ.get("RIG_KILLS", "24"))
 SEED = 25
@@ -48,21 +48,21 @@ class Scene:
 
 CALM = {
     "virtual-rig": Scene(lane=LaneName.VIRTUAL, words=VIRTUAL, victim=RIG),
-    "virtual-qemu": Scene(lane=LaneName.VIRTUAL, words=VIRTUAL, victim="qemu-system"),
+    "virtual-qemu": Scene(lane=LaneName.VIRTUAL, words=VIRTUAL, victim=GUEST),
     "cluster-rig": Scene(
         lane=LaneName.VIRTUAL, words=(*VIRTUAL, "--cluster", "local:2"), victim=RIG
     ),
     "cluster-worker": Scene(
         lane=LaneName.VIRTUAL,
         words=(*VIRTUAL, "--cluster", "local:2"),
-        victim="parent of qemu-system",
+        victim=f"parent of {GUEST}",
     ),
     "host-rig": Scene(lane=LaneName.HOST, words=HOST, victim=RIG),
     "host-emulator": Scene(lane=LaneName.HOST, words=HOST, victim="serprog-emu"),
 }
 REAL_TIME = {
     "live-rig": Scene(lane=LaneName.LIVE, words=LIVE, victim=RIG, codes=ENDS_LIVE),
-    "live-qemu": Scene(lane=LaneName.LIVE, words=LIVE, victim="qemu-system", codes=ENDS_LIVE),
+    "live-qemu": Scene(lane=LaneName.LIVE, words=LIVE, victim=GUEST, codes=ENDS_LIVE),
     "live-emulator": Scene(lane=LaneName.LIVE, words=LIVE, victim="serprog-emu", codes=ENDS_LIVE),
 }
 
@@ -75,7 +75,7 @@ def kill_often(scene: Scene, paths: Paths, folder: Path, reference: FinishedRun 
         process = run.start()
         victim = process.pid if scene.victim == RIG else run.victim(scene.victim)
         if scene.victim == RIG and number % 4:
-            run.victim("serprog-emu" if scene.lane is LaneName.HOST else "qemu-system")
+            run.victim("serprog-emu" if scene.lane is LaneName.HOST else GUEST)
         time.sleep(draws.uniform(*MOMENT_S))
         struck += process.poll() is None
         strike(victim, BLOWS[number % len(BLOWS)])

@@ -17,6 +17,7 @@ from delayrig.run.resume import FILE_NAME as BEGUN
 from tests.rig.processes import parent_of
 
 LIMIT_S = 300
+GUEST = "qemu-system"
 LOOK_AGAIN_S = 0.02
 QUIET_LOOKS = 10
 STOPPED_S = 0.3
@@ -74,12 +75,13 @@ class VictimRun:
     def victim(self, name: str) -> int:
         """One of its processes of that name, as soon as there is one.
 
-        A name that is `parent of NAME` means what started such a process.
+        `GUEST` is a QEMU with a guest in it. A name that is `parent of NAME` means what started
+        such a process.
         """
         until_s = time.monotonic() + LIMIT_S
         while time.monotonic() < until_s:
             for process, words in self.processes().items():
-                if name.removeprefix("parent of ") in words.split(" ")[0]:
+                if _is(name.removeprefix("parent of "), words):
                     return parent_of(process) if name.startswith("parent of ") else process
             time.sleep(LOOK_AGAIN_S)
         raise AssertionError(f"no {name} was ever seen")
@@ -100,6 +102,11 @@ class VictimRun:
                 json.loads(path.read_bytes())
         for path in self.out.rglob("events.jsonl"):
             read_events(path)
+
+
+def _is(name: str, words: str) -> bool:
+    """A QEMU that is a guest's, and not one that is asked for its version."""
+    return name in words.split(" ")[0] and (name != GUEST or " -name " in words)
 
 
 def processes_of(mark: Path) -> dict[int, str]:

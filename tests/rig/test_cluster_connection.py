@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Who may reach a scheduler and its workers, and from where."""
 
+import asyncio
 import ipaddress
 import socket
 import ssl
@@ -10,6 +11,10 @@ from pathlib import Path
 
 import psutil
 import pytest
+from delayrig.base.errors import BadInputError, RigFaultError
+from delayrig.base.paths import find_paths
+from delayrig.plan.cluster import check_address
+from delayrig.run.cluster import connection
 from distributed import Client, Scheduler, Security
 
 from tests.rig.certificates import make_certificates
@@ -39,9 +44,9 @@ def listened_at(process: int) -> set[str]:
     return {socket.laddr.ip for socket in sockets if socket.status == psutil.CONN_LISTEN}
 
 
-def worker_ttl_s(dask_scheduler: Scheduler) -> float:
+def worker_ttl_s(dask_scheduler: Scheduler) -> float | None:
     """Runs there: a scheduler has no other words for it."""
-    return float(dask_scheduler.worker_ttl)
+    return dask_scheduler.worker_ttl
 
 
 def first_byte(address: str, context: ssl.SSLContext) -> bytes:
@@ -74,6 +79,39 @@ def test_silent_worker_is_lost_after_two_minutes_or_what_a_person_says(
     address = f"tcp://{free_address()}"
     with serving("scheduler", address, environment=said), client_of(address, None) as client:
         assert client.run_on_scheduler(worker_ttl_s) == ttl_s
+
+
+@pytest.mark.parametrize(("is_taken", "told"), [(False, "Timed out"), (True, "it says nothing")])
+def test_worker_is_told_that_nothing_there_is_a_scheduler(
+    is_taken: bool, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "REACHED_WITHIN_S", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        place = f"127.0.0.1:{silent.getsockname()[1]}" if is_taken else free_address()
+        wish = check_address(f"tcp://{place}", None, option="worker")
+        with pytest.raises(RigFaultError, match=told) as refused:
+            asyncio.run(connection.serve_worker(wish, 1, find_paths()))
+    assert refused.value.hint == "start it with `rig/rig scheduler`"
+
+
+def test_address_that_somebody_else_serves_is_refused_to_a_scheduler() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        address = f"tcp://127.0.0.1:{other.getsockname()[1]}"
+        wish = check_address(address, None, option="scheduler")
+        with pytest.raises(BadInputError, match="Address already in use"):
+            asyncio.run(connection.serve_scheduler(wish))
+
+
+def test_worker_starts_where_temporary_files_have_long_names(tmp_path: Path) -> None:
+    scratch = tmp_path / ("long" * 20)
+    scratch.mkdir()
+    address = f"tcp://{free_address()}"
+    with (
+        serving("scheduler", address),
+        serving("worker", address, environment={"TMPDIR": str(scratch)}),
+        client_of(address, None) as client,
+    ):
+        client.wait_for_workers(1, timeout=LIMIT_S)
 
 
 def test_client_without_a_certificate_is_refused(tls: Path) -> None:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Dask's own parts, as the rig starts them: encrypted, or on loopback alone."""
 
+import asyncio
 import logging
 import os
 import socket
@@ -11,12 +12,14 @@ from typing import Any
 
 import dask
 from distributed import Client, Nanny, Scheduler, Security, SpecCluster
+from distributed.comm.core import connect as reach
 
-from delayrig.base.errors import RigFaultError
+from delayrig.base.errors import BadInputError, RigFaultError
 from delayrig.base.paths import Paths
 from delayrig.base.scratch import ScratchFolder
 from delayrig.plan.cluster import ClusterWish
 from delayrig.run.cluster import WORKERS_ARE_FORKS
+from delayrig.run.cluster.loading import start_fork_server
 from delayrig.run.cluster.queue import open_queue
 from delayrig.run.cluster.task import RigWorker
 from delayrig.setup.layout import STATE_VARIABLE
@@ -26,7 +29,9 @@ NO_PAGES: dict[str, Any] = {"dashboard": False, "dashboard_address": f"{LOOPBACK
 """Dask serves figures about itself even then: on loopback alone."""
 KILLS_MAX = 2
 """A task that one more worker ends with is not run again."""
-REACHED_WITHIN_S = "20s"
+REACHED_WITHIN_S = 20
+STARTED_WITHIN_S = 300
+"""A worker whose scheduler answers: on a busy machine each of its processes takes a while."""
 LOUDNESS = logging.CRITICAL
 SETTINGS = {
     "distributed": {
@@ -66,16 +71,22 @@ async def connect(wish: ClusterWish, jobs: int, paths: Paths) -> AsyncIterator[C
             timeout=REACHED_WITHIN_S,
         )
     except OSError as error:
-        raise RigFaultError(
-            f"--cluster {wish.address}: {error}", hint="start it with `rig/rig scheduler`"
-        ) from error
+        raise _unreachable("--cluster", wish, error) from error
     async with client:
         yield client
+
+
+def _unreachable(who: str, wish: ClusterWish, error: OSError) -> RigFaultError:
+    return RigFaultError(
+        f"{who} {wish.address}: {str(error) or 'it says nothing'}",
+        hint="start it with `rig/rig scheduler`",
+    )
 
 
 @asynccontextmanager
 async def _started_here(count: int, jobs: int, paths: Paths) -> AsyncIterator[SpecCluster]:
     """Workers with folders of state of their own; images and builds in them are links."""
+    start_fork_server()
     cpus = sorted(os.sched_getaffinity(0))
     threads = max(1, jobs // count)
     with ScratchFolder() as name, dask.config.set(temporary_directory=name):
@@ -124,6 +135,7 @@ def worker_options(cpus: Sequence[int], state: Path, host: str | None) -> dict[s
 
 async def serve_worker(wish: ClusterWish, jobs: int, paths: Paths) -> None:
     """Until the scheduler is gone, or the task is cancelled."""
+    start_fork_server()
     _set_up_dask()
     cpus = sorted(os.sched_getaffinity(0))
     mine = [cpus[number % len(cpus)] for number in range(jobs)]
@@ -133,11 +145,19 @@ async def serve_worker(wish: ClusterWish, jobs: int, paths: Paths) -> None:
 
 
 async def _serve_worker(wish: ClusterWish, options: dict[str, Any]) -> None:
+    security = _security(wish)
+    try:
+        more = security.get_connection_args("worker") if security else {}
+        # What is no scheduler may take the connection, and say nothing.
+        reached = reach(wish.address, REACHED_WITHIN_S, **more)
+        await (await asyncio.wait_for(reached, 2 * REACHED_WITHIN_S)).close()
+    except OSError as error:
+        raise _unreachable("worker", wish, error) from error
     async with Nanny(
         wish.address,
         name=f"{socket.gethostname()}-{os.getpid()}",
-        security=_security(wish),
-        death_timeout=REACHED_WITHIN_S,
+        security=security,
+        death_timeout=STARTED_WITHIN_S,
         **options,
     ) as nanny:
         await nanny.finished()
@@ -151,15 +171,20 @@ async def serve_scheduler(wish: ClusterWish) -> None:
 
 
 async def _serve_scheduler(wish: ClusterWish) -> None:
-    async with Scheduler(
-        host=wish.host,
-        port=wish.port,
-        protocol=f"{wish.address.partition(':')[0]}://",
-        security=_security(wish),
-        allowed_failures=KILLS_MAX,
-        **NO_PAGES,
-    ) as scheduler:
-        await scheduler.finished()
+    try:
+        async with Scheduler(
+            host=wish.host,
+            port=wish.port,
+            protocol=f"{wish.address.partition(':')[0]}://",
+            security=_security(wish),
+            allowed_failures=KILLS_MAX,
+            **NO_PAGES,
+        ) as scheduler:
+            await scheduler.finished()
+    except RuntimeError as error:
+        if not isinstance(error.__cause__, OSError):
+            raise
+        raise BadInputError(f"scheduler {wish.address}: {error.__cause__}") from error
 
 
 def _security(wish: ClusterWish) -> Security | None:

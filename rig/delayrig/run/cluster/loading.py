@@ -18,13 +18,15 @@ SOCKET_NAME_BYTES = 24
 def load_dask(wish: ClusterWish) -> None:
     """Here, and at the same time in the process that workers of this machine are forked from."""
     if wish.local_workers:
-        _start_fork_server()
+        start_fork_server()
     import_module("delayrig.run.cluster.client")
 
 
 @cache
-def _start_fork_server() -> None:
-    """It lives as long as this process. Its socket is in a folder that is swept after a kill."""
+def start_fork_server() -> None:
+    """It lives as long as this process. Its socket is in a folder that is swept after a kill, and
+    whose name is short enough for a socket's.
+    """
     scratch = ScratchFolder(SOCKET_NAME_BYTES)
     atexit.register(scratch.cleanup)
     config = process.current_process()._config  # type: ignore[attr-defined] # noqa: SLF001
