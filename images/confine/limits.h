@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a confined program may use. */
+/* What a confined program may use, and what the kernel is to refuse to it. */
 #ifndef CONFINE_LIMITS_H
 #define CONFINE_LIMITS_H
 
@@ -23,6 +23,13 @@ int limits_take_user(const struct limits *limits);
 
 /* For this process and all that come of it; never raises a limit. Negative errno. */
 int limits_apply(const struct limits *limits);
+
+/*
+ * Refuses namespaces of users to this process and all that come of it, whatever their rights: in
+ * one of its own a program has every right, and with that a way to far more of the kernel. Negative
+ * errno.
+ */
+int filter_install(void);
 
 #define LIMITS_WORDS 4
 

@@ -26,7 +26,6 @@
 #include <unistd.h>
 
 #include "files.h"
-#include "filter.h"
 #include "limits.h"
 #include "text/number.h"
 

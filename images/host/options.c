@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "options.h"
 
-#include <ctype.h>
-#include <errno.h>
-#include <getopt.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "text/number.h"
 
-#include "ask.h"
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
 
 enum {
 	OPTION_SIGNALS = 256,
@@ -30,20 +26,9 @@ static const struct option long_options[] = {
 	{NULL, 0, NULL, 0},
 };
 
-/* A digit first: strtoull() would take spaces and signs. */
 static int take_number(const char *text, uint64_t number_max, uint64_t *number)
 {
-	uint64_t value;
-	char *end;
-
-	if (!isdigit((unsigned char)text[0]))
-		return -EINVAL;
-	errno = 0;
-	value = strtoull(text, &end, 0);
-	if (errno || *end != '\0' || value > number_max)
-		return -EINVAL;
-	*number = value;
-	return 0;
+	return number_parse(text, 0, 0, number_max, number) ? 0 : -EINVAL;
 }
 
 static int take_unsigned(const char *text, uint64_t number_max, unsigned int *number)
@@ -54,18 +39,6 @@ static int take_unsigned(const char *text, uint64_t number_max, unsigned int *nu
 	if (!error)
 		*number = (unsigned int)value;
 	return error;
-}
-
-/* The text up to the next comma, which is cut off; NULL once there is nothing left. */
-static char *next_word(char **rest)
-{
-	char *word = *rest;
-	char *comma = word ? strchr(word, ',') : NULL;
-
-	if (comma)
-		*comma = '\0';
-	*rest = comma ? comma + 1 : NULL;
-	return word;
 }
 
 static int take_manner(const char *word, struct noise_config *noise)
@@ -87,11 +60,11 @@ static int take_manner(const char *word, struct noise_config *noise)
 
 static int take_signals(char *text, struct noise_config *noise)
 {
-	int error = take_unsigned(next_word(&text), NOISE_RATE_HZ_MAX, &noise->rate_hz);
+	int error = take_unsigned(strsep(&text, ","), NOISE_RATE_HZ_MAX, &noise->rate_hz);
 	const char *word;
 
 	noise->signal = SIGALRM;
-	while (!error && (word = next_word(&text)) != NULL)
+	while (!error && (word = strsep(&text, ",")) != NULL)
 		error = take_manner(word, noise);
 	return error;
 }
@@ -101,7 +74,7 @@ static int take_asks(char *text, struct options *options)
 	const char *word;
 	int error = 0;
 
-	while (!error && (word = next_word(&text)) != NULL) {
+	while (!error && (word = strsep(&text, ",")) != NULL) {
 		if (options->asks == ASKS_MAX)
 			return -EINVAL;
 		error = take_number(word, UINT64_MAX, &options->ask[options->asks]);
@@ -112,12 +85,8 @@ static int take_asks(char *text, struct options *options)
 
 static int take_programmer(char *text, struct options *options)
 {
-	char *colon = strchr(text, ':');
-
-	options->programmer = text;
-	options->parameters = colon ? colon + 1 : NULL;
-	if (colon)
-		*colon = '\0';
+	options->programmer = strsep(&text, ":");
+	options->parameters = text;
 	return 0;
 }
 
