@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#define _GNU_SOURCE
 #include "folders.h"
 #include "cpio.h"
 #include "hypercall.h"
@@ -66,6 +65,16 @@ char *folders_read_text(const char *path)
 	}
 	fclose(file);
 	return text;
+}
+
+int folders_write_text(const char *path, const char *text)
+{
+	ssize_t bytes = (ssize_t)strlen(text);
+	int file = open(path, O_WRONLY | O_CLOEXEC);
+	int error = file < 0 || write(file, text, (size_t)bytes) != bytes ? -errno : 0;
+
+	close(file);
+	return error;
 }
 
 int folders_await_file(const char *path)

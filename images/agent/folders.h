@@ -21,6 +21,9 @@ int folders_unpack(const struct window *window, const char *fw_cfg_name, const c
 /* The text of a file, to be freed; NULL where it cannot be read. */
 char *folders_read_text(const char *path);
 
+/* Writes to a file that is there, at once; 0 or a negative errno. */
+int folders_write_text(const char *path, const char *text);
+
 /* Waits until the file `path` is there, 10 s at most: 0 or -ETIMEDOUT. */
 int folders_await_file(const char *path);
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#define _GNU_SOURCE
 #include "guest.h"
 #include "folders.h"
 #include "hypercall.h"
@@ -16,49 +15,34 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define WINDOW_ADDRESS_KEY "rig.window_address="
-#define WINDOW_BYTES_KEY "rig.window_bytes="
-
-static int bring_up_loopback(void)
+int guest_bring_up(const char *interface)
 {
-	struct ifreq request = {.ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING};
+	struct ifreq request = {.ifr_flags = IFF_UP | IFF_RUNNING};
 	int any = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	int error = any < 0 || ioctl(any, SIOCSIFFLAGS, &request) < 0 ? -errno : 0;
+	int error;
 
+	strncpy(request.ifr_name, interface, IFNAMSIZ - 1);
+	error = any < 0 || ioctl(any, SIOCSIFFLAGS, &request) < 0 ? -errno : 0;
 	close(any);
 	return error;
 }
 
-static int write_setting(const char *path, const char *value)
-{
-	ssize_t len = (ssize_t)strlen(value);
-	int file = open(path, O_WRONLY | O_CLOEXEC);
-	int error = file < 0 || write(file, value, (size_t)len) != len ? -errno : 0;
-
-	close(file);
-	return error;
-}
-
-/* A throttled emulator would see everything late; and nothing real-time here runs for long. */
-static int lift_realtime_throttling(void)
-{
-	return write_setting("/proc/sys/kernel/sched_rt_runtime_us", "-1");
-}
-
 /*
- * What TCP does with each segment for a network that loses or delays some. The loopback interface
- * does neither. They save a tenth of a round trip, and change nothing of when bytes are there.
+ * What TCP does with each segment for a network that loses or delays some is needless: the loopback
+ * interface does neither. It saves a tenth of a round trip, and changes nothing of when bytes are
+ * there. A throttled emulator would see everything late, and nothing real-time here runs for long.
  */
-static int simplify_tcp(void)
+static int change_settings(void)
 {
-	static const char *const needless[] = {
-		"/proc/sys/net/ipv4/tcp_early_retrans",
-		"/proc/sys/net/ipv4/tcp_timestamps",
+	static const char *const settings[][2] = {
+		{"/proc/sys/net/ipv4/tcp_early_retrans", "0"},
+		{"/proc/sys/net/ipv4/tcp_timestamps", "0"},
+		{"/proc/sys/kernel/sched_rt_runtime_us", "-1"},
 	};
 	int error = 0;
 
-	for (size_t i = 0; i < sizeof(needless) / sizeof(needless[0]) && !error; i++)
-		error = write_setting(needless[i], "0");
+	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]) && !error; i++)
+		error = folders_write_text(settings[i][0], settings[i][1]);
 	return error;
 }
 
@@ -106,28 +90,26 @@ void guest_stop(const char *what, int error)
 	}
 }
 
+void guest_require(int error, const char *what)
+{
+	if (error < 0)
+		guest_stop(what, error);
+}
+
 void guest_begin(struct window *window)
 {
 	int error;
 
 	folders_mount_system();
-	error = hypercall_init();
-	if (error)
-		guest_stop("no access to devices", error);
-	error = window_open(
-		window, guest_number(WINDOW_ADDRESS_KEY), guest_number(WINDOW_BYTES_KEY));
-	if (error)
-		guest_stop("no window to the host", error);
-	error = seed_random();
-	if (error)
-		guest_stop("no random numbers", error);
-	error = bring_up_loopback();
+	guest_require(hypercall_init(), "no access to devices");
+	guest_require(window_open(window, guest_number("rig.window_address="),
+			      guest_number("rig.window_bytes=")),
+		"no window to the host");
+	guest_require(seed_random(), "no random numbers");
+	error = guest_bring_up("lo");
 	if (!error)
-		error = simplify_tcp();
-	if (!error)
-		error = lift_realtime_throttling();
+		error = change_settings();
 	if (!error)
 		error = process_init();
-	if (error)
-		guest_stop("no network or no real-time priority", error);
+	guest_require(error, "no network or no real-time priority");
 }

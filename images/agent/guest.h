@@ -14,7 +14,13 @@ void guest_begin(struct window *window);
 /* The number behind `key`, such as `rig.window_bytes=`, of the kernel's command line; 0: none. */
 uint64_t guest_number(const char *key);
 
+/* Brings that network interface up; 0 or a negative errno. */
+int guest_bring_up(const char *interface);
+
 /* Says why, and pauses the machine for good. */
 void guest_stop(const char *what, int error) __attribute__((noreturn));
+
+/* The same where `error` is one. */
+void guest_require(int error, const char *what);
 
 #endif

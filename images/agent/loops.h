@@ -24,8 +24,8 @@ struct loops {
  */
 int loops_start(struct loops *loops, unsigned int count, unsigned int core, unsigned int stride);
 
-/* The same: `each` on every one of the first `cores` cores. */
-int loops_start_crowd(struct loops *loops, unsigned int each, unsigned int cores);
+/* The same: `each` on every core. */
+int loops_start_crowd(struct loops *loops, unsigned int each);
 
 /* Stops them where they are, and returns when they stand. */
 void loops_pause(const struct loops *loops);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#define _GNU_SOURCE
 #include "process.h"
 #include "hypercall.h"
 
@@ -21,18 +20,18 @@
 #include <time.h>
 #include <unistd.h>
 
-#define AGENT_PRIORITY 40 /* the emulator takes 50: nothing of ours delays it */
-#define NS_PER_S UINT64_C(1000000000)
+#define AGENT_PRIORITY 40     /* the emulator takes 50: nothing of ours delays it */
 #define USUAL_SLACK_NS 50000L /* of every process that a shell starts */
 #define FDS_CLEAR 16          /* above those that the emulator is told to use */
 #define EMULATOR_READY_MS 60000
 
-static void pin(unsigned int core)
+static void keep_to(unsigned int first, unsigned int count)
 {
 	cpu_set_t cores;
 
 	CPU_ZERO(&cores);
-	CPU_SET(core, &cores);
+	for (unsigned int core = first; core < first + count; core++)
+		CPU_SET(core, &cores);
 	sched_setaffinity(0, sizeof(cores), &cores);
 }
 
@@ -47,7 +46,7 @@ void process_become_ordinary(unsigned int core)
 	sched_setscheduler(0, SCHED_OTHER, &param);
 	/* A child of a real-time process inherits that one's slack, which is none. */
 	prctl(PR_SET_TIMERSLACK, USUAL_SLACK_NS, 0L, 0L, 0L);
-	pin(core);
+	keep_to(core, 1);
 }
 
 void process_sleep_ms(unsigned int ms)
@@ -61,7 +60,7 @@ int process_init(void)
 {
 	struct sched_param param = {.sched_priority = AGENT_PRIORITY};
 
-	pin(PROCESS_CORE_OF_SUBJECT);
+	keep_to(PROCESS_CORE_OF_SUBJECT, 1);
 	return sched_setscheduler(0, SCHED_FIFO, &param) < 0 ? -errno : 0;
 }
 
@@ -69,7 +68,7 @@ int process_leave_core_of_subject(pid_t emulator)
 {
 	struct sched_param param = {0};
 
-	pin(PROCESS_CORE_OF_SUBJECT + 1);
+	keep_to(PROCESS_CORE_OF_SUBJECT + 1, 1);
 	return sched_setscheduler(emulator, SCHED_OTHER, &param) < 0 ? -errno : 0;
 }
 
@@ -196,16 +195,6 @@ static int limit_files(unsigned long bytes_max)
 	return bytes_max > 0 && setrlimit(RLIMIT_FSIZE, &limit) < 0 ? -errno : 0;
 }
 
-static void leave_core(void)
-{
-	cpu_set_t cores;
-
-	CPU_ZERO(&cores);
-	for (long core = sysconf(_SC_NPROCESSORS_ONLN) - 1; core >= 0; core--)
-		CPU_SET((size_t)core, &cores);
-	sched_setaffinity(0, sizeof(cores), &cores);
-}
-
 int process_move(pid_t pid, unsigned int core)
 {
 	char path[32];
@@ -243,7 +232,7 @@ int process_start(pid_t *pid, const struct program *program)
 	if (*pid == 0) {
 		process_become_ordinary(PROCESS_CORE_OF_SUBJECT);
 		if (program->anywhere)
-			leave_core();
+			keep_to(0, (unsigned int)sysconf(_SC_NPROCESSORS_ONLN));
 		redirect_output(program->output);
 		if (chroot(program->root) < 0 || chdir("/") < 0)
 			_exit(126);

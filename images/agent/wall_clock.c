@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Source: adjtimex(2); Linux kernel/time/ntp.c for when a second is announced and taken. */
-#define _GNU_SOURCE
 #include "wall_clock.h"
 
 #include <errno.h>
