@@ -15,13 +15,19 @@
 #include "serprog/counter.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define EMULATOR_WORDS "/emulator"
 #define BRIDGE_FILE "opt/org.flashrom.rig/bridge"
+#define FDS_CLEAR 16 /* above those that the emulator is told to use */
+#define EMULATOR_READY_MS 60000
 #define EMULATOR_END_MS 60000
 #define GIVEN_UP_MS 1000 /* that a subject gets to notice that the emulator hung up on it */
 /* Idle, so it costs nothing: late initcalls and the timers of the boot. */
@@ -32,6 +38,108 @@
 uint64_t hypercall_virtual_ns(void)
 {
 	return counter_read_ns();
+}
+
+struct emulator {
+	pid_t pid;
+	int ready;   /* a line arrives when it listens */
+	int arrived; /* a byte arrives when it has accepted its client */
+	int release; /* a byte sent here lets it go on */
+	int words;   /* the rest of its command line goes in here */
+};
+
+/* Between the agent and the emulator, which knows its ends by these numbers. */
+enum { PIPE_READY, PIPE_ARRIVED, PIPE_RELEASE, PIPE_STANDS_BY, PIPE_WORDS, PIPES };
+
+static const struct {
+	int theirs_fd;
+	bool theirs_writes;
+} ends[PIPES] = {
+	[PIPE_READY] = {3, true},
+	[PIPE_ARRIVED] = {4, true},
+	[PIPE_RELEASE] = {5, false},
+	[PIPE_STANDS_BY] = {6, true},
+	[PIPE_WORDS] = {7, false},
+};
+
+/* Gives the emulator's ends their numbers. */
+static void become(int *theirs)
+{
+	for (size_t i = 0; i < PIPES; i++)
+		theirs[i] = fcntl(theirs[i], F_DUPFD_CLOEXEC, FDS_CLEAR);
+	for (size_t i = 0; i < PIPES; i++)
+		dup2(theirs[i], ends[i].theirs_fd);
+}
+
+/* A byte within the time that a very slow guest takes: 0, -ETIMEDOUT or -EPIPE. */
+static int await_byte(int fd)
+{
+	struct pollfd coming = {.fd = fd, .events = POLLIN};
+	char first;
+
+	if (poll(&coming, 1, EMULATOR_READY_MS) != 1)
+		return -ETIMEDOUT;
+	return read(fd, &first, 1) == 1 ? 0 : -EPIPE;
+}
+
+/* Starts it, and waits until it has done what it can without knowing its chip (`--standby`). */
+static int emulator_stand_by(struct emulator *emulator, const struct spec_words *words)
+{
+	int pipes[PIPES][2], ours[PIPES], theirs[PIPES];
+	int error;
+
+	for (size_t i = 0; i < PIPES; i++) {
+		if (pipe2(pipes[i], O_CLOEXEC) < 0)
+			return -errno;
+		ours[i] = pipes[i][ends[i].theirs_writes ? 0 : 1];
+		theirs[i] = pipes[i][ends[i].theirs_writes ? 1 : 0];
+	}
+	emulator->pid = fork();
+	if (emulator->pid < 0)
+		return -errno;
+	if (emulator->pid == 0) {
+		process_become_ordinary(PROCESS_CORE_OF_SUBJECT);
+		if (chdir(CELL_FOLDER) < 0)
+			_exit(126);
+		process_redirect("emulator.log");
+		become(theirs);
+		execv(words->word[0], words->word);
+		_exit(127);
+	}
+	for (size_t i = 0; i < PIPES; i++)
+		close(theirs[i]);
+	*emulator = (struct emulator){
+		.pid = emulator->pid,
+		.ready = ours[PIPE_READY],
+		.arrived = ours[PIPE_ARRIVED],
+		.release = ours[PIPE_RELEASE],
+		.words = ours[PIPE_WORDS],
+	};
+	error = await_byte(ours[PIPE_STANDS_BY]);
+	close(ours[PIPE_STANDS_BY]);
+	return error;
+}
+
+/* All at once: each write would wake the emulator, which is above everything. */
+static int write_words(int fd, const struct spec_words *words)
+{
+	struct iovec parts[SPEC_WORDS_MAX];
+	ssize_t bytes = 0;
+
+	for (size_t i = 0; i < words->count; i++) {
+		parts[i] = (struct iovec){words->word[i], strlen(words->word[i]) + 1};
+		bytes += (ssize_t)parts[i].iov_len;
+	}
+	return writev(fd, parts, (int)words->count) == bytes ? 0 : -EPIPE;
+}
+
+/* Tells it the rest of its command line and waits until it is ready. */
+static int emulator_tell(struct emulator *emulator, const struct spec_words *words)
+{
+	int error = write_words(emulator->words, words);
+
+	close(emulator->words);
+	return error ? error : await_byte(emulator->ready);
 }
 
 /*
@@ -181,7 +289,7 @@ static int prepare_emulator(struct emulator *emulator)
 	if (!spec_parse_words(text, &words))
 		return -EINVAL;
 	mkdir(CELL_FOLDER, 0755);
-	return emulator_stand_by(emulator, &words, CELL_FOLDER);
+	return emulator_stand_by(emulator, &words);
 }
 
 /*
@@ -202,7 +310,7 @@ int main(void)
 {
 	struct report report;
 	struct window window;
-	struct emulator emulator;
+	struct emulator emulator = {0};
 	struct spec spec = {0};
 
 	guest_begin(&window);

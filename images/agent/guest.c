@@ -68,17 +68,12 @@ static int seed_random(void)
 
 uint64_t guest_number(const char *key)
 {
-	char line[4096] = "";
-	FILE *file = fopen("/proc/cmdline", "re");
-	const char *at;
+	char *line = folders_read_text("/proc/cmdline");
+	const char *at = line ? strstr(line, key) : NULL;
+	uint64_t number = at ? strtoull(at + strlen(key), NULL, 0) : 0;
 
-	if (!file)
-		return 0;
-	if (!fgets(line, sizeof(line), file))
-		line[0] = '\0';
-	fclose(file);
-	at = strstr(line, key);
-	return at ? strtoull(at + strlen(key), NULL, 0) : 0;
+	free(line);
+	return number;
 }
 
 void guest_stop(const char *what, int error)

@@ -4,11 +4,15 @@
 #include "hypercall.h"
 #include "memory_hog.h"
 #include "process.h"
-#include "wall_clock.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <sys/timex.h>
+#include <time.h>
 
 #define NEVER_NS UINT64_MAX
+#define S_PER_DAY 86400
+#define MS_PER_S 1000
 
 static void report_loops(struct report *report, const char *event, const struct loops *loops)
 {
@@ -95,20 +99,45 @@ static int begin_rt_throttle(struct hazards *hazards)
 	return report_failure(hazards->report, "no throttling of real-time tasks", error);
 }
 
+/*
+ * Sources: adjtimex(2); Linux kernel/time/ntp.c for when a second is announced and taken. One that
+ * is put in comes after the last one of the day; one left out is that one.
+ */
+static int set_before_leap(bool removed)
+{
+	struct timespec time;
+
+	if (clock_gettime(CLOCK_REALTIME, &time) < 0)
+		return -errno;
+	time.tv_sec += S_PER_DAY - time.tv_sec % S_PER_DAY;
+	time.tv_sec -= SPEC_LEAP_AHEAD_MS / MS_PER_S + (removed ? 2 : 1);
+	time.tv_nsec = (MS_PER_S - SPEC_LEAP_AHEAD_MS % MS_PER_S) * (long)NS_PER_MS;
+	return clock_settime(CLOCK_REALTIME, &time) < 0 ? -errno : 0;
+}
+
 /* The second is announced here, and taken `leap_after_ms` after the subject starts. */
 static int begin_leap(struct hazards *hazards)
 {
 	const struct spec_hazards *spec = &hazards->spec->hazards;
+	const bool removed = spec->leap == SPEC_LEAP_DELETE;
+	/* A clock whose error is not known tells no state but that. */
+	struct timex order = {
+		.modes = ADJ_STATUS | ADJ_MAXERROR,
+		.status = removed ? STA_DEL : STA_INS,
+		.maxerror = 0,
+	};
 	int error;
 
 	if (spec->leap == SPEC_LEAP_NONE)
 		return 0;
-	error = wall_clock_announce_leap(spec->leap == SPEC_LEAP_DELETE);
+	error = set_before_leap(removed);
+	if (!error && adjtimex(&order) < 0)
+		error = -errno;
 	if (error)
 		return report_failure(hazards->report, "no leap second", error);
 	report_moment(hazards->report, "leap_announced", "due_ns",
-		hypercall_virtual_ns() + WALL_CLOCK_LEAP_AHEAD_MS * NS_PER_MS);
-	process_sleep_ms(WALL_CLOCK_LEAP_AHEAD_MS - spec->leap_after_ms);
+		hypercall_virtual_ns() + SPEC_LEAP_AHEAD_MS * NS_PER_MS);
+	process_sleep_ms(SPEC_LEAP_AHEAD_MS - spec->leap_after_ms);
 	return 0;
 }
 
@@ -224,13 +253,20 @@ static void switch_siblings(struct hazards *hazards, uint64_t now_ns)
 static void step_wall_clock(struct hazards *hazards)
 {
 	const struct spec_hazards *spec = &hazards->spec->hazards;
-	int error = wall_clock_step(spec->wall_step_s);
+	struct timespec now;
+	int error = clock_gettime(CLOCK_REALTIME, &now);
 
+	if (!error) {
+		now.tv_sec += spec->wall_step_s;
+		error = clock_settime(CLOCK_REALTIME, &now);
+	}
 	hazards->wall_step_due_ns += spec->wall_step_every_ms * NS_PER_MS;
-	if (report_failure(hazards->report, "the wall clock cannot be set", error) < 0)
-		hazards->wall_step_due_ns = NEVER_NS;
-	else
+	if (!error) {
 		report_moment(hazards->report, "wall_clock_step", NULL, 0);
+		return;
+	}
+	report_failure(hazards->report, "the wall clock cannot be set", -errno);
+	hazards->wall_step_due_ns = NEVER_NS;
 }
 
 void hazards_run_due(struct hazards *hazards)
@@ -261,6 +297,7 @@ static void end_hogs(struct hazards *hazards, struct loops *loops, const char *e
 void hazards_end(struct hazards *hazards)
 {
 	const struct spec_hazards *spec = &hazards->spec->hazards;
+	struct timex look = {.modes = 0};
 
 	loops_end(&hazards->siblings);
 	end_hogs(hazards, &hazards->hogs, "hogs_stopped");
@@ -270,5 +307,5 @@ void hazards_end(struct hazards *hazards)
 			memory_hog_reclaimed_now());
 	memory_hog_end(&hazards->memory_hog);
 	if (spec->leap != SPEC_LEAP_NONE)
-		report_moment(hazards->report, "leap_state", "state", (uint64_t)wall_clock_state());
+		report_moment(hazards->report, "leap_state", "state", (uint64_t)adjtimex(&look));
 }

@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -48,14 +47,10 @@ static int map_registers(const char *path, uint64_t offset, volatile uint8_t *ov
  */
 static bool pvpanic_begins_a_page(void)
 {
-	char line[64] = "";
-	FILE *file = fopen(PVPANIC_FOLDER "resource", "re");
-	uint64_t start;
+	char *regions = folders_read_text(PVPANIC_FOLDER "resource");
+	uint64_t start = regions ? strtoull(regions, NULL, 16) : 0;
 
-	if (!file)
-		return false;
-	start = fgets(line, sizeof(line), file) ? strtoull(line, NULL, 16) : 0;
-	fclose(file);
+	free(regions);
 	return start != 0 && start % PAGE_BYTES == 0;
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "spec.h"
 #include "hypercall.h"
-#include "wall_clock.h"
 
 #include <limits.h>
 #include <stdbool.h>
@@ -154,7 +153,7 @@ static bool take_leap(char *value, void *field)
 		return false;
 	hazards->leap = delete ? SPEC_LEAP_DELETE : SPEC_LEAP_INSERT;
 	return take_number(rest, &hazards->leap_after_ms) &&
-	       hazards->leap_after_ms <= WALL_CLOCK_LEAP_AHEAD_MS;
+	       hazards->leap_after_ms <= SPEC_LEAP_AHEAD_MS;
 }
 
 static bool take_move(char *value, void *field)

@@ -76,6 +76,9 @@ struct spec_collect {
 	unsigned long size_bytes;
 };
 
+/* How far ahead a leap second is announced: the kernel takes note at the second before. */
+#define SPEC_LEAP_AHEAD_MS 1100
+
 enum spec_leap {
 	SPEC_LEAP_NONE,
 	SPEC_LEAP_INSERT,
