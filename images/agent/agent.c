@@ -8,7 +8,6 @@
  * Every failure becomes an `agent_error` event, which the rig reports as its own fault.
  */
 #include "cell.h"
-#include "folders.h"
 #include "guest.h"
 #include "hypercall.h"
 #include "process.h"
@@ -214,12 +213,12 @@ static int start_bridge(const struct window *window, const struct spec *spec, pi
 	*bridge = 0;
 	if (spec->bridge.count == 0)
 		return 0;
-	error = folders_unpack(window, BRIDGE_FILE, spec->bridge_root);
+	error = guest_unpack(window, BRIDGE_FILE, spec->bridge_root);
 	if (!error)
-		error = folders_show_system_in(spec->bridge_root);
+		error = guest_show_system_in(spec->bridge_root);
 	if (!error)
 		error = process_start(bridge, &program);
-	return error ? error : folders_await_file(spec->bridge_makes);
+	return error ? error : guest_await_file(spec->bridge_makes);
 }
 
 static void end_emulator(const struct emulator *emulator, struct report *report)
@@ -282,7 +281,7 @@ static void run_cell(const struct window *window, struct emulator *emulator, str
 static int prepare_emulator(struct emulator *emulator)
 {
 	struct spec_words words;
-	char *text = folders_read_text(EMULATOR_WORDS);
+	char *text = guest_read_text(EMULATOR_WORDS);
 
 	if (!text)
 		return -errno;

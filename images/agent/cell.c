@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cell.h"
-#include "folders.h"
+#include "guest.h"
 #include "hypercall.h"
 #include "parcel.h"
 #include "process.h"
@@ -15,7 +15,7 @@
 
 static int read_spec(struct report *report, struct spec *spec)
 {
-	char *text = folders_read_text(CELL_FOLDER "/spec");
+	char *text = guest_read_text(CELL_FOLDER "/spec");
 	size_t wrong_line;
 	char detail[32];
 
@@ -33,7 +33,7 @@ static int read_spec(struct report *report, struct spec *spec)
 
 int cell_take_in(const struct window *window, struct report *report, struct spec *spec)
 {
-	int error = folders_unpack(window, CELL_FILE, CELL_FOLDER);
+	int error = guest_unpack(window, CELL_FILE, CELL_FOLDER);
 
 	if (error)
 		return report_failure(report, "no cell came through fw_cfg", error);
@@ -41,15 +41,15 @@ int cell_take_in(const struct window *window, struct report *report, struct spec
 	error = read_spec(report, spec);
 	if (error)
 		return error;
-	error = folders_unpack(window, SUBJECT_FILE, spec->root);
+	error = guest_unpack(window, SUBJECT_FILE, spec->root);
 	if (error)
 		return report_failure(report, "no subject came through fw_cfg", error);
 	for (size_t i = 0; i < spec->images; i++) {
-		error = folders_make_image(&spec->image[i]);
+		error = guest_make_image(&spec->image[i]);
 		if (error)
 			return report_failure(report, spec->image[i].path, error);
 	}
-	error = folders_show_system_in(spec->root);
+	error = guest_show_system_in(spec->root);
 	if (error)
 		return report_failure(report, "no system folders for the subject", error);
 	hypercall_mark(MARK_SUBJECT_IN);

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "hazards.h"
-#include "folders.h"
+#include "guest.h"
 #include "hypercall.h"
 #include "memory_hog.h"
 #include "process.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <stdio.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/timex.h>
 #include <time.h>
+#include <unistd.h>
 
 #define NEVER_NS UINT64_MAX
 #define S_PER_DAY 86400
@@ -93,7 +97,7 @@ static int begin_rt_throttle(struct hazards *hazards)
 	error = process_leave_core_of_subject(hazards->emulator);
 	snprintf(text, sizeof(text), "%u", runtime_us);
 	if (!error)
-		error = folders_write_text("/proc/sys/kernel/sched_rt_runtime_us", text);
+		error = guest_write_text("/proc/sys/kernel/sched_rt_runtime_us", text);
 	if (!error)
 		report_moment(hazards->report, "rt_throttle", "runtime_us", runtime_us);
 	return report_failure(hazards->report, "no throttling of real-time tasks", error);
@@ -190,14 +194,23 @@ int hazards_subject_started(struct hazards *hazards, pid_t subject)
 	return stops_start(&hazards->stops, subject, spec->stops_hz);
 }
 
+/*
+ * What it may do about its priority. What cannot be read counts as a right: nobody shall rely on its
+ * absence then.
+ */
 static void report_rights(struct hazards *hazards)
 {
-	struct process_rights rights = process_rights(hazards->subject);
+	const pid_t subject = hazards->subject;
+	struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, subject};
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {0};
+	struct rlimit limit = {0, 0};
+	const bool unknown = syscall(SYS_capget, &header, data) < 0 ||
+			     prlimit(subject, RLIMIT_RTPRIO, NULL, &limit) < 0;
 
 	report_numbers(hazards->report, "subject_rights",
 		(const struct report_number[]){
-			{"cap_sys_nice", rights.cap_sys_nice},
-			{"rtprio_max", rights.rtprio_max},
+			{"cap_sys_nice", unknown || data[0].effective & 1u << CAP_SYS_NICE},
+			{"rtprio_max", unknown ? UINT64_MAX : limit.rlim_max},
 			{NULL, 0},
 		});
 }

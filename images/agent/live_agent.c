@@ -18,7 +18,6 @@
 
 #include "cell.h"
 #include "channel.h"
-#include "folders.h"
 #include "guest.h"
 #include "hypercall.h"
 #include "process.h"
@@ -53,7 +52,7 @@ static int load_driver(void)
 static int await_settled_clock(void)
 {
 	for (unsigned int looks = 0; looks < LOOKS_MAX; looks++) {
-		char *name = folders_read_text(CLOCKSOURCE);
+		char *name = guest_read_text(CLOCKSOURCE);
 		bool settled = name &&
 			       strncmp(name, EARLY_CLOCKSOURCE, sizeof(EARLY_CLOCKSOURCE) - 1) != 0;
 

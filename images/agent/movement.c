@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "movement.h"
-#include "folders.h"
+#include "guest.h"
 #include "hypercall.h"
 #include "process.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 /* splitmix64: every seed will do, and equal seeds give equal draws. */
@@ -36,9 +39,36 @@ static void failed(struct movement *movement, const char *what, int error)
 		report_failure(movement->report, what, error);
 }
 
+/* With all of its threads. */
+static int move_process(pid_t pid, unsigned int core)
+{
+	char path[32];
+	cpu_set_t cores;
+	struct dirent *entry;
+	int error = 0;
+	DIR *tasks;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	tasks = opendir(path);
+	if (!tasks)
+		return -errno;
+	CPU_ZERO(&cores);
+	CPU_SET(core, &cores);
+	while ((entry = readdir(tasks)) != NULL) {
+		pid_t task = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		/* A thread may have ended meanwhile. */
+		if (task > 0 && sched_setaffinity(task, sizeof(cores), &cores) < 0 &&
+			errno != ESRCH)
+			error = -errno;
+	}
+	closedir(tasks);
+	return error;
+}
+
 static void move_to(struct movement *movement, unsigned int core)
 {
-	failed(movement, "the subject cannot be moved", process_move(movement->subject, core));
+	failed(movement, "the subject cannot be moved", move_process(movement->subject, core));
 	movement->core = core;
 }
 
@@ -67,7 +97,7 @@ static int switch_core(unsigned int core, const char *on)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/online", core);
-	return folders_write_text(path, on);
+	return guest_write_text(path, on);
 }
 
 static void give_core_back(struct movement *movement)

@@ -4,7 +4,7 @@
  * since the machine is there (hw/arm/virt.c, base_memmap); pvpanic is the PCI device 1, whose
  * registers the kernel has put somewhere.
  */
-#include "folders.h"
+#include "guest.h"
 #include "hypercall.h"
 
 #include <endian.h>
@@ -47,7 +47,7 @@ static int map_registers(const char *path, uint64_t offset, volatile uint8_t *ov
  */
 static bool pvpanic_begins_a_page(void)
 {
-	char *regions = folders_read_text(PVPANIC_FOLDER "resource");
+	char *regions = guest_read_text(PVPANIC_FOLDER "resource");
 	uint64_t start = regions ? strtoull(regions, NULL, 16) : 0;
 
 	free(regions);
@@ -57,7 +57,7 @@ static bool pvpanic_begins_a_page(void)
 /* A PCI device answers once it is enabled. */
 int hypercall_init(void)
 {
-	int error = folders_write_text(PVPANIC_FOLDER "enable", "1");
+	int error = guest_write_text(PVPANIC_FOLDER "enable", "1");
 
 	if (!error && !pvpanic_begins_a_page())
 		error = -ENODEV;

@@ -2,7 +2,6 @@
 #include "process.h"
 #include "hypercall.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -100,32 +99,6 @@ static int confine(const struct program *program)
 	return 0;
 }
 
-int process_move(pid_t pid, unsigned int core)
-{
-	char path[32];
-	cpu_set_t cores;
-	struct dirent *entry;
-	int error = 0;
-	DIR *tasks;
-
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	tasks = opendir(path);
-	if (!tasks)
-		return -errno;
-	CPU_ZERO(&cores);
-	CPU_SET(core, &cores);
-	while ((entry = readdir(tasks)) != NULL) {
-		pid_t task = (pid_t)strtol(entry->d_name, NULL, 10);
-
-		/* A thread may have ended meanwhile. */
-		if (task > 0 && sched_setaffinity(task, sizeof(cores), &cores) < 0 &&
-			errno != ESRCH)
-			error = -errno;
-	}
-	closedir(tasks);
-	return error;
-}
-
 int process_start(pid_t *pid, const struct program *program)
 {
 	static char *const environment[] = {
@@ -145,21 +118,6 @@ int process_start(pid_t *pid, const struct program *program)
 		_exit(127);
 	}
 	return 0;
-}
-
-struct process_rights process_rights(pid_t pid)
-{
-	struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, pid};
-	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {0};
-	struct rlimit limit = {0, 0};
-
-	/* What cannot be read counts as a right: nobody shall rely on its absence then. */
-	if (syscall(SYS_capget, &header, data) < 0 || prlimit(pid, RLIMIT_RTPRIO, NULL, &limit) < 0)
-		return (struct process_rights){true, UINT64_MAX};
-	return (struct process_rights){
-		.cap_sys_nice = data[0].effective & (UINT32_C(1) << CAP_SYS_NICE),
-		.rtprio_max = limit.rlim_max,
-	};
 }
 
 /* Polls `set`, in which a negative descriptor is passed over, until the virtual clock says stop. */

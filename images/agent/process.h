@@ -31,9 +31,6 @@ int process_leave_core_of_subject(pid_t emulator);
 /* Nothing to read for the calling process, and the file `path` for what it writes. */
 void process_redirect(const char *path);
 
-/* Lets every thread of that process run on the one core alone. 0 or a negative errno. */
-int process_move(pid_t pid, unsigned int core);
-
 struct program {
 	const struct spec_words *words;
 	const char *root;             /* its own root */
@@ -45,14 +42,6 @@ struct program {
 
 /* Starts an ordinary program on the first core, or anywhere; 0 or a negative errno. */
 int process_start(pid_t *pid, const struct program *program);
-
-/* What a process may do about its own priority. */
-struct process_rights {
-	bool cap_sys_nice;
-	uint64_t rtprio_max;
-};
-
-struct process_rights process_rights(pid_t pid);
 
 enum process_news {
 	PROCESS_READABLE, /* the descriptor has something to read */

@@ -2,18 +2,7 @@
 #include "events.h"
 #include "serprog/counter.h"
 
-#include <errno.h>
 #include <inttypes.h>
-
-int events_open(FILE **events, const char *path)
-{
-	FILE *file = path ? fopen(path, "w") : NULL;
-
-	if (path && !file)
-		return -errno;
-	*events = file;
-	return 0;
-}
 
 void events_host_start(FILE *events)
 {

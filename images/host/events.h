@@ -6,10 +6,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Opens the new file `path`; NULL: events go nowhere. 0 or a negative errno. */
-int events_open(FILE **events, const char *path);
-
-/* Each line is written at once, so that a program that is ended leaves what came before. */
+/* Each line is written at once, so that a program that is ended leaves what came before; NULL: none.
+ */
 void events_host_start(FILE *events);
 
 /* How many signals were handled, and how often the other threads were seen to turn. */

@@ -8,6 +8,7 @@
 #include "options.h"
 #include "session.h"
 
+#include <errno.h>
 #include <string.h>
 
 static int run(const struct options *options, FILE *events)
@@ -30,16 +31,16 @@ static int run(const struct options *options, FILE *events)
 int main(int argc, char *argv[])
 {
 	struct options options;
-	FILE *events;
+	FILE *events = NULL;
 	int error;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	error = options_parse(argc, argv, &options);
-	if (error)
+	if (options_parse(argc, argv, &options) < 0)
 		return 2;
-	error = events_open(&events, options.events_path);
-	if (error) {
-		fprintf(stderr, "%s: %s\n", options.events_path, strerror(-error));
+	if (options.events_path)
+		events = fopen(options.events_path, "w");
+	if (options.events_path && !events) {
+		fprintf(stderr, "%s: %s\n", options.events_path, strerror(errno));
 		return 2;
 	}
 	error = run(&options, events);

@@ -7,22 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
-enum {
-	OPTION_SIGNALS = 256,
-	OPTION_THREADS,
-	OPTION_DELAY,
-	OPTION_ASK,
-	OPTION_ARGUMENT,
-	OPTION_EVENTS
-};
-
 static const struct option long_options[] = {
-	{"signals", required_argument, NULL, OPTION_SIGNALS},
-	{"threads", required_argument, NULL, OPTION_THREADS},
-	{"delay", required_argument, NULL, OPTION_DELAY},
-	{"ask", required_argument, NULL, OPTION_ASK},
-	{"argument", required_argument, NULL, OPTION_ARGUMENT},
-	{"events", required_argument, NULL, OPTION_EVENTS},
+	{"signals", required_argument, NULL, 'S'},
+	{"threads", required_argument, NULL, 'T'},
+	{"delay", required_argument, NULL, 'D'},
+	{"ask", required_argument, NULL, 'A'},
+	{"argument", required_argument, NULL, 'G'},
+	{"events", required_argument, NULL, 'V'},
 	{NULL, 0, NULL, 0},
 };
 
@@ -126,17 +117,17 @@ static int take_option(int name, char *value, struct options *options)
 		return take_job(options, JOB_ERASE, NULL);
 	case 'N':
 		return 0; /* a layout's regions alone are verified in any case */
-	case OPTION_SIGNALS:
+	case 'S':
 		return take_signals(value, &options->noise);
-	case OPTION_THREADS:
+	case 'T':
 		return take_unsigned(value, NOISE_THREADS_MAX, &options->noise.threads);
-	case OPTION_DELAY:
+	case 'D':
 		return take_number(value, UINT64_MAX, &options->delay_address);
-	case OPTION_ASK:
+	case 'A':
 		return take_asks(value, options);
-	case OPTION_ARGUMENT:
+	case 'G':
 		return take_unsigned(value, ASK_ARGUMENT_MAX, &options->delay_argument);
-	case OPTION_EVENTS:
+	case 'V':
 		return take_string(&options->events_path, value);
 	default:
 		return -EINVAL;
