@@ -5,7 +5,7 @@
  *
  *     rig-confine FD UID PROCESSES MEMORY_BYTES FILE_BYTES OWN KEPT NAMES PROGRAM [WORD...]
  *
- * OWN, KEPT and NAMES are those of files.h. FD is a socket that keeps messages apart. Over it come:
+ * OWN, KEPT and NAMES are those of confine.h. FD is a socket that keeps messages apart. Over it come:
  *
  *     ready            from the subject, as the kernel says whose id that is; any answer starts it
  *     failed ERRNO     it could not be started
@@ -25,8 +25,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "files.h"
-#include "limits.h"
+#include "confine.h"
 #include "text/number.h"
 
 #define FILES_WORDS 3

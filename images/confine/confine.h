@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a confined program may use, and what the kernel is to refuse to it. */
-#ifndef CONFINE_LIMITS_H
-#define CONFINE_LIMITS_H
+/* What a confined program may use, what the kernel is to refuse to it, and which files it keeps. */
+#ifndef CONFINE_CONFINE_H
+#define CONFINE_CONFINE_H
 
 #include <stdint.h>
 #include <sys/types.h>
+
+#define LIMITS_WORDS 4
 
 struct limits {
 	uid_t uid; /* who it is to be; 0: who we are */
@@ -31,6 +33,20 @@ int limits_apply(const struct limits *limits);
  */
 int filter_install(void);
 
-#define LIMITS_WORDS 4
+/*
+ * The subject's own folder has a bounded size and is gone with the sandbox. Files of some names are
+ * brought into it before, and kept after: those names stand for files of this machine, elsewhere.
+ */
+struct files {
+	const char *own;   /* the subject's folder */
+	const char *kept;  /* where each name stands for a file of this machine */
+	const char *names; /* joined by commas */
+};
+
+/* Copies what is not empty to the subject's folder. Negative errno. */
+int files_bring(const struct files *files);
+
+/* Copies back what is there, and is a file: no link is followed. Negative errno. */
+int files_keep(const struct files *files);
 
 #endif
