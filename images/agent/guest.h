@@ -8,8 +8,7 @@
 #include "spec.h"
 #include "window.h"
 
-/* System folders, devices, the window, loopback, real-time priority. Ends the guest where it fails.
- */
+/* Ends the guest where anything fails. */
 void guest_begin(struct window *window);
 
 /* The number behind `key`, such as `rig.window_bytes=`, of the kernel's command line; 0: none. */
@@ -24,10 +23,7 @@ void guest_stop(const char *what, int error) __attribute__((noreturn));
 /* The same where `error` is one. */
 void guest_require(int error, const char *what);
 
-/*
- * Shows the same folders inside another root, so that a tty made in one is seen in the other.
- * Returns 0 or a negative errno.
- */
+/* Shows the system folders in another root, too, and ttys with them; 0 or a negative errno. */
 int guest_show_system_in(const char *root);
 
 /* Fetches an archive into the window and unpacks it into `folder`; 0 or a negative errno. */

@@ -50,8 +50,6 @@ void hazards_subject_accepted(struct hazards *hazards, uint64_t printed_bytes);
 
 /* When hazards_run_due() has something to do next; `deadline_ns` where that is later. */
 uint64_t hazards_due_ns(const struct hazards *hazards, uint64_t deadline_ns);
-
-/* Does what is due. */
 void hazards_run_due(struct hazards *hazards);
 
 /* The subject has ended: what was done to itself is reported. */

@@ -59,8 +59,7 @@ int hypercall_fetch(
 /* Gets at the devices; 0 or a negative errno (EPERM without CAP_SYS_RAWIO). Before all others. */
 int hypercall_init(void);
 
-/* A child of the agent's has no use for its rights, which the kernel would look at in each switch.
- */
+/* In a child: gives up those rights, which the kernel would look at in each switch. */
 void hypercall_leave(void);
 
 /* The pvpanic device's bit for a guest that panicked (QEMU docs/specs/pvpanic). */

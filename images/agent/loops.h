@@ -29,8 +29,6 @@ int loops_start_crowd(struct loops *loops, unsigned int each);
 
 /* Stops them where they are, and returns when they stand. */
 void loops_pause(const struct loops *loops);
-
-/* Lets them go on. */
 void loops_resume(const struct loops *loops);
 
 /* The fewest turns that any of them has done; 0 where there are none. */

@@ -154,12 +154,11 @@ static uint64_t timeval_ns(struct timeval time)
 void process_reap(pid_t pid, uint64_t deadline_ns, struct subject_end *end)
 {
 	struct pollfd ended = {.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
+	const bool timed_out = ended.fd < 0 || !poll_until(&ended, 1, deadline_ns);
 	struct rusage usage = {0};
 
-	memset(end, 0, sizeof(*end));
-	end->timed_out = ended.fd < 0 || !poll_until(&ended, 1, deadline_ns);
-	end->t_ns = hypercall_virtual_ns();
-	if (end->timed_out)
+	*end = (struct subject_end){.t_ns = hypercall_virtual_ns(), .timed_out = timed_out};
+	if (timed_out)
 		kill(pid, SIGKILL);
 	wait4(pid, &end->wait_status, 0, &usage);
 	close(ended.fd);

@@ -13,7 +13,6 @@
 
 #define PROCESS_CORE_OF_SUBJECT 0
 
-/* Sleeps that long. */
 void process_sleep_ms(unsigned int ms);
 
 /* Real-time priority for the agent itself, on the subject's core. */

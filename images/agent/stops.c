@@ -14,8 +14,7 @@
 static void __attribute__((noreturn)) stop_and_go(
 	pid_t subject, unsigned int hz, volatile uint64_t *count)
 {
-	const unsigned int half_ns = NS_PER_S / 2 / hz;
-	const struct timespec half = {half_ns / NS_PER_S, (long)(half_ns % NS_PER_S)};
+	const struct timespec half = {0, NS_PER_S / 2 / hz};
 
 	for (;;) {
 		nanosleep(&half, NULL);
