@@ -36,12 +36,12 @@ static void print_text(struct report *report, const char *key, const char *text)
 static const char *first_line(const char *path, char *line, size_t bytes)
 {
 	FILE *from = fopen(path, "re");
+	char *end = from && fgets(line, (int)bytes, from) ? strchr(line, '\n') : line;
 
-	if (!from || !fgets(line, (int)bytes, from))
-		line[0] = '\0';
+	if (end)
+		*end = '\0';
 	if (from)
 		fclose(from);
-	line[strcspn(line, "\n")] = '\0';
 	return line;
 }
 

@@ -47,7 +47,10 @@ static void write_file(struct json_line *line, const char *key, const char *path
 	if (!file)
 		return;
 	if (getline(&text, &capacity, file) > 0) {
-		text[strcspn(text, "\n")] = '\0';
+		char *newline = strchr(text, '\n');
+
+		if (newline)
+			*newline = '\0';
 		json_text(line, key, text);
 	}
 	free(text);
